@@ -1,0 +1,67 @@
+// Adds to package-lock.json the optional packages of other platforms that it lacks.
+//
+// A registry (a mirror, for instance) that does not hold the binaries of every platform makes `npm install` leave them
+// out of the lock file, and from then on `npm ci` refuses the lock file as out of step, on every platform. The entries
+// added here carry what their names say (os, cpu, libc) and no integrity; the full registry's `npm install` adds that.
+//
+//   node scripts/complete-lock.mjs          add what is missing
+//   node scripts/complete-lock.mjs --check  only say what is missing, exit 1 if anything is
+
+import { readFileSync, writeFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+
+const lockPath = fileURLToPath(new URL('../package-lock.json', import.meta.url))
+
+/** The optional dependencies that no entry of the lock file answers: `[path, version, dev]`. */
+export function missingPlatformPackages(lock) {
+  const missing = new Map()
+  for (const [path, entry] of Object.entries(lock.packages)) {
+    for (const [name, version] of Object.entries(entry.optionalDependencies ?? {})) {
+      if (resolves(lock, path, name) || platformOf(name) === undefined) continue
+      const at = missing.get(name)
+      if (at && at.version !== version) throw new Error(`${name} is wanted as ${at.version} and as ${version}`)
+      missing.set(name, { name, version, dev: (at?.dev ?? true) && entry.dev === true })
+    }
+  }
+  return [...missing.values()].sort((a, b) => (a.name < b.name ? -1 : 1))
+}
+
+function resolves(lock, from, name) {
+  for (let at = from; ; at = at.slice(0, Math.max(0, at.lastIndexOf('/node_modules/')))) {
+    if (lock.packages[`${at}${at ? '/' : ''}node_modules/${name}`]) return true
+    if (!at) return false
+  }
+}
+
+function platformOf(name) {
+  const words = name.split(/[/-]/)
+  const os = ['darwin', 'linux', 'win32', 'android', 'freebsd', 'openharmony'].find((it) => words.includes(it))
+  const cpu = ['x64', 'arm64', 'ia32', 'arm', 'ppc64', 'riscv64', 's390x', 'amd64', 'loong64'].find((it) => words.includes(it))
+  if (!os || !cpu) return undefined
+  const libc = words.some((it) => it.startsWith('musl')) ? 'musl' : words.some((it) => it.startsWith('gnu')) ? 'glibc' : undefined
+  return { os, cpu: cpu === 'amd64' ? 'x64' : cpu, ...(os === 'linux' && libc ? { libc } : {}) }
+}
+
+function complete(lock, missing) {
+  for (const { name, version, dev } of missing) {
+    const { os, cpu, libc } = platformOf(name)
+    lock.packages[`node_modules/${name}`] = {
+      version,
+      cpu: [cpu],
+      ...(dev ? { dev: true } : {}),
+      ...(libc ? { libc: [libc] } : {}),
+      optional: true,
+      os: [os],
+    }
+  }
+  const sorted = Object.entries(lock.packages).sort(([a], [b]) => a.localeCompare(b, 'en'))
+  return { ...lock, packages: Object.fromEntries(sorted) }
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const lock = JSON.parse(readFileSync(lockPath, 'utf8'))
+  const missing = missingPlatformPackages(lock)
+  for (const { name, version } of missing) console.error(`package-lock.json lacks ${name}@${version}`)
+  if (process.argv.includes('--check')) process.exitCode = missing.length > 0 ? 1 : 0
+  else if (missing.length > 0) writeFileSync(lockPath, `${JSON.stringify(complete(lock, missing), null, 2)}\n`)
+}
