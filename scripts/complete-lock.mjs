@@ -19,7 +19,8 @@ export function missingPlatformPackages(lock) {
     for (const [name, version] of Object.entries(entry.optionalDependencies ?? {})) {
       if (resolves(lock, path, name) || platformOf(name) === undefined) continue
       const at = missing.get(name)
-      if (at && at.version !== version) throw new Error(`${name} is wanted as ${at.version} and as ${version}`)
+      if (at && at.version !== version)
+        throw new Error(`${name} is wanted as ${at.version} and as ${version}`)
       missing.set(name, { name, version, dev: (at?.dev ?? true) && entry.dev === true })
     }
   }
@@ -35,10 +36,18 @@ function resolves(lock, from, name) {
 
 function platformOf(name) {
   const words = name.split(/[/-]/)
-  const os = ['darwin', 'linux', 'win32', 'android', 'freebsd', 'openharmony'].find((it) => words.includes(it))
-  const cpu = ['x64', 'arm64', 'ia32', 'arm', 'ppc64', 'riscv64', 's390x', 'amd64', 'loong64'].find((it) => words.includes(it))
+  const os = ['darwin', 'linux', 'win32', 'android', 'freebsd', 'openharmony'].find((it) =>
+    words.includes(it),
+  )
+  const cpu = ['x64', 'arm64', 'ia32', 'arm', 'ppc64', 'riscv64', 's390x', 'amd64', 'loong64'].find((it) =>
+    words.includes(it),
+  )
   if (!os || !cpu) return undefined
-  const libc = words.some((it) => it.startsWith('musl')) ? 'musl' : words.some((it) => it.startsWith('gnu')) ? 'glibc' : undefined
+  const libc = words.some((it) => it.startsWith('musl'))
+    ? 'musl'
+    : words.some((it) => it.startsWith('gnu'))
+      ? 'glibc'
+      : undefined
   return { os, cpu: cpu === 'amd64' ? 'x64' : cpu, ...(os === 'linux' && libc ? { libc } : {}) }
 }
 
@@ -63,5 +72,6 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const missing = missingPlatformPackages(lock)
   for (const { name, version } of missing) console.error(`package-lock.json lacks ${name}@${version}`)
   if (process.argv.includes('--check')) process.exitCode = missing.length > 0 ? 1 : 0
-  else if (missing.length > 0) writeFileSync(lockPath, `${JSON.stringify(complete(lock, missing), null, 2)}\n`)
+  else if (missing.length > 0)
+    writeFileSync(lockPath, `${JSON.stringify(complete(lock, missing), null, 2)}\n`)
 }

@@ -1,0 +1,5 @@
+#!/usr/bin/env node
+import { join } from 'node:path'
+import { root, runPinned } from '../scripts/runtime.mjs'
+
+await runPinned(join(root, 'src/cli/main.ts'), process.argv.slice(2), { dev: false })

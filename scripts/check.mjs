@@ -1,0 +1,44 @@
+// `npm run check`: format, lint with the floors, types. All three run, and the last line names those that failed.
+
+import { spawnSync } from 'node:child_process'
+import { join } from 'node:path'
+import { root } from './runtime.mjs'
+
+const bin = (...path) => join(root, 'node_modules', ...path)
+
+const checks = [
+  {
+    name: 'format',
+    fix: 'npm run format',
+    argv: [bin('prettier', 'bin', 'prettier.cjs'), '--check', '--log-level', 'warn', '.'],
+  },
+  { name: 'lint', argv: [bin('oxlint', 'bin', 'oxlint'), '--deny-warnings'] },
+  { name: 'types', argv: [bin('typescript', 'bin', 'tsc'), '-p', '.'] },
+]
+
+const only = process.argv.slice(2)
+const unknown = only.filter((name) => !checks.some((check) => check.name === name))
+if (unknown.length > 0) {
+  console.error(
+    `check: there is no check called ${unknown.join(', ')}; there are ${checks.map((it) => it.name).join(', ')}`,
+  )
+  process.exit(2)
+}
+
+const failed = checks
+  .filter(({ name }) => only.length === 0 || only.includes(name))
+  .filter(({ name, argv }) => {
+    const startedAt = Date.now()
+    const { status } = spawnSync(process.execPath, argv, { cwd: root, stdio: 'inherit' })
+    console.error(
+      `${status === 0 ? 'ok    ' : 'FAILED'} ${name} (${((Date.now() - startedAt) / 1000).toFixed(1)} s)`,
+    )
+    return status !== 0
+  })
+
+if (failed.length > 0) {
+  console.error(
+    `check failed: ${failed.map(({ name, fix }) => (fix ? `${name} (${fix})` : name)).join(', ')}`,
+  )
+  process.exitCode = 1
+}

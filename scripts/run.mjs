@@ -1,0 +1,34 @@
+// `node scripts/run.mjs <target> [args]`: what the scripts in package.json call. See runtime.mjs.
+
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { pinnedNode, root, runPinned } from './runtime.mjs'
+
+const vitest = join('node_modules', 'vitest', 'vitest.mjs')
+
+const targets = {
+  demo: ['src/cli/main.ts', 'demo'],
+  test: [vitest, 'run'],
+  'test:containers': [vitest, 'run', '--config', 'test/containers.config.ts'],
+  'test:faults': [vitest, 'run', '--config', 'test/faults.config.ts'],
+  vitest: [vitest],
+  check: ['scripts/check.mjs'],
+  format: [join('node_modules', 'prettier', 'bin', 'prettier.cjs'), '--write', '--log-level', 'warn', '.'],
+  bench: ['bench/main.ts'],
+}
+
+const [target, ...args] = process.argv.slice(2)
+if (target === 'install') {
+  pinnedNode()
+} else if (!target || !Object.hasOwn(targets, target)) {
+  console.error(`usage: node scripts/run.mjs install|${Object.keys(targets).join('|')} [args]`)
+  process.exitCode = 2
+} else {
+  const [file, ...fixed] = targets[target]
+  pinnedNode()
+  if (!existsSync(join(root, file))) {
+    console.error(`paydirt: ${file} is not there`)
+    process.exit(2)
+  }
+  await runPinned(join(root, file), [...fixed, ...args], { cwd: root })
+}
