@@ -1,0 +1,66 @@
+/** What an error carries besides its message: safe to log, so never a value of a record, a header or a key. */
+export type ErrorDetails = Record<string, string | number | boolean | null | undefined>
+
+/**
+ * The base of all our errors. The class of an error says what the caller must do next;
+ * `code` says what happened; `details` may go to a log as they are.
+ */
+export abstract class PaydirtError extends Error {
+  readonly code: string
+  readonly details: ErrorDetails
+
+  constructor(code: string, message: string, options: { details?: ErrorDetails; cause?: unknown } = {}) {
+    super(message, { cause: options.cause })
+    this.name = new.target.name
+    this.code = code
+    this.details = options.details ?? {}
+  }
+}
+
+/** The settings, a file or a command line are wrong: refuse to start, and say which one. */
+export class ConfigError extends PaydirtError {}
+
+/** Bad input at a known place: the row or record is rejected, the others go on. */
+export class InputError extends PaydirtError {}
+
+/** Worth trying again later. `retryAfterMs` is what the other side asked for, when it did. `countsAsTry` is false for a 429. */
+export class RetriableError extends PaydirtError {
+  readonly retryAfterMs: number | undefined
+  readonly countsAsTry: boolean
+
+  constructor(
+    code: string,
+    message: string,
+    options: { retryAfterMs?: number; countsAsTry?: boolean; details?: ErrorDetails; cause?: unknown } = {},
+  ) {
+    super(code, message, options)
+    this.retryAfterMs = options.retryAfterMs
+    this.countsAsTry = options.countsAsTry ?? true
+  }
+}
+
+/** Trying the same again will not help: the lookup ends with this reason. */
+export class FatalError extends PaydirtError {}
+
+/** A challenge outside the spending policy. Nothing was signed, the lookup is not consumed. */
+export class PolicyDeniedError extends PaydirtError {}
+
+/** A cap is reached or spending is stopped: the work is parked until `resumesAt` (undefined: until somebody acts). */
+export class BudgetExhaustedError extends PaydirtError {
+  readonly resumesAt: Date | undefined
+
+  constructor(code: string, message: string, options: { resumesAt?: Date; details?: ErrorDetails } = {}) {
+    super(code, message, options)
+    this.resumesAt = options.resumesAt
+  }
+}
+
+/** Money may have moved and nobody knows yet: never pay again for this lookup, let the resolver ask. */
+export class PaymentInDoubtError extends PaydirtError {}
+
+/** A short, log-safe line for any thrown value. */
+export function describeError(error: unknown): string {
+  if (error instanceof PaydirtError) return `${error.code}: ${error.message}`
+  if (error instanceof AggregateError && error.errors.length > 0) return describeError(error.errors[0])
+  return error instanceof Error ? error.message : String(error)
+}

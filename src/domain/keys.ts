@@ -1,0 +1,87 @@
+import type { ObjectKind, Operation } from './words.ts'
+
+/**
+ * The name under which a lookup is bought once, however its record was written. The same string is the primary
+ * key of the ledger, the seed of the payment's nonce and, hashed, the id of the job in the queue.
+ */
+export type LookupKey = string & { readonly __brand: 'LookupKey' }
+
+export type Canonical = { ok: true; value: string } | { ok: false; reason: string }
+
+const pathSegments: Record<ObjectKind, readonly string[]> = { company: ['company'], person: ['in', 'pub'] }
+const otherPages = new Set(['school', 'showcase', 'jobs', 'groups', 'posts', 'feed', 'sales', 'pulse'])
+/** Country and device subdomains (de., uk., m., www.) name the same profile. */
+const foldedSubdomain = /^(?:www|m|mobile|[a-z]{2})\./
+/** Opaque member ids are case-sensitive, unlike the names that people choose. */
+const opaqueId = /^AC[ow][A-Za-z0-9_-]{20,}$/
+
+/**
+ * Folds a profile URL to `host/segment/slug`: no scheme, host case, country subdomain, query, fragment, trailing
+ * slash or subpage. Two URLs with the same result are the same profile; the reason of a refusal names what is wrong.
+ */
+export function canonicalProfileUrl(kind: ObjectKind, raw: string): Canonical {
+  const text = raw.trim().replace(/^<|>$/g, '')
+  if (text === '') return refuse('it is empty')
+  if (/\s/.test(text)) return refuse('it contains white space')
+  const url = parseUrl(text)
+  if (!url) return refuse('it is not a URL')
+  if (url.protocol !== 'http:' && url.protocol !== 'https:') return refuse(`its scheme is ${url.protocol}`)
+  if (!/^[a-z0-9-]+(\.[a-z0-9-]+)+$/.test(url.hostname)) return refuse('it has no host name')
+
+  const [segment = '', ...rest] = url.pathname.split('/').filter((part) => part !== '')
+  const wanted = pathSegments[kind]
+  const expected = wanted.map((word) => `/${word}/`).join(' or ')
+  const name = segment.toLowerCase()
+  if (!wanted.includes(name)) {
+    const other: ObjectKind = kind === 'company' ? 'person' : 'company'
+    if (pathSegments[other].includes(name)) return refuse(`it is the profile of a ${other}, not of a ${kind}`)
+    return refuse(
+      otherPages.has(name) ? `it is a /${name}/ page, not ${expected}` : `its path has no ${expected}`,
+    )
+  }
+  // Old public profiles (/pub/jane-doe/1/2b/3c4) are told apart by the parts behind the name; elsewhere those are subpages.
+  const identifying = name === 'pub' ? rest.slice(0, 4) : rest.slice(0, 1)
+  const slugs = identifying.map(foldSlug)
+  if (slugs.length === 0 || slugs.includes('')) return refuse(`no name stands behind ${expected}`)
+  if (slugs.includes(undefined)) return refuse('its name is wrongly percent-encoded')
+  return { ok: true, value: [url.hostname.replace(foldedSubdomain, ''), name, ...slugs].join('/') }
+}
+
+/** The URL that is sent to the service: the same for all spellings, so that a cache on the way may help too. */
+export function profileUrlOf(canonical: string): string {
+  return encodeURI(`https://www.${canonical}`)
+}
+
+/**
+ * Folds a domain or website address to its bare host: no scheme, `www.`, path, port or case; international names in
+ * their ASCII form.
+ */
+export function canonicalDomain(raw: string): Canonical {
+  const text = raw.trim()
+  if (text === '') return refuse('it is empty')
+  const url = parseUrl(text)
+  if (!url || !/^[a-z0-9-]+(\.[a-z0-9-]+)+$/.test(url.hostname)) return refuse('it is not a domain')
+  return { ok: true, value: url.hostname.replace(/^www\./, '') }
+}
+
+export function lookupKey(operation: Operation, canonical: string): LookupKey {
+  return `${operation}|${canonical}` as LookupKey
+}
+
+function foldSlug(part: string): string | undefined {
+  try {
+    const decoded = decodeURIComponent(part).normalize('NFC').trim()
+    return opaqueId.test(decoded) ? decoded : decoded.toLowerCase()
+  } catch {
+    return undefined
+  }
+}
+
+function parseUrl(text: string): URL | undefined {
+  const withScheme = /^[a-z][a-z0-9+.-]*:\/\//i.test(text) ? text : `https://${text.replace(/^\/\//, '')}`
+  return URL.canParse(withScheme) ? new URL(withScheme) : undefined
+}
+
+function refuse(reason: string): Canonical {
+  return { ok: false, reason }
+}

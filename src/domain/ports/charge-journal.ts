@@ -1,0 +1,75 @@
+import type { LookupKey } from '../keys.ts'
+import type { Atomic } from '../money.ts'
+import type { Authorization, Charge, Protocol, Terms } from '../payment.ts'
+import type { Fact } from '../record.ts'
+import type { Operation } from '../words.ts'
+
+/** A cap on spending: all that is committed under `scope` may never pass `capAtomic`. */
+export interface BudgetLine {
+  scope: string
+  capAtomic: Atomic
+  /** When the window turns; undefined for one that never does. */
+  resumesAt?: Date
+}
+
+export interface NewCharge {
+  lookupKey: LookupKey
+  operation: Operation
+  runId: string
+  connector: string
+  endpoint: string
+  url: string
+  body: string
+  budget: BudgetLine[]
+  amountAtomic: Atomic
+  /** Draws the authorization once the attempt's number is known, inside the transaction. Pure. */
+  draw: (attempt: number) => Authorization
+}
+
+/** What a paid answer becomes in the ledger. */
+export interface StoredAnswer extends Fact {
+  freshUntil: Date
+}
+
+/** The journal of charges, as the payer needs it. Every method is one transaction. */
+export interface ChargeJournal {
+  /**
+   * Reserves the budget and journals the charge. Throws BudgetExhaustedError when a line is full or spending is
+   * stopped, PaymentInDoubtError when another charge for the lookup is still open.
+   */
+  reserve(charge: NewCharge): Promise<Charge>
+  openCharge(key: LookupKey): Promise<Charge | undefined>
+  /** Open charges that nobody has touched since `before`, oldest first: the resolver's work. */
+  openCharges(before: Date, limit: number): Promise<Charge[]>
+  /** Must be durable before the first byte leaves: a `journaled` charge is one that was never sent. */
+  markSent(id: string, at: Date): Promise<void>
+  markInDoubt(id: string, reason: string): Promise<void>
+  /** Answer and settlement together: a paid answer is never without its charge, nor a charge without its answer. */
+  settle(id: string, receipt: { transaction: string | null; at: Date }, answer: StoredAnswer): Promise<void>
+  /** The answer arrived but not the proof of payment: keep the answer, leave the charge to the resolver. */
+  keepAnswer(id: string, reason: string, answer: StoredAnswer): Promise<void>
+  /** The resolver found that a charge whose answer is stored was paid. */
+  confirm(id: string, transaction: string | null, at: Date): Promise<void>
+  /** Not charged and never can be: gives the budget back. */
+  release(id: string, state: 'declined' | 'expired', reason: string): Promise<void>
+  /** Paid, and the answer is gone. The money stays spent. */
+  lose(id: string, transaction: string | null, reason: string): Promise<void>
+  countLost(key: LookupKey): Promise<number>
+  recordRefusal(refusal: {
+    lookupKey: LookupKey
+    runId: string
+    endpoint: string
+    rule: string
+    message: string
+  }): Promise<void>
+}
+
+/** The terms under which each endpoint sells, and the recipient first seen for each host. */
+export interface TermsBook {
+  terms(endpoint: string): Promise<Terms | undefined>
+  remember(endpoint: string, terms: Terms): Promise<void>
+  forget(endpoint: string): Promise<void>
+  pinnedRecipient(host: string, protocol: Protocol): Promise<string | undefined>
+  /** Pins the recipient if none is pinned yet, and answers the one that is. */
+  pinRecipient(host: string, protocol: Protocol, payTo: string): Promise<string>
+}

@@ -1,0 +1,37 @@
+import type { ObjectKind } from './words.ts'
+
+/** A scalar as it stands in a record; lists are joined by the mapping, never stored bare. */
+export type FieldValue = string | number | boolean
+
+/** What is known to identify a record before anything is bought. Raw, as the connector read it; absent when blank. */
+export interface Identity {
+  profileUrl?: string
+  domain?: string
+  email?: string
+  phone?: string
+  firstName?: string
+  lastName?: string
+  company?: string
+}
+
+/** A record as a connector hands it to a producer. */
+export interface SourceRecord {
+  /** The connector's own id; for a CSV the line on which the row begins. */
+  id: string
+  object: ObjectKind
+  identity: Identity
+  /** Set when the record could not be read: it ends as `rejected` with this reason, and nothing is bought. */
+  unreadable?: string
+}
+
+/** The change of one field. Absent means leave as it is; there is no bare null. */
+export type FieldChange = { set: FieldValue } | { clear: true }
+
+/** The changes for one record, by canonical field name. */
+export type Patch = Record<string, FieldChange>
+
+/** What one finished lookup told. */
+export interface Fact {
+  outcome: 'found' | 'not_found' | 'unreadable' | 'failed'
+  data: Record<string, unknown> | null
+}

@@ -1,0 +1,28 @@
+/** The kinds of record that Paydirt enriches, whatever a CRM calls them (Account, contact, lead ...). */
+export const objectKinds = ['company', 'person'] as const
+export type ObjectKind = (typeof objectKinds)[number]
+
+/** The life of a record in a run. All but the first three are final; `parked` goes on by itself or after somebody acts. */
+export const taskStatuses = [
+  'queued',
+  'looking_up',
+  'ready',
+  'written',
+  'unchanged',
+  'skipped',
+  'rejected',
+  'parked',
+] as const
+export type TaskStatus = (typeof taskStatuses)[number]
+
+export const openTaskStatuses = ['queued', 'looking_up', 'ready'] as const satisfies TaskStatus[]
+
+/** What a unit of work asks the service for. One file in `service/endpoints/` stands behind each. */
+export const operations = ['company.profile', 'person.profile', 'company.logo'] as const
+export type Operation = (typeof operations)[number]
+
+/** Operations that cost nothing: they take no charge, and reports leave them out of what was bought. */
+export const freeOperations: readonly Operation[] = ['company.logo']
+
+/** The network's word in the vocabulary of this code; the transport alone may put another in its place. */
+export const networkWord = 'profnet'

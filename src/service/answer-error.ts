@@ -1,0 +1,87 @@
+import { ConfigError, FatalError, RetriableError, type PaydirtError } from '../domain/errors.ts'
+import type { ResponseHead } from '../domain/payment.ts'
+
+/**
+ * Turns an answer that is neither a success nor a challenge into an error whose class says what to do next
+ * (service.md, section 7). The body's own words are kept only where they cannot hold personal data.
+ */
+export function answerError(response: ResponseHead): PaydirtError {
+  const { status, body } = response
+  const details = { status }
+  switch (status) {
+    case 400:
+      return refused(body)
+    case 403:
+      if (body.includes('error code: 1010')) {
+        return new ConfigError(
+          'user_agent_blocked',
+          'the service blocks this User-Agent at its edge (error code: 1010); this is not an invalid key. Set another userAgent',
+          { details },
+        )
+      }
+      return new ConfigError(
+        'forbidden',
+        'the service refuses access (403): check the API key and its plan',
+        { details },
+      )
+    case 401:
+      return new ConfigError('unauthorized', 'the service does not accept the credentials (401)', { details })
+    case 404:
+      return new ConfigError(
+        'no_such_endpoint',
+        'the service has no such endpoint (404): check PAYDIRT_SERVICE_URL and PAYDIRT_NETWORK_NAME',
+        { details },
+      )
+    case 408:
+      return new RetriableError('not_in_time', 'the service could not finish in time (408)', { details })
+    case 416:
+      return new FatalError(
+        'over_quota',
+        `the service's quota or paging limit is passed (${codeOf(body) ?? 416})`,
+        { details },
+      )
+    case 429: {
+      const retryAfterMs = retryAfter(response.headers)
+      return new RetriableError('rate_limited', 'the service asks to slow down (429)', {
+        countsAsTry: false,
+        ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+        details,
+      })
+    }
+    default:
+      return status >= 500
+        ? new RetriableError('service_error', `the service failed (${status})`, { details })
+        : new FatalError('unexpected_status', `the service answered ${status}`, { details })
+  }
+}
+
+/** Milliseconds from `Retry-After`, in seconds or as a date (RFC 9110); undefined when absent or unreadable. */
+export function retryAfter(headers: Record<string, string>, nowMs = Date.now()): number | undefined {
+  const text = headers['retry-after']
+  if (text === undefined) return undefined
+  if (/^\d+$/.test(text)) return Number(text) * 1000
+  const at = Date.parse(text)
+  return Number.isNaN(at) ? undefined : Math.max(0, at - nowMs)
+}
+
+function refused(body: string): FatalError {
+  const code = codeOf(body)
+  const meaning =
+    code === 41847 ? 'a parameter is missing' : 'the request is malformed or a parameter is invalid'
+  return new FatalError(
+    'bad_request',
+    `the service refuses the request: ${meaning} (400, code ${code ?? 'not given'})`,
+    {
+      details: { status: 400, code },
+    },
+  )
+}
+
+function codeOf(body: string): number | undefined {
+  try {
+    const code = (JSON.parse(body) as { code?: unknown } | null)?.code
+    return typeof code === 'number' ? code : undefined
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,69 @@
+import { createHash } from 'node:crypto'
+import type { Fact } from '../domain/record.ts'
+import { RetriableError } from '../domain/errors.ts'
+import { answerError } from './answer-error.ts'
+import type { BinaryResponse, Transport } from './transport.ts'
+
+export interface LogoOptions {
+  /** Base address of the logo endpoint; the domain follows it. */
+  logoUrl: string
+  /** `name: value` of the header that marks "no logo found"; which one is not documented, so it is a setting. */
+  placeholderHeader?: string
+  timeoutMs?: number
+}
+
+/** `.invalid` can never be registered (RFC 2606): whatever the endpoint answers for it is its placeholder. */
+const impossibleDomain = 'no-such-company.invalid'
+
+/**
+ * `GET {logo_url}/{domain}` (service.md, 4.3): free, and always a picture. The neutral placeholder that stands for an
+ * unknown domain is recognised by the configured header or by its bytes, and counts as not found.
+ */
+export function createLogoClient(transport: Pick<Transport, 'sendForBytes'>, options: LogoOptions) {
+  const base = options.logoUrl.replace(/\/$/, '')
+  let placeholder: Promise<string | undefined> | undefined
+
+  async function get(domain: string): Promise<BinaryResponse> {
+    const url = `${base}/${encodeURIComponent(domain)}`
+    return transport.sendForBytes({ method: 'GET', url, timeoutMs: options.timeoutMs ?? 15_000 })
+  }
+
+  /** Learned once a process. When it cannot be learned, the next lookup tries again: a guess would write placeholders. */
+  async function placeholderDigest(): Promise<string | undefined> {
+    placeholder ??= get(impossibleDomain).then(
+      (response) => (response.status === 200 ? digest(response.bytes) : undefined),
+      (error: unknown) => {
+        placeholder = undefined
+        throw error
+      },
+    )
+    return placeholder
+  }
+
+  return {
+    async lookup(domain: string): Promise<Fact> {
+      const response = await get(domain)
+      if (response.status === 404) return { outcome: 'not_found', data: null }
+      if (response.status !== 200) throw answerError({ ...response, body: '' })
+      if (!(response.headers['content-type'] ?? '').startsWith('image/')) {
+        throw new RetriableError(
+          'not_an_image',
+          `the logo of ${domain} came as ${response.headers['content-type'] ?? 'nothing'}`,
+        )
+      }
+      if (marked(response, options.placeholderHeader)) return { outcome: 'not_found', data: null }
+      if (digest(response.bytes) === (await placeholderDigest())) return { outcome: 'not_found', data: null }
+      return { outcome: 'found', data: { url: `${base}/${encodeURIComponent(domain)}` } }
+    },
+  }
+}
+
+function marked(response: BinaryResponse, header: string | undefined): boolean {
+  if (!header) return false
+  const [name = '', ...value] = header.split(':')
+  return response.headers[name.trim().toLowerCase()] === value.join(':').trim()
+}
+
+function digest(bytes: Buffer): string {
+  return createHash('sha256').update(bytes).digest('hex')
+}
