@@ -1,0 +1,91 @@
+import type { Context, MiddlewareHandler } from 'hono'
+import type { HubspotAuth } from './auth.ts'
+import { HubspotError, errorBody, rateLimitBody, type RatePolicy } from './errors.ts'
+import type { HubspotFaults } from './faults.ts'
+import type { Limiter } from './limits.ts'
+import type { ConnectionBindings } from './listen.ts'
+
+export interface HubspotEnv {
+  Bindings: ConnectionBindings
+  Variables: { token: string }
+}
+
+export interface HubspotStats {
+  readonly requests: number
+  readonly rateLimited: number
+  /** Requests by method and path, ids written as `:id`. */
+  readonly byPath: Readonly<Record<string, number>>
+  /** The most requests that were under way at once. */
+  readonly mostConcurrent: number
+}
+
+export interface Gate {
+  readonly middleware: MiddlewareHandler<HubspotEnv>
+  readonly stats: () => HubspotStats
+}
+
+/** What stands before every handler, in HubSpot's order: forced faults, authentication, rate limits. */
+export function createGate(auth: HubspotAuth, limiter: Limiter, faults: HubspotFaults): Gate {
+  const byPath: Record<string, number> = {}
+  let requests = 0
+  let rateLimited = 0
+  let underWay = 0
+  let mostConcurrent = 0
+
+  const admit = (c: Context<HubspotEnv>): Response | undefined => {
+    if (isPublic(c.req.path)) return undefined
+    const { token, isOauth } = auth.check(c.req.header('authorization'))
+    c.set('token', token)
+    const isSearch = c.req.path.endsWith('/search')
+    const broken = limiter.admit(token, isSearch)
+    for (const [name, value] of Object.entries(limiter.headers(token, { isSearch, isOauth })))
+      c.header(name, value)
+    if (!broken) return undefined
+    rateLimited += 1
+    return c.json(rateLimitBody(broken), 429)
+  }
+
+  return {
+    stats: () => ({ requests, rateLimited, byPath: { ...byPath }, mostConcurrent }),
+    middleware: async (c, next) => {
+      requests += 1
+      const key = `${c.req.method} ${c.req.path.replace(/\/\d{3,}(?=\/|$)/g, '/:id')}`
+      byPath[key] = (byPath[key] ?? 0) + 1
+      mostConcurrent = Math.max(mostConcurrent, ++underWay)
+      try {
+        const fault = faults.take(c.req.method, c.req.path)
+        if (fault?.kind === 'drop') return cut(c)
+        if (fault?.kind === 'answer') {
+          if (fault.status === 429) rateLimited += 1
+          const policy = (fault.body as { policyName?: RatePolicy } | undefined)?.policyName
+          return new Response(JSON.stringify(policy ? rateLimitBody(policy) : (fault.body ?? {})), {
+            status: fault.status ?? 500,
+            headers: { 'content-type': 'application/json;charset=utf-8', ...fault.headers },
+          })
+        }
+        const refused = admit(c)
+        if (refused) return refused
+        await next()
+        if (fault?.kind === 'drop-after') return cut(c)
+        return undefined
+      } finally {
+        underWay -= 1
+      }
+    },
+  }
+}
+
+/** The API's answer to whatever a handler threw. */
+export function answerError(error: Error, c: Context<HubspotEnv>): Response {
+  if (error instanceof HubspotError) return c.json(errorBody(error), error.status as 400)
+  throw error
+}
+
+function isPublic(path: string): boolean {
+  return path.startsWith('/oauth/')
+}
+
+function cut(c: Context<HubspotEnv>): Response {
+  c.env.incoming.socket.destroy()
+  return new Response(null, { status: 500 })
+}

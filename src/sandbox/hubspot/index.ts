@@ -1,0 +1,92 @@
+import { Hono } from 'hono'
+import { ALL_SCOPES, createAuth, type HubspotAuth } from './auth.ts'
+import { createHubspotFaults, type HubspotFaults } from './faults.ts'
+import { answerError, createGate, type HubspotEnv, type HubspotStats } from './gate.ts'
+import { REAL_LIMITS, createLimiter, type HubspotLimits, type Limiter } from './limits.ts'
+import { listen } from './listen.ts'
+import type { HubspotType } from './properties.ts'
+import { accountRoutes } from './routes-account.ts'
+import { associationRoutes, recordAssociationRoutes } from './routes-associations.ts'
+import { objectRoutes } from './routes-objects.ts'
+import { propertyRoutes } from './routes-properties.ts'
+import { seedRecords, type SeedOptions } from './seed.ts'
+import { createHubspotStore, type HubspotRecord, type HubspotStore } from './store.ts'
+
+export interface HubspotStandInOptions {
+  /** Seeds the generated records. Default 1. */
+  readonly seed?: number
+  /** Records at the start. Default 500 of each; 0 for an empty account. */
+  readonly companies?: number
+  readonly contacts?: number
+  /** Raised limits for a load test; the real ones by default. */
+  readonly limits?: Partial<HubspotLimits>
+  readonly scopes?: readonly string[]
+  /** Milliseconds since the epoch, for stamps, limits and token expiry. */
+  readonly now?: () => number
+}
+
+export interface HubspotStandIn {
+  readonly baseUrl: string
+  readonly portalId: number
+  /** The private app's token. */
+  readonly token: string
+  readonly auth: HubspotAuth
+  readonly store: HubspotStore & {
+    seed(type: HubspotType, options: Pick<SeedOptions, 'count' | 'modifiedAtMs'>): HubspotRecord[]
+  }
+  readonly faults: HubspotFaults
+  readonly limiter: Pick<Limiter, 'usedToday' | 'setUsedToday'>
+  stats(): HubspotStats
+  stop(): Promise<void>
+}
+
+const VERSIONS = ['2026-03', '2026-09'] as const
+const PORTAL_ID = 62_515
+
+/** Starts an account of its own on a free loopback port. It answers the real API's paths and nothing else. */
+export async function startHubspotStandIn(options: HubspotStandInOptions = {}): Promise<HubspotStandIn> {
+  const now = options.now ?? Date.now
+  const limits = { ...REAL_LIMITS, ...options.limits }
+  const faults = createHubspotFaults()
+  const auth = createAuth(now, options.scopes ?? ALL_SCOPES)
+  const limiter = createLimiter(limits, now)
+  const store = createHubspotStore(now, () => faults.indexLagMs)
+  const seed = options.seed ?? 1
+  const addSeeded = (
+    type: HubspotType,
+    wanted: Pick<SeedOptions, 'count' | 'modifiedAtMs'>,
+  ): HubspotRecord[] => seedRecords(store, type, { ...wanted, seed, nowMs: now() })
+  addSeeded('companies', { count: options.companies ?? 500 })
+  addSeeded('contacts', { count: options.contacts ?? 500 })
+
+  const gate = createGate(auth, limiter, faults)
+  const app = new Hono<HubspotEnv>()
+  app.use('*', gate.middleware)
+  app.onError(answerError)
+  const objects = objectRoutes({ store, auth, faults, portalId: PORTAL_ID, now })
+  const properties = propertyRoutes(store, auth, now)
+  const associations = associationRoutes(store, auth, now)
+  app.route('/crm/v4/objects', recordAssociationRoutes(store, auth))
+  app.route('/crm/v3/objects', objects)
+  app.route('/crm/v3/properties', properties)
+  app.route('/crm/v4/associations', associations)
+  for (const version of VERSIONS) {
+    app.route(`/crm/objects/${version}`, objects)
+    app.route(`/crm/properties/${version}`, properties)
+    app.route(`/crm/associations/${version}`, associations)
+  }
+  app.route('/', accountRoutes(auth, limiter, limits, PORTAL_ID, now))
+  const server = await listen((request, bindings) => app.fetch(request, bindings))
+
+  return {
+    baseUrl: server.baseUrl,
+    portalId: PORTAL_ID,
+    token: auth.accessToken,
+    auth,
+    store: { ...store, seed: addSeeded },
+    faults,
+    limiter,
+    stats: gate.stats,
+    stop: server.stop,
+  }
+}

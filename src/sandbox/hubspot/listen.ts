@@ -1,0 +1,38 @@
+import { createServer, type IncomingMessage, type Server } from 'node:http'
+import { serve } from '@hono/node-server'
+
+export interface Listening {
+  readonly baseUrl: string
+  readonly stop: () => Promise<void>
+}
+
+/** What a handler sees of the connection, so that a fault can cut it. */
+export interface ConnectionBindings {
+  readonly incoming: IncomingMessage
+}
+
+/** Serves on a free loopback port. Headers up to 64 KiB, so that it is the stand-in that refuses a long URL. */
+export async function listen(
+  fetch: (request: Request, bindings: ConnectionBindings) => Response | Promise<Response>,
+): Promise<Listening> {
+  const { promise, resolve } = Promise.withResolvers<number>()
+  const server = serve(
+    {
+      fetch: (request, env) => fetch(request, env as ConnectionBindings),
+      createServer,
+      serverOptions: { maxHeaderSize: 65_536 },
+      hostname: '127.0.0.1',
+      port: 0,
+    },
+    (info) => resolve(info.port),
+  ) as Server
+  const port = await promise
+  return {
+    baseUrl: `http://127.0.0.1:${port}`,
+    stop: () =>
+      new Promise((done, fail) => {
+        server.close((error) => (error ? fail(error) : done()))
+        server.closeAllConnections()
+      }),
+  }
+}

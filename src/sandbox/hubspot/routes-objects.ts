@@ -1,0 +1,323 @@
+import { Hono } from 'hono'
+import { z } from 'zod'
+import type { HubspotAuth } from './auth.ts'
+import { HubspotError, invalidValues, notFound, validationError, type InvalidValue } from './errors.ts'
+import type { HubspotFaults } from './faults.ts'
+import type { HubspotEnv } from './gate.ts'
+import { DEFAULT_PROPERTIES, MODIFIED_PROPERTY, type HubspotType } from './properties.ts'
+import { runSearch } from './search.ts'
+import { readProperty, type HubspotRecord, type HubspotStore } from './store.ts'
+import { validateProperties } from './validate.ts'
+
+export interface ObjectRoutesDeps {
+  readonly store: HubspotStore
+  readonly auth: HubspotAuth
+  readonly faults: HubspotFaults
+  readonly portalId: number
+  readonly now: () => number
+}
+
+/** The routes below one objects prefix; `/crm/v3/objects` and `/crm/objects/2026-09` answer alike. */
+export function objectRoutes(deps: ObjectRoutesDeps): Hono<HubspotEnv> {
+  const { store, auth, faults, portalId, now } = deps
+  const app = new Hono<HubspotEnv>()
+
+  app.post('/:type/search', async (c) => {
+    const type = objectType(c.req.param('type'))
+    auth.require(scope(type, 'read'))
+    const found = runSearch(store, type, await c.req.text(), now())
+    return c.json({
+      total: found.total,
+      results: found.records.map((record) => simpleObject(record, found.properties, store)),
+      ...(found.nextAfter === undefined ? {} : { paging: { next: { after: found.nextAfter } } }),
+    })
+  })
+
+  app.post('/:type/batch/read', async (c) => {
+    const type = objectType(c.req.param('type'))
+    auth.require(scope(type, 'read'))
+    const body = parseBody(batchReadSchema, await c.req.text())
+    const ids = uniqueIds(body.inputs.map((input) => input.id))
+    const byId = new Map<string, HubspotRecord>()
+    const missing: string[] = []
+    const wantArchived = c.req.query('archived') === 'true'
+    for (const id of ids) {
+      const record = find(store, type, id, body.idProperty)
+      if (record && (record.archivedAtMs !== undefined) === wantArchived) byId.set(record.id, record)
+      else missing.push(id)
+    }
+    const results = inIdOrder(byId).map((record) => simpleObject(record, body.properties, store))
+    const errors = missing.length === 0 ? [] : [missingObjects(type, missing)]
+    return c.json(batchAnswer(results, errors, now()), errors.length > 0 ? 207 : 200)
+  })
+
+  app.post('/:type/batch/update', async (c) => {
+    const type = objectType(c.req.param('type'))
+    auth.require(scope(type, 'write'))
+    const body = parseBody(batchUpdateSchema, await c.req.text())
+    uniqueIds(body.inputs.map((input) => input.id))
+    const written = new Map<string, { record: HubspotRecord; names: string[]; traceId: string | undefined }>()
+    const errors: BatchError[] = []
+    const accepted: {
+      record: HubspotRecord
+      values: ReadonlyMap<string, string>
+      traceId: string | undefined
+    }[] = []
+
+    for (const input of body.inputs) {
+      if (input.idProperty) refuseIdProperty(store, type, input.idProperty)
+      // An address or any other text in place of an id is dropped without a word.
+      if (!input.idProperty && !/^\d+$/.test(input.id)) continue
+      const traceId = input.objectWriteTraceId
+      const trace = traceId === undefined ? {} : { objectWriteTraceId: [traceId] }
+      const record = find(store, type, input.id, input.idProperty)
+      if (!record || record.archivedAtMs !== undefined) {
+        errors.push({ ...missingObjects(type, [input.id]), context: { ids: [input.id], ...trace } })
+        continue
+      }
+      const failing = faults.failingRecords.get(record.id)
+      if (failing) {
+        errors.push({ status: 'error', ...failing, context: { ids: [record.id], ...trace } })
+        continue
+      }
+      const refusal = refuseInput(deps, type, record, input.properties)
+      if (!refusal.error) accepted.push({ record, values: refusal.values, traceId })
+      else if (faults.batchErrors === 'whole') throw refusal.error
+      else
+        errors.push({
+          status: 'error',
+          category: refusal.error.category,
+          message: refusal.error.message,
+          context: trace,
+        })
+    }
+    for (const { record, values, traceId } of accepted) {
+      if (values.size > 0) store.edit(type, record.id, Object.fromEntries(values))
+      written.set(record.id, { record, names: [...values.keys()], traceId })
+    }
+    const results = inIdOrder(written).map(({ record, names, traceId }) => ({
+      ...simpleObject(record, names, store),
+      ...(traceId === undefined ? {} : { objectWriteTraceId: traceId }),
+    }))
+    return c.json(batchAnswer(results, errors, now()), errors.length > 0 ? 207 : 200)
+  })
+
+  app.get('/:type', (c) => {
+    const type = objectType(c.req.param('type'))
+    auth.require(scope(type, 'read'))
+    const limit = Number(c.req.query('limit') ?? '10')
+    if (!Number.isInteger(limit) || limit < 1 || limit > 100)
+      throw validationError('The limit parameter must be between 1 and 100, inclusive.')
+    const from = c.req.query('after') === undefined ? 0 : Number(c.req.query('after'))
+    if (Number.isNaN(from)) throw validationError('Invalid paging parameter')
+    const wantArchived = c.req.query('archived') === 'true'
+    const page: HubspotRecord[] = []
+    for (const record of store.list(type)) {
+      if (Number(record.id) < from || (record.archivedAtMs !== undefined) !== wantArchived) continue
+      page.push(record)
+      if (page.length > limit) break
+    }
+    const next = page[limit]
+    const link = `${new URL(c.req.url).origin}${c.req.path}?limit=${limit}&after=${next?.id}`
+    return c.json({
+      results: page
+        .slice(0, limit)
+        .map((record) => simpleObject(record, propertiesOf(c.req.queries('properties')), store)),
+      ...(next ? { paging: { next: { after: next.id, link } } } : {}),
+    })
+  })
+
+  app.get('/:type/:id', (c) => {
+    const type = objectType(c.req.param('type'))
+    auth.require(scope(type, 'read'))
+    const id = decodeURIComponent(c.req.param('id'))
+    const record = find(store, type, id, c.req.query('idProperty'))
+    const wantArchived = c.req.query('archived') === 'true'
+    if (!record || (record.archivedAtMs !== undefined) !== wantArchived)
+      throw notFound('Object not found.  objectId are usually numeric.', { id: [id] })
+    return c.json(simpleObject(record, propertiesOf(c.req.queries('properties')), store))
+  })
+
+  app.patch('/:type/:id', async (c) => {
+    const type = objectType(c.req.param('type'))
+    auth.require(scope(type, 'write'))
+    const id = decodeURIComponent(c.req.param('id'))
+    const { properties } = parseBody(z.object({ properties: valuesSchema }), await c.req.text())
+    const record = find(store, type, id, c.req.query('idProperty'))
+    if (!record || record.archivedAtMs !== undefined) throw notFound('resource not found', { id: [id] })
+    const { error, values } = refuseInput(deps, type, record, properties)
+    if (error) throw error
+    if (values.size > 0) store.edit(type, record.id, Object.fromEntries(values))
+    return c.json(simpleObject(record, [...values.keys()], store))
+  })
+
+  const refuseInput = (
+    { faults: switches }: ObjectRoutesDeps,
+    type: HubspotType,
+    record: HubspotRecord,
+    given: Readonly<Record<string, string | null>>,
+  ): { error: HubspotError | undefined; values: ReadonlyMap<string, string> } => {
+    const { values, invalid } = validateProperties(
+      given,
+      store.registry.properties[type],
+      switches.nullValues,
+    )
+    if (invalid.length > 0) return { error: invalidValues(invalid as InvalidValue[], portalId), values }
+    const email = type === 'contacts' ? values.get('email') : undefined
+    const owner = email ? store.emailOwner(email) : undefined
+    if (owner && owner.id !== record.id)
+      return {
+        error: new HubspotError(409, 'CONFLICT', `Contact already exists. Existing ID: ${owner.id}`),
+        values,
+      }
+    return { error: undefined, values }
+  }
+
+  return app
+}
+
+/** Reads `contacts`, `contact` and `0-1` alike, as the paths of the API do. */
+export function objectType(given: string): HubspotType {
+  if (['contacts', 'contact', '0-1'].includes(given)) return 'contacts'
+  if (['companies', 'company', '0-2'].includes(given)) return 'companies'
+  throw validationError(`Unable to infer object type from: ${given}`)
+}
+
+export function scope(
+  type: HubspotType,
+  action: 'read' | 'write',
+  kind: 'objects' | 'schemas' = 'objects',
+): string {
+  return `crm.${kind}.${type}.${action}`
+}
+
+export interface BatchError {
+  readonly status: 'error'
+  readonly category: string
+  readonly subCategory?: string
+  readonly message: string
+  readonly context: Readonly<Record<string, readonly string[]>>
+}
+
+export function batchAnswer(
+  results: readonly unknown[],
+  errors: readonly BatchError[],
+  nowMs: number,
+): object {
+  const at = new Date(nowMs).toISOString()
+  return {
+    status: 'COMPLETE',
+    results,
+    ...(errors.length > 0 ? { numErrors: errors.length, errors } : {}),
+    startedAt: at,
+    completedAt: at,
+  }
+}
+
+/** Parses a body as HubSpot's JSON reader does, with its 400 for what does not fit. */
+export function parseBody<T extends z.ZodType>(schema: T, text: string): z.infer<T> {
+  let json: unknown
+  try {
+    json = JSON.parse(text)
+  } catch {
+    throw validationError('Invalid input JSON on line 1, column 1: unexpected content')
+  }
+  const parsed = schema.safeParse(json)
+  if (parsed.success) return parsed.data
+  const issue = parsed.error.issues[0]
+  throw validationError(`Invalid input JSON on line 1, column 1: ${issue?.path.join('.')}: ${issue?.message}`)
+}
+
+// Numbers and booleans are read as text; lists and objects are not values at all.
+const valueSchema = z.union([
+  z.string(),
+  z.number().transform(String),
+  z.boolean().transform(String),
+  z.null(),
+])
+const valuesSchema = z.record(z.string(), valueSchema)
+const idSchema = z.union([z.string(), z.number().int().transform(String)])
+
+const batchReadSchema = z.object({
+  inputs: z.array(z.object({ id: idSchema })).max(100),
+  properties: z.array(z.string()).default([]),
+  propertiesWithHistory: z.array(z.string()).default([]),
+  idProperty: z.string().optional(),
+})
+
+const batchUpdateSchema = z.object({
+  inputs: z
+    .array(
+      z.object({
+        id: idSchema,
+        properties: valuesSchema,
+        idProperty: z.string().optional(),
+        objectWriteTraceId: z.string().optional(),
+      }),
+    )
+    .max(100),
+})
+
+function uniqueIds(ids: readonly string[]): readonly string[] {
+  const duplicates = ids.filter((id, at) => ids.indexOf(id) !== at)
+  if (duplicates.length > 0)
+    throw validationError(`Duplicate IDs found in batch input: [${duplicates.join(', ')}]`)
+  return ids
+}
+
+function find(
+  store: HubspotStore,
+  type: HubspotType,
+  id: string,
+  idProperty?: string,
+): HubspotRecord | undefined {
+  if (!idProperty || idProperty === 'hs_object_id') return store.get(type, id)
+  if (idProperty === 'email' && type === 'contacts') return store.emailOwner(id.toLowerCase())
+  if (!store.registry.properties[type].get(idProperty)?.hasUniqueValue)
+    throw validationError(`Property '${idProperty}' is not a unique property`)
+  for (const record of store.list(type)) if (record.properties[idProperty] === id) return record
+  return undefined
+}
+
+function refuseIdProperty(store: HubspotStore, type: HubspotType, idProperty: string): void {
+  if (idProperty === 'hs_object_id' || store.registry.properties[type].get(idProperty)?.hasUniqueValue) return
+  throw validationError(
+    `Unable to perform update/upsert by non-unique ${type === 'contacts' ? '0-1' : '0-2'} property`,
+  )
+}
+
+/** The order of a batch's results is not the order of its inputs. */
+function inIdOrder<T>(byId: ReadonlyMap<string, T>): T[] {
+  return [...byId].sort(([a], [b]) => Number(a) - Number(b)).map(([, item]) => item)
+}
+
+function missingObjects(type: HubspotType, ids: readonly string[]): BatchError {
+  const name = type === 'contacts' ? 'CONTACT' : 'COMPANY'
+  return {
+    status: 'error',
+    category: 'OBJECT_NOT_FOUND',
+    message: `Could not get some ${name} objects, they may be deleted or not exist. Check that ids are valid.`,
+    context: { ids },
+  }
+}
+
+function propertiesOf(queries: readonly string[] | undefined): string[] {
+  return (queries ?? []).flatMap((query) => query.split(',')).filter(Boolean)
+}
+
+/** Unknown property names are left out without a word when reading; known ones without a value are null. */
+function simpleObject(record: HubspotRecord, names: readonly string[], store: HubspotStore): object {
+  const known = store.registry.properties[record.type]
+  const asked = names.length === 0 ? DEFAULT_PROPERTIES[record.type] : names.filter((name) => known.has(name))
+  const all = new Set([...asked, 'createdate', 'hs_object_id', MODIFIED_PROPERTY[record.type]])
+  const properties: Record<string, string | null> = {}
+  for (const name of all) properties[name] = readProperty(record, name)
+  return {
+    id: record.id,
+    properties,
+    createdAt: new Date(record.createdAtMs).toISOString(),
+    updatedAt: new Date(record.modifiedAtMs).toISOString(),
+    archived: record.archivedAtMs !== undefined,
+    ...(record.archivedAtMs === undefined ? {} : { archivedAt: new Date(record.archivedAtMs).toISOString() }),
+  }
+}

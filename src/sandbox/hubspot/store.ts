@@ -1,0 +1,188 @@
+import {
+  MODIFIED_PROPERTY,
+  createPropertyRegistry,
+  type HubspotType,
+  type PropertyRegistry,
+} from './properties.ts'
+
+export interface HubspotRecord {
+  readonly id: string
+  readonly type: HubspotType
+  properties: Record<string, string>
+  readonly createdAtMs: number
+  modifiedAtMs: number
+  archivedAtMs: number | undefined
+  mergedIds: string[]
+  /** What search still shows while the index lags; gone once `until` has passed. */
+  stale:
+    | {
+        readonly properties: Record<string, string> | undefined
+        readonly modifiedAtMs: number
+        readonly until: number
+      }
+    | undefined
+}
+
+export interface NewHubspotRecord {
+  readonly id?: string
+  readonly properties: Readonly<Record<string, string>>
+  readonly createdAtMs?: number
+  readonly modifiedAtMs?: number
+}
+
+/** What tests do to the account behind the API's back, and what the API itself stands on. */
+export interface HubspotStore {
+  readonly registry: PropertyRegistry
+  add(type: HubspotType, record: NewHubspotRecord): HubspotRecord
+  /** The record under this id, or the one it was merged into; archived ones too. */
+  get(type: HubspotType, id: string): HubspotRecord | undefined
+  list(type: HubspotType): Iterable<HubspotRecord>
+  count(type: HubspotType): number
+  /** A person edits in the browser: no validation, a new stamp. An empty string clears. */
+  edit(type: HubspotType, id: string, values: Readonly<Record<string, string>>): HubspotRecord
+  archive(type: HubspotType, id: string): void
+  restore(type: HubspotType, id: string): void
+  /** The loser's id answers as the winner from now on; blanks of the winner are filled from the loser. */
+  merge(type: HubspotType, winnerId: string, loserId: string): void
+  /** Sets the stamp without a change, as bulk imports and HubSpot's own jobs do. */
+  stamp(type: HubspotType, id: string, modifiedAtMs: number): void
+  emailOwner(email: string): HubspotRecord | undefined
+  associate(contactId: string, companyId: string, isPrimary?: boolean): void
+  companiesOf(contactId: string): ReadonlyMap<string, { readonly isPrimary: boolean }>
+  contactsOf(companyId: string): ReadonlyMap<string, { readonly isPrimary: boolean }>
+}
+
+export function createHubspotStore(now: () => number, indexLagMs: () => number): HubspotStore {
+  const tables: Record<HubspotType, Map<string, HubspotRecord>> = {
+    companies: new Map(),
+    contacts: new Map(),
+  }
+  const nextIds: Record<HubspotType, number> = { companies: 9_999_600, contacts: 99_800 }
+  const mergedInto: Record<HubspotType, Map<string, string>> = { companies: new Map(), contacts: new Map() }
+  const emails = new Map<string, string>()
+  const companiesByContact = new Map<string, Map<string, { isPrimary: boolean }>>()
+  const contactsByCompany = new Map<string, Map<string, { isPrimary: boolean }>>()
+  const none: ReadonlyMap<string, { readonly isPrimary: boolean }> = new Map()
+
+  const must = (type: HubspotType, id: string): HubspotRecord => {
+    const record = store.get(type, id)
+    if (!record) throw new Error(`no ${type} record ${id}`)
+    return record
+  }
+  const keepStale = (record: HubspotRecord, isNew = false): void => {
+    const lagMs = indexLagMs()
+    if (lagMs === 0) return
+    const isStillStale = record.stale !== undefined && record.stale.until > now()
+    record.stale = {
+      properties: isNew ? undefined : isStillStale ? record.stale?.properties : { ...record.properties },
+      modifiedAtMs: isStillStale && record.stale ? record.stale.modifiedAtMs : record.modifiedAtMs,
+      until: now() + lagMs,
+    }
+  }
+
+  const store: HubspotStore = {
+    registry: createPropertyRegistry(),
+    add(type, given) {
+      const id = given.id ?? String(nextIds[type])
+      // Ids grow with gaps and cross a power of ten, so that sorting them as text goes wrong.
+      nextIds[type] = Math.max(nextIds[type], Number(id)) + 1 + (Number(id) % 3)
+      const createdAtMs = given.createdAtMs ?? now()
+      const record: HubspotRecord = {
+        id,
+        type,
+        properties: { ...given.properties },
+        createdAtMs,
+        modifiedAtMs: given.modifiedAtMs ?? createdAtMs,
+        archivedAtMs: undefined,
+        mergedIds: [],
+        stale: undefined,
+      }
+      tables[type].set(id, record)
+      if (type === 'contacts' && given.properties.email) emails.set(given.properties.email, id)
+      keepStale(record, true)
+      return record
+    },
+    get(type, id) {
+      return tables[type].get(mergedInto[type].get(id) ?? id)
+    },
+    list: (type) => tables[type].values(),
+    count: (type) => tables[type].size,
+    edit(type, id, values) {
+      const record = must(type, id)
+      keepStale(record)
+      for (const [name, value] of Object.entries(values)) {
+        if (type === 'contacts' && name === 'email') {
+          if (record.properties.email) emails.delete(record.properties.email)
+          if (value !== '') emails.set(value, record.id)
+        }
+        if (value === '') delete record.properties[name]
+        else record.properties[name] = value
+      }
+      record.modifiedAtMs = now()
+      return record
+    },
+    archive(type, id) {
+      const record = must(type, id)
+      keepStale(record)
+      record.archivedAtMs = now()
+      if (record.properties.email) emails.delete(record.properties.email)
+    },
+    restore(type, id) {
+      const record = must(type, id)
+      record.archivedAtMs = undefined
+      record.modifiedAtMs = now()
+      if (type === 'contacts' && record.properties.email) emails.set(record.properties.email, record.id)
+    },
+    merge(type, winnerId, loserId) {
+      const winner = must(type, winnerId)
+      const loser = must(type, loserId)
+      if (winner === loser) throw new Error('a record cannot be merged into itself')
+      keepStale(winner)
+      winner.properties = { ...loser.properties, ...winner.properties }
+      winner.mergedIds.push(loser.id, ...loser.mergedIds)
+      winner.modifiedAtMs = now()
+      tables[type].delete(loser.id)
+      for (const id of [loser.id, ...loser.mergedIds]) mergedInto[type].set(id, winner.id)
+      if (type === 'contacts') {
+        if (loser.properties.email) emails.set(loser.properties.email, winner.id)
+        for (const companyId of companiesByContact.get(loser.id)?.keys() ?? [])
+          store.associate(winner.id, companyId)
+      }
+    },
+    stamp(type, id, modifiedAtMs) {
+      must(type, id).modifiedAtMs = modifiedAtMs
+    },
+    emailOwner(email) {
+      const id = emails.get(email)
+      return id === undefined ? undefined : store.get('contacts', id)
+    },
+    associate(contactId, companyId, isPrimary) {
+      const companies = companiesByContact.get(contactId) ?? new Map<string, { isPrimary: boolean }>()
+      const link = { isPrimary: isPrimary ?? companies.size === 0 }
+      companies.set(companyId, companies.get(companyId) ?? link)
+      companiesByContact.set(contactId, companies)
+      const contacts = contactsByCompany.get(companyId) ?? new Map<string, { isPrimary: boolean }>()
+      contacts.set(contactId, contacts.get(contactId) ?? link)
+      contactsByCompany.set(companyId, contacts)
+    },
+    companiesOf: (contactId) => companiesByContact.get(contactId) ?? none,
+    contactsOf: (companyId) => contactsByCompany.get(companyId) ?? none,
+  }
+  return store
+}
+
+/** One property as the API answers it: always a string, or null where there is nothing. */
+export function readProperty(record: HubspotRecord, name: string): string | null {
+  switch (name) {
+    case 'hs_object_id':
+      return record.id
+    case 'createdate':
+      return new Date(record.createdAtMs).toISOString()
+    case 'hs_merged_object_ids':
+      return record.mergedIds.length > 0 ? record.mergedIds.join(';') : null
+    case MODIFIED_PROPERTY[record.type]:
+      return new Date(record.modifiedAtMs).toISOString()
+    default:
+      return record.properties[name] ?? null
+  }
+}
