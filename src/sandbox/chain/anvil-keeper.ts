@@ -1,0 +1,35 @@
+// Runs as a process of its own between the sandbox and anvil: `node anvil-keeper.ts <binary> <arguments…>`.
+// Its standard input is a pipe that the sandbox holds open. When the sandbox ends in any way, SIGKILL included,
+// the pipe closes and the keeper takes anvil down, which no exit handler inside the sandbox could promise.
+import { spawn } from 'node:child_process'
+
+const [binary, ...args] = process.argv.slice(2)
+if (binary === undefined) throw new Error('anvil-keeper needs the path of the binary')
+
+const anvil = spawn(binary, args, { stdio: ['ignore', 'pipe', 'inherit'] })
+anvil.on('error', (error) => {
+  console.error(`anvil could not be started: ${error.message}`)
+  process.exit(1)
+})
+anvil.on('exit', (code) => process.exit(code ?? 1))
+
+process.stdin.on('close', end).on('error', end).resume()
+for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, end)
+
+announce()
+
+/** Prints the address once; everything else anvil says is read and dropped, so that its pipe never fills. */
+function announce() {
+  let printed = ''
+  anvil.stdout.setEncoding('utf8').on('data', function look(chunk: string) {
+    printed += chunk
+    const address = /Listening on (\S+)\n/.exec(printed)?.[1]
+    if (address === undefined) return
+    process.stdout.write(`${address}\n`)
+    anvil.stdout.off('data', look).resume()
+  })
+}
+
+function end() {
+  anvil.kill('SIGKILL')
+}

@@ -1,0 +1,76 @@
+import { spawn } from 'node:child_process'
+import { createRequire } from 'node:module'
+import { fileURLToPath } from 'node:url'
+
+export const CHAIN_ID = 8453
+
+// A block for every transaction and one every second besides, so that block time moves while nobody pays and an
+// authorization can expire. One slot an epoch lets `finalized` follow two blocks behind. Gas is free.
+const ARGUMENTS = [
+  ['--port', '0'],
+  ['--chain-id', String(CHAIN_ID)],
+  ['--block-time', '1'],
+  ['--mixed-mining'],
+  ['--slots-in-an-epoch', '1'],
+  ['--gas-price', '0'],
+  ['--block-base-fee-per-gas', '0'],
+  ['--color', 'never'],
+].flat()
+
+export interface Anvil {
+  rpcUrl: string
+  stop(): Promise<void>
+}
+
+/** Starts anvil on a free port of the loopback. It ends with this process, however this process ends. */
+export async function startAnvil(): Promise<Anvil> {
+  const keeper = spawn(
+    process.execPath,
+    [fileURLToPath(new URL('anvil-keeper.ts', import.meta.url)), anvilBinary(), ...ARGUMENTS],
+    // Its own group: Ctrl-C in a terminal must reach the sandbox, which settles what is under way, and not anvil.
+    { stdio: ['pipe', 'pipe', 'pipe'], detached: true, env: keeperEnvironment() },
+  )
+  keeper.stdin.on('error', () => {})
+  const exited = new Promise<void>((resolve) => keeper.once('close', () => resolve()))
+
+  let complaint = ''
+  keeper.stderr
+    .setEncoding('utf8')
+    .on('data', (text: string) => (complaint = (complaint + text).slice(-2000)))
+
+  const address = await new Promise<string>((resolve, reject) => {
+    let printed = ''
+    keeper.stdout.setEncoding('utf8').on('data', (text: string) => {
+      printed += text
+      if (printed.includes('\n')) resolve(printed.trim())
+    })
+    keeper.once('error', reject)
+    keeper.once('close', (code) => reject(new Error(`anvil ended with status ${code}: ${complaint.trim()}`)))
+  })
+
+  return {
+    rpcUrl: `http://${address}`,
+    async stop() {
+      keeper.stdin.end()
+      await exited
+    },
+  }
+}
+
+function keeperEnvironment() {
+  const { PATH, HOME, TMPDIR } = process.env
+  return { PATH, HOME, TMPDIR, NO_COLOR: '1' }
+}
+
+// The package's own launcher would be one more process that can be orphaned, so the binary is started itself.
+function anvilBinary() {
+  const launcher = createRequire(import.meta.url).resolve('@foundry-rs/anvil/package.json')
+  const architecture = process.arch === 'x64' ? 'amd64' : process.arch
+  const name = `@foundry-rs/anvil-${process.platform}-${architecture}`
+  try {
+    const binary = process.platform === 'win32' ? 'anvil.exe' : 'anvil'
+    return createRequire(launcher).resolve(`${name}/bin/${binary}`)
+  } catch (cause) {
+    throw new Error(`the sandbox's chain needs ${name}, which is not installed`, { cause })
+  }
+}

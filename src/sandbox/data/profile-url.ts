@@ -1,0 +1,40 @@
+export type ProfileKind = 'company' | 'person'
+
+// Which path segment stands before the name of a profile.
+const segments = { company: ['company'], person: ['in', 'pub'] } as const
+
+/**
+ * The profile that a URL names, in one spelling: `company/acme-robotics`, `in/ada-moreau`. Null if it names none.
+ * Written here and not taken from the domain, so that a wrong key there cannot agree with the sandbox.
+ */
+export function profileKey(kind: ProfileKind, url: string): string | null {
+  if (!/^https?:\/\//i.test(url.trim()) || !URL.canParse(url.trim())) return null
+  const parts = new URL(url.trim()).pathname.split('/').filter(Boolean)
+  const at = parts.findIndex((part) => (segments[kind] as readonly string[]).includes(part.toLowerCase()))
+  const name = parts[at + 1]
+  if (at === -1 || name === undefined) return null
+  return `${parts[at]!.toLowerCase()}/${unescape(name)}`
+}
+
+function unescape(name: string) {
+  try {
+    return decodeURIComponent(name).normalize('NFC').toLowerCase().trim()
+  } catch {
+    return name.toLowerCase()
+  }
+}
+
+/** Whether the sandbox knows nothing about the profile: names ending in `-missing`, and about 6 in 100 others. */
+export function isMissing(key: string, percentile: number): boolean {
+  return key.endsWith('-missing') || percentile < 6
+}
+
+/** The words of a profile's name, as a title: `acme-robotics` is `Acme Robotics`. Null if it has no letters. */
+export function titleOf(key: string): string | null {
+  const words = key
+    .slice(key.indexOf('/') + 1)
+    .split(/[^\p{L}\p{N}]+/u)
+    .filter((word) => /\p{L}/u.test(word) && !/\d/.test(word))
+  if (words.length === 0) return null
+  return words.map((word) => word[0]!.toUpperCase() + word.slice(1)).join(' ')
+}

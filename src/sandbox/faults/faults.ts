@@ -1,0 +1,114 @@
+import { z } from 'zod'
+
+const milliseconds = z.int().min(0).max(600_000)
+const status = z.int().min(500).max(599)
+
+/** When a fault strikes: the next so many requests that reach it, and besides that a share of all that do. */
+const trigger = { next: z.int().min(0).default(0), share: z.number().min(0).max(1).default(0) }
+
+const fault = <T extends z.ZodRawShape>(shape: T) =>
+  z.strictObject({ ...trigger, ...shape }).prefault({} as never)
+
+const rateLimitSchema = z.strictObject({
+  kind: z.enum(['fixed', 'sliding', 'bucket']).default('fixed'),
+  limit: z.int().min(1),
+  windowMs: z.int().min(1),
+  /** Whether a refused request uses up the limit too. */
+  countRefused: z.boolean().default(false),
+})
+
+/** One entry of a challenge's `accepts`. What is left out is as the real service has it. */
+const offerSchema = z.strictObject({
+  amountAtomic: z
+    .string()
+    .regex(/^-?\d+$/)
+    .optional(),
+  payTo: z.string().optional(),
+  asset: z.string().optional(),
+  network: z.string().optional(),
+  scheme: z.string().optional(),
+  domainName: z.string().optional(),
+  domainVersion: z.string().optional(),
+  assetTransferMethod: z.string().optional(),
+  paymentFlow: z.string().optional(),
+  maxTimeoutSeconds: z.int().optional(),
+})
+const offersSchema = z.array(offerSchema).min(1)
+
+export const faultsSchema = z.strictObject({
+  /** Decides which requests the shares hit. The same seed and the same requests give the same faults. */
+  seed: z.int().default(1),
+
+  rateLimit: rateLimitSchema.nullable().default(null),
+  logoRateLimit: rateLimitSchema.nullable().default(null),
+  /** How long the lookup itself takes, after verification. */
+  latency: z.strictObject({ minMs: milliseconds, maxMs: milliseconds }).nullable().default(null),
+
+  /** Refused at the door with a 5xx: the payment was not even read. */
+  errorAtDoor: fault({ status: status.default(500) }),
+  /** The lookup failed after the payment was verified: nothing is settled, and the authorization stays live. */
+  errorAfterVerification: fault({ status: status.default(500) }),
+  /** The connection is cut before the request is read as a payment. */
+  dropAtDoor: fault({}),
+  /** The connection is cut after verification; nothing is settled. */
+  dropBeforeSettlement: fault({}),
+  /** The payment settles and the connection is cut: the answer is lost. */
+  dropAfterSettlement: fault({}),
+  /** A 402 that carries a transaction hash, and the money moves `delayMs` later. */
+  settlementPending: fault({ delayMs: milliseconds.default(2000) }),
+  /** Settlement takes `delayMs` longer. */
+  slowFacilitator: fault({ delayMs: milliseconds.default(2000) }),
+  /** The payment settles, then the facilitator times out towards the server, which answers 502. */
+  facilitatorTimeout: fault({ delayMs: milliseconds.default(0) }),
+  /** The payment settles and the server answers 500 all the same. */
+  errorAfterSettlement: fault({ status: status.default(500) }),
+  /** A challenge again, whatever was paid with; nothing is settled. `share: 1` is the endless loop. */
+  challengeAgain: fault({}),
+
+  /** Version and place of the challenge. A v1 challenge always stands in the body. */
+  challenge: z
+    .strictObject({
+      version: z.union([z.literal(1), z.literal(2)]).default(2),
+      place: z.enum(['header', 'body', 'both']).default('header'),
+    })
+    .prefault({}),
+  offers: offersSchema.default([{}]),
+  /** Requests that it hits meet these offers in place of `offers`, paid or not. */
+  changedOffers: fault({ offers: offersSchema.default([{}]) }),
+  /** Advertises `payment-identifier` and answers an identifier that it knows without a second settlement. */
+  paymentIdentifier: z.boolean().default(false),
+  /** Refuses user agents that name only a library or nothing, as the edge does. */
+  blockGenericUserAgents: z.boolean().default(true),
+  /** Marks the placeholder logo with the header `x-logo-placeholder: true`. */
+  logoPlaceholderHeader: z.boolean().default(true),
+})
+
+export type Faults = z.infer<typeof faultsSchema>
+export type FaultsInput = z.input<typeof faultsSchema>
+export type Offer = z.infer<typeof offerSchema>
+export type RateLimit = z.infer<typeof rateLimitSchema>
+
+type FaultName = {
+  [K in keyof Faults]: Faults[K] extends { next: number; share: number } ? K : never
+}[keyof Faults]
+export type { FaultName }
+
+/** Every hostile challenge that a spending policy has to refuse, by name. */
+export const hostileOffers = {
+  doublePrice: [{ amountAtomic: '20000' }],
+  otherRecipient: [{ payTo: '0x00000000000000000000000000000000DeaDBeef' }],
+  otherAsset: [{ asset: '0x0000000000000000000000000000000000bAd0C5' }],
+  otherNetwork: [{ network: 'eip155:84532' }],
+  otherScheme: [{ scheme: 'upto' }],
+  otherDomainName: [{ domainName: 'USDC' }],
+  permit2: [{ assetTransferMethod: 'permit2' }],
+  upfrontFlow: [{ paymentFlow: 'upfront' }],
+  escrowFlow: [{ paymentFlow: 'escrow' }],
+  amountZero: [{ amountAtomic: '0' }],
+  amountNegative: [{ amountAtomic: '-10000' }],
+  lifetimeOfAYear: [{ maxTimeoutSeconds: 365 * 24 * 3600 }],
+  cheapFirstDearSecond: [
+    { amountAtomic: '10000', asset: '0x0000000000000000000000000000000000000000' },
+    { amountAtomic: '5000000' },
+  ],
+} as const satisfies Record<string, Offer[]>

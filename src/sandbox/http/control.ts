@@ -1,0 +1,60 @@
+import type { Address } from 'viem'
+import { isAddress } from 'viem'
+import { z } from 'zod'
+import type { Chain } from '../chain/chain.ts'
+import type { FaultSwitch } from '../faults/fault-switch.ts'
+import type { FaultsInput } from '../faults/faults.ts'
+import type { StatsBook } from '../stats.ts'
+import type { Answer } from './answer.ts'
+
+export interface ControlContext {
+  faults: FaultSwitch
+  stats: StatsBook
+  chain: Chain
+}
+
+const address = z.custom<Address>((value) => typeof value === 'string' && isAddress(value), 'not an address')
+const fundSchema = z.strictObject({ address, amountAtomic: z.string().regex(/^\d+$/).transform(BigInt) })
+
+/**
+ * The routes under `/_sandbox/` by which another process runs the sandbox: `GET|POST|DELETE faults` (a change of the
+ * faults, or all back to none), `GET stats`, `POST fund {address, amountAtomic}`, `GET transfers?from=`,
+ * `GET balance?of=`. Amounts are decimal strings of atomic units.
+ */
+export async function control(
+  { faults, stats, chain }: ControlContext,
+  method: string,
+  url: URL,
+  body: string | null,
+): Promise<Answer> {
+  try {
+    switch (`${method} ${url.pathname.replace('/_sandbox/', '')}`) {
+      case 'GET faults':
+        return { status: 200, body: faults.get() }
+      case 'POST faults':
+        return { status: 200, body: faults.set(JSON.parse(body ?? '') as FaultsInput) }
+      case 'DELETE faults':
+        return { status: 200, body: faults.reset() }
+      case 'GET stats':
+        return { status: 200, body: stats.read() }
+      case 'POST fund': {
+        const wish = fundSchema.parse(JSON.parse(body ?? ''))
+        await chain.fund(wish.address, wish.amountAtomic)
+        return { status: 200, body: { balanceAtomic: await chain.balanceOf(wish.address) } }
+      }
+      case 'GET transfers':
+        return { status: 200, body: await chain.transfersFrom(address.parse(url.searchParams.get('from'))) }
+      case 'GET balance':
+        return {
+          status: 200,
+          body: { balanceAtomic: await chain.balanceOf(address.parse(url.searchParams.get('of'))) },
+        }
+      default:
+        return { status: 404, body: { error: 'No such control' } }
+    }
+  } catch (error) {
+    if (error instanceof z.ZodError) return { status: 400, body: { error: z.prettifyError(error) } }
+    if (error instanceof SyntaxError) return { status: 400, body: { error: 'The body must be JSON' } }
+    throw error
+  }
+}

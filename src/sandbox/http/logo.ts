@@ -1,0 +1,27 @@
+import { logoDomain, logoFor } from '../data/logo.ts'
+import type { FaultSwitch } from '../faults/fault-switch.ts'
+import type { RateLimiter } from '../faults/rate-limiter.ts'
+import type { StatsBook } from '../stats.ts'
+import type { Answer } from './answer.ts'
+
+export interface LogoContext {
+  faults: FaultSwitch
+  limiter: RateLimiter
+  stats: StatsBook
+}
+
+/** Answers `GET /logo/{domain}`: free, never a 404, the placeholder for a domain without a logo. */
+export function logo({ faults, limiter, stats }: LogoContext, path: string): Answer {
+  const { logoRateLimit, logoPlaceholderHeader } = faults.current
+  if (logoRateLimit !== null && !limiter.admit(logoRateLimit, performance.now())) {
+    stats.rateLimited()
+    return { status: 429, body: { error: 'Rate limit exceeded' } }
+  }
+  const { png, placeholder } = logoFor(logoDomain(path))
+  const headers: Record<string, string> = {
+    'content-type': 'image/png',
+    'cache-control': 'public, max-age=86400',
+  }
+  if (placeholder && logoPlaceholderHeader) headers['x-logo-placeholder'] = 'true'
+  return { status: 200, headers, body: png }
+}

@@ -1,0 +1,23 @@
+// The sandbox as a process of its own. Prints one line of JSON with its addresses when it is ready, and stops on
+// SIGTERM, SIGINT, when its parent disconnects or when its standard input ends. Options come as one JSON argument.
+import type { SandboxOptions } from './sandbox.ts'
+import { startSandbox } from './sandbox.ts'
+
+const options = JSON.parse(process.argv[2] ?? '{}') as SandboxOptions
+const sandbox = await startSandbox(options)
+const { serviceUrl, logoUrl, rpcUrl, payTo, asset, chainId } = sandbox
+const ready = { serviceUrl, logoUrl, rpcUrl, payTo, asset, chainId, pid: process.pid }
+process.stdout.write(`${JSON.stringify(ready)}\n`)
+process.send?.(ready)
+
+let stopping = false
+async function stop() {
+  if (stopping) return
+  stopping = true
+  await sandbox.stop()
+  process.exit(0)
+}
+
+for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, stop)
+process.on('disconnect', stop)
+process.stdin.on('end', stop).on('error', stop).resume()

@@ -1,0 +1,67 @@
+import type { PaymentPayload } from '@x402/core/types'
+
+const KEY = 'payment-identifier'
+
+/** What a server declares that answers a known payment identifier without a second settlement. */
+export const identifierExtension = {
+  [KEY]: {
+    info: { required: false },
+    schema: {
+      $schema: 'https://json-schema.org/draft/2020-12/schema',
+      type: 'object',
+      properties: {
+        required: { type: 'boolean' },
+        id: { type: 'string', minLength: 16, maxLength: 128, pattern: '^[a-zA-Z0-9_-]+$' },
+      },
+      required: ['required'],
+    },
+  },
+}
+
+/** The identifier of a payment, null if it has none, or `malformed`. */
+export function readIdentifier(payload: PaymentPayload): { id: string } | 'malformed' | null {
+  const extension = payload.extensions?.[KEY] as { info?: { id?: unknown } } | undefined
+  const id = extension?.info?.id
+  if (id === undefined) return null
+  return typeof id === 'string' && /^[a-zA-Z0-9_-]{16,128}$/.test(id) ? { id } : 'malformed'
+}
+
+/** What is known under an identifier. */
+export interface IdentifiedPayment<Answer> {
+  /** The request and the payment that the identifier was first used with. */
+  fingerprint: string
+  /** The answer that was worked out; it may be given once the payment has settled. */
+  answer: Answer | null
+}
+
+export interface IdentifierBook<Answer> {
+  /** Runs `use` alone under the identifier: the same payment sent twice at once settles once. */
+  exclusively<T>(
+    id: string,
+    use: (known: IdentifiedPayment<Answer>) => Promise<T>,
+    fingerprint: string,
+  ): Promise<T | 'conflict'>
+}
+
+export function createIdentifierBook<Answer>(): IdentifierBook<Answer> {
+  const payments = new Map<string, IdentifiedPayment<Answer>>()
+  const turns = new Map<string, Promise<unknown>>()
+
+  return {
+    async exclusively(id, use, fingerprint) {
+      const known = payments.get(id) ?? { fingerprint, answer: null }
+      if (known.fingerprint !== fingerprint) return 'conflict'
+      payments.set(id, known)
+
+      const before = turns.get(id) ?? Promise.resolve()
+      const turn = before.catch(() => {}).then(() => use(known))
+      turns.set(id, turn)
+      try {
+        return await turn
+      } finally {
+        if (turns.get(id) === turn) turns.delete(id)
+        if (known.answer === null && !turns.has(id)) payments.delete(id)
+      }
+    },
+  }
+}

@@ -1,0 +1,92 @@
+import type { Address } from 'viem'
+import { getAddress } from 'viem'
+import { CHAIN_ID } from './chain/anvil.ts'
+import type { Transfer } from './chain/chain.ts'
+import { startChain } from './chain/chain.ts'
+import { USDC } from './chain/token.ts'
+import type { FaultSwitch } from './faults/fault-switch.ts'
+import { createFaultSwitch } from './faults/fault-switch.ts'
+import type { FaultsInput } from './faults/faults.ts'
+import { startService } from './http/server.ts'
+import { createFacilitator } from './payment/facilitator.ts'
+import { createIdentifierBook } from './payment/identifier.ts'
+import { createPaywall } from './payment/paywall.ts'
+import { settlementOf } from './payment/settlement-of.ts'
+import type { Stats } from './stats.ts'
+import { createStatsBook } from './stats.ts'
+
+/** Who is paid. Nobody holds a key to it. */
+export const PAY_TO = getAddress('0x5a4db0e5a4db0e5a4db0e5a4db0e5a4db0e5a4d0')
+
+export interface SandboxOptions {
+  /** Port of the service on the loopback. 0, the default, takes a free one. */
+  port?: number
+  /** The word in paths and keys that stands for the network's name. Default `profnet`. */
+  networkName?: string
+  payTo?: Address
+  faults?: FaultsInput
+}
+
+export interface Sandbox {
+  serviceUrl: string
+  logoUrl: string
+  rpcUrl: string
+  payTo: Address
+  asset: Address
+  chainId: number
+  /** Gives an address money of the chain, in atomic units (six decimals). */
+  fund(address: Address, amountAtomic: bigint): Promise<void>
+  balanceOf(address: Address): Promise<bigint>
+  /** Everything that left an address, in the order of the chain. */
+  transfersFrom(address: Address): Promise<Transfer[]>
+  faults: Pick<FaultSwitch, 'get' | 'set' | 'reset'>
+  stats(): Stats
+  stop(): Promise<void>
+}
+
+/**
+ * Starts a data service with synthetic answers for any profile, paid for on a local chain. Payments are checked by
+ * the official x402 server and facilitator and by nothing of ours. Everything listens on the loopback only.
+ */
+export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
+  const { port = 0, networkName = 'profnet', payTo = PAY_TO } = options
+  const faults = createFaultSwitch(options.faults)
+  const chain = await startChain()
+  try {
+    const facilitator = createFacilitator(chain)
+    const stats = createStatsBook()
+    const service = await startService(
+      {
+        faults,
+        stats,
+        chain,
+        networkName,
+        paywall: await createPaywall(facilitator, payTo),
+        identifiers: createIdentifierBook(),
+        settlementOf: (proof) => settlementOf(chain, proof),
+      },
+      port,
+    )
+    return {
+      serviceUrl: service.serviceUrl,
+      logoUrl: service.logoUrl,
+      rpcUrl: chain.rpcUrl,
+      payTo,
+      asset: USDC,
+      chainId: CHAIN_ID,
+      fund: chain.fund,
+      balanceOf: chain.balanceOf,
+      transfersFrom: chain.transfersFrom,
+      faults,
+      stats: stats.read,
+      async stop() {
+        await service.stop()
+        facilitator.stop()
+        await chain.stop()
+      },
+    }
+  } catch (error) {
+    await chain.stop()
+    throw error
+  }
+}

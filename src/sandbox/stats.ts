@@ -1,0 +1,85 @@
+export type Endpoint = 'companies' | 'people' | 'logo'
+
+/** What the sandbox has seen since it started. */
+export interface Stats {
+  /** Requests to the service, the control routes left out. */
+  requests: number
+  byEndpoint: Record<Endpoint, number>
+  byStatus: Record<string, number>
+  /** Connections that were cut instead of answered. */
+  dropped: number
+  challenged: number
+  rateLimited: number
+  /** Lookups that were answered with 200. */
+  answered: number
+  /** Of those, how many were repeated for a payment identifier without another settlement. */
+  repeated: number
+  /** Payments that moved money, whatever the client was told. */
+  settled: number
+  /** Payments that were announced as pending and of which nothing was heard since; their money moves later. */
+  pending: number
+  /** Distinct companies and people asked for, however written. */
+  distinctKeys: number
+  /** How many of them were paid for, and how many more than once. */
+  keysPaid: number
+  keysPaidTwice: number
+}
+
+export interface StatsBook {
+  request(endpoint: Endpoint): void
+  status(status: number): void
+  dropped(): void
+  challenged(): void
+  rateLimited(): void
+  answered(repeated: boolean): void
+  asked(key: string): void
+  payment(key: string, transaction: string, state: 'settled' | 'pending'): void
+  read(): Stats
+}
+
+export function createStatsBook(): StatsBook {
+  const counts = { requests: 0, dropped: 0, challenged: 0, rateLimited: 0, answered: 0, repeated: 0 }
+  const byEndpoint: Record<Endpoint, number> = { companies: 0, people: 0, logo: 0 }
+  const byStatus: Record<string, number> = {}
+  const keys = new Set<string>()
+  const payments = new Map<string, { key: string; state: 'settled' | 'pending' }>()
+
+  function paidKeys() {
+    const times = new Map<string, number>()
+    for (const { key } of payments.values()) times.set(key, (times.get(key) ?? 0) + 1)
+    return [...times.values()]
+  }
+
+  function count(state: 'settled' | 'pending') {
+    return [...payments.values()].filter((payment) => payment.state === state).length
+  }
+
+  return {
+    request(endpoint) {
+      counts.requests += 1
+      byEndpoint[endpoint] += 1
+    },
+    status(status) {
+      byStatus[status] = (byStatus[status] ?? 0) + 1
+    },
+    dropped: () => void (counts.dropped += 1),
+    challenged: () => void (counts.challenged += 1),
+    rateLimited: () => void (counts.rateLimited += 1),
+    answered(repeated) {
+      counts.answered += 1
+      if (repeated) counts.repeated += 1
+    },
+    asked: (key) => void keys.add(key),
+    payment: (key, transaction, state) => void payments.set(transaction, { key, state }),
+    read: () => ({
+      ...counts,
+      byEndpoint: { ...byEndpoint },
+      byStatus: { ...byStatus },
+      distinctKeys: keys.size,
+      settled: count('settled'),
+      pending: count('pending'),
+      keysPaid: paidKeys().length,
+      keysPaidTwice: paidKeys().filter((times) => times > 1).length,
+    }),
+  }
+}
