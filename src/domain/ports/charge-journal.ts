@@ -48,6 +48,8 @@ export interface ChargeJournal {
   settle(id: string, receipt: { transaction: string | null; at: Date }, answer: StoredAnswer): Promise<void>
   /** The answer arrived but not the proof of payment: keep the answer, leave the charge to the resolver. */
   keepAnswer(id: string, reason: string, answer: StoredAnswer): Promise<void>
+  /** The service answered for nothing: no charge, but an answer to keep. */
+  keepFree(key: LookupKey, answer: StoredAnswer): Promise<void>
   /** The resolver found that a charge whose answer is stored was paid. */
   confirm(id: string, transaction: string | null, at: Date): Promise<void>
   /** Not charged and never can be: gives the budget back. */

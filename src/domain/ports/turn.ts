@@ -1,0 +1,9 @@
+export type Lane = 'hot' | 'bulk'
+
+/** Leave to send one request now. `done` must be called once, whatever came of it: the shared pace learns from it. */
+export interface Turn {
+  done(response: { status: number; headers: Record<string, string> } | undefined): Promise<void>
+}
+
+/** Waits for the next free place in the shared pace. Throws RetriableError `paced` when the wait is not worth holding a worker for. */
+export type TakeTurn = (lane: Lane, signal?: AbortSignal) => Promise<Turn>

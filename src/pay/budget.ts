@@ -1,0 +1,39 @@
+import type { Atomic } from '../domain/money.ts'
+import type { BudgetLine } from '../domain/ports/charge-journal.ts'
+
+/** Caps in force; undefined is no cap. */
+export interface Caps {
+  runAtomic?: Atomic
+  dayAtomic?: Atomic
+  monthAtomic?: Atomic
+  /** A day's cap by connector. */
+  connectorDayAtomic?: Record<string, Atomic>
+}
+
+/**
+ * The lines of the budget on which a charge of this run counts at this time. Windows are calendar days and months in
+ * UTC, so that two hosts never disagree on which window it is. Every window is counted, capped or not: reports and a
+ * cap set later then have the truth.
+ */
+export function budgetLines(
+  charge: { runId: string; connector: string; now: Date },
+  caps: Caps,
+): BudgetLine[] {
+  const { runId, connector, now } = charge
+  const day = now.toISOString().slice(0, 10)
+  const nextDay = new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth(), now.getUTCDate() + 1))
+  const nextMonth = new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1, 1))
+  return [
+    { scope: `run:${runId}`, capAtomic: caps.runAtomic ?? unlimited },
+    { scope: `day:${day}`, capAtomic: caps.dayAtomic ?? unlimited, resumesAt: nextDay },
+    { scope: `month:${day.slice(0, 7)}`, capAtomic: caps.monthAtomic ?? unlimited, resumesAt: nextMonth },
+    {
+      scope: `connector:${connector}:${day}`,
+      capAtomic: caps.connectorDayAtomic?.[connector] ?? unlimited,
+      resumesAt: nextDay,
+    },
+  ]
+}
+
+/** The largest amount that the ledger's columns hold. */
+const unlimited: Atomic = 2n ** 63n - 1n

@@ -1,0 +1,126 @@
+import { encodePaymentSignatureHeader } from '@x402/core/http'
+import { authorizationTypes } from '@x402/evm'
+import { getAddress, isAddressEqual, keccak256, toBytes, type Hex } from 'viem'
+import type { LocalAccount } from 'viem/accounts'
+import { ConfigError } from '../../domain/errors.ts'
+import type { Authorization, PaymentProtocol, Terms } from '../../domain/payment.ts'
+import type { Chain } from '../chain.ts'
+import { readOffers, readReceipt } from './challenge.ts'
+
+export interface X402Options {
+  account: LocalAccount
+  chain: Pick<Chain, 'fate'> | undefined
+  /** Forces the header that carries the proof; by default the one that goes with the challenge's version. */
+  proofHeader?: string
+}
+
+/**
+ * x402, scheme `exact` by EIP-3009, versions 1 and 2. The stock client draws a random nonce and reads the clock while it
+ * signs; here both come from the journal, so that after a crash the very same bytes go out again and the token itself
+ * refuses to move the money twice.
+ */
+export function createX402(options: X402Options): PaymentProtocol {
+  return {
+    name: 'x402',
+    offers: readOffers,
+    receipt: readReceipt,
+    draw: (terms, attempt) => draw(terms, attempt, options.account.address),
+    async headers(authorization) {
+      if (!isAddressEqual(getAddress(authorization.payer), options.account.address)) {
+        throw new ConfigError(
+          'wallet_changed',
+          `an open payment was drawn up for wallet ${authorization.payer}; PAYDIRT_WALLET_KEY is of ${options.account.address}. Put the old key back until \`paydirt reconcile\` shows nothing open`,
+        )
+      }
+      const signature = await sign(options.account, authorization)
+      const header =
+        options.proofHeader ?? (authorization.terms.version === 1 ? 'x-payment' : 'payment-signature')
+      return { [header]: encode(authorization, signature) }
+    },
+    async fate(authorization) {
+      return options.chain ? options.chain.fate(authorization) : { kind: 'unknown' }
+    },
+  }
+}
+
+function draw(
+  terms: Terms,
+  attempt: { seed: string; nowMs: number; lifetimeSeconds: number },
+  payer: string,
+): Authorization {
+  const nonce = keccak256(toBytes(`paydirt:${attempt.seed}`))
+  const lifetime = Math.min(terms.maxTimeoutSeconds, attempt.lifetimeSeconds)
+  return {
+    terms,
+    payer,
+    nonce,
+    // From the epoch on: a clock of ours that runs ahead must not make the authorization invalid for the chain.
+    validAfter: 0,
+    validBefore: Math.floor(attempt.nowMs / 1000) + lifetime,
+    paymentId: `pd_${nonce.slice(2, 42)}`,
+  }
+}
+
+function sign(
+  account: LocalAccount,
+  { terms, payer, nonce, validAfter, validBefore }: Authorization,
+): Promise<Hex> {
+  return account.signTypedData({
+    domain: {
+      name: terms.domainName,
+      version: terms.domainVersion,
+      chainId: Number(terms.network.split(':')[1]),
+      verifyingContract: getAddress(terms.asset),
+    },
+    types: authorizationTypes,
+    primaryType: 'TransferWithAuthorization',
+    message: {
+      from: getAddress(payer),
+      to: getAddress(terms.payTo),
+      value: terms.amountAtomic,
+      validAfter: BigInt(validAfter),
+      validBefore: BigInt(validBefore),
+      nonce,
+    },
+  })
+}
+
+function encode(authorization: Authorization, signature: Hex): string {
+  const { terms, payer, nonce, validAfter, validBefore, paymentId } = authorization
+  const payload = {
+    signature,
+    authorization: {
+      from: getAddress(payer),
+      to: getAddress(terms.payTo),
+      value: String(terms.amountAtomic),
+      validAfter: String(validAfter),
+      validBefore: String(validBefore),
+      nonce,
+    },
+  }
+  const { accepted, resource, extensions } = terms.raw as {
+    accepted: { scheme: string; network: string }
+    resource?: unknown
+    extensions?: Record<string, unknown>
+  }
+  const envelope =
+    terms.version === 1
+      ? { x402Version: 1, scheme: accepted.scheme, network: accepted.network, payload }
+      : {
+          x402Version: 2,
+          payload,
+          accepted,
+          ...(resource === undefined ? {} : { resource }),
+          extensions: terms.paymentIdentifier
+            ? withPaymentId(extensions ?? {}, paymentId)
+            : (extensions ?? {}),
+        }
+  return encodePaymentSignatureHeader(
+    envelope as unknown as Parameters<typeof encodePaymentSignatureHeader>[0],
+  )
+}
+
+function withPaymentId(extensions: Record<string, unknown>, id: string): Record<string, unknown> {
+  const advertised = extensions['payment-identifier'] as { info?: object } | undefined
+  return { ...extensions, 'payment-identifier': { ...advertised, info: { ...advertised?.info, id } } }
+}

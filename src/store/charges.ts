@@ -1,0 +1,287 @@
+import { sql, type Selectable, type Transaction } from 'kysely'
+import { BudgetExhaustedError, PaymentInDoubtError } from '../domain/errors.ts'
+import type { LookupKey } from '../domain/keys.ts'
+import { formatUsd } from '../domain/money.ts'
+import { openChargeStates, type Authorization, type Charge } from '../domain/payment.ts'
+import type { ChargeJournal, NewCharge, StoredAnswer } from '../domain/ports/charge-journal.ts'
+import type { Database } from './database.ts'
+import type { Tables } from './schema.ts'
+
+/** The journal of charges on SQL. What each transaction guards is said at the payer, above its picture of the states. */
+export function createChargeJournal(
+  db: Database,
+  options: { now: () => Date; newId: () => string },
+): ChargeJournal {
+  const { now } = options
+
+  async function reserve(charge: NewCharge): Promise<Charge> {
+    return db.transaction().execute(async (tx) => {
+      await refuseIfStopped(tx)
+      // The lookup's row orders everybody who wants to pay for it: of two workers the second sees the first's charge.
+      const { rows } = await sql<{ attempts: number; open: number }>`
+        with held as (select key from lookups where key = ${charge.lookupKey} for update)
+        select coalesce(max(attempt), 0)::int as attempts,
+          count(*) filter (where state in ('journaled', 'sent', 'in_doubt'))::int as open
+        from held left join charges on lookup_key = held.key`.execute(tx)
+      const { attempts = 0, open = 0 } = rows[0] ?? {}
+      if (open > 0)
+        throw new PaymentInDoubtError('charge_open', 'another charge for this lookup is still open')
+      await commitBudget(tx, charge)
+      const attempt = attempts + 1
+      const authorization = charge.draw(attempt)
+      const at = now()
+      const row = await tx
+        .insertInto('charges')
+        .values({
+          id: options.newId(),
+          lookup_key: charge.lookupKey,
+          attempt,
+          run_id: charge.runId,
+          connector: charge.connector,
+          operation: charge.operation,
+          endpoint: charge.endpoint,
+          url: charge.url,
+          body: charge.body,
+          protocol: authorization.terms.protocol,
+          amount_atomic: charge.amountAtomic,
+          authorization_json: writeAuthorization(authorization),
+          nonce: authorization.nonce,
+          budget_scopes: charge.budget.map(({ scope }) => scope),
+          state: 'journaled',
+          created_at: at,
+          touched_at: at,
+        })
+        .returningAll()
+        .executeTakeFirstOrThrow()
+      return toCharge(row)
+    })
+  }
+
+  async function storeAnswer(tx: Transaction<Tables>, key: LookupKey, answer: StoredAnswer): Promise<void> {
+    await tx
+      .updateTable('lookups')
+      .set({
+        state: 'answered',
+        outcome: answer.outcome,
+        answer: answer.data === null ? null : JSON.stringify(answer.data),
+        answered_at: now(),
+        fresh_until: answer.freshUntil,
+        reason: null,
+      })
+      .where('key', '=', key)
+      .execute()
+  }
+
+  /** Moves a charge that is still open; one that somebody else closed meanwhile stays as it is, and undefined is answered. */
+  function close(
+    tx: Transaction<Tables>,
+    id: string,
+    change: { state: Charge['state']; reason?: string | null; transaction?: string | null },
+  ) {
+    return tx
+      .updateTable('charges')
+      .set({ ...change, closed_at: now(), touched_at: now() })
+      .where('id', '=', id)
+      .where('state', 'in', [...openChargeStates])
+      .returning(['lookup_key', 'amount_atomic', 'budget_scopes'])
+      .executeTakeFirst()
+  }
+
+  return {
+    reserve,
+
+    async openCharge(key) {
+      const row = await openCharges(db).where('lookup_key', '=', key).executeTakeFirst()
+      return row && toCharge(row)
+    },
+
+    async openCharges(before, limit) {
+      const rows = await openCharges(db)
+        .where('touched_at', '<', before)
+        .orderBy('touched_at')
+        .limit(limit)
+        .execute()
+      return rows.map(toCharge)
+    },
+
+    async markSent(id, at) {
+      await db
+        .updateTable('charges')
+        .set((eb) => ({ state: 'sent', sends: eb('sends', '+', 1), sent_at: at, touched_at: at }))
+        .where('id', '=', id)
+        .where('state', 'in', [...openChargeStates])
+        .execute()
+    },
+
+    async markInDoubt(id, reason) {
+      await db
+        .updateTable('charges')
+        .set({ state: 'in_doubt', reason, touched_at: now() })
+        .where('id', '=', id)
+        .where('state', 'in', [...openChargeStates])
+        .execute()
+    },
+
+    async settle(id, receipt, answer) {
+      await db.transaction().execute(async (tx) => {
+        // A worker that slept past its lock may bring the answer to a charge already counted as lost: it was paid, and here is the data.
+        const row = await tx
+          .updateTable('charges')
+          .set({
+            state: 'settled',
+            transaction: receipt.transaction,
+            reason: null,
+            closed_at: receipt.at,
+            touched_at: receipt.at,
+          })
+          .where('id', '=', id)
+          .where('state', 'in', [...openChargeStates, 'lost'])
+          .returning('lookup_key')
+          .executeTakeFirst()
+        if (row) await storeAnswer(tx, row.lookup_key, answer)
+      })
+    },
+
+    async keepAnswer(id, reason, answer) {
+      await db.transaction().execute(async (tx) => {
+        const row = await tx
+          .updateTable('charges')
+          .set({ state: 'in_doubt', reason, touched_at: now() })
+          .where('id', '=', id)
+          .where('state', 'in', [...openChargeStates])
+          .returning('lookup_key')
+          .executeTakeFirst()
+        if (row) await storeAnswer(tx, row.lookup_key, answer)
+      })
+    },
+
+    async keepFree(key, answer) {
+      await db.transaction().execute((tx) => storeAnswer(tx, key, answer))
+    },
+
+    async confirm(id, transaction, at) {
+      await db
+        .updateTable('charges')
+        .set({ state: 'settled', transaction, closed_at: at, touched_at: at })
+        .where('id', '=', id)
+        .where('state', 'in', [...openChargeStates])
+        .execute()
+    },
+
+    async release(id, state, reason) {
+      await db.transaction().execute(async (tx) => {
+        const row = await close(tx, id, { state, reason })
+        if (!row) return
+        await tx
+          .updateTable('budgets')
+          .set((eb) => ({ committed_atomic: eb('committed_atomic', '-', row.amount_atomic) }))
+          .where('scope', 'in', row.budget_scopes)
+          .execute()
+      })
+    },
+
+    async lose(id, transaction, reason) {
+      await db.transaction().execute((tx) => close(tx, id, { state: 'lost', transaction, reason }))
+    },
+
+    async countLost(key) {
+      const row = await db
+        .selectFrom('charges')
+        .select((eb) => eb.cast<number>(eb.fn.countAll(), 'integer').as('lost'))
+        .where('lookup_key', '=', key)
+        .where('state', '=', 'lost')
+        .executeTakeFirstOrThrow()
+      return row.lost
+    },
+
+    async recordRefusal({ lookupKey, runId, endpoint, rule, message }) {
+      await db
+        .insertInto('refusals')
+        .values({ lookup_key: lookupKey, run_id: runId, endpoint, rule, message, refused_at: now() })
+        .execute()
+    },
+  }
+}
+
+async function refuseIfStopped(tx: Transaction<Tables>): Promise<void> {
+  const stop = await tx
+    .selectFrom('switches')
+    .select('reason')
+    .where('name', '=', 'spending_stopped')
+    .where('is_on', '=', true)
+    .executeTakeFirst()
+  if (stop)
+    throw new BudgetExhaustedError('stopped', 'spending is stopped (lift it with `paydirt spend --resume`)')
+}
+
+/**
+ * Adds the amount to every line at once, each only as far as its cap allows: the rows' locks make two racing processes
+ * take turns. One line left out means one cap reached, and the whole transaction goes back. Scopes are sorted, so that
+ * transactions lock them in the same order.
+ */
+async function commitBudget(tx: Transaction<Tables>, charge: NewCharge): Promise<void> {
+  const amount = charge.amountAtomic
+  const lines = [...charge.budget].sort((a, b) => (a.scope < b.scope ? -1 : 1))
+  const tooSmall = lines.find(({ capAtomic }) => amount > capAtomic)
+  if (tooSmall) throw exhausted(tooSmall)
+  const values = sql.join(
+    lines.map(({ scope, capAtomic }) => sql`(${scope}::text, ${amount}::bigint, ${capAtomic}::bigint)`),
+  )
+  const { rows } = await sql<{ scope: string }>`
+    with wanted (scope, amount, cap) as (values ${values})
+    insert into budgets (scope, committed_atomic) select scope, amount from wanted
+    on conflict (scope) do update set committed_atomic = budgets.committed_atomic + excluded.committed_atomic
+    where budgets.committed_atomic + excluded.committed_atomic
+      <= (select cap from wanted where wanted.scope = budgets.scope)
+    returning scope`.execute(tx)
+  const committed = new Set(rows.map(({ scope }) => scope))
+  const full = lines.find(({ scope }) => !committed.has(scope))
+  if (full) throw exhausted(full)
+}
+
+function exhausted(line: NewCharge['budget'][number]): BudgetExhaustedError {
+  const [window = ''] = line.scope.split(':')
+  return new BudgetExhaustedError(
+    `budget_${window}`,
+    `the budget of this ${window === 'connector' ? 'connector' : window} (${formatUsd(line.capAtomic)} USD) is used up`,
+    {
+      ...(line.resumesAt ? { resumesAt: line.resumesAt } : {}),
+      details: { scope: line.scope },
+    },
+  )
+}
+
+function openCharges(db: Database) {
+  return db
+    .selectFrom('charges')
+    .selectAll()
+    .where('state', 'in', [...openChargeStates])
+}
+
+function toCharge(row: Selectable<Tables['charges']>): Charge {
+  return {
+    id: row.id,
+    lookupKey: row.lookup_key,
+    attempt: row.attempt,
+    runId: row.run_id,
+    state: row.state,
+    authorization: readAuthorization(row.authorization_json, row.amount_atomic),
+    url: row.url,
+    body: row.body,
+    sends: row.sends,
+    createdAt: row.created_at,
+    sentAt: row.sent_at,
+    reason: row.reason,
+  }
+}
+
+/** The amount stands in its own column; JSON has no integers of that size. */
+function writeAuthorization(authorization: Authorization): string {
+  const { amountAtomic: _, ...terms } = authorization.terms
+  return JSON.stringify({ ...authorization, terms })
+}
+
+function readAuthorization(json: Record<string, unknown>, amountAtomic: bigint): Authorization {
+  const authorization = json as unknown as Authorization
+  return { ...authorization, terms: { ...authorization.terms, amountAtomic } }
+}

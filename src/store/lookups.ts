@@ -1,0 +1,260 @@
+import { sql } from 'kysely'
+import type { LookupKey } from '../domain/keys.ts'
+import type { LookupWanted } from '../domain/planner.ts'
+import type { StoredAnswer } from '../domain/ports/charge-journal.ts'
+import type { Fact } from '../domain/record.ts'
+import type { Operation } from '../domain/words.ts'
+import type { Database } from './database.ts'
+import type { LookupState } from './schema.ts'
+
+export interface LookupRow {
+  key: LookupKey
+  operation: Operation
+  request: Record<string, string>
+  state: LookupState
+  runId: string
+  connector: string
+  hot: boolean
+  tries: number
+  /** When the answer stops being fresh; null while there is none. */
+  freshUntil: Date | null
+}
+
+export interface LookupLedger {
+  /** Asks for lookups: unknown ones, stale answers and failed ones become due, fresh answers stay as they are. */
+  want(lookups: LookupWanted[], run: { id: string; connector: string; hot: boolean }): Promise<void>
+  get(key: LookupKey): Promise<LookupRow | undefined>
+  /** Fresh or not: what is known under these keys. */
+  facts(keys: LookupKey[]): Promise<Map<LookupKey, Fact & { operation: Operation; freshUntil: Date }>>
+  /** Leases up to `limit` due lookups to the queue, hot ones first. Parked ones whose time has come are taken too. */
+  lease(limit: number, leaseMs: number, hot: boolean): Promise<LookupKey[]>
+  /** After the queue was emptied: what was leased may be added again at once. */
+  dropLeases(): Promise<number>
+  storeFree(key: LookupKey, answer: StoredAnswer): Promise<void>
+  /** Try again at `dueAt`. */
+  postpone(key: LookupKey, dueAt: Date, reason: string, countsAsTry: boolean): Promise<void>
+  /** Stands still until `dueAt` (null: until somebody acts); the tasks that wait for it say so. */
+  park(key: LookupKey, dueAt: Date | null, reason: string): Promise<void>
+  fail(key: LookupKey, reason: string): Promise<void>
+  /** What is parked for a run may go on now: somebody has acted. */
+  unpark(runId: string): Promise<number>
+  nextDueAt(): Promise<Date | undefined>
+}
+
+/** Far enough away never to come by itself, near enough for every date library. */
+const never = new Date('9999-01-01T00:00:00Z')
+
+export function createLookupLedger(db: Database, options: { now: () => Date }): LookupLedger {
+  const { now } = options
+
+  async function move(
+    key: LookupKey,
+    change: { state: LookupState; dueAt: Date; reason: string; tries: 0 | 1 },
+  ) {
+    await db
+      .updateTable('lookups')
+      .set((eb) => ({
+        state: change.state,
+        due_at: change.dueAt,
+        reason: change.reason,
+        queued_until: null,
+        tries: eb('tries', '+', change.tries),
+      }))
+      .where('key', '=', key)
+      .where('state', 'in', ['waiting', 'parked'])
+      .execute()
+  }
+
+  return {
+    async want(lookups, run) {
+      const at = now()
+      for (const page of pages(dedupe(lookups), 500)) {
+        await db
+          .insertInto('lookups')
+          .values(
+            page.map(({ key, operation, request }) => ({
+              key,
+              operation,
+              request: JSON.stringify(request),
+              state: 'waiting' as const,
+              run_id: run.id,
+              connector: run.connector,
+              hot: run.hot,
+              due_at: at,
+            })),
+          )
+          // A fresh answer is never bought again, and a stale one stays until its successor is here; one that waits for another run goes on under the run that asks last,
+          // so that what one run's budget has parked another may still pay for.
+          .onConflict((conflict) =>
+            conflict
+              .column('key')
+              .doUpdateSet({
+                state: 'waiting',
+                run_id: run.id,
+                connector: run.connector,
+                hot: sql<boolean>`lookups.hot or excluded.hot`,
+                due_at: sql<Date>`case when lookups.state = 'waiting' then least(lookups.due_at, excluded.due_at) else excluded.due_at end`,
+                tries: sql<number>`case when lookups.state = 'waiting' then lookups.tries else 0 end`,
+                reason: null,
+              })
+              .where((eb) =>
+                eb.or([eb('lookups.state', '!=', 'answered'), eb('lookups.fresh_until', '<=', at)]),
+              ),
+          )
+          .execute()
+      }
+    },
+
+    async get(key) {
+      const row = await db.selectFrom('lookups').selectAll().where('key', '=', key).executeTakeFirst()
+      return (
+        row && {
+          key: row.key,
+          operation: row.operation,
+          request: row.request as Record<string, string>,
+          state: row.state,
+          runId: row.run_id,
+          connector: row.connector,
+          hot: row.hot,
+          tries: row.tries,
+          freshUntil: row.fresh_until,
+        }
+      )
+    },
+
+    async facts(keys) {
+      if (keys.length === 0) return new Map()
+      const rows = await db
+        .selectFrom('lookups')
+        .select(['key', 'operation', 'state', 'outcome', 'answer', 'fresh_until'])
+        .where('key', 'in', [...new Set(keys)])
+        .where('state', 'in', ['answered', 'failed'])
+        .execute()
+      return new Map(
+        rows.map((row) => [
+          row.key,
+          {
+            operation: row.operation,
+            outcome: row.state === 'failed' ? ('failed' as const) : (row.outcome ?? 'unreadable'),
+            data: row.answer as Record<string, unknown> | null,
+            freshUntil: row.fresh_until ?? never,
+          },
+        ]),
+      )
+    },
+
+    async lease(limit, leaseMs, hot) {
+      const at = now()
+      return db.transaction().execute(async (tx) => {
+        const { rows } = await sql<{ key: LookupKey; was_parked: boolean }>`
+          with due as (
+            select key, state from lookups
+            where state in ('waiting', 'parked') and hot = ${hot} and due_at <= ${at}
+              and (queued_until is null or queued_until <= ${at})
+            order by due_at limit ${limit} for update skip locked
+          )
+          update lookups set state = 'waiting', queued_until = ${new Date(at.getTime() + leaseMs)}
+          from due where lookups.key = due.key
+          returning lookups.key, due.state = 'parked' as was_parked`.execute(tx)
+        const resumed = rows.filter((row) => row.was_parked).map((row) => row.key)
+        if (resumed.length > 0) {
+          await tx
+            .updateTable('tasks')
+            .set({ status: 'looking_up', reason: null, updated_at: at })
+            .where('waiting_for', 'in', resumed)
+            .where('status', '=', 'parked')
+            .execute()
+        }
+        return rows.map((row) => row.key)
+      })
+    },
+
+    async dropLeases() {
+      const { numUpdatedRows } = await db
+        .updateTable('lookups')
+        .set({ queued_until: null })
+        .where('state', '=', 'waiting')
+        .where('queued_until', 'is not', null)
+        .executeTakeFirst()
+      return Number(numUpdatedRows)
+    },
+
+    async storeFree(key, answer) {
+      await db
+        .updateTable('lookups')
+        .set({
+          state: 'answered',
+          outcome: answer.outcome,
+          answer: answer.data === null ? null : JSON.stringify(answer.data),
+          answered_at: now(),
+          fresh_until: answer.freshUntil,
+          reason: null,
+        })
+        .where('key', '=', key)
+        .execute()
+    },
+
+    postpone: (key, dueAt, reason, countsAsTry) =>
+      move(key, { state: 'waiting', dueAt, reason, tries: countsAsTry ? 1 : 0 }),
+
+    async park(key, dueAt, reason) {
+      await db.transaction().execute(async (tx) => {
+        await tx
+          .updateTable('lookups')
+          .set({ state: 'parked', due_at: dueAt ?? never, reason, queued_until: null })
+          .where('key', '=', key)
+          .where('state', 'in', ['waiting', 'parked'])
+          .execute()
+        await tx
+          .updateTable('tasks')
+          .set({ status: 'parked', reason, updated_at: now() })
+          .where('waiting_for', '=', key)
+          .where('status', '=', 'looking_up')
+          .execute()
+      })
+    },
+
+    async fail(key, reason) {
+      await db
+        .updateTable('lookups')
+        .set({ state: 'failed', reason, queued_until: null })
+        .where('key', '=', key)
+        .where('state', 'in', ['waiting', 'parked'])
+        .execute()
+    },
+
+    async unpark(runId) {
+      const at = now()
+      const { numUpdatedRows } = await db
+        .updateTable('lookups')
+        .set({ due_at: at, queued_until: null, run_id: runId })
+        .where('state', '=', 'parked')
+        .where('key', 'in', (eb) =>
+          eb
+            .selectFrom('tasks')
+            .select((inner) => inner.ref('waiting_for').$notNull().as('key'))
+            .where('run_id', '=', runId)
+            .where('waiting_for', 'is not', null),
+        )
+        .executeTakeFirst()
+      return Number(numUpdatedRows)
+    },
+
+    async nextDueAt() {
+      const row = await db
+        .selectFrom('lookups')
+        .select((eb) => eb.fn.min('due_at').as('due_at'))
+        .where('state', 'in', ['waiting', 'parked'])
+        .executeTakeFirst()
+      return row?.due_at ?? undefined
+    },
+  }
+}
+
+function dedupe(lookups: LookupWanted[]): LookupWanted[] {
+  return [...new Map(lookups.map((lookup) => [lookup.key, lookup])).values()]
+}
+
+function* pages<T>(items: T[], size: number): Generator<T[]> {
+  for (let start = 0; start < items.length; start += size) yield items.slice(start, start + size)
+}

@@ -1,0 +1,37 @@
+import { CompiledQuery, sql, type Kysely } from 'kysely'
+import { ConfigError } from '../domain/errors.ts'
+import { ledger } from './migrations/0001-ledger.ts'
+
+/** In order, for ever: one that has been released is never edited, only followed. */
+const migrations: readonly { name: string; statements: string }[] = [
+  { name: '0001-ledger', statements: ledger },
+]
+
+/** Any number would do; it must only be the same in every process that migrates this database. */
+const lockId = 7_290_001
+
+/** Brings the schema up to date in one transaction. Of several processes that start at once, one migrates and the others wait. */
+export async function migrate(db: Kysely<never> | Kysely<any>): Promise<void> {
+  await (db as Kysely<any>).transaction().execute(async (tx) => {
+    await sql`select pg_advisory_xact_lock(${lockId})`.execute(tx)
+    await sql`create table if not exists migrations (name text primary key, applied_at timestamptz not null default now())`.execute(
+      tx,
+    )
+    const { rows } = await sql<{ name: string }>`select name from migrations`.execute(tx)
+    const applied = new Set(rows.map(({ name }) => name))
+    const unknown = [...applied].find((name) => !migrations.some((migration) => migration.name === name))
+    if (unknown) {
+      throw new ConfigError(
+        'newer_schema',
+        `the database was migrated by a newer paydirt (${unknown}); update this one`,
+      )
+    }
+    for (const { name, statements } of migrations) {
+      if (applied.has(name)) continue
+      for (const statement of statements.split(/;\s*$/m)) {
+        if (statement.trim() !== '') await tx.executeQuery(CompiledQuery.raw(statement))
+      }
+      await sql`insert into migrations (name) values (${name})`.execute(tx)
+    }
+  })
+}

@@ -1,0 +1,65 @@
+import type { PGlite } from '@electric-sql/pglite'
+import {
+  CompiledQuery,
+  PostgresAdapter,
+  PostgresIntrospector,
+  PostgresQueryCompiler,
+  type DatabaseConnection,
+  type Dialect,
+  type Driver,
+  type QueryResult,
+} from 'kysely'
+
+/**
+ * Kysely on PGlite: one connection, handed out one at a time, so that no statement of somebody else slips into an open
+ * transaction.
+ */
+export function createPGliteDialect(client: PGlite): Dialect {
+  return {
+    createAdapter: () => new PostgresAdapter(),
+    createDriver: () => createDriver(client),
+    createIntrospector: (db) => new PostgresIntrospector(db),
+    createQueryCompiler: () => new PostgresQueryCompiler(),
+  }
+}
+
+function createDriver(client: PGlite): Driver {
+  const connection = createConnection(client)
+  const waiting: (() => void)[] = []
+  let busy = false
+
+  return {
+    init: () => client.waitReady,
+    async acquireConnection() {
+      if (busy) await new Promise<void>((resolve) => waiting.push(resolve))
+      busy = true
+      return connection
+    },
+    async releaseConnection() {
+      const next = waiting.shift()
+      if (next) next()
+      else busy = false
+    },
+    beginTransaction: () => run(connection, 'begin'),
+    commitTransaction: () => run(connection, 'commit'),
+    rollbackTransaction: () => run(connection, 'rollback'),
+    destroy: () => client.close(),
+  }
+}
+
+function createConnection(client: PGlite): DatabaseConnection {
+  return {
+    async executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
+      const result = await client.query<R>(query.sql, [...query.parameters])
+      return { rows: result.rows, numAffectedRows: BigInt(result.affectedRows ?? 0) }
+    },
+    // eslint-disable-next-line require-yield
+    async *streamQuery() {
+      throw new Error('PGlite has no cursors here: read in pages')
+    },
+  }
+}
+
+async function run(connection: DatabaseConnection, statement: string): Promise<void> {
+  await connection.executeQuery(CompiledQuery.raw(statement))
+}

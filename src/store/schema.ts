@@ -1,0 +1,102 @@
+import type { ColumnType, Generated } from 'kysely'
+import type { LookupKey } from '../domain/keys.ts'
+import type { ChargeState, Protocol } from '../domain/payment.ts'
+import type { Fact, Identity, Patch } from '../domain/record.ts'
+import type { ObjectKind, Operation, TaskStatus } from '../domain/words.ts'
+
+/** A jsonb column: read as a value, written as its text. */
+type Json<T> = ColumnType<T, string, string>
+type NullableJson<T> = ColumnType<T | null, string | null, string | null>
+
+export type RunState = 'planned' | 'scanning' | 'working' | 'parked' | 'finished' | 'failed'
+export type LookupState = 'waiting' | 'parked' | 'answered' | 'failed'
+
+/** The tables as Kysely sees them; the migrations are the truth. */
+export interface Tables {
+  meta: { key: string; value: string }
+  runs: {
+    id: string
+    connector: string
+    object: ObjectKind
+    entity: string
+    recipe: string
+    trigger: string
+    state: RunState
+    fingerprint: string
+    source: Json<Record<string, unknown>>
+    records: Generated<number>
+    requests_unpaid: Generated<number>
+    requests_limited: Generated<number>
+    started_at: Date
+    finished_at: Date | null
+  }
+  lookups: {
+    key: LookupKey
+    operation: Operation
+    request: Json<Record<string, string>>
+    state: LookupState
+    run_id: string
+    connector: string
+    hot: Generated<boolean>
+    due_at: Date
+    queued_until: Date | null
+    tries: Generated<number>
+    reason: string | null
+    outcome: Fact['outcome'] | null
+    answer: NullableJson<Record<string, unknown>>
+    answered_at: Date | null
+    fresh_until: Date | null
+  }
+  tasks: {
+    id: Generated<bigint>
+    run_id: string
+    ordinal: number
+    record_id: string
+    identity: Json<Identity>
+    status: TaskStatus
+    lookup_key: LookupKey | null
+    duplicate_of: number | null
+    waiting_for: LookupKey | null
+    steps: Generated<LookupKey[]>
+    patch: NullableJson<Patch>
+    reason: string | null
+    updated_at: Date
+  }
+  charges: {
+    id: string
+    lookup_key: LookupKey
+    attempt: number
+    run_id: string
+    connector: string
+    operation: Operation
+    endpoint: string
+    url: string
+    body: string
+    protocol: Protocol
+    amount_atomic: bigint
+    authorization_json: Json<Record<string, unknown>>
+    nonce: string
+    budget_scopes: string[]
+    state: ChargeState
+    sends: Generated<number>
+    reason: string | null
+    transaction: string | null
+    created_at: Date
+    sent_at: Date | null
+    touched_at: Date
+    closed_at: Date | null
+  }
+  budgets: { scope: string; committed_atomic: bigint }
+  switches: { name: string; is_on: boolean; reason: string | null; changed_at: Date }
+  terms: { endpoint: string; terms: Json<Record<string, unknown>>; seen_at: Date }
+  recipients: { host: string; protocol: Protocol; pay_to: string; first_seen_at: Date }
+  refusals: {
+    id: Generated<bigint>
+    lookup_key: LookupKey
+    run_id: string
+    endpoint: string
+    rule: string
+    message: string
+    refused_at: Date
+  }
+}

@@ -1,0 +1,305 @@
+import { sql } from 'kysely'
+import type { LookupKey } from '../domain/keys.ts'
+import type { Identity, Patch } from '../domain/record.ts'
+import { openTaskStatuses, type ObjectKind, type TaskStatus } from '../domain/words.ts'
+import type { Database } from './database.ts'
+
+export interface NewTask {
+  ordinal: number
+  recordId: string
+  identity: Identity
+  status: TaskStatus
+  lookupKey: LookupKey | null
+  duplicateOf: number | null
+  waitingFor: LookupKey | null
+  reason: string | null
+}
+
+/** A task with what planning its next step needs. */
+export interface WaitingTask {
+  id: bigint
+  runId: string
+  connector: string
+  object: ObjectKind
+  recipe: string
+  hot: boolean
+  identity: Identity
+  waitingFor: LookupKey
+  steps: LookupKey[]
+}
+
+export interface TaskMove {
+  id: bigint
+  status: TaskStatus
+  waitingFor: LookupKey | null
+  steps: LookupKey[]
+  patch: Patch | null
+  reason: string | null
+}
+
+export interface ReadyTask {
+  id: bigint
+  runId: string
+  recordId: string
+  patch: Patch
+  duplicateOf: number | null
+}
+
+export interface TaskRow {
+  ordinal: number
+  recordId: string
+  status: TaskStatus
+  duplicateOf: number | null
+  patch: Patch | null
+  reason: string | null
+  updatedAt: Date
+}
+
+export interface TaskLedger {
+  /** Stores a page of a scan. Rows that are already there stay as they are: a scan may be gone over again. */
+  insert(runId: string, tasks: NewTask[]): Promise<void>
+  /** The first row of the run under each key. */
+  firstOrdinals(runId: string, keys: LookupKey[]): Promise<Map<LookupKey, number>>
+  waitingFor(keys: LookupKey[], limit: number): Promise<WaitingTask[]>
+  /** Tasks whose lookup has ended while nobody looked: a process died between the answer and the next step. */
+  overlooked(limit: number): Promise<WaitingTask[]>
+  move(moves: TaskMove[]): Promise<void>
+  ready(connector: string, entity: string, limit: number): Promise<ReadyTask[]>
+  readyGroups(): Promise<{ connector: string; entity: string }[]>
+  finish(
+    results: { id: bigint; status: TaskStatus; patch: Patch | null; reason: string | null }[],
+  ): Promise<void>
+  page(runId: string, afterOrdinal: number, limit: number): Promise<TaskRow[]>
+  counts(runId: string): Promise<Record<TaskStatus, number>>
+  hasOpen(runId: string): Promise<boolean>
+  lastOrdinal(runId: string): Promise<number>
+}
+
+export function createTaskLedger(db: Database, options: { now: () => Date }): TaskLedger {
+  const { now } = options
+
+  function waiting() {
+    return db
+      .selectFrom('tasks')
+      .innerJoin('runs', 'runs.id', 'tasks.run_id')
+      .select([
+        'tasks.id',
+        'run_id',
+        'connector',
+        'object',
+        'recipe',
+        'trigger',
+        'identity',
+        'waiting_for',
+        'steps',
+      ])
+  }
+
+  return {
+    async insert(runId, tasks) {
+      if (tasks.length === 0) return
+      const updated_at = now()
+      await db
+        .insertInto('tasks')
+        .values(
+          tasks.map((task) => ({
+            run_id: runId,
+            ordinal: task.ordinal,
+            record_id: task.recordId,
+            identity: JSON.stringify(task.identity),
+            status: task.status,
+            lookup_key: task.lookupKey,
+            duplicate_of: task.duplicateOf,
+            waiting_for: task.waitingFor,
+            reason: task.reason,
+            updated_at,
+          })),
+        )
+        .onConflict((conflict) => conflict.columns(['run_id', 'ordinal']).doNothing())
+        .execute()
+    },
+
+    async firstOrdinals(runId, keys) {
+      if (keys.length === 0) return new Map()
+      const rows = await db
+        .selectFrom('tasks')
+        .select((eb) => ['lookup_key', eb.fn.min('ordinal').as('ordinal')])
+        .where('run_id', '=', runId)
+        .where('lookup_key', 'in', [...new Set(keys)])
+        .groupBy('lookup_key')
+        .execute()
+      return new Map(rows.map((row) => [row.lookup_key as LookupKey, row.ordinal]))
+    },
+
+    async waitingFor(keys, limit) {
+      if (keys.length === 0) return []
+      const rows = await waiting()
+        .where('waiting_for', 'in', keys)
+        .where('tasks.status', 'in', ['looking_up', 'parked'])
+        .limit(limit)
+        .execute()
+      return rows.map(toWaiting)
+    },
+
+    async overlooked(limit) {
+      const rows = await waiting()
+        .innerJoin('lookups', 'lookups.key', 'tasks.waiting_for')
+        .where('lookups.state', 'in', ['answered', 'failed'])
+        .where('tasks.status', 'in', ['looking_up', 'parked'])
+        .limit(limit)
+        .execute()
+      return rows.map(toWaiting)
+    },
+
+    async move(moves) {
+      for (const page of pages(moves, 500)) {
+        const rows = JSON.stringify(
+          page.map((task) => ({
+            id: String(task.id),
+            status: task.status,
+            waiting_for: task.waitingFor,
+            steps: task.steps,
+            patch: task.patch,
+            reason: task.reason,
+          })),
+        )
+        // Only a task that still waits is moved: two processes that advance the same one agree on where it goes.
+        await sql`
+          update tasks set status = moved.status, waiting_for = moved.waiting_for, patch = moved.patch, reason = moved.reason,
+            steps = array(select jsonb_array_elements_text(moved.steps)), updated_at = ${now()}
+          from jsonb_to_recordset(${rows}::jsonb)
+            as moved (id bigint, status text, waiting_for text, steps jsonb, patch jsonb, reason text)
+          where tasks.id = moved.id and tasks.status in ('queued', 'looking_up', 'parked')`.execute(db)
+      }
+    },
+
+    async ready(connector, entity, limit) {
+      const rows = await db
+        .selectFrom('tasks')
+        .innerJoin('runs', 'runs.id', 'tasks.run_id')
+        .select(['tasks.id', 'run_id', 'record_id', 'patch', 'duplicate_of'])
+        .where('tasks.status', '=', 'ready')
+        .where('connector', '=', connector)
+        .where('entity', '=', entity)
+        .orderBy('tasks.id')
+        .limit(limit)
+        .execute()
+      return rows.map((row) => ({
+        id: row.id,
+        runId: row.run_id,
+        recordId: row.record_id,
+        patch: row.patch ?? {},
+        duplicateOf: row.duplicate_of,
+      }))
+    },
+
+    async readyGroups() {
+      return db
+        .selectFrom('tasks')
+        .innerJoin('runs', 'runs.id', 'tasks.run_id')
+        .select(['connector', 'entity'])
+        .distinct()
+        .where('tasks.status', '=', 'ready')
+        .execute()
+    },
+
+    async finish(results) {
+      for (const page of pages(results, 500)) {
+        const rows = JSON.stringify(page.map((result) => ({ ...result, id: String(result.id) })))
+        await sql`
+          update tasks set status = done.status, patch = done.patch, reason = done.reason, updated_at = ${now()}
+          from jsonb_to_recordset(${rows}::jsonb) as done (id bigint, status text, patch jsonb, reason text)
+          where tasks.id = done.id and tasks.status = 'ready'`.execute(db)
+      }
+    },
+
+    async page(runId, afterOrdinal, limit) {
+      const rows = await db
+        .selectFrom('tasks')
+        .select(['ordinal', 'record_id', 'status', 'duplicate_of', 'patch', 'reason', 'updated_at'])
+        .where('run_id', '=', runId)
+        .where('ordinal', '>', afterOrdinal)
+        .orderBy('ordinal')
+        .limit(limit)
+        .execute()
+      return rows.map((row) => ({
+        ordinal: row.ordinal,
+        recordId: row.record_id,
+        status: row.status,
+        duplicateOf: row.duplicate_of,
+        patch: row.patch,
+        reason: row.reason,
+        updatedAt: row.updated_at,
+      }))
+    },
+
+    async counts(runId) {
+      const rows = await db
+        .selectFrom('tasks')
+        .select((eb) => ['status', eb.cast<number>(eb.fn.countAll(), 'integer').as('count')])
+        .where('run_id', '=', runId)
+        .groupBy('status')
+        .execute()
+      const counts = {
+        queued: 0,
+        looking_up: 0,
+        ready: 0,
+        written: 0,
+        unchanged: 0,
+        skipped: 0,
+        rejected: 0,
+        parked: 0,
+      }
+      for (const row of rows) counts[row.status] = row.count
+      return counts
+    },
+
+    async hasOpen(runId) {
+      const row = await db
+        .selectFrom('tasks')
+        .select('id')
+        .where('run_id', '=', runId)
+        .where('status', 'in', [...openTaskStatuses])
+        .limit(1)
+        .executeTakeFirst()
+      return row !== undefined
+    },
+
+    async lastOrdinal(runId) {
+      const row = await db
+        .selectFrom('tasks')
+        .select((eb) => eb.fn.max('ordinal').as('ordinal'))
+        .where('run_id', '=', runId)
+        .executeTakeFirst()
+      return row?.ordinal ?? 0
+    },
+  }
+}
+
+function toWaiting(row: {
+  id: bigint
+  run_id: string
+  connector: string
+  object: ObjectKind
+  recipe: string
+  trigger: string
+  identity: Identity
+  waiting_for: LookupKey | null
+  steps: LookupKey[]
+}): WaitingTask {
+  return {
+    id: row.id,
+    runId: row.run_id,
+    connector: row.connector,
+    object: row.object,
+    recipe: row.recipe,
+    hot: row.trigger === 'button',
+    identity: row.identity,
+    waitingFor: row.waiting_for as LookupKey,
+    steps: row.steps,
+  }
+}
+
+function* pages<T>(items: T[], size: number): Generator<T[]> {
+  for (let start = 0; start < items.length; start += size) yield items.slice(start, start + size)
+}
