@@ -32,6 +32,7 @@ export async function runPinned(file, args, { dev = true, cwd = process.cwd(), e
     },
   )
   forwardSignals(child)
+  followNpm(child)
   const [code, signal] = await new Promise((resolve, reject) => {
     child.once('error', reject)
     child.once('exit', (...how) => resolve(how))
@@ -106,7 +107,7 @@ function install() {
 
 function forwardSignals(child) {
   // On a terminal Ctrl-C goes to the whole foreground group and has reached the child already.
-  const onTerminal = [0, 1, 2].some((fd) => [process.stdin, process.stdout, process.stderr][fd].isTTY)
+  const onTerminal = [process.stdin, process.stdout, process.stderr].some((stream) => stream.isTTY)
   let toldAt = -Infinity
   for (const signal of FORWARDED) {
     process.on(signal, () => {
@@ -115,6 +116,18 @@ function forwardSignals(child) {
       child.kill(signal)
     })
   }
+}
+
+// npm runs us through a shell, and passes SIGTERM to that shell alone. When the shell is gone, so is whoever wanted this.
+function followNpm(child) {
+  if (!process.env.npm_lifecycle_event || process.platform === 'win32') return
+  const shell = process.ppid
+  const watch = setInterval(() => {
+    if (process.ppid === shell) return
+    clearInterval(watch)
+    child.kill('SIGTERM')
+  }, 500)
+  watch.unref()
 }
 
 function endAs(code, signal) {

@@ -1,0 +1,11 @@
+const DEFAULT_SEED = 20_260_101
+
+/** The seed for whatever a test draws at random: `PAYDIRT_TEST_SEED`, a whole number, or always the same one. */
+export function testSeed(env: Record<string, string | undefined> = process.env): number {
+  const given = env['PAYDIRT_TEST_SEED']
+  if (given === undefined || given === '') return DEFAULT_SEED
+  const seed = Number(given)
+  if (!Number.isSafeInteger(seed))
+    throw new Error(`PAYDIRT_TEST_SEED must be a whole number, not ${JSON.stringify(given)}`)
+  return seed
+}

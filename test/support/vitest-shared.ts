@@ -1,0 +1,10 @@
+/** What every suite has in common. A test that fails once has failed: nothing is retried. */
+export const shared = {
+  retry: 0,
+  pool: 'forks' as const,
+  // Integration tests start processes of their own, so more workers than this only make each other wait.
+  maxWorkers: 2,
+  testTimeout: 20_000,
+  hookTimeout: 30_000,
+  globalSetup: ['./test/support/global-seed.ts'],
+}
