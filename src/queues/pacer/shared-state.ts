@@ -1,0 +1,117 @@
+/** The pacer's hash in Redis: one round trip for a take, one for a batch of reports. */
+import type { Redis } from 'ioredis'
+import { newLearner, paceOf, type Learner, type LearnerTerms } from './state.ts'
+import { commitScript, takeScript } from './token-script.ts'
+import type { TokenGrant, TokenTerms, WindowPlace } from './token.ts'
+
+export interface TakeAnswer {
+  nowMs: number
+  version: string
+  hotWaitMs: number
+  bulkWaitMs: number
+  intervalMs: number
+  grants: TokenGrant[]
+}
+
+export interface SharedState {
+  take(wanted: { hot: number; bulk: number }): Promise<TakeAnswer>
+  read(): Promise<{ nowMs: number; version: string; learner: Learner }>
+  /** Null when another process was first. */
+  commit(version: string, learner: Learner, nowMs: number): Promise<string | null>
+}
+
+type GrantReply = [lane: 'hot' | 'bulk', atMs: string, busy: number, epoch: string, ...places: string[]]
+type TakeReply = [
+  now: string,
+  version: string,
+  hotWait: string,
+  bulkWait: string,
+  interval: string,
+  grants: GrantReply[],
+]
+
+interface Scripted {
+  paydirtTakeTokens(key: string, ...args: (string | number)[]): Promise<TakeReply>
+  paydirtCommitPace(
+    key: string,
+    version: string,
+    pace: string,
+    learner: string,
+  ): Promise<[number, string, string, string?]>
+}
+
+export function createSharedState(
+  redis: Redis,
+  key: string,
+  terms: { token: TokenTerms; learner: LearnerTerms },
+): SharedState {
+  redis.defineCommand('paydirtTakeTokens', { numberOfKeys: 1, lua: takeScript })
+  redis.defineCommand('paydirtCommitPace', { numberOfKeys: 1, lua: commitScript })
+  const scripted = redis as unknown as Scripted
+  const fresh = newLearner(terms.learner)
+  const { horizonMs, slackMs, hotShare, hotPresenceMs } = terms.token
+  const initial = [JSON.stringify(paceOf(fresh, 0)), JSON.stringify(fresh)] as const
+
+  return {
+    async take(wanted) {
+      const reply = await scripted.paydirtTakeTokens(
+        key,
+        wanted.hot,
+        wanted.bulk,
+        horizonMs,
+        slackMs,
+        hotShare,
+        ...initial,
+        '',
+        hotPresenceMs,
+      )
+      return readTakeReply(reply)
+    },
+
+    async read() {
+      const [fields, time] = await Promise.all([redis.hmget(key, 'version', 'learner'), redis.time()])
+      const [version, learner] = fields
+      return {
+        nowMs: Number(time[0]) * 1000 + Number(time[1]) / 1000,
+        version: version ?? '',
+        learner: learner ? (JSON.parse(learner) as Learner) : fresh,
+      }
+    },
+
+    async commit(version, learner, nowMs) {
+      const pace = JSON.stringify(paceOf(learner, nowMs))
+      const [stored, following] = await scripted.paydirtCommitPace(
+        key,
+        version,
+        pace,
+        JSON.stringify(learner),
+      )
+      return stored === 1 ? following : null
+    },
+  }
+}
+
+export function readTakeReply(reply: TakeReply): TakeAnswer {
+  const [now, version, hotWait, bulkWait, interval, grants] = reply
+  return {
+    nowMs: Number(now),
+    version,
+    hotWaitMs: Number(hotWait),
+    bulkWaitMs: Number(bulkWait),
+    intervalMs: Number(interval),
+    grants: grants.map(readGrant),
+  }
+}
+
+function readGrant([lane, atMs, busy, epoch, ...flat]: GrantReply): TokenGrant {
+  const places: WindowPlace[] = []
+  for (let i = 0; i + 3 < flat.length; i += 4) {
+    places.push({
+      anchorMs: Number(flat[i]),
+      lengthMs: Number(flat[i + 1]),
+      index: Number(flat[i + 2]),
+      ordinal: Number(flat[i + 3]),
+    })
+  }
+  return { atMs: Number(atMs), lane, epoch: Number(epoch), busy: busy === 1, places }
+}

@@ -1,0 +1,101 @@
+/**
+ * The Redis side. `take` mirrors `takeTokens` line by line (checked by token.test.ts) on Redis's own clock; `commit` stores what
+ * the learner made of a batch of reports, by compare-and-set on a version, and leaves the fields of `take` alone.
+ *
+ * One hash a pacer: `pace` (JSON, the learner's), `learner` (JSON, opaque here), `version`, and the meter's `last`, `hotUntil`,
+ * `hotClaim`, `used` (JSON). Numbers go through '%.17g': Lua's default of 14 digits would cut an epoch time to milliseconds.
+ */
+export const takeScript = `
+local now = tonumber(ARGV[8])
+if not now then
+  local t = redis.call('TIME')
+  now = tonumber(t[1]) * 1000 + tonumber(t[2]) / 1000
+end
+local f = redis.call('HMGET', KEYS[1], 'pace', 'version', 'last', 'hotUntil', 'hotClaim', 'used')
+if not f[1] then
+  redis.call('HSET', KEYS[1], 'pace', ARGV[6], 'learner', ARGV[7], 'version', '0')
+  f[1] = ARGV[6]
+  f[2] = '0'
+end
+local pace = cjson.decode(f[1])
+local last, hotUntil, hotClaim = tonumber(f[3] or '0'), tonumber(f[4] or '0'), tonumber(f[5] or '0')
+local used = cjson.decode(f[6] or '{}')
+local hot, bulk = tonumber(ARGV[1]), tonumber(ARGV[2])
+local horizon, slack, share, presence = tonumber(ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[5]), tonumber(ARGV[9])
+local function num(n) return string.format('%.17g', n) end
+local function keyOf(w, index) return num(w.lengthMs) .. ':' .. num(w.anchorMs) .. ':' .. num(index) end
+
+local function nextSlot(lane)
+  local spacing = pace.intervalMs
+  if lane == 'bulk' and hotUntil > now then spacing = spacing / (1 - share) end
+  local due = last + spacing
+  local busy = due > now - slack
+  local at = math.max(due, now - slack, pace.notBeforeMs)
+  if lane == 'bulk' and hotClaim > now then at = math.max(at, hotClaim) end
+  local places
+  for round = 1, 8 do
+    places = {}
+    local openAt = at
+    for i, w in ipairs(pace.windows) do
+      local index = math.floor((at - w.anchorMs) / w.lengthMs)
+      local permitted = w.limit
+      if index == w.capIndex then permitted = w.cap end
+      local ordinal = (used[keyOf(w, index)] or 0) + 1
+      if ordinal > permitted then openAt = math.max(openAt, w.anchorMs + (index + 1) * w.lengthMs) end
+      places[i] = { w = w, index = index, ordinal = ordinal }
+    end
+    if openAt == at then break end
+    at = openAt
+  end
+  return at, busy, places
+end
+
+local grants = {}
+local function spend(lane, at, busy, places)
+  used = {}
+  local g = { lane, num(at), busy and 1 or 0, num(pace.epoch) }
+  for i, p in ipairs(places) do
+    used[keyOf(p.w, p.index)] = p.ordinal
+    g[#g + 1] = num(p.w.anchorMs)
+    g[#g + 1] = num(p.w.lengthMs)
+    g[#g + 1] = num(p.index)
+    g[#g + 1] = num(p.ordinal)
+  end
+  last = at
+  grants[#grants + 1] = g
+end
+
+local wantedHot = hot
+if hot > 0 then hotUntil = now + presence end
+while hot > 0 do
+  local at, busy, places = nextSlot('hot')
+  if at > now + horizon then break end
+  spend('hot', at, busy, places)
+  hot = hot - 1
+end
+if hot > 0 then
+  hotClaim = nextSlot('hot') + slack
+elseif wantedHot > 0 then
+  hotClaim = 0
+end
+while bulk > 0 do
+  local at, busy, places = nextSlot('bulk')
+  if at > now + horizon then break end
+  spend('bulk', at, busy, places)
+  bulk = bulk - 1
+end
+redis.call('HSET', KEYS[1], 'last', num(last), 'hotUntil', num(hotUntil), 'hotClaim', num(hotClaim), 'used', cjson.encode(used))
+return { num(now), f[2], num(nextSlot('hot') - now), num(nextSlot('bulk') - now), num(pace.intervalMs), grants }
+`
+
+/** ARGV: expected version, pace JSON, learner JSON. Answers {1, version, now} or {0, version, now, learner JSON} on a lost race. */
+export const commitScript = `
+local t = redis.call('TIME')
+local now = string.format('%.17g', tonumber(t[1]) * 1000 + tonumber(t[2]) / 1000)
+local f = redis.call('HMGET', KEYS[1], 'version', 'learner')
+local version = f[1] or ''
+if version ~= ARGV[1] then return { 0, version, now, f[2] or '' } end
+local following = tostring((tonumber(version) or 0) + 1)
+redis.call('HSET', KEYS[1], 'pace', ARGV[2], 'learner', ARGV[3], 'version', following)
+return { 1, following, now }
+`

