@@ -4,20 +4,19 @@ import type { SandboxOptions } from './sandbox.ts'
 import { startSandbox } from './sandbox.ts'
 
 const options = JSON.parse(process.argv[2] ?? '{}') as SandboxOptions
-const sandbox = await startSandbox(options)
-const { serviceUrl, logoUrl, rpcUrl, payTo, asset, chainId } = sandbox
+const starting = startSandbox(options)
+let stopping: Promise<void> | undefined
+
+// Before the line that says it is ready: whoever reads that line may stop the process at once.
+for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, stop)
+process.on('disconnect', stop)
+process.stdin.on('end', stop).on('error', stop).resume()
+
+const { serviceUrl, logoUrl, rpcUrl, payTo, asset, chainId } = await starting
 const ready = { serviceUrl, logoUrl, rpcUrl, payTo, asset, chainId, pid: process.pid }
 process.stdout.write(`${JSON.stringify(ready)}\n`)
 process.send?.(ready)
 
-let stopping = false
-async function stop() {
-  if (stopping) return
-  stopping = true
-  await sandbox.stop()
-  process.exit(0)
+function stop() {
+  stopping ??= starting.then((sandbox) => sandbox.stop()).then(() => process.exit(0))
 }
-
-for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, stop)
-process.on('disconnect', stop)
-process.stdin.on('end', stop).on('error', stop).resume()

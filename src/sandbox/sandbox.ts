@@ -1,5 +1,6 @@
 import type { Address } from 'viem'
 import { getAddress } from 'viem'
+import type { AnvilOptions } from './chain/anvil.ts'
 import { CHAIN_ID } from './chain/anvil.ts'
 import type { Transfer } from './chain/chain.ts'
 import { startChain } from './chain/chain.ts'
@@ -18,7 +19,7 @@ import { createStatsBook } from './stats.ts'
 /** Who is paid. Nobody holds a key to it. */
 export const PAY_TO = getAddress('0x5a4db0e5a4db0e5a4db0e5a4db0e5a4db0e5a4d0')
 
-export interface SandboxOptions {
+export interface SandboxOptions extends AnvilOptions {
   /** Port of the service on the loopback. 0, the default, takes a free one. */
   port?: number
   /** The word in paths and keys that stands for the network's name. Default `profnet`. */
@@ -49,9 +50,15 @@ export interface Sandbox {
  * the official x402 server and facilitator and by nothing of ours. Everything listens on the loopback only.
  */
 export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
-  const { port = 0, networkName = 'profnet', payTo = PAY_TO } = options
-  const faults = createFaultSwitch(options.faults)
-  const chain = await startChain()
+  const {
+    port = 0,
+    networkName = 'profnet',
+    payTo = PAY_TO,
+    faults: initialFaults,
+    ...chainOptions
+  } = options
+  const faults = createFaultSwitch(initialFaults)
+  const chain = await startChain(chainOptions)
   try {
     const facilitator = createFacilitator(chain)
     const stats = createStatsBook()

@@ -30,6 +30,8 @@ function announce() {
   })
 }
 
+// Asked politely first, because only then does anvil write its state file.
 function end() {
-  anvil.kill('SIGKILL')
+  anvil.kill('SIGTERM')
+  setTimeout(() => anvil.kill('SIGKILL'), 3000)
 }

@@ -7,7 +7,6 @@ export const CHAIN_ID = 8453
 // A block for every transaction and one every second besides, so that block time moves while nobody pays and an
 // authorization can expire. One slot an epoch lets `finalized` follow two blocks behind. Gas is free.
 const ARGUMENTS = [
-  ['--port', '0'],
   ['--chain-id', String(CHAIN_ID)],
   ['--block-time', '1'],
   ['--mixed-mining'],
@@ -22,11 +21,19 @@ export interface Anvil {
   stop(): Promise<void>
 }
 
-/** Starts anvil on a free port of the loopback. It ends with this process, however this process ends. */
-export async function startAnvil(): Promise<Anvil> {
+export interface AnvilOptions {
+  /** Port on the loopback. 0, the default, takes a free one. */
+  rpcPort?: number
+  /** A file that keeps the chain from one start to the next, written when it is stopped. */
+  stateFile?: string
+}
+
+/** Starts anvil on the loopback. It ends with this process, however this process ends. */
+export async function startAnvil({ rpcPort = 0, stateFile }: AnvilOptions = {}): Promise<Anvil> {
+  const options = ['--port', String(rpcPort), ...(stateFile === undefined ? [] : ['--state', stateFile])]
   const keeper = spawn(
     process.execPath,
-    [fileURLToPath(new URL('anvil-keeper.ts', import.meta.url)), anvilBinary(), ...ARGUMENTS],
+    [fileURLToPath(new URL('anvil-keeper.ts', import.meta.url)), anvilBinary(), ...ARGUMENTS, ...options],
     // Its own group: Ctrl-C in a terminal must reach the sandbox, which settles what is under way, and not anvil.
     { stdio: ['pipe', 'pipe', 'pipe'], detached: true, env: keeperEnvironment() },
   )

@@ -1,10 +1,11 @@
 import { readFileSync } from 'node:fs'
 import type { Address, Hash, Hex, PublicClient } from 'viem'
 import { createPublicClient, encodeFunctionData, http } from 'viem'
+import type { AnvilOptions } from './anvil.ts'
 import { startAnvil } from './anvil.ts'
 import { OTHER_TOKEN, USDC, tokenAbi } from './token.ts'
 import type { Wallets } from './wallets.ts'
-import { createWallets, request } from './wallets.ts'
+import { openWallets, request } from './wallets.ts'
 
 const MULTICALL3 = '0xcA11bde05977b3631167028862bE2a173976CA11'
 
@@ -29,8 +30,8 @@ export interface Chain {
 }
 
 /** A local chain under Base's id with the USDC stand-in at USDC's address. */
-export async function startChain(): Promise<Chain> {
-  const anvil = await startAnvil()
+export async function startChain(options: AnvilOptions = {}): Promise<Chain> {
+  const anvil = await startAnvil(options)
   try {
     const client: PublicClient = createPublicClient({
       transport: http(anvil.rpcUrl, { retryCount: 0 }),
@@ -43,7 +44,7 @@ export async function startChain(): Promise<Chain> {
       request(client, 'anvil_setCode', [MULTICALL3, bytecode('multicall3-stand-in.json')]),
     ])
     const accounts = await request<Address[]>(client, 'eth_accounts', [])
-    const wallets = createWallets(client, accounts.slice(0, 8))
+    const wallets = await openWallets(client, accounts.slice(0, 8))
 
     return {
       rpcUrl: anvil.rpcUrl,
@@ -70,7 +71,7 @@ export async function startChain(): Promise<Chain> {
 }
 
 async function readTransfers(client: PublicClient, from: Address): Promise<Transfer[]> {
-  const range = { address: [USDC, OTHER_TOKEN] as Address[], fromBlock: 0n, toBlock: 'latest' } as const
+  const range = { address: USDC, fromBlock: 0n, toBlock: 'latest' } as const
   const [transfers, authorizations] = await Promise.all([
     client.getContractEvents({
       ...range,

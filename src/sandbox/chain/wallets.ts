@@ -13,8 +13,10 @@ const GAS = '0x61a80'
  * Accounts that anvil holds the keys of, used in turn. Each transaction gets its number here before it leaves, so
  * that many can be under way at once from the same account.
  */
-export function createWallets(client: PublicClient, addresses: readonly Address[]): Wallets {
-  const wallets = addresses.map((address) => ({ address, nextNonce: 0 }))
+export async function openWallets(client: PublicClient, addresses: readonly Address[]): Promise<Wallets> {
+  const wallets = await Promise.all(
+    addresses.map(async (address) => ({ address, nextNonce: await client.getTransactionCount({ address }) })),
+  )
   let turn = 0
 
   async function submit(from: Address, nonce: number, to: Address, data: Hex) {

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { OTHER_TOKEN } from '../chain/token.ts'
 
 const milliseconds = z.int().min(0).max(600_000)
 const status = z.int().min(500).max(599)
@@ -97,7 +98,7 @@ export type { FaultName }
 export const hostileOffers = {
   doublePrice: [{ amountAtomic: '20000' }],
   otherRecipient: [{ payTo: '0x00000000000000000000000000000000DeaDBeef' }],
-  otherAsset: [{ asset: '0x0000000000000000000000000000000000bAd0C5' }],
+  otherAsset: [{ asset: OTHER_TOKEN }],
   otherNetwork: [{ network: 'eip155:84532' }],
   otherScheme: [{ scheme: 'upto' }],
   otherDomainName: [{ domainName: 'USDC' }],
@@ -107,8 +108,6 @@ export const hostileOffers = {
   amountZero: [{ amountAtomic: '0' }],
   amountNegative: [{ amountAtomic: '-10000' }],
   lifetimeOfAYear: [{ maxTimeoutSeconds: 365 * 24 * 3600 }],
-  cheapFirstDearSecond: [
-    { amountAtomic: '10000', asset: '0x0000000000000000000000000000000000000000' },
-    { amountAtomic: '5000000' },
-  ],
+  /** The first is within any cap, and the one that a wallet on Base can choose is not. */
+  cheapFirstDearSecond: [{ network: 'eip155:84532' }, { amountAtomic: '5000000' }],
 } as const satisfies Record<string, Offer[]>

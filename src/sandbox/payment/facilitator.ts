@@ -92,8 +92,8 @@ function createSigner({ client, wallets }: Chain): ReturnType<typeof toFacilitat
     readContract: (args) => client.readContract(args as Parameters<typeof client.readContract>[0]),
     verifyTypedData: (args) => client.verifyTypedData(args as Parameters<typeof client.verifyTypedData>[0]),
     getCode: (args) => client.getCode(args),
-    writeContract: ({ address, dataSuffix, gas: _, ...call }) =>
-      send(address, `${encodeFunctionData(call)}${dataSuffix?.slice(2) ?? ''}` as Hex),
+    writeContract: ({ address, abi, functionName, args, dataSuffix }) =>
+      send(address, `${encodeFunctionData({ abi, functionName, args })}${dataSuffix?.slice(2) ?? ''}` as Hex),
     sendTransaction: ({ to, data }) => send(to, data),
     async waitForTransactionReceipt({ hash }) {
       const receipt = receipts.get(hash)
