@@ -185,7 +185,10 @@ function pick<T>(random: Random, values: readonly T[]): T {
 function hash(text: string): number {
   let value = 0x811c9dc5
   for (let at = 0; at < text.length; at++) value = Math.imul(value ^ text.charCodeAt(at), 0x01000193)
-  return value | 0
+  // Texts that differ in the last sign alone must not start neighbouring sequences.
+  value = Math.imul(value ^ (value >>> 16), 0x85ebca6b)
+  value = Math.imul(value ^ (value >>> 13), 0xc2b2ae35)
+  return value ^ (value >>> 16)
 }
 
 interface Country {

@@ -84,6 +84,7 @@ export function createHubspotStore(now: () => number, indexLagMs: () => number):
     registry: createPropertyRegistry(),
     add(type, given) {
       const id = given.id ?? String(nextIds[type])
+      if (Number(id) < nextIds[type]) throw new Error(`ids of ${type} go on from ${nextIds[type]}, not ${id}`)
       // Ids grow with gaps and cross a power of ten, so that sorting them as text goes wrong.
       nextIds[type] = Math.max(nextIds[type], Number(id)) + 1 + (Number(id) % 3)
       const createdAtMs = given.createdAtMs ?? now()

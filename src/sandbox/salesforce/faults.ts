@@ -1,0 +1,95 @@
+import type { SalesforceType } from './schema.ts'
+import type { FieldValue } from './store.ts'
+import { toLongId } from './ids.ts'
+
+/** A forced misbehaviour of the next requests that match. Taken in the order of injection. */
+export interface InjectedFault {
+  /** `answer` replaces the response; `drop` cuts the connection; `drop-after` handles the request first, then cuts. */
+  readonly kind: 'answer' | 'drop' | 'drop-after'
+  readonly status?: number
+  readonly body?: unknown
+  readonly headers?: Readonly<Record<string, string>>
+  /** How many requests it takes. Default 1. */
+  readonly times?: number
+  readonly method?: string
+  readonly path?: RegExp
+}
+
+/** A validation rule of the org: the record as it would be, and the message if that is refused. */
+export interface ValidationRule {
+  readonly type: SalesforceType
+  readonly field?: string
+  readonly message: string
+  readonly refuses: (values: Readonly<Record<string, FieldValue>>) => boolean
+}
+
+/** Standing switches, each with the usual org's behaviour as its default. */
+export interface SalesforceSwitches {
+  validationRules: ValidationRule[]
+  /** A changed e-mail that another record of the object already has is refused unless the header allows it. */
+  hasDuplicateRules: boolean
+  /** Records that the user may read and not write. */
+  readOnlyRecords: Set<string>
+  /** An unknown field refuses the whole request, or the one record. */
+  unknownField: 'request' | 'record'
+  /** How long a write keeps its rows locked. Zero: until the next turn of the event loop. */
+  lockHoldMs: number
+  /** How often a bulk job is seen at work before it is done. */
+  bulkPolls: number
+}
+
+export interface SalesforceFaults extends SalesforceSwitches {
+  inject(fault: InjectedFault): void
+  /** The next `times` writes of each of these records answer UNABLE_TO_LOCK_ROW. */
+  lockRows(ids: readonly string[], times?: number): void
+  takeRowLock(id: string): boolean
+  take(method: string, path: string): InjectedFault | undefined
+  clear(): void
+}
+
+export function createSalesforceFaults(): SalesforceFaults {
+  let queue: { fault: InjectedFault; left: number }[] = []
+  const rowLocks = new Map<string, number>()
+  const faults: SalesforceFaults = {
+    ...defaults(),
+    inject(fault) {
+      queue.push({ fault, left: fault.times ?? 1 })
+    },
+    lockRows(ids, times = 1) {
+      for (const id of ids) rowLocks.set(toLongId(id), times)
+    },
+    takeRowLock(id) {
+      const left = rowLocks.get(id) ?? 0
+      if (left > 1) rowLocks.set(id, left - 1)
+      else rowLocks.delete(id)
+      return left > 0
+    },
+    take(method, path) {
+      const at = queue.findIndex(
+        ({ fault }) => (!fault.method || fault.method === method) && (!fault.path || fault.path.test(path)),
+      )
+      const found = queue[at]
+      if (!found) return undefined
+      found.left -= 1
+      if (found.left <= 0) queue.splice(at, 1)
+      return found.fault
+    },
+    clear() {
+      queue = []
+      rowLocks.clear()
+      Object.assign(faults, defaults())
+    },
+  }
+  return faults
+}
+
+function defaults(): SalesforceSwitches {
+  return {
+    validationRules: [],
+    hasDuplicateRules: true,
+    readOnlyRecords: new Set(),
+    unknownField: 'request',
+    lockHoldMs: 0,
+    bulkPolls: 1,
+  }
+}

@@ -1,0 +1,135 @@
+import { Hono } from 'hono'
+import { listen } from '../hubspot/listen.ts'
+import { ORG_ID, createAuth, type SalesforceAuth } from './auth.ts'
+import { resourceNotFound } from './errors.ts'
+import { createSalesforceFaults, type SalesforceFaults } from './faults.ts'
+import {
+  answerError,
+  createGate,
+  versions,
+  type Quota,
+  type SalesforceEnv,
+  type SalesforceStats,
+} from './gate.ts'
+import { createRowLocks } from './locks.ts'
+import { bulkRoutes } from './routes-bulk.ts'
+import { queryRoutes } from './routes-query.ts'
+import { recordRoutes } from './routes-records.ts'
+import type { SalesforceType } from './schema.ts'
+import { seedRecords, type SeedOptions } from './seed.ts'
+import { API_USER_ID, createSalesforceStore, type SalesforceRecord, type SalesforceStore } from './store.ts'
+
+export interface SalesforceStandInOptions {
+  /** Seeds the generated records. Default 1. */
+  readonly seed?: number
+  /** Records at the start. Default 500 of each; 0 for an empty org. */
+  readonly accounts?: number
+  readonly contacts?: number
+  readonly leads?: number
+  /** API requests a day. Default 100,000. */
+  readonly dailyApiRequests?: number
+  /** How long a session lives after its last use. Default two hours. */
+  readonly sessionLifetimeMs?: number
+  /** Rows in one page of a bulk query's results. Default 50,000. */
+  readonly bulkPageRows?: number
+  /** Milliseconds since the epoch, for stamps and sessions. */
+  readonly now?: () => number
+}
+
+export interface SalesforceStandIn {
+  /** Login URL, My Domain and instance URL in one. */
+  readonly baseUrl: string
+  readonly orgId: string
+  /** A session that is open from the start. */
+  readonly token: string
+  readonly auth: SalesforceAuth
+  readonly store: SalesforceStore & {
+    seed(type: SalesforceType, options: Pick<SeedOptions, 'count' | 'modstampMs'>): SalesforceRecord[]
+  }
+  readonly faults: SalesforceFaults
+  readonly quota: Quota
+  stats(): SalesforceStats
+  stop(): Promise<void>
+}
+
+/** Starts an org of its own on a free loopback port. It answers the real API's paths and nothing else. */
+export async function startSalesforceStandIn(
+  options: SalesforceStandInOptions = {},
+): Promise<SalesforceStandIn> {
+  const now = options.now ?? Date.now
+  const seed = options.seed ?? 1
+  const store = createSalesforceStore(now)
+  const faults = createSalesforceFaults()
+  const auth = createAuth(now, options.sessionLifetimeMs ?? 2 * 3_600_000)
+  const quota: Quota = { limit: options.dailyApiRequests ?? 100_000, used: 0 }
+  const addSeeded = (
+    type: SalesforceType,
+    wanted: Pick<SeedOptions, 'count' | 'modstampMs'>,
+  ): SalesforceRecord[] => seedRecords(store, type, { ...wanted, seed, nowMs: now() })
+  addSeeded('Account', { count: options.accounts ?? 500 })
+  addSeeded('Contact', { count: options.contacts ?? 500 })
+  addSeeded('Lead', { count: options.leads ?? 500 })
+
+  const deps = { store, faults, locks: createRowLocks() }
+  const gate = createGate(auth, quota, faults)
+  const app = new Hono<SalesforceEnv>()
+  app.use('*', gate.middleware)
+  app.onError(answerError)
+  app.notFound((c) => answerError(resourceNotFound(), c))
+
+  app.post('/services/oauth2/token', async (c) => {
+    const form = new URLSearchParams(await c.req.text())
+    return c.json(auth.issue(form, c.req.header('authorization'), new URL(c.req.url).origin))
+  })
+  app.get('/services/oauth2/userinfo', (c) => {
+    try {
+      auth.check(c.req.header('authorization'))
+    } catch {
+      return c.text('Bad_OAuth_Token', 403)
+    }
+    const origin = new URL(c.req.url).origin
+    return c.json({
+      sub: `${origin}/id/${ORG_ID}/${API_USER_ID}`,
+      user_id: API_USER_ID,
+      organization_id: ORG_ID,
+      preferred_username: auth.username,
+      name: 'Enrichment Integration',
+      email: auth.username,
+      active: true,
+      user_type: 'STANDARD',
+      language: 'en_US',
+      locale: 'en_US',
+      utcOffset: 0,
+      updated_at: new Date(now()).toISOString(),
+    })
+  })
+  for (const path of ['/services/data', '/services/data/']) app.get(path, (c) => c.json(versions()))
+  app.get('/services/data/:version', (c) => {
+    const base = c.req.path.replace(/\/$/, '')
+    return c.json({
+      identity: `${new URL(c.req.url).origin}/id/${ORG_ID}/${API_USER_ID}`,
+      query: `${base}/query`,
+      queryAll: `${base}/queryAll`,
+      sobjects: `${base}/sobjects`,
+      composite: `${base}/composite`,
+      limits: `${base}/limits`,
+      jobs: `${base}/jobs`,
+    })
+  })
+  app.route('/services/data/:version', queryRoutes(store))
+  app.route('/services/data/:version', recordRoutes(deps, quota, now))
+  app.route('/services/data/:version', bulkRoutes(deps, API_USER_ID, now, options.bulkPageRows ?? 50_000))
+  const server = await listen((request, bindings) => app.fetch(request, bindings))
+
+  return {
+    baseUrl: server.baseUrl,
+    orgId: ORG_ID,
+    token: auth.newSession(),
+    auth,
+    store: { ...store, seed: addSeeded },
+    faults,
+    quota,
+    stats: gate.stats,
+    stop: server.stop,
+  }
+}

@@ -1,0 +1,255 @@
+export type SalesforceType = 'Account' | 'Contact' | 'Lead'
+
+export type FieldType =
+  | 'id'
+  | 'string'
+  | 'textarea'
+  | 'email'
+  | 'phone'
+  | 'url'
+  | 'picklist'
+  | 'multipicklist'
+  | 'int'
+  | 'double'
+  | 'currency'
+  | 'boolean'
+  | 'date'
+  | 'datetime'
+  | 'reference'
+
+export interface FieldDefinition {
+  readonly name: string
+  readonly label: string
+  readonly type: FieldType
+  /** Characters; 0 for what is not text. */
+  readonly length: number
+  readonly nillable: boolean
+  readonly updateable: boolean
+  readonly picklist: readonly string[]
+  readonly isRestricted: boolean
+  readonly referenceTo: readonly string[]
+  readonly relationshipName: string | null
+}
+
+export interface ObjectDefinition {
+  readonly name: SalesforceType
+  readonly keyPrefix: string
+  /** Field definitions by lower-case name: names have no letter case in Salesforce. */
+  readonly fields: Map<string, FieldDefinition>
+}
+
+export function createSchema(): Record<SalesforceType, ObjectDefinition> {
+  return {
+    Account: object('Account', '001', ACCOUNT_FIELDS),
+    Contact: object('Contact', '003', CONTACT_FIELDS),
+    Lead: object('Lead', '00Q', LEAD_FIELDS),
+  }
+}
+
+export function field(name: string, type: FieldType, more: Partial<FieldDefinition> = {}): FieldDefinition {
+  return {
+    name,
+    label: name
+      .replace(/__c$/, '')
+      .replaceAll('_', ' ')
+      .replace(/([a-z])([A-Z])/g, '$1 $2'),
+    type,
+    length: LENGTHS[type],
+    nillable: true,
+    updateable: true,
+    picklist: [],
+    isRestricted: false,
+    referenceTo: [],
+    relationshipName: null,
+    ...more,
+  }
+}
+
+/** A field of a describe answer. */
+export function describeField(definition: FieldDefinition): object {
+  const { name, type, length, picklist } = definition
+  const isCustom = name.endsWith('__c')
+  const isNumber = type === 'double' || type === 'currency'
+  return {
+    aggregatable: true,
+    autoNumber: false,
+    byteLength: length * 3,
+    calculated: false,
+    cascadeDelete: false,
+    caseSensitive: false,
+    compoundFieldName: null,
+    createable: definition.updateable,
+    custom: isCustom,
+    defaultValue: type === 'boolean' ? false : null,
+    defaultedOnCreate: false,
+    deprecatedAndHidden: false,
+    digits: type === 'int' ? 8 : 0,
+    externalId: false,
+    filterable: type !== 'textarea',
+    groupable: type !== 'textarea',
+    idLookup: type === 'id' || type === 'email',
+    label: definition.label,
+    length,
+    name,
+    nameField: name === 'Name',
+    nillable: definition.nillable,
+    permissionable: isCustom,
+    picklistValues: picklist.map((value) => ({
+      active: true,
+      defaultValue: false,
+      label: value,
+      validFor: null,
+      value,
+    })),
+    polymorphicForeignKey: false,
+    precision: isNumber ? 18 : 0,
+    referenceTo: definition.referenceTo,
+    relationshipName: definition.relationshipName,
+    restrictedPicklist: definition.isRestricted,
+    scale: 0,
+    soapType: SOAP_TYPES[type] ?? 'xsd:string',
+    sortable: type !== 'textarea',
+    type,
+    unique: false,
+    updateable: definition.updateable,
+  }
+}
+
+const LENGTHS: Readonly<Record<FieldType, number>> = {
+  id: 18,
+  string: 255,
+  textarea: 32_000,
+  email: 80,
+  phone: 40,
+  url: 255,
+  picklist: 255,
+  multipicklist: 4099,
+  int: 0,
+  double: 0,
+  currency: 0,
+  boolean: 0,
+  date: 0,
+  datetime: 0,
+  reference: 18,
+}
+
+const SOAP_TYPES: Partial<Record<FieldType, string>> = {
+  id: 'tns:ID',
+  reference: 'tns:ID',
+  int: 'xsd:int',
+  double: 'xsd:double',
+  currency: 'xsd:double',
+  boolean: 'xsd:boolean',
+  date: 'xsd:date',
+  datetime: 'xsd:dateTime',
+}
+
+function object(name: SalesforceType, keyPrefix: string, own: readonly FieldDefinition[]): ObjectDefinition {
+  const all = [...systemFields(name), ...own, ...CUSTOM_FIELDS]
+  return {
+    name,
+    keyPrefix,
+    fields: new Map(all.map((definition) => [definition.name.toLowerCase(), definition])),
+  }
+}
+
+function systemFields(name: SalesforceType): FieldDefinition[] {
+  const readOnly = { nillable: false, updateable: false }
+  return [
+    field('Id', 'id', readOnly),
+    field('IsDeleted', 'boolean', readOnly),
+    field('MasterRecordId', 'reference', {
+      updateable: false,
+      referenceTo: [name],
+      relationshipName: 'MasterRecord',
+    }),
+    field('CreatedDate', 'datetime', readOnly),
+    field('CreatedById', 'reference', { ...readOnly, referenceTo: ['User'] }),
+    field('LastModifiedDate', 'datetime', readOnly),
+    field('LastModifiedById', 'reference', { ...readOnly, referenceTo: ['User'] }),
+    field('SystemModstamp', 'datetime', readOnly),
+    field('OwnerId', 'reference', { nillable: false, referenceTo: ['User'] }),
+  ]
+}
+
+const INDUSTRIES = [
+  'Agriculture',
+  'Energy',
+  'Engineering',
+  'Food & Beverage',
+  'Healthcare',
+  'Media',
+  'Technology',
+  'Other',
+]
+const required = { nillable: false }
+const computed = { updateable: false }
+
+const CUSTOM_FIELDS: readonly FieldDefinition[] = [
+  field('Profnet_URL__c', 'url'),
+  field('Size_Band__c', 'picklist', {
+    picklist: ['1-10', '11-50', '51-200', '201-1000', '1001+'],
+    isRestricted: true,
+  }),
+  field('Paydirt_Status__c', 'string', { length: 40 }),
+  field('Paydirt_Enriched_At__c', 'datetime'),
+  field('Paydirt_Source__c', 'string', { length: 255 }),
+]
+
+const ACCOUNT_FIELDS: readonly FieldDefinition[] = [
+  field('Name', 'string', required),
+  field('Website', 'url'),
+  field('Phone', 'phone'),
+  field('Fax', 'phone'),
+  field('Industry', 'picklist', { picklist: INDUSTRIES }),
+  field('Type', 'picklist', { picklist: ['Prospect', 'Customer', 'Partner', 'Other'] }),
+  field('NumberOfEmployees', 'int'),
+  field('AnnualRevenue', 'currency'),
+  field('Description', 'textarea'),
+  field('BillingStreet', 'textarea', { length: 255 }),
+  field('BillingCity', 'string', { length: 40 }),
+  field('BillingState', 'string', { length: 80 }),
+  field('BillingPostalCode', 'string', { length: 20 }),
+  field('BillingCountry', 'string', { length: 80 }),
+  field('YearStarted', 'string', { length: 4 }),
+  field('ParentId', 'reference', { referenceTo: ['Account'], relationshipName: 'Parent' }),
+]
+
+const PERSON_FIELDS: readonly FieldDefinition[] = [
+  field('LastName', 'string', { length: 80, ...required }),
+  field('FirstName', 'string', { length: 40 }),
+  field('Salutation', 'picklist', { length: 40, picklist: ['Mr.', 'Ms.', 'Dr.', 'Prof.'] }),
+  field('Name', 'string', { length: 121, ...required, ...computed }),
+  field('Title', 'string', { length: 128 }),
+  field('Email', 'email'),
+  field('Phone', 'phone'),
+  field('MobilePhone', 'phone'),
+  field('Description', 'textarea'),
+  field('LeadSource', 'picklist', { picklist: ['Web', 'Phone Inquiry', 'Purchased List', 'Other'] }),
+]
+
+const CONTACT_FIELDS: readonly FieldDefinition[] = [
+  ...PERSON_FIELDS,
+  field('AccountId', 'reference', { referenceTo: ['Account'], relationshipName: 'Account' }),
+  field('Department', 'string', { length: 80 }),
+  field('MailingCity', 'string', { length: 40 }),
+  field('MailingCountry', 'string', { length: 80 }),
+]
+
+const LEAD_FIELDS: readonly FieldDefinition[] = [
+  ...PERSON_FIELDS,
+  field('Company', 'string', required),
+  field('Website', 'url'),
+  field('Industry', 'picklist', { picklist: INDUSTRIES }),
+  field('NumberOfEmployees', 'int'),
+  field('AnnualRevenue', 'currency'),
+  field('City', 'string', { length: 40 }),
+  field('State', 'string', { length: 80 }),
+  field('PostalCode', 'string', { length: 20 }),
+  field('Country', 'string', { length: 80 }),
+  field('Status', 'picklist', { picklist: ['Open', 'Working', 'Qualified', 'Unqualified'], ...required }),
+  field('IsConverted', 'boolean', { nillable: false, ...computed }),
+  field('ConvertedDate', 'date', computed),
+  field('ConvertedAccountId', 'reference', { ...computed, referenceTo: ['Account'] }),
+  field('ConvertedContactId', 'reference', { ...computed, referenceTo: ['Contact'] }),
+]

@@ -1,0 +1,196 @@
+import { makeId, toLongId } from './ids.ts'
+import { createSchema, type FieldDefinition, type ObjectDefinition, type SalesforceType } from './schema.ts'
+
+export type FieldValue = string | number | boolean | null
+
+export interface SalesforceRecord {
+  readonly id: string
+  readonly type: SalesforceType
+  /** Stored fields by their exact name; an absent field is null. */
+  fields: Record<string, FieldValue>
+  readonly createdAtMs: number
+  modifiedAtMs: number
+  modifiedById: string
+  /** Whole seconds, as the org keeps it: records of one transaction share it. */
+  modstampMs: number
+  deletedAtMs: number | undefined
+  masterRecordId: string | null
+}
+
+export interface NewSalesforceRecord {
+  readonly fields: Readonly<Record<string, FieldValue>>
+  readonly createdAtMs?: number
+  readonly modstampMs?: number
+}
+
+/** What tests do to the org behind the API's back, and what the API itself stands on. */
+export interface SalesforceStore {
+  readonly schema: Record<SalesforceType, ObjectDefinition>
+  readonly apiUserId: string
+  add(type: SalesforceType, record: NewSalesforceRecord): SalesforceRecord
+  /** By 15- or 18-character id; deleted ones too. */
+  get(type: SalesforceType, id: string): SalesforceRecord | undefined
+  list(type: SalesforceType): Iterable<SalesforceRecord>
+  count(type: SalesforceType): number
+  /** A person edits in the browser: no validation, new stamps. Null clears. */
+  edit(
+    type: SalesforceType,
+    id: string,
+    values: Readonly<Record<string, FieldValue>>,
+    byUserId?: string,
+  ): void
+  /** To the recycle bin. */
+  delete(type: SalesforceType, id: string): void
+  /** The loser goes to the recycle bin and names its master; blanks of the winner are filled from it. */
+  merge(type: SalesforceType, winnerId: string, loserId: string): void
+  /** Converts a lead to an account and a contact; the lead stays, and can no longer be written. */
+  convert(leadId: string): { readonly accountId: string; readonly contactId: string }
+  /** Sets SystemModstamp alone, as the platform's own jobs do. Cut to whole seconds. */
+  stamp(type: SalesforceType, id: string, modstampMs: number): void
+  /** Adds or replaces a field definition. */
+  defineField(type: SalesforceType, definition: FieldDefinition): void
+  emailCount(type: SalesforceType, email: string, exceptId: string): number
+}
+
+export const PERSON_USER_ID = toLongId('005Wx0000000P2T')
+export const API_USER_ID = toLongId('005Wx0000000A1B')
+
+export function createSalesforceStore(now: () => number): SalesforceStore {
+  const schema = createSchema()
+  const tables: Record<SalesforceType, Map<string, SalesforceRecord>> = {
+    Account: new Map(),
+    Contact: new Map(),
+    Lead: new Map(),
+  }
+  const must = (type: SalesforceType, id: string): SalesforceRecord => {
+    const record = store.get(type, id)
+    if (!record) throw new Error(`no ${type} record ${id}`)
+    return record
+  }
+
+  const store: SalesforceStore = {
+    schema,
+    apiUserId: API_USER_ID,
+    add(type, given) {
+      const id = makeId(schema[type].keyPrefix, tables[type].size + 1)
+      const stampMs = wholeSeconds(given.modstampMs ?? now())
+      const record: SalesforceRecord = {
+        id,
+        type,
+        fields: { OwnerId: PERSON_USER_ID, ...given.fields },
+        createdAtMs: wholeSeconds(given.createdAtMs ?? stampMs),
+        modifiedAtMs: stampMs,
+        modifiedById: PERSON_USER_ID,
+        modstampMs: stampMs,
+        deletedAtMs: undefined,
+        masterRecordId: null,
+      }
+      tables[type].set(id, record)
+      return record
+    },
+    get: (type, id) => tables[type].get(toLongId(id)),
+    list: (type) => tables[type].values(),
+    count: (type) => tables[type].size,
+    edit(type, id, values, byUserId = PERSON_USER_ID) {
+      const record = must(type, id)
+      for (const [name, value] of Object.entries(values)) {
+        if (value === null || value === '') delete record.fields[name]
+        else record.fields[name] = value
+      }
+      record.modifiedAtMs = wholeSeconds(now())
+      record.modstampMs = record.modifiedAtMs
+      record.modifiedById = byUserId
+    },
+    delete(type, id) {
+      const record = must(type, id)
+      record.deletedAtMs = wholeSeconds(now())
+      record.modstampMs = record.deletedAtMs
+    },
+    merge(type, winnerId, loserId) {
+      const winner = must(type, winnerId)
+      const loser = must(type, loserId)
+      if (winner === loser) throw new Error('a record cannot be merged into itself')
+      store.edit(type, winnerId, { ...loser.fields, ...winner.fields })
+      store.delete(type, loserId)
+      loser.masterRecordId = winner.id
+      if (type !== 'Account') return
+      for (const contact of tables.Contact.values())
+        if (contact.fields.AccountId === loser.id) store.edit('Contact', contact.id, { AccountId: winner.id })
+    },
+    convert(leadId) {
+      const lead = must('Lead', leadId)
+      const { Company, FirstName = null, LastName = null, Email = null, Phone = null } = lead.fields
+      const account = store.add('Account', { fields: { Name: Company ?? 'Unknown' } })
+      const contact = store.add('Contact', {
+        fields: { AccountId: account.id, FirstName, LastName, Email, Phone },
+      })
+      store.edit('Lead', leadId, {
+        IsConverted: true,
+        Status: 'Qualified',
+        ConvertedDate: new Date(now()).toISOString().slice(0, 10),
+        ConvertedAccountId: account.id,
+        ConvertedContactId: contact.id,
+      })
+      return { accountId: account.id, contactId: contact.id }
+    },
+    stamp(type, id, modstampMs) {
+      must(type, id).modstampMs = wholeSeconds(modstampMs)
+    },
+    defineField(type, definition) {
+      schema[type].fields.set(definition.name.toLowerCase(), definition)
+    },
+    emailCount(type, email, exceptId) {
+      const wanted = email.toLowerCase()
+      let count = 0
+      for (const record of tables[type].values()) {
+        const value = record.fields.Email
+        if (
+          record.id !== exceptId &&
+          !record.deletedAtMs &&
+          typeof value === 'string' &&
+          value.toLowerCase() === wanted
+        )
+          count += 1
+      }
+      return count
+    },
+  }
+  return store
+}
+
+/** One field as the API answers it. Text that is empty is null: the org keeps no empty text. */
+export function readField(record: SalesforceRecord, name: string): FieldValue {
+  switch (name) {
+    case 'Id':
+      return record.id
+    case 'IsDeleted':
+      return record.deletedAtMs !== undefined
+    case 'MasterRecordId':
+      return record.masterRecordId
+    case 'CreatedDate':
+      return formatDateTime(record.createdAtMs)
+    case 'LastModifiedDate':
+      return formatDateTime(record.modifiedAtMs)
+    case 'SystemModstamp':
+      return formatDateTime(record.modstampMs)
+    case 'CreatedById':
+      return PERSON_USER_ID
+    case 'LastModifiedById':
+      return record.modifiedById
+    case 'IsConverted':
+      return record.fields.IsConverted === true
+    case 'Name':
+      if (record.type === 'Account') break
+      return [record.fields.FirstName, record.fields.LastName].filter(Boolean).join(' ') || null
+  }
+  const value = record.fields[name]
+  return value === undefined || value === '' ? null : value
+}
+
+export function formatDateTime(atMs: number): string {
+  return new Date(atMs).toISOString().replace('Z', '+0000')
+}
+
+function wholeSeconds(atMs: number): number {
+  return Math.floor(atMs / 1000) * 1000
+}

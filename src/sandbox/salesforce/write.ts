@@ -1,0 +1,256 @@
+import { setImmediate as nextTurn, setTimeout as wait } from 'node:timers/promises'
+import { SalesforceError, saveError, type SaveError } from './errors.ts'
+import type { SalesforceFaults } from './faults.ts'
+import { isId, toLongId } from './ids.ts'
+import type { RowLocks } from './locks.ts'
+import type { FieldDefinition, ObjectDefinition, SalesforceType } from './schema.ts'
+import { readField, type FieldValue, type SalesforceRecord, type SalesforceStore } from './store.ts'
+
+export interface WriteDeps {
+  readonly store: SalesforceStore
+  readonly faults: SalesforceFaults
+  readonly locks: RowLocks
+}
+
+export interface RecordUpdate {
+  readonly type: SalesforceType
+  readonly id: string
+  readonly values: Readonly<Record<string, unknown>>
+}
+
+export interface UpdateOptions {
+  readonly allOrNone: boolean
+  /** `Sforce-Duplicate-Rule-Header: allowSave=true`. */
+  readonly allowDuplicates: boolean
+  /** Values come from CSV: all text, and a value of the wrong form fails its row instead of the request. */
+  readonly isCsv?: boolean
+}
+
+export type UpdateResult = { readonly id: string } | { readonly errors: readonly SaveError[] }
+
+/** Updates records one after another, as the rows of one transaction; answers in their order. */
+export async function updateRecords(
+  deps: WriteDeps,
+  updates: readonly RecordUpdate[],
+  options: UpdateOptions,
+): Promise<UpdateResult[]> {
+  const owner = Symbol('write')
+  const seen = new Set<string>()
+  const planned: { record: SalesforceRecord; values: Record<string, FieldValue> }[] = []
+  try {
+    const results = updates.map((update): UpdateResult => {
+      const outcome = judge(deps, update, options, owner, seen)
+      if ('errors' in outcome) return outcome
+      planned.push(outcome)
+      return { id: outcome.record.id }
+    })
+    const isRolledBack = options.allOrNone && results.some((result) => 'errors' in result)
+    if (!isRolledBack)
+      for (const { record, values } of planned)
+        deps.store.edit(record.type, record.id, values, deps.store.apiUserId)
+    if (deps.faults.lockHoldMs > 0) await wait(deps.faults.lockHoldMs)
+    else await nextTurn()
+    return isRolledBack ? results.map((result) => ('errors' in result ? result : ROLLED_BACK)) : results
+  } finally {
+    deps.locks.release(owner)
+  }
+}
+
+const ROLLED_BACK: UpdateResult = {
+  errors: [
+    saveError(
+      'ALL_OR_NONE_OPERATION_ROLLED_BACK',
+      'Record rolled back because not all records were valid and the request was using AllOrNone header',
+    ),
+  ],
+}
+
+function judge(
+  deps: WriteDeps,
+  { type, id: givenId, values: given }: RecordUpdate,
+  options: UpdateOptions,
+  owner: symbol,
+  seen: Set<string>,
+): { record: SalesforceRecord; values: Record<string, FieldValue> } | { errors: readonly SaveError[] } {
+  const { store, faults, locks } = deps
+  const definition = store.schema[type]
+  const fail = (...errors: SaveError[]): { errors: SaveError[] } => ({ errors })
+
+  if (!isId(givenId) || !givenId.startsWith(definition.keyPrefix))
+    return fail(saveError('MALFORMED_ID', `${type} ID: id value of incorrect type: ${givenId}`, ['Id']))
+  const id = toLongId(givenId)
+  const { values, errors } = readValues(definition, given, faults.unknownField, options.isCsv === true)
+  const record = store.get(type, id)
+  if (!record) return fail(saveError('INVALID_CROSS_REFERENCE_KEY', 'invalid cross reference id'))
+  if (record.deletedAtMs !== undefined) return fail(saveError('ENTITY_IS_DELETED', 'entity is deleted'))
+  if (seen.has(id))
+    return fail(
+      saveError(
+        'DUPLICATE_VALUE',
+        `duplicate value found: <unknown> duplicates value on record with id: ${id}`,
+      ),
+    )
+  seen.add(id)
+  if (faults.readOnlyRecords.has(id))
+    return fail(saveError('INSUFFICIENT_ACCESS_OR_READONLY', 'insufficient access rights on object id'))
+  if (readField(record, 'IsConverted') === true)
+    return fail(saveError('CANNOT_UPDATE_CONVERTED_LEAD', 'cannot reference converted lead'))
+  if (errors.length > 0) return { errors }
+
+  const accountId = record.fields.AccountId
+  const keys = typeof accountId === 'string' ? [id, accountId] : [id]
+  if (faults.takeRowLock(id) || !locks.tryHold(owner, keys))
+    return fail(
+      saveError(
+        'UNABLE_TO_LOCK_ROW',
+        `unable to obtain exclusive access to this record or 1 records: ${keys.at(-1)}`,
+      ),
+    )
+
+  const refused = refuseByRules(deps, record, values, options)
+  return refused ? fail(refused) : { record, values }
+}
+
+function refuseByRules(
+  { store, faults }: WriteDeps,
+  record: SalesforceRecord,
+  values: Readonly<Record<string, FieldValue>>,
+  options: UpdateOptions,
+): SaveError | undefined {
+  const after = { ...record.fields, ...values }
+  for (const rule of faults.validationRules)
+    if (rule.type === record.type && rule.refuses(after))
+      return saveError('FIELD_CUSTOM_VALIDATION_EXCEPTION', rule.message, rule.field ? [rule.field] : [])
+  const email = values.Email
+  const isDuplicate =
+    faults.hasDuplicateRules &&
+    !options.allowDuplicates &&
+    typeof email === 'string' &&
+    email !== record.fields.Email &&
+    store.emailCount(record.type, email, record.id) > 0
+  return isDuplicate ? saveError('DUPLICATES_DETECTED', 'Use one of these records?') : undefined
+}
+
+function readValues(
+  definition: ObjectDefinition,
+  given: Readonly<Record<string, unknown>>,
+  unknownField: 'request' | 'record',
+  isCsv: boolean,
+): { values: Record<string, FieldValue>; errors: SaveError[] } {
+  const values: Record<string, FieldValue> = {}
+  const errors: SaveError[] = []
+  for (const [name, value] of Object.entries(given)) {
+    const field = definition.fields.get(name.toLowerCase())
+    if (!field) {
+      const message = `No such column '${name}' on sobject of type ${definition.name}`
+      if (unknownField === 'request' && !isCsv) throw new SalesforceError(400, 'INVALID_FIELD', message)
+      errors.push(saveError('INVALID_FIELD', message))
+      continue
+    }
+    if (!field.updateable) {
+      errors.push(
+        saveError(
+          'INVALID_FIELD_FOR_INSERT_UPDATE',
+          `Unable to create/update fields: ${field.name}. Please check the security settings of this field and verify that it is read/write for your profile or permission set.`,
+          [field.name],
+        ),
+      )
+      continue
+    }
+    const read = readValue(field, value, isCsv)
+    if (typeof read === 'object' && read !== null) errors.push(read)
+    else values[field.name] = read
+  }
+  return { values, errors }
+}
+
+/** The stored form of one value, or why it is refused. Text is trimmed, and empty text is null. */
+function readValue(field: FieldDefinition, value: unknown, isCsv: boolean): FieldValue | SaveError {
+  if (value === null || value === '') {
+    if (field.nillable) return null
+    return saveError('REQUIRED_FIELD_MISSING', `Required fields are missing: [${field.name}]`, [field.name])
+  }
+  switch (field.type) {
+    case 'int':
+    case 'double':
+    case 'currency': {
+      const number =
+        typeof value === 'number' ? value : Number(typeof value === 'string' ? value : Number.NaN)
+      if (Number.isFinite(number) && (field.type !== 'int' || Number.isInteger(number))) return number
+      return wrongForm(field, value, isCsv)
+    }
+    case 'boolean':
+      if (typeof value === 'boolean') return value
+      if (value === 'true' || value === 'false') return value === 'true'
+      return wrongForm(field, value, isCsv)
+    case 'datetime': {
+      const atMs =
+        typeof value === 'string' && /^\d{4}-\d{2}-\d{2}T/.test(value) ? Date.parse(value) : Number.NaN
+      if (Number.isNaN(atMs)) return wrongForm(field, value, isCsv)
+      return new Date(Math.floor(atMs / 1000) * 1000).toISOString().replace('Z', '+0000')
+    }
+    case 'date':
+      if (typeof value === 'string' && /^\d{4}-\d{2}-\d{2}/.test(value) && !Number.isNaN(Date.parse(value)))
+        return value.slice(0, 10)
+      return wrongForm(field, value, isCsv)
+    case 'reference':
+      if (typeof value === 'string' && isId(value)) return toLongId(value)
+      return saveError('MALFORMED_ID', `${field.label}: id value of incorrect type: ${String(value)}`, [
+        field.name,
+      ])
+    default:
+      if (typeof value !== 'string') return wrongForm(field, value, isCsv)
+      return readText(field, value.trim())
+  }
+}
+
+function readText(field: FieldDefinition, text: string): FieldValue | SaveError {
+  if (text === '') return readValue(field, null, false)
+  if (text.length > field.length)
+    return saveError(
+      'STRING_TOO_LONG',
+      `${field.label}: data value too large: ${text} (max length=${field.length})`,
+      [field.name],
+    )
+  if (
+    field.type === 'email' &&
+    !/^[^\s@,;:<>()[\]"]+@[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?\.[A-Za-z0-9-]{2,}$/.test(text)
+  )
+    return saveError('INVALID_EMAIL_ADDRESS', `${field.label}: invalid email address: ${text}`, [field.name])
+  if (field.type === 'picklist' && field.isRestricted && !field.picklist.includes(text))
+    return saveError(
+      'INVALID_OR_NULL_FOR_RESTRICTED_PICKLIST',
+      `${field.label}: bad value for restricted picklist field: ${text}`,
+      [field.name],
+    )
+  return text
+}
+
+function wrongForm(field: FieldDefinition, value: unknown, isCsv: boolean): SaveError {
+  if (isCsv)
+    return saveError(
+      'INVALID_TYPE_ON_FIELD_IN_RECORD',
+      `${field.label}: value not of required type: ${String(value)}`,
+      [field.name],
+    )
+  const token =
+    typeof value === 'string'
+      ? 'VALUE_STRING'
+      : typeof value === 'number'
+        ? 'VALUE_NUMBER_INT'
+        : 'START_OBJECT'
+  throw new SalesforceError(
+    400,
+    'JSON_PARSER_ERROR',
+    `Cannot deserialize instance of ${JSON_TYPES[field.type] ?? 'string'} from ${token} value ${String(value)} or request may be missing a required field at [line:1, column:1]`,
+  )
+}
+
+const JSON_TYPES: Partial<Record<FieldDefinition['type'], string>> = {
+  int: 'int',
+  double: 'double',
+  currency: 'currency',
+  boolean: 'boolean',
+  date: 'date',
+  datetime: 'datetime',
+}
