@@ -41,6 +41,8 @@ export interface ScanPage {
  */
 export interface Connector {
   readonly name: string
+  /** What an id counts or names, for messages: "line" for a CSV. */
+  readonly idNoun: string
   /** Entities that can be scanned and written, with the object each stands for. */
   readonly entities: Readonly<Record<string, ObjectKind>>
   scan(

@@ -37,7 +37,9 @@ export function nextStep(object: ObjectKind, identity: Identity, recipe: Recipe,
   const known = facts[profile]
   if (!known) return profileStep(object, identity, profile)
   if (known.outcome === 'not_found') return stop('unchanged', 'not found by the service')
-  if (known.outcome !== 'found' || !known.data) return stop('rejected', 'the lookup failed')
+  if (known.outcome === 'unreadable')
+    return stop('rejected', 'the answer could not be read; it is kept in the ledger')
+  if (known.outcome !== 'found' || !known.data) return stop('rejected', known.reason ?? 'the lookup failed')
 
   const values = profileValues(object, known.data)
   const logo = logoStep(recipe, values, facts)

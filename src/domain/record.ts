@@ -34,4 +34,6 @@ export type Patch = Record<string, FieldChange>
 export interface Fact {
   outcome: 'found' | 'not_found' | 'unreadable' | 'failed'
   data: Record<string, unknown> | null
+  /** Why it failed, in words for a person. */
+  reason?: string
 }

@@ -1,5 +1,6 @@
 import { ConfigError, FatalError, RetriableError, type PaydirtError } from '../domain/errors.ts'
 import type { ResponseHead } from '../domain/payment.ts'
+import { retryAfter } from '../domain/retry-after.ts'
 
 /**
  * Turns an answer that is neither a success nor a challenge into an error whose class says what to do next
@@ -41,7 +42,7 @@ export function answerError(response: ResponseHead): PaydirtError {
         { details },
       )
     case 429: {
-      const retryAfterMs = retryAfter(response.headers)
+      const retryAfterMs = retryAfter(response.headers, Date.now())
       return new RetriableError('rate_limited', 'the service asks to slow down (429)', {
         countsAsTry: false,
         ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
@@ -53,15 +54,6 @@ export function answerError(response: ResponseHead): PaydirtError {
         ? new RetriableError('service_error', `the service failed (${status})`, { details })
         : new FatalError('unexpected_status', `the service answered ${status}`, { details })
   }
-}
-
-/** Milliseconds from `Retry-After`, in seconds or as a date (RFC 9110); undefined when absent or unreadable. */
-export function retryAfter(headers: Record<string, string>, nowMs = Date.now()): number | undefined {
-  const text = headers['retry-after']
-  if (text === undefined) return undefined
-  if (/^\d+$/.test(text)) return Number(text) * 1000
-  const at = Date.parse(text)
-  return Number.isNaN(at) ? undefined : Math.max(0, at - nowMs)
 }
 
 function refused(body: string): FatalError {

@@ -126,7 +126,7 @@ export function createLookupLedger(db: Database, options: { now: () => Date }): 
       if (keys.length === 0) return new Map()
       const rows = await db
         .selectFrom('lookups')
-        .select(['key', 'operation', 'state', 'outcome', 'answer', 'fresh_until'])
+        .select(['key', 'operation', 'state', 'outcome', 'answer', 'reason', 'fresh_until'])
         .where('key', 'in', [...new Set(keys)])
         .where('state', 'in', ['answered', 'failed'])
         .execute()
@@ -137,6 +137,7 @@ export function createLookupLedger(db: Database, options: { now: () => Date }): 
             operation: row.operation,
             outcome: row.state === 'failed' ? ('failed' as const) : (row.outcome ?? 'unreadable'),
             data: row.answer as Record<string, unknown> | null,
+            ...(row.reason === null ? {} : { reason: row.reason }),
             freshUntil: row.fresh_until ?? never,
           },
         ]),

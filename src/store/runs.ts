@@ -21,7 +21,14 @@ export interface Run {
 
 /** A run's figures, straight from the ledger. Free lookups (logos) are not counted among what was bought. */
 export interface RunFigures {
-  lookups: { unique: number; paid: number; notFound: number; duplicates: number; open: number }
+  lookups: {
+    unique: number
+    paid: number
+    cached: number
+    notFound: number
+    duplicates: number
+    open: number
+  }
   spend: { settledAtomic: Atomic; inDoubtAtomic: Atomic; lostAtomic: Atomic }
   requests: { sent: number; rateLimited: number }
   refusals: { rule: string; message: string; count: number }[]
@@ -121,12 +128,15 @@ export function createRunLedger(db: Database, options: { now: () => Date }): Run
         not_found: number
         open: number
       }>`
-        select count(distinct lookup_key)::int as unique,
+        select count(distinct tasks.lookup_key)::int as unique,
           count(duplicate_of)::int as duplicates,
-          (count(distinct lookup_key) filter (where lookups.state = 'answered' and lookups.outcome = 'not_found'))::int as not_found,
-          (count(distinct lookup_key) filter (where lookups.state in ('waiting', 'parked')))::int as open
+          (count(distinct tasks.lookup_key) filter (where lookups.state = 'answered' and lookups.outcome = 'not_found'))::int as not_found,
+          (count(distinct tasks.lookup_key) filter (where lookups.state in ('waiting', 'parked')))::int as open,
+          (count(distinct tasks.lookup_key) filter (where lookups.state = 'answered' and not exists (
+            select 1 from charges where charges.lookup_key = tasks.lookup_key and charges.run_id = ${id}
+              and charges.state in ('settled', 'in_doubt'))))::int as cached
         from tasks left join lookups on lookups.key = tasks.lookup_key
-        where tasks.run_id = ${id} and lookup_key is not null`.execute(db)
+        where tasks.run_id = ${id} and tasks.lookup_key is not null`.execute(db)
       const { rows: money } = await sql<{
         paid: number
         sends: number
@@ -154,6 +164,7 @@ export function createRunLedger(db: Database, options: { now: () => Date }): Run
         lookups: {
           unique: lookup?.unique ?? 0,
           paid: spend?.paid ?? 0,
+          cached: lookup?.cached ?? 0,
           notFound: lookup?.not_found ?? 0,
           duplicates: lookup?.duplicates ?? 0,
           open: lookup?.open ?? 0,

@@ -20,6 +20,7 @@ export interface WaitingTask {
   id: bigint
   runId: string
   connector: string
+  entity: string
   object: ObjectKind
   recipe: string
   hot: boolean
@@ -42,14 +43,14 @@ export interface ReadyTask {
   runId: string
   recordId: string
   patch: Patch
-  duplicateOf: number | null
 }
 
 export interface TaskRow {
   ordinal: number
   recordId: string
   status: TaskStatus
-  duplicateOf: number | null
+  /** The record under whose lookup this one is served too. */
+  duplicateOf: string | null
   patch: Patch | null
   reason: string | null
   updatedAt: Date
@@ -177,7 +178,7 @@ export function createTaskLedger(db: Database, options: { now: () => Date }): Ta
       const rows = await db
         .selectFrom('tasks')
         .innerJoin('runs', 'runs.id', 'tasks.run_id')
-        .select(['tasks.id', 'run_id', 'record_id', 'patch', 'duplicate_of'])
+        .select(['tasks.id', 'run_id', 'record_id', 'patch'])
         .where('tasks.status', '=', 'ready')
         .where('connector', '=', connector)
         .where('entity', '=', entity)
@@ -189,7 +190,6 @@ export function createTaskLedger(db: Database, options: { now: () => Date }): Ta
         runId: row.run_id,
         recordId: row.record_id,
         patch: row.patch ?? {},
-        duplicateOf: row.duplicate_of,
       }))
     },
 
@@ -216,10 +216,21 @@ export function createTaskLedger(db: Database, options: { now: () => Date }): Ta
     async page(runId, afterOrdinal, limit) {
       const rows = await db
         .selectFrom('tasks')
-        .select(['ordinal', 'record_id', 'status', 'duplicate_of', 'patch', 'reason', 'updated_at'])
-        .where('run_id', '=', runId)
-        .where('ordinal', '>', afterOrdinal)
-        .orderBy('ordinal')
+        .leftJoin('tasks as first', (join) =>
+          join.onRef('first.run_id', '=', 'tasks.run_id').onRef('first.ordinal', '=', 'tasks.duplicate_of'),
+        )
+        .select([
+          'tasks.ordinal',
+          'tasks.record_id',
+          'tasks.status',
+          'tasks.patch',
+          'tasks.reason',
+          'tasks.updated_at',
+        ])
+        .select('first.record_id as duplicate_of')
+        .where('tasks.run_id', '=', runId)
+        .where('tasks.ordinal', '>', afterOrdinal)
+        .orderBy('tasks.ordinal')
         .limit(limit)
         .execute()
       return rows.map((row) => ({
@@ -280,6 +291,7 @@ function toWaiting(row: {
   id: bigint
   run_id: string
   connector: string
+  entity: string
   object: ObjectKind
   recipe: string
   trigger: string
@@ -291,6 +303,7 @@ function toWaiting(row: {
     id: row.id,
     runId: row.run_id,
     connector: row.connector,
+    entity: row.entity,
     object: row.object,
     recipe: row.recipe,
     hot: row.trigger === 'button',

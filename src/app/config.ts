@@ -1,0 +1,158 @@
+import { existsSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { z } from 'zod'
+import { ConfigError } from '../domain/errors.ts'
+import { parseUsd, type Atomic } from '../domain/money.ts'
+import type { Caps } from '../pay/budget.ts'
+import { basePolicy, type SpendingPolicy } from '../pay/policy.ts'
+import { version } from './version.ts'
+import type { Environment } from './environment.ts'
+
+const usd = z.union([z.string(), z.number()]).transform((value, context) => {
+  try {
+    return parseUsd(String(value))
+  } catch {
+    context.addIssue({ code: 'custom', message: 'is not an amount in USD such as 0.01' })
+    return z.NEVER
+  }
+})
+const days = z.number().min(0).max(3650)
+
+/** What `paydirt.config.ts` may hold. Every key is optional; the environment's variables win over it. */
+export const fileSchema = z.strictObject({
+  /** Sent as the `User-Agent`. The service's edge blocks generic ones. */
+  userAgent: z.string().min(3).optional(),
+  service: z
+    .strictObject({
+      /** `name: value` of the header by which the logo endpoint marks its placeholder. */
+      logoPlaceholderHeader: z.string().includes(':').optional(),
+      /** Fetch the logo of a company whose domain is known (free). */
+      logos: z.boolean().optional(),
+    })
+    .optional(),
+  payment: z
+    .strictObject({
+      maxPriceUsd: usd.optional(),
+      /** The header that carries the proof, where the one of the challenge's version is not wanted. */
+      proofHeader: z.string().optional(),
+      /** Life of a signed authorization, in seconds. */
+      authorizationSeconds: z.number().int().min(30).max(900).optional(),
+      /** Buy again, once, what was paid for and never answered. */
+      rebuyLost: z.boolean().optional(),
+    })
+    .optional(),
+  budgets: z
+    .strictObject({
+      runUsd: usd.optional(),
+      dayUsd: usd.optional(),
+      monthUsd: usd.optional(),
+      connectorDayUsd: z.record(z.string(), usd).optional(),
+    })
+    .optional(),
+  freshness: z.strictObject({ foundDays: days.optional(), notFoundDays: days.optional() }).optional(),
+  pacing: z
+    .strictObject({
+      concurrency: z.number().int().min(1).max(500).optional(),
+      maxPerSecond: z.number().positive().optional(),
+    })
+    .optional(),
+  csv: z.strictObject({ synonyms: z.record(z.string(), z.array(z.string())).optional() }).optional(),
+})
+
+export type FileConfig = z.input<typeof fileSchema>
+
+/** Types a `paydirt.config.ts`; the check comes when it is loaded. */
+export function defineConfig(config: FileConfig): FileConfig {
+  return config
+}
+
+/** Everything that was settled, once, before anything starts. */
+export interface Config {
+  serviceUrl: string | undefined
+  logoUrl: string | undefined
+  logoPlaceholderHeader: string | undefined
+  logos: boolean
+  networkName: string
+  userAgent: string
+  walletKey: `0x${string}` | undefined
+  rpcUrl: string
+  policy: SpendingPolicy
+  proofHeader: string | undefined
+  authorizationSeconds: number
+  rebuyLost: boolean
+  caps: Caps & { runAtomic: Atomic; dayAtomic: Atomic }
+  freshDays: { found: number; notFound: number }
+  concurrency: number
+  maxPerSecond: number | undefined
+  csvSynonyms: Record<string, string[]>
+  dataDir: string
+  databaseUrl: string | undefined
+  redisUrl: string | undefined
+  /** Prefix of every Redis key: two installations may share a server. */
+  redisPrefix: string
+  logLevel: string
+}
+
+const defaults = { maxPriceUsd: '0.01', runUsd: '50', dayUsd: '100' }
+
+/** Reads `paydirt.config.ts` (or .js, .mjs) of a directory, when there is one. */
+export async function loadConfigFile(directory: string): Promise<z.output<typeof fileSchema>> {
+  const file = ['paydirt.config.ts', 'paydirt.config.js', 'paydirt.config.mjs']
+    .map((name) => resolve(directory, name))
+    .find((path) => existsSync(path))
+  if (!file) return {}
+  let exported: unknown
+  try {
+    exported = ((await import(pathToFileURL(file).href)) as { default?: unknown }).default
+  } catch (error) {
+    throw new ConfigError('bad_config', `${file} cannot be loaded: ${(error as Error).message}`, {
+      cause: error,
+    })
+  }
+  const result = fileSchema.safeParse(exported)
+  if (result.success) return result.data
+  const [issue] = result.error.issues
+  throw new ConfigError(
+    'bad_config',
+    `${file}: ${issue?.path.join('.') || 'the default export'}: ${issue?.message ?? 'is invalid'}`,
+  )
+}
+
+export function resolveConfig(env: Environment, file: z.output<typeof fileSchema>): Config {
+  return {
+    serviceUrl: env.PAYDIRT_SERVICE_URL,
+    logoUrl: env.PAYDIRT_LOGO_URL,
+    logoPlaceholderHeader: file.service?.logoPlaceholderHeader,
+    logos: file.service?.logos ?? true,
+    networkName: env.PAYDIRT_NETWORK_NAME ?? 'profnet',
+    userAgent: file.userAgent ?? `paydirt/${version}`,
+    walletKey: env.PAYDIRT_WALLET_KEY as `0x${string}` | undefined,
+    rpcUrl: env.PAYDIRT_RPC_URL ?? 'https://mainnet.base.org',
+    policy: {
+      ...basePolicy,
+      maxPriceAtomic:
+        env.PAYDIRT_MAX_PRICE_USD ?? file.payment?.maxPriceUsd ?? parseUsd(defaults.maxPriceUsd),
+      recipients: env.PAYDIRT_PAY_TO ?? [],
+      order: ['x402'],
+    },
+    proofHeader: file.payment?.proofHeader,
+    authorizationSeconds: file.payment?.authorizationSeconds ?? 300,
+    rebuyLost: file.payment?.rebuyLost ?? true,
+    caps: {
+      runAtomic: env.PAYDIRT_BUDGET_RUN_USD ?? file.budgets?.runUsd ?? parseUsd(defaults.runUsd),
+      dayAtomic: env.PAYDIRT_BUDGET_DAY_USD ?? file.budgets?.dayUsd ?? parseUsd(defaults.dayUsd),
+      ...(file.budgets?.monthUsd === undefined ? {} : { monthAtomic: file.budgets.monthUsd }),
+      ...(file.budgets?.connectorDayUsd ? { connectorDayAtomic: file.budgets.connectorDayUsd } : {}),
+    },
+    freshDays: { found: file.freshness?.foundDays ?? 90, notFound: file.freshness?.notFoundDays ?? 30 },
+    concurrency: file.pacing?.concurrency ?? 32,
+    maxPerSecond: file.pacing?.maxPerSecond,
+    csvSynonyms: file.csv?.synonyms ?? {},
+    dataDir: resolve(env.PAYDIRT_DATA_DIR ?? '.paydirt'),
+    databaseUrl: env.DATABASE_URL,
+    redisUrl: env.REDIS_URL,
+    redisPrefix: 'paydirt',
+    logLevel: env.PAYDIRT_LOG_LEVEL ?? 'warn',
+  }
+}

@@ -1,0 +1,74 @@
+import type { ConfigError } from '../domain/errors.ts'
+import { describeError } from '../domain/errors.ts'
+import { createAdvance, type Advance } from '../workers/advance.ts'
+import { createFeeder } from '../workers/feeder.ts'
+import { createLookUp } from '../workers/look-up.ts'
+import { createSweep } from '../workers/sweep.ts'
+import { createWriteBack } from '../workers/write-back.ts'
+import type { Context } from './context.ts'
+
+export interface Crew {
+  advance: Advance
+  /** New lookups are due: do not wait for the next round. */
+  wake(): void
+  /** Takes no new work and gives what is in hand this long to end. What does not end is finished from the ledger later. */
+  stop(graceMs: number): Promise<void>
+}
+
+/** Starts everything that works: feeder, lookup workers for both lanes, write-back, sweep. What starts last stops first. */
+export async function startCrew(context: Context, onHalt: (error: ConfigError) => void): Promise<Crew> {
+  const { config, lookups, tasks, runs, log, now } = context
+  const engine = await context.openEngine()
+  const { queues } = engine
+  const onError = (error: unknown) =>
+    log.warn({ problem: describeError(error) }, 'a worker met an error and goes on')
+
+  const flushes = new Map<string, NodeJS.Timeout>()
+  /** Records that become ready within a moment are written in one batch. */
+  function flushSoon(group: { connector: string; entity: string }): void {
+    const id = `${group.connector}/${group.entity}`
+    if (flushes.has(id)) return
+    const timer = setTimeout(() => {
+      flushes.delete(id)
+      queues.addWriteBack(group).catch(onError)
+    }, 50)
+    flushes.set(id, timer)
+  }
+
+  const advance = createAdvance({ lookups, tasks, onReady: flushSoon, onWanted: () => feeder.wake() })
+  const feeder = createFeeder({ lookups, queues, highWater: 1_000, leaseMs: 60_000, idleMs: 500, onError })
+  const lookUp = createLookUp({
+    lookups,
+    runs,
+    advance,
+    payer: engine.payer,
+    prepare: engine.prepare,
+    fetchFree: engine.fetchFree,
+    freshUntil: engine.freshUntil,
+    now,
+    random: Math.random,
+    onHalt,
+  })
+  const writeBack = createWriteBack({
+    tasks,
+    connector: (name) => context.connectors.get(name),
+    batchSize: 200,
+  })
+  const workers = [
+    queues.workLookups('bulk', config.concurrency, (key) => lookUp('bulk', key)),
+    queues.workLookups('hot', 8, (key) => lookUp('hot', key)),
+    queues.workWriteBack(writeBack),
+  ]
+  const sweep = createSweep({ tasks, advance, flush: flushSoon, everyMs: 3_000, onError })
+
+  return {
+    advance,
+    wake: () => feeder.wake(),
+    async stop(graceMs) {
+      await sweep.stop()
+      await feeder.stop()
+      await Promise.all(workers.map((worker) => worker.close(graceMs)))
+      for (const timer of flushes.values()) clearTimeout(timer)
+    },
+  }
+}

@@ -1,0 +1,20 @@
+/** Milliseconds from `Retry-After`, in seconds or as a date (RFC 9110, 10.2.3); undefined when absent or unreadable. */
+export function retryAfter(headers: Record<string, string>, nowMs: number): number | undefined {
+  const text = headers['retry-after']
+  if (text === undefined) return undefined
+  if (/^\d+$/.test(text)) return Number(text) * 1000
+  const at = Date.parse(text)
+  return Number.isNaN(at) ? undefined : Math.max(0, at - nowMs)
+}
+
+/** What a `RateLimit-*` header pair says is left of the window, where a server sends one at all. */
+export function rateLimitLeft(
+  headers: Record<string, string>,
+): { remaining: number; resetMs: number } | undefined {
+  const remaining = Number(headers['ratelimit-remaining'] ?? headers['x-ratelimit-remaining'] ?? NaN)
+  const resetSeconds = Number(headers['ratelimit-reset'] ?? headers['x-ratelimit-reset'] ?? NaN)
+  if (!Number.isFinite(remaining) || !Number.isFinite(resetSeconds) || remaining < 0 || resetSeconds < 0)
+    return undefined
+  // Some servers send a date in Unix seconds instead of a span: nothing here can last longer than a day.
+  return resetSeconds > 86_400 ? undefined : { remaining, resetMs: resetSeconds * 1000 }
+}

@@ -1,0 +1,22 @@
+import { createHash } from 'node:crypto'
+import { z } from 'zod'
+import type { LookupKey } from '../domain/keys.ts'
+import type { Lane } from '../domain/ports/turn.ts'
+
+/** Every queue with the schema of its jobs. A job carries names, never data: what it works on stands in SQL. */
+export const lookupJob = z.object({ key: z.string().transform((key) => key as LookupKey) })
+export const writeBackJob = z.object({ connector: z.string(), entity: z.string() })
+
+export type LookupJob = z.infer<typeof lookupJob>
+export type WriteBackJob = z.infer<typeof writeBackJob>
+
+export const queueNames = { bulk: 'lookup', hot: 'lookup-hot', writeBack: 'write-back' } as const
+
+export function lookupQueueName(lane: Lane): string {
+  return queueNames[lane]
+}
+
+/** One job a lookup, whoever adds it. BullMQ refuses ids that are integers or hold a colon, hence the letter and the hash. */
+export function lookupJobId(key: LookupKey): string {
+  return `k${createHash('sha256').update(key).digest('hex').slice(0, 32)}`
+}

@@ -1,0 +1,116 @@
+import { DelayedError, Queue, Worker, type Job, type Processor } from 'bullmq'
+import type { Redis } from 'ioredis'
+import type { LookupKey } from '../domain/keys.ts'
+import type { Lane } from '../domain/ports/turn.ts'
+import {
+  lookupJob,
+  lookupJobId,
+  lookupQueueName,
+  queueNames,
+  writeBackJob,
+  type WriteBackJob,
+} from './jobs.ts'
+
+/** What a processor may answer besides being done: the same job again after a while, at no cost in attempts. */
+export type Outcome = void | { againInMs: number }
+
+export interface Queues {
+  addLookups(lane: Lane, keys: LookupKey[]): Promise<void>
+  /** Jobs that stand in Redis for a lane, in whatever state. */
+  countLookups(lane: Lane): Promise<number>
+  addWriteBack(job: WriteBackJob): Promise<void>
+  /** True once after Redis was emptied (or is new): whatever was leased to the queue is gone. */
+  wasEmptied(): Promise<boolean>
+  workLookups(lane: Lane, concurrency: number, process: (key: LookupKey) => Promise<Outcome>): QueueWorker
+  workWriteBack(process: (job: WriteBackJob) => Promise<Outcome>): QueueWorker
+  close(): Promise<void>
+}
+
+export interface QueueWorker {
+  /** Takes no more jobs, waits for those in hand up to `graceMs`, then lets go of them: their locks run out. */
+  close(graceMs: number): Promise<void>
+}
+
+/** A worker that dies is noticed after the lock's time at most; see docs/decisions/queue.md for the numbers. */
+const workerOptions = { lockDuration: 15_000, stalledInterval: 5_000, maxStalledCount: 5 }
+/** Failures are kept in SQL with their reason; in Redis a finished job would only block its own id. */
+const jobOptions = { removeOnComplete: true, removeOnFail: true, stackTraceLimit: 3 }
+
+/** The only place that knows BullMQ. Redis moves work and may be emptied at any moment; nothing here is the truth. */
+export function createQueues(
+  redis: Redis,
+  options: { prefix: string; onError: (error: Error) => void },
+): Queues {
+  const { prefix, onError } = options
+  const base = { connection: redis, prefix }
+  const lookups = { bulk: openQueue(queueNames.bulk), hot: openQueue(queueNames.hot) }
+  const writeBack = openQueue(queueNames.writeBack)
+
+  function openQueue(name: string): Queue {
+    const queue = new Queue(name, { ...base, defaultJobOptions: jobOptions })
+    queue.on('error', onError)
+    return queue
+  }
+
+  function work(name: string, concurrency: number, processor: Processor): QueueWorker {
+    const worker = new Worker(name, processor, { ...base, ...workerOptions, concurrency })
+    worker.on('error', onError)
+    worker.on('failed', (_, error) => onError(error))
+    return { close: (graceMs) => closeWithin(worker, graceMs) }
+  }
+
+  return {
+    async addLookups(lane, keys) {
+      if (keys.length === 0) return
+      await lookups[lane].addBulk(
+        keys.map((key) => ({ name: 'lookup', data: { key }, opts: { jobId: lookupJobId(key) } })),
+      )
+    },
+
+    async countLookups(lane) {
+      const counts = await lookups[lane].getJobCounts('waiting', 'prioritized', 'active', 'delayed')
+      return Object.values(counts).reduce((sum, count) => sum + count, 0)
+    },
+
+    async addWriteBack(job) {
+      const id = `${job.connector}-${job.entity}`
+      await writeBack.add('flush', job, { deduplication: { id, keepLastIfActive: true } })
+    },
+
+    async wasEmptied() {
+      return (await redis.set(`${prefix}:filled`, '1', 'NX')) === 'OK'
+    },
+
+    workLookups(lane, concurrency, process) {
+      return work(lookupQueueName(lane), concurrency, async (job, token) =>
+        settle(job, token, await process(lookupJob.parse(job.data).key)),
+      )
+    },
+
+    workWriteBack(process) {
+      return work(queueNames.writeBack, 2, async (job, token) =>
+        settle(job, token, await process(writeBackJob.parse(job.data))),
+      )
+    },
+
+    async close() {
+      await Promise.all([lookups.bulk.close(), lookups.hot.close(), writeBack.close()])
+    },
+  }
+}
+
+async function settle(job: Job, token: string | undefined, outcome: Outcome): Promise<void> {
+  if (!outcome) return
+  await job.moveToDelayed(Date.now() + outcome.againInMs, token)
+  throw new DelayedError()
+}
+
+async function closeWithin(worker: Worker, graceMs: number): Promise<void> {
+  let timer: NodeJS.Timeout | undefined
+  const graceOver = new Promise<'over'>((resolve) => {
+    timer = setTimeout(resolve, graceMs, 'over')
+  })
+  const ended = await Promise.race([worker.close(), graceOver])
+  clearTimeout(timer)
+  if (ended === 'over') await worker.close(true)
+}

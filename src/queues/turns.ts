@@ -1,0 +1,34 @@
+import { RetriableError } from '../domain/errors.ts'
+import type { TakeTurn } from '../domain/ports/turn.ts'
+import { rateLimitLeft, retryAfter } from '../domain/retry-after.ts'
+import type { Pacer } from './pacer/pacer.ts'
+
+/** A worker that would wait longer than this is worth more elsewhere. */
+const longestWaitMs = 2_000
+
+/** Leave to send, from the pace that all processes share. A refusal for time is no failure: it says when to come again. */
+export function createTakeTurn(pacer: Pacer, now: () => Date): TakeTurn {
+  return async (lane, signal) => {
+    const token = await pacer.take({ lane, maxWaitMs: longestWaitMs, ...(signal ? { signal } : {}) })
+    if (!token.granted) {
+      throw new RetriableError('paced', 'waiting for a place in the shared pace', {
+        retryAfterMs: token.retryInMs,
+        countsAsTry: false,
+      })
+    }
+    return {
+      async done(response) {
+        const { grantId } = token
+        if (!response) return pacer.report({ grantId, kind: 'other' })
+        const wait = retryAfter(response.headers, now().getTime())
+        const left = rateLimitLeft(response.headers)
+        await pacer.report({
+          grantId,
+          kind: response.status === 429 ? 'limited' : response.status >= 500 ? 'other' : 'ok',
+          ...(wait === undefined ? {} : { retryAfterMs: wait }),
+          ...(left ? { rateLimit: left } : {}),
+        })
+      },
+    }
+  }
+}

@@ -1,0 +1,75 @@
+import type { Lane } from '../domain/ports/turn.ts'
+import type { Queues } from '../queues/queues.ts'
+import type { LookupLedger } from '../store/lookups.ts'
+
+export interface FeederOptions {
+  lookups: Pick<LookupLedger, 'lease' | 'dropLeases'>
+  queues: Pick<Queues, 'addLookups' | 'countLookups' | 'wasEmptied'>
+  /** The most jobs that may stand in Redis for a lane, whatever the size of the run. */
+  highWater: number
+  leaseMs: number
+  idleMs: number
+  onError: (error: unknown) => void
+}
+
+/**
+ * Moves due lookups from SQL into the queue, never more than the high-water mark: this is the gate that keeps a million
+ * records out of Redis, and the same loop puts back what a crash or an emptied Redis has lost, and what was parked and
+ * is due again. A lease keeps it from adding the same lookup twice; when it runs out, adding again is harmless.
+ */
+export function createFeeder(options: FeederOptions) {
+  const { lookups, queues } = options
+  let wake: () => void = () => {}
+  let stopped = false
+  let woken = false
+
+  async function loop(): Promise<void> {
+    while (!stopped) {
+      let moved = 0
+      try {
+        if (await queues.wasEmptied()) await lookups.dropLeases()
+        moved = (await feed('hot')) + (await feed('bulk'))
+      } catch (error) {
+        options.onError(error)
+      }
+      await pause(moved > 0 ? options.idleMs / 10 : options.idleMs)
+    }
+  }
+
+  async function feed(lane: Lane): Promise<number> {
+    const room = options.highWater - (await queues.countLookups(lane))
+    // A nearly full queue is left alone: leasing a handful at a time costs more than it brings.
+    if (room < options.highWater / 4) return 0
+    const keys = await lookups.lease(room, options.leaseMs, lane === 'hot')
+    await queues.addLookups(lane, keys)
+    return keys.length
+  }
+
+  async function pause(ms: number): Promise<void> {
+    if (woken || stopped) {
+      woken = false
+      return
+    }
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, ms)
+      wake = () => {
+        clearTimeout(timer)
+        resolve()
+      }
+    })
+    woken = false
+  }
+
+  const done = loop()
+  return {
+    wake(): void {
+      woken = true
+      wake()
+    },
+    async stop(): Promise<void> {
+      stopped = true
+      wake()
+      await done
+    },
+  }
+}

@@ -1,0 +1,121 @@
+import {
+  BudgetExhaustedError,
+  ConfigError,
+  PaydirtError,
+  PaymentInDoubtError,
+  PolicyDeniedError,
+  RetriableError,
+} from '../domain/errors.ts'
+import type { LookupKey } from '../domain/keys.ts'
+import type { Lane } from '../domain/ports/turn.ts'
+import type { Fact } from '../domain/record.ts'
+import { freeOperations, type Operation } from '../domain/words.ts'
+import type { Payer, Purchase } from '../pay/payer.ts'
+import type { Outcome } from '../queues/queues.ts'
+import type { LookupLedger, LookupRow } from '../store/lookups.ts'
+import type { RunLedger } from '../store/runs.ts'
+import type { Advance } from './advance.ts'
+
+export interface LookUpOptions {
+  lookups: LookupLedger
+  runs: Pick<RunLedger, 'countRequests'>
+  payer: Payer
+  advance: Advance
+  prepare: (operation: Operation, request: Record<string, string>) => Purchase['request']
+  /** Performs a free lookup, which takes no charge. */
+  fetchFree: (operation: Operation, request: Record<string, string>) => Promise<Fact>
+  freshUntil: (operation: Operation, outcome: Fact['outcome'], now: Date) => Date
+  now: () => Date
+  random: () => number
+  /** Something that a person must mend: nothing more should be tried. */
+  onHalt: (error: ConfigError) => void
+}
+
+const maxTries = 6
+const recheckMs = 5 * 60_000
+
+/**
+ * Performs one lookup under its key, however many tasks wait for it, and says what comes next in the ledger: what
+ * happens to a lookup is never left to the queue's own retries. An error's class decides (see domain/errors.ts).
+ */
+export function createLookUp(options: LookUpOptions) {
+  const { lookups, now } = options
+
+  return async function lookUp(lane: Lane, key: LookupKey): Promise<Outcome> {
+    const lookup = await lookups.get(key)
+    if (!lookup || lookup.state === 'parked') return
+    if (lookup.state === 'waiting') {
+      try {
+        await perform(lookup, lane)
+      } catch (error) {
+        const outcome = await carryOn(lookup, error)
+        if (outcome !== 'ended') return outcome
+      }
+    }
+    await options.advance.waitingFor([key])
+  }
+
+  async function perform(lookup: LookupRow, lane: Lane): Promise<void> {
+    const { key, operation, request, runId, connector } = lookup
+    if (!freeOperations.includes(operation)) {
+      await options.payer.buy({ key, runId, connector, lane, request: options.prepare(operation, request) })
+      return
+    }
+    const fact = await options.fetchFree(operation, request)
+    await lookups.storeFree(key, { ...fact, freshUntil: options.freshUntil(operation, fact.outcome, now()) })
+  }
+
+  async function carryOn(lookup: LookupRow, error: unknown): Promise<Outcome | 'ended'> {
+    const { key, tries } = lookup
+    if (!(error instanceof PaydirtError)) throw error
+    if (error instanceof RetriableError && !error.countsAsTry) {
+      if (error.code === 'rate_limited') await options.runs.countRequests(lookup.runId, { rateLimited: 1 })
+      return { againInMs: Math.max(50, error.retryAfterMs ?? 1_000) }
+    }
+    if (error instanceof RetriableError) {
+      if (tries + 1 < maxTries) return wait(key, error.retryAfterMs ?? backoffMs(tries), error.message)
+      // A service that cannot be reached says nothing about the record: it waits, it does not fail.
+      if (isOutage(error)) return park(key, after(recheckMs), error.message)
+      return fail(key, `${error.message}, ${maxTries} times`)
+    }
+    if (error instanceof PaymentInDoubtError) {
+      const askAgainInMs = Number(error.details['askAgainInMs'] ?? 1_000)
+      if (tries + 1 < maxTries) return wait(key, askAgainInMs, error.message)
+      return park(key, after(recheckMs), `payment in doubt: ${error.message}`)
+    }
+    if (error instanceof BudgetExhaustedError) return park(key, error.resumesAt ?? null, error.message)
+    if (error instanceof PolicyDeniedError) return park(key, null, error.message)
+    if (error instanceof ConfigError) {
+      await park(key, null, error.message)
+      options.onHalt(error)
+      return
+    }
+    return fail(key, error.message)
+  }
+
+  async function wait(key: LookupKey, ms: number, reason: string): Promise<void> {
+    await lookups.postpone(key, after(ms), reason, true)
+  }
+
+  async function park(key: LookupKey, until: Date | null, reason: string): Promise<void> {
+    await lookups.park(key, until, reason)
+  }
+
+  async function fail(key: LookupKey, reason: string): Promise<'ended'> {
+    await lookups.fail(key, reason)
+    return 'ended'
+  }
+
+  /** Doubling from half a second, spread over half its length so that a fault hitting many does not bring all back at once. */
+  function backoffMs(tries: number): number {
+    return Math.min(30_000, 500 * 2 ** tries) * (0.75 + options.random() / 2)
+  }
+
+  function after(ms: number): Date {
+    return new Date(now().getTime() + ms)
+  }
+}
+
+function isOutage(error: RetriableError): boolean {
+  return error.code === 'unreachable' || error.code === 'timeout' || error.code === 'chain_unreachable'
+}

@@ -1,0 +1,47 @@
+import type { TaskLedger } from '../store/tasks.ts'
+import type { Advance } from './advance.ts'
+
+export interface SweepOptions {
+  tasks: Pick<TaskLedger, 'overlooked' | 'readyGroups'>
+  advance: Pick<Advance, 'tasks'>
+  flush: (group: { connector: string; entity: string }) => void
+  everyMs: number
+  onError: (error: unknown) => void
+}
+
+/**
+ * Looks at SQL for work that nobody moves: tasks whose lookup ended while a process died before planning on, and ready
+ * tasks whose flush was lost with Redis. Begins at once, so that a restart goes on where the last process stopped.
+ */
+export function createSweep(options: SweepOptions) {
+  let stopped = false
+  let wake: () => void = () => {}
+
+  async function sweep(): Promise<void> {
+    await options.advance.tasks(await options.tasks.overlooked(500))
+    for (const group of await options.tasks.readyGroups()) options.flush(group)
+  }
+
+  async function loop(): Promise<void> {
+    while (!stopped) {
+      await sweep().catch(options.onError)
+      if (stopped) return
+      await new Promise<void>((resolve) => {
+        const timer = setTimeout(resolve, options.everyMs)
+        wake = () => {
+          clearTimeout(timer)
+          resolve()
+        }
+      })
+    }
+  }
+
+  const done = loop()
+  return {
+    async stop(): Promise<void> {
+      stopped = true
+      wake()
+      await done
+    },
+  }
+}
