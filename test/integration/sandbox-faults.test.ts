@@ -119,7 +119,7 @@ describe('faults', () => {
   })
 
   test('an upfront flow takes the money although the lookup then fails', async () => {
-    world.sandbox.faults.set({ offers: [...hostileOffers.upfrontFlow], errorAfterVerification: { next: 1 } })
+    world.sandbox.faults.set({ offers: hostileOffers.upfrontFlow, errorAfterVerification: { next: 1 } })
     const buyer = await world.funded()
     expect((await buyer.buy(world.companies, company('a'))).reply.status).toBe(500)
     expect(await buyer.transfers()).toHaveLength(1)

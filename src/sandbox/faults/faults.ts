@@ -110,4 +110,4 @@ export const hostileOffers = {
   lifetimeOfAYear: [{ maxTimeoutSeconds: 365 * 24 * 3600 }],
   /** The first is within any cap, and the one that a wallet on Base can choose is not. */
   cheapFirstDearSecond: [{ network: 'eip155:84532' }, { amountAtomic: '5000000' }],
-} as const satisfies Record<string, Offer[]>
+} satisfies Record<string, Offer[]>
