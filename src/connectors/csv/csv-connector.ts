@@ -1,0 +1,62 @@
+import type { SourceRecord } from '../../domain/record.ts'
+import type { Connector, CurrentRecord, WriteResult } from '../connector.ts'
+import type { CsvRow, OpenedCsv } from './read-csv.ts'
+
+const pageSize = 500
+
+/**
+ * A CSV file as a source of records. Scanning streams it; a record's id is the line on which its row begins, and the
+ * n-th record of a scan from the start is the row with ordinal n. The watermark is the ordinal of the last row handed
+ * out, in decimal.
+ *
+ * Nothing is written into the file itself. A row stands for itself alone, so `read` finds every field blank and `write`
+ * accepts every patch: the values stand in the ledger, and come out when the run is exported (`writeEnriched`).
+ */
+export function createCsvConnector(options: { csv: OpenedCsv; name?: string }): Connector {
+  const { csv, name = 'csv' } = options
+
+  return {
+    name,
+    idNoun: 'line',
+    entities: { [csv.object]: csv.object },
+
+    async *scan(_entity, { after, limit = Infinity, signal }) {
+      const begin = after === undefined ? 0 : Number(after)
+      let records: SourceRecord[] = []
+      let last = begin
+      if (limit <= 0) return
+      for await (const row of csv.rows(signal ? { signal } : {})) {
+        if (row.ordinal <= begin) continue
+        records.push(toRecord(csv, row))
+        last = row.ordinal
+        const enough = last - begin >= limit
+        if (records.length === pageSize || enough) {
+          yield { records, watermark: String(last) }
+          records = []
+        }
+        if (enough) return
+      }
+      if (records.length > 0) yield { records, watermark: String(last) }
+    },
+
+    async read(_entity, ids) {
+      return new Map(ids.map((id): [string, CurrentRecord] => [id, { state: 'present', values: {} }]))
+    },
+
+    async write(_entity, patches) {
+      return patches.map(({ id, patch }): WriteResult => ({
+        id,
+        status: Object.keys(patch).length > 0 ? 'written' : 'unchanged',
+      }))
+    },
+
+    async close() {},
+  }
+}
+
+function toRecord(csv: OpenedCsv, row: CsvRow): SourceRecord {
+  const record = { id: String(row.line), object: csv.object }
+  // The cells of a ragged row may have slipped into other columns: what they say is not trusted.
+  if (row.problem !== undefined) return { ...record, identity: {}, unreadable: row.problem }
+  return { ...record, identity: csv.identity(row) }
+}

@@ -1,0 +1,116 @@
+import { randomUUID } from 'node:crypto'
+import { open, realpath, rename, rm, stat, type FileHandle } from 'node:fs/promises'
+import { basename, dirname, join, resolve } from 'node:path'
+import type { Writable } from 'node:stream'
+import { ConfigError } from '../../domain/errors.ts'
+
+type Target =
+  | { kind: 'file'; path: string; mode: number | undefined }
+  /** A device or pipe (`/dev/null`): written to as it is, since nothing may be renamed over it. */
+  | { kind: 'device'; path: string }
+
+/**
+ * Checks, before anything is bought, that the output can be written. Throws ConfigError when OUT is the input itself
+ * (also through a symbolic or hard link), is a directory, or lies in one that does not exist or may not be written to.
+ */
+export async function assertWritableOutput(input: string, out: string): Promise<void> {
+  const target = await resolveTarget(input, out)
+  if (target.kind === 'device') return
+  const probe = temporaryPath(target.path)
+  const handle = await openOutput(probe, 'wx', out)
+  await handle.close()
+  await rm(probe, { force: true })
+}
+
+/**
+ * Lets `write` fill the output, and puts it in place only when it is complete: an OUT that exists stays whole until
+ * then, and stays what it was when `write` throws.
+ */
+export async function writeInPlace(
+  input: string,
+  out: string,
+  write: (sink: Writable) => Promise<void>,
+): Promise<void> {
+  const target = await resolveTarget(input, out)
+  if (target.kind === 'device') {
+    const handle = await openOutput(target.path, 'w', out)
+    return write(handle.createWriteStream())
+  }
+
+  const temporary = temporaryPath(target.path)
+  const handle = await openOutput(temporary, 'wx', out)
+  try {
+    if (target.mode !== undefined) await handle.chmod(target.mode & 0o777)
+    const sink = handle.createWriteStream({ flush: true })
+    await write(sink)
+    // Crash window: complete under the temporary name, which a later run does not take for an output.
+    await rename(temporary, target.path)
+    await syncDirectory(dirname(target.path))
+  } catch (error) {
+    await handle.close().catch(() => {})
+    await rm(temporary, { force: true })
+    throw isSystemError(error) ? unwritable(out, error) : error
+  }
+}
+
+async function resolveTarget(input: string, out: string): Promise<Target> {
+  const [source, existing] = await Promise.all([stat(input, { bigint: true }), statOrNothing(out)])
+  if (!existing) {
+    const directory = dirname(resolve(out))
+    const parent = await statOrNothing(directory)
+    if (!parent?.isDirectory())
+      throw new ConfigError('csv_no_out_directory', `${out}: there is no directory ${directory}`)
+    return { kind: 'file', path: resolve(out), mode: undefined }
+  }
+  if (existing.dev === source.dev && existing.ino === source.ino)
+    throw new ConfigError(
+      'csv_out_is_input',
+      `${out}: this is the input file itself; name another file to write to`,
+    )
+  if (existing.isDirectory())
+    throw new ConfigError('csv_out_unwritable', `${out}: it is a directory; name a file in it`)
+  if (!existing.isFile()) return { kind: 'device', path: out }
+  // Through a symbolic link the file behind it is replaced, and the link stays.
+  return { kind: 'file', path: await realpath(out), mode: Number(existing.mode) }
+}
+
+async function openOutput(path: string, flags: 'w' | 'wx', out: string): Promise<FileHandle> {
+  return open(path, flags).catch((error: unknown) => {
+    throw unwritable(out, error)
+  })
+}
+
+function temporaryPath(path: string): string {
+  return join(dirname(path), `.${basename(path).slice(0, 200)}.${randomUUID()}.part`)
+}
+
+/** Makes the new name last through a power cut. Not every platform can do this to a directory. */
+async function syncDirectory(path: string): Promise<void> {
+  const handle = await open(path, 'r').catch(() => undefined)
+  await handle?.sync().catch(() => {})
+  await handle?.close()
+}
+
+async function statOrNothing(path: string) {
+  return stat(path, { bigint: true }).catch((error: unknown) => {
+    if (['ENOENT', 'ENOTDIR'].includes((error as NodeJS.ErrnoException).code ?? '')) return undefined
+    throw unwritable(path, error)
+  })
+}
+
+function unwritable(out: string, error: unknown): ConfigError {
+  const code = (error as NodeJS.ErrnoException).code ?? 'unknown error'
+  const why =
+    code === 'EACCES' || code === 'EPERM'
+      ? 'it may not be written to by this user'
+      : code === 'EROFS'
+        ? 'it lies on a read-only file system'
+        : code === 'ENOSPC' || code === 'EDQUOT'
+          ? 'there is no space left for it'
+          : `it cannot be written (${code})`
+  return new ConfigError('csv_out_unwritable', `${out}: ${why}`, { cause: error })
+}
+
+function isSystemError(error: unknown): boolean {
+  return error instanceof Error && 'syscall' in error && 'errno' in error
+}

@@ -1,0 +1,213 @@
+import { isUtf8 } from 'node:buffer'
+import { createHash } from 'node:crypto'
+import { createReadStream } from 'node:fs'
+import { open, stat } from 'node:fs/promises'
+import { ConfigError, InputError } from '../../domain/errors.ts'
+
+/** How the bytes of a file are to be read. Without a BOM a file is taken for UTF-8, and refused where it is not. */
+export interface TextForm {
+  encoding: 'utf-8' | 'utf-16le' | 'utf-16be'
+  bomLength: number
+}
+
+/** One pass over a file: valid UTF-8 without a BOM, and the SHA-256 of the raw bytes once the pass is through. */
+export interface TextPass {
+  chunks: AsyncIterable<Buffer>
+  /** In hex; undefined until the last chunk was taken. */
+  sha256(): string | undefined
+}
+
+type Decoder = InstanceType<typeof TextDecoder>
+
+const sampleBytes = 64 * 1024
+
+/** Refuses what is not a regular file: it is read more than once, so a pipe will not do. */
+export async function assertReadableFile(path: string): Promise<void> {
+  const stats = await stat(path).catch((error: unknown) => {
+    throw new ConfigError('csv_unreadable', `${path}: ${readFailure(error)}`, { cause: error })
+  })
+  if (stats.isDirectory()) throw new ConfigError('csv_unreadable', `${path}: it is a directory, not a file`)
+  if (!stats.isFile())
+    throw new ConfigError(
+      'csv_unreadable',
+      `${path}: it is not a regular file; it is read more than once, so save it to a file first`,
+    )
+}
+
+/** The beginning of a file as text, with what tells its encoding. `whole` says that nothing comes behind it. */
+export async function readSample(path: string): Promise<{ form: TextForm; text: string; whole: boolean }> {
+  const handle = await open(path, 'r').catch((error: unknown) => {
+    throw new ConfigError('csv_unreadable', `${path}: ${readFailure(error)}`, { cause: error })
+  })
+  try {
+    const buffer = Buffer.alloc(sampleBytes)
+    const { bytesRead } = await handle.read(buffer, 0, sampleBytes, 0)
+    const head = buffer.subarray(0, bytesRead)
+    refuseOtherFormats(path, head)
+    const form = formOf(head)
+    const text = new TextDecoder(form.encoding).decode(head.subarray(form.bomLength), { stream: true })
+    return { form, text, whole: bytesRead < sampleBytes }
+  } finally {
+    await handle.close()
+  }
+}
+
+/**
+ * Reads a file as text, chunk by chunk and no faster than it is consumed. Throws InputError with the line at which the
+ * file stops being text.
+ */
+export function readText(path: string, form: TextForm): TextPass {
+  const hash = createHash('sha256')
+  let digest: string | undefined
+
+  async function* chunks() {
+    const gate = createTextGate(path)
+    const decoder = form.encoding === 'utf-8' ? undefined : new TextDecoder(form.encoding, { fatal: true })
+    let toSkip = form.bomLength
+    for await (const raw of createReadStream(path) as AsyncIterable<Buffer>) {
+      hash.update(raw)
+      const bytes = raw.subarray(toSkip)
+      toSkip = Math.max(0, toSkip - raw.length)
+      const text = decoder ? transcode(path, decoder, bytes, gate.line()) : bytes
+      yield gate.pass(text)
+    }
+    if (decoder) yield gate.pass(transcode(path, decoder, undefined, gate.line()))
+    gate.end()
+    digest = hash.digest('hex')
+  }
+
+  return { chunks: chunks(), sha256: () => digest }
+}
+
+/** The SHA-256 of a file's raw bytes, in hex. */
+export async function hashFile(path: string): Promise<string> {
+  const hash = createHash('sha256')
+  for await (const chunk of createReadStream(path) as AsyncIterable<Buffer>) hash.update(chunk)
+  return hash.digest('hex')
+}
+
+function formOf(head: Buffer): TextForm {
+  if (head[0] === 0xef && head[1] === 0xbb && head[2] === 0xbf) return { encoding: 'utf-8', bomLength: 3 }
+  if (head[0] === 0xff && head[1] === 0xfe) return { encoding: 'utf-16le', bomLength: 2 }
+  if (head[0] === 0xfe && head[1] === 0xff) return { encoding: 'utf-16be', bomLength: 2 }
+  return { encoding: 'utf-8', bomLength: 0 }
+}
+
+function refuseOtherFormats(path: string, head: Buffer): void {
+  const start = head.toString('latin1', 0, 8)
+  const what = start.startsWith('PK\x03\x04')
+    ? 'a ZIP archive or a spreadsheet (.xlsx, .ods)'
+    : start.startsWith('\xd0\xcf\x11\xe0')
+      ? 'a spreadsheet (.xls)'
+      : start.startsWith('\x1f\x8b')
+        ? 'a gzip archive'
+        : start.startsWith('%PDF')
+          ? 'a PDF'
+          : undefined
+  if (what)
+    throw new InputError('csv_not_text', `${path}, line 1: it is ${what}, not text; export it as CSV (UTF-8)`)
+}
+
+/** Lets UTF-8 through, whole characters at a time, and refuses the first byte that is not text by its line. */
+function createTextGate(path: string) {
+  let tail: Buffer = Buffer.alloc(0)
+  let lineFeeds = 0
+  let carriageReturns = 0
+  // A file with carriage returns alone (old Mac exports) has its lines counted by them.
+  const line = () => 1 + (lineFeeds > 0 ? lineFeeds : carriageReturns)
+  const count = (bytes: Buffer) => {
+    lineFeeds += occurrences(bytes, 0x0a)
+    carriageReturns += occurrences(bytes, 0x0d)
+  }
+
+  return {
+    line,
+    pass(chunk: Buffer): Buffer {
+      const bytes = tail.length === 0 ? chunk : Buffer.concat([tail, chunk])
+      const end = bytes.length - openCharacter(bytes)
+      const whole = bytes.subarray(0, end)
+      tail = bytes.subarray(end)
+
+      const nul = whole.indexOf(0)
+      const broken = isUtf8(whole) ? -1 : firstBrokenByte(whole)
+      if (broken !== -1 && (nul === -1 || broken < nul)) {
+        count(whole.subarray(0, broken))
+        throw notUtf8(path, line(), whole[broken] as number)
+      }
+      if (nul !== -1) {
+        count(whole.subarray(0, nul))
+        throw new InputError(
+          'csv_not_text',
+          `${path}, line ${line()}: a NUL byte; the file is not text, or is UTF-16 without a byte order mark: save it as UTF-8`,
+          { details: { line: line() } },
+        )
+      }
+      count(whole)
+      return whole
+    },
+    end() {
+      if (tail.length > 0) throw notUtf8(path, line(), tail[0] as number)
+    },
+  }
+}
+
+function transcode(path: string, decoder: Decoder, bytes: Buffer | undefined, line: number): Buffer {
+  try {
+    return Buffer.from(bytes ? decoder.decode(bytes, { stream: true }) : decoder.decode())
+  } catch (cause) {
+    const before = new TextDecoder(decoder.encoding).decode(bytes).split('\uFFFD')[0] ?? ''
+    const at = line + before.split('\n').length - 1
+    throw new InputError(
+      'csv_not_text',
+      `${path}, line ${at}: not valid ${decoder.encoding.toUpperCase()}, which its byte order mark says it is; save it as UTF-8`,
+      { details: { line: at }, cause },
+    )
+  }
+}
+
+function notUtf8(path: string, line: number, byte: number): InputError {
+  const hex = byte.toString(16).toUpperCase().padStart(2, '0')
+  return new InputError(
+    'csv_not_text',
+    `${path}, line ${line}: byte 0x${hex} is not UTF-8; save the file as UTF-8 (a Latin-1 or Windows-1252 export often looks like this)`,
+    { details: { line } },
+  )
+}
+
+/** How many bytes at the end begin a character that goes on in the next chunk. */
+function openCharacter(bytes: Buffer): number {
+  for (let back = 1; back <= Math.min(3, bytes.length); back++) {
+    const byte = bytes[bytes.length - back] as number
+    if ((byte & 0xc0) === 0x80) continue
+    const length = byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : byte >= 0xc0 ? 2 : 1
+    return length > back ? back : 0
+  }
+  return 0
+}
+
+/** Where the first character that is not UTF-8 begins. A prefix that is broken stays so as it grows: hence the bisection. */
+function firstBrokenByte(bytes: Buffer): number {
+  const valid = (length: number) =>
+    isUtf8(bytes.subarray(0, length - openCharacter(bytes.subarray(0, length))))
+  let good = 0
+  let bad = bytes.length
+  while (bad - good > 1) {
+    const middle = (good + bad) >> 1
+    if (valid(middle)) good = middle
+    else bad = middle
+  }
+  return good - openCharacter(bytes.subarray(0, good))
+}
+
+function occurrences(bytes: Buffer, byte: number): number {
+  let count = 0
+  for (let at = bytes.indexOf(byte); at !== -1; at = bytes.indexOf(byte, at + 1)) count++
+  return count
+}
+
+function readFailure(error: unknown): string {
+  const code = (error as NodeJS.ErrnoException).code
+  if (code === 'ENOENT' || code === 'ENOTDIR') return 'there is no such file'
+  if (code === 'EACCES' || code === 'EPERM') return 'it may not be read by this user'
+  return `it cannot be read (${code ?? 'unknown error'})`
+}

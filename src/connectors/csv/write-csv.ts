@@ -1,0 +1,135 @@
+import { Readable, type Writable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import { stringify } from 'csv-stringify'
+import { InputError } from '../../domain/errors.ts'
+import type { FieldChange, Patch } from '../../domain/record.ts'
+import type { TaskStatus } from '../../domain/words.ts'
+import { guardFormula } from './formula-guard.ts'
+import { layOut, type OutputLayout } from './output-columns.ts'
+import { writeInPlace } from './output-file.ts'
+import type { CsvRow, OpenedCsv } from './read-csv.ts'
+
+/** What a run made of one row. */
+export interface RowResult {
+  ordinal: number
+  status: TaskStatus
+  reason: string | null
+  patch: Patch | null
+  enrichedAt: Date | null
+}
+
+export interface WriteEnrichedOptions {
+  input: OpenedCsv
+  /** A path, or `-` for standard output. */
+  out: string
+  /** Canonical names of the fields to fill, in the order of their columns. */
+  fields: readonly string[]
+  /** In ascending order of their ordinals. Rows may be missing: they come out as not reached. */
+  results: AsyncIterable<RowResult> | Iterable<RowResult>
+  signal?: AbortSignal
+  stdout?: Writable
+}
+
+/**
+ * Reads the input once more and writes it with the results, row by row and with bounded memory: every input column
+ * unchanged and in order, the filled columns, `paydirt_status`, `paydirt_reason` and `paydirt_enriched_at` (ISO 8601,
+ * UTC). Delimiter, line ending and BOM are the input's; UTF-16 comes out as UTF-8 with a BOM. A row that could not be
+ * read comes out as `rejected` with its cells: missing ones blank, surplus ones joined to the last.
+ *
+ * The output appears under its name only when it is complete. Throws InputError when the input has changed since it was
+ * opened or the results are not its own, ConfigError when the output cannot be written. Standard output cannot be taken
+ * back: there only what is known before the first row keeps it empty.
+ */
+export async function writeEnriched(options: WriteEnrichedOptions): Promise<{ rows: number }> {
+  const { input, out, stdout = process.stdout } = options
+  await input.assertUnchanged()
+  let rows = 0
+  const fill = async (sink: Writable, end: boolean) => {
+    const records = Readable.from(outputRecords(options, () => rows++))
+    const text = stringify({ delimiter: input.delimiter, record_delimiter: input.eol, bom: input.hasBom })
+    await pipeline([records, text, sink], { end, ...(options.signal ? { signal: options.signal } : {}) })
+  }
+  if (out === '-') await fill(stdout, false)
+  else await writeInPlace(input.path, out, (sink) => fill(sink, true))
+  return { rows }
+}
+
+async function* outputRecords(options: WriteEnrichedOptions, onRow: () => void): AsyncGenerator<string[]> {
+  const { input, fields, signal } = options
+  const layout = layOut(input.columns, fields, input.delimiter)
+  const results = resultsByRow(options)
+  yield layout.header
+  try {
+    for await (const row of input.rows(signal ? { signal } : {})) {
+      onRow()
+      yield outputRow(row, await results.of(row.ordinal), layout, fields)
+    }
+    await results.expectNoMore()
+  } finally {
+    await results.close()
+  }
+}
+
+function outputRow(
+  row: CsvRow,
+  result: RowResult | undefined,
+  layout: OutputLayout,
+  fields: readonly string[],
+): string[] {
+  const status = row.problem === undefined ? (result?.status ?? 'queued') : 'rejected'
+  const reason = row.problem ?? (result ? result.reason : 'not reached by this run')
+  const patch = row.problem === undefined ? (result?.patch ?? {}) : {}
+  const filled = fields.map((field, index) => valueOf(patch[field]) ?? layout.earlierValue(row.cells, index))
+  const enrichedAt = result?.enrichedAt?.toISOString() ?? ''
+  return [...layout.inputCells(row.cells), ...filled, status, guardFormula(reason ?? ''), enrichedAt]
+}
+
+function valueOf(change: FieldChange | undefined): string | undefined {
+  if (change === undefined) return undefined
+  if ('clear' in change) return ''
+  return typeof change.set === 'string' ? guardFormula(change.set) : String(change.set)
+}
+
+/** Walks through the results beside the rows. Both ascend, so that one result at a time is held. */
+function resultsByRow({ input, results }: WriteEnrichedOptions) {
+  const iterator =
+    Symbol.asyncIterator in results ? results[Symbol.asyncIterator]() : results[Symbol.iterator]()
+  let next: RowResult | undefined
+  let last = 0
+  let ended = false
+
+  async function peek(): Promise<RowResult | undefined> {
+    if (next || ended) return next
+    const step = await iterator.next()
+    if (step.done) {
+      ended = true
+      return undefined
+    }
+    if (step.value.ordinal <= last) throw foreign(`ordinal ${step.value.ordinal} comes behind ${last}`)
+    last = step.value.ordinal
+    return (next = step.value)
+  }
+
+  function foreign(what: string): InputError {
+    return new InputError(
+      'csv_foreign_results',
+      `${input.path}: the results are not those of this file (${what})`,
+    )
+  }
+
+  return {
+    async of(ordinal: number): Promise<RowResult | undefined> {
+      const result = await peek()
+      if (result?.ordinal !== ordinal) return undefined
+      next = undefined
+      return result
+    },
+    async expectNoMore() {
+      const result = await peek()
+      if (result) throw foreign(`there is one for row ${result.ordinal} of ${input.rowCount}`)
+    },
+    async close() {
+      if (!ended) await iterator.return?.()
+    },
+  }
+}
