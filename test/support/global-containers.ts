@@ -27,10 +27,9 @@ export default async function startContainers() {
     process.env['REDIS_URL'] = `redis://${redis.getHost()}:${redis.getMappedPort(6379)}`
   } catch (cause) {
     await stop()
-    throw new Error(
-      `npm run test:containers needs a running Docker and the images ${POSTGRES_IMAGE} and ${REDIS_IMAGE}: ${String(cause)}`,
-      { cause },
-    )
+    const why = String(cause instanceof Error ? cause.message : cause)
+    console.error(`test:containers needs a running Docker and ${POSTGRES_IMAGE} and ${REDIS_IMAGE}: ${why}`)
+    process.exit(1)
   }
   return stop
 }
