@@ -19,6 +19,8 @@ export interface HubspotSwitches {
   nullValues: 'ignored' | 'refused'
   /** One invalid record refuses the whole batch with 400, or fails alone in a 207. */
   batchErrors: 'whole' | 'each'
+  /** Reserved top-level domains that e-mail addresses may have all the same. None in a real account. */
+  acceptedTlds: Set<string>
   /** Records for which every write answers an error of their own in a 207, with the given category. */
   failingRecords: Map<string, { readonly category: string; readonly message: string }>
 }
@@ -82,5 +84,11 @@ export function createHubspotFaults(): HubspotFaults {
 }
 
 function defaults(): HubspotSwitches {
-  return { indexLagMs: 0, nullValues: 'ignored', batchErrors: 'whole', failingRecords: new Map() }
+  return {
+    indexLagMs: 0,
+    nullValues: 'ignored',
+    batchErrors: 'whole',
+    acceptedTlds: new Set(),
+    failingRecords: new Map(),
+  }
 }

@@ -78,7 +78,8 @@ export function createGate(auth: HubspotAuth, limiter: Limiter, faults: HubspotF
 /** The API's answer to whatever a handler threw. */
 export function answerError(error: Error, c: Context<HubspotEnv>): Response {
   if (error instanceof HubspotError) return c.json(errorBody(error), error.status as 400)
-  throw error
+  // A fault of the stand-in itself, made as loud as the caller can hear it.
+  return c.text(`stand-in failure: ${error.stack}`, 500)
 }
 
 function isPublic(path: string): boolean {

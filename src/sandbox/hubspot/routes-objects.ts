@@ -157,11 +157,7 @@ export function objectRoutes(deps: ObjectRoutesDeps): Hono<HubspotEnv> {
     record: HubspotRecord,
     given: Readonly<Record<string, string | null>>,
   ): { error: HubspotError | undefined; values: ReadonlyMap<string, string> } => {
-    const { values, invalid } = validateProperties(
-      given,
-      store.registry.properties[type],
-      switches.nullValues,
-    )
+    const { values, invalid } = validateProperties(given, store.registry.properties[type], switches)
     if (invalid.length > 0) return { error: invalidValues(invalid as InvalidValue[], portalId), values }
     const email = type === 'contacts' ? values.get('email') : undefined
     const owner = email ? store.emailOwner(email) : undefined

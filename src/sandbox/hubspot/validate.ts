@@ -11,7 +11,7 @@ export interface ValidatedPatch {
 export function validateProperties(
   given: Readonly<Record<string, string | null>>,
   properties: ReadonlyMap<string, HubspotProperty>,
-  nullValues: 'ignored' | 'refused',
+  switches: { readonly nullValues: 'ignored' | 'refused'; readonly acceptedTlds: ReadonlySet<string> },
 ): ValidatedPatch {
   const values = new Map<string, string>()
   const invalid: InvalidValue[] = []
@@ -34,7 +34,7 @@ export function validateProperties(
       continue
     }
     if (value === null) {
-      if (nullValues === 'refused')
+      if (switches.nullValues === 'refused')
         invalid.push({
           code: 'INVALID_VALUE',
           property: name,
@@ -42,14 +42,18 @@ export function validateProperties(
         })
       continue
     }
-    const refusal = value === '' ? undefined : refuse(property, value)
+    const refusal = value === '' ? undefined : refuse(property, value, switches.acceptedTlds)
     if (refusal) invalid.push({ ...refusal, property: name })
     else values.set(name, normalise(property, value))
   }
   return { values, invalid }
 }
 
-function refuse(property: HubspotProperty, value: string): Omit<InvalidValue, 'property'> | undefined {
+function refuse(
+  property: HubspotProperty,
+  value: string,
+  acceptedTlds: ReadonlySet<string>,
+): Omit<InvalidValue, 'property'> | undefined {
   if (value.length > 65_536)
     return { code: 'PROPERTY_VALUE_TOO_LONG', message: 'Property value is longer than 65536 characters' }
   switch (property.type) {
@@ -65,7 +69,7 @@ function refuse(property: HubspotProperty, value: string): Omit<InvalidValue, 'p
     case 'enumeration':
       return refuseOption(property, value)
     default:
-      if (EMAIL_PROPERTIES.has(property.name) && !isEmail(value))
+      if (EMAIL_PROPERTIES.has(property.name) && !isEmail(value, acceptedTlds))
         return { code: 'INVALID_EMAIL', message: `Email address ${value} is invalid` }
       return undefined
   }
@@ -89,11 +93,12 @@ function isDate(type: 'date' | 'datetime', value: string): boolean {
   return /^\d{4}-\d{2}-\d{2}T[\d:.]+(Z|[+-]\d{2}:?\d{2})$/.test(value) && !Number.isNaN(Date.parse(value))
 }
 
-function isEmail(value: string): boolean {
+function isEmail(value: string, acceptedTlds: ReadonlySet<string>): boolean {
   const match = /^[A-Za-z0-9._%+'-]+@(?:[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?\.)+([A-Za-z]{2,24})$/.exec(
     value,
   )
-  return match?.[1] !== undefined && !BAD_TLDS.has(match[1].toLowerCase())
+  const tld = match?.[1]?.toLowerCase()
+  return tld !== undefined && (!BAD_TLDS.has(tld) || acceptedTlds.has(tld))
 }
 
 /** The CRM keeps e-mail addresses in lower case, domains bare, and times as ISO 8601. */

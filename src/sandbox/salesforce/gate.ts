@@ -43,7 +43,7 @@ export function createGate(auth: SalesforceAuth, quota: Quota, faults: Salesforc
     stats: () => ({ requests, byPath: { ...byPath }, mostConcurrent }),
     middleware: async (c, next) => {
       requests += 1
-      const key = `${c.req.method} ${c.req.path.replace(/\/(?:[A-Za-z0-9]{18}|[A-Za-z0-9]{15}|01g[\w-]+)(?=\/|$)/g, '/:id')}`
+      const key = `${c.req.method} ${c.req.path.replace(/\/(?=\w*\d)(?:[A-Za-z0-9]{18}|[A-Za-z0-9]{15}|01g[\w-]+)(?=\/|$)/g, '/:id')}`
       byPath[key] = (byPath[key] ?? 0) + 1
       mostConcurrent = Math.max(mostConcurrent, ++underWay)
       try {
@@ -87,7 +87,8 @@ export function answerError(error: Error, c: Context<SalesforceEnv>): Response {
   if (error instanceof SalesforceError) return c.json(error.body(), error.status as 400)
   if (error instanceof OauthError)
     return c.json({ error: error.error, error_description: error.message }, 400)
-  throw error
+  // A fault of the stand-in itself, made as loud as the caller can hear it.
+  return c.text(`stand-in failure: ${error.stack}`, 500)
 }
 
 /** Three releases a year; 68.0 is Winter '27. */
