@@ -183,7 +183,8 @@ function readRows(source: Source, signal?: AbortSignal) {
         yield { ordinal, line: start, cells: record, ...(problem === undefined ? {} : { problem }) }
       }
     } catch (error) {
-      throw error instanceof CsvError ? await brokenRow(source, error, line) : error
+      if (!(error instanceof CsvError)) throw error
+      throw await brokenRow(source, error, line + parser.info.empty_lines - blankLines)
     }
   }
 
