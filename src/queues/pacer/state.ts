@@ -4,13 +4,13 @@
  *            first 429            success returns soon            no 429 for long
  *   learn ───────────────▶ blocked ──────────────────▶ hold ─────────────────────────▶ probe
  *   rate doubles           single    (rate: measured)  −1 % a 429,    429: back        climbs ever
- *   every second           trials                      +0.0025 % a ok ◀─────────────── faster
+ *   every second           trials                      +0.0033 % an ok ◀─────────────── faster
  *                          ▲   │
  *         a run of 429s ───┘   └── success returns late: a window of that length is known from now on
  *
  * Two kinds of limit are held at once, and the slower one sets the pace:
  *
- * - The *rate* (windows of a second, sliding windows, token buckets). In `hold` it settles where one request in 400 is refused;
+ * - The *rate* (windows of a second, sliding windows, token buckets). In `hold` it settles where one request in 300 is refused;
  *   that refusal is the only way to know that the limit still stands where it stood. Successes teach only while the pacer was
  *   the bottleneck.
  * - Counted *windows* (`windows.ts`): ten seconds, a minute, an hour. Their count is exact after one refusal, spent evenly,
@@ -44,7 +44,9 @@ export interface Learner {
   /** Successes since the last 429 while the rate was the bottleneck. */
   okRun: number
   grownAtMs: number
-  refusedRun: { count: number; firstSentMs: number } | null
+  /** The rate from which the probe set out; null when it was never certain. */
+  probeFrom: number | null
+  refusedRun: RefusedRun | null
   block: Block | null
   notBeforeMs: number
   windows: WindowLayer[]
@@ -55,6 +57,15 @@ export interface Learner {
   lastAtMs: number
   totals: { ok: number; limited: number }
   recent: { ok: number; limited: number; sinceMs: number }
+}
+
+interface RefusedRun {
+  count: number
+  firstSentMs: number
+  /** Refusals that followed each other with no slot in between. */
+  adjacent: number
+  /** The next slot after this one, pauses included. */
+  followsUntilMs: number
 }
 
 interface Block {
@@ -91,11 +102,14 @@ export const defaultLearnerTerms: LearnerTerms = {
 }
 
 /** A refusal lowers the rate by this part; `okPerRefusal` successes raise it by the same. */
-const cutPerRefusal = 0.01
-const okPerRefusal = 400
-/** Without a refusal for 1.5 times that long the climb doubles its speed every so many successes. */
-const probeAfterOks = 600
+const cutPerRefusal = 0.004
+const okPerRefusal = 300
+/** Without a refusal for that many times as long, the climb doubles its speed again and again. */
+const probeAfterRuns = 2
 const probeDoubleOks = 60
+/** A window of a second answers only at its end: neither may be faster than that. */
+const probeAfterSeconds = 5
+const probeDoubleSeconds = 2
 /** Blocks up to this length are a matter of rate, longer ones of a window. */
 const shortBlockMs = 2000
 const runOfRefusals = 5
@@ -109,6 +123,7 @@ export function newLearner(terms: LearnerTerms): Learner {
     rate: clampRate(terms.initialPerSecond, terms),
     okRun: 0,
     grownAtMs: 0,
+    probeFrom: null,
     refusedRun: null,
     block: null,
     notBeforeMs: 0,
@@ -177,18 +192,23 @@ function climb(learner: Learner, terms: LearnerTerms): Learner {
   const okRun = learner.okRun + 1
   const step = climbStep(okRun, learner)
   const phase: Phase = okRun > probeAfter(learner) ? 'probe' : 'hold'
-  return { ...learner, okRun, phase, rate: clampRate(learner.rate * (1 + step), terms) }
+  const probeFrom = phase === 'hold' ? learner.rate : learner.probeFrom
+  return { ...learner, okRun, phase, probeFrom, rate: clampRate(learner.rate * (1 + step), terms) }
 }
 
 function probeAfter(learner: Learner): number {
-  return (probeAfterOks / okPerRefusal) * learner.okPerRefusal
+  return Math.max(probeAfterRuns * learner.okPerRefusal, probeAfterSeconds * learner.rate)
+}
+
+function probeDouble(learner: Learner): number {
+  return Math.max(probeDoubleOks, probeDoubleSeconds * learner.rate)
 }
 
 /** Never faster than doubling every second. */
 function climbStep(okRun: number, learner: Learner): number {
   const base = cutPerRefusal / learner.okPerRefusal
   const beyond = Math.max(0, okRun - probeAfter(learner))
-  return Math.min(base * 2 ** (beyond / probeDoubleOks), Math.LN2 / Math.max(1, learner.rate))
+  return Math.min(base * 2 ** (beyond / probeDouble(learner)), Math.LN2 / Math.max(1, learner.rate))
 }
 
 function learnFromRefusal(learner: Learner, refusal: Outcome, terms: LearnerTerms): Learner {
@@ -201,11 +221,13 @@ function learnFromRefusal(learner: Learner, refusal: Outcome, terms: LearnerTerm
   if (spent) {
     return honourRetryAfter({ ...learner, windows, okRun: 0 }, refusal)
   }
-  const run = {
-    count: (learner.refusedRun?.count ?? 0) + 1,
-    firstSentMs: Math.min(learner.refusedRun?.firstSentMs ?? Infinity, refusal.sentAtMs),
+  const run = extendRun(learner, refusal)
+  const next = {
+    ...learner,
+    windows,
+    refusedRun: run,
+    notBeforeMs: Math.max(learner.notBeforeMs, pauseAfter(run, learner, refusal)),
   }
-  const next = { ...learner, windows, refusedRun: run }
   const isRun = run.count >= runOfRefusals && refusal.sentAtMs - run.firstSentMs >= runSpanMs
   if (
     learner.phase === 'learn' ||
@@ -215,9 +237,38 @@ function learnFromRefusal(learner: Learner, refusal: Outcome, terms: LearnerTerm
   ) {
     return startBlock(next, refusal, run.firstSentMs)
   }
-  const overshoot = climbStep(learner.okRun, learner) * learner.rate * 0.5
-  const rate = clampRate((learner.rate * (1 - cutPerRefusal)) / (1 + overshoot), terms)
+  const rate = clampRate(rateAfterRefusal(learner), terms)
   return honourRetryAfter({ ...next, rate, okRun: 0, phase: 'hold' }, refusal)
+}
+
+/** A bucket answers a probe late, when it has run dry: what was climbed beyond the last certain rate counts a quarter. */
+function rateAfterRefusal(learner: Learner): number {
+  const { rate, probeFrom, phase } = learner
+  const cut = rate * (1 - cutPerRefusal)
+  if (phase !== 'probe') return cut
+  if (probeFrom !== null && rate < 1.25 * probeFrom) return Math.min(cut, probeFrom ** 0.75 * rate ** 0.25)
+  return cut / (1 + climbStep(learner.okRun, learner) * rate * 0.5)
+}
+
+function extendRun(learner: Learner, refusal: Outcome): RefusedRun {
+  const before = learner.refusedRun
+  const adjacent = before && refusal.sentAtMs <= before.followsUntilMs ? before.adjacent + 1 : 1
+  const run = {
+    count: (before?.count ?? 0) + 1,
+    firstSentMs: Math.min(before?.firstSentMs ?? Infinity, refusal.sentAtMs),
+    adjacent,
+  }
+  const intervalMs = 1000 / learner.rate
+  const followsUntilMs = Math.max(refusal.sentAtMs, pauseAfter(run, learner, refusal)) + 1.6 * intervalMs
+  return { ...run, followsUntilMs: Math.max(before?.followsUntilMs ?? 0, followsUntilMs) }
+}
+
+/**
+ * One refusal is an answer; a second in the slot after it says that the limit is in debt (a bucket that counts refused calls,
+ * the tail of a window), and only leaving slots free pays that back.
+ */
+function pauseAfter(run: { adjacent: number }, learner: Learner, refusal: Outcome): number {
+  return refusal.atMs + (run.adjacent * 1000) / learner.rate
 }
 
 /** A pause of R seconds costs R × rate requests, so it is asked for a hundred times more rarely than that. */
@@ -318,7 +369,13 @@ function endShortBlock(open: Learner, block: Block, ok: Outcome): Learner {
   const rate = Math.min(current * (1 - cutPerRefusal), Math.max(measured, current / 10))
   // Measured in a hurry, so look for more at 3 % a second until the next refusal.
   const hurry = Math.log2(Math.max(1, (0.03 / rate) * (open.okPerRefusal / cutPerRefusal)))
-  return { ...open, rate, okRun: Math.floor(probeAfter(open) + probeDoubleOks * hurry), phase: 'probe' }
+  return {
+    ...open,
+    rate,
+    okRun: Math.floor(probeAfter({ ...open, rate }) + probeDouble({ ...open, rate }) * hurry),
+    phase: 'probe',
+    probeFrom: null,
+  }
 }
 
 /** The clocks of a window's owner and ours part slowly, and some windows begin with their first request. */

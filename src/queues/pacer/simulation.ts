@@ -1,0 +1,242 @@
+/**
+ * The pacer against servers with hidden limits, in virtual time: the same `takeTokens` and `learn` as in Redis, processes that ask
+ * and report as `pacer.ts` does, with round trips to Redis, late timers, latency and bunched reports. Seeded, so every figure is
+ * computed and not timed.
+ */
+import { defaultLearnerTerms, learn, newLearner, paceOf, type Learner, type Outcome } from './state.ts'
+import { defaultTokenTerms, emptyMeter, takeTokens, type TokenGrant } from './token.ts'
+
+/** Answers whether a request that arrives now is served. */
+export type HiddenLimit = (atMs: number) => boolean
+
+export interface Scenario {
+  seed: number
+  /** Made with the run's own random numbers. */
+  limit: (random: () => number) => HiddenLimit
+  /** Requests that the server would have served at most between two times. */
+  permitted: (fromMs: number, toMs: number) => number
+  durationMs: number
+  workers?: number
+  processes?: number
+  /** Time from the grant to the server's count: median of a lognormal. */
+  outboundMs?: number
+  outboundSpread?: number
+  trace?: (outcome: Outcome, after: Learner, before: Learner) => void
+}
+
+export interface Measured {
+  sent: number
+  refused: number
+  use: number
+  refusedShare: number
+}
+
+export interface Run {
+  between(fromMs: number, toMs: number): Measured
+  learner: Learner
+}
+
+const redisLegMs = 0.5
+const flushMs = 50
+const lateTimerMs = 1.5
+
+export function simulate(scenario: Scenario): Run {
+  const { durationMs, workers = 100, processes = 1, outboundMs = 12, outboundSpread = 0.5 } = scenario
+  const random = seeded(scenario.seed)
+  const admits = scenario.limit(random)
+  const events = createTimeline()
+  const arrivals: { atMs: number; served: boolean }[] = []
+  let learner = newLearner(defaultLearnerTerms)
+  let meter = emptyMeter
+
+  for (let p = 0; p < processes; p++) runProcess(Math.ceil(workers / processes))
+  events.run(durationMs)
+  return { learner, between }
+
+  function runProcess(ownWorkers: number): void {
+    let waiting = ownWorkers
+    let asking = false
+    let held: Outcome[] = []
+    let flushDue = false
+    ask()
+
+    function ask(): void {
+      asking = true
+      events.after(redisLegMs, () => {
+        const nowMs = events.now()
+        const wanted = { hot: 0, bulk: Math.min(50, waiting) }
+        const answer = takeTokens(meter, paceOf(learner, nowMs), nowMs, wanted, defaultTokenTerms)
+        meter = answer.meter
+        waiting -= answer.grants.length
+        for (const grant of answer.grants)
+          events.at(Math.max(grant.atMs, nowMs + redisLegMs), () => send(grant, nowMs))
+        const pauseMs = Math.min(250, Math.max(1, answer.bulkWaitMs - defaultTokenTerms.horizonMs / 2))
+        if (waiting > 0) events.after(redisLegMs + pauseMs + random() * lateTimerMs, ask)
+        else asking = false
+      })
+    }
+
+    function send(grant: TokenGrant, askedMs: number): void {
+      const outMs = between3And60(outboundMs * Math.exp(outboundSpread * normal(random)))
+      events.after(outMs, () => {
+        const served = admits(events.now())
+        arrivals.push({ atMs: events.now(), served })
+        const serviceMs = served ? Math.min(450, Math.max(40, 130 * Math.exp(0.6 * normal(random)))) : 1
+        events.after(serviceMs + outMs, () =>
+          receive({ ...grant, atMs: Math.max(grant.atMs, askedMs) }, served),
+        )
+      })
+    }
+
+    function receive(grant: TokenGrant, served: boolean): void {
+      const { atMs: sentAtMs, ...facts } = grant
+      held.push({ ...facts, sentAtMs, atMs: events.now(), kind: served ? 'ok' : 'limited' })
+      waiting++
+      if (!asking) ask()
+      if (!served) events.after(redisLegMs, flush)
+      else if (!flushDue) {
+        flushDue = true
+        events.after(flushMs + random() * lateTimerMs, flush)
+      }
+    }
+
+    function flush(): void {
+      flushDue = false
+      for (const outcome of held.splice(0)) {
+        const before = learner
+        learner = learn(before, outcome, defaultLearnerTerms)
+        scenario.trace?.(outcome, learner, before)
+      }
+    }
+  }
+
+  function between(fromMs: number, toMs: number): Measured {
+    const seen = arrivals.filter((a) => a.atMs >= fromMs && a.atMs < toMs)
+    const refused = seen.filter((a) => !a.served).length
+    return {
+      sent: seen.length,
+      refused,
+      use: (seen.length - refused) / scenario.permitted(fromMs, toMs),
+      refusedShare: refused / seen.length,
+    }
+  }
+}
+
+function between3And60(ms: number): number {
+  return Math.min(60, Math.max(3, ms))
+}
+
+/** What a limit counts against: a refused call may count as well. */
+export interface LimitKind {
+  /** Permitted in a window; a change takes effect at once. */
+  limitAt: (atMs: number) => number
+  windowMs: number
+  countsRefused?: boolean
+}
+
+export function fixedWindow({ limitAt, windowMs }: LimitKind, random: () => number): HiddenLimit {
+  const phaseMs = random() * windowMs
+  let index = -1
+  let used = 0
+  return (atMs) => {
+    const current = Math.floor((atMs + phaseMs) / windowMs)
+    if (current !== index) used = 0
+    index = current
+    return ++used <= limitAt(atMs)
+  }
+}
+
+export function slidingWindow({ limitAt, windowMs, countsRefused }: LimitKind): HiddenLimit {
+  const log: number[] = []
+  let first = 0
+  return (atMs) => {
+    while (first < log.length && log[first]! <= atMs - windowMs) first++
+    const served = log.length - first < limitAt(atMs)
+    if (served || countsRefused) log.push(atMs)
+    return served
+  }
+}
+
+/** Holds one window's worth and fills evenly; where refusals count, it can owe as much again. */
+export function tokenBucket({ limitAt, windowMs, countsRefused }: LimitKind): HiddenLimit {
+  let level = limitAt(0)
+  let lastMs = 0
+  return (atMs) => {
+    const limit = limitAt(atMs)
+    level = Math.min(limit, level + ((atMs - lastMs) / windowMs) * limit)
+    lastMs = atMs
+    if (level >= 1) return (level--, true)
+    if (countsRefused) level = Math.max(-limit, level - 1)
+    return false
+  }
+}
+
+/** All of them must agree; only a served request counts in those that agreed. */
+export function everyLimit(...limits: HiddenLimit[]): HiddenLimit {
+  return (atMs) => limits.every((admits) => admits(atMs))
+}
+
+function createTimeline() {
+  const heap: { atMs: number; order: number; run: () => void }[] = []
+  let nowMs = 0
+  let order = 0
+  const before = (a: number, b: number) =>
+    heap[a]!.atMs < heap[b]!.atMs || (heap[a]!.atMs === heap[b]!.atMs && heap[a]!.order < heap[b]!.order)
+  const swap = (a: number, b: number) => {
+    const kept = heap[a]!
+    heap[a] = heap[b]!
+    heap[b] = kept
+  }
+
+  function at(atMs: number, run: () => void): void {
+    heap.push({ atMs: Math.max(atMs, nowMs), order: order++, run })
+    for (let i = heap.length - 1; i > 0;) {
+      const parent = (i - 1) >> 1
+      if (!before(i, parent)) break
+      swap(i, parent)
+      i = parent
+    }
+  }
+
+  function pop() {
+    const top = heap[0]!
+    const last = heap.pop()!
+    if (heap.length === 0) return top
+    heap[0] = last
+    for (let i = 0; ;) {
+      let least = i
+      for (const child of [2 * i + 1, 2 * i + 2])
+        if (child < heap.length && before(child, least)) least = child
+      if (least === i) return top
+      swap(i, least)
+      i = least
+    }
+  }
+
+  return {
+    now: () => nowMs,
+    at,
+    after: (ms: number, run: () => void) => at(nowMs + ms, run),
+    run(untilMs: number): void {
+      while (heap.length > 0 && heap[0]!.atMs <= untilMs) {
+        const event = pop()
+        nowMs = event.atMs
+        event.run()
+      }
+    },
+  }
+}
+
+export function seeded(seed: number): () => number {
+  let a = seed
+  return () => {
+    a = (a + 0x6d2b79f5) | 0
+    let t = Math.imul(a ^ (a >>> 15), 1 | a)
+    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t
+    return ((t ^ (t >>> 14)) >>> 0) / 4294967296
+  }
+}
+
+function normal(random: () => number): number {
+  return Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random())
+}
