@@ -730,6 +730,19 @@ describe('the Salesforce stand-in', () => {
     expect((await write({ 'Sforce-Duplicate-Rule-Header': 'allowSave=true' })).body[0].success).toBe(true)
   })
 
+  test('gives an updated lead to the queue of an active rule unless the header says not to', async () => {
+    const [id = ''] = firstIds('Lead', 1)
+    const owner = salesforce.store.get('Lead', id)?.fields.OwnerId
+    const write = (headers: object): Promise<Reply> => update('Lead', [{ id, Title: 'x' }], {}, headers)
+    await write({})
+    expect(salesforce.store.get('Lead', id)?.fields.OwnerId).toBe(owner)
+    salesforce.faults.hasLeadAssignment = true
+    await write({ 'Sforce-Auto-Assign': 'FALSE' })
+    expect(salesforce.store.get('Lead', id)?.fields.OwnerId).toBe(owner)
+    await write({})
+    expect(salesforce.store.get('Lead', id)?.fields.OwnerId).toMatch(/^00G/)
+  })
+
   test('locks the account of a contact while another request writes, and rows on demand', async () => {
     const [accountId = ''] = firstIds('Account', 1)
     const contacts = ['One', 'Two'].map(

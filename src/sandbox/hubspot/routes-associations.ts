@@ -4,7 +4,7 @@ import type { HubspotAuth } from './auth.ts'
 import { notFound, validationError } from './errors.ts'
 import type { HubspotEnv } from './gate.ts'
 import { OBJECT_TYPE_IDS, type HubspotType } from './properties.ts'
-import { batchAnswer, objectType, parseBody, scope, type BatchError } from './routes-objects.ts'
+import { batchAnswer, objectType, parseBody, scope, type BatchError } from './answers.ts'
 import type { HubspotStore } from './store.ts'
 
 /** Association types between contacts and companies: the labelled primary one and the plain one. */

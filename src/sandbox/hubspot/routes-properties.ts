@@ -4,7 +4,7 @@ import type { HubspotAuth } from './auth.ts'
 import { HubspotError, notFound, validationError } from './errors.ts'
 import type { HubspotEnv } from './gate.ts'
 import type { HubspotProperty } from './properties.ts'
-import { objectType, parseBody, scope } from './routes-objects.ts'
+import { objectType, parseBody, scope } from './answers.ts'
 import type { HubspotStore } from './store.ts'
 
 /** Properties and their groups, below `/crm/v3/properties` and `/crm/properties/2026-09`. */

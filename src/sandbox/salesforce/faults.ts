@@ -28,6 +28,8 @@ export interface SalesforceSwitches {
   validationRules: ValidationRule[]
   /** A changed e-mail that another record of the object already has is refused unless the header allows it. */
   hasDuplicateRules: boolean
+  /** A lead rule is active: an update gives the lead to the queue unless `Sforce-Auto-Assign: FALSE` says not to. */
+  hasLeadAssignment: boolean
   /** Records that the user may read and not write. */
   readOnlyRecords: Set<string>
   /** An unknown field refuses the whole request, or the one record. */
@@ -87,6 +89,7 @@ function defaults(): SalesforceSwitches {
   return {
     validationRules: [],
     hasDuplicateRules: true,
+    hasLeadAssignment: false,
     readOnlyRecords: new Set(),
     unknownField: 'request',
     lockHoldMs: 0,

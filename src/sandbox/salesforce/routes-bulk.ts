@@ -1,45 +1,29 @@
 import { Hono, type Context } from 'hono'
 import { z } from 'zod'
-import { formatCsv, parseCsv } from './csv.ts'
+import {
+  DELIMITERS,
+  LINE_ENDS,
+  bulkError,
+  csvValues,
+  headerOf,
+  readRows,
+  safeRows,
+  type Job,
+  type JobInfo,
+} from './bulk-job.ts'
+import { formatCsv } from './csv.ts'
 import { SalesforceError, resourceNotFound } from './errors.ts'
 import type { SalesforceEnv } from './gate.ts'
 import { toLongId } from './ids.ts'
 import { parseBody } from './routes-records.ts'
 import { versionOf } from './routes-query.ts'
-import type { SalesforceType } from './schema.ts'
 import { parseSoql } from './soql-parse.ts'
 import { objectOf, readColumn, runSoql } from './soql-run.ts'
 import { formatDateTime } from './store.ts'
 import { updateRecords, type WriteDeps } from './write.ts'
 
-const DELIMITERS = { BACKQUOTE: '`', CARET: '^', COMMA: ',', PIPE: '|', SEMICOLON: ';', TAB: '\t' } as const
-const LINE_ENDS = { LF: '\n', CRLF: '\r\n' } as const
 /** A bulk update is worked through in chunks of this many rows, each a transaction of its own. */
 const CHUNK = 200
-
-interface Job {
-  readonly info: JobInfo
-  state: 'Open' | 'UploadComplete' | 'InProgress' | 'JobComplete' | 'Aborted' | 'Failed'
-  polls: number
-  errorMessage: string | undefined
-  processed: number
-  failed: number
-  rows: string[][]
-  csv: string | undefined
-  successful: string[][]
-  failures: string[][]
-  unprocessed: string[][]
-}
-
-interface JobInfo {
-  readonly id: string
-  readonly operation: 'update' | 'query' | 'queryAll'
-  readonly object: SalesforceType
-  readonly columnDelimiter: keyof typeof DELIMITERS
-  readonly lineEnding: keyof typeof LINE_ENDS
-  readonly query: string | undefined
-  readonly createdAtMs: number
-}
 
 /** Bulk API 2.0: update jobs from CSV and query jobs to CSV. A job works while it is polled. */
 export function bulkRoutes(
@@ -208,6 +192,7 @@ export function bulkRoutes(
       const results = await updateRecords(deps, updates, {
         allOrNone: false,
         allowDuplicates: false,
+        usesAssignment: false,
         isCsv: true,
       })
       for (const [at, result] of results.entries()) {
@@ -262,56 +247,6 @@ export function bulkRoutes(
   }
 
   return app
-}
-
-/** Reads the uploaded text into rows. Answers why the whole job fails, if it does. */
-function readRows(job: Job): string | undefined {
-  const text = job.csv ?? ''
-  const isCrlf = /\r\n/.test(text)
-  if (isCrlf !== (job.info.lineEnding === 'CRLF') && text.includes('\n'))
-    return (
-      'InvalidBatch : Field name not found : LineEnding is invalid on user data. Current LineEnding setting is ' +
-      job.info.lineEnding
-    )
-  const rows = safeRows(job)
-  if (!rows[0]?.some((name) => name.toLowerCase() === 'id')) return 'InvalidBatch : Field name not found : Id'
-  job.rows = rows
-  return undefined
-}
-
-function safeRows(job: Job): string[][] {
-  try {
-    return parseCsv(job.csv ?? '', DELIMITERS[job.info.columnDelimiter])
-  } catch {
-    return []
-  }
-}
-
-/** In an upload an empty cell leaves the field as it is; only `#N/A` clears it. */
-function csvValues(header: readonly string[], row: readonly string[]): Record<string, unknown> {
-  const values: Record<string, unknown> = {}
-  for (const [at, name] of header.entries()) {
-    const cell = row[at] ?? ''
-    if (name.toLowerCase() === 'id' || cell === '') continue
-    values[name] = cell === '#N/A' ? null : cell
-  }
-  return values
-}
-
-function bulkError({
-  statusCode,
-  message,
-  fields,
-}: {
-  statusCode: string
-  message: string
-  fields: readonly string[]
-}): string {
-  return `${statusCode}:${message}:${fields.join(',')} --`
-}
-
-function headerOf(job: Job): string[] {
-  return job.rows[0] ?? safeRows(job)[0] ?? []
 }
 
 function csvAnswer(c: Context<SalesforceEnv>, job: Job, rows: readonly (readonly string[])[]): Response {

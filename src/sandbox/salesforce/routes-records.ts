@@ -246,6 +246,7 @@ function updateOptions(c: Context<SalesforceEnv>, allOrNone: boolean): UpdateOpt
   return {
     allOrNone,
     allowDuplicates: /allowSave=true/i.test(c.req.header('sforce-duplicate-rule-header') ?? ''),
+    usesAssignment: !/^false$/i.test(c.req.header('sforce-auto-assign') ?? ''),
   }
 }
 

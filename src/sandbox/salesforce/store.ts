@@ -53,6 +53,7 @@ export interface SalesforceStore {
 }
 
 export const PERSON_USER_ID = toLongId('005Wx0000000P2T')
+export const LEAD_QUEUE_ID = toLongId('00GWx0000000Q1U')
 export const API_USER_ID = toLongId('005Wx0000000A1B')
 
 export function createSalesforceStore(now: () => number): SalesforceStore {

@@ -4,7 +4,13 @@ import type { SalesforceFaults } from './faults.ts'
 import { isId, toLongId } from './ids.ts'
 import type { RowLocks } from './locks.ts'
 import type { FieldDefinition, ObjectDefinition, SalesforceType } from './schema.ts'
-import { readField, type FieldValue, type SalesforceRecord, type SalesforceStore } from './store.ts'
+import {
+  LEAD_QUEUE_ID,
+  readField,
+  type FieldValue,
+  type SalesforceRecord,
+  type SalesforceStore,
+} from './store.ts'
 
 export interface WriteDeps {
   readonly store: SalesforceStore
@@ -22,6 +28,8 @@ export interface UpdateOptions {
   readonly allOrNone: boolean
   /** `Sforce-Duplicate-Rule-Header: allowSave=true`. */
   readonly allowDuplicates: boolean
+  /** Active assignment rules are used unless `Sforce-Auto-Assign: FALSE`. */
+  readonly usesAssignment: boolean
   /** Values come from CSV: all text, and a value of the wrong form fails its row instead of the request. */
   readonly isCsv?: boolean
 }
@@ -108,7 +116,9 @@ function judge(
     )
 
   const refused = refuseByRules(deps, record, values, options)
-  return refused ? fail(refused) : { record, values }
+  if (refused) return fail(refused)
+  const isReassigned = type === 'Lead' && faults.hasLeadAssignment && options.usesAssignment
+  return { record, values: isReassigned ? { OwnerId: LEAD_QUEUE_ID, ...values } : values }
 }
 
 function refuseByRules(
