@@ -2,14 +2,8 @@ import { randomBytes } from 'node:crypto'
 import type { Redis } from 'ioredis'
 import { decodeGrant, encodeGrant } from './grant.ts'
 import { createSharedState, type SharedState } from './shared-state.ts'
-import {
-  defaultLearnerTerms,
-  learn,
-  newLearner,
-  type Learner,
-  type LearnerTerms,
-  type Outcome,
-} from './state.ts'
+import { defaultLearnerTerms, newLearner, type Learner, type LearnerTerms, type Outcome } from './learner.ts'
+import { learn } from './state.ts'
 import { snapshotOf, type PacerSnapshot } from './snapshot.ts'
 import { defaultTokenTerms, type Lane, type TokenTerms } from './token.ts'
 

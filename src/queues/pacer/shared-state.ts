@@ -1,6 +1,7 @@
 /** The pacer's hash in Redis: one round trip for a take, one for a batch of reports. */
 import type { Redis } from 'ioredis'
-import { newLearner, paceOf, type Learner, type LearnerTerms } from './state.ts'
+import { newLearner, type Learner, type LearnerTerms } from './learner.ts'
+import { paceOf } from './state.ts'
 import { commitScript, takeScript } from './token-script.ts'
 import type { TokenGrant, TokenTerms, WindowPlace } from './token.ts'
 

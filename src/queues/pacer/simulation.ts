@@ -3,7 +3,8 @@
  * and report as `pacer.ts` does, with round trips to Redis, late timers, latency and bunched reports. Seeded, so every figure is
  * computed and not timed.
  */
-import { defaultLearnerTerms, learn, newLearner, paceOf, type Learner, type Outcome } from './state.ts'
+import { defaultLearnerTerms, newLearner, type Learner, type Outcome } from './learner.ts'
+import { learn, paceOf } from './state.ts'
 import { defaultTokenTerms, emptyMeter, takeTokens, type TokenGrant } from './token.ts'
 
 /** Answers whether a request that arrives now is served. */

@@ -1,4 +1,5 @@
-import { paceOf, type Learner, type Phase } from './state.ts'
+import { type Learner, type Phase } from './learner.ts'
+import { paceOf } from './state.ts'
 
 /** What the desk shows of a pacer. */
 export interface PacerSnapshot {

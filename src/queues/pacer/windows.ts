@@ -14,11 +14,15 @@ export interface WindowLayer {
   /** The last limit met by a refusal, or the first estimate. */
   base: number
   confirmed: boolean
+  /** When the first request beyond the limit was served; 0 when none was. */
+  beyondAtMs: number
   capIndex: number
   cap: number
   refusedIndex: number
   refused: number
   okSinceRefusal: number
+  /** Blocks that ended within the window, where a fixed one lets nothing through. */
+  contradictions: number
 }
 
 /** Lengths in use out there; a block that lasts longer than one of them has another cause. */
@@ -27,6 +31,23 @@ export const candidateWindowMs = [
 ]
 
 const risenBy = 2
+
+export function newWindow(anchorMs: number, lengthMs: number, limit: number): WindowLayer {
+  return {
+    anchorMs,
+    lengthMs,
+    limit,
+    base: limit,
+    confirmed: false,
+    beyondAtMs: 0,
+    capIndex: -1,
+    cap: 0,
+    refusedIndex: -1,
+    refused: 0,
+    okSinceRefusal: 0,
+    contradictions: 0,
+  }
+}
 
 export function windowIntervalMs(window: WindowLayer): number {
   return (window.lengthMs - quietMs(window)) / window.limit
@@ -57,7 +78,7 @@ export function placeIn(window: WindowLayer, places: readonly WindowPlace[]): Wi
 
 export function learnFromPlaces(
   window: WindowLayer,
-  ok: { places: readonly WindowPlace[] },
+  ok: { sentAtMs: number; places: readonly WindowPlace[] },
   okPerRefusal: number,
 ): WindowLayer {
   const place = placeIn(window, ok.places)
@@ -68,9 +89,9 @@ export function learnFromPlaces(
   if (beyond > risenBy)
     return { ...next, base: window.limit, limit: window.limit * 2, confirmed: false, capIndex: -1 }
   if (beyond > 0) {
-    return place.index === window.capIndex && window.cap > 0
-      ? { ...next, cap: Math.max(window.cap, window.limit + 2 * beyond + 1) }
-      : next
+    if (place.index !== window.capIndex || window.cap === 0) return next
+    const beyondAtMs = beyond === 1 ? ok.sentAtMs : window.beyondAtMs
+    return { ...next, beyondAtMs, cap: Math.max(window.cap, window.limit + 2 * beyond + 1) }
   }
   const mayProbe = next.okSinceRefusal >= okPerRefusal && place.index > window.capIndex
   return mayProbe ? { ...next, capIndex: place.index, cap: window.limit + 1 } : next
@@ -85,7 +106,7 @@ export function exhausted(window: WindowLayer, refusal: { places: readonly Windo
 /** Takes a refusal into the window's books; closes the window when it is spent. */
 export function spentAt(
   window: WindowLayer,
-  refusal: { places: readonly WindowPlace[] },
+  refusal: { sentAtMs: number; places: readonly WindowPlace[] },
   trial = false,
 ): WindowLayer {
   const place = placeIn(window, refusal.places)
@@ -94,7 +115,28 @@ export function spentAt(
   const counted = { ...window, refusedIndex: place.index, refused, okSinceRefusal: 0 }
   if (trial || !exhausted(window, refusal)) return counted
   const limit = Math.max(1, granted(window, place))
-  return { ...counted, limit, base: limit, confirmed: true, capIndex: place.index, cap: 0 }
+  if (!window.confirmed && window.beyondAtMs > 0 && limit <= window.base + risenBy) {
+    return withPhase({ ...counted, limit: window.base, confirmed: true }, window.beyondAtMs, refusal.sentAtMs)
+  }
+  return {
+    ...counted,
+    limit,
+    base: limit,
+    confirmed: true,
+    beyondAtMs: 0,
+    contradictions: 0,
+    capIndex: place.index,
+    cap: 0,
+  }
+}
+
+/**
+ * The limit had not risen after all: what was served beyond it stood in the next window already, which begins there or earlier.
+ * The window that was just spent began with it.
+ */
+function withPhase(window: WindowLayer, anchorMs: number, spentAtMs: number): WindowLayer {
+  const moved = { ...window, anchorMs, beyondAtMs: 0, cap: 0 }
+  return { ...moved, capIndex: currentIndex(moved, spentAtMs) }
 }
 
 function granted(window: WindowLayer, place: WindowPlace): number {

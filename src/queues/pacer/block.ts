@@ -1,0 +1,150 @@
+/**
+ * A block: refused again and again, so nothing goes out but single trials. What is learned is how long it lasts.
+ */
+import { countBetween } from './history.ts'
+import type { Block, Learner, Outcome } from './learner.ts'
+import { rateBinds, withMeasuredRate } from './rate.ts'
+import {
+  candidateWindowMs,
+  currentIndex,
+  newWindow,
+  placeIn,
+  spentAt,
+  windowIntervalMs,
+  type WindowLayer,
+} from './windows.ts'
+
+/** Blocks up to this length are a matter of rate, longer ones of a window. */
+export const shortBlockMs = 2000
+/** A fixed window lets nothing through between its last request and its end: so many times otherwise, and it slides. */
+const contradictionsToSlide = 3
+
+export function startBlock(learner: Learner, refusal: Outcome, sinceMs: number): Learner {
+  const block: Block = {
+    sinceMs,
+    lastFailMs: refusal.sentAtMs,
+    nextTrialMs: 0,
+    trialGapMs: 0,
+    places: refusal.places,
+  }
+  return {
+    ...learner,
+    phase: 'blocked',
+    epoch: learner.epoch + 1,
+    refusedRun: null,
+    block: withNextTrial(learner, block, refusal),
+  }
+}
+
+export function failTrial(learner: Learner, block: Block, refusal: Outcome): Learner {
+  const failed = { ...block, lastFailMs: Math.max(block.lastFailMs, refusal.sentAtMs) }
+  const windows = learner.windows.map((w) => spentAt(w, refusal, true))
+  return { ...learner, windows, block: withNextTrial(learner, failed, refusal) }
+}
+
+/**
+ * Trials stand where a window is likely to end: at the known ends, and in growing gaps in between. While a known end lies ahead
+ * they are few; past it, or with nothing known, the gap decides how exactly the phase of a new window is found.
+ */
+function withNextTrial(learner: Learner, block: Block, refusal: Outcome): Block {
+  const nowMs = refusal.atMs
+  const lastedMs = nowMs - block.sinceMs
+  const ends = learner.windows
+    .map((w) => w.anchorMs + (currentIndex(w, block.sinceMs) + 1) * w.lengthMs + 50)
+    .filter((end) => end > nowMs)
+  const gap = ends.length > 0 ? Math.max(100, lastedMs * 2) : unknownGapMs(lastedMs)
+  const told = refusal.retryAfterMs
+  const nextTrialMs = told !== undefined ? nowMs + told : Math.min(nowMs + gap, ...ends)
+  return { ...block, nextTrialMs, trialGapMs: Math.max(100, nextTrialMs - nowMs) }
+}
+
+function unknownGapMs(lastedMs: number): number {
+  if (lastedMs < 90_000) return Math.min(1000, Math.max(100, lastedMs / 5))
+  return Math.min(60_000, Math.max(1000, lastedMs / 20))
+}
+
+export function endBlock(learner: Learner, block: Block, ok: Outcome): Learner {
+  const lastedMs = ok.sentAtMs - block.sinceMs
+  const open: Learner = {
+    ...learner,
+    block: null,
+    epoch: learner.epoch + 1,
+    phase: 'hold',
+    notBeforeMs: 0,
+    okRun: 0,
+  }
+  const ended = open.windows
+    .filter((w) => endsBetween(w, block.lastFailMs, ok.sentAtMs) && lastedMs <= w.lengthMs)
+    .sort((a, b) => usedPart(b, block) - usedPart(a, block))[0]
+  if (ended) return withWindow(open, windowAfterBlock(ended, block))
+  if (!rateBinds(open)) {
+    const binding = open.windows.reduce((a, b) => (windowIntervalMs(b) > windowIntervalMs(a) ? b : a))
+    if (lastedMs <= binding.lengthMs) return contradict(open, binding, block, ok)
+  }
+  return lastedMs <= shortBlockMs ? endShortBlock(open, ok) : endLongBlock(open, block, ok)
+}
+
+function endsBetween(window: WindowLayer, fromMs: number, toMs: number): boolean {
+  return currentIndex(window, fromMs) < currentIndex(window, toMs)
+}
+
+function usedPart(window: WindowLayer, block: Block): number {
+  return ((placeIn(window, block.places)?.ordinal ?? 1) - 1) / window.base
+}
+
+/** The window was spent before its known count: the limit has come down to where the first refusal stood. */
+function windowAfterBlock(window: WindowLayer, block: Block): WindowLayer {
+  const place = placeIn(window, block.places)
+  if (!place) return window
+  const limit = Math.max(1, place.ordinal - 1)
+  return { ...window, limit, base: limit, confirmed: true, capIndex: -1, okSinceRefusal: 0 }
+}
+
+/**
+ * The block ended within the window. Just after its beginning that is an error of phase: clocks part slowly, and some windows
+ * begin with their first request. When it goes on, the window slides, and evenness is all that is needed.
+ */
+function contradict(open: Learner, window: WindowLayer, block: Block, ok: Outcome): Learner {
+  const contradictions = window.contradictions + 1
+  if (contradictions < contradictionsToSlide) {
+    const anchorMs = usedPart(window, block) <= 0.1 ? ok.sentAtMs : window.anchorMs
+    return withWindow(open, { ...window, contradictions, anchorMs, capIndex: -1 })
+  }
+  const sliding = { lengthMs: window.lengthMs, untilMs: ok.atMs + 20 * window.lengthMs }
+  const windows = open.windows.filter((w) => w.lengthMs > window.lengthMs)
+  const rate = window.base / (window.lengthMs / 1000)
+  return slide({ ...open, sliding, windows, rate }, ok)
+}
+
+/** A block leaves a hole in the last window, so its count is a lower bound; half of the rate is another. */
+function slide(open: Learner, ok: Outcome): Learner {
+  const { lengthMs } = open.sliding!
+  const permitted = countBetween(open.history, ok.sentAtMs - lengthMs, ok.sentAtMs)
+  const rate = Math.min(open.rate * 0.99, Math.max(permitted / (lengthMs / 1000), open.rate / 2))
+  return withMeasuredRate(open, rate, Math.min(0.03, 0.2 / (lengthMs / 1000)))
+}
+
+/** A window of a second ends where success returns, so the second before holds exactly what it permits. */
+function endShortBlock(open: Learner, ok: Outcome): Learner {
+  const measured = countBetween(open.history, ok.sentAtMs - 1000, ok.sentAtMs - 1)
+  return withMeasuredRate(open, Math.min(open.rate * 0.99, Math.max(measured, open.rate / 10)), 0.03)
+}
+
+function endLongBlock(open: Learner, block: Block, ok: Outcome): Learner {
+  const lastedMs = ok.sentAtMs - block.sinceMs
+  const slides = open.sliding
+  if (slides && slides.untilMs > ok.atMs && lastedMs <= slides.lengthMs) return slide(open, ok)
+  const lengthMs =
+    open.windows.find((w) => lastedMs <= w.lengthMs)?.lengthMs ??
+    candidateWindowMs.find((length) => length >= lastedMs * 1.02) ??
+    candidateWindowMs.at(-1)!
+  const permitted = countBetween(open.history, ok.sentAtMs - lengthMs, ok.sentAtMs - 1)
+  // A shorter window that seemed to be spent as well was a first guess at this one.
+  const windows = open.windows.filter((w) => w.lengthMs > lengthMs || usedPart(w, block) < 0.9)
+  return withWindow({ ...open, windows }, newWindow(ok.sentAtMs, lengthMs, Math.max(1, permitted)))
+}
+
+function withWindow(learner: Learner, window: WindowLayer): Learner {
+  const others = learner.windows.filter((w) => w.lengthMs !== window.lengthMs)
+  return { ...learner, windows: [...others, window].sort((a, b) => a.lengthMs - b.lengthMs) }
+}

@@ -1,0 +1,101 @@
+/** What is kept between two reports, and what a report says. JSON in Redis. */
+import type { Checkpoint } from './history.ts'
+import type { WindowPlace } from './token.ts'
+import type { WindowLayer } from './windows.ts'
+
+export type Phase = 'learn' | 'blocked' | 'hold' | 'probe'
+
+export interface Learner {
+  phase: Phase
+  epoch: number
+  rate: number
+  /** Successes since the last 429 while the rate was the bottleneck. */
+  okRun: number
+  grownAtMs: number
+  /** The rate from which the probe set out; null when it was never certain. */
+  probeFrom: number | null
+  refusedRun: RefusedRun | null
+  block: Block | null
+  notBeforeMs: number
+  windows: WindowLayer[]
+  /** Windows up to this length were found to slide: they are left to the rate until then. */
+  sliding: { lengthMs: number; untilMs: number } | null
+  history: Checkpoint[]
+  headers: { resetAtMs: number; intervalMs: number } | null
+  /** Successes between two refusals to aim at: more when each refusal costs a long Retry-After. */
+  okPerRefusal: number
+  lastAtMs: number
+  totals: { ok: number; limited: number }
+  recent: { ok: number; limited: number; sinceMs: number }
+}
+
+export interface RefusedRun {
+  count: number
+  firstSentMs: number
+  /** Refusals that followed each other with no slot in between. */
+  adjacent: number
+  /** The next slot after this one, pauses included. */
+  followsUntilMs: number
+}
+
+export interface Block {
+  sinceMs: number
+  lastFailMs: number
+  nextTrialMs: number
+  trialGapMs: number
+  /** Where the first refused request stood in each window. */
+  places: readonly WindowPlace[]
+}
+
+export interface Outcome {
+  /** When the outcome was known; `sentAtMs` is the time of the grant. */
+  atMs: number
+  sentAtMs: number
+  kind: 'ok' | 'limited'
+  epoch: number
+  busy: boolean
+  places: readonly WindowPlace[]
+  retryAfterMs?: number | undefined
+  rateLimit?: { remaining: number; resetMs: number; limit?: number | undefined } | undefined
+}
+
+export interface LearnerTerms {
+  initialPerSecond: number
+  minPerSecond: number
+  maxPerSecond: number
+}
+
+export const defaultLearnerTerms: LearnerTerms = {
+  initialPerSecond: 2,
+  minPerSecond: 1 / 600,
+  maxPerSecond: 1000,
+}
+
+/** Successes for one refusal in `hold`. */
+export const okPerRefusal = 300
+
+export function newLearner(terms: LearnerTerms): Learner {
+  return {
+    phase: 'learn',
+    epoch: 0,
+    rate: clampRate(terms.initialPerSecond, terms),
+    okRun: 0,
+    grownAtMs: 0,
+    probeFrom: null,
+    refusedRun: null,
+    block: null,
+    notBeforeMs: 0,
+    windows: [],
+    sliding: null,
+    history: [],
+    headers: null,
+    okPerRefusal,
+    lastAtMs: 0,
+    totals: { ok: 0, limited: 0 },
+    recent: { ok: 0, limited: 0, sinceMs: 0 },
+  }
+}
+
+export function clampRate(rate: number, terms: LearnerTerms): number {
+  return Math.min(terms.maxPerSecond, Math.max(terms.minPerSecond, rate))
+}

@@ -1,0 +1,101 @@
+/** The limit as a rate: the ramp, the climb, and what a refusal costs. */
+import {
+  clampRate,
+  type Learner,
+  type LearnerTerms,
+  type Outcome,
+  type Phase,
+  type RefusedRun,
+} from './learner.ts'
+import { windowIntervalMs } from './windows.ts'
+
+/** A refusal lowers the rate by this part; `okPerRefusal` successes raise it by the same. */
+const cutPerRefusal = 0.004
+/** Without a refusal for that many times as long, the climb doubles its speed again and again. */
+const probeAfterRuns = 2
+const probeDoubleOks = 60
+/** A window of a second answers only at its end: neither may be faster than that. */
+const probeAfterSeconds = 5
+const probeDoubleSeconds = 2
+const runOfRefusals = 5
+const runSpanMs = 200
+
+/** Doubles every second of use; answers that come in bunches count for no more time than passed. */
+export function ramp(learner: Learner, ok: Outcome): Learner {
+  const passedMs = Math.min(Math.max(0, ok.atMs - learner.grownAtMs), 250)
+  return {
+    ...learner,
+    rate: learner.rate * 2 ** (passedMs / 1000),
+    grownAtMs: Math.max(ok.atMs, learner.grownAtMs),
+  }
+}
+
+export function climb(learner: Learner, terms: LearnerTerms): Learner {
+  const okRun = learner.okRun + 1
+  const step = climbStep(okRun, learner)
+  const phase: Phase = okRun > probeAfter(learner) ? 'probe' : 'hold'
+  const probeFrom = phase === 'hold' ? learner.rate : learner.probeFrom
+  return { ...learner, okRun, phase, probeFrom, rate: clampRate(learner.rate * (1 + step), terms) }
+}
+
+function probeAfter(learner: Learner): number {
+  return Math.max(probeAfterRuns * learner.okPerRefusal, probeAfterSeconds * learner.rate)
+}
+
+function probeDouble(learner: Learner): number {
+  return Math.max(probeDoubleOks, probeDoubleSeconds * learner.rate)
+}
+
+/** Never faster than doubling every second. */
+function climbStep(okRun: number, learner: Learner): number {
+  const base = cutPerRefusal / learner.okPerRefusal
+  const beyond = Math.max(0, okRun - probeAfter(learner))
+  return Math.min(base * 2 ** (beyond / probeDouble(learner)), Math.LN2 / Math.max(1, learner.rate))
+}
+
+/** A bucket answers a probe late, when it has run dry: what was climbed beyond the last certain rate counts a quarter. */
+export function rateAfterRefusal(learner: Learner): number {
+  const { rate, probeFrom, phase } = learner
+  const cut = rate * (1 - cutPerRefusal)
+  if (phase !== 'probe') return cut
+  if (probeFrom !== null && rate < 1.25 * probeFrom) return Math.min(cut, probeFrom ** 0.75 * rate ** 0.25)
+  return cut / (1 + climbStep(learner.okRun, learner) * rate * 0.5)
+}
+
+export function extendRun(learner: Learner, refusal: Outcome): RefusedRun {
+  const before = learner.refusedRun
+  const adjacent = before && refusal.sentAtMs <= before.followsUntilMs ? before.adjacent + 1 : 1
+  const run = {
+    count: (before?.count ?? 0) + 1,
+    firstSentMs: Math.min(before?.firstSentMs ?? Infinity, refusal.sentAtMs),
+    adjacent,
+  }
+  const intervalMs = 1000 / learner.rate
+  const followsUntilMs = Math.max(refusal.sentAtMs, pauseAfter(run, learner, refusal)) + 1.6 * intervalMs
+  return { ...run, followsUntilMs: Math.max(before?.followsUntilMs ?? 0, followsUntilMs) }
+}
+
+/**
+ * One refusal is an answer; a second in the slot after it says that the limit is in debt (a bucket that counts refused calls,
+ * the tail of a window), and only leaving slots free pays that back.
+ */
+export function pauseAfter(run: { adjacent: number }, learner: Learner, refusal: Outcome): number {
+  return refusal.atMs + (run.adjacent * 1000) / learner.rate
+}
+
+export function rateBinds(learner: Learner): boolean {
+  return learner.windows.every((w) => windowIntervalMs(w) <= 1000 / learner.rate)
+}
+
+/** A run that lasts, with no success in between, is more than an edge of the limit. */
+export function isBlock(run: RefusedRun, refusal: Outcome): boolean {
+  return run.count >= runOfRefusals && refusal.sentAtMs - run.firstSentMs >= runSpanMs
+}
+
+/** A rate measured in a hurry: climbs from there, by this part a second and faster, until the next refusal. */
+export function withMeasuredRate(learner: Learner, rate: number, growthPerSecond: number): Learner {
+  const measured = { ...learner, rate }
+  const hurry = Math.log2(Math.max(1, (growthPerSecond / rate) * (learner.okPerRefusal / cutPerRefusal)))
+  const okRun = Math.floor(probeAfter(measured) + probeDouble(measured) * hurry)
+  return { ...measured, okRun, phase: 'probe', probeFrom: null }
+}
