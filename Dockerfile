@@ -1,4 +1,3 @@
-# syntax=docker/dockerfile:1
 # Two images from one file: `--target app`, and `--target sandbox` that adds the stand-ins with their local chain.
 # The Node of the base image is the version that package.json pins (test/conformance/docs.test.ts holds them together),
 # so the package `node` is not needed inside, and no install script runs.
