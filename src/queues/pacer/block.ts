@@ -113,14 +113,18 @@ function contradict(open: Learner, window: WindowLayer, block: Block, ok: Outcom
   const sliding = { lengthMs: window.lengthMs, untilMs: ok.atMs + 20 * window.lengthMs }
   const windows = open.windows.filter((w) => w.lengthMs > window.lengthMs)
   const rate = window.base / (window.lengthMs / 1000)
-  return slide({ ...open, sliding, windows, rate }, ok)
+  return slide({ ...open, sliding, windows, rate }, ok, window.confirmed)
 }
 
-/** A block leaves a hole in the last window, so its count is a lower bound; half of the rate is another. */
-function slide(open: Learner, ok: Outcome): Learner {
+/**
+ * A sliding window lets one through when its count has come down to the limit, so the count is the limit; unless the length was
+ * guessed too short, which shows as a count far too low.
+ */
+function slide(open: Learner, ok: Outcome, certain: boolean): Learner {
   const { lengthMs } = open.sliding!
-  const permitted = countBetween(open.history, ok.sentAtMs - lengthMs, ok.sentAtMs)
-  const rate = Math.min(open.rate * 0.99, Math.max(permitted / (lengthMs / 1000), open.rate / 2))
+  const counted = countBetween(open.history, ok.sentAtMs - lengthMs, ok.sentAtMs) / (lengthMs / 1000)
+  const rate = Math.min(open.rate * 0.99, Math.max(counted, open.rate / 2))
+  if (certain && counted >= 0.4 * open.rate) return { ...open, rate, phase: 'hold', okRun: 0 }
   return withMeasuredRate(open, rate, Math.min(0.03, 0.2 / (lengthMs / 1000)))
 }
 
@@ -133,7 +137,7 @@ function endShortBlock(open: Learner, ok: Outcome): Learner {
 function endLongBlock(open: Learner, block: Block, ok: Outcome): Learner {
   const lastedMs = ok.sentAtMs - block.sinceMs
   const slides = open.sliding
-  if (slides && slides.untilMs > ok.atMs && lastedMs <= slides.lengthMs) return slide(open, ok)
+  if (slides && slides.untilMs > ok.atMs && lastedMs <= slides.lengthMs) return slide(open, ok, true)
   const lengthMs =
     open.windows.find((w) => lastedMs <= w.lengthMs)?.lengthMs ??
     candidateWindowMs.find((length) => length >= lastedMs * 1.02) ??

@@ -14,6 +14,8 @@ export interface Learner {
   grownAtMs: number
   /** The rate from which the probe set out; null when it was never certain. */
   probeFrom: number | null
+  /** Since when the probe stands at twice that rate. */
+  probeHeldSinceMs: number | null
   refusedRun: RefusedRun | null
   block: Block | null
   notBeforeMs: number
@@ -82,6 +84,7 @@ export function newLearner(terms: LearnerTerms): Learner {
     okRun: 0,
     grownAtMs: 0,
     probeFrom: null,
+    probeHeldSinceMs: null,
     refusedRun: null,
     block: null,
     notBeforeMs: 0,

@@ -1,22 +1,16 @@
 /** The limit as a rate: the ramp, the climb, and what a refusal costs. */
-import {
-  clampRate,
-  type Learner,
-  type LearnerTerms,
-  type Outcome,
-  type Phase,
-  type RefusedRun,
-} from './learner.ts'
+import { clampRate, type Learner, type LearnerTerms, type Outcome, type RefusedRun } from './learner.ts'
 import { windowIntervalMs } from './windows.ts'
 
 /** A refusal lowers the rate by this part; `okPerRefusal` successes raise it by the same. */
 const cutPerRefusal = 0.004
 /** Without a refusal for that many times as long, the climb doubles its speed again and again. */
-const probeAfterRuns = 2
-const probeDoubleOks = 60
+const probeAfterRuns = 1.5
+const probeDoubleOks = 50
 /** A window of a second answers only at its end: neither may be faster than that. */
 const probeAfterSeconds = 5
 const probeDoubleSeconds = 2
+const probeHeldMs = 60_000
 const runOfRefusals = 5
 const runSpanMs = 200
 
@@ -30,20 +24,42 @@ export function ramp(learner: Learner, ok: Outcome): Learner {
   }
 }
 
-export function climb(learner: Learner, terms: LearnerTerms): Learner {
+export function climb(learner: Learner, ok: Outcome, terms: LearnerTerms): Learner {
   const okRun = learner.okRun + 1
-  const step = climbStep(okRun, learner)
-  const phase: Phase = okRun > probeAfter(learner) ? 'probe' : 'hold'
-  const probeFrom = phase === 'hold' ? learner.rate : learner.probeFrom
-  return { ...learner, okRun, phase, probeFrom, rate: clampRate(learner.rate * (1 + step), terms) }
+  const climbed = clampRate(learner.rate * (1 + climbStep(okRun, learner)), terms)
+  if (okRun <= probeAfter(learner)) {
+    return { ...learner, okRun, phase: 'hold', rate: climbed, probeFrom: climbed, probeHeldSinceMs: null }
+  }
+  return withinProbe({ ...learner, okRun, phase: 'probe' }, climbed, ok)
+}
+
+/**
+ * A bucket or a sliding window refuses only when it has been overdrawn for a while, so a probe stops for that long at twice the
+ * rate it came from. After a block it came from nowhere, and nothing stops it.
+ */
+function withinProbe(learner: Learner, climbed: number, ok: Outcome): Learner {
+  const { probeFrom, probeHeldSinceMs } = learner
+  if (probeFrom === null || climbed < 2 * probeFrom) return { ...learner, rate: climbed }
+  const heldMs = Math.max(probeHeldMs, slidingMs(learner))
+  if (probeHeldSinceMs !== null && ok.atMs - probeHeldSinceMs > heldMs) {
+    return { ...learner, okRun: probeAfter(learner), probeFrom: 2 * probeFrom, probeHeldSinceMs: null }
+  }
+  return { ...learner, rate: 2 * probeFrom, probeHeldSinceMs: probeHeldSinceMs ?? ok.atMs }
 }
 
 function probeAfter(learner: Learner): number {
-  return Math.max(probeAfterRuns * learner.okPerRefusal, probeAfterSeconds * learner.rate)
+  const seconds = Math.max(probeAfterSeconds, (2 * slidingMs(learner)) / 1000)
+  return Math.max(probeAfterRuns * learner.okPerRefusal, seconds * learner.rate)
 }
 
 function probeDouble(learner: Learner): number {
-  return Math.max(probeDoubleOks, probeDoubleSeconds * learner.rate)
+  const seconds = Math.max(probeDoubleSeconds, slidingMs(learner) / 5000)
+  return Math.max(probeDoubleOks, seconds * learner.rate)
+}
+
+/** A window that slides answers for what was sent in all of its length. */
+function slidingMs(learner: Learner): number {
+  return learner.sliding?.lengthMs ?? 0
 }
 
 /** Never faster than doubling every second. */
@@ -97,5 +113,5 @@ export function withMeasuredRate(learner: Learner, rate: number, growthPerSecond
   const measured = { ...learner, rate }
   const hurry = Math.log2(Math.max(1, (growthPerSecond / rate) * (learner.okPerRefusal / cutPerRefusal)))
   const okRun = Math.floor(probeAfter(measured) + probeDouble(measured) * hurry)
-  return { ...measured, okRun, phase: 'probe', probeFrom: null }
+  return { ...measured, okRun, phase: 'probe', probeFrom: null, probeHeldSinceMs: null }
 }

@@ -68,7 +68,7 @@ function learnFromOk(before: Learner, ok: Outcome, terms: LearnerTerms): Learner
   learner.windows = learner.windows.map((w) => learnFromPlaces(w, ok, learner.okPerRefusal))
   if (!ok.busy || !rateBinds(learner)) return learner
   if (learner.phase === 'learn') return ramp(learner, ok)
-  return climb(learner, terms)
+  return climb(learner, ok, terms)
 }
 
 function learnFromRefusal(learner: Learner, refusal: Outcome, terms: LearnerTerms): Learner {
