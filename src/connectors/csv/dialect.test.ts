@@ -13,6 +13,8 @@ test.each([
   ['more semicolons than commas within cells', 'notes,domain\na;b;c;d,e\nf;g;h;i,j\n', ',', '\n'],
   ['a header in quotes with a delimiter in it', '"a;b;c",domain\n1,2\n', ',', '\n'],
   ['a line break within a quoted header name', '"my\nnotes";domain\r\n1;2\r\n', ';', '\r\n'],
+  ['other line breaks within quoted names', '"a\rb";"c\rd";domain\n1;2;3\n', ';', '\n'],
+  ['another delimiter within a quoted name', '"domain"\t",x"\n', '\t', '\n'],
   ['blank lines at the start', '\r\n\r\ncompany;domain\r\n', ';', '\r\n'],
   ['a single column', 'domain\na.com\nb.com\n', ',', '\n'],
   ['a single column of texts with semicolons', 'domain\na;b\n', ',', '\n'],

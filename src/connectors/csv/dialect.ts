@@ -42,31 +42,35 @@ export function detectDialect(
   const eol = detectLineEnding(sample)
   let best: { delimiter: Delimiter; score: number[] } = { delimiter: ',', score: [] }
   for (const delimiter of delimiters) {
-    const records = readRecords(sample, { delimiter, eol })
+    const records = readRecords(sample, { ...parserOptions({ delimiter, eol }), to: sampleRecords })
     if (!options.whole && records.length > 1 && records.length < sampleRecords) records.pop()
     const header = records[0] ?? []
     if (header.length < 2) continue
     const alike = records.filter((cells) => cells.length === header.length).length / records.length
-    const score = [options.recognised(header), alike, header.length]
+    // Cut at the wrong places, a name keeps a quote or the right delimiter, and is no name.
+    const clean = header.filter((name) => !/[",;\t]/.test(name))
+    const score = [options.recognised(clean), alike, header.length]
     if (isBetter(score, best.score)) best = { delimiter, score }
   }
   return { delimiter: best.delimiter, eol }
 }
 
+/** What stands behind the first record. Any delimiter may end a quoted cell here, since which one is not known yet. */
 function detectLineEnding(sample: string): LineEnding {
   let headerBytes = 0
-  readRecords(sample, { delimiter: ',', eol: '\r' }, 1, (bytes) => (headerBytes = bytes))
+  readRecords(
+    sample,
+    { ...parserOptions({ delimiter: ',', eol: '\r' }), delimiter: [...delimiters], to: 1 },
+    (bytes) => {
+      headerBytes = bytes
+    },
+  )
   const header = Buffer.from(sample).subarray(0, headerBytes).toString()
   if (header.endsWith('\r\n')) return '\r\n'
   return header.endsWith('\r') ? '\r' : '\n'
 }
 
-function readRecords(
-  sample: string,
-  dialect: Dialect,
-  limit = sampleRecords,
-  onBytes?: (bytes: number) => void,
-): string[][] {
+function readRecords(sample: string, options: Options, onBytes?: (bytes: number) => void): string[][] {
   const records: string[][] = []
   const onRecord: NonNullable<OptionsNormalized['on_record']> = (record, { bytes }) => {
     records.push(record)
@@ -74,7 +78,7 @@ function readRecords(
     return null
   }
   try {
-    parse(sample, { ...parserOptions(dialect), to: limit, on_record: onRecord })
+    parse(sample, { ...options, on_record: onRecord })
   } catch {
     // The sample may end within a quoted cell; what stands in front of it is enough.
   }

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import { open, realpath, rename, rm, stat, type FileHandle } from 'node:fs/promises'
+import { createWriteStream } from 'node:fs'
+import { chmod, open, realpath, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
 import type { Writable } from 'node:stream'
 import { ConfigError } from '../../domain/errors.ts'
@@ -17,9 +18,12 @@ export async function assertWritableOutput(input: string, out: string): Promise<
   const target = await resolveTarget(input, out)
   if (target.kind === 'device') return
   const probe = temporaryPath(target.path)
-  const handle = await openOutput(probe, 'wx', out)
-  await handle.close()
-  await rm(probe, { force: true })
+  try {
+    await writeFile(probe, '', { flag: 'wx' })
+    await rm(probe)
+  } catch (error) {
+    throw unwritable(out, error)
+  }
 }
 
 /**
@@ -32,22 +36,17 @@ export async function writeInPlace(
   write: (sink: Writable) => Promise<void>,
 ): Promise<void> {
   const target = await resolveTarget(input, out)
-  if (target.kind === 'device') {
-    const handle = await openOutput(target.path, 'w', out)
-    return write(handle.createWriteStream())
-  }
+  if (target.kind === 'device') return write(createWriteStream(target.path))
 
   const temporary = temporaryPath(target.path)
-  const handle = await openOutput(temporary, 'wx', out)
   try {
-    if (target.mode !== undefined) await handle.chmod(target.mode & 0o777)
-    const sink = handle.createWriteStream({ flush: true })
-    await write(sink)
-    // Crash window: complete under the temporary name, which a later run does not take for an output.
+    await write(createWriteStream(temporary, { flags: 'wx', mode: target.mode ?? 0o666 }))
+    await sync(temporary)
+    if (target.mode !== undefined) await chmod(temporary, target.mode)
+    // Crash window: complete under the temporary name, which nothing takes for an output.
     await rename(temporary, target.path)
-    await syncDirectory(dirname(target.path))
+    await sync(dirname(target.path)).catch(() => {}) // Not every platform can do this to a directory.
   } catch (error) {
-    await handle.close().catch(() => {})
     await rm(temporary, { force: true })
     throw isSystemError(error) ? unwritable(out, error) : error
   }
@@ -71,24 +70,21 @@ async function resolveTarget(input: string, out: string): Promise<Target> {
     throw new ConfigError('csv_out_unwritable', `${out}: it is a directory; name a file in it`)
   if (!existing.isFile()) return { kind: 'device', path: out }
   // Through a symbolic link the file behind it is replaced, and the link stays.
-  return { kind: 'file', path: await realpath(out), mode: Number(existing.mode) }
-}
-
-async function openOutput(path: string, flags: 'w' | 'wx', out: string): Promise<FileHandle> {
-  return open(path, flags).catch((error: unknown) => {
-    throw unwritable(out, error)
-  })
+  return { kind: 'file', path: await realpath(out), mode: Number(existing.mode) & 0o777 }
 }
 
 function temporaryPath(path: string): string {
   return join(dirname(path), `.${basename(path).slice(0, 200)}.${randomUUID()}.part`)
 }
 
-/** Makes the new name last through a power cut. Not every platform can do this to a directory. */
-async function syncDirectory(path: string): Promise<void> {
-  const handle = await open(path, 'r').catch(() => undefined)
-  await handle?.sync().catch(() => {})
-  await handle?.close()
+/** Makes what was written last through a power cut. */
+async function sync(path: string): Promise<void> {
+  const handle = await open(path, 'r')
+  try {
+    await handle.sync()
+  } finally {
+    await handle.close()
+  }
 }
 
 async function statOrNothing(path: string) {

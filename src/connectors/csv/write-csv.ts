@@ -46,7 +46,13 @@ export async function writeEnriched(options: WriteEnrichedOptions): Promise<{ ro
   let rows = 0
   const fill = async (sink: Writable, end: boolean) => {
     const records = Readable.from(outputRecords(options, () => rows++))
-    const text = stringify({ delimiter: input.delimiter, record_delimiter: input.eol, bom: input.hasBom })
+    const text = stringify({
+      delimiter: input.delimiter,
+      record_delimiter: input.eol,
+      // Otherwise a lone line feed in a cell of a CRLF file would come out unquoted, and cut its row in two.
+      quote_record_delimiter: true,
+      bom: input.hasBom,
+    })
     await pipeline([records, text, sink], { end, ...(options.signal ? { signal: options.signal } : {}) })
   }
   if (out === '-') await fill(stdout, false)

@@ -1,0 +1,330 @@
+import { appendFileSync, chmodSync, linkSync, lstatSync, mkdirSync, statSync, symlinkSync } from 'node:fs'
+import { PassThrough } from 'node:stream'
+import { text } from 'node:stream/consumers'
+import { describe, expect, test } from 'vitest'
+import { csvDirectory, errorOf } from '../../../test/fixtures/csv-files.ts'
+import { ConfigError, InputError } from '../../domain/errors.ts'
+import type { FieldValue } from '../../domain/record.ts'
+import { assertWritableOutput } from './output-file.ts'
+import { openCsv } from './read-csv.ts'
+import { writeEnriched, type RowResult } from './write-csv.ts'
+
+const enrichedAt = new Date('2026-01-02T03:04:05.678Z')
+
+function written(ordinal: number, values: Record<string, FieldValue>): RowResult {
+  const patch = Object.fromEntries(Object.entries(values).map(([name, set]) => [name, { set }]))
+  return { ordinal, status: 'written', reason: null, patch, enrichedAt }
+}
+
+async function enrich(
+  content: string | Uint8Array,
+  fields: string[],
+  results: RowResult[],
+  directory = csvDirectory(),
+) {
+  const input = await openCsv(directory.write('in.csv', content), { object: 'company' })
+  await writeEnriched({ input, out: directory.at('out.csv'), fields, results })
+  expect(directory.names()).toEqual(['in.csv', 'out.csv'])
+  return directory.read('out.csv')
+}
+
+describe('the output', () => {
+  test('has the input columns unchanged, the filled ones, then status, reason and time', async () => {
+    const out = await enrich(
+      'domain,Notes,\n a.com ,"x, ""y""\nz",1\nb.com,,\nc.com,,\n',
+      ['industry', 'employees'],
+      [
+        written(1, { industry: 'Steel, pipes', employees: 12 }),
+        {
+          ordinal: 2,
+          status: 'unchanged',
+          reason: 'not found by the service',
+          patch: null,
+          enrichedAt: null,
+        },
+        {
+          ordinal: 3,
+          status: 'parked',
+          reason: null,
+          patch: { employees: { clear: true } },
+          enrichedAt: null,
+        },
+      ],
+    )
+    expect(out).toBe(
+      'domain,Notes,,industry,employees,paydirt_status,paydirt_reason,paydirt_enriched_at\n' +
+        ' a.com ,"x, ""y""\nz",1,"Steel, pipes",12,written,,2026-01-02T03:04:05.678Z\n' +
+        'b.com,,,,,unchanged,not found by the service,\n' +
+        'c.com,,,,,parked,,\n',
+    )
+  })
+
+  test('keeps delimiter, line end and BOM', async () => {
+    const out = await enrich(
+      '\ufeffcompany;domain\r\nÄ;a.com\r\n',
+      ['industry'],
+      [written(1, { industry: 'x;y' })],
+    )
+    expect(out).toBe(
+      '\ufeffcompany;domain;industry;paydirt_status;paydirt_reason;paydirt_enriched_at\r\n' +
+        'Ä;a.com;"x;y";written;;2026-01-02T03:04:05.678Z\r\n',
+    )
+  })
+
+  test.each(['\n', '\r\n', '\r'])('quotes every kind of line break within a cell, %j', async (eol) => {
+    const cells = '"a\nb","c\r\nd","e\rf"'
+    const out = await enrich(
+      `domain,x,y${eol}${cells}${eol}`,
+      ['industry'],
+      [written(1, { industry: 'g\nh' })],
+    )
+    expect(out).toContain(`${eol}${cells},"g\nh",written,,2026-01-02T03:04:05.678Z${eol}`)
+  })
+
+  test('of a UTF-16 file is UTF-8 with a BOM', async () => {
+    const out = await enrich(Buffer.from('\ufeffdomain\tcity\r\na\t株\r\n', 'utf16le'), [], [written(1, {})])
+    expect(out.split('\r\n').slice(0, 2)).toEqual([
+      '\ufeffdomain\tcity\tpaydirt_status\tpaydirt_reason\tpaydirt_enriched_at',
+      'a\t株\twritten\t\t2026-01-02T03:04:05.678Z',
+    ])
+  })
+
+  test('shows ragged rows as rejected, rectangular and with all their cells', async () => {
+    const out = await enrich(
+      'domain,city,notes\na,b\nc,d,e, f,"g ""h"""\ni,j,k\n',
+      ['industry'],
+      [written(1, { industry: 'never' }), written(3, { industry: 'Steel' })],
+    )
+    expect(out.split('\n').slice(1, 4)).toEqual([
+      'a,b,,,rejected,"line 2: too few cells, 2 where the header has 3",2026-01-02T03:04:05.678Z',
+      'c,d,"e, f,g ""h""",,rejected,"line 3: too many cells, 5 where the header has 3",',
+      'i,j,k,Steel,written,,2026-01-02T03:04:05.678Z',
+    ])
+  })
+
+  test('shows rows without a result as not reached', async () => {
+    const out = await enrich('domain\na\nb\nc\n', [], [written(2, {})])
+    expect(out.split('\n').slice(1, 4)).toEqual([
+      'a,queued,not reached by this run,',
+      'b,written,,2026-01-02T03:04:05.678Z',
+      'c,queued,not reached by this run,',
+    ])
+  })
+
+  test('of a file without rows has its header', async () => {
+    expect(await enrich('domain\r\n', ['industry'], [])).toBe(
+      'domain,industry,paydirt_status,paydirt_reason,paydirt_enriched_at\r\n',
+    )
+  })
+
+  test('leaves the user’s own cells as they are, and guards what comes from outside', async () => {
+    const out = await enrich(
+      'domain,=own\na,=1+1\n',
+      ['industry', 'phone', 'followers'],
+      [written(1, { industry: '=cmd()', phone: '+491701234567', followers: -3 })],
+    )
+    expect(out.split('\n')[0]).toContain('domain,=own,industry')
+    expect(out.split('\n')[1]).toBe("a,=1+1,'=cmd(),+491701234567,-3,written,,2026-01-02T03:04:05.678Z")
+  })
+})
+
+describe('columns that are there already', () => {
+  test('a field whose name an input column has, in any spelling, is filled beside it', async () => {
+    const out = await enrich(
+      'Domain,INDUSTRY\na,own\n',
+      ['domain', 'industry'],
+      [written(1, { industry: 'x' })],
+    )
+    expect(out).toBe(
+      'Domain,INDUSTRY,paydirt_domain,paydirt_industry,paydirt_status,paydirt_reason,paydirt_enriched_at\n' +
+        'a,own,,x,written,,2026-01-02T03:04:05.678Z\n',
+    )
+  })
+
+  test('an output fed back in gains its fields once, and then keeps its columns', async () => {
+    const fields = ['domain', 'industry']
+    const first = await enrich('Domain\na\n', fields, [written(1, { domain: 'a.com', industry: 'Steel' })])
+    const second = await enrich(first, fields, [written(1, { domain: 'b.com', industry: 'Iron' })])
+    expect(second).toBe(
+      'Domain,industry,paydirt_domain,paydirt_industry,paydirt_status,paydirt_reason,paydirt_enriched_at\n' +
+        'a,Steel,b.com,Iron,written,,2026-01-02T03:04:05.678Z\n',
+    )
+    const third = await enrich(second, fields, [written(1, { domain: 'b.com', industry: 'Iron' })])
+    expect(third).toBe(second)
+  })
+
+  test('where nothing is found this time, the value of the earlier output stays', async () => {
+    const out = await enrich(
+      'Domain,paydirt_status,paydirt_domain,paydirt_reason,Mine,paydirt_enriched_at\na,written,a.com,r,m,t\n',
+      ['domain'],
+      [{ ordinal: 1, status: 'unchanged', reason: null, patch: null, enrichedAt: null }],
+    )
+    expect(out).toBe(
+      'Domain,Mine,paydirt_domain,paydirt_status,paydirt_reason,paydirt_enriched_at\na,m,a.com,unchanged,,\n',
+    )
+  })
+})
+
+describe('where it is written', () => {
+  const opened = async (directory: ReturnType<typeof csvDirectory>) =>
+    openCsv(directory.write('in.csv', 'domain\na\nb\n'), { object: 'company' })
+
+  test('standard output gets the same bytes', async () => {
+    const directory = csvDirectory()
+    const input = await opened(directory)
+    const stdout = new PassThrough()
+    const results = [written(1, {}), written(2, {})]
+    expect(await writeEnriched({ input, out: '-', fields: [], results, stdout })).toEqual({ rows: 2 })
+    expect(stdout.writableEnded).toBe(false)
+    stdout.end()
+    await writeEnriched({ input, out: directory.at('out.csv'), fields: [], results })
+    expect(await text(stdout)).toBe(directory.read('out.csv'))
+  })
+
+  test.each(['the same path', 'a symbolic link', 'a hard link'])(
+    'the input itself is refused: %s',
+    async (how) => {
+      const directory = csvDirectory()
+      const input = await opened(directory)
+      const out = how === 'the same path' ? `${directory.path}/./in.csv` : directory.at('link.csv')
+      if (how === 'a symbolic link') symlinkSync(input.path, out)
+      if (how === 'a hard link') linkSync(input.path, out)
+      for (const attempt of [
+        () => writeEnriched({ input, out, fields: [], results: [] }),
+        () => assertWritableOutput(input.path, out),
+      ]) {
+        const error = await errorOf(attempt())
+        expect(error).toBeInstanceOf(ConfigError)
+        expect(error.message).toContain('this is the input file itself')
+      }
+      expect(directory.read('in.csv')).toBe('domain\na\nb\n')
+    },
+  )
+
+  test('a directory that does not exist is named, and a directory is no file', async () => {
+    const directory = csvDirectory()
+    const input = await opened(directory)
+    const missing = await errorOf(assertWritableOutput(input.path, directory.at('none/out.csv')))
+    expect(missing.message).toContain(`there is no directory ${directory.at('none')}`)
+    mkdirSync(directory.at('some'))
+    expect((await errorOf(assertWritableOutput(input.path, directory.at('some')))).message).toContain(
+      'it is a directory',
+    )
+  })
+
+  test('a check before the run leaves nothing behind', async () => {
+    const directory = csvDirectory()
+    const input = await opened(directory)
+    await assertWritableOutput(input.path, directory.at('out.csv'))
+    expect(directory.names()).toEqual(['in.csv'])
+  })
+
+  test('an output that exists is replaced, with its mode and the link to it', async () => {
+    const directory = csvDirectory()
+    const input = await opened(directory)
+    directory.write('real.csv', 'old')
+    chmodSync(directory.at('real.csv'), 0o640)
+    symlinkSync('real.csv', directory.at('out.csv'))
+    await writeEnriched({ input, out: directory.at('out.csv'), fields: [], results: [] })
+    expect(lstatSync(directory.at('out.csv')).isSymbolicLink()).toBe(true)
+    expect(directory.read('real.csv')).toContain('paydirt_status')
+    expect(statSync(directory.at('real.csv')).mode & 0o777).toBe(0o640)
+  })
+
+  test('a device is written to and stays one', async () => {
+    const input = await opened(csvDirectory())
+    await writeEnriched({ input, out: '/dev/null', fields: [], results: [] })
+    expect(statSync('/dev/null').isCharacterDevice()).toBe(true)
+  })
+})
+
+describe('what goes wrong leaves an existing output whole, and nothing else behind', () => {
+  const failing: [string, (inputPath: string) => AsyncIterable<RowResult>, string][] = [
+    [
+      'results that fail half-way',
+      async function* () {
+        yield written(1, {})
+        throw new InputError('boom', 'the ledger went away')
+      },
+      'boom',
+    ],
+    [
+      'results of another file',
+      async function* () {
+        yield written(1, {})
+        yield written(70_000, {})
+      },
+      'csv_foreign_results',
+    ],
+    [
+      'results out of order',
+      async function* () {
+        yield written(2, {})
+        yield written(1, {})
+      },
+      'csv_foreign_results',
+    ],
+    [
+      'an input that changes meanwhile',
+      async function* (path) {
+        appendFileSync(path, 'more\n')
+        yield written(1, {})
+      },
+      'csv_changed',
+    ],
+  ]
+
+  test.each(failing)('%s', async (_, results, code) => {
+    const directory = csvDirectory()
+    const path = directory.write('in.csv', `domain\n${'a\n'.repeat(60_000)}`)
+    const input = await openCsv(path, { object: 'company' })
+    directory.write('out.csv', 'precious')
+    const error = await errorOf(
+      writeEnriched({ input, out: directory.at('out.csv'), fields: [], results: results(path) }),
+    )
+    expect(error.code).toBe(code)
+    expect(directory.read('out.csv')).toBe('precious')
+    expect(directory.names()).toEqual(['in.csv', 'out.csv'])
+  })
+
+  test('an input that changed before: standard output stays empty', async () => {
+    const directory = csvDirectory()
+    const input = await openCsv(directory.write('in.csv', 'domain\na\n'), { object: 'company' })
+    directory.write('in.csv', 'domain\nb\n')
+    const stdout = new PassThrough()
+    const error = await errorOf(writeEnriched({ input, out: '-', fields: [], results: [], stdout }))
+    expect(error.code).toBe('csv_changed')
+    stdout.end()
+    expect(await text(stdout)).toBe('')
+  })
+
+  test('being told to stop', async () => {
+    const directory = csvDirectory()
+    const input = await openCsv(directory.write('in.csv', `domain\n${'a\n'.repeat(60_000)}`), {
+      object: 'company',
+    })
+    const stop = new AbortController()
+    let closed = false
+    async function* results() {
+      try {
+        for (let ordinal = 1; ; ordinal++) {
+          if (ordinal === 1000) stop.abort()
+          yield written(ordinal, {})
+        }
+      } finally {
+        closed = true
+      }
+    }
+    const { signal } = stop
+    const writing = writeEnriched({
+      input,
+      out: directory.at('out.csv'),
+      fields: [],
+      results: results(),
+      signal,
+    })
+    expect((await errorOf(writing)).name).toBe('AbortError')
+    expect(directory.names()).toEqual(['in.csv'])
+    expect(closed).toBe(true)
+  })
+})
