@@ -54,6 +54,8 @@ export const fileSchema = z.strictObject({
   pacing: z
     .strictObject({
       concurrency: z.number().int().min(1).max(500).optional(),
+      /** Requests a second to begin with, before anything is learned of the service's limit. */
+      startPerSecond: z.number().positive().optional(),
       maxPerSecond: z.number().positive().optional(),
     })
     .optional(),
@@ -84,6 +86,7 @@ export interface Config {
   caps: Caps & { runAtomic: Atomic; dayAtomic: Atomic }
   freshDays: { found: number; notFound: number }
   concurrency: number
+  startPerSecond: number | undefined
   maxPerSecond: number | undefined
   csvSynonyms: Record<string, string[]>
   dataDir: string
@@ -147,6 +150,7 @@ export function resolveConfig(env: Environment, file: z.output<typeof fileSchema
     },
     freshDays: { found: file.freshness?.foundDays ?? 90, notFound: file.freshness?.notFoundDays ?? 30 },
     concurrency: file.pacing?.concurrency ?? 32,
+    startPerSecond: file.pacing?.startPerSecond,
     maxPerSecond: file.pacing?.maxPerSecond,
     csvSynonyms: file.csv?.synonyms ?? {},
     dataDir: resolve(env.PAYDIRT_DATA_DIR ?? '.paydirt'),

@@ -6,6 +6,7 @@ import type { Fact } from '../domain/record.ts'
 import type { Operation } from '../domain/words.ts'
 import { budgetLines } from '../pay/budget.ts'
 import { createChain, type Chain } from '../pay/chain.ts'
+import { createFunds } from '../pay/funds.ts'
 import { createPayer, type Payer } from '../pay/payer.ts'
 import { createX402 } from '../pay/x402/protocol.ts'
 import { openRedis, type RedisConnection } from '../queues/connection.ts'
@@ -100,6 +101,7 @@ export async function createContext(config: Config, overrides: Overrides = {}): 
     const pacer = createPacer(redis.redis, {
       name: new URL(serviceUrl).host,
       prefix: config.redisPrefix,
+      ...(config.startPerSecond === undefined ? {} : { initialPerSecond: config.startPerSecond }),
       ...(config.maxPerSecond === undefined ? {} : { maxPerSecond: config.maxPerSecond }),
     })
     const logoClient =
@@ -124,6 +126,7 @@ export async function createContext(config: Config, overrides: Overrides = {}): 
         }),
       ],
       policy: config.policy,
+      funds: createFunds({ address: account.address, balanceOf: chain.balanceOf, now }),
       budgetLines: (charge) => budgetLines(charge, config.caps),
       freshUntil,
       errorFor: answerError,

@@ -1,5 +1,6 @@
 import type { ConfigError } from '../domain/errors.ts'
 import { describeError } from '../domain/errors.ts'
+import type { LeaseOwner } from '../store/lookups.ts'
 import { createAdvance, type Advance } from '../workers/advance.ts'
 import { createFeeder } from '../workers/feeder.ts'
 import { createLookUp } from '../workers/look-up.ts'
@@ -16,7 +17,10 @@ export interface Crew {
 }
 
 /** Starts everything that works: feeder, lookup workers for both lanes, write-back, sweep. What starts last stops first. */
-export async function startCrew(context: Context, onHalt: (error: ConfigError) => void): Promise<Crew> {
+export async function startCrew(
+  context: Context,
+  { owner, onHalt }: { owner: LeaseOwner; onHalt: (error: ConfigError) => void },
+): Promise<Crew> {
   const { config, lookups, tasks, runs, log, now } = context
   const engine = await context.openEngine()
   const { queues } = engine
@@ -36,7 +40,15 @@ export async function startCrew(context: Context, onHalt: (error: ConfigError) =
   }
 
   const advance = createAdvance({ lookups, tasks, onReady: flushSoon, onWanted: () => feeder.wake() })
-  const feeder = createFeeder({ lookups, queues, highWater: 1_000, leaseMs: 60_000, idleMs: 500, onError })
+  const feeder = createFeeder({
+    lookups,
+    queues,
+    owner,
+    highWater: 1_000,
+    leaseMs: 60_000,
+    idleMs: 500,
+    onError,
+  })
   const lookUp = createLookUp({
     lookups,
     runs,

@@ -1,10 +1,4 @@
-import {
-  BudgetExhaustedError,
-  FatalError,
-  PaydirtError,
-  PaymentInDoubtError,
-  PolicyDeniedError,
-} from '../domain/errors.ts'
+import { FatalError, PaydirtError, PaymentInDoubtError, PolicyDeniedError } from '../domain/errors.ts'
 import type { LookupKey } from '../domain/keys.ts'
 import type { Charge, PaymentProtocol, Protocol, ResponseHead, Terms } from '../domain/payment.ts'
 import type { BudgetLine, ChargeJournal, StoredAnswer, TermsBook } from '../domain/ports/charge-journal.ts'
@@ -12,7 +6,7 @@ import type { Send } from '../domain/ports/transport.ts'
 import type { Lane, TakeTurn, Turn } from '../domain/ports/turn.ts'
 import type { Fact } from '../domain/record.ts'
 import type { Operation } from '../domain/words.ts'
-import type { Chain } from './chain.ts'
+import type { Funds } from './funds.ts'
 import { chooseTerms, type SpendingPolicy } from './policy.ts'
 
 /** One lookup to be bought: what to ask, for whom, and how to read the answer. */
@@ -39,9 +33,9 @@ export interface PayerOptions {
   takeTurn: TakeTurn
   protocols: readonly PaymentProtocol[]
   policy: SpendingPolicy
-  chain: Pick<Chain, 'balanceOf'> | undefined
   budgetLines: (charge: { runId: string; connector: string; now: Date }) => BudgetLine[]
   freshUntil: (operation: Operation, outcome: Fact['outcome'], now: Date) => Date
+  funds: Funds
   errorFor: (response: ResponseHead) => PaydirtError
   /** Names this ledger in every nonce: two ledgers with one wallet never draw the same one. */
   ledgerId: string
@@ -66,7 +60,7 @@ export interface Payer {
 const lastSendSeconds = 10
 /** How long a charge that is used on the chain may still get its answer (slow server, second worker) before it counts as lost. */
 const answerGraceMs = 45_000
-const emptyWalletPauseMs = 60_000
+const refusalPauseMs = 30_000
 
 /**
  * The way of a charge, and what a crash in each window leaves behind:
@@ -85,7 +79,8 @@ const emptyWalletPauseMs = 60_000
  */
 export function createPayer(options: PayerOptions): Payer {
   const { journal, terms: book, now } = options
-  let walletEmptyUntil = 0
+  /** Endpoints whose challenge was refused a moment ago: asking again for every waiting lookup would only be rude. */
+  const refusedUntil = new Map<string, { error: PolicyDeniedError; untilMs: number }>()
 
   async function buy(purchase: Purchase): Promise<Fact> {
     const open = await journal.openCharge(purchase.key)
@@ -97,13 +92,14 @@ export function createPayer(options: PayerOptions): Payer {
   }
 
   async function begin(purchase: Purchase): Promise<Fact> {
-    await refuseWhileEmpty()
     const lost = await journal.countLost(purchase.key)
     if (lost > (options.rebuyLost ? 1 : 0)) {
       throw new FatalError('paid_no_data', `paid ${lost} time(s) and never answered; not bought again`)
     }
-    let turn = await options.takeTurn(purchase.lane)
     let terms = await book.terms(purchase.request.endpoint)
+    const refusal = refusedUntil.get(purchase.request.endpoint)
+    if (!terms && refusal && refusal.untilMs > now().getTime()) throw refusal.error
+    let turn = await options.takeTurn(purchase.lane)
     if (!terms) {
       const probed = await probe(purchase, turn)
       if ('outcome' in probed) return probed
@@ -148,6 +144,7 @@ export function createPayer(options: PayerOptions): Payer {
     } catch (error) {
       if (error instanceof PolicyDeniedError) {
         const { code: rule, message } = error
+        refusedUntil.set(endpoint, { error, untilMs: now().getTime() + refusalPauseMs })
         await journal.recordRefusal({
           lookupKey: purchase.key,
           runId: purchase.runId,
@@ -164,6 +161,7 @@ export function createPayer(options: PayerOptions): Payer {
     const { key, runId, connector, request } = purchase
     const at = now()
     try {
+      await options.funds.assertCover(terms.amountAtomic)
       return await journal.reserve({
         lookupKey: key,
         operation: request.operation,
@@ -226,7 +224,7 @@ export function createPayer(options: PayerOptions): Payer {
     const protocol = protocolOf(charge.authorization.terms)
     const reason = protocol.receipt(response)?.reason ?? `answered ${response.status}`
     await journal.markInDoubt(charge.id, reason)
-    if (/insufficient_(funds|balance)/.test(reason)) throw emptyWallet()
+    if (/insufficient_(funds|balance)/.test(reason)) throw options.funds.foundEmpty()
     // A changed challenge is looked at by the policy when the next lookup asks for the terms anew.
     await book.forget(purchase.request.endpoint)
     const answer = await decide(charge, reason)
@@ -268,19 +266,6 @@ export function createPayer(options: PayerOptions): Payer {
     }
     const untilDeadMs = charge.authorization.validBefore * 1000 - now().getTime()
     return inDoubt(reason, Math.max(2_000, Math.min(untilDeadMs, 30_000)))
-  }
-
-  /** While the wallet is known to be empty nothing new is signed: each try would leave one more authorization alive. */
-  async function refuseWhileEmpty(): Promise<void> {
-    if (walletEmptyUntil > now().getTime()) throw emptyWallet()
-  }
-
-  function emptyWallet(): BudgetExhaustedError {
-    const nowMs = now().getTime()
-    if (walletEmptyUntil <= nowMs) walletEmptyUntil = nowMs + emptyWalletPauseMs
-    return new BudgetExhaustedError('wallet_empty', 'the wallet has no funds left for the next lookup', {
-      resumesAt: new Date(walletEmptyUntil),
-    })
   }
 
   async function exchange(

@@ -5,7 +5,10 @@ import { once } from 'node:events'
 /** Starts Valkey inside this process, on a free port of the loopback address. It keeps nothing: the truth is in SQL. */
 export async function startEmbeddedRedis(): Promise<{ url: string; stop(): Promise<void> }> {
   const port = await freePort()
-  const thread = new Worker(new URL('./embedded-redis-thread.ts', import.meta.url), { workerData: { port } })
+  const thread = new Worker(new URL('./embedded-redis-thread.ts', import.meta.url), {
+    workerData: { port },
+    execArgv: ['--no-warnings'],
+  })
   const failed = once(thread, 'error').then(([error]) => {
     throw error
   })

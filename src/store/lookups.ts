@@ -16,9 +16,14 @@ export interface LookupRow {
   connector: string
   hot: boolean
   tries: number
+  /** The run under which it is bought was stopped by somebody. */
+  runStopped: boolean
   /** When the answer stops being fresh; null while there is none. */
   freshUntil: Date | null
 }
+
+/** Whose lookups a process works on: one run's, or those of all runs of some connectors. Never what nobody asked it to buy. */
+export type LeaseOwner = { runId: string } | { connectors: string[] }
 
 export interface LookupLedger {
   /** Asks for lookups: unknown ones, stale answers and failed ones become due, fresh answers stay as they are. */
@@ -26,8 +31,11 @@ export interface LookupLedger {
   get(key: LookupKey): Promise<LookupRow | undefined>
   /** Fresh or not: what is known under these keys. */
   facts(keys: LookupKey[]): Promise<Map<LookupKey, Fact & { operation: Operation; freshUntil: Date }>>
-  /** Leases up to `limit` due lookups to the queue, hot ones first. Parked ones whose time has come are taken too. */
-  lease(limit: number, leaseMs: number, hot: boolean): Promise<LookupKey[]>
+  /**
+   * Leases up to `limit` due lookups of these runs to the queue, the longest due first. Parked ones whose time has come
+   * are taken too.
+   */
+  lease(limit: number, leaseMs: number, hot: boolean, owner: LeaseOwner): Promise<LookupKey[]>
   /** After the queue was emptied: what was leased may be added again at once. */
   dropLeases(): Promise<number>
   storeFree(key: LookupKey, answer: StoredAnswer): Promise<void>
@@ -106,7 +114,13 @@ export function createLookupLedger(db: Database, options: { now: () => Date }): 
     },
 
     async get(key) {
-      const row = await db.selectFrom('lookups').selectAll().where('key', '=', key).executeTakeFirst()
+      const row = await db
+        .selectFrom('lookups')
+        .innerJoin('runs', 'runs.id', 'lookups.run_id')
+        .selectAll('lookups')
+        .select('runs.state as run_state')
+        .where('key', '=', key)
+        .executeTakeFirst()
       return (
         row && {
           key: row.key,
@@ -117,6 +131,7 @@ export function createLookupLedger(db: Database, options: { now: () => Date }): 
           connector: row.connector,
           hot: row.hot,
           tries: row.tries,
+          runStopped: row.run_state === 'stopped',
           freshUntil: row.fresh_until,
         }
       )
@@ -144,13 +159,15 @@ export function createLookupLedger(db: Database, options: { now: () => Date }): 
       )
     },
 
-    async lease(limit, leaseMs, hot) {
+    async lease(limit, leaseMs, hot, owner) {
+      const owned =
+        'runId' in owner ? sql`run_id = ${owner.runId}` : sql`connector = any(${owner.connectors})`
       const at = now()
       return db.transaction().execute(async (tx) => {
         const { rows } = await sql<{ key: LookupKey; was_parked: boolean }>`
           with due as (
             select key, state from lookups
-            where state in ('waiting', 'parked') and hot = ${hot} and due_at <= ${at}
+            where state in ('waiting', 'parked') and hot = ${hot} and due_at <= ${at} and ${owned}
               and (queued_until is null or queued_until <= ${at})
             order by due_at limit ${limit} for update skip locked
           )

@@ -1,4 +1,5 @@
 import { CompiledQuery, sql, type Kysely } from 'kysely'
+import type { Tables } from './schema.ts'
 import { ConfigError } from '../domain/errors.ts'
 import { ledger } from './migrations/0001-ledger.ts'
 
@@ -11,8 +12,8 @@ const migrations: readonly { name: string; statements: string }[] = [
 const lockId = 7_290_001
 
 /** Brings the schema up to date in one transaction. Of several processes that start at once, one migrates and the others wait. */
-export async function migrate(db: Kysely<never> | Kysely<any>): Promise<void> {
-  await (db as Kysely<any>).transaction().execute(async (tx) => {
+export async function migrate(db: Kysely<Tables>): Promise<void> {
+  await db.transaction().execute(async (tx) => {
     await sql`select pg_advisory_xact_lock(${lockId})`.execute(tx)
     await sql`create table if not exists migrations (name text primary key, applied_at timestamptz not null default now())`.execute(
       tx,

@@ -45,6 +45,8 @@ export interface RunLedger {
   setRecords(id: string, records: number): Promise<void>
   countRequests(id: string, counts: { unpaid?: number; rateLimited?: number }): Promise<void>
   figures(id: string): Promise<RunFigures>
+  /** What the run has paid so far. */
+  spent(id: string): Promise<Atomic>
   /** Forgets a run of which only a plan was made. */
   dropPlanned(id: string): Promise<void>
 }
@@ -60,10 +62,13 @@ export function createRunLedger(db: Database, options: { now: () => Date }): Run
           .selectFrom('runs')
           .selectAll()
           .where('fingerprint', '=', run.fingerprint)
-          .where('state', 'in', ['scanning', 'working', 'parked'])
+          .where('state', 'in', ['scanning', 'working', 'stopped', 'parked'])
           .forUpdate()
           .executeTakeFirst()
-        if (unfinished && run.state !== 'planned') return { run: toRun(unfinished), resumed: true }
+        if (unfinished && run.state !== 'planned') {
+          await tx.updateTable('runs').set({ state: 'scanning' }).where('id', '=', unfinished.id).execute()
+          return { run: toRun({ ...unfinished, state: 'scanning' }), resumed: true }
+        }
         const row = await tx
           .insertInto('runs')
           .values({
@@ -127,6 +132,7 @@ export function createRunLedger(db: Database, options: { now: () => Date }): Run
         duplicates: number
         not_found: number
         open: number
+        cached: number
       }>`
         select count(distinct tasks.lookup_key)::int as unique,
           count(duplicate_of)::int as duplicates,
@@ -180,6 +186,13 @@ export function createRunLedger(db: Database, options: { now: () => Date }): Run
         },
         refusals,
       }
+    },
+
+    async spent(id) {
+      const { rows } = await sql<{ settled: bigint }>`
+        select coalesce(sum(amount_atomic), 0)::bigint as settled from charges
+        where run_id = ${id} and state = 'settled'`.execute(db)
+      return rows[0]?.settled ?? 0n
     },
 
     async dropPlanned(id) {

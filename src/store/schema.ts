@@ -8,7 +8,8 @@ import type { ObjectKind, Operation, TaskStatus } from '../domain/words.ts'
 type Json<T> = ColumnType<T, string, string>
 type NullableJson<T> = ColumnType<T | null, string | null, string | null>
 
-export type RunState = 'planned' | 'scanning' | 'working' | 'parked' | 'finished' | 'failed'
+/** `stopped`: somebody interrupted it; nothing of it is bought until the same run is started again. */
+export type RunState = 'planned' | 'scanning' | 'working' | 'stopped' | 'parked' | 'finished' | 'failed'
 export type LookupState = 'waiting' | 'parked' | 'answered' | 'failed'
 
 /** The tables as Kysely sees them; the migrations are the truth. */

@@ -72,6 +72,8 @@ export interface TaskLedger {
   ): Promise<void>
   page(runId: string, afterOrdinal: number, limit: number): Promise<TaskRow[]>
   counts(runId: string): Promise<Record<TaskStatus, number>>
+  /** Why tasks did not end as written, most frequent first. */
+  reasons(runId: string): Promise<{ status: TaskStatus; reason: string; count: number }[]>
   hasOpen(runId: string): Promise<boolean>
   lastOrdinal(runId: string): Promise<number>
 }
@@ -85,8 +87,9 @@ export function createTaskLedger(db: Database, options: { now: () => Date }): Ta
       .innerJoin('runs', 'runs.id', 'tasks.run_id')
       .select([
         'tasks.id',
-        'run_id',
-        'connector',
+        'tasks.run_id',
+        'runs.connector',
+        'runs.entity',
         'object',
         'recipe',
         'trigger',
@@ -178,7 +181,7 @@ export function createTaskLedger(db: Database, options: { now: () => Date }): Ta
       const rows = await db
         .selectFrom('tasks')
         .innerJoin('runs', 'runs.id', 'tasks.run_id')
-        .select(['tasks.id', 'run_id', 'record_id', 'patch'])
+        .select(['tasks.id', 'tasks.run_id', 'record_id', 'patch'])
         .where('tasks.status', '=', 'ready')
         .where('connector', '=', connector)
         .where('entity', '=', entity)
@@ -263,6 +266,23 @@ export function createTaskLedger(db: Database, options: { now: () => Date }): Ta
       }
       for (const row of rows) counts[row.status] = row.count
       return counts
+    },
+
+    async reasons(runId) {
+      return db
+        .selectFrom('tasks')
+        .select((eb) => [
+          'status',
+          eb.ref('reason').$notNull().as('reason'),
+          eb.cast<number>(eb.fn.countAll(), 'integer').as('count'),
+        ])
+        .where('run_id', '=', runId)
+        .where('reason', 'is not', null)
+        .where('status', '!=', 'written')
+        .groupBy(['status', 'reason'])
+        .orderBy('count', 'desc')
+        .limit(20)
+        .execute()
     },
 
     async hasOpen(runId) {

@@ -1,10 +1,11 @@
 import type { Lane } from '../domain/ports/turn.ts'
 import type { Queues } from '../queues/queues.ts'
-import type { LookupLedger } from '../store/lookups.ts'
+import type { LeaseOwner, LookupLedger } from '../store/lookups.ts'
 
 export interface FeederOptions {
   lookups: Pick<LookupLedger, 'lease' | 'dropLeases'>
   queues: Pick<Queues, 'addLookups' | 'countLookups' | 'wasEmptied'>
+  owner: LeaseOwner
   /** The most jobs that may stand in Redis for a lane, whatever the size of the run. */
   highWater: number
   leaseMs: number
@@ -40,7 +41,7 @@ export function createFeeder(options: FeederOptions) {
     const room = options.highWater - (await queues.countLookups(lane))
     // A nearly full queue is left alone: leasing a handful at a time costs more than it brings.
     if (room < options.highWater / 4) return 0
-    const keys = await lookups.lease(room, options.leaseMs, lane === 'hot')
+    const keys = await lookups.lease(room, options.leaseMs, lane === 'hot', options.owner)
     await queues.addLookups(lane, keys)
     return keys.length
   }

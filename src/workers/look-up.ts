@@ -43,7 +43,7 @@ export function createLookUp(options: LookUpOptions) {
 
   return async function lookUp(lane: Lane, key: LookupKey): Promise<Outcome> {
     const lookup = await lookups.get(key)
-    if (!lookup || lookup.state === 'parked') return
+    if (!lookup || lookup.state === 'parked' || lookup.runStopped) return
     if (lookup.state === 'waiting') {
       try {
         await perform(lookup, lane)

@@ -10,7 +10,7 @@ create table runs (
   entity text not null,
   recipe text not null,
   trigger text not null,
-  state text not null check (state in ('planned', 'scanning', 'working', 'parked', 'finished', 'failed')),
+  state text not null check (state in ('planned', 'scanning', 'working', 'stopped', 'parked', 'finished', 'failed')),
   -- Same input and options, same fingerprint: an unfinished run is gone on with, not begun again.
   fingerprint text not null,
   source jsonb not null,
@@ -20,7 +20,7 @@ create table runs (
   started_at timestamptz not null,
   finished_at timestamptz
 );
-create unique index runs_unfinished on runs (fingerprint) where state in ('scanning', 'working', 'parked');
+create unique index runs_unfinished on runs (fingerprint) where state in ('scanning', 'working', 'stopped', 'parked');
 
 create table lookups (
   key text primary key,

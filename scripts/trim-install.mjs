@@ -1,0 +1,56 @@
+// After `npm ci`: takes out of node_modules what nothing here ever loads, about a third of it (the installation is to
+// stay under 500 MB with its own Node and a chain for the sandbox). Deleting more than listed here would need a reason.
+
+import { existsSync, readdirSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+const modules = fileURLToPath(new URL('../node_modules', import.meta.url))
+
+/** CommonJS twins of packages that are only imported as ES modules, bundles for browsers, polyfills, APIs that are loaded on demand and never here. */
+const unused = [
+  'viem/_cjs',
+  'ox/_cjs',
+  '@x402/core/dist/cjs',
+  '@x402/evm/dist/cjs',
+  '@hubspot/api-client/lib/codegen/cms',
+  '@hubspot/api-client/lib/codegen/marketing',
+  'core-js',
+  'jsforce/dist',
+  'jsforce/browser',
+  'libphonenumber-js/bundle',
+  'rxjs/dist/bundles',
+  'rxjs/dist/esm',
+  'rxjs/dist/esm5',
+]
+
+trimRuntime(join(modules, 'node'))
+for (const path of unused) rmSync(join(modules, path), { recursive: true, force: true })
+if (existsSync(modules)) trimSources(modules)
+
+/**
+ * The package `node` links its binary out of a nested package and leaves the rest of that package (headers, manuals,
+ * some 70 MB) behind. The binary is a hard link, so what it came from can go.
+ */
+function trimRuntime(runtime) {
+  const nested = join(runtime, 'node_modules')
+  if (!existsSync(nested) || !['node', 'node.exe'].some((binary) => existsSync(join(runtime, 'bin', binary))))
+    return
+  for (const name of readdirSync(nested)) {
+    if (/^node-(bin-)?(linux|darwin|win|aix|sunos)/.test(name))
+      rmSync(join(nested, name), { recursive: true, force: true })
+  }
+}
+
+/** Source maps, the TypeScript that compiled files came from, and change logs. Type declarations stay: `tsc` reads them. */
+function trimSources(folder) {
+  for (const entry of readdirSync(folder, { withFileTypes: true })) {
+    const path = join(folder, entry.name)
+    if (entry.isDirectory()) trimSources(path)
+    else if (
+      /\.map$|^(CHANGELOG|HISTORY)\.md$/i.test(entry.name) ||
+      (/\.[cm]?ts$/.test(entry.name) && !/\.d\.[cm]?ts$/.test(entry.name))
+    )
+      rmSync(path)
+  }
+}

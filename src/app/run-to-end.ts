@@ -1,0 +1,113 @@
+import type { Connector, Watermark } from '../connectors/connector.ts'
+import type { ConfigError } from '../domain/errors.ts'
+import type { TaskStatus } from '../domain/words.ts'
+import { scan } from '../producers/scan.ts'
+import type { Run } from '../store/runs.ts'
+import type { Context } from './context.ts'
+import { startCrew } from './crew.ts'
+import { preflight } from './preflight.ts'
+
+export interface RunOptions {
+  run: Run
+  connector: Connector
+  watermarkAt: (records: number) => Watermark
+  signal: AbortSignal
+  onProgress?: (progress: Progress) => void
+}
+
+export interface Progress {
+  records: number
+  scanned: boolean
+  counts: Record<TaskStatus, number>
+  settledAtomic: bigint
+}
+
+export type RunEnd = 'finished' | 'parked' | 'interrupted'
+
+const graceMs = 15_000
+
+/**
+ * Takes one run to its end in this process: scans, looks up, writes back. Ends `parked` when all that is left waits for
+ * a budget, a wallet or a doubt, and `interrupted` when the signal fires; either way everything stands in the ledger and
+ * the same call goes on with it. Throws the ConfigError that made going on pointless.
+ */
+export async function runToEnd(context: Context, options: RunOptions): Promise<RunEnd> {
+  const { run, connector, signal } = options
+  const { runs, tasks, lookups } = context
+  await preflight(context)
+  context.connectors.set(connector.name, connector)
+  const halt = new AbortController()
+  let haltedBy: ConfigError | undefined
+  const stop = AbortSignal.any([signal, halt.signal])
+  // Whoever starts a run again has acted on what parked it: a cap raised, a wallet filled.
+  await lookups.unpark(run.id)
+  const crew = await startCrew(context, {
+    owner: { runId: run.id },
+    onHalt(error) {
+      haltedBy ??= error
+      halt.abort()
+    },
+  })
+  try {
+    await scan(
+      run,
+      connector,
+      {
+        runs,
+        tasks,
+        lookups,
+        watermarkAt: options.watermarkAt,
+        advance: crew.advance,
+        onPage: () => crew.wake(),
+      },
+      stop,
+    )
+    if (!stop.aborted) await runs.setState(run.id, 'working')
+    await untilDone(context, options, stop)
+  } finally {
+    await crew.stop(graceMs)
+    context.connectors.delete(connector.name)
+  }
+  if (stop.aborted) await runs.setState(run.id, 'stopped')
+  if (haltedBy) throw haltedBy
+  if (signal.aborted) return 'interrupted'
+  const { parked } = await tasks.counts(run.id)
+  await runs.setState(run.id, parked > 0 ? 'parked' : 'finished')
+  return parked > 0 ? 'parked' : 'finished'
+}
+
+/** Looks at the ledger until no task of the run is open. Looking is cheap for small runs and rare for large ones. */
+async function untilDone(
+  context: Context,
+  { run, onProgress }: RunOptions,
+  signal: AbortSignal,
+): Promise<void> {
+  const { tasks, runs } = context
+  while (!signal.aborted) {
+    const startedMs = performance.now()
+    const done = !(await tasks.hasOpen(run.id))
+    if (onProgress) {
+      const [counts, figures, current] = [
+        await tasks.counts(run.id),
+        await runs.spent(run.id),
+        await runs.get(run.id),
+      ]
+      onProgress({ records: current?.records ?? 0, scanned: true, counts, settledAtomic: figures })
+    }
+    if (done) return
+    const tookMs = performance.now() - startedMs
+    await pause(Math.max(100, tookMs * 20), signal)
+  }
+}
+
+function pause(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(end, ms)
+    signal.addEventListener('abort', end, { once: true })
+    function end(): void {
+      clearTimeout(timer)
+      signal.removeEventListener('abort', end)
+      resolve()
+    }
+  })
+}

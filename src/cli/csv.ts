@@ -1,0 +1,93 @@
+import { Command, Option } from 'commander'
+import type { Config } from '../app/config.ts'
+import { enrichCsv, openInput, planCsv, type CsvPlan } from '../app/enrich-csv.ts'
+import { assertWritableOutput } from '../connectors/csv/index.ts'
+import { ConfigError } from '../domain/errors.ts'
+import { objectKinds, type ObjectKind } from '../domain/words.ts'
+import { exitStatus } from './exit.ts'
+import { createProgressView } from './progress.ts'
+import { printSummary } from './print-summary.ts'
+import { stopSignal, withContext } from './with-context.ts'
+
+interface Options {
+  object: ObjectKind
+  out?: string
+  plan?: true
+  json?: true
+  budget?: string
+}
+
+export function csvCommand(): Command {
+  return new Command('csv')
+    .description(
+      'Enrich a CSV file. What the ledger already holds is not bought again; a run that was broken off goes on.',
+    )
+    .argument('<in>', 'the CSV file; its columns are found by name (profnet_url, domain, email ...)')
+    .addOption(new Option('--object <kind>', 'what its rows are').choices(objectKinds).makeOptionMandatory())
+    .option('--out <file>', 'where the enriched CSV goes (- for standard output)')
+    .option('--plan', 'show what would be bought and what it would cost, and pay nothing')
+    .option('--json', 'print one JSON document on standard output; progress stays on standard error')
+    .addHelpText(
+      'after',
+      `
+Examples:
+  paydirt csv companies.csv --object company --plan
+  paydirt csv companies.csv --object company --out enriched.csv
+
+Exit status: 0 every row is final · 1 failed · 2 wrong use or configuration · 3 work is parked (a cap, an empty wallet)`,
+    )
+    .action(run)
+}
+
+async function run(input: string, options: Options): Promise<void> {
+  const out = options.out
+  if (!options.plan && out === undefined) {
+    throw new ConfigError(
+      'no_out',
+      '--out <file> says where the enriched CSV goes (or use --plan to see the cost first)',
+    )
+  }
+  if (out === '-' && options.json)
+    throw new ConfigError('two_outputs', '--json and --out - both want standard output')
+  if (out !== undefined) await assertWritableOutput(input, out)
+  const signal = stopSignal()
+
+  await withContext(async (context) => {
+    const csv = await openInput(context.config as Config, { input, object: options.object })
+    for (const warning of csv.warnings) process.stderr.write(`paydirt: ${warning}\n`)
+    if (options.plan) {
+      const plan = await planCsv(context, csv)
+      process.stdout.write(options.json ? `${JSON.stringify(plan)}\n` : planText(plan))
+      return
+    }
+    const view = createProgressView({
+      total: csv.rowCount,
+      stream: process.stderr,
+      nowMs: () => performance.now(),
+    })
+    const { end, summary } = await enrichCsv(context, csv, {
+      out: out as string,
+      signal,
+      onProgress: (progress) => view.show(progress),
+      onResumed: (run) =>
+        process.stderr.write(`paydirt: going on with run ${run.id} of ${run.startedAt.toISOString()}\n`),
+    }).finally(() => view.end())
+    if (options.json) process.stdout.write(`${JSON.stringify(summary)}\n`)
+    else printSummary(out === '-' ? process.stderr : process.stdout, summary, end, out as string)
+    process.exitCode = {
+      finished: exitStatus.done,
+      parked: exitStatus.parked,
+      interrupted: exitStatus.interrupted,
+    }[end]
+  })
+}
+
+function planText({ records, lookups, tasks, cost }: CsvPlan): string {
+  const range = cost.low === cost.high ? cost.high : `${cost.low} to ${cost.high}`
+  return `${records} rows
+  ${lookups.unique} different profiles, ${lookups.duplicates} further rows are duplicates of them
+  ${lookups.cached} already in the ledger, ${lookups.toBuy} to buy
+  ${tasks.rejected} rejected and ${tasks.skipped} skipped, at no cost
+cost: ${range} USD at most. Nothing was paid.
+`
+}

@@ -1,0 +1,23 @@
+import {
+  BudgetExhaustedError,
+  ConfigError,
+  InputError,
+  PaydirtError,
+  describeError,
+} from '../domain/errors.ts'
+
+/** The exit statuses that scripts rely on (see the README). 130 is the shell's own for an interrupt. */
+export const exitStatus = { done: 0, failed: 1, usage: 2, parked: 3, interrupted: 130 } as const
+
+/** Prints an error as one line for a person, and answers the exit status that goes with its class. */
+export function reportError(error: unknown): number {
+  if (error instanceof PaydirtError) {
+    process.stderr.write(`paydirt: ${error.message}\n`)
+    if (error instanceof BudgetExhaustedError) return exitStatus.parked
+    return error instanceof ConfigError || error instanceof InputError ? exitStatus.usage : exitStatus.failed
+  }
+  process.stderr.write(`paydirt: unexpected error: ${describeError(error)}\n`)
+  if (process.env['PAYDIRT_LOG_LEVEL'] === 'debug' && error instanceof Error)
+    process.stderr.write(`${error.stack}\n`)
+  return exitStatus.failed
+}

@@ -1,0 +1,64 @@
+import { BudgetExhaustedError } from '../domain/errors.ts'
+import { formatUsd, type Atomic } from '../domain/money.ts'
+
+export interface FundsOptions {
+  address: string
+  balanceOf: (address: string) => Promise<Atomic>
+  now: () => Date
+}
+
+/** Refuses to sign what the wallet cannot pay. */
+export interface Funds {
+  /** Throws BudgetExhaustedError `wallet_empty` when the wallet cannot cover one more payment of this amount. */
+  assertCover(amountAtomic: Atomic): Promise<void>
+  /** The server found the wallet empty: nothing is signed until the balance has been looked at again. */
+  foundEmpty(): BudgetExhaustedError
+}
+
+const rereadMs = 15_000
+const pauseMs = 60_000
+
+/**
+ * Keeps an estimate of the wallet: the balance last read, less what was promised since. Every signature beyond the
+ * balance would leave an authorization alive that nobody can settle and that blocks its lookup until it is dead. When
+ * the chain does not answer, the server's own word decides.
+ */
+export function createFunds({ address, balanceOf, now }: FundsOptions): Funds {
+  let left: Atomic | undefined
+  let readAtMs = -Infinity
+  let reading: Promise<void> | undefined
+
+  async function read(): Promise<void> {
+    readAtMs = now().getTime()
+    left = await balanceOf(address).catch(() => undefined)
+  }
+
+  function empty(): BudgetExhaustedError {
+    const held = left === undefined ? 'no funds' : `${formatUsd(left < 0n ? 0n : left)} USDC`
+    return new BudgetExhaustedError(
+      'wallet_empty',
+      `the wallet ${address} holds ${held}, too little for the next lookup: send it USDC on Base`,
+      {
+        resumesAt: new Date(now().getTime() + pauseMs),
+      },
+    )
+  }
+
+  return {
+    async assertCover(amountAtomic) {
+      const ageMs = now().getTime() - readAtMs
+      const short = left !== undefined && left < amountAtomic
+      if (ageMs > rereadMs || (short && ageMs > 2_000))
+        await (reading ??= read().finally(() => (reading = undefined)))
+      else await reading
+      if (left === undefined) return
+      if (left < amountAtomic) throw empty()
+      left -= amountAtomic
+    },
+    foundEmpty() {
+      left = 0n
+      readAtMs = now().getTime()
+      return empty()
+    },
+  }
+}
