@@ -76,12 +76,13 @@ export function endBlock(learner: Learner, block: Block, ok: Outcome): Learner {
   const ended = open.windows
     .filter((w) => endsBetween(w, block.lastFailMs, ok.sentAtMs) && lastedMs <= w.lengthMs)
     .sort((a, b) => usedPart(b, block) - usedPart(a, block))[0]
-  if (ended) return withWindow(open, windowAfterBlock(ended, block))
+  if (ended) return endWithWindow(open, ended, block, ok)
   if (!rateBinds(open)) {
     const binding = open.windows.reduce((a, b) => (windowIntervalMs(b) > windowIntervalMs(a) ? b : a))
     if (lastedMs <= binding.lengthMs) return contradict(open, binding, block, ok)
   }
-  return lastedMs <= shortBlockMs ? endShortBlock(open, ok) : endLongBlock(open, block, ok)
+  const ending = lastedMs <= shortBlockMs ? endShortBlock(open, block, ok) : endLongBlock(open, block, ok)
+  return { ...ending, blockEndedMs: ok.sentAtMs }
 }
 
 function endsBetween(window: WindowLayer, fromMs: number, toMs: number): boolean {
@@ -92,12 +93,38 @@ function usedPart(window: WindowLayer, block: Block): number {
   return ((placeIn(window, block.places)?.ordinal ?? 1) - 1) / window.base
 }
 
-/** The window was spent before its known count: the limit has come down to where the first refusal stood. */
-function windowAfterBlock(window: WindowLayer, block: Block): WindowLayer {
+/**
+ * The window was spent before its known count: the limit has come down to where the first refusal stood. Not all the way at once,
+ * because a block with another cause may end with the window by chance; and when it happens again, the true window is longer.
+ */
+function endWithWindow(open: Learner, window: WindowLayer, block: Block, ok: Outcome): Learner {
   const place = placeIn(window, block.places)
-  if (!place) return window
-  const limit = Math.max(1, place.ordinal - 1)
-  return { ...window, limit, base: limit, confirmed: true, capIndex: -1, okSinceRefusal: 0 }
+  if (!place) return open
+  const longer = candidateWindowMs.find((length) => length > window.lengthMs)
+  if (window.lowered >= 1 && longer) {
+    const windows = open.windows.filter((w) => w.lengthMs !== window.lengthMs)
+    return open.windows.some((w) => w.lengthMs === longer)
+      ? { ...open, windows }
+      : withWindow({ ...open, windows }, windowFrom(open, longer, ok))
+  }
+  const limit = Math.max(1, place.ordinal - 1, Math.floor(0.4 * window.base))
+  const lowered = window.lowered + (limit < 0.9 * window.base ? 1 : 0)
+  return withWindow(open, {
+    ...window,
+    limit,
+    base: limit,
+    confirmed: true,
+    capIndex: -1,
+    okSinceRefusal: 0,
+    probeAfterOks: limit,
+    lowered,
+  })
+}
+
+/** A window that begins now, with what was served in its length before as a first limit. */
+function windowFrom(open: Learner, lengthMs: number, ok: Outcome): WindowLayer {
+  const permitted = countBetween(open.history, ok.sentAtMs - lengthMs, ok.sentAtMs - 1)
+  return newWindow(ok.sentAtMs, lengthMs, Math.max(1, permitted))
 }
 
 /**
@@ -128,10 +155,21 @@ function slide(open: Learner, ok: Outcome, certain: boolean): Learner {
   return withMeasuredRate(open, rate, Math.min(0.03, 0.2 / (lengthMs / 1000)))
 }
 
-/** A window of a second ends where success returns, so the second before holds exactly what it permits. */
-function endShortBlock(open: Learner, ok: Outcome): Learner {
-  const measured = countBetween(open.history, ok.sentAtMs - 1000, ok.sentAtMs - 1)
+function endShortBlock(open: Learner, block: Block, ok: Outcome): Learner {
+  const measured = goodput(open, block, ok)
   return withMeasuredRate(open, Math.min(open.rate * 0.99, Math.max(measured, open.rate / 10)), 0.03)
+}
+
+/**
+ * A short window ends where success returns: between two such ends lies a whole number of windows and all that they permit. After
+ * the first block the length is unknown; the most that any likely one held is corrected by the next refusals.
+ */
+function goodput(open: Learner, block: Block, ok: Outcome): number {
+  const perSecond = (lengthMs: number) =>
+    countBetween(open.history, ok.sentAtMs - lengthMs, ok.sentAtMs - 1) / (lengthMs / 1000)
+  const sinceEndMs = ok.sentAtMs - open.blockEndedMs
+  if (sinceEndMs >= 1000 && sinceEndMs < 10_000) return perSecond(sinceEndMs)
+  return Math.max(...[1000, 2000, 3000].filter((ms) => ms > ok.sentAtMs - block.sinceMs).map(perSecond))
 }
 
 function endLongBlock(open: Learner, block: Block, ok: Outcome): Learner {
@@ -140,12 +178,11 @@ function endLongBlock(open: Learner, block: Block, ok: Outcome): Learner {
   if (slides && slides.untilMs > ok.atMs && lastedMs <= slides.lengthMs) return slide(open, ok, true)
   const lengthMs =
     open.windows.find((w) => lastedMs <= w.lengthMs)?.lengthMs ??
-    candidateWindowMs.find((length) => length >= lastedMs * 1.02) ??
+    candidateWindowMs.find((length) => length > (lastedMs + block.lastFailMs - block.sinceMs) / 2) ??
     candidateWindowMs.at(-1)!
-  const permitted = countBetween(open.history, ok.sentAtMs - lengthMs, ok.sentAtMs - 1)
   // A shorter window that seemed to be spent as well was a first guess at this one.
   const windows = open.windows.filter((w) => w.lengthMs > lengthMs || usedPart(w, block) < 0.9)
-  return withWindow({ ...open, windows }, newWindow(ok.sentAtMs, lengthMs, Math.max(1, permitted)))
+  return withWindow({ ...open, windows }, windowFrom(open, lengthMs, ok))
 }
 
 function withWindow(learner: Learner, window: WindowLayer): Learner {

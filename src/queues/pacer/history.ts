@@ -11,13 +11,14 @@ export interface Checkpoint {
 const keepMs = 2 * 86_400_000
 const resolutionMs = 50
 
-export function addSuccess(history: readonly Checkpoint[], sentAtMs: number): Checkpoint[] {
+export function addSuccess(history: readonly Checkpoint[], atMs: number): Checkpoint[] {
+  const sentAtMs = Math.round(atMs)
   const last = history.at(-1)
   if (!last) return [{ atMs: sentAtMs, count: 1 }]
   if (sentAtMs < last.atMs + resolutionMs)
     return [...history.slice(0, -1), { ...last, count: last.count + 1 }]
   const grown = [...history, { atMs: sentAtMs, count: last.count + 1 }]
-  return grown.length > 160 ? thin(grown, sentAtMs) : grown
+  return grown.length > 120 ? thin(grown, sentAtMs) : grown
 }
 
 /** Successes sent in (fromMs, toMs], read between the lines where the record is coarse. */
@@ -38,14 +39,14 @@ function countUpTo(history: readonly Checkpoint[], atMs: number): number {
   return before?.count ?? 0
 }
 
-/** A gap may be a thirtieth of its age: about 100 points for two days. */
+/** A gap may be a twentieth of its age: some 80 points for two days. */
 function thin(history: readonly Checkpoint[], nowMs: number): Checkpoint[] {
   const kept: Checkpoint[] = []
   for (const [i, point] of history.entries()) {
     const next = history[i + 1]
     const previous = kept.at(-1)
     const tooOld = nowMs - point.atMs > keepMs
-    const needless = next && previous && next.atMs - previous.atMs < (nowMs - point.atMs) / 30
+    const needless = next && previous && next.atMs - previous.atMs < (nowMs - point.atMs) / 20
     if (!tooOld && !needless) kept.push(point)
   }
   return kept

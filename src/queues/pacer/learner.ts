@@ -12,18 +12,22 @@ export interface Learner {
   /** Successes since the last 429 while the rate was the bottleneck. */
   okRun: number
   grownAtMs: number
+  /** From 0.1 to 1: how sure the rate is. An unsure one is probed sooner; each refusal where it was expected doubles it. */
+  sureness: number
   /** The rate from which the probe set out; null when it was never certain. */
   probeFrom: number | null
   /** Since when the probe stands at twice that rate. */
   probeHeldSinceMs: number | null
   refusedRun: RefusedRun | null
   block: Block | null
+  blockEndedMs: number
   notBeforeMs: number
   windows: WindowLayer[]
   /** Windows up to this length were found to slide: they are left to the rate until then. */
   sliding: { lengthMs: number; untilMs: number } | null
   history: Checkpoint[]
-  headers: { resetAtMs: number; intervalMs: number } | null
+  /** What `RateLimit-*` said last; it holds until the reset. */
+  headers: { resetAtMs: number; intervalMs: number; sentAtMs: number } | null
   /** Successes between two refusals to aim at: more when each refusal costs a long Retry-After. */
   okPerRefusal: number
   lastAtMs: number
@@ -73,8 +77,10 @@ export const defaultLearnerTerms: LearnerTerms = {
   maxPerSecond: 1000,
 }
 
+export const leastSureness = 0.1
+
 /** Successes for one refusal in `hold`. */
-export const okPerRefusal = 300
+export const okPerRefusal = 320
 
 export function newLearner(terms: LearnerTerms): Learner {
   return {
@@ -83,10 +89,12 @@ export function newLearner(terms: LearnerTerms): Learner {
     rate: clampRate(terms.initialPerSecond, terms),
     okRun: 0,
     grownAtMs: 0,
+    sureness: leastSureness,
     probeFrom: null,
     probeHeldSinceMs: null,
     refusedRun: null,
     block: null,
+    blockEndedMs: 0,
     notBeforeMs: 0,
     windows: [],
     sliding: null,

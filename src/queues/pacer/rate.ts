@@ -1,5 +1,12 @@
 /** The limit as a rate: the ramp, the climb, and what a refusal costs. */
-import { clampRate, type Learner, type LearnerTerms, type Outcome, type RefusedRun } from './learner.ts'
+import {
+  clampRate,
+  leastSureness,
+  type Learner,
+  type LearnerTerms,
+  type Outcome,
+  type RefusedRun,
+} from './learner.ts'
 import { windowIntervalMs } from './windows.ts'
 
 /** A refusal lowers the rate by this part; `okPerRefusal` successes raise it by the same. */
@@ -49,12 +56,12 @@ function withinProbe(learner: Learner, climbed: number, ok: Outcome): Learner {
 
 function probeAfter(learner: Learner): number {
   const seconds = Math.max(probeAfterSeconds, (2 * slidingMs(learner)) / 1000)
-  return Math.max(probeAfterRuns * learner.okPerRefusal, seconds * learner.rate)
+  return Math.max(probeAfterRuns * learner.okPerRefusal * learner.sureness, seconds * learner.rate)
 }
 
 function probeDouble(learner: Learner): number {
   const seconds = Math.max(probeDoubleSeconds, slidingMs(learner) / 5000)
-  return Math.max(probeDoubleOks, seconds * learner.rate)
+  return Math.max(probeDoubleOks * learner.sureness, seconds * learner.rate)
 }
 
 /** A window that slides answers for what was sent in all of its length. */
@@ -67,6 +74,11 @@ function climbStep(okRun: number, learner: Learner): number {
   const base = cutPerRefusal / learner.okPerRefusal
   const beyond = Math.max(0, okRun - probeAfter(learner))
   return Math.min(base * 2 ** (beyond / probeDouble(learner)), Math.LN2 / Math.max(1, learner.rate))
+}
+
+export function surenessAfterRefusal({ sureness, phase, rate, probeFrom }: Learner): number {
+  const rose = phase === 'probe' && (probeFrom === null || rate > 1.25 * probeFrom)
+  return rose ? sureness : Math.min(1, 2 * sureness)
 }
 
 /** A bucket answers a probe late, when it has run dry: what was climbed beyond the last certain rate counts a quarter. */
@@ -113,5 +125,12 @@ export function withMeasuredRate(learner: Learner, rate: number, growthPerSecond
   const measured = { ...learner, rate }
   const hurry = Math.log2(Math.max(1, (growthPerSecond / rate) * (learner.okPerRefusal / cutPerRefusal)))
   const okRun = Math.floor(probeAfter(measured) + probeDouble(measured) * hurry)
-  return { ...measured, okRun, phase: 'probe', probeFrom: null, probeHeldSinceMs: null }
+  return {
+    ...measured,
+    okRun,
+    phase: 'probe',
+    probeFrom: null,
+    probeHeldSinceMs: null,
+    sureness: leastSureness,
+  }
 }

@@ -20,8 +20,8 @@ export interface Scenario {
   workers?: number
   processes?: number
   /** Time from the grant to the server's count: median of a lognormal. */
-  outboundMs?: number
-  outboundSpread?: number
+  outboundMs?: number | undefined
+  outboundSpread?: number | undefined
   trace?: (outcome: Outcome, after: Learner, before: Learner) => void
 }
 
@@ -42,7 +42,7 @@ const flushMs = 50
 const lateTimerMs = 1.5
 
 export function simulate(scenario: Scenario): Run {
-  const { durationMs, workers = 100, processes = 1, outboundMs = 12, outboundSpread = 0.5 } = scenario
+  const { durationMs, workers = 100, processes = 1, outboundMs, outboundSpread } = scenario
   const random = seeded(scenario.seed)
   const admits = scenario.limit(random)
   const events = createTimeline()
@@ -78,7 +78,7 @@ export function simulate(scenario: Scenario): Run {
     }
 
     function send(grant: TokenGrant, askedMs: number): void {
-      const outMs = between3And60(outboundMs * Math.exp(outboundSpread * normal(random)))
+      const outMs = outboundDelay(random, outboundMs, outboundSpread)
       events.after(outMs, () => {
         const served = admits(events.now())
         arrivals.push({ atMs: events.now(), served })
@@ -123,8 +123,9 @@ export function simulate(scenario: Scenario): Run {
   }
 }
 
-function between3And60(ms: number): number {
-  return Math.min(60, Math.max(3, ms))
+/** The way from the grant to the server's count; lognormal. */
+export function outboundDelay(random: () => number, medianMs = 12, spread = 0.5): number {
+  return Math.min(60, Math.max(3, medianMs * Math.exp(spread * normal(random))))
 }
 
 /** What a limit counts against: a refused call may count as well. */

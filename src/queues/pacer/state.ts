@@ -1,30 +1,40 @@
 /**
  * What the pacer knows of a limit that nobody tells it, as a pure function of what came back.
  *
- *            first 429            success returns soon            no 429 for long
- *   learn ───────────────▶ blocked ──────────────────▶ hold ─────────────────────────▶ probe
- *   rate doubles           single    (rate: measured)  −1 % a 429,    429: back        climbs ever
- *   every second           trials                      +0.0033 % an ok ◀─────────────── faster
- *                          ▲   │
- *         a run of 429s ───┘   └── success returns late: a window of that length is known from now on
+ *           first 429              success returns               no 429 for long
+ *   learn ─────────────▶ blocked ───────────────────▶ hold ───────────────────────▶ probe
+ *   rate doubles         single     soon: the rate    down a little    ◀──────────  climbs ever faster,
+ *   every second         trials     is measured       with a 429, up      a 429     by twice at a time
+ *                           ▲       late: a window    a little with
+ *                           │       is known          each success
+ *                           └──────── a run of 429s ──────┘
  *
  * Two kinds of limit are held at once, and the slower one sets the pace:
  *
- * - The *rate* (windows of a second, sliding windows, token buckets). In `hold` it settles where one request in 300 is refused;
- *   that refusal is the only way to know that the limit still stands where it stood. Successes teach only while the pacer was
- *   the bottleneck.
+ * - The *rate* (windows of a second or so, sliding windows, token buckets). In `hold` it settles where one request in
+ *   `okPerRefusal` is refused; that refusal is the only way to know that the limit still stands where it stood. Successes teach
+ *   only while the pacer was the bottleneck.
  * - Counted *windows* (`windows.ts`): ten seconds, a minute, an hour. Their count is exact after one refusal, spent evenly,
  *   and tried with one request too many at the end of a window.
  *
- * The length of a block tells which of the two was hit. Answers come late and out of order, from many processes: a grant carries
- * its time, its epoch and its place in each window, and nothing here depends on the order of reports.
+ * The length of a block tells which of the two was hit (`block.ts`). Answers come late and out of order, from many processes: a
+ * grant carries its time, its epoch and its place in each window, and nothing here depends on the order of reports.
  *
  * Times are milliseconds on Redis's clock; rates are requests a second.
  */
 import { endBlock, failTrial, shortBlockMs, startBlock } from './block.ts'
 import { addSuccess } from './history.ts'
 import { clampRate, okPerRefusal, type Learner, type LearnerTerms, type Outcome } from './learner.ts'
-import { climb, extendRun, isBlock, pauseAfter, ramp, rateAfterRefusal, rateBinds } from './rate.ts'
+import {
+  climb,
+  extendRun,
+  isBlock,
+  pauseAfter,
+  ramp,
+  rateAfterRefusal,
+  rateBinds,
+  surenessAfterRefusal,
+} from './rate.ts'
 import type { Pace, WindowPace } from './token.ts'
 import { exhausted, learnFromPlaces, spentAt, windowIntervalMs, windowPaces } from './windows.ts'
 
@@ -34,7 +44,7 @@ export function learn(before: Learner, outcome: Outcome, terms: LearnerTerms): L
   const learner = count(rested(before, outcome), outcome)
   const taught =
     outcome.kind === 'ok' ? learnFromOk(learner, outcome, terms) : learnFromRefusal(learner, outcome, terms)
-  const known = outcome.rateLimit ? learnFromHeaders(taught, outcome, outcome.rateLimit) : taught
+  const known = outcome.rateLimit ? learnFromHeaders(taught, outcome, outcome.rateLimit, terms) : taught
   return { ...known, rate: clampRate(known.rate, terms), lastAtMs: Math.max(known.lastAtMs, outcome.atMs) }
 }
 
@@ -76,8 +86,9 @@ function learnFromRefusal(learner: Learner, refusal: Outcome, terms: LearnerTerm
     return refusal.epoch === learner.epoch ? failTrial(learner, learner.block, refusal) : learner
   }
   if (refusal.epoch < learner.epoch) return learner
-  const windows = learner.windows.map((w) => spentAt(w, refusal))
+  // The shortest window that explains it: were it a longer one, the refusals would go on past the end of this one.
   const spent = learner.windows.find((w) => exhausted(w, refusal))
+  const windows = learner.windows.map((w) => spentAt(w, refusal, w !== spent))
   if (spent) {
     return honourRetryAfter({ ...learner, windows, okRun: 0 }, refusal)
   }
@@ -93,7 +104,10 @@ function learnFromRefusal(learner: Learner, refusal: Outcome, terms: LearnerTerm
     return startBlock(next, refusal, run.firstSentMs)
   }
   const rate = clampRate(rateAfterRefusal(learner), terms)
-  return honourRetryAfter({ ...next, rate, okRun: 0, phase: 'hold' }, refusal)
+  return honourRetryAfter(
+    { ...next, rate, sureness: surenessAfterRefusal(learner), okRun: 0, phase: 'hold' },
+    refusal,
+  )
 }
 
 /** A pause of R seconds costs R × rate requests, so it is asked for a hundred times more rarely than that. */
@@ -107,17 +121,28 @@ function honourRetryAfter(learner: Learner, refusal: Outcome): Learner {
   }
 }
 
-/** Told beats learned. What other processes have sent since is unknown here, so the share left is spread to the reset. */
+/**
+ * Told beats learned: what remains is spread to the reset, less what has gone out since the answer's own request. An answer that
+ * overtook a later one is stale.
+ */
 function learnFromHeaders(
   learner: Learner,
   outcome: Outcome,
   told: NonNullable<Outcome['rateLimit']>,
+  terms: LearnerTerms,
 ): Learner {
+  if (told.resetMs <= 0 || outcome.sentAtMs < (learner.headers?.sentAtMs ?? 0)) return learner
   const resetAtMs = outcome.atMs + told.resetMs
-  const remaining = Math.max(0, told.remaining)
-  if (remaining === 0)
-    return { ...learner, notBeforeMs: Math.max(learner.notBeforeMs, resetAtMs), headers: null }
-  return { ...learner, headers: { resetAtMs, intervalMs: told.resetMs / remaining } }
+  const underWay = (outcome.atMs - outcome.sentAtMs) / intervalMs(learner, outcome.atMs)
+  const remaining = Math.floor(told.remaining - underWay)
+  if (remaining < 1) {
+    const notBeforeMs = told.remaining < 1 ? resetAtMs : learner.notBeforeMs
+    return { ...learner, notBeforeMs: Math.max(learner.notBeforeMs, notBeforeMs) }
+  }
+  const rate = clampRate((1000 * remaining) / told.resetMs, terms)
+  const headers = { resetAtMs, intervalMs: 1000 / rate, sentAtMs: outcome.sentAtMs }
+  // Kept as the rate as well, for the moment after the reset until the first answer of the next window.
+  return { ...learner, headers, rate, phase: learner.block ? learner.phase : 'hold' }
 }
 
 function count(learner: Learner, outcome: Outcome): Learner {

