@@ -2,6 +2,8 @@ import { randomBytes, randomUUID } from 'node:crypto'
 import { privateKeyToAccount, type LocalAccount } from 'viem/accounts'
 import type { Connector } from '../connectors/connector.ts'
 import { ConfigError } from '../domain/errors.ts'
+import type { ChargeJournal } from '../domain/ports/charge-journal.ts'
+import type { Send } from '../domain/ports/transport.ts'
 import type { Fact } from '../domain/record.ts'
 import type { Operation } from '../domain/words.ts'
 import { budgetLines } from '../pay/budget.ts'
@@ -54,9 +56,12 @@ export interface Engine {
   freshUntil: (operation: Operation, outcome: Fact['outcome'], now: Date) => Date
 }
 
+/** What tests put in another's place, or around it. */
 export interface Overrides {
   now?: () => Date
   log?: Log
+  journal?: (journal: ChargeJournal) => ChargeJournal
+  send?: (send: Send) => Send
 }
 
 const dayMs = 86_400_000
@@ -114,9 +119,9 @@ export async function createContext(config: Config, overrides: Overrides = {}): 
               : { placeholderHeader: config.logoPlaceholderHeader }),
           })
     const payer = createPayer({
-      journal: createChargeJournal(db, { now, newId: randomUUID }),
+      journal: around(overrides.journal, createChargeJournal(db, { now, newId: randomUUID })),
       terms: createTermsBook(db, { now }),
-      send: transport.send,
+      send: around(overrides.send, transport.send),
       takeTurn: createTakeTurn(pacer, now),
       protocols: [
         createX402({
@@ -166,6 +171,10 @@ export async function createContext(config: Config, overrides: Overrides = {}): 
       for (const release of releases.reverse()) await release()
     },
   }
+}
+
+function around<T>(wrap: ((inner: T) => T) | undefined, inner: T): T {
+  return wrap ? wrap(inner) : inner
 }
 
 function required<T>(value: T | undefined, name: string, meaning: string): T {

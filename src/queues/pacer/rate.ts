@@ -12,8 +12,8 @@ import { windowIntervalMs } from './windows.ts'
 /** A refusal lowers the rate by this part; `okPerRefusal` successes raise it by the same. */
 const cutPerRefusal = 0.004
 /** Without a refusal for that many times as long, the climb doubles its speed again and again. */
-const probeAfterRuns = 1.5
-const probeDoubleOks = 50
+const probeAfterRuns = 2
+const probeDoubleOks = 60
 /** A window of a second answers only at its end: neither may be faster than that. */
 const probeAfterSeconds = 5
 const probeDoubleSeconds = 2
