@@ -16,8 +16,9 @@ const probeAfterRuns = 2
 const probeDoubleOks = 60
 /** A window of a second answers only at its end: neither may be faster than that. */
 const probeAfterSeconds = 5
-const probeDoubleSeconds = 2
+const probeDoubleSeconds = 3
 const probeHeldMs = 60_000
+const keptOfProbe = 0.25
 const runOfRefusals = 5
 const runSpanMs = 200
 
@@ -76,17 +77,20 @@ function climbStep(okRun: number, learner: Learner): number {
   return Math.min(base * 2 ** (beyond / probeDouble(learner)), Math.LN2 / Math.max(1, learner.rate))
 }
 
+/** Where the refusal was expected, the rate is surer than before; where a probe had risen, it is not. */
 export function surenessAfterRefusal({ sureness, phase, rate, probeFrom }: Learner): number {
   const rose = phase === 'probe' && (probeFrom === null || rate > 1.25 * probeFrom)
   return rose ? sureness : Math.min(1, 2 * sureness)
 }
 
-/** A bucket answers a probe late, when it has run dry: what was climbed beyond the last certain rate counts a quarter. */
+/** A bucket answers a probe late, when it has run dry, so of a climb by a few percent only a part is kept. */
 export function rateAfterRefusal(learner: Learner): number {
   const { rate, probeFrom, phase } = learner
   const cut = rate * (1 - cutPerRefusal)
   if (phase !== 'probe') return cut
-  if (probeFrom !== null && rate < 1.25 * probeFrom) return Math.min(cut, probeFrom ** 0.75 * rate ** 0.25)
+  if (probeFrom !== null && rate < 1.25 * probeFrom) {
+    return Math.min(cut, probeFrom ** (1 - keptOfProbe) * rate ** keptOfProbe)
+  }
   return cut / (1 + climbStep(learner.okRun, learner) * rate * 0.5)
 }
 

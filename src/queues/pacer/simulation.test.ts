@@ -47,7 +47,7 @@ describe('in steady state, against a limit a second', () => {
     '$kind $perSecond/s (refused calls count: $countsRefused): use ≥ $use, refused ≤ $refused, four processes within 0.3 points',
     ({ kind, perSecond, countsRefused, use, refused }) => {
       // Long enough that one refusal more or less is not what is measured.
-      const durationMs = 2 * minute + Math.max(4, 160 / perSecond) * minute
+      const durationMs = 2 * minute + Math.max(4, Math.min(16, 600 / perSecond)) * minute
       const scenario = {
         limit: always(kind, { limitAt: () => perSecond, windowMs: second, countsRefused }),
         permitted: evenly(perSecond, second),
