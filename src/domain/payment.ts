@@ -1,8 +1,23 @@
 import type { Atomic } from './money.ts'
 import type { LookupKey } from './keys.ts'
 
-export const protocols = ['x402', 'mpp', 'api_key'] as const
+/** `mpp` moves USDC on the chain and can be asked whether it did; `mpp_card` charges a card, and nobody can be asked. */
+export const protocols = ['x402', 'mpp', 'mpp_card', 'api_key'] as const
 export type Protocol = (typeof protocols)[number]
+
+/**
+ * What ties a challenge to one request. Whoever offers it takes it once, so its terms are never remembered for the
+ * endpoint: every lookup asks for a challenge of its own.
+ */
+export interface SingleUse {
+  realm: string
+  /** Of the request's body, as the challenge has it (`sha-256=…`); null when it names none. */
+  digest: string | null
+  /** Unix seconds at which challenge and proof end; null when it names no time. */
+  expiresAt: number | null
+  /** The header that carries the proof, in lower case. */
+  header: string
+}
 
 /**
  * One offer of a payment challenge, as read from the wire and not yet trusted. The spending policy looks at the named
@@ -17,20 +32,28 @@ export interface Offer {
   payTo: string
   /** As the server wrote it. Only the policy turns it into an amount. */
   amount: string
+  /** Decimals that the challenge says its amount has; absent: those of the asset. */
+  decimals?: number
+  /** 0 where the challenge names the end itself: see `singleUse`. */
   maxTimeoutSeconds: number
   /** EIP-712 domain under which the token checks the signature. */
   domainName: string
   domainVersion: string
-  /** How the asset moves: anything but EIP-3009 is refused. */
+  /** How the asset moves: on the chain anything but EIP-3009 is refused. */
   transferMethod: string
-  /** When the money moves: anything but after the answer is refused. */
+  /** When the money moves: `after` the answer; `unsaid` in a protocol that has no word for it. Anything else is refused. */
   paymentFlow: string
+  /** Only of a challenge that is good for one request. */
+  singleUse?: SingleUse
   /** The server keeps answers by payment id and gives them again. */
   paymentIdentifier: boolean
   raw: Record<string, unknown>
 }
 
-/** An offer that the policy has let through, with its price read. Cached per endpoint: a paid lookup is then one request. */
+/**
+ * An offer that the policy has let through, with its price read in USDC's smallest unit whatever it is paid in. Cached
+ * per endpoint unless it is for single use: a paid lookup is then one request.
+ */
 export interface Terms extends Omit<Offer, 'amount'> {
   amountAtomic: Atomic
 }
@@ -95,7 +118,7 @@ export interface ResponseHead {
   body: string
 }
 
-/** A way of paying. x402 and MPP implement it; the payer knows no other difference between them. */
+/** A way of paying. x402 and MPP implement it; the payer knows no other difference between them than `singleUse`. */
 export interface PaymentProtocol {
   readonly name: Protocol
   /** Every offer of a challenge, wherever it stands; none when the answer is no challenge of this protocol. Never throws. */

@@ -1,4 +1,10 @@
-import { FatalError, PaydirtError, PaymentInDoubtError, PolicyDeniedError } from '../domain/errors.ts'
+import {
+  FatalError,
+  PaydirtError,
+  PaymentInDoubtError,
+  PolicyDeniedError,
+  RetriableError,
+} from '../domain/errors.ts'
 import type { LookupKey } from '../domain/keys.ts'
 import type { Charge, PaymentProtocol, Protocol, ResponseHead, Terms } from '../domain/payment.ts'
 import type { BudgetLine, ChargeJournal, StoredAnswer, TermsBook } from '../domain/ports/charge-journal.ts'
@@ -43,6 +49,8 @@ export interface PayerOptions {
   /** Buy again, once, what was paid for and never answered. */
   rebuyLost: boolean
   now: () => Date
+  /** The body as it leaves the transport, where that changes it: a challenge may name its digest. */
+  wireBody?: (body: string) => string
   /** Counts requests that carry no charge (challenges, free answers). */
   onRequest?: (runId: string, response: ResponseHead | undefined) => void
 }
@@ -97,6 +105,8 @@ export function createPayer(options: PayerOptions): Payer {
       throw new FatalError('paid_no_data', `paid ${lost} time(s) and never answered; not bought again`)
     }
     let terms = await book.terms(purchase.request.endpoint)
+    // Remembered under other settings: what is not configured any more is not paid by.
+    if (terms && !options.policy.order.includes(terms.protocol)) terms = undefined
     const refusal = refusedUntil.get(purchase.request.endpoint)
     if (!terms && refusal && refusal.untilMs > now().getTime()) throw refusal.error
     let turn = await options.takeTurn(purchase.lane)
@@ -105,6 +115,14 @@ export function createPayer(options: PayerOptions): Payer {
       if ('outcome' in probed) return probed
       terms = probed
       turn = await options.takeTurn(purchase.lane)
+      // The wait for a place in the pace may have outlived a challenge that is good for this one lookup only.
+      const endsAt = terms.singleUse?.expiresAt
+      if (endsAt != null && endsAt - now().getTime() / 1000 < lastSendSeconds) {
+        await turn.done(undefined)
+        throw new RetriableError('challenge_ended', 'the challenge ended before its turn came', {
+          countsAsTry: false,
+        })
+      }
     }
     return send(await reserve(purchase, terms, turn), purchase, turn)
   }
@@ -122,15 +140,19 @@ export function createPayer(options: PayerOptions): Payer {
     return admit(purchase, response)
   }
 
-  /** Takes a challenge through the spending policy; the terms that pass are remembered for the endpoint. */
+  /** Takes a challenge through the spending policy; the terms that pass are remembered for the endpoint, unless they are for this one lookup. */
   async function admit(purchase: Purchase, response: ResponseHead): Promise<Terms> {
-    const { endpoint, url } = purchase.request
+    const { endpoint, url, body } = purchase.request
     const host = new URL(url).host
     const offers = options.protocols.flatMap((protocol) => protocol.offers(response))
     const pins = new Map<Protocol, string | undefined>()
     for (const { name } of options.protocols) pins.set(name, await book.pinnedRecipient(host, name))
     try {
-      const terms = chooseTerms(offers, options.policy, (protocol) => pins.get(protocol))
+      const terms = chooseTerms(offers, options.policy, (protocol) => pins.get(protocol), {
+        url,
+        body: options.wireBody?.(body) ?? body,
+        nowMs: now().getTime(),
+      })
       const pinned = await book.pinRecipient(host, terms.protocol, terms.payTo)
       // Two processes may see their first challenges at once: whoever pinned first is right.
       if (options.policy.recipients.length === 0 && pinned.toLowerCase() !== terms.payTo.toLowerCase()) {
@@ -139,7 +161,7 @@ export function createPayer(options: PayerOptions): Payer {
           `recipient ${terms.payTo} is not the one first seen for ${host}`,
         )
       }
-      await book.remember(endpoint, terms)
+      if (!terms.singleUse) await book.remember(endpoint, terms)
       return terms
     } catch (error) {
       if (error instanceof PolicyDeniedError) {

@@ -1,7 +1,8 @@
+import { createHash } from 'node:crypto'
 import { isAddressEqual, isAddress } from 'viem'
 import { PolicyDeniedError } from '../domain/errors.ts'
 import { formatUsd, type Atomic } from '../domain/money.ts'
-import type { Offer, Protocol, Terms } from '../domain/payment.ts'
+import type { Offer, Protocol, SingleUse, Terms } from '../domain/payment.ts'
 
 /** What may be signed. Everything is pinned; a field of an offer that is not looked at here is not signed either. */
 export interface SpendingPolicy {
@@ -13,8 +14,14 @@ export interface SpendingPolicy {
   domainVersion: string
   /** Longest life that a challenge may ask for. */
   maxTimeoutSeconds: number
+  /** Longest life of a proof whose end the challenge itself names. Default 600: five minutes and some skew of clocks. */
+  maxProofSeconds?: number
   /** Recipients allowed; empty: whoever is pinned for the host. */
   recipients: readonly string[]
+  /** Realms that a challenge may name; empty: the host of the request. */
+  realms?: readonly string[]
+  /** Profiles that may charge a card; empty: no card is charged. */
+  cardProfiles?: readonly string[]
   /** Which protocol is taken first where a challenge offers several. */
   order: readonly Protocol[]
 }
@@ -28,7 +35,19 @@ export const basePolicy = {
   maxTimeoutSeconds: 3600,
 } as const
 
-export type Verdict = { ok: true; terms: Terms } | { ok: false; rule: string; message: string }
+/** The request that is to be paid for, as it goes over the wire. */
+export interface Asked {
+  url: string
+  body: string
+  nowMs: number
+}
+
+export type Verdict = { ok: true; terms: Terms } | Refusal
+interface Refusal {
+  ok: false
+  rule: string
+  message: string
+}
 
 /**
  * Chooses the first offer that passes, in the order of the configured protocols, and answers it as terms: the amount
@@ -38,9 +57,10 @@ export function chooseTerms(
   offers: readonly Offer[],
   policy: SpendingPolicy,
   pinned: (protocol: Protocol) => string | undefined,
+  asked: Asked,
 ): Terms {
   const ordered = policy.order.flatMap((protocol) => offers.filter((offer) => offer.protocol === protocol))
-  const verdicts = ordered.map((offer) => judge(offer, policy, pinned(offer.protocol)))
+  const verdicts = ordered.map((offer) => judge(offer, policy, pinned(offer.protocol), asked))
   const passed = verdicts.find((verdict) => verdict.ok)
   if (passed?.ok) return passed.terms
   const [first] = verdicts
@@ -49,9 +69,60 @@ export function chooseTerms(
     : new PolicyDeniedError('no_offer', 'the 402 holds no challenge that can be read and paid')
 }
 
-/** Judges one offer. Pure; the rule's name is what reports group by. */
-export function judge(offer: Offer, policy: SpendingPolicy, pinnedRecipient: string | undefined): Verdict {
-  if (offer.scheme !== 'exact') return no('scheme', `scheme ${show(offer.scheme)} instead of exact`)
+/** Judges one offer of any protocol. Pure; the rule's name is what reports group by. */
+export function judge(
+  offer: Offer,
+  policy: SpendingPolicy,
+  pinnedRecipient: string | undefined,
+  asked: Asked,
+): Verdict {
+  const money = moneyOf[offer.protocol]
+  if (!money) return no('scheme', `nothing here pays by ${show(offer.protocol)}`)
+  if (offer.scheme !== money.scheme) {
+    return no('scheme', `scheme ${show(offer.scheme)} instead of ${money.scheme}`)
+  }
+  const wrong = money.onChain ? wrongToken(offer, policy) : wrongCard(offer)
+  if (wrong) return wrong
+  if (offer.paymentFlow !== money.flow) {
+    return no('payment_flow', `payment flow ${show(offer.paymentFlow)} takes the money before the answer`)
+  }
+  if (offer.decimals !== undefined && offer.decimals !== money.decimals) {
+    return no('units', `an amount of ${offer.decimals} decimals where ${money.decimals} are right`)
+  }
+  if (!/^\d{1,30}$/.test(offer.amount))
+    return no('amount', `amount ${show(offer.amount)} is not a whole number`)
+  const amountAtomic = BigInt(offer.amount) * 10n ** BigInt(atomicDecimals - money.decimals)
+  if (amountAtomic === 0n) return no('amount', 'amount 0 where a price is expected')
+  if (amountAtomic > policy.maxPriceAtomic) {
+    return no(
+      'price',
+      `price ${formatUsd(amountAtomic)} is above the cap of ${formatUsd(policy.maxPriceAtomic)} (PAYDIRT_MAX_PRICE_USD)`,
+    )
+  }
+  const untimely = money.singleUse
+    ? wrongRequest(offer.singleUse, policy, asked)
+    : wrongLife(offer.maxTimeoutSeconds, policy)
+  if (untimely) return untimely
+  const stranger = money.onChain
+    ? wrongRecipient(offer.payTo, policy, pinnedRecipient)
+    : wrongProfile(offer.payTo, policy)
+  if (stranger) return stranger
+  const { amount: _, ...rest } = offer
+  return { ok: true, terms: { ...rest, amountAtomic } }
+}
+
+const atomicDecimals = 6
+
+/** The money of each protocol. Its units are ours to know: 0.01 USD is 1 cent on a card and 10000 in USDC. */
+const moneyOf: Partial<
+  Record<Protocol, { scheme: string; flow: string; decimals: number; onChain: boolean; singleUse: boolean }>
+> = {
+  x402: { scheme: 'exact', flow: 'after', decimals: 6, onChain: true, singleUse: false },
+  mpp: { scheme: 'evm/charge', flow: 'unsaid', decimals: 6, onChain: true, singleUse: true },
+  mpp_card: { scheme: 'stripe/charge', flow: 'unsaid', decimals: 2, onChain: false, singleUse: true },
+}
+
+function wrongToken(offer: Offer, policy: SpendingPolicy): Refusal | undefined {
   if (offer.network !== policy.network)
     return no('network', `network ${show(offer.network)} instead of ${policy.network}`)
   if (!sameAddress(offer.asset, policy.asset))
@@ -64,34 +135,76 @@ export function judge(offer: Offer, policy: SpendingPolicy, pinnedRecipient: str
   }
   if (offer.transferMethod !== 'eip3009')
     return no('transfer_method', `transfer by ${show(offer.transferMethod)}`)
-  if (offer.paymentFlow !== 'after')
-    return no('payment_flow', `payment flow ${show(offer.paymentFlow)} takes the money before the answer`)
-  if (!/^\d{1,30}$/.test(offer.amount))
-    return no('amount', `amount ${show(offer.amount)} is not a whole number`)
-  const amountAtomic = BigInt(offer.amount)
-  if (amountAtomic === 0n) return no('amount', 'amount 0 where a price is expected')
-  if (amountAtomic > policy.maxPriceAtomic) {
-    return no(
-      'price',
-      `price ${formatUsd(amountAtomic)} is above the cap of ${formatUsd(policy.maxPriceAtomic)} (PAYDIRT_MAX_PRICE_USD)`,
-    )
+  return undefined
+}
+
+function wrongCard(offer: Offer): Refusal | undefined {
+  if (offer.asset !== 'usd') return no('asset', `currency ${show(offer.asset)} instead of usd`)
+  if (offer.transferMethod !== 'card')
+    return no('transfer_method', `payment by ${show(offer.transferMethod)}`)
+  return undefined
+}
+
+function wrongLife(seconds: number, policy: SpendingPolicy): Refusal | undefined {
+  return Number.isInteger(seconds) && seconds >= 1 && seconds <= policy.maxTimeoutSeconds
+    ? undefined
+    : no('lifetime', `a life of ${seconds} seconds`)
+}
+
+/** A challenge that is about to end would be in doubt before its answer is there. */
+const minLifeSeconds = 15
+
+/** A header of another meaning (`cookie`, `host`) must not be written on a server's word. */
+const proofHeader = /^(authorization|(x-)?payment(-[a-z0-9]+)*)$/
+
+function wrongRequest(
+  challenge: SingleUse | undefined,
+  policy: SpendingPolicy,
+  { url, body, nowMs }: Asked,
+): Refusal | undefined {
+  if (!challenge) return no('realm', 'the challenge says nothing of the request that it is for')
+  const { realm, digest, expiresAt, header } = challenge
+  const { host, hostname } = new URL(url)
+  const realms = policy.realms?.length ? policy.realms : [host, hostname]
+  if (!realms.some((allowed) => allowed.toLowerCase() === realm.toLowerCase())) {
+    return no('realm', `realm ${show(realm)} instead of ${realms.join(' or ')}`)
   }
-  if (
-    !Number.isInteger(offer.maxTimeoutSeconds) ||
-    offer.maxTimeoutSeconds < 1 ||
-    offer.maxTimeoutSeconds > policy.maxTimeoutSeconds
-  ) {
-    return no('lifetime', `a life of ${offer.maxTimeoutSeconds} seconds`)
-  }
-  if (!isAddress(offer.payTo, { strict: false }))
-    return no('recipient', `recipient ${show(offer.payTo)} is no address`)
+  if (digest !== null && !isDigestOf(digest, body))
+    return no('digest', 'the challenge is for a request with another body')
+  if (!proofHeader.test(header)) return no('header', `a proof in the header ${show(header)}`)
+  if (expiresAt === null) return no('lifetime', 'a challenge without an end')
+  const seconds = expiresAt - Math.floor(nowMs / 1000)
+  if (!(seconds >= minLifeSeconds)) return no('expired', `a challenge with ${seconds} seconds left`)
+  return seconds <= (policy.maxProofSeconds ?? 600)
+    ? undefined
+    : no('lifetime', `a life of ${seconds} seconds`)
+}
+
+/** As libraries write it, and as RFC 9530 has it, between colons. */
+function isDigestOf(digest: string, body: string): boolean {
+  const sum = createHash('sha256').update(body).digest('base64')
+  return digest === `sha-256=${sum}` || digest === `sha-256=:${sum}:`
+}
+
+function wrongRecipient(
+  payTo: string,
+  policy: SpendingPolicy,
+  pinnedRecipient: string | undefined,
+): Refusal | undefined {
+  if (!isAddress(payTo, { strict: false })) return no('recipient', `recipient ${show(payTo)} is no address`)
   const allowed = policy.recipients.length > 0 ? policy.recipients : pinnedRecipient ? [pinnedRecipient] : []
-  if (allowed.length > 0 && !allowed.some((recipient) => sameAddress(recipient, offer.payTo))) {
+  if (allowed.length > 0 && !allowed.some((recipient) => sameAddress(recipient, payTo))) {
     const source = policy.recipients.length > 0 ? 'PAYDIRT_PAY_TO' : 'the recipient first seen for this host'
-    return no('recipient', `recipient ${offer.payTo} is not ${source}`)
+    return no('recipient', `recipient ${payTo} is not ${source}`)
   }
-  const { amount: _, ...rest } = offer
-  return { ok: true, terms: { ...rest, amountAtomic } }
+  return undefined
+}
+
+/** Nobody is charged for on first sight by a card: its profile has to be named. */
+function wrongProfile(payTo: string, policy: SpendingPolicy): Refusal | undefined {
+  return policy.cardProfiles?.includes(payTo)
+    ? undefined
+    : no('recipient', `profile ${show(payTo)} may not charge a card`)
 }
 
 function sameAddress(one: string, other: string): boolean {
@@ -100,7 +213,7 @@ function sameAddress(one: string, other: string): boolean {
   )
 }
 
-function no(rule: string, message: string): Verdict {
+function no(rule: string, message: string): Refusal {
   return { ok: false, rule, message }
 }
 
