@@ -1,3 +1,4 @@
+import type { DescribedField } from '../domain/mapping.ts'
 import type { FieldValue, Patch, SourceRecord } from '../domain/record.ts'
 import type { ObjectKind } from '../domain/words.ts'
 
@@ -17,12 +18,27 @@ export interface RecordPatch {
   patch: Patch
 }
 
-/** What became of one record's patch. A connector answers one for every patch it was given, in the same order. */
+/** A field of a patch that could not be fitted into the CRM's field, and was not sent. `field` is canonical. */
+export interface LeftOut {
+  field: string
+  code: string
+  reason: string
+}
+
+/**
+ * What became of one record's patch. A connector answers one for every patch it was given, in the same order. Reasons
+ * and codes never hold a record's values. `field` is canonical where the mapping knows it, else the CRM's own name.
+ */
 export type WriteResult =
-  | { id: string; status: 'written' }
+  /** Written, but for the fields in `leftOut`. */
+  | { id: string; status: 'written'; leftOut?: LeftOut[] }
+  /** Nothing in the patch: nothing was sent. */
   | { id: string; status: 'unchanged' }
+  /** Nothing to write to: gone, merged or converted since it was read. */
   | { id: string; status: 'skipped'; reason: string }
+  /** Refused by the CRM, or nothing of the patch fits. Trying the same again will not help. */
   | { id: string; status: 'rejected'; code: string; field?: string; reason: string }
+  /** Not written, and worth the same patch again after `afterMs`. It takes no attempt. */
   | { id: string; status: 'retry'; afterMs: number; reason: string }
 
 /** Where a scan stands: opaque to all but the connector that made it, and stored only after its records are. */
@@ -30,14 +46,71 @@ export type Watermark = string
 
 export interface ScanPage {
   records: SourceRecord[]
-  /** A scan begun with it goes on behind this page. */
+  /** A scan begun with it goes on behind this page; after the last page it begins the next increment. */
   watermark: Watermark
+  /**
+   * Ids of those records on the page whose last change was our own write: what we wrote stands there as we wrote it,
+   * and our stamp is as young as the record's. They are not enriched again.
+   */
+  ownWrites?: ReadonlySet<string>
+}
+
+/** One condition on a property or field of the CRM, by the CRM's own name. All conditions of a scan must hold. */
+export type ScanFilter =
+  | { property: string; is: 'blank' | 'filled' }
+  | { property: string; is: 'equal' | 'different'; value: string }
+
+export interface ScanOptions {
+  /** Goes on where this watermark stands. It wins over `since`. */
+  after?: Watermark
+  /** Only records changed at or after this time; without it and without `after`, all records. */
+  since?: Date
+  filter?: readonly ScanFilter[]
+  /** At most so many records; the watermark then stands behind the last one. */
+  limit?: number
+  signal?: AbortSignal
+}
+
+export interface ConnectorProblem {
+  code: string
+  message: string
+  /** What a person can do about it, as a sentence. */
+  todo: string
+}
+
+/** What `check` found out. Never throws for what a person must mend: those are `problems`. */
+export interface ConnectorCheck {
+  account: { id: string; name?: string; timeZone?: string } | null
+  apiVersion: string
+  missingScopes: string[]
+  problems: ConnectorProblem[]
+}
+
+/** One of our own fields in the CRM. `conflict`: a field of that name exists and cannot hold what we write. */
+export interface EnsuredField {
+  name: string
+  label: string
+  status: 'exists' | 'created' | 'would_create' | 'conflict'
+  reason?: string
+}
+
+export interface Association {
+  id: string
+  primary: boolean
+}
+
+/** Calls left today. `resetsAt` is when the day turns for this account. */
+export interface Quota {
+  used: number
+  limit: number
+  resetsAt: Date
 }
 
 /**
  * One source of records. `entity` is the source's own name of the object (`companies`, `Lead`; for a CSV the object
  * itself). Throws the errors of domain/errors.ts: ConfigError for what a person must mend, RetriableError for what time
- * mends; a single bad record is never an exception.
+ * mends (a spent daily limit among them: it carries the time until the day turns and is no try); a single bad record is
+ * never an exception.
  */
 export interface Connector {
   readonly name: string
@@ -45,12 +118,23 @@ export interface Connector {
   readonly idNoun: string
   /** Entities that can be scanned and written, with the object each stands for. */
   readonly entities: Readonly<Record<string, ObjectKind>>
-  scan(
-    entity: string,
-    options: { after?: Watermark; limit?: number; signal?: AbortSignal },
-  ): AsyncIterable<ScanPage>
+  /** Credentials, account, API version and rights, and whether the mapping fits what the CRM has. */
+  check(): Promise<ConnectorCheck>
+  /** The fields that the CRM has for the entity. */
+  describe(entity: string): Promise<DescribedField[]>
+  /** Creates what is missing of our own fields and of the mapping's. Doing it twice changes nothing. */
+  ensureFields(entity: string, options: { dryRun: boolean }): Promise<EnsuredField[]>
+  /**
+   * Hands out every record once, page by page. A scan broken off and begun again with the last stored watermark goes on
+   * behind it. Records that cannot be read come with `unreadable`.
+   */
+  scan(entity: string, options: ScanOptions): AsyncIterable<ScanPage>
   /** What stands in these records now; every id asked for is in the answer. */
   read(entity: string, ids: readonly string[]): Promise<Map<string, CurrentRecord>>
   write(entity: string, patches: readonly RecordPatch[]): Promise<WriteResult[]>
+  /** The records of `toEntity` that each of these is tied to; every id asked for is in the answer. */
+  associations(entity: string, toEntity: string, ids: readonly string[]): Promise<Map<string, Association[]>>
+  /** null where the source has no daily limit, or does not tell. */
+  quota(): Promise<Quota | null>
   close(): Promise<void>
 }

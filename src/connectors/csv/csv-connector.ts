@@ -1,5 +1,7 @@
+import { fieldNames } from '../../domain/fields.ts'
+import type { DescribedField } from '../../domain/mapping.ts'
 import type { SourceRecord } from '../../domain/record.ts'
-import type { Connector, CurrentRecord, WriteResult } from '../connector.ts'
+import type { Association, Connector, CurrentRecord, WriteResult } from '../connector.ts'
 import type { CsvRow, OpenedCsv } from './read-csv.ts'
 
 const pageSize = 500
@@ -20,6 +22,23 @@ export function createCsvConnector(options: { csv: OpenedCsv; name?: string }): 
     idNoun: 'line',
     entities: { [csv.object]: csv.object },
 
+    // The file was opened and its head read before the connector was made: nothing is left that could be missing.
+    async check() {
+      return { account: null, apiVersion: 'csv', missingScopes: [], problems: [] }
+    },
+
+    /** The columns that can come out: any canonical field, as text. */
+    async describe() {
+      return fieldNames(csv.object).map(asColumn)
+    },
+
+    /** Output columns are made by writing the file; there is nothing to make before. */
+    async ensureFields() {
+      return []
+    },
+
+    // A file tells neither when a row changed nor what it has besides its identifying columns, so `since` and `filter`
+    // are for CRMs.
     async *scan(_entity, { after, limit = Infinity, signal }) {
       const begin = after === undefined ? 0 : Number(after)
       let records: SourceRecord[] = []
@@ -50,8 +69,20 @@ export function createCsvConnector(options: { csv: OpenedCsv; name?: string }): 
       }))
     },
 
+    async associations(_entity, _toEntity, ids) {
+      return new Map(ids.map((id): [string, Association[]] => [id, []]))
+    },
+
+    async quota() {
+      return null
+    },
+
     async close() {},
   }
+}
+
+function asColumn(name: string): DescribedField {
+  return { name, label: name, type: 'text', writable: true, custom: false }
 }
 
 function toRecord(csv: OpenedCsv, row: CsvRow): SourceRecord {

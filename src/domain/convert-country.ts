@@ -1,0 +1,72 @@
+import { letters } from './mapping-near.ts'
+
+const names = new Intl.DisplayNames(['en'], { type: 'region', fallback: 'none' })
+
+/** Not countries: unions, unknown and test regions that CLDR names as well. */
+const notCountries = new Set(['EU', 'EZ', 'UN', 'QO', 'XA', 'XB', 'ZZ'])
+
+/** Names in use that CLDR writes otherwise. */
+const otherNames: Record<string, string> = {
+  usa: 'US',
+  unitedstatesofamerica: 'US',
+  america: 'US',
+  uk: 'GB',
+  greatbritain: 'GB',
+  england: 'GB',
+  scotland: 'GB',
+  wales: 'GB',
+  northernireland: 'GB',
+  hongkong: 'HK',
+  macao: 'MO',
+  macau: 'MO',
+  myanmar: 'MM',
+  burma: 'MM',
+  turkey: 'TR',
+  czechrepublic: 'CZ',
+  ivorycoast: 'CI',
+  republicofkorea: 'KR',
+  korea: 'KR',
+  russianfederation: 'RU',
+  vietnam: 'VN',
+  holland: 'NL',
+  thenetherlands: 'NL',
+  uae: 'AE',
+  palestine: 'PS',
+  congo: 'CG',
+  democraticrepublicofthecongo: 'CD',
+  swaziland: 'SZ',
+  macedonia: 'MK',
+  capeverde: 'CV',
+  easttimor: 'TL',
+  peoplesrepublicofchina: 'CN',
+}
+
+const codeByName = new Map<string, string>()
+for (const first of 'ABCDEFGHIJKLMNOPQRSTUVWXYZ') {
+  for (const second of 'ABCDEFGHIJKLMNOPQRSTUVWXYZ') {
+    const code = first + second
+    const name = isCountry(code) ? names.of(code) : undefined
+    if (name) codeByName.set(letters(name), code)
+  }
+}
+
+/** The two-letter ISO code of a country given by code or English name; undefined when it is none. */
+export function countryCode(text: string): string | undefined {
+  const word = letters(text)
+  if (/^[a-z]{2}$/.test(word)) {
+    // UK, SU, DD and other withdrawn codes are read as what took their place.
+    const code = new Intl.Locale(`und-${word}`).region
+    return code && isCountry(code) && names.of(code) ? code : undefined
+  }
+  return codeByName.get(word) ?? otherNames[word]
+}
+
+/** The English name of a country given by code or name; undefined when it is none. */
+export function countryName(text: string): string | undefined {
+  const code = countryCode(text)
+  return code && names.of(code)
+}
+
+function isCountry(code: string): boolean {
+  return !notCountries.has(code) && new Intl.Locale(`und-${code}`).region === code
+}
