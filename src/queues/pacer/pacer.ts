@@ -45,7 +45,7 @@ export interface Pacer {
   snapshot(): Promise<PacerSnapshot>
   /** All that was learned, as JSON, for a store that outlives Redis. */
   export(): Promise<string>
-  /** Puts back what `export` gave, unless Redis still knows better. Begins at 0.9 of the learned rate. */
+  /** Puts back what `export` gave, unless Redis knows more than that. Begins at 0.9 of the learned rate. */
   import(exported: string): Promise<void>
   /** Sends what is still held; refuses who still waits. The Redis connection belongs to the caller. */
   close(): Promise<void>
@@ -95,11 +95,13 @@ export function createPacer(redis: Redis, options: PacerOptions): Pacer {
     },
 
     async import(exported) {
-      const { version, nowMs } = await shared.read()
-      if (version !== '') return
       const known = { ...newLearner(learnerTerms), ...(JSON.parse(exported) as Learner) }
-      const learner: Learner = known.phase === 'learn' ? known : { ...known, rate: known.rate * 0.9 }
-      await shared.commit('', learner, nowMs)
+      for (let i = 0; i < commitTries; i++) {
+        const { version, learner, nowMs } = await shared.read()
+        if (learner.totals.ok >= known.totals.ok) return
+        const rate = known.phase === 'learn' ? known.rate : known.rate * 0.9
+        if ((await shared.commit(version, { ...known, rate }, nowMs)) !== null) return
+      }
     },
 
     async close() {

@@ -57,7 +57,7 @@ export function simulate(scenario: Scenario): Run {
   function runProcess(ownWorkers: number): void {
     let waiting = ownWorkers
     let asking = false
-    let held: Outcome[] = []
+    const held: Outcome[] = []
     let flushDue = false
     ask()
 

@@ -1,3 +1,4 @@
+import { countBetween } from './history.ts'
 import { type Learner, type Phase } from './learner.ts'
 import { paceOf } from './state.ts'
 
@@ -6,6 +7,8 @@ export interface PacerSnapshot {
   phase: Phase
   /** Requests a second at which grants go out now. */
   perSecond: number
+  /** Requests a second that were served over the last ten seconds; its share of `perSecond` is the use of the pace. */
+  servedPerSecond: number
   /** Learned limits in requests a window; `confirmed` once met by a refusal. */
   windows: { lengthMs: number; limit: number; confirmed: boolean }[]
   /** Milliseconds until the next grant is possible; 0 when open. */
@@ -21,6 +24,7 @@ export function snapshotOf(learner: Learner, nowMs: number): PacerSnapshot {
   return {
     phase: learner.phase,
     perSecond: 1000 / pace.intervalMs,
+    servedPerSecond: countBetween(learner.history, nowMs - 10_000, nowMs) / 10,
     windows: learner.windows.map(({ lengthMs, limit, confirmed }) => ({ lengthMs, limit, confirmed })),
     closedForMs: Math.max(0, Math.ceil(pace.notBeforeMs - nowMs)),
     totals: learner.totals,

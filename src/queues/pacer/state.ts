@@ -39,13 +39,26 @@ import type { Pace, WindowPace } from './token.ts'
 import { exhausted, learnFromPlaces, spentAt, windowIntervalMs, windowPaces } from './windows.ts'
 
 const restMs = 600_000
+/** What a server asks for beyond this is not believed. */
+const longestWaitMs = 86_400_000
 
-export function learn(before: Learner, outcome: Outcome, terms: LearnerTerms): Learner {
+export function learn(before: Learner, reported: Outcome, terms: LearnerTerms): Learner {
+  const outcome = believable(reported)
   const learner = count(rested(before, outcome), outcome)
   const taught =
     outcome.kind === 'ok' ? learnFromOk(learner, outcome, terms) : learnFromRefusal(learner, outcome, terms)
   const known = outcome.rateLimit ? learnFromHeaders(taught, outcome, outcome.rateLimit, terms) : taught
   return { ...known, rate: clampRate(known.rate, terms), lastAtMs: Math.max(known.lastAtMs, outcome.atMs) }
+}
+
+function believable(outcome: Outcome): Outcome {
+  const { retryAfterMs, rateLimit } = outcome
+  const within = (ms: number) => Math.min(longestWaitMs, Math.max(0, ms))
+  return {
+    ...outcome,
+    retryAfterMs: retryAfterMs === undefined ? undefined : within(retryAfterMs),
+    rateLimit: rateLimit && { ...rateLimit, resetMs: within(rateLimit.resetMs) },
+  }
 }
 
 export function paceOf(learner: Learner, nowMs: number): Pace {
@@ -134,7 +147,7 @@ function learnFromHeaders(
   if (told.resetMs <= 0 || outcome.sentAtMs < (learner.headers?.sentAtMs ?? 0)) return learner
   const resetAtMs = outcome.atMs + told.resetMs
   const underWay = (outcome.atMs - outcome.sentAtMs) / intervalMs(learner, outcome.atMs)
-  const remaining = Math.floor(told.remaining - underWay)
+  const remaining = told.remaining - underWay
   if (remaining < 1) {
     const notBeforeMs = told.remaining < 1 ? resetAtMs : learner.notBeforeMs
     return { ...learner, notBeforeMs: Math.max(learner.notBeforeMs, notBeforeMs) }

