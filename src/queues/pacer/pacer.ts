@@ -236,9 +236,11 @@ function createReports(shared: SharedState, terms: LearnerTerms, flushMs: number
         const { learner, version } = known!
         const offset = clockMs!
         const next = batch.reduce((state, o) => learn(state, { ...o, atMs: o.atMs + offset }, terms), learner)
-        const stored = await shared.commit(version, next, performance.now() + offset)
+        const askedMs = performance.now()
+        const stored = await shared.commit(version, next, askedMs + offset)
         if (stored === null) continue
-        known = { version: stored, learner: next }
+        known = { version: stored.version, learner: next }
+        keepTime(stored.nowMs, askedMs)
         return
       }
     } catch {
@@ -251,10 +253,14 @@ function createReports(shared: SharedState, terms: LearnerTerms, flushMs: number
   async function refresh(): Promise<void> {
     const askedMs = performance.now()
     const { nowMs, version, learner } = await shared.read()
-    clockMs = nowMs - (askedMs + performance.now()) / 2
+    keepTime(nowMs, askedMs)
     // Counts only grow, so smaller ones mean that Redis was emptied: this process still knows what was learned.
     const emptied = known !== null && learner.totals.ok < known.learner.totals.ok
     known = { version, learner: emptied && known ? known.learner : learner }
+  }
+
+  function keepTime(redisNowMs: number, askedMs: number): void {
+    clockMs = redisNowMs - (askedMs + performance.now()) / 2
   }
 
   function schedule(): void {

@@ -18,7 +18,7 @@ export interface SharedState {
   take(wanted: { hot: number; bulk: number }): Promise<TakeAnswer>
   read(): Promise<{ nowMs: number; version: string; learner: Learner }>
   /** Null when another process was first. */
-  commit(version: string, learner: Learner, nowMs: number): Promise<string | null>
+  commit(version: string, learner: Learner, nowMs: number): Promise<{ version: string; nowMs: number } | null>
 }
 
 type GrantReply = [lane: 'hot' | 'bulk', atMs: string, busy: number, epoch: string, ...places: string[]]
@@ -38,7 +38,7 @@ interface Scripted {
     version: string,
     pace: string,
     learner: string,
-  ): Promise<[number, string, string, string?]>
+  ): Promise<[number, string, string]>
 }
 
 export function createSharedState(
@@ -81,13 +81,13 @@ export function createSharedState(
 
     async commit(version, learner, nowMs) {
       const pace = JSON.stringify(paceOf(learner, nowMs))
-      const [stored, following] = await scripted.paydirtCommitPace(
+      const [stored, following, now] = await scripted.paydirtCommitPace(
         key,
         version,
         pace,
         JSON.stringify(learner),
       )
-      return stored === 1 ? following : null
+      return stored === 1 ? { version: following, nowMs: Number(now) } : null
     },
   }
 }

@@ -61,6 +61,18 @@ describe('learn', () => {
     expect(after.rate).toBeCloseTo(0.9 * before.rate)
   })
 
+  it('keeps its limits and forgets its times when the clock is put back', () => {
+    const before = learn(
+      { ...holding(), lastAtMs: start + 3_600_000 },
+      refused(3_600_000, { retryAfterMs: 30_000 }),
+      terms,
+    )
+    const after = learn(before, ok(0, { epoch: before.epoch }), terms)
+    expect(after.phase).not.toBe('blocked')
+    expect(after.rate).toBeGreaterThan(0.05 * before.rate)
+    expect(paceOf(after, start).notBeforeMs).toBeLessThanOrEqual(start)
+  })
+
   it('keeps quiet for a Retry-After, and asks for refusals more rarely when each costs that much', () => {
     const short = learn(holding(), refused(1000, { retryAfterMs: 1000 }), terms)
     expect(paceOf(short, start + 1000).notBeforeMs).toBe(start + 2000)

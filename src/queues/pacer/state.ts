@@ -41,10 +41,12 @@ import { exhausted, learnFromPlaces, spentAt, windowIntervalMs, windowPaces } fr
 const restMs = 600_000
 /** What a server asks for beyond this is not believed. */
 const longestWaitMs = 86_400_000
+/** Reports of one moment reach Redis in any order, but not by this much. */
+const clockJumpMs = 60_000
 
 export function learn(before: Learner, reported: Outcome, terms: LearnerTerms): Learner {
   const outcome = believable(reported)
-  const learner = count(rested(before, outcome), outcome)
+  const learner = count(rested(onTime(before, outcome), outcome), outcome)
   const taught =
     outcome.kind === 'ok' ? learnFromOk(learner, outcome, terms) : learnFromRefusal(learner, outcome, terms)
   const known = outcome.rateLimit ? learnFromHeaders(taught, outcome, outcome.rateLimit, terms) : taught
@@ -66,10 +68,11 @@ export function paceOf(learner: Learner, nowMs: number): Pace {
   if (block) {
     // Counts go on through a block, but nothing is held back by them: the trials are what finds the end.
     const windows = windowPaces(learner.windows).map((w): WindowPace => ({ ...w, limit: 1e9, capIndex: -1 }))
-    return { epoch, intervalMs: block.trialGapMs, notBeforeMs: block.nextTrialMs, windows }
+    return { epoch, setAtMs: nowMs, intervalMs: block.trialGapMs, notBeforeMs: block.nextTrialMs, windows }
   }
   return {
     epoch,
+    setAtMs: nowMs,
     intervalMs: intervalMs(learner, nowMs),
     notBeforeMs: learner.notBeforeMs,
     windows: windowPaces(learner.windows),
@@ -168,6 +171,27 @@ function count(learner: Learner, outcome: Outcome): Learner {
     ? { ok: learner.recent.ok / 10, limited: learner.recent.limited / 10, sinceMs: outcome.atMs }
     : learner.recent
   return { ...learner, totals: add(learner.totals), recent: { ...add(recent), sinceMs: recent.sinceMs } }
+}
+
+/** Redis's clock was put back: what was timed by it is forgotten, the limits are not. */
+function onTime(learner: Learner, outcome: Outcome): Learner {
+  const nowMs = outcome.atMs
+  if (learner.lastAtMs - nowMs < clockJumpMs) return learner
+  const block = learner.block && { ...learner.block, sinceMs: nowMs, lastFailMs: nowMs, nextTrialMs: nowMs }
+  return {
+    ...learner,
+    block,
+    blockEndedMs: 0,
+    grownAtMs: nowMs,
+    probeHeldSinceMs: null,
+    refusedRun: null,
+    notBeforeMs: 0,
+    sliding: learner.sliding && { ...learner.sliding, untilMs: nowMs + 20 * learner.sliding.lengthMs },
+    history: [],
+    headers: null,
+    lastAtMs: nowMs,
+    recent: { ...learner.recent, sinceMs: nowMs },
+  }
 }
 
 /** After ten quiet minutes the limit may have moved: begin a little below it. */

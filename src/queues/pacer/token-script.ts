@@ -22,6 +22,9 @@ local last, hotUntil, hotClaim = tonumber(f[3] or '0'), tonumber(f[4] or '0'), t
 local used = cjson.decode(f[6] or '{}')
 local hot, bulk = tonumber(ARGV[1]), tonumber(ARGV[2])
 local horizon, slack, share, presence = tonumber(ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[5]), tonumber(ARGV[9])
+last = math.min(last, now + horizon)
+hotUntil = math.min(hotUntil, now + presence)
+local notBefore = pace.notBeforeMs - math.max(0, pace.setAtMs - now)
 local function num(n) return string.format('%.17g', n) end
 local function keyOf(w, index) return num(w.lengthMs) .. ':' .. num(w.anchorMs) .. ':' .. num(index) end
 
@@ -30,7 +33,7 @@ local function nextSlot(lane)
   if lane == 'bulk' and hotUntil > now then spacing = spacing / (1 - share) end
   local due = last + spacing
   local busy = due > now - slack
-  local at = math.max(due, now - slack, pace.notBeforeMs)
+  local at = math.max(due, now - slack, notBefore)
   if lane == 'bulk' and hotClaim > now then at = math.max(at, hotClaim) end
   local places
   for round = 1, 8 do
@@ -78,6 +81,7 @@ if hot > 0 then
 elseif wantedHot > 0 then
   hotClaim = 0
 end
+hotClaim = math.min(hotClaim, nextSlot('hot') + slack)
 while bulk > 0 do
   local at, busy, places = nextSlot('bulk')
   if at > now + horizon then break end
@@ -88,13 +92,13 @@ redis.call('HSET', KEYS[1], 'last', num(last), 'hotUntil', num(hotUntil), 'hotCl
 return { num(now), f[2], num(nextSlot('hot') - now), num(nextSlot('bulk') - now), num(pace.intervalMs), grants }
 `
 
-/** ARGV: expected version, pace JSON, learner JSON. Answers {1, version, now} or {0, version, now, learner JSON} on a lost race. */
+/** ARGV: expected version, pace JSON, learner JSON. Answers {1, version, now}, or {0, version, now} on a lost race. */
 export const commitScript = `
 local t = redis.call('TIME')
 local now = string.format('%.17g', tonumber(t[1]) * 1000 + tonumber(t[2]) / 1000)
-local f = redis.call('HMGET', KEYS[1], 'version', 'learner')
-local version = f[1] or ''
-if version ~= ARGV[1] then return { 0, version, now, f[2] or '' } end
+local f = redis.call('HGET', KEYS[1], 'version')
+local version = f or ''
+if version ~= ARGV[1] then return { 0, version, now } end
 local following = tostring((tonumber(version) or 0) + 1)
 redis.call('HSET', KEYS[1], 'pace', ARGV[2], 'learner', ARGV[3], 'version', following)
 return { 1, following, now }

@@ -5,7 +5,7 @@ import { readTakeReply } from './shared-state.ts'
 import { takeScript } from './token-script.ts'
 import { defaultTokenTerms, emptyMeter, takeTokens, type Meter, type Pace } from './token.ts'
 
-const pace: Pace = { intervalMs: 100, notBeforeMs: 0, epoch: 3, windows: [] }
+const pace: Pace = { intervalMs: 100, notBeforeMs: 0, setAtMs: 0, epoch: 3, windows: [] }
 const terms = defaultTokenTerms
 const start = 1_800_000_000_000.125
 
@@ -48,6 +48,14 @@ describe('takeTokens', () => {
     expect(takeTokens(present, pace, start + 1, { hot: 0, bulk: 1 }, terms).bulkWaitMs).toBeCloseTo(124)
   })
 
+  it('goes on at once when the clock was put back', () => {
+    const meter = { ...emptyMeter, lastAtMs: start, hotUntilMs: start + 1000 }
+    const back = start - 3_600_000
+    const closed = { ...pace, notBeforeMs: start + 250, setAtMs: start }
+    const answer = takeTokens(meter, closed, back, { hot: 0, bulk: 1 }, terms)
+    expect(answer.bulkWaitMs).toBeLessThanOrEqual(250)
+  })
+
   it('never grants more in a window than it permits, and goes on when the next one begins', () => {
     const windows = [{ anchorMs: start, lengthMs: 10_000, limit: 3, capIndex: -1, cap: 0 }]
     let meter: Meter = emptyMeter
@@ -87,11 +95,13 @@ describe('the take script', () => {
     const key = `model:${seed}`
     let current: Pace = pace
     for (let step = 0; step < 150; step++) {
+      if (random() < 0.01) now -= pick(0, 20_000)
       now += random() < 0.1 ? pick(0, 9000) + random() : pick(0, 60) + random()
       if (step % 10 === 0) {
         current = {
           intervalMs: pick(1, 400) + random(),
           notBeforeMs: random() < 0.2 ? now + pick(0, 300) : 0,
+          setAtMs: now + (random() < 0.2 ? pick(0, 400) : 0),
           epoch: step,
           windows: [5000, 60_000].slice(0, pick(0, 2)).map((lengthMs) => ({
             anchorMs: start + pick(0, 4) + 0.7,

@@ -22,6 +22,8 @@ export interface Pace {
   intervalMs: number
   /** No grant before this time: a block, a Retry-After, a spent window. */
   notBeforeMs: number
+  /** When the learner wrote this. A clock that shows less has been put back, and `notBeforeMs` goes back with it. */
+  setAtMs: number
   /** Counts blocks and their ends, so that a late answer is not taken for the answer to a trial. */
   epoch: number
   windows: readonly WindowPace[]
@@ -90,7 +92,7 @@ export function takeTokens(
   wanted: { hot: number; bulk: number },
   terms: TokenTerms,
 ): TokenAnswer {
-  let meter = before
+  let meter = withinClock(before, nowMs, terms)
   const grants: TokenGrant[] = []
   let hot = wanted.hot
   let bulk = wanted.bulk
@@ -108,6 +110,9 @@ export function takeTokens(
   } else if (wanted.hot > 0) {
     meter = { ...meter, hotClaimUntilMs: 0 }
   }
+  // What was claimed in a block does not outlast it.
+  const claimMs = nextSlot(meter, pace, nowMs, 'hot', terms).atMs + terms.slackMs
+  meter = { ...meter, hotClaimUntilMs: Math.min(meter.hotClaimUntilMs, claimMs) }
   while (bulk > 0) {
     const slot = nextSlot(meter, pace, nowMs, 'bulk', terms)
     if (slot.atMs > nowMs + terms.horizonMs) break
@@ -123,12 +128,22 @@ export function takeTokens(
   }
 }
 
+/** No grant lies further ahead than the horizon, unless the clock was put back since. */
+function withinClock(meter: Meter, nowMs: number, terms: TokenTerms): Meter {
+  return {
+    ...meter,
+    lastAtMs: Math.min(meter.lastAtMs, nowMs + terms.horizonMs),
+    hotUntilMs: Math.min(meter.hotUntilMs, nowMs + terms.hotPresenceMs),
+  }
+}
+
 function nextSlot(meter: Meter, pace: Pace, nowMs: number, lane: Lane, terms: TokenTerms): TokenGrant {
   const hotPresent = meter.hotUntilMs > nowMs
   const spacing = lane === 'bulk' && hotPresent ? pace.intervalMs / (1 - terms.hotShare) : pace.intervalMs
   const due = meter.lastAtMs + spacing
   const busy = due > nowMs - terms.slackMs
-  let atMs = Math.max(due, nowMs - terms.slackMs, pace.notBeforeMs)
+  const notBeforeMs = pace.notBeforeMs - Math.max(0, pace.setAtMs - nowMs)
+  let atMs = Math.max(due, nowMs - terms.slackMs, notBeforeMs)
   if (lane === 'bulk' && meter.hotClaimUntilMs > nowMs) atMs = Math.max(atMs, meter.hotClaimUntilMs)
   let places: WindowPlace[] = []
   for (let round = 0; round < 8; round++) {
