@@ -11,8 +11,9 @@ import type { FaultsInput } from './faults/faults.ts'
 import { startService } from './http/server.ts'
 import { createFacilitator } from './payment/facilitator.ts'
 import { createIdentifierBook } from './payment/identifier.ts'
+import { createMppPaywall } from './payment/mpp.ts'
 import { createPaywall } from './payment/paywall.ts'
-import { settlementOf } from './payment/settlement-of.ts'
+import { createTill } from './payment/till.ts'
 import type { Stats } from './stats.ts'
 import { createStatsBook } from './stats.ts'
 
@@ -47,7 +48,7 @@ export interface Sandbox {
 
 /**
  * Starts a data service with synthetic answers for any profile, paid for on a local chain. Payments are checked by
- * the official x402 server and facilitator and by nothing of ours. Everything listens on the loopback only.
+ * the official x402 server, MPP server and facilitator and by nothing of ours. Everything listens on the loopback only.
  */
 export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
   const {
@@ -68,9 +69,12 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
         stats,
         chain,
         networkName,
-        paywall: await createPaywall(facilitator, payTo),
+        till: createTill(
+          await createPaywall(facilitator, payTo),
+          createMppPaywall(facilitator, chain, payTo),
+          chain,
+        ),
         identifiers: createIdentifierBook(),
-        settlementOf: (proof) => settlementOf(chain, proof),
       },
       port,
     )

@@ -33,6 +33,14 @@ const offerSchema = z.strictObject({
   assetTransferMethod: z.string().optional(),
   paymentFlow: z.string().optional(),
   maxTimeoutSeconds: z.int().optional(),
+  // Of an MPP challenge alone.
+  method: z.string().optional(),
+  intent: z.string().optional(),
+  realm: z.string().optional(),
+  digest: z.string().optional(),
+  decimals: z.int().optional(),
+  header: z.string().optional(),
+  splits: z.array(z.strictObject({ amount: z.string(), recipient: z.string() })).optional(),
 })
 const offersSchema = z.array(offerSchema).min(1)
 
@@ -63,10 +71,30 @@ export const faultsSchema = z.strictObject({
   facilitatorTimeout: fault({ delayMs: milliseconds.default(0) }),
   /** The payment settles and the server answers 500 all the same. */
   errorAfterSettlement: fault({ status: status.default(500) }),
+  /** The payment settles and the server answers with a fresh 402 challenge: stock clients pay again and again. */
+  challengeAfterSettlement: fault({}),
   /** A challenge again, whatever was paid with; nothing is settled. `share: 1` is the endless loop. */
   challengeAgain: fault({}),
 
-  /** Version and place of the challenge. A v1 challenge always stands in the body. */
+  /** The protocols by which a lookup can be paid for. With `both`, one 402 holds a challenge of each. */
+  challengeProtocols: z.enum(['x402', 'mpp', 'both']).default('x402'),
+  mpp: z
+    .strictObject({
+      /** The header in which the proof is asked for, as newer servers do; null is the scheme's own, `Authorization`. */
+      header: z.string().nullable().default(null),
+      /** Null is the name of the host. */
+      realm: z.string().nullable().default(null),
+      /** Binds the challenge to the request's body. The stock server does not: its ids then repeat within a millisecond. */
+      digest: z.boolean().default(true),
+      /** Settles before the lookup, as the stock server does: an error of the lookup then costs its price. */
+      settleFirst: z.boolean().default(false),
+      /** Answers an `Idempotency-Key` that it knows without another settlement. */
+      idempotencyKey: z.boolean().default(false),
+      /** A second challenge in the same header, for a card, that nothing here can settle. */
+      card: z.boolean().default(false),
+    })
+    .prefault({}),
+  /** Version and place of the x402 challenge. A v1 challenge always stands in the body. */
   challenge: z
     .strictObject({
       version: z.union([z.literal(1), z.literal(2)]).default(2),
@@ -110,4 +138,17 @@ export const hostileOffers = {
   lifetimeOfAYear: [{ maxTimeoutSeconds: 365 * 24 * 3600 }],
   /** The first is within any cap, and the one that a wallet on Base can choose is not. */
   cheapFirstDearSecond: [{ network: 'eip155:84532' }, { amountAtomic: '5000000' }],
+} satisfies Record<string, Offer[]>
+
+/** What can be wrong with an MPP challenge besides. */
+export const hostileMppOffers = {
+  otherMethod: [{ method: 'tempo' }],
+  otherIntent: [{ intent: 'session' }],
+  otherRealm: [{ realm: 'elsewhere.example' }],
+  wrongDigest: [{ digest: 'sha-256=47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=' }],
+  expired: [{ maxTimeoutSeconds: -1 }],
+  aboutToEnd: [{ maxTimeoutSeconds: 5 }],
+  cents: [{ decimals: 2 }],
+  split: [{ splits: [{ amount: '1', recipient: '0x00000000000000000000000000000000DeaDBeef' }] }],
+  headerOfOtherMeaning: [{ header: 'Cookie' }],
 } satisfies Record<string, Offer[]>

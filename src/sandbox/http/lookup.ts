@@ -5,31 +5,26 @@ import type { ProfileKind } from '../data/profile-url.ts'
 import { companyAnswer } from '../data/company.ts'
 import { personAnswer } from '../data/person.ts'
 import type { FaultSwitch } from '../faults/fault-switch.ts'
-import type { Faults } from '../faults/faults.ts'
 import type { RateLimiter } from '../faults/rate-limiter.ts'
-import type { ExactPayload, SettlementOrder, SettlementPlan } from '../payment/facilitator.ts'
+import type { SettlementOrder, SettlementPlan } from '../payment/facilitator.ts'
 import type { IdentifiedPayment, IdentifierBook } from '../payment/identifier.ts'
-import { readIdentifier } from '../payment/identifier.ts'
-import type { Paywall, PaywallRequest } from '../payment/paywall.ts'
-import type { Headers, Proof } from '../payment/wire.ts'
+import type { PaidRequest } from '../payment/paywall.ts'
+import type { Payment, Till, TillTerms } from '../payment/till.ts'
 import { fraction } from '../random.ts'
 import type { StatsBook } from '../stats.ts'
 import type { Answer } from './answer.ts'
 import { keyOf, readLookupBody } from './lookup-body.ts'
 import { isGenericUserAgent } from './user-agent.ts'
 
-export interface LookupRequest extends PaywallRequest {
+export interface LookupRequest extends PaidRequest {
   kind: ProfileKind
-  body: string | null
 }
 
 export interface LookupContext {
   faults: FaultSwitch
   limiter: RateLimiter
-  paywall: Paywall
+  till: Till
   identifiers: IdentifierBook<unknown>
-  /** The header that tells of the settlement of an authorization, or null if the chain has not seen it used. */
-  settlementOf(proof: Proof): Promise<Headers | null>
   stats: StatsBook
   logoUrl(): string
   networkName: string
@@ -37,7 +32,7 @@ export interface LookupContext {
 
 /** Answers one lookup: the edge first, then the paywall, the lookup itself, and the settlement last. */
 export async function lookup(context: LookupContext, request: LookupRequest): Promise<Answer> {
-  const { faults, paywall, stats, networkName } = context
+  const { faults, till, stats, networkName } = context
   const asked = keyOf(request.kind, networkName, request.body)
   if (asked !== null) stats.asked(asked)
   const key = asked ?? 'none'
@@ -46,21 +41,21 @@ export async function lookup(context: LookupContext, request: LookupRequest): Pr
   if (refused !== null) return refused
 
   const changed = faults.strikes('changedOffers', key)
-  const offers = changed?.offers ?? faults.current.offers
-  const proof = await paywall.proof(request, offers)
-  const accepted = proof !== null && faults.strikes('challengeAgain', key) ? null : proof
-  const visit: Visit = { ...context, request, key, offers, proof: accepted }
+  const terms = { ...faults.current, offers: changed?.offers ?? faults.current.offers }
+  const sent = await till.payment(request, terms)
+  const payment = sent !== null && faults.strikes('challengeAgain', key) ? null : sent
+  const visit: Visit = { ...context, request, key, terms }
+  if (payment === null) return challenged(visit)
 
-  if (accepted === null || !faults.current.paymentIdentifier) return pay(visit, null)
-  const identifier = readIdentifier(accepted.payload)
-  if (identifier === null) return pay(visit, null)
+  const { identifier } = payment
+  if (identifier === null) return pay(visit, payment, null)
   if (identifier === 'malformed') {
     return { status: 400, body: { code: 40001, message: 'Malformed payment identifier', details: {} } }
   }
   const answer = await context.identifiers.exclusively(
     identifier.id,
-    (known) => payOrRepeat(visit, accepted, known),
-    fingerprint(request, accepted),
+    (known) => payOrRepeat(visit, payment, known),
+    fingerprint(request, payment),
   )
   if (answer === 'conflict') {
     return { status: 409, body: { error: 'The payment identifier was used with another payment' } }
@@ -71,8 +66,7 @@ export async function lookup(context: LookupContext, request: LookupRequest): Pr
 interface Visit extends LookupContext {
   request: LookupRequest
   key: string
-  offers: Faults['offers']
-  proof: Proof | null
+  terms: TillTerms
 }
 
 function atTheEdge(
@@ -94,30 +88,39 @@ function atTheEdge(
 }
 
 /** What is known under the identifier is given out once its payment has settled; else it is a payment like any other. */
-async function payOrRepeat(visit: Visit, proof: Proof, known: IdentifiedPayment<unknown>): Promise<Answer> {
-  const { faults, stats, key, settlementOf } = visit
+async function payOrRepeat(
+  visit: Visit,
+  payment: Payment,
+  known: IdentifiedPayment<unknown>,
+): Promise<Answer> {
+  const { faults, stats, key } = visit
   if (known.answer !== null) {
     // The server may not know of the settlement: the facilitator timed out, or the money moved later.
-    const headers = await settlementOf(proof)
+    const headers = await payment.settlement()
     if (headers !== null) {
       if (faults.strikes('dropAfterSettlement', key)) return 'drop'
       stats.answered(true)
       return { status: 200, headers, body: known.answer }
     }
   }
-  return pay(visit, known)
+  return pay(visit, payment, known)
 }
 
-async function pay(visit: Visit, known: IdentifiedPayment<unknown> | null): Promise<Answer> {
-  const { faults, paywall, stats, request, proof, offers, key } = visit
-  const { challenge, paymentIdentifier } = faults.current
+async function challenged(visit: Visit): Promise<Answer> {
+  const { till, request, terms, stats } = visit
+  const challenge = await till.challenge(request, terms, orderFor(visit))
+  stats.challenged()
+  return challenge
+}
+
+async function pay(
+  visit: Visit,
+  payment: Payment,
+  known: IdentifiedPayment<unknown> | null,
+): Promise<Answer> {
+  const { faults, stats, key } = visit
   try {
-    const entered = await paywall.enter(request, proof, {
-      offers,
-      challenge,
-      paymentIdentifier,
-      order: orderFor(visit),
-    })
+    const entered = await payment.enter(orderFor(visit))
     if ('status' in entered) {
       stats.challenged()
       return entered
@@ -136,6 +139,7 @@ async function pay(visit: Visit, known: IdentifiedPayment<unknown> | null): Prom
     const error = faults.strikes('errorAfterSettlement', key)
     if (error) return { status: error.status, body: { error: 'Unexpected server error' } }
     if (faults.strikes('dropAfterSettlement', key)) return 'drop'
+    if (faults.strikes('challengeAfterSettlement', key)) return await challenged(visit)
     stats.answered(false)
     return { status: 200, headers: settlement.headers, body }
   } catch (error) {
@@ -196,9 +200,8 @@ function renameKeys(value: unknown, word: string): unknown {
   )
 }
 
-function fingerprint(request: LookupRequest, proof: Proof) {
-  const payment = proof.payload.payload as unknown as ExactPayload
+function fingerprint(request: LookupRequest, { signed }: Payment) {
   return createHash('sha256')
-    .update(JSON.stringify([request.method, request.path, request.body, payment]))
+    .update(JSON.stringify([request.method, request.path, request.body, signed]))
     .digest('hex')
 }

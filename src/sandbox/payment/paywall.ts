@@ -2,7 +2,6 @@ import type { HTTPAdapter, HTTPRequestContext } from '@x402/core/server'
 import { x402HTTPResourceServer, x402ResourceServer } from '@x402/core/server'
 import { encodePaymentSignatureHeader } from '@x402/core/http'
 import { ExactEvmScheme } from '@x402/evm/exact/server'
-import type { SettleResponse } from '@x402/core/types'
 import type { Faults, Offer } from '../faults/faults.ts'
 import type { Facilitator, SettlementOrder } from './facilitator.ts'
 import { NETWORK } from './facilitator.ts'
@@ -18,24 +17,21 @@ export interface PaywallRequest {
   header(name: string): string | undefined
 }
 
+/** A request with the body that was paid for; null if it was too large to be read. */
+export interface PaidRequest extends PaywallRequest {
+  body: string | null
+}
+
 export interface Refusal {
   status: number
   headers: Headers
   body: unknown
 }
 
-export interface Settlement {
-  success: boolean
-  result: SettleResponse
-  headers: Headers
-  /** The 402 to answer with if it did not succeed. */
-  refusal: Refusal | null
-}
-
-export interface Verified {
-  /** Settled before the lookup, as an `upfront` flow asks. */
-  upfront: SettleResponse | null
-  settle(answer: Buffer): Promise<Settlement>
+/** A payment that was verified, before the lookup. */
+export interface Entered {
+  /** Moves the money, or says with what to answer instead. */
+  settle(answer: Buffer): Promise<{ headers: Headers; refusal: Refusal | null }>
   /** Says that the lookup failed, so that nothing will be settled. */
   cancel(status: number): Promise<void>
 }
@@ -52,7 +48,7 @@ export interface Paywall {
       paymentIdentifier: boolean
       order: SettlementOrder
     },
-  ): Promise<Verified | Refusal>
+  ): Promise<Entered | Refusal>
 }
 
 /** The official x402 resource server over the given facilitator: verify, then the handler, then settle. */
@@ -102,7 +98,6 @@ export async function createPaywall(facilitator: Facilitator, payTo: string): Pr
 
       const { paymentPayload, paymentRequirements, declaredExtensions, beforeHandlerSettlement } = outcome
       return {
-        upfront: beforeHandlerSettlement?.result ?? null,
         async settle(answer) {
           const settled = await facilitator.during(order, () =>
             server.processSettlement(
@@ -115,8 +110,7 @@ export async function createPaywall(facilitator: Facilitator, payTo: string): Pr
             ),
           )
           const headers = writeResult(settled.headers, proof?.version ?? 2)
-          if (settled.success) return { success: true, result: settled, headers, refusal: null }
-          return { success: false, result: settled, headers, refusal: refusalOf(settled.response, proof) }
+          return { headers, refusal: settled.success ? null : refusalOf(settled.response, proof) }
         },
         async cancel(responseStatus) {
           await outcome.cancellationDispatcher.cancel({ reason: 'handler_failed', responseStatus })

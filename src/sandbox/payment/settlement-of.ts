@@ -1,4 +1,5 @@
 import { encodePaymentResponseHeader } from '@x402/core/http'
+import type { Address, Hash, Hex } from 'viem'
 import type { Chain } from '../chain/chain.ts'
 import { USDC, tokenAbi } from '../chain/token.ts'
 import type { ExactPayload } from './facilitator.ts'
@@ -6,9 +7,11 @@ import { NETWORK } from './facilitator.ts'
 import type { Headers, Proof } from './wire.ts'
 import { writeResult } from './wire.ts'
 
-/** The header of a settlement as the chain tells of it, or null if the authorization was not used. */
-export async function settlementOf({ client }: Chain, proof: Proof): Promise<Headers | null> {
-  const { authorization } = proof.payload.payload as unknown as ExactPayload
+/** The transaction that used an authorization, as the chain tells of it, or null if it was not used. */
+export async function usedIn(
+  { client }: Chain,
+  authorization: { from: Address; nonce: Hex },
+): Promise<{ transaction: Hash; at: Date } | null> {
   const [log] = await client.getContractEvents({
     address: USDC,
     abi: tokenAbi,
@@ -18,9 +21,18 @@ export async function settlementOf({ client }: Chain, proof: Proof): Promise<Hea
     toBlock: 'latest',
   })
   if (log === undefined) return null
+  const { timestamp } = await client.getBlock({ blockHash: log.blockHash })
+  return { transaction: log.transactionHash, at: new Date(Number(timestamp) * 1000) }
+}
+
+/** The header of a settlement by x402, or null if the authorization was not used. */
+export async function settlementOf(chain: Chain, proof: Proof): Promise<Headers | null> {
+  const { authorization } = proof.payload.payload as unknown as ExactPayload
+  const used = await usedIn(chain, authorization)
+  if (used === null) return null
   const header = encodePaymentResponseHeader({
     success: true,
-    transaction: log.transactionHash,
+    transaction: used.transaction,
     network: NETWORK,
     payer: authorization.from,
   })
