@@ -22,6 +22,7 @@ export interface Scenario {
   /** Time from the grant to the server's count: median of a lognormal. */
   outboundMs?: number | undefined
   outboundSpread?: number | undefined
+  /** Sees every step of the learner. */
   trace?: (outcome: Outcome, after: Learner, before: Learner) => void
 }
 

@@ -1,0 +1,94 @@
+import { decodeGrant } from './grant.ts'
+import type { Learner, LearnerTerms, Outcome } from './learner.ts'
+import type { SharedState } from './shared-state.ts'
+import { learn } from './state.ts'
+
+export interface RequestOutcome {
+  grantId: string
+  kind: 'ok' | 'limited' | 'other'
+  /** From `Retry-After`. */
+  retryAfterMs?: number | undefined
+  /** From `RateLimit-*`. */
+  rateLimit?: { remaining: number; resetMs: number; limit?: number | undefined } | undefined
+}
+
+/** Outcomes kept while Redis is away; older ones would teach nothing anyway. */
+const heldOutcomes = 5000
+const commitTries = 12
+
+/** What came back in this process, on its way to the learner. */
+export function createReports(shared: SharedState, terms: LearnerTerms, flushMs: number) {
+  let held: Outcome[] = []
+  let known: { version: string; learner: Learner } | null = null
+  /** Redis's clock less this process's. */
+  let clockMs: number | null = null
+  let flushing: Promise<void> | null = null
+  let timer: NodeJS.Timeout | null = null
+
+  async function flush(): Promise<void> {
+    if (timer) clearTimeout(timer)
+    timer = null
+    while (flushing) await flushing
+    if (held.length === 0) return
+    flushing = send().finally(() => (flushing = null))
+    await flushing
+  }
+
+  async function send(): Promise<void> {
+    const batch = held
+    held = []
+    try {
+      for (let i = 0; i < commitTries; i++) {
+        if (!known || clockMs === null || i > 0) await refresh()
+        const { learner, version } = known!
+        const offset = clockMs!
+        const next = batch.reduce((state, o) => learn(state, { ...o, atMs: o.atMs + offset }, terms), learner)
+        const askedMs = performance.now()
+        const stored = await shared.commit(version, next, askedMs + offset)
+        if (stored === null) continue
+        known = { version: stored.version, learner: next }
+        keepTime(stored.nowMs, askedMs)
+        return
+      }
+    } catch {
+      // Redis is away: its own client reports that. The outcomes wait.
+    }
+    held = [...batch, ...held].slice(-heldOutcomes)
+    schedule()
+  }
+
+  async function refresh(): Promise<void> {
+    const askedMs = performance.now()
+    const { nowMs, version, learner } = await shared.read()
+    keepTime(nowMs, askedMs)
+    // Counts only grow, so smaller ones mean that Redis was emptied: this process still knows what was learned.
+    const emptied = known !== null && learner.totals.ok < known.learner.totals.ok
+    known = { version, learner: emptied && known ? known.learner : learner }
+  }
+
+  function keepTime(redisNowMs: number, askedMs: number): void {
+    clockMs = redisNowMs - (askedMs + performance.now()) / 2
+  }
+
+  function schedule(): void {
+    timer ??= setTimeout(() => void flush(), flushMs).unref()
+  }
+
+  return {
+    async add(outcome: RequestOutcome): Promise<void> {
+      if (outcome.kind === 'other') return
+      const { atMs, ...grant } = decodeGrant(outcome.grantId)
+      held.push({
+        ...grant,
+        sentAtMs: atMs,
+        atMs: performance.now(),
+        kind: outcome.kind,
+        retryAfterMs: outcome.retryAfterMs,
+        rateLimit: outcome.rateLimit,
+      })
+      if (outcome.kind === 'limited') await flush()
+      else schedule()
+    },
+    close: flush,
+  }
+}

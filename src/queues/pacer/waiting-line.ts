@@ -1,0 +1,117 @@
+import { randomBytes } from 'node:crypto'
+import { encodeGrant } from './grant.ts'
+import type { SharedState } from './shared-state.ts'
+import type { Lane } from './token.ts'
+
+export type Take = { granted: true; grantId: string } | { granted: false; retryInMs: number }
+
+interface Waiter {
+  lane: Lane
+  deadlineMs: number
+  settle(answer: Take): void
+  fail(error: unknown): void
+}
+
+export interface TakeOptions {
+  lane: Lane
+  maxWaitMs: number
+  signal?: AbortSignal | undefined
+}
+
+/** Who waits in this process. One question to Redis at a time, for all of them together, hot first. */
+export function createWaitingLine(shared: SharedState, horizonMs: number) {
+  const waiting: Record<Lane, Waiter[]> = { hot: [], bulk: [] }
+  let asking = false
+  let wake: (() => void) | null = null
+  let closed = false
+
+  async function serve(): Promise<void> {
+    asking = true
+    while (waiting.hot.length + waiting.bulk.length > 0) {
+      try {
+        const waitMs = await askOnce()
+        if (waiting.hot.length + waiting.bulk.length > 0) await pause(waitMs)
+      } catch (error) {
+        for (const waiter of [...waiting.hot.splice(0), ...waiting.bulk.splice(0)]) waiter.fail(error)
+      }
+    }
+    asking = false
+  }
+
+  async function askOnce(): Promise<number> {
+    const answer = await shared.take({ hot: waiting.hot.length, bulk: Math.min(waiting.bulk.length, 50) })
+    for (const grant of answer.grants) {
+      // Whoever asked may have left meanwhile: a token for nobody is lost, not handed to a request that was not asked for.
+      const waiter = waiting[grant.lane].shift() ?? waiting.bulk.shift()
+      if (!waiter) continue
+      // A late caller's token lies in the past; it is used now.
+      const grantId = encodeGrant(
+        { ...grant, atMs: Math.max(grant.atMs, answer.nowMs) },
+        randomBytes(4).toString('hex'),
+      )
+      const inMs = grant.atMs - answer.nowMs
+      if (inMs > 1) setTimeout(() => waiter.settle({ granted: true, grantId }), inMs)
+      else waiter.settle({ granted: true, grantId })
+    }
+    refuseHopeless('hot', answer.hotWaitMs, answer.intervalMs)
+    refuseHopeless('bulk', answer.bulkWaitMs, answer.intervalMs)
+    const waitMs = waiting.hot.length > 0 ? answer.hotWaitMs : answer.bulkWaitMs
+    // Back before the token is due, so that a late timer costs nothing of the rate; and now and then, because blocks end early.
+    return Math.min(250, Math.max(1, waitMs - horizonMs / 2))
+  }
+
+  /** The n-th in line waits n intervals more; other processes' lines are not known and come on top. */
+  function refuseHopeless(lane: Lane, waitMs: number, intervalMs: number): void {
+    const nowMs = performance.now()
+    waiting[lane] = waiting[lane].filter((waiter, place) => {
+      const ownWaitMs = Math.max(1, waitMs + place * intervalMs)
+      if (nowMs + ownWaitMs <= waiter.deadlineMs) return true
+      waiter.settle({ granted: false, retryInMs: Math.ceil(ownWaitMs) })
+      return false
+    })
+  }
+
+  function pause(ms: number): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = setTimeout(done, ms)
+      function done() {
+        clearTimeout(timer)
+        wake = null
+        resolve()
+      }
+      wake = done
+    })
+  }
+
+  return {
+    take({ lane, maxWaitMs, signal }: TakeOptions): Promise<Take> {
+      if (closed) return Promise.resolve({ granted: false, retryInMs: 1000 })
+      return new Promise<Take>((resolve, reject) => {
+        if (signal?.aborted) return reject(signal.reason)
+        const leave = () => {
+          waiting[lane] = waiting[lane].filter((w) => w !== waiter)
+          reject(signal?.reason)
+        }
+        const waiter: Waiter = {
+          lane,
+          deadlineMs: performance.now() + maxWaitMs,
+          settle: (answer) => (signal?.removeEventListener('abort', leave), resolve(answer)),
+          fail: (error) => (signal?.removeEventListener('abort', leave), reject(error)),
+        }
+        signal?.addEventListener('abort', leave, { once: true })
+        const wasEmpty = waiting.bulk.length === 0
+        waiting[lane].push(waiter)
+        if (!asking) void serve()
+        else if (lane === 'hot' || wasEmpty) wake?.()
+      })
+    },
+
+    close() {
+      closed = true
+      for (const waiter of [...waiting.hot.splice(0), ...waiting.bulk.splice(0)]) {
+        waiter.settle({ granted: false, retryInMs: 1000 })
+      }
+      wake?.()
+    },
+  }
+}
