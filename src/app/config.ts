@@ -156,7 +156,7 @@ export function resolveConfig(env: Environment, file: z.output<typeof fileSchema
     dataDir: resolve(env.PAYDIRT_DATA_DIR ?? '.paydirt'),
     databaseUrl: env.DATABASE_URL,
     redisUrl: env.REDIS_URL,
-    redisPrefix: 'paydirt',
+    redisPrefix: env.PAYDIRT_REDIS_PREFIX ?? 'paydirt',
     logLevel: env.PAYDIRT_LOG_LEVEL ?? 'warn',
   }
 }

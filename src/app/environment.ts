@@ -24,7 +24,7 @@ const usd = z.string().transform((text, context) => {
 })
 const address = z.string().regex(/^0x[0-9a-fA-F]{40}$/, 'is not an address (0x and 40 hex digits)')
 const privateKey = z.string().regex(/^0x[0-9a-fA-F]{64}$/, 'is not a private key (0x and 64 hex digits)')
-const word = z.string().regex(/^[a-z][a-z0-9]*$/, 'must be one lower-case word')
+const word = z.string().regex(/^[a-z][a-z0-9_]*$/, 'must be one lower-case word')
 const headerName = z.string().regex(/^[A-Za-z0-9-]+$/, 'is not the name of a header')
 
 /** Every variable that Paydirt reads (see the README). Read once; what is garbage is refused by its name. */
@@ -51,6 +51,8 @@ const environmentSchema = z.object({
   PAYDIRT_API_KEY: z.string().min(1).optional(),
   PAYDIRT_API_KEY_HEADER: headerName.optional(),
   PAYDIRT_LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'silent']).optional(),
+  /** Two installations that share a Redis need two prefixes. */
+  PAYDIRT_REDIS_PREFIX: word.optional(),
   DATABASE_URL: z.url({ protocol: /^postgres(ql)?$/, error: 'is not a postgres:// URL' }).optional(),
   REDIS_URL: z.url({ protocol: /^rediss?$/, error: 'is not a redis:// URL' }).optional(),
 })

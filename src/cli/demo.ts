@@ -121,7 +121,7 @@ function demoConfig(
     PAYDIRT_WALLET_KEY: walletKey,
     PAYDIRT_DATA_DIR: dataDir,
   }
-  return resolveConfig(environment, { pacing: { startPerSecond: 50 } })
+  return resolveConfig(environment, { pacing: { startPerSecond: 150 } })
 }
 
 async function demoWallet(file: string): Promise<`0x${string}`> {

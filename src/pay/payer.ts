@@ -286,8 +286,9 @@ export function createPayer(options: PayerOptions): Payer {
       await journal.lose(charge.id, fate.transaction, reason)
       return 'dead'
     }
-    const untilDeadMs = charge.authorization.validBefore * 1000 - now().getTime()
-    return inDoubt(reason, Math.max(2_000, Math.min(untilDeadMs, 30_000)))
+    const secondsLeft = charge.authorization.validBefore - now().getTime() / 1000
+    // While it lives the same bytes may go out again, soon and then more rarely; after that only the chain can be asked.
+    return secondsLeft >= lastSendSeconds ? inDoubt(reason) : inDoubt(reason, 30_000)
   }
 
   async function exchange(
@@ -320,6 +321,7 @@ export function createPayer(options: PayerOptions): Payer {
   return { buy }
 }
 
-function inDoubt(reason: string, askAgainInMs: number): PaymentInDoubtError {
+/** `askAgainInMs` absent: whenever a failed request would be tried again. */
+function inDoubt(reason: string, askAgainInMs?: number): PaymentInDoubtError {
   return new PaymentInDoubtError('in_doubt', reason, { details: { askAgainInMs } })
 }

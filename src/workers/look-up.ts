@@ -79,7 +79,7 @@ export function createLookUp(options: LookUpOptions) {
       return fail(key, `${error.message}, ${maxTries} times`)
     }
     if (error instanceof PaymentInDoubtError) {
-      const askAgainInMs = Number(error.details['askAgainInMs'] ?? 1_000)
+      const askAgainInMs = Number(error.details['askAgainInMs'] ?? backoffMs(tries))
       if (tries + 1 < maxTries) return wait(key, askAgainInMs, error.message)
       return park(key, after(recheckMs), `payment in doubt: ${error.message}`)
     }

@@ -7,6 +7,8 @@ export const CHAIN_ID = 8453
 // A block for every transaction and one every second besides, so that block time moves while nobody pays and an
 // authorization can expire. One slot an epoch lets `finalized` follow two blocks behind. Gas is free.
 const ARGUMENTS = [
+  '--accounts',
+  '32',
   ['--chain-id', String(CHAIN_ID)],
   ['--block-time', '1'],
   ['--mixed-mining'],

@@ -44,7 +44,7 @@ export async function startChain(options: AnvilOptions = {}): Promise<Chain> {
       request(client, 'anvil_setCode', [MULTICALL3, bytecode('multicall3-stand-in.json')]),
     ])
     const accounts = await request<Address[]>(client, 'eth_accounts', [])
-    const wallets = await openWallets(client, accounts.slice(0, 8))
+    const wallets = await openWallets(client, accounts)
 
     return {
       rpcUrl: anvil.rpcUrl,

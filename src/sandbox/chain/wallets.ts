@@ -10,20 +10,27 @@ export interface Wallets {
 const GAS = '0x61a80'
 
 /**
- * Accounts that anvil holds the keys of, used in turn. Each transaction gets its number here before it leaves, so
- * that many can be under way at once from the same account.
+ * Accounts that anvil holds the keys of. Each has one transaction under way at a time: of two that leave together the
+ * second may arrive first, and anvil then sometimes leaves it lying. More transactions than accounts wait their turn.
  */
 export async function openWallets(client: PublicClient, addresses: readonly Address[]): Promise<Wallets> {
-  const wallets = await Promise.all(
+  const free = await Promise.all(
     addresses.map(async (address) => ({ address, nextNonce: await client.getTransactionCount({ address }) })),
   )
-  let turn = 0
+  type Wallet = (typeof free)[number]
+  const waiting: ((wallet: Wallet) => void)[] = []
 
-  async function submit(from: Address, nonce: number, to: Address, data: Hex) {
+  function release(wallet: Wallet): void {
+    const next = waiting.shift()
+    if (next) next(wallet)
+    else free.push(wallet)
+  }
+
+  async function submit({ address: from, nextNonce }: Wallet, to: Address, data: Hex) {
     const receipt = await request<Parameters<typeof formatTransactionReceipt>[0]>(
       client,
       'eth_sendTransactionSync',
-      [{ from, to, data, nonce: `0x${nonce.toString(16)}`, gas: GAS, gasPrice: '0x0' }],
+      [{ from, to, data, nonce: `0x${nextNonce.toString(16)}`, gas: GAS, gasPrice: '0x0' }],
     )
     return formatTransactionReceipt(receipt)
   }
@@ -31,14 +38,15 @@ export async function openWallets(client: PublicClient, addresses: readonly Addr
   return {
     addresses,
     async send({ to, data }) {
-      const wallet = wallets[turn++ % wallets.length]!
-      const nonce = wallet.nextNonce++
+      const wallet = free.shift() ?? (await new Promise<Wallet>((resolve) => waiting.push(resolve)))
       try {
-        return await submit(wallet.address, nonce, to, data)
-      } catch (error) {
-        // A number that was never used would hold back every later transaction of this account.
-        await submit(wallet.address, nonce, wallet.address, '0x').catch(() => {})
-        throw error
+        return await submit(wallet, to, data)
+      } finally {
+        // Whatever became of it: the number of the next one is what the chain says.
+        wallet.nextNonce = await client
+          .getTransactionCount({ address: wallet.address })
+          .catch(() => wallet.nextNonce + 1)
+        release(wallet)
       }
     },
   }
