@@ -117,7 +117,7 @@ export function createPayer(options: PayerOptions): Payer {
       turn = await options.takeTurn(purchase.lane)
       // The wait for a place in the pace may have outlived a challenge that is good for this one lookup only.
       const endsAt = terms.singleUse?.expiresAt
-      if (endsAt != null && endsAt - now().getTime() / 1000 < lastSendSeconds) {
+      if (typeof endsAt === 'number' && endsAt - now().getTime() / 1000 < lastSendSeconds) {
         await turn.done(undefined)
         throw new RetriableError('challenge_ended', 'the challenge ended before its turn came', {
           countsAsTry: false,

@@ -94,16 +94,23 @@ function schemeAt(header: string, at: number): boolean {
   return /^payment\s/i.test(header.slice(at, at + 8))
 }
 
-/** Reasons go to the journal and to logs: the problem's type and, from its text, the machine's words alone. */
+/** Reasons go to the journal and to logs: the problem's type and a machine's word. Its text may hold the proof itself. */
 export function readProblem(response: ResponseHead): Receipt | undefined {
   if (response.status !== 402) return undefined
   const failed = { success: false, transaction: null }
   try {
     const { type, detail } = JSON.parse(response.body) as { type?: unknown; detail?: unknown }
     const kind = /\/([a-z0-9-]{1,60})$/.exec(String(type))?.[1]?.replaceAll('-', '_')
-    const words = /\b[a-z0-9]+(?:_[a-z0-9]+)+\b/.exec(String(detail).slice(0, 500))?.[0].slice(0, 80)
-    return { ...failed, reason: [kind, words].filter(Boolean).join(': ') || null }
+    const cause = typeof detail === 'string' ? causeIn(detail) : undefined
+    return { ...failed, reason: [kind, cause].filter(Boolean).join(': ') || null }
   } catch {
     return { ...failed, reason: null }
   }
+}
+
+/** Servers pass on what the token's contract says, in its own words; others end with a word of their own. */
+function causeIn(detail: string): string | undefined {
+  if (/exceeds balance|insufficient[ _](funds|balance)/i.test(detail)) return 'insufficient_balance'
+  if (/authorization is used|already[ _]used/i.test(detail)) return 'nonce_already_used'
+  return /: ([a-z0-9]+(?:_[a-z0-9]+){1,8})\.?$/.exec(detail)?.[1]
 }
