@@ -1,0 +1,70 @@
+import { toCrm } from '../../domain/convert.ts'
+import { isBlank, type CrmMapping, type EntityMapping } from '../../domain/mapping.ts'
+import { writeStamp } from '../../domain/mapping-stamp.ts'
+import type { FieldValue, Patch } from '../../domain/record.ts'
+import type { LeftOut } from '../connector.ts'
+import type { DescribedObject, SalesforceField } from './schema-cache.ts'
+
+/** What is sent for one record: null clears a field, "" is never among the values. */
+export type Body = Record<string, FieldValue | null>
+
+export interface Fitted {
+  /** Without our own fields; empty when nothing of the patch fits. */
+  body: Body
+  leftOut: LeftOut[]
+}
+
+/** Fits a patch to what the org says about its fields. Pure. */
+export function fitPatch(patch: Patch, mapping: EntityMapping, object: DescribedObject): Fitted {
+  const body: Body = {}
+  const leftOut: LeftOut[] = []
+  const country = patch['country_code']
+  const context =
+    country && 'set' in country && typeof country.set === 'string' ? { country: country.set } : {}
+  for (const [canonical, change] of Object.entries(patch)) {
+    const wanted = mapping.fields[canonical]
+    // A field that is not mapped has no place in this CRM: nothing of it was ever to be written.
+    if (!wanted) continue
+    const leave = (code: string, reason: string) => leftOut.push({ field: canonical, code, reason })
+    const field = object.fields.get(wanted.property)
+    if (!field) {
+      leave('NO_SUCH_FIELD', `${object.name} has no field ${wanted.property} that the user may see`)
+    } else if (!field.writable) {
+      leave('READ_ONLY', `${field.name} cannot be written`)
+    } else if ('clear' in change) {
+      if (field.nillable) body[field.name] = null
+      else leave('REQUIRED', `${field.name} cannot be blank`)
+    } else {
+      const converted = toCrm(change.set, field, wanted, context)
+      if (!converted.ok) leave(converted.code, `${field.name}: ${converted.reason}`)
+      else if (isBlank(converted.value)) leave('BLANK', `${field.name}: there is no value`)
+      else if (isTooLarge(converted.value, field))
+        leave('TOO_LARGE', `${field.name}: the number is too large`)
+      else body[field.name] = converted.value
+    }
+  }
+  return { body, leftOut }
+}
+
+/** Our own fields, with what is written: by them the write is shown, and recognised later. Absent ones are done without. */
+export function stampOf(
+  body: Body,
+  { entities, own }: CrmMapping,
+  entity: string,
+  object: DescribedObject,
+  nowMs: number,
+): Body {
+  const mapped = Object.values(entities[entity]?.fields ?? {}).map(({ property }) => property)
+  const stamp: Body = {
+    [own.status]: 'enriched',
+    [own.enrichedAt]: new Date(nowMs).toISOString(),
+    [own.source]: writeStamp(mapped, body),
+  }
+  return Object.fromEntries(Object.entries(stamp).filter(([name]) => object.fields.get(name)?.writable))
+}
+
+function isTooLarge(value: FieldValue, field: SalesforceField): boolean {
+  if (typeof value !== 'number') return false
+  if (field.wholeDigits > 0 && Math.abs(value) >= 10 ** field.wholeDigits) return true
+  return field.type === 'integer' && !Number.isSafeInteger(value)
+}

@@ -1,0 +1,18 @@
+const checkSigns = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ012345'
+
+/** The 18-character form of an id; undefined for what is no id of Salesforce at all. */
+export function longId(id: string): string | undefined {
+  if (!/^[A-Za-z0-9]{15}(?:[A-Za-z0-9]{3})?$/.test(id)) return undefined
+  return id.slice(0, 15) + checkSuffix(id)
+}
+
+/** Three signs that tell the letter case of the fifteen before them, five a sign. */
+function checkSuffix(id: string): string {
+  return [0, 5, 10]
+    .map((from) => {
+      let bits = 0
+      for (let at = 0; at < 5; at++) if (/[A-Z]/.test(id[from + at] as string)) bits |= 1 << at
+      return checkSigns[bits]
+    })
+    .join('')
+}

@@ -1,0 +1,61 @@
+import type { CrmMapping, DescribedField } from '../../domain/mapping.ts'
+import type { EnsuredField } from '../connector.ts'
+import type { DescribedObject } from './schema-cache.ts'
+
+interface Wanted {
+  name: string
+  label: string
+  types: readonly DescribedField['type'][]
+  /** The least number of characters for a text. */
+  length: number
+}
+
+/**
+ * Our own fields and those that the mapping wants made, as they stand in the org. Custom fields are metadata of the org,
+ * with rights of their own: they come with the package in `crm/salesforce` and are never made through the data API. What
+ * is missing is answered as `would_create`, with what to do, on a dry run or not; without them records are written all the
+ * same, but not marked, and our own writes are not recognised.
+ */
+export function ownFields(mapping: CrmMapping, entity: string, object: DescribedObject): EnsuredField[] {
+  return wanted(mapping, entity).map(({ name, label, types, length }) => {
+    const field = object.fields.get(name)
+    if (!field) {
+      return {
+        name,
+        label,
+        status: 'would_create',
+        reason: `deploy the package in crm/salesforce and give the integration user its permission set; it has ${entity}.${name}`,
+      }
+    }
+    const fault = !types.includes(field.type)
+      ? `it is of type ${field.type}, not ${types.join(' or ')}`
+      : field.maxLength !== undefined && field.maxLength < length
+        ? `it takes ${field.maxLength} characters, and ${length} are needed`
+        : field.writable
+          ? undefined
+          : 'the integration user may not write it'
+    return {
+      name,
+      label: field.label,
+      ...(fault ? { status: 'conflict', reason: fault } : { status: 'exists' }),
+    }
+  })
+}
+
+function wanted({ own, entities }: CrmMapping, entity: string): Wanted[] {
+  const created = Object.values(entities[entity]?.fields ?? {}).flatMap(({ property, create }): Wanted[] =>
+    create ? [{ name: property, label: create.label, types: typesFor[create.type], length: 1 }] : [],
+  )
+  return [
+    { name: own.status, label: 'Paydirt Status', types: ['text', 'option'], length: 'enriched'.length },
+    { name: own.enrichedAt, label: 'Paydirt Enriched At', types: ['datetime'], length: 0 },
+    { name: own.source, label: 'Paydirt Source', types: ['text'], length: 40 },
+    ...created,
+  ]
+}
+
+const typesFor: Record<'text' | 'number' | 'url', readonly DescribedField['type'][]> = {
+  text: ['text'],
+  number: ['number', 'integer'],
+  url: ['url', 'text'],
+}

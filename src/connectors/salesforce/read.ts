@@ -1,0 +1,109 @@
+import { fromCrm } from '../../domain/convert.ts'
+import type { EntityMapping } from '../../domain/mapping.ts'
+import type { FieldValue } from '../../domain/record.ts'
+import type { CurrentRecord } from '../connector.ts'
+import { querySchema, retrieveSchema, type Row } from './answers.ts'
+import type { SalesforceClient } from './client.ts'
+import { longId } from './ids.ts'
+import { flatten, mappedFields, textOf } from './rows.ts'
+import type { DescribedObject, SchemaCache } from './schema-cache.ts'
+import { select, soqlText } from './soql.ts'
+
+export interface ReadDeps {
+  client: SalesforceClient
+  schema: SchemaCache
+  /** Called with the account of each contact that was read: writing is ordered by it. */
+  onAccount: (contactId: string, accountId: string | undefined) => void
+}
+
+const retrieveSize = 2_000
+/** As many ids as one query's URL holds. */
+const querySize = 300
+
+/** What stands in these records now, by the id that was asked for. */
+export async function readRecords(
+  deps: ReadDeps,
+  sobject: string,
+  mapping: EntityMapping,
+  ids: readonly string[],
+): Promise<Map<string, CurrentRecord>> {
+  const object = await deps.schema.describe(sobject)
+  const asked = new Map<string, string>()
+  for (const id of ids) {
+    const long = longId(id)
+    if (long !== undefined) asked.set(id, long)
+  }
+  const unique = [...new Set(asked.values())]
+  const rows = new Map<string, Row>()
+  for (const part of chunk(unique, retrieveSize)) {
+    const answered = await deps.client.call(retrieveSchema, {
+      method: 'POST',
+      path: `/composite/sobjects/${sobject}`,
+      json: { ids: part, fields: fieldsToRead(mapping, object) },
+      isRepeatable: true,
+    })
+    for (const row of answered) if (row) rows.set(row.Id, row)
+  }
+  const missing = unique.filter((id) => !rows.has(id))
+  const fates = await readFates(deps.client, sobject, missing)
+  return new Map(
+    ids.map((id) => {
+      const long = asked.get(id)
+      const row = long === undefined ? undefined : rows.get(long)
+      if (row) {
+        if (object.fields.has('AccountId')) deps.onAccount(row.Id, textOf(row['AccountId']))
+        return [id, present(row, mapping, object)]
+      }
+      return [id, (long === undefined ? undefined : fates.get(long)) ?? { state: 'gone' }]
+    }),
+  )
+}
+
+/** What became of records that are no longer there: the loser of a merge lies in the recycle bin and names its master. */
+async function readFates(
+  client: SalesforceClient,
+  sobject: string,
+  ids: readonly string[],
+): Promise<Map<string, CurrentRecord>> {
+  const fates = new Map<string, CurrentRecord>()
+  for (const part of chunk(ids, querySize)) {
+    const { records } = await client.call(querySchema, {
+      path: '/queryAll',
+      query: {
+        q: select({
+          fields: ['Id', 'MasterRecordId'],
+          from: sobject,
+          where: [`Id IN (${part.map(soqlText).join(', ')})`],
+        }),
+      },
+    })
+    for (const row of records) {
+      const master = textOf(row['MasterRecordId'])
+      fates.set(row.Id, master === undefined ? { state: 'gone' } : { state: 'merged', into: master })
+    }
+  }
+  return fates
+}
+
+function fieldsToRead(mapping: EntityMapping, object: DescribedObject): string[] {
+  const also = ['AccountId', 'IsConverted'].filter((name) => object.fields.has(name))
+  return [...new Set(['Id', ...also, ...mappedFields(mapping, object)])]
+}
+
+function present(row: Row, mapping: EntityMapping, object: DescribedObject): CurrentRecord {
+  if (row['IsConverted'] === true) return { state: 'converted' }
+  const found = flatten(row)
+  const values: Record<string, FieldValue> = {}
+  for (const [canonical, { property }] of Object.entries(mapping.fields)) {
+    const field = object.fields.get(property)
+    const value = field && fromCrm(found[property], field)
+    if (value !== undefined) values[canonical] = value
+  }
+  return { state: 'present', values }
+}
+
+export function chunk<T>(all: readonly T[], size: number): T[][] {
+  return Array.from({ length: Math.ceil(all.length / size) }, (_, at) =>
+    all.slice(at * size, (at + 1) * size),
+  )
+}

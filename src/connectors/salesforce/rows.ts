@@ -1,0 +1,44 @@
+import { isBlank, type EntityMapping, type OwnFields } from '../../domain/mapping.ts'
+import type { StampValue } from '../../domain/mapping-stamp.ts'
+import type { Row } from './answers.ts'
+import type { DescribedObject } from './schema-cache.ts'
+
+export type Values = Record<string, StampValue>
+
+/** A row's plain values by field name, a parent's as `Account.Name`. */
+export function flatten(row: Row): Values {
+  const values: Values = {}
+  for (const [name, value] of Object.entries(row)) {
+    if (name === 'attributes') continue
+    if (typeof value !== 'object' || value === null) values[name] = value as StampValue
+    else
+      for (const [inner, innerValue] of Object.entries(value))
+        if (inner !== 'attributes' && typeof innerValue !== 'object') values[`${name}.${inner}`] = innerValue
+  }
+  return values
+}
+
+/** Fields that the mapping may write, as far as the org has them. */
+export function mappedFields(mapping: EntityMapping, object: DescribedObject): string[] {
+  const names = Object.values(mapping.fields).map(({ property }) => property)
+  return [...new Set(names)].filter((name) => object.fields.has(name))
+}
+
+/** Fields that identify a record, as far as the org has them. */
+export function identityFields(mapping: EntityMapping, object: DescribedObject): string[] {
+  return [...new Set(Object.values(mapping.identity).flat())].filter((name) => object.fields.has(name))
+}
+
+/** Our own fields can all be read: without one of them our writes cannot be recognised. */
+export function hasStamp(own: OwnFields, object: DescribedObject): boolean {
+  return object.fields.has(own.source) && object.fields.has(own.enrichedAt)
+}
+
+export function timeOf(value: unknown): number | undefined {
+  const atMs = typeof value === 'string' ? Date.parse(value) : Number.NaN
+  return Number.isNaN(atMs) ? undefined : atMs
+}
+
+export function textOf(value: unknown): string | undefined {
+  return typeof value === 'string' && !isBlank(value) ? value : undefined
+}

@@ -1,0 +1,161 @@
+import { ConfigError } from '../../domain/errors.ts'
+import { salesforceMapping } from '../../domain/mapping-defaults.ts'
+import type { CrmMapping, EntityMapping } from '../../domain/mapping.ts'
+import type { CallBudget } from '../../domain/ports/call-budget.ts'
+import { createMemoryCallBudget } from '../budget.ts'
+import type { Connector } from '../connector.ts'
+import { limitsSchema } from './answers.ts'
+import { readAssociations } from './associations.ts'
+import type { BulkOptions } from './bulk.ts'
+import { checkSalesforce } from './check.ts'
+import { createSalesforceClient } from './client.ts'
+import type { WriteHeaders } from './collections.ts'
+import type { SalesforceAuth } from './login.ts'
+import { ownFields } from './own-fields.ts'
+import { readRecords } from './read.ts'
+import { scanPages } from './scan.ts'
+import { createSchemaCache } from './schema-cache.ts'
+import { writeRecords } from './write.ts'
+
+export interface SalesforceOptions {
+  name?: string
+  /** The org's My Domain, such as `https://example.my.salesforce.com`. */
+  loginUrl: string
+  auth: SalesforceAuth
+  /** Default 68.0 (Winter '27). */
+  apiVersion?: string
+  mapping?: CrmMapping
+  /** From so many records in one write on, a bulk job is made of them. Default 2,000. */
+  bulkThreshold?: number
+  bulk?: BulkOptions
+  headers?: WriteHeaders
+  /** For one request, its answer included. Default 60 seconds. */
+  timeoutMs?: number
+  /** What all processes together may send. Default: this process for itself. */
+  callBudget?: CallBudget
+  /** The share of the org's API requests of a day, by whomever used, at which we stop. From 0 to 1, default 0.8. */
+  quotaShare?: number
+  /** How far an increment reaches back behind the last one. Default 10 minutes. */
+  lookbackMs?: number
+  /** Records on a page of a scan. Default and most: 2,000. */
+  pageSize?: number
+  now?: () => number
+  random?: () => number
+  wait?: (ms: number) => Promise<void>
+}
+
+const dayMs = 86_400_000
+/** Accounts of contacts that were read and not written: more than any batch between the two. */
+const mostAccounts = 50_000
+
+/** Accounts, contacts and leads of one Salesforce org. Nothing is sent before the first call. */
+export function createSalesforceConnector(options: SalesforceOptions): Connector {
+  const { name = 'salesforce', mapping = salesforceMapping, quotaShare = 0.8 } = options
+  const { now = Date.now, random = Math.random } = options
+  const waiting = options.wait ? { wait: options.wait } : {}
+  const client = createSalesforceClient({
+    loginUrl: options.loginUrl,
+    auth: options.auth,
+    apiVersion: options.apiVersion ?? '68.0',
+    timeoutMs: options.timeoutMs ?? 60_000,
+    quotaShare,
+    budget: options.callBudget ?? createMemoryCallBudget({ now }),
+    now,
+    random,
+    ...waiting,
+  })
+  const schema = createSchemaCache(client, { now })
+  const accounts = new Map<string, string>()
+  const writing = new Map<string, Promise<unknown>>()
+
+  function mappingOf(entity: string): EntityMapping {
+    const found = mapping.entities[entity]
+    if (found) return found
+    throw new ConfigError(
+      'unknown_entity',
+      `Salesforce has no object "${entity}" in the mapping; it may be ${Object.keys(mapping.entities).join(', ')}`,
+    )
+  }
+
+  /** One write at a time an object: two at once lock each other's rows. */
+  async function inTurn<T>(entity: string, write: () => Promise<T>): Promise<T> {
+    const turn = (writing.get(entity) ?? Promise.resolve()).then(write, write)
+    writing.set(entity, turn)
+    try {
+      return await turn
+    } finally {
+      if (writing.get(entity) === turn) writing.delete(entity)
+    }
+  }
+
+  function rememberAccount(contactId: string, accountId: string | undefined): void {
+    if (accounts.size >= mostAccounts) accounts.clear()
+    if (accountId !== undefined) accounts.set(contactId, accountId)
+  }
+
+  return {
+    name,
+    idNoun: 'record',
+    entities: Object.fromEntries(
+      Object.entries(mapping.entities).map(([entity, { object }]) => [entity, object]),
+    ),
+
+    check: () => checkSalesforce({ client, schema, mapping, quotaShare }),
+
+    async describe(entity) {
+      mappingOf(entity)
+      return [...(await schema.describe(entity)).fields.values()]
+    },
+
+    async ensureFields(entity, { dryRun }) {
+      mappingOf(entity)
+      if (!dryRun) schema.forget(entity)
+      return ownFields(mapping, entity, await schema.describe(entity))
+    },
+
+    scan(entity, scanOptions) {
+      const deps = {
+        client,
+        schema,
+        own: mapping.own,
+        now,
+        lookbackMs: options.lookbackMs ?? 10 * 60_000,
+        pageSize: Math.min(2_000, options.pageSize ?? 2_000),
+      }
+      return scanPages(deps, entity, mappingOf(entity), scanOptions)
+    },
+
+    read: (entity, ids) =>
+      readRecords({ client, schema, onAccount: rememberAccount }, entity, mappingOf(entity), ids),
+
+    async write(entity, patches) {
+      mappingOf(entity)
+      if (patches.length === 0) return []
+      const deps = {
+        client,
+        schema,
+        mapping,
+        headers: options.headers ?? {},
+        bulkThreshold: options.bulkThreshold ?? 2_000,
+        bulk: options.bulk ?? {},
+        accountOf: (id: string) => accounts.get(id),
+        now,
+        random,
+        ...waiting,
+      }
+      return inTurn(entity, () => writeRecords(deps, entity, patches))
+    },
+
+    async associations(entity, toEntity, ids) {
+      return readAssociations(client, entity, toEntity, ids)
+    },
+
+    async quota() {
+      if (!client.quota()) await client.call(limitsSchema, { path: '/limits' })
+      const quota = client.quota()
+      return quota ? { ...quota, resetsAt: new Date(now() + dayMs) } : null
+    },
+
+    close: () => client.close(),
+  }
+}

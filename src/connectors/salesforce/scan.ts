@@ -1,0 +1,174 @@
+import { identityOf, type EntityMapping, type OwnFields } from '../../domain/mapping.ts'
+import { isOwnWrite, stampSlackMs } from '../../domain/mapping-stamp.ts'
+import type { ScanOptions, ScanPage } from '../connector.ts'
+import { querySchema, retrieveSchema, type Row } from './answers.ts'
+import type { SalesforceClient } from './client.ts'
+import { soqlFilter } from './filter.ts'
+import { flatten, hasStamp, identityFields, mappedFields, textOf, timeOf, type Values } from './rows.ts'
+import type { DescribedObject, SchemaCache } from './schema-cache.ts'
+import { select, soqlText, soqlTime } from './soql.ts'
+import { readWatermark, writeWatermark, type Position } from './watermark.ts'
+
+export interface ScanDeps {
+  client: SalesforceClient
+  schema: SchemaCache
+  own: OwnFields
+  now: () => number
+  /** How far the next increment reaches back behind this one. A transaction shows its records only at its end, under the stamps of its course. */
+  lookbackMs: number
+  pageSize: number
+}
+
+const secondMs = 1_000
+const dayMs = 86_400_000
+
+/**
+ * Walks the records in the order of their last change, page by page. Stamps are whole seconds with real ties: each page
+ * begins behind the last record by stamp and id, never behind a stamp, so that ties of any number are walked once. A
+ * record that changes meanwhile moves behind the end of this scan, and into the next.
+ */
+export async function* scanPages(
+  deps: ScanDeps,
+  sobject: string,
+  mapping: EntityMapping,
+  options: ScanOptions,
+): AsyncGenerator<ScanPage> {
+  const { limit = Infinity, signal } = options
+  if (limit <= 0) return
+  const object = await deps.schema.describe(sobject)
+  const conditions = [
+    ...(object.fields.has('IsConverted') ? ['IsConverted = false'] : []),
+    ...(options.filter ?? []).map((filter) => soqlFilter(filter, object)),
+  ]
+  const fields = fieldsToRead(mapping, object, deps.own)
+  let position = begin(options)
+  // Up to the end of this second: what still comes within it is what the next increment looks back for.
+  const endMs =
+    position?.kind === 'inside' ? position.endMs : Math.floor(deps.now() / secondMs) * secondMs + secondMs
+  let handedOut = 0
+
+  for (;;) {
+    signal?.throwIfAborted()
+    const asked = Math.min(deps.pageSize, limit - handedOut)
+    const { done, records } = await deps.client.call(querySchema, {
+      path: '/query',
+      query: {
+        q: select({
+          fields,
+          from: sobject,
+          where: [...window(position, endMs), ...conditions],
+          orderBy: ['SystemModstamp', 'Id'],
+          limit: asked,
+        }),
+      },
+      headers: { 'Sforce-Query-Options': 'batchSize=2000' },
+    })
+    const last = records.at(-1)
+    if (last) {
+      position = behind(last, endMs)
+      handedOut += records.length
+      yield await toPage(deps, mapping, object, records, position)
+    }
+    if (handedOut >= limit) return
+    // An answer may stop short of the page for its size: then it is not done.
+    if (done && records.length < asked) break
+  }
+  yield { records: [], watermark: writeWatermark(nextIncrement(position, endMs, deps.lookbackMs)) }
+}
+
+function begin({ after, since }: ScanOptions): Position | undefined {
+  if (after !== undefined) return readWatermark(after)
+  return since ? { kind: 'from', stampMs: since.getTime() } : undefined
+}
+
+function window(position: Position | undefined, endMs: number): string[] {
+  const end = `SystemModstamp < ${soqlTime(endMs)}`
+  if (!position) return [end]
+  const stamp = soqlTime(position.stampMs)
+  if (position.kind === 'from') return [`SystemModstamp >= ${stamp}`, end]
+  return [`(SystemModstamp > ${stamp} OR (SystemModstamp = ${stamp} AND Id > ${soqlText(position.id)}))`, end]
+}
+
+function behind(row: Row, endMs: number): Position {
+  const stampMs = timeOf(row['SystemModstamp'])
+  if (stampMs === undefined) throw new Error('a row came without SystemModstamp')
+  return { kind: 'inside', stampMs, id: row.Id, endMs }
+}
+
+/**
+ * From the youngest stamp seen, less the lookback: the org's clock decides and not ours. When nothing has changed for
+ * long, from a day before the end, so that a load of many records is not walked again every night.
+ */
+function nextIncrement(position: Position | undefined, endMs: number, lookbackMs: number): Position {
+  const seenMs =
+    position?.kind === 'inside' ? Math.min(position.stampMs, endMs) - lookbackMs : position?.stampMs
+  return { kind: 'from', stampMs: Math.max(seenMs ?? 0, endMs - Math.max(dayMs, lookbackMs)) }
+}
+
+function fieldsToRead(mapping: EntityMapping, object: DescribedObject, own: OwnFields): string[] {
+  return [
+    ...new Set([
+      'Id',
+      'SystemModstamp',
+      ...identityFields(mapping, object),
+      ...(hasStamp(own, object) ? [own.source, own.enrichedAt, 'LastModifiedDate'] : []),
+    ]),
+  ]
+}
+
+async function toPage(
+  deps: ScanDeps,
+  mapping: EntityMapping,
+  object: DescribedObject,
+  rows: readonly Row[],
+  position: Position,
+): Promise<ScanPage> {
+  const records = rows.map((row) => ({
+    id: row.Id,
+    object: mapping.object,
+    identity: identityOf(mapping, flatten(row)),
+  }))
+  const ownWrites = await findOwnWrites(deps, mapping, object, rows)
+  return { records, watermark: writeWatermark(position), ...(ownWrites.size > 0 ? { ownWrites } : {}) }
+}
+
+/**
+ * Only records that carry a stamp as young as they are can be our own writes: of those alone the written fields are read,
+ * so that a page of strangers does not carry their long texts.
+ */
+async function findOwnWrites(
+  deps: ScanDeps,
+  mapping: EntityMapping,
+  object: DescribedObject,
+  rows: readonly Row[],
+): Promise<Set<string>> {
+  const { own } = deps
+  const stamps = new Map(
+    rows.flatMap((row) => {
+      const source = textOf(row[own.source])
+      const enrichedAtMs = timeOf(row[own.enrichedAt])
+      // Not SystemModstamp: jobs of the platform move it without a change by anybody.
+      const modifiedAtMs = timeOf(row['LastModifiedDate'])
+      if (source === undefined || enrichedAtMs === undefined || modifiedAtMs === undefined) return []
+      return modifiedAtMs <= enrichedAtMs + stampSlackMs
+        ? [[row.Id, { source, enrichedAtMs, modifiedAtMs }] as const]
+        : []
+    }),
+  )
+  if (stamps.size === 0) return new Set()
+  const properties = [...new Set(Object.values(mapping.fields).map(({ property }) => property))]
+  const standing = await deps.client.call(retrieveSchema, {
+    method: 'POST',
+    path: `/composite/sobjects/${object.name}`,
+    json: { ids: [...stamps.keys()], fields: ['Id', ...mappedFields(mapping, object)] },
+    isRepeatable: true,
+  })
+  return new Set(
+    standing.flatMap((row) => {
+      const stamp = row && stamps.get(row.Id)
+      if (!row || !stamp) return []
+      const values: Values = flatten(row)
+      return isOwnWrite({ properties, values, ...stamp }) ? [row.Id] : []
+    }),
+  )
+}

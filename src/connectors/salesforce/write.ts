@@ -1,0 +1,236 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { PaydirtError, RetriableError } from '../../domain/errors.ts'
+import type { CrmMapping, EntityMapping } from '../../domain/mapping.ts'
+import type { LeftOut, RecordPatch, WriteResult } from '../connector.ts'
+import { RefusedRequestError } from './api-error.ts'
+import { fitsBulk, updateByBulk, type BulkOptions } from './bulk.ts'
+import type { SalesforceClient } from './client.ts'
+import {
+  collectionSize,
+  updateCollection,
+  type Outcome,
+  type Update,
+  type WriteHeaders,
+} from './collections.ts'
+import { fitPatch, stampOf } from './fit.ts'
+import { longId } from './ids.ts'
+import { chunk } from './read.ts'
+import { isRowLock, readSaveError } from './save-error.ts'
+import type { SchemaCache } from './schema-cache.ts'
+
+export interface WriteDeps {
+  client: SalesforceClient
+  schema: SchemaCache
+  mapping: CrmMapping
+  headers: WriteHeaders
+  /** From so many records on a bulk job is made of them. */
+  bulkThreshold: number
+  bulk: BulkOptions
+  /** The account of a contact, where it is known. */
+  accountOf: (contactId: string) => string | undefined
+  now: () => number
+  random: () => number
+  wait?: (ms: number) => Promise<void>
+}
+
+interface Planned extends Update {
+  leftOut: LeftOut[]
+}
+
+interface Writing extends WriteDeps {
+  sobject: string
+  isLastRound: boolean
+  settle: (update: Planned, outcome: Outcome) => void
+}
+
+const lockTries = 4
+const firstLockPauseMs = 250
+
+/**
+ * Writes patches: fits each to its fields, sends them as collections of 200, one after another, or as a bulk job, and sends
+ * rows that were locked again, alone. Answers one result a patch, in order.
+ *
+ * A failure of a whole request is thrown when nothing was written before it. Later on it makes the rest `retry`, so that
+ * results of what was written are never lost.
+ */
+export async function writeRecords(
+  deps: WriteDeps,
+  sobject: string,
+  patches: readonly RecordPatch[],
+): Promise<WriteResult[]> {
+  const results: (WriteResult | undefined)[] = patches.map(() => undefined)
+  for (const isLastRound of [false, true]) {
+    try {
+      await writeRound(deps, sobject, patches, results, isLastRound)
+      break
+    } catch (error) {
+      if (!isLastRound && isStaleSchema(error)) {
+        // A field that was there when the org was asked has gone since: ask again, and leave it out.
+        deps.schema.forget(sobject)
+        continue
+      }
+      const isAnyWritten = results.some((result) => result?.status === 'written')
+      if (!isAnyWritten || !(error instanceof PaydirtError)) throw error
+      patches.forEach(({ id }, index) => (results[index] ??= later(id, error)))
+      break
+    }
+  }
+  return results.map((result, index) => {
+    if (!result) throw new Error(`patch ${index} was left without a result`)
+    return result
+  })
+}
+
+async function writeRound(
+  deps: WriteDeps,
+  sobject: string,
+  patches: readonly RecordPatch[],
+  results: (WriteResult | undefined)[],
+  isLastRound: boolean,
+): Promise<void> {
+  const mapping = deps.mapping.entities[sobject] as EntityMapping
+  const planned = await plan(deps, sobject, patches, results)
+  const settle = ({ index, leftOut }: Planned, outcome: Outcome): void => {
+    const { id } = patches[index] as RecordPatch
+    if (outcome.kind === 'done')
+      results[index] = { id, status: 'written', ...(leftOut.length > 0 ? { leftOut } : {}) }
+    else if (outcome.kind === 'failed') results[index] = readSaveError(id, outcome.error, mapping)
+    else results[index] = { id, status: 'retry', afterMs: outcome.afterMs, reason: outcome.reason }
+  }
+  const writing: Writing = { ...deps, sobject, isLastRound, settle }
+  for (const wave of waves(planned, deps.accountOf)) await writeWave(writing, wave)
+}
+
+/** What is sent for each patch without a result. What needs no sending gets its result here. */
+async function plan(
+  deps: WriteDeps,
+  sobject: string,
+  patches: readonly RecordPatch[],
+  results: (WriteResult | undefined)[],
+): Promise<Planned[]> {
+  const object = await deps.schema.describe(sobject)
+  const mapping = deps.mapping.entities[sobject] as EntityMapping
+  return patches.flatMap(({ id, patch }, index): Planned[] => {
+    if (results[index]) return []
+    const long = longId(id)
+    const { body, leftOut } = fitPatch(patch, mapping, object)
+    const [first] = leftOut
+    if (long === undefined)
+      results[index] = { id, status: 'skipped', reason: 'it is not an id of Salesforce' }
+    else if (Object.keys(body).length > 0) {
+      const stamp = stampOf(body, deps.mapping, sobject, object, deps.now())
+      return [{ index, id: long, body: { ...body, ...stamp }, leftOut }]
+    } else if (first) {
+      results[index] = { id, status: 'rejected', code: first.code, field: first.field, reason: first.reason }
+    } else results[index] = { id, status: 'unchanged' }
+    return []
+  })
+}
+
+/**
+ * One request must not name a record twice: a second patch of a record comes in a second wave. Contacts of one account
+ * stand together, since writing a contact locks its account.
+ */
+function waves(planned: readonly Planned[], accountOf: WriteDeps['accountOf']): Planned[][] {
+  const seen = new Map<string, number>()
+  const all: Planned[][] = []
+  for (const update of planned) {
+    const wave = seen.get(update.id) ?? 0
+    seen.set(update.id, wave + 1)
+    ;(all[wave] ??= []).push(update)
+  }
+  return all.map((wave) =>
+    wave
+      .map((update) => ({ update, account: accountOf(update.id) ?? '' }))
+      .sort((a, b) =>
+        a.account < b.account ? -1 : a.account > b.account ? 1 : a.update.index - b.update.index,
+      )
+      .map(({ update }) => update),
+  )
+}
+
+async function writeWave(writing: Writing, updates: readonly Planned[]): Promise<void> {
+  const bulky = isBulk(writing, updates.length) ? updates.filter(({ body }) => fitsBulk(body)) : []
+  const single = bulky.length > 0 ? updates.filter(({ body }) => !fitsBulk(body)) : updates
+  let locked: Planned[] = []
+  if (bulky.length > 0) {
+    const outcomes = await updateByBulk(writing.client, writing.sobject, bulky, {
+      ...writing.bulk,
+      now: writing.now,
+      ...(writing.wait ? { wait: writing.wait } : {}),
+    })
+    const again = settleAll(
+      writing,
+      bulky,
+      outcomes,
+      (outcome) => isLock(outcome) || isDuplicate(writing, outcome),
+    )
+    locked.push(...again)
+  }
+  for (const part of chunk(single, collectionSize)) locked.push(...(await writePart(writing, part)))
+  for (let attempt = 1; locked.length > 0; attempt++) {
+    await pause(writing, attempt)
+    const parts = chunk(locked, collectionSize)
+    locked = []
+    for (const part of parts) locked.push(...(await writePart(writing, part, attempt >= lockTries)))
+  }
+}
+
+/** Sends one collection; answers the rows to be sent again because somebody held them. */
+async function writePart(writing: Writing, part: readonly Planned[], isLastTry = false): Promise<Planned[]> {
+  let outcomes: Outcome[]
+  try {
+    outcomes = await updateCollection(writing.client, writing.sobject, part, writing.headers)
+  } catch (error) {
+    if (!writing.isLastRound || !isStaleSchema(error)) throw error
+    const { errorCode: statusCode, said: message } = error
+    outcomes = part.map(() => ({ kind: 'failed', error: { statusCode, message, fields: [] } }))
+  }
+  return settleAll(writing, part, outcomes, (outcome) => !isLastTry && isLock(outcome))
+}
+
+function settleAll(
+  { settle }: Writing,
+  updates: readonly Planned[],
+  outcomes: readonly Outcome[],
+  isForAgain: (outcome: Outcome) => boolean,
+): Planned[] {
+  return updates.filter((update, at) => {
+    const outcome = outcomes[at] as Outcome
+    if (isForAgain(outcome)) return true
+    settle(update, outcome)
+    return false
+  })
+}
+
+/** Bulk jobs know no header for assignment: with one, leads go as collections. */
+function isBulk({ bulkThreshold, headers, sobject }: Writing, count: number): boolean {
+  return count >= bulkThreshold && !(sobject === 'Lead' && headers.autoAssign)
+}
+
+/** Bulk jobs know no header for duplicates either: rows that it would let through are sent again as collections. */
+function isDuplicate({ headers }: Writing, outcome: Outcome): boolean {
+  return (
+    headers.allowDuplicates === true &&
+    outcome.kind === 'failed' &&
+    outcome.error.statusCode === 'DUPLICATES_DETECTED'
+  )
+}
+
+function isLock(outcome: Outcome): boolean {
+  return outcome.kind === 'failed' && isRowLock(outcome.error)
+}
+
+function isStaleSchema(error: unknown): error is RefusedRequestError {
+  return error instanceof RefusedRequestError && error.errorCode === 'INVALID_FIELD'
+}
+
+/** Drawn anew each time, so that two writers that met once do not meet again. */
+async function pause({ random, wait = (ms) => delay(ms) }: Writing, attempt: number): Promise<void> {
+  await wait(Math.round(firstLockPauseMs * 2 ** (attempt - 1) * (0.5 + random())))
+}
+
+function later(id: string, error: PaydirtError): WriteResult {
+  const afterMs = (error instanceof RetriableError ? error.retryAfterMs : undefined) ?? 60_000
+  return { id, status: 'retry', afterMs, reason: error.message }
+}
