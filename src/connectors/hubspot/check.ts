@@ -1,0 +1,87 @@
+import { z } from 'zod'
+import { ConfigError, PaydirtError, RetriableError } from '../../domain/errors.ts'
+import { checkMapping, type CrmMapping } from '../../domain/mapping.ts'
+import type { ConnectorCheck, ConnectorProblem } from '../connector.ts'
+import type { HubspotApi } from './api.ts'
+import type { HubspotProperties } from './properties.ts'
+import { accountSchema, apiVersion, pageSchema, paths } from './wire.ts'
+
+/** Asks for all that a sync needs, one right after the other, and gathers what is wrong instead of stopping at the first. */
+export async function check(deps: {
+  api: HubspotApi
+  properties: HubspotProperties
+  mapping: CrmMapping
+}): Promise<ConnectorCheck> {
+  const { api, properties, mapping } = deps
+  const problems: ConnectorProblem[] = []
+  const missingScopes = new Set<string>()
+  const attempt = async <T>(work: () => Promise<T>): Promise<T | undefined> => {
+    try {
+      return await work()
+    } catch (error) {
+      if (!(error instanceof PaydirtError)) throw error
+      const scopes = error.code === 'hubspot_missing_scopes' ? String(error.details['scopes']).split(' ') : []
+      const isNew = scopes.length === 0 || scopes.some((scope) => !missingScopes.has(scope))
+      for (const scope of scopes) missingScopes.add(scope)
+      if (isNew && !problems.some(({ code, message }) => code === error.code && message === error.message))
+        problems.push(problemOf(error))
+      return undefined
+    }
+  }
+
+  const details = await attempt(() => api.need(accountSchema, { method: 'GET', path: paths.account }))
+  const account = details
+    ? { id: details.portalId, ...(details.timeZone === undefined ? {} : { timeZone: details.timeZone }) }
+    : null
+  // Without a token that is let in, every further question has the same answer.
+  if (!details && problems.some(({ code }) => !code.startsWith('hubspot_forbidden')))
+    return { account, apiVersion, missingScopes: [], problems }
+
+  for (const entity of Object.keys(mapping.entities)) {
+    await attempt(() =>
+      api.need(pageSchema, { method: 'GET', path: paths.objects(entity), query: { limit: '1' } }),
+    )
+    // An update of nothing: rights are judged before content, and content that is refused is a right that is there.
+    await attempt(() =>
+      api.call(z.unknown(), { method: 'POST', path: paths.batchUpdate(entity), body: { inputs: [] } }),
+    )
+    const described = await attempt(() => properties.describe(entity))
+    if (!described) continue
+    for (const problem of checkMapping(mapping.entities[entity]!, described)) {
+      problems.push({
+        code: problem.code,
+        message: `mapping.${entity}.${problem.message}`,
+        todo: 'Set another property in paydirt.config.ts, or `false` to leave the field out.',
+      })
+    }
+    const missing = await properties.missing(entity)
+    if (missing.length > 0)
+      problems.push({
+        code: 'own_fields_missing',
+        message: `${entity} lack the properties ${missing.join(', ')}`,
+        todo: 'Let Paydirt create them (the scope for writing schemas is needed), or create them by hand.',
+      })
+  }
+  return { account, apiVersion, missingScopes: [...missingScopes].sort(), problems }
+}
+
+function problemOf(error: PaydirtError): ConnectorProblem {
+  const { code, message } = error
+  if (error instanceof RetriableError) {
+    const minutes = Math.ceil((error.retryAfterMs ?? 60_000) / 60_000)
+    const todo =
+      code === 'hubspot_daily_limit'
+        ? `Nothing: work goes on by itself in about ${minutes} minutes, when the account’s day turns.`
+        : `Try again in ${minutes === 1 ? 'a minute' : `${minutes} minutes`}.`
+    return { code, message, todo }
+  }
+  // A ConfigError says what to do behind its first colon.
+  const [what = message, ...todo] = error instanceof ConfigError ? message.split(/: (?=\w)/) : [message]
+  const rest = todo.join(': ')
+  return {
+    code,
+    message: what,
+    todo:
+      rest === '' ? 'Look at the app’s settings in HubSpot.' : `${rest[0]?.toUpperCase()}${rest.slice(1)}.`,
+  }
+}

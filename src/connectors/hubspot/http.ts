@@ -1,0 +1,76 @@
+import { Client } from '@hubspot/api-client'
+import { Request } from '@hubspot/api-client/lib/src/services/http/Request.js'
+
+export interface HubspotRequest {
+  method: 'GET' | 'POST'
+  path: string
+  query?: Record<string, string>
+  body?: unknown
+  /** A form instead of JSON; for the token endpoint alone. */
+  form?: Record<string, string>
+}
+
+export interface HubspotResponse {
+  status: number
+  headers: Headers
+  /** Parsed JSON; undefined where the answer is none. */
+  body: unknown
+}
+
+export type SendHubspot = (
+  request: HubspotRequest,
+  options: { token?: string; timeoutMs: number; signal?: AbortSignal },
+) => Promise<HubspotResponse>
+
+/**
+ * The official client, with its `apiRequest` made abortable: the original hands no signal to fetch, so that a call could be
+ * given up but never ended. This one also stays away from the decorators (limiter, retries), which all clients of a process
+ * share and the last one made sets: pacing, retries and time-outs are ours.
+ */
+class AbortableClient extends Client {
+  override apiRequest(
+    options: Parameters<Client['apiRequest']>[0] & { signal?: AbortSignal } = {},
+  ): Promise<Response> {
+    const { signal, ...rest } = options
+    const request = new Request(this.config, rest)
+    return fetch(request.getUrl(), {
+      ...request.getSendData(),
+      redirect: 'error',
+      ...(signal ? { signal } : {}),
+    })
+  }
+
+  // The original sets the decorators of every client in the process. All else that it does is to reset caches.
+  override init(): void {}
+}
+
+/** Sends one request and answers what came, whatever its status. Throws what fetch throws, time-outs as TimeoutError. */
+export function createHubspotHttp(baseUrl: string): SendHubspot {
+  const client = new AbortableClient({ basePath: baseUrl.replace(/\/+$/, ''), numberOfApiCallRetries: 0 })
+
+  return async function send({ method, path, query, body, form }, { token, timeoutMs, signal }) {
+    const timeout = AbortSignal.timeout(timeoutMs)
+    const response = await client.apiRequest({
+      method,
+      path,
+      ...(query ? { qs: query } : {}),
+      ...(body === undefined ? {} : { body }),
+      ...(form ? { body: new URLSearchParams(form).toString(), defaultJson: false } : {}),
+      headers: {
+        ...(token === undefined ? {} : { Authorization: `Bearer ${token}` }),
+        ...(form ? { 'Content-Type': 'application/x-www-form-urlencoded' } : {}),
+      },
+      signal: signal ? AbortSignal.any([signal, timeout]) : timeout,
+    })
+    const text = await response.text()
+    return { status: response.status, headers: response.headers, body: parse(text) }
+  }
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,165 @@
+import { ConfigError } from '../../domain/errors.ts'
+import type { CallBudget } from '../../domain/ports/call-budget.ts'
+import type { CrmMapping } from '../../domain/mapping.ts'
+import { createMemoryCallBudget } from '../budget.ts'
+import type { Association, Connector, CurrentRecord } from '../connector.ts'
+import { createHubspotAccount, type HubspotLimits } from './account.ts'
+import { createHubspotApi, type HubspotApi } from './api.ts'
+import { check } from './check.ts'
+import { createHubspotHttp } from './http.ts'
+import { createHubspotProperties, entityMapping } from './properties.ts'
+import { batchRead, readProperties, toCurrent } from './records.ts'
+import { scan } from './scan.ts'
+import { createTokens, type HubspotAuth } from './tokens.ts'
+import { associationsSchema, paths, usageSchema, type HubspotEntity } from './wire.ts'
+import { write } from './write.ts'
+
+export type HubspotConnectorOptions = HubspotAuth & {
+  /** Default: HubSpot's own address. */
+  baseUrl?: string
+  mapping: CrmMapping
+  /** Shared by all processes that use the account. Default: this process's own. */
+  budget?: CallBudget
+  limits?: HubspotLimits
+  /** One HTTP exchange. Default 30 s. */
+  timeoutMs?: number
+  /** How long one call may wait for short limits, locks and a server's slip, before the work is given back. Default 60 s. */
+  patienceMs?: number
+  /** How far before the youngest change seen the next increment begins. Default 10 min. */
+  lookbackMs?: number
+  now?: () => number
+  random?: () => number
+  sleep?: (ms: number, signal?: AbortSignal) => Promise<void>
+}
+
+const defaultBaseUrl = 'https://api.hubapi.com'
+const associationLimit = 1000
+
+/**
+ * Companies and contacts of a HubSpot account. What is written carries three fields of ours, by which the next scan tells
+ * our own changes; `ensureFields` creates them.
+ */
+export function createHubspotConnector(options: HubspotConnectorOptions): Connector {
+  const { mapping, timeoutMs = 30_000, patienceMs = 60_000, lookbackMs = 600_000, now = Date.now } = options
+  const auth: HubspotAuth =
+    'accessToken' in options ? { accessToken: options.accessToken } : { oauth: options.oauth }
+  const closing = new AbortController()
+  const http = createHubspotHttp(options.baseUrl ?? defaultBaseUrl)
+  const send: typeof http = (request, { signal, ...rest }) =>
+    http(request, { ...rest, signal: signal ? AbortSignal.any([signal, closing.signal]) : closing.signal })
+  const tokens = createTokens(auth, { send, timeoutMs, now })
+  const account = createHubspotAccount({
+    auth,
+    tokens,
+    send,
+    budget: options.budget ?? createMemoryCallBudget({ now }),
+    limits: options.limits ?? {},
+    timeoutMs,
+    now,
+  })
+  const api = createHubspotApi({
+    send,
+    tokens,
+    account,
+    timeoutMs,
+    patienceMs,
+    now,
+    ...(options.random ? { random: options.random } : {}),
+    ...(options.sleep ? { sleep: options.sleep } : {}),
+  })
+  const properties = createHubspotProperties(api, { mapping, now })
+  const deps = { api, properties, mapping, lookbackMs, now }
+  const known = (entity: string): HubspotEntity => {
+    entityMapping(mapping, entity)
+    return entity as HubspotEntity
+  }
+
+  return {
+    name: 'hubspot',
+    idNoun: 'record',
+    entities: Object.fromEntries(
+      Object.entries(mapping.entities).map(([entity, { object }]) => [entity, object]),
+    ),
+    check: () => check(deps),
+    describe: async (entity) => properties.describe(known(entity)),
+    ensureFields: async (entity, { dryRun }) => properties.ensure(known(entity), { dryRun }),
+    scan: (entity, scanOptions) => scan(deps, known(entity), scanOptions),
+
+    async read(entity, ids) {
+      const entityMap = entityMapping(mapping, entity)
+      const fields = await properties.fitting(entity)
+      const names = readProperties(mapping, known(entity), entityMap)
+      const found = await batchRead(api, known(entity), ids, names)
+      return new Map(
+        ids.map((id): [string, CurrentRecord] => [id, toCurrent(id, found.get(id), entityMap, fields)]),
+      )
+    },
+
+    write: (entity, patches) => write(deps, known(entity), patches),
+
+    async associations(entity, toEntity, ids) {
+      return readAssociations(api, known(entity), known(toEntity), ids)
+    },
+
+    async quota() {
+      if ('accessToken' in auth) {
+        const today = await usageToday(api)
+        if (today)
+          return { used: today.currentUsage, limit: today.usageLimit, resetsAt: new Date(today.resetsAt) }
+      }
+      const usage = account.usage()
+      return usage ? { used: usage.used, limit: usage.limit, resetsAt: new Date(usage.resetsAtMs) } : null
+    },
+
+    async close() {
+      closing.abort(new Error('the HubSpot connector was closed'))
+    },
+  }
+}
+
+async function readAssociations(
+  api: HubspotApi,
+  from: HubspotEntity,
+  to: HubspotEntity,
+  ids: readonly string[],
+): Promise<Map<string, Association[]>> {
+  const found = new Map(ids.map((id): [string, Association[]] => [id, []]))
+  let asked: { id: string; after?: string }[] = [...found.keys()]
+    .filter((id) => /^\d{1,19}$/.test(id))
+    .map((id) => ({ id }))
+  if (from === to) return found
+  while (asked.length > 0) {
+    // A record without any is an error of a 207: its list stays empty.
+    const { results } = await api.need(associationsSchema, {
+      method: 'POST',
+      path: paths.associations(from, to),
+      body: { inputs: asked.slice(0, associationLimit) },
+    })
+    const unfinished = results.flatMap(({ from: { id }, paging }) =>
+      paging?.next ? [{ id, after: paging.next.after }] : [],
+    )
+    for (const { from: record, to: tied } of results) {
+      found.get(record.id)?.push(
+        ...tied.map(({ toObjectId, associationTypes }) => ({
+          id: toObjectId,
+          primary: associationTypes.some(({ label }) => label === 'Primary'),
+        })),
+      )
+    }
+    asked = [...asked.slice(associationLimit), ...unfinished]
+  }
+  return found
+}
+
+/** What HubSpot counts for private apps; undefined for tokens that may not ask. */
+async function usageToday(
+  api: HubspotApi,
+): Promise<{ usageLimit: number; currentUsage: number; resetsAt: string } | undefined> {
+  try {
+    const answer = await api.call(usageSchema, { method: 'GET', path: paths.usage })
+    return answer.ok ? answer.data.results[0] : undefined
+  } catch (error) {
+    if (error instanceof ConfigError && error.code === 'hubspot_forbidden') return undefined
+    throw error
+  }
+}

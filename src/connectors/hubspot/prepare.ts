@@ -1,0 +1,53 @@
+import { toCrm } from '../../domain/convert.ts'
+import type { DescribedField, EntityMapping } from '../../domain/mapping.ts'
+import type { Patch } from '../../domain/record.ts'
+import type { LeftOut, RecordPatch, WriteResult } from '../connector.ts'
+
+/** A patch in HubSpot's terms: every value a text, "" for one to clear. Without our stamps, which are set when it is sent. */
+export interface Input {
+  /** Position among the patches, and the trace id by which HubSpot's answer names it. */
+  index: number
+  id: string
+  properties: Record<string, string>
+  leftOut: LeftOut[]
+}
+
+/** What of a patch can be sent, or the result it has already. */
+export function prepare(
+  { id, patch }: RecordPatch,
+  index: number,
+  entityMap: EntityMapping,
+  fields: ReadonlyMap<string, DescribedField>,
+): Input | WriteResult {
+  if (!/^\d{1,19}$/.test(id))
+    // HubSpot answers success for such an id and writes nothing.
+    return { id, status: 'rejected', code: 'INVALID_ID', reason: 'it is not the id of a HubSpot record' }
+  const properties: Record<string, string> = {}
+  const leftOut: LeftOut[] = []
+  const context = countryOf(patch)
+  for (const [field, change] of Object.entries(patch)) {
+    const mapped = entityMap.fields[field]
+    const described = mapped && fields.get(mapped.property)
+    if (!mapped || !described) {
+      leftOut.push({ field, code: notMapped, reason: 'the mapping has no property for it' })
+    } else if ('clear' in change) {
+      // A null would be answered with success and clear nothing.
+      properties[mapped.property] = ''
+    } else {
+      const converted = toCrm(change.set, described, mapped, context)
+      if (converted.ok) properties[mapped.property] = String(converted.value)
+      else leftOut.push({ field, code: converted.code, reason: converted.reason })
+    }
+  }
+  if (Object.keys(properties).length > 0) return { index, id, properties, leftOut }
+  const unfit = leftOut.find(({ code }) => code !== notMapped)
+  if (!unfit) return { id, status: 'unchanged' }
+  return { id, status: 'rejected', code: unfit.code, field: unfit.field, reason: unfit.reason }
+}
+
+const notMapped = 'NOT_MAPPED'
+
+function countryOf(patch: Patch): { country?: string } {
+  const change = patch['country_code']
+  return change && 'set' in change ? { country: String(change.set) } : {}
+}

@@ -1,0 +1,235 @@
+import { ConfigError } from '../../domain/errors.ts'
+import {
+  checkMapping,
+  type CrmMapping,
+  type DescribedField,
+  type EntityMapping,
+  type FieldType,
+} from '../../domain/mapping.ts'
+import { z } from 'zod'
+import type { EnsuredField } from '../connector.ts'
+import { refused, type HubspotApi } from './api.ts'
+import { paths, propertiesSchema, type HubspotProperty } from './wire.ts'
+
+export interface HubspotProperties {
+  /** Kept for ten minutes. */
+  describe(entity: string): Promise<DescribedField[]>
+  /** Forgets what was described: HubSpot says that it has changed. */
+  forget(entity: string): void
+  /**
+   * The described fields by name, once the mapping is known to fit them. Throws ConfigError that names every property that
+   * does not, with the near names.
+   */
+  fitting(entity: string): Promise<ReadonlyMap<string, DescribedField>>
+  ensure(entity: string, options: { dryRun: boolean }): Promise<EnsuredField[]>
+  /** Which of our own fields the entity lacks. */
+  missing(entity: string): Promise<string[]>
+}
+
+const group = { name: 'paydirt', label: 'Paydirt' }
+const keepMs = 10 * 60_000
+/** HubSpot's own bound for a text. */
+const maxTextLength = 65_536
+
+interface Wanted {
+  name: string
+  label: string
+  type: 'string' | 'number' | 'datetime'
+  fieldType: string
+  description: string
+}
+
+export function createHubspotProperties(
+  api: HubspotApi,
+  options: { mapping: CrmMapping; now: () => number },
+): HubspotProperties {
+  const { mapping, now } = options
+  const kept = new Map<string, { atMs: number; fields: Promise<DescribedField[]> }>()
+
+  const describe = (entity: string): Promise<DescribedField[]> => {
+    const known = kept.get(entity)
+    if (known && known.atMs > now() - keepMs) return known.fields
+    const fields = api
+      .need(propertiesSchema, { method: 'GET', path: paths.properties(entity) })
+      .then(({ results }) => results.filter(({ archived }) => archived !== true).map(toField))
+    kept.set(entity, { atMs: now(), fields })
+    // A failed call is nothing to keep.
+    fields.catch(() => kept.delete(entity))
+    return fields
+  }
+
+  const ensureGroup = async (entity: string): Promise<void> => {
+    const answer = await api.call(z.unknown(), {
+      method: 'POST',
+      path: paths.groups(entity),
+      body: { ...group, displayOrder: -1 },
+    })
+    // It is there already, or another process was first.
+    if (!answer.ok && answer.status !== 409) throw refused(paths.groups(entity), answer)
+  }
+
+  return {
+    describe,
+    forget: (entity) => void kept.delete(entity),
+
+    async fitting(entity) {
+      const described = await describe(entity)
+      const problems = checkMapping(entityMapping(mapping, entity), described)
+      if (problems.length > 0)
+        throw new ConfigError(
+          'hubspot_mapping',
+          `the mapping of ${entity} does not fit the account: ${problems.map(({ message }) => message).join('; ')}`,
+        )
+      return new Map(described.map((field) => [field.name, field]))
+    },
+
+    async missing(entity) {
+      const names = new Set((await describe(entity)).map(({ name }) => name))
+      return wantedFields(mapping, entity)
+        .map(({ name }) => name)
+        .filter((name) => !names.has(name))
+    },
+
+    async ensure(entity, { dryRun }) {
+      kept.delete(entity)
+      const byName = new Map((await describe(entity)).map((field) => [field.name, field]))
+      const wanted = wantedFields(mapping, entity)
+      const ensured: EnsuredField[] = []
+      let hasGroup = false
+      for (const field of wanted) {
+        const { name, label } = field
+        const existing = byName.get(name)
+        if (existing) {
+          ensured.push({ name, label: existing.label, ...judge(existing, field) })
+        } else if (dryRun) {
+          ensured.push({ name, label, status: 'would_create' })
+        } else {
+          if (!hasGroup) await ensureGroup(entity)
+          hasGroup = true
+          const answer = await api.call(z.unknown(), {
+            method: 'POST',
+            path: paths.properties(entity),
+            body: { ...field, groupName: group.name, formField: false },
+          })
+          if (!answer.ok && answer.status !== 409) throw refused(paths.properties(entity), answer)
+          ensured.push({ name, label, status: answer.ok ? 'created' : 'exists' })
+        }
+      }
+      if (!dryRun) kept.delete(entity)
+      return ensured
+    },
+  }
+}
+
+/** The mapping of an entity. Throws ConfigError for one there is none of. */
+export function entityMapping(mapping: CrmMapping, entity: string): EntityMapping {
+  const found = mapping.entities[entity]
+  if (!found)
+    throw new ConfigError(
+      'unknown_entity',
+      `there is no object "${entity}" in HubSpot’s mapping; it may be ${Object.keys(mapping.entities).join(' or ')}`,
+    )
+  return found
+}
+
+export function ownFieldsMissing(entity: string, missing: readonly string[]): ConfigError {
+  return new ConfigError(
+    'hubspot_own_fields',
+    `the ${entity} of the account lack ${missing.join(', ')}: let Paydirt create them, or create them in the property group "${group.label}"`,
+  )
+}
+
+function wantedFields(mapping: CrmMapping, entity: string): Wanted[] {
+  const { own } = mapping
+  const mapped = Object.values(entityMapping(mapping, entity).fields).flatMap(({ property, create }) =>
+    create
+      ? [
+          {
+            name: property,
+            label: create.label,
+            type: create.type === 'number' ? ('number' as const) : ('string' as const),
+            fieldType: create.type === 'number' ? 'number' : 'text',
+            description: 'Filled by Paydirt.',
+          },
+        ]
+      : [],
+  )
+  return [
+    ...mapped,
+    {
+      name: own.status,
+      label: 'Paydirt status',
+      type: 'string',
+      fieldType: 'text',
+      description: 'What Paydirt last did with this record.',
+    },
+    {
+      name: own.enrichedAt,
+      label: 'Paydirt enriched at',
+      type: 'datetime',
+      fieldType: 'date',
+      description: 'When Paydirt last wrote to this record.',
+    },
+    {
+      name: own.source,
+      label: 'Paydirt source',
+      type: 'string',
+      fieldType: 'text',
+      description: 'Tells Paydirt’s own changes from those of others. Do not edit.',
+    },
+  ]
+}
+
+function judge(existing: DescribedField, wanted: Wanted): Pick<EnsuredField, 'status' | 'reason'> {
+  const fits =
+    wanted.type === 'datetime'
+      ? existing.type === 'datetime'
+      : wanted.type === 'number'
+        ? existing.type === 'number'
+        : ['text', 'url', 'phone', 'email'].includes(existing.type)
+  if (fits && existing.writable) return { status: 'exists' }
+  return {
+    status: 'conflict',
+    reason: existing.writable
+      ? `it is of type ${existing.type}, and ${wanted.type} is needed`
+      : 'it is read-only',
+  }
+}
+
+function toField(property: HubspotProperty): DescribedField {
+  const type = fieldType(property)
+  const options = property.options.filter(({ hidden }) => hidden !== true)
+  return {
+    name: property.name,
+    label: property.label,
+    type,
+    writable: property.modificationMetadata?.readOnlyValue !== true && property.calculated !== true,
+    custom: property.hubspotDefined !== true,
+    ...(type === 'text' || type === 'phone' ? { maxLength: maxTextLength } : {}),
+    ...(type === 'option' || type === 'options'
+      ? { options: options.map(({ label, value }) => ({ label, value })), restricted: true }
+      : {}),
+  }
+}
+
+function fieldType({ name, type, fieldType, externalOptions }: HubspotProperty): FieldType {
+  switch (type) {
+    case 'string':
+      if (name === 'email' || name === 'work_email') return 'email'
+      return fieldType === 'phonenumber' ? 'phone' : 'text'
+    case 'phone_number':
+      return 'phone'
+    case 'number':
+      return 'number'
+    case 'bool':
+      return 'boolean'
+    case 'date':
+    case 'datetime':
+      return type
+    case 'enumeration':
+      if (externalOptions) return 'reference'
+      return fieldType === 'checkbox' ? 'options' : 'option'
+    default:
+      return 'other'
+  }
+}

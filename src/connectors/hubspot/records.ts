@@ -1,0 +1,116 @@
+import { fromCrm } from '../../domain/convert.ts'
+import {
+  identityOf,
+  propertiesOf,
+  type CrmMapping,
+  type DescribedField,
+  type EntityMapping,
+} from '../../domain/mapping.ts'
+import { isOwnWrite } from '../../domain/mapping-stamp.ts'
+import type { FieldValue, SourceRecord } from '../../domain/record.ts'
+import type { CurrentRecord } from '../connector.ts'
+import type { HubspotApi } from './api.ts'
+import { batchSchema, modifiedProperty, paths, type HubspotEntity, type HubspotObject } from './wire.ts'
+
+export const readLimit = 100
+const mergedProperty = 'hs_merged_object_ids'
+
+/** The names to read a record with: what identifies it, what may be written, and what tells our own writes. */
+export function readProperties(
+  mapping: CrmMapping,
+  entity: HubspotEntity,
+  entityMap: EntityMapping,
+): string[] {
+  return [
+    ...new Set([
+      ...propertiesOf(entityMap),
+      mapping.own.enrichedAt,
+      mapping.own.source,
+      modifiedProperty[entity],
+      mergedProperty,
+    ]),
+  ]
+}
+
+/**
+ * Records by the ids they were asked for, 100 a call. A record that was merged away comes under the id asked for as the
+ * one it went into; one that is gone or archived is left out.
+ */
+export async function batchRead(
+  api: HubspotApi,
+  entity: HubspotEntity,
+  ids: readonly string[],
+  properties: readonly string[],
+  signal?: AbortSignal,
+): Promise<Map<string, HubspotObject>> {
+  const found = new Map<string, HubspotObject>()
+  const unique = [...new Set(ids)]
+  // Anything but a number is no id, and HubSpot may drop it without a word or refuse the batch for it.
+  const askable = unique.filter((id) => /^\d{1,19}$/.test(id))
+  for (let at = 0; at < askable.length; at += readLimit) {
+    const asked = askable.slice(at, at + readLimit)
+    const { results } = await api.need(batchSchema, {
+      method: 'POST',
+      path: paths.batchRead(entity),
+      body: { inputs: asked.map((id) => ({ id })), properties, propertiesWithHistory: [] },
+      ...(signal ? { signal } : {}),
+    })
+    const byId = new Map(results.map((result) => [result.id, result]))
+    for (const result of results) {
+      for (const merged of result.properties[mergedProperty]?.split(';') ?? []) {
+        if (!byId.has(merged)) byId.set(merged, result)
+      }
+    }
+    for (const id of asked) {
+      const result = byId.get(id)
+      if (result) found.set(id, result)
+    }
+  }
+  return found
+}
+
+export function toCurrent(
+  id: string,
+  object: HubspotObject | undefined,
+  entityMap: EntityMapping,
+  fields: ReadonlyMap<string, DescribedField>,
+): CurrentRecord {
+  if (!object) return { state: 'gone' }
+  if (object.id !== id) return { state: 'merged', into: object.id }
+  const values: Record<string, FieldValue> = {}
+  for (const [canonical, { property }] of Object.entries(entityMap.fields)) {
+    const value = fromCrm(object.properties[property], fields.get(property) ?? { type: 'text' })
+    if (value !== undefined) values[canonical] = value
+  }
+  return { state: 'present', values }
+}
+
+export function toSourceRecord(object: HubspotObject, entityMap: EntityMapping): SourceRecord {
+  return { id: object.id, object: entityMap.object, identity: identityOf(entityMap, object.properties) }
+}
+
+export function modifiedAtMs(object: HubspotObject, entity: HubspotEntity): number | undefined {
+  return timeOf(object.properties[modifiedProperty[entity]])
+}
+
+export function isOurs(object: HubspotObject, entity: HubspotEntity, mapping: CrmMapping): boolean {
+  const { own } = mapping
+  return isOwnWrite({
+    properties: writableProperties(mapping.entities[entity] as EntityMapping),
+    values: object.properties,
+    source: object.properties[own.source],
+    enrichedAtMs: timeOf(object.properties[own.enrichedAt]),
+    modifiedAtMs: modifiedAtMs(object, entity),
+  })
+}
+
+export function writableProperties(entityMap: EntityMapping): string[] {
+  return Object.values(entityMap.fields).map(({ property }) => property)
+}
+
+/** HubSpot writes times in ISO 8601, and in places as milliseconds. */
+function timeOf(text: string | null | undefined): number | undefined {
+  if (!text) return undefined
+  const atMs = /^\d{10,}$/.test(text) ? Number(text) : Date.parse(text)
+  return Number.isNaN(atMs) ? undefined : atMs
+}

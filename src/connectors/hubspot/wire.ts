@@ -1,0 +1,112 @@
+import { z } from 'zod'
+
+/**
+ * The version of the paths. The generated methods of the client speak the older `/crm/v3`, which loses support in September
+ * 2027, and their decoder drops the errors of a 207: so every call goes by path, under this one date.
+ */
+export const apiVersion = '2026-09'
+
+export type HubspotEntity = 'companies' | 'contacts'
+
+export const paths = {
+  objects: (entity: string) => `/crm/objects/${apiVersion}/${entity}`,
+  search: (entity: string) => `/crm/objects/${apiVersion}/${entity}/search`,
+  batchRead: (entity: string) => `/crm/objects/${apiVersion}/${entity}/batch/read`,
+  batchUpdate: (entity: string) => `/crm/objects/${apiVersion}/${entity}/batch/update`,
+  properties: (entity: string) => `/crm/properties/${apiVersion}/${entity}`,
+  groups: (entity: string) => `/crm/properties/${apiVersion}/${entity}/groups`,
+  associations: (from: string, to: string) => `/crm/associations/${apiVersion}/${from}/${to}/batch/read`,
+  account: `/account-info/${apiVersion}/details`,
+  usage: `/account-info/${apiVersion}/api-usage/daily/private-apps`,
+  tokenInfo: '/oauth/v2/private-apps/get/access-token-info',
+  token: '/oauth/2026-03/token',
+}
+
+/** The stamp that moves with every change of a record. */
+export const modifiedProperty: Record<HubspotEntity, string> = {
+  companies: 'hs_lastmodifieddate',
+  contacts: 'lastmodifieddate',
+}
+
+export const objectSchema = z.object({
+  id: z.string(),
+  properties: z.record(z.string(), z.string().nullish()),
+  objectWriteTraceId: z.string().optional(),
+})
+export type HubspotObject = z.output<typeof objectSchema>
+
+export const pageSchema = z.object({
+  results: z.array(objectSchema),
+  paging: z.object({ next: z.object({ after: z.string() }).optional() }).nullish(),
+})
+
+export const batchErrorSchema = z.object({
+  category: z.string(),
+  subCategory: z.unknown().optional(),
+  context: z.record(z.string(), z.array(z.string())).optional(),
+  errors: z.array(z.unknown()).optional(),
+})
+export type BatchError = z.output<typeof batchErrorSchema>
+
+export const batchSchema = z.object({
+  results: z.array(objectSchema),
+  errors: z.array(batchErrorSchema).optional(),
+})
+
+/** The body of a refusal. Its messages may hold values of records: they are never shown. */
+export const refusalSchema = z.object({
+  category: z.string().optional(),
+  policyName: z.string().optional(),
+  errors: z
+    .array(
+      z.object({
+        code: z.string().optional(),
+        context: z.record(z.string(), z.array(z.string())).optional(),
+      }),
+    )
+    .optional(),
+})
+export type Refusal = z.output<typeof refusalSchema>
+
+export const propertySchema = z.object({
+  name: z.string(),
+  label: z.string(),
+  type: z.string(),
+  fieldType: z.string().optional(),
+  options: z
+    .array(z.object({ label: z.string(), value: z.string(), hidden: z.boolean().optional() }))
+    .default([]),
+  calculated: z.boolean().optional(),
+  externalOptions: z.boolean().optional(),
+  hubspotDefined: z.boolean().optional(),
+  archived: z.boolean().optional(),
+  modificationMetadata: z.object({ readOnlyValue: z.boolean().optional() }).nullish(),
+})
+export type HubspotProperty = z.output<typeof propertySchema>
+export const propertiesSchema = z.object({ results: z.array(propertySchema) })
+
+export const associationsSchema = z.object({
+  results: z.array(
+    z.object({
+      from: z.object({ id: z.coerce.string() }),
+      to: z.array(
+        z.object({
+          toObjectId: z.coerce.string(),
+          associationTypes: z.array(z.object({ label: z.string().nullish() })).default([]),
+        }),
+      ),
+      paging: z.object({ next: z.object({ after: z.string() }).optional() }).nullish(),
+    }),
+  ),
+})
+
+export const accountSchema = z.object({ portalId: z.coerce.string(), timeZone: z.string().optional() })
+export const usageSchema = z.object({
+  results: z.array(z.object({ usageLimit: z.number(), currentUsage: z.number(), resetsAt: z.string() })),
+})
+export const tokenInfoSchema = z.object({ scopes: z.array(z.string()) })
+export const tokenSchema = z.object({
+  access_token: z.string().min(1),
+  expires_in: z.number(),
+  refresh_token: z.string().optional(),
+})

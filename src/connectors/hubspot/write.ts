@@ -1,0 +1,216 @@
+import { RetriableError } from '../../domain/errors.ts'
+import { canonicalOf, type CrmMapping, type EntityMapping } from '../../domain/mapping.ts'
+import { writeStamp } from '../../domain/mapping-stamp.ts'
+import type { RecordPatch, WriteResult } from '../connector.ts'
+import { refused, type HubspotApi, type HubspotRefusal } from './api.ts'
+import { prepare, type Input } from './prepare.ts'
+import { entityMapping, ownFieldsMissing, type HubspotProperties } from './properties.ts'
+import { writableProperties } from './records.ts'
+import { batchSchema, paths, type BatchError, type HubspotEntity } from './wire.ts'
+
+const writeLimit = 100
+/** Refusals that say something of the account's properties and not of a record. */
+const propertyCodes = new Set(['PROPERTY_DOESNT_EXIST', 'READ_ONLY_VALUE'])
+/** Categories of a 207's errors under which the same patch may go through later. */
+const passing = new Set(['RATE_LIMITS', 'INTERNAL_ERROR', 'SERVICE_UNAVAILABLE', 'TIMEOUT'])
+const passingAfterMs = 5000
+const defaultRetryMs = 60_000
+
+interface Deps {
+  api: HubspotApi
+  properties: HubspotProperties
+  mapping: CrmMapping
+  now: () => number
+}
+
+/**
+ * Writes patches, 100 a call, and answers one result for each in their order.
+ *
+ * HubSpot refuses a whole batch for one bad record and names the property, not the record: such a batch is halved until
+ * the bad ones stand alone, and all others are written. When a limit or an outage comes in mid way, what is
+ * written stays written and the rest is answered with `retry`: a thrown error would lose the results that exist.
+ */
+export async function write(
+  deps: Deps,
+  entity: HubspotEntity,
+  patches: readonly RecordPatch[],
+): Promise<WriteResult[]> {
+  const entityMap = entityMapping(deps.mapping, entity)
+  const fields = await deps.properties.fitting(entity)
+  const results: (WriteResult | undefined)[] = Array.from({ length: patches.length })
+  const inputs: Input[] = []
+  patches.forEach((patch, index) => {
+    const prepared = prepare(patch, index, entityMap, fields)
+    if ('status' in prepared) results[index] = prepared
+    else inputs.push(prepared)
+  })
+  const settle = (input: Input, result: WriteResult): void => {
+    results[input.index] = result
+  }
+
+  const waiting = batches(inputs)
+  for (let batch = waiting.shift(); batch; batch = waiting.shift()) {
+    try {
+      const halves = await sendBatch(deps, entity, entityMap, batch, settle)
+      waiting.unshift(...halves)
+    } catch (error) {
+      const isAnySettled = inputs.some(({ index }) => results[index] !== undefined)
+      if (!(error instanceof RetriableError) && !isAnySettled) throw error
+      const afterMs = (error instanceof RetriableError ? error.retryAfterMs : undefined) ?? defaultRetryMs
+      const reason = error instanceof RetriableError ? error.message : 'the CRM stopped taking writes'
+      for (const input of [batch, ...waiting].flat()) {
+        if (results[input.index] === undefined)
+          settle(input, { id: input.id, status: 'retry', afterMs, reason })
+      }
+      break
+    }
+  }
+  return results as WriteResult[]
+}
+
+/** Sends one batch and settles what its answer decides; answers the two halves of one that was refused as a whole. */
+async function sendBatch(
+  { api, properties, mapping, now }: Deps,
+  entity: HubspotEntity,
+  entityMap: EntityMapping,
+  batch: Input[],
+  settle: (input: Input, result: WriteResult) => void,
+): Promise<Input[][]> {
+  const { own } = mapping
+  const all = writableProperties(entityMap)
+  const at = new Date(now()).toISOString()
+  const answer = await api.call(batchSchema, {
+    method: 'POST',
+    path: paths.batchUpdate(entity),
+    body: {
+      inputs: batch.map(({ id, index, properties }) => ({
+        id,
+        objectWriteTraceId: String(index),
+        properties: {
+          ...properties,
+          [own.status]: 'enriched',
+          [own.enrichedAt]: at,
+          [own.source]: writeStamp(all, properties),
+        },
+      })),
+    },
+  })
+  if (answer.ok) {
+    settleAll(batch, answer.data.results, answer.data.errors ?? [], settle)
+    return []
+  }
+  const { code, property } = firstError(answer)
+  if (propertyCodes.has(code)) {
+    // Somebody changed the account's properties since they were described: say which, with the near names.
+    properties.forget(entity)
+    await properties.fitting(entity)
+    const missing = await properties.missing(entity)
+    if (missing.length > 0 || batch.length === 1) throw missingFields(entity, missing, property, code)
+  }
+  if (batch.length > 1) {
+    const middle = Math.ceil(batch.length / 2)
+    return [batch.slice(0, middle), batch.slice(middle)]
+  }
+  for (const input of batch) settle(input, rejected(input, code, property, entityMap))
+  return []
+}
+
+function settleAll(
+  batch: readonly Input[],
+  results: readonly { id: string; objectWriteTraceId?: string | undefined }[],
+  errors: readonly BatchError[],
+  settle: (input: Input, result: WriteResult) => void,
+): void {
+  const traced = new Set(results.map(({ objectWriteTraceId }) => objectWriteTraceId))
+  const ids = new Set(results.map(({ id }) => id))
+  const failed = new Map<string, BatchError>()
+  for (const error of errors) {
+    for (const trace of error.context?.['objectWriteTraceId'] ?? []) failed.set(`trace ${trace}`, error)
+    for (const id of error.context?.['ids'] ?? []) failed.set(`id ${id}`, error)
+  }
+  for (const input of batch) {
+    const { id, index, leftOut } = input
+    const error = failed.get(`trace ${index}`) ?? failed.get(`id ${id}`)
+    if (error) settle(input, failure(input, error))
+    // A merged record's result comes under the winner's id, and is told by its trace.
+    else if (traced.has(String(index)) || ids.has(id))
+      settle(input, { id, status: 'written', ...(leftOut.length > 0 ? { leftOut } : {}) })
+    else
+      settle(input, {
+        id,
+        status: 'rejected',
+        code: 'NO_RESULT',
+        reason: 'HubSpot answered nothing for this record',
+      })
+  }
+}
+
+function failure(input: Input, error: BatchError): WriteResult {
+  const { id } = input
+  if (error.category === 'OBJECT_NOT_FOUND') return { id, status: 'skipped', reason: 'the record is gone' }
+  if (passing.has(error.category))
+    return { id, status: 'retry', afterMs: passingAfterMs, reason: `HubSpot: ${error.category}` }
+  return {
+    id,
+    status: 'rejected',
+    code: error.category,
+    ...(error.category === 'CONFLICT' ? { field: 'email' } : {}),
+    reason: `HubSpot refused the record: ${error.category}`,
+  }
+}
+
+function rejected(
+  { id }: Input,
+  code: string,
+  property: string | undefined,
+  entityMap: EntityMapping,
+): WriteResult {
+  if (code === 'OBJECT_NOT_FOUND') return { id, status: 'skipped', reason: 'the record is gone' }
+  const field = property === undefined ? undefined : (canonicalOf(entityMap, property) ?? property)
+  return {
+    id,
+    status: 'rejected',
+    code,
+    ...(field === undefined ? {} : { field }),
+    reason: `HubSpot refused ${property === undefined ? 'the record' : `the value of "${property}"`}: ${code}`,
+  }
+}
+
+/** Code and property of a refusal. Its message is left: it quotes the value. */
+function firstError({ refusal, status }: HubspotRefusal): { code: string; property?: string } {
+  const [first] = refusal.errors ?? []
+  const property = first?.context?.['propertyName']?.[0]
+  const isConflict = status === 409 || refusal.category === 'CONFLICT'
+  return {
+    code: first?.code ?? refusal.category ?? `HTTP_${status}`,
+    ...(property === undefined ? (isConflict ? { property: 'email' } : {}) : { property }),
+  }
+}
+
+function missingFields(
+  entity: string,
+  missing: readonly string[],
+  property: string | undefined,
+  code: string,
+): Error {
+  if (missing.length > 0) return ownFieldsMissing(entity, missing)
+  return refused(`the property "${property ?? 'unknown'}" of ${entity}`, {
+    status: 400,
+    refusal: { errors: [{ code }] },
+  })
+}
+
+/** Batches of 100; a record that is patched twice stands in two, for HubSpot refuses an id given twice. */
+function batches(inputs: readonly Input[]): Input[][] {
+  const made: { inputs: Input[]; ids: Set<string> }[] = []
+  let first = 0
+  for (const input of inputs) {
+    while ((made[first]?.inputs.length ?? 0) >= writeLimit) first += 1
+    let at = first
+    while (made[at] && (made[at]!.inputs.length >= writeLimit || made[at]!.ids.has(input.id))) at += 1
+    const batch = (made[at] ??= { inputs: [], ids: new Set() })
+    batch.inputs.push(input)
+    batch.ids.add(input.id)
+  }
+  return made.map(({ inputs }) => inputs)
+}
