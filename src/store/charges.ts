@@ -96,18 +96,46 @@ export function createChargeJournal(
     },
 
     async openCharges(before, limit) {
-      const rows = await openCharges(db)
+      const rows = await db
+        .selectFrom('charges')
+        .innerJoin('lookups', 'lookups.key', 'charges.lookup_key')
+        .innerJoin('runs', 'runs.id', 'lookups.run_id')
+        .selectAll('charges')
+        .select('lookups.state as lookup_state')
+        .where('charges.state', 'in', [...openChargeStates])
         .where('touched_at', '<', before)
+        // Those of a lookup that is under way are a worker's.
+        .where((eb) =>
+          eb.or([
+            eb('lookups.state', 'in', ['answered', 'failed', 'parked']),
+            eb('runs.state', 'in', ['stopped', 'parked', 'finished', 'failed']),
+          ]),
+        )
         .orderBy('touched_at')
         .limit(limit)
         .execute()
-      return rows.map(toCharge)
+      return rows.map((row) => ({
+        ...toCharge(row),
+        operation: row.operation,
+        connector: row.connector,
+        isAnswered: row.lookup_state === 'answered',
+      }))
+    },
+
+    async touch(id) {
+      await db.updateTable('charges').set({ touched_at: now() }).where('id', '=', id).execute()
     },
 
     async markSent(id, at) {
       await db
         .updateTable('charges')
-        .set((eb) => ({ state: 'sent', sends: eb('sends', '+', 1), sent_at: at, touched_at: at }))
+        // The first time counts: how long an answer may still be on its way is measured from there.
+        .set((eb) => ({
+          state: 'sent',
+          sends: eb('sends', '+', 1),
+          sent_at: eb.fn.coalesce('sent_at', eb.val(at)),
+          touched_at: at,
+        }))
         .where('id', '=', id)
         .where('state', 'in', [...openChargeStates])
         .execute()

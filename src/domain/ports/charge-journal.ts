@@ -26,6 +26,14 @@ export interface NewCharge {
   draw: (attempt: number) => Authorization
 }
 
+/** An open charge with what the resolver needs to know of its lookup. */
+export interface OpenCharge extends Charge {
+  operation: Operation
+  connector: string
+  /** The lookup's answer is in the ledger already. */
+  isAnswered: boolean
+}
+
 /** What a paid answer becomes in the ledger. */
 export interface StoredAnswer extends Fact {
   freshUntil: Date
@@ -33,14 +41,16 @@ export interface StoredAnswer extends Fact {
 
 /** The journal of charges, as the payer needs it. Every method is one transaction. */
 export interface ChargeJournal {
+  /** Gives an open charge a new place in the line of the untouched. */
+  touch(id: string): Promise<void>
   /**
    * Reserves the budget and journals the charge. Throws BudgetExhaustedError when a line is full or spending is
    * stopped, PaymentInDoubtError when another charge for the lookup is still open.
    */
   reserve(charge: NewCharge): Promise<Charge>
   openCharge(key: LookupKey): Promise<Charge | undefined>
-  /** Open charges that nobody has touched since `before`, oldest first: the resolver's work. */
-  openCharges(before: Date, limit: number): Promise<Charge[]>
+  /** Open charges that nobody has touched since `before`, the longest untouched first: the resolver's work. */
+  openCharges(before: Date, limit: number): Promise<OpenCharge[]>
   /** Must be durable before the first byte leaves: a `journaled` charge is one that was never sent. */
   markSent(id: string, at: Date): Promise<void>
   markInDoubt(id: string, reason: string): Promise<void>

@@ -3,7 +3,10 @@ import { parsePaymentRequired, type PaymentRequired } from '@x402/core/schemas'
 import type { Offer, Receipt, ResponseHead } from '../../domain/payment.ts'
 
 /** The names that version 1 gives to networks, in the CAIP-2 form that everything else here uses. */
-const networkNames: Record<string, string> = { base: 'eip155:8453', 'base-sepolia': 'eip155:84532' }
+const networkNames = new Map([
+  ['base', 'eip155:8453'],
+  ['base-sepolia', 'eip155:84532'],
+])
 
 /**
  * Reads the x402 challenge of a 402 wherever it stands: version 2 in the `PAYMENT-REQUIRED` header, version 1 in the
@@ -41,7 +44,7 @@ function offersOf(challenge: PaymentRequired): Offer[] {
       ...common(accepted.extra ?? {}),
       version: 1,
       scheme: accepted.scheme,
-      network: networkNames[accepted.network] ?? accepted.network,
+      network: networkNames.get(accepted.network) ?? accepted.network,
       asset: accepted.asset,
       payTo: accepted.payTo,
       amount: accepted.maxAmountRequired,

@@ -1,0 +1,107 @@
+import { FatalError, PaydirtError } from '../domain/errors.ts'
+import type { Charge, PaymentProtocol, ResponseHead, Terms } from '../domain/payment.ts'
+import type { ChargeJournal, StoredAnswer } from '../domain/ports/charge-journal.ts'
+import type { Send } from '../domain/ports/transport.ts'
+import type { Turn } from '../domain/ports/turn.ts'
+import type { Fact } from '../domain/record.ts'
+import type { Operation } from '../domain/words.ts'
+import type { PaidRequest } from './purchase.ts'
+
+export interface DispatchOptions {
+  journal: Pick<ChargeJournal, 'markSent' | 'markInDoubt' | 'settle' | 'keepAnswer'>
+  send: Send
+  protocols: readonly PaymentProtocol[]
+  freshUntil: (operation: Operation, outcome: Fact['outcome'], now: Date) => Date
+  errorFor: (response: ResponseHead) => PaydirtError
+  now: () => Date
+}
+
+/** What came of sending a charge: the answer, now in the ledger, or the server's refusal of the payment. */
+export type Sent = { answer: StoredAnswer } | { refusal: string }
+
+export interface Dispatch {
+  protocolOf(terms: Terms): PaymentProtocol
+  exchange(request: PaidRequest, headers: Record<string, string>, turn: Turn): Promise<ResponseHead>
+  read(request: PaidRequest, response: ResponseHead): StoredAnswer
+  /** Sends a charge's bytes, the same ones every time. Throws the error of whatever is neither an answer nor a refusal. */
+  send(charge: Charge, request: PaidRequest, turn: Turn): Promise<Sent>
+}
+
+export function createDispatch(options: DispatchOptions): Dispatch {
+  const { journal, now } = options
+
+  async function send(charge: Charge, request: PaidRequest, turn: Turn): Promise<Sent> {
+    const protocol = protocolOf(charge.authorization.terms)
+    const headers = await protocol.headers(charge.authorization)
+    // Crash window: before this commits no byte has left; after it the charge counts as sent, whether it was or not.
+    await journal.markSent(charge.id, now())
+    let response: ResponseHead
+    try {
+      response = await exchange(request, headers, turn)
+    } catch (error) {
+      await journal.markInDoubt(charge.id, error instanceof PaydirtError ? error.code : 'no answer')
+      throw error
+    }
+    // Crash window: the answer is here and not yet stored. The same bytes will go out again.
+    if (response.status === 200) return { answer: await keep(charge, protocol, request, response) }
+    if (response.status === 402 || response.status === 409) {
+      const refusal = protocol.receipt(response)?.reason ?? `answered ${response.status}`
+      await journal.markInDoubt(charge.id, refusal)
+      return { refusal }
+    }
+    const error = options.errorFor(response)
+    // The handler failed after the payment was verified: not settled, but alive.
+    await journal.markInDoubt(charge.id, error.code)
+    throw error
+  }
+
+  async function keep(
+    charge: Charge,
+    protocol: PaymentProtocol,
+    request: PaidRequest,
+    response: ResponseHead,
+  ): Promise<StoredAnswer> {
+    const answer = read(request, response)
+    const receipt = protocol.receipt(response)
+    if (receipt?.success) {
+      await journal.settle(charge.id, { transaction: receipt.transaction, at: now() }, answer)
+    } else {
+      await journal.keepAnswer(charge.id, receipt?.reason ?? 'answered without a receipt', answer)
+    }
+    return answer
+  }
+
+  function read(request: PaidRequest, response: ResponseHead): StoredAnswer {
+    const fact = request.decode(response.body)
+    return { ...fact, freshUntil: options.freshUntil(request.operation, fact.outcome, now()) }
+  }
+
+  async function exchange(
+    request: PaidRequest,
+    headers: Record<string, string>,
+    turn: Turn,
+  ): Promise<ResponseHead> {
+    const { method, url, body, timeoutMs } = request
+    let response: ResponseHead | undefined
+    try {
+      response = await options.send({
+        method,
+        url,
+        body,
+        timeoutMs,
+        headers: { 'content-type': 'application/json', accept: 'application/json', ...headers },
+      })
+      return response
+    } finally {
+      await turn.done(response)
+    }
+  }
+
+  function protocolOf(terms: Terms): PaymentProtocol {
+    const protocol = options.protocols.find(({ name }) => name === terms.protocol)
+    if (!protocol) throw new FatalError('no_protocol', `nothing here can pay by ${terms.protocol}`)
+    return protocol
+  }
+
+  return { protocolOf, exchange, read, send }
+}
