@@ -71,9 +71,18 @@ export function toCrm(
   }
 }
 
-/** A value of the CRM in canonical terms; undefined for a blank, however the CRM writes one. */
-export function fromCrm(value: unknown, field: Pick<DescribedField, 'type'>): FieldValue | undefined {
+/**
+ * A value of the CRM in canonical terms; undefined for a blank, however the CRM writes one. A country is a code again where
+ * it can be told.
+ */
+export function fromCrm(
+  value: unknown,
+  field: Pick<DescribedField, 'type'>,
+  mapping: Pick<FieldMapping, 'as'> = {},
+): FieldValue | undefined {
   if (isBlank(value)) return undefined
+  if (mapping.as === 'country_code' || mapping.as === 'country_name')
+    return countryCode(String(value)) ?? String(value).trim()
   if (typeof value === 'number' || typeof value === 'boolean') return value
   const text = String(value).trim()
   if (field.type === 'number' || field.type === 'integer') {

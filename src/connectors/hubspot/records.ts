@@ -78,8 +78,9 @@ export function toCurrent(
   if (!object) return { state: 'gone' }
   if (object.id !== id) return { state: 'merged', into: object.id }
   const values: Record<string, FieldValue> = {}
-  for (const [canonical, { property }] of Object.entries(entityMap.fields)) {
-    const value = fromCrm(object.properties[property], fields.get(property) ?? { type: 'text' })
+  for (const [canonical, mapped] of Object.entries(entityMap.fields)) {
+    const { property } = mapped
+    const value = fromCrm(object.properties[property], fields.get(property) ?? { type: 'text' }, mapped)
     if (value !== undefined) values[canonical] = value
   }
   return { state: 'present', values }

@@ -1,0 +1,342 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import type {
+  Connector,
+  ScanOptions,
+  ScanPage,
+  Watermark,
+  WriteResult,
+} from '../../src/connectors/connector.ts'
+import type { Patch } from '../../src/domain/record.ts'
+import type { ObjectKind } from '../../src/domain/words.ts'
+
+/** One connector with records behind it, as the suite needs it. Made anew for every test. */
+export interface ConnectorWorld {
+  connector: Connector
+  entity: string
+  /** Every record that a scan must hand out: more than two pages of them. */
+  ids: string[]
+  /** Behind the connector's back, in the words of the CRM. Present where the source keeps values. */
+  store?: {
+    /** The value of `field` (canonical) as it stands, undefined for a blank of whatever kind. */
+    value(id: string, field: string): string | undefined
+    /** A person edits the record. */
+    edit(id: string, field: string, value: string): void
+    /** Makes the field blank in one of the ways in which the CRM may hold a blank. */
+    blank(id: string, field: string, how: 'null' | 'empty' | 'missing'): void
+  }
+  remove?(id: string): void
+  merge?(winner: string, loser: string): void
+  /** A lead becomes a contact. */
+  convert?(id: string): void
+  stop(): Promise<void>
+}
+
+export interface ConnectorSuiteOptions {
+  name: string
+  object: ObjectKind
+  open(): Promise<ConnectorWorld>
+  /** A canonical text field that is mapped and may be cleared. Must not identify the record. */
+  textField: string
+  /** How the source holds a blank. Empty for one that keeps no values. */
+  blanks: readonly ('null' | 'empty' | 'missing')[]
+  /** What the CRM refuses of a record when it gets it (and only then), with the code and field it is named by. */
+  refused?: { patch: Patch; code: string; field: string }
+  /** A value that does not fit its field: it is left out and the rest written. Alone, it is rejected. */
+  unfit?: { field: string; value: string | number; code: string }
+  /** How many of our own fields the source lacks at first. */
+  ownFields: number
+  can: { remove: boolean; merge: boolean; convert: boolean; ownWrites: boolean; quota: boolean }
+  /** An id of the right form that no record has; absent where any id stands for itself. */
+  unknownId?: string
+}
+
+/** What every connector must do. A connector's test is one call of this. */
+export function connectorSuite(options: ConnectorSuiteOptions): void {
+  const { name, textField, can } = options
+
+  describe(`the ${name} connector`, () => {
+    let world: ConnectorWorld
+    const store = (): NonNullable<ConnectorWorld['store']> => world.store!
+    const write = (patches: [id: string, patch: Patch][]): Promise<WriteResult[]> =>
+      world.connector.write(
+        world.entity,
+        patches.map(([id, patch]) => ({ id, patch })),
+      )
+    const scan = async (begin: ScanOptions = {}): Promise<ScanPage[]> => {
+      const pages: ScanPage[] = []
+      for await (const page of world.connector.scan(world.entity, begin)) pages.push(page)
+      return pages
+    }
+    const text = (value: string): Patch => ({ [textField]: { set: value } })
+
+    beforeEach(async () => {
+      world = await options.open()
+    })
+    afterEach(async () => {
+      await world.connector.close()
+      await world.stop()
+    })
+
+    test('says which account it is and finds nothing wrong once its fields are there', async () => {
+      for (const entity of Object.keys(world.connector.entities))
+        await world.connector.ensureFields(entity, { dryRun: false })
+      const found = await world.connector.check()
+      expect(found.missingScopes).toEqual([])
+      expect(found.problems).toEqual([])
+      expect(found.apiVersion).toMatch(/\S/)
+    })
+
+    test('describes the fields it writes', async () => {
+      const fields = await world.connector.describe(world.entity)
+      expect(fields.length).toBeGreaterThan(0)
+      expect(new Set(fields.map((field) => field.name)).size).toBe(fields.length)
+      for (const field of fields) {
+        if (field.type === 'option' || field.type === 'options') expect(field.options).toBeDefined()
+      }
+    })
+
+    test('creates its own fields once, and none in a dry run', async () => {
+      const states = async (dryRun: boolean): Promise<string[]> =>
+        (await world.connector.ensureFields(world.entity, { dryRun })).map(({ status }) => status)
+      const planned = await states(true)
+      expect(planned.filter((status) => status === 'would_create')).toHaveLength(options.ownFields)
+      expect(await states(true)).toEqual(planned)
+      expect((await states(false)).filter((status) => status === 'created')).toHaveLength(options.ownFields)
+      expect((await states(false)).filter((status) => status !== 'exists')).toEqual([])
+    })
+
+    test('hands out every record once', async () => {
+      const pages = await scan()
+      expect(pages.length).toBeGreaterThan(2)
+      const records = pages.flatMap((page) => page.records)
+      expect(records.map(({ id }) => id).sort()).toEqual([...world.ids].sort())
+      expect(records.every(({ object }) => object === options.object)).toBe(true)
+      const identified = records.filter(({ identity }) => Object.keys(identity).length > 0)
+      expect(identified.length).toBeGreaterThan(records.length / 2)
+      for (const { identity } of identified)
+        for (const value of Object.values(identity)) expect(String(value).trim()).not.toBe('')
+    })
+
+    test('goes on behind every page, wherever a scan was broken off', async () => {
+      const seen: string[] = []
+      let after: Watermark | undefined
+      for (let rounds = 0; seen.length < world.ids.length && rounds < 1000; rounds++) {
+        for await (const page of world.connector.scan(world.entity, after === undefined ? {} : { after })) {
+          seen.push(...page.records.map(({ id }) => id))
+          after = page.watermark
+          break
+        }
+      }
+      expect(seen.sort()).toEqual([...world.ids].sort())
+    })
+
+    test('keeps to a limit, and goes on behind it', async () => {
+      const first = await scan({ limit: 7 })
+      const ids = first.flatMap((page) => page.records.map(({ id }) => id))
+      expect(ids).toHaveLength(7)
+      const rest = await scan({ after: first.at(-1)!.watermark })
+      expect([...ids, ...rest.flatMap((page) => page.records.map(({ id }) => id))].sort()).toEqual(
+        [...world.ids].sort(),
+      )
+      expect(await scan({ limit: 0 })).toEqual([])
+    })
+
+    test('stops when it is told to', async () => {
+      const controller = new AbortController()
+      const seen: ScanPage[] = []
+      const walk = async (): Promise<void> => {
+        for await (const page of world.connector.scan(world.entity, { signal: controller.signal })) {
+          seen.push(page)
+          controller.abort(new Error('enough'))
+        }
+      }
+      // Ending quietly and throwing are both a stop.
+      await walk().catch((error: Error) =>
+        expect(`${error.name} ${error.message}`).toMatch(/AbortError|enough/),
+      )
+      expect(seen).toHaveLength(1)
+    })
+
+    test('answers for every id that it is asked to read', async () => {
+      const asked = world.ids.slice(0, 205)
+      const found = await world.connector.read(world.entity, asked)
+      expect([...found.keys()]).toEqual(asked)
+      for (const record of found.values()) expect(record.state).toBe('present')
+      expect((await world.connector.read(world.entity, [])).size).toBe(0)
+    })
+
+    test('answers for every id whose associations it is asked for', async () => {
+      const asked = world.ids.slice(0, 5)
+      const [other = world.entity] = Object.keys(world.connector.entities).filter((it) => it !== world.entity)
+      const found = await world.connector.associations(world.entity, other, asked)
+      expect([...found.keys()]).toEqual(asked)
+    })
+
+    test('answers writes in the order in which they came', async () => {
+      await world.connector.ensureFields(world.entity, { dryRun: false })
+      const ids = world.ids.slice(0, 230).reverse()
+      const results = await write(
+        ids.map((id, at): [string, Patch] => [id, at % 50 === 3 ? {} : text(`text ${at}`)]),
+      )
+      expect(results.map(({ id }) => id)).toEqual(ids)
+      expect(results.map(({ status }) => status)).toEqual(
+        ids.map((_, at) => (at % 50 === 3 ? 'unchanged' : 'written')),
+      )
+      expect(await write([])).toEqual([])
+      if (world.store)
+        expect(ids.map((id) => store().value(id, textField)).filter((_, at) => at % 50 !== 3)).toEqual(
+          ids.map((_, at) => `text ${at}`).filter((_, at) => at % 50 !== 3),
+        )
+    })
+
+    test('tells what is left of the day', async () => {
+      const quota = await world.connector.quota()
+      if (!can.quota) return expect(quota).toBeNull()
+      expect(quota!.used).toBeLessThanOrEqual(quota!.limit)
+      expect(quota!.resetsAt.getTime()).not.toBeNaN()
+    })
+
+    if (options.blanks.length > 0) {
+      const table: { what: string; patch: Patch; before?: string; after?: string }[] = [
+        { what: 'a set on a blank', patch: text('New'), after: 'New' },
+        { what: 'a set on a value', patch: text('New'), before: 'Old', after: 'New' },
+        { what: 'a clear on a value', patch: { [textField]: { clear: true } }, before: 'Old' },
+        { what: 'a clear on a blank', patch: { [textField]: { clear: true } } },
+        { what: 'an absent field with a value', patch: {}, before: 'Old', after: 'Old' },
+        { what: 'an absent field that is blank', patch: {} },
+      ]
+      test.each(table)('writes and reads back: $what', async ({ patch, before, after }) => {
+        await world.connector.ensureFields(world.entity, { dryRun: false })
+        const id = world.ids[3]!
+        if (before === undefined) store().blank(id, textField, options.blanks[0]!)
+        else store().edit(id, textField, before)
+        const [result] = await write([[id, patch]])
+        expect(result).toEqual({ id, status: Object.keys(patch).length > 0 ? 'written' : 'unchanged' })
+        expect(store().value(id, textField)).toBe(after)
+        const read = (await world.connector.read(world.entity, [id])).get(id)
+        expect(read?.state === 'present' && read.values[textField]).toBe(after)
+      })
+
+      test.each(options.blanks)('a blank that is %s is read as blank', async (how) => {
+        const id = world.ids[3]!
+        store().edit(id, textField, 'Something')
+        const before = (await world.connector.read(world.entity, [id])).get(id)
+        expect(before).toMatchObject({ state: 'present', values: { [textField]: 'Something' } })
+        store().blank(id, textField, how)
+        const read = (await world.connector.read(world.entity, [id])).get(id)
+        expect(read?.state === 'present' && Object.keys(read.values)).not.toContain(textField)
+      })
+    }
+
+    const { refused, unfit, unknownId } = options
+    if (refused) {
+      test('writes all but the records that the CRM refuses, and names code and field of those', async () => {
+        await world.connector.ensureFields(world.entity, { dryRun: false })
+        const ids = world.ids.slice(0, 100)
+        const bad = new Set([ids[0], ids[41], ids[99]])
+        const results = await write(
+          ids.map((id): [string, Patch] => [id, bad.has(id) ? refused.patch : text('Fine')]),
+        )
+        expect(results.map(({ id }) => id)).toEqual(ids)
+        for (const result of results) {
+          if (!bad.has(result.id)) expect(result).toEqual({ id: result.id, status: 'written' })
+          else expect(result).toMatchObject({ status: 'rejected', code: refused.code, field: refused.field })
+        }
+        for (const id of ids) if (!bad.has(id)) expect(store().value(id, textField)).toBe('Fine')
+      })
+    }
+
+    if (unfit) {
+      test('leaves out what does not fit its field, and rejects a patch of nothing else', async () => {
+        await world.connector.ensureFields(world.entity, { dryRun: false })
+        const [a = '', b = ''] = world.ids
+        const wrong: Patch = { [unfit.field]: { set: unfit.value } }
+        const results = await write([
+          [a, { ...wrong, ...text('Fine') }],
+          [b, wrong],
+        ])
+        expect(results).toMatchObject([
+          { id: a, status: 'written', leftOut: [{ field: unfit.field, code: unfit.code }] },
+          { id: b, status: 'rejected', field: unfit.field, code: unfit.code },
+        ])
+        expect(store().value(a, textField)).toBe('Fine')
+        expect(JSON.stringify(results)).not.toContain(String(unfit.value))
+      })
+    }
+
+    if (unknownId !== undefined) {
+      test('reads an unknown record as gone, and skips writing to it', async () => {
+        await world.connector.ensureFields(world.entity, { dryRun: false })
+        const id = world.ids[1]!
+        const found = await world.connector.read(world.entity, [unknownId, id])
+        expect([...found].map(([key, { state }]) => [key, state])).toEqual([
+          [unknownId, 'gone'],
+          [id, 'present'],
+        ])
+        const results = await write([
+          [unknownId, text('Fine')],
+          [id, text('Fine')],
+        ])
+        expect(results.map(({ status }) => status)).toEqual(['skipped', 'written'])
+      })
+    }
+
+    if (can.remove) {
+      test('reads a removed record as gone, skips writing to it, and no longer hands it out', async () => {
+        await world.connector.ensureFields(world.entity, { dryRun: false })
+        const [gone = '', there = ''] = world.ids
+        world.remove!(gone)
+        expect((await world.connector.read(world.entity, [gone])).get(gone)).toEqual({ state: 'gone' })
+        const results = await write([
+          [gone, text('Fine')],
+          [there, text('Fine')],
+        ])
+        expect(results.map(({ status }) => status)).toEqual(['skipped', 'written'])
+        const ids = (await scan()).flatMap((page) => page.records.map(({ id }) => id))
+        expect(ids).not.toContain(gone)
+        expect(ids).toHaveLength(world.ids.length - 1)
+      })
+    }
+
+    if (can.merge) {
+      test('reads a merged record as merged, and hands out the winner alone', async () => {
+        const [winner = '', loser = ''] = world.ids
+        world.merge!(winner, loser)
+        const found = await world.connector.read(world.entity, [loser, winner])
+        expect(found.get(loser)).toEqual({ state: 'merged', into: winner })
+        expect(found.get(winner)).toMatchObject({ state: 'present' })
+        const ids = (await scan()).flatMap((page) => page.records.map(({ id }) => id))
+        expect(ids.sort()).toEqual(world.ids.filter((id) => id !== loser).sort())
+      })
+    }
+
+    if (can.convert) {
+      test('reads a converted lead as converted, and skips writing to it', async () => {
+        await world.connector.ensureFields(world.entity, { dryRun: false })
+        const [id = ''] = world.ids
+        world.convert!(id)
+        expect((await world.connector.read(world.entity, [id])).get(id)).toEqual({ state: 'converted' })
+        expect((await write([[id, text('Fine')]]))[0]).toMatchObject({ status: 'skipped' })
+      })
+    }
+
+    if (can.ownWrites) {
+      test('knows its own writes again, until somebody else changes the record', async () => {
+        await world.connector.ensureFields(world.entity, { dryRun: false })
+        const after = (await scan()).at(-1)!.watermark
+        const [a = '', b = '', c = ''] = world.ids
+        await write([
+          [a, text('Ours')],
+          [b, text('Ours')],
+        ])
+        store().edit(b, textField, 'Theirs')
+        store().edit(c, textField, 'Theirs')
+        const pages = await scan({ after })
+        const ids = pages.flatMap((page) => page.records.map(({ id }) => id))
+        expect(ids).toEqual(expect.arrayContaining([a, b, c]))
+        expect(pages.flatMap((page) => [...(page.ownWrites ?? [])])).toEqual([a])
+        expect(ids).toHaveLength(new Set(ids).size)
+      })
+    }
+  })
+}
