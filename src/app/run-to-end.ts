@@ -71,9 +71,11 @@ export async function runToEnd(context: Context, options: RunOptions): Promise<R
   if (stop.aborted) await runs.setState(run.id, 'stopped')
   if (haltedBy) throw haltedBy
   if (signal.aborted) return 'interrupted'
-  const { parked } = await tasks.counts(run.id)
-  await runs.setState(run.id, parked > 0 ? 'parked' : 'finished')
-  return parked > 0 ? 'parked' : 'finished'
+  // Parked work whose time came while the crew was going home is open again: it is left like the rest that is parked.
+  const { parked, looking_up, ready } = await tasks.counts(run.id)
+  const end = parked + looking_up + ready > 0 ? 'parked' : 'finished'
+  await runs.setState(run.id, end)
+  return end
 }
 
 /** Looks at the ledger until no task of the run is open. Looking is cheap for small runs and rare for large ones. */

@@ -243,19 +243,19 @@ export function createLookupLedger(db: Database, options: { now: () => Date }): 
 
     async unpark(runId) {
       const at = now()
-      const { numUpdatedRows } = await db
-        .updateTable('lookups')
-        .set({ due_at: at, queued_until: null, run_id: runId })
-        .where('state', '=', 'parked')
-        .where('key', 'in', (eb) =>
-          eb
-            .selectFrom('tasks')
-            .select((inner) => inner.ref('waiting_for').$notNull().as('key'))
-            .where('run_id', '=', runId)
-            .where('waiting_for', 'is not', null),
+      // The tasks are open again in the same moment: a run whose tasks all still looked parked would end at once.
+      const { rows } = await sql<{ resumed: number }>`
+        with resumed as (
+          update lookups set state = 'waiting', due_at = ${at}, queued_until = null, run_id = ${runId}
+          where state = 'parked'
+            and key in (select waiting_for from tasks where run_id = ${runId} and waiting_for is not null)
+          returning key
+        ), opened as (
+          update tasks set status = 'looking_up', reason = null, updated_at = ${at}
+          from resumed where waiting_for = resumed.key and status = 'parked'
         )
-        .executeTakeFirst()
-      return Number(numUpdatedRows)
+        select count(*)::int as resumed from resumed`.execute(db)
+      return rows[0]?.resumed ?? 0
     },
 
     async nextDueAt() {
