@@ -3,9 +3,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createCsvConnector, openCsv } from '../../src/connectors/csv/index.ts'
 import { createHubspotConnector } from '../../src/connectors/hubspot/index.ts'
-import { hubspotMapping } from '../../src/domain/mapping-defaults.ts'
+import { createSalesforceConnector } from '../../src/connectors/salesforce/index.ts'
+import { hubspotMapping, salesforceMapping } from '../../src/domain/mapping-defaults.ts'
 import type { CrmMapping } from '../../src/domain/mapping.ts'
 import { startHubspotStandIn } from '../../src/sandbox/hubspot/index.ts'
+import { startSalesforceStandIn } from '../../src/sandbox/salesforce/index.ts'
 import { testSeed } from '../support/seed.ts'
 import { connectorSuite, type ConnectorSuiteOptions } from './connector-suite.ts'
 
@@ -99,5 +101,84 @@ async function openHubspot(entity: 'contacts' | 'companies'): ReturnType<Connect
     remove: (id) => hubspot.store.archive(entity, id),
     merge: (winner, loser) => hubspot.store.merge(entity, winner, loser),
     stop: () => hubspot.stop(),
+  }
+}
+
+// An address that passes for one here and is refused there, as for HubSpot.
+const withSalesforceEmail: CrmMapping = {
+  ...salesforceMapping,
+  entities: {
+    ...salesforceMapping.entities,
+    Contact: {
+      ...salesforceMapping.entities['Contact']!,
+      fields: { ...salesforceMapping.entities['Contact']!.fields, headline: { property: 'Email' } },
+    },
+  },
+}
+
+for (const [entity, object, prefix] of [
+  ['Account', 'company', '001'],
+  ['Contact', 'person', '003'],
+  ['Lead', 'person', '00Q'],
+] as const) {
+  connectorSuite({
+    name: `salesforce (${entity})`,
+    object,
+    textField: entity === 'Account' ? 'description' : 'job_title',
+    blanks: ['null', 'empty', 'missing'],
+    // Custom fields come with the package in crm/salesforce: the connector itself makes none.
+    ownFields: 0,
+    unknownId: `${prefix}Wx00000zzzzzIAA`,
+    can: { remove: true, merge: true, convert: entity === 'Lead', ownWrites: true, quota: true },
+    ...(entity === 'Contact'
+      ? {
+          refused: {
+            patch: { headline: { set: 'some,one@norvik.com' } },
+            code: 'INVALID_EMAIL_ADDRESS',
+            field: 'headline',
+          },
+        }
+      : {}),
+    unfit: { field: 'country_code', value: 'Atlantis', code: 'NOT_A_COUNTRY' },
+    open: () => openSalesforce(entity),
+  })
+}
+
+async function openSalesforce(
+  entity: 'Account' | 'Contact' | 'Lead',
+): ReturnType<ConnectorSuiteOptions['open']> {
+  const count = (of: typeof entity): number => (entity === of ? 320 : 20)
+  const org = await startSalesforceStandIn({
+    seed,
+    accounts: count('Account'),
+    contacts: count('Contact'),
+    leads: count('Lead'),
+  })
+  const property = (field: string): string => withSalesforceEmail.entities[entity]!.fields[field]!.property
+  const { clientId, clientSecret } = org.auth
+  return {
+    connector: createSalesforceConnector({
+      loginUrl: org.baseUrl,
+      auth: { kind: 'client_credentials', clientId, clientSecret },
+      mapping: withSalesforceEmail,
+      pageSize: 100,
+    }),
+    entity,
+    ids: [...org.store.list(entity)].map(({ id }) => id),
+    store: {
+      value: (id, field) => {
+        const value = org.store.get(entity, id)?.fields[property(field)]
+        return value === null || value === undefined || value === '' ? undefined : String(value)
+      },
+      edit: (id, field, value) => org.store.edit(entity, id, { [property(field)]: value }),
+      blank(id, field, how) {
+        org.store.edit(entity, id, { [property(field)]: null })
+        if (how !== 'missing') org.store.get(entity, id)!.fields[property(field)] = how === 'null' ? null : ''
+      },
+    },
+    remove: (id) => org.store.delete(entity, id),
+    merge: (winner, loser) => org.store.merge(entity, winner, loser),
+    ...(entity === 'Lead' ? { convert: (id: string) => void org.store.convert(id) } : {}),
+    stop: () => org.stop(),
   }
 }
