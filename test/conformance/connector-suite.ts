@@ -56,6 +56,7 @@ export function connectorSuite(options: ConnectorSuiteOptions): void {
 
   describe(`the ${name} connector`, () => {
     let world: ConnectorWorld
+    const keepsValues = options.blanks.length > 0
     const store = (): NonNullable<ConnectorWorld['store']> => world.store!
     const write = (patches: [id: string, patch: Patch][]): Promise<WriteResult[]> =>
       world.connector.write(
@@ -196,41 +197,39 @@ export function connectorSuite(options: ConnectorSuiteOptions): void {
       expect(quota!.resetsAt.getTime()).not.toBeNaN()
     })
 
-    if (options.blanks.length > 0) {
-      const table: { what: string; patch: Patch; before?: string; after?: string }[] = [
-        { what: 'a set on a blank', patch: text('New'), after: 'New' },
-        { what: 'a set on a value', patch: text('New'), before: 'Old', after: 'New' },
-        { what: 'a clear on a value', patch: { [textField]: { clear: true } }, before: 'Old' },
-        { what: 'a clear on a blank', patch: { [textField]: { clear: true } } },
-        { what: 'an absent field with a value', patch: {}, before: 'Old', after: 'Old' },
-        { what: 'an absent field that is blank', patch: {} },
-      ]
-      test.each(table)('writes and reads back: $what', async ({ patch, before, after }) => {
-        await world.connector.ensureFields(world.entity, { dryRun: false })
-        const id = world.ids[3]!
-        if (before === undefined) store().blank(id, textField, options.blanks[0]!)
-        else store().edit(id, textField, before)
-        const [result] = await write([[id, patch]])
-        expect(result).toEqual({ id, status: Object.keys(patch).length > 0 ? 'written' : 'unchanged' })
-        expect(store().value(id, textField)).toBe(after)
-        const read = (await world.connector.read(world.entity, [id])).get(id)
-        expect(read?.state === 'present' && read.values[textField]).toBe(after)
-      })
+    const table: { what: string; patch: Patch; before?: string; after?: string }[] = [
+      { what: 'a set on a blank', patch: text('New'), after: 'New' },
+      { what: 'a set on a value', patch: text('New'), before: 'Old', after: 'New' },
+      { what: 'a clear on a value', patch: { [textField]: { clear: true } }, before: 'Old' },
+      { what: 'a clear on a blank', patch: { [textField]: { clear: true } } },
+      { what: 'an absent field with a value', patch: {}, before: 'Old', after: 'Old' },
+      { what: 'an absent field that is blank', patch: {} },
+    ]
+    test.each(keepsValues ? table : [])('writes and reads back: $what', async ({ patch, before, after }) => {
+      await world.connector.ensureFields(world.entity, { dryRun: false })
+      const id = world.ids[3]!
+      if (before === undefined) store().blank(id, textField, options.blanks[0]!)
+      else store().edit(id, textField, before)
+      const [result] = await write([[id, patch]])
+      expect(result).toEqual({ id, status: Object.keys(patch).length > 0 ? 'written' : 'unchanged' })
+      expect(store().value(id, textField)).toBe(after)
+      const read = (await world.connector.read(world.entity, [id])).get(id)
+      expect(read?.state === 'present' && read.values[textField]).toBe(after)
+    })
 
-      test.each(options.blanks)('a blank that is %s is read as blank', async (how) => {
-        const id = world.ids[3]!
-        store().edit(id, textField, 'Something')
-        const before = (await world.connector.read(world.entity, [id])).get(id)
-        expect(before).toMatchObject({ state: 'present', values: { [textField]: 'Something' } })
-        store().blank(id, textField, how)
-        const read = (await world.connector.read(world.entity, [id])).get(id)
-        expect(read?.state === 'present' && Object.keys(read.values)).not.toContain(textField)
-      })
-    }
+    test.each(options.blanks)('a blank that is %s is read as blank', async (how) => {
+      const id = world.ids[3]!
+      store().edit(id, textField, 'Something')
+      const before = (await world.connector.read(world.entity, [id])).get(id)
+      expect(before).toMatchObject({ state: 'present', values: { [textField]: 'Something' } })
+      store().blank(id, textField, how)
+      const read = (await world.connector.read(world.entity, [id])).get(id)
+      expect(read?.state === 'present' && Object.keys(read.values)).not.toContain(textField)
+    })
 
-    const { refused, unfit, unknownId } = options
-    if (refused) {
-      test('writes all but the records that the CRM refuses, and names code and field of those', async () => {
+    test.each(given(options.refused))(
+      'writes all but the records that the CRM refuses, and names code and field of those',
+      async (refused) => {
         await world.connector.ensureFields(world.entity, { dryRun: false })
         const ids = world.ids.slice(0, 100)
         const bad = new Set([ids[0], ids[41], ids[99]])
@@ -243,11 +242,12 @@ export function connectorSuite(options: ConnectorSuiteOptions): void {
           else expect(result).toMatchObject({ status: 'rejected', code: refused.code, field: refused.field })
         }
         for (const id of ids) if (!bad.has(id)) expect(store().value(id, textField)).toBe('Fine')
-      })
-    }
+      },
+    )
 
-    if (unfit) {
-      test('leaves out what does not fit its field, and rejects a patch of nothing else', async () => {
+    test.each(given(options.unfit))(
+      'leaves out what does not fit its field, and rejects a patch of nothing else',
+      async (unfit) => {
         await world.connector.ensureFields(world.entity, { dryRun: false })
         const [a = '', b = ''] = world.ids
         const wrong: Patch = { [unfit.field]: { set: unfit.value } }
@@ -261,11 +261,12 @@ export function connectorSuite(options: ConnectorSuiteOptions): void {
         ])
         expect(store().value(a, textField)).toBe('Fine')
         expect(JSON.stringify(results)).not.toContain(String(unfit.value))
-      })
-    }
+      },
+    )
 
-    if (unknownId !== undefined) {
-      test('reads an unknown record as gone, and skips writing to it', async () => {
+    test.each(given(options.unknownId))(
+      'reads an unknown record as gone, and skips writing to it',
+      async (unknownId) => {
         await world.connector.ensureFields(world.entity, { dryRun: false })
         const id = world.ids[1]!
         const found = await world.connector.read(world.entity, [unknownId, id])
@@ -278,11 +279,12 @@ export function connectorSuite(options: ConnectorSuiteOptions): void {
           [id, text('Fine')],
         ])
         expect(results.map(({ status }) => status)).toEqual(['skipped', 'written'])
-      })
-    }
+      },
+    )
 
-    if (can.remove) {
-      test('reads a removed record as gone, skips writing to it, and no longer hands it out', async () => {
+    test.each(where(can.remove))(
+      'reads a removed record as gone, skips writing to it, and no longer hands it out',
+      async () => {
         await world.connector.ensureFields(world.entity, { dryRun: false })
         const [gone = '', there = ''] = world.ids
         world.remove!(gone)
@@ -295,11 +297,12 @@ export function connectorSuite(options: ConnectorSuiteOptions): void {
         const ids = (await scan()).flatMap((page) => page.records.map(({ id }) => id))
         expect(ids).not.toContain(gone)
         expect(ids).toHaveLength(world.ids.length - 1)
-      })
-    }
+      },
+    )
 
-    if (can.merge) {
-      test('reads a merged record as merged, and hands out the winner alone', async () => {
+    test.each(where(can.merge))(
+      'reads a merged record as merged, and hands out the winner alone',
+      async () => {
         const [winner = '', loser = ''] = world.ids
         world.merge!(winner, loser)
         const found = await world.connector.read(world.entity, [loser, winner])
@@ -307,21 +310,23 @@ export function connectorSuite(options: ConnectorSuiteOptions): void {
         expect(found.get(winner)).toMatchObject({ state: 'present' })
         const ids = (await scan()).flatMap((page) => page.records.map(({ id }) => id))
         expect(ids.sort()).toEqual(world.ids.filter((id) => id !== loser).sort())
-      })
-    }
+      },
+    )
 
-    if (can.convert) {
-      test('reads a converted lead as converted, and skips writing to it', async () => {
+    test.each(where(can.convert))(
+      'reads a converted lead as converted, and skips writing to it',
+      async () => {
         await world.connector.ensureFields(world.entity, { dryRun: false })
         const [id = ''] = world.ids
         world.convert!(id)
         expect((await world.connector.read(world.entity, [id])).get(id)).toEqual({ state: 'converted' })
         expect((await write([[id, text('Fine')]]))[0]).toMatchObject({ status: 'skipped' })
-      })
-    }
+      },
+    )
 
-    if (can.ownWrites) {
-      test('knows its own writes again, until somebody else changes the record', async () => {
+    test.each(where(can.ownWrites))(
+      'knows its own writes again, until somebody else changes the record',
+      async () => {
         await world.connector.ensureFields(world.entity, { dryRun: false })
         const after = (await scan()).at(-1)!.watermark
         const [a = '', b = '', c = ''] = world.ids
@@ -336,7 +341,16 @@ export function connectorSuite(options: ConnectorSuiteOptions): void {
         expect(ids).toEqual(expect.arrayContaining([a, b, c]))
         expect(pages.flatMap((page) => [...(page.ownWrites ?? [])])).toEqual([a])
         expect(ids).toHaveLength(new Set(ids).size)
-      })
-    }
+      },
+    )
   })
+}
+
+/** One round of a test where the source can do such a thing, none where it cannot. */
+function where(can: boolean): readonly true[] {
+  return can ? [true] : []
+}
+
+function given<T>(value: T | undefined): readonly T[] {
+  return value === undefined ? [] : [value]
 }
