@@ -34,6 +34,15 @@ export const fileSchema = z.strictObject({
   payment: z
     .strictObject({
       maxPriceUsd: usd.optional(),
+      /** Ways of paying, the preferred first. `mpp_card` needs a token of a card and is off unless named. */
+      protocols: z
+        .array(z.enum(['x402', 'mpp']))
+        .min(1)
+        .optional(),
+      /** Accept challenges over 0 USD (included free units); they are answered with a signed proof of 0. */
+      acceptsFree: z.boolean().optional(),
+      /** The server repeats its answer for the same `Idempotency-Key` (MPP does not say so in its challenges). */
+      mppRepeatsAnswers: z.boolean().optional(),
       /** The header that carries the proof, where the one of the challenge's version is not wanted. */
       proofHeader: z.string().optional(),
       /** Life of a signed authorization, in seconds. */
@@ -48,6 +57,9 @@ export const fileSchema = z.strictObject({
       dayUsd: usd.optional(),
       monthUsd: usd.optional(),
       connectorDayUsd: z.record(z.string(), usd).optional(),
+      /** Caps in credits, for direct access by API key. */
+      creditsRun: z.number().int().positive().optional(),
+      creditsDay: z.number().int().positive().optional(),
     })
     .optional(),
   freshness: z.strictObject({ foundDays: days.optional(), notFoundDays: days.optional() }).optional(),
@@ -81,6 +93,11 @@ export interface Config {
   rpcUrl: string
   policy: SpendingPolicy
   proofHeader: string | undefined
+  mppRepeatsAnswers: boolean
+  /** Bearer of the buyer's own agent, sent beside the payment (service.md, 5.3). */
+  buyerToken: string | undefined
+  /** Direct access: the key pays in credits, and no wallet is needed. */
+  apiKey: { key: string; header: string } | undefined
   authorizationSeconds: number
   rebuyLost: boolean
   caps: Caps & { runAtomic: Atomic; dayAtomic: Atomic }
@@ -136,10 +153,17 @@ export function resolveConfig(env: Environment, file: z.output<typeof fileSchema
       ...basePolicy,
       maxPriceAtomic:
         env.PAYDIRT_MAX_PRICE_USD ?? file.payment?.maxPriceUsd ?? parseUsd(defaults.maxPriceUsd),
+      acceptsFree: file.payment?.acceptsFree ?? false,
       recipients: env.PAYDIRT_PAY_TO ?? [],
-      order: ['x402'],
+      order: file.payment?.protocols ?? ['x402', 'mpp'],
     },
     proofHeader: file.payment?.proofHeader,
+    mppRepeatsAnswers: file.payment?.mppRepeatsAnswers ?? false,
+    buyerToken: env.PAYDIRT_BUYER_TOKEN,
+    apiKey:
+      env.PAYDIRT_API_KEY === undefined
+        ? undefined
+        : { key: env.PAYDIRT_API_KEY, header: env.PAYDIRT_API_KEY_HEADER ?? 'x-api-key' },
     authorizationSeconds: file.payment?.authorizationSeconds ?? 300,
     rebuyLost: file.payment?.rebuyLost ?? true,
     caps: {
@@ -147,6 +171,8 @@ export function resolveConfig(env: Environment, file: z.output<typeof fileSchema
       dayAtomic: env.PAYDIRT_BUDGET_DAY_USD ?? file.budgets?.dayUsd ?? parseUsd(defaults.dayUsd),
       ...(file.budgets?.monthUsd === undefined ? {} : { monthAtomic: file.budgets.monthUsd }),
       ...(file.budgets?.connectorDayUsd ? { connectorDayAtomic: file.budgets.connectorDayUsd } : {}),
+      ...(file.budgets?.creditsRun ? { creditsRun: BigInt(file.budgets.creditsRun) * 1_000_000n } : {}),
+      ...(file.budgets?.creditsDay ? { creditsDay: BigInt(file.budgets.creditsDay) * 1_000_000n } : {}),
     },
     freshDays: { found: file.freshness?.foundDays ?? 90, notFound: file.freshness?.notFoundDays ?? 30 },
     concurrency: file.pacing?.concurrency ?? 32,

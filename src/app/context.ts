@@ -1,33 +1,29 @@
-import { randomBytes, randomUUID } from 'node:crypto'
-import { privateKeyToAccount, type LocalAccount } from 'viem/accounts'
+import { randomBytes } from 'node:crypto'
+import { privateKeyToAccount } from 'viem/accounts'
 import type { Connector } from '../connectors/connector.ts'
-import { ConfigError } from '../domain/errors.ts'
+import { ConfigError, describeError } from '../domain/errors.ts'
 import type { ChargeJournal } from '../domain/ports/charge-journal.ts'
 import type { Send } from '../domain/ports/transport.ts'
 import type { Fact } from '../domain/record.ts'
 import type { Operation } from '../domain/words.ts'
-import { budgetLines } from '../pay/budget.ts'
 import { createChain, type Chain } from '../pay/chain.ts'
-import { createFunds } from '../pay/funds.ts'
-import { createPayer, type Payer } from '../pay/payer.ts'
-import { createX402 } from '../pay/x402/protocol.ts'
+import type { Payer } from '../pay/payer.ts'
 import { openRedis, type RedisConnection } from '../queues/connection.ts'
 import { createPacer, type Pacer } from '../queues/pacer/pacer.ts'
 import { createQueues, type Queues } from '../queues/queues.ts'
 import { createTakeTurn } from '../queues/turns.ts'
-import { answerError } from '../service/answer-error.ts'
 import { prepareRequest } from '../service/client.ts'
 import { createLogoClient } from '../service/logo.ts'
 import { createTransport } from '../service/transport.ts'
-import { createChargeJournal } from '../store/charges.ts'
 import { openDatabase, type OpenDatabase } from '../store/database.ts'
 import { createLookupLedger, type LookupLedger } from '../store/lookups.ts'
 import { ledgerId } from '../store/meta.ts'
 import { createRunLedger, type RunLedger } from '../store/runs.ts'
+import { createSpendSwitch, type SpendSwitch } from '../store/spend-switch.ts'
 import { createTaskLedger, type TaskLedger } from '../store/tasks.ts'
-import { createTermsBook } from '../store/terms-book.ts'
 import type { Config } from './config.ts'
 import { createLog, type Log } from './log.ts'
+import { createPayments, type Payments } from './payments.ts'
 
 /** Everything that the parts are built from, in one visible place. A worker takes the few of them that it names. */
 export interface Context {
@@ -38,6 +34,7 @@ export interface Context {
   runs: RunLedger
   tasks: TaskLedger
   lookups: LookupLedger
+  spendSwitch: SpendSwitch
   chain: Chain
   connectors: Map<string, Connector>
   /** Opens Redis and what moves work over it: only processes that work need it. */
@@ -50,7 +47,8 @@ export interface Engine {
   queues: Queues
   pacer: Pacer
   payer: Payer
-  account: LocalAccount
+  /** One pass over the charges that no worker drives; see pay/resolver.ts. */
+  resolve: Payments['resolve']
   prepare: (operation: Operation, request: Record<string, string>) => ReturnType<typeof prepareRequest>
   fetchFree: (operation: Operation, request: Record<string, string>) => Promise<Fact>
   freshUntil: (operation: Operation, outcome: Fact['outcome'], now: Date) => Date
@@ -78,6 +76,7 @@ export async function createContext(config: Config, overrides: Overrides = {}): 
   const runs = createRunLedger(db, { now })
   const tasks = createTaskLedger(db, { now })
   const lookups = createLookupLedger(db, { now })
+  const spendSwitch = createSpendSwitch(db, { now })
   const chain = createChain({ rpcUrl: config.rpcUrl, asset: config.policy.asset })
 
   function freshUntil(_: Operation, outcome: Fact['outcome'], at: Date): Date {
@@ -91,8 +90,7 @@ export async function createContext(config: Config, overrides: Overrides = {}): 
       'PAYDIRT_SERVICE_URL',
       'the base address of the data service',
     )
-    const key = required(config.walletKey, 'PAYDIRT_WALLET_KEY', 'the private key that signs payments')
-    const account = privateKeyToAccount(key)
+    const account = config.walletKey === undefined ? undefined : privateKeyToAccount(config.walletKey)
     const redis = await openRedis(config.redisUrl)
     releases.push(() => redis.close())
     const queues = createQueues(redis.redis, {
@@ -118,36 +116,30 @@ export async function createContext(config: Config, overrides: Overrides = {}): 
               ? {}
               : { placeholderHeader: config.logoPlaceholderHeader }),
           })
-    const payer = createPayer({
-      journal: around(overrides.journal, createChargeJournal(db, { now, newId: randomUUID })),
-      terms: createTermsBook(db, { now }),
-      send: around(overrides.send, transport.send),
-      takeTurn: createTakeTurn(pacer, now),
-      protocols: [
-        createX402({
-          account,
-          chain,
-          ...(config.proofHeader === undefined ? {} : { proofHeader: config.proofHeader }),
-        }),
-      ],
-      policy: config.policy,
-      funds: createFunds({ address: account.address, balanceOf: chain.balanceOf, now }),
-      budgetLines: (charge) => budgetLines(charge, config.caps),
-      freshUntil,
-      errorFor: answerError,
+    const prepare: Engine['prepare'] = (operation, request) => prepareRequest(serviceUrl, operation, request)
+    const { payer, resolve } = createPayments({
+      config,
+      db,
+      chain,
+      account,
       ledgerId: await ledgerId(db, randomBytes),
-      lifetimeSeconds: config.authorizationSeconds,
-      rebuyLost: config.rebuyLost,
+      send: around(overrides.send, transport.send),
+      wireBody: transport.wireBody,
+      takeTurn: createTakeTurn(pacer, now),
+      prepare,
+      freshUntil,
       now,
-      onRequest: (runId) => void runs.countRequests(runId, { unpaid: 1 }).catch(() => {}),
+      journal: (journal) => around(overrides.journal, journal),
+      onUnpaidRequest: (runId) => void runs.countRequests(runId, { unpaid: 1 }).catch(() => {}),
+      onError: (error) => log.warn({ problem: describeError(error) }, 'a charge could not be resolved yet'),
     })
     return {
       redis,
       queues,
       pacer,
       payer,
-      account,
-      prepare: (operation, request) => prepareRequest(serviceUrl, operation, request),
+      resolve,
+      prepare,
       // Without an address for logos there is nothing to ask: the record goes on without one.
       fetchFree: async (_, request) =>
         logoClient ? logoClient.lookup(request['domain'] ?? '') : { outcome: 'not_found', data: null },
@@ -164,6 +156,7 @@ export async function createContext(config: Config, overrides: Overrides = {}): 
     runs,
     tasks,
     lookups,
+    spendSwitch,
     chain,
     connectors: new Map(),
     openEngine: () => (engine ??= openEngine()),

@@ -2,11 +2,13 @@ import type { ConfigError } from '../domain/errors.ts'
 import { describeError } from '../domain/errors.ts'
 import type { LeaseOwner } from '../store/lookups.ts'
 import { createAdvance, type Advance } from '../workers/advance.ts'
-import { createFeeder } from '../workers/feeder.ts'
+import { startFeeder } from '../workers/feeder.ts'
+import { startRounds } from '../workers/rounds.ts'
 import { createLookUp } from '../workers/look-up.ts'
-import { createSweep } from '../workers/sweep.ts'
+import { startSweep } from '../workers/sweep.ts'
 import { createWriteBack } from '../workers/write-back.ts'
 import type { Context } from './context.ts'
+import { obeyOrder } from './spend-order.ts'
 
 export interface Crew {
   advance: Advance
@@ -40,7 +42,7 @@ export async function startCrew(
   }
 
   const advance = createAdvance({ lookups, tasks, onReady: flushSoon, onWanted: () => feeder.wake() })
-  const feeder = createFeeder({
+  const feeder = startFeeder({
     lookups,
     queues,
     owner,
@@ -71,14 +73,15 @@ export async function startCrew(
     queues.workLookups('hot', 8, (key) => lookUp('hot', key)),
     queues.workWriteBack(writeBack),
   ]
-  const sweep = createSweep({ tasks, advance, flush: flushSoon, everyMs: 3_000, onError })
+  const resolver = startRounds({ work: async () => void (await engine.resolve()), pauseMs: 60_000, onError })
+  const orders = startRounds({ work: () => obeyOrder(context), pauseMs: 500, onError })
+  const sweep = startSweep({ tasks, advance, flush: flushSoon, everyMs: 3_000, onError })
 
   return {
     advance,
     wake: () => feeder.wake(),
     async stop(graceMs) {
-      await sweep.stop()
-      await feeder.stop()
+      await Promise.all([orders.stop(), resolver.stop(), sweep.stop(), feeder.stop()])
       await Promise.all(workers.map((worker) => worker.close(graceMs)))
       for (const timer of flushes.values()) clearTimeout(timer)
     },

@@ -50,6 +50,7 @@ const environmentSchema = z.object({
   PAYDIRT_NETWORK_NAME: word.optional(),
   PAYDIRT_API_KEY: z.string().min(1).optional(),
   PAYDIRT_API_KEY_HEADER: headerName.optional(),
+  PAYDIRT_BUYER_TOKEN: z.string().min(1).optional(),
   PAYDIRT_LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'silent']).optional(),
   /** Two installations that share a Redis need two prefixes. */
   PAYDIRT_REDIS_PREFIX: word.optional(),

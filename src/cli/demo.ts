@@ -1,11 +1,12 @@
-import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { mkdir } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { Command } from 'commander'
-import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
+import { privateKeyToAccount } from 'viem/accounts'
 import { resolveConfig, type Config } from '../app/config.ts'
 import { createContext, type Context } from '../app/context.ts'
 import { enrichCsv, openInput } from '../app/enrich-csv.ts'
-import { totals } from '../app/reconcile.ts'
+import { reconcile } from '../app/reconcile.ts'
+import { createWallet, readWallet } from '../app/wallet-file.ts'
 import type { RunSummary } from '../app/summary.ts'
 import { formatUsd, parseUsd } from '../domain/money.ts'
 import type { ObjectKind } from '../domain/words.ts'
@@ -56,19 +57,20 @@ async function run(options: { out: string; json?: true }): Promise<void> {
         }
         summaries.push(summary)
       }
-      const { chain, ledger } = await totals(context, wallet)
-      const agree = chain.amountAtomic === ledger.amountAtomic && chain.transfers === ledger.charges
+      const { chain, ledger, differences } = await reconcile(context, wallet)
+      const booked = formatUsd(parseUsd(ledger.settled) + parseUsd(ledger.lost))
+      const agree = chain.amount === booked && differences.length === 0
       const paid = summaries.reduce((sum, { spend }) => sum + parseUsd(spend.settled), 0n)
       say(`paid in this run: ${formatUsd(paid)} USD
-chain   ${formatUsd(chain.amountAtomic)} USD in ${chain.transfers} transfers
-ledger  ${formatUsd(ledger.amountAtomic)} USD in ${ledger.charges} charges
+chain   ${chain.amount} USD in ${chain.transfers} transfers
+ledger  ${booked} USD in ${ledger.charges} charges
 ${agree ? 'they agree to the cent.' : 'THEY DIFFER.'}${paid > 0n ? ' Run the demo again: it pays nothing.' : ''}`)
       if (options.json) {
         const document = {
           runs: summaries,
           paid: formatUsd(paid),
-          chain: formatUsd(chain.amountAtomic),
-          ledger: formatUsd(ledger.amountAtomic),
+          chain: chain.amount,
+          ledger: booked,
           agree,
         }
         process.stdout.write(`${JSON.stringify(document)}\n`)
@@ -125,11 +127,10 @@ function demoConfig(
 }
 
 async function demoWallet(file: string): Promise<`0x${string}`> {
-  const kept = await readFile(file, 'utf8').catch(() => undefined)
-  if (kept !== undefined) return kept.trim() as `0x${string}`
-  const key = generatePrivateKey()
-  await writeFile(file, `${key}\n`, { mode: 0o600 })
-  return key
+  const kept = await readWallet(file)
+  if (kept !== undefined) return kept
+  await createWallet(file)
+  return demoWallet(file)
 }
 
 /** Tops the wallet up to 10 USDC of the sandbox's money. */

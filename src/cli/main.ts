@@ -3,9 +3,11 @@ import { version } from '../app/version.ts'
 import { csvCommand } from './csv.ts'
 import { demoCommand } from './demo.ts'
 import { exitStatus, reportError } from './exit.ts'
+import { reconcileCommand } from './reconcile.ts'
 import { runsCommand } from './runs.ts'
 import { sandboxCommand } from './sandbox.ts'
 import { spendCommand } from './spend.ts'
+import { walletCommand } from './wallet.ts'
 
 const program = new Command('paydirt')
   .description(
@@ -15,10 +17,19 @@ const program = new Command('paydirt')
   .showHelpAfterError('(`paydirt --help` lists the commands)')
   .configureHelp({ sortSubcommands: false })
 
-for (const command of [demoCommand(), csvCommand(), runsCommand(), spendCommand(), sandboxCommand()]) {
+for (const command of [
+  demoCommand(),
+  csvCommand(),
+  runsCommand(),
+  spendCommand(),
+  reconcileCommand(),
+  walletCommand(),
+  sandboxCommand(),
+]) {
   program.addCommand(command)
 }
-program.commands.forEach((command) => command.exitOverride().showHelpAfterError())
+for (const command of program.commands.flatMap((each) => [each, ...each.commands]))
+  command.exitOverride().showHelpAfterError()
 
 try {
   await program.exitOverride().parseAsync()

@@ -1,15 +1,18 @@
 import { loadConfigFile, resolveConfig, type Config } from '../app/config.ts'
 import { createContext, type Context } from '../app/context.ts'
+import { readWallet, walletFile } from '../app/wallet-file.ts'
 import { loadDotEnv, readEnvironment } from '../app/environment.ts'
 
-/** Reads every setting once, opens the ledger, does the work, and closes whatever was opened, also after an error. */
-export async function withContext<T>(
-  work: (context: Context) => Promise<T>,
-  change: (config: Config) => Config = (config) => config,
-): Promise<T> {
+/** Reads `.env`, the environment and `paydirt.config.ts`, once, and refuses what is garbage. */
+export async function readConfig(): Promise<Config> {
   loadDotEnv()
   const config = resolveConfig(readEnvironment(process.env), await loadConfigFile(process.cwd()))
-  const context = await createContext(change(config))
+  return { ...config, walletKey: config.walletKey ?? (await readWallet(walletFile(config.dataDir))) }
+}
+
+/** Opens the ledger with the settings as they stand, does the work, and closes whatever was opened, also after an error. */
+export async function withContext<T>(work: (context: Context) => Promise<T>): Promise<T> {
+  const context = await createContext(await readConfig())
   try {
     return await work(context)
   } finally {

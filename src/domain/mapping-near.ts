@@ -21,18 +21,23 @@ function distanceTo(word: string, candidate: string): number {
   return isWithin ? Math.min(distance, Math.max(1, word.length / 3)) : distance
 }
 
-/** Levenshtein's. */
+/** Letters put in, left out, replaced, or swapped with their neighbour, each counted once. */
 export function editDistance(from: string, to: string): number {
-  let row = Array.from({ length: to.length + 1 }, (_, index) => index)
+  let beforeLast: number[] = []
+  let last = Array.from({ length: to.length + 1 }, (_, index) => index)
   for (let i = 1; i <= from.length; i++) {
-    const next = [i]
+    const row = [i]
     for (let j = 1; j <= to.length; j++) {
-      const replaced = (row[j - 1] as number) + (from[i - 1] === to[j - 1] ? 0 : 1)
-      next.push(Math.min(replaced, (row[j] as number) + 1, (next[j - 1] as number) + 1))
+      const replaced = (last[j - 1] as number) + (from[i - 1] === to[j - 1] ? 0 : 1)
+      let least = Math.min(replaced, (last[j] as number) + 1, (row[j - 1] as number) + 1)
+      const isSwapped = i > 1 && j > 1 && from[i - 1] === to[j - 2] && from[i - 2] === to[j - 1]
+      if (isSwapped) least = Math.min(least, (beforeLast[j - 2] as number) + 1)
+      row.push(least)
     }
-    row = next
+    beforeLast = last
+    last = row
   }
-  return row[to.length] as number
+  return last[to.length] as number
 }
 
 /** What is compared of a name: `Number of Employees` and `number_of_employees` are the same. */

@@ -5,6 +5,10 @@ import type { LookupKey } from './keys.ts'
 export const protocols = ['x402', 'mpp', 'mpp_card', 'api_key'] as const
 export type Protocol = (typeof protocols)[number]
 
+/** What a charge is counted in: an API key is charged in credits of the service, everything else in USD. Both in millionths. */
+export type Currency = 'USD' | 'credit'
+export const currencyOf = (protocol: Protocol): Currency => (protocol === 'api_key' ? 'credit' : 'USD')
+
 /**
  * What ties a challenge to one request. Whoever offers it takes it once, so its terms are never remembered for the
  * endpoint: every lookup asks for a challenge of its own.
@@ -128,5 +132,10 @@ export interface PaymentProtocol {
   /** The proof's headers: the same authorization gives the same bytes. */
   headers(authorization: Authorization): Promise<Record<string, string>>
   receipt(response: ResponseHead): Receipt | undefined
+  /**
+   * True when this answer alone proves that nothing was charged and nothing can be any more. No payment on the chain can
+   * say so: what was signed stays alive until its time is over.
+   */
+  isUncharged?(response: ResponseHead): boolean
   fate(authorization: Authorization): Promise<Fate>
 }

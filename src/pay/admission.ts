@@ -9,6 +9,8 @@ export interface AdmissionOptions {
   terms: TermsBook
   protocols: readonly PaymentProtocol[]
   policy: SpendingPolicy
+  /** Terms that stand without a challenge: direct access by API key. */
+  standingTerms?: Terms
   now: () => Date
   /** The body as it leaves the transport, where that changes it: a challenge may name its digest. */
   wireBody?: (body: string) => string
@@ -56,6 +58,7 @@ export function createAdmission(options: AdmissionOptions): Admission {
 
   return {
     async remembered(endpoint) {
+      if (options.standingTerms) return options.standingTerms
       const terms = await book.terms(endpoint)
       // Remembered under other settings: what is not configured any more is not paid by.
       if (terms && options.policy.order.includes(terms.protocol)) return terms

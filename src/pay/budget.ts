@@ -1,4 +1,5 @@
 import type { Atomic } from '../domain/money.ts'
+import type { Currency } from '../domain/payment.ts'
 import type { BudgetLine } from '../domain/ports/charge-journal.ts'
 
 /** Caps in force; undefined is no cap. */
@@ -8,6 +9,9 @@ export interface Caps {
   monthAtomic?: Atomic
   /** A day's cap by connector. */
   connectorDayAtomic?: Record<string, Atomic>
+  /** Millionths of a credit, on the direct interface. */
+  creditsRun?: bigint
+  creditsDay?: bigint
 }
 
 /**
@@ -16,13 +20,19 @@ export interface Caps {
  * cap set later then have the truth.
  */
 export function budgetLines(
-  charge: { runId: string; connector: string; now: Date },
+  charge: { runId: string; connector: string; now: Date; currency: Currency },
   caps: Caps,
 ): BudgetLine[] {
   const { runId, connector, now } = charge
   const day = now.toISOString().slice(0, 10)
   const nextDay = new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth(), now.getUTCDate() + 1))
   const nextMonth = new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1, 1))
+  if (charge.currency === 'credit') {
+    return [
+      { scope: `credits:run:${runId}`, capAtomic: caps.creditsRun ?? unlimited },
+      { scope: `credits:day:${day}`, capAtomic: caps.creditsDay ?? unlimited, resumesAt: nextDay },
+    ]
+  }
   return [
     { scope: `run:${runId}`, capAtomic: caps.runAtomic ?? unlimited },
     { scope: `day:${day}`, capAtomic: caps.dayAtomic ?? unlimited, resumesAt: nextDay },

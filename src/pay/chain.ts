@@ -11,6 +11,7 @@ const token = parseAbi([
 const authorizationUsed = parseAbiItem(
   'event AuthorizationUsed(address indexed authorizer, bytes32 indexed nonce)',
 )
+const logRange = 9_000n
 const transfer = parseAbiItem('event Transfer(address indexed from, address indexed to, uint256 value)')
 
 export interface Transfer {
@@ -26,7 +27,8 @@ export interface Chain {
   balanceOf(owner: string): Promise<Atomic>
   fate(authorization: Authorization): Promise<Fate>
   transfersFrom(owner: string, fromBlock?: bigint): Promise<Transfer[]>
-  blockNumber(): Promise<bigint>
+  /** The last block before a time (less an hour, for clocks that differ). */
+  blockBefore(time: Date): Promise<bigint>
 }
 
 export function createChain(options: { rpcUrl: string; asset: string; timeoutMs?: number }): Chain {
@@ -68,33 +70,52 @@ export function createChain(options: { rpcUrl: string; asset: string; timeoutMs?
   async function usingTransaction(payer: string, nonce: Hex): Promise<string | null> {
     const latest = await client.getBlockNumber()
     const args = { authorizer: getAddress(payer), nonce }
-    const fromBlock = latest > 9_000n ? latest - 9_000n : 0n
+    const fromBlock = latest > logRange ? latest - logRange : 0n
     const logs = await client.getLogs({ address, event: authorizationUsed, args, fromBlock }).catch(() => [])
     return logs[0]?.transactionHash ?? null
   }
 
+  /** Public nodes answer for some ten thousand blocks at most. */
+  async function transfersFrom(owner: string, fromBlock: bigint): Promise<Transfer[]> {
+    const latest = await client.getBlockNumber()
+    const transfers: Transfer[] = []
+    for (let start = fromBlock; start <= latest; start += logRange) {
+      const end = start + logRange - 1n < latest ? start + logRange - 1n : latest
+      const range = { fromBlock: start, toBlock: end }
+      const logs = await client.getLogs({
+        address,
+        event: transfer,
+        args: { from: getAddress(owner) },
+        ...range,
+      })
+      for (const { transactionHash: transaction, blockNumber, args } of logs) {
+        transfers.push({ transaction, blockNumber, to: args.to ?? '', amountAtomic: args.value ?? 0n })
+      }
+    }
+    return transfers
+  }
+
+  async function blockBefore(time: Date): Promise<bigint> {
+    const wanted = BigInt(Math.floor(time.getTime() / 1000) - 3600)
+    let low = 0n
+    let high = await client.getBlockNumber()
+    while (low < high) {
+      const middle = (low + high + 1n) / 2n
+      const block = await client.getBlock({ blockNumber: middle })
+      if (block.timestamp <= wanted) low = middle
+      else high = middle - 1n
+    }
+    return low
+  }
+
   return {
     chainId: () => ask(() => client.getChainId()),
-    blockNumber: () => ask(() => client.getBlockNumber()),
     balanceOf: (owner) =>
       ask(() =>
         client.readContract({ address, abi: token, functionName: 'balanceOf', args: [getAddress(owner)] }),
       ),
     fate: (authorization) => ask(() => fate(authorization)),
-    transfersFrom: (owner, fromBlock = 0n) =>
-      ask(async () => {
-        const logs = await client.getLogs({
-          address,
-          event: transfer,
-          args: { from: getAddress(owner) },
-          fromBlock,
-        })
-        return logs.map((log) => ({
-          transaction: log.transactionHash,
-          blockNumber: log.blockNumber,
-          to: log.args.to ?? '',
-          amountAtomic: log.args.value ?? 0n,
-        }))
-      }),
+    transfersFrom: (owner, fromBlock = 0n) => ask(() => transfersFrom(owner, fromBlock)),
+    blockBefore: (time) => ask(() => blockBefore(time)),
   }
 }

@@ -8,11 +8,13 @@ import type { Operation } from '../domain/words.ts'
 import type { PaidRequest } from './purchase.ts'
 
 export interface DispatchOptions {
-  journal: Pick<ChargeJournal, 'markSent' | 'markInDoubt' | 'settle' | 'keepAnswer'>
+  journal: Pick<ChargeJournal, 'markSent' | 'markInDoubt' | 'settle' | 'keepAnswer' | 'release'>
   send: Send
   protocols: readonly PaymentProtocol[]
   freshUntil: (operation: Operation, outcome: Fact['outcome'], now: Date) => Date
   errorFor: (response: ResponseHead) => PaydirtError
+  /** Sent with every request to the service, paid or not: the buyer's bearer, for one. */
+  extraHeaders?: Record<string, string>
   now: () => Date
 }
 
@@ -44,6 +46,10 @@ export function createDispatch(options: DispatchOptions): Dispatch {
     }
     // Crash window: the answer is here and not yet stored. The same bytes will go out again.
     if (response.status === 200) return { answer: await keep(charge, protocol, request, response) }
+    if (protocol.isUncharged?.(response)) {
+      await journal.release(charge.id, 'declined', `answered ${response.status}`)
+      throw options.errorFor(response)
+    }
     if (response.status === 402 || response.status === 409) {
       const refusal = protocol.receipt(response)?.reason ?? `answered ${response.status}`
       await journal.markInDoubt(charge.id, refusal)
@@ -89,7 +95,12 @@ export function createDispatch(options: DispatchOptions): Dispatch {
         url,
         body,
         timeoutMs,
-        headers: { 'content-type': 'application/json', accept: 'application/json', ...headers },
+        headers: {
+          'content-type': 'application/json',
+          accept: 'application/json',
+          ...options.extraHeaders,
+          ...headers,
+        },
       })
       return response
     } finally {

@@ -1,5 +1,5 @@
 import { FatalError, PaymentInDoubtError, RetriableError, type PaydirtError } from '../domain/errors.ts'
-import type { Charge, ResponseHead, Terms } from '../domain/payment.ts'
+import { currencyOf, type Charge, type Currency, type ResponseHead, type Terms } from '../domain/payment.ts'
 import type { BudgetLine, ChargeJournal, StoredAnswer } from '../domain/ports/charge-journal.ts'
 import type { TakeTurn, Turn } from '../domain/ports/turn.ts'
 import type { Fact } from '../domain/record.ts'
@@ -11,7 +11,7 @@ import type { Purchase } from './purchase.ts'
 export interface PayerOptions extends AdmissionOptions, DispatchOptions {
   journal: ChargeJournal
   takeTurn: TakeTurn
-  budgetLines: (charge: { runId: string; connector: string; now: Date }) => BudgetLine[]
+  budgetLines: (charge: { runId: string; connector: string; now: Date; currency: Currency }) => BudgetLine[]
   funds: Funds
   /** Names this ledger in every nonce: two ledgers with one wallet never draw the same one. */
   ledgerId: string
@@ -114,7 +114,7 @@ export function createPayer(options: PayerOptions): Payer {
     const { key, runId, connector, request } = purchase
     const at = now()
     try {
-      await options.funds.assertCover(terms.amountAtomic)
+      if (currencyOf(terms.protocol) === 'USD') await options.funds.assertCover(terms.amountAtomic)
       return await journal.reserve({
         lookupKey: key,
         operation: request.operation,
@@ -124,7 +124,7 @@ export function createPayer(options: PayerOptions): Payer {
         url: request.url,
         body: request.body,
         amountAtomic: terms.amountAtomic,
-        budget: options.budgetLines({ runId, connector, now: at }),
+        budget: options.budgetLines({ runId, connector, now: at, currency: currencyOf(terms.protocol) }),
         draw: (attempt) =>
           dispatch.protocolOf(terms).draw(terms, {
             seed: `${options.ledgerId}|${key}|${attempt}`,
@@ -154,7 +154,12 @@ export function createPayer(options: PayerOptions): Payer {
       await journal.release(charge.id, 'declined', 'never sent')
       return undefined
     }
-    if (secondsLeft(charge) >= lastSendSeconds || charge.authorization.terms.paymentIdentifier) {
+    const { terms } = charge.authorization
+    if (terms.protocol === 'api_key' && charge.state !== 'journaled') {
+      // Nobody can be asked whether the first request was charged: a person decides (`paydirt reconcile`).
+      throw inDoubt('sent by API key and never answered', 3_600_000)
+    }
+    if (secondsLeft(charge) >= lastSendSeconds || terms.paymentIdentifier) {
       return send(charge, purchase, await options.takeTurn(purchase.lane))
     }
     return closedOrThrow(charge, charge.reason ?? 'past its time')

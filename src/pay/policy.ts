@@ -7,6 +7,8 @@ import type { Offer, Protocol, SingleUse, Terms } from '../domain/payment.ts'
 /** What may be signed. Everything is pinned; a field of an offer that is not looked at here is not signed either. */
 export interface SpendingPolicy {
   maxPriceAtomic: Atomic
+  /** Accept an amount of 0: units that the service includes before it charges (service.md, 5.6). Default: refused. */
+  acceptsFree?: boolean
   /** CAIP-2 id of the only network. */
   network: string
   asset: string
@@ -92,7 +94,7 @@ export function judge(
   if (!/^\d{1,30}$/.test(offer.amount))
     return no('amount', `amount ${show(offer.amount)} is not a whole number`)
   const amountAtomic = BigInt(offer.amount) * 10n ** BigInt(atomicDecimals - money.decimals)
-  if (amountAtomic === 0n) return no('amount', 'amount 0 where a price is expected')
+  if (amountAtomic === 0n && !policy.acceptsFree) return no('amount', 'amount 0 where a price is expected')
   if (amountAtomic > policy.maxPriceAtomic) {
     return no(
       'price',

@@ -13,6 +13,8 @@ export interface BinaryResponse {
 export interface Transport {
   send: Send
   sendForBytes: (request: ServiceRequest) => Promise<BinaryResponse>
+  /** A JSON body as it leaves, to the byte: what a digest of it is taken over. */
+  wireBody: (body: string) => string
   close: () => Promise<void>
 }
 
@@ -56,6 +58,7 @@ export function createTransport(options: TransportOptions): Transport {
 
   return {
     sendForBytes,
+    wireBody: toWire.json,
     async send(request) {
       const { bytes, ...head } = await sendForBytes(request)
       return { ...head, body: fromWire.json(bytes.toString('utf8')) } satisfies ResponseHead

@@ -2,10 +2,11 @@ import { sql, type Selectable, type Transaction } from 'kysely'
 import { BudgetExhaustedError, PaymentInDoubtError } from '../domain/errors.ts'
 import type { LookupKey } from '../domain/keys.ts'
 import { formatUsd } from '../domain/money.ts'
-import { openChargeStates, type Authorization, type Charge } from '../domain/payment.ts'
+import { currencyOf, openChargeStates, type Authorization, type Charge } from '../domain/payment.ts'
 import type { ChargeJournal, NewCharge, StoredAnswer } from '../domain/ports/charge-journal.ts'
 import type { Database } from './database.ts'
 import type { Tables } from './schema.ts'
+import { spendSwitchName } from './spend-switch.ts'
 
 /** The journal of charges on SQL. What each transaction guards is said at the payer, above its picture of the states. */
 export function createChargeJournal(
@@ -43,6 +44,7 @@ export function createChargeJournal(
           url: charge.url,
           body: charge.body,
           protocol: authorization.terms.protocol,
+          currency: currencyOf(authorization.terms.protocol),
           amount_atomic: charge.amountAtomic,
           authorization_json: writeAuthorization(authorization),
           nonce: authorization.nonce,
@@ -235,7 +237,7 @@ async function refuseIfStopped(tx: Transaction<Tables>): Promise<void> {
   const stop = await tx
     .selectFrom('switches')
     .select('reason')
-    .where('name', '=', 'spending_stopped')
+    .where('name', '=', spendSwitchName)
     .where('is_on', '=', true)
     .executeTakeFirst()
   if (stop)
@@ -268,10 +270,12 @@ async function commitBudget(tx: Transaction<Tables>, charge: NewCharge): Promise
 }
 
 function exhausted(line: NewCharge['budget'][number]): BudgetExhaustedError {
-  const [window = ''] = line.scope.split(':')
+  const words = line.scope.split(':')
+  const isCredits = words[0] === 'credits'
+  const window = words[isCredits ? 1 : 0] ?? ''
   return new BudgetExhaustedError(
     `budget_${window}`,
-    `the budget of this ${window === 'connector' ? 'connector' : window} (${formatUsd(line.capAtomic)} USD) is used up`,
+    `the budget of this ${window} (${formatUsd(line.capAtomic)} ${isCredits ? 'credits' : 'USD'}) is used up`,
     {
       ...(line.resumesAt ? { resumesAt: line.resumesAt } : {}),
       details: { scope: line.scope },

@@ -42,10 +42,12 @@ export interface LookupLedger {
   /** Try again at `dueAt`. */
   postpone(key: LookupKey, dueAt: Date, reason: string, countsAsTry: boolean): Promise<void>
   /** Stands still until `dueAt` (null: until somebody acts); the tasks that wait for it say so. */
-  park(key: LookupKey, dueAt: Date | null, reason: string): Promise<void>
+  park(key: LookupKey, dueAt: Date | null, cause: { code: string; reason: string }): Promise<void>
   fail(key: LookupKey, reason: string): Promise<void>
   /** What is parked for a run may go on now: somebody has acted. */
   unpark(runId: string): Promise<number>
+  /** What was parked for one of these causes may go on now: the cause is gone. */
+  unparkBy(codes: string[]): Promise<number>
   nextDueAt(): Promise<Date | undefined>
 }
 
@@ -215,11 +217,11 @@ export function createLookupLedger(db: Database, options: { now: () => Date }): 
     postpone: (key, dueAt, reason, countsAsTry) =>
       move(key, { state: 'waiting', dueAt, reason, tries: countsAsTry ? 1 : 0 }),
 
-    async park(key, dueAt, reason) {
+    async park(key, dueAt, { code, reason }) {
       await db.transaction().execute(async (tx) => {
         await tx
           .updateTable('lookups')
-          .set({ state: 'parked', due_at: dueAt ?? never, reason, queued_until: null })
+          .set({ state: 'parked', due_at: dueAt ?? never, reason, code, queued_until: null })
           .where('key', '=', key)
           .where('state', 'in', ['waiting', 'parked'])
           .execute()
@@ -256,6 +258,16 @@ export function createLookupLedger(db: Database, options: { now: () => Date }): 
         )
         select count(*)::int as resumed from resumed`.execute(db)
       return rows[0]?.resumed ?? 0
+    },
+
+    async unparkBy(codes) {
+      const { numUpdatedRows } = await db
+        .updateTable('lookups')
+        .set({ due_at: now(), queued_until: null })
+        .where('state', '=', 'parked')
+        .where('code', 'in', codes)
+        .executeTakeFirst()
+      return Number(numUpdatedRows)
     },
 
     async nextDueAt() {

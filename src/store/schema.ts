@@ -1,6 +1,6 @@
 import type { ColumnType, Generated } from 'kysely'
 import type { LookupKey } from '../domain/keys.ts'
-import type { ChargeState, Protocol } from '../domain/payment.ts'
+import type { ChargeState, Currency, Protocol } from '../domain/payment.ts'
 import type { Fact, Identity, Patch } from '../domain/record.ts'
 import type { ObjectKind, Operation, TaskStatus } from '../domain/words.ts'
 
@@ -43,6 +43,7 @@ export interface Tables {
     queued_until: Date | null
     tries: Generated<number>
     reason: string | null
+    code: string | null
     outcome: Fact['outcome'] | null
     answer: NullableJson<Record<string, unknown>>
     answered_at: Date | null
@@ -74,6 +75,7 @@ export interface Tables {
     url: string
     body: string
     protocol: Protocol
+    currency: Currency
     amount_atomic: bigint
     authorization_json: Json<Record<string, unknown>>
     nonce: string

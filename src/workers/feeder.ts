@@ -1,5 +1,6 @@
 import type { Lane } from '../domain/ports/turn.ts'
 import type { Queues } from '../queues/queues.ts'
+import { startRounds, type Rounds } from './rounds.ts'
 import type { LeaseOwner, LookupLedger } from '../store/lookups.ts'
 
 export interface FeederOptions {
@@ -18,23 +19,13 @@ export interface FeederOptions {
  * records out of Redis, and the same loop puts back what a crash or an emptied Redis has lost, and what was parked and
  * is due again. A lease keeps it from adding the same lookup twice; when it runs out, adding again is harmless.
  */
-export function createFeeder(options: FeederOptions) {
-  const { lookups, queues } = options
-  let wake: () => void = () => {}
-  let stopped = false
-  let woken = false
+export function startFeeder(options: FeederOptions): Rounds {
+  const { lookups, queues, idleMs } = options
 
-  async function loop(): Promise<void> {
-    while (!stopped) {
-      let moved = 0
-      try {
-        if (await queues.wasEmptied()) await lookups.dropLeases()
-        moved = (await feed('hot')) + (await feed('bulk'))
-      } catch (error) {
-        options.onError(error)
-      }
-      await pause(moved > 0 ? options.idleMs / 10 : options.idleMs)
-    }
+  async function round(): Promise<number> {
+    if (await queues.wasEmptied()) await lookups.dropLeases()
+    const moved = (await feed('hot')) + (await feed('bulk'))
+    return moved > 0 ? idleMs / 10 : idleMs
   }
 
   async function feed(lane: Lane): Promise<number> {
@@ -46,31 +37,5 @@ export function createFeeder(options: FeederOptions) {
     return keys.length
   }
 
-  async function pause(ms: number): Promise<void> {
-    if (woken || stopped) {
-      woken = false
-      return
-    }
-    await new Promise<void>((resolve) => {
-      const timer = setTimeout(resolve, ms)
-      wake = () => {
-        clearTimeout(timer)
-        resolve()
-      }
-    })
-    woken = false
-  }
-
-  const done = loop()
-  return {
-    wake(): void {
-      woken = true
-      wake()
-    },
-    async stop(): Promise<void> {
-      stopped = true
-      wake()
-      await done
-    },
-  }
+  return startRounds({ work: round, pauseMs: idleMs, onError: options.onError })
 }

@@ -76,18 +76,18 @@ export function createLookUp(options: LookUpOptions) {
     if (error instanceof RetriableError) {
       if (tries + 1 < maxTries) return wait(key, error.retryAfterMs ?? backoffMs(tries), error.message)
       // A service that cannot be reached says nothing about the record: it waits, it does not fail.
-      if (isOutage(error)) return park(key, after(recheckMs), error.message)
+      if (isOutage(error)) return park(key, after(recheckMs), error)
       return fail(key, `${error.message}, ${maxTries} times`)
     }
     if (error instanceof PaymentInDoubtError) {
       const askAgainInMs = Number(error.details['askAgainInMs'] ?? backoffMs(tries))
       if (tries + 1 < maxTries) return wait(key, askAgainInMs, error.message)
-      return park(key, after(recheckMs), `payment in doubt: ${error.message}`)
+      return park(key, after(recheckMs), error, `payment in doubt: ${error.message}`)
     }
-    if (error instanceof BudgetExhaustedError) return park(key, error.resumesAt ?? null, error.message)
-    if (error instanceof PolicyDeniedError) return park(key, null, error.message)
+    if (error instanceof BudgetExhaustedError) return park(key, error.resumesAt ?? null, error)
+    if (error instanceof PolicyDeniedError) return park(key, null, error)
     if (error instanceof ConfigError) {
-      await park(key, null, error.message)
+      await park(key, null, error)
       options.onHalt(error)
       return
     }
@@ -98,8 +98,13 @@ export function createLookUp(options: LookUpOptions) {
     await lookups.postpone(key, after(ms), reason, true)
   }
 
-  async function park(key: LookupKey, until: Date | null, reason: string): Promise<void> {
-    await lookups.park(key, until, reason)
+  async function park(
+    key: LookupKey,
+    until: Date | null,
+    { code, message }: PaydirtError,
+    reason = message,
+  ): Promise<void> {
+    await lookups.park(key, until, { code, reason })
   }
 
   async function fail(key: LookupKey, reason: string): Promise<'ended'> {

@@ -1,4 +1,5 @@
 import type { TaskLedger } from '../store/tasks.ts'
+import { startRounds, type Rounds } from './rounds.ts'
 import type { Advance } from './advance.ts'
 
 export interface SweepOptions {
@@ -13,35 +14,11 @@ export interface SweepOptions {
  * Looks at SQL for work that nobody moves: tasks whose lookup ended while a process died before planning on, and ready
  * tasks whose flush was lost with Redis. Begins at once, so that a restart goes on where the last process stopped.
  */
-export function createSweep(options: SweepOptions) {
-  let stopped = false
-  let wake: () => void = () => {}
-
+export function startSweep(options: SweepOptions): Rounds {
   async function sweep(): Promise<void> {
     await options.advance.tasks(await options.tasks.overlooked(500))
     for (const group of await options.tasks.readyGroups()) options.flush(group)
   }
 
-  async function loop(): Promise<void> {
-    while (!stopped) {
-      await sweep().catch(options.onError)
-      if (stopped) return
-      await new Promise<void>((resolve) => {
-        const timer = setTimeout(resolve, options.everyMs)
-        wake = () => {
-          clearTimeout(timer)
-          resolve()
-        }
-      })
-    }
-  }
-
-  const done = loop()
-  return {
-    async stop(): Promise<void> {
-      stopped = true
-      wake()
-      await done
-    },
-  }
+  return startRounds({ work: sweep, pauseMs: options.everyMs, onError: options.onError })
 }

@@ -33,14 +33,18 @@ export function createX402(options: X402Options): PaymentProtocol {
         )
       }
       const signature = await sign(options.account, authorization)
-      const header =
-        options.proofHeader ?? (authorization.terms.version === 1 ? 'x-payment' : 'payment-signature')
+      const header = options.proofHeader ?? proofHeaderOf(authorization.terms)
       return { [header]: encode(authorization, signature) }
     },
     async fate(authorization) {
       return options.chain ? options.chain.fate(authorization) : { kind: 'unknown' }
     },
   }
+}
+
+/** The header that goes with the challenge's version; a signed zero-amount proof has one of its own (service.md, 5.3). */
+function proofHeaderOf(terms: Terms): string {
+  return terms.version === 1 && terms.amountAtomic > 0n ? 'x-payment' : 'payment-signature'
 }
 
 function draw(

@@ -35,6 +35,8 @@ create table lookups (
   queued_until timestamptz,
   tries int not null default 0,
   reason text,
+  -- What parked it, in the words of domain/errors.ts: by it work is taken up again when its cause is gone.
+  code text,
   outcome text check (outcome in ('found', 'not_found', 'unreadable', 'failed')),
   answer jsonb,
   answered_at timestamptz,
@@ -76,7 +78,9 @@ create table charges (
   url text not null,
   body text not null,
   protocol text not null,
-  amount_atomic bigint not null check (amount_atomic > 0),
+  -- USD in millionths (USDC's smallest unit), or credits in millionths on the direct interface.
+  currency text not null check (currency in ('USD', 'credit')),
+  amount_atomic bigint not null check (amount_atomic >= 0),
   -- json, not jsonb: the order of its keys is part of the bytes that go out again
   authorization_json json not null,
   nonce text not null unique,

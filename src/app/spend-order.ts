@@ -1,0 +1,45 @@
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Config } from './config.ts'
+import type { Context } from './context.ts'
+
+export type SpendOrder = 'stop' | 'resume'
+
+/** Causes that a resumed spending takes away. */
+const stoppedCode = 'stopped'
+
+export async function setSpending(
+  context: Pick<Context, 'spendSwitch' | 'lookups'>,
+  order: SpendOrder,
+): Promise<void> {
+  if (order === 'stop') return context.spendSwitch.stop('paydirt spend --stop')
+  await context.spendSwitch.resume()
+  await context.lookups.unparkBy([stoppedCode])
+}
+
+/**
+ * The embedded database has room for one process. While one works, another leaves its order as a file in the data
+ * directory; the one that works looks for it twice a second, and whoever opens the ledger next obeys it first.
+ */
+export async function leaveOrder(config: Config, order: SpendOrder): Promise<void> {
+  await mkdir(config.dataDir, { recursive: true })
+  await writeFile(orderFile(config), order)
+}
+
+export async function obeyOrder(
+  context: Pick<Context, 'config' | 'database' | 'spendSwitch' | 'lookups'>,
+): Promise<void> {
+  if (context.database.kind !== 'pglite') return
+  const order = await readFile(orderFile(context.config), 'utf8').catch(() => undefined)
+  if (order !== 'stop' && order !== 'resume') return
+  await setSpending(context, order)
+  await rm(orderFile(context.config), { force: true })
+}
+
+export async function hasPendingOrder(config: Config): Promise<boolean> {
+  return (await readFile(orderFile(config), 'utf8').catch(() => undefined)) !== undefined
+}
+
+function orderFile(config: Config): string {
+  return join(config.dataDir, 'spend-order')
+}

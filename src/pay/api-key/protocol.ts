@@ -1,0 +1,68 @@
+import { keccak256, toBytes } from 'viem'
+import type { Authorization, PaymentProtocol, ResponseHead, Terms } from '../../domain/payment.ts'
+
+export interface ApiKeyOptions {
+  apiKey: string
+  /** Name of the header that carries it: the service does not say (service.md, 5.7), so it is a setting. */
+  header: string
+}
+
+/** Millionths of a credit, as the ledger keeps them. */
+const oneCredit = 1_000_000n
+
+/**
+ * Direct access: the key names the workspace and the service takes credits. There is no challenge to judge and nothing
+ * to ask whether it was charged, so a request that got no answer stays in doubt and is not sent again (fails closed).
+ */
+export function createApiKey({ apiKey, header }: ApiKeyOptions): PaymentProtocol {
+  return {
+    name: 'api_key',
+    offers: () => [],
+    draw,
+    headers: async () => ({ [header]: apiKey }),
+    receipt: (response) =>
+      response.status === 200 ? { success: true, transaction: null, reason: null } : undefined,
+    isUncharged,
+    fate: async () => ({ kind: 'unknown' }),
+  }
+}
+
+/** The terms of direct access stand without a challenge: credits, as the service's own price list has them. */
+export function apiKeyTerms(credits: number): Terms {
+  return {
+    protocol: 'api_key',
+    version: 1,
+    scheme: 'direct',
+    network: '',
+    asset: 'credit',
+    payTo: '',
+    amountAtomic: BigInt(credits) * oneCredit,
+    maxTimeoutSeconds: 300,
+    domainName: '',
+    domainVersion: '',
+    transferMethod: '',
+    paymentFlow: 'after',
+    paymentIdentifier: false,
+    raw: {},
+  }
+}
+
+/** A request that the service refused or failed to perform took no credit. A connection that broke proves nothing. */
+function isUncharged(response: ResponseHead): boolean {
+  return response.status >= 400
+}
+
+function draw(
+  terms: Terms,
+  attempt: { seed: string; nowMs: number; lifetimeSeconds: number },
+): Authorization {
+  const nonce = keccak256(toBytes(`paydirt:${attempt.seed}`))
+  return {
+    terms,
+    payer: '',
+    nonce,
+    validAfter: 0,
+    validBefore: Math.floor(attempt.nowMs / 1000) + attempt.lifetimeSeconds,
+    paymentId: `pd_${nonce.slice(2, 42)}`,
+  }
+}

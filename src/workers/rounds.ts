@@ -1,0 +1,56 @@
+export interface Rounds {
+  /** Does not wait for the rest of the pause. */
+  wake(): void
+  /** Ends after the round that is under way. */
+  stop(): Promise<void>
+}
+
+/**
+ * Does something again and again, at once and then after a pause each time; rounds never overlap. An error is reported
+ * and the next round comes all the same. `work` may answer how long to pause this time.
+ */
+export function startRounds(options: {
+  work: () => Promise<number | void>
+  pauseMs: number
+  onError: (error: unknown) => void
+}): Rounds {
+  let isStopped = false
+  let isWoken = false
+  let endPause: () => void = () => {}
+
+  async function loop(): Promise<void> {
+    while (!isStopped) {
+      isWoken = false
+      let pauseMs = options.pauseMs
+      try {
+        pauseMs = (await options.work()) ?? pauseMs
+      } catch (error) {
+        options.onError(error)
+      }
+      if (!isStopped && !isWoken) await pause(pauseMs)
+    }
+  }
+
+  async function pause(ms: number): Promise<void> {
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, ms)
+      endPause = () => {
+        clearTimeout(timer)
+        resolve()
+      }
+    })
+  }
+
+  const done = loop()
+  return {
+    wake() {
+      isWoken = true
+      endPause()
+    },
+    async stop() {
+      isStopped = true
+      endPause()
+      await done
+    },
+  }
+}
