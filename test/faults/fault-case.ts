@@ -1,0 +1,140 @@
+import { mkdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
+import type { FaultsInput } from '../../src/sandbox/faults/faults.ts'
+import { startSandbox, type Sandbox } from '../../src/sandbox/sandbox.ts'
+import { makeFile } from '../support/spellings.ts'
+import { freshStores, type FreshStores } from '../support/stores.ts'
+import { readAccounts, type Accounts } from './accounts.ts'
+import type { KillPlan, WorkerOrder } from './kill-plan.ts'
+import { startWorker, type Worker, type WorkerEnd } from './worker.ts'
+
+export interface CaseOptions {
+  faults?: FaultsInput
+  /** Distinct companies. A fifth of them stands in the file twice, written otherwise. */
+  lookups: number
+  fundsAtomic?: bigint
+  file?: Record<string, unknown>
+  env?: Record<string, string>
+  authorizationSeconds?: number
+  /** Stores of the test's own, which it may restart. */
+  stores?: FreshStores
+}
+
+export interface StartOptions {
+  kill?: KillPlan
+  clockAheadMs?: number
+  env?: Record<string, string>
+}
+
+/** A ledger, a wallet, a file and a sandbox of its own, and processes that work on it. */
+export interface FaultCase {
+  sandbox: Sandbox
+  stores: FreshStores
+  wallet: `0x${string}`
+  walletKey: `0x${string}`
+  rows: number
+  kills: number
+  start(options?: StartOptions): Worker
+  /** Works until the run has ended, killed where the plans say, one plan a process. Parked work is taken up again. */
+  finish(plans?: KillPlan[], options?: StartOptions): Promise<WorkerEnd>
+  accounts(): Promise<Accounts>
+  close(): Promise<void>
+}
+
+export async function openCase(options: CaseOptions): Promise<FaultCase> {
+  const sandbox = await startSandbox(options.faults ? { faults: options.faults } : {})
+  const stores = options.stores ?? (await freshStores())
+  const walletKey = generatePrivateKey()
+  const wallet = privateKeyToAccount(walletKey).address
+  await sandbox.fund(wallet, options.fundsAtomic ?? 100_000_000n)
+  const slugs = Array.from({ length: options.lookups }, (_, index) => `fault-${index}`)
+  const made = makeFile([...slugs, ...slugs.slice(0, Math.floor(options.lookups / 5))])
+  const folder = join(stores.dataDir, 'case')
+  await mkdir(folder, { recursive: true })
+  await writeFile(join(folder, 'in.csv'), made.csv)
+  const running = new Set<Worker>()
+
+  function start({ kill, clockAheadMs = 0, env = {} }: StartOptions = {}): Worker {
+    const order: WorkerOrder = {
+      env: {
+        PAYDIRT_SERVICE_URL: sandbox.serviceUrl,
+        PAYDIRT_RPC_URL: sandbox.rpcUrl,
+        PAYDIRT_WALLET_KEY: walletKey,
+        PAYDIRT_DATA_DIR: join(stores.dataDir, 'data'),
+        PAYDIRT_REDIS_PREFIX: stores.redisPrefix,
+        ...(stores.databaseUrl === undefined ? {} : { DATABASE_URL: stores.databaseUrl }),
+        ...(stores.redisUrl === undefined ? {} : { REDIS_URL: stores.redisUrl }),
+        ...options.env,
+        ...env,
+      },
+      file: { pacing: { startPerSecond: 200 }, ...options.file },
+      input: join(folder, 'in.csv'),
+      out: join(folder, 'out.csv'),
+      clockAheadMs,
+      ...(options.authorizationSeconds === undefined
+        ? {}
+        : { authorizationSeconds: options.authorizationSeconds }),
+      ...(kill ? { kill } : {}),
+    }
+    const worker = startWorker(order)
+    running.add(worker)
+    void worker.ended.then(() => running.delete(worker))
+    if (kill?.point === 'after-settlement-before-answer') void killAfterSettlement(worker, kill)
+    return worker
+  }
+
+  /** The server settles and holds its answer back: the worker dies in between. */
+  async function killAfterSettlement(worker: Worker, { nth, signal = 'SIGKILL' }: KillPlan): Promise<void> {
+    const before = sandbox.stats().settled
+    let over = false
+    void worker.ended.then(() => (over = true))
+    let armed = false
+    while (!over) {
+      const settled = sandbox.stats().settled - before
+      if (!armed && settled >= nth - 1) {
+        sandbox.faults.set({ facilitatorTimeout: { next: 1, delayMs: 3_000 } })
+        armed = true
+      }
+      if (armed && sandbox.faults.get().facilitatorTimeout.next === 0 && settled >= nth) {
+        worker.kill(signal)
+        return
+      }
+      await new Promise((resolve) => setTimeout(resolve, 2))
+    }
+    sandbox.faults.set({ facilitatorTimeout: {} })
+  }
+
+  const self: FaultCase = {
+    sandbox,
+    stores,
+    wallet,
+    walletKey,
+    rows: made.rows.length,
+    kills: 0,
+    start,
+    async finish(plans = [], startOptions = {}) {
+      const left = [...plans]
+      for (let parkedTimes = 0; ;) {
+        const kill = left.shift()
+        const ended = await start({ ...startOptions, ...(kill ? { kill } : {}) }).ended
+        if (ended.signal === 'SIGKILL') {
+          self.kills += 1
+          continue
+        }
+        if (ended.status !== 0) throw new Error(`a worker failed (${ended.status}):\n${ended.output}`)
+        if (ended.end === 'finished') return ended
+        parkedTimes += 1
+        if (parkedTimes === 20) return ended
+      }
+    },
+    accounts: () => readAccounts(stores, sandbox, wallet),
+    async close() {
+      for (const worker of running) worker.kill('SIGKILL')
+      await Promise.all([...running].map((worker) => worker.ended))
+      await sandbox.stop()
+      await stores.cleanup()
+    },
+  }
+  return self
+}

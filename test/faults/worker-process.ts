@@ -1,0 +1,30 @@
+// One enrichment in a process of its own, that ends itself where it is told to (see kill-plan.ts). Prints one line of
+// JSON when the run has come to an end.
+import { fileSchema, resolveConfig } from '../../src/app/config.ts'
+import { createContext } from '../../src/app/context.ts'
+import { enrichCsv, openInput } from '../../src/app/enrich-csv.ts'
+import { readEnvironment } from '../../src/app/environment.ts'
+import { createTraps } from './traps.ts'
+import type { WorkerOrder } from './kill-plan.ts'
+
+const order = JSON.parse(process.argv[2] ?? '') as WorkerOrder
+
+// Whoever started this process holds its standard input: it never outlives a test that was broken off.
+process.stdin.on('end', () => process.exit(1)).resume()
+
+const settled = resolveConfig(readEnvironment(order.env), fileSchema.parse(order.file))
+const config = {
+  ...settled,
+  authorizationSeconds: order.authorizationSeconds ?? settled.authorizationSeconds,
+}
+const context = await createContext(config, {
+  ...createTraps(order.kill),
+  now: () => new Date(Date.now() + order.clockAheadMs),
+})
+const csv = await openInput(config, { input: order.input, object: 'company' })
+const { end, summary } = await enrichCsv(context, csv, {
+  out: order.out,
+  signal: new AbortController().signal,
+})
+await context.close()
+process.stdout.write(`${JSON.stringify({ end, summary })}\n`, () => process.exit(0))

@@ -1,0 +1,63 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import type { RunEnd } from '../../src/app/run-to-end.ts'
+import type { RunSummary } from '../../src/app/summary.ts'
+import type { WorkerOrder } from './kill-plan.ts'
+
+export interface WorkerEnd {
+  signal: NodeJS.Signals | null
+  status: number | null
+  /** Only of a process that came to the end of its run. */
+  end?: RunEnd
+  summary?: RunSummary
+  output: string
+}
+
+export interface Worker {
+  kill(signal: NodeJS.Signals): void
+  readonly ended: Promise<WorkerEnd>
+  /** Resolves when the kernel has stopped the process. */
+  stopped(): Promise<void>
+}
+
+export function startWorker(order: WorkerOrder): Worker {
+  const child = spawn(
+    process.execPath,
+    [join(import.meta.dirname, 'worker-process.ts'), JSON.stringify(order)],
+    {
+      stdio: ['pipe', 'pipe', 'pipe'],
+      env: { PATH: process.env['PATH'], HOME: process.env['HOME'], NODE_NO_WARNINGS: '1' },
+    },
+  )
+  const chunks: { stdout: string; all: string } = { stdout: '', all: '' }
+  child.stdin.on('error', () => {})
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    chunks.stdout += text
+    chunks.all += text
+  })
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (chunks.all += text))
+  const ended = once(child, 'close').then(([status, signal]): WorkerEnd => {
+    const line = chunks.stdout.trim().split('\n').at(-1) ?? ''
+    const told = status === 0 ? (JSON.parse(line) as { end: RunEnd; summary: RunSummary }) : {}
+    return {
+      status: status as number | null,
+      signal: signal as NodeJS.Signals | null,
+      output: chunks.all,
+      ...told,
+    }
+  })
+  return {
+    kill: (signal) => void child.kill(signal),
+    ended,
+    async stopped() {
+      const { readFile } = await import('node:fs/promises')
+      for (;;) {
+        const stat = await readFile(`/proc/${child.pid}/stat`, 'utf8').catch(() => undefined)
+        if (stat === undefined) throw new Error('the worker ended instead of being stopped')
+        if (stat.slice(stat.lastIndexOf(')') + 2, stat.lastIndexOf(')') + 3) === 'T') return
+        await new Promise((resolve) => setTimeout(resolve, 20))
+      }
+    },
+  }
+}
