@@ -231,6 +231,25 @@ describe('a fault after a proof was sent by MPP', () => {
     },
   )
 
+  test.each([
+    ['price', [{ amountAtomic: '20000' }]],
+    ['recipient', [{ payTo: '0x00000000000000000000000000000000DeaDBeef' }]],
+  ])(
+    'another %s at the second call: the proof for the first is refused and moves nothing',
+    async (_, offers) => {
+      world.sandbox.faults.set({ challengeProtocols: 'mpp' })
+      const buyer = await ourBuyer()
+      const body = company('harbour-lights')
+      const authorization = await buyer.drawn(body, 'one')
+      const proof = await buyer.headersOf(authorization)
+      world.sandbox.faults.set({ changedOffers: { next: 1, offers } })
+      expect((await buyer.ask(body, proof)).status).toBe(402)
+      expect(await buyer.mpp.fate(authorization)).toEqual({ kind: 'live' })
+      expect((await buyer.ask(body, proof)).status).toBe(200)
+      expect(await buyer.transfers()).toHaveLength(1)
+    },
+  )
+
   test('an error of a lookup that was paid first costs its price', async () => {
     world.sandbox.faults.set({
       challengeProtocols: 'mpp',
@@ -278,6 +297,19 @@ describe('both protocols in one challenge', () => {
     expect(authorization.terms.protocol).toBe(expected)
     expect((await buyer.ask(body, await buyer.headersOf(authorization))).status).toBe(200)
     expect(await buyer.transfers()).toHaveLength(1)
+  })
+
+  test.each([
+    { version: 1 },
+    { version: 2, place: 'header' },
+    { version: 2, place: 'body' },
+    { version: 2, place: 'both' },
+  ] as const)('are both read where the one of x402 is %j', async (challenge) => {
+    world.sandbox.faults.set({ challengeProtocols: 'both', challenge, mpp: { card: true } })
+    const buyer = await ourBuyer()
+    const head = await buyer.ask(company('harbour-lights'))
+    expect(buyer.x402.offers(head)).toMatchObject([{ version: challenge.version, amount: '10000' }])
+    expect(buyer.mpp.offers(head)).toMatchObject([{ scheme: 'evm/charge', amount: '10000' }])
   })
 
   test('are both offered again to a proof that was used before', async () => {
