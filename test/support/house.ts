@@ -1,0 +1,73 @@
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { parse } from 'csv-parse/sync'
+import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
+import { resolveConfig, type FileConfig } from '../../src/app/config.ts'
+import { createContext, type Overrides } from '../../src/app/context.ts'
+import { enrichCsv, openInput } from '../../src/app/enrich-csv.ts'
+import { readEnvironment } from '../../src/app/environment.ts'
+import type { Sandbox } from '../../src/sandbox/sandbox.ts'
+import type { MadeFile } from './spellings.ts'
+import { freshStores } from './stores.ts'
+
+/** Paydirt inside the test's own process, for tests of what it does rather than of how it starts and ends. */
+export async function openHouse(
+  sandbox: Sandbox,
+  options: { env?: Record<string, string>; config?: FileConfig; overrides?: Overrides } = {},
+) {
+  const stores = await freshStores()
+  const walletKey = generatePrivateKey()
+  const wallet = privateKeyToAccount(walletKey).address
+  await sandbox.fund(wallet, 20_000_000n)
+  const folder = join(stores.dataDir, 'files')
+  await mkdir(folder)
+  const environment = readEnvironment({
+    PAYDIRT_SERVICE_URL: sandbox.serviceUrl,
+    PAYDIRT_LOGO_URL: sandbox.logoUrl,
+    PAYDIRT_RPC_URL: sandbox.rpcUrl,
+    PAYDIRT_WALLET_KEY: walletKey,
+    PAYDIRT_DATA_DIR: join(stores.dataDir, 'data'),
+    PAYDIRT_REDIS_PREFIX: stores.redisPrefix,
+    PAYDIRT_LOG_LEVEL: 'silent',
+    DATABASE_URL: stores.databaseUrl,
+    REDIS_URL: stores.redisUrl,
+    ...options.env,
+  })
+  const config = resolveConfig(environment, {
+    pacing: { startPerSecond: 300 },
+    ...(options.config as object),
+  })
+  const context = await createContext(config, options.overrides)
+
+  return {
+    context,
+    wallet,
+    transfers: () => sandbox.transfersFrom(wallet),
+    /** Of every charge that the ledger calls paid: to be held against the authorizations used on the chain. */
+    async nonces() {
+      const charges = await context.database.db
+        .selectFrom('charges')
+        .select('nonce')
+        .where('state', 'in', ['settled', 'lost'])
+        .execute()
+      return charges.map(({ nonce }) => nonce).sort()
+    },
+    async enrich(file: MadeFile, signal = new AbortController().signal) {
+      const [input, out] = [join(folder, 'in.csv'), join(folder, 'out.csv')]
+      await writeFile(input, file.csv)
+      const csv = await openInput(config, { input, object: 'company' })
+      const { end, summary } = await enrichCsv(context, csv, { out, signal })
+      const rows =
+        end === 'interrupted'
+          ? []
+          : (parse(await readFile(out), { columns: true, bom: true }) as Record<string, string>[])
+      return { end, summary, rows }
+    },
+    async close() {
+      await context.close()
+      await stores.cleanup()
+    },
+  }
+}
+
+export type House = Awaited<ReturnType<typeof openHouse>>
