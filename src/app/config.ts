@@ -41,6 +41,8 @@ export const fileSchema = z.strictObject({
         .optional(),
       /** Accept challenges over 0 USD (included free units); they are answered with a signed proof of 0. */
       acceptsFree: z.boolean().optional(),
+      /** Realms that an MPP challenge may name; default: the service's own host. */
+      realms: z.array(z.string().min(1)).optional(),
       /** The server repeats its answer for the same `Idempotency-Key` (MPP does not say so in its challenges). */
       mppRepeatsAnswers: z.boolean().optional(),
       /** The header that carries the proof, where the one of the challenge's version is not wanted. */
@@ -155,6 +157,7 @@ export function resolveConfig(env: Environment, file: z.output<typeof fileSchema
         env.PAYDIRT_MAX_PRICE_USD ?? file.payment?.maxPriceUsd ?? parseUsd(defaults.maxPriceUsd),
       acceptsFree: file.payment?.acceptsFree ?? false,
       recipients: env.PAYDIRT_PAY_TO ?? [],
+      ...(file.payment?.realms ? { realms: file.payment.realms } : {}),
       order: file.payment?.protocols ?? ['x402', 'mpp'],
     },
     proofHeader: file.payment?.proofHeader,

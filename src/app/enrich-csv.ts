@@ -54,7 +54,7 @@ export async function planCsv(context: Context, csv: OpenedCsv): Promise<CsvPlan
   const { run } = await openRun(runs, csv, 'planned')
   try {
     const connector = createCsvConnector({ csv })
-    const records = await scan(run, connector, { runs, tasks, lookups, watermarkAt: String })
+    const records = await scan(run, connector, { runs, tasks, lookups })
     const { unique, cached, duplicates } = await planFigures(context.database.db, run.id, context.now())
     const counts = await tasks.counts(run.id)
     const toBuy = unique - cached
@@ -94,7 +94,6 @@ export async function enrichCsv(
   const end = await runToEnd(context, {
     run,
     connector: createCsvConnector({ csv }),
-    watermarkAt: String,
     signal,
     ...(onProgress ? { onProgress } : {}),
   })

@@ -1,4 +1,4 @@
-import type { Connector, Watermark } from '../connectors/connector.ts'
+import type { Connector, ScanOptions } from '../connectors/connector.ts'
 import type { ConfigError } from '../domain/errors.ts'
 import type { TaskStatus } from '../domain/words.ts'
 import { scan } from '../producers/scan.ts'
@@ -10,7 +10,8 @@ import { preflight } from './preflight.ts'
 export interface RunOptions {
   run: Run
   connector: Connector
-  watermarkAt: (records: number) => Watermark
+  /** What of the connector is read. */
+  source?: Omit<ScanOptions, 'signal'>
   signal: AbortSignal
   onProgress?: (progress: Progress) => void
 }
@@ -49,20 +50,8 @@ export async function runToEnd(context: Context, options: RunOptions): Promise<R
     },
   })
   try {
-    await scan(
-      run,
-      connector,
-      {
-        runs,
-        tasks,
-        lookups,
-        watermarkAt: options.watermarkAt,
-        advance: crew.advance,
-        onPage: () => crew.wake(),
-      },
-      stop,
-    )
-    if (!stop.aborted) await runs.setState(run.id, 'working')
+    const settings = { runs, tasks, lookups, advance: crew.advance, onPage: () => crew.wake() }
+    await scan(run, connector, settings, { ...options.source, signal: stop })
     await untilDone(context, options, stop)
   } finally {
     await crew.stop(graceMs)

@@ -114,7 +114,7 @@ export function createPayer(options: PayerOptions): Payer {
     const { key, runId, connector, request } = purchase
     const at = now()
     try {
-      if (currencyOf(terms.protocol) === 'USD') await options.funds.assertCover(terms.amountAtomic)
+      if (movesOnChain(terms)) await options.funds.assertCover(terms.amountAtomic)
       return await journal.reserve({
         lookupKey: key,
         operation: request.operation,
@@ -155,10 +155,8 @@ export function createPayer(options: PayerOptions): Payer {
       return undefined
     }
     const { terms } = charge.authorization
-    if (terms.protocol === 'api_key' && charge.state !== 'journaled') {
-      // Nobody can be asked whether the first request was charged: a person decides (`paydirt reconcile`).
-      throw inDoubt('sent by API key and never answered', 3_600_000)
-    }
+    // Nobody can be asked whether the first request was charged, and a second one may be charged again.
+    if (terms.protocol === 'api_key' && charge.state !== 'journaled') throw unknowable()
     if (secondsLeft(charge) >= lastSendSeconds || terms.paymentIdentifier) {
       return send(charge, purchase, await options.takeTurn(purchase.lane))
     }
@@ -207,6 +205,7 @@ export function createPayer(options: PayerOptions): Payer {
       await journal.lose(charge.id, fate.transaction, reason)
       return 'closed'
     }
+    if (fate.kind === 'unknown' && !movesOnChain(charge.authorization.terms)) return unknowable()
     // While it lives the same bytes may go out again, soon and then more rarely; after that only the chain can be asked.
     return secondsLeft(charge) >= lastSendSeconds ? inDoubt(reason) : inDoubt(reason, 30_000)
   }
@@ -216,6 +215,18 @@ export function createPayer(options: PayerOptions): Payer {
   }
 
   return { buy, recover }
+}
+
+function movesOnChain({ protocol }: Terms): boolean {
+  return protocol === 'x402' || protocol === 'mpp'
+}
+
+/** Fails closed: neither bought again nor given up, until a person has looked at the provider's own statement. */
+function unknowable(): PaymentInDoubtError {
+  return inDoubt(
+    'paid by a method that cannot be asked whether it was charged; a person must decide',
+    86_400_000,
+  )
 }
 
 /** `askAgainInMs` absent: whenever a failed request would be tried again. */

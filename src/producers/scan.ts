@@ -1,4 +1,4 @@
-import type { Connector, ScanPage, Watermark } from '../connectors/connector.ts'
+import type { Connector, ScanOptions, ScanPage } from '../connectors/connector.ts'
 import type { LookupKey } from '../domain/keys.ts'
 import { nextStep, recipes, type LookupWanted } from '../domain/planner.ts'
 import type { SourceRecord } from '../domain/record.ts'
@@ -11,12 +11,10 @@ interface Advance {
   waitingFor(keys: LookupKey[]): Promise<void>
 }
 
-export interface ScanOptions {
-  runs: Pick<RunLedger, 'setRecords'>
-  tasks: Pick<TaskLedger, 'insert' | 'firstOrdinals' | 'lastOrdinal'>
+export interface ScanSettings {
+  runs: Pick<RunLedger, 'get' | 'markScanned'>
+  tasks: Pick<TaskLedger, 'insertPage' | 'firstOrdinals'>
   lookups: Pick<LookupLedger, 'want' | 'facts'>
-  /** Where a scan that was broken off goes on, from the number of records already stored. */
-  watermarkAt: (records: number) => Watermark
   /** Absent for a plan: then tasks are stored, and nothing is asked for. */
   advance?: Advance
   onPage?: (records: number) => void
@@ -24,34 +22,39 @@ export interface ScanOptions {
 
 /**
  * Reads a connector page by page into tasks, and asks for the lookups that they need. Whatever is cached moves on at
- * once. A page is stored whole or not at all, so that a scan broken off at any place goes on behind its last page.
+ * once. A page and the watermark behind it are stored together, so that a scan broken off at any place goes on behind
+ * its last page. Answers the number of records of the run.
  */
 export async function scan(
   run: Run,
   connector: Connector,
-  options: ScanOptions,
-  signal?: AbortSignal,
+  settings: ScanSettings,
+  source: ScanOptions = {},
 ): Promise<number> {
-  let records = await options.tasks.lastOrdinal(run.id)
-  const start = {
-    ...(records > 0 ? { after: options.watermarkAt(records) } : {}),
-    ...(signal ? { signal } : {}),
+  // The run as it stands now: it may have been broken off and gone on with before.
+  const stored = await settings.runs.get(run.id)
+  let records = stored?.records ?? 0
+  if (stored?.scannedAt) return records
+  const after = stored?.watermark ?? source.after
+  const limit = source.limit === undefined ? undefined : source.limit - records
+  if (limit === undefined || limit > 0) {
+    const options = { ...source, ...(after ? { after } : {}), ...(limit === undefined ? {} : { limit }) }
+    for await (const page of connector.scan(run.entity, options)) {
+      await storePage(run, page, records, settings)
+      records += page.records.length
+      settings.onPage?.(records)
+      if (source.signal?.aborted) return records
+    }
   }
-  for await (const page of connector.scan(run.entity, start)) {
-    await storePage(run, page, records, options)
-    records += page.records.length
-    await options.runs.setRecords(run.id, records)
-    options.onPage?.(records)
-    if (signal?.aborted) break
-  }
+  if (!source.signal?.aborted) await settings.runs.markScanned(run.id)
   return records
 }
 
-async function storePage(run: Run, page: ScanPage, before: number, options: ScanOptions): Promise<void> {
+async function storePage(run: Run, page: ScanPage, before: number, options: ScanSettings): Promise<void> {
   const planned = page.records.map((record, index) => ({
     ordinal: before + index + 1,
     record,
-    ...firstStep(run, record),
+    ...firstStep(run, record, page.ownWrites),
   }))
   const wanted = planned.flatMap(({ lookup }) => (lookup ? [lookup] : []))
   const firsts = await options.tasks.firstOrdinals(
@@ -80,13 +83,13 @@ async function storePage(run: Run, page: ScanPage, before: number, options: Scan
       reason: ended?.reason ?? null,
     }
   })
-  await options.tasks.insert(run.id, tasks)
+  await options.tasks.insertPage(run.id, tasks, page.watermark)
   if (options.advance) await moveOnCached(wanted, { lookups: options.lookups, advance: options.advance })
 }
 
 async function moveOnCached(
   wanted: LookupWanted[],
-  { lookups, advance }: Required<Pick<ScanOptions, 'lookups' | 'advance'>>,
+  { lookups, advance }: Required<Pick<ScanSettings, 'lookups' | 'advance'>>,
 ): Promise<void> {
   const cached: LookupKey[] = [...(await lookups.facts(wanted.map(({ key }) => key))).keys()]
   if (cached.length > 0) await advance.waitingFor(cached)
@@ -97,7 +100,9 @@ interface FirstStep {
   ended?: { status: 'unchanged' | 'skipped' | 'rejected'; reason: string }
 }
 
-function firstStep(run: Run, record: SourceRecord): FirstStep {
+function firstStep(run: Run, record: SourceRecord, ownWrites: ReadonlySet<string> | undefined): FirstStep {
+  // Its last change was our own: looking it up again would only find what we wrote.
+  if (ownWrites?.has(record.id)) return { ended: { status: 'unchanged', reason: 'our own write' } }
   if (record.unreadable !== undefined) return { ended: { status: 'rejected', reason: record.unreadable } }
   const step = nextStep(run.object, record.identity, recipes[run.object], {})
   if (step.kind === 'lookup') return { lookup: step.lookup }

@@ -1,5 +1,5 @@
 import { sql, type Selectable, type Transaction } from 'kysely'
-import { BudgetExhaustedError, PaymentInDoubtError } from '../domain/errors.ts'
+import { BudgetExhaustedError, PaymentInDoubtError, RetriableError } from '../domain/errors.ts'
 import type { LookupKey } from '../domain/keys.ts'
 import { formatUsd } from '../domain/money.ts'
 import { currencyOf, openChargeStates, type Authorization, type Charge } from '../domain/payment.ts'
@@ -16,47 +16,56 @@ export function createChargeJournal(
   const { now } = options
 
   async function reserve(charge: NewCharge): Promise<Charge> {
-    return db.transaction().execute(async (tx) => {
-      await refuseIfStopped(tx)
-      // The lookup's row orders everybody who wants to pay for it: of two workers the second sees the first's charge.
-      const { rows } = await sql<{ attempts: number; open: number }>`
+    return db
+      .transaction()
+      .execute((tx) => reserveIn(tx, charge))
+      .catch((error: unknown) => {
+        // Servers that derive their challenges from terms and time alone give the same one to two lookups in one instant.
+        if ((error as { constraint?: string }).constraint !== 'charges_nonce_key') throw error
+        const message = 'another lookup was given the same challenge'
+        throw new RetriableError('challenge_taken', message, { retryAfterMs: 50, countsAsTry: false })
+      })
+  }
+
+  async function reserveIn(tx: Transaction<Tables>, charge: NewCharge): Promise<Charge> {
+    await refuseIfStopped(tx)
+    // The lookup's row orders everybody who wants to pay for it: of two workers the second sees the first's charge.
+    const { rows } = await sql<{ attempts: number; open: number }>`
         with held as (select key from lookups where key = ${charge.lookupKey} for update)
         select coalesce(max(attempt), 0)::int as attempts,
           count(*) filter (where state in ('journaled', 'sent', 'in_doubt'))::int as open
         from held left join charges on lookup_key = held.key`.execute(tx)
-      const { attempts = 0, open = 0 } = rows[0] ?? {}
-      if (open > 0)
-        throw new PaymentInDoubtError('charge_open', 'another charge for this lookup is still open')
-      await commitBudget(tx, charge)
-      const attempt = attempts + 1
-      const authorization = charge.draw(attempt)
-      const at = now()
-      const row = await tx
-        .insertInto('charges')
-        .values({
-          id: options.newId(),
-          lookup_key: charge.lookupKey,
-          attempt,
-          run_id: charge.runId,
-          connector: charge.connector,
-          operation: charge.operation,
-          endpoint: charge.endpoint,
-          url: charge.url,
-          body: charge.body,
-          protocol: authorization.terms.protocol,
-          currency: currencyOf(authorization.terms.protocol),
-          amount_atomic: charge.amountAtomic,
-          authorization_json: writeAuthorization(authorization),
-          nonce: authorization.nonce,
-          budget_scopes: charge.budget.map(({ scope }) => scope),
-          state: 'journaled',
-          created_at: at,
-          touched_at: at,
-        })
-        .returningAll()
-        .executeTakeFirstOrThrow()
-      return toCharge(row)
-    })
+    const { attempts = 0, open = 0 } = rows[0] ?? {}
+    if (open > 0) throw new PaymentInDoubtError('charge_open', 'another charge for this lookup is still open')
+    await commitBudget(tx, charge)
+    const attempt = attempts + 1
+    const authorization = charge.draw(attempt)
+    const at = now()
+    const row = await tx
+      .insertInto('charges')
+      .values({
+        id: options.newId(),
+        lookup_key: charge.lookupKey,
+        attempt,
+        run_id: charge.runId,
+        connector: charge.connector,
+        operation: charge.operation,
+        endpoint: charge.endpoint,
+        url: charge.url,
+        body: charge.body,
+        protocol: authorization.terms.protocol,
+        currency: currencyOf(authorization.terms.protocol),
+        amount_atomic: charge.amountAtomic,
+        authorization_json: writeAuthorization(authorization),
+        nonce: authorization.nonce,
+        budget_scopes: charge.budget.map(({ scope }) => scope),
+        state: 'journaled',
+        created_at: at,
+        touched_at: at,
+      })
+      .returningAll()
+      .executeTakeFirstOrThrow()
+    return toCharge(row)
   }
 
   async function storeAnswer(tx: Transaction<Tables>, key: LookupKey, answer: StoredAnswer): Promise<void> {

@@ -14,6 +14,10 @@ export interface Run {
   state: RunState
   fingerprint: string
   source: Record<string, unknown>
+  /** Where its scan stands; null before the first page. */
+  watermark: string | null
+  /** When its scan had gone through everything; null while it has not. */
+  scannedAt: Date | null
   records: number
   startedAt: Date
   finishedAt: Date | null
@@ -37,12 +41,15 @@ export interface RunFigures {
 export interface RunLedger {
   /** Begins a run, or goes on with the unfinished one of the same fingerprint. */
   open(
-    run: Omit<Run, 'finishedAt' | 'records' | 'state' | 'startedAt'> & { state?: RunState },
+    run: Omit<Run, 'finishedAt' | 'records' | 'state' | 'startedAt' | 'watermark' | 'scannedAt'> & {
+      state?: RunState
+    },
   ): Promise<{ run: Run; resumed: boolean }>
   get(id: string): Promise<Run | undefined>
   list(limit: number): Promise<Run[]>
   setState(id: string, state: RunState): Promise<void>
-  setRecords(id: string, records: number): Promise<void>
+  /** The scan has gone through everything. */
+  markScanned(id: string): Promise<void>
   countRequests(id: string, counts: { unpaid?: number; rateLimited?: number }): Promise<void>
   figures(id: string): Promise<RunFigures>
   /** What the run has paid so far. */
@@ -110,8 +117,8 @@ export function createRunLedger(db: Database, options: { now: () => Date }): Run
       await db.updateTable('runs').set({ state, finished_at }).where('id', '=', id).execute()
     },
 
-    async setRecords(id, records) {
-      await db.updateTable('runs').set({ records }).where('id', '=', id).execute()
+    async markScanned(id) {
+      await db.updateTable('runs').set({ scanned_at: now(), state: 'working' }).where('id', '=', id).execute()
     },
 
     async countRequests(id, { unpaid = 0, rateLimited = 0 }) {
@@ -214,10 +221,12 @@ function toRun(row: {
   state: RunState
   fingerprint: string
   source: Record<string, unknown>
+  watermark: string | null
+  scanned_at: Date | null
   records: number
   started_at: Date
   finished_at: Date | null
 }): Run {
-  const { started_at: startedAt, finished_at: finishedAt, ...rest } = row
-  return { ...rest, startedAt, finishedAt }
+  const { started_at: startedAt, finished_at: finishedAt, scanned_at: scannedAt, ...rest } = row
+  return { ...rest, startedAt, finishedAt, scannedAt }
 }

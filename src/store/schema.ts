@@ -25,6 +25,8 @@ export interface Tables {
     state: RunState
     fingerprint: string
     source: Json<Record<string, unknown>>
+    watermark: string | null
+    scanned_at: Date | null
     records: Generated<number>
     requests_unpaid: Generated<number>
     requests_limited: Generated<number>
@@ -91,6 +93,14 @@ export interface Tables {
   }
   budgets: { scope: string; committed_atomic: bigint }
   switches: { name: string; is_on: boolean; reason: string | null; changed_at: Date }
+  watermarks: {
+    connector: string
+    entity: string
+    filter: string
+    watermark: string
+    run_id: string
+    moved_at: Date
+  }
   terms: { endpoint: string; terms: Json<Record<string, unknown>>; seen_at: Date }
   recipients: { host: string; protocol: Protocol; pay_to: string; first_seen_at: Date }
   refusals: {

@@ -57,8 +57,8 @@ export interface TaskRow {
 }
 
 export interface TaskLedger {
-  /** Stores a page of a scan. Rows that are already there stay as they are: a scan may be gone over again. */
-  insert(runId: string, tasks: NewTask[]): Promise<void>
+  /** Stores a page of a scan and moves the run's watermark behind it, in one transaction: a page counts whole or not at all. */
+  insertPage(runId: string, tasks: NewTask[], watermark: string): Promise<void>
   /** The first row of the run under each key. */
   firstOrdinals(runId: string, keys: LookupKey[]): Promise<Map<LookupKey, number>>
   waitingFor(keys: LookupKey[], limit: number): Promise<WaitingTask[]>
@@ -100,27 +100,34 @@ export function createTaskLedger(db: Database, options: { now: () => Date }): Ta
   }
 
   return {
-    async insert(runId, tasks) {
-      if (tasks.length === 0) return
+    async insertPage(runId, tasks, watermark) {
       const updated_at = now()
-      await db
-        .insertInto('tasks')
-        .values(
-          tasks.map((task) => ({
-            run_id: runId,
-            ordinal: task.ordinal,
-            record_id: task.recordId,
-            identity: JSON.stringify(task.identity),
-            status: task.status,
-            lookup_key: task.lookupKey,
-            duplicate_of: task.duplicateOf,
-            waiting_for: task.waitingFor,
-            reason: task.reason,
-            updated_at,
-          })),
-        )
-        .onConflict((conflict) => conflict.columns(['run_id', 'ordinal']).doNothing())
-        .execute()
+      await db.transaction().execute(async (tx) => {
+        if (tasks.length > 0) {
+          await tx
+            .insertInto('tasks')
+            .values(
+              tasks.map((task) => ({
+                run_id: runId,
+                ordinal: task.ordinal,
+                record_id: task.recordId,
+                identity: JSON.stringify(task.identity),
+                status: task.status,
+                lookup_key: task.lookupKey,
+                duplicate_of: task.duplicateOf,
+                waiting_for: task.waitingFor,
+                reason: task.reason,
+                updated_at,
+              })),
+            )
+            .execute()
+        }
+        await tx
+          .updateTable('runs')
+          .set((eb) => ({ watermark, records: eb('records', '+', tasks.length) }))
+          .where('id', '=', runId)
+          .execute()
+      })
     },
 
     async firstOrdinals(runId, keys) {

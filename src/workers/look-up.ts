@@ -81,8 +81,8 @@ export function createLookUp(options: LookUpOptions) {
     }
     if (error instanceof PaymentInDoubtError) {
       const askAgainInMs = Number(error.details['askAgainInMs'] ?? backoffMs(tries))
-      if (tries + 1 < maxTries) return wait(key, askAgainInMs, error.message)
-      return park(key, after(recheckMs), error, `payment in doubt: ${error.message}`)
+      if (tries + 1 < maxTries && askAgainInMs < recheckMs) return wait(key, askAgainInMs, error.message)
+      return park(key, after(Math.max(recheckMs, askAgainInMs)), error, `payment in doubt: ${error.message}`)
     }
     if (error instanceof BudgetExhaustedError) return park(key, error.resumesAt ?? null, error)
     if (error instanceof PolicyDeniedError) return park(key, null, error)

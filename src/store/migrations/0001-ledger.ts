@@ -14,6 +14,9 @@ create table runs (
   -- Same input and options, same fingerprint: an unfinished run is gone on with, not begun again.
   fingerprint text not null,
   source jsonb not null,
+  -- Where the scan stands: always together with the tasks of all pages before it.
+  watermark text,
+  scanned_at timestamptz,
   records int not null default 0,
   requests_unpaid int not null default 0,
   requests_limited int not null default 0,
@@ -111,6 +114,17 @@ create table switches (
   is_on boolean not null,
   reason text,
   changed_at timestamptz not null
+);
+
+-- Where the next increment of a source begins.
+create table watermarks (
+  connector text not null,
+  entity text not null,
+  filter text not null,
+  watermark text not null,
+  run_id text not null references runs (id),
+  moved_at timestamptz not null,
+  primary key (connector, entity, filter)
 );
 
 create table terms (endpoint text primary key, terms json not null, seen_at timestamptz not null);
