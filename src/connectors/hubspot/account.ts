@@ -26,6 +26,8 @@ export interface HubspotAccount {
 type LimitName = 'ten_seconds' | 'search' | 'day'
 
 const dayMs = 86_400_000
+/** Calls may take longer on their way than the ones behind them, and then stand closer together in HubSpot's count. */
+const jitterMs = 100
 /** The CRM's clock and ours may differ: just before midnight by ours it may still be yesterday there. */
 const midnightSlackMs = 30_000
 /** Told so shortly after midnight that the day is spent, we have the wrong midnight: then ask again soon. */
@@ -102,8 +104,8 @@ export function createHubspotAccount(options: {
       }
       const wanted: CallLimit[] = [
         kind === 'search'
-          ? { name: 'search', limit: limits.searchPerSecond ?? 5, windowMs: 1000 }
-          : { name: 'ten_seconds', limit: perTenSeconds, windowMs: 10_000 },
+          ? { name: 'search', limit: limits.searchPerSecond ?? 5, windowMs: 1000 + jitterMs }
+          : { name: 'ten_seconds', limit: perTenSeconds, windowMs: 10_000 + jitterMs },
       ]
       const endsAtMs = dayEndsAtMs()
       wanted.push({ name: 'day', limit: perDay ?? Number.MAX_SAFE_INTEGER, endsAtMs })
