@@ -103,7 +103,7 @@ export function fitText(text: string, maxLength: number): string {
   if (room < 1) return wholeCharacters(text.slice(0, maxLength))
   const cut = wholeCharacters(text.slice(0, room))
   const space = cut.search(/\s\S*$/)
-  return `${(space > room * 0.8 ? cut.slice(0, space) : cut).trimEnd()}…`
+  return `${(space > room * 0.7 ? cut.slice(0, space) : cut).trimEnd()}…`
 }
 
 function wholeCharacters(text: string): string {
@@ -144,7 +144,8 @@ function toNumber(text: string, type: 'number' | 'integer'): Converted {
   if (!/^-?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(bare)) return refuse('NOT_A_NUMBER', 'it is not a number')
   const number = Number(bare)
   if (!Number.isFinite(number)) return refuse('NOT_A_NUMBER', 'it is not a number')
-  return { ok: true, value: type === 'integer' ? Math.round(number) : number }
+  // Adding 0 turns -0, which some CRMs take for a text, into 0.
+  return { ok: true, value: (type === 'integer' ? Math.round(number) : number) + 0 }
 }
 
 function toBoolean(text: string): Converted {
