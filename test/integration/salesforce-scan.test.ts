@@ -1,5 +1,10 @@
+import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { ConfigError } from '../../src/domain/errors.ts'
+import { field } from '../../src/sandbox/salesforce/schema.ts'
+import { parseSoql } from '../../src/sandbox/salesforce/soql-parse.ts'
+import { select, soqlText } from '../../src/connectors/salesforce/soql.ts'
+import { testSeed } from '../support/seed.ts'
 import { openSalesforceBench, scanAll, type SalesforceBench } from './salesforce.fixture.ts'
 
 let bench: SalesforceBench
@@ -130,6 +135,27 @@ describe('a scan of Salesforce', () => {
     expect(ids).not.toContain(deleted)
   })
 
+  test('leaves accounts out that are persons, in an org that has them', async () => {
+    bench.org.store.defineField('Account', field('IsPersonAccount', 'boolean', { updateable: false }))
+    for (const id of bench.ids('Account', 40)) bench.org.store.edit('Account', id, { IsPersonAccount: false })
+    const [person = ''] = bench.ids('Account', 1)
+    bench.org.store.edit('Account', person, { IsPersonAccount: true })
+    const { ids } = await scanAll(bench.connect(), 'Account')
+    expect(ids).toHaveLength(39)
+    expect(ids).not.toContain(person)
+  })
+
+  test('goes on without an identifying field that goes away in mid scan', async () => {
+    const connector = bench.connect({ pageSize: 20 })
+    const seen: string[] = []
+    for await (const { records } of connector.scan('Contact', {})) {
+      seen.push(...records.map(({ id }) => id))
+      bench.org.store.schema.Contact.fields.delete('mobilephone')
+    }
+    expect(new Set(seen).size).toBe(60)
+    expect(seen).toHaveLength(60)
+  })
+
   test('filters by blank, filled, equal and different, whatever stands in a value', async () => {
     const hostile = `O'Hara\\' OR Name != '"\n`
     const add = (fields: Record<string, string>): string =>
@@ -173,4 +199,22 @@ describe('a scan of Salesforce', () => {
     expect(new Set(after.ids)).toEqual(new Set(ids))
     expect(after.pages.flatMap(({ ownWrites }) => [...(ownWrites ?? [])])).toEqual([ids[0]])
   })
+})
+
+test('no text in a query can be anything but that text', () => {
+  const text = fc.string({ unit: fc.constantFrom(...`'"\\%_()=\n\r\t\b\f nO;-`, 'ü', '😀') })
+  fc.assert(
+    fc.property(text, (value) => {
+      const soql = select({
+        fields: ['Id'],
+        from: 'Lead',
+        where: [`City = ${soqlText(value)}`, 'Id != null'],
+      })
+      expect(parseSoql(soql).where).toMatchObject({
+        kind: 'and',
+        parts: [{ field: 'City', operator: '=', value: { kind: 'text', value } }, { field: 'Id' }],
+      })
+    }),
+    { seed: testSeed() },
+  )
 })

@@ -1,5 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { RecordPatch, WriteResult } from '../../src/connectors/connector.ts'
+import { RetriableError } from '../../src/domain/errors.ts'
+import { salesforceMapping } from '../../src/domain/mapping-defaults.ts'
 import type { Patch } from '../../src/domain/record.ts'
 import { openSalesforceBench, statuses, type SalesforceBench } from './salesforce.fixture.ts'
 
@@ -37,6 +39,14 @@ describe('reading records of Salesforce', () => {
     expect(found.get(loser)).toEqual({ state: 'merged', into: winner })
     for (const id of ids.slice(3)) expect(found.get(id)).toEqual({ state: 'gone' })
     expect(await connector.read('Lead', [lead])).toEqual(new Map([[lead, { state: 'converted' }]]))
+  })
+
+  test('reads what is left when a field goes away in mid run', async () => {
+    const [id = ''] = bench.ids('Contact', 1)
+    const connector = bench.connect()
+    await connector.read('Contact', [id])
+    bench.org.store.schema.Contact.fields.delete('title')
+    expect((await connector.read('Contact', [id])).get(id)).toMatchObject({ state: 'present' })
   })
 
   test('reads 2,500 in two requests', async () => {
@@ -131,7 +141,6 @@ describe('writing to Salesforce', () => {
 
   test('leaves out what does not fit its field, and writes the rest', async () => {
     const [id = ''] = bench.ids('Account', 1)
-    const { salesforceMapping } = await import('../../src/domain/mapping-defaults.ts')
     const account = salesforceMapping.entities['Account']
     if (!account) throw new Error('no mapping')
     const mapping = {
@@ -276,7 +285,6 @@ describe('writing to Salesforce', () => {
 
   test('duplicate rules and assignment rules are obeyed or passed as the settings say', async () => {
     const [a = '', b = ''] = bench.ids('Lead', 2)
-    const { salesforceMapping } = await import('../../src/domain/mapping-defaults.ts')
     const lead = salesforceMapping.entities['Lead']
     if (!lead) throw new Error('no mapping')
     const mapping = {
@@ -385,5 +393,77 @@ describe('writing to Salesforce in bulk', () => {
       .write('Contact', titles(ids))
     expect(statuses(results)).toEqual({ written: 200 })
     expect(bench.requests(bulkJobs)).toBeGreaterThan(1)
+  })
+
+  test('rows of a job that failed as a whole get an answer each from a collection', async () => {
+    const body = { id: '750', state: 'Failed', errorMessage: 'InvalidBatch' }
+    bench.org.faults.inject({ kind: 'answer', status: 200, body, method: 'GET', path: /ingest\/[^/]+$/ })
+    bench.org.faults.inject({ kind: 'answer', status: 200, body: '', times: 2, path: /Results$/ })
+    bench.org.faults.readOnlyRecords.add(bench.ids('Contact', 6)[5] as string)
+    const results = await bench.connect(bulk).write('Contact', titles(bench.ids('Contact', 120)))
+    expect(statuses(results)).toEqual({ written: 119, rejected: 1 })
+    expect(bench.requests(bulkJobs)).toBe(1)
+  })
+
+  test.each([
+    ['upload', { method: 'PUT' }],
+    ['start', { method: 'PATCH', path: /jobs\/ingest/ }],
+    ['results', { method: 'GET', path: /successfulResults/ }],
+  ])('a lost answer to the %s of a job loses no result', async (_, at) => {
+    bench.org.faults.inject({ kind: 'drop-after', ...at })
+    const results = await bench.connect(bulk).write('Contact', titles(bench.ids('Contact', 120)))
+    expect(statuses(results)).toEqual({ written: 120 })
+    expect(bench.requests(bulkJobs)).toBe(1)
+    expect(bench.requests(collections)).toBe(0)
+  })
+
+  test('a job that cannot be filled is not left open, and nothing of it is written', async () => {
+    bench.org.faults.inject({ kind: 'answer', status: 503, times: 3, method: 'PUT' })
+    const ids = bench.ids('Contact', 120)
+    await expect(bench.connect(bulk).write('Contact', titles(ids))).rejects.toThrow(RetriableError)
+    expect(bench.requests(/PATCH .*\/jobs\/ingest/)).toBe(1)
+    expect(fieldsOf(ids[0] as string)['Title']).not.toBe('Pilot')
+  })
+
+  test('results of a first job survive the failure of a second', async () => {
+    const ids = bench.ids('Contact', 120)
+    const refusal = [{ errorCode: 'REQUEST_LIMIT_EXCEEDED', message: 'TotalRequests Limit exceeded.' }]
+    const connector = bench.connect({
+      ...bulk,
+      bulk: { maxCharacters: 9_000 },
+      wait: async () => {
+        if (bench.requests(/successfulResults/) === 0) return
+        throw new Error('no pause was expected behind the first job')
+      },
+    })
+    await connector.describe('Contact')
+    let posts = 0
+    const take = bench.org.faults.take.bind(bench.org.faults)
+    bench.org.faults.take = (method, path) => {
+      if (method === 'POST' && path.endsWith('/jobs/ingest') && ++posts > 1)
+        return { kind: 'answer', status: 403, body: refusal }
+      return take(method, path)
+    }
+    const results = await connector.write('Contact', titles(ids))
+    const counts = statuses(results)
+    expect(Object.keys(counts).sort()).toEqual(['retry', 'written'])
+    expect(results.findIndex(({ status }) => status === 'retry')).toBe(counts['written'])
+    expect(results.at(-1)).toMatchObject({ afterMs: 15 * 60_000 })
+  })
+
+  test('duplicates that the settings let through are sent again as a collection', async () => {
+    const contact = salesforceMapping.entities['Contact']
+    if (!contact) throw new Error('no mapping')
+    const fields = { ...contact.fields, headline: { property: 'Email' } }
+    const mapping = { ...salesforceMapping, entities: { Contact: { ...contact, fields } } }
+    const ids = bench.ids('Contact', 121)
+    bench.org.store.edit('Contact', ids[120] as string, { Email: 'taken@norvik.example' })
+    const patches = titles(ids.slice(0, 120))
+    patches[3] = { id: ids[3] as string, patch: { headline: { set: 'taken@norvik.example' } } }
+    const refused = await bench.connect({ ...bulk, mapping }).write('Contact', patches)
+    expect(refused[3]).toMatchObject({ status: 'rejected', code: 'DUPLICATES_DETECTED' })
+    const headers = { allowDuplicates: true }
+    const passed = await bench.connect({ ...bulk, mapping, headers }).write('Contact', patches)
+    expect(statuses(passed)).toEqual({ written: 120 })
   })
 })

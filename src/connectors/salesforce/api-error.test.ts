@@ -5,9 +5,9 @@ import { NoAnswerError } from './transport.ts'
 
 const failed = (status: number, errorCode: string, message = 'said jane@norvik.example', headers = {}) =>
   classify({
-    error: Object.assign(new Error(message), { errorCode }),
+    error: new Error('as jsforce puts it'),
     request: 'GET /query',
-    response: { statusCode: status, headers, body: '' },
+    response: { statusCode: status, headers, body: JSON.stringify([{ errorCode, message }]) },
     nowMs: 0,
   })
 
@@ -51,6 +51,13 @@ describe('a failed request', () => {
     expect(error).toBeInstanceOf(RefusedRequestError)
     expect(error).toMatchObject({ errorCode: 'JSON_PARSER_ERROR', said: 'said jane@norvik.example' })
     expect(`${error.message} ${JSON.stringify((error as RefusedRequestError).details)}`).not.toContain('jane')
+  })
+
+  test.each(['<html>', '', '[]', '{"error":"x"}'])('a body of %j is told by its status', (body) => {
+    const response = { statusCode: 418, headers: {}, body }
+    expect(classify({ error: new Error('x'), request: 'x', response, nowMs: 0 })).toMatchObject({
+      errorCode: 'HTTP_418',
+    })
   })
 
   test('without an answer it may be sent again', () => {

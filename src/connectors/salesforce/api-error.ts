@@ -1,3 +1,4 @@
+import { z } from 'zod'
 import { ConfigError, FatalError, PaydirtError, RetriableError } from '../../domain/errors.ts'
 import { retryAfter } from '../../domain/retry-after.ts'
 import { NoAnswerError, type WireResponse } from './transport.ts'
@@ -35,9 +36,9 @@ export function classify({ error, request, response, nowMs }: FailedCall): Error
   if (error instanceof NoAnswerError) {
     return new RetriableError('salesforce_unreachable', error.message, { cause: error })
   }
-  if (!response) return error instanceof Error ? error : new Error(String(error))
-  const code = errorCodeOf(error)
-  const said = error instanceof Error ? error.message : ''
+  // Not from the wire: a fault of the program, or an answer that jsforce could not read.
+  if (!response || response.statusCode < 400) return error instanceof Error ? error : new Error(String(error))
+  const { errorCode: code, message: said } = readAnswer(response)
   const status = response.statusCode
   const details = { errorCode: code, status }
   const afterMs = retryAfter(response.headers, nowMs)
@@ -72,10 +73,19 @@ export function isPassing(error: unknown): boolean {
   )
 }
 
-function errorCodeOf(error: unknown): string {
-  const code = (error as { errorCode?: unknown } | null)?.errorCode
-  return typeof code === 'string' ? code : 'UNKNOWN'
+/** The first error of the answer itself: of an answer that was asked for as text jsforce does not read the code. */
+function readAnswer({ statusCode, body }: WireResponse): { errorCode: string; message: string } {
+  const unknown = { errorCode: `HTTP_${statusCode}`, message: '' }
+  try {
+    const parsed = answerSchema.safeParse(JSON.parse(body))
+    return parsed.success ? (Array.isArray(parsed.data) ? (parsed.data[0] ?? unknown) : parsed.data) : unknown
+  } catch {
+    return unknown
+  }
 }
+
+const errorSchema = z.object({ errorCode: z.string(), message: z.string().default('') })
+const answerSchema = z.union([z.array(errorSchema), errorSchema])
 
 const accessTodo = 'give the integration user a permission set with the objects and fields of the mapping'
 

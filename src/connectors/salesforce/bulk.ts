@@ -20,12 +20,18 @@ export interface BulkOptions {
   maxCharacters?: number
 }
 
+export interface BulkJob<U extends Update = Update> {
+  csv: string
+  updates: U[]
+}
+
 /** What clears a field in the CSV of a job; an empty cell leaves it as it is. A text cannot say it. */
 export const bulkNull = '#N/A'
 
 const abortedRetryMs = 15 * 60_000
 
 type JobState = z.infer<typeof jobSchema>['state']
+export type JobOptions = BulkOptions & { now: () => number; wait?: (ms: number) => Promise<void> }
 
 /** Whether the CSV of a job can carry these values. */
 export function fitsBulk(body: Body): boolean {
@@ -33,29 +39,14 @@ export function fitsBulk(body: Body): boolean {
 }
 
 /**
- * Updates records through Bulk API 2.0, one job after another. Ids must not repeat. Of a job that fails or takes too long
- * the rows that were carried out are answered as such, the others as `later`.
+ * Updates records through one job of Bulk API 2.0; answers one outcome a record, in order. Ids must not repeat. Of a job
+ * that fails or takes too long, what was carried out is answered as such.
  */
 export async function updateByBulk(
   client: SalesforceClient,
   sobject: string,
-  updates: readonly Update[],
-  options: BulkOptions & { now: () => number; wait?: (ms: number) => Promise<void> },
-): Promise<Outcome[]> {
-  const outcomes: Outcome[] = []
-  for (const { csv, count } of toCsv(updates, options.maxCharacters ?? 40_000_000)) {
-    const part = updates.slice(outcomes.length, outcomes.length + count)
-    outcomes.push(...(await runJob(client, sobject, csv, part, options)))
-  }
-  return outcomes
-}
-
-async function runJob(
-  client: SalesforceClient,
-  sobject: string,
-  csv: string,
-  updates: readonly Update[],
-  options: BulkOptions & { now: () => number; wait?: (ms: number) => Promise<void> },
+  { csv, updates }: BulkJob,
+  options: JobOptions,
 ): Promise<Outcome[]> {
   const { id } = await client.call(jobSchema, {
     method: 'POST',
@@ -63,28 +54,51 @@ async function runJob(
     json: { object: sobject, operation: 'update', contentType: 'CSV', lineEnding: 'LF' },
   })
   const path = `/jobs/ingest/${id}`
-  await client.callForText({ method: 'PUT', path: `${path}/batches`, csv })
-  // From here on the job runs, whatever becomes of us: what is not known of it is answered as `later`.
-  await client.call(jobSchema, { method: 'PATCH', path, json: { state: 'UploadComplete' } })
-  const state = await waitForEnd(client, path, options)
-  const outcomes = await readResults(client, path)
-  const rest: Outcome = {
-    kind: 'later',
-    afterMs: state === undefined ? abortedRetryMs : 60_000,
-    reason:
-      state === 'JobComplete'
-        ? 'the bulk job has no result for the record'
-        : 'the bulk job did not get so far',
-  }
+  await start(client, path, csv)
+  const { state, outcomes } = await waitForEnd(client, path, options)
+  const rest: Outcome =
+    state === 'Failed'
+      ? { kind: 'unsent' }
+      : { kind: 'later', afterMs: abortedRetryMs, reason: 'the bulk job did not get to the record in time' }
   return updates.map((update) => outcomes.get(update.id) ?? rest)
 }
 
-/** The state in which the job ended; undefined when it had to be aborted. */
+async function start(client: SalesforceClient, path: string, csv: string): Promise<void> {
+  try {
+    await unlessDone(client.callForText({ method: 'PUT', path: `${path}/batches`, csv }))
+    await unlessDone(
+      client.call(jobSchema, {
+        method: 'PATCH',
+        path,
+        json: { state: 'UploadComplete' },
+        isRepeatable: true,
+      }),
+    )
+  } catch (error) {
+    // A job that is never started would count against the org's open jobs for a week.
+    await abort(client, path).catch(() => {})
+    throw error
+  }
+}
+
+/** A request that was repeated because its answer was lost finds the job a state further. */
+async function unlessDone(request: Promise<unknown>): Promise<void> {
+  try {
+    await request
+  } catch (error) {
+    if (!(error instanceof RefusedRequestError) || error.errorCode !== 'INVALIDJOBSTATE') throw error
+  }
+}
+
+/**
+ * Looks at the job until it has ended and its results are read, or aborts it when its time is up. The job goes on whether
+ * we may look or not: a spent quota or an outage is no reason to leave it.
+ */
 async function waitForEnd(
   client: SalesforceClient,
   path: string,
-  options: BulkOptions & { now: () => number; wait?: (ms: number) => Promise<void> },
-): Promise<JobState | undefined> {
+  options: JobOptions,
+): Promise<{ state: JobState; outcomes: Map<string, Outcome> }> {
   const { timeoutMs = 30 * 60_000, pollMs = 1_000, maxPollMs = 30_000, now } = options
   const wait = options.wait ?? ((ms: number) => delay(ms))
   const giveUpAtMs = now() + timeoutMs
@@ -92,20 +106,24 @@ async function waitForEnd(
     await wait(pauseMs)
     try {
       const { state } = await client.call(jobSchema, { path })
-      if (state === 'JobComplete' || state === 'Failed' || state === 'Aborted') return state
+      if (state === 'JobComplete' || state === 'Failed' || state === 'Aborted')
+        return { state, outcomes: await readResults(client, path) }
     } catch (error) {
-      // The job goes on whether we may look or not: a spent quota or a short outage is no reason to leave it.
       if (!(error instanceof RetriableError)) throw error
     }
   }
   try {
-    await client.call(jobSchema, { method: 'PATCH', path, json: { state: 'Aborted' }, isRepeatable: true })
-    return undefined
+    await unlessDone(abort(client, path))
+    return { state: 'Aborted', outcomes: await readResults(client, path) }
   } catch (error) {
-    // It ended between the last look and now.
-    if (error instanceof RefusedRequestError && error.errorCode === 'INVALIDJOBSTATE') return 'JobComplete'
-    throw error
+    if (!(error instanceof RetriableError)) throw error
+    // What it has written is found standing there when the same patches come again.
+    return { state: 'Aborted', outcomes: new Map() }
   }
+}
+
+async function abort(client: SalesforceClient, path: string): Promise<void> {
+  await client.call(jobSchema, { method: 'PATCH', path, json: { state: 'Aborted' }, isRepeatable: true })
 }
 
 /** By the record's id. Rows that were never worked on are not among them. */
@@ -126,20 +144,23 @@ async function readResults(client: SalesforceClient, path: string): Promise<Map<
 }
 
 /**
- * CSV texts of at most `maxCharacters`, each with how many records stand in it. Every row has every column: Salesforce
- * reads a row by the header alone.
+ * Parts the updates into jobs whose CSV has at most `maxCharacters`. Every row has every column: Salesforce reads a row by
+ * the header alone.
  */
-export function toCsv(updates: readonly Update[], maxCharacters: number): { csv: string; count: number }[] {
+export function toJobs<U extends Update>(
+  updates: readonly U[],
+  { maxCharacters = 40_000_000 }: BulkOptions = {},
+): BulkJob<U>[] {
   const columns = [...new Set(updates.flatMap(({ body }) => Object.keys(body)))].sort()
   const header = stringify([['Id', ...columns]])
-  const jobs: { csv: string; count: number }[] = []
-  for (const { id, body } of updates) {
-    const line = stringify([[id, ...columns.map((name) => cell(body, name))]])
+  const jobs: BulkJob<U>[] = []
+  for (const update of updates) {
+    const line = stringify([[update.id, ...columns.map((name) => cell(update.body, name))]])
     const last = jobs.at(-1)
     if (last && last.csv.length + line.length <= maxCharacters) {
       last.csv += line
-      last.count += 1
-    } else jobs.push({ csv: header + line, count: 1 })
+      last.updates.push(update)
+    } else jobs.push({ csv: header + line, updates: [update] })
   }
   return jobs
 }

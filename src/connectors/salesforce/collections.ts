@@ -24,6 +24,8 @@ export type Outcome =
   | { kind: 'failed'; error: SaveError }
   /** Not carried out; why, and when to come again. */
   | { kind: 'later'; afterMs: number; reason: string }
+  /** Not carried out by a bulk job that failed as a whole: as a collection each record gets an answer of its own. */
+  | { kind: 'unsent' }
 
 export const collectionSize = 200
 

@@ -6,7 +6,7 @@ import { querySchema, retrieveSchema, type Row } from './answers.ts'
 import type { SalesforceClient } from './client.ts'
 import { longId } from './ids.ts'
 import { flatten, mappedFields, textOf } from './rows.ts'
-import type { DescribedObject, SchemaCache } from './schema-cache.ts'
+import { withFields, type DescribedObject, type SchemaCache } from './schema-cache.ts'
 import { select, soqlText } from './soql.ts'
 
 export interface ReadDeps {
@@ -21,13 +21,22 @@ const retrieveSize = 2_000
 const querySize = 300
 
 /** What stands in these records now, by the id that was asked for. */
-export async function readRecords(
+export function readRecords(
   deps: ReadDeps,
   sobject: string,
   mapping: EntityMapping,
   ids: readonly string[],
 ): Promise<Map<string, CurrentRecord>> {
-  const object = await deps.schema.describe(sobject)
+  return withFields(deps.schema, sobject, (object) => readWith(deps, object, mapping, ids))
+}
+
+async function readWith(
+  deps: ReadDeps,
+  object: DescribedObject,
+  mapping: EntityMapping,
+  ids: readonly string[],
+): Promise<Map<string, CurrentRecord>> {
+  const sobject = object.name
   const asked = new Map<string, string>()
   for (const id of ids) {
     const long = longId(id)

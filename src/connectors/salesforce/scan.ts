@@ -1,11 +1,11 @@
 import { identityOf, type EntityMapping, type OwnFields } from '../../domain/mapping.ts'
 import { isOwnWrite, stampSlackMs } from '../../domain/mapping-stamp.ts'
-import type { ScanOptions, ScanPage } from '../connector.ts'
+import type { ScanFilter, ScanOptions, ScanPage } from '../connector.ts'
 import { querySchema, retrieveSchema, type Row } from './answers.ts'
 import type { SalesforceClient } from './client.ts'
 import { soqlFilter } from './filter.ts'
 import { flatten, hasStamp, identityFields, mappedFields, textOf, timeOf, type Values } from './rows.ts'
-import type { DescribedObject, SchemaCache } from './schema-cache.ts'
+import { withFields, type DescribedObject, type SchemaCache } from './schema-cache.ts'
 import { select, soqlText, soqlTime } from './soql.ts'
 import { readWatermark, writeWatermark, type Position } from './watermark.ts'
 
@@ -35,12 +35,6 @@ export async function* scanPages(
 ): AsyncGenerator<ScanPage> {
   const { limit = Infinity, signal } = options
   if (limit <= 0) return
-  const object = await deps.schema.describe(sobject)
-  const conditions = [
-    ...(object.fields.has('IsConverted') ? ['IsConverted = false'] : []),
-    ...(options.filter ?? []).map((filter) => soqlFilter(filter, object)),
-  ]
-  const fields = fieldsToRead(mapping, object, deps.own)
   let position = begin(options)
   // Up to the end of this second: what still comes within it is what the next increment looks back for.
   const endMs =
@@ -50,30 +44,48 @@ export async function* scanPages(
   for (;;) {
     signal?.throwIfAborted()
     const asked = Math.min(deps.pageSize, limit - handedOut)
-    const { done, records } = await deps.client.call(querySchema, {
-      path: '/query',
-      query: {
-        q: select({
-          fields,
-          from: sobject,
-          where: [...window(position, endMs), ...conditions],
-          orderBy: ['SystemModstamp', 'Id'],
-          limit: asked,
-        }),
-      },
-      headers: { 'Sforce-Query-Options': 'batchSize=2000' },
+    const where = window(position, endMs)
+    const { done, records, ownWrites } = await withFields(deps.schema, sobject, async (object) => {
+      const found = await queryPage(deps, object, mapping, where, options.filter ?? [], asked)
+      return { ...found, ownWrites: await findOwnWrites(deps, mapping, object, found.records) }
     })
     const last = records.at(-1)
     if (last) {
       position = behind(last, endMs)
       handedOut += records.length
-      yield await toPage(deps, mapping, object, records, position)
+      yield toPage(mapping, records, ownWrites, position)
     }
     if (handedOut >= limit) return
     // An answer may stop short of the page for its size: then it is not done.
     if (done && records.length < asked) break
   }
   yield { records: [], watermark: writeWatermark(nextIncrement(position, endMs, deps.lookbackMs)) }
+}
+
+async function queryPage(
+  deps: ScanDeps,
+  object: DescribedObject,
+  mapping: EntityMapping,
+  where: readonly string[],
+  filter: readonly ScanFilter[],
+  limit: number,
+): Promise<{ done: boolean; records: Row[] }> {
+  const q = select({
+    fields: fieldsToRead(mapping, object, deps.own),
+    from: object.name,
+    where: [...where, ...standing(object), ...filter.map((one) => soqlFilter(one, object))],
+    orderBy: ['SystemModstamp', 'Id'],
+    limit,
+  })
+  const headers = { 'Sforce-Query-Options': 'batchSize=2000' }
+  return deps.client.call(querySchema, { path: '/query', query: { q }, headers })
+}
+
+/** What is no record to enrich: a lead that has become a contact, an account that is a person. */
+function standing({ fields }: DescribedObject): string[] {
+  return ['IsConverted', 'IsPersonAccount']
+    .filter((name) => fields.has(name))
+    .map((name) => `${name} = false`)
 }
 
 function begin({ after, since }: ScanOptions): Position | undefined {
@@ -116,19 +128,17 @@ function fieldsToRead(mapping: EntityMapping, object: DescribedObject, own: OwnF
   ]
 }
 
-async function toPage(
-  deps: ScanDeps,
+function toPage(
   mapping: EntityMapping,
-  object: DescribedObject,
   rows: readonly Row[],
+  ownWrites: ReadonlySet<string>,
   position: Position,
-): Promise<ScanPage> {
+): ScanPage {
   const records = rows.map((row) => ({
     id: row.Id,
     object: mapping.object,
     identity: identityOf(mapping, flatten(row)),
   }))
-  const ownWrites = await findOwnWrites(deps, mapping, object, rows)
   return { records, watermark: writeWatermark(position), ...(ownWrites.size > 0 ? { ownWrites } : {}) }
 }
 
@@ -157,14 +167,14 @@ async function findOwnWrites(
   )
   if (stamps.size === 0) return new Set()
   const properties = [...new Set(Object.values(mapping.fields).map(({ property }) => property))]
-  const standing = await deps.client.call(retrieveSchema, {
+  const written = await deps.client.call(retrieveSchema, {
     method: 'POST',
     path: `/composite/sobjects/${object.name}`,
     json: { ids: [...stamps.keys()], fields: ['Id', ...mappedFields(mapping, object)] },
     isRepeatable: true,
   })
   return new Set(
-    standing.flatMap((row) => {
+    written.flatMap((row) => {
       const stamp = row && stamps.get(row.Id)
       if (!row || !stamp) return []
       const values: Values = flatten(row)

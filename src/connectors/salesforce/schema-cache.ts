@@ -65,6 +65,26 @@ export function createSchemaCache(
   }
 }
 
+/** A field that was there when the org was asked has gone since, or its rights have. */
+export function isStaleSchema(error: unknown): error is RefusedRequestError {
+  return error instanceof RefusedRequestError && error.errorCode === 'INVALID_FIELD'
+}
+
+/** Does work that reads fields, and once more with the fields as they are now when one has gone. */
+export async function withFields<T>(
+  schema: SchemaCache,
+  sobject: string,
+  work: (object: DescribedObject) => Promise<T>,
+): Promise<T> {
+  try {
+    return await work(await schema.describe(sobject))
+  } catch (error) {
+    if (!isStaleSchema(error)) throw error
+    schema.forget(sobject)
+    return work(await schema.describe(sobject))
+  }
+}
+
 function toField(raw: RawField): SalesforceField {
   const type = types[raw.type] ?? 'other'
   const isChoice = type === 'option' || type === 'options'

@@ -2,8 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { PaydirtError, RetriableError } from '../../domain/errors.ts'
 import type { CrmMapping, EntityMapping } from '../../domain/mapping.ts'
 import type { LeftOut, RecordPatch, WriteResult } from '../connector.ts'
-import { RefusedRequestError } from './api-error.ts'
-import { fitsBulk, updateByBulk, type BulkOptions } from './bulk.ts'
+import { fitsBulk, toJobs, updateByBulk, type BulkOptions } from './bulk.ts'
 import type { SalesforceClient } from './client.ts'
 import {
   collectionSize,
@@ -16,7 +15,7 @@ import { fitPatch, stampOf } from './fit.ts'
 import { longId } from './ids.ts'
 import { chunk } from './read.ts'
 import { isRowLock, readSaveError } from './save-error.ts'
-import type { SchemaCache } from './schema-cache.ts'
+import { isStaleSchema, type SchemaCache } from './schema-cache.ts'
 
 export interface WriteDeps {
   client: SalesforceClient
@@ -40,8 +39,10 @@ interface Planned extends Update {
 interface Writing extends WriteDeps {
   sobject: string
   isLastRound: boolean
-  settle: (update: Planned, outcome: Outcome) => void
+  settle: (update: Planned, outcome: Settled) => void
 }
+
+type Settled = Exclude<Outcome, { kind: 'unsent' }>
 
 const lockTries = 4
 const firstLockPauseMs = 250
@@ -90,7 +91,7 @@ async function writeRound(
 ): Promise<void> {
   const mapping = deps.mapping.entities[sobject] as EntityMapping
   const planned = await plan(deps, sobject, patches, results)
-  const settle = ({ index, leftOut }: Planned, outcome: Outcome): void => {
+  const settle = ({ index, leftOut }: Planned, outcome: Settled): void => {
     const { id } = patches[index] as RecordPatch
     if (outcome.kind === 'done')
       results[index] = { id, status: 'written', ...(leftOut.length > 0 ? { leftOut } : {}) }
@@ -150,22 +151,18 @@ function waves(planned: readonly Planned[], accountOf: WriteDeps['accountOf']): 
 }
 
 async function writeWave(writing: Writing, updates: readonly Planned[]): Promise<void> {
-  const bulky = isBulk(writing, updates.length) ? updates.filter(({ body }) => fitsBulk(body)) : []
-  const single = bulky.length > 0 ? updates.filter(({ body }) => !fitsBulk(body)) : updates
+  const isBulky = isBulk(writing, updates.length)
+  const bulky = isBulky ? updates.filter(({ body }) => fitsBulk(body)) : []
+  const single = isBulky ? updates.filter(({ body }) => !fitsBulk(body)) : updates
   let locked: Planned[] = []
-  if (bulky.length > 0) {
-    const outcomes = await updateByBulk(writing.client, writing.sobject, bulky, {
+  for (const job of toJobs(bulky, writing.bulk)) {
+    const outcomes = await updateByBulk(writing.client, writing.sobject, job, {
       ...writing.bulk,
       now: writing.now,
       ...(writing.wait ? { wait: writing.wait } : {}),
     })
-    const again = settleAll(
-      writing,
-      bulky,
-      outcomes,
-      (outcome) => isLock(outcome) || isDuplicate(writing, outcome),
-    )
-    locked.push(...again)
+    const isForAgain = (outcome: Outcome): boolean => isLock(outcome) || isDuplicate(writing, outcome)
+    locked.push(...settleAll(writing, job.updates, outcomes, isForAgain))
   }
   for (const part of chunk(single, collectionSize)) locked.push(...(await writePart(writing, part)))
   for (let attempt = 1; locked.length > 0; attempt++) {
@@ -197,7 +194,7 @@ function settleAll(
 ): Planned[] {
   return updates.filter((update, at) => {
     const outcome = outcomes[at] as Outcome
-    if (isForAgain(outcome)) return true
+    if (outcome.kind === 'unsent' || isForAgain(outcome)) return true
     settle(update, outcome)
     return false
   })
@@ -219,10 +216,6 @@ function isDuplicate({ headers }: Writing, outcome: Outcome): boolean {
 
 function isLock(outcome: Outcome): boolean {
   return outcome.kind === 'failed' && isRowLock(outcome.error)
-}
-
-function isStaleSchema(error: unknown): error is RefusedRequestError {
-  return error instanceof RefusedRequestError && error.errorCode === 'INVALID_FIELD'
 }
 
 /** Drawn anew each time, so that two writers that met once do not meet again. */
