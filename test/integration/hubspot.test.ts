@@ -211,6 +211,44 @@ describe('increments', () => {
   })
 })
 
+describe('reading', () => {
+  test('does not take a record that could not be read for one that is gone', async () => {
+    const hubspot = await standIn()
+    const ids = contacts(hubspot, 2)
+    const connector = connect(hubspot)
+    const failed = { status: 'error', category: 'INTERNAL_ERROR', message: 'x', context: { ids: [ids[1]] } }
+    hubspot.faults.inject({
+      kind: 'answer',
+      status: 207,
+      path: /batch\/read/,
+      body: { status: 'COMPLETE', results: [], numErrors: 1, errors: [failed] },
+    })
+    expect(await thrown(connector.read('contacts', ids))).toMatchObject({ code: 'hubspot_read_failed' })
+    hubspot.store.archive('contacts', ids[0]!)
+    const read = await connector.read('contacts', [...ids, 'someone@norvik.com'])
+    expect([...read.values()].map(({ state }) => state)).toEqual(['gone', 'present', 'gone'])
+  })
+
+  test('of associations answers the companies of contacts, the primary one marked', async () => {
+    const hubspot = await standIn({ companies: 3 })
+    const [first = '', second = ''] = contacts(hubspot, 8)
+    const [company = '', other = ''] = [...hubspot.store.list('companies')].map(({ id }) => id)
+    const loner = hubspot.store.add('contacts', { properties: { lastname: 'Meyer' } }).id
+    const plain = hubspot.store.add('contacts', { properties: { lastname: 'Rossi' } }).id
+    hubspot.store.associate(plain, company)
+    hubspot.store.associate(plain, other)
+    const found = await connect(hubspot).associations('contacts', 'companies', [loner, plain, first, second])
+    expect([...found.keys()]).toEqual([loner, plain, first, second])
+    expect(found.get(loner)).toEqual([])
+    expect(found.get(plain)).toEqual([
+      { id: company, primary: true },
+      { id: other, primary: false },
+    ])
+    const back = await connect(hubspot).associations('companies', 'contacts', [company])
+    expect(back.get(company)!.map(({ id }) => id)).toContain(plain)
+  })
+})
+
 describe('writing', () => {
   test('a batch of 100 with three bad records writes 97 and names the three with code and field', async () => {
     const hubspot = await standIn()
@@ -415,6 +453,24 @@ describe('credentials and rights', () => {
       ]),
     )
     expect(await thrown(connector.read('contacts', ['1']))).toMatchObject({ code: 'hubspot_mapping' })
+  })
+
+  test('the scope to create our fields is missed only while there is something to create', async () => {
+    const hubspot = await standIn()
+    hubspot.auth.scopes.delete('crm.schemas.contacts.write')
+    const connector = connect(hubspot)
+    const { missingScopes, problems } = await connector.check()
+    expect(missingScopes).toEqual(['crm.schemas.contacts.write'])
+    expect(problems.map(({ todo }) => todo)).toContainEqual(
+      expect.stringContaining('Add the scope crm.schemas.contacts.write'),
+    )
+    expect(await thrown(connector.ensureFields('contacts', { dryRun: false }))).toMatchObject({
+      code: 'hubspot_missing_scopes',
+    })
+    hubspot.auth.scopes.add('crm.schemas.contacts.write')
+    for (const entity of ['contacts', 'companies']) await connector.ensureFields(entity, { dryRun: false })
+    hubspot.auth.scopes.delete('crm.schemas.contacts.write')
+    expect(await connector.check()).toMatchObject({ missingScopes: [], problems: [] })
   })
 
   test('own fields of another kind are a conflict and are left alone', async () => {

@@ -1,4 +1,3 @@
-import { setTimeout as sleepFor } from 'node:timers/promises'
 import type { z } from 'zod'
 import { ConfigError, FatalError, RetriableError } from '../../domain/errors.ts'
 import { retryAfter } from '../../domain/retry-after.ts'
@@ -39,7 +38,7 @@ export interface HubspotApiOptions {
   timeoutMs: number
   /** How long one call may wait in all, before it is given back to the queue. */
   patienceMs: number
-  sleep?: (ms: number, signal?: AbortSignal) => Promise<void>
+  sleep: (ms: number, signal?: AbortSignal) => Promise<void>
   random?: () => number
   now: () => number
 }
@@ -47,8 +46,7 @@ export interface HubspotApiOptions {
 const maxServerErrors = 3
 
 export function createHubspotApi(options: HubspotApiOptions): HubspotApi {
-  const { send, tokens, account, timeoutMs, patienceMs, now } = options
-  const sleep = options.sleep ?? waitFor
+  const { send, tokens, account, timeoutMs, patienceMs, sleep, now } = options
   const random = options.random ?? Math.random
 
   /** Waits if there is patience left for it; otherwise the work goes back to the queue for so long. */
@@ -213,8 +211,4 @@ function forbidden(response: HubspotResponse): ConfigError {
 function refusalOf(response: HubspotResponse): Refusal {
   const parsed = refusalSchema.safeParse(response.body)
   return parsed.success ? parsed.data : {}
-}
-
-async function waitFor(ms: number, signal?: AbortSignal): Promise<void> {
-  await sleepFor(ms, undefined, signal ? { signal } : {})
 }

@@ -4,15 +4,17 @@ import { checkMapping, type CrmMapping } from '../../domain/mapping.ts'
 import type { ConnectorCheck, ConnectorProblem } from '../connector.ts'
 import type { HubspotApi } from './api.ts'
 import type { HubspotProperties } from './properties.ts'
-import { accountSchema, apiVersion, pageSchema, paths } from './wire.ts'
+import { accountSchema, apiVersion, pageSchema, paths, tokenInfoSchema } from './wire.ts'
 
 /** Asks for all that a sync needs, one right after the other, and gathers what is wrong instead of stopping at the first. */
 export async function check(deps: {
   api: HubspotApi
   properties: HubspotProperties
   mapping: CrmMapping
+  /** A private app's token: what it may do can be asked for. */
+  accessToken?: string
 }): Promise<ConnectorCheck> {
-  const { api, properties, mapping } = deps
+  const { api, properties, mapping, accessToken } = deps
   const problems: ConnectorProblem[] = []
   const missingScopes = new Set<string>()
   const attempt = async <T>(work: () => Promise<T>): Promise<T | undefined> => {
@@ -55,14 +57,36 @@ export async function check(deps: {
       })
     }
     const missing = await properties.missing(entity)
-    if (missing.length > 0)
-      problems.push({
-        code: 'own_fields_missing',
-        message: `${entity} lack the properties ${missing.join(', ')}`,
-        todo: 'Let Paydirt create them (the scope for writing schemas is needed), or create them by hand.',
-      })
+    if (missing.length === 0) continue
+    // The one right that cannot be tried without making something.
+    const scope = `crm.schemas.${entity}.write`
+    const granted = await grantedScopes(api, accessToken)
+    if (granted && !granted.includes(scope)) missingScopes.add(scope)
+    problems.push({
+      code: 'own_fields_missing',
+      message: `${entity} lack the properties ${missing.join(', ')}`,
+      todo: missingScopes.has(scope)
+        ? `Add the scope ${scope} to the app and let Paydirt create them, or create them by hand.`
+        : 'Let Paydirt create them, or create them by hand.',
+    })
   }
   return { account, apiVersion, missingScopes: [...missingScopes].sort(), problems }
+}
+
+/** undefined where the token is of a kind that cannot be asked about. */
+async function grantedScopes(api: HubspotApi, tokenKey: string | undefined): Promise<string[] | undefined> {
+  if (tokenKey === undefined) return undefined
+  try {
+    const answer = await api.call(tokenInfoSchema, {
+      method: 'POST',
+      path: paths.tokenInfo,
+      body: { tokenKey },
+    })
+    return answer.ok ? answer.data.scopes : undefined
+  } catch (error) {
+    if (error instanceof PaydirtError) return undefined
+    throw error
+  }
 }
 
 function problemOf(error: PaydirtError): ConnectorProblem {

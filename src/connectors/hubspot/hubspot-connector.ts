@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises'
 import { ConfigError } from '../../domain/errors.ts'
 import type { CallBudget } from '../../domain/ports/call-budget.ts'
 import type { CrmMapping } from '../../domain/mapping.ts'
@@ -47,6 +48,7 @@ export function createHubspotConnector(options: HubspotConnectorOptions): Connec
   const http = createHubspotHttp(options.baseUrl ?? defaultBaseUrl)
   const send: typeof http = (request, { signal, ...rest }) =>
     http(request, { ...rest, signal: signal ? AbortSignal.any([signal, closing.signal]) : closing.signal })
+  const sleep = options.sleep ?? waitFor
   const tokens = createTokens(auth, { send, timeoutMs, now })
   const account = createHubspotAccount({
     auth,
@@ -64,8 +66,8 @@ export function createHubspotConnector(options: HubspotConnectorOptions): Connec
     timeoutMs,
     patienceMs,
     now,
+    sleep: (ms, signal) => sleep(ms, signal ? AbortSignal.any([signal, closing.signal]) : closing.signal),
     ...(options.random ? { random: options.random } : {}),
-    ...(options.sleep ? { sleep: options.sleep } : {}),
   })
   const properties = createHubspotProperties(api, { mapping, now })
   const deps = { api, properties, mapping, lookbackMs, now }
@@ -80,7 +82,7 @@ export function createHubspotConnector(options: HubspotConnectorOptions): Connec
     entities: Object.fromEntries(
       Object.entries(mapping.entities).map(([entity, { object }]) => [entity, object]),
     ),
-    check: () => check(deps),
+    check: () => check({ ...deps, ...('accessToken' in auth ? auth : {}) }),
     describe: async (entity) => properties.describe(known(entity)),
     ensureFields: async (entity, { dryRun }) => properties.ensure(known(entity), { dryRun }),
     scan: (entity, scanOptions) => scan(deps, known(entity), scanOptions),
@@ -115,6 +117,10 @@ export function createHubspotConnector(options: HubspotConnectorOptions): Connec
       closing.abort(new Error('the HubSpot connector was closed'))
     },
   }
+}
+
+async function waitFor(ms: number, signal?: AbortSignal): Promise<void> {
+  await setTimeout(ms, undefined, signal ? { signal } : {})
 }
 
 async function readAssociations(

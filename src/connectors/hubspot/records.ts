@@ -1,3 +1,4 @@
+import { RetriableError } from '../../domain/errors.ts'
 import { fromCrm } from '../../domain/convert.ts'
 import {
   identityOf,
@@ -49,12 +50,19 @@ export async function batchRead(
   const askable = unique.filter((id) => /^\d{1,19}$/.test(id))
   for (let at = 0; at < askable.length; at += readLimit) {
     const asked = askable.slice(at, at + readLimit)
-    const { results } = await api.need(batchSchema, {
+    const { results, errors = [] } = await api.need(batchSchema, {
       method: 'POST',
       path: paths.batchRead(entity),
       body: { inputs: asked.map((id) => ({ id })), properties, propertiesWithHistory: [] },
       ...(signal ? { signal } : {}),
     })
+    const failed = errors.find(({ category }) => category !== 'OBJECT_NOT_FOUND')
+    // A record that could not be read is not gone.
+    if (failed)
+      throw new RetriableError(
+        'hubspot_read_failed',
+        `HubSpot could not read all records: ${failed.category}`,
+      )
     const byId = new Map(results.map((result) => [result.id, result]))
     for (const result of results) {
       for (const merged of result.properties[mergedProperty]?.split(';') ?? []) {
