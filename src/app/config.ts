@@ -3,9 +3,11 @@ import { resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { z } from 'zod'
 import { ConfigError } from '../domain/errors.ts'
+import { mappingSchema } from '../domain/mapping-schema.ts'
 import { parseUsd, type Atomic } from '../domain/money.ts'
 import type { Caps } from '../pay/budget.ts'
 import { basePolicy, type SpendingPolicy } from '../pay/policy.ts'
+import { hubspotConfig, salesforceConfig, type HubspotConfig, type SalesforceConfig } from './crm-config.ts'
 import { version } from './version.ts'
 import type { Environment } from './environment.ts'
 
@@ -73,6 +75,32 @@ export const fileSchema = z.strictObject({
       maxPerSecond: z.number().positive().optional(),
     })
     .optional(),
+  connectors: z
+    .strictObject({
+      hubspot: z
+        .strictObject({
+          mapping: mappingSchema.optional(),
+          /** Requests in ten seconds that the account's plan allows a private app (100 or 190). */
+          tenSecondLimit: z.number().int().positive().optional(),
+        })
+        .optional(),
+      salesforce: z
+        .strictObject({
+          mapping: mappingSchema.optional(),
+          apiVersion: z
+            .string()
+            .regex(/^\d+\.0$/)
+            .optional(),
+          /** From so many records in one write on, Bulk API 2.0 is used. */
+          bulkThreshold: z.number().int().min(200).optional(),
+          /** The share of the org's daily API requests at which we stop. */
+          quotaShare: z.number().min(0.01).max(1).optional(),
+          allowDuplicates: z.boolean().optional(),
+          autoAssign: z.union([z.boolean(), z.string()]).optional(),
+        })
+        .optional(),
+    })
+    .optional(),
   csv: z.strictObject({ synonyms: z.record(z.string(), z.array(z.string())).optional() }).optional(),
 })
 
@@ -108,6 +136,9 @@ export interface Config {
   startPerSecond: number | undefined
   maxPerSecond: number | undefined
   csvSynonyms: Record<string, string[]>
+  /** Absent: no credentials are set. */
+  hubspot: HubspotConfig | undefined
+  salesforce: SalesforceConfig | undefined
   dataDir: string
   databaseUrl: string | undefined
   redisUrl: string | undefined
@@ -182,6 +213,8 @@ export function resolveConfig(env: Environment, file: z.output<typeof fileSchema
     startPerSecond: file.pacing?.startPerSecond,
     maxPerSecond: file.pacing?.maxPerSecond,
     csvSynonyms: file.csv?.synonyms ?? {},
+    hubspot: hubspotConfig(env, file.connectors?.hubspot ?? {}),
+    salesforce: salesforceConfig(env, file.connectors?.salesforce ?? {}),
     dataDir: resolve(env.PAYDIRT_DATA_DIR ?? '.paydirt'),
     databaseUrl: env.DATABASE_URL,
     redisUrl: env.REDIS_URL,

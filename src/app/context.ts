@@ -2,12 +2,14 @@ import { randomBytes } from 'node:crypto'
 import { privateKeyToAccount } from 'viem/accounts'
 import type { Connector } from '../connectors/connector.ts'
 import { ConfigError, describeError } from '../domain/errors.ts'
+import type { CallBudget } from '../domain/ports/call-budget.ts'
 import type { ChargeJournal } from '../domain/ports/charge-journal.ts'
 import type { Send } from '../domain/ports/transport.ts'
 import type { Fact } from '../domain/record.ts'
 import type { Operation } from '../domain/words.ts'
 import { createChain, type Chain } from '../pay/chain.ts'
 import type { Payer } from '../pay/payer.ts'
+import { createCallBudget } from '../queues/call-budget.ts'
 import { openRedis, type RedisConnection } from '../queues/connection.ts'
 import { createPacer, type Pacer } from '../queues/pacer/pacer.ts'
 import { createQueues, type Queues } from '../queues/queues.ts'
@@ -46,6 +48,8 @@ export interface Engine {
   redis: RedisConnection
   queues: Queues
   pacer: Pacer
+  /** The calls that all processes together make to each CRM account. */
+  callBudget: CallBudget
   payer: Payer
   /** One pass over the charges that no worker drives; see pay/resolver.ts. */
   resolve: Payments['resolve']
@@ -137,6 +141,7 @@ export async function createContext(config: Config, overrides: Overrides = {}): 
       redis,
       queues,
       pacer,
+      callBudget: createCallBudget(redis.redis, config.redisPrefix),
       payer,
       resolve,
       prepare,

@@ -18,11 +18,16 @@ export interface Crew {
   stop(graceMs: number): Promise<void>
 }
 
+export interface CrewOptions {
+  owner: LeaseOwner
+  /** Something that a person must mend. */
+  onHalt: (error: ConfigError) => void
+  /** A source will take nothing for so long. */
+  onLongWait?: (ms: number, reason: string) => void
+}
+
 /** Starts everything that works: feeder, lookup workers for both lanes, write-back, sweep. What starts last stops first. */
-export async function startCrew(
-  context: Context,
-  { owner, onHalt }: { owner: LeaseOwner; onHalt: (error: ConfigError) => void },
-): Promise<Crew> {
+export async function startCrew(context: Context, { owner, onHalt, onLongWait }: CrewOptions): Promise<Crew> {
   const { config, lookups, tasks, runs, log, now } = context
   const engine = await context.openEngine()
   const { queues } = engine
@@ -67,6 +72,8 @@ export async function startCrew(
     tasks,
     connector: (name) => context.connectors.get(name),
     batchSize: 200,
+    onHalt,
+    onLongWait: (ms, reason) => onLongWait?.(ms, reason),
   })
   const workers = [
     queues.workLookups('bulk', config.concurrency, (key) => lookUp('bulk', key)),

@@ -18,23 +18,13 @@ import type { Run, RunLedger } from '../store/runs.ts'
 import type { TaskLedger } from '../store/tasks.ts'
 import type { Config } from './config.ts'
 import type { Context } from './context.ts'
+import type { RunPlan } from './plan.ts'
 import { runToEnd, type Progress, type RunEnd } from './run-to-end.ts'
 import { summarise, type RunSummary } from './summary.ts'
 
 export interface CsvJob {
   input: string
   object: ObjectKind
-}
-
-/** What a run over a CSV would buy and cost at most. `low` and `high` differ only where a price is not known yet. */
-export interface CsvPlan {
-  plan: true
-  object: ObjectKind
-  connector: 'csv'
-  records: number
-  lookups: { unique: number; cached: number; duplicates: number; toBuy: number }
-  tasks: { skipped: number; rejected: number }
-  cost: { currency: 'USD'; low: string; high: string }
 }
 
 /** Opens and checks a CSV before anything else is started, so that a bad file costs nothing but its message. */
@@ -49,7 +39,7 @@ export async function openInput(config: Config, job: CsvJob): Promise<OpenedCsv>
 }
 
 /** Goes through the file as the run would, asks the ledger what it holds, and forgets it all again. Pays nothing. */
-export async function planCsv(context: Context, csv: OpenedCsv): Promise<CsvPlan> {
+export async function planCsv(context: Context, csv: OpenedCsv): Promise<RunPlan> {
   const { runs, tasks, lookups } = context
   const { run } = await openRun(runs, csv, 'planned')
   try {

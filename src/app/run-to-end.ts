@@ -1,5 +1,5 @@
 import type { Connector, ScanOptions } from '../connectors/connector.ts'
-import type { ConfigError } from '../domain/errors.ts'
+import { RetriableError, type ConfigError } from '../domain/errors.ts'
 import type { TaskStatus } from '../domain/words.ts'
 import { scan } from '../producers/scan.ts'
 import type { Run } from '../store/runs.ts'
@@ -13,7 +13,11 @@ export interface RunOptions {
   /** What of the connector is read. */
   source?: Omit<ScanOptions, 'signal'>
   signal: AbortSignal
+  /** Every record is a task now, and this is where the next scan begins. */
+  onScanned?: (watermark: string) => Promise<void>
   onProgress?: (progress: Progress) => void
+  /** Why the run ends before its work does, in words for a person. */
+  onNotice?: (text: string) => void
 }
 
 export interface Progress {
@@ -26,6 +30,8 @@ export interface Progress {
 export type RunEnd = 'finished' | 'parked' | 'interrupted'
 
 const graceMs = 15_000
+const mostScanTries = 5
+const longestScanPauseMs = 60_000
 
 /**
  * Takes one run to its end in this process: scans, looks up, writes back. Ends `parked` when all that is left waits for
@@ -48,23 +54,60 @@ export async function runToEnd(context: Context, options: RunOptions): Promise<R
       haltedBy ??= error
       halt.abort()
     },
+    onLongWait: leave,
   })
+  /** The source wants to be left alone for longer than anybody would wait: the rest stays in the ledger. */
+  function leave(ms: number, reason: string): void {
+    if (halt.signal.aborted) return
+    options.onNotice?.(`${reason}; goes on after ${new Date(context.now().getTime() + ms).toISOString()}`)
+    halt.abort()
+  }
   try {
     const settings = { runs, tasks, lookups, advance: crew.advance, onPage: () => crew.wake() }
-    await scan(run, connector, settings, { ...options.source, signal: stop })
+    await scanPatiently(
+      () => scan(run, connector, settings, { ...options.source, signal: stop }),
+      leave,
+      stop,
+    )
+    const watermark = (await runs.get(run.id))?.watermark
+    if (!stop.aborted && typeof watermark === 'string') await options.onScanned?.(watermark)
     await untilDone(context, options, stop)
   } finally {
     await crew.stop(graceMs)
     context.connectors.delete(connector.name)
   }
-  if (stop.aborted) await runs.setState(run.id, 'stopped')
+  if (haltedBy || signal.aborted) await runs.setState(run.id, 'stopped')
   if (haltedBy) throw haltedBy
   if (signal.aborted) return 'interrupted'
+  if (halt.signal.aborted) {
+    await runs.setState(run.id, 'parked')
+    return 'parked'
+  }
   // Parked work whose time came while the crew was going home is open again: it is left like the rest that is parked.
   const { parked, looking_up, ready } = await tasks.counts(run.id)
   const end = parked + looking_up + ready > 0 ? 'parked' : 'finished'
   await runs.setState(run.id, end)
   return end
+}
+
+/** A scan that the source breaks off goes on behind its last page, as soon as the source says. */
+async function scanPatiently(
+  scanOn: () => Promise<number>,
+  leave: (ms: number, reason: string) => void,
+  signal: AbortSignal,
+): Promise<void> {
+  for (let tries = 0; !signal.aborted; tries += 1) {
+    try {
+      await scanOn()
+      return
+    } catch (error) {
+      if (signal.aborted) return
+      if (!(error instanceof RetriableError) || (error.countsAsTry && tries >= mostScanTries)) throw error
+      const waitMs = error.retryAfterMs ?? 1_000 * 2 ** tries
+      if (waitMs > longestScanPauseMs) return leave(waitMs, error.message)
+      await pause(waitMs, signal)
+    }
+  }
 }
 
 /** Looks at the ledger until no task of the run is open. Looking is cheap for small runs and rare for large ones. */

@@ -24,7 +24,9 @@ export async function summarise(context: Pick<Context, 'runs' | 'tasks'>, run: R
     context.runs.get(run.id),
     context.tasks.reasons(run.id),
   ])
-  const { written, unchanged, skipped, rejected, parked } = counts
+  const { written, unchanged, skipped, rejected } = counts
+  // What is still under way when a run is left waits for its next start like what is parked.
+  const parked = counts.parked + counts.queued + counts.looking_up + counts.ready
   const { open: _, ...lookups } = figures.lookups
   return {
     runId: run.id,

@@ -1,13 +1,13 @@
 import { Command, Option } from 'commander'
-import type { Config } from '../app/config.ts'
-import { enrichCsv, openInput, planCsv, type CsvPlan } from '../app/enrich-csv.ts'
+import { enrichCsv, openInput, planCsv } from '../app/enrich-csv.ts'
 import { assertWritableOutput } from '../connectors/csv/index.ts'
 import { ConfigError } from '../domain/errors.ts'
 import { objectKinds, type ObjectKind } from '../domain/words.ts'
 import { exitStatus } from './exit.ts'
+import { planText } from '../app/plan.ts'
 import { createProgressView } from './progress.ts'
 import { printSummary } from './print-summary.ts'
-import { stopSignal, withContext } from './with-context.ts'
+import { readConfig, stopSignal, withContext } from './with-context.ts'
 
 interface Options {
   object: ObjectKind
@@ -49,12 +49,13 @@ async function run(input: string, options: Options): Promise<void> {
   }
   if (out === '-' && options.json)
     throw new ConfigError('two_outputs', '--json and --out - both want standard output')
+  const config = await readConfig()
+  const csv = await openInput(config, { input, object: options.object })
+  for (const warning of csv.warnings) process.stderr.write(`paydirt: ${warning}\n`)
   if (out !== undefined) await assertWritableOutput(input, out)
   const signal = stopSignal()
 
   await withContext(async (context) => {
-    const csv = await openInput(context.config as Config, { input, object: options.object })
-    for (const warning of csv.warnings) process.stderr.write(`paydirt: ${warning}\n`)
     if (options.plan) {
       const plan = await planCsv(context, csv)
       process.stdout.write(options.json ? `${JSON.stringify(plan)}\n` : planText(plan))
@@ -79,15 +80,5 @@ async function run(input: string, options: Options): Promise<void> {
       parked: exitStatus.parked,
       interrupted: exitStatus.interrupted,
     }[end]
-  })
-}
-
-function planText({ records, lookups, tasks, cost }: CsvPlan): string {
-  const range = cost.low === cost.high ? cost.high : `${cost.low} to ${cost.high}`
-  return `${records} rows
-  ${lookups.unique} different profiles, ${lookups.duplicates} further rows are duplicates of them
-  ${lookups.cached} already in the ledger, ${lookups.toBuy} to buy
-  ${tasks.rejected} rejected and ${tasks.skipped} skipped, at no cost
-cost: ${range} USD at most. Nothing was paid.
-`
+  }, config)
 }

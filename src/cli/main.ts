@@ -2,11 +2,13 @@ import { Command, CommanderError } from 'commander'
 import { version } from '../app/version.ts'
 import { csvCommand } from './csv.ts'
 import { demoCommand } from './demo.ts'
+import { doctorCommand } from './doctor.ts'
 import { exitStatus, reportError } from './exit.ts'
 import { reconcileCommand } from './reconcile.ts'
 import { runsCommand } from './runs.ts'
 import { sandboxCommand } from './sandbox.ts'
 import { spendCommand } from './spend.ts'
+import { syncCommand } from './sync.ts'
 import { walletCommand } from './wallet.ts'
 
 const program = new Command('paydirt')
@@ -20,10 +22,12 @@ const program = new Command('paydirt')
 for (const command of [
   demoCommand(),
   csvCommand(),
+  syncCommand(),
   runsCommand(),
   spendCommand(),
   reconcileCommand(),
   walletCommand(),
+  doctorCommand(),
   sandboxCommand(),
 ]) {
   program.addCommand(command)

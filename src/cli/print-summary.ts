@@ -6,11 +6,11 @@ export function printSummary(
   stream: NodeJS.WritableStream,
   summary: RunSummary,
   end: RunEnd,
-  out: string,
+  out: string | undefined,
 ): void {
   const { lookups, tasks, spend, requests } = summary
   const lines = [
-    `run ${summary.runId}: ${summary.records} records`,
+    `run ${summary.runId}: ${summary.records} ${summary.object === 'company' ? 'companies' : 'people'} (${summary.connector})`,
     row('filled', tasks.written),
     row('unchanged', tasks.unchanged, `${lookups.notFound} profiles not found`),
     row('skipped', tasks.skipped),
@@ -23,7 +23,7 @@ export function printSummary(
       .map(({ status, reason, count }) => `  ${count} ${status}: ${reason}`),
   ]
   if (end === 'interrupted') lines.push('stopped. Nothing is lost: the same command goes on from here.')
-  else if (out !== '-') lines.push(`written: ${out}`)
+  else if (out !== undefined && out !== '-') lines.push(`written: ${out}`)
   if (end === 'parked')
     lines.push('some work is parked for the reasons above; the same command goes on with it.')
   stream.write(`${lines.join('\n')}\n`)

@@ -14,16 +14,18 @@ const plainEveryMs = 5_000
  * is that of the last ten seconds, and the time left follows from it.
  */
 export function createProgressView(options: {
-  total: number
+  /** Undefined: as many as the scan has found so far. */
+  total: number | undefined
   stream: NodeJS.WriteStream
   nowMs: () => number
 }): ProgressView {
-  const { total, stream, nowMs } = options
+  const { stream, nowMs } = options
   const seen: { atMs: number; done: number }[] = []
   let lastPlainMs = nowMs()
 
   function line(progress: Progress): string {
     const { counts } = progress
+    const total = options.total ?? progress.records
     const done = counts.written + counts.unchanged + counts.skipped + counts.rejected
     seen.push({ atMs: nowMs(), done })
     while (seen.length > 2 && (seen[0]?.atMs ?? 0) < nowMs() - 10_000) seen.shift()

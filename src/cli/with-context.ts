@@ -11,8 +11,8 @@ export async function readConfig(): Promise<Config> {
 }
 
 /** Opens the ledger with the settings as they stand, does the work, and closes whatever was opened, also after an error. */
-export async function withContext<T>(work: (context: Context) => Promise<T>): Promise<T> {
-  const context = await createContext(await readConfig())
+export async function withContext<T>(work: (context: Context) => Promise<T>, config?: Config): Promise<T> {
+  const context = await createContext(config ?? (await readConfig()))
   try {
     return await work(context)
   } finally {

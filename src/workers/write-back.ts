@@ -1,4 +1,5 @@
-import type { Connector, CurrentRecord } from '../connectors/connector.ts'
+import type { Connector, CurrentRecord, WriteResult } from '../connectors/connector.ts'
+import { ConfigError, RetriableError } from '../domain/errors.ts'
 import { fillBlank } from '../domain/policy.ts'
 import type { Patch } from '../domain/record.ts'
 import type { TaskStatus } from '../domain/words.ts'
@@ -6,10 +7,17 @@ import type { WriteBackJob } from '../queues/jobs.ts'
 import type { Outcome } from '../queues/queues.ts'
 import type { ReadyTask, TaskLedger } from '../store/tasks.ts'
 
+/** A wait that is longer than this is told to whoever started the run. */
+const longWaitMs = 60_000
+
 export interface WriteBackOptions {
   tasks: Pick<TaskLedger, 'ready' | 'finish'>
   connector: (name: string) => Connector | undefined
   batchSize: number
+  /** Something that a person must mend: nothing more can be written. */
+  onHalt: (error: ConfigError) => void
+  /** The source will take nothing for so long (a daily limit); the records stay ready. */
+  onLongWait: (ms: number, reason: string) => void
 }
 
 interface Result {
@@ -31,10 +39,22 @@ export function createWriteBack(options: WriteBackOptions) {
     for (;;) {
       const ready = await options.tasks.ready(name, entity, options.batchSize)
       if (ready.length === 0) return
-      const { results, retryInMs } = await writeBatch(connector, entity, ready)
-      await options.tasks.finish(results)
-      if (retryInMs !== undefined) return { againInMs: retryInMs }
+      const written = await writeBatch(connector, entity, ready).catch(delayOrThrow)
+      await options.tasks.finish(written.results)
+      if (written.retryInMs !== undefined) return { againInMs: written.retryInMs }
     }
+  }
+
+  /** The whole batch could not be written: its records stay ready, and come again. */
+  function delayOrThrow(error: unknown): { results: Result[]; retryInMs: number } {
+    if (error instanceof ConfigError) {
+      options.onHalt(error)
+      return { results: [], retryInMs: longWaitMs }
+    }
+    if (!(error instanceof RetriableError)) throw error
+    const retryInMs = error.retryAfterMs ?? 2_000
+    if (retryInMs > longWaitMs) options.onLongWait(retryInMs, error.message)
+    return { results: [], retryInMs }
   }
 }
 
@@ -61,7 +81,7 @@ async function writeBatch(
       retryInMs = Math.max(retryInMs ?? 0, outcome.afterMs)
       return
     }
-    const reason = 'reason' in outcome ? outcome.reason : null
+    const reason = reasonOf(outcome)
     results.push({
       id: task.id,
       status: outcome.status,
@@ -70,6 +90,17 @@ async function writeBatch(
     })
   })
   return { results, retryInMs }
+}
+
+function reasonOf(outcome: WriteResult): string | null {
+  if (outcome.status === 'rejected') {
+    return `${outcome.field ? `${outcome.field}: ` : ''}${outcome.reason} (${outcome.code})`
+  }
+  if ('reason' in outcome) return outcome.reason
+  if (outcome.status === 'written' && outcome.leftOut && outcome.leftOut.length > 0) {
+    return `left out ${outcome.leftOut.map(({ field, code }) => `${field} (${code})`).join(', ')}`
+  }
+  return null
 }
 
 function judge(

@@ -1,0 +1,170 @@
+import { createHash, randomBytes } from 'node:crypto'
+import type { Connector, ScanFilter } from '../connectors/connector.ts'
+import { ConfigError } from '../domain/errors.ts'
+import { formatUsd } from '../domain/money.ts'
+import { recipes } from '../domain/planner.ts'
+import type { ObjectKind } from '../domain/words.ts'
+import { scan } from '../producers/scan.ts'
+import { planFigures } from '../store/plans.ts'
+import type { Run } from '../store/runs.ts'
+import { createWatermarkLedger, type WatermarkKey } from '../store/watermarks.ts'
+import type { Context } from './context.ts'
+import type { RunPlan } from './plan.ts'
+import { runToEnd, type Progress, type RunEnd } from './run-to-end.ts'
+import { summarise, type RunSummary } from './summary.ts'
+
+export interface SyncJob {
+  entity: string
+  /** Read what changed since then, whatever the last sync has seen. */
+  since?: Date
+  limit?: number
+  filter: readonly ScanFilter[]
+}
+
+/** Refuses to begin while something is wrong that a person must mend. */
+export async function assertReady(connector: Connector): Promise<void> {
+  const { problems, missingScopes } = await connector.check()
+  const [problem] = problems
+  if (problem) throw new ConfigError(problem.code, `${connector.name}: ${problem.message}. ${problem.todo}`)
+  if (missingScopes.length > 0) {
+    throw new ConfigError('missing_scopes', `${connector.name}: the token lacks ${missingScopes.join(', ')}`)
+  }
+}
+
+/** The connector's entities that stand for an object, or the one of that name; all of them when nothing is asked for. */
+export function entitiesOf(connector: Connector, wanted: string | undefined): string[] {
+  const all = Object.keys(connector.entities)
+  if (wanted === undefined) return all
+  const found = all.filter(
+    (name) => name.toLowerCase() === wanted.toLowerCase() || connector.entities[name] === wanted,
+  )
+  if (found.length > 0) return found
+  throw new ConfigError(
+    'no_such_object',
+    `${connector.name} has no ${wanted}; it has ${all.join(', ')} (or company, person)`,
+  )
+}
+
+/** Scans what a sync would scan, asks the ledger what it holds, and forgets it all again. Pays nothing, writes nothing. */
+export async function planSync(
+  context: Context,
+  connector: Connector,
+  job: SyncJob,
+  signal: AbortSignal,
+): Promise<RunPlan> {
+  const { runs, tasks, lookups } = context
+  const { run } = await openRun(context, connector, job, 'planned')
+  try {
+    const records = await scan(
+      run,
+      connector,
+      { runs, tasks, lookups },
+      await sourceOf(context, connector, job, signal),
+    )
+    const { unique, cached, duplicates } = await planFigures(context.database.db, run.id, context.now())
+    const counts = await tasks.counts(run.id)
+    const cost = formatUsd(BigInt(unique - cached) * context.config.policy.maxPriceAtomic)
+    return {
+      plan: true,
+      object: run.object,
+      connector: connector.name,
+      records,
+      lookups: { unique, cached, duplicates, toBuy: unique - cached },
+      tasks: { skipped: counts.skipped, rejected: counts.rejected },
+      cost: { currency: 'USD', low: cost, high: cost },
+    }
+  } finally {
+    await runs.dropPlanned(run.id)
+  }
+}
+
+export interface SyncOptions {
+  signal: AbortSignal
+  onProgress?: (progress: Progress) => void
+  onResumed?: (run: Run) => void
+  onNotice?: (text: string) => void
+}
+
+/**
+ * Syncs one entity to its end. The next increment begins where this scan ended, and that is stored only now that every
+ * record of it is a task. A sync broken off goes on with its own scan first.
+ */
+export async function syncEntity(
+  context: Context,
+  connector: Connector,
+  job: SyncJob,
+  { signal, onProgress, onResumed, onNotice }: SyncOptions,
+): Promise<{ end: RunEnd; summary: RunSummary }> {
+  await connector.ensureFields(job.entity, { dryRun: false })
+  const { run, resumed } = await openRun(context, connector, job, 'scanning')
+  if (resumed) onResumed?.(run)
+  const { signal: _, ...source } = await sourceOf(context, connector, job, signal)
+  const end = await runToEnd(context, {
+    run,
+    connector,
+    source,
+    signal,
+    onScanned: (watermark) => moveWatermark(context, connector, job, run, watermark),
+    ...(onProgress ? { onProgress } : {}),
+    ...(onNotice ? { onNotice } : {}),
+  })
+  return { end, summary: await summarise(context, run) }
+}
+
+async function sourceOf(context: Context, connector: Connector, job: SyncJob, signal: AbortSignal) {
+  const { since, limit, filter } = job
+  const after = since ? undefined : await watermarks(context).get(keyOf(connector, job))
+  return {
+    signal,
+    ...(after === undefined ? {} : { after }),
+    ...(since ? { since } : {}),
+    ...(limit === undefined ? {} : { limit }),
+    ...(filter.length > 0 ? { filter } : {}),
+  }
+}
+
+/** A look back with `--since` says nothing of what lies between: it leaves the watermark where it is. */
+async function moveWatermark(
+  context: Context,
+  connector: Connector,
+  job: SyncJob,
+  run: Run,
+  watermark: string,
+): Promise<void> {
+  if (!job.since) await watermarks(context).move(keyOf(connector, job), watermark, run.id)
+}
+
+function watermarks(context: Context) {
+  return createWatermarkLedger(context.database.db, { now: context.now })
+}
+
+function keyOf(connector: Connector, job: SyncJob): WatermarkKey {
+  return {
+    connector: connector.name,
+    entity: job.entity,
+    filter: job.filter.length > 0 ? JSON.stringify(job.filter) : '',
+  }
+}
+
+function openRun({ runs }: Context, connector: Connector, job: SyncJob, state: 'planned' | 'scanning') {
+  const object = connector.entities[job.entity] as ObjectKind
+  const source = {
+    entity: job.entity,
+    since: job.since?.toISOString() ?? null,
+    limit: job.limit ?? null,
+    filter: job.filter,
+  }
+  return runs.open({
+    id: `r${Date.now().toString(36)}${randomBytes(3).toString('hex')}`,
+    connector: connector.name,
+    object,
+    entity: job.entity,
+    recipe: recipes[object].name,
+    trigger: 'sync',
+    state,
+    fingerprint: createHash('sha256')
+      .update(JSON.stringify([connector.name, source]))
+      .digest('hex'),
+    source,
+  })
+}

@@ -1,0 +1,127 @@
+import { Argument, Command, InvalidArgumentError } from 'commander'
+import { crmNames, openConnector, type CrmName } from '../app/connectors.ts'
+import { planText, type RunPlan } from '../app/plan.ts'
+import type { RunEnd } from '../app/run-to-end.ts'
+import type { RunSummary } from '../app/summary.ts'
+import { assertReady, entitiesOf, planSync, syncEntity } from '../app/sync.ts'
+import type { ScanFilter } from '../connectors/connector.ts'
+import { exitStatus } from './exit.ts'
+import { printSummary } from './print-summary.ts'
+import { createProgressView } from './progress.ts'
+import { stopSignal, withContext } from './with-context.ts'
+
+interface Options {
+  object?: string
+  since?: Date
+  limit?: number
+  filter: ScanFilter[]
+  plan?: true
+  json?: true
+}
+
+export function syncCommand(): Command {
+  return new Command('sync')
+    .description('Enrich what is new or changed in a CRM since the last sync, and write the results back.')
+    .addArgument(new Argument('<connector>', 'the CRM').choices(crmNames))
+    .option(
+      '--object <name>',
+      "only this object: company, person, or the CRM's own name (companies, Lead ...)",
+    )
+    .option('--since <time>', 'what changed since then (ISO 8601), whatever the last sync has seen', time)
+    .option('--limit <n>', 'at most so many records an object', count)
+    .option(
+      '--filter <condition>',
+      'only records where PROPERTY=VALUE, PROPERTY!=VALUE, PROPERTY= (blank) or PROPERTY!= (filled); repeatable',
+      filter,
+      [],
+    )
+    .option('--plan', 'show what would be bought and what it would cost; pays and writes nothing')
+    .option('--json', 'print one JSON document on standard output')
+    .addHelpText(
+      'after',
+      `
+Examples:
+  paydirt sync hubspot --plan
+  paydirt sync hubspot --object company --limit 50
+  paydirt sync salesforce --object Lead --filter 'Status=Open'`,
+    )
+    .action(run)
+}
+
+async function run(name: CrmName, options: Options): Promise<void> {
+  const signal = stopSignal()
+  await withContext(async (context) => {
+    const engine = options.plan ? undefined : await context.openEngine()
+    const connector = openConnector(context.config, name, engine?.callBudget)
+    try {
+      await assertReady(connector)
+      const { since, limit, filter: conditions } = options
+      const plans: RunPlan[] = []
+      const ends: { end: RunEnd; summary: RunSummary }[] = []
+      for (const entity of entitiesOf(connector, options.object)) {
+        const job = {
+          entity,
+          filter: conditions,
+          ...(since ? { since } : {}),
+          ...(limit === undefined ? {} : { limit }),
+        }
+        if (options.plan) {
+          const plan = await planSync(context, connector, job, signal)
+          plans.push(plan)
+          if (!options.json) process.stdout.write(`${entity}: ${planText(plan)}`)
+          continue
+        }
+        const view = createProgressView({
+          total: undefined,
+          stream: process.stderr,
+          nowMs: () => performance.now(),
+        })
+        const result = await syncEntity(context, connector, job, {
+          signal,
+          onProgress: (progress) => view.show(progress),
+          onNotice: (text) => process.stderr.write(`paydirt: ${text}\n`),
+          onResumed: (resumed) =>
+            process.stderr.write(
+              `paydirt: going on with run ${resumed.id} of ${resumed.startedAt.toISOString()}\n`,
+            ),
+        }).finally(() => view.end())
+        ends.push(result)
+        if (!options.json) printSummary(process.stdout, result.summary, result.end, undefined)
+        if (result.end === 'interrupted') break
+      }
+      const documents = options.plan ? plans : ends.map(({ summary }) => summary)
+      if (options.json)
+        process.stdout.write(`${JSON.stringify(documents.length === 1 ? documents[0] : documents)}\n`)
+      process.exitCode = worst(ends.map(({ end }) => end))
+    } finally {
+      await connector.close()
+    }
+  })
+}
+
+function worst(ends: RunEnd[]): number {
+  if (ends.includes('interrupted')) return exitStatus.interrupted
+  return ends.includes('parked') ? exitStatus.parked : exitStatus.done
+}
+
+function time(text: string): Date {
+  const date = new Date(text)
+  if (Number.isNaN(date.getTime()))
+    throw new InvalidArgumentError('must be a time such as 2026-11-01 or 2026-11-01T06:00:00Z')
+  return date
+}
+
+function count(text: string): number {
+  if (!/^[1-9]\d{0,8}$/.test(text)) throw new InvalidArgumentError('must be a whole number above 0')
+  return Number(text)
+}
+
+function filter(text: string, before: ScanFilter[]): ScanFilter[] {
+  const match = /^([A-Za-z_][\w.]*)(!?=)(.*)$/s.exec(text)
+  if (!match)
+    throw new InvalidArgumentError('must be PROPERTY=VALUE, PROPERTY!=VALUE, PROPERTY= or PROPERTY!=')
+  const [, property = '', operator, value = ''] = match
+  const isEqual = operator === '='
+  if (value === '') return [...before, { property, is: isEqual ? 'blank' : 'filled' }]
+  return [...before, { property, is: isEqual ? 'equal' : 'different', value }]
+}
