@@ -11,7 +11,7 @@ export type Canonical = { ok: true; value: string } | { ok: false; reason: strin
 const pathSegments: Record<ObjectKind, readonly string[]> = { company: ['company'], person: ['in', 'pub'] }
 const otherPages = new Set(['school', 'showcase', 'jobs', 'groups', 'posts', 'feed', 'sales', 'pulse'])
 /** Country and device subdomains (de., uk., m., www.) name the same profile. */
-const foldedSubdomain = /^(?:www|m|mobile|[a-z]{2})\./
+const foldedSubdomain = /^(?:(?:www|m|mobile|[a-z]{2})\.)+(?=[^.]+\.)/
 /** Opaque member ids are case-sensitive, unlike the names that people choose. */
 const opaqueId = /^AC[ow][A-Za-z0-9_-]{20,}$/
 
@@ -61,7 +61,7 @@ export function canonicalDomain(raw: string): Canonical {
   if (text === '') return refuse('it is empty')
   const url = parseUrl(text)
   if (!url || !/^[a-z0-9-]+(\.[a-z0-9-]+)+$/.test(url.hostname)) return refuse('it is not a domain')
-  return { ok: true, value: url.hostname.replace(/^www\./, '') }
+  return { ok: true, value: url.hostname.replace(/^(?:www\.)+(?=[^.]+\.)/, '') }
 }
 
 export function lookupKey(operation: Operation, canonical: string): LookupKey {
