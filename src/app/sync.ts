@@ -21,8 +21,9 @@ export interface SyncJob {
   filter: readonly ScanFilter[]
 }
 
-/** Refuses to begin while something is wrong that a person must mend. */
-export async function assertReady(connector: Connector): Promise<void> {
+/** Creates our own fields where they are missing, and refuses to begin while something is wrong that a person must mend. */
+export async function makeReady(connector: Connector, entities: readonly string[]): Promise<void> {
+  for (const entity of entities) await connector.ensureFields(entity, { dryRun: false })
   const { problems, missingScopes } = await connector.check()
   const [problem] = problems
   if (problem) throw new ConfigError(problem.code, `${connector.name}: ${problem.message}. ${problem.todo}`)
@@ -95,7 +96,6 @@ export async function syncEntity(
   job: SyncJob,
   { signal, onProgress, onResumed, onNotice }: SyncOptions,
 ): Promise<{ end: RunEnd; summary: RunSummary }> {
-  await connector.ensureFields(job.entity, { dryRun: false })
   const { run, resumed } = await openRun(context, connector, job, 'scanning')
   if (resumed) onResumed?.(run)
   const { signal: _, ...source } = await sourceOf(context, connector, job, signal)

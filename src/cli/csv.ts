@@ -6,7 +6,7 @@ import { objectKinds, type ObjectKind } from '../domain/words.ts'
 import { exitStatus } from './exit.ts'
 import { planText } from '../app/plan.ts'
 import { createProgressView } from './progress.ts'
-import { printSummary } from './print-summary.ts'
+import { summaryText } from './print-summary.ts'
 import { readConfig, stopSignal, withContext } from './with-context.ts'
 
 interface Options {
@@ -74,7 +74,7 @@ async function run(input: string, options: Options): Promise<void> {
         process.stderr.write(`paydirt: going on with run ${run.id} of ${run.startedAt.toISOString()}\n`),
     }).finally(() => view.end())
     if (options.json) process.stdout.write(`${JSON.stringify(summary)}\n`)
-    else printSummary(out === '-' ? process.stderr : process.stdout, summary, end, out as string)
+    else (out === '-' ? process.stderr : process.stdout).write(summaryText(summary, end, out))
     process.exitCode = {
       finished: exitStatus.done,
       parked: exitStatus.parked,

@@ -1,19 +1,22 @@
 import { mkdir } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
-import { Command } from 'commander'
+import { Command, Option } from 'commander'
 import { privateKeyToAccount } from 'viem/accounts'
 import { resolveConfig, type Config } from '../app/config.ts'
+import { crmNames, openConnector, type CrmName } from '../app/connectors.ts'
 import { createContext, type Context } from '../app/context.ts'
 import { enrichCsv, openInput } from '../app/enrich-csv.ts'
 import { reconcile } from '../app/reconcile.ts'
 import { createWallet, readWallet } from '../app/wallet-file.ts'
+import type { Progress, RunEnd } from '../app/run-to-end.ts'
 import type { RunSummary } from '../app/summary.ts'
+import { makeReady, entitiesOf, syncEntity } from '../app/sync.ts'
 import { formatUsd, parseUsd } from '../domain/money.ts'
 import type { ObjectKind } from '../domain/words.ts'
 import { exitStatus } from './exit.ts'
-import { printSummary } from './print-summary.ts'
+import { summaryText } from './print-summary.ts'
 import { createProgressView } from './progress.ts'
-import { startSandboxProcess } from './sandbox-process.ts'
+import { startSandboxProcess, type SandboxProcess } from './sandbox-process.ts'
 import { stopSignal } from './with-context.ts'
 
 const samples: { file: string; object: ObjectKind }[] = [
@@ -27,12 +30,15 @@ export function demoCommand(): Command {
       'Enrich a sample CRM export against a sandbox on this machine, with real payments on a local chain.',
     )
     .option('--out <folder>', 'where the enriched files go', 'demo-out')
+    .addOption(
+      new Option('--crm <name>', 'sync a stand-in of this CRM instead of the files').choices(crmNames),
+    )
     .option('--json', 'print one JSON document')
     .action(run)
 }
 
 /** The demo keeps its own ledger, wallet and chain, apart from any real ones, so that a second demo finds everything paid. */
-async function run(options: { out: string; json?: true }): Promise<void> {
+async function run(options: { out: string; crm?: CrmName; json?: true }): Promise<void> {
   const say = (text: string) => void (options.json ? process.stderr : process.stdout).write(`${text}\n`)
   const signal = stopSignal()
   const home = resolve(process.env['PAYDIRT_DATA_DIR'] ?? '.paydirt', 'demo')
@@ -41,21 +47,25 @@ async function run(options: { out: string; json?: true }): Promise<void> {
   const walletKey = await demoWallet(join(home, 'wallet.key'))
   const wallet = privateKeyToAccount(walletKey).address
   say('starting a sandbox of the data service, with a local chain ...')
-  const sandbox = await startSandboxProcess({ stateFile: join(home, 'chain.json') })
+  const sandbox = await startSandboxProcess({
+    stateFile: join(home, 'chain.json'),
+    ...(options.crm ? { crm: options.crm } : {}),
+  })
   try {
     const config = demoConfig(sandbox, walletKey, home)
     const context = await createContext(config)
     try {
       const funded = await fund(context, sandbox.serviceUrl, wallet)
       say(`wallet ${wallet} holds ${formatUsd(funded)} USDC\n`)
+      const work = options.crm
+        ? syncCrm(context, options.crm, { signal, say })
+        : enrichSamples(context, options.out, { signal, say })
       const summaries: RunSummary[] = []
-      for (const { file, object } of samples) {
-        const summary = await enrich(context, { file, object, out: join(options.out, file), signal, say })
-        if (!summary) {
-          process.exitCode = exitStatus.interrupted
-          return
-        }
+      for await (const { end, summary } of work) {
         summaries.push(summary)
+        if (end !== 'interrupted') continue
+        process.exitCode = exitStatus.interrupted
+        return
       }
       const { chain, ledger, differences } = await reconcile(context, wallet)
       const booked = formatUsd(parseUsd(ledger.settled) + parseUsd(ledger.lost))
@@ -84,44 +94,67 @@ ${agree ? 'they agree to the cent.' : 'THEY DIFFER.'}${paid > 0n ? ' Run the dem
   }
 }
 
-async function enrich(
+interface Stage {
+  signal: AbortSignal
+  say: (text: string) => void
+}
+type Result = { end: RunEnd; summary: RunSummary }
+
+async function* enrichSamples(
   context: Context,
-  job: { file: string; object: ObjectKind; out: string; signal: AbortSignal; say: (text: string) => void },
-): Promise<RunSummary | undefined> {
-  const input = join(import.meta.dirname, '../../samples', job.file)
-  const csv = await openInput(context.config, { input, object: job.object })
-  const view = createProgressView({
-    total: csv.rowCount,
-    stream: process.stderr,
-    nowMs: () => performance.now(),
-  })
-  const { end, summary } = await enrichCsv(context, csv, {
-    out: job.out,
-    signal: job.signal,
-    onProgress: (progress) => view.show(progress),
-  }).finally(() => view.end())
-  const lines: string[] = []
-  printSummary(
-    { write: (text: string) => lines.push(text) } as unknown as NodeJS.WritableStream,
-    summary,
-    end,
-    job.out,
-  )
-  job.say(lines.join(''))
-  return end === 'interrupted' ? undefined : summary
+  folder: string,
+  { signal, say }: Stage,
+): AsyncGenerator<Result> {
+  for (const { file, object } of samples) {
+    const out = join(folder, file)
+    const csv = await openInput(context.config, {
+      input: join(import.meta.dirname, '../../samples', file),
+      object,
+    })
+    yield await watched(csv.rowCount, say, out, (onProgress) =>
+      enrichCsv(context, csv, { out, signal, onProgress }),
+    )
+  }
 }
 
-function demoConfig(
-  sandbox: { serviceUrl: string; logoUrl: string; rpcUrl: string },
-  walletKey: `0x${string}`,
-  dataDir: string,
-): Config {
+async function* syncCrm(context: Context, name: CrmName, { signal, say }: Stage): AsyncGenerator<Result> {
+  const connector = openConnector(context.config, name, (await context.openEngine()).callBudget)
+  try {
+    // Each stand-in begins anew: the increments of an earlier one say nothing of it.
+    const since = new Date(0)
+    const entities = entitiesOf(connector, undefined)
+    await makeReady(connector, entities)
+    for (const entity of entities) {
+      const job = { entity, since, filter: [] }
+      yield await watched(undefined, say, undefined, (onProgress) =>
+        syncEntity(context, connector, job, { signal, onProgress }),
+      )
+    }
+  } finally {
+    await connector.close()
+  }
+}
+
+async function watched(
+  total: number | undefined,
+  say: Stage['say'],
+  out: string | undefined,
+  work: (onProgress: (progress: Progress) => void) => Promise<Result>,
+): Promise<Result> {
+  const view = createProgressView({ total, stream: process.stderr, nowMs: () => performance.now() })
+  const result = await work((progress) => view.show(progress)).finally(() => view.end())
+  say(summaryText(result.summary, result.end, out))
+  return result
+}
+
+function demoConfig(sandbox: SandboxProcess, walletKey: `0x${string}`, dataDir: string): Config {
   const environment = {
     PAYDIRT_SERVICE_URL: sandbox.serviceUrl,
     PAYDIRT_LOGO_URL: sandbox.logoUrl,
     PAYDIRT_RPC_URL: sandbox.rpcUrl,
     PAYDIRT_WALLET_KEY: walletKey,
     PAYDIRT_DATA_DIR: dataDir,
+    ...sandbox.crm,
   }
   return resolveConfig(environment, { pacing: { startPerSecond: 150 } })
 }

@@ -2,12 +2,7 @@ import type { RunEnd } from '../app/run-to-end.ts'
 import type { RunSummary } from '../app/summary.ts'
 
 /** The end of a run for a person: what became of the records, what it cost, and what to do next. */
-export function printSummary(
-  stream: NodeJS.WritableStream,
-  summary: RunSummary,
-  end: RunEnd,
-  out: string | undefined,
-): void {
+export function summaryText(summary: RunSummary, end: RunEnd, out: string | undefined): string {
   const { lookups, tasks, spend, requests } = summary
   const lines = [
     `run ${summary.runId}: ${summary.records} ${summary.object === 'company' ? 'companies' : 'people'} (${summary.connector})`,
@@ -26,7 +21,7 @@ export function printSummary(
   else if (out !== undefined && out !== '-') lines.push(`written: ${out}`)
   if (end === 'parked')
     lines.push('some work is parked for the reasons above; the same command goes on with it.')
-  stream.write(`${lines.join('\n')}\n`)
+  return `${lines.join('\n')}\n`
 }
 
 const zero = '0.000000'

@@ -6,11 +6,16 @@ export interface SandboxProcess {
   serviceUrl: string
   logoUrl: string
   rpcUrl: string
+  /** The variables of the CRM stand-in, when one was asked for. */
+  crm?: Record<string, string>
   stop(): Promise<void>
 }
 
 /** Starts the sandbox as a process of its own, as the real service would be. It ends with its standard input, so also when this process is killed. */
-export async function startSandboxProcess(options: { stateFile?: string }): Promise<SandboxProcess> {
+export async function startSandboxProcess(options: {
+  stateFile?: string
+  crm?: 'hubspot' | 'salesforce'
+}): Promise<SandboxProcess> {
   const main = new URL('../sandbox/main.ts', import.meta.url).pathname
   const child = spawn(process.execPath, [main, JSON.stringify(options)], {
     stdio: ['pipe', 'pipe', 'inherit'],
@@ -26,7 +31,7 @@ export async function startSandboxProcess(options: { stateFile?: string }): Prom
   ])) as [string]
   ended.catch(() => {})
   return {
-    ...(JSON.parse(line) as { serviceUrl: string; logoUrl: string; rpcUrl: string }),
+    ...(JSON.parse(line) as Omit<SandboxProcess, 'stop'>),
     async stop() {
       child.stdin.end()
       child.kill('SIGTERM')

@@ -3,10 +3,10 @@ import { crmNames, openConnector, type CrmName } from '../app/connectors.ts'
 import { planText, type RunPlan } from '../app/plan.ts'
 import type { RunEnd } from '../app/run-to-end.ts'
 import type { RunSummary } from '../app/summary.ts'
-import { assertReady, entitiesOf, planSync, syncEntity } from '../app/sync.ts'
+import { makeReady, entitiesOf, planSync, syncEntity } from '../app/sync.ts'
 import type { ScanFilter } from '../connectors/connector.ts'
 import { exitStatus } from './exit.ts'
-import { printSummary } from './print-summary.ts'
+import { summaryText } from './print-summary.ts'
 import { createProgressView } from './progress.ts'
 import { stopSignal, withContext } from './with-context.ts'
 
@@ -54,11 +54,12 @@ async function run(name: CrmName, options: Options): Promise<void> {
     const engine = options.plan ? undefined : await context.openEngine()
     const connector = openConnector(context.config, name, engine?.callBudget)
     try {
-      await assertReady(connector)
+      const entities = entitiesOf(connector, options.object)
+      if (!options.plan) await makeReady(connector, entities)
       const { since, limit, filter: conditions } = options
       const plans: RunPlan[] = []
       const ends: { end: RunEnd; summary: RunSummary }[] = []
-      for (const entity of entitiesOf(connector, options.object)) {
+      for (const entity of entities) {
         const job = {
           entity,
           filter: conditions,
@@ -86,7 +87,7 @@ async function run(name: CrmName, options: Options): Promise<void> {
             ),
         }).finally(() => view.end())
         ends.push(result)
-        if (!options.json) printSummary(process.stdout, result.summary, result.end, undefined)
+        if (!options.json) process.stdout.write(summaryText(result.summary, result.end, undefined))
         if (result.end === 'interrupted') break
       }
       const documents = options.plan ? plans : ends.map(({ summary }) => summary)

@@ -1,10 +1,10 @@
 // The sandbox as a process of its own. Prints one line of JSON with its addresses when it is ready, and stops on
 // SIGTERM, SIGINT, when its parent disconnects or when its standard input ends. Options come as one JSON argument.
-import type { SandboxOptions } from './sandbox.ts'
-import { startSandbox } from './sandbox.ts'
+import { startCrm, type CrmKind } from './crm.ts'
+import { startSandbox, type SandboxOptions } from './sandbox.ts'
 
-const options = JSON.parse(process.argv[2] ?? '{}') as SandboxOptions
-const starting = startSandbox(options)
+const { crm: kind, ...options } = JSON.parse(process.argv[2] ?? '{}') as SandboxOptions & { crm?: CrmKind }
+const starting = Promise.all([startSandbox(options), kind === undefined ? undefined : startCrm(kind)])
 let stopping: Promise<void> | undefined
 
 // Before the line that says it is ready: whoever reads that line may stop the process at once.
@@ -12,11 +12,13 @@ for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal
 process.on('disconnect', stop)
 process.stdin.on('end', stop).on('error', stop).resume()
 
-const { serviceUrl, logoUrl, rpcUrl, payTo, asset, chainId } = await starting
-const ready = { serviceUrl, logoUrl, rpcUrl, payTo, asset, chainId, pid: process.pid }
+const [{ serviceUrl, logoUrl, rpcUrl, payTo, asset, chainId }, crm] = await starting
+const ready = { serviceUrl, logoUrl, rpcUrl, payTo, asset, chainId, crm: crm?.environment, pid: process.pid }
 process.stdout.write(`${JSON.stringify(ready)}\n`)
 process.send?.(ready)
 
 function stop() {
-  stopping ??= starting.then((sandbox) => sandbox.stop()).then(() => process.exit(0))
+  stopping ??= starting
+    .then(([sandbox, standIn]) => Promise.all([sandbox.stop(), standIn?.stop()]))
+    .then(() => process.exit(0))
 }
