@@ -41,6 +41,18 @@ describe('a scan of Salesforce', () => {
     expect(new Set(seen).size).toBe(3_060)
   })
 
+  test('keeps its end when it goes on: what changed in between comes with the next increment', async () => {
+    const connector = bench.connect({ pageSize: 20 })
+    const first = await scanAll(connector, 'Contact', { limit: 20 })
+    bench.clock.nowMs += 3_600_000
+    bench.org.store.edit('Contact', first.ids[0] as string, { Title: 'Pilot' })
+    const rest = await scanAll(connector, 'Contact', { after: first.watermark as string })
+    expect(rest.ids).toHaveLength(40)
+    expect(rest.ids).not.toContain(first.ids[0])
+    const next = await scanAll(connector, 'Contact', { after: rest.watermark as string })
+    expect(next.ids).toContain(first.ids[0])
+  })
+
   test('leaves what changes meanwhile to the next increment, and reads then no more than the lookback', async () => {
     const connector = bench.connect({ pageSize: 20, lookbackMs: 60_000 })
     const [first = ''] = bench.ids('Contact', 1)
@@ -198,6 +210,11 @@ describe('a scan of Salesforce', () => {
     const after = await scanAll(connector, 'Contact', { after: before.watermark as string })
     expect(new Set(after.ids)).toEqual(new Set(ids))
     expect(after.pages.flatMap(({ ownWrites }) => [...(ownWrites ?? [])])).toEqual([ids[0]])
+    // The values behind a stamp are read only where it can still be the last change.
+    const reads = bench.requests(/POST .*composite\/sobjects\/Contact/)
+    for (const id of ids) bench.org.store.edit('Contact', id, { Phone: '1' })
+    expect((await scanAll(connector, 'Contact', { after: after.watermark as string })).ids).toHaveLength(3)
+    expect(bench.requests(/POST .*composite\/sobjects\/Contact/)).toBe(reads)
   })
 })
 

@@ -228,6 +228,25 @@ describe('writing to Salesforce', () => {
     expect(bench.org.stats().mostConcurrent).toBe(1)
   })
 
+  test.each([
+    ['collections', 10_000],
+    ['a job', 100],
+  ])('sends contacts of one account next to each other, in %s', async (_, bulkThreshold) => {
+    const accounts: unknown[] = []
+    bench.org.faults.validationRules.push({
+      type: 'Contact',
+      message: 'never',
+      refuses: ({ AccountId }) => accounts.push(AccountId ?? null) < 0,
+    })
+    const ids = bench.ids('Contact', 450)
+    const connector = bench.connect({ bulkThreshold })
+    await connector.read('Contact', ids)
+    expect(statuses(await connector.write('Contact', titles(ids)))).toEqual({ written: 450 })
+    const changes = accounts.filter((account, at) => account !== accounts[at - 1]).length
+    expect(accounts).toHaveLength(450)
+    expect(changes).toBe(new Set(accounts).size)
+  })
+
   test('does not send a record twice in one request', async () => {
     const [id = ''] = bench.ids('Contact', 1)
     const results = await bench
