@@ -29,7 +29,7 @@ describe('reading records of Salesforce', () => {
     const connector = bench.connect()
     const short = one.slice(0, 15)
     const never = '003Wx00000zzzzzAAA'
-    const ids = [one, short, loser, deleted, never, "x' OR Id != '"]
+    const ids = [one, short, loser, deleted, never, "x' OR Id != '", lead]
     const found = await connector.read('Contact', ids)
     expect([...found.keys()]).toEqual(ids)
     expect(found.get(one)).toMatchObject({ state: 'present', values: { job_title: 'Pilot' } })
@@ -245,6 +245,12 @@ describe('writing to Salesforce', () => {
     const changes = accounts.filter((account, at) => account !== accounts[at - 1]).length
     expect(accounts).toHaveLength(450)
     expect(changes).toBe(new Set(accounts).size)
+  })
+
+  test('what is no id of the object spoils no request', async () => {
+    const [id = ''] = bench.ids('Contact', 1)
+    const results = await bench.connect().write('Contact', titles(['nonsense', ...bench.ids('Lead', 1), id]))
+    expect(results.map(({ status }) => status)).toEqual(['skipped', 'skipped', 'written'])
   })
 
   test('does not send a record twice in one request', async () => {

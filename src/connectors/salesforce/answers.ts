@@ -49,7 +49,7 @@ export type RawField = z.infer<typeof fieldSchema>
 
 export const describeSchema = z.object({
   name: z.string(),
-  queryable: z.boolean(),
+  keyPrefix: z.string().nullish(),
   updateable: z.boolean(),
   fields: z.array(fieldSchema),
 })

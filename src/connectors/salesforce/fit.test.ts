@@ -19,6 +19,7 @@ const field = (name: string, type: FieldType, more: Partial<SalesforceField> = {
 
 const object: DescribedObject = {
   name: 'Account',
+  keyPrefix: '001',
   updateable: true,
   fields: new Map(
     [

@@ -10,6 +10,11 @@ test.each([
   expect(longId(id)).toBe(long)
 })
 
+test('an id of another object is no id', () => {
+  expect(longId('001A0000006Vm9r', '003')).toBeUndefined()
+  expect(longId('001A0000006Vm9r', '001')).toBe('001A0000006Vm9rIAC')
+})
+
 test.each(['', '003', "003Wx00000000' OR", '003Wx0000000001I', '003Wx0000000001IAAA', '003Wx000-000001'])(
   '%j is no id',
   (id) => {

@@ -1,8 +1,11 @@
 const checkSigns = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ012345'
 
-/** The 18-character form of an id; undefined for what is no id of Salesforce at all. */
-export function longId(id: string): string | undefined {
-  if (!/^[A-Za-z0-9]{15}(?:[A-Za-z0-9]{3})?$/.test(id)) return undefined
+/**
+ * The 18-character form of an id; undefined for what is no id at all, or one of another object: a request with such an id
+ * in it may be refused as a whole.
+ */
+export function longId(id: string, keyPrefix = ''): string | undefined {
+  if (!/^[A-Za-z0-9]{15}(?:[A-Za-z0-9]{3})?$/.test(id) || !id.startsWith(keyPrefix)) return undefined
   return id.slice(0, 15) + checkSuffix(id)
 }
 

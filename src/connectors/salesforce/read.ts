@@ -39,7 +39,7 @@ async function readWith(
   const sobject = object.name
   const asked = new Map<string, string>()
   for (const id of ids) {
-    const long = longId(id)
+    const long = longId(id, object.keyPrefix)
     if (long !== undefined) asked.set(id, long)
   }
   const unique = [...new Set(asked.values())]

@@ -20,7 +20,12 @@ function answering(pages: { done: boolean; records: Row[] }[], queries: string[]
   return {
     client: { call } as unknown as SalesforceClient,
     schema: {
-      describe: async () => ({ name: 'Contact', updateable: true, fields: new Map([['Email', email]]) }),
+      describe: async () => ({
+        name: 'Contact',
+        keyPrefix: '003',
+        updateable: true,
+        fields: new Map([['Email', email]]),
+      }),
       forget: () => {},
     },
     own: { status: 'S__c', enrichedAt: 'E__c', source: 'O__c' },

@@ -17,6 +17,8 @@ export interface SalesforceField extends DescribedField {
 
 export interface DescribedObject {
   name: string
+  /** What the ids of its records begin with; "" where the org does not tell. */
+  keyPrefix: string
   updateable: boolean
   /** By exact name, those of the account of a contact as `Account.Name`. Fields that the user may not see are absent. */
   fields: ReadonlyMap<string, SalesforceField>
@@ -37,11 +39,16 @@ export function createSchemaCache(
 
   async function ask(sobject: string): Promise<DescribedObject> {
     try {
-      const { name, updateable, fields } = await client.call(describeSchema, {
+      const { name, keyPrefix, updateable, fields } = await client.call(describeSchema, {
         path: `/sobjects/${encodeURIComponent(sobject)}/describe`,
       })
       const all = [...fields.map(toField), ...accountFields(fields)]
-      return { name, updateable, fields: new Map(all.map((field) => [field.name, field])) }
+      return {
+        name,
+        keyPrefix: keyPrefix ?? '',
+        updateable,
+        fields: new Map(all.map((field) => [field.name, field])),
+      }
     } catch (error) {
       if (!(error instanceof RefusedRequestError) || error.errorCode !== 'NOT_FOUND') throw error
       throw new ConfigError(

@@ -113,11 +113,11 @@ async function plan(
   const mapping = deps.mapping.entities[sobject] as EntityMapping
   return patches.flatMap(({ id, patch }, index): Planned[] => {
     if (results[index]) return []
-    const long = longId(id)
+    const long = longId(id, object.keyPrefix)
     const { body, leftOut } = fitPatch(patch, mapping, object)
     const [first] = leftOut
     if (long === undefined)
-      results[index] = { id, status: 'skipped', reason: 'it is not an id of Salesforce' }
+      results[index] = { id, status: 'skipped', reason: `it is not the id of a record of ${sobject}` }
     else if (Object.keys(body).length > 0) {
       const stamp = stampOf(body, deps.mapping, sobject, object, deps.now())
       return [{ index, id: long, body: { ...body, ...stamp }, leftOut }]
