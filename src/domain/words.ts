@@ -18,11 +18,20 @@ export type TaskStatus = (typeof taskStatuses)[number]
 export const openTaskStatuses = ['queued', 'looking_up', 'ready'] as const satisfies TaskStatus[]
 
 /** What a unit of work asks the service for. One file in `service/endpoints/` stands behind each. */
-export const operations = ['company.profile', 'person.profile', 'company.logo'] as const
+export const operations = [
+  'company.profile',
+  'person.profile',
+  'company.logo',
+  'contact.lookup',
+  'contact.redeem',
+  'company.lookup',
+  'company.enrich',
+  'account.profile',
+] as const
 export type Operation = (typeof operations)[number]
 
 /** Operations that cost nothing: they take no charge, and reports leave them out of what was bought. */
-export const freeOperations: readonly Operation[] = ['company.logo']
+export const freeOperations: readonly Operation[] = ['company.logo', 'account.profile']
 
 /** The network's word in the vocabulary of this code; the transport alone may put another in its place. */
 export const networkWord = 'profnet'
