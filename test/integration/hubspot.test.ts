@@ -186,6 +186,26 @@ describe('increments', () => {
     expect(after).toBe(stands)
   })
 
+  test('leave what changes ahead of the scan to the next window, so that each change is seen once', async () => {
+    let nowMs = noon
+    const hubspot = await standIn({ now: () => nowMs })
+    const ids = contacts(hubspot, 450)
+    const connector = connect(hubspot, { now: () => nowMs, lookbackMs: 0 })
+    const seen: string[] = []
+    let after: Watermark | undefined
+    for await (const page of connector.scan('contacts', { since: new Date(0) })) {
+      seen.push(...page.records.map(({ id }) => id))
+      after = page.watermark
+      nowMs += 1000
+      if (seen.length === 200) hubspot.store.edit('contacts', ids[440]!, { jobtitle: 'Changed' })
+    }
+    expect(seen).toEqual(ids.filter((_, at) => at !== 440))
+    const next: string[] = []
+    for await (const page of connector.scan('contacts', { after: after! }))
+      next.push(...page.records.map(({ id }) => id))
+    expect(next).toContain(ids[440])
+  })
+
   test('hand out what meets the filter, and count only that against the limit', async () => {
     const hubspot = await standIn({ now: () => noon })
     const ids = contacts(hubspot, 300)
@@ -304,6 +324,25 @@ describe('writing', () => {
       [ids[5], 'written'],
     ])
     expect(results[1]).toMatchObject({ code: 'OBJECT_LOCKED' })
+    // Of this one HubSpot names nothing but the trace.
+    expect(results[4]).toMatchObject({ code: 'VALIDATION_ERROR' })
+  })
+
+  test('failures of a 207 that name the id alone are matched by it', async () => {
+    const hubspot = await standIn()
+    const ids = contacts(hubspot, 2)
+    const connector = await ready(hubspot)
+    const failed = { status: 'error', category: 'FORBIDDEN_FIELD', message: 'x', context: { ids: [ids[0]] } }
+    hubspot.faults.inject({
+      kind: 'answer',
+      status: 207,
+      path: /batch\/update/,
+      body: { status: 'COMPLETE', results: [{ id: ids[1], properties: {} }], numErrors: 1, errors: [failed] },
+    })
+    expect(await connector.write('contacts', titled(ids))).toMatchObject([
+      { id: ids[0], status: 'rejected', code: 'FORBIDDEN_FIELD' },
+      { id: ids[1], status: 'written' },
+    ])
   })
 
   test('a record that was merged meanwhile, one patched twice, and an id that is none', async () => {
