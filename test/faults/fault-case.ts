@@ -9,6 +9,9 @@ import { readAccounts, type Accounts } from './accounts.ts'
 import type { KillPlan, WorkerOrder } from './kill-plan.ts'
 import { startWorker, type Worker, type WorkerEnd } from './worker.ts'
 
+/** How often a run with parked work is taken up again before the case counts as not finished. */
+const patience = 6
+
 export interface CaseOptions {
   faults?: FaultsInput
   /** Distinct companies. A fifth of them stands in the file twice, written otherwise. */
@@ -42,7 +45,20 @@ export interface FaultCase {
   close(): Promise<void>
 }
 
-export async function openCase(options: CaseOptions): Promise<FaultCase> {
+/** Opens a case and closes it again, whatever became of it. */
+export async function withCase(
+  options: CaseOptions,
+  use: (fault: FaultCase) => Promise<void>,
+): Promise<void> {
+  const fault = await openCase(options)
+  try {
+    await use(fault)
+  } finally {
+    await fault.close()
+  }
+}
+
+async function openCase(options: CaseOptions): Promise<FaultCase> {
   const sandbox = await startSandbox(options.faults ? { faults: options.faults } : {})
   const stores = options.stores ?? (await freshStores())
   const walletKey = generatePrivateKey()
@@ -113,19 +129,20 @@ export async function openCase(options: CaseOptions): Promise<FaultCase> {
     rows: made.rows.length,
     kills: 0,
     start,
-    async finish(plans = [], startOptions = {}) {
+    async finish(plans = [], { clockAheadMs = 0, ...rest } = {}) {
       const left = [...plans]
       for (let parkedTimes = 0; ;) {
         const kill = left.shift()
-        const ended = await start({ ...startOptions, ...(kill ? { kill } : {}) }).ended
+        // What is parked is taken up again by a process that comes a minute later.
+        const ahead = clockAheadMs + parkedTimes * 60_000
+        const ended = await start({ ...rest, clockAheadMs: ahead, ...(kill ? { kill } : {}) }).ended
         if (ended.signal === 'SIGKILL') {
           self.kills += 1
           continue
         }
         if (ended.status !== 0) throw new Error(`a worker failed (${ended.status}):\n${ended.output}`)
-        if (ended.end === 'finished') return ended
+        if (ended.end === 'finished' || parkedTimes === patience) return ended
         parkedTimes += 1
-        if (parkedTimes === 20) return ended
       }
     },
     accounts: () => readAccounts(stores, sandbox, wallet),

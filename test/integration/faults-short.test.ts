@@ -1,23 +1,21 @@
-import { afterEach, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
+import { withCase } from '../faults/fault-case.ts'
 import { expectNothingLost, expectSound } from '../faults/invariants.ts'
-import { openCase, type FaultCase } from '../faults/fault-case.ts'
 import { points } from '../faults/kill-plan.ts'
 
 // The short form of `npm run test:faults`, which does the same and more on real servers, fault by fault.
 
-let fault: FaultCase | undefined
-afterEach(() => fault?.close())
-
 test('a run killed once in every crash window pays for each lookup once and loses nothing', async () => {
-  fault = await openCase({ lookups: 40, faults: { paymentIdentifier: true } })
-  const last = await fault.finish(points.map((point) => ({ point, nth: 2 })))
+  await withCase({ lookups: 40, faults: { paymentIdentifier: true } }, async (fault) => {
+    const last = await fault.finish(points.map((point) => ({ point, nth: 2 })))
 
-  expect(fault.kills).toBe(points.length)
-  expect(last.end).toBe('finished')
-  const accounts = await fault.accounts()
-  expectSound(accounts, { rows: fault.rows })
-  expectNothingLost(accounts)
-  expect(accounts.transfers).toHaveLength(40)
-  // Or no kill has hit a payment on its way, and this test has shown nothing.
-  expect(fault.sandbox.stats().repeated).toBeGreaterThan(0)
+    expect(fault.kills).toBe(points.length)
+    expect(last.end).toBe('finished')
+    const accounts = await fault.accounts()
+    expectSound(accounts, { rows: fault.rows })
+    expectNothingLost(accounts)
+    expect(accounts.transfers).toHaveLength(40)
+    // Or no kill has hit a payment on its way, and this test has shown nothing.
+    expect(fault.sandbox.stats().repeated).toBeGreaterThan(0)
+  })
 })

@@ -1,0 +1,42 @@
+import { describe, expect, test } from 'vitest'
+import { withCase } from './fault-case.ts'
+import { expectNothingLost, expectSound } from './invariants.ts'
+import { points, type Point } from './kill-plan.ts'
+import { reportFault } from './report.ts'
+import { ways } from './ways.ts'
+
+const lookups = 12
+/** Past the time in which a paid answer may still come: the process is started again a minute later. */
+const aMinute = 60_000
+
+/** Where the money has moved and the answer has not been stored, a server that repeats no answers has taken it for nothing. */
+const losesItsAnswer = new Set<Point>([
+  'after-send',
+  'after-settlement-before-answer',
+  'after-answer-before-store',
+])
+
+describe.each(ways)('paying by $name', (way) => {
+  test.concurrent.each(points)('a SIGKILL %s leaves every cent accounted for', async (point) => {
+    const options = {
+      lookups,
+      faults: way.faults,
+      // One at a time: the kill meets exactly one lookup, and what it costs can be said beforehand.
+      file: { ...way.file, pacing: { startPerSecond: 200, concurrency: 1 } },
+    }
+    await withCase(options, async (fault) => {
+      expect(await fault.start({ kill: { point, nth: 4 } }).ended).toMatchObject({ signal: 'SIGKILL' })
+      const last = await fault.finish([], { clockAheadMs: aMinute })
+
+      const accounts = await fault.accounts()
+      reportFault(`killed ${point}, ${way.name}`, 1, accounts)
+      expect(last.end).toBe('finished')
+      expectSound(accounts, { rows: fault.rows })
+      const lost = losesItsAnswer.has(point) && !way.repeatsAnswers ? 1 : 0
+      expect(accounts.charges.filter(({ state }) => state === 'lost')).toHaveLength(lost)
+      expect(accounts.transfers).toHaveLength(lookups + lost)
+      if (way.repeatsAnswers) expectNothingLost(accounts)
+      expect(accounts.openAtomic).toBe(0n)
+    })
+  })
+})

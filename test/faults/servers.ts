@@ -1,0 +1,181 @@
+import { spawn, spawnSync, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, readdirSync } from 'node:fs'
+import { mkdir, mkdtemp, rm } from 'node:fs/promises'
+import { connect, createServer, type AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { delimiter, join } from 'node:path'
+import pg from 'pg'
+
+/** A real server of the test's own, on a free port of the loopback, that can be taken away and come back. */
+export interface Server {
+  url: string
+  /** Ends it as a power cut would. */
+  kill(): Promise<void>
+  /** Starts it again at the same address. */
+  start(): Promise<void>
+  stop(): Promise<void>
+}
+
+const redisProgram = ['redis-server', 'valkey-server'].map(onPath).find((path) => path !== undefined)
+const postgresPrograms = findPostgres()
+
+/** What is missing for tests with real servers; undefined when nothing is. */
+export function missingServers(): string | undefined {
+  if (redisProgram === undefined) return 'neither redis-server nor valkey-server is installed'
+  if (postgresPrograms === undefined) return 'no Postgres server is installed (initdb and postgres)'
+  return undefined
+}
+
+/** Keeps nothing: when it is killed, everything in it is gone. */
+export async function startRedis(): Promise<Server> {
+  const port = await freePort()
+  const folder = await mkdtemp(join(tmpdir(), 'paydirt-redis-'))
+  const args = [
+    '--port',
+    String(port),
+    '--bind',
+    '127.0.0.1',
+    '--dir',
+    folder,
+    '--save',
+    '',
+    '--appendonly',
+    'no',
+  ]
+  return serverOf({
+    url: `redis://127.0.0.1:${port}`,
+    folder,
+    spawn: () => spawn(redisProgram as string, args, { stdio: 'ignore' }),
+    isReady: () => accepts(port),
+    killSignal: 'SIGKILL',
+  })
+}
+
+/** What it has committed it keeps. Postgres refuses to run as root, so then it runs as another user. */
+export async function startPostgres(): Promise<Server> {
+  const port = await freePort()
+  const folder = await mkdtemp(join(tmpdir(), 'paydirt-postgres-'))
+  const data = join(folder, 'data')
+  const user = process.getuid?.() === 0 ? unprivileged() : undefined
+  await mkdir(join(folder, 'socket'))
+  if (user) spawnSync('chown', ['-R', user.name, folder])
+  const run = (program: string, args: string[]): [string, string[]] => {
+    const path = join(postgresPrograms as string, program)
+    if (!user) return [path, args]
+    // setpriv becomes the server, so that signals reach it.
+    return ['setpriv', ['--reuid', user.uid, '--regid', user.gid, '--clear-groups', '--', path, ...args]]
+  }
+  const made = spawnSync(
+    ...run('initdb', [
+      '-D',
+      data,
+      '-U',
+      'paydirt',
+      '--auth=trust',
+      '--encoding=UTF8',
+      '--no-locale',
+      '--no-sync',
+    ]),
+    { cwd: folder, encoding: 'utf8' },
+  )
+  if (made.status !== 0) throw new Error(`initdb: ${made.stderr}`)
+  const settings = ['listen_addresses=127.0.0.1', `unix_socket_directories=${join(folder, 'socket')}`]
+  const limits = ['max_connections=200', 'fsync=off']
+  const args = ['-D', data, '-p', String(port), ...[...settings, ...limits].flatMap((pair) => ['-c', pair])]
+  const url = `postgres://paydirt@127.0.0.1:${port}/postgres`
+  return serverOf({
+    url,
+    folder,
+    spawn: () => spawn(...run('postgres', args), { cwd: folder, stdio: 'ignore' }),
+    isReady: () => answers(url),
+    // Immediate shutdown: every connection is cut and the next start recovers from the log.
+    killSignal: 'SIGQUIT',
+  })
+}
+
+async function serverOf(options: {
+  url: string
+  folder: string
+  spawn: () => ChildProcess
+  isReady: () => Promise<boolean>
+  killSignal: NodeJS.Signals
+}): Promise<Server> {
+  let child: ChildProcess
+  let exited: Promise<unknown>
+
+  async function start(): Promise<void> {
+    child = options.spawn()
+    exited = once(child, 'exit')
+    for (let tries = 0; !(await options.isReady()); tries += 1) {
+      if (child.exitCode !== null || tries > 300) throw new Error(`no server at ${options.url}`)
+      await new Promise((resolve) => setTimeout(resolve, 50))
+    }
+  }
+
+  async function end(signal: NodeJS.Signals): Promise<void> {
+    child.kill(signal)
+    await exited
+  }
+
+  await start()
+  return {
+    url: options.url,
+    start,
+    kill: () => end(options.killSignal),
+    async stop() {
+      if (child.exitCode === null && child.signalCode === null) await end(options.killSignal)
+      await rm(options.folder, { recursive: true, force: true })
+    },
+  }
+}
+
+function accepts(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(port, '127.0.0.1', () => resolve(true)).on('error', () => resolve(false))
+    socket.on('connect', () => socket.destroy())
+  })
+}
+
+async function answers(url: string): Promise<boolean> {
+  const client = new pg.Client({ connectionString: url })
+  client.on('error', () => {})
+  try {
+    await client.connect()
+    await client.end()
+    return true
+  } catch {
+    return false
+  }
+}
+
+async function freePort(): Promise<number> {
+  const probe = createServer().listen(0, '127.0.0.1')
+  await once(probe, 'listening')
+  const { port } = probe.address() as AddressInfo
+  probe.close()
+  await once(probe, 'close')
+  return port
+}
+
+function unprivileged(): { name: string; uid: string; gid: string } {
+  const id = (flag: string, name: string) => spawnSync('id', [flag, name], { encoding: 'utf8' })
+  const name = id('-u', 'postgres').status === 0 ? 'postgres' : 'nobody'
+  return { name, uid: id('-u', name).stdout.trim(), gid: id('-g', name).stdout.trim() }
+}
+
+function onPath(program: string): string | undefined {
+  const folders = (process.env['PATH'] ?? '').split(delimiter)
+  return folders.map((folder) => join(folder, program)).find((path) => existsSync(path))
+}
+
+/** Debian keeps the server's programs off the path, a directory a version. */
+function findPostgres(): string | undefined {
+  const root = '/usr/lib/postgresql'
+  const versions = existsSync(root) ? readdirSync(root).sort((a, b) => Number(b) - Number(a)) : []
+  const folders = [
+    ...(process.env['PATH'] ?? '').split(delimiter),
+    ...versions.map((it) => join(root, it, 'bin')),
+  ]
+  return folders.find((folder) => existsSync(join(folder, 'initdb')) && existsSync(join(folder, 'postgres')))
+}
