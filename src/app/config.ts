@@ -144,6 +144,8 @@ export interface Config {
   redisUrl: string | undefined
   /** Prefix of every Redis key: two installations may share a server. */
   redisPrefix: string
+  host: string
+  port: number
   logLevel: string
 }
 
@@ -219,6 +221,8 @@ export function resolveConfig(env: Environment, file: z.output<typeof fileSchema
     databaseUrl: env.DATABASE_URL,
     redisUrl: env.REDIS_URL,
     redisPrefix: env.PAYDIRT_REDIS_PREFIX ?? 'paydirt',
+    host: env.PAYDIRT_HOST ?? '127.0.0.1',
+    port: env.PAYDIRT_PORT ?? 8080,
     logLevel: env.PAYDIRT_LOG_LEVEL ?? 'warn',
   }
 }

@@ -1,6 +1,4 @@
 import type { Connector } from '../connectors/connector.ts'
-import { createHubspotConnector } from '../connectors/hubspot/index.ts'
-import { createSalesforceConnector } from '../connectors/salesforce/index.ts'
 import { ConfigError } from '../domain/errors.ts'
 import { hubspotMapping, salesforceMapping } from '../domain/mapping-defaults.ts'
 import { resolveMapping } from '../domain/mapping-schema.ts'
@@ -16,10 +14,18 @@ const credentials: Record<CrmName, string> = {
   salesforce: 'SALESFORCE_LOGIN_URL, SALESFORCE_CLIENT_ID and SALESFORCE_CLIENT_SECRET',
 }
 
-/** Throws ConfigError when the CRM's credentials are not set, or its mapping names what there is not. */
-export function openConnector(config: Config, name: CrmName, budget: CallBudget | undefined): Connector {
+/**
+ * Throws ConfigError when the CRM's credentials are not set, or its mapping names what there is not. The clients are
+ * loaded only now: they are large, and most commands need neither.
+ */
+export async function openConnector(
+  config: Config,
+  name: CrmName,
+  budget: CallBudget | undefined,
+): Promise<Connector> {
   if (name === 'hubspot' && config.hubspot) {
     const { auth, baseUrl, mapping, tenSecondLimit } = config.hubspot
+    const { createHubspotConnector } = await import('../connectors/hubspot/index.ts')
     return createHubspotConnector({
       ...auth,
       mapping: resolveMapping(hubspotMapping, mapping),
@@ -31,6 +37,7 @@ export function openConnector(config: Config, name: CrmName, budget: CallBudget 
   if (name === 'salesforce' && config.salesforce) {
     const { auth, loginUrl, mapping, apiVersion, bulkThreshold, quotaShare, allowDuplicates, autoAssign } =
       config.salesforce
+    const { createSalesforceConnector } = await import('../connectors/salesforce/index.ts')
     return createSalesforceConnector({
       auth,
       loginUrl,

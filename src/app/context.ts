@@ -25,7 +25,7 @@ import { createSpendSwitch, type SpendSwitch } from '../store/spend-switch.ts'
 import { createTaskLedger, type TaskLedger } from '../store/tasks.ts'
 import type { Config } from './config.ts'
 import { createLog, type Log } from './log.ts'
-import { createPayments, type Payments } from './payments.ts'
+import type { Payments } from './payments.ts'
 
 /** Everything that the parts are built from, in one visible place. A worker takes the few of them that it names. */
 export interface Context {
@@ -121,6 +121,8 @@ export async function createContext(config: Config, overrides: Overrides = {}): 
               : { placeholderHeader: config.logoPlaceholderHeader }),
           })
     const prepare: Engine['prepare'] = (operation, request) => prepareRequest(serviceUrl, operation, request)
+    // Loaded only by commands that may pay: the protocols' libraries are large.
+    const { createPayments } = await import('./payments.ts')
     const { payer, resolve } = createPayments({
       config,
       db,

@@ -71,7 +71,7 @@ export async function startCrew(context: Context, { owner, onHalt, onLongWait }:
   const writeBack = createWriteBack({
     tasks,
     connector: (name) => context.connectors.get(name),
-    batchSize: 200,
+    batchSize: 2_000,
     onHalt,
     onLongWait: (ms, reason) => onLongWait?.(ms, reason),
   })

@@ -7,6 +7,7 @@ import { openDatabase } from '../store/database.ts'
 import type { Config } from './config.ts'
 import { crmNames, isConfigured, openConnector, type CrmName } from './connectors.ts'
 import { reach } from './reach.ts'
+import { optionalCodes } from './sync.ts'
 
 export interface Finding {
   name: string
@@ -149,12 +150,12 @@ async function checkWallet(config: Config): Promise<Finding[]> {
 
 async function checkCrm(config: Config, name: CrmName): Promise<Finding[]> {
   if (!isConfigured(config, name)) return [{ name, status: 'off', message: 'no credentials are set' }]
-  const connector = openConnector(config, name, undefined)
+  const connector = await openConnector(config, name, undefined)
   try {
     const { account, apiVersion, missingScopes, problems } = await connector.check()
-    const findings: Finding[] = problems.map(({ message, todo }) => ({
+    const findings: Finding[] = problems.map(({ code, message, todo }) => ({
       name,
-      status: 'problem',
+      status: optionalCodes.has(code) ? 'warning' : 'problem',
       message,
       todo,
     }))
@@ -166,7 +167,7 @@ async function checkCrm(config: Config, name: CrmName): Promise<Finding[]> {
         todo: 'grant these scopes to the app and use its new token',
       })
     }
-    if (findings.length > 0) return findings
+    if (findings.some(({ status }) => status === 'problem')) return findings
     findings.push({
       name,
       status: 'ok',

@@ -50,6 +50,9 @@ const environmentSchema = z.object({
   PAYDIRT_NETWORK_NAME: word.optional(),
   PAYDIRT_API_KEY: z.string().min(1).optional(),
   PAYDIRT_API_KEY_HEADER: headerName.optional(),
+  /** Where the web role listens. */
+  PAYDIRT_HOST: z.string().min(1).optional(),
+  PAYDIRT_PORT: z.coerce.number().int().min(0).max(65_535).optional(),
   PAYDIRT_BUYER_TOKEN: z.string().min(1).optional(),
   HUBSPOT_ACCESS_TOKEN: z.string().min(1).optional(),
   HUBSPOT_CLIENT_ID: z.string().min(1).optional(),

@@ -21,11 +21,14 @@ export interface SyncJob {
   filter: readonly ScanFilter[]
 }
 
+/** Without our own fields in the CRM a sync still works; only our own writes are then looked at again, from the ledger. */
+export const optionalCodes = new Set(['own_field_missing', 'own_fields_missing'])
+
 /** Creates our own fields where they are missing, and refuses to begin while something is wrong that a person must mend. */
 export async function makeReady(connector: Connector, entities: readonly string[]): Promise<void> {
   for (const entity of entities) await connector.ensureFields(entity, { dryRun: false })
   const { problems, missingScopes } = await connector.check()
-  const [problem] = problems
+  const problem = problems.find(({ code }) => !optionalCodes.has(code))
   if (problem) throw new ConfigError(problem.code, `${connector.name}: ${problem.message}. ${problem.todo}`)
   if (missingScopes.length > 0) {
     throw new ConfigError('missing_scopes', `${connector.name}: the token lacks ${missingScopes.join(', ')}`)

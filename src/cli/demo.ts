@@ -118,7 +118,7 @@ async function* enrichSamples(
 }
 
 async function* syncCrm(context: Context, name: CrmName, { signal, say }: Stage): AsyncGenerator<Result> {
-  const connector = openConnector(context.config, name, (await context.openEngine()).callBudget)
+  const connector = await openConnector(context.config, name, (await context.openEngine()).callBudget)
   try {
     // Each stand-in begins anew: the increments of an earlier one say nothing of it.
     const since = new Date(0)

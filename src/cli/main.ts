@@ -8,6 +8,7 @@ import { reconcileCommand } from './reconcile.ts'
 import { runsCommand } from './runs.ts'
 import { sandboxCommand } from './sandbox.ts'
 import { spendCommand } from './spend.ts'
+import { startCommand } from './start.ts'
 import { syncCommand } from './sync.ts'
 import { walletCommand } from './wallet.ts'
 
@@ -23,6 +24,7 @@ for (const command of [
   demoCommand(),
   csvCommand(),
   syncCommand(),
+  startCommand(),
   runsCommand(),
   spendCommand(),
   reconcileCommand(),

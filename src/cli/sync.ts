@@ -52,7 +52,7 @@ async function run(name: CrmName, options: Options): Promise<void> {
   const signal = stopSignal()
   await withContext(async (context) => {
     const engine = options.plan ? undefined : await context.openEngine()
-    const connector = openConnector(context.config, name, engine?.callBudget)
+    const connector = await openConnector(context.config, name, engine?.callBudget)
     try {
       const entities = entitiesOf(connector, options.object)
       if (!options.plan) await makeReady(connector, entities)

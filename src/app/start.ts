@@ -1,0 +1,102 @@
+import { sql } from 'kysely'
+import { describeError } from '../domain/errors.ts'
+import { healthRoutes } from '../http/health.ts'
+import { startHttpServer } from '../http/server.ts'
+import { startRounds } from '../workers/rounds.ts'
+import { crmNames, isConfigured, openConnector } from './connectors.ts'
+import type { Context } from './context.ts'
+import { startCrew } from './crew.ts'
+import { obeyOrder } from './spend-order.ts'
+
+export const roles = ['all', 'web', 'worker', 'scheduler'] as const
+export type Role = (typeof roles)[number]
+
+export interface Running {
+  /** What is running, a line each. */
+  parts: string[]
+  /** Ends what was started, the last first. */
+  stop(): Promise<void>
+}
+
+/** What a new start takes up again: its cause may be gone, and whoever finds it is not parks it anew. */
+const retriedCodes = [
+  'budget_run',
+  'budget_day',
+  'budget_month',
+  'budget_connector',
+  'wallet_empty',
+  'unreachable',
+]
+
+/** Starts what a role does and keeps on doing it until it is stopped. */
+export async function start(context: Context, role: Role): Promise<Running> {
+  const parts: string[] = []
+  const stops: (() => Promise<unknown>)[] = []
+  const has = (wanted: Role) => role === wanted || role === 'all'
+  try {
+    if (has('worker')) await startWorker(context, parts, stops)
+    if (has('scheduler')) await startScheduler(context, parts, stops)
+    if (has('web')) await startWeb(context, parts, stops)
+  } catch (error) {
+    for (const stop of stops.reverse()) await stop()
+    throw error
+  }
+  return {
+    parts,
+    async stop() {
+      for (const stop of stops.reverse()) await stop()
+    },
+  }
+}
+
+async function startWorker(
+  context: Context,
+  parts: string[],
+  stops: (() => Promise<unknown>)[],
+): Promise<void> {
+  const { config, log, lookups } = context
+  const engine = await context.openEngine()
+  const names = crmNames.filter((name) => isConfigured(config, name))
+  for (const name of names) {
+    const connector = await openConnector(config, name, engine.callBudget)
+    context.connectors.set(name, connector)
+    stops.push(() => connector.close())
+  }
+  await lookups.unparkBy(retriedCodes)
+  const crew = await startCrew(context, {
+    owner: { connectors: names },
+    // What a person must mend is parked with its reason; the rest goes on.
+    onHalt: (error) =>
+      log.error({ code: error.code, problem: describeError(error) }, 'work is parked until this is mended'),
+    onLongWait: (ms, reason) => log.warn({ reason, ms }, 'a source wants to be left alone for a while'),
+  })
+  stops.push(() => crew.stop(15_000))
+  parts.push(
+    `worker: lookups and write-back for ${names.length > 0 ? names.join(' and ') : 'no CRM (none is set up)'}`,
+  )
+}
+
+async function startScheduler(
+  context: Context,
+  parts: string[],
+  stops: (() => Promise<unknown>)[],
+): Promise<void> {
+  const engine = await context.openEngine()
+  const onError = (error: unknown) => context.log.warn({ problem: describeError(error) }, 'a round failed')
+  const resolver = startRounds({ work: async () => void (await engine.resolve()), pauseMs: 60_000, onError })
+  const orders = startRounds({ work: () => obeyOrder(context), pauseMs: 500, onError })
+  stops.push(() => Promise.all([resolver.stop(), orders.stop()]))
+  parts.push('scheduler: settles charges in doubt')
+}
+
+async function startWeb(context: Context, parts: string[], stops: (() => Promise<unknown>)[]): Promise<void> {
+  const { config, database } = context
+  const engine = await context.openEngine()
+  const app = healthRoutes({
+    database: async () => void (await sql`select 1`.execute(database.db)),
+    redis: async () => void (await engine.redis.redis.ping()),
+  })
+  const server = await startHttpServer(app, { host: config.host, port: config.port })
+  stops.push(() => server.stop(5_000))
+  parts.push(`web: ${server.url} (/healthz, /readyz)`)
+}
