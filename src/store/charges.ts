@@ -29,12 +29,13 @@ export function createChargeJournal(
 
   async function reserveIn(tx: Transaction<Tables>, charge: NewCharge): Promise<Charge> {
     await refuseIfStopped(tx)
-    // The lookup's row orders everybody who wants to pay for it: of two workers the second sees the first's charge.
+    // The lookup's row orders everybody who wants to pay for it: of two workers the second sees the first's charge. It has
+    // to be a statement of its own, since one that waits for a lock goes on seeing the charges of before its wait.
+    await sql`select from lookups where key = ${charge.lookupKey} for update`.execute(tx)
     const { rows } = await sql<{ attempts: number; open: number }>`
-        with held as (select key from lookups where key = ${charge.lookupKey} for update)
-        select coalesce(max(attempt), 0)::int as attempts,
-          count(*) filter (where state in ('journaled', 'sent', 'in_doubt'))::int as open
-        from held left join charges on lookup_key = held.key`.execute(tx)
+      select coalesce(max(attempt), 0)::int as attempts,
+        count(*) filter (where state in ('journaled', 'sent', 'in_doubt'))::int as open
+      from charges where lookup_key = ${charge.lookupKey}`.execute(tx)
     const { attempts = 0, open = 0 } = rows[0] ?? {}
     if (open > 0) throw new PaymentInDoubtError('charge_open', 'another charge for this lookup is still open')
     await commitBudget(tx, charge)
