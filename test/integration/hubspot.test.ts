@@ -324,8 +324,9 @@ describe('writing', () => {
       [ids[5], 'written'],
     ])
     expect(results[1]).toMatchObject({ code: 'OBJECT_LOCKED' })
-    // Of this one HubSpot names nothing but the trace.
-    expect(results[4]).toMatchObject({ code: 'VALIDATION_ERROR' })
+    // Of this one HubSpot names no id, and its code and property only within a text that quotes the value.
+    expect(results[4]).toMatchObject({ code: 'INVALID_EMAIL', field: 'about' })
+    expect(JSON.stringify(results)).not.toContain('norvik')
   })
 
   test('failures of a 207 that name the id alone are matched by it', async () => {
@@ -393,6 +394,17 @@ describe('writing', () => {
     const error = await thrown(connector.write('contacts', titled(ids)))
     expect(error).toBeInstanceOf(ConfigError)
     expect((error as Error).message).toContain('"jobtitle" (near: job_title')
+  })
+
+  test('before our own fields exist is refused, and says which are lacking', async () => {
+    const hubspot = await standIn()
+    const ids = contacts(hubspot, 3)
+    const error = await thrown(connect(hubspot).write('contacts', titled(ids)))
+    expect(error).toMatchObject({
+      code: 'hubspot_own_fields',
+      message: expect.stringContaining('paydirt_status, paydirt_enriched_at, paydirt_source'),
+    })
+    for (const id of ids) expect(hubspot.store.get('contacts', id)?.properties.jobtitle).not.toBe('Pilot')
   })
 
   test('a connection that breaks after the write is repeated, and changes nothing more', async () => {

@@ -40,11 +40,19 @@ export const pageSchema = z.object({
   paging: z.object({ next: z.object({ after: z.string() }).optional() }).nullish(),
 })
 
+// By HubSpot's own word any part of an error may be missing, and a `context` is a text in places.
+const contextSchema = z.record(z.string(), z.array(z.string())).optional().catch(undefined)
+const detailsSchema = z
+  .array(z.object({ code: z.string().optional().catch(undefined), context: contextSchema }))
+  .optional()
+  .catch(undefined)
+
 export const batchErrorSchema = z.object({
-  category: z.string(),
-  subCategory: z.unknown().optional(),
-  context: z.record(z.string(), z.array(z.string())).optional(),
-  errors: z.array(z.unknown()).optional(),
+  category: z.string().default('UNKNOWN'),
+  /** May hold values of records: never shown. */
+  message: z.string().optional(),
+  context: contextSchema,
+  errors: detailsSchema,
 })
 export type BatchError = z.output<typeof batchErrorSchema>
 
@@ -53,18 +61,13 @@ export const batchSchema = z.object({
   errors: z.array(batchErrorSchema).optional(),
 })
 
-/** The body of a refusal. Its messages may hold values of records: they are never shown. */
+/** The body of a refusal. */
 export const refusalSchema = z.object({
   category: z.string().optional(),
   policyName: z.string().optional(),
-  errors: z
-    .array(
-      z.object({
-        code: z.string().optional(),
-        context: z.record(z.string(), z.array(z.string())).optional(),
-      }),
-    )
-    .optional(),
+  /** May hold values of records: never shown. */
+  message: z.string().optional(),
+  errors: detailsSchema,
 })
 export type Refusal = z.output<typeof refusalSchema>
 

@@ -2,10 +2,11 @@ import { RetriableError } from '../../domain/errors.ts'
 import { canonicalOf, type CrmMapping, type EntityMapping } from '../../domain/mapping.ts'
 import { writeStamp } from '../../domain/mapping-stamp.ts'
 import type { RecordPatch, WriteResult } from '../connector.ts'
-import { refused, type HubspotApi, type HubspotRefusal } from './api.ts'
+import { refused, type HubspotApi } from './api.ts'
 import { prepare, type Input } from './prepare.ts'
 import { entityMapping, ownFieldsMissing, type HubspotProperties } from './properties.ts'
 import { writableProperties } from './records.ts'
+import { told, type Told } from './refusal.ts'
 import { batchSchema, paths, type BatchError, type HubspotEntity } from './wire.ts'
 
 const writeLimit = 100
@@ -96,10 +97,10 @@ async function sendBatch(
     },
   })
   if (answer.ok) {
-    settleAll(batch, answer.data.results, answer.data.errors ?? [], settle)
+    settleAll(batch, answer.data.results, answer.data.errors ?? [], entityMap, settle)
     return []
   }
-  const { code, property } = firstError(answer)
+  const { code, property } = told(answer.refusal, answer.status)
   if (propertyCodes.has(code)) {
     // Somebody changed the account's properties since they were described: say which, with the near names.
     properties.forget(entity)
@@ -111,7 +112,7 @@ async function sendBatch(
     const middle = Math.ceil(batch.length / 2)
     return [batch.slice(0, middle), batch.slice(middle)]
   }
-  for (const input of batch) settle(input, rejected(input, code, property, entityMap))
+  for (const input of batch) settle(input, rejected(input, told(answer.refusal, answer.status), entityMap))
   return []
 }
 
@@ -119,6 +120,7 @@ function settleAll(
   batch: readonly Input[],
   results: readonly { id: string; objectWriteTraceId?: string | undefined }[],
   errors: readonly BatchError[],
+  entityMap: EntityMapping,
   settle: (input: Input, result: WriteResult) => void,
 ): void {
   const traced = new Set(results.map(({ objectWriteTraceId }) => objectWriteTraceId))
@@ -131,7 +133,7 @@ function settleAll(
   for (const input of batch) {
     const { id, index, leftOut } = input
     const error = failed.get(`trace ${index}`) ?? failed.get(`id ${id}`)
-    if (error) settle(input, failure(input, error))
+    if (error) settle(input, failure(input, error, entityMap))
     // A merged record's result comes under the winner's id, and is told by its trace.
     else if (traced.has(String(index)) || ids.has(id))
       settle(input, { id, status: 'written', ...(leftOut.length > 0 ? { leftOut } : {}) })
@@ -145,26 +147,18 @@ function settleAll(
   }
 }
 
-function failure(input: Input, error: BatchError): WriteResult {
-  const { id } = input
-  if (error.category === 'OBJECT_NOT_FOUND') return { id, status: 'skipped', reason: 'the record is gone' }
+function failure(input: Input, error: BatchError, entityMap: EntityMapping): WriteResult {
   if (passing.has(error.category))
-    return { id, status: 'retry', afterMs: passingAfterMs, reason: `HubSpot: ${error.category}` }
-  return {
-    id,
-    status: 'rejected',
-    code: error.category,
-    ...(error.category === 'CONFLICT' ? { field: 'email' } : {}),
-    reason: `HubSpot refused the record: ${error.category}`,
-  }
+    return {
+      id: input.id,
+      status: 'retry',
+      afterMs: passingAfterMs,
+      reason: `HubSpot: ${error.category}`,
+    }
+  return rejected(input, told(error), entityMap)
 }
 
-function rejected(
-  { id }: Input,
-  code: string,
-  property: string | undefined,
-  entityMap: EntityMapping,
-): WriteResult {
+function rejected({ id }: Input, { code, property }: Told, entityMap: EntityMapping): WriteResult {
   if (code === 'OBJECT_NOT_FOUND') return { id, status: 'skipped', reason: 'the record is gone' }
   const field = property === undefined ? undefined : (canonicalOf(entityMap, property) ?? property)
   return {
@@ -173,17 +167,6 @@ function rejected(
     code,
     ...(field === undefined ? {} : { field }),
     reason: `HubSpot refused ${property === undefined ? 'the record' : `the value of "${property}"`}: ${code}`,
-  }
-}
-
-/** Code and property of a refusal. Its message is left: it quotes the value. */
-function firstError({ refusal, status }: HubspotRefusal): { code: string; property?: string } {
-  const [first] = refusal.errors ?? []
-  const property = first?.context?.['propertyName']?.[0]
-  const isConflict = status === 409 || refusal.category === 'CONFLICT'
-  return {
-    code: first?.code ?? refusal.category ?? `HTTP_${status}`,
-    ...(property === undefined ? (isConflict ? { property: 'email' } : {}) : { property }),
   }
 }
 

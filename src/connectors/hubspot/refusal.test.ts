@@ -1,0 +1,40 @@
+import { expect, test } from 'vitest'
+import { told } from './refusal.ts'
+import { batchErrorSchema, refusalSchema } from './wire.ts'
+
+const listed =
+  'Property values were not valid: [{"isValid":false,"message":"x@y is wrong","error":"INVALID_EMAIL","name":"email"}]'
+
+test.each([
+  [
+    'its list of errors',
+    {
+      category: 'VALIDATION_ERROR',
+      errors: [{ code: 'INVALID_OPTION', context: { propertyName: ['industry'] } }],
+    },
+    { code: 'INVALID_OPTION', property: 'industry' },
+  ],
+  [
+    'its message',
+    { category: 'VALIDATION_ERROR', message: listed },
+    { code: 'INVALID_EMAIL', property: 'email' },
+  ],
+  ['its category', { category: 'FORBIDDEN' }, { code: 'FORBIDDEN' }],
+  [
+    'a conflict',
+    { category: 'CONFLICT', message: 'Contact already exists. Existing ID: 5' },
+    { code: 'CONFLICT', property: 'email' },
+  ],
+  [
+    'a context that is a text',
+    { category: 'X', errors: [{ code: 'Y', context: '{missingScopes=[a]}' }] },
+    { code: 'Y' },
+  ],
+])('a refusal is told by %s', (_, body, expected) => {
+  expect(told(refusalSchema.parse(body))).toEqual(expected)
+  expect(told(batchErrorSchema.parse(body))).toEqual(expected)
+})
+
+test('a refusal of nothing is told by its status', () => {
+  expect(told(refusalSchema.parse({}), 413)).toEqual({ code: 'HTTP_413' })
+})

@@ -1,0 +1,24 @@
+import type { BatchError, Refusal } from './wire.ts'
+
+/** What HubSpot refuses, and which property for. */
+export interface Told {
+  code: string
+  property?: string
+}
+
+/**
+ * The code and the property of a refusal, of a whole call or of one record in a 207. HubSpot lists them under `errors`,
+ * and in places only inside the text of the message, which is searched for these two and never shown: it quotes values.
+ */
+export function told(refusal: Refusal | BatchError, status = 400): Told {
+  const [first] = refusal.errors ?? []
+  const code = first?.code ?? /"error":"([A-Z][A-Z_0-9]*)"/.exec(refusal.message ?? '')?.[1]
+  const property =
+    first?.context?.['propertyName']?.[0] ?? /"name":"([a-z][a-z0-9_]*)"/.exec(refusal.message ?? '')?.[1]
+  const isConflict = status === 409 || refusal.category === 'CONFLICT'
+  return {
+    code: code ?? refusal.category ?? `HTTP_${status}`,
+    // The one property that must be unique by itself.
+    ...(property !== undefined ? { property } : isConflict ? { property: 'email' } : {}),
+  }
+}
