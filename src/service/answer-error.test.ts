@@ -1,0 +1,54 @@
+import { describe, expect, test } from 'vitest'
+import { answerError } from './answer-error.ts'
+
+const answer = (status: number, body: string, headers: Record<string, string> = {}) => ({
+  status,
+  headers,
+  body,
+})
+const refusal = (code: number) =>
+  JSON.stringify({ code, message: 'profnet_url of Ada Moreau is wrong', details: {} })
+
+describe('an answer that is neither a success nor a challenge says by its class what to do next', () => {
+  test.each<[status: number, body: string, name: string, code: string]>([
+    [400, refusal(40001), 'FatalError', 'bad_request'],
+    [400, refusal(41847), 'FatalError', 'bad_request'],
+    [400, 'not json', 'FatalError', 'bad_request'],
+    [400, 'null', 'FatalError', 'bad_request'],
+    [401, '{}', 'ConfigError', 'unauthorized'],
+    [403, 'error code: 1010', 'ConfigError', 'user_agent_blocked'],
+    [403, '{}', 'ConfigError', 'forbidden'],
+    [404, '{}', 'ConfigError', 'no_such_endpoint'],
+    [408, '', 'RetriableError', 'not_in_time'],
+    [416, refusal(41675), 'FatalError', 'over_quota'],
+    [418, '', 'FatalError', 'unexpected_status'],
+    [429, '{"error":"Rate limit exceeded"}', 'RetriableError', 'rate_limited'],
+    [500, '{"error":"Unexpected"}', 'RetriableError', 'service_error'],
+    [502, '<html>', 'RetriableError', 'service_error'],
+    [503, '', 'RetriableError', 'service_error'],
+    [301, '', 'FatalError', 'unexpected_status'],
+    [204, '', 'FatalError', 'unexpected_status'],
+  ])('%i %s: %s %s', (status, body, name, code) => {
+    const error = answerError(answer(status, body))
+    expect(error).toMatchObject({ name, code, details: { status } })
+    // The service's own words may name a person.
+    expect(error.message).not.toContain('Ada')
+    expect(JSON.stringify(error.details)).not.toContain('Ada')
+  })
+
+  test('a 400 names its code, and the most common one in words', () => {
+    expect(answerError(answer(400, refusal(41847))).message).toContain(
+      'a parameter is missing (400, code 41847)',
+    )
+    expect(answerError(answer(400, refusal(40020))).message).toContain('code 40020')
+    expect(answerError(answer(400, '{}')).message).toContain('not given')
+    expect(answerError(answer(416, refusal(41692))).message).toContain('41692')
+  })
+
+  test('only a 429 is no attempt, and it may say how long to wait', () => {
+    expect(answerError(answer(429, ''))).toMatchObject({ countsAsTry: false, retryAfterMs: undefined })
+    expect(answerError(answer(429, '', { 'retry-after': '3' }))).toMatchObject({ retryAfterMs: 3000 })
+    for (const status of [408, 500, 503])
+      expect(answerError(answer(status, ''))).toMatchObject({ countsAsTry: true })
+  })
+})

@@ -1,0 +1,193 @@
+import { once } from 'node:events'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { createTransport, type Transport } from './transport.ts'
+
+type Seen = { method: string; path: string; headers: IncomingMessage['headers']; body: string }
+
+let answer: (request: Seen, response: ServerResponse) => void
+let seen: Seen[]
+let base: string
+let close: () => Promise<void>
+const transports: Transport[] = []
+
+beforeEach(async () => {
+  seen = []
+  answer = (_, response) => void response.end('{}')
+  const server = createServer((request, response) => {
+    const chunks: Buffer[] = []
+    request.on('data', (chunk: Buffer) => chunks.push(chunk))
+    request.on('end', () => {
+      const { method = '', url: path = '', headers } = request
+      const one = { method, path, headers, body: Buffer.concat(chunks).toString() }
+      seen.push(one)
+      answer(one, response)
+    })
+  }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  close = async () => {
+    server.closeAllConnections()
+    server.close()
+    await once(server, 'close')
+  }
+})
+afterEach(async () => {
+  await Promise.all(transports.splice(0).map((transport) => transport.close()))
+  await close()
+})
+
+function transport(networkName = 'profnet'): Transport {
+  const made = createTransport({ userAgent: 'paydirt/1.2.3 (mail@example.test)', networkName })
+  transports.push(made)
+  return made
+}
+
+const post = (path: string, body: string, headers?: Record<string, string>) => ({
+  method: 'POST' as const,
+  url: `${base}${path}`,
+  body,
+  timeoutMs: 5_000,
+  ...(headers ? { headers } : {}),
+})
+
+describe('a request', () => {
+  test('goes out as it is, under exactly the User-Agent that is set', async () => {
+    answer = (_, response) => void response.writeHead(201, { 'X-Two': ['a', 'b'] }).end('{"ok":true}')
+    const reply = await transport().send(
+      post('/companies/profnet/lookup?x=1', '{"profnet_url":"u"}', { 'X-Payment': 'p' }),
+    )
+    expect(seen).toMatchObject([
+      {
+        method: 'POST',
+        path: '/companies/profnet/lookup?x=1',
+        body: '{"profnet_url":"u"}',
+        headers: { 'x-payment': 'p' },
+      },
+    ])
+    expect(seen[0]?.headers['user-agent']).toBe('paydirt/1.2.3 (mail@example.test)')
+    expect(reply).toMatchObject({ status: 201, body: '{"ok":true}', headers: { 'x-two': 'a, b' } })
+  })
+
+  test("carries the network's own word in paths and in names of fields, and nowhere else", async () => {
+    const sent = {
+      profnet_url: 'https://www.profnet.example/company/profnet',
+      profnet: { company_profnet_url: 'profnet', note: 'say "profnet_url": twice' },
+      profnetish: 1,
+      'my profnet': 2,
+    }
+    answer = ({ body }, response) => void response.end(body)
+    const reply = await transport('othernet').send(
+      post('/companies/profnet/lookup/profnetish?profnet=profnet', JSON.stringify(sent)),
+    )
+    expect(seen[0]?.path).toBe('/companies/othernet/lookup/profnetish?profnet=profnet')
+    expect(JSON.parse(seen[0]?.body ?? '')).toEqual({
+      othernet_url: 'https://www.profnet.example/company/profnet',
+      othernet: { company_othernet_url: 'profnet', note: 'say "profnet_url": twice' },
+      profnetish: 1,
+      'my profnet': 2,
+    })
+    // On the way back the neutral word stands again: here it is the same body once more.
+    expect(JSON.parse(reply.body)).toEqual(sent)
+  })
+
+  test('shows to a digest the very bytes that leave', async () => {
+    const one = transport('othernet')
+    const body = '{"profnet_url" : "https://x/company/ü"}'
+    await one.send(post('/x', body))
+    expect(seen[0]?.body).toBe(one.wireBody(body))
+    expect(seen[0]?.body).toContain('othernet_url')
+  })
+
+  test('is never sent on to where a redirect points, nor a second time', async () => {
+    answer = (_, response) => void response.writeHead(307, { location: `${base}/elsewhere` }).end()
+    const reply = await transport().send(post('/x', '{}', { 'payment-signature': 'secret' }))
+    expect(reply).toMatchObject({ status: 307 })
+    expect(seen.map(({ path }) => path)).toEqual(['/x'])
+  })
+
+  test.each([402, 429, 500, 503])('that is answered with %i is answered, not repeated', async (status) => {
+    answer = (_, response) => void response.writeHead(status).end('no')
+    expect(await transport().send(post('/x', '{}'))).toMatchObject({ status, body: 'no' })
+    expect(seen).toHaveLength(1)
+  })
+})
+
+describe('no whole answer', () => {
+  const failing = (request = post('/x', '{}', { 'payment-signature': 'secret' })) =>
+    transport()
+      .send(request)
+      .then(
+        () => undefined,
+        (error: unknown) => error,
+      )
+
+  test('within the time: says whose and how long, and gives up the request', async () => {
+    const cut = new Promise<void>((resolve) => {
+      answer = (_, response) => void response.on('close', resolve)
+    })
+    const error = await failing({ ...post('/x', '{}'), timeoutMs: 60 })
+    expect(error).toMatchObject({
+      name: 'RetriableError',
+      code: 'timeout',
+      message: `${base} did not answer within 60 ms`,
+    })
+    await cut
+  })
+
+  test('because only its head came within the time', async () => {
+    answer = (_, response) => void response.writeHead(200).write('{"data":')
+    expect(await failing({ ...post('/x', '{}'), timeoutMs: 100 })).toMatchObject({ code: 'timeout' })
+  })
+
+  test('because the connection was cut', async () => {
+    answer = (_, response) => void response.socket?.destroy()
+    const error = await failing()
+    expect(error).toMatchObject({
+      name: 'RetriableError',
+      code: 'unreachable',
+      details: { origin: base, path: '/x' },
+    })
+    expect(JSON.stringify(error)).not.toContain('secret')
+    expect(seen).toHaveLength(1)
+  })
+
+  test('because the connection was cut in the middle of the body', async () => {
+    answer = (_, response) => {
+      response.writeHead(200, { 'content-length': '100' })
+      response.write('{"data":', () => response.socket?.destroy())
+    }
+    expect(await failing()).toMatchObject({ name: 'RetriableError', code: 'unreachable' })
+  })
+
+  test('because nobody is there', async () => {
+    const gone = base
+    await close()
+    close = async () => {}
+    expect(await failing()).toMatchObject({
+      code: 'unreachable',
+      message: `no answer from ${gone} (ECONNREFUSED)`,
+    })
+  })
+
+  test('because it is larger than any record can be', async () => {
+    const chunk = Buffer.alloc(1024 * 1024, ' ')
+    answer = (_, response) => {
+      const more = (): void => {
+        if (!response.destroyed) response.write(chunk, () => setImmediate(more))
+      }
+      response.on('error', () => {})
+      more()
+    }
+    expect(await failing()).toMatchObject({ name: 'RetriableError', code: 'answer_too_large' })
+  })
+
+  test('because somebody called it off', async () => {
+    const controller = new AbortController()
+    answer = () => controller.abort()
+    expect(await failing({ ...post('/x', '{}'), signal: controller.signal } as never)).toMatchObject({
+      name: 'RetriableError',
+    })
+  })
+})
