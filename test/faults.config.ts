@@ -5,7 +5,7 @@ import { shared } from './support/vitest-shared.ts'
 export default defineConfig({
   test: {
     ...shared,
-    globalSetup: [...shared.globalSetup, './test/faults/global-servers.ts'],
+    globalSetup: [...shared.globalSetup, './test/support/global-servers.ts'],
     include: ['test/faults/**/*.test.ts'],
     fileParallelism: false,
     // Most of a fault's time is waiting for a lock or a grace to run out; each has a sandbox of its own.

@@ -1,4 +1,4 @@
-import { FatalError, PaydirtError } from '../domain/errors.ts'
+import { FatalError, PaydirtError, RetriableError } from '../domain/errors.ts'
 import type { Charge, PaymentProtocol, ResponseHead, Terms } from '../domain/payment.ts'
 import type { ChargeJournal, StoredAnswer } from '../domain/ports/charge-journal.ts'
 import type { Send } from '../domain/ports/transport.ts'
@@ -36,7 +36,11 @@ export function createDispatch(options: DispatchOptions): Dispatch {
     const protocol = protocolOf(charge.authorization.terms)
     const headers = await protocol.headers(charge.authorization)
     // Crash window: before this commits no byte has left; after it the charge counts as sent, whether it was or not.
-    await journal.markSent(charge.id, now())
+    if (!(await journal.markSent(charge.id, now()))) {
+      await turn.done(undefined)
+      const message = 'another process has closed the charge meanwhile'
+      throw new RetriableError('charge_closed', message, { countsAsTry: false })
+    }
     let response: ResponseHead
     try {
       response = await exchange(request, headers, turn)

@@ -151,8 +151,8 @@ export function createPayer(options: PayerOptions): Payer {
   /** Goes on with a charge that an earlier try left open. Answers undefined when it is closed and the lookup may begin anew. */
   async function finish(charge: Charge, purchase: Purchase): Promise<Fact | undefined> {
     if (charge.state === 'journaled' && secondsLeft(charge) < lastSendSeconds) {
-      await journal.release(charge.id, 'declined', 'never sent')
-      return undefined
+      if (await journal.withdraw(charge.id)) return undefined
+      throw inDoubt('sent by another process meanwhile')
     }
     const { terms } = charge.authorization
     // Nobody can be asked whether the first request was charged, and a second one may be charged again.
@@ -166,8 +166,7 @@ export function createPayer(options: PayerOptions): Payer {
   async function recover(charge: Charge, purchase: Purchase, isAnswered: boolean): Promise<boolean> {
     if (charge.state === 'journaled') {
       if (secondsLeft(charge) >= lastSendSeconds) return false
-      await journal.release(charge.id, 'declined', 'never sent')
-      return true
+      return journal.withdraw(charge.id)
     }
     const { terms } = charge.authorization
     const fate = await dispatch.protocolOf(terms).fate(charge.authorization)

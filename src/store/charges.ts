@@ -89,14 +89,23 @@ export function createChargeJournal(
     tx: Transaction<Tables>,
     id: string,
     change: { state: Charge['state']; reason?: string | null; transaction?: string | null },
+    from: readonly Charge['state'][] = openChargeStates,
   ) {
     return tx
       .updateTable('charges')
       .set({ ...change, closed_at: now(), touched_at: now() })
       .where('id', '=', id)
-      .where('state', 'in', [...openChargeStates])
+      .where('state', 'in', [...from])
       .returning(['lookup_key', 'amount_atomic', 'budget_scopes'])
       .executeTakeFirst()
+  }
+
+  function giveBack(tx: Transaction<Tables>, row: { amount_atomic: bigint; budget_scopes: string[] }) {
+    return tx
+      .updateTable('budgets')
+      .set((eb) => ({ committed_atomic: eb('committed_atomic', '-', row.amount_atomic) }))
+      .where('scope', 'in', row.budget_scopes)
+      .execute()
   }
 
   return {
@@ -139,7 +148,7 @@ export function createChargeJournal(
     },
 
     async markSent(id, at) {
-      await db
+      const { numUpdatedRows } = await db
         .updateTable('charges')
         // The first time counts: how long an answer may still be on its way is measured from there.
         .set((eb) => ({
@@ -150,7 +159,8 @@ export function createChargeJournal(
         }))
         .where('id', '=', id)
         .where('state', 'in', [...openChargeStates])
-        .execute()
+        .executeTakeFirst()
+      return numUpdatedRows > 0n
     },
 
     async markInDoubt(id, reason) {
@@ -211,12 +221,15 @@ export function createChargeJournal(
     async release(id, state, reason) {
       await db.transaction().execute(async (tx) => {
         const row = await close(tx, id, { state, reason })
-        if (!row) return
-        await tx
-          .updateTable('budgets')
-          .set((eb) => ({ committed_atomic: eb('committed_atomic', '-', row.amount_atomic) }))
-          .where('scope', 'in', row.budget_scopes)
-          .execute()
+        if (row) await giveBack(tx, row)
+      })
+    },
+
+    async withdraw(id) {
+      return db.transaction().execute(async (tx) => {
+        const row = await close(tx, id, { state: 'declined', reason: 'never sent' }, ['journaled'])
+        if (row) await giveBack(tx, row)
+        return row !== undefined
       })
     },
 

@@ -63,8 +63,8 @@ export function createRunLedger(db: Database, options: { now: () => Date }): Run
   const paidOnly = sql`operation not in (${sql.join(freeOperations.map((operation) => sql`${operation}`))})`
 
   return {
-    async open(run) {
-      return db.transaction().execute(async (tx) => {
+    open: async function open(run): ReturnType<RunLedger['open']> {
+      const opened = await db.transaction().execute(async (tx) => {
         const unfinished = await tx
           .selectFrom('runs')
           .selectAll()
@@ -90,10 +90,13 @@ export function createRunLedger(db: Database, options: { now: () => Date }): Run
             source: JSON.stringify(run.source),
             started_at: now(),
           })
+          .onConflict((conflict) => conflict.doNothing())
           .returningAll()
-          .executeTakeFirstOrThrow()
-        return { run: toRun(row), resumed: false }
+          .executeTakeFirst()
+        return row && { run: toRun(row), resumed: false }
       })
+      // Another process has begun the same run since it was looked for.
+      return opened ?? open(run)
     },
 
     async get(id) {

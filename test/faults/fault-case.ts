@@ -28,6 +28,7 @@ export interface StartOptions {
   kill?: KillPlan
   clockAheadMs?: number
   env?: Record<string, string>
+  task?: WorkerOrder['task']
 }
 
 /** A ledger, a wallet, a file and a sandbox of its own, and processes that work on it. */
@@ -41,6 +42,8 @@ export interface FaultCase {
   start(options?: StartOptions): Worker
   /** Works until the run has ended, killed where the plans say, one plan a process. Parked work is taken up again. */
   finish(plans?: KillPlan[], options?: StartOptions): Promise<WorkerEnd>
+  /** What `paydirt reconcile` does with charges that a run has left open, a minute after it. */
+  settleDoubts(): Promise<void>
   accounts(): Promise<Accounts>
   close(): Promise<void>
 }
@@ -71,8 +74,9 @@ async function openCase(options: CaseOptions): Promise<FaultCase> {
   await writeFile(join(folder, 'in.csv'), made.csv)
   const running = new Set<Worker>()
 
-  function start({ kill, clockAheadMs = 0, env = {} }: StartOptions = {}): Worker {
+  function start({ kill, clockAheadMs = 0, env = {}, task = 'run' }: StartOptions = {}): Worker {
     const order: WorkerOrder = {
+      task,
       env: {
         PAYDIRT_SERVICE_URL: sandbox.serviceUrl,
         PAYDIRT_RPC_URL: sandbox.rpcUrl,
@@ -144,6 +148,10 @@ async function openCase(options: CaseOptions): Promise<FaultCase> {
         if (ended.end === 'finished' || parkedTimes === patience) return ended
         parkedTimes += 1
       }
+    },
+    async settleDoubts() {
+      const ended = await start({ task: 'reconcile', clockAheadMs: 60_000 * (patience + 1) }).ended
+      if (ended.status !== 0) throw new Error(`reconcile failed (${ended.status}):\n${ended.output}`)
     },
     accounts: () => readAccounts(stores, sandbox, wallet),
     async close() {

@@ -1,12 +1,23 @@
 import { expect } from 'vitest'
+import type { RunEnd } from '../../src/app/run-to-end.ts'
 import type { Accounts, ChargeRow } from './accounts.ts'
+import type { WorkerEnd } from './worker.ts'
 
 const finalStatuses = ['written', 'unchanged', 'skipped', 'rejected']
 
+/** A process that came to an end of its run by itself, and to this one; without `wanted` to any. */
+export function expectEnd({ status, signal, end, output }: WorkerEnd, wanted?: RunEnd): void {
+  if (status !== 0) throw new Error(`a worker failed (${status ?? signal}):\n${output}`)
+  if (wanted !== undefined) expect(end).toBe(wanted)
+}
+
 /** What holds after every fault. `rows`: records of the run. */
-export function expectSound(accounts: Accounts, { rows }: { rows: number }): void {
+export function expectSound(
+  accounts: Accounts,
+  { rows, mayAnswerLate = false }: { rows: number; mayAnswerLate?: boolean },
+): void {
   expectLedgerIsChain(accounts)
-  expectOneLiveAuthorization(accounts)
+  expectOneLiveAuthorization(accounts, mayAnswerLate)
   expectTasksEnded(accounts, rows)
 }
 
@@ -37,18 +48,25 @@ function expectLedgerIsChain({ charges, transfers, differenceAtomic }: Accounts)
 }
 
 /**
- * By the journal's history no charge began before the one before it was closed. By the chain: of several payments for a
- * lookup all but the last are known to be lost, and one that follows an expired authorization came when that was dead.
+ * No charge began before the one before it was dead. By the journal: it was closed, as lost, expired or never sent. By the
+ * chain: what was lost was used by then, and what had expired was past its time when the next one moved its money. Only
+ * where a process may bring the answer to what is counted as lost already does an earlier charge end as settled.
  */
-function expectOneLiveAuthorization({ charges, transfers }: Accounts): void {
+function expectOneLiveAuthorization({ charges, transfers }: Accounts, mayAnswerLate: boolean): void {
   const minedAt = new Map(transfers.map(({ nonce, at }) => [nonce, at]))
+  const dead = ['lost', 'expired', 'declined', ...(mayAnswerLate ? ['settled'] : [])]
   for (const [key, all] of byKey(charges)) {
     for (const [index, charge] of all.entries()) {
       const next = all[index + 1]
       if (!next) continue
       expect(charge.closedMs, `${key}: attempt ${next.attempt} beside an open one`).not.toBeNull()
-      expect(['lost', 'expired', 'declined']).toContain(charge.state)
+      expect(dead, `${key}: attempt ${charge.attempt}`).toContain(charge.state)
       if (charge.state === 'declined') expect(charge.sends).toBe(0)
+      if (charge.state === 'lost' || charge.state === 'settled')
+        expect(minedAt.get(charge.nonce), `${key}: begun anew too early`).toBeLessThanOrEqual(
+          next.createdMs / 1000,
+        )
+      else expect(charge.closedMs).toBeLessThanOrEqual(next.createdMs)
       const nextMinedAt = minedAt.get(next.nonce)
       if (charge.state === 'expired' && nextMinedAt !== undefined)
         expect(nextMinedAt, `${key}: paid again while it lived`).toBeGreaterThan(charge.validBefore)

@@ -19,6 +19,8 @@ export interface KillPlan {
 
 /** What a worker process is told in its one argument, as JSON. */
 export interface WorkerOrder {
+  /** `reconcile`: the pass over open charges that `paydirt reconcile` makes. */
+  task: 'run' | 'reconcile'
   env: Record<string, string>
   /** What stands in `paydirt.config.ts`. */
   file: Record<string, unknown>

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import type { FaultsInput } from '../../src/sandbox/faults/faults.ts'
 import { testSeed } from '../support/seed.ts'
 import { withCase } from './fault-case.ts'
-import { expectBoughtAgainAtMostOnce, expectNothingLost, expectSound } from './invariants.ts'
+import { expectEnd, expectBoughtAgainAtMostOnce, expectNothingLost, expectSound } from './invariants.ts'
 import { reportFault } from './report.ts'
 import { ways } from './ways.ts'
 
@@ -39,6 +39,8 @@ describe.each(faults)('$name', ({ name, faults: fault }) => {
     const seed = testSeed() % 1_000_000
     await withCase({ lookups, faults: { seed, ...way.faults, ...fault }, file: way.file }, async (open) => {
       const last = await open.finish()
+      // A lookup that failed for good may leave a payment behind that no worker drives.
+      await open.settleDoubts()
 
       const accounts = await open.accounts()
       reportFault(`${name}, ${way.name}`, 0, accounts)
@@ -58,8 +60,7 @@ describe('a 402 loop', () => {
     async (way) => {
       const endless = { ...way.faults, challengeAgain: { share: 1 } }
       await withCase({ lookups: 10, faults: endless, file: way.file }, async (open) => {
-        const looping = await open.start().ended
-        expect(looping).toMatchObject({ status: 0, end: 'parked' })
+        expectEnd(await open.start().ended, 'parked')
         const stuck = await open.accounts()
         expectSound(stuck, { rows: open.rows })
         expect(stuck.transfers).toHaveLength(0)

@@ -21,10 +21,17 @@ const context = await createContext(config, {
   ...createTraps(order.kill),
   now: () => new Date(Date.now() + order.clockAheadMs),
 })
-const csv = await openInput(config, { input: order.input, object: 'company' })
-const { end, summary } = await enrichCsv(context, csv, {
-  out: order.out,
-  signal: new AbortController().signal,
-})
+const done = order.task === 'run' ? await run() : await reconcile()
 await context.close()
-process.stdout.write(`${JSON.stringify({ end, summary })}\n`, () => process.exit(0))
+process.stdout.write(`${JSON.stringify(done)}\n`, () => process.exit(0))
+
+async function run() {
+  const csv = await openInput(config, { input: order.input, object: 'company' })
+  const { end } = await enrichCsv(context, csv, { out: order.out, signal: new AbortController().signal })
+  return { end }
+}
+
+async function reconcile() {
+  const { resolve } = await context.openEngine()
+  return { resolution: await resolve(0) }
+}

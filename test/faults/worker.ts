@@ -2,7 +2,6 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import type { RunEnd } from '../../src/app/run-to-end.ts'
-import type { RunSummary } from '../../src/app/summary.ts'
 import type { WorkerOrder } from './kill-plan.ts'
 
 export interface WorkerEnd {
@@ -10,7 +9,6 @@ export interface WorkerEnd {
   status: number | null
   /** Only of a process that came to the end of its run. */
   end?: RunEnd
-  summary?: RunSummary
   output: string
 }
 
@@ -39,7 +37,7 @@ export function startWorker(order: WorkerOrder): Worker {
   child.stderr.setEncoding('utf8').on('data', (text: string) => (chunks.all += text))
   const ended = once(child, 'close').then(([status, signal]): WorkerEnd => {
     const line = chunks.stdout.trim().split('\n').at(-1) ?? ''
-    const told = status === 0 ? (JSON.parse(line) as { end: RunEnd; summary: RunSummary }) : {}
+    const told = status === 0 ? (JSON.parse(line) as { end?: RunEnd }) : {}
     return {
       status: status as number | null,
       signal: signal as NodeJS.Signals | null,

@@ -52,7 +52,11 @@ export interface ChargeJournal {
   /** Open charges that nobody has touched since `before`, the longest untouched first: the resolver's work. */
   openCharges(before: Date, limit: number): Promise<OpenCharge[]>
   /** Must be durable before the first byte leaves: a `journaled` charge is one that was never sent. */
-  markSent(id: string, at: Date): Promise<void>
+  /**
+   * False when the charge was closed meanwhile: then nothing may be sent. This process may have slept while another one,
+   * whose clock ran ahead, took what was journaled and never sent for over.
+   */
+  markSent(id: string, at: Date): Promise<boolean>
   markInDoubt(id: string, reason: string): Promise<void>
   /** Answer and settlement together: a paid answer is never without its charge, nor a charge without its answer. */
   settle(id: string, receipt: { transaction: string | null; at: Date }, answer: StoredAnswer): Promise<void>
@@ -64,6 +68,8 @@ export interface ChargeJournal {
   confirm(id: string, transaction: string | null, at: Date): Promise<void>
   /** Not charged and never can be: gives the budget back. */
   release(id: string, state: 'declined' | 'expired', reason: string): Promise<void>
+  /** Closes as declined what was never sent. False when somebody has sent it meanwhile. */
+  withdraw(id: string): Promise<boolean>
   /** Paid, and the answer is gone. The money stays spent. */
   lose(id: string, transaction: string | null, reason: string): Promise<void>
   countLost(key: LookupKey): Promise<number>

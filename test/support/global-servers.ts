@@ -1,4 +1,4 @@
-import { missingServers, startPostgres, startRedis } from './servers.ts'
+import { missingServers, startPostgres, startRedis } from '../faults/servers.ts'
 
 /** Where DATABASE_URL and REDIS_URL name no servers, the system's own are started for the whole suite. */
 export default async function startServers() {
