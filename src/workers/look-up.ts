@@ -75,8 +75,11 @@ export function createLookUp(options: LookUpOptions) {
     }
     if (error instanceof RetriableError) {
       if (tries + 1 < maxTries) return wait(key, error.retryAfterMs ?? backoffMs(tries), error.message)
-      // A service that cannot be reached says nothing about the record: it waits, it does not fail.
-      if (isOutage(error)) return park(key, after(recheckMs), error)
+      // A service that cannot be reached says nothing about the record: it waits, it does not fail. For want of what is free,
+      // though, nothing that was paid for is held back: the record goes on without.
+      if (isOutage(error) && !freeOperations.includes(lookup.operation)) {
+        return park(key, after(recheckMs), error)
+      }
       return fail(key, `${error.message}, ${maxTries} times`)
     }
     if (error instanceof PaymentInDoubtError) {
