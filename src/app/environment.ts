@@ -4,7 +4,7 @@ import { ConfigError } from '../domain/errors.ts'
 import { parseUsd } from '../domain/money.ts'
 
 /** HTTPS, or http to this machine only: a payment must not be readable on the way. */
-const serviceAddress = z.url().refine(
+const serviceAddress = z.url({ error: 'is not a URL', abort: true }).refine(
   (text) => {
     const { protocol, hostname } = new URL(text)
     return (

@@ -1,0 +1,76 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { lockDataDir } from './data-dir-lock.ts'
+
+let dir: string
+beforeEach(async () => void (dir = await mkdtemp(join(tmpdir(), 'paydirt-lock-'))))
+afterEach(() => rm(dir, { recursive: true, force: true }))
+
+const owner = () => readFile(join(dir, 'owner'), 'utf8').catch(() => undefined)
+const own = (text: string) => writeFile(join(dir, 'owner'), text)
+
+/** A process that has taken the directory and waits. */
+async function neighbour() {
+  const program = `
+    import { lockDataDir } from ${JSON.stringify(join(import.meta.dirname, 'data-dir-lock.ts'))}
+    await lockDataDir(${JSON.stringify(dir)})
+    console.log('locked')
+    setInterval(() => {}, 1000)`
+  const child = spawn(process.execPath, ['--input-type=module', '-e', program], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  await once(child.stdout, 'data')
+  return child
+}
+
+describe('a data directory', () => {
+  test("is its first process's alone, which is named, and free again when that has let go", async () => {
+    const lock = await lockDataDir(dir)
+    expect(await owner()).toMatch(new RegExp(`^${process.pid} `))
+    await lock.release()
+    expect(await owner()).toBeUndefined()
+    await (await lockDataDir(dir)).release()
+  })
+
+  test('of a living process is refused with its number; of one that was killed it is taken over', async () => {
+    const child = await neighbour()
+    try {
+      await expect(lockDataDir(dir)).rejects.toMatchObject({
+        name: 'ConfigError',
+        code: 'data_dir_in_use',
+        message: expect.stringContaining(`(${child.pid}) uses ${dir}`),
+      })
+    } finally {
+      child.kill('SIGKILL')
+      await once(child, 'exit')
+    }
+    const lock = await lockDataDir(dir)
+    expect(await owner()).toMatch(new RegExp(`^${process.pid} `))
+    await lock.release()
+  })
+
+  test.runIf(process.platform === 'linux')(
+    "whose owner's number was given to another process is taken over",
+    async () => {
+      // Process 1 lives, and did not start at this time.
+      await own('1 123456789')
+      await (await lockDataDir(dir)).release()
+    },
+  )
+
+  test.each(['', 'garbage', '999999999 5', '-1 5', '0x1 5'])('owned by %j is taken over', async (text) => {
+    await own(text)
+    await (await lockDataDir(dir)).release()
+  })
+
+  test('that another has taken over meanwhile is not let go of', async () => {
+    const lock = await lockDataDir(dir)
+    await own('1 5')
+    await lock.release()
+    expect(await owner()).toBe('1 5')
+  })
+})
