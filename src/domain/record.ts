@@ -1,3 +1,4 @@
+import type { Atomic } from './money.ts'
 import type { ObjectKind } from './words.ts'
 
 /** A scalar as it stands in a record; lists are joined by the mapping, never stored bare. */
@@ -30,10 +31,18 @@ export type FieldChange = { set: FieldValue } | { clear: true }
 /** The changes for one record, by canonical field name. */
 export type Patch = Record<string, FieldChange>
 
+export type JsonValue =
+  string | number | boolean | null | readonly JsonValue[] | { readonly [key: string]: JsonValue }
+
+/** What an endpoint is asked, before its schema has checked it. */
+export type LookupRequest = Readonly<Record<string, JsonValue>>
+
 /** What one finished lookup told. */
 export interface Fact {
   outcome: 'found' | 'not_found' | 'unreadable' | 'failed'
   data: Record<string, unknown> | null
   /** Why it failed, in words for a person. */
   reason?: string
+  /** What was paid for it in this record's run: 0 for what stood in the ledger already; absent where that is not known. */
+  priceAtomic?: Atomic
 }

@@ -1,0 +1,70 @@
+/** Letters that Unicode does not take apart though people write them with and without. */
+const latinLetters: Readonly<Record<string, string>> = {
+  ß: 'ss',
+  ø: 'o',
+  æ: 'ae',
+  œ: 'oe',
+  ł: 'l',
+  đ: 'd',
+  ð: 'd',
+  þ: 'th',
+  ħ: 'h',
+  ı: 'i',
+  ĸ: 'k',
+  ŋ: 'n',
+  ŧ: 't',
+}
+
+/**
+ * What two writings of one text share: compatibility forms, case and white space, and for Latin letters the marks on
+ * them. Marks of other scripts make other letters (й is not и, が is not か) and stay. For keys only, never for writing.
+ * Folding what was folded gives the same.
+ */
+export function foldText(text: string): string {
+  return settled(text, foldOnce)
+}
+
+/** Folds again until nothing changes: what one round takes away may make the next one possible. */
+export function settled(text: string, fold: (text: string) => string): string {
+  let folded = fold(text)
+  for (let round = 0; round < 8; round++) {
+    const again = fold(folded)
+    if (again === folded) break
+    folded = again
+  }
+  return folded
+}
+
+function foldOnce(text: string): string {
+  return text
+    .normalize('NFKC')
+    .toLowerCase()
+    .normalize('NFD')
+    .replace(/(\p{Script=Latin})\p{M}+/gu, '$1')
+    .replace(/[ßøæœłđðþħıĸŋŧ]/g, (letter) => latinLetters[letter] ?? letter)
+    .replaceAll('ς', 'σ')
+    .normalize('NFKC')
+    .replace(/[\p{White_Space}\p{Cf}]+/gu, (gap) => (/\p{White_Space}/u.test(gap) ? ' ' : ''))
+    .trim()
+}
+
+const before = new Set(['dr', 'prof', 'mr', 'mrs', 'ms', 'mx'])
+const behind = new Set(['phd', 'mba'])
+
+/**
+ * A person's name for a key: folded, without punctuation, courtesy titles and degrees. The order of the names stays, and
+ * so does what tells father and son apart. Blank when nothing but that was given.
+ */
+export function foldPersonName(...names: readonly string[]): string {
+  return settled(names.join(' '), foldName)
+}
+
+function foldName(name: string): string {
+  const words = foldText(name)
+    .replace(/['’ʼ`´‘.]/gu, '')
+    .split(/[^\p{L}\p{M}\p{N}]+/u)
+    .filter((word) => word !== '')
+  while (words.length > 2 && before.has(words[0] as string)) words.shift()
+  while (words.length > 2 && behind.has(words.at(-1) as string)) words.pop()
+  return words.join(' ')
+}
