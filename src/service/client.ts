@@ -1,16 +1,34 @@
 import { ConfigError, InputError } from '../domain/errors.ts'
 import type { Fact } from '../domain/record.ts'
 import type { Operation } from '../domain/words.ts'
+import { accountProfile, accountUsage } from './endpoints/account-profile.ts'
+import { companyEnrichment } from './endpoints/company-enrichment.ts'
+import { companyLookup } from './endpoints/company-lookup.ts'
 import { companyProfile } from './endpoints/company-profile.ts'
+import { contactLookup } from './endpoints/contact-lookup.ts'
 import type { Endpoint } from './endpoints/endpoint.ts'
+import type { Paths } from './endpoints/paths.ts'
 import { personProfile } from './endpoints/person-profile.ts'
+import { redemption } from './endpoints/redemption.ts'
 
-const endpoints: readonly Endpoint[] = [companyProfile, personProfile]
+/** The endpoint of each operation that a single lookup can be sent to. `company.logo` is no JSON endpoint: see logo.ts. */
+const endpoints: readonly Endpoint[] = [
+  companyProfile,
+  personProfile,
+  contactLookup,
+  redemption,
+  companyLookup,
+  companyEnrichment,
+  accountProfile,
+]
 
 /** A request ready to be paid for and sent: everything that the journal keeps of it. */
 export interface PreparedRequest {
   operation: Operation
-  /** `POST https://host/path`: under this name terms are cached and spending is reported. */
+  /**
+   * `POST https://host/path`, and in brackets what its price depends on: under this name terms are cached and spending is
+   * reported.
+   */
   endpoint: string
   method: 'GET' | 'POST'
   url: string
@@ -24,25 +42,50 @@ export function prepareRequest(
   serviceUrl: string,
   operation: Operation,
   request: Record<string, unknown>,
+  paths: Paths = {},
 ): PreparedRequest {
   const endpoint = endpoints.find((candidate) => candidate.operation === operation)
   if (!endpoint) throw new ConfigError('no_endpoint', `no endpoint of the service performs ${operation}`)
+  return prepare(serviceUrl, endpoint, request, paths)
+}
+
+/** What the workspace has used: free, by API key alone. */
+export function prepareUsage(serviceUrl: string, paths: Paths = {}): PreparedRequest {
+  return prepare(serviceUrl, accountUsage, {}, paths)
+}
+
+function prepare(
+  serviceUrl: string,
+  endpoint: Endpoint,
+  request: Record<string, unknown>,
+  paths: Paths,
+): PreparedRequest {
+  const { operation, name, method, timeoutMs, decode } = endpoint
   const checked = endpoint.request.safeParse(request)
-  if (!checked.success) {
-    const issue = checked.error.issues[0]
-    throw new InputError(
-      'bad_lookup',
-      `${operation}: ${issue?.path.join('.') ?? ''} ${issue?.message ?? 'is invalid'}`,
-    )
-  }
-  const url = serviceUrl.replace(/\/$/, '') + endpoint.path
+  if (!checked.success) throw new InputError('bad_lookup', `${operation}: ${issueText(checked.error)}`)
+  const url = urlOf(serviceUrl, paths[name] ?? endpoint.path)
+  const body = checked.data as Record<string, unknown>
+  const priceClass = endpoint.priceClass?.(body)
   return {
     operation,
-    endpoint: `${endpoint.method} ${url}`,
-    method: endpoint.method,
+    endpoint: `${method} ${url}${priceClass ? ` (${priceClass})` : ''}`,
+    method,
     url,
-    body: JSON.stringify(checked.data),
-    timeoutMs: endpoint.timeoutMs,
-    decode: endpoint.decode,
+    body: JSON.stringify(body),
+    timeoutMs,
+    decode,
   }
+}
+
+export function urlOf(serviceUrl: string, path: string): string {
+  return serviceUrl.replace(/\/$/, '') + path
+}
+
+/** The path and the rule of the first issue. Never the value: it may be personal data. */
+export function issueText({
+  issues: [issue],
+}: {
+  issues: readonly { path: PropertyKey[]; message: string }[]
+}): string {
+  return `${issue?.path.join('.') ?? ''} ${issue?.message ?? 'is invalid'}`.trim()
 }

@@ -1,15 +1,21 @@
 import type { z } from 'zod'
 import type { Fact } from '../../domain/record.ts'
 import type { Operation } from '../../domain/words.ts'
+import { isCreditBlock } from '../schema/metadata.ts'
+import type { EndpointName } from './paths.ts'
 
 /** One endpoint of the service: a file of its own stands behind each (see CONTRIBUTING.md). */
 export interface Endpoint<Request extends z.ZodType = z.ZodType> {
   operation: Operation
+  /** Under which the settings may give it another path. */
+  name: EndpointName
   method: 'GET' | 'POST'
   /** Below the base address, with the neutral network word. */
   path: string
   request: Request
   timeoutMs: number
+  /** Tells checked requests of different price apart, in words: terms are remembered for each. Absent: one price. */
+  priceClass?: (request: Record<string, unknown>) => string
   /** Reads the body of a 200. Never throws: what cannot be read was paid for, and is kept as `unreadable`. */
   decode: (body: string) => Fact
 }
@@ -23,11 +29,19 @@ export function decodeData(schema: z.ZodType<Record<string, unknown>>): (body: s
     } catch {
       return { outcome: 'unreadable', data: { raw: body } }
     }
-    const data = (parsed as { data?: unknown } | null)?.data
+    const data = withoutCredits((parsed as { data?: unknown } | null)?.data)
     if (data === null) return { outcome: 'not_found', data: null }
     const checked = schema.safeParse(data)
     return checked.success
       ? { outcome: 'found', data: checked.data }
       : { outcome: 'unreadable', data: { raw: body, problem: checked.error.issues[0]?.message ?? '' } }
   }
+}
+
+/** A credit block inside `data` is no part of the record; where nothing else stands beside it, nothing was found. */
+function withoutCredits(data: unknown): unknown {
+  if (typeof data !== 'object' || data === null || !('profile' in data) || !isCreditBlock(data.profile))
+    return data
+  const { profile: _, ...rest } = data
+  return Object.keys(rest).length === 0 ? null : rest
 }

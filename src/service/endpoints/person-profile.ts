@@ -1,12 +1,14 @@
 import { z } from 'zod'
 import { personSchema } from '../schema/person.ts'
 import { decodeData, type Endpoint } from './endpoint.ts'
+import { defaultPaths } from './paths.ts'
 
 /** `POST /people/profnet/lookup` (service.md, 4.2): a person by the URL of the profile. 0.01 USD. */
 export const personProfile = {
   operation: 'person.profile',
+  name: 'personProfile',
   method: 'POST',
-  path: '/people/profnet/lookup',
+  path: defaultPaths.personProfile,
   request: z.object({ profnet_url: z.url({ protocol: /^https?$/ }).regex(/\/(in|pub)\//) }),
   timeoutMs: 30_000,
   decode: decodeData(personSchema),

@@ -1,0 +1,175 @@
+import { ConfigError, InputError } from '../domain/errors.ts'
+import type { Fact } from '../domain/record.ts'
+import type { Operation } from '../domain/words.ts'
+import { issueText, urlOf, type PreparedRequest } from './client.ts'
+import type { BulkEndpoint, DeferredEndpoint, StartedQuery } from './endpoints/bulk-endpoint.ts'
+import { contactLookupBatch } from './endpoints/contact-lookup.ts'
+import type { Paths } from './endpoints/paths.ts'
+import { redemptionBatch } from './endpoints/redemption.ts'
+
+type AnyBulk = BulkEndpoint<unknown, unknown> | DeferredEndpoint<unknown, unknown>
+// Entries are only ever given back to the endpoint whose schema has made them.
+const endpoints = [contactLookupBatch, redemptionBatch] as unknown as readonly AnyBulk[]
+
+/** One HTTP request that answers many lookups. Positions are those of the requests that it was prepared from. */
+export interface PreparedBulk extends Omit<PreparedRequest, 'decode'> {
+  /** For each entry of the body the requests that it answers: more than one where two are the same input. */
+  sent: readonly (readonly number[])[]
+  /** Requests that are not in the body, and why: there is nothing to search by, or they can only be sent alone. */
+  skipped: readonly { index: number; reason: string }[]
+  /** One fact for each request that was sent. Never throws. */
+  decode: (body: string) => Map<number, Fact>
+  /** Present when the answer is not in the first response: what the start says, to be asked for with `prepareQuery`. */
+  started?: (body: string) => StartedQuery | undefined
+}
+
+export interface BulkOptions {
+  paths?: Paths
+  /** Entries in one request; never more than the endpoint takes. */
+  max?: number
+}
+
+/** How many lookups of an operation fit in one request; 1 when they can only be sent alone. */
+export function bulkSize(operation: Operation, max = Infinity): number {
+  return Math.min(max, find(operation)?.max ?? 1)
+}
+
+/** Lookups with the same group may go in one request. Undefined: this one can only be sent alone. */
+export function bulkGroup(operation: Operation, request: Record<string, unknown>): string | undefined {
+  const endpoint = find(operation)
+  const halves = endpoint?.split(request)
+  const shared = halves && endpoint?.shared.safeParse(halves.shared)
+  return shared?.success ? `${operation} ${JSON.stringify(shared.data)}` : undefined
+}
+
+/**
+ * Puts the requests of single lookups into one bulk request. An entry that the service could not search by is left out
+ * and named. Throws InputError when none is left, when they do not belong together, or when there are too many.
+ */
+export function prepareBulk(
+  serviceUrl: string,
+  operation: Operation,
+  requests: readonly Record<string, unknown>[],
+  options: BulkOptions = {},
+): PreparedBulk {
+  const endpoint = found(operation)
+  const skipped: { index: number; reason: string }[] = []
+  const entries = new Map<string, { entry: unknown; indexes: number[] }>()
+  const shared = new Map<string, unknown>()
+  for (const [index, request] of requests.entries()) {
+    const checked = checkedHalves(endpoint, request)
+    if ('reason' in checked) {
+      skipped.push({ index, reason: checked.reason })
+      continue
+    }
+    shared.set(JSON.stringify(checked.shared), checked.shared)
+    const identity = endpoint.identity(checked.entry)
+    const known = entries.get(identity)
+    if (known) known.indexes.push(index)
+    else entries.set(identity, { entry: checked.entry, indexes: [index] })
+  }
+  if (entries.size === 0)
+    throw new InputError('nothing_searchable', `${operation}: no entry can be searched for`)
+  if (shared.size > 1)
+    throw new InputError('mixed_bulk', `${operation}: the entries differ in what is sent once`)
+  if (entries.size > bulkSize(operation, options.max)) {
+    throw new InputError(
+      'bulk_too_large',
+      `${operation}: ${entries.size} entries, ${bulkSize(operation, options.max)} at most`,
+    )
+  }
+  const all = [...entries.values()]
+  const body = endpoint.body(
+    all.map(({ entry }) => entry),
+    [...shared.values()][0],
+  )
+  return prepared(serviceUrl, endpoint, body, { sent: all.map(({ indexes }) => indexes), skipped }, options)
+}
+
+/** The same request out of a body that was sent before: position n of its facts is entry n of the body. */
+export function resumeBulk(
+  serviceUrl: string,
+  operation: Operation,
+  body: string,
+  options: BulkOptions = {},
+): PreparedBulk {
+  const endpoint = found(operation)
+  const parsed = JSON.parse(body) as Record<string, unknown>
+  const sent = endpoint.entriesOf(parsed).map((_, index) => [index])
+  return { ...prepared(serviceUrl, endpoint, parsed, { sent, skipped: [] }, options), body }
+}
+
+/** Asks a started request for its answer. Free, and good for any number of times; `decode` is that of the start. */
+export function prepareQuery(
+  serviceUrl: string,
+  operation: Operation,
+  queryId: string,
+  { paths = {} }: BulkOptions = {},
+): Omit<PreparedRequest, 'decode'> {
+  const { method, ...endpoint } = found(operation)
+  if (!('query' in endpoint)) throw new ConfigError('no_query', `nothing is asked for later by ${operation}`)
+  const { name, path, timeoutMs, body } = endpoint.query
+  const url = urlOf(serviceUrl, paths[name] ?? path)
+  return {
+    operation,
+    endpoint: `${method} ${url}`,
+    method,
+    url,
+    body: JSON.stringify(body(queryId)),
+    timeoutMs,
+  }
+}
+
+function prepared(
+  serviceUrl: string,
+  endpoint: AnyBulk,
+  body: Record<string, unknown>,
+  { sent, skipped }: Pick<PreparedBulk, 'sent' | 'skipped'>,
+  { paths = {} }: BulkOptions,
+): PreparedBulk {
+  const { operation, method, timeoutMs } = endpoint
+  const url = urlOf(serviceUrl, paths[endpoint.name] ?? endpoint.path)
+  const entries = endpoint.entriesOf(body)
+  return {
+    operation,
+    endpoint: `${method} ${url} (${endpoint.priceClass(entries, endpoint.shared.parse(besidePeoples(body)))})`,
+    method,
+    url,
+    body: JSON.stringify(body),
+    timeoutMs,
+    sent,
+    skipped,
+    decode(answer) {
+      const facts = endpoint.decode(answer, entries)
+      return new Map(sent.flatMap((indexes, at) => indexes.map((index) => [index, facts.get(at)!] as const)))
+    },
+    ...('started' in endpoint && { started: endpoint.started }),
+  }
+}
+
+function checkedHalves(
+  endpoint: AnyBulk,
+  request: Record<string, unknown>,
+): { entry: unknown; shared: unknown } | { reason: string } {
+  const halves = endpoint.split(request)
+  if (!halves) return { reason: 'it can only be sent alone' }
+  const entry = endpoint.entry.safeParse(halves.entry)
+  if (!entry.success) return { reason: issueText(entry.error) }
+  const shared = endpoint.shared.safeParse(halves.shared)
+  if (!shared.success) return { reason: issueText(shared.error) }
+  return { entry: entry.data, shared: shared.data }
+}
+
+function besidePeoples(body: Record<string, unknown>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(body).filter(([name]) => name !== 'peoples'))
+}
+
+function found(operation: Operation): AnyBulk {
+  const endpoint = find(operation)
+  if (!endpoint) throw new ConfigError('no_bulk', `${operation} is only sent one by one`)
+  return endpoint
+}
+
+function find(operation: Operation): AnyBulk | undefined {
+  return endpoints.find((candidate) => candidate.operation === operation)
+}

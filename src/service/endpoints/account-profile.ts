@@ -1,0 +1,43 @@
+import { z } from 'zod'
+import { accountSchema, accountUsageSchema } from '../schema/account.ts'
+import { creditsOf } from '../schema/metadata.ts'
+import type { Fact } from '../../domain/record.ts'
+import { decodeData, type Endpoint } from './endpoint.ts'
+import { defaultPaths } from './paths.ts'
+
+/** Credit and plan limits of the workspace that an API key names. Free; without an API key there is no workspace. */
+export const accountProfile = {
+  operation: 'account.profile',
+  name: 'accountProfile',
+  method: 'POST',
+  path: defaultPaths.accountProfile,
+  request: z.strictObject({}),
+  timeoutMs: 15_000,
+  decode: withCredits(decodeData(accountSchema)),
+} satisfies Endpoint
+
+/** What the workspace has used: the service's own count, against which the ledger's is held. */
+export const accountUsage = {
+  operation: 'account.profile',
+  name: 'accountUsage',
+  method: 'POST',
+  path: defaultPaths.accountUsage,
+  request: z.strictObject({}),
+  timeoutMs: 15_000,
+  decode: withCredits(decodeData(accountUsageSchema)),
+} satisfies Endpoint
+
+/** The counts stand in the record, or only in the credit block: both are read into the same two fields. */
+function withCredits(decode: (body: string) => Fact): (body: string) => Fact {
+  return (body) => {
+    const fact = decode(body)
+    const credits = creditsOf(body)
+    if (fact.outcome === 'unreadable' || !credits) return fact
+    const { credit, topupCredit } = credits
+    const counts = {
+      ...(credit !== undefined && { credit }),
+      ...(topupCredit !== undefined && { topup_credit: topupCredit }),
+    }
+    return { outcome: 'found', data: { ...counts, ...fact.data } }
+  }
+}

@@ -1,0 +1,53 @@
+import { z } from 'zod'
+import type { BulkEndpoint } from './bulk-endpoint.ts'
+import {
+  contactEntrySchema,
+  inputsOf,
+  singleContactSchema,
+  switchSchema,
+  type ContactEntry,
+} from './contact-entry.ts'
+import { decodeContacts } from './decode-contacts.ts'
+import type { Endpoint } from './endpoint.ts'
+import { defaultPaths } from './paths.ts'
+
+/**
+ * A contact by e-mail, by phone, or by name with domain or company (service.md, 4.4). One credit a billable match; a miss
+ * is free of credits.
+ */
+export const contactLookup = {
+  operation: 'contact.lookup',
+  name: 'contactLookup',
+  method: 'POST',
+  path: defaultPaths.contactLookup,
+  request: singleContactSchema,
+  timeoutMs: 30_000,
+  // The entry itself is not needed to place a single answer.
+  decode: (body) => decodeContacts(body, [{}]).get(0)!,
+} satisfies Endpoint
+
+export interface ContactSettings {
+  /** Whether an entry whose e-mail or phone finds nobody is also searched by name. An entry with neither always is. */
+  is_enable_similarity_search?: boolean | undefined
+}
+
+/** Many contacts in one request; duplicates among them cost nothing. */
+export const contactLookupBatch = {
+  operation: 'contact.lookup',
+  name: 'contactLookupBatch',
+  method: 'POST',
+  path: defaultPaths.contactLookupBatch,
+  timeoutMs: 60_000,
+  max: 100,
+  entry: contactEntrySchema,
+  shared: z.strictObject({ is_enable_similarity_search: switchSchema.optional() }),
+  split: ({ is_enable_similarity_search: similarity, ...entry }) => ({
+    entry,
+    shared: similarity === undefined ? {} : { is_enable_similarity_search: similarity },
+  }),
+  identity: (entry) => inputsOf(entry)[0] ?? '',
+  body: (entries, shared) => ({ peoples: entries, ...shared }),
+  entriesOf: (body) => z.object({ peoples: z.array(contactEntrySchema) }).parse(body).peoples,
+  priceClass: (entries) => `${entries.length} ${entries.length === 1 ? 'entry' : 'entries'}`,
+  decode: decodeContacts,
+} satisfies BulkEndpoint<ContactEntry, ContactSettings>

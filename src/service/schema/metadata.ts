@@ -1,0 +1,110 @@
+import { z } from 'zod'
+
+const count = z
+  .union([
+    z.number(),
+    z
+      .string()
+      .regex(/^-?\d+(\.\d+)?$/)
+      .transform(Number),
+  ])
+  .nullish()
+  .catch(undefined)
+
+/** The block in which the service says what an answer cost and what is left. Credits, not USD. */
+export const creditBlockSchema = z.looseObject({
+  credit: count,
+  topup_credit: count,
+  total_credit_cost: count,
+})
+
+/** Credits of the service; a field that the answer does not tell is absent. */
+export interface Credits {
+  /** Left of the plan. */
+  credit?: number
+  /** Left of what was bought besides. */
+  topupCredit?: number
+  /** What this answer cost. 0 is an answer that was free, absent one that does not say. */
+  totalCreditCost?: number
+}
+
+/** A body key that the service did not take as it was sent. Names only: the value may be personal data. */
+export type RequestWarning =
+  { kind: 'ignored'; field: string } | { kind: 'renamed'; field: string; to?: string }
+
+/**
+ * The credit block of an answer, which is seen both at `metadata.profile` and at `data.profile`. Undefined when neither
+ * holds one. Never throws, whatever the body is.
+ */
+export function creditsOf(body: string | unknown): Credits | undefined {
+  const answer = parsed(body)
+  for (const place of [answer?.['metadata'], answer?.['data']]) {
+    const block = creditBlockSchema.safeParse(record(place)?.['profile'])
+    if (!block.success || !isCreditBlock(block.data)) continue
+    const { credit, topup_credit: topupCredit, total_credit_cost: totalCreditCost } = block.data
+    return {
+      ...(typeof credit === 'number' && { credit }),
+      ...(typeof topupCredit === 'number' && { topupCredit }),
+      ...(typeof totalCreditCost === 'number' && { totalCreditCost }),
+    }
+  }
+  return undefined
+}
+
+/** True of a block that holds at least one of the three counts: `profile` may mean something else in a record. */
+export function isCreditBlock(value: unknown): boolean {
+  const block = record(value)
+  return ['credit', 'topup_credit', 'total_credit_cost'].some((name) => name in (block ?? {}))
+}
+
+/**
+ * What the service says of the request's own keys (`metadata.ignored_fields`, `metadata.renamed_fields`), each once.
+ * The form of a renaming is not documented: a list of names, of `{from, to}` and an object `old: new` are all read.
+ */
+export function warningsOf(body: string | unknown): RequestWarning[] {
+  const metadata = record(parsed(body)?.['metadata'])
+  const ignored = strings(metadata?.['ignored_fields']).map((field) => ({ kind: 'ignored' as const, field }))
+  const all = [...ignored, ...renamings(metadata?.['renamed_fields'])]
+  return all.filter((each, at) => all.findIndex((other) => same(each, other)) === at)
+}
+
+function renamings(value: unknown): RequestWarning[] {
+  if (Array.isArray(value)) {
+    return value.flatMap((each): RequestWarning[] => {
+      if (typeof each === 'string') return [{ kind: 'renamed', field: each }]
+      const entry = record(each)
+      const field = entry?.['from'] ?? entry?.['old'] ?? entry?.['field']
+      const to = entry?.['to'] ?? entry?.['new']
+      if (typeof field !== 'string') return entry ? renamings(entry) : []
+      return [{ kind: 'renamed', field, ...(typeof to === 'string' && { to }) }]
+    })
+  }
+  return Object.entries(record(value) ?? {}).map(([field, to]) => ({
+    kind: 'renamed',
+    field,
+    ...(typeof to === 'string' && { to }),
+  }))
+}
+
+function same(one: RequestWarning, other: RequestWarning): boolean {
+  return one.kind === other.kind && one.field === other.field
+}
+
+function strings(value: unknown): string[] {
+  return Array.isArray(value) ? value.filter((each) => typeof each === 'string') : []
+}
+
+function parsed(body: unknown): Record<string, unknown> | undefined {
+  if (typeof body !== 'string') return record(body)
+  try {
+    return record(JSON.parse(body))
+  } catch {
+    return undefined
+  }
+}
+
+function record(value: unknown): Record<string, unknown> | undefined {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+    ? (value as Record<string, unknown>)
+    : undefined
+}
