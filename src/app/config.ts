@@ -9,6 +9,7 @@ import type { Caps } from '../pay/budget.ts'
 import { basePolicy, type SpendingPolicy } from '../pay/policy.ts'
 import { hubspotConfig, salesforceConfig, type HubspotConfig, type SalesforceConfig } from './crm-config.ts'
 import { version } from './version.ts'
+import { policiesSchema, retentionSchema, type Policies } from './data-rules.ts'
 import type { Environment } from './environment.ts'
 
 const usd = z.union([z.string(), z.number()]).transform((value, context) => {
@@ -67,6 +68,9 @@ export const fileSchema = z.strictObject({
     })
     .optional(),
   freshness: z.strictObject({ foundDays: days.optional(), notFoundDays: days.optional() }).optional(),
+  /** What may be written over what, a connector and field. */
+  policies: policiesSchema.optional(),
+  retention: retentionSchema.optional(),
   pacing: z
     .strictObject({
       concurrency: z.number().int().min(1).max(500).optional(),
@@ -82,6 +86,8 @@ export const fileSchema = z.strictObject({
           mapping: mappingSchema.optional(),
           /** Requests in ten seconds that the account's plan allows a private app (100 or 190). */
           tenSecondLimit: z.number().int().positive().optional(),
+          /** Searches a second that the account allows. */
+          searchLimit: z.number().int().positive().optional(),
         })
         .optional(),
       salesforce: z
@@ -132,6 +138,9 @@ export interface Config {
   rebuyLost: boolean
   caps: Caps & { runAtomic: Atomic; dayAtomic: Atomic }
   freshDays: { found: number; notFound: number }
+  policies: Policies
+  /** Undefined: for ever. */
+  answersKeptDays: number | undefined
   concurrency: number
   startPerSecond: number | undefined
   maxPerSecond: number | undefined
@@ -211,6 +220,8 @@ export function resolveConfig(env: Environment, file: z.output<typeof fileSchema
       ...(file.budgets?.creditsDay ? { creditsDay: BigInt(file.budgets.creditsDay) * 1_000_000n } : {}),
     },
     freshDays: { found: file.freshness?.foundDays ?? 90, notFound: file.freshness?.notFoundDays ?? 30 },
+    policies: file.policies ?? {},
+    answersKeptDays: file.retention?.answersDays,
     concurrency: file.pacing?.concurrency ?? 32,
     startPerSecond: file.pacing?.startPerSecond,
     maxPerSecond: file.pacing?.maxPerSecond,

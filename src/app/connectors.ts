@@ -24,14 +24,17 @@ export async function openConnector(
   budget: CallBudget | undefined,
 ): Promise<Connector> {
   if (name === 'hubspot' && config.hubspot) {
-    const { auth, baseUrl, mapping, tenSecondLimit } = config.hubspot
+    const { auth, baseUrl, mapping, tenSecondLimit, searchLimit } = config.hubspot
     const { createHubspotConnector } = await import('../connectors/hubspot/index.ts')
     return createHubspotConnector({
       ...auth,
       mapping: resolveMapping(hubspotMapping, mapping),
       ...(baseUrl === undefined ? {} : { baseUrl }),
       ...(budget ? { budget } : {}),
-      ...(tenSecondLimit === undefined ? {} : { limits: { perTenSeconds: tenSecondLimit } }),
+      limits: {
+        ...(tenSecondLimit === undefined ? {} : { perTenSeconds: tenSecondLimit }),
+        ...(searchLimit === undefined ? {} : { searchPerSecond: searchLimit }),
+      },
     })
   }
   if (name === 'salesforce' && config.salesforce) {

@@ -18,10 +18,12 @@ import { prepareRequest } from '../service/client.ts'
 import { createLogoClient } from '../service/logo.ts'
 import { createTransport } from '../service/transport.ts'
 import { openDatabase, type OpenDatabase } from '../store/database.ts'
+import { createFieldWriteLedger, type FieldWriteLedger } from '../store/field-writes.ts'
 import { createLookupLedger, type LookupLedger } from '../store/lookups.ts'
 import { ledgerId } from '../store/meta.ts'
 import { createRunLedger, type RunLedger } from '../store/runs.ts'
 import { createSpendSwitch, type SpendSwitch } from '../store/spend-switch.ts'
+import { createSuppressionLedger, type SuppressionLedger } from '../store/suppressions.ts'
 import { createTaskLedger, type TaskLedger } from '../store/tasks.ts'
 import type { Config } from './config.ts'
 import { createLog, type Log } from './log.ts'
@@ -36,6 +38,8 @@ export interface Context {
   runs: RunLedger
   tasks: TaskLedger
   lookups: LookupLedger
+  fieldWrites: FieldWriteLedger
+  suppressions: SuppressionLedger
   spendSwitch: SpendSwitch
   chain: Chain
   connectors: Map<string, Connector>
@@ -80,6 +84,8 @@ export async function createContext(config: Config, overrides: Overrides = {}): 
   const runs = createRunLedger(db, { now })
   const tasks = createTaskLedger(db, { now })
   const lookups = createLookupLedger(db, { now })
+  const fieldWrites = createFieldWriteLedger(db, { now })
+  const suppressions = createSuppressionLedger(db, { now, salt: () => ledgerId(db, randomBytes) })
   const spendSwitch = createSpendSwitch(db, { now })
   const chain = createChain({ rpcUrl: config.rpcUrl, asset: config.policy.asset })
 
@@ -163,6 +169,8 @@ export async function createContext(config: Config, overrides: Overrides = {}): 
     runs,
     tasks,
     lookups,
+    fieldWrites,
+    suppressions,
     spendSwitch,
     chain,
     connectors: new Map(),

@@ -8,6 +8,8 @@ import { createLookUp } from '../workers/look-up.ts'
 import { startSweep } from '../workers/sweep.ts'
 import { createWriteBack } from '../workers/write-back.ts'
 import type { Context } from './context.ts'
+import { ruleOf } from './data-rules.ts'
+import { createRecordForms } from './record-form.ts'
 import { obeyOrder } from './spend-order.ts'
 
 export interface Crew {
@@ -70,6 +72,10 @@ export async function startCrew(context: Context, { owner, onHalt, onLongWait }:
   })
   const writeBack = createWriteBack({
     tasks,
+    fieldWrites: context.fieldWrites,
+    rule: (connector, field) => ruleOf(config.policies, connector, field),
+    formOf: createRecordForms(config),
+    suppressed: context.suppressions.match,
     connector: (name) => context.connectors.get(name),
     batchSize: 2_000,
     onHalt,

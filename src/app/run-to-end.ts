@@ -63,7 +63,14 @@ export async function runToEnd(context: Context, options: RunOptions): Promise<R
     halt.abort()
   }
   try {
-    const settings = { runs, tasks, lookups, advance: crew.advance, onPage: () => crew.wake() }
+    const settings = {
+      runs,
+      tasks,
+      lookups,
+      advance: crew.advance,
+      suppressed: context.suppressions.match,
+      onPage: () => crew.wake(),
+    }
     await scanPatiently(
       () => scan(run, connector, settings, { ...options.source, signal: stop }),
       leave,

@@ -8,7 +8,7 @@ import {
   type FieldMapping,
   type IdentityField,
 } from './mapping.ts'
-import { nearNames } from './mapping-near.ts'
+import { nearNames } from './near-names.ts'
 
 const property = z.string().min(1)
 const fieldSchema = z.strictObject({

@@ -1,5 +1,5 @@
 import { fieldNames } from './fields.ts'
-import { nearNames } from './mapping-near.ts'
+import { nearNames } from './near-names.ts'
 import type { Identity } from './record.ts'
 import type { ObjectKind } from './words.ts'
 

@@ -121,7 +121,15 @@ export function createRunLedger(db: Database, options: { now: () => Date }): Run
     },
 
     async markScanned(id) {
-      await db.updateTable('runs').set({ scanned_at: now(), state: 'working' }).where('id', '=', id).execute()
+      await db
+        .updateTable('runs')
+        // A plan stays a plan: it is scanned like a run and never worked on.
+        .set({
+          scanned_at: now(),
+          state: sql<RunState>`case state when 'scanning' then 'working' else state end`,
+        })
+        .where('id', '=', id)
+        .execute()
     },
 
     async countRequests(id, { unpaid = 0, rateLimited = 0 }) {

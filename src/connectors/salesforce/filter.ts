@@ -1,5 +1,5 @@
 import { ConfigError } from '../../domain/errors.ts'
-import { nearNames } from '../../domain/mapping-near.ts'
+import { nearNames } from '../../domain/near-names.ts'
 import type { ScanFilter } from '../connector.ts'
 import type { DescribedObject, SalesforceField } from './schema-cache.ts'
 import { soqlName, soqlText, soqlTime } from './soql.ts'

@@ -103,9 +103,9 @@ function present(row: Row, mapping: EntityMapping, object: DescribedObject): Cur
   if (row['IsConverted'] === true) return { state: 'converted' }
   const found = flatten(row)
   const values: Record<string, FieldValue> = {}
-  for (const [canonical, { property }] of Object.entries(mapping.fields)) {
-    const field = object.fields.get(property)
-    const value = field && fromCrm(found[property], field)
+  for (const [canonical, wanted] of Object.entries(mapping.fields)) {
+    const field = object.fields.get(wanted.property)
+    const value = field && fromCrm(found[wanted.property], field, wanted)
     if (value !== undefined) values[canonical] = value
   }
   return { state: 'present', values }

@@ -1,0 +1,50 @@
+/**
+ * The names most like a wrong one, the nearest first, at most three: a slip of the keyboard apart, or one within the
+ * other. Letter case and punctuation do not count.
+ */
+export function nearNames(name: string, known: readonly string[], limit = 3): string[] {
+  const word = letters(name)
+  if (word === '') return []
+  return known
+    .map((candidate) => ({ candidate, distance: distanceTo(word, letters(candidate)) }))
+    .filter(({ distance }) => distance <= Math.max(1, word.length / 3))
+    .sort((a, b) => a.distance - b.distance)
+    .slice(0, limit)
+    .map(({ candidate }) => candidate)
+}
+
+function distanceTo(word: string, candidate: string): number {
+  const distance = editDistance(word, candidate)
+  const [short, long] = word.length < candidate.length ? [word, candidate] : [candidate, word]
+  // `employees` for `numberofemployees`: far apart by letters, and yet what was meant. Behind true slips.
+  const isWithin = short.length >= 4 && long.includes(short)
+  return isWithin ? Math.min(distance, Math.max(1, word.length / 3)) : distance
+}
+
+/** Letters put in, left out, replaced, or swapped with their neighbour, each counted once. */
+export function editDistance(from: string, to: string): number {
+  let beforeLast: number[] = []
+  let last = Array.from({ length: to.length + 1 }, (_, index) => index)
+  for (let i = 1; i <= from.length; i++) {
+    const row = [i]
+    for (let j = 1; j <= to.length; j++) {
+      const replaced = (last[j - 1] as number) + (from[i - 1] === to[j - 1] ? 0 : 1)
+      let least = Math.min(replaced, (last[j] as number) + 1, (row[j - 1] as number) + 1)
+      const isSwapped = i > 1 && j > 1 && from[i - 1] === to[j - 2] && from[i - 2] === to[j - 1]
+      if (isSwapped) least = Math.min(least, (beforeLast[j - 2] as number) + 1)
+      row.push(least)
+    }
+    beforeLast = last
+    last = row
+  }
+  return last[to.length] as number
+}
+
+/** What is compared of a name: `Number of Employees` and `number_of_employees` are the same. */
+export function letters(name: string): string {
+  return name
+    .normalize('NFKD')
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N}]+/gu, '')
+    .slice(0, 60)
+}
