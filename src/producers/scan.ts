@@ -2,6 +2,7 @@ import type { Connector, ScanOptions, ScanPage } from '../connectors/connector.t
 import type { LookupKey } from '../domain/keys.ts'
 import { nextStep, recipes, type LookupWanted } from '../domain/planner.ts'
 import type { SourceRecord } from '../domain/record.ts'
+import { marksOf, type Mark } from '../domain/subject.ts'
 import type { LookupLedger } from '../store/lookups.ts'
 import type { Run, RunLedger } from '../store/runs.ts'
 import type { NewTask, TaskLedger } from '../store/tasks.ts'
@@ -17,6 +18,8 @@ export interface ScanSettings {
   lookups: Pick<LookupLedger, 'want' | 'facts'>
   /** Absent for a plan: then tasks are stored, and nothing is asked for. */
   advance?: Advance
+  /** Which of these subjects, by their place, are to be left alone. Absent: none. */
+  suppressed?: (subjects: readonly (readonly Mark[])[]) => Promise<ReadonlySet<number>>
   onPage?: (records: number) => void
 }
 
@@ -51,10 +54,10 @@ export async function scan(
 }
 
 async function storePage(run: Run, page: ScanPage, before: number, options: ScanSettings): Promise<void> {
+  const suppressed = await options.suppressed?.(page.records.map(({ identity }) => marksOf(identity)))
   const planned = page.records.map((record, index) => ({
     ordinal: before + index + 1,
-    record,
-    ...firstStep(run, record, page.ownWrites),
+    ...(suppressed?.has(index) ? leftAlone(record) : { record, ...firstStep(run, record, page.ownWrites) }),
   }))
   const wanted = planned.flatMap(({ lookup }) => (lookup ? [lookup] : []))
   const firsts = await options.tasks.firstOrdinals(
@@ -98,6 +101,11 @@ async function moveOnCached(
 interface FirstStep {
   lookup?: LookupWanted
   ended?: { status: 'unchanged' | 'skipped' | 'rejected'; reason: string }
+}
+
+/** Of whom nothing is to be known, nothing is kept. */
+function leftAlone(record: SourceRecord): FirstStep & { record: SourceRecord } {
+  return { record: { ...record, identity: {} }, ended: { status: 'skipped', reason: 'suppressed' } }
 }
 
 function firstStep(run: Run, record: SourceRecord, ownWrites: ReadonlySet<string> | undefined): FirstStep {

@@ -1,7 +1,8 @@
 import type { ColumnType, Generated } from 'kysely'
 import type { LookupKey } from '../domain/keys.ts'
+import type { MarkKind } from '../domain/subject.ts'
 import type { ChargeState, Currency, Protocol } from '../domain/payment.ts'
-import type { Fact, Identity, Patch } from '../domain/record.ts'
+import type { Fact, FieldValue, Identity, Patch } from '../domain/record.ts'
 import type { ObjectKind, Operation, TaskStatus } from '../domain/words.ts'
 
 /** A jsonb column: read as a value, written as its text. */
@@ -10,6 +11,8 @@ type NullableJson<T> = ColumnType<T | null, string | null, string | null>
 
 /** `stopped`: somebody interrupted it; nothing of it is bought until the same run is started again. */
 export type RunState = 'planned' | 'scanning' | 'working' | 'stopped' | 'parked' | 'finished' | 'failed'
+/** `superseded`: a later write took its place, or nobody can tell any more whether it came to pass. */
+export type FieldWriteState = 'intended' | 'written' | 'undone' | 'superseded'
 export type LookupState = 'waiting' | 'parked' | 'answered' | 'failed'
 
 /** The tables as Kysely sees them; the migrations are the truth. */
@@ -63,6 +66,7 @@ export interface Tables {
     waiting_for: LookupKey | null
     steps: Generated<LookupKey[]>
     patch: NullableJson<Patch>
+    replaced: Generated<string[]>
     reason: string | null
     updated_at: Date
   }
@@ -92,6 +96,49 @@ export interface Tables {
     closed_at: Date | null
   }
   budgets: { scope: string; committed_atomic: bigint }
+  field_writes: {
+    id: Generated<bigint>
+    task_id: bigint
+    run_id: string
+    connector: string
+    entity: string
+    record_id: string
+    field: string
+    old_value: NullableJson<FieldValue>
+    new_value: NullableJson<FieldValue>
+    lookup_key: LookupKey | null
+    price_atomic: Generated<bigint>
+    currency: Currency | null
+    state: FieldWriteState
+    superseded_by: bigint | null
+    intended_at: Date
+    written_at: Date | null
+    undone_at: Date | null
+  }
+  suppressions: { kind: MarkKind; digest: string; added_at: Date }
+  plans: {
+    id: string
+    kind: 'csv' | 'sync'
+    connector: string
+    object: ObjectKind
+    entity: string
+    recipe: string
+    job: Json<Record<string, unknown>>
+    document: Json<Record<string, unknown>>
+    to_buy: number
+    price_atomic: bigint
+    high_atomic: bigint
+    run_id: string | null
+    made_at: Date
+  }
+  plan_records: {
+    plan_id: string
+    ordinal: number
+    record_id: string
+    digest: string
+    lookup_key: LookupKey | null
+    preview: NullableJson<Record<string, unknown>>
+  }
   switches: { name: string; is_on: boolean; reason: string | null; changed_at: Date }
   watermarks: {
     connector: string

@@ -1,8 +1,9 @@
-import { sql } from 'kysely'
+import { sql, type Transaction } from 'kysely'
 import type { LookupKey } from '../domain/keys.ts'
 import type { Identity, Patch } from '../domain/record.ts'
 import { openTaskStatuses, type ObjectKind, type TaskStatus } from '../domain/words.ts'
 import type { Database } from './database.ts'
+import type { Tables } from './schema.ts'
 
 export interface NewTask {
   ordinal: number
@@ -42,7 +43,19 @@ export interface ReadyTask {
   id: bigint
   runId: string
   recordId: string
+  identity: Identity
+  /** The lookups that told what the patch says, in the order in which they were made. */
+  steps: LookupKey[]
   patch: Patch
+}
+
+export interface TaskResult {
+  id: bigint
+  status: TaskStatus
+  patch: Patch | null
+  /** The fields of the patch that took a value's place. */
+  replaced?: readonly string[]
+  reason: string | null
 }
 
 export interface TaskRow {
@@ -67,9 +80,7 @@ export interface TaskLedger {
   move(moves: TaskMove[]): Promise<void>
   ready(connector: string, entity: string, limit: number): Promise<ReadyTask[]>
   readyGroups(): Promise<{ connector: string; entity: string }[]>
-  finish(
-    results: { id: bigint; status: TaskStatus; patch: Patch | null; reason: string | null }[],
-  ): Promise<void>
+  finish(results: readonly TaskResult[]): Promise<void>
   page(runId: string, afterOrdinal: number, limit: number): Promise<TaskRow[]>
   counts(runId: string): Promise<Record<TaskStatus, number>>
   /** Why tasks did not end as written, most frequent first. */
@@ -188,7 +199,7 @@ export function createTaskLedger(db: Database, options: { now: () => Date }): Ta
       const rows = await db
         .selectFrom('tasks')
         .innerJoin('runs', 'runs.id', 'tasks.run_id')
-        .select(['tasks.id', 'tasks.run_id', 'record_id', 'patch'])
+        .select(['tasks.id', 'tasks.run_id', 'record_id', 'identity', 'steps', 'patch'])
         .where('tasks.status', '=', 'ready')
         .where('connector', '=', connector)
         .where('entity', '=', entity)
@@ -199,6 +210,8 @@ export function createTaskLedger(db: Database, options: { now: () => Date }): Ta
         id: row.id,
         runId: row.run_id,
         recordId: row.record_id,
+        identity: row.identity,
+        steps: row.steps,
         patch: row.patch ?? {},
       }))
     },
@@ -213,15 +226,7 @@ export function createTaskLedger(db: Database, options: { now: () => Date }): Ta
         .execute()
     },
 
-    async finish(results) {
-      for (const page of pages(results, 500)) {
-        const rows = JSON.stringify(page.map((result) => ({ ...result, id: String(result.id) })))
-        await sql`
-          update tasks set status = done.status, patch = done.patch, reason = done.reason, updated_at = ${now()}
-          from jsonb_to_recordset(${rows}::jsonb) as done (id bigint, status text, patch jsonb, reason text)
-          where tasks.id = done.id and tasks.status = 'ready'`.execute(db)
-      }
-    },
+    finish: (results) => finishTasks(db, results, now()),
 
     async page(runId, afterOrdinal, limit) {
       const rows = await db
@@ -314,6 +319,30 @@ export function createTaskLedger(db: Database, options: { now: () => Date }): Ta
   }
 }
 
+/** Only a task that is ready ends: one that another process has ended stays as that one left it. */
+export async function finishTasks(
+  db: Database | Transaction<Tables>,
+  results: readonly TaskResult[],
+  at: Date,
+): Promise<void> {
+  for (const page of pages(results, 500)) {
+    const rows = JSON.stringify(
+      page.map(({ id, status, patch, replaced, reason }) => ({
+        id: String(id),
+        status,
+        patch,
+        replaced: replaced ?? [],
+        reason,
+      })),
+    )
+    await sql`
+      update tasks set status = done.status, patch = done.patch, reason = done.reason, updated_at = ${at},
+        replaced = array(select jsonb_array_elements_text(done.replaced))
+      from jsonb_to_recordset(${rows}::jsonb) as done (id bigint, status text, patch jsonb, replaced jsonb, reason text)
+      where tasks.id = done.id and tasks.status = 'ready'`.execute(db)
+  }
+}
+
 function toWaiting(row: {
   id: bigint
   run_id: string
@@ -340,6 +369,6 @@ function toWaiting(row: {
   }
 }
 
-function* pages<T>(items: T[], size: number): Generator<T[]> {
+function* pages<T>(items: readonly T[], size: number): Generator<T[]> {
   for (let start = 0; start < items.length; start += size) yield items.slice(start, start + size)
 }

@@ -1,18 +1,26 @@
 import type { Connector, CurrentRecord, WriteResult } from '../connectors/connector.ts'
 import { ConfigError, RetriableError } from '../domain/errors.ts'
-import { fillBlank } from '../domain/policy.ts'
-import type { Patch } from '../domain/record.ts'
-import type { TaskStatus } from '../domain/words.ts'
+import type { FieldRule } from '../domain/policy.ts'
+import type { FieldValue, Patch } from '../domain/record.ts'
+import { marksOf, marksOfPatch, type Mark } from '../domain/subject.ts'
 import type { WriteBackJob } from '../queues/jobs.ts'
 import type { Outcome } from '../queues/queues.ts'
+import type { FieldWriteLedger, Settled, WriteHistory } from '../store/field-writes.ts'
 import type { ReadyTask, TaskLedger } from '../store/tasks.ts'
+import { sourceOf } from './field-source.ts'
+import { judge, type Judgement } from './judge.ts'
 
 /** A wait that is longer than this is told to whoever started the run. */
 const longWaitMs = 60_000
 
 export interface WriteBackOptions {
   tasks: Pick<TaskLedger, 'ready' | 'finish'>
+  fieldWrites: Pick<FieldWriteLedger, 'history' | 'intend' | 'settle'>
   connector: (name: string) => Connector | undefined
+  rule: (connector: string, field: string) => FieldRule
+  formOf: (connector: Connector, entity: string) => Promise<RecordForm>
+  /** Which of these subjects, by their place, are to be left alone. */
+  suppressed: (subjects: readonly (readonly Mark[])[]) => Promise<ReadonlySet<number>>
   batchSize: number
   /** Something that a person must mend: nothing more can be written. */
   onHalt: (error: ConfigError) => void
@@ -20,33 +28,43 @@ export interface WriteBackOptions {
   onLongWait: (ms: number, reason: string) => void
 }
 
-interface Result {
-  id: bigint
-  status: TaskStatus
-  patch: Patch | null
-  reason: string | null
+/** What the records of an entity can hold. */
+export interface RecordForm {
+  /** Whether they have a place for the field at all. */
+  has(field: string): boolean
+  /** How the values of a patch read once they stand in a record; what cannot stand there is left out. */
+  standing(patch: Patch): Record<string, FieldValue>
+}
+
+interface Batch {
+  results: Settled[]
+  retryInMs: number | undefined
 }
 
 /**
- * Drains the ready tasks of one connector and entity, batch by batch: reads the records again, keeps what may be written
- * over what stands there now, writes, and stores each record's result. A crash after the write and before the results
- * are stored repeats the batch, and the second time finds nothing left to change.
+ * Drains the ready tasks of one connector and entity, batch by batch: reads the records again, keeps what the rules allow
+ * over what stands there now, stores what is about to be written over what, writes, and stores each record's result
+ * together with its fields. A crash in between repeats the batch: what the first attempt wrote is found standing, counts
+ * as written, and keeps the old values of before that attempt.
  */
 export function createWriteBack(options: WriteBackOptions) {
+  const { tasks, fieldWrites } = options
+
   return async function writeBack({ connector: name, entity }: WriteBackJob): Promise<Outcome> {
     const connector = options.connector(name)
     if (!connector) return
     for (;;) {
-      const ready = await options.tasks.ready(name, entity, options.batchSize)
+      const ready = oncePerRecord(await tasks.ready(name, entity, options.batchSize))
       if (ready.length === 0) return
-      const written = await writeBatch(connector, entity, ready).catch(delayOrThrow)
-      await options.tasks.finish(written.results)
-      if (written.retryInMs !== undefined) return { againInMs: written.retryInMs }
+      const batch = await writeBatch(connector, entity, ready).catch(delayOrThrow)
+      if (isKept(connector)) await fieldWrites.settle(batch.results)
+      else await tasks.finish(batch.results)
+      if (batch.retryInMs !== undefined) return { againInMs: batch.retryInMs }
     }
   }
 
   /** The whole batch could not be written: its records stay ready, and come again. */
-  function delayOrThrow(error: unknown): { results: Result[]; retryInMs: number } {
+  function delayOrThrow(error: unknown): Batch {
     if (error instanceof ConfigError) {
       options.onHalt(error)
       return { results: [], retryInMs: longWaitMs }
@@ -56,40 +74,155 @@ export function createWriteBack(options: WriteBackOptions) {
     if (retryInMs > longWaitMs) options.onLongWait(retryInMs, error.message)
     return { results: [], retryInMs }
   }
+
+  async function writeBatch(connector: Connector, entity: string, ready: ReadyTask[]): Promise<Batch> {
+    const suppressed = await options.suppressed(
+      ready.map(({ identity, patch }) => [...marksOf(identity), ...marksOfPatch(patch)]),
+    )
+    const results = ready.filter((_, index) => suppressed.has(index)).map(leftAlone)
+    const wanted = ready.filter((_, index) => !suppressed.has(index))
+    if (wanted.length === 0) return { results, retryInMs: undefined }
+    const ids = wanted.map((task) => task.recordId)
+    const current = await connector.read(entity, ids)
+    const history = isKept(connector)
+      ? await fieldWrites.history(
+          connector.name,
+          entity,
+          ids,
+          wanted.map(({ id }) => id),
+        )
+      : noHistory
+    const form = isKept(connector) ? await options.formOf(connector, entity) : undefined
+    const judged = wanted.map((each) => {
+      const task = form ? { ...each, patch: placed(each.patch, form) } : each
+      const judgement = judge(task, current.get(task.recordId) as CurrentRecord, {
+        ours: history.ours.get(task.recordId) ?? {},
+        open: history.open.get(task.id) ?? [],
+        rule: (field) => options.rule(connector.name, field),
+      })
+      return { task, judgement }
+    })
+    results.push(...judged.flatMap(({ task, judgement }) => endedBefore(task, judgement)))
+    const toWrite = judged.flatMap(({ task, judgement }) =>
+      judgement.kind === 'write' ? [{ task, judgement }] : [],
+    )
+    if (toWrite.length === 0) return { results, retryInMs: undefined }
+    if (form) await intend(connector, entity, toWrite, form)
+    const outcomes = await connector.write(
+      entity,
+      toWrite.map(({ task, judgement }) => ({ id: task.recordId, patch: judgement.patch })),
+    )
+    let retryInMs: number | undefined
+    outcomes.forEach((outcome, index) => {
+      const { task, judgement } = toWrite[index] as (typeof toWrite)[number]
+      if (outcome.status === 'retry') retryInMs = Math.max(retryInMs ?? 0, outcome.afterMs)
+      else results.push(ended(task, judgement, outcome))
+    })
+    return { results, retryInMs }
+  }
+
+  /** Crash window: from here on the CRM may hold these values, whatever becomes of this process. */
+  async function intend(
+    connector: Connector,
+    entity: string,
+    toWrite: { task: ReadyTask; judgement: ToWrite }[],
+    form: RecordForm,
+  ): Promise<void> {
+    const intents = toWrite.flatMap(({ task, judgement }) =>
+      Object.entries(form.standing(judgement.patch)).map(([field, value]) => ({
+        taskId: task.id,
+        runId: task.runId,
+        recordId: task.recordId,
+        field,
+        old: judgement.current[field] ?? null,
+        new: value,
+        lookupKey: sourceOf(field, task.steps),
+      })),
+    )
+    await fieldWrites.intend(connector.name, entity, intents)
+  }
 }
 
-async function writeBatch(
-  connector: Connector,
-  entity: string,
-  ready: ReadyTask[],
-): Promise<{ results: Result[]; retryInMs: number | undefined }> {
-  const current = await connector.read(
-    entity,
-    ready.map((task) => task.recordId),
-  )
-  const judged = ready.map((task) => ({ task, ...judge(task, current.get(task.recordId)) }))
-  const toWrite = judged.filter(({ patch }) => patch !== undefined)
-  const written = await connector.write(
-    entity,
-    toWrite.map(({ task, patch }) => ({ id: task.recordId, patch: patch as Patch })),
-  )
-  const results: Result[] = judged.flatMap(({ task, result }) => (result ? [{ ...result, id: task.id }] : []))
-  let retryInMs: number | undefined
-  written.forEach((outcome, index) => {
-    const { task, patch } = toWrite[index] as (typeof toWrite)[number]
-    if (outcome.status === 'retry') {
-      retryInMs = Math.max(retryInMs ?? 0, outcome.afterMs)
-      return
-    }
-    const reason = reasonOf(outcome)
-    results.push({
-      id: task.id,
-      status: outcome.status,
-      patch: outcome.status === 'written' ? (patch as Patch) : null,
-      reason,
-    })
-  })
-  return { results, retryInMs }
+type ToWrite = Extract<Judgement, { kind: 'write' }>
+
+const noHistory: WriteHistory = { ours: new Map(), open: new Map() }
+
+/** Nothing is written into a CSV: its values come out of the tasks into another file, and the old ones stay. */
+function isKept({ name }: Connector): boolean {
+  return name !== 'csv'
+}
+
+function placed(patch: Patch, form: RecordForm): Patch {
+  return Object.fromEntries(Object.entries(patch).filter(([field]) => form.has(field)))
+}
+
+/** Of several tasks for one record the first comes now: the others are judged by what it leaves there. */
+function oncePerRecord(ready: ReadyTask[]): ReadyTask[] {
+  const seen = new Set<string>()
+  return ready.filter(({ recordId }) => !seen.has(recordId) && seen.add(recordId))
+}
+
+function leftAlone({ id }: ReadyTask): Settled {
+  return { id, status: 'skipped', patch: null, reason: 'suppressed', written: [], unknown: [] }
+}
+
+/** Tasks of which nothing is sent: their record is gone, nothing may be written, or an earlier attempt wrote it all. */
+function endedBefore(task: ReadyTask, judgement: Judgement): Settled[] {
+  if (judgement.kind === 'end')
+    return [
+      {
+        id: task.id,
+        status: judgement.status,
+        patch: null,
+        reason: judgement.reason,
+        written: [],
+        unknown: judgement.unknown,
+      },
+    ]
+  if (judgement.kind === 'written') return [writtenResult(task, judgement, Object.keys(judgement.done), null)]
+  return []
+}
+
+function ended(
+  task: ReadyTask,
+  judgement: ToWrite,
+  outcome: Exclude<WriteResult, { status: 'retry' }>,
+): Settled {
+  const reason = reasonOf(outcome)
+  const done = Object.keys(judgement.done)
+  if (outcome.status === 'written') {
+    const leftOut = new Set(outcome.leftOut?.map(({ field }) => field))
+    const sent = Object.keys(judgement.patch).filter((field) => !leftOut.has(field))
+    return writtenResult(task, judgement, [...done, ...sent], reason)
+  }
+  // What an earlier attempt has written is written, whatever becomes of the rest.
+  if (done.length > 0) return writtenResult(task, judgement, done, reason)
+  return {
+    id: task.id,
+    status: outcome.status,
+    patch: null,
+    reason,
+    written: [],
+    unknown: judgement.unknown,
+  }
+}
+
+function writtenResult(
+  task: ReadyTask,
+  judgement: Extract<Judgement, { kind: 'write' | 'written' }>,
+  fields: string[],
+  reason: string | null,
+): Settled {
+  const all: Patch = { ...judgement.done, ...judgement.patch }
+  return {
+    id: task.id,
+    status: 'written',
+    patch: Object.fromEntries(Object.entries(all).filter(([field]) => fields.includes(field))),
+    replaced: fields.filter((field) => judgement.replaces.has(field)),
+    reason,
+    written: fields,
+    unknown: judgement.unknown,
+  }
 }
 
 function reasonOf(outcome: WriteResult): string | null {
@@ -101,27 +234,4 @@ function reasonOf(outcome: WriteResult): string | null {
     return `left out ${outcome.leftOut.map(({ field, code }) => `${field} (${code})`).join(', ')}`
   }
   return null
-}
-
-function judge(
-  task: ReadyTask,
-  record: CurrentRecord | undefined,
-): { patch?: Patch; result?: Omit<Result, 'id'> } {
-  switch (record?.state) {
-    case 'present': {
-      const patch = fillBlank(record.values, task.patch)
-      if (Object.keys(patch).length > 0) return { patch }
-      return { result: { status: 'unchanged', patch: null, reason: 'every field found is filled already' } }
-    }
-    case 'merged':
-      return skipped(`the record was merged into ${record.into}`)
-    case 'converted':
-      return skipped('the lead was converted')
-    default:
-      return skipped('the record is gone')
-  }
-}
-
-function skipped(reason: string): { result: Omit<Result, 'id'> } {
-  return { result: { status: 'skipped', patch: null, reason } }
 }

@@ -1,0 +1,323 @@
+import { sql, type Transaction } from 'kysely'
+import type { LookupKey } from '../domain/keys.ts'
+import type { Atomic } from '../domain/money.ts'
+import type { Currency } from '../domain/payment.ts'
+import type { FieldValue } from '../domain/record.ts'
+import type { Database } from './database.ts'
+import type { FieldWriteState, Tables } from './schema.ts'
+import { finishTasks, type TaskResult } from './tasks.ts'
+
+export interface Intent {
+  taskId: bigint
+  runId: string
+  recordId: string
+  field: string
+  old: FieldValue | null
+  /** As the record will show it. */
+  new: FieldValue
+  lookupKey: LookupKey | null
+}
+
+/** A field that a task meant to write when its process died: it may stand in the record or not. */
+export interface OpenIntent {
+  taskId: bigint
+  field: string
+  old: FieldValue | null
+  new: FieldValue | null
+}
+
+export interface WriteHistory {
+  /** By record: the value of each field that we wrote last and did not undo. */
+  ours: Map<string, Record<string, FieldValue>>
+  /** By task. */
+  open: Map<bigint, OpenIntent[]>
+}
+
+/** What became of a task's intents. Those that are in neither list were never sent, and are taken back. */
+export interface Settled extends TaskResult {
+  written: readonly string[]
+  /** Somebody changed the field between our attempts: whether ours came to pass cannot be told. */
+  unknown: readonly string[]
+}
+
+export interface FieldWrite {
+  id: bigint
+  taskId: bigint
+  runId: string
+  connector: string
+  entity: string
+  recordId: string
+  field: string
+  old: FieldValue | null
+  new: FieldValue | null
+  lookupKey: LookupKey | null
+  priceAtomic: Atomic
+  currency: Currency | null
+  state: FieldWriteState
+  writtenAt: Date | null
+  undoneAt: Date | null
+}
+
+/**
+ *     (nothing) ──intend──▶ intended ──settle──▶ written ──▶ superseded (by a later write) or undone
+ *
+ * - before `intend` commits: nothing was sent to the CRM.
+ * - after `intend`, before `settle`: the CRM may or may not have taken the write. The task is still ready and comes
+ *   again; its intents keep the values that stood there before the first attempt, whatever is read now.
+ * - `settle` ends the task and confirms its fields in one transaction, so that no write is counted twice or not at all.
+ */
+export interface FieldWriteLedger {
+  history(
+    connector: string,
+    entity: string,
+    records: readonly string[],
+    taskIds: readonly bigint[],
+  ): Promise<WriteHistory>
+  intend(connector: string, entity: string, intents: readonly Intent[]): Promise<void>
+  settle(results: readonly Settled[]): Promise<void>
+  ofRecord(connector: string, entities: readonly string[], recordId: string): Promise<FieldWrite[]>
+  /** Records of a run in which something may be put back, by id, in pages. */
+  recordsOf(runId: string, afterRecord: string, limit: number): Promise<string[]>
+  ofRun(runId: string, records: readonly string[], field?: string): Promise<FieldWrite[]>
+  /** The fields stand as they stood before: what they had replaced of ours counts as ours again. */
+  markUndone(ids: readonly bigint[]): Promise<void>
+}
+
+export function createFieldWriteLedger(db: Database, { now }: { now: () => Date }): FieldWriteLedger {
+  return {
+    async history(connector, entity, records, taskIds) {
+      if (records.length === 0) return { ours: new Map(), open: new Map() }
+      const rows = await db
+        .selectFrom('field_writes')
+        .select(['task_id', 'record_id', 'field', 'old_value', 'new_value', 'state'])
+        .where('connector', '=', connector)
+        .where('entity', '=', entity)
+        .where('record_id', 'in', [...new Set(records)])
+        .where('state', 'in', ['written', 'intended'])
+        .execute()
+      const ours = new Map<string, Record<string, FieldValue>>()
+      const open = new Map<bigint, OpenIntent[]>()
+      const asked = new Set(taskIds)
+      for (const row of rows) {
+        if (row.state === 'written' && row.new_value !== null) {
+          ours.set(row.record_id, { ...ours.get(row.record_id), [row.field]: row.new_value })
+        } else if (row.state === 'intended' && asked.has(row.task_id)) {
+          const intent = {
+            taskId: row.task_id,
+            field: row.field,
+            old: row.old_value,
+            new: row.new_value,
+          }
+          open.set(row.task_id, [...(open.get(row.task_id) ?? []), intent])
+        }
+      }
+      return { ours, open }
+    },
+
+    async intend(connector, entity, intents) {
+      const intended_at = now()
+      for (const page of pages(intents, 1_000)) {
+        await db
+          .insertInto('field_writes')
+          .values(
+            page.map((intent) => ({
+              task_id: intent.taskId,
+              run_id: intent.runId,
+              connector,
+              entity,
+              record_id: intent.recordId,
+              field: intent.field,
+              old_value: intent.old === null ? null : JSON.stringify(intent.old),
+              new_value: JSON.stringify(intent.new),
+              lookup_key: intent.lookupKey,
+              state: 'intended' as const,
+              intended_at,
+            })),
+          )
+          // A repeated attempt: what stood there before the first one is what was replaced.
+          .onConflict((conflict) => conflict.columns(['task_id', 'field']).doNothing())
+          .execute()
+      }
+    },
+
+    async settle(results) {
+      for (const page of pages(results, 500)) {
+        await db.transaction().execute(async (tx) => {
+          await finishTasks(tx, page, now())
+          await settleWrites(tx, page, now())
+        })
+      }
+    },
+
+    async ofRecord(connector, entities, recordId) {
+      const rows = await db
+        .selectFrom('field_writes')
+        .selectAll()
+        .where('connector', '=', connector)
+        .where('entity', 'in', [...entities])
+        .where('record_id', '=', recordId)
+        .orderBy('id')
+        .execute()
+      return rows.map(toFieldWrite)
+    },
+
+    async recordsOf(runId, afterRecord, limit) {
+      const rows = await db
+        .selectFrom('field_writes')
+        .select('record_id')
+        .distinct()
+        .where('run_id', '=', runId)
+        .where('record_id', '>', afterRecord)
+        .where('state', '!=', 'undone')
+        .orderBy('record_id')
+        .limit(limit)
+        .execute()
+      return rows.map((row) => row.record_id)
+    },
+
+    async ofRun(runId, records, field) {
+      if (records.length === 0) return []
+      let query = db
+        .selectFrom('field_writes')
+        .selectAll()
+        .where('run_id', '=', runId)
+        .where('record_id', 'in', [...records])
+        .where('state', '!=', 'undone')
+        .orderBy('id')
+      if (field !== undefined) query = query.where('field', '=', field)
+      return (await query.execute()).map(toFieldWrite)
+    },
+
+    async markUndone(ids) {
+      if (ids.length === 0) return
+      await db.transaction().execute(async (tx) => {
+        const undone = await tx
+          .updateTable('field_writes')
+          .set({ state: 'undone', undone_at: now() })
+          .where('id', 'in', [...ids])
+          .where('state', 'in', ['written', 'intended'])
+          .returning('id')
+          .execute()
+        if (undone.length === 0) return
+        await tx
+          .updateTable('field_writes')
+          .set({ state: 'written', superseded_by: null })
+          .where(
+            'superseded_by',
+            'in',
+            undone.map(({ id }) => id),
+          )
+          .where('state', '=', 'superseded')
+          .execute()
+      })
+    },
+  }
+}
+
+async function settleWrites(tx: Transaction<Tables>, results: readonly Settled[], at: Date): Promise<void> {
+  const ids = results.map(({ id }) => String(id))
+  const fields = (pick: (result: Settled) => readonly string[]) =>
+    JSON.stringify(
+      results.flatMap((result) => pick(result).map((field) => ({ id: String(result.id), field }))),
+    )
+  const written = fields((result) => result.written)
+  const unknown = fields((result) => result.unknown)
+  await sql`
+    delete from field_writes where task_id = any(${ids}::bigint[]) and state = 'intended' and not exists (
+      select 1 from jsonb_to_recordset(${written}::jsonb || ${unknown}::jsonb) as sent (id bigint, field text)
+      where sent.id = field_writes.task_id and sent.field = field_writes.field)`.execute(tx)
+  await sql`
+    update field_writes set state = 'superseded' from jsonb_to_recordset(${unknown}::jsonb) as lost (id bigint, field text)
+    where task_id = lost.id and field_writes.field = lost.field and state = 'intended'`.execute(tx)
+  // First the old value steps down, then the new one counts: of both at most one is ours at any moment.
+  await sql`
+    update field_writes as old set state = 'superseded', superseded_by = new.id
+    from field_writes as new
+      join jsonb_to_recordset(${written}::jsonb) as sent (id bigint, field text)
+        on sent.id = new.task_id and sent.field = new.field
+    where new.state = 'intended' and old.state = 'written' and old.connector = new.connector
+      and old.entity = new.entity and old.record_id = new.record_id and old.field = new.field`.execute(tx)
+  const { rows } = await sql<{ id: bigint; lookup_key: string | null }>`
+    update field_writes set state = 'written', written_at = ${at}
+    from jsonb_to_recordset(${written}::jsonb) as sent (id bigint, field text)
+    where task_id = sent.id and field_writes.field = sent.field and state = 'intended'
+    returning field_writes.id, lookup_key`.execute(tx)
+  await sharePrices(tx, rows)
+}
+
+/**
+ * What a lookup has cost, less what earlier writes already bear, in equal parts over the fields that it fills now; what
+ * does not divide goes to the first ones. The parts of a lookup never add up to more than was paid for it.
+ */
+async function sharePrices(
+  tx: Transaction<Tables>,
+  written: readonly { id: bigint; lookup_key: string | null }[],
+): Promise<void> {
+  const keys = [...new Set(written.flatMap((row) => row.lookup_key ?? []))].sort()
+  if (keys.length === 0) return
+  // Of two batches that a lookup serves the second sees what the first has taken.
+  await tx
+    .selectFrom('lookups')
+    .select('key')
+    .where('key', 'in', keys as LookupKey[])
+    .orderBy('key')
+    .forUpdate()
+    .execute()
+  await sql`
+    with mine as (
+      select id, lookup_key, count(*) over (partition by lookup_key) as parts,
+        row_number() over (partition by lookup_key order by id) as place
+      from field_writes where id = any(${written.map(({ id }) => String(id))}::bigint[]) and lookup_key is not null
+    ), paid as (
+      select lookup_key, max(currency) as currency, sum(amount_atomic) as amount from charges
+      where lookup_key = any(${keys}) and state = 'settled' group by lookup_key
+    ), taken as (
+      select lookup_key, sum(price_atomic) as amount from field_writes where lookup_key = any(${keys}) group by lookup_key
+    ), rest as (
+      select paid.lookup_key, currency, greatest(paid.amount - coalesce(taken.amount, 0), 0)::bigint as amount
+      from paid left join taken using (lookup_key)
+    )
+    update field_writes set currency = rest.currency,
+      price_atomic = rest.amount / parts + case when place <= rest.amount % parts then 1 else 0 end
+    from mine join rest using (lookup_key) where field_writes.id = mine.id`.execute(tx)
+}
+
+function toFieldWrite(row: {
+  id: bigint
+  task_id: bigint
+  run_id: string
+  connector: string
+  entity: string
+  record_id: string
+  field: string
+  old_value: FieldValue | null
+  new_value: FieldValue | null
+  lookup_key: LookupKey | null
+  price_atomic: bigint
+  currency: Currency | null
+  state: FieldWriteState
+  written_at: Date | null
+  undone_at: Date | null
+}): FieldWrite {
+  return {
+    id: row.id,
+    taskId: row.task_id,
+    runId: row.run_id,
+    connector: row.connector,
+    entity: row.entity,
+    recordId: row.record_id,
+    field: row.field,
+    old: row.old_value,
+    new: row.new_value,
+    lookupKey: row.lookup_key,
+    priceAtomic: row.price_atomic,
+    currency: row.currency,
+    state: row.state,
+    writtenAt: row.written_at,
+    undoneAt: row.undone_at,
+  }
+}
+
+function* pages<T>(items: readonly T[], size: number): Generator<T[]> {
+  for (let start = 0; start < items.length; start += size) yield items.slice(start, start + size)
+}

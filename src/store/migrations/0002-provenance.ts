@@ -1,0 +1,86 @@
+/** What was written where and over what, plans, and the people who are not to be looked up. */
+export const provenance = `
+-- Forgetting a subject renames its lookups: whatever names a lookup follows.
+alter table charges drop constraint charges_lookup_key_fkey;
+alter table charges add constraint charges_lookup_key_fkey
+  foreign key (lookup_key) references lookups (key) on update cascade;
+alter table tasks drop constraint tasks_waiting_for_fkey;
+alter table tasks add constraint tasks_waiting_for_fkey
+  foreign key (waiting_for) references lookups (key) on update cascade;
+
+-- The fields of the patch that took a value's place; the others were blank.
+alter table tasks add column replaced text[] not null default '{}';
+
+create table field_writes (
+  id bigint generated always as identity primary key,
+  task_id bigint not null references tasks (id),
+  run_id text not null references runs (id),
+  connector text not null,
+  entity text not null,
+  record_id text not null,
+  field text not null,
+  -- What stood there before our first attempt; null: nothing.
+  old_value jsonb,
+  -- What stands there since, as the record shows it; null once the subject was forgotten.
+  new_value jsonb,
+  lookup_key text,
+  -- This field's part of what its lookup cost.
+  price_atomic bigint not null default 0 check (price_atomic >= 0),
+  currency text check (currency in ('USD', 'credit')),
+  -- intended: stored before the write, and not known to have come to pass.
+  state text not null check (state in ('intended', 'written', 'undone', 'superseded')),
+  superseded_by bigint references field_writes (id),
+  intended_at timestamptz not null,
+  written_at timestamptz,
+  undone_at timestamptz,
+  unique (task_id, field)
+);
+-- Of each field of a record at most one value counts as ours.
+create unique index field_writes_ours on field_writes (connector, entity, record_id, field) where state = 'written';
+create index field_writes_record on field_writes (connector, entity, record_id);
+create index field_writes_run on field_writes (run_id, record_id);
+create index field_writes_lookup on field_writes (lookup_key);
+create index field_writes_superseded on field_writes (superseded_by) where superseded_by is not null;
+
+create table suppressions (
+  kind text not null check (kind in ('email', 'phone', 'profile_url', 'domain')),
+  -- Never the value: an HMAC of its canonical form.
+  digest text not null,
+  added_at timestamptz not null,
+  primary key (kind, digest)
+);
+
+create table plans (
+  id text primary key,
+  kind text not null check (kind in ('csv', 'sync')),
+  connector text not null,
+  object text not null,
+  entity text not null,
+  recipe text not null,
+  -- What was asked for: the file and its digest, or the conditions of the scan and where it began.
+  job jsonb not null,
+  -- The plan as it was shown, without values.
+  document jsonb not null,
+  to_buy int not null,
+  price_atomic bigint not null,
+  high_atomic bigint not null,
+  run_id text references runs (id),
+  made_at timestamptz not null
+);
+create table plan_records (
+  plan_id text not null references plans (id) on delete cascade,
+  ordinal int not null,
+  record_id text not null,
+  -- Of everything by which the record is looked up: another digest, and it has drifted.
+  digest text not null,
+  lookup_key text,
+  -- Field by field, where the ledger holds the facts already.
+  preview jsonb,
+  primary key (plan_id, ordinal)
+);
+create index plan_records_record on plan_records (plan_id, record_id);
+create index plan_records_lookup on plan_records (lookup_key);
+
+create index tasks_record on tasks (record_id);
+create index lookups_answered on lookups (answered_at) where answer is not null;
+`

@@ -1,0 +1,98 @@
+import { createHmac } from 'node:crypto'
+import { sql } from 'kysely'
+import type { Mark, MarkKind } from '../domain/subject.ts'
+import type { Database } from './database.ts'
+
+export interface SuppressionRow {
+  kind: MarkKind
+  /** The beginning of the digest: enough to tell entries apart, and nothing of whom they name. */
+  digest: string
+  addedAt: Date
+}
+
+/** Who is to be left alone. Only digests are stored: the list tells of nobody who is on it. */
+export interface SuppressionLedger {
+  /** How many of these were not on the list before. */
+  add(marks: readonly Mark[]): Promise<number>
+  /** How many of these were on the list. */
+  remove(marks: readonly Mark[]): Promise<number>
+  list(): Promise<SuppressionRow[]>
+  /** The places of those subjects that are named by the list. */
+  match(subjects: readonly (readonly Mark[])[]): Promise<Set<number>>
+}
+
+/** `salt` is this ledger's own, so that the digests of two ledgers cannot be laid side by side. */
+export function createSuppressionLedger(
+  db: Database,
+  { now, salt }: { now: () => Date; salt: () => Promise<string> },
+): SuppressionLedger {
+  const digests = async (marks: readonly Mark[]) => {
+    const key = await salt()
+    return marks.map(({ kind, value }) => ({
+      kind,
+      digest: createHmac('sha256', key).update(`${kind}|${value}`).digest('hex'),
+    }))
+  }
+
+  return {
+    async add(marks) {
+      const added_at = now()
+      const rows = (await digests(marks)).map((row) => ({ ...row, added_at }))
+      if (rows.length === 0) return 0
+      const added = await db
+        .insertInto('suppressions')
+        .values(rows)
+        .onConflict((conflict) => conflict.columns(['kind', 'digest']).doNothing())
+        .returning('digest')
+        .execute()
+      return added.length
+    },
+
+    async remove(marks) {
+      let removed = 0
+      for (const { kind, digest } of await digests(marks)) {
+        const { numDeletedRows } = await db
+          .deleteFrom('suppressions')
+          .where('kind', '=', kind)
+          .where('digest', '=', digest)
+          .executeTakeFirst()
+        removed += Number(numDeletedRows)
+      }
+      return removed
+    },
+
+    async list() {
+      const rows = await db
+        .selectFrom('suppressions')
+        .selectAll()
+        .orderBy('added_at')
+        .orderBy('digest')
+        .execute()
+      return rows.map(({ kind, digest, added_at }) => ({
+        kind,
+        digest: digest.slice(0, 12),
+        addedAt: added_at,
+      }))
+    },
+
+    async match(subjects) {
+      const marked = subjects.flatMap((marks, index) => marks.map((mark) => ({ index, mark })))
+      if (marked.length === 0) return new Set()
+      const { rows: some } = await sql`select 1 from suppressions limit 1`.execute(db)
+      if (some.length === 0) return new Set()
+      const hashed = await digests(marked.map(({ mark }) => mark))
+      const rows = await db
+        .selectFrom('suppressions')
+        .select(['kind', 'digest'])
+        .where('digest', 'in', [...new Set(hashed.map(({ digest }) => digest))])
+        .execute()
+      const listed = new Set(rows.map(({ kind, digest }) => `${kind}|${digest}`))
+      return new Set(
+        marked.flatMap(({ index }, at) => {
+          const { kind, digest } = hashed[at] as (typeof hashed)[number]
+          return listed.has(`${kind}|${digest}`) ? [index] : []
+        }),
+      )
+    },
+  }
+}
