@@ -1,4 +1,4 @@
-import { letters } from './mapping-near.ts'
+import { letters } from './near-names.ts'
 
 const names = new Intl.DisplayNames(['en'], { type: 'region', fallback: 'none' })
 

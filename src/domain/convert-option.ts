@@ -1,4 +1,4 @@
-import { letters } from './mapping-near.ts'
+import { letters } from './near-names.ts'
 import type { DescribedField } from './mapping.ts'
 
 /**

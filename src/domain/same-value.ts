@@ -1,7 +1,7 @@
 import { parsePhoneNumberFromString, type CountryCode } from 'libphonenumber-js/max'
 import { countryCode } from './convert-country.ts'
 import { canonicalProfileUrl } from './keys.ts'
-import { letters } from './mapping-near.ts'
+import { letters } from './near-names.ts'
 import { canonicalUrl, registrableDomain } from './normalise-domain.ts'
 import { canonicalEmail } from './normalise-email.ts'
 import type { FieldValue } from './record.ts'
