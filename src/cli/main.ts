@@ -4,12 +4,15 @@ import { csvCommand } from './csv.ts'
 import { demoCommand } from './demo.ts'
 import { doctorCommand } from './doctor.ts'
 import { exitStatus, reportError } from './exit.ts'
+import { historyCommand } from './history.ts'
 import { reconcileCommand } from './reconcile.ts'
 import { runsCommand } from './runs.ts'
 import { sandboxCommand } from './sandbox.ts'
 import { spendCommand } from './spend.ts'
 import { startCommand } from './start.ts'
+import { suppressCommand } from './suppress.ts'
 import { syncCommand } from './sync.ts'
+import { undoCommand } from './undo.ts'
 import { walletCommand } from './wallet.ts'
 
 const program = new Command('paydirt')
@@ -28,6 +31,9 @@ for (const command of [
   runsCommand(),
   spendCommand(),
   reconcileCommand(),
+  historyCommand(),
+  undoCommand(),
+  suppressCommand(),
   walletCommand(),
   doctorCommand(),
   sandboxCommand(),
