@@ -42,6 +42,8 @@ export interface FaultCase {
   start(options?: StartOptions): Worker
   /** Works until the run has ended, killed where the plans say, one plan a process. Parked work is taken up again. */
   finish(plans?: KillPlan[], options?: StartOptions): Promise<WorkerEnd>
+  /** Resolves when the condition holds, which lies in this process: the sandbox's counts. */
+  until(condition: () => boolean): Promise<void>
   /** What `paydirt reconcile` does with charges that a run has left open, a minute after it. */
   settleDoubts(): Promise<void>
   accounts(): Promise<Accounts>
@@ -147,6 +149,12 @@ async function openCase(options: CaseOptions): Promise<FaultCase> {
         if (ended.status !== 0) throw new Error(`a worker failed (${ended.status}):\n${ended.output}`)
         if (ended.end === 'finished' || parkedTimes === patience) return ended
         parkedTimes += 1
+      }
+    },
+    async until(condition) {
+      while (!condition()) {
+        if (running.size === 0) throw new Error('every worker ended before what was waited for')
+        await new Promise((resolve) => setTimeout(resolve, 2))
       }
     },
     async settleDoubts() {

@@ -1,9 +1,10 @@
 import { describe, expect, test } from 'vitest'
-import { withCase } from './fault-case.ts'
+import { withCase, type FaultCase } from './fault-case.ts'
 import { expectEnd, expectBoughtAgainAtMostOnce, expectNothingLost, expectSound } from './invariants.ts'
 import type { Point } from './kill-plan.ts'
 import { reportFault } from './report.ts'
 import { ways } from './ways.ts'
+import type { WorkerEnd } from './worker.ts'
 
 const lookups = 8
 const hasServers = Boolean(process.env['DATABASE_URL'] && process.env['REDIS_URL'])
@@ -31,6 +32,7 @@ describe.skipIf(!hasServers)('a process stopped past the lock of its job, while 
         expectSound(accounts, { rows: fault.rows, mayAnswerLate: point === 'after-answer-before-store' })
         expectBoughtAgainAtMostOnce(accounts)
         if (way.repeatsAnswers) expectNothingLost(accounts)
+        expect(accounts.openAtomic).toBe(0n)
       })
     })
   })
@@ -59,36 +61,43 @@ describe.skipIf(!hasServers)('a process stopped past the lock of its job, while 
 })
 
 describe.skipIf(!hasServers)('two processes on one run', () => {
-  test.concurrent('race for the last cent of a budget and never spend more', async () => {
-    const env = { PAYDIRT_BUDGET_RUN_USD: '0.20' }
-    await withCase({ lookups: 60, env }, async (fault) => {
-      const both = await Promise.all([fault.start().ended, fault.start().ended])
-      for (const ended of both) expectEnd(ended, 'parked')
+  const slow = { latency: { minMs: 200, maxMs: 400 } }
+  const fewAtATime = { pacing: { startPerSecond: 200, concurrency: 4 } }
 
+  /** The second joins when the first has read the file. */
+  async function startBoth(fault: FaultCase): Promise<WorkerEnd[]> {
+    const first = fault.start()
+    await fault.until(() => fault.sandbox.stats().settled >= 4)
+    return Promise.all([first.ended, fault.start().ended])
+  }
+
+  test.concurrent('race for the last cent of a budget and never spend more', async () => {
+    const env = { PAYDIRT_BUDGET_RUN_USD: '0.40' }
+    await withCase({ lookups: 80, env, faults: slow, file: fewAtATime }, async (fault) => {
+      for (const ended of await startBoth(fault)) expectEnd(ended, 'parked')
       const capped = await fault.accounts()
-      reportFault('2 processes racing for the last cent of 0.20', 0, capped)
+      reportFault('2 processes racing for the last cent of 0.40', 0, capped)
       expectSound(capped, { rows: fault.rows })
-      expect(capped.transfers).toHaveLength(20)
+      expect(capped.transfers).toHaveLength(40)
       const parked = capped.tasks.filter(({ status }) => status === 'parked')
       expect(parked.every(({ reason }) => reason?.includes('budget'))).toBe(true)
       expect(capped.lookups.filter(({ state }) => state === 'parked')).toHaveLength(40)
 
-      const last = await fault.finish([], { env: { PAYDIRT_BUDGET_RUN_USD: '1' } })
-      expect(last.end).toBe('finished')
+      expectEnd(await fault.finish([], { env: { PAYDIRT_BUDGET_RUN_USD: '1' } }), 'finished')
       const accounts = await fault.accounts()
       expectSound(accounts, { rows: fault.rows })
-      expect(accounts.transfers).toHaveLength(60)
+      expect(accounts.transfers).toHaveLength(80)
     })
   })
 
   test.concurrent('share the work and buy each lookup once', async () => {
-    await withCase({ lookups: 80 }, async (fault) => {
-      const both = await Promise.all([fault.start().ended, fault.start().ended])
-      for (const ended of both) expectEnd(ended, 'finished')
+    await withCase({ lookups: 80, faults: slow, file: fewAtATime }, async (fault) => {
+      for (const ended of await startBoth(fault)) expectEnd(ended, 'finished')
       const accounts = await fault.accounts()
       reportFault('2 processes on one run', 0, accounts)
       expectSound(accounts, { rows: fault.rows })
       expectNothingLost(accounts)
+      expect(accounts.transfers).toHaveLength(80)
     })
   })
 })

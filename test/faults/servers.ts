@@ -27,8 +27,12 @@ export function missingServers(): string | undefined {
   return undefined
 }
 
+export interface RedisServer extends Server {
+  command(text: string): Promise<void>
+}
+
 /** Keeps nothing: when it is killed, everything in it is gone. */
-export async function startRedis(): Promise<Server> {
+export async function startRedis(): Promise<RedisServer> {
   const port = await freePort()
   const folder = await mkdtemp(join(tmpdir(), 'paydirt-redis-'))
   const args = [
@@ -43,13 +47,21 @@ export async function startRedis(): Promise<Server> {
     '--appendonly',
     'no',
   ]
-  return serverOf({
+  const server = await serverOf({
     url: `redis://127.0.0.1:${port}`,
     folder,
     spawn: () => spawn(redisProgram as string, args, { stdio: 'ignore' }),
     isReady: () => accepts(port),
     killSignal: 'SIGKILL',
   })
+  return {
+    ...server,
+    async command(text) {
+      const socket = connect(port, '127.0.0.1').end(`${text}\r\n`)
+      const [reply] = (await once(socket, 'data')) as [Buffer]
+      if (!reply.toString().startsWith('+OK')) throw new Error(`${text}: ${reply}`)
+    },
+  }
 }
 
 /** What it has committed it keeps. Postgres refuses to run as root, so then it runs as another user. */

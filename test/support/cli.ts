@@ -116,6 +116,7 @@ export async function openDesk(
   return {
     stores,
     wallet,
+    walletKey,
     folder,
     at: (name: string) => join(folder, name),
     write: async (name: string, content: string | Uint8Array) => {
