@@ -1,5 +1,6 @@
 import type { Address } from 'viem'
 import { getAddress } from 'viem'
+import { API_KEY, createAccounts, type AccountState, type Credit } from './accounts.ts'
 import type { AnvilOptions } from './chain/anvil.ts'
 import { CHAIN_ID } from './chain/anvil.ts'
 import type { Transfer } from './chain/chain.ts'
@@ -27,6 +28,8 @@ export interface SandboxOptions extends AnvilOptions {
   networkName?: string
   payTo?: Address
   faults?: FaultsInput
+  /** Who has direct access, and with how many credits. Default: one workspace with the key `sandbox-key`. */
+  apiKeys?: Record<string, Credit>
 }
 
 export interface Sandbox {
@@ -43,6 +46,8 @@ export interface Sandbox {
   transfersFrom(address: Address): Promise<Transfer[]>
   faults: Pick<FaultSwitch, 'get' | 'set' | 'reset'>
   stats(): Stats
+  /** What a workspace has left and has spent. Undefined when nobody has the key. */
+  account(apiKey: string): AccountState | undefined
   stop(): Promise<void>
 }
 
@@ -56,9 +61,11 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     networkName = 'profnet',
     payTo = PAY_TO,
     faults: initialFaults,
+    apiKeys = { [API_KEY]: { credit: 10_000, topupCredit: 500 } },
     ...chainOptions
   } = options
   const faults = createFaultSwitch(initialFaults)
+  const accounts = createAccounts(apiKeys)
   const chain = await startChain(chainOptions)
   try {
     const facilitator = createFacilitator(chain)
@@ -67,6 +74,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
       {
         faults,
         stats,
+        accounts,
         chain,
         networkName,
         till: createTill(
@@ -90,6 +98,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
       transfersFrom: chain.transfersFrom,
       faults,
       stats: stats.read,
+      account: (apiKey) => accounts.find(apiKey)?.read(),
       async stop() {
         await service.stop()
         facilitator.stop()

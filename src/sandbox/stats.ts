@@ -1,10 +1,22 @@
 export type Endpoint = 'companies' | 'people' | 'logo'
+/** Counted from their first request on. */
+export type OtherEndpoint =
+  | 'contacts'
+  | 'contacts_batch'
+  | 'redemptions'
+  | 'redemptions_batch'
+  | 'redemptions_query'
+  | 'companies_lookup'
+  | 'companies_enrich'
+  | 'profile'
+  | 'usage'
+export type StatsEndpoint = Endpoint | OtherEndpoint
 
 /** What the sandbox has seen since it started. */
 export interface Stats {
   /** Requests to the service, the control routes left out. */
   requests: number
-  byEndpoint: Record<Endpoint, number>
+  byEndpoint: Record<Endpoint, number> & Partial<Record<OtherEndpoint, number>>
   byStatus: Record<string, number>
   /** Connections that were cut instead of answered. */
   dropped: number
@@ -18,7 +30,7 @@ export interface Stats {
   settled: number
   /** Payments that were announced as pending and of which nothing was heard since; their money moves later. */
   pending: number
-  /** Distinct companies and people asked for, however written. */
+  /** Distinct companies, people and contacts asked for, however written. */
   distinctKeys: number
   /** How many of them were paid for, and how many more than once. */
   keysPaid: number
@@ -26,27 +38,29 @@ export interface Stats {
 }
 
 export interface StatsBook {
-  request(endpoint: Endpoint): void
+  request(endpoint: StatsEndpoint): void
   status(status: number): void
   dropped(): void
   challenged(): void
   rateLimited(): void
   answered(repeated: boolean): void
   asked(key: string): void
-  payment(key: string, transaction: string, state: 'settled' | 'pending'): void
+  payment(keys: readonly string[], transaction: string, state: 'settled' | 'pending'): void
   read(): Stats
 }
 
 export function createStatsBook(): StatsBook {
   const counts = { requests: 0, dropped: 0, challenged: 0, rateLimited: 0, answered: 0, repeated: 0 }
-  const byEndpoint: Record<Endpoint, number> = { companies: 0, people: 0, logo: 0 }
+  const byEndpoint: Stats['byEndpoint'] = { companies: 0, people: 0, logo: 0 }
   const byStatus: Record<string, number> = {}
   const keys = new Set<string>()
-  const payments = new Map<string, { key: string; state: 'settled' | 'pending' }>()
+  const payments = new Map<string, { keys: readonly string[]; state: 'settled' | 'pending' }>()
 
   function paidKeys() {
     const times = new Map<string, number>()
-    for (const { key } of payments.values()) times.set(key, (times.get(key) ?? 0) + 1)
+    for (const { keys } of payments.values()) {
+      for (const key of keys) times.set(key, (times.get(key) ?? 0) + 1)
+    }
     return [...times.values()]
   }
 
@@ -57,7 +71,7 @@ export function createStatsBook(): StatsBook {
   return {
     request(endpoint) {
       counts.requests += 1
-      byEndpoint[endpoint] += 1
+      byEndpoint[endpoint] = (byEndpoint[endpoint] ?? 0) + 1
     },
     status(status) {
       byStatus[status] = (byStatus[status] ?? 0) + 1
@@ -70,7 +84,7 @@ export function createStatsBook(): StatsBook {
       if (repeated) counts.repeated += 1
     },
     asked: (key) => void keys.add(key),
-    payment: (key, transaction, state) => void payments.set(transaction, { key, state }),
+    payment: (keys, transaction, state) => void payments.set(transaction, { keys, state }),
     read: () => ({
       ...counts,
       byEndpoint: { ...byEndpoint },

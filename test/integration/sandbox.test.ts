@@ -146,7 +146,7 @@ describe('a request that the service refuses', () => {
     const ask = (path: string, method: string) =>
       fetch(`${world.sandbox.serviceUrl}${path}`, { method, headers: { 'user-agent': 'paydirt-tests/1' } })
     expect((await ask('/companies/profnet/lookup', 'GET')).status).toBe(405)
-    expect((await ask('/companies/lookup', 'POST')).status).toBe(404)
+    expect((await ask('/companies/nothing', 'POST')).status).toBe(404)
   })
 
   test('lists body keys that it does not know, and answers', async () => {

@@ -1,6 +1,7 @@
 import type { Company, CompanyActivity } from '../../service/schema/company.ts'
 import type { Dice } from '../random.ts'
 import { createDice } from '../random.ts'
+import { employerOfSlug } from './directory.ts'
 import { places } from './places.ts'
 import { isMissing, profileKey, titleOf } from './profile-url.ts'
 import { companyNames, companyTypes, industries, posts, sizes, taglines } from './words.ts'
@@ -22,15 +23,19 @@ export function companyAnswer(url: string, options: DataOptions = {}): { data: C
   const key = profileKey('company', url)
   if (key === null) throw new TypeError('not the URL of a company profile')
   const dice = createDice(`company ${key}`)
-  if (isMissing(key, dice.roll() * 100)) return { data: null }
+  const percentile = dice.roll() * 100
+  // A firm of the directory is always known: people work there.
+  if (employerOfSlug(slugOf(key)) === null && isMissing(key, percentile)) return { data: null }
   return { data: company(key, dice, options.logoUrl ?? 'https://logo.example/logo') }
 }
 
 function company(key: string, dice: Dice, logoUrl: string): Company {
-  const slug = key.slice(key.indexOf('/') + 1)
+  const slug = slugOf(key)
+  const firm = employerOfSlug(slug)
   const place = dice.pick(places)
-  const name = dice.percent(12) ? dice.pick(companyNames) : (titleOf(key) ?? dice.pick(companyNames))
-  const domain = `${hostLabel(slug, dice)}.example`
+  const invented = dice.percent(12) ? dice.pick(companyNames) : (titleOf(key) ?? dice.pick(companyNames))
+  const name = firm?.name ?? invented
+  const domain = firm?.domain ?? `${hostLabel(slug, dice)}.example`
   const size = dice.pick(sizes)
   const staff = dice.integer(size[0], size[1])
   const industry = dice.pick(industries)
@@ -124,6 +129,10 @@ function activity(dice: Dice, name: string): CompanyActivity {
       ? { ...nothing, repost_id: `6${id}`, repost_text: dice.pick(posts), repost_date: moment(dice) }
       : nothing,
   }
+}
+
+function slugOf(key: string) {
+  return key.slice(key.indexOf('/') + 1)
 }
 
 /** A host label for any slug: its Latin letters and digits, or a number if it has none. */

@@ -3,6 +3,7 @@ import type { Dice } from '../random.ts'
 import { createDice } from '../random.ts'
 import type { DataOptions } from './company.ts'
 import { list, moment, personSlug } from './company.ts'
+import { memberOfSlug, type Employer, type Member } from './directory.ts'
 import type { Place } from './places.ts'
 import { places } from './places.ts'
 import { isMissing, profileKey, titleOf } from './profile-url.ts'
@@ -20,27 +21,31 @@ export function personAnswer(url: string, options: DataOptions = {}): { data: Pe
   const key = profileKey('person', url)
   if (key === null) throw new TypeError('not the URL of a person profile')
   const dice = createDice(`person ${key}`)
-  if (isMissing(key, dice.roll() * 100)) return { data: null }
-  return { data: person(key, dice, options.logoUrl ?? 'https://logo.example/logo') }
+  const known = key.startsWith('in/') ? memberOfSlug(slugOf(key)) : null
+  const percentile = dice.roll() * 100
+  if (known === null ? isMissing(key, percentile) : known.unknown) return { data: null }
+  return { data: person(key, known, dice, options.logoUrl ?? 'https://logo.example/logo') }
 }
 
-function person(key: string, dice: Dice, logoUrl: string): Person {
-  const slug = key.slice(key.indexOf('/') + 1)
+function person(key: string, known: Member | null, dice: Dice, logoUrl: string): Person {
+  const slug = slugOf(key)
   const place = dice.pick(places)
-  const name = dice.percent(12) ? dice.pick(personNames) : (titleOf(key) ?? dice.pick(personNames))
-  const history = employmentHistory(dice, logoUrl)
+  const invented = dice.percent(12) ? dice.pick(personNames) : (titleOf(key) ?? dice.pick(personNames))
+  const name = known === null ? invented : `${known.firstName} ${known.lastName}`
+  const past = employmentHistory(dice, logoUrl)
+  const history = known === null ? past : [memberEmployment(known.employer, dice, logoUrl), ...past.slice(1)]
   const current = history[0]
-  const known = <T>(value: T) => (dice.percent(10) ? null : value)
+  const sometimes = <T>(value: T) => (dice.percent(10) ? null : value)
 
   return {
     name,
-    headline: known(current ? `${current.title} at ${current.company_name}` : dice.pick(titles)),
-    description: known(`${name} lives in ${place.city}.\nInterested in “what works”, mostly.`),
-    city: known(place.city),
+    headline: sometimes(current ? `${current.title} at ${current.company_name}` : dice.pick(titles)),
+    description: sometimes(`${name} lives in ${place.city}.\nInterested in “what works”, mostly.`),
+    city: sometimes(place.city),
     location: dice.percent(40) ? null : place.local,
-    country_code: known(place.country),
-    logo_url: known(`${CDN_HOST}/photo/${dice.integer(1e6, 9e6)}.jpg`),
-    image_url: known(`${CDN_HOST}/cover/${dice.integer(1e6, 9e6)}.jpg`),
+    country_code: sometimes(place.country),
+    logo_url: sometimes(`${CDN_HOST}/photo/${dice.integer(1e6, 9e6)}.jpg`),
+    image_url: sometimes(`${CDN_HOST}/cover/${dice.integer(1e6, 9e6)}.jpg`),
     created_at: moment(dice),
     profnet_uid: `AC${dice.integer(1e9, 9e9)}`,
     profnet_url: `${NETWORK_HOST}/in/${encodeURIComponent(slug)}`,
@@ -85,6 +90,17 @@ function employmentHistory(dice: Dice, logoUrl: string): Employment[] {
   })
 }
 
+/** Where a member of the directory is today. */
+function memberEmployment({ slug, name, domain }: Employer, dice: Dice, logoUrl: string): Employment {
+  return {
+    ...employment(dice, logoUrl, dice.integer(2015, 2025), 'Present'),
+    logo_url: `${logoUrl}/${domain}`,
+    company_name: name,
+    profnet_url: `${NETWORK_HOST}/company/${slug}`,
+    profnet_name: slug,
+  }
+}
+
 function employment(dice: Dice, logoUrl: string, from: number, until: string): Employment {
   const place: Place = dice.pick(places)
   const number = dice.integer(10_000, 99_999)
@@ -119,6 +135,10 @@ function neighbour(dice: Dice) {
     headline: dice.percent(30) ? null : dice.pick(titles),
     profnet_url: `${NETWORK_HOST}/in/${slug}`,
   }
+}
+
+function slugOf(key: string) {
+  return key.slice(key.indexOf('/') + 1)
 }
 
 function slugHost(slug: string) {

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { OTHER_TOKEN } from '../chain/token.ts'
+import { pricesSchema } from '../prices.ts'
 
 const milliseconds = z.int().min(0).max(600_000)
 const status = z.int().min(500).max(599)
@@ -52,6 +53,14 @@ export const faultsSchema = z.strictObject({
   logoRateLimit: rateLimitSchema.nullable().default(null),
   /** How long the lookup itself takes, after verification. */
   latency: z.strictObject({ minMs: milliseconds, maxMs: milliseconds }).nullable().default(null),
+  /** How much longer a company enrichment takes: 30 to 60 seconds with the real service. */
+  enrichmentLatency: z.strictObject({ minMs: milliseconds, maxMs: milliseconds }).nullable().default(null),
+
+  prices: pricesSchema.prefault({}),
+  /** How often a batch of redemptions is asked for in vain before it is complete. */
+  batchPending: z.int().min(0).default(1),
+  /** Redemptions answer `[]` where the real service answers null. */
+  nothingAsEmptyList: z.boolean().default(false),
 
   /** Refused at the door with a 5xx: the payment was not even read. */
   errorAtDoor: fault({ status: status.default(500) }),

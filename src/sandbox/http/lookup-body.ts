@@ -1,16 +1,8 @@
 import type { ProfileKind } from '../data/profile-url.ts'
 import { profileKey } from '../data/profile-url.ts'
-
-export interface BadRequest {
-  code: number
-  message: string
-  details: Record<string, unknown>
-}
+import { MALFORMED, MISSING_PARAMETER, parseObject, type BadRequest } from './request-body.ts'
 
 export type LookupBody = { url: string; ignoredFields: string[] } | BadRequest
-
-const MALFORMED = 40001
-const MISSING_PARAMETER = 41847
 
 const rules = {
   company: { list: 'companies', segments: 'the path segment /company/' },
@@ -51,15 +43,4 @@ export function readLookupBody(
 export function keyOf(kind: ProfileKind, word: string, text: string | null): string | null {
   const url = parseObject(text)?.[`${word}_url`]
   return typeof url === 'string' ? profileKey(kind, url) : null
-}
-
-function parseObject(text: string | null): Record<string, unknown> | null {
-  try {
-    const value: unknown = JSON.parse(text ?? '')
-    return typeof value === 'object' && value !== null && !Array.isArray(value)
-      ? (value as Record<string, unknown>)
-      : null
-  } catch {
-    return null
-  }
 }

@@ -1,23 +1,26 @@
 import { createHash } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import { FacilitatorResponseError } from '@x402/core/server'
-import type { ProfileKind } from '../data/profile-url.ts'
-import { companyAnswer } from '../data/company.ts'
-import { personAnswer } from '../data/person.ts'
+import { API_KEY_HEADER, type Account, type Accounts } from '../accounts.ts'
 import type { FaultSwitch } from '../faults/fault-switch.ts'
+import type { Offer } from '../faults/faults.ts'
 import type { RateLimiter } from '../faults/rate-limiter.ts'
 import type { SettlementOrder, SettlementPlan } from '../payment/facilitator.ts'
 import type { IdentifiedPayment, IdentifierBook } from '../payment/identifier.ts'
+import { PRICE_ATOMIC } from '../payment/offers.ts'
 import type { PaidRequest } from '../payment/paywall.ts'
 import type { Payment, Till, TillTerms } from '../payment/till.ts'
+import { ceilingAtomic } from '../prices.ts'
 import { fraction } from '../random.ts'
 import type { StatsBook } from '../stats.ts'
 import type { Answer } from './answer.ts'
-import { keyOf, readLookupBody } from './lookup-body.ts'
+import { creditBlock } from './account.ts'
+import type { PaidEndpoint } from './paid-endpoint.ts'
+import { OVER_QUOTA } from './request-body.ts'
 import { isGenericUserAgent } from './user-agent.ts'
 
 export interface LookupRequest extends PaidRequest {
-  kind: ProfileKind
+  endpoint: PaidEndpoint
 }
 
 export interface LookupContext {
@@ -25,6 +28,7 @@ export interface LookupContext {
   limiter: RateLimiter
   till: Till
   identifiers: IdentifierBook<unknown>
+  accounts: Accounts
   stats: StatsBook
   logoUrl(): string
   networkName: string
@@ -33,18 +37,23 @@ export interface LookupContext {
 /** Answers one lookup: the edge first, then the paywall, the lookup itself, and the settlement last. */
 export async function lookup(context: LookupContext, request: LookupRequest): Promise<Answer> {
   const { faults, till, stats, networkName } = context
-  const asked = keyOf(request.kind, networkName, request.body)
-  if (asked !== null) stats.asked(asked)
-  const key = asked ?? 'none'
+  const keys = request.endpoint.keys(request.body, networkName)
+  for (const asked of keys) stats.asked(asked)
+  const key =
+    keys.length > 1 ? createHash('sha256').update(keys.join('\n')).digest('hex') : (keys[0] ?? 'none')
 
   const refused = atTheEdge(context, request, key)
   if (refused !== null) return refused
+  const apiKey = request.header(API_KEY_HEADER)
+  if (apiKey !== undefined) return direct(context, request, key, apiKey)
 
   const changed = faults.strikes('changedOffers', key)
-  const terms = { ...faults.current, offers: changed?.offers ?? faults.current.offers }
+  const price = ceilingAtomic(request.endpoint.ceiling(request.body, faults.current.prices))
+  const offers = (changed?.offers ?? faults.current.offers).map((offer) => priced(offer, price))
+  const terms = { ...faults.current, offers }
   const sent = await till.payment(request, terms)
   const payment = sent !== null && faults.strikes('challengeAgain', key) ? null : sent
-  const visit: Visit = { ...context, request, key, terms }
+  const visit: Visit = { ...context, request, key, keys, terms, account: undefined }
   if (payment === null) return challenged(visit)
 
   const { identifier } = payment
@@ -65,13 +74,46 @@ export async function lookup(context: LookupContext, request: LookupRequest): Pr
 
 interface Visit extends LookupContext {
   request: LookupRequest
+  /** All that is asked for, in one word: the faults strike by it. */
   key: string
+  keys: readonly string[]
   terms: TillTerms
+  account: Account | undefined
 }
 
-function atTheEdge(
-  { faults, limiter, stats }: LookupContext,
+/** An offer asks for the request's own price unless a switch says another. */
+function priced(offer: Offer, price: string): Offer {
+  return price === PRICE_ATOMIC ? offer : { amountAtomic: price, ...offer }
+}
+
+/** Without payment: the key names a workspace, and its credits are counted when the answer is there. */
+async function direct(
+  context: LookupContext,
   request: LookupRequest,
+  key: string,
+  apiKey: string,
+): Promise<Answer> {
+  const { faults, stats, accounts } = context
+  const account = accounts.find(apiKey)
+  if (account === undefined) return { status: 401, body: { error: 'Unknown API key' } }
+  if (!account.canAfford(request.endpoint.ceiling(request.body, faults.current.prices))) {
+    const message = 'The credits do not cover this request'
+    return { status: 416, body: { code: OVER_QUOTA, message, details: {} } }
+  }
+  const { status, credits, finish } = await handle({ ...context, request, key, account })
+  if (status >= 400) return { status, body: finish() }
+  if (faults.strikes('dropBeforeSettlement', key)) return 'drop'
+  account.take(request.endpoint.name, credits)
+  const error = faults.strikes('errorAfterSettlement', key)
+  if (error) return { status: error.status, body: { error: 'Unexpected server error' } }
+  if (faults.strikes('dropAfterSettlement', key)) return 'drop'
+  stats.answered(false)
+  return { status: 200, body: finish() }
+}
+
+export function atTheEdge(
+  { faults, limiter, stats }: Pick<LookupContext, 'faults' | 'limiter' | 'stats'>,
+  request: Pick<LookupRequest, 'header'>,
   key: string,
 ): Answer | null {
   if (faults.current.blockGenericUserAgents && isGenericUserAgent(request.header('user-agent'))) {
@@ -126,7 +168,9 @@ async function pay(
       return entered
     }
 
-    const { status, body } = await handle(visit)
+    const handled = await handle(visit)
+    const { status } = handled
+    const body = handled.finish()
     if (status >= 400) {
       await entered.cancel(status)
       return { status, body }
@@ -148,7 +192,8 @@ async function pay(
   }
 }
 
-function orderFor({ faults, stats, key }: Visit): SettlementOrder {
+function orderFor({ faults, stats, key, keys }: Visit): SettlementOrder {
+  const paid = keys.length === 0 ? [key] : keys
   return {
     plan() {
       const plan: SettlementPlan = {}
@@ -161,10 +206,17 @@ function orderFor({ faults, stats, key }: Visit): SettlementOrder {
       return plan
     },
     outcome({ success, transaction, errorReason }) {
-      if (success) stats.payment(key, transaction, 'settled')
-      else if (errorReason === 'settlement_pending') stats.payment(key, transaction, 'pending')
+      if (success) stats.payment(paid, transaction, 'settled')
+      else if (errorReason === 'settlement_pending') stats.payment(paid, transaction, 'pending')
     },
   }
+}
+
+interface Handled {
+  status: number
+  credits: number
+  /** The body; asked for after its credits are counted, because it tells what is left. */
+  finish(): unknown
 }
 
 /** The lookup behind the paywall. It reads the body, so a malformed request is refused after its payment was verified. */
@@ -172,23 +224,51 @@ async function handle({
   faults,
   request,
   key,
+  account,
   networkName,
   logoUrl,
-}: Visit): Promise<{ status: number; body: unknown }> {
-  const { latency, seed } = faults.current
+}: Omit<Visit, 'keys' | 'terms'>): Promise<Handled> {
+  const { latency, seed, prices } = faults.current
   if (latency !== null) {
     const { minMs, maxMs } = latency
     await delay(minMs + fraction(`${seed} latency ${key}`) * Math.max(0, maxMs - minMs))
   }
   const error = faults.strikes('errorAfterVerification', key)
-  if (error) return { status: error.status, body: { error: 'Unexpected server error' } }
+  if (error) {
+    return { status: error.status, credits: 0, finish: () => ({ error: 'Unexpected server error' }) }
+  }
 
-  const body = readLookupBody(request.kind, networkName, request.header('content-type'), request.body)
-  if ('code' in body) return { status: 400, body }
-  const answer = request.kind === 'company' ? companyAnswer : personAnswer
-  const { data } = answer(body.url, { logoUrl: logoUrl() })
-  const metadata = body.ignoredFields.length > 0 && { metadata: { ignored_fields: body.ignoredFields } }
-  return { status: 200, body: renameKeys({ data, ...metadata }, networkName) }
+  const answered = await request.endpoint.answer({
+    text: request.body,
+    contentType: request.header('content-type'),
+    word: networkName,
+    prices,
+    faults,
+    logoUrl: logoUrl(),
+    account,
+  })
+  if ('refused' in answered) {
+    return { status: answered.status, credits: 0, finish: () => answered.refused }
+  }
+  const { data, credits, ignoredFields, creditsAt } = answered
+  return {
+    status: 200,
+    credits,
+    finish() {
+      const block = creditsAt === 'nowhere' ? {} : creditBlock(account, credits)
+      const metadata = {
+        ...(creditsAt === 'metadata' && block),
+        ...(ignoredFields.length > 0 && { ignored_fields: ignoredFields }),
+      }
+      return renameKeys(
+        {
+          data: creditsAt === 'data' ? { ...(data as object), ...block } : data,
+          ...(Object.keys(metadata).length > 0 && { metadata }),
+        },
+        networkName,
+      )
+    },
+  }
 }
 
 /** Puts the network's own name in the place of the neutral word, in keys only. */

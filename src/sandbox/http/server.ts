@@ -2,14 +2,21 @@ import type { IncomingMessage, Server } from 'node:http'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { createRateLimiter } from '../faults/rate-limiter.ts'
-import type { Endpoint } from '../stats.ts'
+import { API_KEY_HEADER } from '../accounts.ts'
+import type { OtherEndpoint } from '../stats.ts'
+import { profile, usage } from './account.ts'
 import type { Answer } from './answer.ts'
 import { readBody, send } from './answer.ts'
+import { companyEnrichment, companyLookup } from './company-lookup.ts'
+import { contactLookup, contactLookupBatch } from './contact-lookup.ts'
 import type { ControlContext } from './control.ts'
 import { control } from './control.ts'
 import { logo } from './logo.ts'
 import type { LookupContext } from './lookup.ts'
-import { lookup } from './lookup.ts'
+import { atTheEdge, lookup } from './lookup.ts'
+import type { PaidEndpoint } from './paid-endpoint.ts'
+import { profileEndpoint } from './profiles.ts'
+import { createRedemptionBatches, redemption } from './redemption.ts'
 
 export type ServiceContext = Omit<LookupContext, 'limiter' | 'logoUrl'> & ControlContext
 
@@ -23,9 +30,21 @@ export interface Service {
 export async function startService(context: ServiceContext, port: number): Promise<Service> {
   const { stats, networkName } = context
   const limiters = { limiter: createRateLimiter(), logoLimiter: createRateLimiter() }
-  const lookups: Record<string, Endpoint> = {
-    [`/companies/${networkName}/lookup`]: 'companies',
-    [`/people/${networkName}/lookup`]: 'people',
+  const batches = createRedemptionBatches()
+  const paid: Record<string, PaidEndpoint> = {
+    [`/companies/${networkName}/lookup`]: profileEndpoint('company'),
+    [`/people/${networkName}/lookup`]: profileEndpoint('person'),
+    '/companies/lookup': companyLookup,
+    '/companies/lookup/enrich': companyEnrichment,
+    '/redeem/people/contact/lookup': contactLookup,
+    '/redeem/people/contact/lookup/batch': contactLookupBatch,
+    '/redeem/people': redemption,
+    '/redeem/people/batch': batches.start,
+  }
+  const free: Record<string, OtherEndpoint> = {
+    '/redeem/people/batch/query': 'redemptions_query',
+    '/profile': 'profile',
+    '/profile/usage': 'usage',
   }
   const lookupContext: LookupContext = {
     ...context,
@@ -39,33 +58,45 @@ export async function startService(context: ServiceContext, port: number): Promi
     const body = await readBody(request)
     if (url.pathname.startsWith('/_sandbox/')) return control(context, method, url, body)
 
-    const endpoint = url.pathname.startsWith('/logo/') ? 'logo' : lookups[url.pathname]
-    if (endpoint === undefined) return counted({ status: 404, body: { error: 'Not found' } })
-    stats.request(endpoint)
-    if (method !== (endpoint === 'logo' ? 'GET' : 'POST')) {
+    const isLogo = url.pathname.startsWith('/logo/')
+    const endpoint = paid[url.pathname]
+    const name = isLogo ? 'logo' : (endpoint?.name ?? free[url.pathname])
+    if (name === undefined) return counted({ status: 404, body: { error: 'Not found' } })
+    stats.request(name)
+    if (method !== (isLogo ? 'GET' : 'POST')) {
       return counted({
         status: 405,
-        headers: { allow: endpoint === 'logo' ? 'GET' : 'POST' },
+        headers: { allow: isLogo ? 'GET' : 'POST' },
         body: { error: 'Method not allowed' },
       })
     }
-    if (endpoint === 'logo') {
+    if (isLogo) {
       const path = (request.url ?? '').slice('/logo/'.length)
       return counted(logo({ ...context, limiter: limiters.logoLimiter }, path))
     }
+    const header = (wanted: string) => {
+      const value = request.headers[wanted.toLowerCase()]
+      return Array.isArray(value) ? value[0] : value
+    }
+    if (endpoint === undefined) return counted(answerFree(name, body, header))
     return counted(
-      await lookup(lookupContext, {
-        kind: endpoint === 'companies' ? 'company' : 'person',
-        method,
-        path: url.pathname,
-        url: url.href,
-        body,
-        header: (name) => {
-          const value = request.headers[name.toLowerCase()]
-          return Array.isArray(value) ? value[0] : value
-        },
-      }),
+      await lookup(lookupContext, { endpoint, method, path: url.pathname, url: url.href, body, header }),
     )
+  }
+
+  function answerFree(
+    name: string,
+    body: string | null,
+    header: (name: string) => string | undefined,
+  ): Answer {
+    const refused = atTheEdge(lookupContext, { header }, name)
+    if (refused !== null) return refused
+    if (name === 'redemptions_query') {
+      return batches.query(body, header('content-type'), networkName, context.faults.current)
+    }
+    const account = context.accounts.find(header(API_KEY_HEADER) ?? '')
+    if (account === undefined) return { status: 401, body: { error: 'Unknown API key' } }
+    return name === 'profile' ? profile(account) : usage(account)
   }
 
   function counted(result: Answer) {
