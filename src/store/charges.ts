@@ -6,6 +6,7 @@ import { currencyOf, openChargeStates, type Authorization, type Charge } from '.
 import type { ChargeJournal, NewCharge, StoredAnswer } from '../domain/ports/charge-journal.ts'
 import type { Database } from './database.ts'
 import type { Tables } from './schema.ts'
+import { throughOutage } from './through-outage.ts'
 import { spendSwitchName } from './spend-switch.ts'
 
 /** The journal of charges on SQL. What each transaction guards is said at the payer, above its picture of the states. */
@@ -100,6 +101,11 @@ export function createChargeJournal(
       .executeTakeFirst()
   }
 
+  /** For an answer that is in hand: it waits for a database that is away. Both writes may be done twice. */
+  function inTransaction(write: (tx: Transaction<Tables>) => Promise<void>): Promise<void> {
+    return throughOutage(() => db.transaction().execute(write))
+  }
+
   function giveBack(tx: Transaction<Tables>, row: { amount_atomic: bigint; budget_scopes: string[] }) {
     return tx
       .updateTable('budgets')
@@ -173,7 +179,7 @@ export function createChargeJournal(
     },
 
     async settle(id, receipt, answer) {
-      await db.transaction().execute(async (tx) => {
+      await inTransaction(async (tx) => {
         // A worker that slept past its lock may bring the answer to a charge already counted as lost: it was paid, and here is the data.
         const row = await tx
           .updateTable('charges')
@@ -193,7 +199,7 @@ export function createChargeJournal(
     },
 
     async keepAnswer(id, reason, answer) {
-      await db.transaction().execute(async (tx) => {
+      await inTransaction(async (tx) => {
         const row = await tx
           .updateTable('charges')
           .set({ state: 'in_doubt', reason, touched_at: now() })
