@@ -5,7 +5,7 @@ import { ConfigError, describeError } from '../domain/errors.ts'
 import type { CallBudget } from '../domain/ports/call-budget.ts'
 import type { ChargeJournal } from '../domain/ports/charge-journal.ts'
 import type { Send } from '../domain/ports/transport.ts'
-import type { Fact } from '../domain/record.ts'
+import type { Fact, LookupRequest } from '../domain/record.ts'
 import type { Operation } from '../domain/words.ts'
 import { createChain, type Chain } from '../pay/chain.ts'
 import type { Payer } from '../pay/payer.ts'
@@ -57,8 +57,8 @@ export interface Engine {
   payer: Payer
   /** One pass over the charges that no worker drives; see pay/resolver.ts. */
   resolve: Payments['resolve']
-  prepare: (operation: Operation, request: Record<string, string>) => ReturnType<typeof prepareRequest>
-  fetchFree: (operation: Operation, request: Record<string, string>) => Promise<Fact>
+  prepare: (operation: Operation, request: LookupRequest) => ReturnType<typeof prepareRequest>
+  fetchFree: (operation: Operation, request: LookupRequest) => Promise<Fact>
   freshUntil: (operation: Operation, outcome: Fact['outcome'], now: Date) => Date
 }
 
@@ -155,7 +155,9 @@ export async function createContext(config: Config, overrides: Overrides = {}): 
       prepare,
       // Without an address for logos there is nothing to ask: the record goes on without one.
       fetchFree: async (_, request) =>
-        logoClient ? logoClient.lookup(request['domain'] ?? '') : { outcome: 'not_found', data: null },
+        logoClient
+          ? logoClient.lookup(String(request['domain'] ?? ''))
+          : { outcome: 'not_found', data: null },
       freshUntil,
     }
   }

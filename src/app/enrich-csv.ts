@@ -8,9 +8,8 @@ import {
   type RowResult,
 } from '../connectors/csv/index.ts'
 import { ConfigError } from '../domain/errors.ts'
-import { fieldNames } from '../domain/fields.ts'
 import { formatUsd } from '../domain/money.ts'
-import { recipes } from '../domain/planner.ts'
+import { builtInRecipes, defaultRecipeName } from '../domain/recipes.ts'
 import type { ObjectKind } from '../domain/words.ts'
 import { scan } from '../producers/scan.ts'
 import { planFigures } from '../store/plans.ts'
@@ -91,7 +90,7 @@ export async function enrichCsv(
     await writeEnriched({
       input: csv,
       out,
-      fields: fieldNames(csv.object),
+      fields: builtInRecipes(csv.object, run.recipe).fields,
       results: results(context.tasks, run.id),
     })
   }
@@ -99,7 +98,7 @@ export async function enrichCsv(
 }
 
 function openRun(runs: RunLedger, csv: OpenedCsv, state: 'planned' | 'scanning') {
-  const recipe = recipes[csv.object].name
+  const recipe = defaultRecipeName
   return runs.open({
     id: `r${Date.now().toString(36)}${randomBytes(3).toString('hex')}`,
     connector: 'csv',

@@ -5,7 +5,7 @@ import type { PaymentProtocol } from '../domain/payment.ts'
 import type { ChargeJournal, OpenCharge } from '../domain/ports/charge-journal.ts'
 import type { Send } from '../domain/ports/transport.ts'
 import type { TakeTurn } from '../domain/ports/turn.ts'
-import type { Fact } from '../domain/record.ts'
+import type { Fact, LookupRequest } from '../domain/record.ts'
 import type { Operation } from '../domain/words.ts'
 import { apiKeyTerms, createApiKey } from '../pay/api-key/protocol.ts'
 import { budgetLines } from '../pay/budget.ts'
@@ -31,7 +31,7 @@ export interface PaymentsOptions {
   send: Send
   wireBody: (body: string) => string
   takeTurn: TakeTurn
-  prepare: (operation: Operation, request: Record<string, string>) => Purchase['request']
+  prepare: (operation: Operation, request: LookupRequest) => Purchase['request']
   freshUntil: (operation: Operation, outcome: Fact['outcome'], now: Date) => Date
   now: () => Date
   journal: (journal: ChargeJournal) => ChargeJournal
@@ -111,7 +111,7 @@ function protocolsOf({ config, account, chain }: PaymentsOptions): PaymentProtoc
 
 /** A charge knows its address and body to the letter; how to read the answer is its operation's. */
 function purchaseOf(charge: OpenCharge, prepare: PaymentsOptions['prepare']): Purchase {
-  const request = prepare(charge.operation, JSON.parse(charge.body) as Record<string, string>)
+  const request = prepare(charge.operation, JSON.parse(charge.body) as LookupRequest)
   return {
     key: charge.lookupKey,
     runId: charge.runId,

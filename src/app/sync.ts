@@ -2,7 +2,7 @@ import { createHash, randomBytes } from 'node:crypto'
 import type { Connector, ScanFilter } from '../connectors/connector.ts'
 import { ConfigError } from '../domain/errors.ts'
 import { formatUsd } from '../domain/money.ts'
-import { recipes } from '../domain/planner.ts'
+import { defaultRecipeName } from '../domain/recipes.ts'
 import type { ObjectKind } from '../domain/words.ts'
 import { scan } from '../producers/scan.ts'
 import { planFigures } from '../store/plans.ts'
@@ -162,7 +162,7 @@ function openRun({ runs }: Context, connector: Connector, job: SyncJob, state: '
     connector: connector.name,
     object,
     entity: job.entity,
-    recipe: recipes[object].name,
+    recipe: defaultRecipeName,
     trigger: 'sync',
     state,
     fingerprint: createHash('sha256')

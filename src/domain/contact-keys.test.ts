@@ -1,13 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { testSeed } from '../../test/support/seed.ts'
-import {
-  companyDomain,
-  contactSearch,
-  personReference,
-  redemption,
-  type ContactSearchOptions,
-} from './contact-keys.ts'
+import { companyDomain, contactSearch, redemption, type ContactSearchOptions } from './contact-keys.ts'
 import { contactTypes, isContactType } from './contact-types.ts'
 import type { Identity } from './record.ts'
 
@@ -209,8 +203,7 @@ describe('one person in any spelling is one key a path', () => {
 
 describe('a redemption', () => {
   test('is one person and one type', () => {
-    const person = personReference('https://de.profnet.example/in/Ada/?x=1')!
-    const asked = contactTypes.map((type) => redemption(person, type))
+    const asked = contactTypes.map((type) => redemption({ profile: 'profnet.example/in/ada' }, type))
     expect(new Set(asked.map(({ key }) => key)).size).toBe(3)
     expect(asked[2]).toEqual({
       key: 'contact.redeem|profnet.example/in/ada|phone',
@@ -220,7 +213,12 @@ describe('a redemption', () => {
       key: 'contact.redeem|id:77|email-work',
       request: { people_search_id: '77', people_contact_types: ['email-work'] },
     })
-    expect(personReference('https://profnet.example/company/acme')).toBeUndefined()
+    // Known by both, it is kept under the profile and asked for by the id.
+    expect(redemption({ profile: 'profnet.example/in/ada', peopleSearchId: '77' }, 'phone')).toEqual({
+      key: 'contact.redeem|profnet.example/in/ada|phone',
+      request: { people_search_id: '77', people_contact_types: ['phone'] },
+    })
+    expect(() => redemption({}, 'phone')).toThrow(RangeError)
   })
 
   test('knows its vocabulary', () => {

@@ -1,6 +1,6 @@
 import { phoneE164 } from './convert-phone.ts'
 import type { ContactType } from './contact-types.ts'
-import { canonicalProfileUrl, lookupKey, profileUrlOf, type Canonical, type LookupKey } from './keys.ts'
+import { lookupKey, profileUrlOf, type Canonical, type LookupKey } from './keys.ts'
 import { foldCompanyName } from './normalise-company.ts'
 import { registrableDomain } from './normalise-domain.ts'
 import { canonicalEmail, isPersonalMailDomain } from './normalise-email.ts'
@@ -47,27 +47,33 @@ export function contactSearch(
   return { ok: false, reason: missing(identity) }
 }
 
-/** The name under which redemptions are kept: the profile where it is known, else the service's own id. */
-export type PersonReference = { profile: string } | { peopleSearchId: string }
-
-/** Asks for one contact type of a person: types are bought, answered and kept one by one. */
-export function redemption(
-  person: PersonReference,
-  type: ContactType,
-): { key: LookupKey; request: LookupRequest } {
-  const [canonical, asked] =
-    'profile' in person
-      ? [person.profile, { profnet_url: profileUrlOf(person.profile) }]
-      : [`id:${person.peopleSearchId}`, { people_search_id: person.peopleSearchId }]
-  return {
-    key: lookupKey('contact.redeem', `${canonical}|${type}`),
-    request: { ...asked, people_contact_types: [type] },
-  }
+/** A person as the service knows one: by profile, by the service's own id, or by both. */
+export interface PersonReference {
+  /** Canonical profile URL. */
+  profile?: string
+  peopleSearchId?: string
 }
 
-export function personReference(profileUrl: string): PersonReference | undefined {
-  const canonical = canonicalProfileUrl('person', profileUrl)
-  return canonical.ok ? { profile: canonical.value } : undefined
+/**
+ * Asks for one contact type of a person: types are bought, answered and kept one by one, under the profile where it is
+ * known. The id is what is sent where it is known, for only by ids many people are asked for at once. Throws RangeError
+ * for a reference to nobody.
+ */
+export function redemption(
+  { profile, peopleSearchId }: PersonReference,
+  type: ContactType,
+): { key: LookupKey; request: LookupRequest } {
+  const canonical = profile ?? (peopleSearchId === undefined ? undefined : `id:${peopleSearchId}`)
+  if (canonical === undefined) throw new RangeError('a redemption needs a profile or an id')
+  return {
+    key: lookupKey('contact.redeem', `${canonical}|${type}`),
+    request: {
+      ...(peopleSearchId === undefined
+        ? { profnet_url: profileUrlOf(canonical) }
+        : { people_search_id: peopleSearchId }),
+      people_contact_types: [type],
+    },
+  }
 }
 
 /** The domain by which a company is looked up, from a domain or a website address. Providers of mailboxes are none. */

@@ -14,3 +14,10 @@ export function phoneE164(text: string, country?: string): string | undefined {
   )
   return parsed?.isValid() ? parsed.number : undefined
 }
+
+/** What a number in E.164 is by its country's plan; undefined where the plan does not tell, as in the United States. */
+export function phoneKind(e164: string): 'mobile' | 'landline' | undefined {
+  const type = parsePhoneNumberFromString(e164)?.getType()
+  if (type === 'MOBILE') return 'mobile'
+  return type === 'FIXED_LINE' ? 'landline' : undefined
+}

@@ -34,8 +34,8 @@ const profileFields: Record<ObjectKind, readonly Field[]> = {
     same('profnet_url'),
     same('headline'),
     field('job_title', (answer) => currentPosition(answer)?.['title']),
-    field('company_name', (answer) => asObject(answer['company'])?.['company_name']),
-    field('company_profnet_url', (answer) => asObject(answer['company'])?.['profnet_url']),
+    field('company_name', (answer) => within(answer['company'], 'company_name')),
+    field('company_profnet_url', (answer) => within(answer['company'], 'profnet_url')),
     field('about', (answer) => answer['description']),
     same('city'),
     same('location'),
@@ -45,19 +45,84 @@ const profileFields: Record<ObjectKind, readonly Field[]> = {
   ],
 }
 
-/** Every canonical field of an object, in the order in which reports and CSV files show them. */
+/** What company enrichment adds: how many of each it tells of, and the names of companies alike. */
+const enrichmentFields: readonly Field[] = [
+  field('open_jobs', (answer) => count(answer['jobs'])),
+  field('news_items', (answer) => count(answer['news'])),
+  field('advertisements', (answer) => count(answer['advertisements'])),
+  field('similar_companies', (answer) => companyNames(answer['similar_companies'])),
+]
+
+/** How a contact lookup's match names what a profile also tells. */
+const matchFields: readonly Field[] = [
+  field('full_name', (answer) => answer['name'] ?? joined(answer['first_name'], answer['last_name'])),
+  same('profnet_url'),
+  field('job_title', (answer) => answer['title']),
+  same('company_name'),
+]
+
+/** Fields of a person that the profile of the employer tells. */
+const employerFields: readonly Field[] = [
+  field('company_domain', (answer) => answer['domain']),
+  field('company_website', (answer) => answer['company_url']),
+  field('company_industry', (answer) => answer['industry']),
+  field('company_employees', (answer) => answer['company_size']),
+  field('company_country_code', (answer) => answer['country_code']),
+]
+
+const contactFieldNames = ['email', 'email_personal', 'phone', 'mobile_phone'] as const
+
+/**
+ * Every canonical field of an object, in the order in which reports and CSV files show them. Which of them a run fills is
+ * said by its recipe.
+ */
 export function fieldNames(object: ObjectKind): string[] {
-  const names = profileFields[object].map(({ name }) => name)
-  return object === 'company' ? [...names, 'logo'] : names
+  return object === 'company'
+    ? [...profileFieldNames('company'), 'logo', ...names(enrichmentFields)]
+    : [...profileFieldNames('person'), ...contactFieldNames, ...names(employerFields), 'company_logo']
 }
+
+/** The fields that the profile alone tells. */
+export function profileFieldNames(object: ObjectKind): string[] {
+  return names(profileFields[object])
+}
+
+export const enrichmentFieldNames: readonly string[] = names(enrichmentFields)
+export const employerFieldNames: readonly string[] = [...names(employerFields), 'company_logo']
 
 /**
  * The values that a profile answer holds. Blank ones (null, "", white space, an empty list) are left out: nothing
  * found is never a value.
  */
 export function profileValues(object: ObjectKind, answer: Answer): Record<string, FieldValue> {
+  return valuesOf(profileFields[object], answer)
+}
+
+/** The same of a company enrichment: the profile's fields and those that it adds. */
+export function enrichmentValues(answer: Answer): Record<string, FieldValue> {
+  return valuesOf([...profileFields.company, ...enrichmentFields], answer)
+}
+
+export function matchValues(answer: Answer): Record<string, FieldValue> {
+  return valuesOf(matchFields, answer)
+}
+
+export function employerValues(answer: Answer): Record<string, FieldValue> {
+  return valuesOf(employerFields, answer)
+}
+
+/**
+ * Whether an answer says anything of a field: null is *asked, nothing found*, and asking another endpoint for it would
+ * only be paid again; absent is *not asked*.
+ */
+export function isAnswered(source: 'match' | 'company', name: string, answer: Answer): boolean {
+  const fields = source === 'match' ? matchFields : [...profileFields.company, ...enrichmentFields]
+  return fields.some((known) => known.name === name && known.read(answer) !== undefined)
+}
+
+function valuesOf(fields: readonly Field[], answer: Answer): Record<string, FieldValue> {
   const values: Record<string, FieldValue> = {}
-  for (const { name, read } of profileFields[object]) {
+  for (const { name, read } of fields) {
     const value = scalar(read(answer))
     if (value !== undefined) values[name] = value
   }
@@ -78,6 +143,30 @@ function scalar(value: unknown): FieldValue | undefined {
 
 function asObject(value: unknown): Answer | undefined {
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Answer) : undefined
+}
+
+/** Null where the object itself is null. */
+function within(object: unknown, name: string): unknown {
+  return object === null ? null : asObject(object)?.[name]
+}
+
+/** An empty list is read as nothing found. */
+function count(list: unknown): unknown {
+  return Array.isArray(list) ? list.length || null : list
+}
+
+function companyNames(list: unknown): unknown {
+  if (!Array.isArray(list)) return list
+  return list.flatMap((entry) => scalar(asObject(entry)?.['company_name']) ?? []).join('; ')
+}
+
+function joined(...parts: unknown[]): unknown {
+  const texts = parts.flatMap((part) => scalar(part) ?? [])
+  return texts.length > 0 ? texts.join(' ') : parts[0]
+}
+
+function names(fields: readonly Field[]): string[] {
+  return fields.map(({ name }) => name)
 }
 
 function field(name: string, read: Field['read']): Field {

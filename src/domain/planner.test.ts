@@ -4,7 +4,7 @@ import { nextStep, recipes, type Facts } from './planner.ts'
 import type { Fact, Identity } from './record.ts'
 
 const company = (identity: Identity, facts: Facts = {}) =>
-  nextStep('company', identity, recipes.company, facts)
+  nextStep({ object: 'company', identity }, recipes.company, facts)
 const acme = { profileUrl: 'http://DE.profnet.example/company/Acme/?x=1' }
 const found = (data: Record<string, unknown>): Fact => ({ outcome: 'found', data })
 
@@ -17,6 +17,7 @@ describe('the next step of a company', () => {
         operation: 'company.profile',
         request: { profnet_url: 'https://www.profnet.example/company/acme' },
       },
+      why: expect.stringContaining('profile URL'),
     })
   })
 
@@ -105,10 +106,12 @@ describe('the next step of a company', () => {
 
 test('the next step of a person is its profile and then to write, whatever domain it has', () => {
   const identity = { profileUrl: 'https://profnet.example/in/ada', domain: 'acme.example' }
-  expect(nextStep('person', identity, recipes.person, {})).toMatchObject({
+  expect(nextStep({ object: 'person', identity }, recipes.person, {})).toMatchObject({
     lookup: { key: 'person.profile|profnet.example/in/ada' },
   })
-  expect(nextStep('person', identity, recipes.person, { 'person.profile': found({ name: 'Ada' }) })).toEqual({
+  expect(
+    nextStep({ object: 'person', identity }, recipes.person, { 'person.profile': found({ name: 'Ada' }) }),
+  ).toEqual({
     kind: 'write',
     values: { full_name: 'Ada' },
   })

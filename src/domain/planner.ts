@@ -1,83 +1,110 @@
-import { fieldNames, profileValues } from './fields.ts'
-import { canonicalDomain, canonicalProfileUrl, lookupKey, profileUrlOf, type LookupKey } from './keys.ts'
-import type { Fact, FieldValue, Identity } from './record.ts'
-import type { ObjectKind, Operation } from './words.ts'
+import { fieldNames } from './fields.ts'
+import { jobChangeOf } from './job-change.ts'
+import type { LookupKey } from './keys.ts'
+import { formatUsd, type Atomic } from './money.ts'
+import { companyWay } from './plan-company.ts'
+import { personWay } from './plan-person.ts'
+import {
+  slotOf,
+  stop,
+  type Facts,
+  type FactSlot,
+  type PlannedRecord,
+  type PriceTable,
+  type Step,
+  type Way,
+  type Wish,
+} from './plan-step.ts'
+import { defaultPrices } from './prices.ts'
+import type { Recipe } from './recipes.ts'
+import type { FieldValue } from './record.ts'
+import { freeOperations } from './words.ts'
 
-/** A unit of work to buy (or to fetch for nothing). `request` is the body that the endpoint will send. */
-export interface LookupWanted {
-  key: LookupKey
-  operation: Operation
-  request: Record<string, string>
+export { recipes, type Recipe } from './recipes.ts'
+export { slotOf } from './plan-step.ts'
+export type { Facts, FactSlot, LookupWanted, PlannedRecord, PriceTable, Step } from './plan-step.ts'
+
+export interface PlanContext {
+  /** What each step costs at most. Default: what is known of the service's prices. */
+  prices?: PriceTable
+  /** Whether a fresh answer stands in the ledger, so that asking costs nothing. Default: none does. */
+  isFresh?: (key: LookupKey) => boolean
 }
-
-export type Step =
-  | { kind: 'lookup'; lookup: LookupWanted }
-  | { kind: 'write'; values: Record<string, FieldValue> }
-  | { kind: 'stop'; status: 'unchanged' | 'skipped' | 'rejected'; reason: string }
-
-/** Which steps may be taken, in the order of their price. */
-export interface Recipe {
-  name: string
-  steps: readonly Operation[]
-}
-
-export const recipes: Record<ObjectKind, Recipe> = {
-  company: { name: 'profile', steps: ['company.profile', 'company.logo'] },
-  person: { name: 'profile', steps: ['person.profile'] },
-}
-
-export type Facts = Partial<Record<Operation, Fact>>
 
 /**
  * What to do next for a record, asked again after each lookup until it answers `write` or `stop`. Pure: the same
- * record, recipe and facts give the same step, so a crash between two steps costs nothing.
+ * record, recipe and facts give the same step, so a crash between two steps costs nothing. Each step of a recipe, and each
+ * contact type, is asked for at most once, so it ends.
  */
-export function nextStep(object: ObjectKind, identity: Identity, recipe: Recipe, facts: Facts): Step {
-  const profile = `${object}.profile` as const
-  const known = facts[profile]
-  if (!known) return profileStep(object, identity, profile)
-  if (known.outcome === 'not_found') return stop('unchanged', 'not found by the service')
-  if (known.outcome === 'unreadable')
-    return stop('rejected', 'the answer could not be read; it is kept in the ledger')
-  if (known.outcome !== 'found' || !known.data) return stop('rejected', known.reason ?? 'the lookup failed')
-
-  const values = profileValues(object, known.data)
-  const logo = logoStep(recipe, values, facts)
-  if (logo) return logo
-  const found = facts['company.logo']
-  if (found?.outcome === 'found' && typeof found.data?.['url'] === 'string')
-    values['logo'] = found.data['url']
-
-  const named = fieldNames(object).filter((name) => name in values)
-  if (named.length === 0) return stop('unchanged', 'the answer holds no values')
+export function nextStep(
+  record: PlannedRecord,
+  recipe: Recipe,
+  facts: Facts,
+  context: PlanContext = {},
+): Step {
+  const way =
+    record.object === 'person' ? personWay(record, recipe, facts) : companyWay(record, recipe, facts)
+  const values = wantedValues(record, recipe, way)
+  const isEnough = recipe.stopWhen?.some((field) => field in values) ?? false
+  let refusal: string | undefined
+  for (const wish of isEnough ? [] : way.wishes) {
+    const why = overCeiling(wish, recipe, facts, context)
+    if (why === undefined) return { kind: 'lookup', ...wish }
+    refusal ??= why
+  }
+  if (Object.keys(values).length === 0) return refusal === undefined ? way.end : stop('unchanged', refusal)
+  const reason = refusal ?? way.problem
   return {
     kind: 'write',
-    values: Object.fromEntries(named.map((name) => [name, values[name] as FieldValue])),
+    values,
+    ...(reason === undefined ? {} : { reason }),
+    ...(record.object === 'person' ? jobChangeOf(jobOf(record), way.values) : {}),
   }
 }
 
-function profileStep(object: ObjectKind, identity: Identity, operation: Operation): Step {
-  if (!identity.profileUrl) return stop('skipped', 'no profile URL to look up by')
-  const canonical = canonicalProfileUrl(object, identity.profileUrl)
-  if (!canonical.ok) return stop('rejected', `broken profile URL: ${canonical.reason}`)
-  return {
-    kind: 'lookup',
-    lookup: {
-      key: lookupKey(operation, canonical.value),
-      operation,
-      request: { profnet_url: profileUrlOf(canonical.value) },
-    },
-  }
+/** What a record has cost so far. A fact whose price is not known counts as the table has it. */
+export function spentOn(facts: Facts, prices: PriceTable = defaultPrices): Atomic {
+  return Object.entries(facts).reduce((sum, [slot, fact]) => {
+    return sum + (fact.priceAtomic ?? (isFree(slot as FactSlot) ? 0n : (prices[slot as FactSlot] ?? 0n)))
+  }, 0n)
 }
 
-function logoStep(recipe: Recipe, values: Record<string, FieldValue>, facts: Facts): Step | undefined {
-  if (!recipe.steps.includes('company.logo') || facts['company.logo']) return undefined
-  const domain = canonicalDomain(String(values['domain'] ?? ''))
-  if (!domain.ok) return undefined
-  const key = lookupKey('company.logo', domain.value)
-  return { kind: 'lookup', lookup: { key, operation: 'company.logo', request: { domain: domain.value } } }
+/** What a step costs at most; undefined where nobody knows. */
+export function priceOf(
+  key: LookupKey,
+  { prices = defaultPrices, isFresh }: PlanContext = {},
+): Atomic | undefined {
+  const slot = slotOf(key)
+  return isFree(slot) || isFresh?.(key) ? 0n : prices[slot]
 }
 
-function stop(status: 'unchanged' | 'skipped' | 'rejected', reason: string): Step {
-  return { kind: 'stop', status, reason }
+function isFree(slot: FactSlot): boolean {
+  return (freeOperations as readonly string[]).includes(slot)
+}
+
+/** A step whose price is not known could break the ceiling: then it is not taken. */
+function overCeiling(
+  { lookup }: Wish,
+  recipe: Recipe,
+  facts: Facts,
+  context: PlanContext,
+): string | undefined {
+  const ceiling = recipe.priceCeilingAtomic
+  if (ceiling === undefined) return undefined
+  const price = priceOf(lookup.key, context)
+  const slot = slotOf(lookup.key)
+  if (price === undefined)
+    return `price ceiling: what ${slot} costs is not known, and a record may cost ${formatUsd(ceiling)} USD`
+  const spent = spentOn(facts, context.prices)
+  if (price === 0n || spent + price <= ceiling) return undefined
+  return `price ceiling: ${slot} costs ${formatUsd(price)} USD, and ${formatUsd(spent)} of ${formatUsd(ceiling)} USD are spent`
+}
+
+function wantedValues(record: PlannedRecord, recipe: Recipe, way: Way): Record<string, FieldValue> {
+  const named = fieldNames(record.object).filter((name) => name in way.values && recipe.fields.includes(name))
+  return Object.fromEntries(named.map((name) => [name, way.values[name] as FieldValue]))
+}
+
+function jobOf({ identity, values }: PlannedRecord): Record<string, FieldValue | undefined> {
+  return { company_name: values?.['company_name'] ?? identity.company, job_title: values?.['job_title'] }
 }

@@ -1,6 +1,7 @@
 import type { Connector, ScanOptions, ScanPage } from '../connectors/connector.ts'
 import type { LookupKey } from '../domain/keys.ts'
-import { nextStep, recipes, type LookupWanted } from '../domain/planner.ts'
+import { nextStep, type LookupWanted } from '../domain/planner.ts'
+import { builtInRecipes, type RecipeBook } from '../domain/recipes.ts'
 import type { SourceRecord } from '../domain/record.ts'
 import { marksOf, type Mark } from '../domain/subject.ts'
 import type { LookupLedger } from '../store/lookups.ts'
@@ -18,6 +19,10 @@ export interface ScanSettings {
   lookups: Pick<LookupLedger, 'want' | 'facts'>
   /** Absent for a plan: then tasks are stored, and nothing is asked for. */
   advance?: Advance
+  /** Default: the built-in recipes alone. */
+  recipes?: RecipeBook
+  /** Default: the built-in recipes alone. */
+  recipes?: RecipeBook
   /** Which of these subjects, by their place, are to be left alone. Absent: none. */
   suppressed?: (subjects: readonly (readonly Mark[])[]) => Promise<ReadonlySet<number>>
   onPage?: (records: number) => void
@@ -54,10 +59,14 @@ export async function scan(
 }
 
 async function storePage(run: Run, page: ScanPage, before: number, options: ScanSettings): Promise<void> {
+  const { recipes = builtInRecipes } = options
+  const { recipes = builtInRecipes } = options
   const suppressed = await options.suppressed?.(page.records.map(({ identity }) => marksOf(identity)))
   const planned = page.records.map((record, index) => ({
     ordinal: before + index + 1,
-    ...(suppressed?.has(index) ? leftAlone(record) : { record, ...firstStep(run, record, page.ownWrites) }),
+    ...(suppressed?.has(index)
+      ? leftAlone(record)
+      : { record, ...firstStep(run, record, page.ownWrites, recipes) }),
   }))
   const wanted = planned.flatMap(({ lookup }) => (lookup ? [lookup] : []))
   const firsts = await options.tasks.firstOrdinals(
@@ -108,11 +117,16 @@ function leftAlone(record: SourceRecord): FirstStep & { record: SourceRecord } {
   return { record: { ...record, identity: {} }, ended: { status: 'skipped', reason: 'suppressed' } }
 }
 
-function firstStep(run: Run, record: SourceRecord, ownWrites: ReadonlySet<string> | undefined): FirstStep {
+function firstStep(
+  run: Run,
+  record: SourceRecord,
+  ownWrites: ReadonlySet<string> | undefined,
+  recipes: RecipeBook,
+): FirstStep {
   // Its last change was our own: looking it up again would only find what we wrote.
   if (ownWrites?.has(record.id)) return { ended: { status: 'unchanged', reason: 'our own write' } }
   if (record.unreadable !== undefined) return { ended: { status: 'rejected', reason: record.unreadable } }
-  const step = nextStep(run.object, record.identity, recipes[run.object], {})
+  const step = nextStep(record, recipes(run.object, run.recipe), {})
   if (step.kind === 'lookup') return { lookup: step.lookup }
   if (step.kind === 'stop') return { ended: step }
   throw new Error('a plan without facts cannot write')

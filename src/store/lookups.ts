@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import type { LookupKey } from '../domain/keys.ts'
 import type { LookupWanted } from '../domain/planner.ts'
 import type { StoredAnswer } from '../domain/ports/charge-journal.ts'
-import type { Fact } from '../domain/record.ts'
+import type { Fact, LookupRequest } from '../domain/record.ts'
 import type { Operation } from '../domain/words.ts'
 import type { Database } from './database.ts'
 import type { LookupState } from './schema.ts'
@@ -10,7 +10,7 @@ import type { LookupState } from './schema.ts'
 export interface LookupRow {
   key: LookupKey
   operation: Operation
-  request: Record<string, string>
+  request: LookupRequest
   state: LookupState
   runId: string
   connector: string
@@ -127,7 +127,7 @@ export function createLookupLedger(db: Database, options: { now: () => Date }): 
         row && {
           key: row.key,
           operation: row.operation,
-          request: row.request as Record<string, string>,
+          request: row.request as LookupRequest,
           state: row.state,
           runId: row.run_id,
           connector: row.connector,

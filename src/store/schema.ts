@@ -2,7 +2,7 @@ import type { ColumnType, Generated } from 'kysely'
 import type { LookupKey } from '../domain/keys.ts'
 import type { MarkKind } from '../domain/subject.ts'
 import type { ChargeState, Currency, Protocol } from '../domain/payment.ts'
-import type { Fact, FieldValue, Identity, Patch } from '../domain/record.ts'
+import type { Fact, FieldValue, Identity, LookupRequest, Patch } from '../domain/record.ts'
 import type { ObjectKind, Operation, TaskStatus } from '../domain/words.ts'
 
 /** A jsonb column: read as a value, written as its text. */
@@ -39,7 +39,7 @@ export interface Tables {
   lookups: {
     key: LookupKey
     operation: Operation
-    request: Json<Record<string, string>>
+    request: Json<LookupRequest>
     state: LookupState
     run_id: string
     connector: string

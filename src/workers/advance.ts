@@ -1,5 +1,6 @@
 import type { LookupKey } from '../domain/keys.ts'
-import { nextStep, recipes, type Facts, type LookupWanted } from '../domain/planner.ts'
+import { nextStep, slotOf, type Facts, type LookupWanted } from '../domain/planner.ts'
+import { builtInRecipes, type RecipeBook } from '../domain/recipes.ts'
 import type { Patch } from '../domain/record.ts'
 import type { LookupLedger } from '../store/lookups.ts'
 import type { TaskLedger, TaskMove, WaitingTask } from '../store/tasks.ts'
@@ -11,6 +12,8 @@ export interface AdvanceOptions {
   onReady: (group: { connector: string; entity: string }) => void
   /** New lookups are due. */
   onWanted: () => void
+  /** Default: the built-in recipes alone. */
+  recipes?: RecipeBook
 }
 
 export interface Advance {
@@ -27,13 +30,15 @@ const pageSize = 500
  * between, does no harm: the sweep calls again.
  */
 export function createAdvance(options: AdvanceOptions): Advance {
-  const { lookups, tasks } = options
+  const { lookups, tasks, recipes = builtInRecipes } = options
 
   async function advance(waiting: WaitingTask[]): Promise<void> {
     let current = waiting
     while (current.length > 0) {
       const known = await lookups.facts(current.flatMap((task) => [...task.steps, task.waitingFor]))
-      const planned = current.filter((task) => known.has(task.waitingFor)).map((task) => plan(task, known))
+      const planned = current
+        .filter((task) => known.has(task.waitingFor))
+        .map((task) => plan(task, known, recipes))
       await want(planned)
       // First the tasks are moved, then the ledger is asked: an answer that comes between the two finds them waiting.
       await tasks.move(planned.map(({ move }) => move))
@@ -91,14 +96,18 @@ interface Planned {
   wanted: LookupWanted | undefined
 }
 
-function plan(task: WaitingTask, known: Awaited<ReturnType<LookupLedger['facts']>>): Planned {
+function plan(
+  task: WaitingTask,
+  known: Awaited<ReturnType<LookupLedger['facts']>>,
+  recipes: RecipeBook,
+): Planned {
   const steps = [...task.steps.filter((key) => key !== task.waitingFor), task.waitingFor]
   const facts: Facts = {}
   for (const key of steps) {
     const fact = known.get(key)
-    if (fact) facts[fact.operation] = fact
+    if (fact) facts[slotOf(key)] = fact
   }
-  const step = nextStep(task.object, task.identity, recipes[task.object], facts)
+  const step = nextStep(task, recipes(task.object, task.recipe), facts)
   const move = { id: task.id, waitingFor: null, steps, patch: null, reason: null }
   if (step.kind === 'stop')
     return { task, wanted: undefined, move: { ...move, status: step.status, reason: step.reason } }
@@ -108,5 +117,5 @@ function plan(task: WaitingTask, known: Awaited<ReturnType<LookupLedger['facts']
   const patch: Patch = Object.fromEntries(
     Object.entries(step.values).map(([name, value]) => [name, { set: value }]),
   )
-  return { task, wanted: undefined, move: { ...move, status: 'ready', patch } }
+  return { task, wanted: undefined, move: { ...move, status: 'ready', patch, reason: step.reason ?? null } }
 }

@@ -8,7 +8,7 @@ import {
 } from '../domain/errors.ts'
 import type { LookupKey } from '../domain/keys.ts'
 import type { Lane } from '../domain/ports/turn.ts'
-import type { Fact } from '../domain/record.ts'
+import type { Fact, LookupRequest } from '../domain/record.ts'
 import { freeOperations, type Operation } from '../domain/words.ts'
 import type { Payer } from '../pay/payer.ts'
 import type { Purchase } from '../pay/purchase.ts'
@@ -22,9 +22,9 @@ export interface LookUpOptions {
   runs: Pick<RunLedger, 'countRequests'>
   payer: Payer
   advance: Advance
-  prepare: (operation: Operation, request: Record<string, string>) => Purchase['request']
+  prepare: (operation: Operation, request: LookupRequest) => Purchase['request']
   /** Performs a free lookup, which takes no charge. */
-  fetchFree: (operation: Operation, request: Record<string, string>) => Promise<Fact>
+  fetchFree: (operation: Operation, request: LookupRequest) => Promise<Fact>
   freshUntil: (operation: Operation, outcome: Fact['outcome'], now: Date) => Date
   now: () => Date
   random: () => number

@@ -1,0 +1,60 @@
+import type { Atomic } from './money.ts'
+import type { Fact } from './record.ts'
+import type { Operation } from './words.ts'
+
+/** How long an answer counts as fresh, in days. */
+export interface Window {
+  foundDays: number
+  notFoundDays: number
+}
+
+/** For every operation, and where one has its own. */
+export interface Windows extends Window {
+  operations?: Partial<Record<Operation, Partial<Window>>>
+}
+
+export const defaultWindows: Windows = { foundDays: 90, notFoundDays: 30 }
+
+const dayMs = 86_400_000
+
+/** Until when an answer is not bought again. What could not be read was paid for: it is not asked again any sooner. */
+export function freshUntil(
+  operation: Operation,
+  outcome: Fact['outcome'],
+  answeredAt: Date,
+  windows: Windows = defaultWindows,
+): Date {
+  const window = { ...windows, ...defined(windows.operations?.[operation]) }
+  const days = outcome === 'not_found' ? window.notFoundDays : window.foundDays
+  return new Date(answeredAt.getTime() + days * dayMs)
+}
+
+export interface Refreshable {
+  answeredAt: Date
+  freshUntil: Date
+  /** What asking again costs at most. */
+  priceAtomic: Atomic
+}
+
+/** The answers that are no longer fresh, the oldest first, as many as the budget pays for. Never skips an older for a cheaper. */
+export function dueForRefresh<T extends Refreshable>(
+  answers: readonly T[],
+  now: Date,
+  budgetAtomic: Atomic,
+): T[] {
+  const stale = answers
+    .filter((answer) => answer.freshUntil <= now)
+    .toSorted((a, b) => a.answeredAt.getTime() - b.answeredAt.getTime())
+  const due: T[] = []
+  let left = budgetAtomic
+  for (const answer of stale) {
+    left -= answer.priceAtomic
+    if (left < 0n) break
+    due.push(answer)
+  }
+  return due
+}
+
+function defined(window: Partial<Window> = {}): Partial<Window> {
+  return Object.fromEntries(Object.entries(window).filter(([, days]) => days !== undefined))
+}
