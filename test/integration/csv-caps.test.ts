@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
 import { startSandbox, type Sandbox } from '../../src/sandbox/sandbox.ts'
 import { openDesk, type Desk } from '../support/cli.ts'
 import { makeFile } from '../support/spellings.ts'
@@ -23,60 +23,54 @@ async function deskWith(slugs: string[], options: Parameters<typeof openDesk>[1]
 
 const twelve = (name: string) => Array.from({ length: 12 }, (_, index) => `${name}-${index}`)
 
-describe('a cap', () => {
-  test('on the run parks what is above it, to the cent; raised, the same command goes on', async () => {
-    await deskWith([...twelve('run-cap'), 'run-cap-3'])
-    const capped = await desk.run(command, { PAYDIRT_BUDGET_RUN_USD: '0.05' })
-    expect(capped.status).toBe(3)
-    const first = capped.json<{ runId: string; tasks: { parked: number }; reasons: { reason: string }[] }>()
-    expect(first).toMatchObject({ lookups: { unique: 12, paid: 5 }, spend: { settled: '0.050000' } })
-    expect(first.reasons[0]?.reason).toContain('budget of this run (0.050000 USD)')
-    expect(await desk.transfers()).toHaveLength(5)
-    const parked = (await statuses()).filter(isParked).length
-    expect(parked).toBe(first.tasks.parked)
-    expect(parked).toBeGreaterThanOrEqual(7)
+test('each cap parks what is above it, to the cent, and the same command goes on when it is raised', async () => {
+  await deskWith([...twelve('cap'), 'cap-3'])
+  await desk.write('before.csv', makeFile(['before-1', 'before-2']).csv)
+  interface Summary {
+    runId: string
+    tasks: { parked: number }
+    reasons: { reason: string }[]
+  }
 
-    // The same cap again changes nothing; a higher one gives what is missing.
-    expect((await desk.run(command, { PAYDIRT_BUDGET_RUN_USD: '0.05' })).status).toBe(3)
-    expect(await desk.transfers()).toHaveLength(5)
-    const rest = await desk.run(command, { PAYDIRT_BUDGET_RUN_USD: '1' })
-    expect(rest.status).toBe(0)
-    expect(rest.json()).toMatchObject({
-      runId: first.runId,
-      lookups: { unique: 12, paid: 12, duplicates: 1 },
-      tasks: { parked: 0 },
-      spend: { settled: '0.120000' },
-    })
-    expect((await statuses()).some(isParked)).toBe(false)
-    expect(await desk.transfers()).toHaveLength(12)
-  })
+  // A price: refused before anything is signed, and nothing is consumed.
+  const priced = await desk.run(command, { PAYDIRT_MAX_PRICE_USD: '0.009999' })
+  expect(priced.status).toBe(3)
+  expect(priced.json()).toMatchObject({ lookups: { unique: 12, paid: 0 }, tasks: { parked: 13 } })
+  expect(priced.stdout).toContain('PAYDIRT_MAX_PRICE_USD')
+  expect(await statuses()).toEqual(Array.from({ length: 13 }, () => 'parked'))
+  expect(await desk.transfers()).toEqual([])
 
-  test('on the day counts all runs of the day', async () => {
-    await deskWith(twelve('day-cap'))
-    await desk.write('before.csv', makeFile(['day-cap-before-1', 'day-cap-before-2']).csv)
-    const day = { PAYDIRT_BUDGET_DAY_USD: '0.06' }
-    const before = await desk.run(
-      ['csv', 'before.csv', '--object', 'company', '--out', 'before-out.csv'],
-      day,
-    )
-    expect(before.status).toBe(0)
-    const capped = await desk.run(command, day)
-    expect(capped.status).toBe(3)
-    expect(capped.json()).toMatchObject({ lookups: { paid: 4 }, spend: { settled: '0.040000' } })
-    expect(await desk.transfers()).toHaveLength(6)
-  })
+  const capped = await desk.run(command, { PAYDIRT_BUDGET_RUN_USD: '0.05' })
+  expect(capped.status).toBe(3)
+  const summary = capped.json<Summary>()
+  expect(summary).toMatchObject({ lookups: { unique: 12, paid: 5 }, spend: { settled: '0.050000' } })
+  expect(summary.reasons[0]?.reason).toContain('budget of this run (0.050000 USD)')
+  expect(await desk.transfers()).toHaveLength(5)
+  const parked = (await statuses()).filter(isParked).length
+  expect(parked).toBe(summary.tasks.parked)
+  expect(parked).toBeGreaterThanOrEqual(7)
 
-  test('on the price refuses the challenge before anything is signed, and consumes nothing', async () => {
-    await deskWith(['price-cap-1', 'price-cap-2'])
-    const refused = await desk.run(command, { PAYDIRT_MAX_PRICE_USD: '0.009999' })
-    expect(refused.status).toBe(3)
-    expect(refused.json()).toMatchObject({ lookups: { paid: 0 }, tasks: { parked: 2 } })
-    expect(refused.stdout).toContain('PAYDIRT_MAX_PRICE_USD')
-    expect(await desk.transfers()).toEqual([])
-    expect((await desk.run(command)).status).toBe(0)
-    expect(await desk.transfers()).toHaveLength(2)
+  // The day counts all its runs: two more of another file, and then one of this.
+  const day = { PAYDIRT_BUDGET_DAY_USD: '0.08' }
+  const before = await desk.run(['csv', 'before.csv', '--object', 'company', '--out', 'before-out.csv'], day)
+  expect(before.status).toBe(0)
+  const daily = await desk.run(command, day)
+  expect(daily.status).toBe(3)
+  expect(daily.json()).toMatchObject({ runId: summary.runId, lookups: { paid: 6 } })
+  expect(daily.stdout).toContain('budget of this day (0.080000 USD)')
+  expect(await desk.transfers()).toHaveLength(8)
+
+  const rest = await desk.run(command)
+  expect(rest.status).toBe(0)
+  expect(rest.json()).toMatchObject({
+    runId: summary.runId,
+    lookups: { unique: 12, paid: 12, duplicates: 1 },
+    tasks: { parked: 0 },
+    spend: { settled: '0.120000' },
   })
-})
+  expect((await statuses()).some(isParked)).toBe(false)
+  expect(await desk.transfers()).toHaveLength(14)
+}, 180_000)
 
 test('a wallet that runs empty parks the work and says which wallet; filled, the same command ends it', async () => {
   await deskWith(twelve('wallet'), { fundsAtomic: 4n * price + 9_999n })
@@ -96,4 +90,4 @@ test('a wallet that runs empty parks the work and says which wallet; filled, the
   })
   expect(await desk.transfers()).toHaveLength(12)
   expect(await sandbox.balanceOf(desk.wallet)).toBe(9_999n)
-})
+}, 180_000)

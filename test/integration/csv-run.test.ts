@@ -116,7 +116,7 @@ describe('a file of which many rows are the same companies written differently',
       currency: 'USD',
       rows: [{ connector: 'csv', charges: 700, settled: usd(700), inDoubt: usd(0), lost: usd(0) }],
     })
-  })
+  }, 180_000)
 })
 
 test('people are enriched as companies are, and known profiles of another file are not bought again', async () => {

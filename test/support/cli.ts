@@ -111,7 +111,13 @@ export async function openDesk(
   const funds = options.fundsAtomic ?? 20_000_000n
   if (funds > 0n) await sandbox.fund(wallet, funds)
   const settings: Settings = { stores, sandbox, walletKey, cwd: folder }
-  const withEnv = (env: Settings['env']): Settings => ({ ...settings, ...(env ? { env } : {}) })
+  const running = new Set<Running>()
+  function start(args: readonly string[], env?: Settings['env']): Running {
+    const command = startPaydirt(args, { ...settings, ...(env ? { env } : {}) })
+    running.add(command)
+    void command.ended.then(() => running.delete(command))
+    return command
+  }
 
   return {
     stores,
@@ -127,10 +133,19 @@ export async function openDesk(
     /** An output's rows by column name. */
     rows: async (name: string) =>
       parse(await readFile(join(folder, name)), { columns: true, bom: true }) as Record<string, string>[],
-    run: (args: readonly string[], env?: Settings['env']) => paydirt(args, withEnv(env)),
-    start: (args: readonly string[], env?: Settings['env']) => startPaydirt(args, withEnv(env)),
+    run: (args: readonly string[], env?: Settings['env']) => start(args, env).ended,
+    start,
     transfers: () => sandbox.transfersFrom(wallet),
-    close: () => stores.cleanup(),
+    async close() {
+      // A test that ran out of time leaves its command behind, and a database does not survive the loss of its directory.
+      await Promise.all(
+        [...running].map((command) => {
+          command.kill('SIGKILL')
+          return command.ended
+        }),
+      )
+      await stores.cleanup()
+    },
   }
 }
 
