@@ -39,9 +39,13 @@ export async function openCrmHouse(
     /** What a person sees in the CRM, without our own fields and its stamps. */
     seen: (entity: Entity) =>
       new Map([...hubspot.store.list(entity)].map(({ id, properties }) => [id, visible(properties)])),
-    async sync(entity: Entity, around: (connector: Connector) => Connector = (inner) => inner) {
+    async sync(
+      entity: Entity,
+      around: (connector: Connector) => Connector = (inner) => inner,
+      job: { since?: Date } = {},
+    ) {
       await makeReady(connector, [entity])
-      return syncEntity(context, around(connector), { entity, filter: [] }, { signal })
+      return syncEntity(context, around(connector), { entity, filter: [], ...job }, { signal })
     },
     async undo(runId: string, more: { field?: string; plan?: boolean; connector?: Connector } = {}) {
       const run = await undoableRun(context, runId)
