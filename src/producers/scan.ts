@@ -21,8 +21,6 @@ export interface ScanSettings {
   advance?: Advance
   /** Default: the built-in recipes alone. */
   recipes?: RecipeBook
-  /** Default: the built-in recipes alone. */
-  recipes?: RecipeBook
   /** Which of these subjects, by their place, are to be left alone. Absent: none. */
   suppressed?: (subjects: readonly (readonly Mark[])[]) => Promise<ReadonlySet<number>>
   onPage?: (records: number) => void
@@ -59,7 +57,6 @@ export async function scan(
 }
 
 async function storePage(run: Run, page: ScanPage, before: number, options: ScanSettings): Promise<void> {
-  const { recipes = builtInRecipes } = options
   const { recipes = builtInRecipes } = options
   const suppressed = await options.suppressed?.(page.records.map(({ identity }) => marksOf(identity)))
   const planned = page.records.map((record, index) => ({
