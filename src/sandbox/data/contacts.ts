@@ -33,7 +33,9 @@ export function contactsOf(slug: string): Contacts {
   const dice = createDice(`contacts ${slug}`)
   if (data === null || dice.percent(10)) return { emails: [], phones: [] }
   const known = memberOfSlug(slug)
-  const domain = known?.employer.domain ?? `${data.company?.profnet_name ?? 'nowhere'}.example`
+  const employer = data.company?.profnet_name
+  const domain =
+    known?.employer.domain ?? (employer === null || employer === undefined ? null : `${employer}.example`)
   return { emails: emailsOf(slug, known, domain, dice), phones: phonesOf(known, dice) }
 }
 
@@ -82,7 +84,7 @@ export function slugOfPhone(digits: string): string | null {
   return null
 }
 
-function emailsOf(slug: string, known: Member | null, domain: string, dice: Dice): Email[] {
+function emailsOf(slug: string, known: Member | null, domain: string | null, dice: Dice): Email[] {
   // Letters and digits only: a slug in another script has no address that could be made of it.
   if (!/^[a-z0-9]+(-[a-z0-9]+)*$/.test(slug)) return []
   const local = slug.replaceAll('-', '.')
@@ -90,9 +92,14 @@ function emailsOf(slug: string, known: Member | null, domain: string, dice: Dice
   const status = (share: number) => (dice.percent(share) ? 'Verified' : null)
   const all: Email[] = []
   if (dice.percent(30)) all.push({ value: `${local}@mail.example`, type: 'personal', status: status(50) })
-  if (dice.percent(80)) all.push({ value: `${short}@${domain}`, type: 'work', status: status(70) })
+  const [current, former] = [dice.percent(80), dice.percent(25)]
+  if (current && domain !== null) {
+    all.push({ value: `${short}@${domain}`, type: 'work', status: status(70) })
+  }
   // The address before the last change of the naming scheme.
-  if (dice.percent(25)) all.push({ value: `${local}@old.${domain}`, type: 'work', status: status(40) })
+  if (former && domain !== null) {
+    all.push({ value: `${local}@old.${domain}`, type: 'work', status: status(40) })
+  }
   if (dice.percent(25)) all.push({ value: `${local}@post.example`, type: 'personal', status: status(50) })
   return dice.percent(30) ? all.reverse() : all
 }
