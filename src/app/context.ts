@@ -5,6 +5,7 @@ import { ConfigError, describeError } from '../domain/errors.ts'
 import type { CallBudget } from '../domain/ports/call-budget.ts'
 import type { ChargeJournal } from '../domain/ports/charge-journal.ts'
 import type { Send } from '../domain/ports/transport.ts'
+import { freshUntil as freshUntilBy } from '../domain/freshness.ts'
 import type { Fact, LookupRequest } from '../domain/record.ts'
 import type { Operation } from '../domain/words.ts'
 import { createChain, type Chain } from '../pay/chain.ts'
@@ -70,8 +71,6 @@ export interface Overrides {
   send?: (send: Send) => Send
 }
 
-const dayMs = 86_400_000
-
 export async function createContext(config: Config, overrides: Overrides = {}): Promise<Context> {
   const now = overrides.now ?? (() => new Date())
   const log = overrides.log ?? createLog(config.logLevel)
@@ -89,10 +88,10 @@ export async function createContext(config: Config, overrides: Overrides = {}): 
   const spendSwitch = createSpendSwitch(db, { now })
   const chain = createChain({ rpcUrl: config.rpcUrl, asset: config.policy.asset })
 
-  function freshUntil(_: Operation, outcome: Fact['outcome'], at: Date): Date {
-    const { found, notFound } = config.freshDays
-    return new Date(at.getTime() + (outcome === 'not_found' ? notFound : found) * dayMs)
-  }
+  const { found, notFound } = config.freshDays
+  const windows = { foundDays: found, notFoundDays: notFound }
+  const freshUntil: Engine['freshUntil'] = (operation, outcome, at) =>
+    freshUntilBy(operation, outcome, at, windows)
 
   async function openEngine(): Promise<Engine> {
     const serviceUrl = required(

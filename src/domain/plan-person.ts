@@ -1,6 +1,5 @@
-import { contactSearch, redemption, type PersonReference, type SearchPath } from './contact-keys.ts'
-import { contactFields, contactTypes, type ContactType } from './contact-types.ts'
-import { chooseContacts, readMatchContacts, readRedemption, type ContactValue } from './contact-values.ts'
+import type { PersonReference } from './contact-keys.ts'
+import { chooseContacts, readMatchContacts } from './contact-values.ts'
 import {
   employerFieldNames,
   employerValues,
@@ -10,7 +9,8 @@ import {
   profileValues,
 } from './fields.ts'
 import { canonicalDomain, canonicalProfileUrl, lookupKey, profileUrlOf } from './keys.ts'
-import { canonicalEmail, companyDomainOf } from './normalise-email.ts'
+import { redemptions, redemptionWishes, revealed } from './plan-contacts.ts'
+import { identify, reference } from './plan-identify.ts'
 import {
   endOf,
   foundIn,
@@ -55,74 +55,6 @@ export function personWay(record: PlannedRecord, recipe: Recipe, facts: Facts): 
   ]
   if (wishes.length === 0 && employer) wishes.push(...logoWish(employer, recipe, facts))
   return { wishes, values, end: endWith(facts), ...problemOf(facts) }
-}
-
-interface Known {
-  person: PersonReference
-  /** The match of a contact lookup; absent where the record has a profile URL itself. */
-  match?: Record<string, unknown>
-}
-
-function identify(record: PlannedRecord, recipe: Recipe, facts: Facts): Known | Way {
-  const { identity } = record
-  const url = identity.profileUrl ? canonicalProfileUrl('person', identity.profileUrl) : undefined
-  if (url?.ok) return { person: { profile: url.value } }
-  const ended = (end: Stop): Way => ({ wishes: [], values: {}, end })
-  const broken = url && stop('rejected', `broken profile URL: ${url.reason}`)
-  if (!recipe.steps.includes('contact.lookup'))
-    return ended(broken ?? stop('skipped', 'no profile URL to look up by'))
-
-  const fact = facts['contact.lookup']
-  if (!fact) {
-    const country = countryOf(record, recipe)
-    const asked = contactSearch(identity, {
-      ...(country ? { country } : {}),
-      similarity: recipe.similarity ?? false,
-    })
-    if (!asked.ok) return ended(broken ?? stop('skipped', asked.reason))
-    const { key, request, path } = asked.search
-    return {
-      wishes: [
-        {
-          lookup: { key, operation: 'contact.lookup', request },
-          why: `the record has no profile URL, but ${byWhat[path]}`,
-        },
-      ],
-      values: {},
-      end: stop('skipped', 'not looked up'),
-    }
-  }
-  const match = foundIn(fact)
-  if (!match) return ended(endOf(fact))
-  // Whoever of several people it is, what is written of the wrong one makes the record worse.
-  if (Number(match['other_matches'] ?? 0) > 0)
-    return ended(stop('unchanged', 'several people match, and none is certain'))
-  const person = reference({}, match)
-  return person ? { person, match } : ended(stop('unchanged', 'the match names no profile'))
-}
-
-const byWhat: Record<SearchPath, string> = {
-  email: 'an e-mail to find the person by',
-  phone: 'a phone to find the person by',
-  name_domain: 'a name and a domain to find the person by',
-  name_company: 'a name and a company to find the person by',
-}
-
-function countryOf({ values }: PlannedRecord, recipe: Recipe): string | undefined {
-  const own = values?.['country_code']
-  return typeof own === 'string' ? own : recipe.country
-}
-
-/** The person as an answer names them, which is more than what was asked by. */
-function reference(
-  asked: PersonReference,
-  answer: Readonly<Record<string, unknown>>,
-): PersonReference | undefined {
-  const url = canonicalProfileUrl('person', String(answer['profnet_url'] ?? ''))
-  const id = String(answer['people_search_id'] ?? asked.peopleSearchId ?? '')
-  const profile = url.ok ? url.value : asked.profile
-  if (profile === undefined && id === '') return undefined
-  return { ...(profile === undefined ? {} : { profile }), ...(id === '' ? {} : { peopleSearchId: id }) }
 }
 
 function profileWish(
@@ -170,56 +102,6 @@ function employerWish(told: Record<string, FieldValue>, recipe: Recipe, facts: F
   ]
 }
 
-function redemptionWishes(
-  person: PersonReference,
-  record: PlannedRecord,
-  contacts: readonly ContactValue[],
-  recipe: Recipe,
-  facts: Facts,
-): Wish[] {
-  if (!recipe.steps.includes('contact.redeem')) return []
-  return contactTypes
-    .filter((type) => !facts[`contact.redeem:${type}`] && !contacts.some((contact) => contact.type === type))
-    .flatMap((type) => {
-      const missing = contactFields[type].filter(
-        (field) => recipe.fields.includes(field) && !stands(field, record),
-      )
-      if (missing.length === 0) return []
-      const lookup = { operation: 'contact.redeem' as const, ...redemption(person, type) }
-      return [
-        {
-          lookup,
-          why: `${missing.join(', ')} ${missing.length > 1 ? 'are' : 'is'} wanted, and the record has none`,
-        },
-      ]
-    })
-}
-
-/** Whether the record has a value in the field, as far as is known before it is read again for writing. */
-function stands(field: string, { identity, values }: PlannedRecord): boolean {
-  if (values?.[field] !== undefined) return true
-  const isPersonal =
-    identity.email !== undefined && canonicalEmail(identity.email).ok && !companyDomainOf(identity.email)
-  switch (field) {
-    case 'email':
-      return identity.email !== undefined
-    case 'email_personal':
-      return isPersonal
-    // Which of the two an identifying phone is, only the record's own values say.
-    case 'mobile_phone':
-      return values === undefined && identity.phone !== undefined
-    default:
-      return identity.phone !== undefined
-  }
-}
-
-function revealed(facts: Facts): ContactValue[] {
-  return contactTypes.flatMap((type) => {
-    const fact = facts[`contact.redeem:${type}`]
-    return fact ? readRedemption(type, fact).values : []
-  })
-}
-
 function logoWish(employer: Record<string, unknown>, recipe: Recipe, facts: Facts): Wish[] {
   if (
     !recipe.fields.includes('company_logo') ||
@@ -240,9 +122,6 @@ function logoWish(employer: Record<string, unknown>, recipe: Recipe, facts: Fact
     },
   ]
 }
-
-const redemptions = (facts: Facts) =>
-  contactTypes.flatMap((type: ContactType) => facts[`contact.redeem:${type}`] ?? [])
 
 function endWith(facts: Facts): Stop {
   const profile = facts['person.profile']
