@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { hubspotMapping, salesforceMapping } from './mapping-defaults.ts'
-import { editDistance, nearNames } from './mapping-near.ts'
+import { editDistance, nearNames } from './near-names.ts'
 import { mappingSchema, resolveMapping } from './mapping-schema.ts'
 import { isOwnWrite, stampSlackMs, writeStamp } from './mapping-stamp.ts'
 import {
