@@ -10,6 +10,7 @@ let dir: string
 beforeEach(async () => void (dir = await mkdtemp(join(tmpdir(), 'paydirt-lock-'))))
 afterEach(() => rm(dir, { recursive: true, force: true }))
 
+const mine = new RegExp(`^${process.pid} `)
 const owner = () => readFile(join(dir, 'owner'), 'utf8').catch(() => undefined)
 const own = (text: string) => writeFile(join(dir, 'owner'), text)
 
@@ -30,7 +31,7 @@ async function neighbour() {
 describe('a data directory', () => {
   test("is its first process's alone, which is named, and free again when that has let go", async () => {
     const lock = await lockDataDir(dir)
-    expect(await owner()).toMatch(new RegExp(`^${process.pid} `))
+    expect(await owner()).toMatch(mine)
     await lock.release()
     expect(await owner()).toBeUndefined()
     await (await lockDataDir(dir)).release()
@@ -49,7 +50,7 @@ describe('a data directory', () => {
       await once(child, 'exit')
     }
     const lock = await lockDataDir(dir)
-    expect(await owner()).toMatch(new RegExp(`^${process.pid} `))
+    expect(await owner()).toMatch(mine)
     await lock.release()
   })
 
@@ -58,13 +59,17 @@ describe('a data directory', () => {
     async () => {
       // Process 1 lives, and did not start at this time.
       await own('1 123456789')
-      await (await lockDataDir(dir)).release()
+      const lock = await lockDataDir(dir)
+      expect(await owner()).toMatch(mine)
+      await lock.release()
     },
   )
 
   test.each(['', 'garbage', '999999999 5', '-1 5', '0x1 5'])('owned by %j is taken over', async (text) => {
     await own(text)
-    await (await lockDataDir(dir)).release()
+    const lock = await lockDataDir(dir)
+    expect(await owner()).toMatch(mine)
+    await lock.release()
   })
 
   test('that another has taken over meanwhile is not let go of', async () => {

@@ -15,7 +15,7 @@ import { createLookUp } from './look-up.ts'
 
 const key = lookupKey('company.profile', 'profnet.example/company/acme')
 const at = new Date('2026-04-04T04:04:04Z')
-const in_ = (ms: number) => new Date(at.getTime() + ms)
+const later = (ms: number) => new Date(at.getTime() + ms)
 
 let row: LookupRow
 /** What was written into the ledger and told to others, in order. */
@@ -61,7 +61,9 @@ function run(buy: () => Promise<Fact>, fetchFree: () => Promise<Fact> = buy) {
   })
   return lookUp('bulk', key)
 }
-const failing = (error: unknown) => () => Promise.reject(error)
+const failing = (error: unknown) => async (): Promise<never> => {
+  throw error
+}
 
 describe('a lookup that ends', () => {
   test('moves on the tasks that wait for it', async () => {
@@ -82,7 +84,7 @@ describe('a lookup that ends', () => {
     row = { ...row, operation: 'company.logo' }
     await run(failing(new Error('must not be paid')), async () => fact)
     expect(done).toEqual([
-      ['storeFree', key, { ...fact, freshUntil: in_(90) }],
+      ['storeFree', key, { ...fact, freshUntil: later(90) }],
       ['advance', [key]],
     ])
   })
@@ -121,19 +123,19 @@ describe('what comes next when it does not end', () => {
       'a 5xx is tried again after half a second',
       new RetriableError('service_error', 'x'),
       0,
-      [['postpone', key, in_(500), 'x', true]],
+      [['postpone', key, later(500), 'x', true]],
     ],
     [
       'and twice as long each time',
       new RetriableError('service_error', 'x'),
       3,
-      [['postpone', key, in_(4000), 'x', true]],
+      [['postpone', key, later(4000), 'x', true]],
     ],
     [
       'or when the service asks for it',
       new RetriableError('service_error', 'x', { retryAfterMs: 9000 }),
       1,
-      [['postpone', key, in_(9000), 'x', true]],
+      [['postpone', key, later(9000), 'x', true]],
     ],
     [
       'the sixth 5xx ends it',
@@ -148,31 +150,31 @@ describe('what comes next when it does not end', () => {
       'the sixth time-out parks it: an outage says nothing of the record',
       new RetriableError('timeout', 'x'),
       5,
-      [['park', key, in_(300_000), { code: 'timeout', reason: 'x' }]],
+      [['park', key, later(300_000), { code: 'timeout', reason: 'x' }]],
     ],
     [
       'a doubt is asked about again',
       new PaymentInDoubtError('in_doubt', 'x', { details: { askAgainInMs: 5000 } }),
       0,
-      [['postpone', key, in_(5000), 'x', true]],
+      [['postpone', key, later(5000), 'x', true]],
     ],
     [
       'a doubt that stays is parked',
       new PaymentInDoubtError('in_doubt', 'x'),
       5,
-      [['park', key, in_(300_000), { code: 'in_doubt', reason: 'payment in doubt: x' }]],
+      [['park', key, later(300_000), { code: 'in_doubt', reason: 'payment in doubt: x' }]],
     ],
     [
       'a doubt that only a person can settle is parked at once',
       new PaymentInDoubtError('in_doubt', 'x', { details: { askAgainInMs: 86_400_000 } }),
       0,
-      [['park', key, in_(86_400_000), { code: 'in_doubt', reason: 'payment in doubt: x' }]],
+      [['park', key, later(86_400_000), { code: 'in_doubt', reason: 'payment in doubt: x' }]],
     ],
     [
       'a cap parks it until its window turns',
-      new BudgetExhaustedError('budget_day', 'x', { resumesAt: in_(77) }),
+      new BudgetExhaustedError('budget_day', 'x', { resumesAt: later(77) }),
       0,
-      [['park', key, in_(77), { code: 'budget_day', reason: 'x' }]],
+      [['park', key, later(77), { code: 'budget_day', reason: 'x' }]],
     ],
     [
       'a cap that never turns parks it until somebody acts',

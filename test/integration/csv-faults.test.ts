@@ -90,10 +90,12 @@ describe('a service that keeps payment identifiers', () => {
   })
 
   test('says that the settlement is pending, and the money moves later', async () => {
-    await run('pending', {
+    const { summary, errors } = await run('pending', {
       settlementPending: { share: 0.3, delayMs: 700 },
       slowFacilitator: { share: 0.3, delayMs: 200 },
     })
+    expect(summary.lookups.paid).toBe(24)
+    expect(errors(402)).toBeGreaterThan(3)
   })
 })
 

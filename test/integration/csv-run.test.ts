@@ -112,9 +112,10 @@ describe('a file of which many rows are the same companies written differently',
     expect(await desk.rows('out.csv')).toHaveLength(1000)
 
     const spend = await desk.run(['spend', '--by', 'connector', '--json'])
-    expect(spend.json()).toEqual({
-      currency: 'USD',
-      rows: [{ connector: 'csv', charges: 700, settled: usd(700), inDoubt: usd(0), lost: usd(0) }],
+    expect(spend.json()).toMatchObject({
+      rows: [
+        { connector: 'csv', currency: 'USD', charges: 700, settled: usd(700), inDoubt: usd(0), lost: usd(0) },
+      ],
     })
   }, 180_000)
 })

@@ -37,8 +37,9 @@ afterAll(async () => {
 beforeEach(async () => void (stage = await setStage(database.db)))
 afterEach(() => {
   // Every place in the shared pace was given back, and the service was asked exactly what the test says.
-  expect(stage.turns.done).toBe(stage.turns.taken)
-  expect(stage.unused()).toBe(0)
+  const { turns } = stage
+  if (turns.done !== turns.taken) throw new Error(`${turns.taken} turns were taken, ${turns.done} given back`)
+  if (stage.unused() > 0) throw new Error(`${stage.unused()} scripted replies were never asked for`)
 })
 
 const states = async () => (await stage.charges()).map(({ state }) => state)
