@@ -380,7 +380,7 @@ describe('direct access', () => {
   test('counts an answer that was taken and lost', async () => {
     world.sandbox.faults.set({ dropAfterSettlement: { next: 1 } })
     const before = world.sandbox.account(API_KEY)!.spent
-    await expect(ask(single(), atDomain(known(40)))).rejects.toThrow()
+    await expect(ask(single(), atDomain(known(40)))).rejects.toThrow('fetch failed')
     expect(world.sandbox.account(API_KEY)!.spent).toBe(before + 1)
   })
 })

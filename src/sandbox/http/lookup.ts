@@ -272,7 +272,7 @@ async function handle({
 }
 
 /** Puts the network's own name in the place of the neutral word, in keys only. */
-function renameKeys(value: unknown, word: string): unknown {
+export function renameKeys(value: unknown, word: string): unknown {
   if (word === 'profnet' || typeof value !== 'object' || value === null) return value
   if (Array.isArray(value)) return value.map((each) => renameKeys(each, word))
   return Object.fromEntries(

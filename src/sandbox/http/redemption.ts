@@ -6,7 +6,6 @@ import { personAnswer } from '../data/person.ts'
 import { profileKey } from '../data/profile-url.ts'
 import type { Faults } from '../faults/faults.ts'
 import type { Prices } from '../prices.ts'
-import type { Answer } from './answer.ts'
 import type { PaidEndpoint } from './paid-endpoint.ts'
 import {
   isAbsent,
@@ -60,11 +59,16 @@ interface Batch {
   asked: number
 }
 
+interface Queried {
+  status: 200 | 400
+  body: unknown
+}
+
 export interface RedemptionBatches {
   /** `POST /redeem/people/batch`: starts a batch, which is paid for at once. */
   start: PaidEndpoint
   /** `POST /redeem/people/batch/query`: free. Who does not have the id cannot ask. */
-  query(text: string | null, contentType: string | undefined, word: string, faults: Faults): Answer
+  query(text: string | null, contentType: string | undefined, word: string, faults: Faults): Queried
 }
 
 export function createRedemptionBatches(): RedemptionBatches {

@@ -13,7 +13,7 @@ import type { ControlContext } from './control.ts'
 import { control } from './control.ts'
 import { logo } from './logo.ts'
 import type { LookupContext } from './lookup.ts'
-import { atTheEdge, lookup } from './lookup.ts'
+import { atTheEdge, lookup, renameKeys } from './lookup.ts'
 import type { PaidEndpoint } from './paid-endpoint.ts'
 import { profileEndpoint } from './profiles.ts'
 import { createRedemptionBatches, redemption } from './redemption.ts'
@@ -92,7 +92,13 @@ export async function startService(context: ServiceContext, port: number): Promi
     const refused = atTheEdge(lookupContext, { header }, name)
     if (refused !== null) return refused
     if (name === 'redemptions_query') {
-      return batches.query(body, header('content-type'), networkName, context.faults.current)
+      const { status, body: found } = batches.query(
+        body,
+        header('content-type'),
+        networkName,
+        context.faults.current,
+      )
+      return { status, body: renameKeys(found, networkName) }
     }
     const account = context.accounts.find(header(API_KEY_HEADER) ?? '')
     if (account === undefined) return { status: 401, body: { error: 'Unknown API key' } }

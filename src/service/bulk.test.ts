@@ -1,0 +1,110 @@
+import { describe, expect, test } from 'vitest'
+import { bulkGroup, bulkSize, prepareBulk, prepareQuery, resumeBulk } from './bulk.ts'
+
+const base = 'https://service.example/'
+const ada = { email: 'ada@a.example' }
+const bo = { first_name: 'Bo', last_name: 'Ek', domain: 'https://www.b.example/x' }
+
+describe('lookups go together', () => {
+  test('when what is sent once is the same', () => {
+    const group = (request: Record<string, unknown>) => bulkGroup('contact.lookup', request)
+    expect(group(ada)).toBe(group(bo))
+    expect(group({ ...ada, is_enable_similarity_search: true })).toBe(
+      group({ ...bo, is_enable_similarity_search: 'true' }),
+    )
+    expect(group({ ...ada, is_enable_similarity_search: true })).not.toBe(group(bo))
+    const redeem = (request: Record<string, unknown>) => bulkGroup('contact.redeem', request)
+    expect(redeem({ people_search_id: 'a', people_contact_types: ['phone', 'email-work'] })).toBe(
+      redeem({ people_search_id: 'b', people_contact_types: ['email-work', 'phone'] }),
+    )
+    expect(
+      redeem({ profnet_url: 'https://profnet.example/in/a', people_contact_types: ['phone'] }),
+    ).toBeUndefined()
+    expect(redeem({ people_search_id: 'a', people_contact_types: ['fax'] })).toBeUndefined()
+    expect(bulkGroup('company.profile', { profnet_url: 'x' })).toBeUndefined()
+  })
+
+  test('up to the size of the endpoint or of the settings', () => {
+    expect(bulkSize('contact.lookup')).toBe(100)
+    expect(bulkSize('contact.lookup', 20)).toBe(20)
+    expect(bulkSize('contact.lookup', 1000)).toBe(100)
+    expect(bulkSize('company.profile')).toBe(1)
+  })
+})
+
+describe('a bulk request', () => {
+  test('holds each input once, leaves out what cannot be searched for, and goes to the path of the settings', () => {
+    const prepared = prepareBulk(
+      base,
+      'contact.lookup',
+      [
+        { ...ada, is_enable_similarity_search: true },
+        { first_name: 'x', is_enable_similarity_search: true },
+        { email: 'ADA@a.example', is_enable_similarity_search: true },
+        { ...bo, is_enable_similarity_search: true },
+      ],
+      { paths: { contactLookupBatch: '/v9/contacts' } },
+    )
+    expect(prepared).toMatchObject({
+      operation: 'contact.lookup',
+      endpoint: 'POST https://service.example/v9/contacts (2 entries)',
+      url: 'https://service.example/v9/contacts',
+      sent: [[0, 2], [3]],
+      skipped: [{ index: 1, reason: expect.stringContaining('nothing to search by') }],
+    })
+    expect(JSON.parse(prepared.body)).toEqual({
+      peoples: [ada, { ...bo, domain: 'b.example' }],
+      is_enable_similarity_search: true,
+    })
+    const body = JSON.stringify({ data: { peoples: [{ match: { input_index: 1 }, people_search_id: 'b' }] } })
+    const facts = prepared.decode(body)
+    expect([0, 2, 3].map((index) => facts.get(index)?.outcome)).toEqual(['not_found', 'not_found', 'found'])
+
+    const resumed = resumeBulk(base, 'contact.lookup', prepared.body)
+    expect([...resumed.decode(body)].map(([index, { outcome }]) => [index, outcome])).toEqual([
+      [0, 'not_found'],
+      [1, 'found'],
+    ])
+  })
+
+  test('in which nothing can be searched for is never made', () => {
+    expect(() => prepareBulk(base, 'contact.lookup', [{}, { first_name: 'x' }])).toThrow(
+      expect.objectContaining({ name: 'InputError', code: 'nothing_searchable' }),
+    )
+    expect(() => prepareBulk(base, 'contact.lookup', [])).toThrow(
+      expect.objectContaining({ code: 'nothing_searchable' }),
+    )
+  })
+
+  test('of mixed settings, of too many entries, or of an operation without one is refused', () => {
+    const mixed = [ada, { ...bo, is_enable_similarity_search: true }]
+    expect(() => prepareBulk(base, 'contact.lookup', mixed)).toThrow(
+      expect.objectContaining({ code: 'mixed_bulk' }),
+    )
+    expect(() => prepareBulk(base, 'contact.lookup', [ada, bo], { max: 1 })).toThrow(
+      expect.objectContaining({ code: 'bulk_too_large' }),
+    )
+    expect(() => prepareBulk(base, 'company.profile', [{}])).toThrow(
+      expect.objectContaining({ name: 'ConfigError' }),
+    )
+    expect(() => prepareQuery(base, 'contact.lookup', 'q')).toThrow(
+      expect.objectContaining({ code: 'no_query' }),
+    )
+  })
+
+  test('of redemptions sends ids alone and names a person without one', () => {
+    const types = { people_contact_types: ['phone'] }
+    const prepared = prepareBulk(base, 'contact.redeem', [
+      { people_search_id: 'a', ...types },
+      { profnet_url: 'https://profnet.example/in/b', ...types },
+      { people_search_id: 'a', ...types },
+    ])
+    expect(JSON.parse(prepared.body)).toEqual({ peoples: ['a'], people_contact_types: ['phone'] })
+    expect(prepared.sent).toEqual([[0, 2]])
+    expect(prepared.skipped).toEqual([{ index: 1, reason: 'it can only be sent alone' }])
+    expect(prepareQuery(base, 'contact.redeem', 'q')).toMatchObject({
+      url: 'https://service.example/redeem/people/batch/query',
+      body: '{"redeem_query_id":"q"}',
+    })
+  })
+})
