@@ -9,6 +9,7 @@ import { startSweep } from '../workers/sweep.ts'
 import { createWriteBack } from '../workers/write-back.ts'
 import type { Context } from './context.ts'
 import { ruleOf } from './data-rules.ts'
+import { keepRetention } from './forget.ts'
 import { createRecordForms } from './record-form.ts'
 import { obeyOrder } from './spend-order.ts'
 
@@ -88,13 +89,18 @@ export async function startCrew(context: Context, { owner, onHalt, onLongWait }:
   ]
   const resolver = startRounds({ work: async () => void (await engine.resolve()), pauseMs: 60_000, onError })
   const orders = startRounds({ work: () => obeyOrder(context), pauseMs: 500, onError })
+  const retention = startRounds({
+    work: async () => void (await keepRetention(context)),
+    pauseMs: 3_600_000,
+    onError,
+  })
   const sweep = startSweep({ tasks, advance, flush: flushSoon, everyMs: 3_000, onError })
 
   return {
     advance,
     wake: () => feeder.wake(),
     async stop(graceMs) {
-      await Promise.all([orders.stop(), resolver.stop(), sweep.stop(), feeder.stop()])
+      await Promise.all([retention.stop(), orders.stop(), resolver.stop(), sweep.stop(), feeder.stop()])
       await Promise.all(workers.map((worker) => worker.close(graceMs)))
       for (const timer of flushes.values()) clearTimeout(timer)
     },

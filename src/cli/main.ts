@@ -4,6 +4,7 @@ import { csvCommand } from './csv.ts'
 import { demoCommand } from './demo.ts'
 import { doctorCommand } from './doctor.ts'
 import { exitStatus, reportError } from './exit.ts'
+import { forgetCommand } from './forget.ts'
 import { historyCommand } from './history.ts'
 import { reconcileCommand } from './reconcile.ts'
 import { runsCommand } from './runs.ts'
@@ -34,6 +35,7 @@ for (const command of [
   historyCommand(),
   undoCommand(),
   suppressCommand(),
+  forgetCommand(),
   walletCommand(),
   doctorCommand(),
   sandboxCommand(),

@@ -18,6 +18,8 @@ export interface Queues {
   addLookups(lane: Lane, keys: LookupKey[]): Promise<void>
   /** Jobs that stand in Redis for a lane, in whatever state. */
   countLookups(lane: Lane): Promise<number>
+  /** Takes the jobs of these lookups out of both lanes; one that a worker has in hand goes when it ends. */
+  dropLookups(keys: readonly LookupKey[]): Promise<number>
   addWriteBack(job: WriteBackJob): Promise<void>
   /** True once after Redis was emptied (or is new): whatever was leased to the queue is gone. */
   wasEmptied(): Promise<boolean>
@@ -70,6 +72,22 @@ export function createQueues(
     async countLookups(lane) {
       const counts = await lookups[lane].getJobCounts('waiting', 'prioritized', 'active', 'delayed')
       return Object.values(counts).reduce((sum, count) => sum + count, 0)
+    },
+
+    async dropLookups(keys) {
+      let dropped = 0
+      for (const queue of Object.values(lookups)) {
+        for (const key of keys) {
+          const job = await queue.getJob(lookupJobId(key))
+          // Refused while a worker holds its lock.
+          const isGone = await job?.remove().then(
+            () => true,
+            () => false,
+          )
+          if (isGone) dropped += 1
+        }
+      }
+      return dropped
     },
 
     async addWriteBack(job) {
