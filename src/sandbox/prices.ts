@@ -12,6 +12,8 @@ export const pricesSchema = z.strictObject({
   emails: credits.default(15),
   /** Of phones that were returned. */
   phones: credits.default(30),
+  /** Of one page, however many people are on it. */
+  peopleSearch: credits.default(1),
   companyLookup: credits.default(1),
   companyEnrichment: credits.default(5),
 })

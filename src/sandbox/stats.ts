@@ -6,6 +6,7 @@ export type OtherEndpoint =
   | 'redemptions'
   | 'redemptions_batch'
   | 'redemptions_query'
+  | 'people_search'
   | 'companies_lookup'
   | 'companies_enrich'
   | 'profile'

@@ -1,4 +1,6 @@
 import { describe, expect, test } from 'vitest'
+import { lookupKey } from '../../src/domain/keys.ts'
+import { openHouse } from '../support/house.ts'
 import { contactTypes } from '../../src/service/schema/contact.ts'
 import { creditsOf, warningsOf } from '../../src/service/schema/metadata.ts'
 import { prepareBulk, prepareQuery, resumeBulk } from '../../src/service/bulk.ts'
@@ -385,6 +387,46 @@ describe('direct access', () => {
   })
 })
 
+describe('people search', () => {
+  const url = () => `${world.sandbox.serviceUrl}/people/search`
+  const found = async (filters: object) =>
+    (await ask(url(), filters)).body as { data: { pagination: Record<string, number>; peoples: Matched[] } }
+
+  test('turns its pages, and answers 416 behind the limits of the plan', async () => {
+    const { data } = await found({ departments: ['Sales'], per_page: 10, page: 2 })
+    const { data: both } = await found({ departments: ['Sales'], per_page: 20 })
+    expect(data.peoples).toEqual(both.peoples.slice(10))
+    expect(data.pagination['total_entries']).toBeGreaterThan(400)
+    expect(await ask(url(), { per_page: 25 })).toMatchObject({ status: 200 })
+    expect(await ask(url(), { per_page: 26 })).toMatchObject({ status: 416, body: { code: 41675 } })
+    expect(await ask(url(), { page: 100 })).toMatchObject({ status: 200 })
+    expect(await ask(url(), { page: 101 })).toMatchObject({ status: 416, body: { code: 41676 } })
+    expect(await ask(url(), { page: 0 })).toMatchObject({ status: 400, body: { code: 40001 } })
+  })
+
+  test('reads values without case, spaces and punctuation, a short form as its only entry, and nothing as nobody', async () => {
+    const total = async (filters: object) => (await found(filters)).data.pagination['total_entries']
+    const human = await total({ departments: ['Human Resources'] })
+    expect(human).toBeGreaterThan(400)
+    for (const value of ['human-resources', ' HUMANRESOURCES ', 'Resources']) {
+      expect(await total({ departments: [value] })).toBe(human)
+    }
+    // Two entries have the word, so it names neither.
+    expect(await total({ departments: ['and'] })).toBe(0)
+    expect(await total({ departments: ['Astrology'] })).toBe(0)
+    expect(await total({ exclude_departments: ['Astrology'] })).toBe(await total({}))
+    const levels = await total({ management_levels: ['c level'] })
+    expect(levels).toBeGreaterThan(400)
+    expect(await total({ management_levels: ['c level'], domains: ['no-firm.example'] })).toBe(0)
+  })
+
+  test('does not refuse an unknown type of contact: no e-mails, and no cost', async () => {
+    const reply = await ask(url(), { people_contact_types: ['fax'], per_page: 2 })
+    expect(peoples(reply).map((each) => (each as { emails?: unknown }).emails)).toEqual([null, null])
+    expect(cost(reply)).toBe(0)
+  })
+})
+
 describe('a company by its domain', () => {
   test('is the one of the profile, and one that nobody knows is null', async () => {
     const buyer = await world.funded()
@@ -473,6 +515,58 @@ describe('what the service says of a request', () => {
       ['/companies/lookup', { domain: 'no domain' }, 40001],
     ] as const) {
       expect(await ask(`${serviceUrl}${path}`, body)).toMatchObject({ status: 400, body: { code } })
+    }
+  })
+})
+
+describe.each(['x402', 'mpp'] as const)('our own client and payer, by %s', (protocol) => {
+  test('buy a contact and its redemption, each for the price of its own challenge', async () => {
+    world.sandbox.faults.set({ challengeProtocols: protocol })
+    const house = await openHouse(world.sandbox, {
+      env: { PAYDIRT_MAX_PRICE_USD: '1', PAYDIRT_BUDGET_RUN_USD: '5' },
+      config: { payment: { protocols: [protocol] } },
+    })
+    try {
+      const { context } = house
+      const { payer, prepare } = await context.openEngine()
+      const { run } = await context.runs.open({
+        id: `run-${protocol}`,
+        connector: 'csv',
+        object: 'person',
+        entity: 'person',
+        recipe: 'contact',
+        trigger: 'csv',
+        fingerprint: protocol,
+        source: {},
+      })
+      const buy = async (operation: Operation, request: Record<string, unknown>): Promise<Fact> => {
+        const prepared = prepare(operation, request as never)
+        const key = lookupKey(operation, prepared.body)
+        const wanted = { key, operation, request: JSON.parse(prepared.body) as never }
+        await context.lookups.want([wanted], { id: run.id, connector: 'csv', hot: false })
+        return payer.buy({ key, runId: run.id, connector: 'csv', lane: 'hot', request: prepared })
+      }
+      const contact = await buy('contact.lookup', { email: workEmail(withAll) })
+      expect(contact).toMatchObject({
+        outcome: 'found',
+        data: { people_search_id: searchIdOf(withAll.slug) },
+      })
+      const person = { people_search_id: contact.data?.['people_search_id'] }
+      const phones = await buy('contact.redeem', { ...person, people_contact_types: ['phone'] })
+      expect(phones.data).toMatchObject({
+        phones: contactsOf(withAll.slug).phones,
+        revealed: { emails: 'not_asked' },
+      })
+      // Dearer than the one before: its terms are not those that were remembered for phones alone.
+      const all = await buy('contact.redeem', { ...person, people_contact_types: contactTypes })
+      expect(all.outcome).toBe('found')
+      expect((await house.transfers()).map(({ amountAtomic }) => amountAtomic)).toEqual([
+        PRICE,
+        30n * PRICE,
+        60n * PRICE,
+      ])
+    } finally {
+      await house.close()
     }
   })
 })

@@ -8,6 +8,8 @@ export const MALFORMED = 40001
 export const MISSING_PARAMETER = 41847
 /** More than the limit in one request (HTTP 416). */
 export const OVER_LIMIT = 41675
+/** A page behind the last that the plan allows (HTTP 416). */
+export const OVER_PAGE = 41676
 /** The credits do not cover it (HTTP 416). */
 export const OVER_QUOTA = 41691
 

@@ -15,6 +15,7 @@ import { logo } from './logo.ts'
 import type { LookupContext } from './lookup.ts'
 import { atTheEdge, lookup, renameKeys } from './lookup.ts'
 import type { PaidEndpoint } from './paid-endpoint.ts'
+import { peopleSearch } from './people-search.ts'
 import { profileEndpoint } from './profiles.ts'
 import { createRedemptionBatches, redemption } from './redemption.ts'
 
@@ -34,6 +35,7 @@ export async function startService(context: ServiceContext, port: number): Promi
   const paid: Record<string, PaidEndpoint> = {
     [`/companies/${networkName}/lookup`]: profileEndpoint('company'),
     [`/people/${networkName}/lookup`]: profileEndpoint('person'),
+    '/people/search': peopleSearch,
     '/companies/lookup': companyLookup,
     '/companies/lookup/enrich': companyEnrichment,
     '/redeem/people/contact/lookup': contactLookup,
