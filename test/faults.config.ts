@@ -9,7 +9,7 @@ export default defineConfig({
     include: ['test/faults/**/*.test.ts'],
     fileParallelism: false,
     // Most of a fault's time is waiting for a lock or a grace to run out; each has a sandbox of its own.
-    maxConcurrency: 4,
+    maxConcurrency: 6,
     testTimeout: 300_000,
     hookTimeout: 120_000,
   },

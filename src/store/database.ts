@@ -40,6 +40,8 @@ async function openPostgres(url: string, connections: number): Promise<OpenDatab
   })
   // An idle connection that breaks is replaced by the pool; without a listener it would end the process.
   pool.on('error', () => {})
+  // One that breaks between two queries of a transaction is nobody's to listen to: its next query fails and tells.
+  pool.on('connect', (client) => client.on('error', () => {}))
   const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) })
   try {
     await sql`select 1`.execute(db)

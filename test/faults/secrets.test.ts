@@ -1,11 +1,15 @@
+import pg from 'pg'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { describe, expect, test } from 'vitest'
 import { basePolicy } from '../../src/pay/policy.ts'
 import { createX402 } from '../../src/pay/x402/protocol.ts'
 import { companyAnswer } from '../../src/sandbox/data/company.ts'
-import { startSandbox } from '../../src/sandbox/sandbox.ts'
-import { openDesk } from '../support/cli.ts'
+import { startSandbox, type Sandbox } from '../../src/sandbox/sandbox.ts'
+import { openDesk, type Ended, type Running } from '../support/cli.ts'
+import type { FreshStores } from '../support/stores.ts'
 import { ways } from './ways.ts'
+
+const hasServers = Boolean(process.env['DATABASE_URL'] && process.env['REDIS_URL'])
 
 /** What must stand in no log line, by its shape: whatever the value, and however it came there. */
 const shapes = {
@@ -48,6 +52,26 @@ test('the shapes are those of real proofs and keys', async () => {
   expect(key).toMatch(shapes['private key'])
 })
 
+/** A run in order has little to say; one that loses its database in the middle says what it can. */
+async function whenPaying(sandbox: Sandbox, running: Running, act: () => Promise<void>): Promise<Ended> {
+  const before = sandbox.stats().settled
+  let over = false
+  void running.ended.then(() => (over = true))
+  while (!over && sandbox.stats().settled < before + 5) await new Promise((resolve) => setTimeout(resolve, 2))
+  await act()
+  return running.ended
+}
+
+async function cutConnections({ databaseUrl }: FreshStores): Promise<void> {
+  if (databaseUrl === undefined) return
+  const client = new pg.Client({ connectionString: databaseUrl })
+  await client.connect()
+  await client.query(
+    'select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()',
+  )
+  await client.end()
+}
+
 describe('everything that a run prints at level trace, in trouble of every kind', () => {
   test.each(ways)('holds no proof, signature, key or e-mail, paying by $name', async (way) => {
     const sandbox = await startSandbox({ faults: { ...way.faults, ...trouble, seed: 7 } })
@@ -59,13 +83,16 @@ describe('everything that a run prints at level trace, in trouble of every kind'
       })
       await desk.write('in.csv', `profnet_url,email,contact\n${rows.join('\n')}\n`)
       const command = ['csv', 'in.csv', '--object', 'company', '--out', 'out.csv', '--json']
-      const run = await desk.run(command, { PAYDIRT_LOG_LEVEL: 'trace' })
-      const doubts = await desk.run(['reconcile', '--json'], { PAYDIRT_LOG_LEVEL: 'trace' })
-      const printed = [run, doubts].map(({ stdout, stderr }) => `${stdout}\n${stderr}`).join('\n')
+      const aloud = { PAYDIRT_LOG_LEVEL: 'trace' }
+      const cut = await whenPaying(sandbox, desk.start(command, aloud), () => cutConnections(desk.stores))
+      const run = await desk.run(command, aloud)
+      const doubts = await desk.run(['reconcile', '--json'], aloud)
+      const printed = [cut, run, doubts].map(({ stdout, stderr }) => `${stdout}\n${stderr}`).join('\n')
 
       // Or nothing was sent or said, and there was nothing to find.
       expect(await desk.transfers()).not.toHaveLength(0)
-      expect(printed.length).toBeGreaterThan(500)
+      if (hasServers) expect(printed).toContain('"level":')
+      expect(run.json()).toMatchObject({ records: 40 })
       // Transactions are named on purpose; they are 32 bytes as a private key is.
       const transactions = (await desk.transfers()).map(({ transaction }) => transaction)
       const rest = transactions.reduce((text, transaction) => text.replaceAll(transaction, ''), printed)
