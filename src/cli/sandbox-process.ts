@@ -17,11 +17,15 @@ export async function startSandboxProcess(options: {
   crm?: 'hubspot' | 'salesforce'
 }): Promise<SandboxProcess> {
   const main = new URL('../sandbox/main.ts', import.meta.url).pathname
-  const child = spawn(process.execPath, [main, JSON.stringify(options)], {
-    stdio: ['pipe', 'pipe', 'inherit'],
-    // Ctrl-C is for the run, which still needs the sandbox to end cleanly.
-    detached: true,
-  })
+  const child = spawn(
+    process.execPath,
+    [main, JSON.stringify({ faults: { paymentIdentifier: true }, ...options })],
+    {
+      stdio: ['pipe', 'pipe', 'inherit'],
+      // Ctrl-C is for the run, which still needs the sandbox to end cleanly.
+      detached: true,
+    },
+  )
   const ended = once(child, 'exit')
   const [line] = (await Promise.race([
     once(createInterface({ input: child.stdout }), 'line'),

@@ -14,6 +14,8 @@ export function sandboxCommand(): Command {
       const sandbox = await startSandbox({
         port: port(options.port),
         rpcPort: port(options.rpcPort),
+        // Answers are kept by payment id: what a crash between payment and answer took can be asked for again.
+        faults: { paymentIdentifier: true },
         ...(options.state === undefined ? {} : { stateFile: options.state }),
       })
       process.stdout.write(`PAYDIRT_SERVICE_URL=${sandbox.serviceUrl}

@@ -84,9 +84,10 @@ describe('a logo', () => {
     [
       '429',
       { ...image('x'), status: 429 },
-      { name: 'RetriableError', code: 'rate_limited', countsAsTry: false },
+      { name: 'RetriableError', code: 'logo_failed', countsAsTry: true },
     ],
-    ['500', { ...image('x'), status: 500 }, { name: 'RetriableError', code: 'service_error' }],
+    ['500', { ...image('x'), status: 500 }, { name: 'RetriableError', code: 'logo_failed' }],
+    ['403', { ...image('x'), status: 403 }, { name: 'FatalError', code: 'logo_refused' }],
     ['no answer', new RetriableError('timeout', 'x'), { code: 'timeout' }],
   ])('that comes as %s is no answer', async (_, reply, error) => {
     await expect(endpoint({ 'acme.example': reply }).lookup('acme.example')).rejects.toMatchObject(error)

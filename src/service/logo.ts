@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { Fact } from '../domain/record.ts'
-import { RetriableError } from '../domain/errors.ts'
-import { answerError } from './answer-error.ts'
+import { FatalError, RetriableError, type PaydirtError } from '../domain/errors.ts'
+import { retryAfter } from '../domain/retry-after.ts'
 import type { BinaryResponse, Transport } from './transport.ts'
 
 export interface LogoOptions {
@@ -44,7 +44,7 @@ export function createLogoClient(transport: Pick<Transport, 'sendForBytes'>, opt
     async lookup(domain: string): Promise<Fact> {
       const response = await get(domain)
       if (response.status === 404) return { outcome: 'not_found', data: null }
-      if (response.status !== 200) throw answerError({ ...response, body: '' })
+      if (response.status !== 200) throw logoError(response)
       if (!(response.headers['content-type'] ?? '').startsWith('image/')) {
         throw new RetriableError(
           'not_an_image',
@@ -56,6 +56,20 @@ export function createLogoClient(transport: Pick<Transport, 'sendForBytes'>, opt
       return { outcome: 'found', data: { url: `${base}/${encodeURIComponent(domain)}` } }
     },
   }
+}
+
+/**
+ * The logo is free and beside the point: being refused it stops no run, as being refused by the service does, and a 429
+ * of its fair-use limit counts as a try, so that it ends.
+ */
+function logoError(response: BinaryResponse): PaydirtError {
+  const { status, headers } = response
+  if (status !== 429 && status < 500)
+    return new FatalError('logo_refused', `the logo endpoint answered ${status}`)
+  const waitMs = retryAfter(headers, Date.now())
+  return new RetriableError('logo_failed', `the logo endpoint answered ${status}`, {
+    ...(waitMs === undefined ? {} : { retryAfterMs: waitMs }),
+  })
 }
 
 function marked(response: BinaryResponse, header: string | undefined): boolean {
