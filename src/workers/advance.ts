@@ -32,8 +32,10 @@ const pageSize = 500
 export function createAdvance(options: AdvanceOptions): Advance {
   const { lookups, tasks, recipes = builtInRecipes } = options
 
-  async function advance(waiting: WaitingTask[]): Promise<void> {
+  /** Answers how many of these tasks it moved: those whose lookup has ended. */
+  async function advance(waiting: WaitingTask[]): Promise<number> {
     let current = waiting
+    let moved = 0
     while (current.length > 0) {
       const known = await lookups.facts(current.flatMap((task) => [...task.steps, task.waitingFor]))
       const planned = current
@@ -42,6 +44,7 @@ export function createAdvance(options: AdvanceOptions): Advance {
       await want(planned)
       // First the tasks are moved, then the ledger is asked: an answer that comes between the two finds them waiting.
       await tasks.move(planned.map(({ move }) => move))
+      moved += planned.length
       announce(planned)
       const further = planned.filter(({ wanted }) => wanted !== undefined)
       const answered = await lookups.facts(further.map(({ wanted }) => (wanted as LookupWanted).key))
@@ -53,6 +56,7 @@ export function createAdvance(options: AdvanceOptions): Advance {
           waitingFor: (wanted as LookupWanted).key,
         }))
     }
+    return moved
   }
 
   async function want(planned: Planned[]): Promise<void> {
@@ -79,12 +83,14 @@ export function createAdvance(options: AdvanceOptions): Advance {
   }
 
   return {
-    tasks: advance,
+    async tasks(waiting) {
+      await advance(waiting)
+    },
     async waitingFor(keys) {
       for (;;) {
         const waiting = await tasks.waitingFor(keys, pageSize)
-        await advance(waiting)
-        if (waiting.length < pageSize) return
+        // None moved: another run has asked for the same lookup anew meanwhile, and they wait for that answer.
+        if ((await advance(waiting)) === 0 || waiting.length < pageSize) return
       }
     },
   }

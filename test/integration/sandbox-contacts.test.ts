@@ -1,4 +1,7 @@
 import { describe, expect, test } from 'vitest'
+import { createTransport } from '../../src/service/transport.ts'
+import type { ServiceRequest } from '../../src/domain/ports/transport.ts'
+import { startSandbox } from '../../src/sandbox/sandbox.ts'
 import { lookupKey } from '../../src/domain/keys.ts'
 import { openHouse } from '../support/house.ts'
 import { contactTypes } from '../../src/service/schema/contact.ts'
@@ -517,6 +520,36 @@ describe('what the service says of a request', () => {
       expect(await ask(`${serviceUrl}${path}`, body)).toMatchObject({ status: 400, body: { code } })
     }
   })
+})
+
+test('a network of another name stands in the fields of requests and answers, through our own transport', async () => {
+  const own = await startSandbox({ networkName: 'guild' })
+  const transport = createTransport({ userAgent: 'paydirt-tests/1', networkName: 'guild' })
+  try {
+    const send = async (request: Omit<ServiceRequest, 'headers'>) => {
+      const headers = { 'content-type': 'application/json', ...direct }
+      const { status, body } = await transport.send({ ...request, headers })
+      expect(status).toBe(200)
+      return body
+    }
+    const request = prepareRequest(own.serviceUrl, 'contact.redeem', {
+      profnet_url: personUrl(withAll.slug),
+      people_contact_types: ['phone'],
+    })
+    const url = personAnswer(personUrl(withAll.slug)).data?.profnet_url
+    expect(request.decode(await send(request)).data?.['profnet_url']).toBe(url)
+
+    own.faults.set({ batchPending: 0 })
+    const wanted = { people_search_id: searchIdOf(withAll.slug), people_contact_types: ['phone'] }
+    const prepared = prepareBulk(own.serviceUrl, 'contact.redeem', [wanted])
+    const { queryId } = prepared.started!(await send(prepared))!
+    const answer = await send(prepareQuery(own.serviceUrl, 'contact.redeem', queryId))
+    expect(prepared.decode(answer).get(0)?.data?.['profnet_url']).toBe(url)
+    expect(warningsOf(answer)).toEqual([])
+  } finally {
+    await transport.close()
+    await own.stop()
+  }
 })
 
 describe.each(['x402', 'mpp'] as const)('our own client and payer, by %s', (protocol) => {
