@@ -8,15 +8,13 @@ import {
   type RowResult,
 } from '../connectors/csv/index.ts'
 import { ConfigError } from '../domain/errors.ts'
-import { formatUsd } from '../domain/money.ts'
 import { builtInRecipes, defaultRecipeName } from '../domain/recipes.ts'
 import type { ObjectKind } from '../domain/words.ts'
-import { scan } from '../producers/scan.ts'
-import { planFigures } from '../store/plans.ts'
 import type { Run, RunLedger } from '../store/runs.ts'
 import type { TaskLedger } from '../store/tasks.ts'
 import type { Config } from './config.ts'
 import type { Context } from './context.ts'
+import { makePlan } from './make-plan.ts'
 import type { RunPlan } from './plan.ts'
 import { runToEnd, type Progress, type RunEnd } from './run-to-end.ts'
 import { summarise, type RunSummary } from './summary.ts'
@@ -37,28 +35,20 @@ export async function openInput(config: Config, job: CsvJob): Promise<OpenedCsv>
   return csv
 }
 
-/** Goes through the file as the run would, asks the ledger what it holds, and forgets it all again. Pays nothing. */
-export async function planCsv(context: Context, csv: OpenedCsv): Promise<RunPlan> {
-  const { runs, tasks, lookups } = context
-  const { run } = await openRun(runs, csv, 'planned')
+/** Goes through the file as the run would, and asks the ledger what it holds. Pays nothing. With a name it is kept, and can be applied. */
+export async function planCsv(context: Context, csv: OpenedCsv, planId?: string): Promise<RunPlan> {
+  const { run } = await openRun(context.runs, csv, 'planned')
   try {
-    const connector = createCsvConnector({ csv })
-    const records = await scan(run, connector, { runs, tasks, lookups })
-    const { unique, cached, duplicates } = await planFigures(context.database.db, run.id, context.now())
-    const counts = await tasks.counts(run.id)
-    const toBuy = unique - cached
-    const cost = formatUsd(BigInt(toBuy) * context.config.policy.maxPriceAtomic)
-    return {
-      plan: true,
-      object: csv.object,
-      connector: 'csv',
-      records,
-      lookups: { unique, cached, duplicates, toBuy },
-      tasks: { skipped: counts.skipped, rejected: counts.rejected },
-      cost: { currency: 'USD', low: cost, high: cost },
-    }
+    return await makePlan(context, {
+      kind: 'csv',
+      connector: createCsvConnector({ csv }),
+      run,
+      source: {},
+      job: { path: resolve(csv.path), sha256: csv.sha256 },
+      ...(planId === undefined ? {} : { planId }),
+    })
   } finally {
-    await runs.dropPlanned(run.id)
+    await context.runs.dropPlanned(run.id)
   }
 }
 
@@ -67,6 +57,8 @@ export interface EnrichOptions {
   signal: AbortSignal
   onProgress?: (progress: Progress) => void
   onResumed?: (run: Run) => void
+  /** The plan that this run carries out: it has a run of its own. */
+  planId?: string
 }
 
 /**
@@ -76,9 +68,9 @@ export interface EnrichOptions {
 export async function enrichCsv(
   context: Context,
   csv: OpenedCsv,
-  { out, signal, onProgress, onResumed }: EnrichOptions,
+  { out, signal, onProgress, onResumed, planId }: EnrichOptions,
 ): Promise<{ end: RunEnd; summary: RunSummary }> {
-  const { run, resumed } = await openRun(context.runs, csv, 'scanning')
+  const { run, resumed } = await openRun(context.runs, csv, 'scanning', planId)
   if (resumed) onResumed?.(run)
   const end = await runToEnd(context, {
     run,
@@ -97,7 +89,7 @@ export async function enrichCsv(
   return { end, summary: await summarise(context, run) }
 }
 
-function openRun(runs: RunLedger, csv: OpenedCsv, state: 'planned' | 'scanning') {
+function openRun(runs: RunLedger, csv: OpenedCsv, state: 'planned' | 'scanning', planId = '') {
   const recipe = defaultRecipeName
   return runs.open({
     id: `r${Date.now().toString(36)}${randomBytes(3).toString('hex')}`,
@@ -107,7 +99,9 @@ function openRun(runs: RunLedger, csv: OpenedCsv, state: 'planned' | 'scanning')
     recipe,
     trigger: 'csv',
     state,
-    fingerprint: createHash('sha256').update(`csv|${csv.object}|${recipe}|${csv.sha256}`).digest('hex'),
+    fingerprint: createHash('sha256')
+      .update(`csv|${csv.object}|${recipe}|${csv.sha256}${planId && `|${planId}`}`)
+      .digest('hex'),
     source: { file: basename(csv.path), path: resolve(csv.path), sha256: csv.sha256 },
   })
 }

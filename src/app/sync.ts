@@ -1,14 +1,12 @@
 import { createHash, randomBytes } from 'node:crypto'
 import type { Connector, ScanFilter } from '../connectors/connector.ts'
 import { ConfigError } from '../domain/errors.ts'
-import { formatUsd } from '../domain/money.ts'
 import { defaultRecipeName } from '../domain/recipes.ts'
 import type { ObjectKind } from '../domain/words.ts'
-import { scan } from '../producers/scan.ts'
-import { planFigures } from '../store/plans.ts'
 import type { Run } from '../store/runs.ts'
 import { createWatermarkLedger, type WatermarkKey } from '../store/watermarks.ts'
 import type { Context } from './context.ts'
+import { makePlan } from './make-plan.ts'
 import type { RunPlan } from './plan.ts'
 import { runToEnd, type Progress, type RunEnd } from './run-to-end.ts'
 import { summarise, type RunSummary } from './summary.ts'
@@ -49,36 +47,26 @@ export function entitiesOf(connector: Connector, wanted: string | undefined): st
   )
 }
 
-/** Scans what a sync would scan, asks the ledger what it holds, and forgets it all again. Pays nothing, writes nothing. */
+/** Scans what a sync would scan, and asks the ledger what it holds. Pays nothing, writes nothing. With a name it is kept. */
 export async function planSync(
   context: Context,
   connector: Connector,
   job: SyncJob,
   signal: AbortSignal,
+  planId?: string,
 ): Promise<RunPlan> {
-  const { runs, tasks, lookups } = context
   const { run } = await openRun(context, connector, job, 'planned')
   try {
-    const records = await scan(
-      run,
+    return await makePlan(context, {
+      kind: 'sync',
       connector,
-      { runs, tasks, lookups },
-      await sourceOf(context, connector, job, signal),
-    )
-    const { unique, cached, duplicates } = await planFigures(context.database.db, run.id, context.now())
-    const counts = await tasks.counts(run.id)
-    const cost = formatUsd(BigInt(unique - cached) * context.config.policy.maxPriceAtomic)
-    return {
-      plan: true,
-      object: run.object,
-      connector: connector.name,
-      records,
-      lookups: { unique, cached, duplicates, toBuy: unique - cached },
-      tasks: { skipped: counts.skipped, rejected: counts.rejected },
-      cost: { currency: 'USD', low: cost, high: cost },
-    }
+      run,
+      source: await sourceOf(context, connector, job, signal),
+      job: { ...run.source },
+      ...(planId === undefined ? {} : { planId }),
+    })
   } finally {
-    await runs.dropPlanned(run.id)
+    await context.runs.dropPlanned(run.id)
   }
 }
 
