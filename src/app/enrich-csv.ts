@@ -59,6 +59,7 @@ export interface EnrichOptions {
   onResumed?: (run: Run) => void
   /** The plan that this run carries out: it has a run of its own. */
   planId?: string
+  onOpened?: (run: Run) => Promise<void>
 }
 
 /**
@@ -68,10 +69,11 @@ export interface EnrichOptions {
 export async function enrichCsv(
   context: Context,
   csv: OpenedCsv,
-  { out, signal, onProgress, onResumed, planId }: EnrichOptions,
+  { out, signal, onProgress, onResumed, planId, onOpened }: EnrichOptions,
 ): Promise<{ end: RunEnd; summary: RunSummary }> {
   const { run, resumed } = await openRun(context.runs, csv, 'scanning', planId)
   if (resumed) onResumed?.(run)
+  await onOpened?.(run)
   const end = await runToEnd(context, {
     run,
     connector: createCsvConnector({ csv }),

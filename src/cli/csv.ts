@@ -4,6 +4,7 @@ import { assertWritableOutput } from '../connectors/csv/index.ts'
 import { ConfigError } from '../domain/errors.ts'
 import { objectKinds, type ObjectKind } from '../domain/words.ts'
 import { exitStatus } from './exit.ts'
+import { newPlanId } from '../app/make-plan.ts'
 import { planText } from '../app/plan.ts'
 import { createProgressView } from './progress.ts'
 import { summaryText } from './print-summary.ts'
@@ -25,7 +26,7 @@ export function csvCommand(): Command {
     .argument('<in>', 'the CSV file; its columns are found by name (profnet_url, domain, email ...)')
     .addOption(new Option('--object <kind>', 'what its rows are').choices(objectKinds).makeOptionMandatory())
     .option('--out <file>', 'where the enriched CSV goes (- for standard output)')
-    .option('--plan', 'show what would be bought and what it would cost, and pay nothing')
+    .option('--plan', 'keep and show a plan: what would be bought, filled and paid; pays nothing (see apply)')
     .option('--json', 'print one JSON document on standard output; progress stays on standard error')
     .addHelpText(
       'after',
@@ -57,7 +58,7 @@ async function run(input: string, options: Options): Promise<void> {
 
   await withContext(async (context) => {
     if (options.plan) {
-      const plan = await planCsv(context, csv)
+      const plan = await planCsv(context, csv, newPlanId(context.now()))
       process.stdout.write(options.json ? `${JSON.stringify(plan)}\n` : planText(plan))
       return
     }

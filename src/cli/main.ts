@@ -1,5 +1,6 @@
 import { Command, CommanderError } from 'commander'
 import { version } from '../app/version.ts'
+import { applyCommand } from './apply.ts'
 import { csvCommand } from './csv.ts'
 import { demoCommand } from './demo.ts'
 import { doctorCommand } from './doctor.ts'
@@ -29,6 +30,7 @@ for (const command of [
   csvCommand(),
   syncCommand(),
   startCommand(),
+  applyCommand(),
   runsCommand(),
   spendCommand(),
   reconcileCommand(),

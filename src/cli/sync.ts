@@ -1,5 +1,6 @@
 import { Argument, Command, InvalidArgumentError } from 'commander'
 import { crmNames, openConnector, type CrmName } from '../app/connectors.ts'
+import { newPlanId } from '../app/make-plan.ts'
 import { planText, type RunPlan } from '../app/plan.ts'
 import type { RunEnd } from '../app/run-to-end.ts'
 import type { RunSummary } from '../app/summary.ts'
@@ -35,7 +36,7 @@ export function syncCommand(): Command {
       filter,
       [],
     )
-    .option('--plan', 'show what would be bought and what it would cost; pays and writes nothing')
+    .option('--plan', 'keep and show a plan: what would be bought, filled and paid; pays nothing (see apply)')
     .option('--json', 'print one JSON document on standard output')
     .addHelpText(
       'after',
@@ -67,7 +68,7 @@ async function run(name: CrmName, options: Options): Promise<void> {
           ...(limit === undefined ? {} : { limit }),
         }
         if (options.plan) {
-          const plan = await planSync(context, connector, job, signal)
+          const plan = await planSync(context, connector, job, signal, newPlanId(context.now()))
           plans.push(plan)
           if (!options.json) process.stdout.write(`${entity}: ${planText(plan)}`)
           continue
