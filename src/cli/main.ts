@@ -8,6 +8,7 @@ import { exitStatus, reportError } from './exit.ts'
 import { forgetCommand } from './forget.ts'
 import { historyCommand } from './history.ts'
 import { reconcileCommand } from './reconcile.ts'
+import { reportCommand } from './report.ts'
 import { runsCommand } from './runs.ts'
 import { sandboxCommand } from './sandbox.ts'
 import { spendCommand } from './spend.ts'
@@ -33,6 +34,7 @@ for (const command of [
   applyCommand(),
   runsCommand(),
   spendCommand(),
+  reportCommand(),
   reconcileCommand(),
   historyCommand(),
   undoCommand(),

@@ -173,7 +173,6 @@ async function eraseLookups(
   const { rows } = await sql<{ key: string }>`
     update lookups set key = named.name, request = '{}', answer = null, queued_until = null, fresh_until = least(fresh_until, ${at}),
       state = case when state = 'answered' then state else 'failed' end,
-      outcome = case when state = 'answered' then 'not_found' else outcome end,
       reason = case when state = 'answered' then null else 'forgotten' end
     from jsonb_to_recordset(${pairs}::jsonb) as named (old text, name text)
     where lookups.key = named.old returning lookups.key`.execute(tx)

@@ -1,0 +1,187 @@
+import type { Report } from './report.ts'
+
+/** The report as one page that needs nothing else: no script, no font, no address. Light and dark as the reader has it. */
+export function reportPage(report: Report, madeAt: Date): string {
+  const { totals, fields, days, runs } = report
+  const title = 'run' in report.scope ? `Run ${report.scope.run}` : `Enrichment in ${report.scope.month}`
+  const body = [
+    `<header><h1>${text(title)}</h1><p>Made ${text(madeAt.toISOString().slice(0, 16).replace('T', ' '))} UTC from the ledger. Amounts in USD.</p></header>`,
+    `<section aria-label="Figures"><dl class="figures">${[
+      figure('Records', count(totals.records)),
+      figure('Matched', `${count(totals.matched)} of ${count(totals.attempted)}`),
+      figure('Match rate', percent(report.matchRate)),
+      figure('Filled records', count(totals.filled)),
+      figure('Paid', totals.settled),
+      figure('A matched record', report.costPerMatched ?? '–'),
+      figure('A filled field', report.costPerFilledField ?? '–'),
+    ].join('')}</dl></section>`,
+    section(
+      'What became of the records',
+      bars(
+        'Records by outcome',
+        [
+          ['filled', totals.filled],
+          ['unchanged', totals.unchanged],
+          ['skipped', totals.skipped],
+          ['rejected', totals.rejected],
+          ['parked', totals.parked],
+        ].map(([name, value]) => ({ name: String(name), value: Number(value), label: count(Number(value)) })),
+      ),
+    ),
+    section(
+      'Fill rate a field',
+      bars(
+        'Share of the matched records in which each field was filled',
+        fields.map(({ object, field, fillRate }) => ({
+          name: new Set(fields.map((each) => each.object)).size > 1 ? `${field} (${object})` : field,
+          value: fillRate ?? 0,
+          label: percent(fillRate),
+        })),
+        1,
+      ) +
+        table(
+          ['Field', 'Object', 'Filled', 'Changed', 'Fill rate'],
+          fields.map(({ object, field, filled, changed, fillRate }) => [
+            field,
+            object,
+            count(filled),
+            count(changed),
+            percent(fillRate),
+          ]),
+          2,
+        ),
+    ),
+    section(
+      'Paid a day',
+      bars(
+        'USD settled on each day',
+        days.map(({ day, settled }) => ({ name: day, value: Number(settled), label: settled })),
+      ),
+    ),
+    section(
+      'Runs',
+      table(
+        ['Run', 'Started (UTC)', 'Source', 'Records', 'Matched', 'Filled', 'Changed', 'Rejected', 'Paid'],
+        runs.map((run) => [
+          run.runId,
+          run.startedAt.toISOString().slice(0, 16).replace('T', ' '),
+          `${run.connector} ${run.object}`,
+          count(run.records),
+          count(run.matched),
+          count(run.filled),
+          count(run.changed),
+          count(run.rejected),
+          run.settled,
+        ]),
+        3,
+      ),
+    ),
+  ]
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
+<title>${text(title)}</title>
+<style>${style}</style>
+</head>
+<body><main>
+${body.join('\n')}
+</main></body>
+</html>
+`
+}
+
+interface Bar {
+  name: string
+  value: number
+  label: string
+}
+
+const [row, bar, left, width] = [26, 16, 170, 560]
+
+/** Bars beside their names and numbers, so that nothing is told by length or colour alone. */
+function bars(
+  title: string,
+  all: readonly Bar[],
+  most = Math.max(...all.map(({ value }) => value), 0),
+): string {
+  if (all.length === 0) return '<p>Nothing yet.</p>'
+  const height = all.length * row
+  const drawn = all.map(({ name, value, label }, index) => {
+    const length = most === 0 ? 0 : Math.round((Math.min(value, most) / most) * (width - left - 90))
+    const middle = index * row + row / 2
+    return `<g><title>${text(`${name}: ${label}`)}</title><text x="${left - 8}" y="${middle}" class="name">${text(clip(name))}</text><rect x="${left}" y="${middle - bar / 2}" width="${length}" height="${bar}" rx="2"/><text x="${left + length + 6}" y="${middle}" class="value">${text(label)}</text></g>`
+  })
+  const summary = all.map(({ name, label }) => `${name} ${label}`).join(', ')
+  return `<svg role="img" aria-label="${text(`${title}: ${summary}`)}" viewBox="0 0 ${width} ${height}">${drawn.join('')}</svg>`
+}
+
+/** The first columns hold words, the others numbers. */
+function table(header: readonly string[], rows: readonly (readonly string[])[], words: number): string {
+  if (rows.length === 0) return ''
+  const cell = (tag: 'th scope="col"' | 'td', value: string, index: number) =>
+    `<${tag}${index < words ? '' : ' class="number"'}>${text(value)}</${tag.slice(0, 2)}>`
+  return `<div class="scroll" tabindex="0" role="region" aria-label="${text(`Table: ${header.join(', ')}`)}"><table><thead><tr>${header.map((value, index) => cell('th scope="col"', value, index)).join('')}</tr></thead><tbody>${rows
+    .map((values) => `<tr>${values.map((value, index) => cell('td', value, index)).join('')}</tr>`)
+    .join('')}</tbody></table></div>`
+}
+
+function section(title: string, content: string): string {
+  return `<section><h2>${text(title)}</h2>${content}</section>`
+}
+
+function figure(name: string, value: string): string {
+  return `<div><dt>${text(name)}</dt><dd>${text(value)}</dd></div>`
+}
+
+function count(value: number): string {
+  return value.toLocaleString('en-US')
+}
+
+function percent(value: number | null): string {
+  return value === null ? '–' : `${(value * 100).toFixed(1)} %`
+}
+
+function clip(name: string): string {
+  return name.length > 24 ? `${name.slice(0, 23)}…` : name
+}
+
+const entities: Record<string, string> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+}
+
+function text(value: string): string {
+  return value.replace(/[&<>"']/g, (character) => entities[character] as string)
+}
+
+const style = `
+:root { --ink: #1d232b; --soft: #5a6573; --paper: #ffffff; --line: #d9dee4; --bar: #1f6f54 }
+@media (prefers-color-scheme: dark) { :root { --ink: #e6eaef; --soft: #a3adba; --paper: #14181d; --line: #333b45; --bar: #56b890 } }
+* { box-sizing: border-box }
+body { margin: 0; background: var(--paper); color: var(--ink); font: 16px/1.5 system-ui, sans-serif }
+main { max-width: 860px; margin: 0 auto; padding: 24px 16px 64px }
+h1 { font-size: 1.6rem; margin: 0 }
+h2 { font-size: 1.15rem; margin: 40px 0 12px }
+header p { color: var(--soft); margin: 4px 0 24px }
+.figures { display: grid; grid-template-columns: repeat(auto-fit, minmax(150px, 1fr)); gap: 16px 24px; margin: 0 }
+.figures div { border-top: 2px solid var(--line); padding-top: 8px }
+dt { color: var(--soft); font-size: .9rem }
+dd { margin: 0; font-size: 1.25rem; font-variant-numeric: tabular-nums }
+svg { display: block; width: 100%; height: auto; max-width: 720px }
+svg rect { fill: var(--bar) }
+svg text { fill: var(--ink); font-size: 13px; dominant-baseline: central }
+svg .name { text-anchor: end }
+svg .value { fill: var(--soft) }
+.scroll { overflow-x: auto; margin-top: 16px }
+table { border-collapse: collapse; width: 100%; font-size: .9rem }
+th, td { text-align: left; padding: 6px 12px 6px 0; border-bottom: 1px solid var(--line); white-space: nowrap }
+.number { text-align: right; font-variant-numeric: tabular-nums }
+@media print { main { max-width: none } }
+`

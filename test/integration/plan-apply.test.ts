@@ -1,0 +1,185 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { applyPlan, readPlan, withinPlan } from '../../src/app/apply-plan.ts'
+import { openConnector } from '../../src/app/connectors.ts'
+import { openInput, planCsv } from '../../src/app/enrich-csv.ts'
+import { newPlanId } from '../../src/app/make-plan.ts'
+import { makeReady, planSync } from '../../src/app/sync.ts'
+import { companyAnswer } from '../../src/sandbox/data/company.ts'
+import { startSandbox, type Sandbox } from '../../src/sandbox/sandbox.ts'
+import { openCrmHouse, type CrmHouse } from './crm-house.ts'
+
+let sandbox: Sandbox
+let house: CrmHouse
+
+beforeAll(async () => void (sandbox = await startSandbox()))
+afterAll(() => sandbox.stop())
+afterEach(() => house.close())
+
+const signal = new AbortController().signal
+const urlOf = (name: string) => `https://www.profnet.com/company/${name}`
+const known = Array.from({ length: 60 }, (_, index) => `plan-co-${index}`).filter(
+  (name) => companyAnswer(urlOf(name)).data?.description,
+)
+
+function fill(count: number, from = 0): string[] {
+  return known
+    .slice(from, from + count)
+    .map((name) => house.add('companies', { name, profnet_url: urlOf(name) }))
+}
+
+async function planned() {
+  await makeReady(house.connector, ['companies'])
+  const id = newPlanId(new Date())
+  const job = { entity: 'companies', filter: [] }
+  return planSync(house.context, house.connector, job, signal, id)
+}
+
+/** As the command does: the plan's bounds are in the settings before anything opens. */
+async function apply(id: string, out?: string) {
+  const plan = await readPlan(house.context, id)
+  // One process has the embedded database: the house is left for a moment, and entered under the plan's bounds.
+  const { config } = house.context
+  const bounds = withinPlan(config, plan)
+  Object.assign(config, { policy: bounds.policy, caps: bounds.caps })
+  return applyPlan(house.context, plan, {
+    out,
+    signal,
+    openConnector: () => openConnector(config, 'hubspot', undefined),
+  })
+}
+
+const usd = (count: number) => (count / 100).toFixed(6)
+
+describe('a plan of a sync', () => {
+  test('is carried out exactly: its records, its lookups, to the cent', async () => {
+    house = await openCrmHouse(sandbox)
+    const ids = fill(5)
+    const plan = await planned()
+    expect(plan).toMatchObject({
+      plan: true,
+      records: 5,
+      lookups: { unique: 5, cached: 0, duplicates: 0, toBuy: 5 },
+      cost: { currency: 'USD', low: usd(5), high: usd(5) },
+    })
+    // New since: another day's work.
+    const [later = ''] = fill(1, 5)
+    expect(await house.transfers()).toEqual([])
+    const applied = await apply(plan.planId ?? '')
+    expect(applied).toMatchObject({
+      end: 'finished',
+      drifted: 0,
+      summary: { records: 5, tasks: { written: 5 } },
+    })
+    expect(applied.summary.spend.settled).toBe(usd(5))
+    expect(await house.transfers()).toHaveLength(5)
+    for (const id of ids) expect(house.seen('companies').get(id)?.['description']).toBeTruthy()
+    expect(house.seen('companies').get(later)?.['description']).toBeUndefined()
+    await expect(apply(plan.planId ?? '')).rejects.toMatchObject({ code: 'plan_applied' })
+
+    // What was not in the plan is found by the next sync, and what was is not bought again.
+    const { summary } = await house.sync('companies', (inner) => inner, { since: new Date(0) })
+    expect(summary.lookups.paid).toBe(1)
+  })
+
+  test('leaves out a record that has changed since, and says how many', async () => {
+    house = await openCrmHouse(sandbox)
+    const [changed = '', edited = '', gone = ''] = fill(4)
+    const plan = await planned()
+    house.edit('companies', changed, { profnet_url: urlOf('somebody-else') })
+    // What does not identify a record may change: it is the writing that looks at it.
+    house.edit('companies', edited, { description: 'by hand' })
+    house.hubspot.store.archive('companies', gone)
+    const applied = await apply(plan.planId ?? '')
+    expect(applied).toMatchObject({ end: 'finished', drifted: 2 })
+    expect(applied.summary).toMatchObject({ lookups: { paid: 2 }, tasks: { written: 2, rejected: 1 } })
+    expect(await house.transfers()).toHaveLength(2)
+    expect(house.seen('companies').get(changed)?.['description']).toBeUndefined()
+    expect(house.seen('companies').get(edited)?.['description']).toBe('by hand')
+  })
+
+  test('shows field by field what the ledger knows already, and exactly that is written for nothing', async () => {
+    house = await openCrmHouse(sandbox)
+    fill(2)
+    const { summary } = await house.sync('companies')
+    await house.undo(summary.runId)
+    const job = { entity: 'companies', filter: [], since: new Date(0) }
+    const again = fill(2)
+    const id = newPlanId(new Date())
+    const plan = await planSync(house.context, house.connector, job, signal, id)
+    expect(plan).toMatchObject({ lookups: { toBuy: 0 }, cost: { low: usd(0), high: usd(0) } })
+    const before = house.seen('companies')
+    const rows = plan.preview?.rows.filter(({ record }) => again.includes(record)) ?? []
+    expect(rows).toHaveLength(2)
+    const applied = await apply(id)
+    expect(applied.summary).toMatchObject({ lookups: { paid: 0 } })
+    const written = await house.context.database.db
+      .selectFrom('field_writes')
+      .select(['record_id', 'field', 'new_value'])
+      .where('run_id', '=', applied.summary.runId)
+      .where('record_id', 'in', again)
+      .execute()
+    const asPlanned = rows.flatMap(({ record, fields }) =>
+      Object.entries(fields).map(([field, { from, to }]) => ({ record, field, from, to })),
+    )
+    expect(asPlanned.every(({ from }) => from === null)).toBe(true)
+    const line = (record: string, field: string, value: unknown) => `${record} ${field} ${String(value)}`
+    expect(written.map((row) => line(row.record_id, row.field, row.new_value)).sort()).toEqual(
+      asPlanned.map(({ record, field, to }) => line(record, field, to)).sort(),
+    )
+    expect(written.length).toBeGreaterThan(10)
+    expect(house.seen('companies')).not.toEqual(before)
+  })
+
+  test('is refused when the policies have changed, and pays no more than it says when prices rise', async () => {
+    house = await openCrmHouse(sandbox)
+    fill(3)
+    const plan = await planned()
+    const { config } = house.context
+    Object.assign(config, { policies: { default: 'overwrite' } })
+    await expect(apply(plan.planId ?? '')).rejects.toMatchObject({ code: 'plan_drifted' })
+    Object.assign(config, { policies: {} })
+    Object.assign(config, { policy: { ...config.policy, maxPriceAtomic: 1_000_000n } })
+    sandbox.faults.set({ prices: { profile: 2 } })
+    const applied = await apply(plan.planId ?? '').finally(() => sandbox.faults.reset())
+    expect(applied.summary.lookups.paid).toBe(0)
+    expect(await house.transfers()).toEqual([])
+  })
+})
+
+describe('a plan of a CSV', () => {
+  test('is refused when the file has changed or more has to be bought, and else carried out to the cent', async () => {
+    let ahead = 0
+    house = await openCrmHouse(sandbox, { overrides: { now: () => new Date(Date.now() + ahead) } })
+    const { dataDir } = house.context.config
+    const [input, out] = [join(dataDir, '..', 'in.csv'), join(dataDir, '..', 'out.csv')]
+    const rows = (count: number) =>
+      `profnet_url\n${known
+        .slice(0, count)
+        .map((name) => urlOf(name))
+        .join('\n')}\n`
+    const plan = async () => {
+      const csv = await openInput(house.context.config, { input, object: 'company' })
+      return planCsv(house.context, csv, newPlanId(new Date()))
+    }
+    await writeFile(input, rows(3))
+    const first = await plan()
+    expect(first).toMatchObject({ lookups: { toBuy: 3 }, cost: { low: usd(3), high: usd(3) } })
+    await writeFile(input, rows(4))
+    await expect(apply(first.planId ?? '', out)).rejects.toMatchObject({ code: 'plan_drifted' })
+    await writeFile(input, rows(3))
+    const applied = await apply(first.planId ?? '', out)
+    expect(applied).toMatchObject({
+      end: 'finished',
+      summary: { tasks: { written: 3 }, spend: { settled: usd(3) } },
+    })
+
+    const second = await plan()
+    expect(second).toMatchObject({ lookups: { toBuy: 0 }, preview: { records: 3 } })
+    // A hundred days later the answers are stale: what the plan had for nothing would have to be bought.
+    ahead = 100 * 86_400_000
+    await expect(apply(second.planId ?? '', out)).rejects.toMatchObject({ code: 'plan_drifted' })
+    expect(await house.transfers()).toHaveLength(3)
+  })
+})
