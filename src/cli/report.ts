@@ -41,38 +41,54 @@ export function reportCommand(): Command {
     })
 }
 
+const csvColumns = [
+  'kind',
+  'name',
+  'connector',
+  'object',
+  'records',
+  'attempted',
+  'matched',
+  'filled',
+  'changed',
+  'unchanged',
+  'skipped',
+  'rejected',
+  'parked',
+  'rate',
+  'settled_usd',
+  'lost_usd',
+]
+
 /** One table for both: a spreadsheet tells them apart by their first column. */
 function csv(report: Report): string {
-  const header = [
-    'kind',
-    'name',
-    'connector',
-    'object',
-    'records',
-    'attempted',
-    'matched',
-    'filled',
-    'changed',
-  ]
-  const rest = ['unchanged', 'skipped', 'rejected', 'parked', 'rate', 'settled_usd', 'lost_usd']
-  const runs = report.runs.map((run) => [
-    ...['run', run.runId, run.connector, run.object, run.records, run.attempted, run.matched, run.filled],
-    ...[
-      run.changed,
-      run.unchanged,
-      run.skipped,
-      run.rejected,
-      run.parked,
-      run.matchRate,
-      run.settled,
-      run.lost,
-    ],
-  ])
-  const fields = report.fields.map(({ field, object, filled, changed, fillRate }) => [
-    ...['field', field, '', object, '', '', '', filled, changed],
-    ...['', '', '', '', fillRate, '', ''],
-  ])
-  return stringify([[...header, ...rest], ...runs, ...fields])
+  const runs = report.runs.map((run) => ({
+    kind: 'run',
+    name: run.runId,
+    connector: run.connector,
+    object: run.object,
+    records: run.records,
+    attempted: run.attempted,
+    matched: run.matched,
+    filled: run.filled,
+    changed: run.changed,
+    unchanged: run.unchanged,
+    skipped: run.skipped,
+    rejected: run.rejected,
+    parked: run.parked,
+    rate: run.matchRate,
+    settled_usd: run.settled,
+    lost_usd: run.lost,
+  }))
+  const fields = report.fields.map(({ field, object, filled, changed, fillRate }) => ({
+    kind: 'field',
+    name: field,
+    object,
+    filled,
+    changed,
+    rate: fillRate,
+  }))
+  return stringify([...runs, ...fields], { header: true, columns: csvColumns })
 }
 
 function text({

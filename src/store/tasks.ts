@@ -47,6 +47,8 @@ export interface ReadyTask {
   /** The lookups that told what the patch says, in the order in which they were made. */
   steps: LookupKey[]
   patch: Patch
+  /** Why no more was found out, where more was wanted. */
+  reason: string | null
 }
 
 export interface TaskResult {
@@ -199,7 +201,7 @@ export function createTaskLedger(db: Database, options: { now: () => Date }): Ta
       const rows = await db
         .selectFrom('tasks')
         .innerJoin('runs', 'runs.id', 'tasks.run_id')
-        .select(['tasks.id', 'tasks.run_id', 'record_id', 'identity', 'steps', 'patch'])
+        .select(['tasks.id', 'tasks.run_id', 'record_id', 'identity', 'steps', 'patch', 'tasks.reason'])
         .where('tasks.status', '=', 'ready')
         .where('connector', '=', connector)
         .where('entity', '=', entity)
@@ -213,6 +215,7 @@ export function createTaskLedger(db: Database, options: { now: () => Date }): Ta
         identity: row.identity,
         steps: row.steps,
         patch: row.patch ?? {},
+        reason: row.reason,
       }))
     },
 

@@ -219,7 +219,7 @@ function writtenResult(
     status: 'written',
     patch: Object.fromEntries(Object.entries(all).filter(([field]) => fields.includes(field))),
     replaced: fields.filter((field) => judgement.replaces.has(field)),
-    reason,
+    reason: [task.reason, reason].filter((part) => part !== null).join('; ') || null,
     written: fields,
     unknown: judgement.unknown,
   }

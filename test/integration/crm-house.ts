@@ -66,7 +66,7 @@ export type CrmHouse = Awaited<ReturnType<typeof openCrmHouse>>
 function visible(properties: Properties): Properties {
   return Object.fromEntries(
     Object.entries(properties).filter(
-      ([name, value]) => value !== '' && !name.startsWith('paydirt_') && !/date$/.test(name),
+      ([name, value]) => value !== '' && !name.startsWith('paydirt_') && !name.endsWith('date'),
     ),
   )
 }

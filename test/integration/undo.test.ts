@@ -214,7 +214,7 @@ describe('what was written', () => {
     )
     house.edit('companies', id, edits)
     const { summary } = await house.sync('companies', (inner) => inner, { since: new Date(0) })
-    expect(summary, JSON.stringify(summary)).toMatchObject({ tasks: { unchanged: 1, written: 0 } })
+    expect(summary).toMatchObject({ tasks: { unchanged: 1, written: 0 } })
     expect(summary.reasons?.[0]?.reason).toMatch(
       /^edited by a person: .*description.*; never written by policy: industry/,
     )
