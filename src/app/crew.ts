@@ -49,7 +49,13 @@ export async function startCrew(context: Context, { owner, onHalt, onLongWait }:
     flushes.set(id, timer)
   }
 
-  const advance = createAdvance({ lookups, tasks, onReady: flushSoon, onWanted: () => feeder.wake() })
+  const advance = createAdvance({
+    lookups,
+    tasks,
+    suppressed: context.suppressions.match,
+    onReady: flushSoon,
+    onWanted: () => feeder.wake(),
+  })
   const feeder = startFeeder({
     lookups,
     queues,

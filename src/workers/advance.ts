@@ -2,6 +2,8 @@ import type { LookupKey } from '../domain/keys.ts'
 import { nextStep, slotOf, type Facts, type LookupWanted } from '../domain/planner.ts'
 import { builtInRecipes, type RecipeBook } from '../domain/recipes.ts'
 import type { Patch } from '../domain/record.ts'
+import type { Mark } from '../domain/subject.ts'
+import { marksOfKey } from '../domain/traces.ts'
 import type { LookupLedger } from '../store/lookups.ts'
 import type { TaskLedger, TaskMove, WaitingTask } from '../store/tasks.ts'
 
@@ -12,6 +14,8 @@ export interface AdvanceOptions {
   onReady: (group: { connector: string; entity: string }) => void
   /** New lookups are due. */
   onWanted: () => void
+  /** Which of these subjects, by their place, are to be left alone. Absent: none. */
+  suppressed?: (subjects: readonly (readonly Mark[])[]) => Promise<ReadonlySet<number>>
   /** Default: the built-in recipes alone. */
   recipes?: RecipeBook
 }
@@ -38,9 +42,9 @@ export function createAdvance(options: AdvanceOptions): Advance {
     let moved = 0
     while (current.length > 0) {
       const known = await lookups.facts(current.flatMap((task) => [...task.steps, task.waitingFor]))
-      const planned = current
-        .filter((task) => known.has(task.waitingFor))
-        .map((task) => plan(task, known, recipes))
+      const planned = await withoutSuppressed(
+        current.filter((task) => known.has(task.waitingFor)).map((task) => plan(task, known, recipes)),
+      )
       await want(planned)
       // First the tasks are moved, then the ledger is asked: an answer that comes between the two finds them waiting.
       await tasks.move(planned.map(({ move }) => move))
@@ -57,6 +61,22 @@ export function createAdvance(options: AdvanceOptions): Advance {
         }))
     }
     return moved
+  }
+
+  /** Whom a lookup has found may be on the list, though nothing in the record said so: nothing more is bought then. */
+  async function withoutSuppressed(planned: Planned[]): Promise<Planned[]> {
+    const marks = planned.map(({ wanted }) => (wanted ? marksOfKey(wanted.key) : []))
+    const suppressed = await options.suppressed?.(marks)
+    if (!suppressed || suppressed.size === 0) return planned
+    return planned.map((each, index) =>
+      suppressed.has(index)
+        ? {
+            task: each.task,
+            wanted: undefined,
+            move: { ...each.move, status: 'skipped', waitingFor: null, patch: null, reason: 'suppressed' },
+          }
+        : each,
+    )
   }
 
   async function want(planned: Planned[]): Promise<void> {
