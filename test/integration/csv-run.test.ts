@@ -45,6 +45,7 @@ describe('a file of which many rows are the same companies written differently',
     expect(plan.status).toBe(0)
     expect(plan.json()).toEqual({
       plan: true,
+      planId: expect.stringMatching(/^p/),
       object: 'company',
       connector: 'csv',
       records: 1000,

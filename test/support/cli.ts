@@ -6,6 +6,7 @@ import { parse } from 'csv-parse/sync'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import type { FileConfig } from '../../src/app/config.ts'
 import type { Sandbox } from '../../src/sandbox/sandbox.ts'
+import { layLedger } from './ledger-template.ts'
 import { freshStores, type FreshStores } from './stores.ts'
 
 const main = join(import.meta.dirname, '../../src/cli/main.ts')
@@ -106,6 +107,7 @@ export async function openDesk(
   const wallet = privateKeyToAccount(walletKey).address
   const folder = join(stores.dataDir, 'desk')
   await mkdir(folder)
+  await layLedger(join(stores.dataDir, 'data'))
   const config = { pacing: { startPerSecond: 300 }, ...options.config }
   await writeFile(join(folder, 'paydirt.config.mjs'), `export default ${JSON.stringify(config)}\n`)
   const funds = options.fundsAtomic ?? 20_000_000n

@@ -7,6 +7,7 @@ import { createContext, type Overrides } from '../../src/app/context.ts'
 import { enrichCsv, openInput } from '../../src/app/enrich-csv.ts'
 import { readEnvironment } from '../../src/app/environment.ts'
 import type { Sandbox } from '../../src/sandbox/sandbox.ts'
+import { layLedger } from './ledger-template.ts'
 import type { MadeFile } from './spellings.ts'
 import { freshStores } from './stores.ts'
 
@@ -21,6 +22,7 @@ export async function openHouse(
   await sandbox.fund(wallet, 20_000_000n)
   const folder = join(stores.dataDir, 'files')
   await mkdir(folder)
+  await layLedger(join(stores.dataDir, 'data'))
   const environment = readEnvironment({
     PAYDIRT_SERVICE_URL: sandbox.serviceUrl,
     PAYDIRT_LOGO_URL: sandbox.logoUrl,

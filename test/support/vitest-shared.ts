@@ -6,5 +6,5 @@ export const shared = {
   maxWorkers: 2,
   testTimeout: 20_000,
   hookTimeout: 30_000,
-  globalSetup: ['./test/support/global-seed.ts'],
+  globalSetup: ['./test/support/global-seed.ts', './test/support/global-ledger.ts'],
 }

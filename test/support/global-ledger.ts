@@ -1,0 +1,3 @@
+import { makeLedgerTemplate } from './ledger-template.ts'
+
+export default makeLedgerTemplate
