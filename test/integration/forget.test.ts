@@ -3,6 +3,10 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { forget, keepRetention } from '../../src/app/forget.ts'
 import { reconcile } from '../../src/app/reconcile.ts'
 import { readMarks } from '../../src/app/suppress.ts'
+import { planSync } from '../../src/app/sync.ts'
+import type { LookupKey } from '../../src/domain/keys.ts'
+import { openRedis } from '../../src/queues/connection.ts'
+import { createQueues } from '../../src/queues/queues.ts'
 import { personAnswer } from '../../src/sandbox/data/person.ts'
 import { startSandbox, type Sandbox } from '../../src/sandbox/sandbox.ts'
 import { openCrmHouse, type CrmHouse } from './crm-house.ts'
@@ -12,7 +16,10 @@ let house: CrmHouse
 
 beforeAll(async () => void (sandbox = await startSandbox()))
 afterAll(() => sandbox.stop())
-afterEach(() => house.close())
+afterEach(async () => {
+  await house?.close()
+  house = undefined as never
+})
 
 const urlOf = (name: string) => `https://www.profnet.com/in/${name}`
 const known = Array.from({ length: 60 }, (_, index) => `quita-zanders-${index}`).filter(
@@ -55,6 +62,9 @@ describe('forgetting a subject', () => {
     fill(4)
     const { summary } = await house.sync('contacts')
     expect(summary).toMatchObject({ records: 4, lookups: { paid: 4 }, tasks: { written: 4 } })
+    const job = { entity: 'contacts', filter: [], since: new Date(0) }
+    const signal = new AbortController().signal
+    await planSync(house.context, house.connector, job, signal, 'p1')
     const words = ['quita.1@mail-of-zanders.example', 'Zanders1', `${known[1]}`, '9018 2011', '3090182011']
     expect(traces(await dump(), words).length).toBeGreaterThan(3)
     const before = await reconcile(house.context, house.wallet)
@@ -62,7 +72,7 @@ describe('forgetting a subject', () => {
 
     const marks = readMarks({ email: ['Quita.1@Mail-of-Zanders.example'] })
     const { erased, suppressed } = await forget(house.context, marks, { suppress: true })
-    expect(erased).toMatchObject({ lookups: 1, tasks: 1, charges: 1 })
+    expect(erased).toMatchObject({ lookups: 1, tasks: 1, charges: 1, planRecords: 1 })
     expect(erased.fieldWrites).toBeGreaterThan(0)
     // By its address and by the profile that the record told.
     expect(suppressed).toBeGreaterThanOrEqual(2)
@@ -124,8 +134,26 @@ describe('forgetting a subject', () => {
   })
 })
 
+test('a forgotten lookup leaves the queue, and its neighbours stay', async () => {
+  const redis = await openRedis(process.env['REDIS_URL'])
+  const prefix = `paydirt_test_forget_${process.pid}`
+  const queues = createQueues(redis.redis, { prefix, onError: () => {} })
+  try {
+    const [one, other] = ['person.profile|profnet.com/in/a', 'person.profile|profnet.com/in/b'] as LookupKey[]
+    await queues.addLookups('bulk', [one, other] as LookupKey[])
+    await queues.addLookups('hot', [one as LookupKey])
+    expect(await queues.dropLookups([one as LookupKey])).toBe(2)
+    expect(await queues.dropLookups([one as LookupKey])).toBe(0)
+    expect([await queues.countLookups('bulk'), await queues.countLookups('hot')]).toEqual([1, 0])
+    await queues.dropLookups([other as LookupKey])
+  } finally {
+    await queues.close()
+    await redis.close()
+  }
+})
+
 describe('the retention of answers', () => {
-  test('erases those that are older, and the next run buys them anew', async () => {
+  test('erases those that are older, and the next run buys them anew and no others', async () => {
     let ahead = 0
     house = await openCrmHouse(sandbox, {
       config: { retention: { answersDays: 10 } },
@@ -144,5 +172,13 @@ describe('the retention of answers', () => {
       { answer: null, outcome: 'found' },
       { answer: null, outcome: 'found' },
     ])
+    const [id = ''] = [...house.seen('contacts').keys()]
+    house.edit('contacts', id, { city: '' })
+    const { summary } = await house.sync('contacts', (inner) => inner, {
+      since: new Date(Date.now() - 60_000),
+    })
+    expect(summary.lookups.paid).toBe(summary.lookups.unique)
+    expect(await house.transfers()).toHaveLength(2 + summary.lookups.paid)
+    expect(summary.lookups.paid).toBeGreaterThan(0)
   })
 })
