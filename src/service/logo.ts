@@ -66,10 +66,9 @@ function logoError(response: BinaryResponse): PaydirtError {
   const { status, headers } = response
   if (status !== 429 && status < 500)
     return new FatalError('logo_refused', `the logo endpoint answered ${status}`)
-  const waitMs = retryAfter(headers, Date.now())
-  return new RetriableError('logo_failed', `the logo endpoint answered ${status}`, {
-    ...(waitMs === undefined ? {} : { retryAfterMs: waitMs }),
-  })
+  const retryAfterMs = retryAfter(headers, Date.now())
+  const message = `the logo endpoint answered ${status}`
+  return new RetriableError('logo_failed', message, retryAfterMs === undefined ? {} : { retryAfterMs })
 }
 
 function marked(response: BinaryResponse, header: string | undefined): boolean {
