@@ -1,9 +1,9 @@
 import { sql, type Selectable, type Transaction } from 'kysely'
 import { BudgetExhaustedError, PaymentInDoubtError, RetriableError } from '../domain/errors.ts'
-import type { LookupKey } from '../domain/keys.ts'
 import { formatUsd } from '../domain/money.ts'
 import { currencyOf, openChargeStates, type Authorization, type Charge } from '../domain/payment.ts'
-import type { ChargeJournal, NewCharge, StoredAnswer } from '../domain/ports/charge-journal.ts'
+import type { ChargeJournal, NewCharge } from '../domain/ports/charge-journal.ts'
+import { storeAnswer } from './answers.ts'
 import type { Database } from './database.ts'
 import type { Tables } from './schema.ts'
 import { throughOutage } from './through-outage.ts'
@@ -68,21 +68,6 @@ export function createChargeJournal(
       .returningAll()
       .executeTakeFirstOrThrow()
     return toCharge(row)
-  }
-
-  async function storeAnswer(tx: Transaction<Tables>, key: LookupKey, answer: StoredAnswer): Promise<void> {
-    await tx
-      .updateTable('lookups')
-      .set({
-        state: 'answered',
-        outcome: answer.outcome,
-        answer: answer.data === null ? null : JSON.stringify(answer.data),
-        answered_at: now(),
-        fresh_until: answer.freshUntil,
-        reason: null,
-      })
-      .where('key', '=', key)
-      .execute()
   }
 
   /** Moves a charge that is still open; one that somebody else closed meanwhile stays as it is, and undefined is answered. */
@@ -194,7 +179,7 @@ export function createChargeJournal(
           .where('state', 'in', [...openChargeStates, 'lost'])
           .returning('lookup_key')
           .executeTakeFirst()
-        if (row) await storeAnswer(tx, row.lookup_key, answer)
+        if (row) await storeAnswer(tx, row.lookup_key, answer, now())
       })
     },
 
@@ -207,12 +192,12 @@ export function createChargeJournal(
           .where('state', 'in', [...openChargeStates])
           .returning('lookup_key')
           .executeTakeFirst()
-        if (row) await storeAnswer(tx, row.lookup_key, answer)
+        if (row) await storeAnswer(tx, row.lookup_key, answer, now())
       })
     },
 
     async keepFree(key, answer) {
-      await db.transaction().execute((tx) => storeAnswer(tx, key, answer))
+      await db.transaction().execute((tx) => storeAnswer(tx, key, answer, now()))
     },
 
     async confirm(id, transaction, at) {

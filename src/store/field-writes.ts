@@ -6,6 +6,7 @@ import type { FieldValue } from '../domain/record.ts'
 import type { Database } from './database.ts'
 import type { FieldWriteState, Tables } from './schema.ts'
 import { finishTasks, type TaskResult } from './tasks.ts'
+import { pages } from './pages.ts'
 
 export interface Intent {
   taskId: bigint
@@ -316,8 +317,4 @@ function toFieldWrite(row: {
     writtenAt: row.written_at,
     undoneAt: row.undone_at,
   }
-}
-
-function* pages<T>(items: readonly T[], size: number): Generator<T[]> {
-  for (let start = 0; start < items.length; start += size) yield items.slice(start, start + size)
 }

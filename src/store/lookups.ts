@@ -6,6 +6,8 @@ import type { Fact, LookupRequest } from '../domain/record.ts'
 import type { Operation } from '../domain/words.ts'
 import type { Database } from './database.ts'
 import type { LookupState } from './schema.ts'
+import { storeAnswer } from './answers.ts'
+import { pages } from './pages.ts'
 
 export interface LookupRow {
   key: LookupKey
@@ -199,20 +201,7 @@ export function createLookupLedger(db: Database, options: { now: () => Date }): 
       return Number(numUpdatedRows)
     },
 
-    async storeFree(key, answer) {
-      await db
-        .updateTable('lookups')
-        .set({
-          state: 'answered',
-          outcome: answer.outcome,
-          answer: answer.data === null ? null : JSON.stringify(answer.data),
-          answered_at: now(),
-          fresh_until: answer.freshUntil,
-          reason: null,
-        })
-        .where('key', '=', key)
-        .execute()
-    },
+    storeFree: (key, answer) => storeAnswer(db, key, answer, now()),
 
     postpone: (key, dueAt, reason, countsAsTry) =>
       move(key, { state: 'waiting', dueAt, reason, tries: countsAsTry ? 1 : 0 }),
@@ -283,8 +272,4 @@ export function createLookupLedger(db: Database, options: { now: () => Date }): 
 
 function dedupe(lookups: LookupWanted[]): LookupWanted[] {
   return [...new Map(lookups.map((lookup) => [lookup.key, lookup])).values()]
-}
-
-function* pages<T>(items: T[], size: number): Generator<T[]> {
-  for (let start = 0; start < items.length; start += size) yield items.slice(start, start + size)
 }

@@ -4,6 +4,7 @@ import type { Identity, Patch } from '../domain/record.ts'
 import { openTaskStatuses, type ObjectKind, type TaskStatus } from '../domain/words.ts'
 import type { Database } from './database.ts'
 import type { Tables } from './schema.ts'
+import { pages } from './pages.ts'
 
 export interface NewTask {
   ordinal: number
@@ -370,8 +371,4 @@ function toWaiting(row: {
     waitingFor: row.waiting_for as LookupKey,
     steps: row.steps,
   }
-}
-
-function* pages<T>(items: readonly T[], size: number): Generator<T[]> {
-  for (let start = 0; start < items.length; start += size) yield items.slice(start, start + size)
 }
