@@ -14,6 +14,7 @@ const unused = [
   '@x402/core/dist/cjs',
   '@x402/evm/dist/cjs',
   '@hubspot/api-client/lib/codegen/cms',
+  '@hubspot/api-client/lib/codegen/crm',
   '@hubspot/api-client/lib/codegen/marketing',
   'core-js',
   'jsforce/dist',
@@ -22,10 +23,17 @@ const unused = [
   'rxjs/dist/bundles',
   'rxjs/dist/esm',
   'rxjs/dist/esm5',
+  'kysely/dist/cjs',
+  '@hubspot/api-client/lib/test',
+  'bintrees/test',
+  'axe-core/locales',
+  'axe-core/axe.js',
+  'playwright-core/lib/vite',
 ]
 
 trimRuntime(join(modules, 'node'))
 for (const path of unused) rmSync(join(modules, path), { recursive: true, force: true })
+trimTelemetry(join(modules, '@opentelemetry'))
 if (existsSync(modules)) trimSources(modules)
 
 /**
@@ -39,6 +47,15 @@ function trimRuntime(runtime) {
   for (const name of readdirSync(nested)) {
     if (/^node-(bin-)?(linux|darwin|win|aix|sunos)/.test(name))
       rmSync(join(nested, name), { recursive: true, force: true })
+  }
+}
+
+/** Each of OpenTelemetry's packages brings itself three times; Node loads the one in `build/src`. */
+function trimTelemetry(scope) {
+  if (!existsSync(scope)) return
+  for (const name of readdirSync(scope)) {
+    for (const twin of ['esm', 'esnext'])
+      rmSync(join(scope, name, 'build', twin), { recursive: true, force: true })
   }
 }
 
