@@ -3,11 +3,13 @@ import type { Tables } from './schema.ts'
 import { ConfigError } from '../domain/errors.ts'
 import { ledger } from './migrations/0001-ledger.ts'
 import { provenance } from './migrations/0002-provenance.ts'
+import { desk } from './migrations/0005-desk.ts'
 
 /** In order, for ever: one that has been released is never edited, only followed. */
 const migrations: readonly { name: string; statements: string }[] = [
   { name: '0001-ledger', statements: ledger },
   { name: '0002-provenance', statements: provenance },
+  { name: '0005-desk', statements: desk },
 ]
 
 /** Any number would do; it must only be the same in every process that migrates this database. */

@@ -159,4 +159,36 @@ export interface Tables {
     message: string
     refused_at: Date
   }
+  desk_sessions: {
+    token_hash: string
+    user_name: string
+    role: 'viewer' | 'operator' | 'admin'
+    created_at: Date
+    seen_at: Date
+    expires_at: Date
+  }
+  desk_attempts: {
+    scope: string
+    failures: number
+    last_at: Date
+    admitted: boolean
+    blocked_until: Date | null
+  }
+  audit: {
+    id: Generated<bigint>
+    at: Date
+    actor: string
+    role: string
+    action: string
+    target: string | null
+    details: NullableJson<Record<string, string | number | boolean | null>>
+  }
+  reconciliations: {
+    id: Generated<bigint>
+    at: Date
+    difference_atomic: bigint
+    differences: number
+    in_doubt_atomic: bigint
+    document: Json<object>
+  }
 }
