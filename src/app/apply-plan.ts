@@ -77,10 +77,12 @@ async function applyCsv(
   if (out === undefined) throw new ConfigError('no_out', '--out <file> says where the enriched CSV goes')
   const csv = await openInput(context.config, { input: String(plan.job['path']), object: plan.object })
   if (csv.sha256 !== plan.job['sha256']) throw drifted(plan, `${csv.path} has changed since`)
-  if (plan.runId === null) refuseMore(plan, (await planCsv(context, csv)).lookups.toBuy)
+  if (plan.runId === null)
+    refuseMore(plan, (await planCsv(context, csv, { recipe: plan.recipe })).lookups.toBuy)
   const result = await enrichCsv(context, csv, {
     out,
     signal,
+    recipe: plan.recipe,
     planId: plan.id,
     onOpened: (run) => plans.setRun(plan.id, run.id),
     ...(onProgress ? { onProgress } : {}),

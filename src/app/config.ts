@@ -3,12 +3,19 @@ import { resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { z } from 'zod'
 import { ConfigError } from '../domain/errors.ts'
+import type { Windows } from '../domain/freshness.ts'
 import { mappingSchema } from '../domain/mapping-schema.ts'
 import { parseUsd, type Atomic } from '../domain/money.ts'
+import { defaultPrices, pricedSlots } from '../domain/prices.ts'
+import type { FactSlot, PriceTable } from '../domain/plan-step.ts'
+import { recipesSchema, resolveRecipes } from '../domain/recipe-schema.ts'
+import { defaultRecipeName, type RecipeBook } from '../domain/recipes.ts'
+import { objectKinds, operations } from '../domain/words.ts'
 import type { Caps } from '../pay/budget.ts'
 import { basePolicy, type SpendingPolicy } from '../pay/policy.ts'
 import { hubspotConfig, salesforceConfig, type HubspotConfig, type SalesforceConfig } from './crm-config.ts'
 import { version } from './version.ts'
+import { endpointNames, type Paths } from '../service/endpoints/paths.ts'
 import { policiesSchema, retentionSchema, type Policies } from './data-rules.ts'
 import type { Environment } from './environment.ts'
 
@@ -32,11 +39,17 @@ export const fileSchema = z.strictObject({
       logoPlaceholderHeader: z.string().includes(':').optional(),
       /** Fetch the logo of a company whose domain is known (free). */
       logos: z.boolean().optional(),
+      /** Paths of endpoints below the base address, where the service has others than the defaults. */
+      paths: z.partialRecord(z.enum(endpointNames), z.string().startsWith('/')).optional(),
     })
     .optional(),
   payment: z
     .strictObject({
       maxPriceUsd: usd.optional(),
+      /** The same for single steps, which cost more: `{ 'contact.redeem:email-work': '0.15', 'contact.redeem:phone': '0.30' }`. */
+      maxPricesUsd: z.partialRecord(z.enum(pricedSlots as [FactSlot, ...FactSlot[]]), usd).optional(),
+      /** What the service takes for a step, where that is not what its documentation says; plans and ceilings count with it. */
+      pricesUsd: z.partialRecord(z.enum(pricedSlots as [FactSlot, ...FactSlot[]]), usd).optional(),
       /** Ways of paying, the preferred first. `mpp_card` needs a token of a card and is off unless named. */
       protocols: z
         .array(z.enum(['x402', 'mpp']))
@@ -67,7 +80,23 @@ export const fileSchema = z.strictObject({
       creditsDay: z.number().int().positive().optional(),
     })
     .optional(),
-  freshness: z.strictObject({ foundDays: days.optional(), notFoundDays: days.optional() }).optional(),
+  /** What a run wants to know of each record and may buy for it, by name and object; beside the built-in ones. */
+  recipes: recipesSchema.optional(),
+  /** The recipe of a run that names none. Default: `profile`. */
+  recipe: z.string().min(1).optional(),
+  /** Days for which an answer is not bought again; for each operation where one has its own. */
+  freshness: z
+    .strictObject({
+      foundDays: days.optional(),
+      notFoundDays: days.optional(),
+      operations: z
+        .partialRecord(
+          z.enum(operations),
+          z.strictObject({ foundDays: days.optional(), notFoundDays: days.optional() }),
+        )
+        .optional(),
+    })
+    .optional(),
   /** What may be written over what, a connector and field. */
   policies: policiesSchema.optional(),
   retention: retentionSchema.optional(),
@@ -137,7 +166,14 @@ export interface Config {
   authorizationSeconds: number
   rebuyLost: boolean
   caps: Caps & { runAtomic: Atomic; dayAtomic: Atomic }
-  freshDays: { found: number; notFound: number }
+  freshness: Windows
+  recipes: RecipeBook
+  /** The recipe of a run that names none. */
+  defaultRecipe: string
+  /** What each step costs at most, as far as that is known before it is asked for. */
+  prices: PriceTable
+  /** Of the service's endpoints, those that are not where they are by default. */
+  paths: Paths
   policies: Policies
   /** Undefined: for ever. */
   answersKeptDays: number | undefined
@@ -183,7 +219,11 @@ export async function loadConfigFile(directory: string): Promise<z.output<typeof
   )
 }
 
+/** Throws ConfigError for a recipe that names what there is not, and for a default that is no recipe. */
 export function resolveConfig(env: Environment, file: z.output<typeof fileSchema>): Config {
+  const recipes = resolveRecipes(file.recipes)
+  const defaultRecipe = file.recipe ?? defaultRecipeName
+  for (const object of objectKinds) recipes(object, defaultRecipe)
   return {
     serviceUrl: env.PAYDIRT_SERVICE_URL,
     logoUrl: env.PAYDIRT_LOGO_URL,
@@ -197,6 +237,7 @@ export function resolveConfig(env: Environment, file: z.output<typeof fileSchema
       ...basePolicy,
       maxPriceAtomic:
         env.PAYDIRT_MAX_PRICE_USD ?? file.payment?.maxPriceUsd ?? parseUsd(defaults.maxPriceUsd),
+      ...(file.payment?.maxPricesUsd ? { maxPrices: file.payment.maxPricesUsd } : {}),
       acceptsFree: file.payment?.acceptsFree ?? false,
       recipients: env.PAYDIRT_PAY_TO ?? [],
       ...(file.payment?.realms ? { realms: file.payment.realms } : {}),
@@ -219,7 +260,15 @@ export function resolveConfig(env: Environment, file: z.output<typeof fileSchema
       ...(file.budgets?.creditsRun ? { creditsRun: BigInt(file.budgets.creditsRun) * 1_000_000n } : {}),
       ...(file.budgets?.creditsDay ? { creditsDay: BigInt(file.budgets.creditsDay) * 1_000_000n } : {}),
     },
-    freshDays: { found: file.freshness?.foundDays ?? 90, notFound: file.freshness?.notFoundDays ?? 30 },
+    freshness: {
+      foundDays: file.freshness?.foundDays ?? 90,
+      notFoundDays: file.freshness?.notFoundDays ?? 30,
+      ...(file.freshness?.operations ? { operations: file.freshness.operations } : {}),
+    },
+    recipes,
+    defaultRecipe,
+    prices: { ...defaultPrices, ...file.payment?.pricesUsd },
+    paths: file.service?.paths ?? {},
     policies: file.policies ?? {},
     answersKeptDays: file.retention?.answersDays,
     concurrency: file.pacing?.concurrency ?? 32,

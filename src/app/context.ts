@@ -88,10 +88,8 @@ export async function createContext(config: Config, overrides: Overrides = {}): 
   const spendSwitch = createSpendSwitch(db, { now })
   const chain = createChain({ rpcUrl: config.rpcUrl, asset: config.policy.asset })
 
-  const { found, notFound } = config.freshDays
-  const windows = { foundDays: found, notFoundDays: notFound }
   const freshUntil: Engine['freshUntil'] = (operation, outcome, at) =>
-    freshUntilBy(operation, outcome, at, windows)
+    freshUntilBy(operation, outcome, at, config.freshness)
 
   async function openEngine(): Promise<Engine> {
     const serviceUrl = required(
@@ -125,7 +123,8 @@ export async function createContext(config: Config, overrides: Overrides = {}): 
               ? {}
               : { placeholderHeader: config.logoPlaceholderHeader }),
           })
-    const prepare: Engine['prepare'] = (operation, request) => prepareRequest(serviceUrl, operation, request)
+    const prepare: Engine['prepare'] = (operation, request) =>
+      prepareRequest(serviceUrl, operation, request, config.paths)
     // Loaded only by commands that may pay: the protocols' libraries are large.
     const { createPayments } = await import('./payments.ts')
     const { payer, resolve } = createPayments({

@@ -52,6 +52,7 @@ export async function startCrew(context: Context, { owner, onHalt, onLongWait }:
   const advance = createAdvance({
     lookups,
     tasks,
+    recipes: config.recipes,
     suppressed: context.suppressions.match,
     onReady: flushSoon,
     onWanted: () => feeder.wake(),

@@ -8,9 +8,8 @@ import {
   type RowResult,
 } from '../connectors/csv/index.ts'
 import { ConfigError } from '../domain/errors.ts'
-import { builtInRecipes, defaultRecipeName } from '../domain/recipes.ts'
 import type { ObjectKind } from '../domain/words.ts'
-import type { Run, RunLedger } from '../store/runs.ts'
+import type { Run } from '../store/runs.ts'
 import type { TaskLedger } from '../store/tasks.ts'
 import type { Config } from './config.ts'
 import type { Context } from './context.ts'
@@ -36,8 +35,12 @@ export async function openInput(config: Config, job: CsvJob): Promise<OpenedCsv>
 }
 
 /** Goes through the file as the run would, and asks the ledger what it holds. Pays nothing. With a name it is kept, and can be applied. */
-export async function planCsv(context: Context, csv: OpenedCsv, planId?: string): Promise<RunPlan> {
-  const { run } = await openRun(context.runs, csv, 'planned')
+export async function planCsv(
+  context: Context,
+  csv: OpenedCsv,
+  { planId, recipe }: { planId?: string; recipe?: string | undefined } = {},
+): Promise<RunPlan> {
+  const { run } = await openRun(context, csv, 'planned', recipe)
   try {
     return await makePlan(context, {
       kind: 'csv',
@@ -57,6 +60,8 @@ export interface EnrichOptions {
   signal: AbortSignal
   onProgress?: (progress: Progress) => void
   onResumed?: (run: Run) => void
+  /** Default: the config's. */
+  recipe?: string | undefined
   /** The plan that this run carries out: it has a run of its own. */
   planId?: string
   onOpened?: (run: Run) => Promise<void>
@@ -69,9 +74,9 @@ export interface EnrichOptions {
 export async function enrichCsv(
   context: Context,
   csv: OpenedCsv,
-  { out, signal, onProgress, onResumed, planId, onOpened }: EnrichOptions,
+  { out, signal, onProgress, onResumed, recipe, planId, onOpened }: EnrichOptions,
 ): Promise<{ end: RunEnd; summary: RunSummary }> {
-  const { run, resumed } = await openRun(context.runs, csv, 'scanning', planId)
+  const { run, resumed } = await openRun(context, csv, 'scanning', recipe, planId)
   if (resumed) onResumed?.(run)
   await onOpened?.(run)
   const end = await runToEnd(context, {
@@ -84,15 +89,21 @@ export async function enrichCsv(
     await writeEnriched({
       input: csv,
       out,
-      fields: builtInRecipes(csv.object, run.recipe).fields,
+      fields: context.config.recipes(csv.object, run.recipe).fields,
       results: results(context.tasks, run.id),
     })
   }
   return { end, summary: await summarise(context, run) }
 }
 
-function openRun(runs: RunLedger, csv: OpenedCsv, state: 'planned' | 'scanning', planId = '') {
-  const recipe = defaultRecipeName
+function openRun(
+  { runs, config }: Pick<Context, 'runs' | 'config'>,
+  csv: OpenedCsv,
+  state: 'planned' | 'scanning',
+  wanted: string | undefined,
+  planId = '',
+) {
+  const recipe = config.recipes(csv.object, wanted ?? config.defaultRecipe).name
   return runs.open({
     id: `r${Date.now().toString(36)}${randomBytes(3).toString('hex')}`,
     connector: 'csv',

@@ -2,7 +2,6 @@ import { createHash, randomBytes } from 'node:crypto'
 import type { Connector, ScanOptions } from '../connectors/connector.ts'
 import type { LookupKey } from '../domain/keys.ts'
 import { formatUsd } from '../domain/money.ts'
-import { builtInRecipes } from '../domain/recipes.ts'
 import type { SourceRecord } from '../domain/record.ts'
 import { scan } from '../producers/scan.ts'
 import { ledgerId } from '../store/meta.ts'
@@ -75,14 +74,14 @@ export async function makePlan(context: Context, what: PlanOf): Promise<RunPlan>
 
 /** What is planned now, without a word in the ledger. */
 async function measure(context: Context, what: PlanOf) {
-  const { runs, tasks, lookups, suppressions, database, now } = context
+  const { runs, tasks, lookups, suppressions, database, config, now } = context
   const { run, connector, source, planId } = what
-  const settings = { runs, tasks, lookups, suppressed: suppressions.match }
+  const settings = { runs, tasks, lookups, recipes: config.recipes, suppressed: suppressions.match }
   const records = await scan(run, connector, settings, source)
   const { unique, cached, duplicates } = await planFigures(database.db, run.id, now())
   const counts = await tasks.counts(run.id)
   const plans = createPlanLedger(database.db, { now })
-  const recipe = builtInRecipes(run.object, run.recipe)
+  const recipe = config.recipes(run.object, run.recipe)
   const wanted = new Map<LookupKey, { lowAtomic: bigint; highAtomic: bigint }>()
   const preview = { records: 0, fields: {} as Record<string, number>, rows: [] as PreviewRow[] }
   for (let after = 0; ;) {
@@ -151,7 +150,7 @@ export function rulesDigest(
   { config }: Pick<Context, 'config'>,
   run: Pick<Run, 'object' | 'recipe'>,
 ): string {
-  const rules = [builtInRecipes(run.object, run.recipe), config.policies]
+  const rules = [config.recipes(run.object, run.recipe), config.policies]
   return createHash('sha256')
     .update(JSON.stringify(rules, (_, value: unknown) => (typeof value === 'bigint' ? String(value) : value)))
     .digest('hex')

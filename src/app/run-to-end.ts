@@ -68,6 +68,7 @@ export async function runToEnd(context: Context, options: RunOptions): Promise<R
       tasks,
       lookups,
       advance: crew.advance,
+      recipes: context.config.recipes,
       suppressed: context.suppressions.match,
       onPage: () => crew.wake(),
     }

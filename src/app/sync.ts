@@ -1,7 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto'
 import type { Connector, ScanFilter } from '../connectors/connector.ts'
 import { ConfigError } from '../domain/errors.ts'
-import { defaultRecipeName } from '../domain/recipes.ts'
 import type { ObjectKind } from '../domain/words.ts'
 import type { Run } from '../store/runs.ts'
 import { createWatermarkLedger, type WatermarkKey } from '../store/watermarks.ts'
@@ -13,6 +12,8 @@ import { summarise, type RunSummary } from './summary.ts'
 
 export interface SyncJob {
   entity: string
+  /** Default: the config's. */
+  recipe?: string
   /** Read what changed since then, whatever the last sync has seen. */
   since?: Date
   limit?: number
@@ -104,7 +105,7 @@ export async function syncEntity(
 
 async function sourceOf(context: Context, connector: Connector, job: SyncJob, signal: AbortSignal) {
   const { since, limit, filter } = job
-  const after = since ? undefined : await watermarks(context).get(keyOf(connector, job))
+  const after = since ? undefined : await watermarks(context).get(keyOf(context, connector, job))
   return {
     signal,
     ...(after === undefined ? {} : { after }),
@@ -122,23 +123,31 @@ async function moveWatermark(
   run: Run,
   watermark: string,
 ): Promise<void> {
-  if (!job.since) await watermarks(context).move(keyOf(connector, job), watermark, run.id)
+  if (!job.since) await watermarks(context).move(keyOf(context, connector, job), watermark, run.id)
 }
 
 function watermarks(context: Context) {
   return createWatermarkLedger(context.database.db, { now: context.now })
 }
 
-function keyOf(connector: Connector, job: SyncJob): WatermarkKey {
+function keyOf({ config }: Context, connector: Connector, job: SyncJob): WatermarkKey {
+  const recipe = job.recipe ?? config.defaultRecipe
   return {
     connector: connector.name,
     entity: job.entity,
-    filter: job.filter.length > 0 ? JSON.stringify(job.filter) : '',
+    // Another recipe wants other things of the same records: it has its own place in the source.
+    filter: [...(recipe === config.defaultRecipe ? [] : [`recipe ${recipe}`]), ...(job.filter.length > 0 ? [JSON.stringify(job.filter)] : [])].join(' '),
   }
 }
 
-function openRun({ runs }: Context, connector: Connector, job: SyncJob, state: 'planned' | 'scanning') {
+function openRun(
+  { runs, config }: Context,
+  connector: Connector,
+  job: SyncJob,
+  state: 'planned' | 'scanning',
+) {
   const object = connector.entities[job.entity] as ObjectKind
+  const recipe = job.recipe ?? config.defaultRecipe
   const source = {
     entity: job.entity,
     since: job.since?.toISOString() ?? null,
@@ -150,11 +159,11 @@ function openRun({ runs }: Context, connector: Connector, job: SyncJob, state: '
     connector: connector.name,
     object,
     entity: job.entity,
-    recipe: defaultRecipeName,
+    recipe: config.recipes(object, recipe).name,
     trigger: 'sync',
     state,
     fingerprint: createHash('sha256')
-      .update(JSON.stringify([connector.name, source]))
+      .update(JSON.stringify([connector.name, source, recipe]))
       .digest('hex'),
     source,
   })

@@ -12,6 +12,7 @@ import { readConfig, stopSignal, withContext } from './with-context.ts'
 
 interface Options {
   object: ObjectKind
+  recipe?: string
   out?: string
   plan?: true
   json?: true
@@ -25,6 +26,10 @@ export function csvCommand(): Command {
     )
     .argument('<in>', 'the CSV file; its columns are found by name (profnet_url, domain, email ...)')
     .addOption(new Option('--object <kind>', 'what its rows are').choices(objectKinds).makeOptionMandatory())
+    .option(
+      '--recipe <name>',
+      'what to find out: profile, contact, full, or one of the config (default: profile)',
+    )
     .option('--out <file>', 'where the enriched CSV goes (- for standard output)')
     .option('--plan', 'keep and show a plan: what would be bought, filled and paid; pays nothing (see apply)')
     .option('--json', 'print one JSON document on standard output; progress stays on standard error')
@@ -58,7 +63,10 @@ async function run(input: string, options: Options): Promise<void> {
 
   await withContext(async (context) => {
     if (options.plan) {
-      const plan = await planCsv(context, csv, newPlanId(context.now()))
+      const plan = await planCsv(context, csv, {
+        planId: newPlanId(context.now()),
+        recipe: options.recipe,
+      })
       process.stdout.write(options.json ? `${JSON.stringify(plan)}\n` : planText(plan))
       return
     }
@@ -69,6 +77,7 @@ async function run(input: string, options: Options): Promise<void> {
     })
     const { end, summary } = await enrichCsv(context, csv, {
       out: out as string,
+      recipe: options.recipe,
       signal,
       onProgress: (progress) => view.show(progress),
       onResumed: (run) =>

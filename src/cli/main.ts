@@ -4,6 +4,7 @@ import { applyCommand } from './apply.ts'
 import { csvCommand } from './csv.ts'
 import { demoCommand } from './demo.ts'
 import { doctorCommand } from './doctor.ts'
+import { explainCommand } from './explain.ts'
 import { exitStatus, reportError } from './exit.ts'
 import { forgetCommand } from './forget.ts'
 import { historyCommand } from './history.ts'
@@ -36,6 +37,7 @@ for (const command of [
   spendCommand(),
   reportCommand(),
   reconcileCommand(),
+  explainCommand(),
   historyCommand(),
   undoCommand(),
   suppressCommand(),

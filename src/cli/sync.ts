@@ -13,6 +13,7 @@ import { stopSignal, withContext } from './with-context.ts'
 
 interface Options {
   object?: string
+  recipe?: string
   since?: Date
   limit?: number
   filter: ScanFilter[]
@@ -27,6 +28,10 @@ export function syncCommand(): Command {
     .option(
       '--object <name>',
       "only this object: company, person, or the CRM's own name (companies, Lead ...)",
+    )
+    .option(
+      '--recipe <name>',
+      'what to find out: profile, contact, full, or one of the config (default: profile)',
     )
     .option('--since <time>', 'what changed since then (ISO 8601), whatever the last sync has seen', time)
     .option('--limit <n>', 'at most so many records an object', count)
@@ -57,13 +62,14 @@ async function run(name: CrmName, options: Options): Promise<void> {
     try {
       const entities = entitiesOf(connector, options.object)
       if (!options.plan) await makeReady(connector, entities)
-      const { since, limit, filter: conditions } = options
+      const { recipe, since, limit, filter: conditions } = options
       const plans: RunPlan[] = []
       const ends: { end: RunEnd; summary: RunSummary }[] = []
       for (const entity of entities) {
         const job = {
           entity,
           filter: conditions,
+          ...(recipe === undefined ? {} : { recipe }),
           ...(since ? { since } : {}),
           ...(limit === undefined ? {} : { limit }),
         }

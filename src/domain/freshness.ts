@@ -10,7 +10,7 @@ export interface Window {
 
 /** For every operation, and where one has its own. */
 export interface Windows extends Window {
-  operations?: Partial<Record<Operation, Partial<Window>>>
+  operations?: Partial<Record<Operation, { foundDays?: number | undefined; notFoundDays?: number | undefined }>>
 }
 
 export const defaultWindows: Windows = { foundDays: 90, notFoundDays: 30 }
@@ -55,6 +55,6 @@ export function dueForRefresh<T extends Refreshable>(
   return due
 }
 
-function defined(window: Partial<Window> = {}): Partial<Window> {
+function defined(window: { [K in keyof Window]?: number | undefined } = {}): Partial<Window> {
   return Object.fromEntries(Object.entries(window).filter(([, days]) => days !== undefined))
 }

@@ -3,10 +3,13 @@ import { isAddressEqual, isAddress } from 'viem'
 import { PolicyDeniedError } from '../domain/errors.ts'
 import { formatUsd, type Atomic } from '../domain/money.ts'
 import type { Offer, Protocol, SingleUse, Terms } from '../domain/payment.ts'
+import type { PriceTable } from '../domain/plan-step.ts'
 
 /** What may be signed. Everything is pinned; a field of an offer that is not looked at here is not signed either. */
 export interface SpendingPolicy {
   maxPriceAtomic: Atomic
+  /** For single steps, in its place. */
+  maxPrices?: PriceTable
   /** Accept an amount of 0: units that the service includes before it charges (service.md, 5.6). Default: refused. */
   acceptsFree?: boolean
   /** CAIP-2 id of the only network. */

@@ -161,7 +161,7 @@ describe('a plan of a CSV', () => {
         .join('\n')}\n`
     const plan = async () => {
       const csv = await openInput(house.context.config, { input, object: 'company' })
-      return planCsv(house.context, csv, newPlanId(new Date()))
+      return planCsv(house.context, csv, { planId: newPlanId(new Date()) })
     }
     await writeFile(input, rows(3))
     const first = await plan()

@@ -17,5 +17,6 @@ export const defaultPaths = {
 } as const
 
 export type EndpointName = keyof typeof defaultPaths
+export const endpointNames = Object.keys(defaultPaths) as [EndpointName, ...EndpointName[]]
 /** By endpoint; what is left out keeps its default. */
 export type Paths = Partial<Record<EndpointName, string>>
