@@ -6,6 +6,7 @@ import { startRounds } from '../workers/rounds.ts'
 import { crmNames, isConfigured, openConnector } from './connectors.ts'
 import type { Context } from './context.ts'
 import { startCrew } from './crew.ts'
+import { startRunKeeper } from './run-keeper.ts'
 import { obeyOrder } from './spend-order.ts'
 
 export const roles = ['all', 'web', 'worker', 'scheduler'] as const
@@ -86,7 +87,9 @@ async function startScheduler(
   const resolver = startRounds({ work: async () => void (await engine.resolve()), pauseMs: 60_000, onError })
   const orders = startRounds({ work: () => obeyOrder(context), pauseMs: 500, onError })
   stops.push(() => Promise.all([resolver.stop(), orders.stop()]))
-  parts.push('scheduler: settles charges in doubt')
+  const keeper = startRunKeeper(context)
+  stops.push(() => keeper.stop())
+  parts.push('scheduler: settles charges in doubt, closes runs that are done')
 }
 
 async function startWeb(context: Context, parts: string[], stops: (() => Promise<unknown>)[]): Promise<void> {

@@ -3,13 +3,17 @@ import type { Tables } from './schema.ts'
 import { ConfigError } from '../domain/errors.ts'
 import { ledger } from './migrations/0001-ledger.ts'
 import { provenance } from './migrations/0002-provenance.ts'
+import { byteForByte } from './migrations/0007-byte-for-byte.ts'
 import { desk } from './migrations/0005-desk.ts'
+import { schedules } from './migrations/0006-schedules.ts'
 
 /** In order, for ever: one that has been released is never edited, only followed. */
 const migrations: readonly { name: string; statements: string }[] = [
   { name: '0001-ledger', statements: ledger },
   { name: '0002-provenance', statements: provenance },
+  { name: '0007-byte-for-byte', statements: byteForByte },
   { name: '0005-desk', statements: desk },
+  { name: '0006-schedules', statements: schedules },
 ]
 
 /** Any number would do; it must only be the same in every process that migrates this database. */

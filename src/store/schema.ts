@@ -11,9 +11,19 @@ type NullableJson<T> = ColumnType<T | null, string | null, string | null>
 
 /** `stopped`: somebody interrupted it; nothing of it is bought until the same run is started again. */
 export type RunState = 'planned' | 'scanning' | 'working' | 'stopped' | 'parked' | 'finished' | 'failed'
-/** `superseded`: a later write took its place, or nobody can tell any more whether it came to pass. */
-export type FieldWriteState = 'intended' | 'written' | 'undone' | 'superseded'
+/**
+ * `superseded`: a later write took its place, or nobody can tell any more whether it came to pass. `rejected`: the CRM
+ * refused it.
+ */
+export type FieldWriteState = 'intended' | 'written' | 'undone' | 'superseded' | 'rejected'
+/** With what the CRM held to the byte; without it in rows of earlier versions. */
+export type StoredValue = FieldValue | { shown: FieldValue | null; raw: FieldValue }
 export type LookupState = 'waiting' | 'parked' | 'answered' | 'failed'
+
+/** `handed_over`: its scan is done, and the workers do the rest. */
+export type TurnState = 'due' | 'scanning' | 'handed_over' | 'stopped' | 'missed' | 'failed'
+/** `catch_up`: planned for a time at which nobody was there. `request`: a sync of no schedule, asked for by somebody. */
+export type TurnCause = 'cron' | 'catch_up' | 'run_now' | 'request'
 
 /** The tables as Kysely sees them; the migrations are the truth. */
 export interface Tables {
@@ -67,6 +77,7 @@ export interface Tables {
     steps: Generated<LookupKey[]>
     patch: NullableJson<Patch>
     replaced: Generated<string[]>
+    own_before: Generated<Record<string, FieldValue> | null>
     reason: string | null
     updated_at: Date
   }
@@ -104,13 +115,16 @@ export interface Tables {
     entity: string
     record_id: string
     field: string
-    old_value: NullableJson<FieldValue>
+    old_value: NullableJson<StoredValue>
     new_value: NullableJson<FieldValue>
     lookup_key: LookupKey | null
     price_atomic: Generated<bigint>
     currency: Currency | null
     state: FieldWriteState
     superseded_by: bigint | null
+    rule: string | null
+    mapping: string | null
+    code: string | null
     intended_at: Date
     written_at: Date | null
     undone_at: Date | null
@@ -140,6 +154,52 @@ export interface Tables {
     preview: NullableJson<Record<string, unknown>>
   }
   switches: { name: string; is_on: boolean; reason: string | null; changed_at: Date }
+  schedules: {
+    name: string
+    is_paused: Generated<boolean>
+    paused_by: string | null
+    paused_at: Date | null
+    handled_until: Date
+  }
+  schedule_turns: {
+    id: Generated<bigint>
+    schedule: string | null
+    connector: string
+    entity: string
+    recipe: string | null
+    job: Json<Record<string, unknown>>
+    cause: TurnCause
+    planned_at: Date
+    start_by: Date | null
+    stop_at: Date | null
+    state: TurnState
+    not_before: Date
+    holder: string | null
+    lease_until: Date | null
+    run_id: string | null
+    reason: string | null
+    changed_at: Date
+  }
+  alerts: {
+    id: Generated<bigint>
+    condition: string
+    subject: string
+    severity: 'warning' | 'critical'
+    message: string
+    raised_at: Date
+    ended_at: Date | null
+    ended_message: string | null
+  }
+  alert_deliveries: {
+    id: Generated<bigint>
+    alert_id: bigint
+    kind: 'raised' | 'ended'
+    due_at: Date
+    lease_until: Date | null
+    tries: Generated<number>
+    delivered_at: Date | null
+    problem: string | null
+  }
   watermarks: {
     connector: string
     entity: string
