@@ -3,17 +3,21 @@ import type { Tables } from './schema.ts'
 import { ConfigError } from '../domain/errors.ts'
 import { ledger } from './migrations/0001-ledger.ts'
 import { provenance } from './migrations/0002-provenance.ts'
-import { byteForByte } from './migrations/0007-byte-for-byte.ts'
+import { bundles } from './migrations/0003-bundles.ts'
+import { http } from './migrations/0004-http.ts'
 import { desk } from './migrations/0005-desk.ts'
 import { schedules } from './migrations/0006-schedules.ts'
+import { byteForByte } from './migrations/0007-byte-for-byte.ts'
 
 /** In order, for ever: one that has been released is never edited, only followed. */
 const migrations: readonly { name: string; statements: string }[] = [
   { name: '0001-ledger', statements: ledger },
   { name: '0002-provenance', statements: provenance },
-  { name: '0007-byte-for-byte', statements: byteForByte },
+  { name: '0003-bundles', statements: bundles },
+  { name: '0004-http', statements: http },
   { name: '0005-desk', statements: desk },
   { name: '0006-schedules', statements: schedules },
+  { name: '0007-byte-for-byte', statements: byteForByte },
 ]
 
 /** Any number would do; it must only be the same in every process that migrates this database. */

@@ -63,6 +63,23 @@ export interface Tables {
     answer: NullableJson<Record<string, unknown>>
     answered_at: Date | null
     fresh_until: Date | null
+    bundle_key: LookupKey | null
+    alone: Generated<boolean>
+    query_id: string | null
+  }
+  bundle_members: {
+    bundle_key: LookupKey
+    lookup_key: LookupKey
+    place: number
+    charge_id: string | null
+    amount_atomic: Generated<bigint>
+  }
+  service_warnings: {
+    endpoint: string
+    kind: 'ignored' | 'renamed'
+    field: string
+    renamed_to: string | null
+    first_seen_at: Date
   }
   tasks: {
     id: Generated<bigint>
@@ -77,7 +94,8 @@ export interface Tables {
     steps: Generated<LookupKey[]>
     patch: NullableJson<Patch>
     replaced: Generated<string[]>
-    own_before: Generated<Record<string, FieldValue> | null>
+    job_change: Generated<string[]>
+    own_before: ColumnType<Record<string, FieldValue> | null, string | null | undefined, string | null>
     reason: string | null
     updated_at: Date
   }
@@ -105,6 +123,7 @@ export interface Tables {
     sent_at: Date | null
     touched_at: Date
     closed_at: Date | null
+    credits_atomic: Generated<bigint | null>
   }
   budgets: { scope: string; committed_atomic: bigint }
   field_writes: {
@@ -207,6 +226,50 @@ export interface Tables {
     watermark: string
     run_id: string
     moved_at: Date
+  }
+  api_tokens: {
+    id: string
+    name: string
+    digest: string
+    scopes: string[]
+    per_minute: number
+    day_cap_atomic: bigint | null
+    created_at: Date
+    last_used_at: Date | null
+    revoked_at: Date | null
+  }
+  api_token_calls: { token_id: string; minute: Date; calls: number }
+  replays: { digest: string; expires_at: Date }
+  call_refusals: { reason: string; day: string; count: bigint }
+  button_tasks: {
+    connector: string
+    entity: string
+    record_id: string
+    recipe: string
+    asked_at: Date
+    run_id: string
+    task_id: bigint | null
+  }
+  workflow_callbacks: {
+    callback_id: string
+    task_id: bigint
+    state: 'waiting' | 'completed' | 'given_up'
+    tries: Generated<number>
+    due_at: Date
+    reason: string | null
+    asked_at: Date
+    completed_at: Date | null
+  }
+  monitor_deliveries: {
+    digest: string
+    body: string | null
+    received_at: Date
+    due_at: Date
+    tries: Generated<number>
+    done_at: Date | null
+    records: number | null
+    unknown: number | null
+    reason: string | null
   }
   terms: { endpoint: string; terms: Json<Record<string, unknown>>; seen_at: Date }
   recipients: { host: string; protocol: Protocol; pay_to: string; first_seen_at: Date }
