@@ -1,0 +1,22 @@
+import type { FieldValue, Identity } from './record.ts'
+import type { ObjectKind } from './words.ts'
+
+/** By what a record is identified, as far as the fields tell that a mapping writes: where nothing else can be read of it. */
+export function identityOfValues(object: ObjectKind, values: Readonly<Record<string, FieldValue>>): Identity {
+  const text = (...names: string[]) => {
+    const found = names.map((name) => values[name]).find((value) => value !== undefined && value !== '')
+    return found === undefined ? undefined : String(found)
+  }
+  const [firstName, ...rest] = text('full_name')?.trim().split(/\s+/) ?? []
+  const identity: Record<keyof Identity, string | undefined> = {
+    profileUrl: text('profnet_url'),
+    domain: object === 'company' ? text('domain', 'website') : text('company_domain', 'company_website'),
+    email: object === 'person' ? text('email', 'email_personal') : undefined,
+    phone: object === 'person' ? text('phone', 'mobile_phone') : undefined,
+    // A name of one word is no name to search by.
+    firstName: object === 'person' && rest.length > 0 ? firstName : undefined,
+    lastName: object === 'person' && rest.length > 0 ? rest.join(' ') : undefined,
+    company: text('company_name'),
+  }
+  return Object.fromEntries(Object.entries(identity).filter(([, value]) => value !== undefined))
+}

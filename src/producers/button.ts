@@ -1,0 +1,186 @@
+import type { Connector } from '../connectors/connector.ts'
+import { longId } from '../connectors/salesforce/ids.ts'
+import { PaydirtError } from '../domain/errors.ts'
+import type { LookupKey } from '../domain/keys.ts'
+import { nextStep, type LookupWanted } from '../domain/planner.ts'
+import type { RecipeBook } from '../domain/recipes.ts'
+
+import { marksOf, type Mark } from '../domain/subject.ts'
+import type { ObjectKind, TaskStatus } from '../domain/words.ts'
+import type { BegunTask, ButtonLedger, PressedTask } from '../store/button-tasks.ts'
+import type { LookupLedger } from '../store/lookups.ts'
+import type { Run, RunLedger } from '../store/runs.ts'
+import { recordsById, type FoundRecord } from './records-by-id.ts'
+
+/** Moves on the tasks that wait for these lookups; the workers' planner does it. */
+interface Advance {
+  waitingFor(keys: LookupKey[]): Promise<void>
+}
+
+export interface ButtonOptions {
+  ledger: ButtonLedger
+  runs: Pick<RunLedger, 'get'>
+  lookups: Pick<LookupLedger, 'want' | 'facts'>
+  advance: Advance
+  recipes: RecipeBook
+  /** Undefined in a process that has no access to it: another one begins its tasks. */
+  connector: (name: string) => Connector | undefined
+  suppressed: (subjects: readonly (readonly Mark[])[]) => Promise<ReadonlySet<number>>
+  now: () => Date
+  newRunId: () => string
+  onError: (error: unknown) => void
+}
+
+export interface Asked {
+  connector: string
+  object: ObjectKind
+  entity: string
+  ids: readonly string[]
+  recipe: string
+  /** `button` takes the fast lane. */
+  trigger: 'button' | 'workflow' | 'monitor'
+  /** Who asked, for the run's own record: never a person. */
+  source: Record<string, unknown>
+}
+
+export interface Button {
+  /**
+   * Makes a task of each record, or finds the one that was made of it within a minute, and answers at once. What it takes to
+   * begin them goes on in the background; a process that dies in between leaves that to `beginForgotten`.
+   */
+  press(asked: Asked): Promise<PressedTask[]>
+  /** Reads the run's records and asks for what they need. Doing it twice changes nothing. */
+  begin(runId: string): Promise<void>
+  /** Begins what nobody has begun: its process died, or its CRM was away. Answers the number of runs. */
+  beginForgotten(connectors: readonly string[]): Promise<number>
+  /** Ends when nothing is being begun any more. */
+  idle(): Promise<void>
+}
+
+export const pressWindowMs = 60_000
+const forgottenAfterMs = 15_000
+
+/**
+ * A press of a button, a workflow's step, a delivered signal: records named by their ids, enriched now. First the tasks
+ * stand in SQL, which is what the caller is told, and then their records are read and planned like those of a scan.
+ */
+export function createButton(options: ButtonOptions): Button {
+  const { ledger, now } = options
+  const underWay = new Set<Promise<void>>()
+
+  function beginSoon(runId: string): void {
+    const begun = begin(runId).catch(options.onError)
+    underWay.add(begun)
+    void begun.finally(() => underWay.delete(begun))
+  }
+
+  async function begin(runId: string): Promise<void> {
+    const run = await options.runs.get(runId)
+    const connector = run && options.connector(run.connector)
+    if (!run || !connector) return
+    const queued = await ledger.queued(runId)
+    if (queued.length === 0) return
+    let found: Map<string, FoundRecord>
+    try {
+      found = await recordsById(
+        connector,
+        run.entity,
+        queued.map(({ recordId }) => recordId),
+      )
+    } catch (error) {
+      if (!(error instanceof PaydirtError)) throw error
+      // It stays in the queue, and says why: the CRM may be back for the next round.
+      await ledger.delay(runId, error.message)
+      options.onError(error)
+      return
+    }
+    await beginTasks(run, queued, found)
+  }
+
+  async function beginTasks(
+    run: Run,
+    queued: readonly { id: bigint; ordinal: number; recordId: string }[],
+    found: ReadonlyMap<string, FoundRecord>,
+  ): Promise<void> {
+    const suppressed = await options.suppressed(
+      queued.map(({ recordId }) => {
+        const record = found.get(recordId)
+        return record?.state === 'present' ? marksOf(record.record.identity) : []
+      }),
+    )
+    const recipe = options.recipes(run.object, run.recipe)
+    const firsts = new Map<LookupKey, number>()
+    const wanted: LookupWanted[] = []
+    const begun = queued.map(({ id, ordinal, recordId }, index): BegunTask => {
+      const one = found.get(recordId)
+      if (one?.state !== 'present') return ended(id, 'skipped', whyAbsent(one))
+      if (suppressed.has(index)) return ended(id, 'skipped', 'suppressed')
+      const { record, values } = one
+      if (record.unreadable !== undefined) return ended(id, 'rejected', record.unreadable)
+      const step = nextStep({ ...record, values }, recipe, {})
+      if (step.kind === 'stop') return { ...ended(id, step.status, step.reason), identity: record.identity }
+      if (step.kind === 'write') throw new Error('a plan without facts cannot write')
+      const { key } = step.lookup
+      const first = firsts.get(key)
+      if (first === undefined) firsts.set(key, ordinal)
+      wanted.push(step.lookup)
+      return {
+        id,
+        identity: record.identity,
+        status: 'looking_up',
+        lookupKey: key,
+        duplicateOf: first ?? null,
+        waitingFor: key,
+        reason: null,
+      }
+    })
+    await options.lookups.want(wanted, {
+      id: run.id,
+      connector: run.connector,
+      hot: run.trigger === 'button',
+    })
+    await ledger.begin(begun)
+    // Whatever was answered before this moment found no task waiting.
+    const cached = [...(await options.lookups.facts(wanted.map(({ key }) => key))).keys()]
+    if (cached.length > 0) await options.advance.waitingFor(cached)
+  }
+
+  return {
+    async press(asked) {
+      const ids = [...new Set(asked.ids.map((id) => recordIdOf(asked.connector, id)))]
+      const tasks = await ledger.press({ ...asked, ids, runId: options.newRunId() }, pressWindowMs)
+      const made = tasks.find(({ isNew }) => isNew)
+      if (made) beginSoon(made.runId)
+      return tasks
+    },
+
+    begin,
+
+    async beginForgotten(connectors) {
+      const runs = await ledger.forgotten(connectors, new Date(now().getTime() - forgottenAfterMs))
+      for (const id of runs) {
+        // One that cannot be begun must not keep the others waiting.
+        await begin(id).catch(options.onError)
+      }
+      return runs.length
+    },
+
+    async idle() {
+      while (underWay.size > 0) await Promise.all(underWay)
+    },
+  }
+}
+
+/** Salesforce writes the same id with 15 and with 18 characters. */
+function recordIdOf(connector: string, id: string): string {
+  return connector === 'salesforce' ? (longId(id) ?? id) : id
+}
+
+function ended(id: bigint, status: TaskStatus, reason: string): BegunTask {
+  return { id, identity: {}, status, lookupKey: null, duplicateOf: null, waitingFor: null, reason }
+}
+
+function whyAbsent(record: Exclude<FoundRecord, { state: 'present' }> | undefined): string {
+  if (record?.state === 'merged') return `the record was merged into ${record.into}`
+  return record?.state === 'converted' ? 'the lead was converted' : 'the record is gone'
+}

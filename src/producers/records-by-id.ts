@@ -1,0 +1,26 @@
+import type { Connector, CurrentRecord } from '../connectors/connector.ts'
+import { identityOfValues } from '../domain/identity-of.ts'
+import type { FieldValue, SourceRecord } from '../domain/record.ts'
+import type { ObjectKind } from '../domain/words.ts'
+
+export type FoundRecord =
+  | { state: 'present'; record: SourceRecord; values: Record<string, FieldValue> }
+  | Exclude<CurrentRecord, { state: 'present' }>
+
+/** Records by their ids, with what identifies them. Every id asked for is in the answer. */
+export async function recordsById(
+  connector: Connector,
+  entity: string,
+  ids: readonly string[],
+): Promise<Map<string, FoundRecord>> {
+  const object = connector.entities[entity] as ObjectKind
+  const current = await connector.read(entity, ids)
+  return new Map(
+    ids.map((id): [string, FoundRecord] => {
+      const found = current.get(id) ?? { state: 'gone' }
+      if (found.state !== 'present') return [id, found]
+      const identity = identityOfValues(object, found.values)
+      return [id, { state: 'present', record: { id, object, identity }, values: found.values }]
+    }),
+  )
+}
