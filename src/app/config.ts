@@ -17,6 +17,7 @@ import { hubspotConfig, salesforceConfig, type HubspotConfig, type SalesforceCon
 import { version } from './version.ts'
 import { endpointNames, type Paths } from '../service/endpoints/paths.ts'
 import { policiesSchema, retentionSchema, type Policies } from './data-rules.ts'
+import { schedulesOf, schedulesSchema, type Schedule } from './schedule-config.ts'
 import type { Environment } from './environment.ts'
 
 const usd = z.union([z.string(), z.number()]).transform((value, context) => {
@@ -97,9 +98,17 @@ export const fileSchema = z.strictObject({
         .optional(),
     })
     .optional(),
+  /** Lookups that go out in one request, where the service takes several; 1: each alone. Default: 25 and 10. */
+  bulk: z
+    .strictObject({
+      contactLookup: z.number().int().min(1).max(100).optional(),
+      redemption: z.number().int().min(1).max(100).optional(),
+    })
+    .optional(),
   /** What may be written over what, a connector and field. */
   policies: policiesSchema.optional(),
   retention: retentionSchema.optional(),
+  schedules: schedulesSchema.optional(),
   pacing: z
     .strictObject({
       concurrency: z.number().int().min(1).max(500).optional(),
@@ -172,9 +181,12 @@ export interface Config {
   defaultRecipe: string
   /** What each step costs at most, as far as that is known before it is asked for. */
   prices: PriceTable
+  /** The most lookups in one request. */
+  bulk: { 'contact.lookup': number; 'contact.redeem': number }
   /** Of the service's endpoints, those that are not where they are by default. */
   paths: Paths
   policies: Policies
+  schedules: Schedule[]
   /** Undefined: for ever. */
   answersKeptDays: number | undefined
   concurrency: number
@@ -269,7 +281,12 @@ export function resolveConfig(env: Environment, file: z.output<typeof fileSchema
     defaultRecipe,
     prices: { ...defaultPrices, ...file.payment?.pricesUsd },
     paths: file.service?.paths ?? {},
+    bulk: {
+      'contact.lookup': file.bulk?.contactLookup ?? 25,
+      'contact.redeem': file.bulk?.redemption ?? 10,
+    },
     policies: file.policies ?? {},
+    schedules: schedulesOf(file.schedules),
     answersKeptDays: file.retention?.answersDays,
     concurrency: file.pacing?.concurrency ?? 32,
     startPerSecond: file.pacing?.startPerSecond,

@@ -1,7 +1,7 @@
-import { randomBytes } from 'node:crypto'
+import { randomBytes, randomUUID } from 'node:crypto'
 import { privateKeyToAccount } from 'viem/accounts'
 import type { Connector } from '../connectors/connector.ts'
-import { ConfigError, describeError } from '../domain/errors.ts'
+import { ConfigError, describeError, FatalError } from '../domain/errors.ts'
 import type { CallBudget } from '../domain/ports/call-budget.ts'
 import type { ChargeJournal } from '../domain/ports/charge-journal.ts'
 import type { Send } from '../domain/ports/transport.ts'
@@ -12,12 +12,16 @@ import { createChain, type Chain } from '../pay/chain.ts'
 import type { Payer } from '../pay/payer.ts'
 import { createCallBudget } from '../queues/call-budget.ts'
 import { openRedis, type RedisConnection } from '../queues/connection.ts'
-import { createPacer, type Pacer } from '../queues/pacer/pacer.ts'
+import type { Pacer } from '../queues/pacer/pacer.ts'
+import { createPacers, type Pacers } from '../queues/pacers.ts'
 import { createQueues, type Queues } from '../queues/queues.ts'
 import { createTakeTurn } from '../queues/turns.ts'
+import { answerError } from '../service/answer-error.ts'
+import { prepareQuery, resumeBulk, type PreparedBulk } from '../service/bulk.ts'
 import { prepareRequest } from '../service/client.ts'
 import { createLogoClient } from '../service/logo.ts'
 import { createTransport } from '../service/transport.ts'
+import { createBundleLedger, type BundleLedger } from '../store/bundles.ts'
 import { openDatabase, type OpenDatabase } from '../store/database.ts'
 import { createFieldWriteLedger, type FieldWriteLedger } from '../store/field-writes.ts'
 import { createLookupLedger, type LookupLedger } from '../store/lookups.ts'
@@ -26,6 +30,8 @@ import { createRunLedger, type RunLedger } from '../store/runs.ts'
 import { createSpendSwitch, type SpendSwitch } from '../store/spend-switch.ts'
 import { createSuppressionLedger, type SuppressionLedger } from '../store/suppressions.ts'
 import { createTaskLedger, type TaskLedger } from '../store/tasks.ts'
+import { createAskLater } from '../workers/ask-later.ts'
+import { createBundler, type Bundle } from '../workers/bundler.ts'
 import type { Config } from './config.ts'
 import { createLog, type Log } from './log.ts'
 import type { Payments } from './payments.ts'
@@ -52,13 +58,19 @@ export interface Context {
 export interface Engine {
   redis: RedisConnection
   queues: Queues
+  /** The pace of ordinary lookups; `pacers` has it and those of slower paths. */
   pacer: Pacer
+  pacers: Pacers
   /** The calls that all processes together make to each CRM account. */
   callBudget: CallBudget
   payer: Payer
   /** One pass over the charges that no worker drives; see pay/resolver.ts. */
   resolve: Payments['resolve']
   prepare: (operation: Operation, request: LookupRequest) => ReturnType<typeof prepareRequest>
+  prepareBulk: (operation: Operation, body: string) => PreparedBulk
+  bundles: BundleLedger
+  bundle: Bundle
+  askLater: ReturnType<typeof createAskLater>
   fetchFree: (operation: Operation, request: LookupRequest) => Promise<Fact>
   freshUntil: (operation: Operation, outcome: Fact['outcome'], now: Date) => Date
 }
@@ -108,8 +120,9 @@ export async function createContext(config: Config, overrides: Overrides = {}): 
     releases.push(() => queues.close())
     const transport = createTransport({ userAgent: config.userAgent, networkName: config.networkName })
     releases.push(() => transport.close())
-    const pacer = createPacer(redis.redis, {
-      name: new URL(serviceUrl).host,
+    const pacers = createPacers(redis.redis, {
+      host: new URL(serviceUrl).host,
+      access: config.apiKey ? 'direct' : 'paid',
       prefix: config.redisPrefix,
       ...(config.startPerSecond === undefined ? {} : { initialPerSecond: config.startPerSecond }),
       ...(config.maxPerSecond === undefined ? {} : { maxPerSecond: config.maxPerSecond }),
@@ -123,8 +136,14 @@ export async function createContext(config: Config, overrides: Overrides = {}): 
               ? {}
               : { placeholderHeader: config.logoPlaceholderHeader }),
           })
+    const takeTurn = createTakeTurn(pacers, now)
     const prepare: Engine['prepare'] = (operation, request) =>
       prepareRequest(serviceUrl, operation, request, config.paths)
+    const bulkOptions = { paths: config.paths }
+    const prepareBulk: Engine['prepareBulk'] = (operation, body) =>
+      resumeBulk(serviceUrl, operation, body, bulkOptions)
+    const send = around(overrides.send, transport.send)
+    const bundles = createBundleLedger(db, { now })
     // Loaded only by commands that may pay: the protocols' libraries are large.
     const { createPayments } = await import('./payments.ts')
     const { payer, resolve } = createPayments({
@@ -133,29 +152,51 @@ export async function createContext(config: Config, overrides: Overrides = {}): 
       chain,
       account,
       ledgerId: await ledgerId(db, randomBytes),
-      send: around(overrides.send, transport.send),
+      send,
       wireBody: transport.wireBody,
-      takeTurn: createTakeTurn(pacer, now),
+      takeTurn,
       prepare,
+      prepareBulk,
       freshUntil,
       now,
       journal: (journal) => around(overrides.journal, journal),
       onUnpaidRequest: (runId) => void runs.countRequests(runId, { unpaid: 1 }).catch(() => {}),
+      onWarning: ({ kind, field, to }, endpoint) =>
+        log.warn(
+          { endpoint, field, ...(to ? { to } : {}) },
+          `the service has ${kind} a field of our request`,
+        ),
       onError: (error) => log.warn({ problem: describeError(error) }, 'a charge could not be resolved yet'),
     })
     return {
       redis,
       queues,
-      pacer,
+      pacer: pacers.lookup,
+      pacers,
       callBudget: createCallBudget(redis.redis, config.redisPrefix),
       payer,
       resolve,
       prepare,
-      // Without an address for logos there is nothing to ask: the record goes on without one.
-      fetchFree: async (_, request) =>
-        logoClient
-          ? logoClient.lookup(String(request['domain'] ?? ''))
-          : { outcome: 'not_found', data: null },
+      prepareBulk,
+      bundles,
+      bundle: createBundler({ bundles, serviceUrl, sizes: config.bulk, newId: randomUUID, now }),
+      askLater: createAskLater({
+        bundles,
+        send,
+        takeTurn,
+        headers: config.apiKey ? { [config.apiKey.header]: config.apiKey.key } : {},
+        queryFor: (operation, queryId) => prepareQuery(serviceUrl, operation, queryId, bulkOptions),
+        freshUntil,
+        errorFor: answerError,
+        now,
+      }),
+      fetchFree: async (operation, request) => {
+        if (operation !== 'company.logo')
+          throw new FatalError('no_endpoint', `${operation} is no step of a run`)
+        // Without an address for logos there is nothing to ask: the record goes on without one.
+        if (!logoClient) return { outcome: 'not_found', data: null }
+        return logoClient.lookup(String(request['domain'] ?? ''))
+      },
       freshUntil,
     }
   }

@@ -1,7 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import type { PrivateKeyAccount } from 'viem/accounts'
-import { ConfigError } from '../domain/errors.ts'
-import type { PaymentProtocol } from '../domain/payment.ts'
+import { ConfigError, PolicyDeniedError } from '../domain/errors.ts'
+import { isBundleKey } from '../domain/keys.ts'
+import { formatUsd, type Atomic } from '../domain/money.ts'
+import type { PaymentProtocol, Terms } from '../domain/payment.ts'
+import { slotOf, type PriceTable } from '../domain/plan-step.ts'
 import type { ChargeJournal, OpenCharge } from '../domain/ports/charge-journal.ts'
 import type { Send } from '../domain/ports/transport.ts'
 import type { TakeTurn } from '../domain/ports/turn.ts'
@@ -17,9 +20,13 @@ import type { Purchase } from '../pay/purchase.ts'
 import { createResolver, type Resolution } from '../pay/resolver.ts'
 import { createX402 } from '../pay/x402/protocol.ts'
 import { answerError } from '../service/answer-error.ts'
+import type { PreparedBulk } from '../service/bulk.ts'
+import { creditsOf, warningsOf } from '../service/schema/metadata.ts'
 import { createChargeJournal } from '../store/charges.ts'
 import type { Database } from '../store/database.ts'
+import { noteWarnings, type ServiceWarning } from '../store/service-warnings.ts'
 import { createTermsBook } from '../store/terms-book.ts'
+import { bulkRequest } from '../workers/bulk-request.ts'
 import type { Config } from './config.ts'
 
 export interface PaymentsOptions {
@@ -32,10 +39,13 @@ export interface PaymentsOptions {
   wireBody: (body: string) => string
   takeTurn: TakeTurn
   prepare: (operation: Operation, request: LookupRequest) => Purchase['request']
+  prepareBulk: (operation: Operation, body: string) => PreparedBulk
   freshUntil: (operation: Operation, outcome: Fact['outcome'], now: Date) => Date
   now: () => Date
   journal: (journal: ChargeJournal) => ChargeJournal
   onUnpaidRequest: (runId: string) => void
+  /** The service says for the first time that it did not take a field as it was sent. */
+  onWarning: (warning: ServiceWarning, endpoint: string) => void
   onError: (error: unknown) => void
 }
 
@@ -48,6 +58,7 @@ export interface Payments {
 /** Everything that pays, wired: protocols in the configured order, journal, budgets, payer, resolver. */
 export function createPayments(options: PaymentsOptions): Payments {
   const { config, db, now, account, chain } = options
+  const warned = new Set<string>()
   const journal = options.journal(createChargeJournal(db, { now, newId: randomUUID }))
   const payer = createPayer({
     journal,
@@ -66,8 +77,11 @@ export function createPayments(options: PaymentsOptions): Payments {
     rebuyLost: config.rebuyLost,
     now,
     onRequest: options.onUnpaidRequest,
-    // One credit a lookup, as the service's price list says of both endpoints (service.md, 8).
-    ...(config.apiKey ? { standingTerms: apiKeyTerms(1) } : {}),
+    ...(config.apiKey
+      ? { standingTerms: (purchase: Purchase, cap: Atomic) => creditTerms(purchase, config.prices, cap) }
+      : {}),
+    creditsOf: (body) => creditsOf(body)?.totalCreditCost,
+    onAnswer: (request, body) => void warn(request, body),
     ...(config.buyerToken
       ? { extraHeaders: { 'zc-agent-authorization': `Bearer ${config.buyerToken}` } }
       : {}),
@@ -76,11 +90,20 @@ export function createPayments(options: PaymentsOptions): Payments {
     openCharges: journal.openCharges,
     touch: journal.touch,
     payer,
-    purchaseOf: (charge) => purchaseOf(charge, options.prepare),
+    purchaseOf: (charge) => purchaseOf(charge, options),
     now,
     onError: options.onError,
   })
   return { payer, resolve }
+
+  async function warn({ method, url }: Purchase['request'], body: string): Promise<void> {
+    const endpoint = `${method} ${url}`
+    const said = warningsOf(body).filter((each) => !warned.has(`${endpoint} ${each.kind} ${each.field}`))
+    if (said.length === 0) return
+    for (const each of said) warned.add(`${endpoint} ${each.kind} ${each.field}`)
+    const fresh = await noteWarnings(db, endpoint, said, now()).catch(() => [])
+    for (const each of fresh) options.onWarning(each, endpoint)
+  }
 }
 
 function protocolsOf({ config, account, chain }: PaymentsOptions): PaymentProtocol[] {
@@ -110,15 +133,47 @@ function protocolsOf({ config, account, chain }: PaymentsOptions): PaymentProtoc
 }
 
 /** A charge knows its address and body to the letter; how to read the answer is its operation's. */
-function purchaseOf(charge: OpenCharge, prepare: PaymentsOptions['prepare']): Purchase {
-  const request = prepare(charge.operation, JSON.parse(charge.body) as LookupRequest)
+function purchaseOf(
+  charge: OpenCharge,
+  { prepare, prepareBulk }: Pick<PaymentsOptions, 'prepare' | 'prepareBulk'>,
+): Purchase {
+  const isBundle = isBundleKey(charge.lookupKey)
+  const request = isBundle
+    ? bulkRequest(prepareBulk(charge.operation, charge.body))
+    : prepare(charge.operation, JSON.parse(charge.body) as LookupRequest)
   return {
     key: charge.lookupKey,
+    buys: isBundle ? [] : [charge.lookupKey],
     runId: charge.runId,
     connector: charge.connector,
     lane: 'bulk',
     request: { ...request, url: charge.url, body: charge.body },
   }
+}
+
+/**
+ * What direct access charges, in credits: the most that the request can cost. Without a challenge nobody would refuse a
+ * step whose price is not known, so it is refused here.
+ */
+function creditTerms({ buys }: Purchase, prices: PriceTable, capAtomic: Atomic): Terms {
+  let atomic = 0n
+  for (const key of buys) {
+    const price = prices[slotOf(key)]
+    if (price === undefined) {
+      throw new PolicyDeniedError(
+        'price_unknown',
+        `what ${slotOf(key)} costs is not known: name it in payment.pricesUsd`,
+      )
+    }
+    atomic += price
+  }
+  if (atomic > capAtomic) {
+    throw new PolicyDeniedError(
+      'price',
+      `price ${formatUsd(atomic)} is above the cap of ${formatUsd(capAtomic)} (PAYDIRT_MAX_PRICE_USD, or payment.maxPricesUsd for one step)`,
+    )
+  }
+  return apiKeyTerms(atomic)
 }
 
 const noFunds: Funds = {

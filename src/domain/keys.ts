@@ -85,3 +85,12 @@ function parseUrl(text: string): URL | undefined {
 function refuse(reason: string): Canonical {
   return { ok: false, reason }
 }
+
+/** A request that is out for several lookups at once has a key of its own, which names nobody. */
+export function bundleKey(id: string): LookupKey {
+  return `bundle|${id}` as LookupKey
+}
+
+export function isBundleKey(key: LookupKey): boolean {
+  return key.startsWith('bundle|')
+}

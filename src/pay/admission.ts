@@ -1,7 +1,10 @@
 import { PolicyDeniedError } from '../domain/errors.ts'
+import type { Atomic } from '../domain/money.ts'
 import type { PaymentProtocol, Protocol, ResponseHead, Terms } from '../domain/payment.ts'
 import type { ChargeJournal, TermsBook } from '../domain/ports/charge-journal.ts'
-import { chooseTerms, type SpendingPolicy } from './policy.ts'
+import { slotOf } from '../domain/plan-step.ts'
+import { capOf } from '../domain/prices.ts'
+import { chooseTerms, stillPasses, type Asked, type SpendingPolicy } from './policy.ts'
 import type { Purchase } from './purchase.ts'
 
 export interface AdmissionOptions {
@@ -9,8 +12,8 @@ export interface AdmissionOptions {
   terms: TermsBook
   protocols: readonly PaymentProtocol[]
   policy: SpendingPolicy
-  /** Terms that stand without a challenge: direct access by API key. */
-  standingTerms?: Terms
+  /** Terms that stand without a challenge: direct access by API key. Throws PolicyDeniedError above the caps. */
+  standingTerms?: (purchase: Purchase, capAtomic: Atomic) => Terms
   now: () => Date
   /** The body as it leaves the transport, where that changes it: a challenge may name its digest. */
   wireBody?: (body: string) => string
@@ -22,7 +25,7 @@ export interface Admission {
    * Terms that were let in before and still hold. Throws the PolicyDeniedError of a moment ago while asking again would
    * only be rude.
    */
-  remembered(endpoint: string): Promise<Terms | undefined>
+  remembered(purchase: Purchase): Promise<Terms | undefined>
   /** Judges the challenge of a 402. Terms that pass are remembered for the endpoint, unless they are for this one lookup. */
   admit(purchase: Purchase, response: ResponseHead): Promise<Terms>
   /** The server no longer takes what was remembered. */
@@ -35,16 +38,14 @@ export function createAdmission(options: AdmissionOptions): Admission {
   const { terms: book, now } = options
   const refused = new Map<string, { error: PolicyDeniedError; untilMs: number }>()
 
-  async function choose({ request }: Purchase, response: ResponseHead): Promise<Terms> {
+  async function choose(purchase: Purchase, response: ResponseHead): Promise<Terms> {
+    const { request } = purchase
     const host = new URL(request.url).host
     const offers = options.protocols.flatMap((protocol) => protocol.offers(response))
     const pins = new Map<Protocol, string | undefined>()
     for (const { name } of options.protocols) pins.set(name, await book.pinnedRecipient(host, name))
-    const terms = chooseTerms(offers, options.policy, (protocol) => pins.get(protocol), {
-      url: request.url,
-      body: options.wireBody?.(request.body) ?? request.body,
-      nowMs: now().getTime(),
-    })
+    const asked = askedOf(purchase)
+    const terms = chooseTerms(offers, options.policy, (protocol) => pins.get(protocol), asked)
     const pinned = await book.pinRecipient(host, terms.protocol, terms.payTo)
     // Two processes may see their first challenges at once: whoever pinned first is right.
     if (options.policy.recipients.length === 0 && pinned.toLowerCase() !== terms.payTo.toLowerCase()) {
@@ -56,12 +57,44 @@ export function createAdmission(options: AdmissionOptions): Admission {
     return terms
   }
 
+  async function standing(
+    termsOf: (purchase: Purchase, cap: Atomic) => Terms,
+    purchase: Purchase,
+  ): Promise<Terms> {
+    try {
+      return termsOf(purchase, capFor(purchase))
+    } catch (error) {
+      if (error instanceof PolicyDeniedError) await record(purchase, error)
+      throw error
+    }
+  }
+
+  function record(
+    { key, runId, request }: Purchase,
+    { code: rule, message }: PolicyDeniedError,
+  ): Promise<void> {
+    const { endpoint } = request
+    return options.journal.recordRefusal({ lookupKey: key, runId, endpoint, rule, message })
+  }
+
+  function askedOf(purchase: Purchase): Asked {
+    const { url, body } = purchase.request
+    const wireBody = options.wireBody?.(body) ?? body
+    return { url, body: wireBody, nowMs: now().getTime(), maxPriceAtomic: capFor(purchase) }
+  }
+
+  function capFor({ buys }: Purchase): Atomic {
+    const { maxPriceAtomic: otherAtomic, maxPrices: bySlot = {} } = options.policy
+    return buys.reduce((sum, key) => sum + capOf(slotOf(key), { otherAtomic, bySlot }), 0n)
+  }
+
   return {
-    async remembered(endpoint) {
-      if (options.standingTerms) return options.standingTerms
+    async remembered(purchase) {
+      if (options.standingTerms) return standing(options.standingTerms, purchase)
+      const { endpoint } = purchase.request
       const terms = await book.terms(endpoint)
-      // Remembered under other settings: what is not configured any more is not paid by.
-      if (terms && options.policy.order.includes(terms.protocol)) return terms
+      // Remembered under other settings: what the policy of now does not let through is asked for and judged anew.
+      if (terms && stillPasses(terms, options.policy, askedOf(purchase))) return terms
       const refusal = refused.get(endpoint)
       if (refusal && refusal.untilMs > now().getTime()) throw refusal.error
       return undefined
@@ -75,10 +108,8 @@ export function createAdmission(options: AdmissionOptions): Admission {
         return terms
       } catch (error) {
         if (error instanceof PolicyDeniedError) {
-          const { code: rule, message } = error
-          const { key: lookupKey, runId } = purchase
           refused.set(endpoint, { error, untilMs: now().getTime() + refusalPauseMs })
-          await options.journal.recordRefusal({ lookupKey, runId, endpoint, rule, message })
+          await record(purchase, error)
         }
         throw error
       }

@@ -13,6 +13,10 @@ export interface DispatchOptions {
   protocols: readonly PaymentProtocol[]
   freshUntil: (operation: Operation, outcome: Fact['outcome'], now: Date) => Date
   errorFor: (response: ResponseHead) => PaydirtError
+  /** What an answer says that it cost, in credits; undefined where it does not say. */
+  creditsOf?: (body: string) => number | undefined
+  /** Told of every answer that was kept. Must not throw. */
+  onAnswer?: (request: PaidRequest, body: string) => void
   /** Sent with every request to the service, paid or not: the buyer's bearer, for one. */
   extraHeaders?: Record<string, string>
   now: () => Date
@@ -28,6 +32,10 @@ export interface Dispatch {
   /** Sends a charge's bytes, the same ones every time. Throws the error of whatever is neither an answer nor a refusal. */
   send(charge: Charge, request: PaidRequest, turn: Turn): Promise<Sent>
 }
+
+/** When the answer of a request that was started is asked for first, where the service does not say how long it takes. */
+const firstAskMs = 5_000
+const longestAskMs = 60_000
 
 export function createDispatch(options: DispatchOptions): Dispatch {
   const { journal, now } = options
@@ -74,16 +82,39 @@ export function createDispatch(options: DispatchOptions): Dispatch {
     const answer = read(request, response)
     const receipt = protocol.receipt(response)
     if (receipt?.success) {
-      await journal.settle(charge.id, { transaction: receipt.transaction, at: now() }, answer)
+      const credits = options.creditsOf?.(response.body)
+      await journal.settle(
+        charge.id,
+        {
+          transaction: receipt.transaction,
+          at: now(),
+          ...(credits === undefined ? {} : { creditsAtomic: BigInt(Math.round(credits * 1_000_000)) }),
+        },
+        answer,
+      )
     } else {
       await journal.keepAnswer(charge.id, receipt?.reason ?? 'answered without a receipt', answer)
     }
+    options.onAnswer?.(request, response.body)
     return answer
   }
 
-  function read(request: PaidRequest, response: ResponseHead): StoredAnswer {
-    const fact = request.decode(response.body)
-    return { ...fact, freshUntil: options.freshUntil(request.operation, fact.outcome, now()) }
+  function read(request: PaidRequest, { body }: ResponseHead): StoredAnswer {
+    const at = now()
+    const freshOf = (fact: Fact) => options.freshUntil(request.operation, fact.outcome, at)
+    const started = request.started?.(body)
+    if (started && started.queryId !== '' && !started.isCompleted) {
+      const askAt = new Date(at.getTime() + Math.min(started.estimatedMs ?? firstAskMs, longestAskMs))
+      return { outcome: 'found', data: null, freshUntil: at, startedAs: { queryId: started.queryId, askAt } }
+    }
+    if (request.parts) {
+      const parts = [...request.parts(body)].map(([place, fact]) => {
+        return [place, { ...fact, freshUntil: freshOf(fact) }] as const
+      })
+      return { outcome: 'found', data: null, freshUntil: at, parts: new Map(parts) }
+    }
+    const fact = request.decode(body)
+    return { ...fact, freshUntil: freshOf(fact) }
   }
 
   async function exchange(

@@ -60,6 +60,8 @@ export function createPayer(options: PayerOptions): Payer {
   const { journal, now } = options
   const admission = createAdmission(options)
   const dispatch = createDispatch(options)
+  const probing = new Map<string, Promise<unknown>>()
+  const takeTurn = ({ lane, request }: Purchase) => options.takeTurn(lane, request.operation)
 
   async function buy(purchase: Purchase): Promise<Fact> {
     const open = await journal.openCharge(purchase.key)
@@ -75,17 +77,28 @@ export function createPayer(options: PayerOptions): Payer {
     if (lost > (options.rebuyLost ? 1 : 0)) {
       throw new FatalError('paid_no_data', `paid ${lost} time(s) and never answered; not bought again`)
     }
-    let terms = await admission.remembered(purchase.request.endpoint)
-    let turn = await options.takeTurn(purchase.lane)
-    if (!terms) {
-      const probed = await probe(purchase, turn)
-      if ('outcome' in probed) return probed
-      terms = probed
-      turn = await options.takeTurn(purchase.lane)
-      await refuseEnded(terms, turn)
-    }
+    const terms = (await admission.remembered(purchase)) ?? (await learnTerms(purchase))
+    if ('outcome' in terms) return terms
+    const turn = await takeTurn(purchase)
+    await refuseEnded(terms, turn)
     const charge = await reserve(purchase, terms, turn)
     return (await send(charge, purchase, turn)) ?? begin(purchase)
+  }
+
+  /** Of many lookups that begin at once one asks for the terms, and the others take what it learned. */
+  async function learnTerms(purchase: Purchase): Promise<Terms | StoredAnswer> {
+    const { endpoint } = purchase.request
+    const asking = probing.get(endpoint)
+    if (asking) {
+      await asking.catch(() => {})
+      const learned = await admission.remembered(purchase)
+      if (learned) return learned
+    }
+    const probed = takeTurn(purchase).then((turn) => probe(purchase, turn))
+    probing.set(endpoint, probed)
+    return probed.finally(() => {
+      if (probing.get(endpoint) === probed) probing.delete(endpoint)
+    })
   }
 
   /** An unpaid request, to learn the terms. Some meters answer it for nothing. */
@@ -158,7 +171,7 @@ export function createPayer(options: PayerOptions): Payer {
     // Nobody can be asked whether the first request was charged, and a second one may be charged again.
     if (terms.protocol === 'api_key' && charge.state !== 'journaled') throw unknowable()
     if (secondsLeft(charge) >= lastSendSeconds || terms.paymentIdentifier) {
-      return send(charge, purchase, await options.takeTurn(purchase.lane))
+      return send(charge, purchase, await takeTurn(purchase))
     }
     return closedOrThrow(charge, charge.reason ?? 'past its time')
   }
@@ -177,7 +190,7 @@ export function createPayer(options: PayerOptions): Payer {
     }
     if (fate.kind === 'used' && terms.paymentIdentifier) {
       // The money has moved, so sending the same bytes cannot move it: all that can come is the answer.
-      const sent = await dispatch.send(charge, purchase.request, await options.takeTurn(purchase.lane))
+      const sent = await dispatch.send(charge, purchase.request, await takeTurn(purchase))
       if ('answer' in sent) return true
     }
     return (await decide(charge, charge.reason ?? 'past its time')) === 'closed'

@@ -45,6 +45,8 @@ export interface Asked {
   url: string
   body: string
   nowMs: number
+  /** The most that it may cost: the sum of the caps of what it buys. Default: the policy's cap for one lookup. */
+  maxPriceAtomic?: Atomic
 }
 
 export type Verdict = { ok: true; terms: Terms } | Refusal
@@ -98,10 +100,11 @@ export function judge(
     return no('amount', `amount ${show(offer.amount)} is not a whole number`)
   const amountAtomic = BigInt(offer.amount) * 10n ** BigInt(atomicDecimals - money.decimals)
   if (amountAtomic === 0n && !policy.acceptsFree) return no('amount', 'amount 0 where a price is expected')
-  if (amountAtomic > policy.maxPriceAtomic) {
+  const cap = asked.maxPriceAtomic ?? policy.maxPriceAtomic
+  if (amountAtomic > cap) {
     return no(
       'price',
-      `price ${formatUsd(amountAtomic)} is above the cap of ${formatUsd(policy.maxPriceAtomic)} (PAYDIRT_MAX_PRICE_USD)`,
+      `price ${formatUsd(amountAtomic)} is above the cap of ${formatUsd(cap)} (PAYDIRT_MAX_PRICE_USD, or payment.maxPricesUsd for one step)`,
     )
   }
   const untimely = money.singleUse
@@ -114,6 +117,15 @@ export function judge(
   if (stranger) return stranger
   const { amount: _, ...rest } = offer
   return { ok: true, terms: { ...rest, amountAtomic } }
+}
+
+/** Judges terms that passed before: a setting may have changed since. The recipient is the one that was pinned then. */
+export function stillPasses(terms: Terms, policy: SpendingPolicy, asked: Asked): boolean {
+  if (!policy.order.includes(terms.protocol)) return false
+  const { amountAtomic, ...rest } = terms
+  const decimals = moneyOf[terms.protocol]?.decimals ?? atomicDecimals
+  const amount = String(amountAtomic / 10n ** BigInt(atomicDecimals - decimals))
+  return judge({ ...rest, amount }, policy, terms.payTo, asked).ok
 }
 
 const atomicDecimals = 6

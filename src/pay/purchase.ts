@@ -13,11 +13,24 @@ export interface PaidRequest {
   body: string
   timeoutMs: number
   decode: (body: string) => Fact
+  /** Of a request for several lookups: what the answer tells of each entry, by its place. Never throws. */
+  parts?: (body: string) => ReadonlyMap<number, Fact>
+  /** Of a request that is answered later: what its start says. Undefined: there is nothing to ask for. */
+  started?: (body: string) => Started | undefined
+}
+
+export interface Started {
+  /** Empty where the answer came at once. */
+  queryId: string
+  isCompleted: boolean
+  estimatedMs: number | undefined
 }
 
 /** One lookup to be bought: what to ask, for whom, and how to read the answer. */
 export interface Purchase {
   key: LookupKey
+  /** The lookups that it answers: this one, or those of a bundle. */
+  buys: readonly LookupKey[]
   runId: string
   connector: string
   lane: Lane

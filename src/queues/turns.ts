@@ -1,15 +1,16 @@
 import { RetriableError } from '../domain/errors.ts'
 import type { TakeTurn } from '../domain/ports/turn.ts'
 import { rateLimitLeft, retryAfter } from '../domain/retry-after.ts'
-import type { Pacer } from './pacer/pacer.ts'
+import type { Pacers } from './pacers.ts'
 
 /** A worker that would wait longer than this is worth more elsewhere. */
 const longestWaitMs = 2_000
 
 /** Leave to send, from the pace that all processes share. A refusal for time is no failure: it says when to come again. */
-export function createTakeTurn(pacer: Pacer, now: () => Date): TakeTurn {
-  return async (lane, signal) => {
-    const token = await pacer.take({ lane, maxWaitMs: longestWaitMs, ...(signal ? { signal } : {}) })
+export function createTakeTurn(pacers: Pick<Pacers, 'of'>, now: () => Date): TakeTurn {
+  return async (lane, operation) => {
+    const pacer = pacers.of(operation)
+    const token = await pacer.take({ lane, maxWaitMs: longestWaitMs })
     if (!token.granted) {
       throw new RetriableError('paced', 'waiting for a place in the shared pace', {
         retryAfterMs: token.retryInMs,

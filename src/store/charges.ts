@@ -1,4 +1,5 @@
 import { sql, type Selectable, type Transaction } from 'kysely'
+import type { LookupKey } from '../domain/keys.ts'
 import { BudgetExhaustedError, PaymentInDoubtError, RetriableError } from '../domain/errors.ts'
 import { formatUsd } from '../domain/money.ts'
 import { currencyOf, openChargeStates, type Authorization, type Charge } from '../domain/payment.ts'
@@ -32,11 +33,17 @@ export function createChargeJournal(
     await refuseIfStopped(tx)
     // The lookup's row orders everybody who wants to pay for it: of two workers the second sees the first's charge. It has
     // to be a statement of its own, since one that waits for a lock goes on seeing the charges of before its wait.
-    await sql`select from lookups where key = ${charge.lookupKey} for update`.execute(tx)
+    const { rows: locked } = await sql<{ bundle_key: string | null }>`
+      select bundle_key from lookups where key = ${charge.lookupKey} for update`.execute(tx)
+    if (locked[0]?.bundle_key) {
+      throw new RetriableError('bundled', 'the lookup is out together with others', { countsAsTry: false })
+    }
     const { rows } = await sql<{ attempts: number; open: number }>`
-      select coalesce(max(attempt), 0)::int as attempts,
+      select coalesce(max(attempt) filter (where lookup_key = ${charge.lookupKey}), 0)::int as attempts,
         count(*) filter (where state in ('journaled', 'sent', 'in_doubt'))::int as open
-      from charges where lookup_key = ${charge.lookupKey}`.execute(tx)
+      from charges where lookup_key = ${charge.lookupKey} or lookup_key in (${bundlesOf(charge.lookupKey)})`.execute(
+      tx,
+    )
     const { attempts = 0, open = 0 } = rows[0] ?? {}
     if (open > 0) throw new PaymentInDoubtError('charge_open', 'another charge for this lookup is still open')
     await commitBudget(tx, charge)
@@ -113,7 +120,7 @@ export function createChargeJournal(
         .innerJoin('lookups', 'lookups.key', 'charges.lookup_key')
         .innerJoin('runs', 'runs.id', 'lookups.run_id')
         .selectAll('charges')
-        .select('lookups.state as lookup_state')
+        .select(['lookups.state as lookup_state', 'lookups.query_id'])
         .where('charges.state', 'in', [...openChargeStates])
         .where('touched_at', '<', before)
         // Those of a lookup that is under way are a worker's.
@@ -130,7 +137,7 @@ export function createChargeJournal(
         ...toCharge(row),
         operation: row.operation,
         connector: row.connector,
-        isAnswered: row.lookup_state === 'answered',
+        isAnswered: row.lookup_state === 'answered' || row.query_id !== null,
       }))
     },
 
@@ -172,14 +179,17 @@ export function createChargeJournal(
             state: 'settled',
             transaction: receipt.transaction,
             reason: null,
+            credits_atomic: receipt.creditsAtomic ?? null,
             closed_at: receipt.at,
             touched_at: receipt.at,
           })
           .where('id', '=', id)
           .where('state', 'in', [...openChargeStates, 'lost'])
-          .returning('lookup_key')
+          .returning(['lookup_key', 'currency', 'amount_atomic', 'budget_scopes'])
           .executeTakeFirst()
-        if (row) await storeAnswer(tx, row.lookup_key, answer, now())
+        if (!row) return
+        const amountAtomic = await settleTruth(tx, id, row, receipt.creditsAtomic)
+        await storeAnswer(tx, row.lookup_key, answer, now(), { id, amountAtomic })
       })
     },
 
@@ -190,9 +200,9 @@ export function createChargeJournal(
           .set({ state: 'in_doubt', reason, touched_at: now() })
           .where('id', '=', id)
           .where('state', 'in', [...openChargeStates])
-          .returning('lookup_key')
+          .returning(['lookup_key', 'amount_atomic'])
           .executeTakeFirst()
-        if (row) await storeAnswer(tx, row.lookup_key, answer, now())
+        if (row) await storeAnswer(tx, row.lookup_key, answer, now(), { id, amountAtomic: row.amount_atomic })
       })
     },
 
@@ -232,7 +242,7 @@ export function createChargeJournal(
       const row = await db
         .selectFrom('charges')
         .select((eb) => eb.cast<number>(eb.fn.countAll(), 'integer').as('lost'))
-        .where('lookup_key', '=', key)
+        .where(sql<boolean>`(lookup_key = ${key} or lookup_key in (${bundlesOf(key)}))`)
         .where('state', '=', 'lost')
         .executeTakeFirstOrThrow()
       return row.lost
@@ -245,6 +255,33 @@ export function createChargeJournal(
         .execute()
     },
   }
+}
+
+/** Requests in which a lookup went out together with others: what was paid for them was paid for it too. */
+function bundlesOf(key: LookupKey) {
+  return sql`select bundle_key from bundle_members where lookup_key = ${key}`
+}
+
+/**
+ * A charge in credits reserved the most that its request could cost; now the service has said what it did cost, and the
+ * budget follows. What was signed on a chain has moved, whatever is said of credits.
+ */
+async function settleTruth(
+  tx: Transaction<Tables>,
+  id: string,
+  charge: { currency: string; amount_atomic: bigint; budget_scopes: string[] },
+  creditsAtomic: bigint | undefined,
+): Promise<bigint> {
+  const reserved = charge.amount_atomic
+  if (charge.currency !== 'credit' || creditsAtomic === undefined || creditsAtomic === reserved)
+    return reserved
+  await tx.updateTable('charges').set({ amount_atomic: creditsAtomic }).where('id', '=', id).execute()
+  await tx
+    .updateTable('budgets')
+    .set((eb) => ({ committed_atomic: eb('committed_atomic', '+', creditsAtomic - reserved) }))
+    .where('scope', 'in', charge.budget_scopes)
+    .execute()
+  return creditsAtomic
 }
 
 async function refuseIfStopped(tx: Transaction<Tables>): Promise<void> {

@@ -1,12 +1,13 @@
-import { sql } from 'kysely'
-import type { LookupKey } from '../domain/keys.ts'
+import { sql, type Transaction } from 'kysely'
+import { isBundleKey, type LookupKey } from '../domain/keys.ts'
 import type { LookupWanted } from '../domain/planner.ts'
 import type { StoredAnswer } from '../domain/ports/charge-journal.ts'
 import type { Fact, LookupRequest } from '../domain/record.ts'
 import type { Operation } from '../domain/words.ts'
 import type { Database } from './database.ts'
-import type { LookupState } from './schema.ts'
-import { storeAnswer } from './answers.ts'
+import type { LookupState, Tables } from './schema.ts'
+import { storeSingle } from './answers.ts'
+import { dissolve } from './bundles.ts'
 import { pages } from './pages.ts'
 
 export interface LookupRow {
@@ -22,6 +23,10 @@ export interface LookupRow {
   runStopped: boolean
   /** When the answer stops being fresh; null while there is none. */
   freshUntil: Date | null
+  /** The request in which it is out together with others. */
+  bundleKey: LookupKey | null
+  /** Under what the answer of a request that was started is asked for. */
+  queryId: string | null
 }
 
 /** Whose lookups a process works on: one run's, or those of all runs of some connectors. Never what nobody asked it to buy. */
@@ -45,7 +50,11 @@ export interface LookupLedger {
   postpone(key: LookupKey, dueAt: Date, reason: string, countsAsTry: boolean): Promise<void>
   /** Stands still until `dueAt` (null: until somebody acts); the tasks that wait for it say so. */
   park(key: LookupKey, dueAt: Date | null, cause: { code: string; reason: string }): Promise<void>
-  fail(key: LookupKey, reason: string): Promise<void>
+  /**
+   * Ends it with a reason. A bundle's lookups go alone from now on, unless the failure is theirs too: paid for, and never
+   * answered.
+   */
+  fail(key: LookupKey, reason: string, isPaid?: boolean): Promise<void>
   /** What is parked for a run may go on now: somebody has acted. */
   unpark(runId: string): Promise<number>
   /** What was parked for one of these causes may go on now: the cause is gone. */
@@ -114,6 +123,12 @@ export function createLookupLedger(db: Database, options: { now: () => Date }): 
               ),
           )
           .execute()
+        // What is out together with others goes on under this run too.
+        await sql`
+          update lookups as bundle set run_id = ${run.id}, connector = ${run.connector}, due_at = least(bundle.due_at, ${at})
+          from lookups as member
+          where member.key = any(${page.map(({ key }) => key)}) and bundle.key = member.bundle_key
+            and bundle.state in ('waiting', 'parked') and bundle.run_id != ${run.id}`.execute(db)
       }
     },
 
@@ -137,6 +152,8 @@ export function createLookupLedger(db: Database, options: { now: () => Date }): 
           tries: row.tries,
           runStopped: row.run_state === 'stopped',
           freshUntil: row.fresh_until,
+          bundleKey: row.bundle_key,
+          queryId: row.query_id,
         }
       )
     },
@@ -171,7 +188,7 @@ export function createLookupLedger(db: Database, options: { now: () => Date }): 
         const { rows } = await sql<{ key: LookupKey; was_parked: boolean }>`
           with due as (
             select key, state from lookups
-            where state in ('waiting', 'parked') and hot = ${hot} and due_at <= ${at} and ${owned}
+            where state in ('waiting', 'parked') and hot = ${hot} and due_at <= ${at} and ${owned} and bundle_key is null
               and (queued_until is null or queued_until <= ${at})
             order by due_at limit ${limit} for update skip locked
           )
@@ -183,7 +200,7 @@ export function createLookupLedger(db: Database, options: { now: () => Date }): 
           await tx
             .updateTable('tasks')
             .set({ status: 'looking_up', reason: null, updated_at: at })
-            .where('waiting_for', 'in', resumed)
+            .where(waitsFor(resumed))
             .where('status', '=', 'parked')
             .execute()
         }
@@ -201,13 +218,16 @@ export function createLookupLedger(db: Database, options: { now: () => Date }): 
       return Number(numUpdatedRows)
     },
 
-    storeFree: (key, answer) => storeAnswer(db, key, answer, now()),
+    storeFree: (key, answer) => storeSingle(db, key, answer, now()),
 
     postpone: (key, dueAt, reason, countsAsTry) =>
       move(key, { state: 'waiting', dueAt, reason, tries: countsAsTry ? 1 : 0 }),
 
     async park(key, dueAt, { code, reason }) {
       await db.transaction().execute(async (tx) => {
+        if (await mayDissolve(tx, key)) {
+          return dissolve(tx, key, { parkedUntil: dueAt ?? never, code, reason }, now())
+        }
         await tx
           .updateTable('lookups')
           .set({ state: 'parked', due_at: dueAt ?? never, reason, code, queued_until: null })
@@ -217,13 +237,26 @@ export function createLookupLedger(db: Database, options: { now: () => Date }): 
         await tx
           .updateTable('tasks')
           .set({ status: 'parked', reason, updated_at: now() })
-          .where('waiting_for', '=', key)
+          .where(waitsFor([key]))
           .where('status', '=', 'looking_up')
           .execute()
       })
     },
 
-    async fail(key, reason) {
+    async fail(key, reason, isPaid = false) {
+      if (isBundleKey(key) && isPaid) {
+        const ended = { state: 'failed' as const, reason, queued_until: null, bundle_key: null }
+        await db
+          .updateTable('lookups')
+          .set(ended)
+          .where((eb) => eb.or([eb('key', '=', key), eb('bundle_key', '=', key)]))
+          .where('state', 'in', ['waiting', 'parked'])
+          .execute()
+        return
+      }
+      if (isBundleKey(key)) {
+        return db.transaction().execute((tx) => dissolve(tx, key, { alone: true }, now()))
+      }
       await db
         .updateTable('lookups')
         .set({ state: 'failed', reason, queued_until: null })
@@ -238,12 +271,14 @@ export function createLookupLedger(db: Database, options: { now: () => Date }): 
       const { rows } = await sql<{ resumed: number }>`
         with resumed as (
           update lookups set state = 'waiting', due_at = ${at}, queued_until = null, run_id = ${runId}
-          where state = 'parked'
-            and key in (select waiting_for from tasks where run_id = ${runId} and waiting_for is not null)
+          where state = 'parked' and key in (
+            select coalesce(bundle_key, key) from lookups
+            join tasks on tasks.waiting_for = lookups.key and tasks.run_id = ${runId})
           returning key
         ), opened as (
           update tasks set status = 'looking_up', reason = null, updated_at = ${at}
-          from resumed where waiting_for = resumed.key and status = 'parked'
+          from resumed join lookups as asked on asked.key = resumed.key or asked.bundle_key = resumed.key
+          where waiting_for = asked.key and status = 'parked'
         )
         select count(*)::int as resumed from resumed`.execute(db)
       return rows[0]?.resumed ?? 0
@@ -272,4 +307,19 @@ export function createLookupLedger(db: Database, options: { now: () => Date }): 
 
 function dedupe(lookups: LookupWanted[]): LookupWanted[] {
   return [...new Map(lookups.map((lookup) => [lookup.key, lookup])).values()]
+}
+
+/** The tasks that wait for one of these lookups, or for one that is out in a bundle of that key. */
+function waitsFor(keys: readonly LookupKey[]) {
+  return sql<boolean>`waiting_for in (select key from lookups where key = any(${[...keys]}) or bundle_key = any(${[...keys]}))`
+}
+
+/** A bundle that nobody has paid for, nor may have, is let go: each of its lookups waits by itself. */
+async function mayDissolve(tx: Transaction<Tables>, key: LookupKey): Promise<boolean> {
+  if (!isBundleKey(key)) return false
+  const { rows } = await sql<{ key: string }>`
+    select key from lookups where key = ${key} and state in ('waiting', 'parked') and query_id is null
+      and not exists (select 1 from charges where lookup_key = ${key} and state in ('journaled', 'sent', 'in_doubt'))
+    for update`.execute(tx)
+  return rows.length > 0
 }

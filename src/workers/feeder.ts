@@ -1,3 +1,4 @@
+import type { Bundle } from './bundler.ts'
 import type { Lane } from '../domain/ports/turn.ts'
 import type { Queues } from '../queues/queues.ts'
 import { startRounds, type Rounds } from './rounds.ts'
@@ -10,6 +11,9 @@ export interface FeederOptions {
   /** The most jobs that may stand in Redis for a lane, whatever the size of the run. */
   highWater: number
   leaseMs: number
+  /** Puts bulk work together; a button's goes alone, at once. */
+  bundle: Bundle
+  now: () => Date
   idleMs: number
   onError: (error: unknown) => void
 }
@@ -32,8 +36,9 @@ export function startFeeder(options: FeederOptions): Rounds {
     const room = options.highWater - (await queues.countLookups(lane))
     // A nearly full queue is left alone: leasing a handful at a time costs more than it brings.
     if (room < options.highWater / 4) return 0
+    const leasedUntil = new Date(options.now().getTime() + options.leaseMs)
     const keys = await lookups.lease(room, options.leaseMs, lane === 'hot', options.owner)
-    await queues.addLookups(lane, keys)
+    await queues.addLookups(lane, lane === 'hot' ? keys : await options.bundle(keys, leasedUntil))
     return keys.length
   }
 

@@ -34,6 +34,8 @@ beforeEach(() => {
     tries: 0,
     runStopped: false,
     freshUntil: null,
+    bundleKey: null,
+    queryId: null,
   }
 })
 
@@ -52,6 +54,11 @@ function run(buy: () => Promise<Fact>, fetchFree: () => Promise<Fact> = buy) {
     runs: { countRequests: note('count') },
     payer: { buy } as never,
     advance: { waitingFor: note('advance'), tasks: note('tasks') },
+    bundles: { members: async () => [] },
+    prepareBulk: () => {
+      throw new Error('nothing is bundled here')
+    },
+    askLater: async () => {},
     prepare: (operation, request) => ({ operation, request }) as never,
     fetchFree,
     freshUntil: (_, outcome, now) => new Date(now.getTime() + (outcome === 'found' ? 90 : 30)),
@@ -142,7 +149,7 @@ describe('what comes next when it does not end', () => {
       new RetriableError('service_error', 'x'),
       5,
       [
-        ['fail', key, 'x, 6 times'],
+        ['fail', key, 'x, 6 times', false],
         ['advance', [key]],
       ],
     ],
@@ -202,7 +209,7 @@ describe('what comes next when it does not end', () => {
       new FatalError('bad_request', 'x'),
       0,
       [
-        ['fail', key, 'x'],
+        ['fail', key, 'x', false],
         ['advance', [key]],
       ],
     ],
@@ -211,7 +218,7 @@ describe('what comes next when it does not end', () => {
       new InputError('bad_lookup', 'x'),
       0,
       [
-        ['fail', key, 'x'],
+        ['fail', key, 'x', false],
         ['advance', [key]],
       ],
     ],
@@ -230,7 +237,7 @@ describe('what comes next when it does not end', () => {
     row = { ...row, operation: 'company.logo', tries: 5 }
     await run(failing(new RetriableError('unreachable', 'x')))
     expect(done).toEqual([
-      ['fail', key, 'x, 6 times'],
+      ['fail', key, 'x, 6 times', false],
       ['advance', [key]],
     ])
   })

@@ -6,23 +6,34 @@ import {
   PolicyDeniedError,
   RetriableError,
 } from '../domain/errors.ts'
-import type { LookupKey } from '../domain/keys.ts'
+import { isBundleKey, type LookupKey } from '../domain/keys.ts'
 import type { Lane } from '../domain/ports/turn.ts'
 import type { Fact, LookupRequest } from '../domain/record.ts'
 import { freeOperations, type Operation } from '../domain/words.ts'
 import type { Payer } from '../pay/payer.ts'
 import type { Purchase } from '../pay/purchase.ts'
+import type { PreparedBulk } from '../service/bulk.ts'
+import type { BundleLedger } from '../store/bundles.ts'
 import type { Outcome } from '../queues/queues.ts'
 import type { LookupLedger, LookupRow } from '../store/lookups.ts'
 import type { RunLedger } from '../store/runs.ts'
 import type { Advance } from './advance.ts'
+import type { createAskLater } from './ask-later.ts'
+import { bulkRequest } from './bulk-request.ts'
+
+type AskLater = ReturnType<typeof createAskLater>
 
 export interface LookUpOptions {
   lookups: LookupLedger
   runs: Pick<RunLedger, 'countRequests'>
   payer: Payer
   advance: Advance
+  bundles: Pick<BundleLedger, 'members'>
   prepare: (operation: Operation, request: LookupRequest) => Purchase['request']
+  /** The same for a whole body of several entries. */
+  prepareBulk: (operation: Operation, body: string) => PreparedBulk
+  /** Asks for the answer of what was started and paid for. */
+  askLater: AskLater
   /** Performs a free lookup, which takes no charge. */
   fetchFree: (operation: Operation, request: LookupRequest) => Promise<Fact>
   freshUntil: (operation: Operation, outcome: Fact['outcome'], now: Date) => Date
@@ -44,7 +55,7 @@ export function createLookUp(options: LookUpOptions) {
 
   return async function lookUp(lane: Lane, key: LookupKey): Promise<Outcome> {
     const lookup = await lookups.get(key)
-    if (!lookup || lookup.state === 'parked' || lookup.runStopped) return
+    if (!lookup || lookup.state === 'parked' || lookup.runStopped || lookup.bundleKey) return
     if (lookup.state === 'waiting') {
       try {
         await perform(lookup, lane)
@@ -53,13 +64,28 @@ export function createLookUp(options: LookUpOptions) {
         if (outcome !== 'ended') return outcome
       }
     }
-    await options.advance.waitingFor([key])
+    const told = isBundleKey(key) ? (await options.bundles.members(key)).map((member) => member.key) : [key]
+    await options.advance.waitingFor(told)
   }
 
   async function perform(lookup: LookupRow, lane: Lane): Promise<void> {
-    const { key, operation, request, runId, connector } = lookup
+    const { key, operation, request, runId, connector, queryId } = lookup
+    if (isBundleKey(key)) {
+      const bulk = options.prepareBulk(operation, JSON.stringify(request))
+      if (queryId) return options.askLater({ key, operation, queryId, lane, bulk })
+      const buys = (await options.bundles.members(key)).map((member) => member.key)
+      await options.payer.buy({ key, buys, runId, connector, lane, request: bulkRequest(bulk) })
+      return
+    }
     if (!freeOperations.includes(operation)) {
-      await options.payer.buy({ key, runId, connector, lane, request: options.prepare(operation, request) })
+      await options.payer.buy({
+        key,
+        buys: [key],
+        runId,
+        connector,
+        lane,
+        request: options.prepare(operation, request),
+      })
       return
     }
     const fact = await options.fetchFree(operation, request)
@@ -94,7 +120,7 @@ export function createLookUp(options: LookUpOptions) {
       options.onHalt(error)
       return
     }
-    return fail(key, error.message)
+    return fail(key, error.message, error.code === 'paid_no_data')
   }
 
   async function wait(key: LookupKey, ms: number, reason: string): Promise<void> {
@@ -110,8 +136,8 @@ export function createLookUp(options: LookUpOptions) {
     await lookups.park(key, until, { code, reason })
   }
 
-  async function fail(key: LookupKey, reason: string): Promise<'ended'> {
-    await lookups.fail(key, reason)
+  async function fail(key: LookupKey, reason: string, isPaid = false): Promise<'ended'> {
+    await lookups.fail(key, reason, isPaid)
     return 'ended'
   }
 

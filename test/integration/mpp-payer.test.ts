@@ -94,7 +94,7 @@ async function openPayer(order: Protocol[], settings: { repeatsAnswers?: boolean
         hot: false,
       })
       const prepared = prepareRequest(serviceUrl, 'company.profile', request)
-      return payer.buy({ key, runId, connector: 'csv', lane: 'bulk', request: prepared })
+      return payer.buy({ key, buys: [key], runId, connector: 'csv', lane: 'bulk', request: prepared })
     },
     charges: () =>
       db

@@ -55,7 +55,7 @@ export async function setStage(db: Database, options: { rebuyLost?: boolean; bal
     [{ key, operation: 'company.profile', request: JSON.parse(request.body) as Record<string, string> }],
     { id: run.id, connector: 'csv', hot: false },
   )
-  const purchase: Purchase = { key, runId: run.id, connector: 'csv', lane: 'bulk', request }
+  const purchase: Purchase = { key, buys: [key], runId: run.id, connector: 'csv', lane: 'bulk', request }
 
   const requests: ServiceRequest[] = []
   const script: Reply[] = []

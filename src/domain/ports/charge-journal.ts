@@ -37,6 +37,17 @@ export interface OpenCharge extends Charge {
 /** What a paid answer becomes in the ledger. */
 export interface StoredAnswer extends Fact {
   freshUntil: Date
+  /** Of a request for several lookups: what it told of each, by the place of its entry. */
+  parts?: ReadonlyMap<number, Fact & { freshUntil: Date }>
+  /** Paid for, and the answer is asked for later under this id. */
+  startedAs?: { queryId: string; askAt: Date }
+}
+
+export interface PaidReceipt {
+  transaction: string | null
+  at: Date
+  /** What the service says that the answer cost, in millionths of a credit. Where credits are paid with, it is the truth. */
+  creditsAtomic?: bigint
 }
 
 /** The journal of charges, as the payer needs it. Every method is one transaction. */
@@ -59,7 +70,7 @@ export interface ChargeJournal {
   markSent(id: string, at: Date): Promise<boolean>
   markInDoubt(id: string, reason: string): Promise<void>
   /** Answer and settlement together: a paid answer is never without its charge, nor a charge without its answer. */
-  settle(id: string, receipt: { transaction: string | null; at: Date }, answer: StoredAnswer): Promise<void>
+  settle(id: string, receipt: PaidReceipt, answer: StoredAnswer): Promise<void>
   /** The answer arrived but not the proof of payment: keep the answer, leave the charge to the resolver. */
   keepAnswer(id: string, reason: string, answer: StoredAnswer): Promise<void>
   /** The service answered for nothing: no charge, but an answer to keep. */

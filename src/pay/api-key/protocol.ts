@@ -1,4 +1,5 @@
 import { keccak256, toBytes } from 'viem'
+import type { Atomic } from '../../domain/money.ts'
 import type { Authorization, PaymentProtocol, ResponseHead, Terms } from '../../domain/payment.ts'
 
 export interface ApiKeyOptions {
@@ -7,8 +8,8 @@ export interface ApiKeyOptions {
   header: string
 }
 
-/** Millionths of a credit, as the ledger keeps them. */
-const oneCredit = 1_000_000n
+/** A credit is a cent (service.md, 8); the ledger keeps millionths of it. */
+const millionthsOfCreditInAtomic = 100n
 
 /**
  * Direct access: the key names the workspace and the service takes credits. There is no challenge to judge and nothing
@@ -27,8 +28,8 @@ export function createApiKey({ apiKey, header }: ApiKeyOptions): PaymentProtocol
   }
 }
 
-/** The terms of direct access stand without a challenge: credits, as the service's own price list has them. */
-export function apiKeyTerms(credits: number): Terms {
+/** The terms of direct access stand without a challenge: credits, for what the request costs at most in USD. */
+export function apiKeyTerms(ceilingAtomic: Atomic): Terms {
   return {
     protocol: 'api_key',
     version: 1,
@@ -36,7 +37,7 @@ export function apiKeyTerms(credits: number): Terms {
     network: '',
     asset: 'credit',
     payTo: '',
-    amountAtomic: BigInt(credits) * oneCredit,
+    amountAtomic: ceilingAtomic * millionthsOfCreditInAtomic,
     maxTimeoutSeconds: 300,
     domainName: '',
     domainVersion: '',
