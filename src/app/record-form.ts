@@ -1,6 +1,7 @@
+import { createHash } from 'node:crypto'
 import type { Connector } from '../connectors/connector.ts'
 import { fromCrm, toCrm } from '../domain/convert.ts'
-import type { CrmMapping } from '../domain/mapping.ts'
+import type { CrmMapping, FieldMapping } from '../domain/mapping.ts'
 import { hubspotMapping, salesforceMapping } from '../domain/mapping-defaults.ts'
 import { resolveMapping } from '../domain/mapping-schema.ts'
 import type { FieldValue, Patch } from '../domain/record.ts'
@@ -27,6 +28,7 @@ function mappingOf(config: Config, connector: string): CrmMapping | undefined {
 /** A source without a mapping holds whatever it is given. */
 const plainForm: RecordForm = {
   has: () => true,
+  mapping: () => 'plain',
   standing: (patch) =>
     Object.fromEntries(
       Object.entries(patch).flatMap(([field, change]) => ('set' in change ? [[field, change.set]] : [])),
@@ -38,6 +40,7 @@ async function mappedForm(mapping: CrmMapping, connector: Connector, entity: str
   const described = new Map((await connector.describe(entity)).map((field) => [field.name, field]))
   return {
     has: (field) => Object.hasOwn(fields, field),
+    mapping: (field) => digest(Object.hasOwn(fields, field) ? fields[field] : undefined),
     standing(patch: Patch) {
       const country = patch['country_code']
       const context = country && 'set' in country ? { country: String(country.set) } : {}
@@ -53,4 +56,13 @@ async function mappedForm(mapping: CrmMapping, connector: Connector, entity: str
       return standing
     },
   }
+}
+
+function digest(field: FieldMapping | undefined): string {
+  if (!field) return 'none'
+  const options = Object.entries(field.options ?? {}).sort(([a], [b]) => (a < b ? -1 : 1))
+  return createHash('sha256')
+    .update(JSON.stringify([field.property, field.as ?? null, options]))
+    .digest('hex')
+    .slice(0, 12)
 }

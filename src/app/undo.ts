@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import type { Connector, CurrentRecord } from '../connectors/connector.ts'
+import type { Connector, CurrentRecord, OwnValues, RecordPatch } from '../connectors/connector.ts'
 import { ConfigError } from '../domain/errors.ts'
 import type { FieldChange, FieldValue, Patch } from '../domain/record.ts'
 import { sameValue } from '../domain/same-value.ts'
@@ -93,8 +93,9 @@ export async function undoRun(
       for (const { recordId, field } of toRestore) note({ record: recordId, field, outcome: 'would_restore' })
       continue
     }
+    const own = await ownToRestore(context, run, writes)
     await fieldWrites.markUndone(standing.map(({ id }) => id))
-    unfinished = await restore(context, connector, run, toRestore, note, options.signal)
+    unfinished = await restore(context, connector, run, toRestore, own, note, options.signal)
   }
   return {
     runId: run.id,
@@ -109,19 +110,52 @@ export async function undoRun(
   }
 }
 
+/**
+ * What stood in our own fields before the run, for the records in which nothing of ours remains but what was there before:
+ * they are to look as if the run had never been. The others keep our stamp.
+ */
+async function ownToRestore(
+  { fieldWrites }: Pick<Context, 'fieldWrites'>,
+  run: Run,
+  writes: readonly FieldWrite[],
+): Promise<Map<string, OwnValues>> {
+  const byRecord = Map.groupBy(writes, ({ recordId }) => recordId)
+  const records = [...byRecord.keys()]
+  const before = await fieldWrites.ownBefore(run.id, records)
+  const standing = await fieldWrites.standing(run.connector, run.entity, records)
+  const own = new Map<string, OwnValues>()
+  for (const [record, undone] of byRecord) {
+    const values = before.get(record)
+    const ids = new Set(undone.map(({ id }) => id))
+    const firstTask = undone.reduce(
+      (first, { taskId }) => (taskId < first ? taskId : first),
+      undone[0]!.taskId,
+    )
+    const remains = (standing.get(record) ?? []).some(
+      ({ id, runId, taskId }) => !ids.has(id) && (runId === run.id || taskId > firstTask),
+    )
+    if (values && !remains) own.set(record, values)
+  }
+  return own
+}
+
 /** Answers why it had to stop before its end. */
 async function restore(
   { fieldWrites }: Pick<Context, 'fieldWrites'>,
   connector: Connector,
   run: Run,
   writes: readonly FieldWrite[],
+  own: ReadonlyMap<string, OwnValues>,
   note: (row: UndoRow) => void,
   signal: AbortSignal,
 ): Promise<string | undefined> {
   let waiting = [...Map.groupBy(writes, ({ recordId }) => recordId)]
   while (waiting.length > 0) {
     if (signal.aborted) return 'it was interrupted'
-    const patches = waiting.map(([id, fields]) => ({ id, patch: oldValues(fields) }))
+    const patches = waiting.map(([id, fields]): RecordPatch => {
+      const before = own.get(id)
+      return { id, patch: oldValues(fields), ...(before ? { own: before } : {}) }
+    })
     const outcomes = await connector.write(run.entity, patches)
     const again: typeof waiting = []
     let pauseMs = 0
@@ -170,18 +204,22 @@ function judge(
     now === undefined || value === null
       ? now === undefined && value === null
       : sameValue(write.field, now, value, typeof country === 'string' ? country : undefined)
-  // The old value first: where old and new differ in form alone there is nothing to put back.
-  if (is(write.new)) return now === write.old ? { as: 'already' } : { as: 'restore' }
+  // The old value first: where it stands to the byte there is nothing to put back, though it may say the same as the new.
+  const isOld =
+    write.oldRaw === undefined
+      ? now === write.old
+      : (record.raw ? record.raw[write.field] : now) === write.oldRaw
+  if (is(write.new)) return { as: isOld ? 'already' : 'restore' }
   if (is(write.old)) return { as: 'already' }
   return { reason: now === undefined ? 'somebody has cleared it since' : 'somebody has changed it since' }
 }
 
 function oldValues(writes: readonly FieldWrite[]): Patch {
   return Object.fromEntries(
-    writes.map(({ field, old }): [string, FieldChange] => [
-      field,
-      old === null ? { clear: true } : { set: old },
-    ]),
+    writes.map(({ field, old, oldRaw }): [string, FieldChange] => {
+      if (oldRaw !== undefined) return [field, { restore: oldRaw }]
+      return [field, old === null ? { clear: true } : { set: old }]
+    }),
   )
 }
 

@@ -1,6 +1,9 @@
-import type { DescribedField } from '../domain/mapping.ts'
+import type { DescribedField, OwnFields } from '../domain/mapping.ts'
 import type { FieldValue, Patch, SourceRecord } from '../domain/record.ts'
 import type { ObjectKind } from '../domain/words.ts'
+
+/** What stands in our own fields of a record, as the CRM holds it; a blank is left out. */
+export type OwnValues = Readonly<Partial<Record<keyof OwnFields, FieldValue>>>
 
 /** What stands in a record now. Gone, merged and converted records are answers, not exceptions. */
 export type CurrentRecord =
@@ -8,6 +11,10 @@ export type CurrentRecord =
       state: 'present'
       /** By canonical field name. A blank (null, "" or missing in the CRM) is left out. */
       values: Record<string, FieldValue>
+      /** The same fields as the CRM holds them, to the byte: white space too. Absent where the source keeps no values. */
+      raw?: Record<string, FieldValue>
+      /** Absent where the source has no fields of ours. */
+      own?: OwnValues
     }
   | { state: 'gone' }
   | { state: 'merged'; into: string }
@@ -16,6 +23,8 @@ export type CurrentRecord =
 export interface RecordPatch {
   id: string
   patch: Patch
+  /** How our own fields are to stand again, what is left out cleared. Absent: they are stamped as a write of now. */
+  own?: OwnValues
 }
 
 /** A field of a patch that could not be fitted into the CRM's field, and was not sent. `field` is canonical. */
@@ -86,11 +95,14 @@ export interface ConnectorCheck {
   problems: ConnectorProblem[]
 }
 
-/** One of our own fields in the CRM. `conflict`: a field of that name exists and cannot hold what we write. */
+/**
+ * One of our own fields in the CRM. `missing`: it is not there, and the connector cannot create it. `conflict`: a field of
+ * that name exists and cannot hold what we write.
+ */
 export interface EnsuredField {
   name: string
   label: string
-  status: 'exists' | 'created' | 'would_create' | 'conflict'
+  status: 'exists' | 'created' | 'would_create' | 'missing' | 'conflict'
   reason?: string
 }
 

@@ -25,8 +25,11 @@ export interface SourceRecord {
   unreadable?: string
 }
 
-/** The change of one field. Absent means leave as it is; there is no bare null. */
-export type FieldChange = { set: FieldValue } | { clear: true }
+/**
+ * The change of one field. Absent means leave as it is; there is no bare null. `restore` is a value as the CRM itself held
+ * it: it is put back to the byte, and fitted to nothing.
+ */
+export type FieldChange = { set: FieldValue } | { clear: true } | { restore: FieldValue }
 
 /** The changes for one record, by canonical field name. */
 export type Patch = Record<string, FieldChange>

@@ -4,7 +4,7 @@ import type { Atomic } from '../domain/money.ts'
 import type { Currency } from '../domain/payment.ts'
 import type { FieldValue } from '../domain/record.ts'
 import type { Database } from './database.ts'
-import type { FieldWriteState, Tables } from './schema.ts'
+import type { FieldWriteState, StoredValue, Tables } from './schema.ts'
 import { finishTasks, type TaskResult } from './tasks.ts'
 import { pages } from './pages.ts'
 
@@ -14,9 +14,20 @@ export interface Intent {
   recordId: string
   field: string
   old: FieldValue | null
+  /** What the CRM held to the byte; absent where it held nothing. */
+  oldRaw?: FieldValue
   /** As the record will show it. */
   new: FieldValue
   lookupKey: LookupKey | null
+  rule: string
+  /** A digest of where the field goes. */
+  mapping: string
+}
+
+/** What stood in our own fields of a record before a task wrote to it; blank ones are left out. */
+export interface OwnBefore {
+  taskId: bigint
+  values: Readonly<Record<string, FieldValue>>
 }
 
 /** A field that a task meant to write when its process died: it may stand in the record or not. */
@@ -27,18 +38,35 @@ export interface OpenIntent {
   new: FieldValue | null
 }
 
+/** A value that was found not to belong into a field: it was put back by an undo, or the CRM refused it. */
+export interface SetAside {
+  field: string
+  value: FieldValue
+  why: 'undone' | 'rejected'
+  rule: string | null
+  mapping: string | null
+  code: string | null
+}
+
 export interface WriteHistory {
   /** By record: the value of each field that we wrote last and did not undo. */
   ours: Map<string, Record<string, FieldValue>>
   /** By task. */
   open: Map<bigint, OpenIntent[]>
+  /** By record. */
+  setAside: Map<string, SetAside[]>
 }
+
+/** A CRM's own rules change without a word to us: so long its refusal is taken for its answer. */
+const refusalKeptMs = 30 * 86_400_000
 
 /** What became of a task's intents. Those that are in neither list were never sent, and are taken back. */
 export interface Settled extends TaskResult {
   written: readonly string[]
   /** Somebody changed the field between our attempts: whether ours came to pass cannot be told. */
   unknown: readonly string[]
+  /** Sent, and refused by the CRM. */
+  rejected?: readonly { field: string; code: string }[]
 }
 
 export interface FieldWrite {
@@ -50,6 +78,8 @@ export interface FieldWrite {
   recordId: string
   field: string
   old: FieldValue | null
+  /** What the CRM held to the byte; absent where it held nothing, and in rows of earlier versions. */
+  oldRaw?: FieldValue
   new: FieldValue | null
   lookupKey: LookupKey | null
   priceAtomic: Atomic
@@ -61,6 +91,7 @@ export interface FieldWrite {
 
 /**
  *     (nothing) ──intend──▶ intended ──settle──▶ written ──▶ superseded (by a later write) or undone
+ *                                       └──────▶ rejected (by the CRM)
  *
  * - before `intend` commits: nothing was sent to the CRM.
  * - after `intend`, before `settle`: the CRM may or may not have taken the write. The task is still ready and comes
@@ -74,12 +105,26 @@ export interface FieldWriteLedger {
     records: readonly string[],
     taskIds: readonly bigint[],
   ): Promise<WriteHistory>
-  intend(connector: string, entity: string, intents: readonly Intent[]): Promise<void>
+  /** Of a repeated attempt nothing is stored anew: what stood there before the first one is what was replaced. */
+  intend(
+    connector: string,
+    entity: string,
+    intents: readonly Intent[],
+    own?: readonly OwnBefore[],
+  ): Promise<void>
   settle(results: readonly Settled[]): Promise<void>
   ofRecord(connector: string, entities: readonly string[], recordId: string): Promise<FieldWrite[]>
   /** Records of a run in which something may be put back, by id, in pages. */
   recordsOf(runId: string, afterRecord: string, limit: number): Promise<string[]>
   ofRun(runId: string, records: readonly string[], field?: string): Promise<FieldWrite[]>
+  /** By record: what stood in our own fields before the run wrote to it, where that is known. */
+  ownBefore(runId: string, records: readonly string[]): Promise<Map<string, Record<string, FieldValue>>>
+  /** By record: the writes that count as ours, of whatever run. */
+  standing(
+    connector: string,
+    entity: string,
+    records: readonly string[],
+  ): Promise<Map<string, { id: bigint; taskId: bigint; runId: string }[]>>
   /** The fields stand as they stood before: what they had replaced of ours counts as ours again. */
   markUndone(ids: readonly bigint[]): Promise<void>
 }
@@ -87,36 +132,46 @@ export interface FieldWriteLedger {
 export function createFieldWriteLedger(db: Database, { now }: { now: () => Date }): FieldWriteLedger {
   return {
     async history(connector, entity, records, taskIds) {
-      if (records.length === 0) return { ours: new Map(), open: new Map() }
+      if (records.length === 0) return { ours: new Map(), open: new Map(), setAside: new Map() }
       const rows = await db
         .selectFrom('field_writes')
-        .select(['task_id', 'record_id', 'field', 'old_value', 'new_value', 'state'])
+        .selectAll()
         .where('connector', '=', connector)
         .where('entity', '=', entity)
         .where('record_id', 'in', [...new Set(records)])
-        .where('state', 'in', ['written', 'intended'])
+        .where('state', '!=', 'superseded')
+        .orderBy('id')
         .execute()
       const ours = new Map<string, Record<string, FieldValue>>()
       const open = new Map<bigint, OpenIntent[]>()
+      const setAside = new Map<string, SetAside[]>()
       const asked = new Set(taskIds)
       for (const row of rows) {
-        if (row.state === 'written' && row.new_value !== null) {
-          ours.set(row.record_id, { ...ours.get(row.record_id), [row.field]: row.new_value })
-        } else if (row.state === 'intended' && asked.has(row.task_id)) {
-          const intent = {
-            taskId: row.task_id,
-            field: row.field,
-            old: row.old_value,
-            new: row.new_value,
-          }
+        const { field, new_value: value, state } = row
+        if (state === 'intended') {
+          if (!asked.has(row.task_id)) continue
+          const intent = { taskId: row.task_id, field, old: readOld(row.old_value).old, new: value }
           open.set(row.task_id, [...(open.get(row.task_id) ?? []), intent])
+          continue
         }
+        if (state === 'written' && value !== null)
+          ours.set(row.record_id, { ...ours.get(row.record_id), [field]: value })
+        const aside = asideOf(row)
+        const isOver = state === 'rejected' && now().getTime() - row.intended_at.getTime() > refusalKeptMs
+        if (aside && !isOver) setAside.set(row.record_id, [...(setAside.get(row.record_id) ?? []), aside])
       }
-      return { ours, open }
+      return { ours, open, setAside }
     },
 
-    async intend(connector, entity, intents) {
+    async intend(connector, entity, intents, own = []) {
       const intended_at = now()
+      for (const page of pages(own, 500)) {
+        const rows = JSON.stringify(page.map(({ taskId, values }) => ({ id: String(taskId), values })))
+        await sql`
+          update tasks set own_before = before.values
+          from jsonb_to_recordset(${rows}::jsonb) as before (id bigint, values jsonb)
+          where tasks.id = before.id and own_before is null`.execute(db)
+      }
       for (const page of pages(intents, 1_000)) {
         await db
           .insertInto('field_writes')
@@ -128,9 +183,11 @@ export function createFieldWriteLedger(db: Database, { now }: { now: () => Date 
               entity,
               record_id: intent.recordId,
               field: intent.field,
-              old_value: intent.old === null ? null : JSON.stringify(intent.old),
+              old_value: storedOld(intent),
               new_value: JSON.stringify(intent.new),
               lookup_key: intent.lookupKey,
+              rule: intent.rule,
+              mapping: intent.mapping,
               state: 'intended' as const,
               intended_at,
             })),
@@ -169,7 +226,7 @@ export function createFieldWriteLedger(db: Database, { now }: { now: () => Date 
         .distinct()
         .where('run_id', '=', runId)
         .where('record_id', '>', afterRecord)
-        .where('state', '!=', 'undone')
+        .where('state', 'not in', ['undone', 'rejected'])
         .orderBy('record_id')
         .limit(limit)
         .execute()
@@ -183,10 +240,43 @@ export function createFieldWriteLedger(db: Database, { now }: { now: () => Date 
         .selectAll()
         .where('run_id', '=', runId)
         .where('record_id', 'in', [...records])
-        .where('state', '!=', 'undone')
+        .where('state', 'not in', ['undone', 'rejected'])
         .orderBy('id')
       if (field !== undefined) query = query.where('field', '=', field)
       return (await query.execute()).map(toFieldWrite)
+    },
+
+    async ownBefore(runId, records) {
+      if (records.length === 0) return new Map()
+      const rows = await db
+        .selectFrom('tasks')
+        .select(['record_id', 'own_before'])
+        .where('run_id', '=', runId)
+        .where('record_id', 'in', [...records])
+        .orderBy('id')
+        .execute()
+      // Of two tasks for one record the first one has seen what was there before the run: it is entered last.
+      return new Map(
+        rows
+          .toReversed()
+          .flatMap((row) => (row.own_before === null ? [] : [[row.record_id, row.own_before] as const])),
+      )
+    },
+
+    async standing(connector, entity, records) {
+      if (records.length === 0) return new Map()
+      const rows = await db
+        .selectFrom('field_writes')
+        .select(['id', 'task_id', 'run_id', 'record_id'])
+        .where('connector', '=', connector)
+        .where('entity', '=', entity)
+        .where('record_id', 'in', [...records])
+        .where('state', '=', 'written')
+        .execute()
+      return Map.groupBy(
+        rows.map((row) => ({ id: row.id, taskId: row.task_id, runId: row.run_id, recordId: row.record_id })),
+        ({ recordId }) => recordId,
+      )
     },
 
     async markUndone(ids) {
@@ -223,6 +313,13 @@ async function settleWrites(tx: Transaction<Tables>, results: readonly Settled[]
     )
   const written = fields((result) => result.written)
   const unknown = fields((result) => result.unknown)
+  const rejected = JSON.stringify(
+    results.flatMap((result) => (result.rejected ?? []).map((each) => ({ id: String(result.id), ...each }))),
+  )
+  await sql`
+    update field_writes set state = 'rejected', code = refused.code
+    from jsonb_to_recordset(${rejected}::jsonb) as refused (id bigint, field text, code text)
+    where task_id = refused.id and field_writes.field = refused.field and state = 'intended'`.execute(tx)
   await sql`
     delete from field_writes where task_id = any(${ids}::bigint[]) and state = 'intended' and not exists (
       select 1 from jsonb_to_recordset(${written}::jsonb || ${unknown}::jsonb) as sent (id bigint, field text)
@@ -270,7 +367,7 @@ async function sharePrices(
         row_number() over (partition by lookup_key order by id) as place
       from field_writes where id = any(${written.map(({ id }) => String(id))}::bigint[]) and lookup_key is not null
     ), paid as (
-      select lookup_key, max(currency) as currency, sum(amount_atomic) as amount from charges
+      select lookup_key, max(currency) as currency, sum(amount_atomic) as amount from charge_shares
       where lookup_key = any(${keys}) and state = 'settled' group by lookup_key
     ), taken as (
       select lookup_key, sum(price_atomic) as amount from field_writes where lookup_key = any(${keys}) group by lookup_key
@@ -283,6 +380,29 @@ async function sharePrices(
     from mine join rest using (lookup_key) where field_writes.id = mine.id`.execute(tx)
 }
 
+function storedOld({ old, oldRaw }: Intent): string | null {
+  if (oldRaw !== undefined) return JSON.stringify({ shown: old, raw: oldRaw })
+  return old === null ? null : JSON.stringify(old)
+}
+
+function readOld(stored: StoredValue | null): { old: FieldValue | null; oldRaw?: FieldValue } {
+  if (stored === null || typeof stored !== 'object') return { old: stored }
+  return { old: stored.shown, oldRaw: stored.raw }
+}
+
+function asideOf(row: {
+  field: string
+  new_value: FieldValue | null
+  state: FieldWriteState
+  rule: string | null
+  mapping: string | null
+  code: string | null
+}): SetAside | undefined {
+  const { field, new_value: value, state, rule, mapping, code } = row
+  if (value === null || (state !== 'undone' && state !== 'rejected')) return undefined
+  return { field, value, why: state, rule, mapping, code }
+}
+
 function toFieldWrite(row: {
   id: bigint
   task_id: bigint
@@ -291,7 +411,7 @@ function toFieldWrite(row: {
   entity: string
   record_id: string
   field: string
-  old_value: FieldValue | null
+  old_value: StoredValue | null
   new_value: FieldValue | null
   lookup_key: LookupKey | null
   price_atomic: bigint
@@ -308,7 +428,7 @@ function toFieldWrite(row: {
     entity: row.entity,
     recordId: row.record_id,
     field: row.field,
-    old: row.old_value,
+    ...readOld(row.old_value),
     new: row.new_value,
     lookupKey: row.lookup_key,
     priceAtomic: row.price_atomic,

@@ -1,14 +1,16 @@
-import type { Connector, CurrentRecord, WriteResult } from '../connectors/connector.ts'
+import type { Connector, CurrentRecord, LeftOut, WriteResult } from '../connectors/connector.ts'
 import { ConfigError, RetriableError } from '../domain/errors.ts'
 import type { FieldRule } from '../domain/policy.ts'
 import type { FieldValue, Patch } from '../domain/record.ts'
 import { marksOf, marksOfPatch, type Mark } from '../domain/subject.ts'
 import type { WriteBackJob } from '../queues/jobs.ts'
 import type { Outcome } from '../queues/queues.ts'
-import type { FieldWriteLedger, Settled, WriteHistory } from '../store/field-writes.ts'
+import type { FieldWriteLedger, Intent, Settled, WriteHistory } from '../store/field-writes.ts'
 import type { ReadyTask, TaskLedger } from '../store/tasks.ts'
 import { sourceOf } from './field-source.ts'
 import { judge, type Judgement } from './judge.ts'
+import { fieldsSetAside } from './set-aside.ts'
+import { writeAccepted } from './write-accepted.ts'
 
 /** A wait that is longer than this is told to whoever started the run. */
 const longWaitMs = 60_000
@@ -32,6 +34,8 @@ export interface WriteBackOptions {
 export interface RecordForm {
   /** Whether they have a place for the field at all. */
   has(field: string): boolean
+  /** A digest of where the field goes and how it is written there. */
+  mapping(field: string): string
   /** How the values of a patch read once they stand in a record; what cannot stand there is left out. */
   standing(patch: Patch): Record<string, FieldValue>
 }
@@ -95,10 +99,16 @@ export function createWriteBack(options: WriteBackOptions) {
     const form = isKept(connector) ? await options.formOf(connector, entity) : undefined
     const judged = wanted.map((each) => {
       const task = form ? { ...each, patch: placed(each.patch, form) } : each
+      const rule = (field: string) => options.rule(connector.name, field)
+      const aside = history.setAside.get(task.recordId) ?? []
+      const standing = form?.standing(task.patch)
       const judgement = judge(task, current.get(task.recordId) as CurrentRecord, {
         ours: history.ours.get(task.recordId) ?? {},
         open: history.open.get(task.id) ?? [],
-        rule: (field) => options.rule(connector.name, field),
+        rule,
+        ...(form && standing
+          ? { standing, setAside: fieldsSetAside(aside, { standing, rule, mapping: form.mapping }) }
+          : {}),
       })
       return { task, judgement }
     })
@@ -108,15 +118,16 @@ export function createWriteBack(options: WriteBackOptions) {
     )
     if (toWrite.length === 0) return { results, retryInMs: undefined }
     if (form) await intend(connector, entity, toWrite, form)
-    const outcomes = await connector.write(
+    const sent = await writeAccepted(
+      connector,
       entity,
       toWrite.map(({ task, judgement }) => ({ id: task.recordId, patch: judgement.patch })),
     )
     let retryInMs: number | undefined
-    outcomes.forEach((outcome, index) => {
+    sent.forEach(({ outcome, patch, refused }, index) => {
       const { task, judgement } = toWrite[index] as (typeof toWrite)[number]
       if (outcome.status === 'retry') retryInMs = Math.max(retryInMs ?? 0, outcome.afterMs)
-      else results.push(ended(task, judgement, outcome))
+      else results.push(ended(task, judgement, outcome, patch, refused))
     })
     return { results, retryInMs }
   }
@@ -129,23 +140,30 @@ export function createWriteBack(options: WriteBackOptions) {
     form: RecordForm,
   ): Promise<void> {
     const intents = toWrite.flatMap(({ task, judgement }) =>
-      Object.entries(form.standing(judgement.patch)).map(([field, value]) => ({
+      Object.entries(form.standing(judgement.patch)).map(([field, value]): Intent => ({
         taskId: task.id,
         runId: task.runId,
         recordId: task.recordId,
         field,
-        old: judgement.current[field] ?? null,
+        old: judgement.current.values[field] ?? null,
+        ...oldRaw(judgement.current, field),
         new: value,
         lookupKey: sourceOf(field, task.steps),
+        rule: options.rule(connector.name, field),
+        mapping: form.mapping(field),
       })),
     )
-    await fieldWrites.intend(connector.name, entity, intents)
+    const own = toWrite.flatMap(({ task, judgement }) =>
+      judgement.current.own ? [{ taskId: task.id, values: judgement.current.own }] : [],
+    )
+    await fieldWrites.intend(connector.name, entity, intents, own)
   }
 }
 
 type ToWrite = Extract<Judgement, { kind: 'write' }>
+type Present = Extract<CurrentRecord, { state: 'present' }>
 
-const noHistory: WriteHistory = { ours: new Map(), open: new Map() }
+const noHistory: WriteHistory = { ours: new Map(), open: new Map(), setAside: new Map() }
 
 /** Nothing is written into a CSV: its values come out of the tasks into another file, and the old ones stay. */
 function isKept({ name }: Connector): boolean {
@@ -187,16 +205,22 @@ function ended(
   task: ReadyTask,
   judgement: ToWrite,
   outcome: Exclude<WriteResult, { status: 'retry' }>,
+  lastSent: Patch,
+  refused: readonly LeftOut[],
 ): Settled {
-  const reason = reasonOf(outcome)
   const done = Object.keys(judgement.done)
   if (outcome.status === 'written') {
-    const leftOut = new Set(outcome.leftOut?.map(({ field }) => field))
-    const sent = Object.keys(judgement.patch).filter((field) => !leftOut.has(field))
-    return writtenResult(task, judgement, [...done, ...sent], reason)
+    const leftOut = [...refused, ...(outcome.leftOut ?? [])]
+    const isOut = new Set(leftOut.map(({ field }) => field))
+    const sent = Object.keys(lastSent).filter((field) => !isOut.has(field))
+    const result = writtenResult(task, judgement, [...done, ...sent], leftOutReason(leftOut))
+    return { ...result, rejected: refused }
   }
+  const last = outcome.status === 'rejected' && outcome.field !== undefined ? [outcome as LeftOut] : []
+  const rejected = [...refused, ...last]
+  const reason = rejected[0] ? refusal(rejected[0]) : reasonOf(outcome)
   // What an earlier attempt has written is written, whatever becomes of the rest.
-  if (done.length > 0) return writtenResult(task, judgement, done, reason)
+  if (done.length > 0) return { ...writtenResult(task, judgement, done, reason), rejected }
   return {
     id: task.id,
     status: outcome.status,
@@ -204,6 +228,7 @@ function ended(
     reason,
     written: [],
     unknown: judgement.unknown,
+    rejected,
   }
 }
 
@@ -226,12 +251,20 @@ function writtenResult(
 }
 
 function reasonOf(outcome: WriteResult): string | null {
-  if (outcome.status === 'rejected') {
-    return `${outcome.field ? `${outcome.field}: ` : ''}${outcome.reason} (${outcome.code})`
-  }
-  if ('reason' in outcome) return outcome.reason
-  if (outcome.status === 'written' && outcome.leftOut && outcome.leftOut.length > 0) {
-    return `left out ${outcome.leftOut.map(({ field, code }) => `${field} (${code})`).join(', ')}`
-  }
-  return null
+  if (outcome.status === 'rejected') return refusal(outcome)
+  return 'reason' in outcome ? outcome.reason : null
+}
+
+function refusal({ field, code, reason }: { field?: string; code: string; reason: string }): string {
+  return `${field === undefined ? '' : `${field}: `}${reason} (${code})`
+}
+
+function leftOutReason(leftOut: readonly LeftOut[]): string | null {
+  if (leftOut.length === 0) return null
+  return `left out ${leftOut.map(({ field, code }) => `${field} (${code})`).join(', ')}`
+}
+
+function oldRaw({ values, raw }: Present, field: string): { oldRaw?: FieldValue } {
+  const standing = raw ? raw[field] : values[field]
+  return standing === undefined ? {} : { oldRaw: standing }
 }

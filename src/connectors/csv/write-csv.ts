@@ -93,6 +93,7 @@ function outputRow(
 function valueOf(change: FieldChange | undefined): string | undefined {
   if (change === undefined) return undefined
   if ('clear' in change) return ''
+  if ('restore' in change) return String(change.restore)
   return typeof change.set === 'string' ? guardFormula(change.set) : String(change.set)
 }
 

@@ -93,7 +93,10 @@ export function createHubspotConnector(options: HubspotConnectorOptions): Connec
       const names = readProperties(mapping, known(entity), entityMap)
       const found = await batchRead(api, known(entity), ids, names)
       return new Map(
-        ids.map((id): [string, CurrentRecord] => [id, toCurrent(id, found.get(id), entityMap, fields)]),
+        ids.map((id): [string, CurrentRecord] => [
+          id,
+          toCurrent(id, found.get(id), entityMap, fields, mapping.own),
+        ]),
       )
     },
 

@@ -1,7 +1,7 @@
 import { toCrm } from '../../domain/convert.ts'
 import type { DescribedField, EntityMapping } from '../../domain/mapping.ts'
 import type { Patch } from '../../domain/record.ts'
-import type { LeftOut, RecordPatch, WriteResult } from '../connector.ts'
+import type { LeftOut, OwnValues, RecordPatch, WriteResult } from '../connector.ts'
 
 /** A patch in HubSpot's terms: every value a text, "" for one to clear. Without our stamps, which are set when it is sent. */
 export interface Input {
@@ -9,12 +9,14 @@ export interface Input {
   index: number
   id: string
   properties: Record<string, string>
+  /** Given where our stamps are to stand as they stood before. */
+  own?: OwnValues
   leftOut: LeftOut[]
 }
 
 /** What of a patch can be sent, or the result it has already. */
 export function prepare(
-  { id, patch }: RecordPatch,
+  { id, patch, own }: RecordPatch,
   index: number,
   entityMap: EntityMapping,
   fields: ReadonlyMap<string, DescribedField>,
@@ -33,13 +35,16 @@ export function prepare(
     } else if ('clear' in change) {
       // A null would be answered with success and clear nothing.
       properties[mapped.property] = ''
+    } else if ('restore' in change) {
+      properties[mapped.property] = String(change.restore)
     } else {
       const converted = toCrm(change.set, described, mapped, context)
       if (converted.ok) properties[mapped.property] = String(converted.value)
       else leftOut.push({ field, code: converted.code, reason: converted.reason })
     }
   }
-  if (Object.keys(properties).length > 0) return { index, id, properties, leftOut }
+  if (Object.keys(properties).length > 0)
+    return { index, id, properties, leftOut, ...(own ? { own } : {}) }
   const unfit = leftOut.find(({ code }) => code !== notMapped)
   if (!unfit) return { id, status: 'unchanged' }
   return { id, status: 'rejected', code: unfit.code, field: unfit.field, reason: unfit.reason }

@@ -6,10 +6,11 @@ import {
   type CrmMapping,
   type DescribedField,
   type EntityMapping,
+  type OwnFields,
 } from '../../domain/mapping.ts'
 import { isOwnWrite } from '../../domain/mapping-stamp.ts'
 import type { FieldValue, SourceRecord } from '../../domain/record.ts'
-import type { CurrentRecord } from '../connector.ts'
+import type { CurrentRecord, OwnValues } from '../connector.ts'
 import type { HubspotApi } from './api.ts'
 import { batchSchema, modifiedProperty, paths, type HubspotEntity, type HubspotObject } from './wire.ts'
 
@@ -25,8 +26,7 @@ export function readProperties(
   return [
     ...new Set([
       ...propertiesOf(entityMap),
-      mapping.own.enrichedAt,
-      mapping.own.source,
+      ...Object.values(mapping.own),
       modifiedProperty[entity],
       mergedProperty,
     ]),
@@ -82,16 +82,28 @@ export function toCurrent(
   object: HubspotObject | undefined,
   entityMap: EntityMapping,
   fields: ReadonlyMap<string, DescribedField>,
+  own: OwnFields,
 ): CurrentRecord {
   if (!object) return { state: 'gone' }
   if (object.id !== id) return { state: 'merged', into: object.id }
   const values: Record<string, FieldValue> = {}
+  const raw: Record<string, FieldValue> = {}
   for (const [canonical, mapped] of Object.entries(entityMap.fields)) {
     const { property } = mapped
-    const value = fromCrm(object.properties[property], fields.get(property) ?? { type: 'text' }, mapped)
+    const text = object.properties[property]
+    if (text) raw[canonical] = text
+    const value = fromCrm(text, fields.get(property) ?? { type: 'text' }, mapped)
     if (value !== undefined) values[canonical] = value
   }
-  return { state: 'present', values }
+  return { state: 'present', values, raw, own: ownValues(object, own) }
+}
+
+function ownValues({ properties }: HubspotObject, own: OwnFields): OwnValues {
+  return Object.fromEntries(
+    Object.entries(own).flatMap(([name, property]) =>
+      properties[property] ? [[name, properties[property]]] : [],
+    ),
+  )
 }
 
 export function toSourceRecord(object: HubspotObject, entityMap: EntityMapping): SourceRecord {

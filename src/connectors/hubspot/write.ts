@@ -1,7 +1,7 @@
 import { RetriableError } from '../../domain/errors.ts'
 import { canonicalOf, type CrmMapping, type EntityMapping } from '../../domain/mapping.ts'
 import { writeStamp } from '../../domain/mapping-stamp.ts'
-import type { RecordPatch, WriteResult } from '../connector.ts'
+import type { OwnValues, RecordPatch, WriteResult } from '../connector.ts'
 import { refused, type HubspotApi } from './api.ts'
 import { prepare, type Input } from './prepare.ts'
 import { entityMapping, ownFieldsMissing, type HubspotProperties } from './properties.ts'
@@ -77,21 +77,18 @@ async function sendBatch(
   batch: Input[],
   settle: (input: Input, result: WriteResult) => void,
 ): Promise<Input[][]> {
-  const { own } = mapping
   const all = writableProperties(entityMap)
   const at = new Date(now()).toISOString()
   const answer = await api.call(batchSchema, {
     method: 'POST',
     path: paths.batchUpdate(entity),
     body: {
-      inputs: batch.map(({ id, index, properties }) => ({
+      inputs: batch.map(({ id, index, properties: written, own }) => ({
         id,
         objectWriteTraceId: String(index),
         properties: {
-          ...properties,
-          [own.status]: 'enriched',
-          [own.enrichedAt]: at,
-          [own.source]: writeStamp(all, properties),
+          ...written,
+          ...stampOf(mapping, own ?? { status: 'enriched', enrichedAt: at, source: writeStamp(all, written) }),
         },
       })),
     },
@@ -114,6 +111,14 @@ async function sendBatch(
   }
   for (const input of batch) settle(input, rejected(input, told(answer.refusal, answer.status), entityMap))
   return []
+}
+
+function stampOf({ own }: CrmMapping, values: OwnValues): Record<string, string> {
+  return {
+    [own.status]: String(values.status ?? ''),
+    [own.enrichedAt]: String(values.enrichedAt ?? ''),
+    [own.source]: String(values.source ?? ''),
+  }
 }
 
 function settleAll(

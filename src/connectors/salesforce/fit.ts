@@ -2,7 +2,7 @@ import { toCrm } from '../../domain/convert.ts'
 import { isBlank, type CrmMapping, type EntityMapping } from '../../domain/mapping.ts'
 import { writeStamp } from '../../domain/mapping-stamp.ts'
 import type { FieldValue, Patch } from '../../domain/record.ts'
-import type { LeftOut } from '../connector.ts'
+import type { LeftOut, OwnValues } from '../connector.ts'
 import type { DescribedObject, SalesforceField } from './schema-cache.ts'
 
 /** What is sent for one record: null clears a field, "" is never among the values. */
@@ -34,6 +34,8 @@ export function fitPatch(patch: Patch, mapping: EntityMapping, object: Described
     } else if ('clear' in change) {
       if (field.nillable) body[field.name] = null
       else leave('REQUIRED', `${field.name} cannot be blank`)
+    } else if ('restore' in change) {
+      body[field.name] = change.restore
     } else {
       const converted = toCrm(change.set, field, wanted, context)
       if (!converted.ok) leave(converted.code, `${field.name}: ${converted.reason}`)
@@ -46,19 +48,28 @@ export function fitPatch(patch: Patch, mapping: EntityMapping, object: Described
   return { body, leftOut }
 }
 
-/** Our own fields, with what is written: by them the write is shown, and recognised later. Absent ones are done without. */
+/**
+ * Our own fields, with what is written: by them the write is shown, and recognised later. With `before` they stand again
+ * as they stood then. Fields that the org lacks are done without.
+ */
 export function stampOf(
   body: Body,
   { entities, own }: CrmMapping,
   entity: string,
   object: DescribedObject,
   nowMs: number,
+  before?: OwnValues,
 ): Body {
   const mapped = Object.values(entities[entity]?.fields ?? {}).map(({ property }) => property)
+  const values: OwnValues = before ?? {
+    status: 'enriched',
+    enrichedAt: new Date(nowMs).toISOString(),
+    source: writeStamp(mapped, body),
+  }
   const stamp: Body = {
-    [own.status]: 'enriched',
-    [own.enrichedAt]: new Date(nowMs).toISOString(),
-    [own.source]: writeStamp(mapped, body),
+    [own.status]: values.status ?? null,
+    [own.enrichedAt]: values.enrichedAt ?? null,
+    [own.source]: values.source ?? null,
   }
   return Object.fromEntries(Object.entries(stamp).filter(([name]) => object.fields.get(name)?.writable))
 }

@@ -13,8 +13,8 @@ interface Wanted {
 /**
  * Our own fields and those that the mapping wants made, as they stand in the org. Custom fields are metadata of the org,
  * with rights of their own: they come with the package in `crm/salesforce` and are never made through the data API. What
- * is missing is answered as `would_create`, with what to do, on a dry run or not; without them records are written all the
- * same, but not marked, and our own writes are not recognised.
+ * is missing is answered as `missing`, with what to do, on a dry run or not; without them records are written all the same,
+ * but not marked, and our own writes are not recognised.
  */
 export function ownFields(mapping: CrmMapping, entity: string, object: DescribedObject): EnsuredField[] {
   return wanted(mapping, entity).map(({ name, label, types, length }) => {
@@ -23,7 +23,7 @@ export function ownFields(mapping: CrmMapping, entity: string, object: Described
       return {
         name,
         label,
-        status: 'would_create',
+        status: 'missing',
         reason: `deploy the package in crm/salesforce and give the integration user its permission set; it has ${entity}.${name}`,
       }
     }

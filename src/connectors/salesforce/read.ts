@@ -1,7 +1,8 @@
 import { fromCrm } from '../../domain/convert.ts'
-import type { EntityMapping } from '../../domain/mapping.ts'
+import type { EntityMapping, OwnFields } from '../../domain/mapping.ts'
+import type { StampValue } from '../../domain/mapping-stamp.ts'
 import type { FieldValue } from '../../domain/record.ts'
-import type { CurrentRecord } from '../connector.ts'
+import type { CurrentRecord, OwnValues } from '../connector.ts'
 import { querySchema, retrieveSchema, type Row } from './answers.ts'
 import type { SalesforceClient } from './client.ts'
 import { longId } from './ids.ts'
@@ -12,6 +13,7 @@ import { select, soqlText } from './soql.ts'
 export interface ReadDeps {
   client: SalesforceClient
   schema: SchemaCache
+  own: OwnFields
   /** Called with the account of each contact that was read: writing is ordered by it. */
   onAccount: (contactId: string, accountId: string | undefined) => void
 }
@@ -48,7 +50,7 @@ async function readWith(
     const answered = await deps.client.call(retrieveSchema, {
       method: 'POST',
       path: `/composite/sobjects/${sobject}`,
-      json: { ids: part, fields: fieldsToRead(mapping, object) },
+      json: { ids: part, fields: fieldsToRead(mapping, deps.own, object) },
       isRepeatable: true,
     })
     for (const row of answered) if (row) rows.set(row.Id, row)
@@ -61,7 +63,7 @@ async function readWith(
       const row = long === undefined ? undefined : rows.get(long)
       if (row) {
         if (object.fields.has('AccountId')) deps.onAccount(row.Id, textOf(row['AccountId']))
-        return [id, present(row, mapping, object)]
+        return [id, present(row, mapping, deps.own, object)]
       }
       return [id, (long === undefined ? undefined : fates.get(long)) ?? { state: 'gone' }]
     }),
@@ -94,21 +96,33 @@ async function readFates(
   return fates
 }
 
-function fieldsToRead(mapping: EntityMapping, object: DescribedObject): string[] {
-  const also = ['AccountId', 'IsConverted'].filter((name) => object.fields.has(name))
+function fieldsToRead(mapping: EntityMapping, own: OwnFields, object: DescribedObject): string[] {
+  const also = ['AccountId', 'IsConverted', ...Object.values(own)].filter((name) => object.fields.has(name))
   return [...new Set(['Id', ...also, ...mappedFields(mapping, object)])]
 }
 
-function present(row: Row, mapping: EntityMapping, object: DescribedObject): CurrentRecord {
+function present(row: Row, mapping: EntityMapping, own: OwnFields, object: DescribedObject): CurrentRecord {
   if (row['IsConverted'] === true) return { state: 'converted' }
   const found = flatten(row)
   const values: Record<string, FieldValue> = {}
+  const raw: Record<string, FieldValue> = {}
   for (const [canonical, wanted] of Object.entries(mapping.fields)) {
     const field = object.fields.get(wanted.property)
-    const value = field && fromCrm(found[wanted.property], field, wanted)
+    const standing = found[wanted.property]
+    if (isValue(standing)) raw[canonical] = standing
+    const value = field && fromCrm(standing, field, wanted)
     if (value !== undefined) values[canonical] = value
   }
-  return { state: 'present', values }
+  const ownValues: OwnValues = Object.fromEntries(
+    Object.entries(own).flatMap(([name, property]) =>
+      isValue(found[property]) ? [[name, found[property]]] : [],
+    ),
+  )
+  return { state: 'present', values, raw, own: ownValues }
+}
+
+function isValue(standing: StampValue): standing is FieldValue {
+  return standing !== null && standing !== undefined && standing !== ''
 }
 
 export function chunk<T>(all: readonly T[], size: number): T[][] {

@@ -111,7 +111,7 @@ async function plan(
 ): Promise<Planned[]> {
   const object = await deps.schema.describe(sobject)
   const mapping = deps.mapping.entities[sobject] as EntityMapping
-  return patches.flatMap(({ id, patch }, index): Planned[] => {
+  return patches.flatMap(({ id, patch, own }, index): Planned[] => {
     if (results[index]) return []
     const long = longId(id, object.keyPrefix)
     const { body, leftOut } = fitPatch(patch, mapping, object)
@@ -119,7 +119,7 @@ async function plan(
     if (long === undefined)
       results[index] = { id, status: 'skipped', reason: `it is not the id of a record of ${sobject}` }
     else if (Object.keys(body).length > 0) {
-      const stamp = stampOf(body, deps.mapping, sobject, object, deps.now())
+      const stamp = stampOf(body, deps.mapping, sobject, object, deps.now(), own)
       return [{ index, id: long, body: { ...body, ...stamp }, leftOut }]
     } else if (first) {
       results[index] = { id, status: 'rejected', code: first.code, field: first.field, reason: first.reason }
