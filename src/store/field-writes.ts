@@ -4,7 +4,7 @@ import type { Atomic } from '../domain/money.ts'
 import type { Currency } from '../domain/payment.ts'
 import type { FieldValue } from '../domain/record.ts'
 import type { Database } from './database.ts'
-import type { FieldWriteState, StoredValue, Tables } from './schema.ts'
+import type { FieldWriteState, Tables } from './schema.ts'
 import { finishTasks, type TaskResult } from './tasks.ts'
 import { pages } from './pages.ts'
 
@@ -150,7 +150,7 @@ export function createFieldWriteLedger(db: Database, { now }: { now: () => Date 
         const { field, new_value: value, state } = row
         if (state === 'intended') {
           if (!asked.has(row.task_id)) continue
-          const intent = { taskId: row.task_id, field, old: readOld(row.old_value).old, new: value }
+          const intent = { taskId: row.task_id, field, old: row.old_value, new: value }
           open.set(row.task_id, [...(open.get(row.task_id) ?? []), intent])
           continue
         }
@@ -183,7 +183,8 @@ export function createFieldWriteLedger(db: Database, { now }: { now: () => Date 
               entity,
               record_id: intent.recordId,
               field: intent.field,
-              old_value: storedOld(intent),
+              old_value: intent.old === null ? null : JSON.stringify(intent.old),
+              old_raw: intent.oldRaw === undefined ? null : JSON.stringify(intent.oldRaw),
               new_value: JSON.stringify(intent.new),
               lookup_key: intent.lookupKey,
               rule: intent.rule,
@@ -380,16 +381,6 @@ async function sharePrices(
     from mine join rest using (lookup_key) where field_writes.id = mine.id`.execute(tx)
 }
 
-function storedOld({ old, oldRaw }: Intent): string | null {
-  if (oldRaw !== undefined) return JSON.stringify({ shown: old, raw: oldRaw })
-  return old === null ? null : JSON.stringify(old)
-}
-
-function readOld(stored: StoredValue | null): { old: FieldValue | null; oldRaw?: FieldValue } {
-  if (stored === null || typeof stored !== 'object') return { old: stored }
-  return { old: stored.shown, oldRaw: stored.raw }
-}
-
 function asideOf(row: {
   field: string
   new_value: FieldValue | null
@@ -411,7 +402,8 @@ function toFieldWrite(row: {
   entity: string
   record_id: string
   field: string
-  old_value: StoredValue | null
+  old_value: FieldValue | null
+  old_raw: FieldValue | null
   new_value: FieldValue | null
   lookup_key: LookupKey | null
   price_atomic: bigint
@@ -428,7 +420,8 @@ function toFieldWrite(row: {
     entity: row.entity,
     recordId: row.record_id,
     field: row.field,
-    ...readOld(row.old_value),
+    old: row.old_value,
+    ...(row.old_raw === null ? {} : { oldRaw: row.old_raw }),
     new: row.new_value,
     lookupKey: row.lookup_key,
     priceAtomic: row.price_atomic,

@@ -16,8 +16,6 @@ export type RunState = 'planned' | 'scanning' | 'working' | 'stopped' | 'parked'
  * refused it.
  */
 export type FieldWriteState = 'intended' | 'written' | 'undone' | 'superseded' | 'rejected'
-/** With what the CRM held to the byte; without it in rows of earlier versions. */
-export type StoredValue = FieldValue | { shown: FieldValue | null; raw: FieldValue }
 export type LookupState = 'waiting' | 'parked' | 'answered' | 'failed'
 
 /** `handed_over`: its scan is done, and the workers do the rest. */
@@ -134,7 +132,8 @@ export interface Tables {
     entity: string
     record_id: string
     field: string
-    old_value: NullableJson<StoredValue>
+    old_value: NullableJson<FieldValue>
+    old_raw: NullableJson<FieldValue>
     new_value: NullableJson<FieldValue>
     lookup_key: LookupKey | null
     price_atomic: Generated<bigint>

@@ -196,7 +196,7 @@ async function eraseFieldWrites(tx: Transaction<Tables>, taskIds: readonly bigin
   if (taskIds.length === 0) return 0
   const { numUpdatedRows } = await tx
     .updateTable('field_writes')
-    .set({ old_value: null, new_value: null })
+    .set({ old_value: null, old_raw: null, new_value: null })
     .where('task_id', 'in', [...taskIds])
     .executeTakeFirst()
   return Number(numUpdatedRows)

@@ -3,7 +3,8 @@ export const byteForByte = `
 -- What stood in our own fields of the record before this task wrote to it; null: not known.
 alter table tasks add column own_before jsonb;
 
--- old_value may hold what the CRM held to the byte as well: {"shown": value or null, "raw": value}.
+-- old_value as the CRM held it, to the byte; null: nothing stood there, or the row is older than this column.
+alter table field_writes add column old_raw jsonb;
 -- The rule under which a value was written and a digest of where its field went; null in rows from before this column.
 alter table field_writes add column rule text;
 alter table field_writes add column mapping text;
