@@ -93,13 +93,11 @@ function readResult(document) {
   return {
     status,
     reason: text(reason),
-    fields: (Array.isArray(fields) ? fields : [])
-      .filter(isObject)
-      .map(({ name, label, value }) => ({
-        name: text(name),
-        label: text(label ?? name),
-        value: text(value),
-      })),
+    fields: (Array.isArray(fields) ? fields : []).filter(isObject).map(({ name, label, value }) => ({
+      name: text(name),
+      label: text(label ?? name),
+      value: text(value),
+    })),
     costUsd,
     enrichedAt: text(enrichedAt),
   }

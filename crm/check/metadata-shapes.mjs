@@ -1,0 +1,101 @@
+// The elements of each kind of metadata, as the Metadata API has them, as far as this package uses them.
+
+const flags = ['true', 'false']
+
+export const shapes = {
+  CustomField: {
+    required: ['fullName', 'label', 'type'],
+    optional: ['description', 'externalId', 'length', 'required', 'unique'],
+    values: { type: ['Text', 'DateTime', 'Url'], externalId: flags, required: flags, unique: flags },
+  },
+  QuickAction: {
+    required: ['label', 'lightningWebComponent', 'optionsCreateFeedItem', 'type'],
+    optional: ['actionSubtype'],
+    values: {
+      actionSubtype: ['ScreenAction', 'Action'],
+      optionsCreateFeedItem: flags,
+      type: ['LightningWebComponent'],
+    },
+  },
+  ApexClass: { required: ['apiVersion', 'status'], optional: [], values: { status: ['Active'] } },
+  LightningComponentBundle: {
+    required: ['apiVersion', 'isExposed', 'targets'],
+    optional: ['description', 'masterLabel', 'targetConfigs'],
+    values: { isExposed: flags },
+  },
+  ExternalCredential: {
+    required: ['authenticationProtocol', 'externalCredentialParameters', 'label'],
+    optional: ['description'],
+    values: { authenticationProtocol: ['Custom', 'Jwt', 'Basic', 'Oauth', 'AwsSv4'] },
+    children: {
+      externalCredentialParameters: {
+        required: ['parameterName', 'parameterType'],
+        optional: ['parameterGroup', 'sequenceNumber', 'parameterValue', 'description'],
+        values: { parameterType: ['NamedPrincipal', 'PerUserPrincipal', 'AuthHeader', 'AuthParameter'] },
+      },
+    },
+  },
+  NamedCredential: {
+    required: ['label', 'namedCredentialParameters', 'namedCredentialType'],
+    optional: [
+      'allowMergeFieldsInBody',
+      'allowMergeFieldsInHeader',
+      'calloutStatus',
+      'generateAuthorizationHeader',
+    ],
+    values: {
+      allowMergeFieldsInBody: flags,
+      allowMergeFieldsInHeader: flags,
+      calloutStatus: ['Enabled', 'Disabled'],
+      generateAuthorizationHeader: flags,
+      namedCredentialType: ['SecuredEndpoint'],
+    },
+    children: {
+      namedCredentialParameters: {
+        required: ['parameterName', 'parameterType'],
+        optional: ['externalCredential', 'parameterValue', 'description'],
+        values: { parameterType: ['Url', 'Authentication', 'HttpHeader'] },
+      },
+    },
+  },
+  PermissionSet: {
+    required: ['label'],
+    optional: [
+      'classAccesses',
+      'description',
+      'externalCredentialPrincipalAccesses',
+      'fieldPermissions',
+      'hasActivationRequired',
+      'objectPermissions',
+      'userPermissions',
+    ],
+    values: { hasActivationRequired: flags },
+    children: {
+      classAccesses: { required: ['apexClass', 'enabled'], optional: [], values: { enabled: flags } },
+      externalCredentialPrincipalAccesses: {
+        required: ['enabled', 'externalCredentialPrincipal'],
+        optional: [],
+        values: { enabled: flags },
+      },
+      fieldPermissions: {
+        required: ['editable', 'field', 'readable'],
+        optional: [],
+        values: { editable: flags, readable: flags },
+      },
+      objectPermissions: {
+        required: [
+          'allowCreate',
+          'allowDelete',
+          'allowEdit',
+          'allowRead',
+          'modifyAllRecords',
+          'object',
+          'viewAllRecords',
+        ],
+        optional: [],
+        values: {},
+      },
+      userPermissions: { required: ['enabled', 'name'], optional: [], values: { enabled: flags } },
+    },
+  },
+}

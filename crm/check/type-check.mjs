@@ -1,0 +1,26 @@
+import { spawnSync } from 'node:child_process'
+import { join, resolve } from 'node:path'
+
+const tsc = join(import.meta.dirname, '../../node_modules/typescript/bin/tsc')
+
+/**
+ * What the type checker says of the project in `folder`. Throws where it did not run.
+ *
+ * @param {string} folder
+ * @returns {{ file: string, line: number, message: string }[]}
+ */
+export function typeCheck(folder) {
+  const { status, stdout, stderr } = spawnSync(process.execPath, [tsc, '-p', folder, '--pretty', 'false'], {
+    cwd: folder,
+    encoding: 'utf8',
+  })
+  const found = [...stdout.matchAll(/^(\S.*?)\((\d+),\d+\): error (.*)$/gm)].map(
+    ([, file = '', line, message = '']) => ({
+      file: resolve(folder, file),
+      line: Number(line),
+      message,
+    }),
+  )
+  if (status !== 0 && found.length === 0) throw new Error(`tsc -p ${folder}: ${stdout}${stderr}`)
+  return found
+}
