@@ -1,11 +1,13 @@
 import type { Connector, ScanOptions } from '../connectors/connector.ts'
-import { RetriableError, type ConfigError } from '../domain/errors.ts'
+import type { ConfigError } from '../domain/errors.ts'
 import type { TaskStatus } from '../domain/words.ts'
 import { scan } from '../producers/scan.ts'
 import type { Run } from '../store/runs.ts'
 import type { Context } from './context.ts'
 import { startCrew } from './crew.ts'
+import { pause } from './pause.ts'
 import { preflight } from './preflight.ts'
+import { scanPatiently } from './scan-patiently.ts'
 
 export interface RunOptions {
   run: Run
@@ -30,8 +32,6 @@ export interface Progress {
 export type RunEnd = 'finished' | 'parked' | 'interrupted'
 
 const graceMs = 15_000
-const mostScanTries = 5
-const longestScanPauseMs = 60_000
 
 /**
  * Takes one run to its end in this process: scans, looks up, writes back. Ends `parked` when all that is left waits for
@@ -98,26 +98,6 @@ export async function runToEnd(context: Context, options: RunOptions): Promise<R
   return end
 }
 
-/** A scan that the source breaks off goes on behind its last page, as soon as the source says. */
-async function scanPatiently(
-  scanOn: () => Promise<number>,
-  leave: (ms: number, reason: string) => void,
-  signal: AbortSignal,
-): Promise<void> {
-  for (let tries = 0; !signal.aborted; tries += 1) {
-    try {
-      await scanOn()
-      return
-    } catch (error) {
-      if (signal.aborted) return
-      if (!(error instanceof RetriableError) || (error.countsAsTry && tries >= mostScanTries)) throw error
-      const waitMs = error.retryAfterMs ?? 1_000 * 2 ** tries
-      if (waitMs > longestScanPauseMs) return leave(waitMs, error.message)
-      await pause(waitMs, signal)
-    }
-  }
-}
-
 /** Looks at the ledger until no task of the run is open. Looking is cheap for small runs and rare for large ones. */
 async function untilDone(
   context: Context,
@@ -140,16 +120,4 @@ async function untilDone(
     const tookMs = performance.now() - startedMs
     await pause(Math.max(100, tookMs * 20), signal)
   }
-}
-
-function pause(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(end, ms)
-    signal.addEventListener('abort', end, { once: true })
-    function end(): void {
-      clearTimeout(timer)
-      signal.removeEventListener('abort', end)
-      resolve()
-    }
-  })
 }

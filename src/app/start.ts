@@ -7,6 +7,7 @@ import { crmNames, isConfigured, openConnector } from './connectors.ts'
 import type { Context } from './context.ts'
 import { startCrew } from './crew.ts'
 import { startRunKeeper } from './run-keeper.ts'
+import { startSchedules } from './schedules.ts'
 import { obeyOrder } from './spend-order.ts'
 
 export const roles = ['all', 'web', 'worker', 'scheduler'] as const
@@ -89,7 +90,10 @@ async function startScheduler(
   stops.push(() => Promise.all([resolver.stop(), orders.stop()]))
   const keeper = startRunKeeper(context)
   stops.push(() => keeper.stop())
-  parts.push('scheduler: settles charges in doubt, closes runs that are done')
+  const schedules = await startSchedules(context)
+  stops.push(() => schedules.stop(15_000))
+  const names = context.config.schedules.map(({ name }) => name).join(', ')
+  parts.push(`scheduler: ${names || 'no schedules'}; settles charges in doubt, closes runs that are done`)
 }
 
 async function startWeb(context: Context, parts: string[], stops: (() => Promise<unknown>)[]): Promise<void> {

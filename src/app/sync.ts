@@ -103,7 +103,8 @@ export async function syncEntity(
   return { end, summary: await summarise(context, run) }
 }
 
-async function sourceOf(context: Context, connector: Connector, job: SyncJob, signal: AbortSignal) {
+/** What of the connector is read: behind the watermark, or since a time. */
+export async function sourceOf(context: Context, connector: Connector, job: SyncJob, signal: AbortSignal) {
   const { since, limit, filter } = job
   const after = since ? undefined : await watermarks(context).get(keyOf(context, connector, job))
   return {
@@ -116,7 +117,7 @@ async function sourceOf(context: Context, connector: Connector, job: SyncJob, si
 }
 
 /** A look back with `--since` says nothing of what lies between: it leaves the watermark where it is. */
-async function moveWatermark(
+export async function moveWatermark(
   context: Context,
   connector: Connector,
   job: SyncJob,
@@ -136,15 +137,20 @@ function keyOf({ config }: Context, connector: Connector, job: SyncJob): Waterma
     connector: connector.name,
     entity: job.entity,
     // Another recipe wants other things of the same records: it has its own place in the source.
-    filter: [...(recipe === config.defaultRecipe ? [] : [`recipe ${recipe}`]), ...(job.filter.length > 0 ? [JSON.stringify(job.filter)] : [])].join(' '),
+    filter: [
+      ...(recipe === config.defaultRecipe ? [] : [`recipe ${recipe}`]),
+      ...(job.filter.length > 0 ? [JSON.stringify(job.filter)] : []),
+    ].join(' '),
   }
 }
 
-function openRun(
+/** `occasion` tells runs of the same job apart: without it an unfinished one is gone on with. */
+export function openRun(
   { runs, config }: Context,
   connector: Connector,
   job: SyncJob,
   state: 'planned' | 'scanning',
+  { trigger = 'sync', occasion }: { trigger?: string; occasion?: string } = {},
 ) {
   const object = connector.entities[job.entity] as ObjectKind
   const recipe = job.recipe ?? config.defaultRecipe
@@ -160,10 +166,10 @@ function openRun(
     object,
     entity: job.entity,
     recipe: config.recipes(object, recipe).name,
-    trigger: 'sync',
+    trigger,
     state,
     fingerprint: createHash('sha256')
-      .update(JSON.stringify([connector.name, source, recipe]))
+      .update(JSON.stringify([connector.name, source, recipe, ...(occasion === undefined ? [] : [occasion])]))
       .digest('hex'),
     source,
   })

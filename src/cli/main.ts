@@ -12,6 +12,7 @@ import { reconcileCommand } from './reconcile.ts'
 import { reportCommand } from './report.ts'
 import { runsCommand } from './runs.ts'
 import { sandboxCommand } from './sandbox.ts'
+import { schedulesCommand } from './schedules.ts'
 import { spendCommand } from './spend.ts'
 import { startCommand } from './start.ts'
 import { suppressCommand } from './suppress.ts'
@@ -32,6 +33,7 @@ for (const command of [
   csvCommand(),
   syncCommand(),
   startCommand(),
+  schedulesCommand(),
   applyCommand(),
   runsCommand(),
   spendCommand(),

@@ -34,9 +34,9 @@ export interface QueueWorker {
 }
 
 /** A worker that dies is noticed after the lock's time at most; see docs/decisions/queue.md for the numbers. */
-const workerOptions = { lockDuration: 15_000, stalledInterval: 5_000, maxStalledCount: 5 }
+export const workerOptions = { lockDuration: 15_000, stalledInterval: 5_000, maxStalledCount: 5 }
 /** Failures are kept in SQL with their reason; in Redis a finished job would only block its own id. */
-const jobOptions = { removeOnComplete: true, removeOnFail: true, stackTraceLimit: 3 }
+export const jobOptions = { removeOnComplete: true, removeOnFail: true, stackTraceLimit: 3 }
 
 /** The only place that knows BullMQ. Redis moves work and may be emptied at any moment; nothing here is the truth. */
 export function createQueues(
@@ -123,7 +123,7 @@ async function settle(job: Job, token: string | undefined, outcome: Outcome): Pr
   throw new DelayedError()
 }
 
-async function closeWithin(worker: Worker, graceMs: number): Promise<void> {
+export async function closeWithin(worker: Worker, graceMs: number): Promise<void> {
   let timer: NodeJS.Timeout | undefined
   const graceOver = new Promise<'over'>((resolve) => {
     timer = setTimeout(resolve, graceMs, 'over')

@@ -1,0 +1,12 @@
+/** Ends after so long, or at once when the signal fires. */
+export function pause(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(end, ms)
+    signal.addEventListener('abort', end, { once: true })
+    function end(): void {
+      clearTimeout(timer)
+      signal.removeEventListener('abort', end)
+      resolve()
+    }
+  })
+}

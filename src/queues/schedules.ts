@@ -1,0 +1,78 @@
+import { Queue, Worker } from 'bullmq'
+import type { Redis } from 'ioredis'
+import { z } from 'zod'
+import type { CronTimes } from './cron.ts'
+import { closeWithin, jobOptions, workerOptions, type QueueWorker } from './queues.ts'
+
+export const scheduleQueueName = 'schedule'
+
+const dueJob = z.object({ schedule: z.string() })
+const turnJob = z.object({ turn: z.string().regex(/^\d+$/).transform(BigInt) })
+
+export interface ScheduleQueue {
+  /** Makes BullMQ's job schedulers exactly these: others are added, changed and removed. */
+  keep(schedules: readonly (CronTimes & { name: string })[]): Promise<void>
+  /** Job schedulers that stand in Redis: fewer than were kept after it was emptied. */
+  count(): Promise<number>
+  /** Offers turns to whichever scheduler is free. One that is offered or in hand already is not offered twice. */
+  offer(turns: readonly bigint[]): Promise<void>
+  work(handlers: {
+    onDue: (schedule: string) => Promise<void>
+    onTurn: (turn: bigint) => Promise<void>
+  }): QueueWorker
+  close(): Promise<void>
+}
+
+/** As many scans at once as there are entities to scan, and room for the planned times that fall due meanwhile. */
+const concurrency = 16
+
+/**
+ * What moves schedules: BullMQ wakes one scheduler at each planned time, and hands each turn to one of them. What is due
+ * and what was done stands in SQL, where a planned time that Redis lost is found again.
+ */
+export function createScheduleQueue(
+  redis: Redis,
+  options: { prefix: string; onError: (error: Error) => void },
+): ScheduleQueue {
+  const base = { connection: redis, prefix: options.prefix }
+  const queue = new Queue(scheduleQueueName, { ...base, defaultJobOptions: jobOptions })
+  queue.on('error', options.onError)
+
+  return {
+    async keep(schedules) {
+      const wanted = new Set(schedules.map(({ name }) => name))
+      for (const { key } of await queue.getJobSchedulers())
+        if (!wanted.has(key)) await queue.removeJobScheduler(key)
+      for (const { name, cron, timeZone } of schedules) {
+        await queue.upsertJobScheduler(
+          name,
+          { pattern: cron, tz: timeZone },
+          { name: 'due', data: { schedule: name }, opts: jobOptions },
+        )
+      }
+    },
+    count: () => queue.getJobSchedulersCount(),
+    async offer(turns) {
+      if (turns.length === 0) return
+      await queue.addBulk(
+        turns.map((turn) => ({
+          name: 'turn',
+          data: { turn: String(turn) },
+          opts: { jobId: `turn-${turn}` },
+        })),
+      )
+    },
+    work({ onDue, onTurn }) {
+      const worker = new Worker(
+        scheduleQueueName,
+        (job) =>
+          job.name === 'turn' ? onTurn(turnJob.parse(job.data).turn) : onDue(dueJob.parse(job.data).schedule),
+        { ...base, ...workerOptions, concurrency },
+      )
+      worker.on('error', options.onError)
+      worker.on('failed', (_, error) => options.onError(error))
+      return { close: (graceMs) => closeWithin(worker, graceMs) }
+    },
+    close: () => queue.close(),
+  }
+}
