@@ -13,6 +13,8 @@ import { defaultRecipeName, type RecipeBook } from '../domain/recipes.ts'
 import { objectKinds, operations } from '../domain/words.ts'
 import type { Caps } from '../pay/budget.ts'
 import { basePolicy, type SpendingPolicy } from '../pay/policy.ts'
+import { deskConfig, deskSchema, type DeskConfig } from './desk-config.ts'
+import { httpConfig, httpSchema, type HttpConfig } from './http-config.ts'
 import { hubspotConfig, salesforceConfig, type HubspotConfig, type SalesforceConfig } from './crm-config.ts'
 import { version } from './version.ts'
 import { endpointNames, type Paths } from '../service/endpoints/paths.ts'
@@ -145,6 +147,9 @@ export const fileSchema = z.strictObject({
         .optional(),
     })
     .optional(),
+  /** Who may call the web role, and how. */
+  http: httpSchema.optional(),
+  desk: deskSchema.optional(),
   csv: z.strictObject({ synonyms: z.record(z.string(), z.array(z.string())).optional() }).optional(),
 })
 
@@ -203,6 +208,8 @@ export interface Config {
   redisPrefix: string
   host: string
   port: number
+  http: HttpConfig
+  desk: DeskConfig
   logLevel: string
 }
 
@@ -300,6 +307,8 @@ export function resolveConfig(env: Environment, file: z.output<typeof fileSchema
     redisPrefix: env.PAYDIRT_REDIS_PREFIX ?? 'paydirt',
     host: env.PAYDIRT_HOST ?? '127.0.0.1',
     port: env.PAYDIRT_PORT ?? 8080,
+    http: httpConfig(env, file.http),
+    desk: deskConfig(env, file.desk),
     logLevel: env.PAYDIRT_LOG_LEVEL ?? 'warn',
   }
 }

@@ -25,6 +25,7 @@ const usd = z.string().transform((text, context) => {
 const address = z.string().regex(/^0x[0-9a-fA-F]{40}$/, 'is not an address (0x and 40 hex digits)')
 const privateKey = z.string().regex(/^0x[0-9a-fA-F]{64}$/, 'is not a private key (0x and 64 hex digits)')
 const word = z.string().regex(/^[a-z][a-z0-9_]*$/, 'must be one lower-case word')
+const secret = z.string().min(16, 'must have 16 characters at least')
 const headerName = z.string().regex(/^[A-Za-z0-9-]+$/, 'is not the name of a header')
 
 /** Every variable that Paydirt reads (see the README). Read once; what is garbage is refused by its name. */
@@ -53,6 +54,13 @@ const environmentSchema = z.object({
   /** Where the web role listens. */
   PAYDIRT_HOST: z.string().min(1).optional(),
   PAYDIRT_PORT: z.coerce.number().int().min(0).max(65_535).optional(),
+  /** Where the outside reaches the web role: what callers sign, when a proxy stands before it. */
+  PAYDIRT_PUBLIC_URL: z.url({ protocol: /^https?$/, error: 'is not an http(s) URL' }).optional(),
+  PAYDIRT_SALESFORCE_SECRET: secret.optional(),
+  PAYDIRT_MONITOR_SECRET: secret.optional(),
+  PAYDIRT_MONITOR_HEADER: headerName.optional(),
+  /** Lets `admin` sign in to the desk; `paydirt password` makes it. */
+  PAYDIRT_ADMIN_PASSWORD_HASH: z.string().min(1).optional(),
   PAYDIRT_BUYER_TOKEN: z.string().min(1).optional(),
   HUBSPOT_ACCESS_TOKEN: z.string().min(1).optional(),
   HUBSPOT_CLIENT_ID: z.string().min(1).optional(),

@@ -22,12 +22,14 @@ import { createX402 } from '../pay/x402/protocol.ts'
 import { answerError } from '../service/answer-error.ts'
 import type { PreparedBulk } from '../service/bulk.ts'
 import { creditsOf, warningsOf } from '../service/schema/metadata.ts'
+import { createApiTokenLedger } from '../store/api-tokens.ts'
 import { createChargeJournal } from '../store/charges.ts'
 import type { Database } from '../store/database.ts'
 import { noteWarnings, type ServiceWarning } from '../store/service-warnings.ts'
 import { createTermsBook } from '../store/terms-book.ts'
 import { bulkRequest } from '../workers/bulk-request.ts'
 import type { Config } from './config.ts'
+import { createTokenLines } from './token-budget.ts'
 
 export interface PaymentsOptions {
   config: Config
@@ -60,6 +62,7 @@ export function createPayments(options: PaymentsOptions): Payments {
   const { config, db, now, account, chain } = options
   const warned = new Set<string>()
   const journal = options.journal(createChargeJournal(db, { now, newId: randomUUID }))
+  const tokenLines = createTokenLines(createApiTokenLedger(db, { now }))
   const payer = createPayer({
     journal,
     terms: createTermsBook(db, { now }),
@@ -69,7 +72,7 @@ export function createPayments(options: PaymentsOptions): Payments {
     protocols: protocolsOf(options),
     policy: config.policy,
     funds: account ? createFunds({ address: account.address, balanceOf: chain.balanceOf, now }) : noFunds,
-    budgetLines: (charge) => budgetLines(charge, config.caps),
+    budgetLines: async (charge) => [...budgetLines(charge, config.caps), ...(await tokenLines(charge))],
     freshUntil: options.freshUntil,
     errorFor: answerError,
     ledgerId: options.ledgerId,

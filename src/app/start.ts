@@ -1,7 +1,4 @@
-import { sql } from 'kysely'
 import { describeError } from '../domain/errors.ts'
-import { healthRoutes } from '../http/health.ts'
-import { startHttpServer } from '../http/server.ts'
 import { startRounds } from '../workers/rounds.ts'
 import { crmNames, isConfigured, openConnector } from './connectors.ts'
 import type { Context } from './context.ts'
@@ -9,6 +6,7 @@ import { startCrew } from './crew.ts'
 import { startRunKeeper } from './run-keeper.ts'
 import { startSchedules } from './schedules.ts'
 import { obeyOrder } from './spend-order.ts'
+import { startWebServer } from './web.ts'
 
 export const roles = ['all', 'web', 'worker', 'scheduler'] as const
 export type Role = (typeof roles)[number]
@@ -97,13 +95,7 @@ async function startScheduler(
 }
 
 async function startWeb(context: Context, parts: string[], stops: (() => Promise<unknown>)[]): Promise<void> {
-  const { config, database } = context
-  const engine = await context.openEngine()
-  const app = healthRoutes({
-    database: async () => void (await sql`select 1`.execute(database.db)),
-    redis: async () => void (await engine.redis.redis.ping()),
-  })
-  const server = await startHttpServer(app, { host: config.host, port: config.port })
-  stops.push(() => server.stop(5_000))
-  parts.push(`web: ${server.url} (/healthz, /readyz)`)
+  const web = await startWebServer(context)
+  stops.push(() => web.stop(5_000))
+  parts.push(`web: ${web.url} (/openapi.json, /readyz)`)
 }

@@ -8,6 +8,7 @@ import { explainCommand } from './explain.ts'
 import { exitStatus, reportError } from './exit.ts'
 import { forgetCommand } from './forget.ts'
 import { historyCommand } from './history.ts'
+import { passwordCommand } from './password.ts'
 import { reconcileCommand } from './reconcile.ts'
 import { reportCommand } from './report.ts'
 import { runsCommand } from './runs.ts'
@@ -17,6 +18,7 @@ import { spendCommand } from './spend.ts'
 import { startCommand } from './start.ts'
 import { suppressCommand } from './suppress.ts'
 import { syncCommand } from './sync.ts'
+import { tokenCommand } from './token.ts'
 import { undoCommand } from './undo.ts'
 import { walletCommand } from './wallet.ts'
 
@@ -44,7 +46,9 @@ for (const command of [
   undoCommand(),
   suppressCommand(),
   forgetCommand(),
+  tokenCommand(),
   walletCommand(),
+  passwordCommand(),
   doctorCommand(),
   sandboxCommand(),
 ]) {

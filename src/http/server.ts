@@ -1,7 +1,7 @@
 import { once } from 'node:events'
+import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { createAdaptorServer } from '@hono/node-server'
-import type { Hono } from 'hono'
 import { ConfigError } from '../domain/errors.ts'
 
 export interface HttpServer {
@@ -11,11 +11,17 @@ export interface HttpServer {
   stop(graceMs: number): Promise<void>
 }
 
+/** What is slow to say what it wants keeps no place: headers and body have to be here in this time. */
+const headersTimeoutMs = 10_000
+const requestTimeoutMs = 30_000
+
 export async function startHttpServer(
-  app: Hono,
+  app: { fetch: Parameters<typeof createAdaptorServer>[0]['fetch'] },
   options: { host: string; port: number },
 ): Promise<HttpServer> {
-  const server = createAdaptorServer({ fetch: app.fetch })
+  const server = createAdaptorServer({ fetch: app.fetch }) as Server
+  server.headersTimeout = headersTimeoutMs
+  server.requestTimeout = requestTimeoutMs
   const failed = once(server, 'error').then(([error]) => {
     const reason = (error as NodeJS.ErrnoException).code ?? 'unknown'
     throw new ConfigError(
@@ -32,7 +38,7 @@ export async function startHttpServer(
     async stop(graceMs) {
       const closed = once(server, 'close')
       server.close()
-      const timer = setTimeout(() => 'closeAllConnections' in server && server.closeAllConnections(), graceMs)
+      const timer = setTimeout(() => server.closeAllConnections(), graceMs)
       await closed
       clearTimeout(timer)
     },

@@ -11,7 +11,12 @@ import type { Purchase } from './purchase.ts'
 export interface PayerOptions extends AdmissionOptions, DispatchOptions {
   journal: ChargeJournal
   takeTurn: TakeTurn
-  budgetLines: (charge: { runId: string; connector: string; now: Date; currency: Currency }) => BudgetLine[]
+  budgetLines: (charge: {
+    runId: string
+    connector: string
+    now: Date
+    currency: Currency
+  }) => BudgetLine[] | Promise<BudgetLine[]>
   funds: Funds
   /** Names this ledger in every nonce: two ledgers with one wallet never draw the same one. */
   ledgerId: string
@@ -137,7 +142,12 @@ export function createPayer(options: PayerOptions): Payer {
         url: request.url,
         body: request.body,
         amountAtomic: terms.amountAtomic,
-        budget: options.budgetLines({ runId, connector, now: at, currency: currencyOf(terms.protocol) }),
+        budget: await options.budgetLines({
+          runId,
+          connector,
+          now: at,
+          currency: currencyOf(terms.protocol),
+        }),
         draw: (attempt) =>
           dispatch.protocolOf(terms).draw(terms, {
             seed: `${options.ledgerId}|${key}|${attempt}`,

@@ -25,6 +25,8 @@ export interface ButtonOptions {
   recipes: RecipeBook
   /** Undefined in a process that has no access to it: another one begins its tasks. */
   connector: (name: string) => Connector | undefined
+  /** Throws ConfigError while the entity cannot be written: our own fields are missing, or a right is. */
+  ready: (connector: Connector, entity: string) => Promise<void>
   suppressed: (subjects: readonly (readonly Mark[])[]) => Promise<ReadonlySet<number>>
   now: () => Date
   newRunId: () => string
@@ -82,6 +84,7 @@ export function createButton(options: ButtonOptions): Button {
     if (queued.length === 0) return
     let found: Map<string, FoundRecord>
     try {
+      await options.ready(connector, run.entity)
       found = await recordsById(
         connector,
         run.entity,

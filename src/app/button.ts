@@ -1,0 +1,53 @@
+import { randomBytes } from 'node:crypto'
+import { describeError } from '../domain/errors.ts'
+import type { Connector } from '../connectors/connector.ts'
+import { createButton, type Button } from '../producers/button.ts'
+import { createButtonLedger } from '../store/button-tasks.ts'
+import { createAdvance } from '../workers/advance.ts'
+import type { Context } from './context.ts'
+import { makeReady } from './sync.ts'
+
+/** What makes tasks of records by their ids, over the ledger of this context. */
+export function openButton(
+  context: Context,
+  { onReady }: { onReady: (group: { connector: string; entity: string }) => void },
+): Button {
+  const { config, database, log, lookups, now, runs, suppressions, tasks } = context
+  const advance = createAdvance({
+    lookups,
+    tasks,
+    recipes: config.recipes,
+    suppressed: suppressions.match,
+    onReady,
+    // The feeder of whichever process works looks several times a second.
+    onWanted: () => {},
+  })
+  const ready = createReadiness()
+  return createButton({
+    ledger: createButtonLedger(database.db, { now }),
+    runs,
+    lookups,
+    advance,
+    recipes: config.recipes,
+    connector: (name) => context.connectors.get(name),
+    ready,
+    suppressed: suppressions.match,
+    now,
+    newRunId: () => `r${now().getTime().toString(36)}${randomBytes(3).toString('hex')}`,
+    onError: (error) => log.warn({ problem: describeError(error) }, 'records that were asked for wait'),
+  })
+}
+
+/** What a sync makes sure of at its start, once a process and entity; what was missing is looked for again. */
+function createReadiness() {
+  const known = new Map<string, Promise<void>>()
+  return function ready(connector: Connector, entity: string): Promise<void> {
+    const name = `${connector.name}/${entity}`
+    const before = known.get(name)
+    if (before) return before
+    const made = makeReady(connector, [entity])
+    known.set(name, made)
+    made.catch(() => known.delete(name))
+    return made
+  }
+}

@@ -1,0 +1,94 @@
+import { createHash, createHmac, timingSafeEqual } from 'node:crypto'
+import type { ReplayBook } from '../../store/replays.ts'
+import type { Door, DoorRequest } from '../route.ts'
+import { refuse } from './caller.ts'
+
+export interface HubspotDoorOptions {
+  /** The app's client secret. Undefined: HubSpot may not call. */
+  clientSecret: string | undefined
+  replays: ReplayBook
+  now: () => Date
+  /** A signature of version 2 is taken too: it has no time, so what it starts must be safe to be asked for twice. */
+  allowsV2?: boolean
+}
+
+export const maxAgeMs = 5 * 60_000
+/** Two clocks are never the same. */
+export const skewMs = 10_000
+
+/** Lets in what HubSpot has signed: version 3 at most five minutes ago and not seen before. */
+export function hubspotDoor(options: HubspotDoorOptions): Door {
+  const { replays } = options
+
+  return {
+    security: 'hubspotSignature',
+    async open(request) {
+      const { clientSecret } = options
+      if (clientSecret === undefined)
+        throw refuse('hubspot_not_set_up', 'calls from HubSpot are not set up (HUBSPOT_CLIENT_SECRET)', 404)
+      const signature = request.headers.get('x-hubspot-signature-v3')
+      if (signature === null && options.allowsV2) {
+        checkV2(request, clientSecret)
+        return { kind: 'system', name: 'hubspot' }
+      }
+      if (signature === null) throw refuse('hubspot_unsigned', 'the request bears no X-HubSpot-Signature-v3')
+      const timestamp = request.headers.get('x-hubspot-request-timestamp') ?? ''
+      const nowMs = options.now().getTime()
+      const atMs = /^\d{13}$/.test(timestamp) ? Number(timestamp) : Number.NaN
+      // The signature first: a time that nobody signed says nothing.
+      if (!equal(signature, signV3(request, timestamp, clientSecret)))
+        throw refuse('hubspot_wrong_signature', 'the signature does not fit the request')
+      if (!(nowMs - atMs <= maxAgeMs)) throw refuse('hubspot_stale', 'the request was signed too long ago')
+      if (atMs - nowMs > skewMs) throw refuse('hubspot_future', 'the request was signed in the future')
+      const digest = createHash('sha256').update(`hubspot|${signature}`).digest('hex')
+      if (!(await replays.use(digest, new Date(atMs + maxAgeMs + skewMs))))
+        throw refuse('hubspot_replayed', 'this request was made before', 403)
+      return { kind: 'system', name: 'hubspot', giveBack: () => replays.giveBack(digest) }
+    },
+  }
+}
+
+/** HMAC-SHA256 over method, decoded URI, body and timestamp, in base64. */
+function signV3({ method, uri, body }: DoorRequest, timestamp: string, secret: string): string {
+  return createHmac('sha256', secret)
+    .update(`${method}${decodedUri(uri)}${body}${timestamp}`)
+    .digest('base64')
+}
+
+/** HubSpot decodes these alone before it signs, and leaves every other encoding as it stands. */
+const decoded: Record<string, string> = {
+  '%3A': ':',
+  '%2F': '/',
+  '%3F': '?',
+  '%40': '@',
+  '%21': '!',
+  '%24': '$',
+  '%27': "'",
+  '%28': '(',
+  '%29': ')',
+  '%2A': '*',
+  '%2C': ',',
+  '%3B': ';',
+}
+
+export function decodedUri(uri: string): string {
+  return uri.replace(/%[0-9A-Fa-f]{2}/g, (code) => decoded[code.toUpperCase()] ?? code)
+}
+
+/** SHA-256 over secret, method, URI as it was called, and body, in hex. */
+function checkV2({ method, uri, body, headers }: DoorRequest, secret: string): void {
+  const signature = headers.get('x-hubspot-signature')
+  if (signature === null) throw refuse('hubspot_unsigned', 'the request bears no signature of HubSpot')
+  const version = headers.get('x-hubspot-signature-version')
+  if (version !== 'v2')
+    throw refuse('hubspot_wrong_version', 'only signatures of version v2 and v3 are taken')
+  const expected = createHash('sha256').update(`${secret}${method}${uri}${body}`).digest('hex')
+  if (!equal(signature, expected))
+    throw refuse('hubspot_wrong_signature', 'the signature does not fit the request')
+}
+
+/** Takes the same time for every wrong text: both sides are hashed to one length first. */
+export function equal(given: string, expected: string): boolean {
+  const hash = (text: string) => createHash('sha256').update(text).digest()
+  return timingSafeEqual(hash(given), hash(expected))
+}

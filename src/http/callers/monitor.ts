@@ -1,0 +1,19 @@
+import type { Door } from '../route.ts'
+import { refuse } from './caller.ts'
+import { equal } from './hubspot.ts'
+
+/** Lets in a monitor's delivery by a header whose name and value were set on both sides: how it is signed is not documented. */
+export function monitorDoor(options: { header: string; secret: string | undefined }): Door {
+  return {
+    security: 'monitorSecret',
+    async open({ headers }) {
+      const { header, secret } = options
+      if (secret === undefined)
+        throw refuse('monitor_not_set_up', 'deliveries are not set up (PAYDIRT_MONITOR_SECRET)', 404)
+      const given = headers.get(header)
+      if (given === null) throw refuse('monitor_no_secret', 'the header with the secret is missing')
+      if (!equal(given, secret)) throw refuse('monitor_wrong_secret', 'the secret is another')
+      return { kind: 'system', name: 'monitor' }
+    },
+  }
+}

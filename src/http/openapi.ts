@@ -1,0 +1,139 @@
+import { z } from 'zod'
+import { problemSchema } from './problem.ts'
+import type { AnswerSpec, Route } from './route.ts'
+
+/** Refusals that a route with these traits may answer. */
+const refusals: { status: number; description: string; when: (route: Route) => boolean }[] = [
+  { status: 400, description: 'The body is not JSON', when: (route) => route.body !== undefined },
+  { status: 401, description: 'Who calls is not known', when: (route) => isGuarded(route) },
+  { status: 403, description: 'The caller may not do this', when: (route) => isGuarded(route) },
+  { status: 404, description: 'There is no such thing, or this is not set up', when: () => true },
+  { status: 413, description: 'The body is too large', when: (route) => route.method === 'post' },
+  { status: 415, description: 'The body is not sent as JSON', when: (route) => route.body !== undefined },
+  { status: 422, description: 'The input is wrong; `errors` say where', when: (route) => hasInput(route) },
+  { status: 429, description: 'Too many calls; `Retry-After` says when', when: (route) => isGuarded(route) },
+  { status: 500, description: 'A fault here', when: () => true },
+  { status: 503, description: 'Not available now', when: () => true },
+]
+
+const securitySchemes = {
+  apiToken: {
+    type: 'http',
+    scheme: 'bearer',
+    description: 'An API token (`paydirt token create`), with the scopes enrich, read or admin',
+  },
+  hubspotSignature: {
+    type: 'apiKey',
+    in: 'header',
+    name: 'X-HubSpot-Signature-v3',
+    description: 'With X-HubSpot-Request-Timestamp; workflow actions send X-HubSpot-Signature, version v2',
+  },
+  salesforce: {
+    type: 'apiKey',
+    in: 'header',
+    name: 'x-paydirt-signature',
+    description:
+      'v1=<hex HMAC-SHA256 of timestamp.nonce.METHOD.path.body>, with x-paydirt-timestamp and x-paydirt-nonce; or a JWT (RS256) as a bearer',
+  },
+  monitorSecret: {
+    type: 'apiKey',
+    in: 'header',
+    name: 'x-paydirt-monitor-secret',
+    description: 'The header’s name and value are settings',
+  },
+}
+
+/** The OpenAPI 3.1 document of these routes, from the schemas that check their requests. */
+export function openApiDocument(
+  routes: readonly Route[],
+  info: { version: string; url?: string | undefined },
+) {
+  const paths: Record<string, Record<string, unknown>> = {}
+  for (const each of routes) {
+    paths[each.path] = { ...paths[each.path], [each.method]: operationOf(each) }
+  }
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Paydirt',
+      version: info.version,
+      description: 'Enriches CRM records, one paid lookup at a time.',
+      license: { name: 'MIT', identifier: 'MIT' },
+    },
+    ...(info.url === undefined ? {} : { servers: [{ url: info.url }] }),
+    paths,
+    components: { securitySchemes, schemas: { Problem: schemaOf(problemSchema, 'output') } },
+  }
+}
+
+function operationOf(each: Route) {
+  const problems = refusals.filter(({ when, status }) => when(each) && !(status in each.answers))
+  return {
+    operationId: each.operationId,
+    summary: each.summary,
+    ...(each.description === undefined ? {} : { description: each.description }),
+    security: each.door.security === undefined ? [] : [{ [each.door.security]: [] }],
+    parameters: [...parametersOf(each.params, 'path'), ...parametersOf(each.query, 'query')],
+    ...(each.body
+      ? {
+          requestBody: {
+            required: true,
+            content: { 'application/json': { schema: schemaOf(each.body, 'input') } },
+          },
+        }
+      : {}),
+    responses: {
+      ...Object.fromEntries(
+        Object.entries(each.answers).map(([status, answer]) => [status, answerOf(answer)]),
+      ),
+      ...Object.fromEntries(
+        problems.map(({ status, description }) => [
+          String(status),
+          {
+            description,
+            content: { 'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' } } },
+          },
+        ]),
+      ),
+    },
+  }
+}
+
+function answerOf({ description, schema, contentType = 'application/json' }: AnswerSpec) {
+  return {
+    description,
+    ...(schema ? { content: { [contentType]: { schema: schemaOf(schema, 'output') } } } : {}),
+  }
+}
+
+function parametersOf(schema: z.ZodType | undefined, place: 'path' | 'query') {
+  if (!schema) return []
+  const { properties = {}, required = [] } = schemaOf(schema, 'input') as {
+    properties?: Record<string, Record<string, unknown>>
+    required?: string[]
+  }
+  return Object.entries(properties).map(([name, { description, ...rest }]) => ({
+    name,
+    in: place,
+    required: place === 'path' || required.includes(name),
+    ...(description === undefined ? {} : { description }),
+    schema: rest,
+  }))
+}
+
+function schemaOf(schema: z.ZodType, io: 'input' | 'output'): Record<string, unknown> {
+  const { $schema: _, ...rest } = z.toJSONSchema(schema, {
+    io,
+    target: 'draft-2020-12',
+    unrepresentable: 'any',
+  })
+  return rest
+}
+
+function isGuarded({ door }: Route): boolean {
+  return door.security !== undefined
+}
+
+function hasInput({ body, query, params }: Route): boolean {
+  return body !== undefined || query !== undefined || params !== undefined
+}

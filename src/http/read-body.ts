@@ -1,0 +1,40 @@
+import { Problem } from './problem.ts'
+
+/** Reads a body of at most `limit` bytes. What is larger is refused before it is held in memory. */
+export async function readBody(request: Request, limit: number): Promise<string> {
+  const announced = request.headers.get('content-length')
+  if (announced !== null && Number(announced) > limit) throw tooLarge(limit)
+  if (!request.body) return ''
+  const chunks: Uint8Array[] = []
+  let size = 0
+  for await (const chunk of request.body as unknown as AsyncIterable<Uint8Array>) {
+    size += chunk.byteLength
+    if (size > limit) throw tooLarge(limit)
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks).toString('utf8')
+}
+
+/** Throws 415 for another content type and 400 for what is no JSON, with the place where it stops being any. */
+export function parseJson(text: string, contentType: string | null, anyContentType = false): unknown {
+  const type = contentType?.split(';')[0]?.trim().toLowerCase()
+  if (!anyContentType && type !== 'application/json' && !type?.endsWith('+json')) {
+    throw new Problem(415, 'not_json', 'the body must be application/json')
+  }
+  try {
+    return JSON.parse(text)
+  } catch (error) {
+    const place = /position (\d+)/.exec((error as Error).message)?.[1]
+    throw new Problem(
+      400,
+      'malformed_json',
+      `the body is not JSON${place === undefined ? '' : ` (at character ${place})`}`,
+    )
+  }
+}
+
+function tooLarge(limit: number): Problem {
+  return new Problem(413, 'too_large', `the body may have ${limit / 1_000} kB at most`, {
+    headers: { connection: 'close' },
+  })
+}

@@ -1,0 +1,23 @@
+import { z } from 'zod'
+import { openApiDocument } from '../openapi.ts'
+import { anybody, route, type Route } from '../route.ts'
+
+/** What there is, for programs. */
+export function openApiRoute(
+  routes: () => readonly Route[],
+  info: { version: string; url: string | undefined },
+): Route {
+  let document: string | undefined
+  return route({
+    method: 'get',
+    path: '/openapi.json',
+    operationId: 'getOpenApi',
+    summary: 'This document',
+    door: anybody,
+    answers: { 200: { description: 'OpenAPI 3.1', schema: z.record(z.string(), z.unknown()) } },
+    async handle() {
+      document ??= JSON.stringify(openApiDocument(routes(), info))
+      return new Response(document, { headers: { 'content-type': 'application/json' } })
+    },
+  })
+}

@@ -1,0 +1,144 @@
+import { z } from 'zod'
+import { formatUsd } from '../../domain/money.ts'
+import { objectKinds } from '../../domain/words.ts'
+import type { Run, RunLedger } from '../../store/runs.ts'
+import type { TaskLedger } from '../../store/tasks.ts'
+import { assertMaySee } from '../callers/api-token.ts'
+import { wantsEvents, type EventStreams } from '../events.ts'
+import { Problem } from '../problem.ts'
+import { route, type Call, type Door, type Route } from '../route.ts'
+
+const params = z.object({ id: z.string().max(64) })
+type RunCall = Call<z.output<typeof params>, unknown, unknown>
+
+const count = z.int().min(0)
+const runSchema = z.object({
+  id: z.string(),
+  connector: z.string(),
+  object: z.enum(objectKinds),
+  entity: z.string(),
+  recipe: z.string(),
+  trigger: z.string().describe('sync, button, workflow, monitor …'),
+  state: z.enum(['scanning', 'working', 'stopped', 'parked', 'finished', 'failed']),
+  records: count,
+  startedAt: z.iso.datetime(),
+  finishedAt: z.iso.datetime().nullable(),
+  tasks: z.object({
+    queued: count,
+    looking_up: count,
+    ready: count,
+    written: count,
+    unchanged: count,
+    skipped: count,
+    rejected: count,
+    parked: count,
+  }),
+  spend: z.object({
+    currency: z.literal('USD'),
+    settled: z.string(),
+    inDoubt: z.string(),
+    lost: z.string(),
+  }),
+})
+
+export interface RunReader {
+  runs: Pick<RunLedger, 'get' | 'figures'>
+  tasks: Pick<TaskLedger, 'counts'>
+  onError: (error: unknown) => void
+}
+
+const everyMs = 500
+
+/** A run's figures, once or as they change. */
+export function runRoutes(reader: RunReader, streams: EventStreams, door: Door): Route[] {
+  async function runOf({ params: { id }, caller }: RunCall): Promise<Run> {
+    const run = await reader.runs.get(id)
+    if (!run || run.state === 'planned') throw new Problem(404, 'not_found', 'there is no run of this name')
+    const { token } = run.source
+    assertMaySee(caller, { token: typeof token === 'string' ? token : null })
+    return run
+  }
+
+  async function events(call: RunCall): Promise<Response> {
+    const { id } = await runOf(call)
+    return streams.open(call.context, ({ send, end }) => {
+      let isOver = false
+      let last = ''
+      let timer: NodeJS.Timeout | undefined
+      const look = async () => {
+        const run = await reader.runs.get(id)
+        if (!run || isOver) return end()
+        const document = await runJson(run, reader)
+        const text = JSON.stringify(document)
+        if (text !== last) send('run', document)
+        last = text
+        if (run.state === 'finished' || run.state === 'failed') return end()
+        timer = setTimeout(again, everyMs)
+      }
+      const again = () =>
+        void look().catch((error: unknown) => {
+          reader.onError(error)
+          end()
+        })
+      again()
+      return () => {
+        isOver = true
+        clearTimeout(timer)
+      }
+    })
+  }
+
+  return [
+    route({
+      method: 'get',
+      path: '/v1/runs/{id}',
+      operationId: 'getRun',
+      summary: 'How a run stands',
+      description: 'With `Accept: text/event-stream` the same as `/v1/runs/{id}/events`.',
+      door,
+      params,
+      isStream: true,
+      answers: { 200: { description: 'The run', schema: runSchema } },
+      async handle(call) {
+        return wantsEvents(call.context)
+          ? events(call)
+          : Response.json(await runJson(await runOf(call), reader))
+      },
+    }),
+    route({
+      method: 'get',
+      path: '/v1/runs/{id}/events',
+      operationId: 'followRun',
+      summary: 'A run as it changes',
+      description: 'Server-sent events named `run`, each with the whole run; the last one when it has ended.',
+      door,
+      params,
+      isStream: true,
+      answers: { 200: { description: 'The events', schema: z.string(), contentType: 'text/event-stream' } },
+      handle: events,
+    }),
+  ]
+}
+
+async function runJson(run: Run, { runs, tasks }: RunReader): Promise<z.input<typeof runSchema>> {
+  const [{ spend }, counts] = await Promise.all([runs.figures(run.id), tasks.counts(run.id)])
+  return {
+    id: run.id,
+    connector: run.connector,
+    object: run.object,
+    entity: run.entity,
+    recipe: run.recipe,
+    trigger: run.trigger,
+    state: run.state as z.input<typeof runSchema>['state'],
+    records: run.records,
+    startedAt: run.startedAt.toISOString(),
+    finishedAt: run.finishedAt?.toISOString() ?? null,
+    tasks: counts,
+    spend: {
+      currency: 'USD',
+      settled: formatUsd(spend.settledAtomic),
+      inDoubt: formatUsd(spend.inDoubtAtomic),
+      lost: formatUsd(spend.lostAtomic),
+    },
+  }
+}
