@@ -81,10 +81,15 @@ async function parkStopped(db: Database, now: Date): Promise<void> {
     from parked where waiting_for = key and status = 'looking_up'`.execute(db)
 }
 
-/** Made due and no more: the feeder takes them up like everything that is parked and whose time has come. */
-async function unparkStarted(db: Database, now: Date): Promise<void> {
+/** What was parked because its run was stopped, and the run is not any more. The tasks are open again in the same moment. */
+export async function unparkStarted(db: Database, now: Date): Promise<void> {
   await sql`
-    update lookups set due_at = ${now}
-    from runs where runs.id = lookups.run_id and runs.state in ('scanning', 'working', 'parked')
-      and lookups.state = 'parked' and code = ${runStoppedCode} and due_at > ${now}`.execute(db)
+    with resumed as (
+      update lookups set state = 'waiting', due_at = ${now}, queued_until = null, reason = null
+      from runs where runs.id = lookups.run_id and runs.state in ('scanning', 'working', 'parked')
+        and lookups.state = 'parked' and code = ${runStoppedCode}
+      returning key
+    )
+    update tasks set status = 'looking_up', reason = null, updated_at = ${now}
+    from resumed where waiting_for = key and status = 'parked'`.execute(db)
 }

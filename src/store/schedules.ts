@@ -1,5 +1,6 @@
 import { sql, type Selectable } from 'kysely'
 import type { Database } from './database.ts'
+import { unparkStarted } from './run-keeper.ts'
 import type { Tables, TurnCause, TurnState } from './schema.ts'
 
 export interface ScheduleState {
@@ -380,6 +381,7 @@ async function goOnWithRest(tx: Database, turn: Turn, at: Date): Promise<Turn> {
       .where('state', '=', 'stopped')
       .execute()
   }
+  await unparkStarted(tx, at)
   const cutOff = rest.find(({ scanned_at }) => scanned_at === null)
   if (!cutOff || turn.runId !== null) return turn
   await tx.updateTable('schedule_turns').set({ run_id: cutOff.run_id }).where('id', '=', turn.id).execute()

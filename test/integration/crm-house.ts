@@ -18,11 +18,11 @@ export type Properties = Record<string, string>
 /** Paydirt in this process in front of a HubSpot account of its own. */
 export async function openCrmHouse(
   sandbox: Sandbox,
-  options: { config?: FileConfig; overrides?: Overrides } = {},
+  options: { config?: FileConfig; overrides?: Overrides; env?: Record<string, string> } = {},
 ) {
   const hubspot = await startHubspotStandIn({ seed: testSeed(), companies: 0, contacts: 0, limits: roomy })
   const house = await openHouse(sandbox, {
-    env: { HUBSPOT_BASE_URL: hubspot.baseUrl, HUBSPOT_ACCESS_TOKEN: hubspot.token },
+    env: { HUBSPOT_BASE_URL: hubspot.baseUrl, HUBSPOT_ACCESS_TOKEN: hubspot.token, ...options.env },
     config: { connectors: quick, ...options.config },
     ...(options.overrides ? { overrides: options.overrides } : {}),
   })

@@ -1,0 +1,352 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
+import { fileSchema, type FileConfig } from '../../src/app/config.ts'
+import {
+  listSchedules,
+  pauseSchedule,
+  resumeSchedule,
+  runScheduleNow,
+  startSchedules,
+  startSync,
+  type Schedules,
+  type SchedulesOptions,
+} from '../../src/app/schedules.ts'
+import { start } from '../../src/app/start.ts'
+import { createScheduleQueue } from '../../src/queues/schedules.ts'
+import { companyAnswer } from '../../src/sandbox/data/company.ts'
+import { startSandbox, type Sandbox } from '../../src/sandbox/sandbox.ts'
+import { keepRuns } from '../../src/store/run-keeper.ts'
+import { createScheduleLedger } from '../../src/store/schedules.ts'
+import { openCrmHouse, quick, type CrmHouse } from './crm-house.ts'
+
+const nightly = {
+  connector: 'hubspot',
+  object: 'companies',
+  cron: '0 2 * * *',
+  timeZone: 'Europe/Berlin',
+} as const
+const windowed = { ...nightly, startNoLaterThan: '04:00', stopAt: '06:00' } as const
+
+let sandbox: Sandbox
+let house: CrmHouse
+let clock: Date
+const started: Schedules[] = []
+
+beforeAll(async () => void (sandbox = await startSandbox()))
+afterAll(() => sandbox.stop())
+afterEach(async () => {
+  for (const schedules of started.splice(0)) await schedules.stop(5_000)
+  await house.close()
+})
+
+async function open(schedules: FileConfig['schedules'], options: { realTime?: boolean } = {}) {
+  clock = new Date('2026-11-20T00:30:00Z')
+  house = await openCrmHouse(sandbox, {
+    config: { ...checked({ schedules }), connectors: quick },
+    env: { PAYDIRT_PORT: '0' },
+    ...(options.realTime ? {} : { overrides: { now: () => clock } }),
+  })
+}
+
+/** As the file is read: with its defaults. */
+function checked(config: FileConfig): FileConfig {
+  return fileSchema.parse(config) as FileConfig
+}
+
+async function scheduler(options: SchedulesOptions = {}): Promise<Schedules> {
+  // Only what a test calls for: rounds of their own would come at real times.
+  const schedules = await startSchedules(house.context, { everyMs: 3_600_000, ...options })
+  started.push(schedules)
+  return schedules
+}
+
+const at = (time: string) => void (clock = new Date(time))
+const turns = () => house.context.database.db.selectFrom('schedule_turns').selectAll().orderBy('id').execute()
+const until = <T>(condition: () => Promise<T>) => vi.waitFor(condition, { timeout: 20_000, interval: 20 })
+const statesAre = (states: string[]) =>
+  until(async () => expect((await turns()).map(({ state }) => state)).toEqual(states))
+const company = (name: string) => ({ name, profnet_url: urlOf(name) })
+const urlOf = (name: string) => `https://www.profnet.com/company/${name}`
+
+describe('a schedule', () => {
+  test('begins at its time, stops at the end of its window, and goes on the next night', async () => {
+    await open({ nightly: windowed })
+    const { context } = house
+    for (const name of ['alpha', 'beta', 'gamma']) house.add('companies', company(name))
+    const schedules = await scheduler()
+    expect(await listSchedules(context)).toMatchObject([
+      { name: 'nightly', isPaused: false, nextAt: new Date('2026-11-20T01:00:00Z'), last: [] },
+    ])
+    await schedules.look()
+    expect(await turns()).toEqual([])
+
+    at('2026-11-20T01:00:01Z')
+    await schedules.look()
+    await statesAre(['handed_over'])
+    const [first] = await turns()
+    expect(first).toMatchObject({
+      cause: 'cron',
+      planned_at: new Date('2026-11-20T01:00:00Z'),
+      start_by: new Date('2026-11-20T03:00:00Z'),
+      stop_at: new Date('2026-11-20T05:00:00Z'),
+    })
+    const runId = first?.run_id ?? ''
+    expect(await context.runs.get(runId)).toMatchObject({ state: 'working', records: 3, trigger: 'schedule' })
+
+    at('2026-11-20T04:59:59Z')
+    await schedules.look()
+    await keepRuns(context.database.db, clock)
+    expect((await context.runs.get(runId))?.state).toBe('working')
+    at('2026-11-20T05:00:00Z')
+    await schedules.look()
+    await statesAre(['stopped'])
+    await keepRuns(context.database.db, clock)
+    expect(await context.tasks.counts(runId)).toMatchObject({ parked: 3, looking_up: 0 })
+    expect(await context.lookups.lease(10, 1_000, false, { connectors: ['hubspot'] })).toEqual([])
+
+    const added = house.add('companies', company('delta'))
+    at('2026-11-21T01:00:00Z')
+    await schedules.look()
+    await statesAre(['handed_over', 'handed_over'])
+    const [, second] = await turns()
+    expect(second?.run_id).not.toBe(runId)
+    const records = await context.tasks.page(second?.run_id ?? '', 0, 10)
+    expect(records.map(({ recordId }) => recordId)).toContain(added)
+    await keepRuns(context.database.db, clock)
+    const due = await context.lookups.lease(10, 1_000, false, { connectors: ['hubspot'] })
+    expect(due).toHaveLength(4)
+    expect((await context.runs.get(runId))?.state).toBe('working')
+    // The new window holds for what went on.
+    at('2026-11-21T05:00:00Z')
+    await schedules.look()
+    await statesAre(['stopped', 'stopped'])
+  })
+
+  test('catches up once after nights without a scheduler, and calls a night past its window missed', async () => {
+    await open({ catching: { ...nightly }, strict: { ...windowed, object: 'contacts' } })
+    house.add('companies', company('alpha'))
+    await (await scheduler()).stop(0)
+    started.pop()
+    at('2026-11-23T09:00:00Z')
+    const schedules = await scheduler()
+    await schedules.look()
+    await until(async () =>
+      expect((await turns()).map(({ schedule, state, cause }) => [schedule, state, cause])).toEqual([
+        ['catching', 'handed_over', 'catch_up'],
+        ['strict', 'missed', 'catch_up'],
+      ]),
+    )
+    expect((await turns())[0]?.planned_at).toEqual(new Date('2026-11-23T01:00:00Z'))
+    await schedules.look()
+    expect(await turns()).toHaveLength(2)
+    const [, strict] = await listSchedules(house.context)
+    expect(strict?.last).toMatchObject([{ state: 'missed', reason: 'it could not begin within its window' }])
+  })
+
+  test('that is paused stays so over a restart, and after it goes on with its next time', async () => {
+    await open({ nightly })
+    await scheduler()
+    await pauseSchedule(house.context, 'nightly', 'ops')
+    await started.pop()?.stop(0)
+    at('2026-11-20T09:00:00Z')
+    const schedules = await scheduler()
+    await schedules.look()
+    expect(await turns()).toEqual([])
+    expect(await listSchedules(house.context)).toMatchObject([
+      { isPaused: true, pausedBy: 'ops', nextAt: null },
+    ])
+    await resumeSchedule(house.context, 'nightly')
+    await schedules.look()
+    expect(await turns()).toEqual([])
+    expect(await listSchedules(house.context)).toMatchObject([{ nextAt: new Date('2026-11-21T01:00:00Z') }])
+    at('2026-11-21T01:00:00Z')
+    await schedules.look()
+    await statesAre(['handed_over'])
+  })
+
+  test('has one run at a time: a turn waits for the run before it, and is missed when the next one is due', async () => {
+    await open({ hourly: { ...nightly, cron: '0 * * * *' } })
+    house.add('companies', company('alpha'))
+    const schedules = await scheduler({ retryMs: 60_000 })
+    at('2026-11-20T01:00:00Z')
+    await schedules.look()
+    await statesAre(['handed_over'])
+    at('2026-11-20T02:00:00Z')
+    await schedules.look()
+    await until(async () =>
+      expect((await turns())[1]).toMatchObject({ state: 'due', reason: 'waits for the run before it' }),
+    )
+    at('2026-11-20T03:00:00Z')
+    await schedules.look()
+    await statesAre(['handed_over', 'missed', 'due'])
+    const [first] = await turns()
+    await house.context.runs.setState(first?.run_id ?? '', 'finished')
+    at('2026-11-20T03:10:00Z')
+    await schedules.look()
+    await statesAre(['handed_over', 'missed', 'handed_over'])
+  })
+
+  test('is shared by two schedulers: each planned time is one turn, and a turn is taken once', async () => {
+    await open({ companies: nightly, contacts: { ...nightly, object: 'contacts' } })
+    house.add('companies', company('alpha'))
+    const both = [await scheduler(), await scheduler()]
+    at('2026-11-20T01:00:00Z')
+    await Promise.all(both.flatMap((each) => [each.look(), each.look()]))
+    await statesAre(['handed_over', 'handed_over'])
+    expect(await house.context.runs.list(10)).toHaveLength(2)
+  })
+
+  test('whose scheduler dies in mid scan is gone on with by another, with the same run and no record twice', async () => {
+    await open({ nightly })
+    for (let index = 0; index < 250; index += 1) house.add('companies', company(`c${index}`))
+    const { context } = house
+    at('2026-11-20T01:00:00Z')
+    const ledger = createScheduleLedger(context.database.db, { now: () => clock })
+    await scheduler()
+    await ledger.register(['nightly'])
+    // What a scheduler leaves behind that was killed after a page: a lease that nobody renews.
+    const id = await ledger.addTurn({
+      schedule: 'nightly',
+      connector: 'hubspot',
+      entity: 'companies',
+      recipe: null,
+      limit: null,
+      cause: 'cron',
+      plannedAt: clock,
+      startBy: null,
+      stopAt: null,
+    })
+    expect(await ledger.claim(id, 'the dead', { leaseMs: 60_000, retryMs: 1_000 })).toMatchObject({ id })
+    const { run } = await context.runs.open({
+      id: 'broken-off',
+      connector: 'hubspot',
+      object: 'company',
+      entity: 'companies',
+      recipe: 'profile',
+      trigger: 'schedule',
+      fingerprint: 'broken-off',
+      source: {},
+    })
+    await ledger.setRun(id, 'the dead', run.id)
+    for await (const page of house.connector.scan('companies', { limit: 100 })) {
+      await context.tasks.insertPage(
+        run.id,
+        page.records.map((record, index) => ({
+          ordinal: index + 1,
+          recordId: record.id,
+          identity: record.identity,
+          status: 'skipped',
+          lookupKey: null,
+          duplicateOf: null,
+          waitingFor: null,
+          reason: null,
+        })),
+        page.watermark,
+      )
+      break
+    }
+    const before = (await context.runs.get(run.id))?.records ?? 0
+    expect(before).toBeGreaterThan(0)
+    at('2026-11-20T01:00:59Z')
+    expect(await ledger.takable()).toEqual([])
+    at('2026-11-20T01:01:00Z')
+    await started[0]?.look()
+    await until(async () =>
+      expect((await turns()).find((turn) => turn.id === id)).toMatchObject({ state: 'handed_over' }),
+    )
+    const tasks = await context.tasks.page(run.id, 0, 1_000)
+    expect(tasks).toHaveLength(250)
+    expect(new Set(tasks.map(({ recordId }) => recordId)).size).toBe(250)
+  })
+
+  test('that a person must mend fails with its reason, and keeps nobody from the next turn', async () => {
+    await open({ nightly })
+    house.hubspot.auth.revokeAccessToken()
+    const schedules = await scheduler()
+    at('2026-11-20T01:00:00Z')
+    await schedules.look()
+    await statesAre(['failed'])
+    expect((await turns())[0]?.reason).toMatch(/token/i)
+    at('2026-11-21T01:00:00Z')
+    await schedules.look()
+    await statesAre(['failed', 'failed'])
+  })
+
+  test('is run now on demand, also while it is paused; and a sync is begun without a schedule', async () => {
+    await open({ nightly })
+    house.add('companies', company('alpha'))
+    const { context } = house
+    await pauseSchedule(context, 'nightly', 'ops')
+    await runScheduleNow(context, 'nightly')
+    const first = await startSync(context, { connector: 'hubspot', entity: 'contacts' })
+    expect(await startSync(context, { connector: 'hubspot', entity: 'contacts' })).toEqual(first)
+    await expect(startSync(context, { connector: 'hubspot', entity: 'Lead' })).rejects.toThrow(/no Lead/)
+    await expect(runScheduleNow(context, 'weekly')).rejects.toThrow(
+      /no schedule weekly; the config has nightly/,
+    )
+    const schedules = await scheduler()
+    await schedules.look()
+    await statesAre(['handed_over', 'handed_over'])
+    expect((await turns()).map(({ cause }) => cause)).toEqual(['run_now', 'request'])
+    expect(await context.runs.get(first.runId)).toMatchObject({ trigger: 'request', entity: 'contacts' })
+  })
+})
+
+describe('schedules in the config', () => {
+  test('name no object or CRM that there is not', async () => {
+    await open({ nightly: { ...nightly, object: 'Lead' } })
+    await expect(startSchedules(house.context)).rejects.toThrow(/schedules\.nightly: hubspot has no Lead/)
+    await house.close()
+    await open({ nightly: { ...nightly, connector: 'salesforce' } })
+    await expect(startSchedules(house.context)).rejects.toThrow(
+      /schedules\.nightly: salesforce is not set up/,
+    )
+  })
+
+  test('that are gone from it are gone from Redis too, and come back when Redis was emptied', async () => {
+    await open({ nightly })
+    const { redis } = (await house.context.openEngine()).redis
+    const queue = createScheduleQueue(redis, {
+      prefix: house.context.config.redisPrefix,
+      onError: () => {},
+    })
+    await queue.keep([
+      { name: 'old', cron: '0 3 * * *', timeZone: 'UTC' },
+      { name: 'nightly', cron: '0 3 * * *', timeZone: 'UTC' },
+    ])
+    const schedules = await scheduler()
+    expect(await queue.count()).toBe(1)
+    await queue.keep([])
+    await schedules.look()
+    expect(await queue.count()).toBe(1)
+    await queue.close()
+  })
+})
+
+test('BullMQ wakes the schedule each second, and the whole service carries the run to its end', async () => {
+  await open({ often: { ...nightly, cron: '* * * * * *', timeZone: 'UTC' } }, { realTime: true })
+  const { context } = house
+  const names = Array.from({ length: 10 }, (_, index) => `often-${index}`)
+  const answers = names.map((name) => companyAnswer(urlOf(name)).data)
+  const ids = names.map((name) => house.add('companies', company(name)))
+  const running = await start(context, 'all')
+  try {
+    await until(async () => {
+      const done = (await turns()).filter(({ cause, state }) => cause === 'cron' && state === 'handed_over')
+      const states = await Promise.all(done.map(async ({ run_id: run }) => context.runs.get(run ?? '')))
+      expect(states.filter((run) => run?.state === 'finished').length).toBeGreaterThanOrEqual(2)
+    })
+  } finally {
+    await running.stop()
+  }
+  const filled = answers.filter((answer) => answer?.description).length
+  expect(filled).toBeGreaterThan(3)
+  expect(ids.filter((id) => house.seen('companies').get(id)?.['description']).length).toBe(filled)
+  const all = await turns()
+  const planned = all.map(({ planned_at: plannedAt }) => plannedAt.getTime())
+  expect(new Set(planned).size).toBe(planned.length)
+  // One run at a time: each was closed before the next was opened.
+  const runs = (await context.runs.list(100)).filter(({ finishedAt }) => finishedAt !== null).reverse()
+  for (const [index, run] of runs.slice(1).entries())
+    expect(run.startedAt.getTime()).toBeGreaterThanOrEqual(runs[index]?.finishedAt?.getTime() ?? Infinity)
+  expect((await house.transfers()).length).toBe((await house.nonces()).length)
+})
