@@ -14,11 +14,11 @@ export function typeCheck(folder) {
     cwd: folder,
     encoding: 'utf8',
   })
-  const found = [...stdout.matchAll(/^(\S.*?)\((\d+),\d+\): error (.*)$/gm)].map(
+  const found = [...stdout.matchAll(/^(\S.*?)\((\d+),\d+\): error (.*(?:\n .*)*)$/gm)].map(
     ([, file = '', line, message = '']) => ({
       file: resolve(folder, file),
       line: Number(line),
-      message,
+      message: message.replaceAll(/\n\s+/g, ' '),
     }),
   )
   if (status !== 0 && found.length === 0) throw new Error(`tsc -p ${folder}: ${stdout}${stderr}`)
