@@ -27,6 +27,7 @@ import { startRounds } from '../workers/rounds.ts'
 import { openButton } from './button.ts'
 import { crmNames, isConfigured, openConnector } from './connectors.ts'
 import type { Context } from './context.ts'
+import { openDesk } from './desk.ts'
 import { reach } from './reach.ts'
 import { version } from './version.ts'
 
@@ -91,6 +92,12 @@ export async function startWebServer(context: Context): Promise<Web> {
     onError: (error, requestId) =>
       log.error({ problem: describeError(error), requestId }, 'a request failed'),
   })
+  const desk = await openDesk(context, {
+    signal: stopping.signal,
+    onDenied: (kind) => void countCallRefusal(db, `desk_${kind}`, now()).catch(onError),
+  })
+  releases.push(() => desk.close())
+  app.route('/', desk.app as unknown as Hono<HttpEnv>)
   const rounds = [
     startRounds({ work: async () => void (await button.beginForgotten(names)), pauseMs: 5_000, onError }),
     startRounds({

@@ -1,0 +1,148 @@
+import { privateKeyToAccount } from 'viem/accounts'
+import type { Hono } from 'hono'
+import { describeError } from '../domain/errors.ts'
+import { parseUsd } from '../domain/money.ts'
+import type { DeskEnv } from '../http/desk/access/gate.ts'
+import { shared } from '../http/desk/live.ts'
+import type { DeskPorts, PaceNow } from '../http/desk/ports.ts'
+import { queueBoard } from '../http/desk/queue-board.ts'
+import { deskRoutes } from '../http/desk/routes.ts'
+import { createQueueBoard, type QueueBoard } from '../queues/board.ts'
+import { createAuditLog } from '../store/audit.ts'
+import { keepReconciliation } from '../store/desk-reconciliation.ts'
+import { createSessionLedger } from '../store/sessions.ts'
+import { crmNames, isConfigured } from './connectors.ts'
+import type { Context, Engine } from './context.ts'
+import { deskAccess } from './desk-config.ts'
+import { settingsSections } from './desk-settings.ts'
+import { storyOf } from './desk-story.ts'
+import { reconcile } from './reconcile.ts'
+import { listSchedules, pauseSchedule, resumeSchedule, startSync } from './schedules.ts'
+import { setSpending } from './spend-order.ts'
+
+export interface Desk {
+  /** To be mounted at the root. */
+  app: Hono<DeskEnv>
+  close(): Promise<void>
+}
+
+export interface DeskOverrides {
+  /** Fires when the server stops. */
+  signal: AbortSignal
+  onDenied?: (kind: string) => void
+}
+
+/**
+ * Throws ConfigError when the desk would stand open to others than those at this machine. With `desk.users` or a proxy
+ * set, everybody signs in.
+ */
+export async function openDesk(context: Context, { signal, onDenied }: DeskOverrides): Promise<Desk> {
+  const { config, database, log, now, spendSwitch } = context
+  const { db } = database
+  const access = deskAccess(config.desk, config.host)
+  const engine = await context.openEngine()
+  const board = createQueueBoard(engine.redis.redis, {
+    prefix: config.redisPrefix,
+    onError: (error) => log.debug({ message: error.message }, 'queue board'),
+  })
+  const audit = createAuditLog(db, { now })
+  const { idleMs, lifetimeMs } = config.desk
+  const app = deskRoutes({
+    db,
+    now,
+    access,
+    sessions: createSessionLedger(db, { now, idleMs, lifetimeMs }),
+    audit,
+    spendSwitch,
+    caps: { ...config.caps, maxPriceAtomic: config.policy.maxPriceAtomic },
+    ports: deskPorts(context, engine, board),
+    board: queueBoard(board),
+    signal,
+    onError: (error) => log.warn({ problem: describeError(error) }, 'the desk met an error'),
+    onDenied,
+  })
+  return { app, close: () => board.close() }
+}
+
+const walletFreshMs = 20_000
+
+function deskPorts(context: Context, engine: Engine, board: QueueBoard): DeskPorts {
+  const { config, chain, now } = context
+  const address = config.walletKey && privateKeyToAccount(config.walletKey).address
+  const balance = shared(
+    async () => address && (await chain.balanceOf(address).catch(() => undefined)),
+    walletFreshMs,
+  )
+  return {
+    syncable: () =>
+      crmNames
+        .filter((name) => isConfigured(config, name))
+        .map((connector) => ({
+          connector,
+          entities: Object.keys(context.connectors.get(connector)?.entities ?? {}),
+        })),
+    startSync: async (connector, entity) => ({
+      ...(await startSync(context, { connector, entity })),
+      resumed: false,
+    }),
+    stopSpending: (reason) => context.spendSwitch.stop(reason),
+    resumeSpending: () => setSpending(context, 'resume'),
+    wallet: async () => (address ? { address, balanceAtomic: await balance() } : undefined),
+    pace: () => engine.pacer.snapshot().catch((): PaceNow | undefined => undefined),
+    queues: () => board.depths().catch(() => []),
+    story: (name) => storyOf(context, name),
+    settings: () => settingsSections(context),
+    reconcile: address && (() => compare(context, engine, address)),
+    schedules: {
+      async list() {
+        return (await listSchedules(context)).map((schedule) => ({
+          name: schedule.name,
+          connector: schedule.connector,
+          entity: schedule.object ?? 'all objects',
+          when: `${schedule.cron} ${schedule.timeZone}`,
+          window: windowOf(schedule),
+          isPaused: schedule.isPaused,
+          nextAt: schedule.nextAt ?? undefined,
+          lastAt: schedule.last.map(({ changedAt }) => changedAt).sort((a, b) => +b - +a)[0],
+        }))
+      },
+      pause: (name, by) => pauseSchedule(context, name, by),
+      resume: (name) => resumeSchedule(context, name),
+    },
+  }
+
+  function windowOf({
+    startNoLaterThan,
+    stopAt,
+  }: {
+    startNoLaterThan?: string | undefined
+    stopAt?: string | undefined
+  }) {
+    const parts = [
+      ...(startNoLaterThan === undefined ? [] : [`starts by ${startNoLaterThan}`]),
+      ...(stopAt === undefined ? [] : [`stops at ${stopAt}`]),
+    ]
+    return parts.length > 0 ? parts.join(', ') : undefined
+  }
+
+  async function compare(of: Context, { resolve }: Engine, wallet: string) {
+    await resolve(0)
+    const result = await reconcile(of, wallet)
+    const differenceAtomic = signed(result.difference)
+    await keepReconciliation(
+      of.database.db,
+      {
+        at: now(),
+        differenceAtomic,
+        differences: result.differences.length,
+        inDoubtAtomic: parseUsd(result.ledger.inDoubt),
+      },
+      result,
+    )
+    return { differences: result.differences.length, difference: result.difference }
+  }
+}
+
+function signed(text: string): bigint {
+  return text.startsWith('-') ? -parseUsd(text.slice(1)) : parseUsd(text)
+}

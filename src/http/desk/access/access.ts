@@ -1,0 +1,50 @@
+import { BlockList, isIP } from 'node:net'
+import type { DeskRole } from '../../../store/sessions.ts'
+
+/** Who may use the desk, as config and environment say. */
+export interface DeskAccess {
+  /** Nobody is set up and the server listens on the loopback: whoever sits at this machine is admin. */
+  isOpen: boolean
+  users: { name: string; passwordHash: string; role: DeskRole }[]
+  proxy: TrustedProxy | undefined
+  /** Names (without port) under which the desk answers. Empty: under any, since every visitor must sign in. */
+  hosts: string[]
+}
+
+export interface TrustedProxy {
+  isTrusted: (address: string | undefined) => boolean
+  /** The header in which it names the user that it has signed in. Absent: it only forwards. */
+  userHeader: string | undefined
+  roles: Record<string, DeskRole>
+  /** Of users whom `roles` does not name; absent: they are turned away. */
+  defaultRole: DeskRole | undefined
+}
+
+export const loopbackHosts = ['localhost', '127.0.0.1', '[::1]']
+
+/** Addresses and networks such as `10.0.0.0/8`. Throws RangeError naming what is neither. */
+export function addressMatcher(ranges: readonly string[]): (address: string | undefined) => boolean {
+  const list = new BlockList()
+  for (const range of ranges) {
+    const [address = '', bits] = range.split('/')
+    const family = isIP(address)
+    const width = family === 4 ? 32 : 128
+    const prefix = bits === undefined ? width : Number(bits)
+    if (family === 0 || !Number.isInteger(prefix) || prefix < 0 || prefix > width) {
+      throw new RangeError(`not an address or network: ${range}`)
+    }
+    list.addSubnet(address, prefix, family === 4 ? 'ipv4' : 'ipv6')
+  }
+  return (raw) => {
+    if (raw === undefined) return false
+    const address = raw.replace(/^::ffff:(?=\d+\.)/i, '')
+    const family = isIP(address)
+    return family !== 0 && list.check(address, family === 4 ? 'ipv4' : 'ipv6')
+  }
+}
+
+const rank: Record<DeskRole, number> = { viewer: 0, operator: 1, admin: 2 }
+
+export function mayAct(role: DeskRole, needed: DeskRole): boolean {
+  return rank[role] >= rank[needed]
+}

@@ -1,0 +1,75 @@
+/* What the pages do beyond reloading: parts of them are replaced as they change. Without this file everything works. */
+;(() => {
+  const page = document.body.dataset.live
+  if (!page || !('EventSource' in window)) return
+
+  let source
+  function listen() {
+    if (source || document.hidden) return
+    source = new EventSource('/desk/events?page=' + encodeURIComponent(page))
+    source.addEventListener('region', (event) => {
+      const { id, html } = JSON.parse(event.data)
+      const region = document.getElementById(id)
+      if (region) replace(region, html)
+      document.documentElement.dataset.liveAt = String(Date.now())
+    })
+    source.addEventListener('signed-out', () => {
+      leave()
+      location.reload()
+    })
+  }
+  function leave() {
+    if (source) source.close()
+    source = undefined
+  }
+
+  /* Whoever is in the middle of a question keeps it open. */
+  function replace(region, html) {
+    if (region.querySelector('details[open]') && region.contains(document.activeElement)) return
+    const next = region.cloneNode(false)
+    next.innerHTML = html
+    morph(region, next)
+  }
+
+  /* Changes what differs and leaves the rest, so that focus, selection and transitions stay. */
+  function morph(from, to) {
+    const [old, fresh] = [[...from.childNodes], [...to.childNodes]]
+    for (let i = 0; i < Math.max(old.length, fresh.length); i++) {
+      const [a, b] = [old[i], fresh[i]]
+      if (!b) a.remove()
+      else if (!a) from.append(b)
+      else if (a.nodeType !== b.nodeType || a.nodeName !== b.nodeName) a.replaceWith(b)
+      else if (a.nodeType !== Node.ELEMENT_NODE) {
+        if (a.nodeValue !== b.nodeValue) a.nodeValue = b.nodeValue
+      } else {
+        for (const { name } of Array.from(a.attributes)) {
+          if (!b.hasAttribute(name) && !(a.nodeName === 'DETAILS' && name === 'open')) a.removeAttribute(name)
+        }
+        for (const { name, value } of b.attributes) {
+          if (a.getAttribute(name) !== value) a.setAttribute(name, value)
+        }
+        morph(a, b)
+      }
+    }
+  }
+
+  document.addEventListener('visibilitychange', () => (document.hidden ? leave() : listen()))
+  addEventListener('pagehide', leave)
+  listen()
+})()
+
+/* An open question is closed by Escape or by looking elsewhere. */
+;(() => {
+  const close = (except) => {
+    for (const ask of document.querySelectorAll('details.ask[open]')) {
+      if (ask !== except) ask.removeAttribute('open')
+    }
+  }
+  document.addEventListener('keydown', (event) => {
+    if (event.key !== 'Escape') return
+    const inside = document.activeElement && document.activeElement.closest('details.ask[open]')
+    if (inside) inside.querySelector('summary').focus()
+    close()
+  })
+  document.addEventListener('click', (event) => close(event.target.closest('details.ask')))
+})()

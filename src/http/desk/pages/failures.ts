@@ -1,0 +1,74 @@
+import { html } from 'hono/html'
+import type { FailureGroup } from '../../../store/desk-failures.ts'
+import { mayAct } from '../access/access.ts'
+import { ago, counted, words } from '../view/format.ts'
+import { csrf, type Page, type Shell } from '../view/layout.ts'
+import { badge, empty, goesOn, type Markup } from '../view/parts.ts'
+import { recordLink } from './run.ts'
+
+export function failuresPage(groups: FailureGroup[], days: number, shell: Shell): Page {
+  const records = groups.reduce((sum, group) => sum + group.records, 0)
+  return {
+    title: 'Failures',
+    lead:
+      groups.length === 0
+        ? 'Grouped by their cause.'
+        : `${counted(records, 'record')} in ${counted(groups.length, 'group')}, by their cause.`,
+    current: '/failures',
+    body: html`${
+        groups.length === 0
+          ? html`<section class="card">
+              ${empty(`Nothing is parked, and nothing was rejected in the last ${days} days.`)}
+            </section>`
+          : html`<ul class="failures">
+              ${groups.map((group) => item(group, shell))}
+            </ul>`
+      }
+      <p class="note">Parked work is shown whatever its age, rejected records for ${days} days.</p>`,
+  }
+}
+
+function item(group: FailureGroup, { visitor, now }: Shell): Markup {
+  const { id, status, code, reason, records, runs, resumesAt, lastAt, example } = group
+  const may = visitor.role !== undefined && mayAct(visitor.role, 'operator')
+  return html`<li class="card failure" data-group="${id}">
+    <div class="failure-text">
+      <h2>${reason}</h2>
+      <p class="meta">
+        ${badge(status)}${code ? html` <span class="badge quiet">${words(code)}</span>` : ''}
+        <span>${counted(records, 'record')} of ${counted(runs, 'run')}</span>
+        <span>last ${ago(lastAt, now)}</span>
+        ${status === 'parked' ? html`<span>goes on ${goesOn(resumesAt, now)}</span>` : ''}
+        <span>for example ${recordLink(example, example.recordId)}</span>
+      </p>
+    </div>
+    ${
+      may
+        ? html`<div class="failure-actions">
+            <form method="post" action="/failures/retry">
+              ${csrf(visitor)}<input type="hidden" name="group" value="${id}" /><button
+                type="submit"
+                aria-label="Try again: ${counted(records, 'record')}, ${reason}"
+              >
+                Try again
+              </button>
+            </form>
+            ${
+              status === 'parked'
+                ? html`<details class="ask">
+                    <summary aria-label="Skip ${counted(records, 'record')}, ${reason}">Skip</summary>
+                    <form method="post" action="/failures/skip">
+                      ${csrf(visitor)}<input type="hidden" name="group" value="${id}" />
+                      <p>
+                        ${counted(records, 'record')} will end as skipped. A later run may take them up again.
+                      </p>
+                      <button class="danger" type="submit">Yes, skip them</button>
+                    </form>
+                  </details>`
+                : ''
+            }
+          </div>`
+        : ''
+    }
+  </li>`
+}

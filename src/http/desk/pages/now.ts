@@ -1,0 +1,252 @@
+import { html } from 'hono/html'
+import type { LiveRun } from '../../../store/desk-now.ts'
+import { mayAct } from '../access/access.ts'
+import {
+  budgetBars,
+  daysLeft,
+  progressOf,
+  troubles,
+  type BudgetBar,
+  type DeskCaps,
+  type NowModel,
+} from '../now-model.ts'
+import type { DeskPorts } from '../ports.ts'
+import { ago, connectorName, count, counted, duration, percent, perSecond, usd } from '../view/format.ts'
+import { icon } from '../view/icons.ts'
+import { csrf, type Page, type Shell } from '../view/layout.ts'
+import { badge, card, empty, goesOn, meter, stackedBar, type Markup } from '../view/parts.ts'
+
+export interface NowSettings {
+  caps: DeskCaps
+  syncable: ReturnType<DeskPorts['syncable']>
+}
+
+export function nowPage(model: NowModel, settings: NowSettings, shell: Shell): Page {
+  const regions = nowRegions(model, settings)
+  const mayStart = shell.visitor.role !== undefined && mayAct(shell.visitor.role, 'operator')
+  return {
+    title: 'Now',
+    lead: html`<span id="now-lead">${regions['now-lead']}</span>`,
+    current: '/',
+    live: 'now',
+    body: html` <div id="now-troubles" aria-live="polite">${regions['now-troubles']}</div>
+      <div id="now-tiles" class="tiles">${regions['now-tiles']}</div>
+      <div class="columns">
+        <div class="column wide">
+          ${card('running', 'Running', html`<div id="now-runs">${regions['now-runs']}</div>`)}
+          ${card('parked', 'Parked', html`<div id="now-parked">${regions['now-parked']}</div>`, { note: 'Work that stands still, and when it goes on' })}
+        </div>
+        <div class="column">
+          ${mayStart ? card('start', 'Start a sync', startForms(settings, shell)) : ''}
+          ${card('budgets', 'Budgets', html`<div id="now-budgets">${regions['now-budgets']}</div>`, { note: 'Days and months are in UTC' })}
+          ${card('pace', 'Pace', html`<div id="now-pace">${regions['now-pace']}</div>`, { note: 'What the service was found to allow' })}
+        </div>
+      </div>`,
+  }
+}
+
+/** What of the page changes, by the id under which it stands there. */
+export function nowRegions(model: NowModel, { caps, syncable }: NowSettings): Record<string, Markup> {
+  const connectors = syncable.map(({ connector }) => connector)
+  return {
+    'now-lead': lead(model),
+    'now-troubles': troubleList(model, caps),
+    'now-tiles': tiles(model, caps),
+    'now-runs': running(model),
+    'now-parked': parked(model),
+    'now-budgets': budgets(budgetBars(model, caps, connectors)),
+    'now-pace': pace(model),
+  }
+}
+
+function lead({ runs }: NowModel): Markup {
+  const active = runs.filter(({ state }) => state === 'scanning' || state === 'working')
+  if (active.length === 0) return html`Nothing is running.`
+  const open = active.reduce(
+    (sum, run) => sum + run.counts.looking_up + run.counts.ready + run.counts.queued,
+    0,
+  )
+  return html`${counted(active.length, 'run')} under way, ${counted(open, 'record')} to go.`
+}
+
+function troubleList(model: NowModel, caps: DeskCaps): Markup {
+  const found = troubles(model, caps)
+  if (found.length === 0)
+    return html`<p class="well">${icon('ok')}<span>All is well. Nothing needs you.</span></p>`
+  return html`<ul class="troubles">
+    ${found.map(
+      ({ tone, text, href }) =>
+        html`<li class="${tone}">${icon('failures')}<a href="${href}">${text}</a></li>`,
+    )}
+  </ul>`
+}
+
+function tiles(model: NowModel, caps: DeskCaps): Markup {
+  const { money, wallet, pace: now, queues, open } = model
+  const today = money.settledTodayAtomic
+  const balance = wallet?.balanceAtomic
+  const left = balance === undefined ? undefined : daysLeft(balance, money, model.at)
+  const inHand = queues.reduce((sum, queue) => sum + queue.active, 0)
+  return html` ${tile('Spent today', usd(today), caps.dayAtomic === undefined ? 'no daily cap is set' : `of ${usd(caps.dayAtomic)} a day`)}
+  ${tile('Wallet', wallet === undefined ? 'none' : balance === undefined ? 'unknown' : usd(balance), wallet === undefined ? 'paid by an API key' : left === undefined ? 'nothing was spent this week' : `${left >= 365 ? 'more than a year' : `about ${left < 10 ? left.toFixed(1) : Math.round(left)} days`} at this week’s rate`)}
+  ${tile('Pace', now ? `${perSecond(now.servedPerSecond)}/s` : 'unknown', now ? `of ${perSecond(now.perSecond)}/s learned · ${percent(now.limitedShare)} refused` : 'Redis does not answer')}
+  ${tile('To look up', count(open.hot + open.bulk), `${count(inHand)} in hand · ${count(open.hot)} asked by a person`)}`
+}
+
+function tile(name: string, value: string, note: string): Markup {
+  return html`<div class="tile">
+    <h2>${name}</h2>
+    <p class="value">${value}</p>
+    <p class="note">${note}</p>
+  </div>`
+}
+
+function running(model: NowModel): Markup {
+  if (model.runs.length === 0)
+    return empty('No run is open. Start a sync, or wait for the next scheduled one.')
+  return html`<ul class="runs">
+    ${model.runs.map((run) => runItem(run, model.at))}
+  </ul>`
+}
+
+export const barLegend = [
+  ['written', 'written'],
+  ['unchanged', 'unchanged'],
+  ['skipped', 'skipped'],
+  ['rejected', 'rejected'],
+  ['parked', 'parked'],
+] as const
+
+function runItem(run: LiveRun, now: Date): Markup {
+  const { ended, open, perSecond: rate, leftMs } = progressOf(run, now)
+  const total = Math.max(run.records, ended + open + run.counts.parked)
+  const parts = barLegend.map(([name, className]) => ({ name, className, value: run.counts[name] }))
+  const told = parts.filter(({ value }) => value > 0)
+  const timeLeft =
+    leftMs === undefined ? (run.scanned ? '' : 'still reading the source') : `about ${duration(leftMs)} left`
+  return html`<li class="run" data-run="${run.id}">
+    <div class="run-head">
+      <a href="/runs/${run.id}"><strong>${connectorName(run.connector)}</strong> ${run.entity}</a>
+      ${badge(run.state)} <span class="run-cost">${usd(run.settledAtomic)}</span>
+    </div>
+    ${stackedBar(parts, total, `${count(ended)} of ${count(total)} records ended`)}
+    <p class="run-foot">
+      <span class="run-count"><strong>${count(ended)}</strong> of ${counted(total, 'record')}</span
+      >${rate > 0 ? html`<span>${perSecond(rate)}/s</span>` : ''}${timeLeft ? html`<span>${timeLeft}</span>` : ''}<span
+        >began ${ago(run.startedAt, now)}</span
+      >
+    </p>
+    ${
+      told.length > 0
+        ? html`<ul class="legend">
+            ${told.map(({ name, className, value }) => html`<li><span class="dot ${className}"></span>${count(value)} ${name}</li>`)}
+          </ul>`
+        : ''
+    }
+  </li>`
+}
+
+function parked({ parked: groups, at }: NowModel): Markup {
+  if (groups.length === 0) return empty('Nothing is parked.')
+  return html`<ul class="groups">
+    ${groups.map(
+      ({ reason, records, resumesAt }) =>
+        html`<li>
+          <span class="group-count">${count(records)}</span
+          ><span class="group-text">${reason}<small>goes on ${goesOn(resumesAt, at)}</small></span>
+        </li>`,
+    )}
+  </ul>`
+}
+
+function budgets(bars: BudgetBar[]): Markup {
+  return html`<ul class="bars">
+    ${bars.map(({ name, usedAtomic, capAtomic }) => {
+      const share = capAtomic === undefined || capAtomic === 0n ? 0 : Number(usedAtomic) / Number(capAtomic)
+      const text =
+        capAtomic === undefined ? `${usd(usedAtomic)}, no cap` : `${usd(usedAtomic)} of ${usd(capAtomic)}`
+      return html`<li>
+        <p class="bar-head"><span>${name}</span><span>${text}</span></p>
+        ${capAtomic === undefined ? '' : meter(share, `${name}: ${text}`)}
+      </li>`
+    })}
+  </ul>`
+}
+
+const phases: Record<string, string> = {
+  learn: 'finding the limit',
+  hold: 'holding the limit',
+  probe: 'trying for more',
+  blocked: 'held off by the service',
+}
+
+function pace({ pace: now, queues }: NowModel): Markup {
+  if (!now) return empty('Redis does not answer.')
+  const share = now.perSecond > 0 ? now.servedPerSecond / now.perSecond : 0
+  return html`<p class="bar-head">
+      <span>${phases[now.phase] ?? now.phase}</span
+      ><span>${perSecond(now.servedPerSecond)} of ${perSecond(now.perSecond)} a second</span>
+    </p>
+    ${meter(share, `${perSecond(now.servedPerSecond)} of ${perSecond(now.perSecond)} requests a second`, false)}
+    <dl class="facts">
+      <div>
+        <dt>Refused (429)</dt>
+        <dd>${percent(now.limitedShare)} lately, ${count(now.totals.limited)} in all</dd>
+      </div>
+      <div>
+        <dt>Served</dt>
+        <dd>${count(now.totals.ok)} in all</dd>
+      </div>
+      ${now.windows.map(
+        ({ lengthMs, limit, confirmed }) =>
+          html`<div>
+            <dt>Every ${duration(lengthMs)}</dt>
+            <dd>${count(limit)} requests${confirmed ? '' : ', not met yet'}</dd>
+          </div>`,
+      )}
+      ${
+        now.closedForMs > 0
+          ? html`<div>
+              <dt>Next request</dt>
+              <dd>in ${duration(now.closedForMs)}</dd>
+            </div>`
+          : ''
+      }
+      ${queues.map(
+        ({ name, waiting, active, delayed }) =>
+          html`<div>
+            <dt>Queue ${name}</dt>
+            <dd>
+              ${count(waiting)} waiting, ${count(active)} in
+              hand${delayed > 0 ? `, ${count(delayed)} later` : ''}
+            </dd>
+          </div>`,
+      )}
+    </dl>`
+}
+
+function startForms({ syncable }: NowSettings, { visitor }: Shell): Markup {
+  if (syncable.length === 0)
+    return empty('No CRM is set up. Set HUBSPOT_ACCESS_TOKEN or the Salesforce variables and start again.')
+  return html`${syncable.map(
+    ({ connector, entities }) =>
+      html`<div class="start">
+        <p>${connectorName(connector)}</p>
+        <div class="start-buttons">
+          ${entities.map(
+            (entity) =>
+              html`<form method="post" action="/sync">
+                ${csrf(visitor)}<input type="hidden" name="connector" value="${connector}" /><button
+                  type="submit"
+                  name="entity"
+                  value="${entity}"
+                  aria-label="Start a sync of ${connectorName(connector)} ${entity}"
+                >
+                  ${icon('go')}${entity}
+                </button>
+              </form>`,
+          )}
+        </div>
+      </div>`,
+  )}`
+}

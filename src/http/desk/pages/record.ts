@@ -1,0 +1,155 @@
+import { html } from 'hono/html'
+import type { FieldValue } from '../../../domain/record.ts'
+import type { RecordStory, StoryField, StoryLookup } from '../story.ts'
+import { connectorName, money, words } from '../view/format.ts'
+import type { Page, Shell } from '../view/layout.ts'
+import { badge, card, empty, table, when, type Markup } from '../view/parts.ts'
+import { recordSearch } from './runs.ts'
+
+export interface Found {
+  text: string
+  problem?: string
+  /** Of several records with the same id. */
+  choices: { connector: string; entity: string; recordId: string; at: Date }[]
+  story: RecordStory | undefined
+}
+
+/** A record's whole story: what was asked, what it cost, what was written over what. */
+export function recordPage(found: Found, shell: Shell): Page {
+  const { story, text, problem, choices } = found
+  return {
+    title: story ? `${connectorName(story.connector)} ${story.object}` : 'Find a record',
+    lead: story ? html`Record <code>${story.id}</code>` : 'By the id that it has in its source.',
+    current: '/runs',
+    body: html`${recordSearch(text)} ${problem ? html`<p class="problem" role="alert">${problem}</p>` : ''}
+    ${
+      choices.length > 0
+        ? card(
+            'choices',
+            'Which of these',
+            html`<ul class="groups">
+              ${choices.map(
+                ({ connector, entity, recordId, at }) =>
+                  html`<li>
+                    <span class="group-text"
+                      ><a href="/records?q=${encodeURIComponent(`${connector}:${entity}:${recordId}`)}"
+                        >${connectorName(connector)} ${entity} ${recordId}</a
+                      ><small>last touched ${when(at, shell.now)}</small></span
+                    >
+                  </li>`,
+              )}
+            </ul>`,
+          )
+        : ''
+    }
+    ${story ? storyCards(story, shell.now) : ''}`,
+  }
+}
+
+function storyCards(story: RecordStory, now: Date): Markup {
+  const byKey = new Map(story.lookups.map((lookup, index) => [lookup.key, index + 1]))
+  const lookupName = (key: string | null) =>
+    key === null ? '–' : byKey.has(key) ? `no. ${byKey.get(key)}` : '–'
+  return html` ${card(
+    'fields',
+    'What was written',
+    story.fields.length > 0
+      ? table<StoryField>(
+          'Fields, in the order in which they were written',
+          [
+            { name: 'Field', isHead: true, cell: ({ field }) => words(field) },
+            { name: 'Before', cell: ({ old }) => value(old, 'blank') },
+            { name: 'After', cell: (write) => value(write.new, 'forgotten') },
+            { name: 'By lookup', cell: ({ lookup }) => lookupName(lookup) },
+            { name: 'Price', isNumber: true, cell: (write) => money(write.priceAtomic, write.currency) },
+            {
+              name: 'State',
+              cell: (write) =>
+                html`${badge(write.state, undefined, write.state === 'superseded' ? 'replaced later' : words(write.state))}${write.undoneAt ? html` <small>${when(write.undoneAt, now)}</small>` : ''}`,
+            },
+            {
+              name: 'When',
+              cell: (write) =>
+                html`${when(write.at, now)} <small><a href="/runs/${write.run}">run</a></small>`,
+            },
+          ],
+          story.fields,
+        )
+      : empty('Nothing was written into this record.'),
+  )}
+  ${card(
+    'lookups',
+    'What was asked',
+    story.lookups.length > 0
+      ? table<{ lookup: StoryLookup; place: number }>(
+          'Lookups that served this record',
+          [
+            { name: 'No.', isNumber: true, cell: ({ place }) => String(place) },
+            {
+              name: 'Lookup',
+              isHead: true,
+              cell: ({ lookup }) =>
+                html`${words(lookup.operation).replace('.', ' ')}<small class="key"
+                    >${keyOf(lookup.key)}</small
+                  >`,
+            },
+            { name: 'Answer', cell: ({ lookup }) => badge(lookup.outcome ?? lookup.state) },
+            { name: 'Answered', cell: ({ lookup }) => when(lookup.answeredAt, now) },
+            { name: 'Fresh until', cell: ({ lookup }) => when(lookup.freshUntil, now) },
+            { name: 'Paid', cell: ({ lookup }) => charges(lookup, now) },
+          ],
+          story.lookups.map((lookup, index) => ({ lookup, place: index + 1 })),
+        )
+      : empty('Nothing was asked about this record.'),
+  )}
+  ${card(
+    'tasks',
+    'What each run did',
+    story.tasks.length > 0
+      ? table<RecordStory['tasks'][number]>(
+          'Runs that touched this record',
+          [
+            {
+              name: 'Run',
+              isHead: true,
+              cell: ({ run }) => html`<a href="/runs/${run}"><code>${run}</code></a>`,
+            },
+            { name: 'Status', cell: ({ status }) => badge(status) },
+            { name: 'Reason', cell: ({ reason }) => reason ?? '–' },
+            { name: 'When', cell: ({ at }) => when(at, now) },
+          ],
+          story.tasks,
+        )
+      : empty('No run has met this record.'),
+  )}`
+}
+
+function charges(lookup: StoryLookup, now: Date): Markup {
+  if (lookup.charges.length === 0) return html`nothing`
+  return html`<ul class="plain-list">
+    ${lookup.charges.map(
+      (charge) =>
+        html`<li>
+          ${money(charge.amountAtomic, charge.currency)} ${badge(charge.state)}
+          <small
+            >${when(charge.at, now)}${
+              charge.transaction
+                ? html` · <code title="${charge.transaction}">${charge.transaction.slice(0, 10)}…</code>`
+                : ''
+            }</small
+          >
+        </li>`,
+    )}
+  </ul>`
+}
+
+/** Without the operation in front: that stands beside it. */
+function keyOf(key: string): string {
+  return key.slice(key.indexOf('|') + 1)
+}
+
+function value(content: FieldValue | null, none: string): Markup {
+  return content === null
+    ? html`<span class="none">${none}</span>`
+    : html`<span class="value-text">${String(content)}</span>`
+}

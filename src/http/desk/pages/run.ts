@@ -1,0 +1,191 @@
+import { html } from 'hono/html'
+import type { LiveRun } from '../../../store/desk-now.ts'
+import type { Funnel, RunHead, RunReason, RunRecord } from '../../../store/desk-runs.ts'
+import { progressOf } from '../now-model.ts'
+import { connectorName, count, counted, duration, money, perSecond, usd, words } from '../view/format.ts'
+import type { Page, Shell } from '../view/layout.ts'
+import { badge, card, empty, stackedBar, table, when, type Markup } from '../view/parts.ts'
+import { barLegend } from './now.ts'
+
+export interface RunStory {
+  run: RunHead
+  funnel: Funnel
+  live: LiveRun
+  reasons: RunReason[]
+  records: RunRecord[]
+  /** Where the next page of records begins; undefined at the end. */
+  nextAfter: number | undefined
+  status: string | undefined
+}
+
+export function runPage(story: RunStory, { now }: Shell): Page {
+  const { run, funnel, live, reasons, records, nextAfter, status } = story
+  const regions = runRegions(live, now)
+  return {
+    title: `${connectorName(run.connector)} ${run.entity}`,
+    lead: html`Run <code>${run.id}</code>, by ${words(run.trigger)}, recipe ${run.recipe}, began
+      ${when(run.startedAt, now)}${
+        run.finishedAt
+          ? html`, ended ${when(run.finishedAt, now)}
+            (${duration(run.finishedAt.getTime() - run.startedAt.getTime())})`
+          : ''
+      }`,
+    current: '/runs',
+    live: `run:${run.id}`,
+    body: html` ${card('progress', 'Progress', html`<div id="run-progress">${regions['run-progress']}</div>`)}
+      <div class="columns even">
+        ${card('funnel', 'Funnel', funnelList(funnel), { note: 'From what was read down to what was changed' })}
+        ${card('cost', 'Cost', costList(funnel), { note: 'From the ledger' })}
+      </div>
+      ${card(
+        'why',
+        'Why records were left',
+        reasons.length > 0
+          ? table<RunReason>(
+              'Reasons, the most frequent first',
+              [
+                { name: 'Reason', isHead: true, cell: ({ reason }) => reason },
+                { name: 'Status', cell: ({ status }) => badge(status) },
+                { name: 'Records', isNumber: true, cell: (row) => count(row.records) },
+                { name: 'Example', cell: ({ example }) => recordLink(run, example) },
+              ],
+              reasons,
+            )
+          : empty('No record was left behind.'),
+      )}
+      ${card(
+        'records',
+        'Records',
+        html`${statusFilter(run.id, status)}${
+          records.length > 0
+            ? table<RunRecord>(
+                'Records in the order in which they were read',
+                [
+                  { name: 'Record', isHead: true, cell: ({ recordId }) => recordLink(run, recordId) },
+                  { name: 'Status', cell: ({ status }) => badge(status) },
+                  {
+                    name: 'What',
+                    cell: (row) =>
+                      row.fields.length > 0 ? row.fields.map(words).join(', ') : (row.reason ?? '–'),
+                  },
+                  { name: 'When', cell: ({ updatedAt }) => when(updatedAt, now) },
+                ],
+                records,
+              )
+            : empty('No records here.')
+        }${nextAfter === undefined ? '' : html`<p class="more"><a href="/runs/${run.id}?after=${nextAfter}${status ? `&status=${status}` : ''}">Next records</a></p>`}`,
+      )}`,
+  }
+}
+
+export function runRegions(live: LiveRun, now: Date): Record<string, Markup> {
+  const { ended, open, perSecond: rate, leftMs } = progressOf(live, now)
+  const total = Math.max(live.records, ended + open + live.counts.parked)
+  const parts = barLegend.map(([name, className]) => ({ name, className, value: live.counts[name] }))
+  return {
+    'run-progress': html` <p class="run-foot">
+        <span>${badge(live.state)}</span
+        ><span class="run-count"><strong>${count(ended)}</strong> of ${counted(total, 'record')} ended</span
+        >${
+          rate > 0 ? html`<span>${perSecond(rate)}/s</span>` : ''
+        }${leftMs === undefined ? '' : html`<span>about ${duration(leftMs)} left</span>`}<span
+          >${usd(live.settledAtomic)} settled</span
+        >
+      </p>
+      ${stackedBar(parts, total, `${count(ended)} of ${count(total)} records ended`)}
+      <ul class="legend">
+        ${parts.map(({ name, className, value }) => html`<li><span class="dot ${className}"></span>${count(value)} ${name}</li>`)}${
+          open > 0 ? html`<li><span class="dot rest"></span>${count(open)} to go</li>` : ''
+        }
+      </ul>`,
+  }
+}
+
+function funnelList(funnel: Funnel): Markup {
+  const steps: [string, number, string][] = [
+    ['Records', funnel.records, 'read'],
+    ['Asked', funnel.asked, 'looked up'],
+    ['Matched', funnel.matched, 'known to the service'],
+    ['Filled', funnel.filled, 'something was written'],
+    ['Changed', funnel.changed, 'a value was replaced'],
+  ]
+  return html`<ol class="funnel">
+      ${steps.map(
+        ([name, value, meaning]) =>
+          html`<li>
+            <p class="bar-head">
+              <span>${name} <small>${meaning}</small></span
+              ><span>${count(value)}</span>
+            </p>
+            ${stackedBar(
+              [{ name, className: 'fill', value }],
+              funnel.records,
+              `${name}: ${count(value)} of ${count(funnel.records)}`,
+            )}
+          </li>`,
+      )}
+    </ol>
+    <p class="note">
+      ${count(funnel.unchanged)} unchanged · ${count(funnel.skipped)} skipped · ${count(funnel.rejected)}
+      rejected · ${count(funnel.parked)} parked
+    </p>`
+}
+
+function costList(funnel: Funnel): Markup {
+  const per = (records: number) => (records > 0 ? usd(funnel.settledAtomic / BigInt(records)) : '–')
+  return html`<dl class="facts">
+    <div>
+      <dt>Settled</dt>
+      <dd class="big">${usd(funnel.settledAtomic)}</dd>
+    </div>
+    ${
+      funnel.creditsAtomic > 0n
+        ? html`<div>
+            <dt>Credits</dt>
+            <dd>${money(funnel.creditsAtomic, 'credit')}</dd>
+          </div>`
+        : ''
+    }
+    <div>
+      <dt>In doubt</dt>
+      <dd>${usd(funnel.inDoubtAtomic)}</dd>
+    </div>
+    <div>
+      <dt>Lost</dt>
+      <dd>${usd(funnel.lostAtomic)}</dd>
+    </div>
+    <div>
+      <dt>A matched record</dt>
+      <dd>${per(funnel.matched)}</dd>
+    </div>
+    <div>
+      <dt>A filled record</dt>
+      <dd>${per(funnel.filled)}</dd>
+    </div>
+  </dl>`
+}
+
+const statuses = ['written', 'unchanged', 'skipped', 'rejected', 'parked']
+
+function statusFilter(id: string, current: string | undefined): Markup {
+  return html`<ul class="chips" aria-label="Show records by status">
+    <li>
+      <a href="/runs/${id}#records-title" ${current === undefined ? html`aria-current="true"` : ''}>all</a>
+    </li>
+    ${statuses.map(
+      (status) =>
+        html`<li>
+          <a
+            href="/runs/${id}?status=${status}#records-title"
+            ${current === status ? html`aria-current="true"` : ''}
+            >${status}</a
+          >
+        </li>`,
+    )}
+  </ul>`
+}
+
+export function recordLink(run: { connector: string; entity: string }, recordId: string): Markup {
+  const name = `${run.connector}:${run.entity}:${recordId}`
+  return html`<a href="/records?q=${encodeURIComponent(name)}"><code>${recordId}</code></a>`
+}

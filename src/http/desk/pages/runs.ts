@@ -1,0 +1,67 @@
+import { html } from 'hono/html'
+import type { Funnel, RunHead } from '../../../store/desk-runs.ts'
+import { ago, connectorName, count, usd, words } from '../view/format.ts'
+import { icon } from '../view/icons.ts'
+import type { Page, Shell } from '../view/layout.ts'
+import { badge, card, empty, table, when, type Markup } from '../view/parts.ts'
+
+export interface RunList {
+  runs: { run: RunHead; funnel: Funnel }[]
+  next: string | undefined
+}
+
+export function runsPage({ runs, next }: RunList, { now }: Shell): Page {
+  return {
+    title: 'Runs',
+    lead: 'Every sync, file and button press, with what came of it.',
+    current: '/runs',
+    body: html` ${recordSearch('')}
+    ${card(
+      'runs',
+      'Runs',
+      runs.length > 0
+        ? html`${table<RunList['runs'][number]>(
+            'Runs, the latest first',
+            [
+              {
+                name: 'Run',
+                isHead: true,
+                cell: ({ run }) =>
+                  html`<a href="/runs/${run.id}">${connectorName(run.connector)} ${run.entity}</a
+                    ><small>${words(run.trigger)} · ${ago(run.startedAt, now)}</small>`,
+              },
+              { name: 'State', cell: ({ run }) => badge(run.state) },
+              { name: 'Began', cell: ({ run }) => when(run.startedAt, now) },
+              { name: 'Records', isNumber: true, cell: ({ funnel }) => count(funnel.records) },
+              { name: 'Matched', isNumber: true, cell: ({ funnel }) => count(funnel.matched) },
+              { name: 'Filled', isNumber: true, cell: ({ funnel }) => count(funnel.filled) },
+              { name: 'Changed', isNumber: true, cell: ({ funnel }) => count(funnel.changed) },
+              { name: 'Rejected', isNumber: true, cell: ({ funnel }) => count(funnel.rejected) },
+              { name: 'Cost', isNumber: true, cell: ({ funnel }) => usd(funnel.settledAtomic) },
+            ],
+            runs,
+          )}${next ? html`<p class="more"><a href="/runs?before=${encodeURIComponent(next)}">Earlier runs</a></p>` : ''}`
+        : empty('Nothing has run yet.'),
+    )}`,
+  }
+}
+
+export function recordSearch(text: string): Markup {
+  return html`<search>
+    <form class="search" method="get" action="/records">
+      <label for="q">Find a record</label>
+      <div class="search-row">
+        <input
+          id="q"
+          name="q"
+          type="search"
+          value="${text}"
+          maxlength="300"
+          autocomplete="off"
+          placeholder="hubspot:company:123, or an id"
+        />
+        <button type="submit">${icon('search')}<span>Find</span></button>
+      </div>
+    </form>
+  </search>`
+}

@@ -1,0 +1,78 @@
+import { html } from 'hono/html'
+import { mayAct } from '../access/access.ts'
+import type { ScheduleRow, SettingsSection } from '../ports.ts'
+import { connectorName } from '../view/format.ts'
+import { csrf, type Page, type Shell } from '../view/layout.ts'
+import { badge, card, empty, table, when, type Markup } from '../view/parts.ts'
+
+export function settingsPage(
+  sections: SettingsSection[],
+  schedules: ScheduleRow[] | undefined,
+  shell: Shell,
+): Page {
+  return {
+    title: 'Settings',
+    lead: html`As they stand in <code>paydirt.config.ts</code> and the environment. They are changed there,
+      not here.`,
+    current: '/settings',
+    body: html` ${card('schedules', 'Schedules', scheduleTable(schedules, shell))}
+    ${sections.map((section, index) =>
+      card(
+        `section-${index}`,
+        section.title,
+        section.rows.length > 0
+          ? table<string[]>(
+              section.title,
+              section.columns.map((name, column) => ({
+                name,
+                isHead: column === 0,
+                cell: (row) => row[column] ?? '',
+              })),
+              section.rows,
+            )
+          : empty('None.'),
+        section.note === undefined ? {} : { note: section.note },
+      ),
+    )}`,
+  }
+}
+
+function scheduleTable(schedules: ScheduleRow[] | undefined, { visitor, now }: Shell): Markup {
+  if (!schedules || schedules.length === 0)
+    return empty('Nothing is scheduled. Schedules stand in the config.')
+  const may = visitor.role !== undefined && mayAct(visitor.role, 'operator')
+  return table<ScheduleRow>(
+    'Syncs that begin by themselves',
+    [
+      {
+        name: 'Schedule',
+        isHead: true,
+        cell: (row) => html`${row.name}<small>${connectorName(row.connector)} ${row.entity}</small>`,
+      },
+      {
+        name: 'When',
+        cell: (row) => html`<code>${row.when}</code>${row.window ? html`<small>${row.window}</small>` : ''}`,
+      },
+      { name: 'State', cell: (row) => (row.isPaused ? badge('paused') : badge('on', 'ok', 'on')) },
+      { name: 'Next', cell: (row) => (row.isPaused ? '–' : when(row.nextAt, now)) },
+      { name: 'Last', cell: (row) => when(row.lastAt, now, 'not yet') },
+      ...(may
+        ? [
+            {
+              name: 'Change',
+              cell: (row: ScheduleRow) =>
+                html`<form method="post" action="/schedules/${row.isPaused ? 'resume' : 'pause'}">
+                  ${csrf(visitor)}<input type="hidden" name="name" value="${row.name}" /><button
+                    type="submit"
+                    aria-label="${row.isPaused ? 'Resume' : 'Pause'} the schedule ${row.name}"
+                  >
+                    ${row.isPaused ? 'Resume' : 'Pause'}
+                  </button>
+                </form>`,
+            },
+          ]
+        : []),
+    ],
+    schedules,
+  )
+}

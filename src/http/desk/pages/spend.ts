@@ -1,0 +1,203 @@
+import { html } from 'hono/html'
+import { formatUsd } from '../../../domain/money.ts'
+import type { KeptReconciliation } from '../../../store/desk-reconciliation.ts'
+import type { SpendDay, SpendTotals } from '../../../store/desk-spend.ts'
+import type { RefusalRow, SpendRow } from '../../../store/spend.ts'
+import { mayAct } from '../access/access.ts'
+import type { BudgetBar } from '../now-model.ts'
+import { ago, connectorName, count, counted, money, usd, words } from '../view/format.ts'
+import { csrf, type Page, type Shell } from '../view/layout.ts'
+import { badge, card, empty, meter, table, when, type Markup } from '../view/parts.ts'
+
+export interface SpendModel {
+  days: SpendDay[]
+  totals: SpendTotals[]
+  byConnector: SpendRow[]
+  byField: SpendRow[]
+  refusals: RefusalRow[]
+  budgets: BudgetBar[]
+  maxPriceAtomic: bigint
+  reconciliation: KeptReconciliation | undefined
+  canReconcile: boolean
+}
+
+export function spendPage(model: SpendModel, shell: Shell): Page {
+  const { days, byConnector, byField, refusals, budgets } = model
+  const [first, last] = [days[0]?.day ?? '', days.at(-1)?.day ?? '']
+  const sum = days.reduce((total, { settledAtomic }) => total + settledAtomic, 0n)
+  return {
+    title: 'Spend',
+    lead: `What was paid, for what, and whether ledger and chain agree.`,
+    current: '/spend',
+    styles: ['uplot.css'],
+    scripts: ['uplot.js', 'chart.js'],
+    body: html` <div class="tiles">${totalTiles(model.totals)}</div>
+      ${card(
+        'days',
+        'By day',
+        html` <div
+            id="spend-chart"
+            class="chart"
+            role="img"
+            aria-label="Spending by day from ${first} to ${last}, ${usd(sum)} in all; the table below has each day"
+          ></div>
+          <details class="more-table">
+            <summary>The days as a table</summary>
+            <div class="table-wrap" id="spend-days">${dayTable(days)}</div>
+          </details>`,
+        { note: `${usd(sum)} in the last ${days.length} days, UTC` },
+      )}
+      <div class="columns even">
+        ${card(
+          'connectors',
+          'By connector',
+          rows('What each connector’s runs have spent', byConnector, (name) => connectorName(name)),
+        )}
+        ${card('caps', 'Caps', capList(budgets, model.maxPriceAtomic))}
+      </div>
+      ${card('fields', 'By field', rows('What each field has cost', byField, words), { note: 'A charge counts in equal parts for the fields that it filled' })}
+      <div class="columns even">
+        ${card('reconciliation', 'Ledger and chain', reconciliation(model, shell))}
+        ${card(
+          'refused',
+          'Refused by the spending policy',
+          refusals.length > 0
+            ? table<RefusalRow>(
+                'Challenges that were refused; nothing was signed for them',
+                [
+                  { name: 'Rule', isHead: true, cell: ({ rule }) => words(rule) },
+                  { name: 'What it said', cell: ({ message }) => message },
+                  { name: 'Times', isNumber: true, cell: (row) => count(row.count) },
+                  { name: 'Last', cell: ({ lastAt }) => when(lastAt, shell.now) },
+                ],
+                refusals,
+              )
+            : empty('Nothing was refused.'),
+        )}
+      </div>`,
+  }
+}
+
+function totalTiles(totals: SpendTotals[]): Markup {
+  const all = totals.length > 0 ? totals : [noTotals]
+  return html`${all.map(
+    (total) =>
+      html` <div class="tile">
+          <h2>Settled</h2>
+          <p class="value">${money(total.settledAtomic, total.currency)}</p>
+          <p class="note">${counted(total.settled, 'charge')} of all time</p>
+        </div>
+        <div class="tile">
+          <h2>In doubt</h2>
+          <p class="value">${money(total.inDoubtAtomic, total.currency)}</p>
+          <p class="note">
+            ${total.inDoubt === 0 ? 'none is under way' : `${counted(total.inDoubt, 'charge')} sent or under way`}
+          </p>
+        </div>
+        <div class="tile">
+          <h2>Lost</h2>
+          <p class="value">${money(total.lostAtomic, total.currency)}</p>
+          <p class="note">${counted(total.lost, 'charge')} paid and never answered</p>
+        </div>`,
+  )}`
+}
+
+const noTotals: SpendTotals = {
+  currency: 'USD',
+  settled: 0,
+  settledAtomic: 0n,
+  inDoubt: 0,
+  inDoubtAtomic: 0n,
+  lost: 0,
+  lostAtomic: 0n,
+}
+
+/** The chart is drawn from this: one source for both. */
+function dayTable(days: SpendDay[]): Markup {
+  return html`<table>
+    <caption>
+      Spending by day in UTC
+    </caption>
+    <thead>
+      <tr>
+        <th scope="col">Day</th>
+        <th scope="col" class="num">Charges</th>
+        <th scope="col" class="num">Settled</th>
+        <th scope="col" class="num">In doubt</th>
+        <th scope="col" class="num">Lost</th>
+      </tr>
+    </thead>
+    <tbody>
+      ${days.map(
+        (row) =>
+          html`<tr
+            data-day="${row.day}"
+            data-settled="${formatUsd(row.settledAtomic)}"
+            data-lost="${formatUsd(row.lostAtomic)}"
+          >
+            <th scope="row">${row.day}</th>
+            <td class="num" data-label="Charges">${count(row.charges)}</td>
+            <td class="num" data-label="Settled">${usd(row.settledAtomic)}</td>
+            <td class="num" data-label="In doubt">${usd(row.inDoubtAtomic)}</td>
+            <td class="num" data-label="Lost">${usd(row.lostAtomic)}</td>
+          </tr>`,
+      )}
+    </tbody>
+  </table>`
+}
+
+function rows(caption: string, spent: SpendRow[], name: (name: string) => string): Markup {
+  if (spent.length === 0) return empty('Nothing was spent yet.')
+  return table<SpendRow>(
+    caption,
+    [
+      { name: 'Name', isHead: true, cell: (row) => name(row.name) },
+      { name: 'Charges', isNumber: true, cell: (row) => count(row.charges) },
+      { name: 'Settled', isNumber: true, cell: (row) => money(row.settledAtomic, row.currency) },
+      { name: 'In doubt', isNumber: true, cell: (row) => money(row.inDoubtAtomic, row.currency) },
+      { name: 'Lost', isNumber: true, cell: (row) => money(row.lostAtomic, row.currency) },
+    ],
+    [...spent].sort((a, b) => Number(b.settledAtomic - a.settledAtomic)),
+  )
+}
+
+function capList(bars: BudgetBar[], maxPriceAtomic: bigint): Markup {
+  return html`<ul class="bars">
+      ${bars.map(({ name, usedAtomic, capAtomic }) => {
+        const text =
+          capAtomic === undefined ? `${usd(usedAtomic)}, no cap` : `${usd(usedAtomic)} of ${usd(capAtomic)}`
+        const share = capAtomic ? Number(usedAtomic) / Number(capAtomic) : 0
+        return html`<li>
+          <p class="bar-head"><span>${name}</span><span>${text}</span></p>
+          ${capAtomic === undefined ? '' : meter(share, `${name}: ${text}`)}
+        </li>`
+      })}
+    </ul>
+    <p class="note">One lookup may cost ${usd(maxPriceAtomic)} at most.</p>`
+}
+
+function reconciliation({ reconciliation: last, canReconcile }: SpendModel, { visitor, now }: Shell): Markup {
+  const mayReconcile = canReconcile && visitor.role !== undefined && mayAct(visitor.role, 'operator')
+  return html`${
+    last
+      ? html`<p>
+            ${last.differences === 0 ? badge('agree', 'ok', 'they agree to the cent') : badge('differ', 'danger', 'they differ')}
+            <span class="note">compared ${ago(last.at, now)}</span>
+          </p>
+          <dl class="facts">
+            <div>
+              <dt>Chain less ledger</dt>
+              <dd>${usd(last.differenceAtomic)}</dd>
+            </div>
+            <div>
+              <dt>Transfers or charges that differ</dt>
+              <dd>${count(last.differences)}</dd>
+            </div>
+            <div>
+              <dt>In doubt then</dt>
+              <dd>${usd(last.inDoubtAtomic)}</dd>
+            </div>
+          </dl>`
+      : empty('They have not been compared yet.')
+  }${mayReconcile ? html`<form method="post" action="/spend/reconcile">${csrf(visitor)}<button type="submit">Compare now</button></form>` : ''}`
+}

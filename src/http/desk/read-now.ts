@@ -1,0 +1,29 @@
+import { liveRuns, moneyNow, openLookups, parkedGroups } from '../../store/desk-now.ts'
+import { lastReconciliation } from '../../store/desk-reconciliation.ts'
+import type { DeskOptions } from './desk.ts'
+import { budgetScopes, type NowModel } from './now-model.ts'
+
+const mostRuns = 8
+
+/** Reads the first page's whole state. What does not answer is undefined in it: a page about trouble must come up in trouble. */
+export async function readNow(
+  desk: Pick<DeskOptions, 'db' | 'now' | 'ports' | 'spendSwitch'>,
+): Promise<NowModel> {
+  const { db, ports } = desk
+  const at = desk.now()
+  const runs = await liveRuns(db, at, mostRuns)
+  const connectors = ports.syncable().map(({ connector }) => connector)
+  const scopes = budgetScopes(at, runs, connectors).map(({ scope }) => scope)
+  const [parked, open, money, stopped, reconciliation, wallet, pace, queues, alerts] = await Promise.all([
+    parkedGroups(db),
+    openLookups(db),
+    moneyNow(db, at, scopes),
+    desk.spendSwitch.isStopped(),
+    lastReconciliation(db),
+    ports.wallet(),
+    ports.pace(),
+    ports.queues(),
+    ports.alerts?.() ?? [],
+  ])
+  return { at, runs, parked, open, money, stopped, reconciliation, wallet, pace, queues, alerts }
+}

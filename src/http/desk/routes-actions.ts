@@ -1,0 +1,122 @@
+import type { Hono } from 'hono'
+import { describeError, PaydirtError } from '../../domain/errors.ts'
+import { failureGroups, retryGroup, skipGroup } from '../../store/desk-failures.ts'
+import type { DeskContext, DeskEnv } from './access/gate.ts'
+import type { Desk } from './desk.ts'
+import { failureDays } from './routes-pages.ts'
+
+/** What spends, retries, stops or changes. Each is noted in the audit log, and answered with a page to look at. */
+export function actionRoutes(app: Hono<DeskEnv>, desk: Desk): void {
+  const { db, ports } = desk
+  const operator = () => desk.changes('operator')
+
+  app.post('/spending/stop', ...operator(), async (context) => {
+    const { reason } = await form(context)
+    const by = context.var.visitor.user ?? 'somebody'
+    // The stop first: an audit log that cannot be written must not keep spending going.
+    await ports.stopSpending(reason ? `${reason} (${by})` : `by ${by}`)
+    await desk.note(context, 'spending.stop')
+    return back(context, 'stopped')
+  })
+
+  app.post('/spending/resume', ...operator(), async (context) => {
+    await desk.note(context, 'spending.resume')
+    await ports.resumeSpending()
+    return back(context, 'resumed')
+  })
+
+  app.post('/sync', ...operator(), async (context) => {
+    const { connector = '', entity = '' } = await form(context)
+    const known = ports
+      .syncable()
+      .some((each) => each.connector === connector && each.entities.includes(entity))
+    if (!known) return context.text('There is no such thing to sync.', 400)
+    return attempt(context, async () => {
+      const { runId, resumed } = await ports.startSync(connector, entity)
+      await desk.note(context, 'sync.start', `${connector} ${entity}`, { run: runId, resumed })
+      return context.redirect(`/?done=${resumed ? 'continued' : 'started'}`, 303)
+    })
+  })
+
+  app.post('/failures/retry', ...operator(), async (context) => {
+    const group = await groupOf(context)
+    if (!group) return context.redirect('/failures?done=nothing', 303)
+    const connectors = ports.syncable().map(({ connector }) => connector)
+    const result = await retryGroup(db, group, { now: desk.now(), since: since(), connectors })
+    await desk.note(context, 'failures.retry', `${group.status}: ${group.code ?? group.id}`, { ...result })
+    return context.redirect(`/failures?done=${result.records > 0 ? 'retried' : 'nothing'}`, 303)
+  })
+
+  app.post('/failures/skip', ...operator(), async (context) => {
+    const group = await groupOf(context)
+    if (!group || group.status !== 'parked') return context.redirect('/failures?done=nothing', 303)
+    const records = await skipGroup(db, group, {
+      now: desk.now(),
+      by: context.var.visitor.user ?? 'somebody',
+    })
+    await desk.note(context, 'failures.skip', `${group.status}: ${group.code ?? group.id}`, { records })
+    return context.redirect(`/failures?done=${records > 0 ? 'skipped' : 'nothing'}`, 303)
+  })
+
+  app.post('/spend/reconcile', ...operator(), async (context) => {
+    const { reconcile } = ports
+    if (!reconcile) return context.text('There is no wallet to compare with.', 400)
+    return attempt(context, async () => {
+      const result = await reconcile()
+      await desk.note(context, 'reconcile', undefined, result)
+      return context.redirect('/spend?done=reconciled', 303)
+    })
+  })
+
+  for (const change of ['pause', 'resume'] as const) {
+    app.post(`/schedules/${change}`, ...operator(), async (context) => {
+      const { name = '' } = await form(context)
+      const { schedules } = ports
+      const known = (await schedules?.list())?.some((each) => each.name === name)
+      if (!schedules || !known) return context.text('There is no such schedule.', 400)
+      await schedules[change](name, context.var.visitor.user ?? 'somebody')
+      await desk.note(context, `schedule.${change}`, name)
+      return context.redirect(`/settings?done=${change === 'pause' ? 'paused' : 'scheduled'}`, 303)
+    })
+  }
+
+  function since(): Date {
+    return new Date(desk.now().getTime() - failureDays * 86_400_000)
+  }
+
+  /** The group as it stands now: one that was retried or skipped meanwhile is not there any more. */
+  async function groupOf(context: DeskContext) {
+    const { group: id } = await form(context)
+    return (await failureGroups(db, since())).find((group) => group.id === id)
+  }
+
+  /** What a person must mend is told on a page, not as a broken one. */
+  async function attempt(context: DeskContext, work: () => Promise<Response>): Promise<Response> {
+    try {
+      return await work()
+    } catch (error) {
+      if (!(error instanceof PaydirtError)) throw error
+      desk.onError(error)
+      return desk.show(
+        context,
+        { title: 'That did not work', lead: describeError(error), current: '', body: [] },
+        409,
+      )
+    }
+  }
+
+  function back(context: DeskContext, done: string): Response {
+    const referer = context.req.header('referer')
+    const path = referer !== undefined && URL.canParse(referer) ? new URL(referer).pathname : '/'
+    return context.redirect(`${/^\/(?![/\\])/.test(path) ? path : '/'}?done=${done}`, 303)
+  }
+}
+
+async function form(context: DeskContext): Promise<Record<string, string>> {
+  const body = await context.req.parseBody()
+  return Object.fromEntries(
+    Object.entries(body).flatMap(([name, value]) =>
+      typeof value === 'string' ? [[name, value.trim().slice(0, 300)]] : [],
+    ),
+  )
+}

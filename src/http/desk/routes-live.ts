@@ -1,0 +1,43 @@
+import { html } from 'hono/html'
+import type { Hono } from 'hono'
+import { streamSSE } from 'hono/streaming'
+import { runLive } from '../../store/desk-runs.ts'
+import { tokenOf, type DeskEnv } from './access/gate.ts'
+import type { Desk } from './desk.ts'
+import { sendLive, shared, type Regions } from './live.ts'
+import { nowRegions } from './pages/now.ts'
+import { runRegions } from './pages/run.ts'
+import { readNow } from './read-now.ts'
+import { spendingControl } from './view/layout.ts'
+
+/** One stream for every page: what of it changes, as it changes. */
+export function liveRoutes(app: Hono<DeskEnv>, desk: Desk): void {
+  const now = shared(() => readNow(desk), 900)
+  const stopped = shared(() => desk.spendSwitch.isStopped(), 400)
+
+  app.get('/desk/events', desk.needs('viewer'), (context) => {
+    const { visitor } = context.var
+    const page = context.req.query('page') ?? 'shell'
+    const token = tokenOf(context)
+
+    async function read(): Promise<Regions | undefined> {
+      if (visitor.hasSession && (token === undefined || !(await desk.sessions.find(token)))) return undefined
+      const shell = { visitor, now: desk.now(), stopped: await stopped(), asset: desk.asset }
+      return { spending: html`${spendingControl(shell)}`, ...(await parts()) }
+    }
+
+    async function parts(): Promise<Regions> {
+      if (page === 'now') return nowRegions(await now(), { caps: desk.caps, syncable: desk.ports.syncable() })
+      if (page.startsWith('run:')) {
+        const run = await runLive(desk.db, page.slice(4), desk.now())
+        return run ? runRegions(run, desk.now()) : {}
+      }
+      return {}
+    }
+
+    context.header('x-accel-buffering', 'no')
+    return streamSSE(context, (stream) =>
+      sendLive(stream, { read, signal: desk.signal, everyMs: 1_000, onError: desk.onError }),
+    )
+  })
+}

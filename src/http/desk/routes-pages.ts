@@ -1,0 +1,164 @@
+import type { Hono } from 'hono'
+import { taskStatuses, type TaskStatus } from '../../domain/words.ts'
+import { lastReconciliation } from '../../store/desk-reconciliation.ts'
+import { failureGroups } from '../../store/desk-failures.ts'
+import { moneyNow } from '../../store/desk-now.ts'
+import {
+  funnels,
+  recordsLike,
+  runHead,
+  runHeads,
+  runLive,
+  runReasons,
+  runRecords,
+} from '../../store/desk-runs.ts'
+import { spendDays, spendTotals } from '../../store/desk-spend.ts'
+import { refusals, spendBy } from '../../store/spend.ts'
+import type { DeskContext, DeskEnv } from './access/gate.ts'
+import type { Desk } from './desk.ts'
+import { budgetBars, budgetScopes } from './now-model.ts'
+import { auditPage } from './pages/audit.ts'
+import { failuresPage } from './pages/failures.ts'
+import { nowPage } from './pages/now.ts'
+import { recordPage, type Found } from './pages/record.ts'
+import { runPage } from './pages/run.ts'
+import { runsPage } from './pages/runs.ts'
+import { settingsPage } from './pages/settings.ts'
+import { spendPage } from './pages/spend.ts'
+import { readNow } from './read-now.ts'
+
+const dayMs = 86_400_000
+/** Rejected records are shown, and may be tried again, for so long. */
+export const failureDays = 14
+const chartDays = 30
+const runsPerPage = 20
+const recordsPerPage = 50
+const auditPerPage = 100
+
+/** What can be read, a page each. */
+export function pageRoutes(app: Hono<DeskEnv>, desk: Desk): void {
+  const { db, ports } = desk
+  const viewer = desk.needs('viewer')
+
+  app.get('/', viewer, async (context) => {
+    const [model, shell] = await Promise.all([readNow(desk), desk.shell(context)])
+    return desk.show(context, nowPage(model, { caps: desk.caps, syncable: ports.syncable() }, shell))
+  })
+
+  app.get('/runs', viewer, async (context) => {
+    const before = dateOf(context.req.query('before'))
+    const heads = await runHeads(db, { limit: runsPerPage, before })
+    const figures = await funnels(
+      db,
+      heads.map(({ id }) => id),
+    )
+    const runs = heads.flatMap((run) => {
+      const funnel = figures.get(run.id)
+      return funnel ? [{ run, funnel }] : []
+    })
+    const next = heads.length === runsPerPage ? heads.at(-1)?.startedAt.toISOString() : undefined
+    return desk.show(context, runsPage({ runs, next }, await desk.shell(context)))
+  })
+
+  app.get('/runs/:id', viewer, async (context) => {
+    const id = context.req.param('id')
+    const status = statusOf(context.req.query('status'))
+    const after = numberOf(context.req.query('after'))
+    const [run, live] = [await runHead(db, id), await runLive(db, id, desk.now())]
+    const funnel = (await funnels(db, [id])).get(id)
+    if (!run || !live || !funnel) return missing(context, `There is no run ${id.slice(0, 40)}.`)
+    const records = await runRecords(db, id, { after, limit: recordsPerPage, status })
+    const nextAfter = records.length === recordsPerPage ? records.at(-1)?.ordinal : undefined
+    const reasons = await runReasons(db, id)
+    const story = { run, live, funnel, reasons, records, nextAfter, status }
+    return desk.show(context, runPage(story, await desk.shell(context)))
+  })
+
+  app.get('/records', viewer, async (context) => {
+    const found = await findRecord((context.req.query('q') ?? '').trim().slice(0, 300))
+    return desk.show(context, recordPage(found, await desk.shell(context)))
+  })
+
+  async function findRecord(text: string): Promise<Found> {
+    const none = { text, choices: [], story: undefined }
+    if (text === '') return none
+    const match = /^([^:]+):([^:]+):(.+)$/s.exec(text)
+    if (match) {
+      const [, connector = '', object = '', id = ''] = match
+      const story = await ports.story({ connector: connector.toLowerCase(), object, id })
+      if (story.tasks.length > 0) return { ...none, story }
+      return { ...none, problem: 'The ledger knows no such record.' }
+    }
+    const choices = await recordsLike(db, text, 20)
+    const [only] = choices
+    if (only && choices.length === 1) {
+      const story = await ports.story({ connector: only.connector, object: only.entity, id: only.recordId })
+      return { text: `${only.connector}:${only.entity}:${only.recordId}`, choices: [], story }
+    }
+    return choices.length > 0
+      ? { ...none, choices }
+      : { ...none, problem: 'The ledger knows no such record.' }
+  }
+
+  app.get('/spend', viewer, async (context) => {
+    const at = desk.now()
+    const connectors = ports.syncable().map(({ connector }) => connector)
+    const scopes = budgetScopes(at, [], connectors).map(({ scope }) => scope)
+    const [days, totals, byConnector, byField, refused, money, reconciliation] = await Promise.all([
+      spendDays(db, new Date(at.getTime() - (chartDays - 1) * dayMs), at),
+      spendTotals(db),
+      spendBy(db, 'connector'),
+      spendBy(db, 'field'),
+      refusals(db),
+      moneyNow(db, at, scopes),
+      lastReconciliation(db),
+    ])
+    const model = {
+      days,
+      totals,
+      byConnector,
+      byField,
+      refusals: refused,
+      budgets: budgetBars({ at, runs: [], money }, desk.caps, connectors),
+      maxPriceAtomic: desk.caps.maxPriceAtomic,
+      reconciliation,
+      canReconcile: ports.reconcile !== undefined,
+    }
+    return desk.show(context, spendPage(model, await desk.shell(context)))
+  })
+
+  app.get('/failures', viewer, async (context) => {
+    const groups = await failureGroups(db, new Date(desk.now().getTime() - failureDays * dayMs))
+    return desk.show(context, failuresPage(groups, failureDays, await desk.shell(context)))
+  })
+
+  app.get('/settings', viewer, async (context) => {
+    const [sections, schedules] = await Promise.all([ports.settings(), ports.schedules?.list()])
+    return desk.show(context, settingsPage(sections, schedules, await desk.shell(context)))
+  })
+
+  app.get('/audit', desk.needs('operator'), async (context) => {
+    const before = context.req.query('before')
+    const isId = before !== undefined && /^\d{1,18}$/.test(before)
+    const rows = await desk.audit.list(auditPerPage, isId ? BigInt(before) : undefined)
+    const next = rows.length === auditPerPage ? rows.at(-1)?.id : undefined
+    return desk.show(context, auditPage(rows, next, await desk.shell(context)))
+  })
+
+  async function missing(context: DeskContext, text: string): Promise<Response> {
+    return desk.show(context, { title: 'Not found', lead: text, current: '', body: [] }, 404)
+  }
+}
+
+function dateOf(text: string | undefined): Date | undefined {
+  const at = text === undefined ? undefined : new Date(text)
+  return at && !Number.isNaN(at.getTime()) ? at : undefined
+}
+
+function numberOf(text: string | undefined): number {
+  return text !== undefined && /^\d{1,9}$/.test(text) ? Number(text) : 0
+}
+
+function statusOf(text: string | undefined): TaskStatus | undefined {
+  return taskStatuses.find((status) => status === text)
+}

@@ -1,0 +1,68 @@
+import { Hono } from 'hono'
+import { bodyLimit } from 'hono/body-limit'
+import { deskGate, needCsrf, needRole, type DeskEnv } from './access/gate.ts'
+import { createAssets } from './assets.ts'
+import { shellOf, type Desk, type DeskOptions } from './desk.ts'
+import { actionRoutes } from './routes-actions.ts'
+import { boardRoutes } from './routes-board.ts'
+import { liveRoutes } from './routes-live.ts'
+import { pageRoutes } from './routes-pages.ts'
+import { signInRoutes } from './routes-sign-in.ts'
+import { layout } from './view/layout.ts'
+
+export type { DeskOptions } from './desk.ts'
+
+/** Every path that belongs to the desk. The gate stands before these and no others: the API beside it has its own. */
+export const deskPaths = [
+  '/',
+  '/sign-in',
+  '/sign-out',
+  '/runs',
+  '/runs/*',
+  '/records',
+  '/spend',
+  '/spend/*',
+  '/spending/*',
+  '/failures',
+  '/failures/*',
+  '/settings',
+  '/schedules/*',
+  '/sessions/*',
+  '/audit',
+  '/sync',
+  '/queues',
+  '/queues/*',
+  '/desk/*',
+]
+
+/** The desk for ops, to be mounted at the root of the web role's app. */
+export function deskRoutes(options: DeskOptions): Hono<DeskEnv> {
+  const assets = createAssets()
+  const desk: Desk = {
+    ...options,
+    asset: assets.path,
+    shell: (context) => shellOf(desk, context),
+    async show(context, page, status = 200) {
+      return context.html(await layout(await desk.shell(context), page), status)
+    },
+    needs: (role) => needRole(role, options.onDenied),
+    changes: (role) => [needRole(role, options.onDenied), needCsrf(options.onDenied)],
+    async note(context, action, target, details) {
+      const { user, role } = context.var.visitor
+      await options.audit.record({ actor: user ?? 'nobody', role: role ?? 'none', action, target, details })
+    },
+  }
+
+  const app = new Hono<DeskEnv>()
+  // The files are the same for everybody, and a sign-in page needs them too.
+  app.route('/desk/assets', assets.routes())
+  for (const path of deskPaths) {
+    app.use(path, bodyLimit({ maxSize: 64 * 1024 }), deskGate(options))
+  }
+  signInRoutes(app, desk)
+  pageRoutes(app, desk)
+  actionRoutes(app, desk)
+  boardRoutes(app, desk)
+  liveRoutes(app, desk)
+  return app
+}

@@ -1,0 +1,51 @@
+import type { Atomic } from '../../domain/money.ts'
+import type { FieldValue } from '../../domain/record.ts'
+import type { TaskStatus } from '../../domain/words.ts'
+
+export interface RecordName {
+  connector: string
+  /** `company` or `person`, or the connector's own word. */
+  object: string
+  id: string
+}
+
+/** Everything that the ledger knows of one record. */
+export interface RecordStory extends RecordName {
+  tasks: { run: string; status: TaskStatus; reason: string | null; at: Date; lookups: string[] }[]
+  lookups: StoryLookup[]
+  fields: StoryField[]
+}
+
+export interface StoryLookup {
+  key: string
+  operation: string
+  state: string
+  outcome: string | null
+  answeredAt: Date | null
+  freshUntil: Date | null
+  /** Every attempt to pay for it. */
+  charges: {
+    id: string
+    run: string
+    state: string
+    amountAtomic: Atomic
+    currency: string
+    at: Date
+    transaction: string | null
+  }[]
+}
+
+export interface StoryField {
+  field: string
+  /** null: it was blank. */
+  old: FieldValue | null
+  /** null: the subject was forgotten. */
+  new: FieldValue | null
+  lookup: string | null
+  priceAtomic: Atomic
+  currency: string
+  run: string
+  state: string
+  at: Date | null
+  undoneAt: Date | null
+}

@@ -1,0 +1,76 @@
+import { formatUsd, type Atomic } from '../../../domain/money.ts'
+
+const integers = new Intl.NumberFormat('en-US', { maximumFractionDigits: 0 })
+
+export function count(value: number): string {
+  return integers.format(value)
+}
+
+/** "1 record", "1,204 records". */
+export function counted(value: number, one: string, many = `${one}s`): string {
+  return `${count(value)} ${value === 1 ? one : many}`
+}
+
+/** Two places, and more only where there is more to tell: a cent is "$0.01", half a cent "$0.005". */
+export function usd(amount: Atomic): string {
+  const [whole = '0', fraction = ''] = formatUsd(amount < 0n ? -amount : amount).split('.')
+  const places = fraction.replace(/0+$/, '').padEnd(2, '0')
+  return `${amount < 0n ? '−' : ''}$${integers.format(BigInt(whole))}.${places}`
+}
+
+export function money(amount: Atomic, currency: string): string {
+  return currency === 'USD' ? usd(amount) : `${formatUsd(amount).replace(/\.?0+$/, '')} credits`
+}
+
+/** A rate with as many places as it deserves. */
+export function perSecond(value: number): string {
+  if (value >= 100) return integers.format(value)
+  return value >= 10 ? value.toFixed(1) : value.toFixed(2).replace(/\.?0+$/, '') || '0'
+}
+
+export function percent(share: number): string {
+  const value = share * 100
+  if (value === 0) return '0 %'
+  return value < 0.1 ? '< 0.1 %' : `${value < 10 ? value.toFixed(1) : value.toFixed(0)} %`
+}
+
+/** "40 s", "3 min", "2 h 5 min", "4 days": for a person who wants to know whether to wait. */
+export function duration(ms: number): string {
+  const seconds = Math.round(ms / 1000)
+  if (seconds < 90) return `${Math.max(seconds, 0)} s`
+  const minutes = Math.round(seconds / 60)
+  if (minutes < 90) return `${minutes} min`
+  const hours = Math.floor(minutes / 60)
+  if (hours < 48) return minutes % 60 === 0 ? `${hours} h` : `${hours} h ${minutes % 60} min`
+  return `${Math.round(hours / 24)} days`
+}
+
+export function ago(at: Date, now: Date): string {
+  const ms = now.getTime() - at.getTime()
+  if (ms < 0) return `in ${duration(-ms)}`
+  return ms < 5_000 ? 'just now' : `${duration(ms)} ago`
+}
+
+const stamps = new Intl.DateTimeFormat('en-GB', {
+  day: 'numeric',
+  month: 'short',
+  hour: '2-digit',
+  minute: '2-digit',
+  timeZone: 'UTC',
+})
+const years = new Intl.DateTimeFormat('en-GB', { year: 'numeric', timeZone: 'UTC' })
+
+/** "20 Nov, 17:54", with the year where it is another one. Always UTC, like the budgets. */
+export function stamp(at: Date, now: Date): string {
+  const text = stamps.format(at)
+  return years.format(at) === years.format(now) ? text : text.replace(',', ` ${years.format(at)},`)
+}
+
+/** Words of the ledger for people: `looking_up` is "looking up". */
+export function words(name: string): string {
+  return name.replaceAll('_', ' ')
+}
+
+export function connectorName(name: string): string {
+  return { hubspot: 'HubSpot', salesforce: 'Salesforce', csv: 'CSV' }[name] ?? name
+}

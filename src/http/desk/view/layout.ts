@@ -1,0 +1,184 @@
+import { html } from 'hono/html'
+import type { DeskRole } from '../../../store/sessions.ts'
+import type { Visitor } from '../access/gate.ts'
+import { mayAct } from '../access/access.ts'
+import { ago } from './format.ts'
+import { icon, mark, type IconName } from './icons.ts'
+import type { Markup } from './parts.ts'
+
+export interface Shell {
+  visitor: Visitor
+  now: Date
+  /** Undefined: spending goes on. */
+  stopped: { reason: string; since: Date } | undefined
+  /** The address of an asset, with its hash. */
+  asset: (name: string) => string
+  /** Told once, above the page, after an action. */
+  notice?: string | undefined
+}
+
+export interface Page {
+  title: string
+  /** Under the title: what this page answers. */
+  lead?: Markup | string
+  current: string
+  /** What of it is sent again as it changes (see live.ts). */
+  live?: string
+  scripts?: readonly string[]
+  styles?: readonly string[]
+  body: Markup | Markup[]
+}
+
+const navigation: { path: string; name: string; icon: IconName; role: DeskRole }[] = [
+  { path: '/', name: 'Now', icon: 'now', role: 'viewer' },
+  { path: '/runs', name: 'Runs', icon: 'runs', role: 'viewer' },
+  { path: '/spend', name: 'Spend', icon: 'spend', role: 'viewer' },
+  { path: '/failures', name: 'Failures', icon: 'failures', role: 'viewer' },
+  { path: '/queues', name: 'Queues', icon: 'queues', role: 'viewer' },
+  { path: '/settings', name: 'Settings', icon: 'settings', role: 'viewer' },
+  { path: '/audit', name: 'Audit', icon: 'audit', role: 'operator' },
+]
+
+export function layout(shell: Shell, page: Page): Markup {
+  const { visitor, asset } = shell
+  const role = visitor.role
+  return html`<!doctype html>
+    <html lang="en" data-theme="${visitor.theme}">
+      ${head(page, asset)}
+      <body data-live="${page.live ?? 'shell'}">
+        <a class="skip" href="#main">Skip to the page</a>
+        <div class="frame">
+          <header class="side">
+            <a class="brand" href="/" aria-label="Paydirt, the desk">${mark}<span>Paydirt</span></a>
+            <nav aria-label="Pages">
+              <ul>
+                ${navigation
+                  .filter((item) => role !== undefined && mayAct(role, item.role))
+                  .map(
+                    (item) =>
+                      html`<li>
+                        <a href="${item.path}" ${item.path === page.current ? html`aria-current="page"` : ''}
+                          >${icon(item.icon)}<span>${item.name}</span></a
+                        >
+                      </li>`,
+                  )}
+              </ul>
+            </nav>
+            <div class="side-foot">
+              ${themeSwitch(visitor)}
+              <p class="who"><span>${visitor.user}</span><span class="role">${role}</span></p>
+              ${
+                visitor.hasSession
+                  ? html`<form method="post" action="/sign-out">
+                      ${csrf(visitor)}<button class="plain" type="submit">Sign out</button>
+                    </form>`
+                  : ''
+              }
+            </div>
+          </header>
+          <div class="content">
+            <div class="top">
+              <div class="title">
+                <h1>${page.title}</h1>
+                ${page.lead ? html`<p class="lead">${page.lead}</p>` : ''}
+              </div>
+              <div id="spending" class="spending" aria-live="polite">${spendingControl(shell)}</div>
+            </div>
+            ${shell.notice ? html`<p class="notice" role="status">${shell.notice}</p>` : ''}
+            <main id="main" tabindex="-1">${page.body}</main>
+          </div>
+        </div>
+      </body>
+    </html>`
+}
+
+/** A page before anybody is signed in. */
+export function barePage(
+  { visitor, asset }: Pick<Shell, 'visitor' | 'asset'>,
+  page: Pick<Page, 'title' | 'body'>,
+): Markup {
+  return html`<!doctype html>
+    <html lang="en" data-theme="${visitor.theme}">
+      ${head({ ...page, current: '' }, asset)}
+      <body class="bare">
+        <main id="main">${page.body}</main>
+      </body>
+    </html>`
+}
+
+function head(page: Page, asset: Shell['asset']): Markup {
+  return html`<head>
+    <meta charset="utf-8" />
+    <meta name="viewport" content="width=device-width, initial-scale=1" />
+    <meta name="color-scheme" content="light dark" />
+    <meta name="robots" content="noindex" />
+    <title>${page.title} · Paydirt</title>
+    <link rel="icon" href="${asset('icon.svg')}" type="image/svg+xml" />
+    ${(page.styles ?? []).map((name) => html`<link rel="stylesheet" href="${asset(name)}" />`)}
+    <link rel="stylesheet" href="${asset('desk.css')}" />
+    <script src="${asset('desk.js')}" defer></script>
+    ${(page.scripts ?? []).map((name) => html`<script src="${asset(name)}" defer></script>`)}
+  </head>`
+}
+
+export function csrf(visitor: Visitor): Markup {
+  return html`<input type="hidden" name="_csrf" value="${visitor.csrf}" />`
+}
+
+/** The kill switch. A disclosure asks once more, so that no script is needed and no slip of the hand stops a night's work. */
+export function spendingControl({ visitor, stopped, now }: Shell): Markup {
+  const mayStop = visitor.role !== undefined && mayAct(visitor.role, 'operator')
+  if (stopped) {
+    return html`<div class="stopped">
+      <p>
+        <strong>Spending is stopped</strong>
+        <span>${ago(stopped.since, now)}${stopped.reason ? html`: ${stopped.reason}` : ''}</span>
+      </p>
+      ${
+        mayStop
+          ? html`<details class="ask">
+              <summary>${icon('go')}Resume spending</summary>
+              <form method="post" action="/spending/resume">
+                ${csrf(visitor)}
+                <p>Lookups are bought again, and what the stop had parked goes on.</p>
+                <button class="primary" type="submit">Yes, resume</button>
+              </form>
+            </details>`
+          : ''
+      }
+    </div>`
+  }
+  if (!mayStop) return html`<p class="badge ok">Spending is on</p>`
+  return html`<details class="ask">
+    <summary class="kill">${icon('stop')}Stop spending</summary>
+    <form method="post" action="/spending/stop">
+      ${csrf(visitor)}
+      <p>
+        Nothing more is bought, in every process, until somebody resumes. What is paid for already is still
+        stored and written.
+      </p>
+      <label
+        >Why <input name="reason" maxlength="200" autocomplete="off" placeholder="for the others"
+      /></label>
+      <button class="danger" type="submit">Yes, stop all spending</button>
+    </form>
+  </details>`
+}
+
+function themeSwitch(visitor: Visitor): Markup {
+  const themes = ['auto', 'light', 'dark'] as const
+  return html`<form class="themes" method="post" action="/desk/theme" aria-label="Colours">
+    ${csrf(visitor)}${themes.map(
+      (theme) =>
+        html`<button
+          type="submit"
+          name="theme"
+          value="${theme}"
+          title="${theme}"
+          aria-pressed="${theme === visitor.theme ? 'true' : 'false'}"
+        >
+          ${icon(theme)}<span class="visually-hidden">${theme} colours</span>
+        </button>`,
+    )}
+  </form>`
+}

@@ -1,0 +1,157 @@
+import { html } from 'hono/html'
+import { duration, stamp, words } from './format.ts'
+
+/** What a template gives; arrays of it go into templates as they are. */
+export type Markup = ReturnType<typeof html>
+
+export const nothing = html``
+
+/** The instant in UTC, and the exact one to whoever asks. */
+export function when(at: Date | null | undefined, now: Date, none = '–'): Markup {
+  if (!at) return html`${none}`
+  return html`<time datetime="${at.toISOString()}" title="${at.toISOString()}">${stamp(at, now)}</time>`
+}
+
+type Tone = 'ok' | 'warn' | 'danger' | 'accent' | 'quiet'
+
+const tones: Record<string, Tone> = {
+  scanning: 'accent',
+  working: 'accent',
+  looking_up: 'accent',
+  ready: 'accent',
+  queued: 'quiet',
+  written: 'ok',
+  finished: 'ok',
+  settled: 'ok',
+  answered: 'ok',
+  found: 'ok',
+  parked: 'warn',
+  stopped: 'warn',
+  in_doubt: 'warn',
+  paused: 'warn',
+  superseded: 'quiet',
+  rejected: 'danger',
+  failed: 'danger',
+  lost: 'danger',
+}
+
+export function badge(state: string, tone: Tone = tones[state] ?? 'quiet', text = words(state)): Markup {
+  return html`<span class="badge ${tone}">${text}</span>`
+}
+
+export interface BarPart {
+  name: string
+  className: string
+  value: number
+}
+
+/** A bar of parts of a whole. Its words stand beside it, so that to a screen reader it is one picture with a name. */
+export function stackedBar(parts: readonly BarPart[], total: number, label: string): Markup {
+  const width = 1000
+  let x = 0
+  const rects = parts
+    .filter(({ value }) => value > 0)
+    .map(({ className, value }) => {
+      const size = total > 0 ? Math.min(width - x, (value / total) * width) : 0
+      const rect = html`<rect
+        class="${className}"
+        x="${x.toFixed(1)}"
+        y="0"
+        width="${size.toFixed(1)}"
+        height="10"
+      />`
+      x += size
+      return rect
+    })
+  return html`<svg
+    class="bar"
+    viewBox="0 0 ${width} 10"
+    preserveAspectRatio="none"
+    role="img"
+    aria-label="${label}"
+  >
+    ${rects}
+  </svg>`
+}
+
+/** How much of a cap is used. Without a cap there is no bar, only the amount. */
+export function meter(share: number, label: string, isCap = true): Markup {
+  const level = !isCap || share < 0.8 ? 'fair' : share >= 1 ? 'full' : 'high'
+  const value = Math.max(0, Math.min(1, share))
+  return html`<svg
+    class="bar meter ${level}"
+    viewBox="0 0 1000 10"
+    preserveAspectRatio="none"
+    role="img"
+    aria-label="${label}"
+  >
+    <rect class="fill" x="0" y="0" width="${(value * 1000).toFixed(1)}" height="10" />
+  </svg>`
+}
+
+export function card(
+  id: string,
+  title: string,
+  body: Markup | Markup[],
+  more: { note?: string; className?: string } = {},
+): Markup {
+  return html`<section class="card ${more.className ?? ''}" aria-labelledby="${id}-title">
+    <header class="card-head">
+      <h2 id="${id}-title">${title}</h2>
+      ${more.note ? html`<p class="note">${more.note}</p>` : ''}
+    </header>
+    ${body}
+  </section>`
+}
+
+export function empty(text: string): Markup {
+  return html`<p class="empty">${text}</p>`
+}
+
+/** What stands still, and until when, in a person's words. */
+export function goesOn(resumesAt: Date | null, now: Date): string {
+  if (!resumesAt) return 'when somebody acts'
+  const ms = resumesAt.getTime() - now.getTime()
+  return ms <= 0 ? 'now' : `in ${duration(ms)}`
+}
+
+export interface Column<Row> {
+  name: string
+  /** Numbers stand to the right. */
+  isNumber?: boolean
+  /** On a phone rows become cards, and this column is their head. */
+  isHead?: boolean
+  cell: (row: Row) => Markup | string
+}
+
+/** A table that a phone shows as a list: every cell carries its column's name. */
+export function table<Row>(caption: string, columns: readonly Column<Row>[], rows: readonly Row[]): Markup {
+  return html`<div class="table-wrap">
+    <table>
+      <caption>
+        ${caption}
+      </caption>
+      <thead>
+        <tr>
+          ${columns.map((column) => html`<th scope="col" class="${column.isNumber ? 'num' : ''}">${column.name}</th>`)}
+        </tr>
+      </thead>
+      <tbody>
+        ${rows.map(
+          (row) =>
+            html`<tr>
+              ${columns.map((column) => cellOf(column, row))}
+            </tr>`,
+        )}
+      </tbody>
+    </table>
+  </div>`
+}
+
+function cellOf<Row>(column: Column<Row>, row: Row): Markup {
+  const content = column.cell(row)
+  const className = column.isNumber ? 'num' : ''
+  return column.isHead
+    ? html`<th scope="row" class="${className}">${content}</th>`
+    : html`<td class="${className}" data-label="${column.name}">${content}</td>`
+}

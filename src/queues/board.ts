@@ -1,0 +1,91 @@
+import { createHash } from 'node:crypto'
+import { BullMQAdapter } from '@bull-board/api/bullMQAdapter'
+import { Queue, type Job } from 'bullmq'
+import type { Redis } from 'ioredis'
+import { queueNames } from './jobs.ts'
+import { scheduleQueueName } from './schedules.ts'
+
+/** What a board of queues shows, and how full each queue is. */
+export interface QueueBoard {
+  /** One a queue. Nothing of a record is in what they tell; with `readOnly` they change nothing. */
+  adapters(options: { readOnly: boolean }): BullMQAdapter[]
+  depths(): Promise<{ name: string; waiting: number; active: number; delayed: number }[]>
+  close(): Promise<void>
+}
+
+/** Opens the queues a second time, to be looked at: what moves work knows nothing of it. */
+export function createQueueBoard(
+  redis: Redis,
+  { prefix, onError }: { prefix: string; onError: (error: Error) => void },
+): QueueBoard {
+  const queues = [queueNames.hot, queueNames.bulk, queueNames.writeBack, scheduleQueueName].map((name) => {
+    const queue = new Queue(name, { connection: redis, prefix })
+    queue.on('error', onError)
+    return queue
+  })
+
+  return {
+    adapters: ({ readOnly }) => queues.map((queue) => new MaskedAdapter(queue, { readOnlyMode: readOnly })),
+    depths: () =>
+      Promise.all(
+        queues.map(async (queue) => {
+          const counts = await queue.getJobCounts('waiting', 'prioritized', 'active', 'delayed')
+          return {
+            name: queue.name,
+            waiting: (counts['waiting'] ?? 0) + (counts['prioritized'] ?? 0),
+            active: counts['active'] ?? 0,
+            delayed: counts['delayed'] ?? 0,
+          }
+        }),
+      ),
+    async close() {
+      await Promise.all(queues.map((queue) => queue.close()))
+    },
+  }
+}
+
+/** A job's key may name a person: of every text that leaves here only what kind of lookup it is remains. */
+class MaskedAdapter extends BullMQAdapter {
+  override async getJob(id: string): ReturnType<BullMQAdapter['getJob']> {
+    const job = await super.getJob(id)
+    return job && masked(job as unknown as Job)
+  }
+
+  override async getJobs(
+    ...args: Parameters<BullMQAdapter['getJobs']>
+  ): ReturnType<BullMQAdapter['getJobs']> {
+    return (await super.getJobs(...args)).map((job) => masked(job as unknown as Job))
+  }
+
+  override async getJobLogs(id: string): Promise<string[]> {
+    return (await super.getJobLogs(id)).map(maskText)
+  }
+}
+
+function masked(job: Job): Awaited<ReturnType<BullMQAdapter['getJobs']>>[number] {
+  const toJson = job.toJSON.bind(job)
+  job.toJSON = () => maskValue(toJson()) as ReturnType<Job['toJSON']>
+  return job as never
+}
+
+/** Every text within, at whatever depth: what is added to a job later is masked too. */
+export function maskValue(value: unknown): unknown {
+  if (typeof value === 'string') return maskText(value)
+  if (Array.isArray(value)) return value.map(maskValue)
+  if (typeof value === 'object' && value !== null)
+    return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, maskValue(each)]))
+  return value
+}
+
+/** `contact.lookup|jane@acme.test` becomes `contact.lookup|#3f2a91c0`: the same key has the same mark. */
+export function maskText(text: string): string {
+  return text
+    .replace(/\b([a-z]+\.[a-z]+)\|[^"\n]+/g, (key, operation: string) => `${operation}|#${digest(key)}`)
+    .replace(/[^\s"'<>,;:|()]+@[^\s"'<>,;:|()]+/g, '(e-mail)')
+    .replace(/https?:\/\/[^\s"'<>]+/g, '(address)')
+    .replace(/\+\d[\d ().-]{6,}\d/g, '(phone)')
+}
+
+function digest(text: string): string {
+  return createHash('sha256').update(text).digest('hex').slice(0, 8)
+}
