@@ -9,7 +9,7 @@ export interface CronTimes {
 /** Why a schedule of these times cannot be kept, in words for a message; undefined when it can. */
 export function cronProblem({ cron, timeZone }: CronTimes, at: Date): string | undefined {
   try {
-    new Intl.DateTimeFormat('en', { timeZone })
+    Intl.DateTimeFormat('en', { timeZone })
   } catch {
     return `${timeZone} is not a time zone such as Europe/Berlin`
   }
