@@ -12,10 +12,10 @@ export const httpSchema = z.strictObject({
       jwt: z.strictObject({
         /** A PEM file with the certificate, or with its public key. */
         certificateFile: z.string().min(1),
-        /** Its `iss`, such as the consumer key or the org's My Domain. */
+        /** Its `iss`: the org's My Domain, `https://example.my.salesforce.com`. */
         issuer: z.string().min(1),
-        /** Its `aud`. */
-        audience: z.string().min(1),
+        /** Its `aud`. Default: what the package in `crm/` says. */
+        audience: z.string().min(1).default('paydirt'),
       }),
     })
     .optional(),

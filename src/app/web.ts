@@ -5,6 +5,20 @@ import { privateKeyToAccount } from 'viem/accounts'
 import { describeError } from '../domain/errors.ts'
 import { formatUsd } from '../domain/money.ts'
 import { createApp } from '../http/app.ts'
+import type { HubspotCallbacks } from '../connectors/hubspot/callbacks.ts'
+import { hubspotDoor } from '../http/callers/hubspot.ts'
+import { monitorDoor } from '../http/callers/monitor.ts'
+import { salesforceDoor } from '../http/callers/salesforce.ts'
+import { hubspotCardRoute } from '../http/routes/hubspot-card.ts'
+import { hubspotWorkflowRoute } from '../http/routes/hubspot-workflow.ts'
+import { monitorRoutes } from '../http/routes/monitor.ts'
+import { salesforceRoute } from '../http/routes/salesforce.ts'
+import type { CallBudget } from '../domain/ports/call-budget.ts'
+import { createMonitor } from '../producers/monitor.ts'
+import { createMonitorDeliveries } from '../store/monitor-deliveries.ts'
+import { createWorkflowCallbacks } from '../store/workflow-callbacks.ts'
+import type { HubspotConfig } from './crm-config.ts'
+import { startWorkflowRounds } from './workflow-rounds.ts'
 import { apiTokenDoor } from '../http/callers/api-token.ts'
 import type { Enrichment } from '../http/enrichment.ts'
 import { createEventStreams } from '../http/events.ts'
@@ -27,6 +41,7 @@ import { startRounds } from '../workers/rounds.ts'
 import { openButton } from './button.ts'
 import { crmNames, isConfigured, openConnector } from './connectors.ts'
 import type { Context } from './context.ts'
+import { openMetrics } from './metrics.ts'
 import { openDesk } from './desk.ts'
 import { reach } from './reach.ts'
 import { version } from './version.ts'
@@ -75,19 +90,56 @@ export async function startWebServer(context: Context): Promise<Web> {
   const streams = createEventStreams(stopping.signal)
   const mayEnrich = apiTokenDoor(['enrich'], { tokens, now })
   const mayRead = apiTokenDoor(['read', 'enrich'], { tokens, now })
+  const callbacks = createWorkflowCallbacks(db, { now })
+  const monitor = createMonitor({
+    deliveries: createMonitorDeliveries(db, { now }),
+    button,
+    connectors: names,
+    recipes: config.recipes,
+    recipe: config.http.monitorRecipe ?? config.defaultRecipe,
+    networkName: config.networkName,
+    now,
+    onError,
+  })
+  const monitorRounds = startRounds({
+    work: async () => void (await monitor.work()),
+    pauseMs: 5_000,
+    onError,
+  })
   const routes: Route[] = [
     ...healthRoutes(readiness(context, engine), () => stopping.signal.aborted),
     enrichRoute(enrichment, mayEnrich),
     ...taskRoutes(enrichment, streams, mayRead),
     ...runRoutes({ runs, tasks, onError }, streams, mayRead),
   ]
+  const { http } = config
+  const hubspotOptions = { clientSecret: http.hubspotSecret, replays, now }
+  routes.push(
+    hubspotCardRoute(enrichment, hubspotDoor(hubspotOptions)),
+    hubspotWorkflowRoute(enrichment, callbacks, hubspotDoor({ ...hubspotOptions, allowsV2: true })),
+    salesforceRoute(
+      enrichment,
+      salesforceDoor({ secret: http.salesforceSecret, jwt: http.salesforceJwt, replays, now }),
+    ),
+    ...monitorRoutes(
+      monitor,
+      () => monitorRounds.wake(),
+      monitorDoor({ header: http.monitorHeader, secret: http.monitorSecret }),
+    ),
+  )
   routes.push(openApiRoute(() => routes, { version, url: config.http.publicUrl }))
 
+  const metrics = await openMetrics(context)
+  releases.push(() => metrics.close())
+  routes.push(...metrics.routes)
   const app = createApp({
     routes,
     publicUrl: config.http.publicUrl,
     stopping: stopping.signal,
-    onAnswer: (entry) => log.info(entry, 'answered'),
+    onAnswer(entry) {
+      metrics.recordAnswer(entry)
+      log.info(entry, 'answered')
+    },
     onRefused: (reason) => countCallRefusal(db, reason, now()).catch(onError),
     onError: (error, requestId) =>
       log.error({ problem: describeError(error), requestId }, 'a request failed'),
@@ -99,6 +151,7 @@ export async function startWebServer(context: Context): Promise<Web> {
   releases.push(() => desk.close())
   app.route('/', desk.app as unknown as Hono<HttpEnv>)
   const rounds = [
+    monitorRounds,
     startRounds({ work: async () => void (await button.beginForgotten(names)), pauseMs: 5_000, onError }),
     startRounds({
       async work() {
@@ -109,6 +162,11 @@ export async function startWebServer(context: Context): Promise<Web> {
       onError,
     }),
   ]
+  if (config.hubspot) {
+    const hubspot = await openCallbacks(config.hubspot, engine.callBudget)
+    rounds.push(startWorkflowRounds({ callbacks, hubspot, views, now, onError }))
+    releases.push(async () => hubspot.close())
+  }
   const server = await startHttpServer(app, { host: config.host, port: config.port }).catch(async (error) => {
     await close()
     throw error
@@ -130,6 +188,20 @@ export async function startWebServer(context: Context): Promise<Web> {
       await close()
     },
   }
+}
+
+/** The client is large: it is loaded where HubSpot is set up. */
+async function openCallbacks(
+  { auth, baseUrl, tenSecondLimit }: HubspotConfig,
+  budget: CallBudget,
+): Promise<HubspotCallbacks> {
+  const { createHubspotCallbacks } = await import('../connectors/hubspot/callbacks.ts')
+  return createHubspotCallbacks({
+    auth,
+    baseUrl,
+    budget,
+    limits: tenSecondLimit === undefined ? {} : { perTenSeconds: tenSecondLimit },
+  })
 }
 
 /** What `/readyz` looks at. The chain and the service are other people's: they are asked now and then. */

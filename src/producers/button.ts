@@ -175,7 +175,7 @@ export function createButton(options: ButtonOptions): Button {
 }
 
 /** Salesforce writes the same id with 15 and with 18 characters. */
-function recordIdOf(connector: string, id: string): string {
+export function recordIdOf(connector: string, id: string): string {
   return connector === 'salesforce' ? (longId(id) ?? id) : id
 }
 

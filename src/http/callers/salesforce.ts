@@ -22,13 +22,15 @@ const claimsSchema = z.object({
   iat: z.number().optional(),
   nbf: z.number().optional(),
   jti: z.string().optional(),
+  /** Hex. Our package puts it in, and so its token is good for one body alone. */
+  body_sha256: z.string().optional(),
 })
 
 /** Lets in what a Salesforce org has signed: a JWT of its own certificate, or an HMAC with time and nonce. */
 export function salesforceDoor(options: SalesforceDoorOptions): Door {
   const { replays } = options
 
-  async function byToken(token: string): Promise<Caller> {
+  async function byToken(token: string, body: string): Promise<Caller> {
     const { jwt } = options
     if (!jwt)
       throw refuse('salesforce_not_set_up', 'tokens of Salesforce are not set up (http.salesforce.jwt)')
@@ -46,6 +48,9 @@ export function salesforceDoor(options: SalesforceDoorOptions): Door {
       throw refuse('salesforce_too_long', 'the token is good for more than five minutes')
     const from = Math.max(claims.nbf ?? 0, claims.iat ?? 0) * 1000
     if (from > nowMs + skewMs) throw refuse('salesforce_future', 'the token is from the future')
+    const bodyDigest = createHash('sha256').update(body).digest('hex')
+    if (claims.body_sha256 !== undefined && !equal(claims.body_sha256.toLowerCase(), bodyDigest))
+      throw refuse('salesforce_wrong_signature', 'the token was signed for another body')
     const once = claims.jti === undefined ? token : `${claims.iss}|${claims.jti}`
     return onlyOnce(`jwt|${once}`, new Date(expMs + skewMs))
   }
@@ -90,7 +95,7 @@ export function salesforceDoor(options: SalesforceDoorOptions): Door {
     security: 'salesforce',
     async open(request) {
       const token = /^Bearer +(\S+)$/i.exec(request.headers.get('authorization') ?? '')?.[1]
-      return token === undefined ? byHmac(request) : byToken(token)
+      return token === undefined ? byHmac(request) : byToken(token, request.body)
     },
   }
 }

@@ -7,6 +7,7 @@ import { listen } from './listen.ts'
 import type { HubspotType } from './properties.ts'
 import { accountRoutes } from './routes-account.ts'
 import { associationRoutes, recordAssociationRoutes } from './routes-associations.ts'
+import { automationRoutes, type HubspotWorkflows } from './routes-automation.ts'
 import { objectRoutes } from './routes-objects.ts'
 import { propertyRoutes } from './routes-properties.ts'
 import { seedRecords, type SeedOptions } from './seed.ts'
@@ -35,6 +36,7 @@ export interface HubspotStandIn {
     seed(type: HubspotType, options: Pick<SeedOptions, 'count' | 'modifiedAtMs'>): HubspotRecord[]
   }
   readonly faults: HubspotFaults
+  readonly workflows: HubspotWorkflows
   readonly limiter: Pick<Limiter, 'usedToday' | 'setUsedToday'>
   stats(): HubspotStats
   stop(): Promise<void>
@@ -75,6 +77,8 @@ export async function startHubspotStandIn(options: HubspotStandInOptions = {}): 
     app.route(`/crm/properties/${version}`, properties)
     app.route(`/crm/associations/${version}`, associations)
   }
+  const automation = automationRoutes()
+  app.route('/', automation.app)
   app.route('/', accountRoutes(auth, limiter, limits, PORTAL_ID, now))
   const server = await listen((request, bindings) => app.fetch(request, bindings))
 
@@ -85,6 +89,7 @@ export async function startHubspotStandIn(options: HubspotStandInOptions = {}): 
     auth,
     store: { ...store, seed: addSeeded },
     faults,
+    workflows: automation.workflows,
     limiter,
     stats: gate.stats,
     stop: server.stop,

@@ -1,0 +1,67 @@
+import { setTimeout } from 'node:timers/promises'
+import { z } from 'zod'
+import type { CallBudget } from '../../domain/ports/call-budget.ts'
+import { createMemoryCallBudget } from '../budget.ts'
+import { createHubspotAccount, type HubspotLimits } from './account.ts'
+import { createHubspotApi } from './api.ts'
+import { createHubspotHttp } from './http.ts'
+import { createTokens, type HubspotAuth } from './tokens.ts'
+
+/** What a blocked execution of a workflow is told. Texts and numbers by the names of the action's output fields. */
+export type WorkflowOutput = Record<string, string | number>
+
+export interface HubspotCallbacks {
+  /**
+   * Lets a blocked execution go on. Answers the code of HubSpot's refusal when it waits no more, or never did. Throws
+   * RetriableError for what time mends, ConfigError for rights.
+   */
+  complete(callbackId: string, output: WorkflowOutput): Promise<{ refused: string } | undefined>
+  close(): void
+}
+
+const callbackPath = (id: string) =>
+  `/automation/actions/callbacks/2026-03/${encodeURIComponent(id)}/complete`
+
+export function createHubspotCallbacks(options: {
+  auth: HubspotAuth
+  baseUrl?: string | undefined
+  budget?: CallBudget
+  limits?: HubspotLimits
+}): HubspotCallbacks {
+  const closing = new AbortController()
+  const now = Date.now
+  const timeoutMs = 15_000
+  const send = createHubspotHttp(options.baseUrl ?? 'https://api.hubapi.com')
+  const tokens = createTokens(options.auth, { send, timeoutMs, now })
+  const account = createHubspotAccount({
+    auth: options.auth,
+    tokens,
+    send,
+    budget: options.budget ?? createMemoryCallBudget({ now }),
+    limits: options.limits ?? {},
+    timeoutMs,
+    now,
+  })
+  const api = createHubspotApi({
+    send,
+    tokens,
+    account,
+    timeoutMs,
+    patienceMs: 10_000,
+    now,
+    sleep: async (ms) => void (await setTimeout(ms, undefined, { signal: closing.signal })),
+  })
+
+  return {
+    async complete(callbackId, output) {
+      const answer = await api.call(z.unknown(), {
+        method: 'POST',
+        path: callbackPath(callbackId),
+        body: { outputFields: output },
+        signal: closing.signal,
+      })
+      return answer.ok ? undefined : { refused: answer.refusal.category ?? `status ${answer.status}` }
+    },
+    close: () => closing.abort(new Error('the callbacks to HubSpot were closed')),
+  }
+}

@@ -1,0 +1,106 @@
+import { z } from 'zod'
+import { formatUsd } from '../../domain/money.ts'
+import type { TaskView } from '../../store/task-view.ts'
+import type { Caller } from '../callers/caller.ts'
+import { recordIdOf } from '../../producers/button.ts'
+import { press, taskOf, type Enrichment, type Target } from '../enrichment.ts'
+import { Problem } from '../problem.ts'
+import { fieldSchema, statusSchema, writtenFields } from '../task-json.ts'
+import { isOpen } from '../task-watch.ts'
+
+/** What a card in a CRM shows. All but `last` is null while there is no task to speak of. */
+export const hookAnswerSchema = z.object({
+  taskId: z.string().nullable(),
+  runId: z.string().nullable(),
+  status: statusSchema.nullable(),
+  reason: z.string().nullable(),
+  fields: z.array(fieldSchema),
+  costUsd: z.string(),
+  currency: z.enum(['USD', 'credit']),
+  enrichedAt: z.iso.datetime().nullable(),
+  done: z.boolean().describe('Nothing more comes of it by itself now: it has ended, or is parked'),
+  last: z
+    .object({
+      status: statusSchema,
+      enrichedAt: z.iso.datetime(),
+      fields: z.array(z.string()).describe('Names of the fields that were written'),
+      costUsd: z.string(),
+    })
+    .nullable()
+    .describe('The latest result of the record, of whatever run'),
+})
+type HookAnswer = z.output<typeof hookAnswerSchema>
+
+export interface HookAsked {
+  action: 'enrich' | 'status'
+  target: Target
+  recordId: string
+  taskId?: string | undefined
+  caller: Caller
+  signal: AbortSignal
+}
+
+/** A card gives up at 15 seconds, and what it does then is press again. */
+const waitMs = 10_000
+
+/** What both CRMs' cards ask for: press and wait a while, or look. */
+export async function answerHook(enrichment: Enrichment, asked: HookAsked): Promise<Response> {
+  const view = asked.action === 'enrich' ? await pressed(enrichment, asked) : await looked(enrichment, asked)
+  const { connector, entity } = asked.target
+  const last = await enrichment.views.last({
+    connector,
+    entity,
+    recordId: recordIdOf(connector, asked.recordId),
+  })
+  return Response.json(hookAnswer(enrichment, view, last))
+}
+
+async function pressed(enrichment: Enrichment, asked: HookAsked): Promise<TaskView | undefined> {
+  const { target, recordId, caller, signal } = asked
+  const [task] = await press(enrichment, target, [recordId], { caller, trigger: 'button' })
+  const ids = task ? [task.taskId] : []
+  await enrichment.watch.settled(ids, { timeoutMs: waitMs, signal })
+  const [view] = await enrichment.views.get(ids)
+  return view
+}
+
+async function looked(enrichment: Enrichment, asked: HookAsked): Promise<TaskView | undefined> {
+  if (asked.taskId === undefined) return undefined
+  const view = await taskOf(enrichment, asked.taskId)
+  const { connector, entity } = asked.target
+  const isOfRecord =
+    view.connector === connector &&
+    view.entity === entity &&
+    view.recordId === recordIdOf(connector, asked.recordId)
+  if (isOfRecord) return view
+  throw new Problem(404, 'not_found', 'there is no task of this name for this record')
+}
+
+function hookAnswer({ ids }: Enrichment, view: TaskView | undefined, last: TaskView | undefined): HookAnswer {
+  const isDone = view === undefined || !isOpen(view.status)
+  return {
+    taskId: view ? ids.nameOf(view.id) : null,
+    runId: view?.runId ?? null,
+    status: view?.status ?? null,
+    reason: view?.reason ?? null,
+    fields: view ? writtenFields(view) : [],
+    costUsd: formatUsd(view?.costAtomic ?? 0n),
+    currency: view?.currency ?? 'USD',
+    enrichedAt: view && isDone && view.status !== 'parked' ? view.updatedAt.toISOString() : null,
+    done: isDone,
+    last: last
+      ? {
+          status: last.status,
+          enrichedAt: last.updatedAt.toISOString(),
+          fields: writtenFields(last).map(({ name }) => name),
+          costUsd: formatUsd(last.costAtomic),
+        }
+      : null,
+  }
+}
+
+/** The CRM that calls has to be one that we can write to. */
+export function assertConnected({ connector }: Pick<Enrichment, 'connector'>, name: string): void {
+  if (connector(name)) return
+  throw new Problem(503, 'not_connected', `${name} is not set up here: its credentials are missing`)
+}

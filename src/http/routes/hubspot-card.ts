@@ -1,0 +1,53 @@
+import { z } from 'zod'
+import { targetOf, type Enrichment } from '../enrichment.ts'
+import { route, type Door, type Route } from '../route.ts'
+import { answerHook, assertConnected, hookAnswerSchema } from './hook-answer.ts'
+
+/** HubSpot names an object by its plural, its type id or, in workflows, by a word of its own. */
+export const hubspotEntities: Readonly<Record<string, string>> = {
+  companies: 'companies',
+  company: 'companies',
+  '0-2': 'companies',
+  contacts: 'contacts',
+  contact: 'contacts',
+  '0-1': 'contacts',
+}
+export const hubspotId = z.coerce.string().regex(/^\d{1,19}$/, 'is not the id of a record')
+export const hubspotType = z
+  .string()
+  .refine(
+    (name) => Object.hasOwn(hubspotEntities, name.toLowerCase()),
+    'must be companies (0-2) or contacts (0-1)',
+  )
+
+const body = z.object({
+  action: z.enum(['enrich', 'status']),
+  objectType: hubspotType.describe('companies or contacts, or 0-2 or 0-1'),
+  objectId: hubspotId,
+  recipe: z.string().max(100).optional(),
+  taskId: z.string().max(64).optional().describe('With `status`: as an earlier answer named it'),
+})
+
+export function hubspotCardRoute(enrichment: Enrichment, door: Door): Route {
+  return route({
+    method: 'post',
+    path: '/hooks/hubspot/card',
+    operationId: 'hubspotCard',
+    summary: 'The button in a HubSpot card or bulk action',
+    description: '`enrich` waits up to 10 seconds for the result; `status` tells how it stands.',
+    door,
+    body,
+    answers: { 200: { description: 'How it stands', schema: hookAnswerSchema } },
+    async handle({ body: asked, caller, signal }) {
+      assertConnected(enrichment, 'hubspot')
+      const { action, objectId: recordId, taskId, recipe } = asked
+      const object = hubspotEntities[asked.objectType.toLowerCase()] ?? asked.objectType
+      const target = targetOf(
+        enrichment,
+        { connector: 'hubspot', object, recipe },
+        { connector: '', object: '/objectType' },
+      )
+      return answerHook(enrichment, { action, target, recordId, taskId, caller, signal })
+    },
+  })
+}

@@ -1,0 +1,35 @@
+import { z } from 'zod'
+import { targetOf, type Enrichment } from '../enrichment.ts'
+import { route, type Door, type Route } from '../route.ts'
+import { answerHook, assertConnected, hookAnswerSchema } from './hook-answer.ts'
+
+const body = z.object({
+  action: z.enum(['enrich', 'status']),
+  object: z.string().min(1).max(80).describe('Account, Contact or Lead'),
+  recordId: z.string().regex(/^[A-Za-z0-9]{15}(?:[A-Za-z0-9]{3})?$/, 'is not the id of a record'),
+  recipe: z.string().max(100).optional(),
+  taskId: z.string().max(64).optional().describe('With `status`: as an earlier answer named it'),
+})
+
+export function salesforceRoute(enrichment: Enrichment, door: Door): Route {
+  return route({
+    method: 'post',
+    path: '/hooks/salesforce',
+    operationId: 'salesforceAction',
+    summary: 'The action on a Salesforce record',
+    description: '`enrich` waits up to 10 seconds for the result; `status` tells how it stands.',
+    door,
+    body,
+    answers: { 200: { description: 'How it stands', schema: hookAnswerSchema } },
+    async handle({ body: asked, caller, signal }) {
+      assertConnected(enrichment, 'salesforce')
+      const { action, object, recordId, taskId, recipe } = asked
+      const target = targetOf(
+        enrichment,
+        { connector: 'salesforce', object, recipe },
+        { connector: '', object: '/object' },
+      )
+      return answerHook(enrichment, { action, target, recordId, taskId, caller, signal })
+    },
+  })
+}

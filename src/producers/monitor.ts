@@ -1,0 +1,162 @@
+import { createHash } from 'node:crypto'
+import { describeError } from '../domain/errors.ts'
+import { canonicalDomain, canonicalProfileUrl } from '../domain/keys.ts'
+import type { RecipeBook } from '../domain/recipes.ts'
+import { networkWord } from '../domain/words.ts'
+import type {
+  DueDelivery,
+  KnownRecord,
+  MonitorDeliveries,
+  NamedCompany,
+} from '../store/monitor-deliveries.ts'
+import type { Button } from './button.ts'
+
+export interface MonitorOptions {
+  deliveries: MonitorDeliveries
+  button: Pick<Button, 'press'>
+  /** The CRMs that are set up here. */
+  connectors: readonly string[]
+  recipes: RecipeBook
+  recipe: string
+  /** The network's word in the names of fields, where it is not the usual one. */
+  networkName: string
+  now: () => Date
+  onError: (error: unknown) => void
+}
+
+export interface Monitor {
+  /** Keeps a delivery; false for one that came before. */
+  receive(body: string): Promise<boolean>
+  /** Makes tasks of what was received. Answers the number of deliveries. */
+  work(): Promise<number>
+}
+
+const leaseMs = 60_000
+const mostTries = 8
+const keptMs = 7 * 86_400_000
+
+/**
+ * Turns the deliveries of monitors into tasks. A company that a delivery names becomes a task for each CRM record that was
+ * seen under its profile or domain in an earlier run. What no record is known of becomes a task that ends at once:
+ * nothing is bought of which nobody knows where to write it.
+ */
+export function createMonitor(options: MonitorOptions): Monitor {
+  const { deliveries, now } = options
+
+  async function turnIntoTasks({ digest, body }: DueDelivery): Promise<void> {
+    const companies = companiesIn(JSON.parse(body), options.networkName)
+    const found = await deliveries.known(companies, options.connectors)
+    const records = Map.groupBy(found, ({ connector, entity }) => `${connector}/${entity}`)
+    for (const group of records.values()) {
+      const { connector, entity, object } = group[0] as KnownRecord
+      await options.button.press({
+        connector,
+        entity,
+        object,
+        ids: group.map(({ recordId }) => recordId),
+        recipe: options.recipes(object, options.recipe).name,
+        trigger: 'monitor',
+        source: { caller: 'monitor', records: group.length },
+      })
+    }
+    const places = new Set(found.map(({ place }) => place))
+    const unknown = companies.filter((_, place) => !places.has(place))
+    await deliveries.addUnknown(
+      `m${digest.slice(0, 16)}`,
+      unknown.map(({ profile, domain }) => profile ?? domain ?? ''),
+      options.recipe,
+      'no record of this company was seen in a CRM yet',
+    )
+    await deliveries.end(digest, { records: found.length, unknown: unknown.length, reason: null })
+  }
+
+  return {
+    async receive(body) {
+      return deliveries.add(createHash('sha256').update(body).digest('hex'), body)
+    },
+
+    async work() {
+      const due = await deliveries.take({ limit: 10, leaseMs })
+      for (const delivery of due) {
+        try {
+          await turnIntoTasks(delivery)
+        } catch (error) {
+          options.onError(error)
+          const reason = describeError(error)
+          if (delivery.tries >= mostTries)
+            await deliveries.end(delivery.digest, { records: 0, unknown: 0, reason })
+          else {
+            const waitMs = Math.min(300_000, 1_000 * 2 ** delivery.tries)
+            await deliveries.again(delivery.digest, new Date(now().getTime() + waitMs), reason)
+          }
+        }
+      }
+      await deliveries.prune(new Date(now().getTime() - keptMs))
+      return due.length
+    },
+  }
+}
+
+const profileFields = [
+  `${networkWord}_url`,
+  `company_${networkWord}_url`,
+  'profile_url',
+  'company_profile_url',
+]
+const domainFields = [
+  'domain',
+  'company_domain',
+  'unique_domain',
+  'website',
+  'company_website',
+  'company_url',
+]
+
+/**
+ * The companies that a delivery names, each once. The shape of a delivery is not documented beyond `signals` and `companies`
+ * (service.md, 6): a company is looked for in each entry, and in what the entry holds as `company` or `companies`.
+ */
+export function companiesIn(body: unknown, networkName: string): NamedCompany[] {
+  const found = new Map<string, NamedCompany>()
+  const entries = ['signals', 'companies'].flatMap((name) => listIn(body, name))
+  for (const entry of entries) {
+    const nested = [entryIn(entry, 'company'), ...listIn(entry, 'companies')].filter(
+      (each) => each !== undefined,
+    )
+    for (const candidate of nested.length > 0 ? nested : [entry]) {
+      const company = companyOf(candidate, networkName)
+      const name = company.profile ?? company.domain
+      if (name !== null) found.set(name, company)
+    }
+  }
+  return [...found.values()]
+}
+
+function companyOf(entry: Record<string, unknown>, networkName: string): NamedCompany {
+  const text = (names: string[]) =>
+    names.flatMap((name) => {
+      const value = entry[name] ?? entry[name.replace(networkWord, networkName)]
+      return typeof value === 'string' ? [value] : []
+    })
+  const profile = text(profileFields)
+    .map((raw) => canonicalProfileUrl('company', raw))
+    .find(({ ok }) => ok)
+  const domain = text(domainFields)
+    .map(canonicalDomain)
+    .find(({ ok }) => ok)
+  return { profile: profile?.ok ? profile.value : null, domain: domain?.ok ? domain.value : null }
+}
+
+function listIn(value: unknown, name: string): Record<string, unknown>[] {
+  const list = isObject(value) ? value[name] : undefined
+  return Array.isArray(list) ? list.filter(isObject) : []
+}
+
+function entryIn(value: unknown, name: string): Record<string, unknown> | undefined {
+  const entry = isObject(value) ? value[name] : undefined
+  return isObject(entry) ? entry : undefined
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
