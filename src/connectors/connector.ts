@@ -45,8 +45,11 @@ export type WriteResult =
   | { id: string; status: 'unchanged' }
   /** Nothing to write to: gone, merged or converted since it was read. */
   | { id: string; status: 'skipped'; reason: string }
-  /** Refused by the CRM, or nothing of the patch fits. Trying the same again will not help. */
-  | { id: string; status: 'rejected'; code: string; field?: string; reason: string }
+  /**
+   * Refused by the CRM, or nothing of the patch fits (`unsent`). Trying the same again will not help as long as the record
+   * and the account are as they are.
+   */
+  | { id: string; status: 'rejected'; code: string; field?: string; reason: string; unsent?: true }
   /** Not written, and worth the same patch again after `afterMs`. It takes no attempt. */
   | { id: string; status: 'retry'; afterMs: number; reason: string }
 

@@ -315,7 +315,9 @@ async function settleWrites(tx: Transaction<Tables>, results: readonly Settled[]
   const written = fields((result) => result.written)
   const unknown = fields((result) => result.unknown)
   const rejected = JSON.stringify(
-    results.flatMap((result) => (result.rejected ?? []).map((each) => ({ id: String(result.id), ...each }))),
+    results.flatMap(({ id, rejected: refused = [] }) =>
+      refused.map(({ field, code }) => ({ id: String(id), field, code })),
+    ),
   )
   await sql`
     update field_writes set state = 'rejected', code = refused.code

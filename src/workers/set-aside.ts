@@ -1,10 +1,11 @@
 import type { FieldRule } from '../domain/policy.ts'
-import type { FieldValue } from '../domain/record.ts'
+import type { FieldValue, Patch } from '../domain/record.ts'
 import { sameValue } from '../domain/same-value.ts'
 import type { SetAside } from '../store/field-writes.ts'
 
 export interface SetAsideBy {
-  /** How the values read once they stand in the record. */
+  proposed: Patch
+  /** How the proposed values read once they stand in the record; those that cannot stand there are left out. */
   standing: Readonly<Record<string, FieldValue>>
   rule: (field: string) => FieldRule
   /** A digest of where a field goes. */
@@ -13,18 +14,30 @@ export interface SetAsideBy {
 
 /**
  * Fields that are not written again, by name: with the very value that was put back under the same rule and mapping, or
- * that the CRM refused under the same mapping. Pure.
+ * that was refused under the same mapping. Pure.
  */
-export function fieldsSetAside(
-  values: readonly SetAside[],
-  { standing, rule, mapping }: SetAsideBy,
-): Map<string, SetAside> {
+export function fieldsSetAside(values: readonly SetAside[], by: SetAsideBy): Map<string, SetAside> {
   const held = values.filter((each) => {
     const { field, value, why } = each
-    const wanted = Object.hasOwn(standing, field) ? standing[field] : undefined
-    if (wanted === undefined || each.mapping !== mapping(field) || !sameValue(field, wanted, value))
-      return false
-    return why === 'rejected' || each.rule === rule(field)
+    const wanted = aimOf(field, by)
+    if (!wanted || each.mapping !== wanted.mapping || !sameValue(field, wanted.value, value)) return false
+    return why === 'rejected' || each.rule === by.rule(field)
   })
   return new Map(held.map((each) => [each.field, each]))
+}
+
+/**
+ * What a field would hold, and under which mapping it is remembered. A value that the field cannot hold has a name of its
+ * own: once the CRM gets the option that was missing, it is another case.
+ */
+export function aimOf(
+  field: string,
+  { proposed, standing, mapping }: Pick<SetAsideBy, 'proposed' | 'standing' | 'mapping'>,
+): { value: FieldValue; mapping: string; fits: boolean } | undefined {
+  const value = Object.hasOwn(standing, field) ? standing[field] : undefined
+  if (value !== undefined) return { value, mapping: mapping(field), fits: true }
+  const change = Object.hasOwn(proposed, field) ? proposed[field] : undefined
+  return change && 'set' in change
+    ? { value: change.set, mapping: `${mapping(field)} unfit`, fits: false }
+    : undefined
 }

@@ -6,8 +6,13 @@ export interface Sent {
   outcome: WriteResult
   /** What was sent at last. */
   patch: Patch
-  /** Fields that the CRM refused, and without which the others were sent again. */
-  refused: LeftOut[]
+  /** Fields that were refused, and without which the others were sent again. */
+  refused: Refused[]
+}
+
+export interface Refused extends LeftOut {
+  /** By the connector: it never went to the CRM. */
+  unsent?: true
 }
 
 /**
@@ -20,7 +25,7 @@ export async function writeAccepted(
   patches: readonly RecordPatch[],
 ): Promise<Sent[]> {
   const sent: Sent[] = []
-  let waiting = patches.map((patch, index) => ({ ...patch, index, refused: [] as LeftOut[] }))
+  let waiting = patches.map((patch, index) => ({ ...patch, index, refused: [] as Refused[] }))
   while (waiting.length > 0) {
     const outcomes = await writeRound(connector, entity, waiting, sent.length > 0)
     const again: typeof waiting = []
@@ -31,18 +36,14 @@ export async function writeAccepted(
       const field = bad?.field !== undefined && Object.hasOwn(patch, bad.field) ? bad.field : undefined
       if (bad && field !== undefined && Object.keys(patch).length > 1) {
         const { [field]: _, ...rest } = patch
-        again.push({
-          ...each,
-          patch: rest,
-          refused: [...refused, { field, code: bad.code, reason: bad.reason }],
-        })
+        again.push({ ...each, patch: rest, refused: [...refused, { ...bad, field }] })
         return
       }
       // Nothing else fits into the CRM: the refusal is what there is to tell.
       const [first] = refused
       const isNothing = outcome.status === 'unchanged' && first
       sent[index] = {
-        outcome: isNothing ? { id: outcome.id, status: 'rejected', ...first } : outcome,
+        outcome: isNothing ? { ...first, id: outcome.id, status: 'rejected' } : outcome,
         patch,
         refused,
       }

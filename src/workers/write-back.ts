@@ -9,8 +9,8 @@ import type { FieldWriteLedger, Intent, Settled, WriteHistory } from '../store/f
 import type { ReadyTask, TaskLedger } from '../store/tasks.ts'
 import { sourceOf } from './field-source.ts'
 import { judge, type Judgement } from './judge.ts'
-import { fieldsSetAside } from './set-aside.ts'
-import { writeAccepted } from './write-accepted.ts'
+import { aimOf, fieldsSetAside } from './set-aside.ts'
+import { writeAccepted, type Refused } from './write-accepted.ts'
 
 /** A wait that is longer than this is told to whoever started the run. */
 const longWaitMs = 60_000
@@ -107,14 +107,22 @@ export function createWriteBack(options: WriteBackOptions) {
         open: history.open.get(task.id) ?? [],
         rule,
         ...(form && standing
-          ? { standing, setAside: fieldsSetAside(aside, { standing, rule, mapping: form.mapping }) }
+          ? {
+              standing,
+              setAside: fieldsSetAside(aside, {
+                proposed: task.patch,
+                standing,
+                rule,
+                mapping: form.mapping,
+              }),
+            }
           : {}),
       })
-      return { task, judgement }
+      return { task, judgement, standing: standing ?? {} }
     })
     results.push(...judged.flatMap(({ task, judgement }) => endedBefore(task, judgement)))
-    const toWrite = judged.flatMap(({ task, judgement }) =>
-      judgement.kind === 'write' ? [{ task, judgement }] : [],
+    const toWrite = judged.flatMap(({ task, judgement, standing }): Writing[] =>
+      judgement.kind === 'write' ? [{ task, judgement, standing }] : [],
     )
     if (toWrite.length === 0) return { results, retryInMs: undefined }
     if (form) await intend(connector, entity, toWrite, form)
@@ -125,9 +133,9 @@ export function createWriteBack(options: WriteBackOptions) {
     )
     let retryInMs: number | undefined
     sent.forEach(({ outcome, patch, refused }, index) => {
-      const { task, judgement } = toWrite[index] as (typeof toWrite)[number]
+      const writing = toWrite[index] as Writing
       if (outcome.status === 'retry') retryInMs = Math.max(retryInMs ?? 0, outcome.afterMs)
-      else results.push(ended(task, judgement, outcome, patch, refused))
+      else results.push(ended(writing, outcome, patch, refused))
     })
     return { results, retryInMs }
   }
@@ -136,22 +144,27 @@ export function createWriteBack(options: WriteBackOptions) {
   async function intend(
     connector: Connector,
     entity: string,
-    toWrite: { task: ReadyTask; judgement: ToWrite }[],
+    toWrite: Writing[],
     form: RecordForm,
   ): Promise<void> {
-    const intents = toWrite.flatMap(({ task, judgement }) =>
-      Object.entries(form.standing(judgement.patch)).map(([field, value]): Intent => ({
-        taskId: task.id,
-        runId: task.runId,
-        recordId: task.recordId,
-        field,
-        old: judgement.current.values[field] ?? null,
-        ...oldRaw(judgement.current, field),
-        new: value,
-        lookupKey: sourceOf(field, task.steps),
-        rule: options.rule(connector.name, field),
-        mapping: form.mapping(field),
-      })),
+    const intents = toWrite.flatMap(({ task, judgement, standing }) =>
+      Object.keys(judgement.patch).flatMap((field): Intent[] => {
+        const aim = aimOf(field, { proposed: judgement.patch, standing, mapping: form.mapping })
+        if (!aim) return []
+        const intent = {
+          taskId: task.id,
+          runId: task.runId,
+          recordId: task.recordId,
+          field,
+          old: judgement.current.values[field] ?? null,
+          ...oldRaw(judgement.current, field),
+          new: aim.value,
+          lookupKey: sourceOf(field, task.steps),
+          rule: options.rule(connector.name, field),
+          mapping: aim.mapping,
+        }
+        return [intent]
+      }),
     )
     const own = toWrite.flatMap(({ task, judgement }) =>
       judgement.current.own ? [{ taskId: task.id, values: judgement.current.own }] : [],
@@ -160,7 +173,12 @@ export function createWriteBack(options: WriteBackOptions) {
   }
 }
 
-type ToWrite = Extract<Judgement, { kind: 'write' }>
+interface Writing {
+  task: ReadyTask
+  judgement: Extract<Judgement, { kind: 'write' }>
+  /** How the task's values read once they stand in the record. */
+  standing: Readonly<Record<string, FieldValue>>
+}
 type Present = Extract<CurrentRecord, { state: 'present' }>
 
 const noHistory: WriteHistory = { ours: new Map(), open: new Map(), setAside: new Map() }
@@ -202,23 +220,23 @@ function endedBefore(task: ReadyTask, judgement: Judgement): Settled[] {
 }
 
 function ended(
-  task: ReadyTask,
-  judgement: ToWrite,
+  { task, judgement, standing }: Writing,
   outcome: Exclude<WriteResult, { status: 'retry' }>,
   lastSent: Patch,
-  refused: readonly LeftOut[],
+  refused: readonly Refused[],
 ): Settled {
   const done = Object.keys(judgement.done)
+  const leftOut = outcome.status === 'written' ? (outcome.leftOut ?? []).map(unsent) : []
+  const last = outcome.status === 'rejected' && outcome.field !== undefined ? [outcome as Refused] : []
+  const out = [...refused, ...leftOut, ...last]
+  // Of what was never sent only that is remembered which the field cannot hold: rights and missing fields are another matter.
+  const rejected = out.filter((each) => !each.unsent || !Object.hasOwn(standing, each.field))
   if (outcome.status === 'written') {
-    const leftOut = [...refused, ...(outcome.leftOut ?? [])]
-    const isOut = new Set(leftOut.map(({ field }) => field))
+    const isOut = new Set(out.map(({ field }) => field))
     const sent = Object.keys(lastSent).filter((field) => !isOut.has(field))
-    const result = writtenResult(task, judgement, [...done, ...sent], leftOutReason(leftOut))
-    return { ...result, rejected: refused }
+    return { ...writtenResult(task, judgement, [...done, ...sent], leftOutReason(out)), rejected }
   }
-  const last = outcome.status === 'rejected' && outcome.field !== undefined ? [outcome as LeftOut] : []
-  const rejected = [...refused, ...last]
-  const reason = rejected[0] ? refusal(rejected[0]) : reasonOf(outcome)
+  const reason = out[0] ? refusal(out[0]) : reasonOf(outcome)
   // What an earlier attempt has written is written, whatever becomes of the rest.
   if (done.length > 0) return { ...writtenResult(task, judgement, done, reason), rejected }
   return {
@@ -230,6 +248,10 @@ function ended(
     unknown: judgement.unknown,
     rejected,
   }
+}
+
+function unsent(leftOut: LeftOut): Refused {
+  return { ...leftOut, unsent: true }
 }
 
 function writtenResult(

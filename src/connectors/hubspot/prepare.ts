@@ -47,7 +47,7 @@ export function prepare(
     return { index, id, properties, leftOut, ...(own ? { own } : {}) }
   const unfit = leftOut.find(({ code }) => code !== notMapped)
   if (!unfit) return { id, status: 'unchanged' }
-  return { id, status: 'rejected', code: unfit.code, field: unfit.field, reason: unfit.reason }
+  return { id, status: 'rejected', ...unfit, unsent: true }
 }
 
 const notMapped = 'NOT_MAPPED'

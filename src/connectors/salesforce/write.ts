@@ -122,7 +122,7 @@ async function plan(
       const stamp = stampOf(body, deps.mapping, sobject, object, deps.now(), own)
       return [{ index, id: long, body: { ...body, ...stamp }, leftOut }]
     } else if (first) {
-      results[index] = { id, status: 'rejected', code: first.code, field: first.field, reason: first.reason }
+      results[index] = { id, status: 'rejected', ...first, unsent: true }
     } else results[index] = { id, status: 'unchanged' }
     return []
   })

@@ -1,0 +1,170 @@
+import { sql } from 'kysely'
+import { openConnector } from '../../src/app/connectors.ts'
+import type { FileConfig } from '../../src/app/config.ts'
+import { makeReady, syncEntity } from '../../src/app/sync.ts'
+import { undoableRun, undoRun } from '../../src/app/undo.ts'
+import { startHubspotStandIn } from '../../src/sandbox/hubspot/index.ts'
+import { startSalesforceStandIn } from '../../src/sandbox/salesforce/index.ts'
+import type { SalesforceType } from '../../src/sandbox/salesforce/schema.ts'
+import type { Sandbox } from '../../src/sandbox/sandbox.ts'
+import { openHouse } from '../support/house.ts'
+import { testSeed } from '../support/seed.ts'
+import { quick, roomy, type Entity } from './crm-house.ts'
+import { openWire } from './wire.ts'
+
+type Value = string | number | boolean | null
+export type Values = Record<string, Value>
+
+/** A CRM's stand-in, behind a wire that writes down what is said, as tests of either CRM need it. */
+interface Crm {
+  env(baseUrl: string): Record<string, string>
+  baseUrl: string
+  add(values: Values): string
+  /** A person edits the record; null clears. */
+  edit(id: string, values: Values): void
+  /** Everything that stands in every record, blanks left out. The stamps of last change are no values. */
+  state(): Map<string, Values>
+  /** The requests with which the records are read before they are written, and with which they are written. */
+  reads: RegExp
+  writes: RegExp
+  /** The records that a request reads. */
+  asked(body: unknown): string[]
+  /** The values of each record in a request that writes. */
+  written(body: unknown): { id: string; values: Values }[]
+  stop(): Promise<void>
+}
+
+export const crmKinds = ['hubspot', 'salesforce'] as const
+export type CrmKind = (typeof crmKinds)[number]
+
+/** Paydirt in this process in front of an account or org of its own, with every request to it on record. */
+export async function openCrmWorld(sandbox: Sandbox, kind: CrmKind, entity: string, config: FileConfig = {}) {
+  const crm = kind === 'hubspot' ? await openHubspot(entity as Entity) : await openSalesforce(entity)
+  const wire = await openWire(crm.baseUrl)
+  const house = await openHouse(sandbox, {
+    env: crm.env(wire.baseUrl),
+    config: { ...config, connectors: { ...quick, ...config.connectors } },
+  })
+  const { context } = house
+  const connector = await openConnector(context.config, kind, undefined)
+  const signal = new AbortController().signal
+  await makeReady(connector, [entity])
+
+  return {
+    ...house,
+    ...crm,
+    wire,
+    connector,
+    kind,
+    entity,
+    /** What was sent to the CRM to be written since the log was last forgotten. */
+    sent: () =>
+      wire.log
+        .filter(({ method, path }) => crm.writes.test(`${method} ${path}`))
+        .flatMap(({ body }) => crm.written(body)),
+    /** The requests that read records before they are written, and those that write them, with their records. */
+    readsAndWrites: () =>
+      wire.log.flatMap(({ method, path, body }) => {
+        const line = `${method} ${path}`
+        if (crm.reads.test(line)) return [{ what: 'read', ids: crm.asked(body) }]
+        const ids = crm.writes.test(line) ? crm.written(body).map(({ id }) => id) : []
+        return ids.length > 0 ? [{ what: 'write', ids }] : []
+      }),
+    async sync(job: { since?: Date; recipe?: string } = { since: new Date(0) }) {
+      return (await syncEntity(context, connector, { entity, filter: [], ...job }, { signal })).summary
+    },
+    async undo(runId: string, more: { field?: string; plan?: boolean } = {}) {
+      const run = await undoableRun(context, runId)
+      if (!run) throw new Error(`${runId} cannot be undone`)
+      return undoRun(context, connector, run, { plan: false, signal, ...more })
+    },
+    async fieldWrites(state?: string) {
+      const rows = await context.database.db.selectFrom('field_writes').selectAll().orderBy('id').execute()
+      return rows.filter((row) => state === undefined || row.state === state)
+    },
+    /** The service says something else from now on: as after its answer has become stale. */
+    async answerChanges(keyPart: string, change: Record<string, unknown>) {
+      const row = await context.database.db
+        .selectFrom('lookups')
+        .select(['key', 'answer'])
+        .where(sql<boolean>`key like ${`%${keyPart}`}`)
+        .executeTakeFirstOrThrow()
+      await context.lookups.storeFree(row.key, {
+        outcome: 'found',
+        data: { ...row.answer, ...change },
+        freshUntil: new Date(Date.now() + 86_400_000),
+      })
+    },
+    async close() {
+      await connector.close()
+      await house.close()
+      await wire.close()
+      await crm.stop()
+    },
+  }
+}
+
+export type CrmWorld = Awaited<ReturnType<typeof openCrmWorld>>
+
+async function openHubspot(entity: Entity): Promise<Crm> {
+  const hubspot = await startHubspotStandIn({ seed: testSeed(), companies: 0, contacts: 0, limits: roomy })
+  const { store } = hubspot
+  // A null anywhere in a write is an error here, not a success that clears nothing.
+  hubspot.faults.nullValues = 'refused'
+  const texts = (values: Values): Record<string, string> =>
+    Object.fromEntries(Object.entries(values).map(([name, value]) => [name, String(value ?? '')]))
+  return {
+    baseUrl: hubspot.baseUrl,
+    env: (baseUrl) => ({ HUBSPOT_BASE_URL: baseUrl, HUBSPOT_ACCESS_TOKEN: hubspot.token }),
+    add: (values) => store.add(entity, { properties: texts(values) }).id,
+    edit: (id, values) => void store.edit(entity, id, texts(values)),
+    state: () =>
+      new Map(
+        [...store.list(entity)].map(({ id, properties }) => [
+          id,
+          Object.fromEntries(Object.entries(properties).filter(([, value]) => value !== '')),
+        ]),
+      ),
+    reads: /POST .*batch\/read/,
+    asked: (body) => (body as { inputs: { id: string }[] }).inputs.map(({ id }) => id),
+    writes: /POST .*batch\/update/,
+    written: (body) =>
+      (body as { inputs: { id: string; properties: Values }[] }).inputs.map(({ id, properties }) => ({
+        id,
+        values: properties,
+      })),
+    stop: () => hubspot.stop(),
+  }
+}
+
+async function openSalesforce(entity: string): Promise<Crm> {
+  const type = entity as SalesforceType
+  const org = await startSalesforceStandIn({ seed: testSeed(), accounts: 0, contacts: 0, leads: 0 })
+  const { store } = org
+  const { clientId, clientSecret } = org.auth
+  return {
+    baseUrl: org.baseUrl,
+    env: (baseUrl) => ({
+      SALESFORCE_LOGIN_URL: baseUrl,
+      SALESFORCE_CLIENT_ID: clientId,
+      SALESFORCE_CLIENT_SECRET: clientSecret,
+    }),
+    add: (values) => store.add(type, { fields: values }).id,
+    edit: (id, values) => store.edit(type, id, values),
+    state: () =>
+      new Map(
+        [...store.list(type)].map(({ id, fields }) => [
+          id,
+          Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== '' && value !== null)),
+        ]),
+      ),
+    reads: /POST .*composite\/sobjects\/\w+/,
+    asked: (body) => (body as { ids: string[] }).ids,
+    writes: /PATCH .*composite\/sobjects$/,
+    written: (body) =>
+      (body as { records: ({ id: string; attributes: unknown } & Values)[] }).records.map(
+        ({ id, attributes: _, ...values }) => ({ id, values }),
+      ),
+    stop: () => org.stop(),
+  }
+}
