@@ -47,7 +47,7 @@ export function createBundleLedger(db: Database, { now }: { now: () => Date }): 
       const { rows } = await sql<Bundleable>`
         select key, operation, request, run_id as "runId", connector from lookups
         where key = any(${[...keys]}) and operation = any(${[...operations]}) and state = 'waiting' and tries = 0
-          and bundle_key is null and not alone
+          and bundle_key is null and not alone and request->'peoples' is null
           and not exists (select 1 from charges where charges.lookup_key = lookups.key)
         order by key`.execute(db)
       return rows

@@ -157,8 +157,8 @@ export function createRunLedger(db: Database, options: { now: () => Date }): Run
           (count(distinct tasks.lookup_key) filter (where lookups.state = 'answered' and lookups.outcome = 'not_found'))::int as not_found,
           (count(distinct tasks.lookup_key) filter (where lookups.state in ('waiting', 'parked')))::int as open,
           (count(distinct tasks.lookup_key) filter (where lookups.state = 'answered' and not exists (
-            select 1 from charges where charges.lookup_key = tasks.lookup_key and charges.run_id = ${id}
-              and charges.state in ('settled', 'in_doubt'))))::int as cached
+            select 1 from charge_shares as paid where paid.lookup_key = tasks.lookup_key and paid.run_id = ${id}
+              and paid.state in ('settled', 'in_doubt'))))::int as cached
         from tasks left join lookups on lookups.key = tasks.lookup_key
         where tasks.run_id = ${id} and tasks.lookup_key is not null`.execute(db)
       const { rows: money } = await sql<{
@@ -168,7 +168,7 @@ export function createRunLedger(db: Database, options: { now: () => Date }): Run
         in_doubt: bigint
         lost: bigint
       }>`
-        select count(*) filter (where state = 'settled')::int as paid,
+        select (select count(*)::int from charge_shares where run_id = ${id} and state = 'settled' and ${paidOnly}) as paid,
           coalesce(sum(sends), 0)::int as sends,
           coalesce(sum(amount_atomic) filter (where state = 'settled'), 0)::bigint as settled,
           coalesce(sum(amount_atomic) filter (where state in ('journaled', 'sent', 'in_doubt')), 0)::bigint as in_doubt,

@@ -51,16 +51,16 @@ export const noField = '(nothing filled)'
 async function spendByField(db: Database): Promise<SpendRow[]> {
   const { rows } = await sql<SpendRow>`
     with filled as (
-      select distinct charges.id, field
-      from charges
-      join tasks on tasks.run_id = charges.run_id and tasks.status = 'written' and charges.lookup_key = any(tasks.steps)
+      select distinct paid.id, paid.lookup_key, field
+      from charge_shares as paid
+      join tasks on tasks.run_id = paid.run_id and tasks.status = 'written' and paid.lookup_key = any(tasks.steps)
       cross join lateral jsonb_object_keys(tasks.patch) as field
-      where charges.state = 'settled'
+      where paid.state = 'settled'
     ), parts as (
-      select charges.id, currency, coalesce(field, ${noField}) as name, state, amount_atomic,
-        count(*) over (partition by charges.id) as share,
-        row_number() over (partition by charges.id order by field) as place
-      from charges left join filled on filled.id = charges.id
+      select paid.id, currency, coalesce(field, ${noField}) as name, state, amount_atomic,
+        count(*) over (partition by paid.id, paid.lookup_key) as share,
+        row_number() over (partition by paid.id, paid.lookup_key order by field) as place
+      from charge_shares as paid left join filled on filled.id = paid.id and filled.lookup_key = paid.lookup_key
     )
     select name, currency, count(*) filter (where state in ('settled', 'lost'))::int as charges,
       coalesce(sum(part) filter (where state = 'settled'), 0)::bigint as "settledAtomic",

@@ -108,7 +108,7 @@ export function missingProfileUrl(
   const names = namesOf('profileUrl', options)
   const near = nearestName(columns, names)
   return (
-    `no column holds a profile URL, so rows cannot be looked up by one; it would be found as ${names.slice(0, 3).join(', ')}` +
+    `no column holds a profile URL, so the recipe profile finds nothing here (contact and full also find rows otherwise); it would be found as ${names.slice(0, 3).join(', ')}` +
     (near ? `; is ${shown(near.name)} meant to be ${near.known}?` : '')
   )
 }
