@@ -208,6 +208,7 @@ export interface Config {
   redisPrefix: string
   host: string
   port: number
+  metricsToken: string | undefined
   http: HttpConfig
   desk: DeskConfig
   logLevel: string
@@ -307,6 +308,7 @@ export function resolveConfig(env: Environment, file: z.output<typeof fileSchema
     redisPrefix: env.PAYDIRT_REDIS_PREFIX ?? 'paydirt',
     host: env.PAYDIRT_HOST ?? '127.0.0.1',
     port: env.PAYDIRT_PORT ?? 8080,
+    metricsToken: env.PAYDIRT_METRICS_TOKEN,
     http: httpConfig(env, file.http),
     desk: deskConfig(env, file.desk),
     logLevel: env.PAYDIRT_LOG_LEVEL ?? 'warn',

@@ -61,6 +61,11 @@ const environmentSchema = z.object({
   PAYDIRT_MONITOR_HEADER: headerName.optional(),
   /** Lets `admin` sign in to the desk; `paydirt password` makes it. */
   PAYDIRT_ADMIN_PASSWORD_HASH: z.string().min(1).optional(),
+  /** Lets a scraper of metrics in; without it only this machine is. */
+  PAYDIRT_METRICS_TOKEN: z.string().min(16, 'must have 16 characters or more').optional(),
+  /** Where alerts are sent, and what signs them. */
+  PAYDIRT_ALERT_URL: serviceAddress.optional(),
+  PAYDIRT_ALERT_SECRET: z.string().min(16, 'must have 16 characters or more').optional(),
   PAYDIRT_BUYER_TOKEN: z.string().min(1).optional(),
   HUBSPOT_ACCESS_TOKEN: z.string().min(1).optional(),
   HUBSPOT_CLIENT_ID: z.string().min(1).optional(),

@@ -17,6 +17,11 @@ const refusals: { status: number; description: string; when: (route: Route) => b
 ]
 
 const securitySchemes = {
+  metricsToken: {
+    type: 'http',
+    scheme: 'bearer',
+    description: 'The token for metrics (PAYDIRT_METRICS_TOKEN); without one only this machine reads them',
+  },
   apiToken: {
     type: 'http',
     scheme: 'bearer',

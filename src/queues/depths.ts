@@ -1,0 +1,35 @@
+import { Queue } from 'bullmq'
+import type { Redis } from 'ioredis'
+import { queueNames } from './jobs.ts'
+import { scheduleQueueName } from './schedules.ts'
+
+export interface QueueDepth {
+  queue: string
+  state: string
+  jobs: number
+}
+
+const states = ['waiting', 'prioritized', 'active', 'delayed', 'failed'] as const
+
+/** Reads how many jobs stand in each queue. */
+export function createQueueDepths(
+  redis: Redis,
+  options: { prefix: string; onError: (error: Error) => void },
+): { read(): Promise<QueueDepth[]>; close(): Promise<void> } {
+  const queues = [...Object.values(queueNames), scheduleQueueName].map((name) => {
+    const queue = new Queue(name, { connection: redis, prefix: options.prefix })
+    queue.on('error', options.onError)
+    return queue
+  })
+  return {
+    async read() {
+      const counts = await Promise.all(queues.map((queue) => queue.getJobCounts(...states)))
+      return queues.flatMap(({ name }, index) =>
+        states.map((state) => ({ queue: name, state, jobs: counts[index]?.[state] ?? 0 })),
+      )
+    },
+    async close() {
+      await Promise.all(queues.map((queue) => queue.close()))
+    },
+  }
+}
