@@ -20,6 +20,7 @@ export function createAssets(): { path: (name: string) => string; routes: () => 
     'desk.css': join(own, 'desk.css'),
     'desk.js': join(own, 'desk.js'),
     'chart.js': join(own, 'chart.js'),
+    'board.css': join(own, 'board.css'),
     'icon.svg': join(own, 'icon.svg'),
     'uplot.js': join(uplot, 'uPlot.iife.min.js'),
     'uplot.css': join(uplot, 'uPlot.min.css'),

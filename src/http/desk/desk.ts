@@ -7,6 +7,7 @@ import type { DeskAccess } from './access/access.ts'
 import type { DeskEnv } from './access/gate.ts'
 import type { DeskCaps } from './now-model.ts'
 import type { DeskPorts } from './ports.ts'
+import type { BoardBar } from './queue-board.ts'
 import { layout, type Page, type Shell } from './view/layout.ts'
 
 export interface DeskOptions {
@@ -19,7 +20,7 @@ export interface DeskOptions {
   caps: DeskCaps
   ports: DeskPorts
   /** What bull-board shows, for whoever may act and for whoever may look; absent: there is no such page. */
-  board?: ((mayAct: boolean) => MiddlewareHandler) | undefined
+  board?: ((mayAct: boolean, bar: BoardBar) => MiddlewareHandler) | undefined
   /** Fires when the server stops: open streams end. */
   signal: AbortSignal
   onError: (error: unknown) => void

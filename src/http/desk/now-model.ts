@@ -1,6 +1,7 @@
 import type { Atomic } from '../../domain/money.ts'
 import { finalStatuses, type LiveRun, type MoneyNow, type ParkedGroup } from '../../store/desk-now.ts'
 import type { KeptReconciliation } from '../../store/desk-reconciliation.ts'
+import { connectorName } from './view/format.ts'
 import type { DeskPorts, PaceNow, QueueDepth } from './ports.ts'
 
 /** Caps as the config has them; undefined is none. */
@@ -80,12 +81,12 @@ export function budgetScopes(
     { scope: `month:${day.slice(0, 7)}`, name: 'This month', cap: (caps) => caps.monthAtomic },
     ...connectors.map((connector) => ({
       scope: `connector:${connector}:${day}`,
-      name: `${connector} today`,
+      name: `${connectorName(connector)} today`,
       cap: (caps: DeskCaps) => caps.connectorDayAtomic?.[connector],
     })),
     ...runs.map((run) => ({
       scope: `run:${run.id}`,
-      name: `run ${run.id}`,
+      name: `This run of ${connectorName(run.connector)} ${run.entity}`,
       cap: (caps: DeskCaps) => caps.runAtomic,
     })),
   ]

@@ -4,6 +4,9 @@ import { serveStatic } from '@hono/node-server/serve-static'
 import { Hono, type MiddlewareHandler } from 'hono'
 import type { QueueBoard } from '../../queues/board.ts'
 
+/** What stands on the board's page of ours: the way back, and the kill switch. */
+export type BoardBar = () => Promise<{ head: string; body: string }>
+
 export const boardPath = '/queues'
 
 /** What may be changed there. A job that is added or rewritten by hand is nobody's work: the ledger says what is due. */
@@ -16,9 +19,9 @@ export function isBoardChange(path: string): boolean {
 }
 
 /** Bull-board, once for those who may act and once for those who may look. */
-export function queueBoard(board: QueueBoard): (mayAct: boolean) => MiddlewareHandler {
+export function queueBoard(board: QueueBoard): (mayAct: boolean, bar: BoardBar) => MiddlewareHandler {
   const [forActing, forLooking] = [mount(false), mount(true)]
-  return (mayAct) => async (context) => {
+  return (mayAct, bar) => async (context) => {
     const answer = await (mayAct ? forActing : forLooking).fetch(context.req.raw)
     const isPage = answer.headers.get('content-type')?.includes('text/html')
     if (!isPage) return answer
@@ -26,7 +29,11 @@ export function queueBoard(board: QueueBoard): (mayAct: boolean) => MiddlewareHa
     const policy = context.res.headers.get('content-security-policy')
     if (policy)
       context.header('content-security-policy', policy.replace("base-uri 'none'", "base-uri 'self'"))
-    return context.html(ownAssetsOnly(await answer.text()))
+    const { head, body } = await bar()
+    const page = ownAssetsOnly(await answer.text())
+    return context.html(
+      page.replace('</head>', () => `${head}</head>`).replace('</body>', () => `${body}</body>`),
+    )
   }
 
   function mount(readOnly: boolean): Hono {
@@ -38,7 +45,6 @@ export function queueBoard(board: QueueBoard): (mayAct: boolean) => MiddlewareHa
         uiConfig: {
           boardTitle: 'Paydirt queues',
           hideRedisDetails: true,
-          miscLinks: [{ text: 'Back to the desk', url: '/' }],
         },
       },
     })

@@ -1,7 +1,10 @@
 import type { Hono } from 'hono'
+import { html } from 'hono/html'
 import { mayAct } from './access/access.ts'
-import type { DeskEnv } from './access/gate.ts'
+import type { DeskContext, DeskEnv } from './access/gate.ts'
 import type { Desk } from './desk.ts'
+import { icon } from './view/icons.ts'
+import { spendingControl } from './view/layout.ts'
 import { boardPath, isBoardChange } from './queue-board.ts'
 
 /**
@@ -16,7 +19,7 @@ export function boardRoutes(app: Hono<DeskEnv>, desk: Desk): void {
   for (const path of [boardPath, `${boardPath}/*`]) {
     app.get(path, viewer, (context, next) => {
       const { role } = context.var.visitor
-      return board(role !== undefined && mayAct(role, 'operator'))(context, next)
+      return board(role !== undefined && mayAct(role, 'operator'), () => barOf(context))(context, next)
     })
     app.on(['POST', 'PUT', 'PATCH', 'DELETE'], path, operator, async (context, next) => {
       const { pathname } = new URL(context.req.url)
@@ -25,7 +28,18 @@ export function boardRoutes(app: Hono<DeskEnv>, desk: Desk): void {
       await desk.note(context, 'queue.change', queue, {
         action: decodeURIComponent(action.join('/')).slice(0, 200),
       })
-      return board(true)(context, next)
+      return board(true, () => barOf(context))(context, next)
     })
+  }
+
+  async function barOf(context: DeskContext): Promise<{ head: string; body: string }> {
+    const shell = await desk.shell(context)
+    const head = html`<link rel="stylesheet" href="${desk.asset('board.css')}" />
+      <script src="${desk.asset('desk.js')}" defer></script>`
+    const body = html`<aside class="desk-bar" aria-label="The desk">
+      <a href="/">${icon('now')}<span>Back to the desk</span></a>
+      <div id="spending">${spendingControl(shell)}</div>
+    </aside>`
+    return { head: String(await head), body: String(await body) }
   }
 }

@@ -14,7 +14,7 @@ import type { DeskPorts } from '../ports.ts'
 import { ago, connectorName, count, counted, duration, percent, perSecond, usd } from '../view/format.ts'
 import { icon } from '../view/icons.ts'
 import { csrf, type Page, type Shell } from '../view/layout.ts'
-import { badge, card, empty, goesOn, meter, stackedBar, type Markup } from '../view/parts.ts'
+import { badge, card, empty, goesOn, meter, stackedBar, table, type Markup } from '../view/parts.ts'
 
 export interface NowSettings {
   caps: DeskCaps
@@ -35,6 +35,7 @@ export function nowPage(model: NowModel, settings: NowSettings, shell: Shell): P
         <div class="column wide">
           ${card('running', 'Running', html`<div id="now-runs">${regions['now-runs']}</div>`)}
           ${card('parked', 'Parked', html`<div id="now-parked">${regions['now-parked']}</div>`, { note: 'Work that stands still, and when it goes on' })}
+          ${card('queues', 'Queues', html`<div id="now-queues">${regions['now-queues']}</div>`)}
         </div>
         <div class="column">
           ${mayStart ? card('start', 'Start a sync', startForms(settings, shell)) : ''}
@@ -56,6 +57,7 @@ export function nowRegions(model: NowModel, { caps, syncable }: NowSettings): Re
     'now-parked': parked(model),
     'now-budgets': budgets(budgetBars(model, caps, connectors)),
     'now-pace': pace(model),
+    'now-queues': queueTable(model),
   }
 }
 
@@ -180,7 +182,7 @@ const phases: Record<string, string> = {
   blocked: 'held off by the service',
 }
 
-function pace({ pace: now, queues }: NowModel): Markup {
+function pace({ pace: now }: NowModel): Markup {
   if (!now) return empty('Redis does not answer.')
   const share = now.perSecond > 0 ? now.servedPerSecond / now.perSecond : 0
   return html`<p class="bar-head">
@@ -212,17 +214,28 @@ function pace({ pace: now, queues }: NowModel): Markup {
             </div>`
           : ''
       }
-      ${queues.map(
-        ({ name, waiting, active, delayed }) =>
-          html`<div>
-            <dt>Queue ${name}</dt>
-            <dd>
-              ${count(waiting)} waiting, ${count(active)} in
-              hand${delayed > 0 ? `, ${count(delayed)} later` : ''}
-            </dd>
-          </div>`,
-      )}
     </dl>`
+}
+
+const queueWords: Record<string, string> = {
+  'lookup-hot': 'Lookups that a person waits for',
+  lookup: 'Lookups of runs',
+  'write-back': 'Writing into the CRM',
+  schedule: 'Schedules',
+}
+
+function queueTable({ queues }: NowModel): Markup {
+  if (queues.length === 0) return empty('Redis does not answer.')
+  return table<NowModel['queues'][number]>(
+    'Jobs in each queue',
+    [
+      { name: 'Queue', isHead: true, cell: ({ name }) => queueWords[name] ?? name },
+      { name: 'Waiting', isNumber: true, cell: ({ waiting }) => count(waiting) },
+      { name: 'In hand', isNumber: true, cell: ({ active }) => count(active) },
+      { name: 'Later', isNumber: true, cell: ({ delayed }) => count(delayed) },
+    ],
+    queues,
+  )
 }
 
 function startForms({ syncable }: NowSettings, { visitor }: Shell): Markup {

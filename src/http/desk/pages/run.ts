@@ -80,6 +80,7 @@ export function runPage(story: RunStory, { now }: Shell): Page {
 
 export function runRegions(live: LiveRun, now: Date): Record<string, Markup> {
   const { ended, open, perSecond: rate, leftMs } = progressOf(live, now)
+  const isOpen = live.state === 'scanning' || live.state === 'working'
   const total = Math.max(live.records, ended + open + live.counts.parked)
   const parts = barLegend.map(([name, className]) => ({ name, className, value: live.counts[name] }))
   return {
@@ -87,7 +88,7 @@ export function runRegions(live: LiveRun, now: Date): Record<string, Markup> {
         <span>${badge(live.state)}</span
         ><span class="run-count"><strong>${count(ended)}</strong> of ${counted(total, 'record')} ended</span
         >${
-          rate > 0 ? html`<span>${perSecond(rate)}/s</span>` : ''
+          isOpen && rate > 0 ? html`<span>${perSecond(rate)}/s</span>` : ''
         }${leftMs === undefined ? '' : html`<span>about ${duration(leftMs)} left</span>`}<span
           >${usd(live.settledAtomic)} settled</span
         >

@@ -148,14 +148,18 @@ function dayTable(days: SpendDay[]): Markup {
 
 function rows(caption: string, spent: SpendRow[], name: (name: string) => string): Markup {
   if (spent.length === 0) return empty('Nothing was spent yet.')
+  // Parts of a cent stand in line only where all have the same places.
+  const isFine = spent.some(({ settledAtomic }) => settledAtomic % 10_000n !== 0n)
+  const amount = (value: bigint, currency: string) =>
+    isFine && currency === 'USD' ? `$${formatUsd(value)}` : money(value, currency)
   return table<SpendRow>(
     caption,
     [
       { name: 'Name', isHead: true, cell: (row) => name(row.name) },
       { name: 'Charges', isNumber: true, cell: (row) => count(row.charges) },
-      { name: 'Settled', isNumber: true, cell: (row) => money(row.settledAtomic, row.currency) },
-      { name: 'In doubt', isNumber: true, cell: (row) => money(row.inDoubtAtomic, row.currency) },
-      { name: 'Lost', isNumber: true, cell: (row) => money(row.lostAtomic, row.currency) },
+      { name: 'Settled', isNumber: true, cell: (row) => amount(row.settledAtomic, row.currency) },
+      { name: 'In doubt', isNumber: true, cell: (row) => amount(row.inDoubtAtomic, row.currency) },
+      { name: 'Lost', isNumber: true, cell: (row) => amount(row.lostAtomic, row.currency) },
     ],
     [...spent].sort((a, b) => Number(b.settledAtomic - a.settledAtomic)),
   )
@@ -199,5 +203,5 @@ function reconciliation({ reconciliation: last, canReconcile }: SpendModel, { vi
             </div>
           </dl>`
       : empty('They have not been compared yet.')
-  }${mayReconcile ? html`<form method="post" action="/spend/reconcile">${csrf(visitor)}<button type="submit">Compare now</button></form>` : ''}`
+  }${mayReconcile ? html`<form class="below" method="post" action="/spend/reconcile">${csrf(visitor)}<button type="submit">Compare now</button></form>` : ''}`
 }

@@ -30,19 +30,19 @@ export function perSecond(value: number): string {
 
 export function percent(share: number): string {
   const value = share * 100
-  if (value === 0) return '0 %'
-  return value < 0.1 ? '< 0.1 %' : `${value < 10 ? value.toFixed(1) : value.toFixed(0)} %`
+  if (value === 0) return '0\u00a0%'
+  return value < 0.1 ? '<\u00a00.1\u00a0%' : `${value < 10 ? value.toFixed(1) : value.toFixed(0)}\u00a0%`
 }
 
 /** "40 s", "3 min", "2 h 5 min", "4 days": for a person who wants to know whether to wait. */
 export function duration(ms: number): string {
   const seconds = Math.round(ms / 1000)
-  if (seconds < 90) return `${Math.max(seconds, 0)} s`
+  if (seconds < 90) return `${Math.max(seconds, 0)}\u00a0s`
   const minutes = Math.round(seconds / 60)
-  if (minutes < 90) return `${minutes} min`
+  if (minutes < 90) return `${minutes}\u00a0min`
   const hours = Math.floor(minutes / 60)
-  if (hours < 48) return minutes % 60 === 0 ? `${hours} h` : `${hours} h ${minutes % 60} min`
-  return `${Math.round(hours / 24)} days`
+  if (hours < 48) return minutes % 60 === 0 ? `${hours}\u00a0h` : `${hours}\u00a0h ${minutes % 60}\u00a0min`
+  return `${Math.round(hours / 24)}\u00a0days`
 }
 
 export function ago(at: Date, now: Date): string {

@@ -153,5 +153,5 @@ function cellOf<Row>(column: Column<Row>, row: Row): Markup {
   const className = column.isNumber ? 'num' : ''
   return column.isHead
     ? html`<th scope="row" class="${className}">${content}</th>`
-    : html`<td class="${className}" data-label="${column.name}">${content}</td>`
+    : html`<td class="${className}" data-label="${column.name}"><div>${content}</div></td>`
 }
