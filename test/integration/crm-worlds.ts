@@ -82,6 +82,11 @@ export async function openCrmWorld(sandbox: Sandbox, kind: CrmKind, entity: stri
       const rows = await context.database.db.selectFrom('field_writes').selectAll().orderBy('id').execute()
       return rows.filter((row) => state === undefined || row.state === state)
     },
+    /** The last task of a record, as it is stored. */
+    async task(recordId: string) {
+      const query = context.database.db.selectFrom('tasks').selectAll().where('record_id', '=', recordId)
+      return query.orderBy('id', 'desc').limit(1).executeTakeFirstOrThrow()
+    },
     /** The service says something else from now on: as after its answer has become stale. */
     async answerChanges(keyPart: string, change: Record<string, unknown>) {
       const row = await context.database.db
