@@ -10,7 +10,10 @@ import { makeReady } from './sync.ts'
 /** What makes tasks of records by their ids, over the ledger of this context. */
 export function openButton(
   context: Context,
-  { onReady }: { onReady: (group: { connector: string; entity: string }) => void },
+  options: {
+    onReady: (group: { connector: string; entity: string }) => void
+    onError?: (error: unknown) => void
+  },
 ): Button {
   const { config, database, log, lookups, now, runs, suppressions, tasks } = context
   const advance = createAdvance({
@@ -18,7 +21,7 @@ export function openButton(
     tasks,
     recipes: config.recipes,
     suppressed: suppressions.match,
-    onReady,
+    onReady: options.onReady,
     // The feeder of whichever process works looks several times a second.
     onWanted: () => {},
   })
@@ -34,7 +37,9 @@ export function openButton(
     suppressed: suppressions.match,
     now,
     newRunId: () => `r${now().getTime().toString(36)}${randomBytes(3).toString('hex')}`,
-    onError: (error) => log.warn({ problem: describeError(error) }, 'records that were asked for wait'),
+    onError:
+      options.onError ??
+      ((error) => log.warn({ problem: describeError(error) }, 'records that were asked for wait')),
   })
 }
 

@@ -5,6 +5,7 @@ import { csvCommand } from './csv.ts'
 import { demoCommand } from './demo.ts'
 import { doctorCommand } from './doctor.ts'
 import { explainCommand } from './explain.ts'
+import { enrichCommand } from './enrich.ts'
 import { exitStatus, reportError } from './exit.ts'
 import { forgetCommand } from './forget.ts'
 import { historyCommand } from './history.ts'
@@ -34,6 +35,7 @@ for (const command of [
   demoCommand(),
   csvCommand(),
   syncCommand(),
+  enrichCommand(),
   startCommand(),
   schedulesCommand(),
   applyCommand(),
