@@ -179,7 +179,14 @@ export async function createContext(config: Config, overrides: Overrides = {}): 
       prepare,
       prepareBulk,
       bundles,
-      bundle: createBundler({ bundles, serviceUrl, sizes: config.bulk, newId: randomUUID, now }),
+      bundle: createBundler({
+        bundles,
+        serviceUrl,
+        sizes: config.bulk,
+        suppressed: suppressions.match,
+        newId: randomUUID,
+        now,
+      }),
       askLater: createAskLater({
         bundles,
         send,

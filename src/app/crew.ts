@@ -50,9 +50,11 @@ export async function startCrew(context: Context, { owner, onHalt, onLongWait }:
   }
 
   const advance = createAdvance({
+    now,
     lookups,
     tasks,
     recipes: config.recipes,
+    prices: config.prices,
     suppressed: context.suppressions.match,
     onReady: flushSoon,
     onWanted: () => feeder.wake(),
@@ -72,6 +74,7 @@ export async function startCrew(context: Context, { owner, onHalt, onLongWait }:
     lookups,
     runs,
     advance,
+    suppressed: context.suppressions.match,
     payer: engine.payer,
     bundles: engine.bundles,
     prepare: engine.prepare,

@@ -1,6 +1,6 @@
 import type { Connector, ScanOptions, ScanPage } from '../connectors/connector.ts'
 import type { LookupKey } from '../domain/keys.ts'
-import { nextStep, type LookupWanted } from '../domain/planner.ts'
+import { nextStep, type LookupWanted, type PriceTable } from '../domain/planner.ts'
 import { builtInRecipes, type RecipeBook } from '../domain/recipes.ts'
 import type { SourceRecord } from '../domain/record.ts'
 import { marksOf, type Mark } from '../domain/subject.ts'
@@ -21,6 +21,8 @@ export interface ScanSettings {
   advance?: Advance
   /** Default: the built-in recipes alone. */
   recipes?: RecipeBook
+  /** What steps cost at most. Default: what is known of the service's prices. */
+  prices?: PriceTable
   /** Which of these subjects, by their place, are to be left alone. Absent: none. */
   suppressed?: (subjects: readonly (readonly Mark[])[]) => Promise<ReadonlySet<number>>
   onPage?: (records: number) => void
@@ -63,7 +65,7 @@ async function storePage(run: Run, page: ScanPage, before: number, options: Scan
     ordinal: before + index + 1,
     ...(suppressed?.has(index)
       ? leftAlone(record)
-      : { record, ...firstStep(run, record, page.ownWrites, recipes) }),
+      : { record, ...firstStep(run, record, page.ownWrites, recipes, options.prices) }),
   }))
   const wanted = planned.flatMap(({ lookup }) => (lookup ? [lookup] : []))
   const firsts = await options.tasks.firstOrdinals(
@@ -119,11 +121,12 @@ function firstStep(
   record: SourceRecord,
   ownWrites: ReadonlySet<string> | undefined,
   recipes: RecipeBook,
+  prices: PriceTable | undefined,
 ): FirstStep {
   // Its last change was our own: looking it up again would only find what we wrote.
   if (ownWrites?.has(record.id)) return { ended: { status: 'unchanged', reason: 'our own write' } }
   if (record.unreadable !== undefined) return { ended: { status: 'rejected', reason: record.unreadable } }
-  const step = nextStep(record, recipes(run.object, run.recipe), {})
+  const step = nextStep(record, recipes(run.object, run.recipe), {}, prices ? { prices } : {})
   if (step.kind === 'lookup') return { lookup: step.lookup }
   if (step.kind === 'stop') return { ended: step }
   throw new Error('a plan without facts cannot write')

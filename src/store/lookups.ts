@@ -1,5 +1,6 @@
 import { sql, type Transaction } from 'kysely'
 import { isBundleKey, type LookupKey } from '../domain/keys.ts'
+import type { Atomic } from '../domain/money.ts'
 import type { LookupWanted } from '../domain/planner.ts'
 import type { StoredAnswer } from '../domain/ports/charge-journal.ts'
 import type { Fact, LookupRequest } from '../domain/record.ts'
@@ -38,6 +39,8 @@ export interface LookupLedger {
   get(key: LookupKey): Promise<LookupRow | undefined>
   /** Fresh or not: what is known under these keys. */
   facts(keys: LookupKey[]): Promise<Map<LookupKey, Fact & { operation: Operation; freshUntil: Date }>>
+  /** What a run has paid for each of these, in USD; a credit counts as a cent. What it did not pay for is not in the answer. */
+  paidBy(runId: string, keys: readonly LookupKey[]): Promise<Map<LookupKey, Atomic>>
   /**
    * Leases up to `limit` due lookups of these runs to the queue, the longest due first. Parked ones whose time has come
    * are taken too.
@@ -178,6 +181,15 @@ export function createLookupLedger(db: Database, options: { now: () => Date }): 
           },
         ]),
       )
+    },
+
+    async paidBy(runId, keys) {
+      if (keys.length === 0) return new Map()
+      const { rows } = await sql<{ key: LookupKey; paid: Atomic }>`
+        select lookup_key as key, sum(case currency when 'credit' then amount_atomic / 100 else amount_atomic end)::bigint as paid
+        from charge_shares where run_id = ${runId} and lookup_key = any(${[...new Set(keys)]})
+          and state not in ('declined', 'expired') group by lookup_key`.execute(db)
+      return new Map(rows.map(({ key, paid }) => [key, paid]))
     },
 
     async lease(limit, leaseMs, hot, owner) {

@@ -6,6 +6,7 @@ import { marksOf } from '../domain/subject.ts'
 import { isNamed, marksOfKey, profilesIn, scrub } from '../domain/traces.ts'
 import type { Operation } from '../domain/words.ts'
 import type { Database } from './database.ts'
+import { dissolve } from './bundles.ts'
 import type { Tables } from './schema.ts'
 
 /** Everything in the ledger that is about one subject. */
@@ -120,6 +121,7 @@ export async function eraseSubject(
       subject.lookups.map((key) => [key, `${key.slice(0, key.indexOf('|'))}|forgotten:${token()}`]),
     )
     await refuseOpenPayments(tx, subject.lookups)
+    await dissolveBundles(tx, subject.lookups, now())
     const erased = {
       planRecords: await erasePlans(tx, subject),
       charges: await eraseCharges(tx, subject.lookups),
@@ -135,13 +137,13 @@ export async function eraseSubject(
 
 async function refuseOpenPayments(tx: Transaction<Tables>, keys: readonly LookupKey[]): Promise<void> {
   if (keys.length === 0) return
-  const open = await tx
-    .selectFrom('charges')
-    .select('id')
-    .where('lookup_key', 'in', [...keys])
-    .where('state', 'in', ['journaled', 'sent', 'in_doubt'])
-    .executeTakeFirst()
-  if (!open) return
+  const { rows: open } = await sql`
+    select id from charges where ${paidFor(keys)} and state in ('journaled', 'sent', 'in_doubt')
+    union all
+    select key from lookups where query_id is not null and state != 'answered'
+      and key in (select bundle_key from bundle_members where lookup_key = any(${[...keys]}))
+    limit 1`.execute(tx)
+  if (open.length === 0) return
   throw new ConfigError(
     'payment_open',
     'a payment for this subject is not settled yet, and what was sent may be needed again. `paydirt reconcile` settles it; then forget again',
@@ -204,12 +206,28 @@ async function eraseFieldWrites(tx: Transaction<Tables>, taskIds: readonly bigin
 
 async function eraseCharges(tx: Transaction<Tables>, keys: readonly LookupKey[]): Promise<number> {
   if (keys.length === 0) return 0
+  // What went out together is not taken apart: the whole body goes.
   const { numUpdatedRows } = await tx
     .updateTable('charges')
     .set({ body: '' })
-    .where('lookup_key', 'in', [...keys])
+    .where(paidFor(keys))
     .executeTakeFirst()
   return Number(numUpdatedRows)
+}
+
+/** A request that was not sent yet is given up: its lookups are asked for again without the subject. */
+async function dissolveBundles(tx: Transaction<Tables>, keys: readonly LookupKey[], at: Date): Promise<void> {
+  const { rows } = await sql<{ key: LookupKey }>`
+    select distinct bundle_key as key from lookups where key = any(${[...keys]}) and bundle_key is not null`.execute(
+    tx,
+  )
+  for (const { key } of rows) await dissolve(tx, key, { alone: true }, at)
+}
+
+/** Charges that paid for one of these lookups, by itself or together with others. */
+function paidFor(keys: readonly LookupKey[]) {
+  return sql<boolean>`(lookup_key = any(${[...keys]})
+    or lookup_key in (select bundle_key from bundle_members where bundle_members.lookup_key = any(${[...keys]})))`
 }
 
 async function erasePlans(tx: Transaction<Tables>, { marks, lookups, taskIds }: Subject): Promise<number> {

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { LookupKey } from '../domain/keys.ts'
+import type { RecipeBook } from '../domain/recipes.ts'
 import type { Mark } from '../domain/subject.ts'
 import type { TaskMove, WaitingTask } from '../store/tasks.ts'
 import { createAdvance } from './advance.ts'
@@ -30,6 +31,7 @@ async function advanced(suppressed?: readonly string[]) {
   const advance = createAdvance({
     lookups: {
       facts: async (keys) => new Map(keys.filter((key) => key === contact).map((key) => [key, fact])),
+      paidBy: async () => new Map(),
       want: async (lookups) => void wanted.push(...lookups.map(({ key }) => key)),
     },
     tasks: { move: async (all) => void moves.push(...all), waitingFor: async () => [] },
@@ -64,5 +66,58 @@ describe('a person who is found by a lookup', () => {
       { status: 'skipped', reason: 'suppressed', waitingFor: null, patch: null, steps: [contact] },
     ])
     expect(wanted).toEqual([])
+  })
+})
+
+describe('a price ceiling', () => {
+  const recipe =
+    (priceCeilingAtomic: bigint): RecipeBook =>
+    () => ({
+      name: 'mail',
+      fields: ['email'],
+      steps: ['contact.lookup', 'contact.redeem'],
+      priceCeilingAtomic,
+    })
+
+  async function next(ceilingAtomic: bigint, ledger: { paid?: bigint; isFresh?: true }) {
+    const moves: TaskMove[] = []
+    const found = { outcome: 'found' as const, freshUntil: new Date('2999-01-01') }
+    const advance = createAdvance({
+      lookups: {
+        facts: async (keys) =>
+          new Map(
+            keys
+              .filter((key) => key === contact || (ledger.isFresh && key.startsWith('contact.redeem')))
+              .map((key) => [
+                key,
+                {
+                  ...found,
+                  operation: 'contact.lookup',
+                  data: { profnet_url: 'https://www.profnet.com/in/ann', job_title: 'CEO', emails: null },
+                },
+              ]),
+          ),
+        want: async () => {},
+        paidBy: async () => new Map(ledger.paid === undefined ? [] : [[contact, ledger.paid]]),
+      },
+      tasks: { move: async (all) => void moves.push(...all), waitingFor: async () => [] },
+      onReady: () => {},
+      onWanted: () => {},
+      recipes: recipe(ceilingAtomic),
+    })
+    await advance.tasks([{ ...waiting, identity: { firstName: 'Ann', lastName: 'Lee', company: 'Acme' } }])
+    return moves
+  }
+
+  test('counts what the run has paid for the record, and not what stood in the ledger', async () => {
+    // A match of 0.01 and an e-mail of 0.15 are 0.16 together.
+    expect((await next(150_000n, { paid: 10_000n })).at(-1)).toMatchObject({ waitingFor: null })
+    expect((await next(160_000n, { paid: 10_000n }))[0]?.waitingFor).toMatch(/^contact.redeem/)
+    expect((await next(150_000n, {}))[0]?.waitingFor).toMatch(/^contact.redeem/)
+  })
+
+  test('lets a step through whose fresh answer is in the ledger already', async () => {
+    const [move] = await next(20_000n, { paid: 10_000n, isFresh: true })
+    expect(move?.waitingFor).not.toBeNull()
   })
 })

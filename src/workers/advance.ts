@@ -1,14 +1,16 @@
 import type { LookupKey } from '../domain/keys.ts'
-import { nextStep, slotOf, type Facts, type LookupWanted } from '../domain/planner.ts'
+import type { Atomic } from '../domain/money.ts'
+import { defaultPrices } from '../domain/prices.ts'
+import { nextStep, slotOf, type Facts, type LookupWanted, type PriceTable } from '../domain/planner.ts'
 import { builtInRecipes, type RecipeBook } from '../domain/recipes.ts'
 import type { Patch } from '../domain/record.ts'
-import type { Mark } from '../domain/subject.ts'
+import { marksOf, type Mark } from '../domain/subject.ts'
 import { marksOfKey } from '../domain/traces.ts'
 import type { LookupLedger } from '../store/lookups.ts'
 import type { TaskLedger, TaskMove, WaitingTask } from '../store/tasks.ts'
 
 export interface AdvanceOptions {
-  lookups: Pick<LookupLedger, 'want' | 'facts'>
+  lookups: Pick<LookupLedger, 'want' | 'facts' | 'paidBy'>
   tasks: Pick<TaskLedger, 'move' | 'waitingFor'>
   /** Some tasks of this connector and entity are ready to be written. */
   onReady: (group: { connector: string; entity: string }) => void
@@ -18,6 +20,9 @@ export interface AdvanceOptions {
   suppressed?: (subjects: readonly (readonly Mark[])[]) => Promise<ReadonlySet<number>>
   /** Default: the built-in recipes alone. */
   recipes?: RecipeBook
+  /** What steps cost at most. Default: what is known of the service's prices. */
+  prices?: PriceTable
+  now?: () => Date
 }
 
 export interface Advance {
@@ -34,7 +39,7 @@ const pageSize = 500
  * between, does no harm: the sweep calls again.
  */
 export function createAdvance(options: AdvanceOptions): Advance {
-  const { lookups, tasks, recipes = builtInRecipes } = options
+  const { lookups, tasks, recipes = builtInRecipes, prices = defaultPrices } = options
 
   /** Answers how many of these tasks it moved: those whose lookup has ended. */
   async function advance(waiting: WaitingTask[]): Promise<number> {
@@ -43,7 +48,10 @@ export function createAdvance(options: AdvanceOptions): Advance {
     while (current.length > 0) {
       const known = await lookups.facts(current.flatMap((task) => [...task.steps, task.waitingFor]))
       const planned = await withoutSuppressed(
-        current.filter((task) => known.has(task.waitingFor)).map((task) => plan(task, known, recipes)),
+        await planAll(
+          current.filter((task) => known.has(task.waitingFor)),
+          known,
+        ),
       )
       await want(planned)
       // First the tasks are moved, then the ledger is asked: an answer that comes between the two finds them waiting.
@@ -63,9 +71,36 @@ export function createAdvance(options: AdvanceOptions): Advance {
     return moved
   }
 
+  /** A price ceiling counts what the record has really cost, and a fresh answer in the ledger costs nothing. */
+  async function planAll(waiting: WaitingTask[], known: Known): Promise<Planned[]> {
+    const capped = waiting.filter(
+      (task) => recipes(task.object, task.recipe).priceCeilingAtomic !== undefined,
+    )
+    const paid = new Map<bigint, ReadonlyMap<LookupKey, Atomic>>()
+    for (const [runId, group] of Map.groupBy(capped, (task) => task.runId)) {
+      const byKey = await lookups.paidBy(
+        runId,
+        group.flatMap((task) => [...task.steps, task.waitingFor]),
+      )
+      for (const task of group) paid.set(task.id, byKey)
+    }
+    const asked = new Set<LookupKey>()
+    const isAsked = (key: LookupKey) => (asked.add(key), false)
+    for (const task of capped)
+      plan(task, known, { recipes, prices, paid: paid.get(task.id), isFresh: isAsked })
+    const answers = await lookups.facts([...asked])
+    const at = options.now?.() ?? new Date()
+    const isFresh = (key: LookupKey) => (answers.get(key)?.freshUntil ?? at) > at
+    return waiting.map((task) => plan(task, known, { recipes, prices, paid: paid.get(task.id), isFresh }))
+  }
+
   /** Whom a lookup has found may be on the list, though nothing in the record said so: nothing more is bought then. */
   async function withoutSuppressed(planned: Planned[]): Promise<Planned[]> {
-    const marks = planned.map(({ wanted }) => (wanted ? marksOfKey(wanted.key) : []))
+    const marks = planned.map(({ task, wanted }) => [
+      ...marksOf(task.identity),
+      ...marksOfKey(task.waitingFor),
+      ...(wanted ? marksOfKey(wanted.key) : []),
+    ])
     const suppressed = await options.suppressed?.(marks)
     if (!suppressed || suppressed.size === 0) return planned
     return planned.map((each, index) =>
@@ -122,18 +157,24 @@ interface Planned {
   wanted: LookupWanted | undefined
 }
 
-function plan(
-  task: WaitingTask,
-  known: Awaited<ReturnType<LookupLedger['facts']>>,
-  recipes: RecipeBook,
-): Planned {
+type Known = Awaited<ReturnType<LookupLedger['facts']>>
+
+interface PlanBy {
+  recipes: RecipeBook
+  prices: PriceTable
+  /** What the run has paid for each lookup; undefined where no ceiling asks for it. */
+  paid: ReadonlyMap<LookupKey, Atomic> | undefined
+  isFresh: (key: LookupKey) => boolean
+}
+
+function plan(task: WaitingTask, known: Known, { recipes, prices, paid, isFresh }: PlanBy): Planned {
   const steps = [...task.steps.filter((key) => key !== task.waitingFor), task.waitingFor]
   const facts: Facts = {}
   for (const key of steps) {
     const fact = known.get(key)
-    if (fact) facts[slotOf(key)] = fact
+    if (fact) facts[slotOf(key)] = paid ? { ...fact, priceAtomic: paid.get(key) ?? 0n } : fact
   }
-  const step = nextStep(task, recipes(task.object, task.recipe), facts)
+  const step = nextStep(task, recipes(task.object, task.recipe), facts, { prices, isFresh })
   const move = { id: task.id, waitingFor: null, steps, patch: null, reason: null }
   if (step.kind === 'stop')
     return { task, wanted: undefined, move: { ...move, status: step.status, reason: step.reason } }

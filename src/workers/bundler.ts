@@ -1,6 +1,8 @@
 import type { LookupKey } from '../domain/keys.ts'
 import { bundleKey } from '../domain/keys.ts'
 import type { LookupRequest } from '../domain/record.ts'
+import type { Mark } from '../domain/subject.ts'
+import { marksOfKey } from '../domain/traces.ts'
 import type { Operation } from '../domain/words.ts'
 import { bulkGroup, bulkSize, prepareBulk } from '../service/bulk.ts'
 import type { Bundleable, BundleLedger } from '../store/bundles.ts'
@@ -10,6 +12,8 @@ export interface BundlerOptions {
   serviceUrl: string
   /** The most lookups that go out in one request; 1: each alone. */
   sizes: Readonly<Partial<Record<Operation, number>>>
+  /** Which of these subjects, by their place, are to be left alone: they do not go out with others. */
+  suppressed: (subjects: readonly (readonly Mark[])[]) => Promise<ReadonlySet<number>>
   newId: () => string
   now: () => Date
 }
@@ -30,7 +34,9 @@ export function createBundler(options: BundlerOptions): Bundle {
 
   return async (keys, leasedUntil) => {
     if (sizes.size === 0 || keys.length < 2) return [...keys]
-    const free = await options.bundles.bundleable(keys, [...sizes.keys()])
+    const waiting = await options.bundles.bundleable(keys, [...sizes.keys()])
+    const suppressed = await options.suppressed(waiting.map(({ key }) => marksOfKey(key)))
+    const free = waiting.filter((_, index) => !suppressed.has(index))
     const groups = Map.groupBy(free, (lookup) => {
       const group = bulkGroup(lookup.operation, lookup.request)
       return group && `${group} ${lookup.runId} ${lookup.connector}`

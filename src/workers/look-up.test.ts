@@ -54,6 +54,7 @@ function run(buy: () => Promise<Fact>, fetchFree: () => Promise<Fact> = buy) {
     runs: { countRequests: note('count') },
     payer: { buy } as never,
     advance: { waitingFor: note('advance'), tasks: note('tasks') },
+    suppressed: async () => new Set(),
     bundles: { members: async () => [] },
     prepareBulk: () => {
       throw new Error('nothing is bundled here')

@@ -1,6 +1,7 @@
 import {
   BudgetExhaustedError,
   ConfigError,
+  FatalError,
   PaydirtError,
   PaymentInDoubtError,
   PolicyDeniedError,
@@ -9,6 +10,8 @@ import {
 import { isBundleKey, type LookupKey } from '../domain/keys.ts'
 import type { Lane } from '../domain/ports/turn.ts'
 import type { Fact, LookupRequest } from '../domain/record.ts'
+import type { Mark } from '../domain/subject.ts'
+import { marksOfKey } from '../domain/traces.ts'
 import { freeOperations, type Operation } from '../domain/words.ts'
 import type { Payer } from '../pay/payer.ts'
 import type { Purchase } from '../pay/purchase.ts'
@@ -34,6 +37,8 @@ export interface LookUpOptions {
   prepareBulk: (operation: Operation, body: string) => PreparedBulk
   /** Asks for the answer of what was started and paid for. */
   askLater: AskLater
+  /** Which of these subjects, by their place, are to be left alone. */
+  suppressed: (subjects: readonly (readonly Mark[])[]) => Promise<ReadonlySet<number>>
   /** Performs a free lookup, which takes no charge. */
   fetchFree: (operation: Operation, request: LookupRequest) => Promise<Fact>
   freshUntil: (operation: Operation, outcome: Fact['outcome'], now: Date) => Date
@@ -70,6 +75,7 @@ export function createLookUp(options: LookUpOptions) {
 
   async function perform(lookup: LookupRow, lane: Lane): Promise<void> {
     const { key, operation, request, runId, connector, queryId } = lookup
+    await refuseSuppressed(lookup)
     if (isBundleKey(key)) {
       const bulk = options.prepareBulk(operation, JSON.stringify(request))
       if (queryId) return options.askLater({ key, operation, queryId, lane, bulk })
@@ -90,6 +96,14 @@ export function createLookUp(options: LookUpOptions) {
     }
     const fact = await options.fetchFree(operation, request)
     await lookups.storeFree(key, { ...fact, freshUntil: options.freshUntil(operation, fact.outcome, now()) })
+  }
+
+  /** Somebody may have come onto the list since the record was read: nothing more is bought then. */
+  async function refuseSuppressed({ key, tries }: LookupRow): Promise<void> {
+    // What was begun may have been paid for: it is finished, and what came of it is not written.
+    if (tries > 0 || isBundleKey(key)) return
+    const isSuppressed = (await options.suppressed([marksOfKey(key)])).has(0)
+    if (isSuppressed) throw new FatalError('suppressed', 'suppressed')
   }
 
   async function carryOn(lookup: LookupRow, error: unknown): Promise<Outcome | 'ended'> {
