@@ -15,11 +15,13 @@ import { openRedis, type RedisConnection } from '../queues/connection.ts'
 import type { Pacer } from '../queues/pacer/pacer.ts'
 import { createPacers, type Pacers } from '../queues/pacers.ts'
 import { createQueues, type Queues } from '../queues/queues.ts'
+import { openQueueTelemetry, type QueueTelemetry } from '../queues/telemetry.ts'
 import { createTakeTurn } from '../queues/turns.ts'
 import { answerError } from '../service/answer-error.ts'
 import { prepareQuery, resumeBulk, type PreparedBulk } from '../service/bulk.ts'
-import { prepareRequest } from '../service/client.ts'
+import { prepareRequest, prepareUsage } from '../service/client.ts'
 import { createLogoClient } from '../service/logo.ts'
+import { traceTransport } from '../service/traced-transport.ts'
 import { createTransport } from '../service/transport.ts'
 import { createBundleLedger, type BundleLedger } from '../store/bundles.ts'
 import { openDatabase, type OpenDatabase } from '../store/database.ts'
@@ -30,6 +32,7 @@ import { createRunLedger, type RunLedger } from '../store/runs.ts'
 import { createSpendSwitch, type SpendSwitch } from '../store/spend-switch.ts'
 import { createSuppressionLedger, type SuppressionLedger } from '../store/suppressions.ts'
 import { createTaskLedger, type TaskLedger } from '../store/tasks.ts'
+import { traceQuery } from '../store/query-spans.ts'
 import { createAskLater } from '../workers/ask-later.ts'
 import { createBundler, type Bundle } from '../workers/bundler.ts'
 import type { Config } from './config.ts'
@@ -57,6 +60,8 @@ export interface Context {
 
 export interface Engine {
   redis: RedisConnection
+  /** For further queues; undefined while no traces are sent. */
+  queueTelemetry: QueueTelemetry | undefined
   queues: Queues
   /** The pace of ordinary lookups; `pacers` has it and those of slower paths. */
   pacer: Pacer
@@ -71,6 +76,8 @@ export interface Engine {
   bundles: BundleLedger
   bundle: Bundle
   askLater: ReturnType<typeof createAskLater>
+  /** What the workspace of the API key has used and left; undefined without one. */
+  askAccount: () => Promise<Record<string, unknown> | undefined>
   fetchFree: (operation: Operation, request: LookupRequest) => Promise<Fact>
   freshUntil: (operation: Operation, outcome: Fact['outcome'], now: Date) => Date
 }
@@ -86,12 +93,17 @@ export interface Overrides {
 export async function createContext(config: Config, overrides: Overrides = {}): Promise<Context> {
   const now = overrides.now ?? (() => new Date())
   const log = overrides.log ?? createLog(config.logLevel)
+  // The last to end: what the others do while they end is traced too.
+  const telemetry = config.telemetry
+    ? await import('./telemetry.ts').then(({ startTelemetry }) => startTelemetry(config.telemetry!))
+    : undefined
   const database = await openDatabase({
     dataDir: config.dataDir,
+    onQuery: telemetry && traceQuery,
     ...(config.databaseUrl === undefined ? {} : { url: config.databaseUrl }),
   })
   const { db } = database
-  const releases: (() => Promise<void>)[] = [() => database.close()]
+  const releases: (() => Promise<void>)[] = [async () => telemetry?.stop(), () => database.close()]
   const runs = createRunLedger(db, { now })
   const tasks = createTaskLedger(db, { now })
   const lookups = createLookupLedger(db, { now })
@@ -112,13 +124,16 @@ export async function createContext(config: Config, overrides: Overrides = {}): 
     const account = config.walletKey === undefined ? undefined : privateKeyToAccount(config.walletKey)
     const redis = await openRedis(config.redisUrl)
     releases.push(() => redis.close())
+    const queueTelemetry = telemetry && (await openQueueTelemetry())
     const queues = createQueues(redis.redis, {
       prefix: config.redisPrefix,
+      telemetry: queueTelemetry,
       onError: (error) =>
         log.debug({ code: (error as { code?: string }).code, message: error.message }, 'queue'),
     })
     releases.push(() => queues.close())
-    const transport = createTransport({ userAgent: config.userAgent, networkName: config.networkName })
+    const plain = createTransport({ userAgent: config.userAgent, networkName: config.networkName })
+    const transport = telemetry ? traceTransport(plain) : plain
     releases.push(() => transport.close())
     const pacers = createPacers(redis.redis, {
       host: new URL(serviceUrl).host,
@@ -170,6 +185,7 @@ export async function createContext(config: Config, overrides: Overrides = {}): 
     })
     return {
       redis,
+      queueTelemetry,
       queues,
       pacer: pacers.lookup,
       pacers,
@@ -197,6 +213,7 @@ export async function createContext(config: Config, overrides: Overrides = {}): 
         errorFor: answerError,
         now,
       }),
+      askAccount: () => askAccount(config, send),
       fetchFree: async (operation, request) => {
         if (operation !== 'company.logo')
           throw new FatalError('no_endpoint', `${operation} is no step of a run`)
@@ -227,6 +244,18 @@ export async function createContext(config: Config, overrides: Overrides = {}): 
       for (const release of releases.reverse()) await release()
     },
   }
+}
+
+async function askAccount(
+  { apiKey, serviceUrl, paths }: Config,
+  send: Send,
+): Promise<Record<string, unknown> | undefined> {
+  if (!apiKey || serviceUrl === undefined) return undefined
+  const { method, url, body, timeoutMs, decode } = prepareUsage(serviceUrl, paths)
+  const headers = { 'content-type': 'application/json', [apiKey.header]: apiKey.key }
+  const response = await send({ method, url, body, timeoutMs, headers })
+  if (response.status !== 200) throw answerError(response)
+  return decode(response.body).data ?? undefined
 }
 
 function around<T>(wrap: ((inner: T) => T) | undefined, inner: T): T {

@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import type { LookupKey } from '../domain/keys.ts'
 import type { Atomic } from '../domain/money.ts'
+import type { Currency } from '../domain/payment.ts'
 import type { Database } from './database.ts'
 
 export interface PaidCharge {
@@ -36,4 +37,28 @@ export async function paidCharges(
     recipients: row?.recipients ?? [],
     firstAt: row?.first_at ?? undefined,
   }
+}
+
+/** What the service itself said that settled answers cost, beside what the ledger has for the same answers. */
+export interface CreditCount {
+  currency: Currency
+  /** Settled charges, and how many of their answers said what they cost. */
+  charges: number
+  counted: number
+  /** Millionths of a credit, of the answers that said so. */
+  creditsAtomic: bigint
+  /** What the ledger has for those same answers: millionths of USD or of a credit. */
+  ledgerAtomic: Atomic
+  /** Of all settled charges. */
+  settledAtomic: Atomic
+}
+
+export async function creditCounts(db: Database): Promise<CreditCount[]> {
+  const { rows } = await sql<CreditCount>`
+    select currency, count(*)::int as charges, count(credits_atomic)::int as counted,
+      coalesce(sum(credits_atomic), 0)::bigint as "creditsAtomic",
+      coalesce(sum(amount_atomic) filter (where credits_atomic is not null), 0)::bigint as "ledgerAtomic",
+      coalesce(sum(amount_atomic), 0)::bigint as "settledAtomic"
+    from charges where state = 'settled' group by currency order by currency`.execute(db)
+  return rows
 }
