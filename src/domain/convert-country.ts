@@ -52,6 +52,8 @@ for (const first of 'ABCDEFGHIJKLMNOPQRSTUVWXYZ') {
 
 /** The two-letter ISO code of a country given by code or English name; undefined when it is none. */
 export function countryCode(text: string): string | undefined {
+  // "Not available", and not Namibia.
+  if (/^\s*n\s*[./]\s*a\s*\.?\s*$/i.test(text)) return undefined
   const word = letters(text)
   if (/^[a-z]{2}$/.test(word)) {
     // UK, SU, DD and other withdrawn codes are read as what took their place.

@@ -164,7 +164,8 @@ function toDate(text: string, type: 'date' | 'datetime'): Converted {
 
 function toUrl(text: string, field: DescribedField): Converted {
   const withScheme = /^[a-z][a-z0-9+.-]*:\/\//i.test(text) ? text : `https://${text}`
-  if (/\s/.test(text) || !URL.canParse(withScheme) || !new URL(withScheme).hostname.includes('.'))
+  // A bare number parses as an address of four: "0" is 0.0.0.0.
+  if (/\s|^\d+$/.test(text) || !URL.canParse(withScheme) || !new URL(withScheme).hostname.includes('.'))
     return refuse('NOT_A_URL', 'it is not a URL')
   return whole(text, field)
 }
