@@ -104,11 +104,10 @@ function operationOf(each: Route) {
   }
 }
 
-function answerOf({ description, schema, contentType = 'application/json' }: AnswerSpec) {
-  return {
-    description,
-    ...(schema ? { content: { [contentType]: { schema: schemaOf(schema, 'output') } } } : {}),
-  }
+function answerOf({ description, schema, contentType }: AnswerSpec) {
+  if (!schema && contentType === undefined) return { description }
+  const content = schema ? { schema: schemaOf(schema, 'output') } : {}
+  return { description, content: { [contentType ?? 'application/json']: content } }
 }
 
 function parametersOf(schema: z.ZodType | undefined, place: 'path' | 'query') {
