@@ -21,6 +21,7 @@ import { endpointNames, type Paths } from '../service/endpoints/paths.ts'
 import { policiesSchema, retentionSchema, type Policies } from './data-rules.ts'
 import { schedulesOf, schedulesSchema, type Schedule } from './schedule-config.ts'
 import type { Environment } from './environment.ts'
+import { telemetryConfig, type TelemetryConfig } from './telemetry-config.ts'
 
 const usd = z.union([z.string(), z.number()]).transform((value, context) => {
   try {
@@ -209,6 +210,8 @@ export interface Config {
   host: string
   port: number
   metricsToken: string | undefined
+  /** Absent: no traces are sent. */
+  telemetry: TelemetryConfig | undefined
   http: HttpConfig
   desk: DeskConfig
   logLevel: string
@@ -309,6 +312,7 @@ export function resolveConfig(env: Environment, file: z.output<typeof fileSchema
     host: env.PAYDIRT_HOST ?? '127.0.0.1',
     port: env.PAYDIRT_PORT ?? 8080,
     metricsToken: env.PAYDIRT_METRICS_TOKEN,
+    telemetry: telemetryConfig(env),
     http: httpConfig(env, file.http),
     desk: deskConfig(env, file.desk),
     logLevel: env.PAYDIRT_LOG_LEVEL ?? 'warn',

@@ -57,7 +57,11 @@ export async function startSchedules(context: Context, options: SchedulesOptions
     throw error
   }
   await ledger.register([...entities.keys()])
-  const queue = createScheduleQueue(engine.redis.redis, { prefix: config.redisPrefix, onError })
+  const queue = createScheduleQueue(engine.redis.redis, {
+    prefix: config.redisPrefix,
+    onError,
+    telemetry: engine.queueTelemetry,
+  })
   await queue.keep(config.schedules)
   const advance = createAdvance({
     lookups: context.lookups,

@@ -4,6 +4,7 @@ import { inputProblem, Problem, problemResponse } from './problem.ts'
 import { parseJson, readBody } from './read-body.ts'
 import { requestIds, type HttpEnv } from './request-id.ts'
 import type { Route } from './route.ts'
+import { traceRequests } from './trace-requests.ts'
 
 export interface AppOptions {
   routes: readonly Route[]
@@ -38,7 +39,7 @@ const defaultBodyLimit = 64_000
  */
 export function createApp(options: AppOptions): Hono<HttpEnv> {
   const app = new Hono<HttpEnv>()
-  app.use('*', requestIds(), accessLog(options), securityHeaders())
+  app.use('*', traceRequests(), requestIds(), accessLog(options), securityHeaders())
   app.onError((error, context) => {
     const requestId = context.get('requestId')
     if (error instanceof Problem) return problemResponse(error, requestId)

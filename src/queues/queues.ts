@@ -2,6 +2,7 @@ import { DelayedError, Queue, Worker, type Job, type Processor } from 'bullmq'
 import type { Redis } from 'ioredis'
 import type { LookupKey } from '../domain/keys.ts'
 import type { Lane } from '../domain/ports/turn.ts'
+import type { QueueTelemetry } from './telemetry.ts'
 import {
   lookupJob,
   lookupJobId,
@@ -41,10 +42,12 @@ export const jobOptions = { removeOnComplete: true, removeOnFail: true, stackTra
 /** The only place that knows BullMQ. Redis moves work and may be emptied at any moment; nothing here is the truth. */
 export function createQueues(
   redis: Redis,
-  options: { prefix: string; onError: (error: Error) => void },
+  options: { prefix: string; onError: (error: Error) => void; telemetry?: QueueTelemetry | undefined },
 ): Queues {
-  const { prefix, onError } = options
-  const base = { connection: redis, prefix }
+  const { prefix, onError, telemetry } = options
+  const base = { connection: redis, prefix, ...(telemetry ? { telemetry } : {}) }
+  // A round adds hundreds at once: each is a trace of its own. What somebody waits for stays in the trace that asked.
+  const ownTrace = telemetry ? { telemetry: { omitContext: true } } : {}
   const lookups = { bulk: openQueue(queueNames.bulk), hot: openQueue(queueNames.hot) }
   const writeBack = openQueue(queueNames.writeBack)
 
@@ -65,7 +68,11 @@ export function createQueues(
     async addLookups(lane, keys) {
       if (keys.length === 0) return
       await lookups[lane].addBulk(
-        keys.map((key) => ({ name: 'lookup', data: { key }, opts: { jobId: lookupJobId(key) } })),
+        keys.map((key) => ({
+          name: 'lookup',
+          data: { key },
+          opts: { jobId: lookupJobId(key), ...(lane === 'bulk' ? ownTrace : {}) },
+        })),
       )
     },
 

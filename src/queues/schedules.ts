@@ -2,6 +2,7 @@ import { Queue, Worker } from 'bullmq'
 import type { Redis } from 'ioredis'
 import { z } from 'zod'
 import type { CronTimes } from './cron.ts'
+import type { QueueTelemetry } from './telemetry.ts'
 import { closeWithin, jobOptions, workerOptions, type QueueWorker } from './queues.ts'
 
 export const scheduleQueueName = 'schedule'
@@ -32,9 +33,10 @@ const concurrency = 16
  */
 export function createScheduleQueue(
   redis: Redis,
-  options: { prefix: string; onError: (error: Error) => void },
+  options: { prefix: string; onError: (error: Error) => void; telemetry?: QueueTelemetry | undefined },
 ): ScheduleQueue {
-  const base = { connection: redis, prefix: options.prefix }
+  const { prefix, telemetry } = options
+  const base = { connection: redis, prefix, ...(telemetry ? { telemetry } : {}) }
   const queue = new Queue(scheduleQueueName, { ...base, defaultJobOptions: jobOptions })
   queue.on('error', options.onError)
 

@@ -1,6 +1,6 @@
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import { Kysely, PostgresDialect, sql } from 'kysely'
+import { Kysely, PostgresDialect, sql, type LogEvent } from 'kysely'
 import { ConfigError, describeError } from '../domain/errors.ts'
 import { lockDataDir } from './data-dir-lock.ts'
 import { migrate } from './migrate.ts'
@@ -22,11 +22,18 @@ export async function openDatabase(options: {
   url?: string
   dataDir: string
   connections?: number
+  /** Told of each statement after it ran. */
+  onQuery?: ((event: LogEvent) => void) | undefined
 }): Promise<OpenDatabase> {
-  return options.url ? openPostgres(options.url, options.connections ?? 10) : openPGlite(options.dataDir)
+  const log = options.onQuery ? { log: options.onQuery } : {}
+  return options.url
+    ? openPostgres(options.url, options.connections ?? 10, log)
+    : openPGlite(options.dataDir, log)
 }
 
-async function openPostgres(url: string, connections: number): Promise<OpenDatabase> {
+type QueryLog = { log?: (event: LogEvent) => void }
+
+async function openPostgres(url: string, connections: number, log: QueryLog): Promise<OpenDatabase> {
   const { default: pg } = await import('pg')
   const pool = new pg.Pool({
     connectionString: url,
@@ -42,7 +49,7 @@ async function openPostgres(url: string, connections: number): Promise<OpenDatab
   pool.on('error', () => {})
   // One that breaks between two queries of a transaction is nobody's to listen to: its next query fails and tells.
   pool.on('connect', (client) => client.on('error', () => {}))
-  const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) })
+  const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }), ...log })
   try {
     await sql`select 1`.execute(db)
   } catch (error) {
@@ -57,13 +64,13 @@ async function openPostgres(url: string, connections: number): Promise<OpenDatab
   return { db, kind: 'postgres', close: () => db.destroy() }
 }
 
-async function openPGlite(dataDir: string): Promise<OpenDatabase> {
+async function openPGlite(dataDir: string, log: QueryLog): Promise<OpenDatabase> {
   await mkdir(dataDir, { recursive: true })
   const lock = await lockDataDir(dataDir)
   try {
     const { PGlite } = await import('@electric-sql/pglite')
     const client = await PGlite.create(join(dataDir, 'pglite'), { parsers: { [int8]: BigInt } })
-    const db = new Kysely<Tables>({ dialect: createPGliteDialect(client) })
+    const db = new Kysely<Tables>({ dialect: createPGliteDialect(client), ...log })
     await migrate(db)
     return {
       db,
