@@ -19,6 +19,8 @@ export interface ConnectorWorld {
   store?: {
     /** The value of `field` (canonical) as it stands, undefined for a blank of whatever kind. */
     value(id: string, field: string): string | undefined
+    /** Everything that stands in the record, blanks left out. */
+    all(id: string): Record<string, unknown>
     /** A person edits the record. */
     edit(id: string, field: string, value: string): void
     /** Makes the field blank in one of the ways in which the CRM may hold a blank. */
@@ -216,6 +218,31 @@ export function connectorSuite(options: ConnectorSuiteOptions): void {
       const read = (await world.connector.read(world.entity, [id])).get(id)
       expect(read?.state === 'present' && read.values[textField]).toBe(after)
     })
+
+    test.each(where(keepsValues))(
+      'tells what stands there to the byte, and puts it back, and our own fields with it',
+      async () => {
+        await world.connector.ensureFields(world.entity, { dryRun: false })
+        const id = world.ids[3]!
+        const odd = 'Ünüsual\t value — “with”\r\nlines, 007 🚚'
+        store().edit(id, textField, odd)
+        const before = (await world.connector.read(world.entity, [id])).get(id)
+        expect(before).toMatchObject({ state: 'present', raw: { [textField]: odd }, own: {} })
+        const state = store().all(id)
+
+        const [written] = await write([[id, text('New')]])
+        expect(written).toMatchObject({ status: 'written' })
+        expect(store().all(id)).not.toEqual(state)
+        const after = (await world.connector.read(world.entity, [id])).get(id)
+        if (after?.state !== 'present' || before?.state !== 'present') throw new Error('the record is gone')
+        expect(after.own).toMatchObject({ status: 'enriched', source: expect.stringMatching(/^paydirt:/) })
+
+        const patch: Patch = { [textField]: { restore: odd } }
+        const restored = await world.connector.write(world.entity, [{ id, patch, own: before.own ?? {} }])
+        expect(restored).toEqual([{ id, status: 'written' }])
+        expect(store().all(id)).toEqual(state)
+      },
+    )
 
     test.each(options.blanks)('a blank that is %s is read as blank', async (how) => {
       const id = world.ids[3]!

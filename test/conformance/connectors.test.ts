@@ -70,6 +70,10 @@ for (const entity of ['contacts', 'companies'] as const) {
   })
 }
 
+function filled(values: Record<string, unknown>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== '' && value !== null))
+}
+
 async function openHubspot(entity: 'contacts' | 'companies'): ReturnType<ConnectorSuiteOptions['open']> {
   const hubspot = await startHubspotStandIn({
     seed,
@@ -91,6 +95,7 @@ async function openHubspot(entity: 'contacts' | 'companies'): ReturnType<Connect
     ids: [...hubspot.store.list(entity)].map(({ id }) => id),
     store: {
       value: (id, field) => hubspot.store.get(entity, id)?.properties[property(field)] || undefined,
+      all: (id) => filled(hubspot.store.get(entity, id)!.properties),
       edit: (id, field, value) => void hubspot.store.edit(entity, id, { [property(field)]: value }),
       blank(id, field, how) {
         hubspot.store.edit(entity, id, { [property(field)]: '' })
@@ -170,6 +175,7 @@ async function openSalesforce(
         const value = org.store.get(entity, id)?.fields[property(field)]
         return value === null || value === undefined || value === '' ? undefined : String(value)
       },
+      all: (id) => filled(org.store.get(entity, id)!.fields),
       edit: (id, field, value) => org.store.edit(entity, id, { [property(field)]: value }),
       blank(id, field, how) {
         org.store.edit(entity, id, { [property(field)]: null })
