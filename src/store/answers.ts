@@ -1,6 +1,7 @@
 import { sql, type Transaction } from 'kysely'
 import type { LookupKey } from '../domain/keys.ts'
 import type { Atomic } from '../domain/money.ts'
+import type { Currency } from '../domain/payment.ts'
 import type { StoredAnswer } from '../domain/ports/charge-journal.ts'
 import type { Database } from './database.ts'
 import type { Tables } from './schema.ts'
@@ -9,6 +10,7 @@ import type { Tables } from './schema.ts'
 export interface PaidBy {
   id: string
   amountAtomic: Atomic
+  currency: Currency
 }
 
 /** Writes an answer under its lookup, or under all lookups of its bundle; in the charge's transaction where it was paid for. */
@@ -54,7 +56,7 @@ export async function storeParts(
   at: Date,
   paidBy?: PaidBy,
 ): Promise<void> {
-  if (paidBy) await sharePrice(tx, bundle, paidBy)
+  if (paidBy) await sharePrice(tx, bundle, paidBy, answer)
   if (answer.startedAs) {
     const { queryId, askAt } = answer.startedAs
     await tx
@@ -92,19 +94,29 @@ export async function storeParts(
     .execute()
 }
 
-/** In equal parts; what does not divide goes to the first ones, so that the parts add up to the charge. */
+/**
+ * In equal parts over all that were asked for, or, where only what is found costs credits, over those that were found. What
+ * does not divide goes to the first ones, so that the parts add up to the charge.
+ */
 async function sharePrice(
   tx: Transaction<Tables>,
   bundle: LookupKey,
-  { id, amountAtomic }: PaidBy,
+  { id, amountAtomic, currency }: PaidBy,
+  { parts }: StoredAnswer,
 ): Promise<void> {
+  const found = [...(parts ?? [])].filter(([, part]) => part.outcome === 'found').map(([place]) => place)
+  const isOnlyFound = currency === 'credit' && found.length > 0
   await sql`
-    with part as (
-      select lookup_key, row_number() over (order by place, lookup_key) as number, count(*) over () as parts
+    with asked as (
+      select lookup_key, not ${isOnlyFound} or place = any(${found}::int[]) as is_charged, place
       from bundle_members where bundle_key = ${bundle}
+    ), part as (
+      select lookup_key, is_charged, row_number() over (order by is_charged desc, place, lookup_key) as number,
+        count(*) filter (where is_charged) over () as parts from asked
     )
-    update bundle_members set charge_id = ${id},
-      amount_atomic = ${amountAtomic}::bigint / parts + case when number <= ${amountAtomic}::bigint % parts then 1 else 0 end
+    update bundle_members set charge_id = ${id}, amount_atomic = case when is_charged
+      then ${amountAtomic}::bigint / parts + case when number <= ${amountAtomic}::bigint % parts then 1 else 0 end
+      else 0 end
     from part where bundle_members.bundle_key = ${bundle} and bundle_members.lookup_key = part.lookup_key`.execute(
     tx,
   )

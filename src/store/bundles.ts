@@ -6,6 +6,7 @@ import type { Operation } from '../domain/words.ts'
 import type { Database } from './database.ts'
 import { storeParts } from './answers.ts'
 import type { Tables } from './schema.ts'
+import { settleTruth } from './settle-truth.ts'
 
 /** A lookup that may go out together with others. */
 export interface Bundleable {
@@ -36,8 +37,8 @@ export interface BundleLedger {
    */
   form(bundle: NewBundle, leasedUntil: Date): Promise<boolean>
   members(key: LookupKey): Promise<{ key: LookupKey; place: number }[]>
-  /** The answer of a request that was started and paid for earlier. */
-  complete(key: LookupKey, answer: StoredAnswer): Promise<void>
+  /** The answer of a request that was started and paid for earlier, and what the service says that it cost. */
+  complete(key: LookupKey, answer: StoredAnswer, creditsAtomic?: bigint): Promise<void>
 }
 
 export function createBundleLedger(db: Database, { now }: { now: () => Date }): BundleLedger {
@@ -109,7 +110,23 @@ export function createBundleLedger(db: Database, { now }: { now: () => Date }): 
       return rows.map((row) => ({ key: row.lookup_key, place: row.place }))
     },
 
-    complete: (key, answer) => db.transaction().execute((tx) => storeParts(tx, key, answer, now())),
+    async complete(key, answer, creditsAtomic) {
+      await db.transaction().execute(async (tx) => {
+        const charge = await tx
+          .updateTable('charges')
+          .set((eb) => ({ credits_atomic: creditsAtomic ?? eb.ref('credits_atomic') }))
+          .where('lookup_key', '=', key)
+          .where('state', '=', 'settled')
+          .returning(['id', 'currency', 'amount_atomic', 'budget_scopes'])
+          .executeTakeFirst()
+        const paidBy = charge && {
+          id: charge.id,
+          currency: charge.currency,
+          amountAtomic: await settleTruth(tx, charge.id, charge, creditsAtomic),
+        }
+        await storeParts(tx, key, answer, now(), paidBy)
+      })
+    },
   }
 }
 

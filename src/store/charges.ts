@@ -7,6 +7,7 @@ import type { ChargeJournal, NewCharge } from '../domain/ports/charge-journal.ts
 import { storeAnswer } from './answers.ts'
 import type { Database } from './database.ts'
 import type { Tables } from './schema.ts'
+import { settleTruth } from './settle-truth.ts'
 import { throughOutage } from './through-outage.ts'
 import { spendSwitchName } from './spend-switch.ts'
 
@@ -189,7 +190,7 @@ export function createChargeJournal(
           .executeTakeFirst()
         if (!row) return
         const amountAtomic = await settleTruth(tx, id, row, receipt.creditsAtomic)
-        await storeAnswer(tx, row.lookup_key, answer, now(), { id, amountAtomic })
+        await storeAnswer(tx, row.lookup_key, answer, now(), { id, amountAtomic, currency: row.currency })
       })
     },
 
@@ -200,9 +201,14 @@ export function createChargeJournal(
           .set({ state: 'in_doubt', reason, touched_at: now() })
           .where('id', '=', id)
           .where('state', 'in', [...openChargeStates])
-          .returning(['lookup_key', 'amount_atomic'])
+          .returning(['lookup_key', 'amount_atomic', 'currency'])
           .executeTakeFirst()
-        if (row) await storeAnswer(tx, row.lookup_key, answer, now(), { id, amountAtomic: row.amount_atomic })
+        if (row)
+          await storeAnswer(tx, row.lookup_key, answer, now(), {
+            id,
+            amountAtomic: row.amount_atomic,
+            currency: row.currency,
+          })
       })
     },
 
@@ -260,28 +266,6 @@ export function createChargeJournal(
 /** Requests in which a lookup went out together with others: what was paid for them was paid for it too. */
 function bundlesOf(key: LookupKey) {
   return sql`select bundle_key from bundle_members where lookup_key = ${key}`
-}
-
-/**
- * A charge in credits reserved the most that its request could cost; now the service has said what it did cost, and the
- * budget follows. What was signed on a chain has moved, whatever is said of credits.
- */
-async function settleTruth(
-  tx: Transaction<Tables>,
-  id: string,
-  charge: { currency: string; amount_atomic: bigint; budget_scopes: string[] },
-  creditsAtomic: bigint | undefined,
-): Promise<bigint> {
-  const reserved = charge.amount_atomic
-  if (charge.currency !== 'credit' || creditsAtomic === undefined || creditsAtomic === reserved)
-    return reserved
-  await tx.updateTable('charges').set({ amount_atomic: creditsAtomic }).where('id', '=', id).execute()
-  await tx
-    .updateTable('budgets')
-    .set((eb) => ({ committed_atomic: eb('committed_atomic', '+', creditsAtomic - reserved) }))
-    .where('scope', 'in', charge.budget_scopes)
-    .execute()
-  return creditsAtomic
 }
 
 async function refuseIfStopped(tx: Transaction<Tables>): Promise<void> {

@@ -7,6 +7,7 @@ import type { Fact } from '../domain/record.ts'
 import type { Operation } from '../domain/words.ts'
 import type { PreparedBulk } from '../service/bulk.ts'
 import type { PreparedRequest } from '../service/client.ts'
+import { creditsOf } from '../service/schema/metadata.ts'
 import type { BundleLedger } from '../store/bundles.ts'
 
 export interface AskLaterOptions {
@@ -67,11 +68,12 @@ export function createAskLater(options: AskLaterOptions) {
     const parts = [...bulk.decode(response.body)].map(([place, fact]) => {
       return [place, { ...fact, freshUntil: options.freshUntil(operation, fact.outcome, at) }] as const
     })
-    await options.bundles.complete(key, {
-      outcome: 'found',
-      data: null,
-      freshUntil: at,
-      parts: new Map(parts),
-    })
+    const answer = { outcome: 'found' as const, data: null, freshUntil: at, parts: new Map(parts) }
+    const credits = creditsOf(response.body)?.totalCreditCost
+    await options.bundles.complete(
+      key,
+      answer,
+      credits === undefined ? undefined : BigInt(Math.round(credits * 1_000_000)),
+    )
   }
 }

@@ -110,7 +110,7 @@ export function createRedemptionBatches(): RedemptionBatches {
         const id = `rq-${createHash('sha256').update(`${batches.size} ${ask.text}`).digest('hex').slice(0, 24)}`
         batches.set(id, { slugs, types, credits, asked: 0 })
         return {
-          data: { redeem_query_id: id, is_completed: false, estimated_time: 5 },
+          data: { redeem_query_id: id, is_completed: false, estimated_time: 1 },
           credits,
           ignoredFields: read.ignoredFields,
           creditsAt: 'nowhere',
@@ -131,7 +131,7 @@ export function createRedemptionBatches(): RedemptionBatches {
       if (batch.asked <= faults.batchPending) {
         return {
           status: 200,
-          body: { data: { redeem_query_id: id, is_completed: false, estimated_time: 5 } },
+          body: { data: { redeem_query_id: id, is_completed: false, estimated_time: 1 } },
         }
       }
       const peoples = batch.slugs.map((slug) => person(slug, batch.types, faults)).reverse()
