@@ -47,10 +47,16 @@ export async function readPlan(
 export function withinPlan(config: Config, plan: Plan): Config {
   const { policy, caps } = config
   const least = (a: bigint, b: bigint) => (a < b ? a : b)
+  const inCredits = plan.highAtomic * 100n
   return {
     ...config,
     policy: { ...policy, maxPriceAtomic: least(policy.maxPriceAtomic, plan.priceAtomic) },
-    caps: { ...caps, runAtomic: least(caps.runAtomic, plan.highAtomic) },
+    caps: {
+      ...caps,
+      runAtomic: least(caps.runAtomic, plan.highAtomic),
+      // A credit is a cent, and millionths of it are counted.
+      ...(config.apiKey ? { creditsRun: least(caps.creditsRun ?? inCredits, inCredits) } : {}),
+    },
   }
 }
 

@@ -3,6 +3,7 @@ import type { Connector, ScanOptions } from '../connectors/connector.ts'
 import type { LookupKey } from '../domain/keys.ts'
 import { formatUsd } from '../domain/money.ts'
 import type { SourceRecord } from '../domain/record.ts'
+import { createCosts } from './plan-costs.ts'
 import { scan } from '../producers/scan.ts'
 import { ledgerId } from '../store/meta.ts'
 import { createPlanLedger, planFigures } from '../store/plans.ts'
@@ -76,13 +77,21 @@ export async function makePlan(context: Context, what: PlanOf): Promise<RunPlan>
 async function measure(context: Context, what: PlanOf) {
   const { runs, tasks, lookups, suppressions, database, config, now } = context
   const { run, connector, source, planId } = what
-  const settings = { runs, tasks, lookups, recipes: config.recipes, suppressed: suppressions.match }
+  const settings = {
+    runs,
+    tasks,
+    lookups,
+    recipes: config.recipes,
+    prices: config.prices,
+    suppressed: suppressions.match,
+  }
   const records = await scan(run, connector, settings, source)
   const { unique, cached, duplicates } = await planFigures(database.db, run.id, now())
   const counts = await tasks.counts(run.id)
   const plans = createPlanLedger(database.db, { now })
   const recipe = config.recipes(run.object, run.recipe)
-  const wanted = new Map<LookupKey, { lowAtomic: bigint; highAtomic: bigint }>()
+  const wanted = new Set<LookupKey>()
+  const costs = createCosts(recipe)
   const preview = { records: 0, fields: {} as Record<string, number>, rows: [] as PreviewRow[] }
   for (let after = 0; ;) {
     const page = await plans.tasks(run.id, after, pageSize)
@@ -91,12 +100,8 @@ async function measure(context: Context, what: PlanOf) {
     after = last.ordinal
     const walked = await walk(context, connector, run, recipe, page)
     for (const each of walked) {
-      // One lookup serves all its records; what may follow it is asked for under each record's own name.
-      const before = each.wanted && wanted.get(each.wanted)
-      if (each.wanted) {
-        const { lowAtomic, highAtomic } = each
-        wanted.set(each.wanted, before && before.highAtomic > highAtomic ? before : { lowAtomic, highAtomic })
-      }
+      if (each.wanted) wanted.add(each.wanted)
+      if (each.foreseen) costs.add(each.foreseen)
       if (!each.preview) continue
       preview.records += 1
       for (const field of Object.keys(each.preview)) preview.fields[field] = (preview.fields[field] ?? 0) + 1
@@ -114,9 +119,7 @@ async function measure(context: Context, what: PlanOf) {
       )
     }
   }
-  const costs = [...wanted.values()]
-  const lowAtomic = costs.reduce((sum, cost) => sum + cost.lowAtomic, 0n)
-  const highAtomic = costs.reduce((sum, cost) => sum + cost.highAtomic, 0n)
+  const { lowAtomic, highAtomic } = costs.sum()
   const toBuy = wanted.size
   const plan: RunPlan = {
     plan: true,

@@ -1,17 +1,8 @@
 import type { Connector } from '../connectors/connector.ts'
 import type { LookupKey } from '../domain/keys.ts'
-import type { Atomic } from '../domain/money.ts'
-import {
-  nextStep,
-  priceOf,
-  slotOf,
-  spentOn,
-  type Facts,
-  type FactSlot,
-  type LookupWanted,
-} from '../domain/planner.ts'
+import { foresee, type Foreseen, type Means } from '../domain/foresee.ts'
+import { nextStep, slotOf, type Facts, type LookupWanted, type PlannedRecord } from '../domain/planner.ts'
 import { applyPolicy } from '../domain/policy.ts'
-import { defaultPrices } from '../domain/prices.ts'
 import type { Recipe } from '../domain/recipes.ts'
 import type { Fact, FieldValue, Patch } from '../domain/record.ts'
 import { freeOperations } from '../domain/words.ts'
@@ -28,8 +19,8 @@ export interface Walked {
   task: PlannedTask
   /** What would have to be bought next; undefined when the ledger holds all that is wanted, or nothing can be done. */
   wanted?: LookupKey
-  lowAtomic: Atomic
-  highAtomic: Atomic
+  /** What that and everything behind it may come to. */
+  foreseen?: Foreseen
   preview?: Preview
 }
 
@@ -46,38 +37,42 @@ export async function walk(
 ): Promise<Walked[]> {
   const walked: Walked[] = []
   const patches: { at: number; recordId: string; patch: Patch }[] = []
+  const wanting: Wanting[] = []
+  const { prices } = context.config
   let walking = tasks
     .filter(({ lookupKey }) => lookupKey !== null)
-    .map((task) => ({ task, facts: {} as Facts }))
-  for (const task of tasks) if (task.lookupKey === null) walked.push({ task, lowAtomic: 0n, highAtomic: 0n })
+    .map((task) => ({ task, record: { object: run.object, identity: task.identity }, facts: {} as Facts }))
+  for (const task of tasks) if (task.lookupKey === null) walked.push({ task })
   while (walking.length > 0) {
-    const steps = walking.map((each) => ({
-      ...each,
-      step: nextStep({ object: run.object, identity: each.task.identity }, recipe, each.facts),
-    }))
-    const asked = steps.flatMap(({ step }) => (step.kind === 'lookup' ? [step.lookup.key] : []))
-    const known = await context.lookups.facts(asked)
-    const now = context.now()
+    // Asked twice: what a step costs depends on what the ledger has, and what to look for there on the steps.
+    const asked = new Set<LookupKey>()
+    const notFresh = (key: LookupKey) => (asked.add(key), false)
+    for (const { record, facts } of walking) {
+      const step = nextStep(record, recipe, facts, { prices, isFresh: notFresh })
+      if (step.kind === 'lookup') asked.add(step.lookup.key)
+    }
+    const known = await freshFacts(context, [...asked])
     const further: typeof walking = []
-    for (const { task, facts, step } of steps) {
-      if (step.kind === 'stop') walked.push({ task, lowAtomic: 0n, highAtomic: 0n })
+    for (const { task, record, facts } of walking) {
+      const step = nextStep(record, recipe, facts, { prices, isFresh: (key) => known.has(key) })
+      if (step.kind === 'stop') walked.push({ task })
       else if (step.kind === 'write') {
         const patch = Object.fromEntries(Object.entries(step.values).map(([name, set]) => [name, { set }]))
         patches.push({ at: walked.length, recordId: task.recordId, patch })
-        walked.push({ task, lowAtomic: 0n, highAtomic: 0n })
+        walked.push({ task })
       } else {
-        const fact = freshFact(step.lookup, known, now)
-        if (fact) further.push({ task, facts: { ...facts, [slotOf(step.lookup.key)]: fact } })
-        else
-          walked.push({
-            task,
-            wanted: step.lookup.key,
-            ...costOf(step.lookup.key, recipe, facts, context.config.policy.maxPriceAtomic),
-          })
+        const { lookup } = step
+        const fact = known.get(lookup.key) ?? free(lookup)
+        if (fact) further.push({ task, record, facts: { ...facts, [slotOf(lookup.key)]: fact } })
+        else {
+          wanting.push({ at: walked.length, record, facts })
+          walked.push({ task, wanted: lookup.key })
+        }
       }
     }
     walking = further
   }
+  await foreseeAll(context, recipe, wanting, walked)
   const previews = await previewsOf(context, connector, run, patches)
   patches.forEach(({ at }, index) => {
     const preview = previews[index]
@@ -87,53 +82,61 @@ export async function walk(
   return walked
 }
 
-/** What costs nothing is not waited for: the preview does without it. */
-function freshFact(
-  { key, operation }: LookupWanted,
-  known: ReadonlyMap<LookupKey, Fact & { freshUntil: Date }>,
-  now: Date,
-): Fact | undefined {
-  const fact = known.get(key)
-  if (fact && fact.outcome !== 'failed' && fact.freshUntil > now) return { ...fact, priceAtomic: 0n }
-  return freeOperations.includes(operation) ? { outcome: 'not_found', data: null } : undefined
+/** A record for which something has to be bought, and what is known of it. */
+interface Wanting {
+  at: number
+  record: PlannedRecord
+  facts: Facts
 }
 
-/** At least the lookup itself, where nothing more is needed behind it; at most it and every step that may follow. */
-function costOf(
-  key: LookupKey,
+/** Steps behind the next one may be in the ledger too: where their keys are known now, they are looked for and cost nothing. */
+async function foreseeAll(
+  context: Pick<Context, 'lookups' | 'config' | 'now'>,
   recipe: Recipe,
-  facts: Facts,
-  maxPriceAtomic: Atomic,
-): { lowAtomic: Atomic; highAtomic: Atomic } {
-  const known = priceOf(key) ?? maxPriceAtomic
-  const lowAtomic = known < maxPriceAtomic ? known : maxPriceAtomic
-  const slot = slotOf(key)
-  const later = stepsOf(recipe).filter((each) => each !== slot && !(each in facts))
-  const most = (each: FactSlot) => {
-    const price = defaultPrices[each] ?? maxPriceAtomic
-    return price > maxPriceAtomic ? price : maxPriceAtomic
+  wanting: readonly Wanting[],
+  walked: Walked[],
+): Promise<void> {
+  const { policy, prices, apiKey } = context.config
+  const known = new Map<LookupKey, Fact>()
+  const means: Means = {
+    prices,
+    caps: { otherAtomic: policy.maxPriceAtomic, bySlot: policy.maxPrices ?? {} },
+    inCredits: apiKey !== undefined,
+    known: (key) => known.get(key),
   }
-  const highest = [slot, ...later].reduce((sum, each) => sum + most(each), 0n)
-  const ceiling = recipe.priceCeilingAtomic
-  const room = ceiling === undefined ? highest : ceiling - spentOn(facts)
-  const highAtomic = highest < room ? highest : room
-  return { lowAtomic, highAtomic: highAtomic > lowAtomic ? highAtomic : lowAtomic }
+  const looked = new Set<LookupKey>()
+  for (let open = wanting; open.length > 0;) {
+    const asked = new Set<LookupKey>()
+    for (const { at, record, facts } of open) {
+      const foreseen = foresee(record, recipe, facts, means)
+      const each = walked[at]
+      if (each) each.foreseen = foreseen
+      for (const key of foreseen.asked) if (!looked.has(key)) asked.add(key)
+    }
+    for (const key of asked) looked.add(key)
+    const found = await freshFacts(context, [...asked])
+    for (const [key, fact] of found) known.set(key, fact)
+    open = open.filter(({ at }) => walked[at]?.foreseen?.asked.some((key) => found.has(key)))
+  }
 }
 
-function stepsOf({ steps, fields }: Recipe): FactSlot[] {
-  return steps
-    .filter((operation) => !freeOperations.includes(operation))
-    .flatMap((operation): FactSlot[] =>
-      operation === 'contact.redeem'
-        ? [
-            ...(fields.includes('email') ? (['contact.redeem:email-work'] as const) : []),
-            ...(fields.includes('email_personal') ? (['contact.redeem:email-personal'] as const) : []),
-            ...(fields.some((field) => field === 'phone' || field === 'mobile_phone')
-              ? (['contact.redeem:phone'] as const)
-              : []),
-          ]
-        : [operation],
-    )
+/** Those that a run would not buy again. */
+async function freshFacts(
+  { lookups, now }: Pick<Context, 'lookups' | 'now'>,
+  keys: LookupKey[],
+): Promise<Map<LookupKey, Fact>> {
+  const at = now()
+  const facts = [...(await lookups.facts(keys))]
+  return new Map(
+    facts
+      .filter(([, fact]) => fact.outcome !== 'failed' && fact.freshUntil > at)
+      .map(([key, fact]) => [key, { ...fact, priceAtomic: 0n }]),
+  )
+}
+
+/** What costs nothing is not waited for: the preview does without it. */
+function free({ operation }: LookupWanted): Fact | undefined {
+  return freeOperations.includes(operation) ? { outcome: 'not_found', data: null } : undefined
 }
 
 /** What the rules would let through over what stands there now. */

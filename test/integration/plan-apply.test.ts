@@ -119,6 +119,7 @@ describe('a plan of a sync', () => {
       .select(['record_id', 'field', 'new_value'])
       .where('run_id', '=', applied.summary.runId)
       .where('record_id', 'in', again)
+      .where('state', '=', 'written')
       .execute()
     const asPlanned = rows.flatMap(({ record, fields }) =>
       Object.entries(fields).map(([field, { from, to }]) => ({ record, field, from, to })),
