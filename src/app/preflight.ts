@@ -1,4 +1,9 @@
 import { ConfigError } from '../domain/errors.ts'
+import { formatUsd } from '../domain/money.ts'
+import { capOf } from '../domain/prices.ts'
+import { paidSteps } from '../domain/recipe-steps.ts'
+import type { Run } from '../store/runs.ts'
+import type { Config } from './config.ts'
 import type { Context } from './context.ts'
 import { reach } from './reach.ts'
 
@@ -25,4 +30,25 @@ export async function preflight({ config, chain }: Pick<Context, 'config' | 'cha
       `the RPC at ${node} serves chain ${actual}; payments settle on ${expected} (PAYDIRT_RPC_URL)`,
     )
   }
+}
+
+/**
+ * A step that is known to cost more than its cap would be refused for each record, after the cheaper steps before it were
+ * paid for. So the run does not begin. Throws ConfigError that says what to allow.
+ */
+export function refuseAboveCaps(
+  { policy, prices, recipes }: Pick<Config, 'policy' | 'prices' | 'recipes'>,
+  run: Pick<Run, 'object' | 'recipe'>,
+): void {
+  const { maxPriceAtomic: otherAtomic, maxPrices: bySlot = {} } = policy
+  const dear = paidSteps(recipes(run.object, run.recipe)).flatMap((slot) => {
+    const price = prices[slot]
+    return price !== undefined && price > capOf(slot, { otherAtomic, bySlot }) ? [{ slot, price }] : []
+  })
+  if (dear.length === 0) return
+  const allowed = dear.map(({ slot, price }) => `'${slot}': '${formatUsd(price).replace(/0{1,4}$/, '')}'`)
+  throw new ConfigError(
+    'above_cap',
+    `the recipe ${run.recipe} buys what costs more than the cap of ${formatUsd(otherAtomic)} USD a lookup. To allow it, set in paydirt.config.ts: payment: { maxPricesUsd: { ${allowed.join(', ')} } }`,
+  )
 }

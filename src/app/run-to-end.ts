@@ -6,7 +6,7 @@ import type { Run } from '../store/runs.ts'
 import type { Context } from './context.ts'
 import { startCrew } from './crew.ts'
 import { pause } from './pause.ts'
-import { preflight } from './preflight.ts'
+import { preflight, refuseAboveCaps } from './preflight.ts'
 import { scanPatiently } from './scan-patiently.ts'
 
 export interface RunOptions {
@@ -41,6 +41,7 @@ const graceMs = 15_000
 export async function runToEnd(context: Context, options: RunOptions): Promise<RunEnd> {
   const { run, connector, signal } = options
   const { runs, tasks, lookups } = context
+  refuseAboveCaps(context.config, run)
   await preflight(context)
   context.connectors.set(connector.name, connector)
   const halt = new AbortController()
@@ -69,6 +70,7 @@ export async function runToEnd(context: Context, options: RunOptions): Promise<R
       lookups,
       advance: crew.advance,
       recipes: context.config.recipes,
+      prices: context.config.prices,
       suppressed: context.suppressions.match,
       onPage: () => crew.wake(),
     }
