@@ -3,7 +3,7 @@ import type { Hono } from 'hono'
 import { describeError } from '../domain/errors.ts'
 import { parseUsd } from '../domain/money.ts'
 import type { DeskEnv } from '../http/desk/access/gate.ts'
-import { shared } from '../http/desk/live.ts'
+import { latest } from '../http/desk/live.ts'
 import type { DeskPorts, PaceNow } from '../http/desk/ports.ts'
 import { queueBoard } from '../http/desk/queue-board.ts'
 import { deskRoutes } from '../http/desk/routes.ts'
@@ -69,10 +69,10 @@ const walletFreshMs = 20_000
 function deskPorts(context: Context, engine: Engine, board: QueueBoard): DeskPorts {
   const { config, chain, now } = context
   const address = config.walletKey && privateKeyToAccount(config.walletKey).address
-  const balance = shared(
-    async () => address && (await chain.balanceOf(address).catch(() => undefined)),
-    walletFreshMs,
-  )
+  const balance = latest(async () => address && (await chain.balanceOf(address)), {
+    freshMs: walletFreshMs,
+    patienceMs: 1_500,
+  })
   return {
     syncable: () =>
       crmNames

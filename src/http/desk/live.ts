@@ -74,6 +74,36 @@ export function shared<T>(read: () => Promise<T>, freshMs: number): () => Promis
   }
 }
 
+/**
+ * The last value that was read, at once, while a newer one is on its way when it is older than `freshMs`: what is slow to
+ * answer holds up no page. Until the first answer it is waited for, `patienceMs` at most.
+ */
+export function latest<T>(
+  read: () => Promise<T>,
+  { freshMs, patienceMs }: { freshMs: number; patienceMs: number },
+): () => Promise<T | undefined> {
+  let last: { atMs: number; value: T } | undefined
+  let reading: Promise<T | undefined> | undefined
+  return async () => {
+    if (!last || performance.now() - last.atMs > freshMs) {
+      reading ??= read()
+        .then((value) => {
+          last = { atMs: performance.now(), value }
+          return value
+        })
+        .catch(() => undefined)
+        .finally(() => {
+          reading = undefined
+        })
+    }
+    if (last) return last.value
+    return Promise.race([
+      reading,
+      new Promise<undefined>((resolve) => void setTimeout(resolve, patienceMs, undefined).unref()),
+    ])
+  }
+}
+
 function pause(ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal.aborted) return resolve()

@@ -235,6 +235,7 @@ function queueTable({ queues }: NowModel): Markup {
       { name: 'Later', isNumber: true, cell: ({ delayed }) => count(delayed) },
     ],
     queues,
+    { isNarrow: true },
   )
 }
 

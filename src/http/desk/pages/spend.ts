@@ -114,7 +114,7 @@ const noTotals: SpendTotals = {
 
 /** The chart is drawn from this: one source for both. */
 function dayTable(days: SpendDay[]): Markup {
-  return html`<table>
+  return html`<table class="stacks">
     <caption>
       Spending by day in UTC
     </caption>

@@ -124,10 +124,15 @@ export interface Column<Row> {
   cell: (row: Row) => Markup | string
 }
 
-/** A table that a phone shows as a list: every cell carries its column's name. */
-export function table<Row>(caption: string, columns: readonly Column<Row>[], rows: readonly Row[]): Markup {
+/** A table that a phone shows as a list, unless it is narrow: every cell carries its column's name. */
+export function table<Row>(
+  caption: string,
+  columns: readonly Column<Row>[],
+  rows: readonly Row[],
+  { isNarrow = false } = {},
+): Markup {
   return html`<div class="table-wrap">
-    <table>
+    <table class="${isNarrow ? '' : 'stacks'}">
       <caption>
         ${caption}
       </caption>

@@ -1,0 +1,299 @@
+import { existsSync } from 'node:fs'
+import { mkdir, readFile } from 'node:fs/promises'
+import { createRequire } from 'node:module'
+import { join } from 'node:path'
+import { chromium, type Browser, type BrowserContext, type Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { hashPassword } from '../../src/http/desk/access/password.ts'
+import { parseUsd } from '../../src/domain/money.ts'
+import { openStage, type Stage } from './stage.ts'
+
+const executablePath = process.env['CHROMIUM'] ?? '/usr/bin/chromium'
+const hasChromium = existsSync(executablePath)
+if (!hasChromium)
+  console.warn(
+    `SKIPPED: the desk was not tried in a browser, for there is none at ${executablePath} (set CHROMIUM)`,
+  )
+
+const screenshots = join(import.meta.dirname, 'screenshots')
+const password = 'ada may do it all'
+const axeSource = createRequire(import.meta.url).resolve('axe-core/axe.min.js')
+
+describe.skipIf(!hasChromium)('the desk in a browser', () => {
+  let stage: Stage
+  let browser: Browser
+  let context: BrowserContext
+  let page: Page
+  const complaints: string[] = []
+
+  beforeAll(async () => {
+    await mkdir(screenshots, { recursive: true })
+    stage = await openStage({
+      companies: 240,
+      env: { PAYDIRT_ADMIN_PASSWORD_HASH: await hashPassword(password) },
+      // Slow enough that somebody can stop it on the way.
+      config: {
+        pacing: { startPerSecond: 8, maxPerSecond: 8 },
+        schedules: {
+          nightly: { connector: 'hubspot', cron: '0 2 * * *', timeZone: 'Europe/Berlin', stopAt: '06:00' },
+        },
+      },
+    })
+    browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] })
+    context = await browser.newContext({ baseURL: stage.url, viewport: { width: 1280, height: 900 } })
+    page = await context.newPage()
+    watch(page)
+  })
+  afterAll(async () => {
+    await browser?.close()
+    await stage?.close()
+  })
+
+  /** A refused asset, script or style, or one of another host, is told on the console. */
+  function watch(watched: Page): void {
+    watched.on('console', (message) => message.type() === 'error' && complaints.push(message.text()))
+    watched.on('pageerror', (error) => complaints.push(error.message))
+    watched.on('request', (request) => {
+      if (!request.url().startsWith(stage.url) && !request.url().startsWith('data:'))
+        complaints.push(request.url())
+    })
+  }
+
+  const loadedAt = 'performance.timeOrigin'
+  const charges = () => stage.context.database.db.selectFrom('charges').selectAll().execute()
+  const ended = async () =>
+    Number(
+      ((await page.locator('#now-runs .run-count strong').first().textContent()) ?? '0').replace(/\D/g, ''),
+    )
+
+  test('is signed in to', async () => {
+    await page.goto('/')
+    expect(new URL(page.url()).pathname).toBe('/sign-in')
+    await page.getByLabel('Name').fill('admin')
+    await page.getByLabel('Password').fill('wrong')
+    await page.getByRole('button', { name: 'Sign in' }).click()
+    await page.getByRole('alert').waitFor()
+    // The wrong password's answer is a 401, and the browser tells so.
+    complaints.splice(0)
+    await page.getByLabel('Name').fill('admin')
+    await page.getByLabel('Password').fill(password)
+    await page.getByRole('button', { name: 'Sign in' }).click()
+    await page.getByRole('heading', { level: 1, name: 'Now' }).waitFor()
+  })
+
+  test('starts a sync of HubSpot, and its progress moves by itself', async () => {
+    await page.getByRole('button', { name: 'Start a sync of HubSpot companies' }).click()
+    await page.getByText('The sync has begun.').waitFor()
+    await page.locator('#now-runs .run').waitFor()
+    await expect.poll(ended, { timeout: 30_000 }).toBeGreaterThan(0)
+    await expect.poll(async () => (await charges()).length, { timeout: 30_000 }).toBeGreaterThan(3)
+    const before = await ended()
+    const loads = await page.evaluate(loadedAt)
+    await expect.poll(ended, { timeout: 30_000 }).toBeGreaterThan(before)
+    expect(await page.evaluate(loadedAt)).toBe(loads)
+  })
+
+  test('stops all spending within a second of the kill switch', async () => {
+    expect((await charges()).filter(({ state }) => state === 'settled').length).toBeLessThan(90)
+    await page.getByText('Stop spending').click()
+    await page.getByLabel('Why').fill('a test')
+    const pressedAt = Date.now()
+    await page.getByRole('button', { name: 'Yes, stop all spending' }).click()
+    await page.locator('#spending').getByText('Spending is stopped').waitFor()
+    const shownAt = Date.now()
+    expect(shownAt - pressedAt).toBeLessThan(5_000)
+    // By the ledger's own stamps: no charge was begun later than a second after the press.
+    await expect
+      .poll(async () => (await stage.context.tasks.counts(await runId())).parked, { timeout: 30_000 })
+      .toBeGreaterThan(0)
+    const late = (await charges()).filter(({ created_at }) => created_at.getTime() > pressedAt + 1_000)
+    expect(late).toEqual([])
+    await page.locator('#now-parked li').first().waitFor()
+    expect(await page.locator('#now-parked').textContent()).toContain('spending is stopped')
+  })
+
+  test('shows each page while work is parked, and axe finds nothing serious in either theme', async () => {
+    await visitAll('parked', ['/', '/failures', '/audit'])
+  })
+
+  test('resumes, and the run ends', async () => {
+    const before = (await charges()).length
+    await page.goto('/')
+    await page.getByText('Resume spending').click()
+    await page.getByRole('button', { name: 'Yes, resume' }).click()
+    await page.getByText('Spending goes on.').waitFor()
+    await expect
+      .poll(async () => (await stage.context.runs.get(await runId()))?.state, {
+        timeout: 120_000,
+        interval: 500,
+      })
+      .toBe('finished')
+    expect((await charges()).length).toBeGreaterThan(before)
+  })
+
+  test("opens a record's story from its run", async () => {
+    await page.goto('/runs')
+    await page.getByRole('link', { name: 'HubSpot companies' }).first().click()
+    await page.getByRole('link', { name: 'written', exact: true }).click()
+    await page.locator('section[aria-labelledby=records-title] tbody a').first().click()
+    await page.getByRole('heading', { name: 'What was written' }).waitFor()
+    const id = new URL(page.url()).searchParams.get('q')?.split(':').at(-1) ?? ''
+    const writes = await stage.context.database.db
+      .selectFrom('field_writes')
+      .select(['field', 'new_value'])
+      .where('record_id', '=', id)
+      .execute()
+    const story = (await page.locator('section[aria-labelledby=fields-title]').textContent()) ?? ''
+    expect(writes.length).toBeGreaterThan(0)
+    for (const { field, new_value } of writes) {
+      expect(story).toContain(field.replaceAll('_', ' '))
+      expect(story).toContain(String(new_value))
+    }
+    await expect(page.locator('section[aria-labelledby=lookups-title]').textContent()).resolves.toContain(
+      'settled',
+    )
+  })
+
+  test('shows the totals of the ledger, and they are those of the chain', async () => {
+    await page.goto('/spend')
+    await page.getByRole('button', { name: 'Compare now' }).click()
+    await page.getByText('they agree to the cent').waitFor()
+    const shown = (await page.locator('.tile', { hasText: 'Settled' }).locator('.value').textContent()) ?? ''
+    const settled = (await charges()).filter(({ state }) => state === 'settled')
+    const ledger = settled.reduce((sum, { amount_atomic }) => sum + amount_atomic, 0n)
+    expect(parseUsd(shown.trim().replace('$', ''))).toBe(ledger)
+    const chain = (await stage.transfers()).reduce((sum, { amountAtomic }) => sum + amountAtomic, 0n)
+    expect(chain).toBe(ledger)
+    const days = await page
+      .locator('#spend-days tr[data-day]')
+      .evaluateAll((rows) =>
+        rows.map((row) => (row as unknown as { dataset: Record<string, string> }).dataset['settled'] ?? '0'),
+      )
+    expect(days.reduce((sum, amount) => sum + parseUsd(amount), 0n)).toBe(ledger)
+    await page.locator('#spend-chart[data-drawn] canvas').waitFor()
+  })
+
+  test('shows each page at two widths and in both themes, and axe finds nothing serious', async () => {
+    const run = await runId()
+    const record = await stage.context.database.db
+      .selectFrom('tasks')
+      .select('record_id')
+      .where('status', '=', 'written')
+      .limit(1)
+      .executeTakeFirstOrThrow()
+    await visitAll('done', [
+      '/',
+      '/runs',
+      `/runs/${run}`,
+      `/records?q=hubspot:companies:${record.record_id}`,
+      '/spend',
+      '/failures',
+      '/settings',
+      '/audit',
+      '/queues',
+    ])
+  })
+
+  test('works without a script: the kill switch is a form in a disclosure', async () => {
+    const plain = await browser.newContext({
+      baseURL: stage.url,
+      javaScriptEnabled: false,
+      storageState: await context.storageState(),
+    })
+    try {
+      const bare = await plain.newPage()
+      await bare.goto('/')
+      await bare.locator('summary.kill').click()
+      await bare.getByRole('button', { name: 'Yes, stop all spending' }).click()
+      await bare.locator('#spending').getByText('Spending is stopped').waitFor()
+      expect(await stage.context.spendSwitch.isStopped()).toBeDefined()
+      await bare.locator('#spending summary').click()
+      await bare.getByRole('button', { name: 'Yes, resume' }).click()
+      await bare.getByText('Spending goes on.').waitFor()
+      expect(await stage.context.spendSwitch.isStopped()).toBeUndefined()
+    } finally {
+      await plain.close()
+    }
+  })
+
+  test('loads nothing from another host, and nothing that its content policy refuses', () => {
+    expect(complaints).toEqual([])
+  })
+
+  async function runId(): Promise<string> {
+    const [run] = await stage.context.runs.list(1)
+    if (!run) throw new Error('there is no run')
+    return run.id
+  }
+
+  async function visitAll(when: string, paths: string[]): Promise<void> {
+    const axe = await readFile(axeSource, 'utf8')
+    const storageState = await context.storageState()
+    for (const width of [1280, 390]) {
+      for (const colorScheme of ['light', 'dark'] as const) {
+        const own = await browser.newContext({
+          baseURL: stage.url,
+          colorScheme,
+          storageState,
+          viewport: { width, height: width === 390 ? 844 : 900 },
+          reducedMotion: 'reduce',
+        })
+        try {
+          for (const path of paths) {
+            const visited = await own.newPage()
+            watch(visited)
+            await visited.goto(path)
+            if (path === '/spend') await visited.locator('#spend-chart[data-drawn]').waitFor()
+            if (path === '/queues') await visited.getByText('write-back').first().waitFor()
+            const name =
+              path
+                .replace(/\/(r[a-z0-9]{10,})/, '/run')
+                .replace(/\?.*/, '')
+                .replaceAll('/', '-')
+                .slice(1) || 'now'
+            await visited.screenshot({
+              path: join(screenshots, `${name}-${when}-${width}-${colorScheme}.png`),
+              fullPage: true,
+            })
+            const isWider = await visited.evaluate(
+              'document.documentElement.scrollWidth > document.documentElement.clientWidth',
+            )
+            expect(isWider, `${path} at ${width} scrolls sideways`).toBe(false)
+            // Bull-board's own mark-up is not ours to mend; our corner on its page is.
+            const scope = path === '/queues' ? '.desk-bar' : 'html'
+            expect(await seriousFindings(visited, axe, scope), `${path} ${width} ${colorScheme}`).toEqual([])
+            await visited.close()
+          }
+        } finally {
+          await own.close()
+        }
+      }
+    }
+  }
+})
+
+interface Finding {
+  id: string
+  impact: string | null
+  nodes: { html: string; failureSummary?: string }[]
+}
+
+async function seriousFindings(page: Page, axe: string, scope: string): Promise<string[]> {
+  // Evaluated by the debugger, which the page's content policy does not bind.
+  await page.evaluate(axe)
+  const violations = await page.evaluate(
+    async (scope) =>
+      (
+        await (
+          globalThis as unknown as { axe: { run: (scope: string) => Promise<{ violations: Finding[] }> } }
+        ).axe.run(scope)
+      ).violations,
+    scope,
+  )
+  return violations
+    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+    .map(
+      ({ id, nodes }) =>
+        `${id}: ${nodes.map(({ html, failureSummary }) => `${html} ${failureSummary}`).join('\n')}`,
+    )
+}

@@ -1,0 +1,189 @@
+import { join } from 'node:path'
+import { deskAccess, deskConfig, type DeskConfig } from '../../src/app/desk-config.ts'
+import type { Environment } from '../../src/app/environment.ts'
+import type { DeskPorts } from '../../src/http/desk/ports.ts'
+import { hashPassword } from '../../src/http/desk/access/password.ts'
+import { deskRoutes } from '../../src/http/desk/routes.ts'
+import { createAuditLog } from '../../src/store/audit.ts'
+import { openDatabase } from '../../src/store/database.ts'
+import { createSessionLedger } from '../../src/store/sessions.ts'
+import { createSpendSwitch } from '../../src/store/spend-switch.ts'
+import { layLedger } from '../support/ledger-template.ts'
+import { freshStores } from '../support/stores.ts'
+
+export const passwords = { vera: 'vera looks around', otto: 'otto acts on things', ada: 'ada may do it all' }
+export type Person = keyof typeof passwords
+
+let people: Promise<DeskConfig['users']> | undefined
+
+/** A viewer, an operator and an admin. Hashing is slow on purpose: once for all tests. */
+export function users(): Promise<DeskConfig['users']> {
+  people ??= Promise.all([person('vera', 'viewer'), person('otto', 'operator'), person('ada', 'admin')])
+  return people
+}
+
+async function person(name: Person, role: 'viewer' | 'operator' | 'admin') {
+  return { name, passwordHash: await hashPassword(passwords[name]), role }
+}
+
+export interface Ask {
+  method?: string
+  /** A form; its token is put in unless it has one. */
+  form?: Record<string, string>
+  headers?: Record<string, string>
+  /** Where it comes from, on the wire. */
+  address?: string
+}
+
+/** The desk on an empty ledger, without a network: requests go to its app, and its ports tell what was asked of them. */
+export async function openBareDesk(
+  options: { config?: Partial<DeskConfig>; host?: string; env?: Environment; open?: boolean } = {},
+) {
+  const stores = await freshStores()
+  await layLedger(join(stores.dataDir, 'data'))
+  const database = await openDatabase({
+    dataDir: join(stores.dataDir, 'data'),
+    ...(stores.databaseUrl === undefined ? {} : { url: stores.databaseUrl }),
+  })
+  const { db } = database
+  let nowMs = Date.parse('2026-11-20T12:00:00Z')
+  const now = () => new Date(nowMs)
+  const config = {
+    ...deskConfig(options.env ?? {}),
+    ...(options.open ? {} : { users: await users() }),
+    ...options.config,
+  }
+  const access = deskAccess(config, options.host ?? '127.0.0.1')
+  const spendSwitch = createSpendSwitch(db, { now })
+  const stopping = new AbortController()
+  const asked: string[] = []
+  const denied: string[] = []
+  const audit = createAuditLog(db, { now })
+  const ports: DeskPorts = {
+    syncable: () => [{ connector: 'hubspot', entities: ['companies'] }],
+    async startSync(connector, entity) {
+      asked.push(`sync ${connector} ${entity}`)
+      return { runId: 'r1', resumed: false }
+    },
+    async stopSpending(reason) {
+      asked.push(`stop ${reason}`)
+      await spendSwitch.stop(reason)
+    },
+    async resumeSpending() {
+      asked.push('resume')
+      await spendSwitch.resume()
+    },
+    wallet: async () => ({ address: '0x1', balanceAtomic: 5_000_000n }),
+    pace: async () => undefined,
+    queues: async () => [],
+    story: async (name) => ({ ...name, tasks: [], lookups: [], fields: [] }),
+    settings: async () => [],
+    reconcile: async () => ({ differences: 0, difference: '0.000000' }),
+    schedules: {
+      list: async () => [
+        {
+          name: 'nightly',
+          connector: 'hubspot',
+          entity: 'companies',
+          when: '0 2 * * * UTC',
+          isPaused: false,
+          nextAt: undefined,
+          lastAt: undefined,
+        },
+      ],
+      pause: async (name, by) => void asked.push(`pause ${name} by ${by}`),
+      resume: async (name) => void asked.push(`resume ${name}`),
+    },
+  }
+  const app = deskRoutes({
+    db,
+    now,
+    access,
+    sessions: createSessionLedger(db, { now, idleMs: config.idleMs, lifetimeMs: config.lifetimeMs }),
+    audit,
+    spendSwitch,
+    caps: { maxPriceAtomic: 10_000n, dayAtomic: 100_000_000n },
+    ports,
+    board: (mayAct) => async (context) => context.text(mayAct ? 'board to act on' : 'board to look at'),
+    signal: stopping.signal,
+    onError: (error) => {
+      throw error
+    },
+    onDenied: (kind) => void denied.push(kind),
+  })
+
+  /** A browser of its own: it keeps cookies, and sends the Origin with a change. */
+  function browser(settings: { origin?: string; address?: string; headers?: Record<string, string> } = {}) {
+    const origin = settings.origin ?? 'http://127.0.0.1:8080'
+    const cookies = new Map<string, string>()
+    let csrf = ''
+
+    async function ask(path: string, { method, form, headers, address }: Ask = {}): Promise<Response> {
+      const isChange = form !== undefined || (method !== undefined && method !== 'GET')
+      const body = form && new URLSearchParams({ _csrf: csrf, ...form })
+      const response = await app.request(
+        `${origin}${path}`,
+        {
+          method: method ?? (form ? 'POST' : 'GET'),
+          headers: {
+            host: new URL(origin).host,
+            accept: 'text/html',
+            ...(isChange ? { origin } : {}),
+            ...(cookies.size > 0
+              ? { cookie: [...cookies].map(([name, value]) => `${name}=${value}`).join('; ') }
+              : {}),
+            ...(body ? { 'content-type': 'application/x-www-form-urlencoded' } : {}),
+            ...settings.headers,
+            ...headers,
+          },
+          ...(body ? { body: body.toString() } : {}),
+        },
+        { incoming: { socket: { remoteAddress: address ?? settings.address ?? '127.0.0.1' } } },
+      )
+      for (const line of response.headers.getSetCookie()) {
+        const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(line) ?? []
+        cookies.set(name, value)
+      }
+      if (response.headers.get('content-type')?.includes('text/html')) {
+        csrf = /name="_csrf" value="([^"]+)"/.exec(await response.clone().text())?.[1] ?? csrf
+      }
+      return response
+    }
+
+    return {
+      ask,
+      cookies,
+      csrf: () => csrf,
+      async signIn(name: string, password: string, headers?: Record<string, string>) {
+        await ask('/sign-in', headers ? { headers } : {})
+        return ask('/sign-in', { form: { name, password }, ...(headers ? { headers } : {}) })
+      },
+    }
+  }
+
+  return {
+    db,
+    app,
+    audit,
+    asked,
+    denied,
+    browser,
+    spendSwitch,
+    later: (ms: number) => void (nowMs += ms),
+    now,
+    async as(name: Person) {
+      const one = browser()
+      const answer = await one.signIn(name, passwords[name])
+      if (answer.status !== 303) throw new Error(`${name} could not sign in: ${answer.status}`)
+      await one.ask('/')
+      return one
+    },
+    async close() {
+      stopping.abort()
+      await database.close()
+      await stores.cleanup()
+    },
+  }
+}
+
+export type BareDesk = Awaited<ReturnType<typeof openBareDesk>>
