@@ -29,6 +29,9 @@ export interface Retried {
 
 const never = new Date('9999-01-01T00:00:00Z')
 
+/** The run keeper's: it must not close a run of which tasks are being opened. */
+const runKeeperLock = 7_290_006
+
 /** The groups of the runs since then, the largest first. Parked work is shown whatever its age. */
 export async function failureGroups(db: Database, since: Date): Promise<FailureGroup[]> {
   const { rows } = await sql<
@@ -63,11 +66,10 @@ export async function retryGroup(
   group: Pick<FailureGroup, 'status' | 'code' | 'reason'>,
   options: { now: Date; since: Date; connectors: readonly string[] },
 ): Promise<Retried> {
-  return db
-    .transaction()
-    .execute((tx) =>
-      group.status === 'parked' ? retryParked(tx, group, options.now) : retryRejected(tx, group, options),
-    )
+  return db.transaction().execute(async (tx) => {
+    await sql`select pg_advisory_xact_lock(${runKeeperLock})`.execute(tx)
+    return group.status === 'parked' ? retryParked(tx, group, options.now) : retryRejected(tx, group, options)
+  })
 }
 
 async function retryParked(
@@ -80,6 +82,10 @@ async function retryParked(
       select tasks.id, lookups.key from tasks join lookups on lookups.key = tasks.waiting_for
       where tasks.status = 'parked' and lookups.state = 'parked' and lookups.code is not distinct from ${code}
         and coalesce(tasks.reason, lookups.reason, 'no reason is known') = ${reason}
+    ), started as (
+      -- Of a run that somebody stopped nothing is looked up: to try its records again is to start it again.
+      update runs set state = 'working' where state = 'stopped' and scanned_at is not null
+        and id in (select run_id from tasks where id in (select id from chosen))
     ), due as (
       update lookups set state = 'waiting', due_at = ${at}, queued_until = null, tries = 0
       where key in (select key from chosen) returning key
