@@ -19,6 +19,7 @@ import { hubspotConfig, salesforceConfig, type HubspotConfig, type SalesforceCon
 import { version } from './version.ts'
 import { endpointNames, type Paths } from '../service/endpoints/paths.ts'
 import { policiesSchema, retentionSchema, type Policies } from './data-rules.ts'
+import { alertConfig, alertsSchema, type AlertConfig } from './alert-config.ts'
 import { schedulesOf, schedulesSchema, type Schedule } from './schedule-config.ts'
 import type { Environment } from './environment.ts'
 import { telemetryConfig, type TelemetryConfig } from './telemetry-config.ts'
@@ -112,6 +113,8 @@ export const fileSchema = z.strictObject({
   policies: policiesSchema.optional(),
   retention: retentionSchema.optional(),
   schedules: schedulesSchema.optional(),
+  /** When somebody is told. */
+  alerts: alertsSchema.optional(),
   pacing: z
     .strictObject({
       concurrency: z.number().int().min(1).max(500).optional(),
@@ -193,6 +196,7 @@ export interface Config {
   paths: Paths
   policies: Policies
   schedules: Schedule[]
+  alerts: AlertConfig
   /** Undefined: for ever. */
   answersKeptDays: number | undefined
   concurrency: number
@@ -298,6 +302,7 @@ export function resolveConfig(env: Environment, file: z.output<typeof fileSchema
     },
     policies: file.policies ?? {},
     schedules: schedulesOf(file.schedules),
+    alerts: alertConfig(env, file.alerts),
     answersKeptDays: file.retention?.answersDays,
     concurrency: file.pacing?.concurrency ?? 32,
     startPerSecond: file.pacing?.startPerSecond,

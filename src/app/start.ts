@@ -1,4 +1,5 @@
 import { describeError } from '../domain/errors.ts'
+import { startAlerts } from './alerts.ts'
 import { startRounds } from '../workers/rounds.ts'
 import { crmNames, isConfigured, openConnector } from './connectors.ts'
 import type { Context } from './context.ts'
@@ -90,6 +91,8 @@ async function startScheduler(
   stops.push(() => keeper.stop())
   const schedules = await startSchedules(context)
   stops.push(() => schedules.stop(15_000))
+  const alerts = startAlerts(context)
+  stops.push(() => alerts.stop())
   const names = context.config.schedules.map(({ name }) => name).join(', ')
   parts.push(`scheduler: ${names || 'no schedules'}; settles charges in doubt, closes runs that are done`)
 }

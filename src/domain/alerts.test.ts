@@ -1,0 +1,88 @@
+import { describe, expect, test } from 'vitest'
+import { decideAlerts, type AlertState, type Standing } from './alerts.ts'
+
+const now = new Date('2026-11-20T08:00:00Z')
+const rules = { walletBelowAtomic: 5_000_000n, errorShare: 0.2, errorMinimum: 20, quietHours: 6 }
+const well: AlertState = {
+  wallet: { balanceAtomic: 9_000_000n },
+  caps: [],
+  recent: { ended: 100, failed: 1 },
+  work: { dueSince: null, lastEndedAt: null },
+  reconciliation: { at: now, differences: 0, differenceAtomic: 0n },
+  schedules: [],
+}
+const hoursAgo = (hours: number) => new Date(now.getTime() - hours * 3_600_000)
+const decide = (state: Partial<AlertState>, standing: Standing[] = []) =>
+  decideAlerts({ ...well, ...state }, standing, rules, now)
+
+test.each<[string, Partial<AlertState>, string[]]>([
+  ['all is well', {}, []],
+  ['no wallet', { wallet: 'none' }, []],
+  ['a low wallet', { wallet: { balanceAtomic: 4_999_999n } }, ['wallet_low/wallet']],
+  ['a wallet at the limit', { wallet: { balanceAtomic: 5_000_000n } }, []],
+  ['a wallet nobody can read', { wallet: undefined }, []],
+  ['a cap', { caps: [{ window: 'day', lookups: 3, resumesAt: now }] }, ['cap_reached/day']],
+  ['errors', { recent: { ended: 20, failed: 4 } }, ['error_rate/records']],
+  ['errors below the share', { recent: { ended: 20, failed: 3 } }, []],
+  ['too few to tell', { recent: { ended: 19, failed: 19 } }, []],
+  [
+    'nothing for long',
+    { work: { dueSince: hoursAgo(7), lastEndedAt: hoursAgo(6) } },
+    ['nothing_written/work'],
+  ],
+  ['work that goes on', { work: { dueSince: hoursAgo(7), lastEndedAt: hoursAgo(5) } }, []],
+  ['work that is young', { work: { dueSince: hoursAgo(5), lastEndedAt: hoursAgo(40) } }, []],
+  ['nothing ever', { work: { dueSince: hoursAgo(6), lastEndedAt: null } }, ['nothing_written/work']],
+  ['no work', { work: { dueSince: null, lastEndedAt: hoursAgo(100) } }, []],
+  [
+    'a difference',
+    { reconciliation: { at: now, differences: 1, differenceAtomic: -10_000n } },
+    ['reconciliation_difference/ledger'],
+  ],
+  ['never reconciled', { reconciliation: 'none' }, []],
+  [
+    'a missed run',
+    {
+      schedules: [
+        { schedule: 'nightly', entity: 'contacts', state: 'missed', plannedAt: now, reason: null },
+        { schedule: 'nightly', entity: 'companies', state: 'handed_over', plannedAt: now, reason: null },
+      ],
+    },
+    ['schedule_missed/nightly/contacts'],
+  ],
+])('%s', (_, state, names) => {
+  const { raise, end } = decide(state)
+  expect(raise.map(({ condition, subject }) => `${condition}/${subject}`)).toEqual(names)
+  expect(end).toEqual([])
+})
+
+describe('what stands', () => {
+  const low: Standing = { id: 1n, condition: 'wallet_low', subject: 'wallet' }
+  const errors: Standing = { id: 2n, condition: 'error_rate', subject: 'records' }
+
+  test('is not told again, and is ended once it is gone', () => {
+    expect(decide({ wallet: { balanceAtomic: 0n } }, [low])).toEqual({ raise: [], end: [] })
+    expect(decide({}, [low])).toEqual({
+      raise: [],
+      end: [{ id: 1n, message: 'the wallet holds enough again' }],
+    })
+  })
+
+  test('neither begins nor ends while nobody knows', () => {
+    expect(decide({ wallet: undefined }, [low])).toEqual({ raise: [], end: [] })
+  })
+
+  test('holds on until errors are half as many, so that it does not flutter', () => {
+    expect(decide({ recent: { ended: 100, failed: 11 } }, [errors])).toEqual({ raise: [], end: [] })
+    expect(decide({ recent: { ended: 100, failed: 9 } }, [errors]).end).toHaveLength(1)
+  })
+
+  test('ends for one subject and begins for another', () => {
+    const day: Standing = { id: 3n, condition: 'cap_reached', subject: 'day' }
+    const { raise, end } = decide({ caps: [{ window: 'month', lookups: 1, resumesAt: null }] }, [day])
+    expect(raise).toMatchObject([
+      { subject: 'month', message: expect.stringContaining('until somebody acts') },
+    ])
+    expect(end).toMatchObject([{ id: 3n }])
+  })
+})

@@ -1,0 +1,173 @@
+import { formatUsd, type Atomic } from './money.ts'
+
+export const alertConditions = [
+  'wallet_low',
+  'cap_reached',
+  'error_rate',
+  'nothing_written',
+  'reconciliation_difference',
+  'schedule_missed',
+] as const
+export type AlertCondition = (typeof alertConditions)[number]
+export type Severity = 'warning' | 'critical'
+
+/** What is wrong, and with what; the two together name an alert. A message names systems and numbers, never a record. */
+export interface Finding {
+  condition: AlertCondition
+  subject: string
+  severity: Severity
+  message: string
+}
+
+export interface Standing {
+  id: bigint
+  condition: AlertCondition
+  subject: string
+}
+
+/** What is looked at. What is undefined is not known now: alerts of it neither begin nor end. */
+export interface AlertState {
+  wallet: { balanceAtomic: Atomic } | 'none' | undefined
+  /** Work that waits for a cap, by the window that is full. */
+  caps: { window: string; lookups: number; resumesAt: Date | null }[]
+  /** Records that ended within the last hour, and those of them that failed for a fault. */
+  recent: { ended: number; failed: number }
+  /** Since when work has been due, and when a record last ended; null: none is due, none ever did. */
+  work: { dueSince: Date | null; lastEndedAt: Date | null }
+  reconciliation: { at: Date; differences: number; differenceAtomic: Atomic } | 'none' | undefined
+  schedules: { schedule: string; entity: string; state: string; plannedAt: Date; reason: string | null }[]
+}
+
+export interface AlertRules {
+  walletBelowAtomic: Atomic
+  /** 0 to 1, among at least so many records. It ends below half of it. */
+  errorShare: number
+  errorMinimum: number
+  quietHours: number
+}
+
+export interface AlertDecision {
+  raise: Finding[]
+  end: { id: bigint; message: string }[]
+}
+
+const hourMs = 3_600_000
+
+/** From what is, and what was told already, to what is to be told now: each condition once, and once when it ends. */
+export function decideAlerts(
+  state: AlertState,
+  standing: readonly Standing[],
+  rules: AlertRules,
+  now: Date,
+): AlertDecision {
+  const before = new Set(standing.map(nameOf))
+  const findings = findingsOf(state, rules, now, before)
+  const found = new Set(findings.map(nameOf))
+  const unknown = new Set<AlertCondition>([
+    ...(state.wallet === undefined ? (['wallet_low'] as const) : []),
+    ...(state.reconciliation === undefined ? (['reconciliation_difference'] as const) : []),
+  ])
+  return {
+    raise: findings.filter((finding) => !before.has(nameOf(finding))),
+    end: standing
+      .filter((alert) => !found.has(nameOf(alert)) && !unknown.has(alert.condition))
+      .map((alert) => ({ id: alert.id, message: endings[alert.condition](alert.subject) })),
+  }
+}
+
+function findingsOf(state: AlertState, rules: AlertRules, now: Date, before: Set<string>): Finding[] {
+  return [
+    ...walletLow(state, rules),
+    ...capReached(state),
+    ...errorRate(state, rules, before),
+    ...nothingWritten(state, rules, now),
+    ...difference(state),
+    ...scheduleMissed(state),
+  ]
+}
+
+function walletLow({ wallet }: AlertState, { walletBelowAtomic }: AlertRules): Finding[] {
+  if (wallet === undefined || wallet === 'none' || wallet.balanceAtomic >= walletBelowAtomic) return []
+  return [
+    {
+      condition: 'wallet_low',
+      subject: 'wallet',
+      severity: wallet.balanceAtomic === 0n ? 'critical' : 'warning',
+      message: `the wallet holds ${formatUsd(wallet.balanceAtomic)} USDC, less than ${formatUsd(walletBelowAtomic)}`,
+    },
+  ]
+}
+
+function capReached({ caps }: AlertState): Finding[] {
+  return caps.map(({ window, lookups, resumesAt }) => ({
+    condition: 'cap_reached',
+    subject: window,
+    severity: 'warning',
+    message: `the cap of this ${window} is reached: ${lookups} lookups wait ${resumesAt ? `until ${resumesAt.toISOString()}` : 'until somebody acts'}`,
+  }))
+}
+
+function errorRate({ recent }: AlertState, rules: AlertRules, before: Set<string>): Finding[] {
+  const { ended, failed } = recent
+  const limit = before.has('error_rate/records') ? rules.errorShare / 2 : rules.errorShare
+  if (ended < rules.errorMinimum || failed / ended < limit) return []
+  return [
+    {
+      condition: 'error_rate',
+      subject: 'records',
+      severity: 'critical',
+      message: `${failed} of ${ended} records failed within the last hour (${Math.round((failed / ended) * 100)} %)`,
+    },
+  ]
+}
+
+function nothingWritten({ work }: AlertState, { quietHours }: AlertRules, now: Date): Finding[] {
+  if (work.dueSince === null) return []
+  const quietSince = new Date(Math.max(work.dueSince.getTime(), work.lastEndedAt?.getTime() ?? 0))
+  if (now.getTime() - quietSince.getTime() < quietHours * hourMs) return []
+  return [
+    {
+      condition: 'nothing_written',
+      subject: 'work',
+      severity: 'critical',
+      message: `work is due and no record was written or found unchanged since ${quietSince.toISOString()}`,
+    },
+  ]
+}
+
+function difference({ reconciliation }: AlertState): Finding[] {
+  if (reconciliation === undefined || reconciliation === 'none' || reconciliation.differences === 0) return []
+  const { at, differences, differenceAtomic } = reconciliation
+  return [
+    {
+      condition: 'reconciliation_difference',
+      subject: 'ledger',
+      severity: 'critical',
+      message: `ledger and chain differ in ${differences} payments (${formatUsd(differenceAtomic)} USD) as of ${at.toISOString()}`,
+    },
+  ]
+}
+
+function scheduleMissed({ schedules }: AlertState): Finding[] {
+  return schedules
+    .filter(({ state }) => state === 'missed' || state === 'failed')
+    .map(({ schedule, entity, state, plannedAt, reason }) => ({
+      condition: 'schedule_missed',
+      subject: `${schedule}/${entity}`,
+      severity: state === 'failed' ? 'critical' : 'warning',
+      message: `the run of ${schedule} (${entity}) planned for ${plannedAt.toISOString()} ${state === 'failed' ? 'failed' : 'did not begin'}${reason === null ? '' : `: ${reason}`}`,
+    }))
+}
+
+const endings: Record<AlertCondition, (subject: string) => string> = {
+  wallet_low: () => 'the wallet holds enough again',
+  cap_reached: (window) => `no work waits for the cap of the ${window} any more`,
+  error_rate: () => 'fewer records fail',
+  nothing_written: () => 'records are written again, or none is due',
+  reconciliation_difference: () => 'ledger and chain agree',
+  schedule_missed: (subject) => `${subject} has begun a later run`,
+}
+
+function nameOf({ condition, subject }: { condition: AlertCondition; subject: string }): string {
+  return `${condition}/${subject}`
+}
