@@ -167,9 +167,10 @@ async function openSalesforce(entity: string): Promise<Crm> {
     asked: (body) => (body as { ids: string[] }).ids,
     writes: /PATCH .*composite\/sobjects$/,
     written: (body) =>
-      (body as { records: ({ id: string; attributes: unknown } & Values)[] }).records.map(
-        ({ id, attributes: _, ...values }) => ({ id, values }),
-      ),
+      (body as { records: ({ id: string; attributes: unknown } & Values)[] }).records.map((record) => {
+        const { id, attributes: _, ...values } = record
+        return { id, values }
+      }),
     stop: () => org.stop(),
   }
 }
