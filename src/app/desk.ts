@@ -1,7 +1,6 @@
 import { privateKeyToAccount } from 'viem/accounts'
 import type { Hono } from 'hono'
 import { describeError } from '../domain/errors.ts'
-import { parseUsd } from '../domain/money.ts'
 import type { DeskEnv } from '../http/desk/access/gate.ts'
 import { latest } from '../http/desk/live.ts'
 import type { DeskPorts, PaceNow } from '../http/desk/ports.ts'
@@ -9,14 +8,14 @@ import { queueBoard } from '../http/desk/queue-board.ts'
 import { deskRoutes } from '../http/desk/routes.ts'
 import { createQueueBoard, type QueueBoard } from '../queues/board.ts'
 import { createAuditLog } from '../store/audit.ts'
-import { keepReconciliation } from '../store/desk-reconciliation.ts'
 import { createSessionLedger } from '../store/sessions.ts'
+import { standingAlerts } from './alerts.ts'
 import { crmNames, isConfigured } from './connectors.ts'
 import type { Context, Engine } from './context.ts'
 import { deskAccess } from './desk-config.ts'
 import { settingsSections } from './desk-settings.ts'
 import { storyOf } from './desk-story.ts'
-import { reconcile } from './reconcile.ts'
+import { reconcileAndKeep } from './keep-reconciliation.ts'
 import { listSchedules, pauseSchedule, resumeSchedule, startSync } from './schedules.ts'
 import { setSpending } from './spend-order.ts'
 
@@ -55,7 +54,7 @@ export async function openDesk(context: Context, { signal, onDenied }: DeskOverr
     audit,
     spendSwitch,
     caps: { ...config.caps, maxPriceAtomic: config.policy.maxPriceAtomic },
-    ports: deskPorts(context, engine, board),
+    ports: deskPorts(context, engine, board, signal),
     board: queueBoard(board),
     signal,
     onError: (error) => log.warn({ problem: describeError(error) }, 'the desk met an error'),
@@ -65,9 +64,11 @@ export async function openDesk(context: Context, { signal, onDenied }: DeskOverr
 }
 
 const walletFreshMs = 20_000
+/** What still differs after so long is a difference, and not a payment on its way. */
+const settleMs = 3_000
 
-function deskPorts(context: Context, engine: Engine, board: QueueBoard): DeskPorts {
-  const { config, chain, now } = context
+function deskPorts(context: Context, engine: Engine, board: QueueBoard, signal: AbortSignal): DeskPorts {
+  const { config, chain } = context
   const address = config.walletKey && privateKeyToAccount(config.walletKey).address
   const balance = latest(async () => address && (await chain.balanceOf(address)), {
     freshMs: walletFreshMs,
@@ -92,7 +93,8 @@ function deskPorts(context: Context, engine: Engine, board: QueueBoard): DeskPor
     queues: () => board.depths().catch(() => []),
     story: (name) => storyOf(context, name),
     settings: () => settingsSections(context),
-    reconcile: address && (() => compare(context, engine, address)),
+    reconcile: address && (() => compare(address)),
+    alerts: () => standingAlerts(context),
     schedules: {
       async list() {
         return (await listSchedules(context)).map((schedule) => ({
@@ -125,24 +127,8 @@ function deskPorts(context: Context, engine: Engine, board: QueueBoard): DeskPor
     return parts.length > 0 ? parts.join(', ') : undefined
   }
 
-  async function compare(of: Context, { resolve }: Engine, wallet: string) {
-    await resolve(0)
-    const result = await reconcile(of, wallet)
-    const differenceAtomic = signed(result.difference)
-    await keepReconciliation(
-      of.database.db,
-      {
-        at: now(),
-        differenceAtomic,
-        differences: result.differences.length,
-        inDoubtAtomic: parseUsd(result.ledger.inDoubt),
-      },
-      result,
-    )
-    return { differences: result.differences.length, difference: result.difference }
+  async function compare(wallet: string) {
+    const { differences, difference } = await reconcileAndKeep(context, wallet, { restMs: settleMs, signal })
+    return { differences: differences.length, difference }
   }
-}
-
-function signed(text: string): bigint {
-  return text.startsWith('-') ? -parseUsd(text.slice(1)) : parseUsd(text)
 }
