@@ -1,5 +1,5 @@
 import type { DescribedField, OwnFields } from '../domain/mapping.ts'
-import type { FieldValue, Patch, SourceRecord } from '../domain/record.ts'
+import type { FieldValue, Identity, Patch, SourceRecord } from '../domain/record.ts'
 import type { ObjectKind } from '../domain/words.ts'
 
 /** What stands in our own fields of a record, as the CRM holds it; a blank is left out. */
@@ -11,6 +11,8 @@ export type CurrentRecord =
       state: 'present'
       /** By canonical field name. A blank (null, "" or missing in the CRM) is left out. */
       values: Record<string, FieldValue>
+      /** By what it is identified, as a scan reads it. Absent where a read cannot tell. */
+      identity?: Identity
       /** The same fields as the CRM holds them, to the byte: white space too. Absent where the source keeps no values. */
       raw?: Record<string, FieldValue>
       /** Absent where the source has no fields of ours. */

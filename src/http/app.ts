@@ -72,6 +72,7 @@ export function createApp(options: AppOptions): Hono<HttpEnv> {
 }
 
 async function serve(each: Route, context: Context<HttpEnv>, options: AppOptions): Promise<Response> {
+  const receivedMs = performance.now()
   context.set('route', each.path)
   const request = context.req.raw
   const text = each.body || each.method === 'post' ? await bodyOf(each, request, options) : ''
@@ -96,6 +97,7 @@ async function serve(each: Route, context: Context<HttpEnv>, options: AppOptions
     caller,
     text,
     requestId: context.get('requestId'),
+    receivedMs,
     signal: AbortSignal.any([request.signal, options.stopping]),
     context,
   }

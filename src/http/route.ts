@@ -12,6 +12,8 @@ export interface Call<Params, Query, Body> {
   /** As it came, for who has to read it in another way. */
   text: string
   requestId: string
+  /** When it came, by `performance.now()`: what may be waited for is counted from there. */
+  receivedMs: number
   /** Ends when the caller is gone, or the server stops. */
   signal: AbortSignal
   context: Context<HttpEnv>

@@ -10,10 +10,10 @@ export interface TaskState {
 
 export interface TaskWatch {
   /**
-   * Ends when none of the tasks is open any more (true), when the time is over or the signal fires (false). A parked task
+   * Ends when none of the tasks is open any more (true), at `untilMs` (of `performance.now()`) or when the signal fires (false). A parked task
    * is not open: what it waits for takes longer than anybody would.
    */
-  settled(ids: readonly bigint[], options: { timeoutMs: number; signal: AbortSignal }): Promise<boolean>
+  settled(ids: readonly bigint[], options: { untilMs: number; signal: AbortSignal }): Promise<boolean>
   /** Calls back with the state at once and after each change, until it is told to stop. */
   follow(id: bigint, onState: (state: TaskState) => void): () => void
   close(): void
@@ -72,10 +72,11 @@ export function createTaskWatch(
   }
 
   return {
-    async settled(ids, { timeoutMs, signal }) {
-      if (signal.aborted) return false
+    async settled(ids, { untilMs, signal }) {
+      const leftMs = untilMs - performance.now()
+      if (signal.aborted || leftMs <= 0) return false
       return new Promise<boolean>((resolve) => {
-        const limit = setTimeout(end, timeoutMs, false)
+        const limit = setTimeout(end, leftMs, false)
         const onAbort = () => end(false)
         signal.addEventListener('abort', onAbort, { once: true })
         const leave = add({

@@ -19,7 +19,7 @@ export async function recordsById(
     ids.map((id): [string, FoundRecord] => {
       const found = current.get(id) ?? { state: 'gone' }
       if (found.state !== 'present') return [id, found]
-      const identity = identityOfValues(object, found.values)
+      const identity = found.identity ?? identityOfValues(object, found.values)
       return [id, { state: 'present', record: { id, object, identity }, values: found.values }]
     }),
   )

@@ -121,6 +121,25 @@ describe('POST /v1/enrich', () => {
     expect(await house.transfers()).toHaveLength(before)
   })
 
+  test('a person is found by what a scan would find it by: an e-mail that no mapped field holds', async () => {
+    const id = house.hubspot.store.add('contacts', {
+      properties: { firstname: 'Jane', lastname: 'Doe', email: 'jane@enrich-by-mail.example' },
+    }).id
+    const { status, body } = await enrich(
+      { connector: 'hubspot', object: 'person', ids: [id], recipe: 'contact' },
+      '?wait=13',
+    )
+    expect(status).toBe(200)
+    const { lookup_key: key } = await house.context.database.db
+      .selectFrom('tasks')
+      .select('lookup_key')
+      .where('record_id', '=', id)
+      .executeTakeFirstOrThrow()
+    expect(key).toContain('contact.lookup|')
+    expect(key).toContain('jane@enrich-by-mail.example')
+    expect(body.tasks).toMatchObject([{ recordId: id, done: true }])
+  })
+
   test('two records under one profile are paid for once, and the second costs nothing', async () => {
     const first = aCompany()
     const second = house.addCompany({

@@ -95,7 +95,8 @@ export function toCurrent(
     const value = fromCrm(text, fields.get(property) ?? { type: 'text' }, mapped)
     if (value !== undefined) values[canonical] = value
   }
-  return { state: 'present', values, raw, own: ownValues(object, own) }
+  const identity = identityOf(entityMap, object.properties)
+  return { state: 'present', values, identity, raw, own: ownValues(object, own) }
 }
 
 function ownValues({ properties }: HubspotObject, own: OwnFields): OwnValues {

@@ -1,12 +1,12 @@
 import { fromCrm } from '../../domain/convert.ts'
-import type { EntityMapping, OwnFields } from '../../domain/mapping.ts'
+import { identityOf, type EntityMapping, type OwnFields } from '../../domain/mapping.ts'
 import type { StampValue } from '../../domain/mapping-stamp.ts'
 import type { FieldValue } from '../../domain/record.ts'
 import type { CurrentRecord, OwnValues } from '../connector.ts'
 import { querySchema, retrieveSchema, type Row } from './answers.ts'
 import type { SalesforceClient } from './client.ts'
 import { longId } from './ids.ts'
-import { flatten, mappedFields, textOf } from './rows.ts'
+import { flatten, identityFields, mappedFields, textOf } from './rows.ts'
 import { withFields, type DescribedObject, type SchemaCache } from './schema-cache.ts'
 import { select, soqlText } from './soql.ts'
 
@@ -98,7 +98,7 @@ async function readFates(
 
 function fieldsToRead(mapping: EntityMapping, own: OwnFields, object: DescribedObject): string[] {
   const also = ['AccountId', 'IsConverted', ...Object.values(own)].filter((name) => object.fields.has(name))
-  return [...new Set(['Id', ...also, ...mappedFields(mapping, object)])]
+  return [...new Set(['Id', ...also, ...mappedFields(mapping, object), ...identityFields(mapping, object)])]
 }
 
 function present(row: Row, mapping: EntityMapping, own: OwnFields, object: DescribedObject): CurrentRecord {
@@ -118,7 +118,7 @@ function present(row: Row, mapping: EntityMapping, own: OwnFields, object: Descr
       isValue(found[property]) ? [[name, found[property]]] : [],
     ),
   )
-  return { state: 'present', values, raw, own: ownValues }
+  return { state: 'present', values, identity: identityOf(mapping, found), raw, own: ownValues }
 }
 
 function isValue(standing: StampValue): standing is FieldValue {

@@ -58,7 +58,7 @@ export function enrichRoute(enrichment: Enrichment, door: Door): Route {
       200: { description: 'All have ended (only with `wait`)', schema: finished },
       202: { description: 'Begun', schema: accepted },
     },
-    async handle({ body: asked, query, caller, signal }) {
+    async handle({ body: asked, query, caller, receivedMs, signal }) {
       const target = targetOf(enrichment, asked)
       const pressed = await press(enrichment, target, asked.ids, { caller, trigger: 'button' })
       const made = pressed.find(({ isNew }) => isNew) ?? pressed[0]
@@ -66,7 +66,7 @@ export function enrichRoute(enrichment: Enrichment, door: Door): Route {
       const statusUrl = `/v1/runs/${runId}`
       const taskIds = pressed.map(({ taskId }) => taskId)
       const isSettled =
-        query.wait > 0 && (await watch.settled(taskIds, { timeoutMs: query.wait * 1000, signal }))
+        query.wait > 0 && (await watch.settled(taskIds, { untilMs: receivedMs + query.wait * 1000, signal }))
       const found = new Map((await views.get(taskIds)).map((view) => [view.id, view]))
       const inOrder = taskIds.flatMap((id) => found.get(id) ?? [])
       if (isSettled && inOrder.every(({ status }) => status !== 'parked'))

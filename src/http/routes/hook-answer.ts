@@ -37,6 +37,7 @@ export interface HookAsked {
   recordId: string
   taskId?: string | undefined
   caller: Caller
+  receivedMs: number
   signal: AbortSignal
 }
 
@@ -56,10 +57,10 @@ export async function answerHook(enrichment: Enrichment, asked: HookAsked): Prom
 }
 
 async function pressed(enrichment: Enrichment, asked: HookAsked): Promise<TaskView | undefined> {
-  const { target, recordId, caller, signal } = asked
+  const { target, recordId, caller, receivedMs, signal } = asked
   const [task] = await press(enrichment, target, [recordId], { caller, trigger: 'button' })
   const ids = task ? [task.taskId] : []
-  await enrichment.watch.settled(ids, { timeoutMs: waitMs, signal })
+  await enrichment.watch.settled(ids, { untilMs: receivedMs + waitMs, signal })
   const [view] = await enrichment.views.get(ids)
   return view
 }

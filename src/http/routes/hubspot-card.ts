@@ -38,7 +38,7 @@ export function hubspotCardRoute(enrichment: Enrichment, door: Door): Route {
     door,
     body,
     answers: { 200: { description: 'How it stands', schema: hookAnswerSchema } },
-    async handle({ body: asked, caller, signal }) {
+    async handle({ body: asked, caller, receivedMs, signal }) {
       assertConnected(enrichment, 'hubspot')
       const { action, objectId: recordId, taskId, recipe } = asked
       const object = hubspotEntities[asked.objectType.toLowerCase()] ?? asked.objectType
@@ -47,7 +47,7 @@ export function hubspotCardRoute(enrichment: Enrichment, door: Door): Route {
         { connector: 'hubspot', object, recipe },
         { connector: '', object: '/objectType' },
       )
-      return answerHook(enrichment, { action, target, recordId, taskId, caller, signal })
+      return answerHook(enrichment, { action, target, recordId, taskId, caller, receivedMs, signal })
     },
   })
 }

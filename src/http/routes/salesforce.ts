@@ -21,7 +21,7 @@ export function salesforceRoute(enrichment: Enrichment, door: Door): Route {
     door,
     body,
     answers: { 200: { description: 'How it stands', schema: hookAnswerSchema } },
-    async handle({ body: asked, caller, signal }) {
+    async handle({ body: asked, caller, receivedMs, signal }) {
       assertConnected(enrichment, 'salesforce')
       const { action, object, recordId, taskId, recipe } = asked
       const target = targetOf(
@@ -29,7 +29,7 @@ export function salesforceRoute(enrichment: Enrichment, door: Door): Route {
         { connector: 'salesforce', object, recipe },
         { connector: '', object: '/object' },
       )
-      return answerHook(enrichment, { action, target, recordId, taskId, caller, signal })
+      return answerHook(enrichment, { action, target, recordId, taskId, caller, receivedMs, signal })
     },
   })
 }

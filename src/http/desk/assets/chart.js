@@ -35,7 +35,7 @@
           {
             ...axis,
             grid: { show: false },
-            space: 56,
+            space: 48,
             values: (_, splits) =>
               splits.map((ts) =>
                 new Date(ts * 1000).toLocaleDateString('en-GB', {
@@ -44,7 +44,7 @@
                   timeZone: 'UTC',
                 }),
               ),
-            incrs: [86400, 2 * 86400, 7 * 86400],
+            incrs: [1, 2, 5, 10, 15].map((days) => days * 86400),
           },
           { ...axis, size: 62, values: (_, splits) => splits.map((value) => '$' + value.toFixed(2)) },
         ],

@@ -2,7 +2,7 @@ import { html } from 'hono/html'
 import type { DeskRole } from '../../../store/sessions.ts'
 import type { Visitor } from '../access/gate.ts'
 import { mayAct } from '../access/access.ts'
-import { ago } from './format.ts'
+import { stamp } from './format.ts'
 import { icon, mark, type IconName } from './icons.ts'
 import type { Markup } from './parts.ts'
 
@@ -132,7 +132,7 @@ export function spendingControl({ visitor, stopped, now }: Shell): Markup {
     return html`<div class="stopped">
       <p>
         <strong>Spending is stopped</strong>
-        <span>${ago(stopped.since, now)}${stopped.reason ? html`: ${stopped.reason}` : ''}</span>
+        <span>since ${stamp(stopped.since, now)}${stopped.reason ? html`: ${stopped.reason}` : ''}</span>
       </p>
       ${
         mayStop
