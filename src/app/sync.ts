@@ -8,6 +8,7 @@ import type { Context } from './context.ts'
 import { makePlan } from './make-plan.ts'
 import type { RunPlan } from './plan.ts'
 import { runToEnd, type Progress, type RunEnd } from './run-to-end.ts'
+import { staleOnly } from './refresh.ts'
 import { summarise, type RunSummary } from './summary.ts'
 
 export interface SyncJob {
@@ -17,6 +18,8 @@ export interface SyncJob {
   /** Read what changed since then, whatever the last sync has seen. */
   since?: Date
   limit?: number
+  /** Instead of what has changed: what was answered longest ago and is no longer fresh. */
+  refresh?: boolean
   filter: readonly ScanFilter[]
 }
 
@@ -60,7 +63,7 @@ export async function planSync(
   try {
     return await makePlan(context, {
       kind: 'sync',
-      connector,
+      connector: scanned(context, connector, job),
       run,
       source: await sourceOf(context, connector, job, signal),
       job: { ...run.source },
@@ -93,7 +96,7 @@ export async function syncEntity(
   const { signal: _, ...source } = await sourceOf(context, connector, job, signal)
   const end = await runToEnd(context, {
     run,
-    connector,
+    connector: scanned(context, connector, job),
     source,
     signal,
     onScanned: (watermark) => moveWatermark(context, connector, job, run, watermark),
@@ -103,10 +106,15 @@ export async function syncEntity(
   return { end, summary: await summarise(context, run) }
 }
 
+/** Where a job's records come from: the CRM, or for a refresh the ledger. */
+export function scanned(context: Context, connector: Connector, job: SyncJob): Connector {
+  return job.refresh ? staleOnly(context, connector, job.recipe ?? context.config.defaultRecipe) : connector
+}
+
 /** What of the connector is read: behind the watermark, or since a time. */
 export async function sourceOf(context: Context, connector: Connector, job: SyncJob, signal: AbortSignal) {
-  const { since, limit, filter } = job
-  const after = since ? undefined : await watermarks(context).get(keyOf(context, connector, job))
+  const { since, limit, filter, refresh } = job
+  const after = since || refresh ? undefined : await watermarks(context).get(keyOf(context, connector, job))
   return {
     signal,
     ...(after === undefined ? {} : { after }),
@@ -116,7 +124,7 @@ export async function sourceOf(context: Context, connector: Connector, job: Sync
   }
 }
 
-/** A look back with `--since` says nothing of what lies between: it leaves the watermark where it is. */
+/** A look back with `--since`, or a refresh, says nothing of what lies between: it leaves the watermark where it is. */
 export async function moveWatermark(
   context: Context,
   connector: Connector,
@@ -124,7 +132,8 @@ export async function moveWatermark(
   run: Run,
   watermark: string,
 ): Promise<void> {
-  if (!job.since) await watermarks(context).move(keyOf(context, connector, job), watermark, run.id)
+  if (!job.since && !job.refresh)
+    await watermarks(context).move(keyOf(context, connector, job), watermark, run.id)
 }
 
 function watermarks(context: Context) {
@@ -159,6 +168,7 @@ export function openRun(
     since: job.since?.toISOString() ?? null,
     limit: job.limit ?? null,
     filter: job.filter,
+    ...(job.refresh ? { refresh: true } : {}),
   }
   return runs.open({
     id: `r${Date.now().toString(36)}${randomBytes(3).toString('hex')}`,

@@ -5,6 +5,7 @@ import { planText, type RunPlan } from '../app/plan.ts'
 import type { RunEnd } from '../app/run-to-end.ts'
 import type { RunSummary } from '../app/summary.ts'
 import { makeReady, entitiesOf, planSync, syncEntity } from '../app/sync.ts'
+import { ConfigError } from '../domain/errors.ts'
 import type { ScanFilter } from '../connectors/connector.ts'
 import { exitStatus } from './exit.ts'
 import { summaryText } from './print-summary.ts'
@@ -17,6 +18,7 @@ interface Options {
   since?: Date
   limit?: number
   filter: ScanFilter[]
+  refresh?: true
   plan?: true
   json?: true
 }
@@ -41,6 +43,10 @@ export function syncCommand(): Command {
       filter,
       [],
     )
+    .option(
+      '--refresh',
+      'instead of what has changed: records whose answers are stale, the longest answered first, inside the budget',
+    )
     .option('--plan', 'keep and show a plan: what would be bought, filled and paid; pays nothing (see apply)')
     .option('--json', 'print one JSON document on standard output')
     .addHelpText(
@@ -55,6 +61,9 @@ Examples:
 }
 
 async function run(name: CrmName, options: Options): Promise<void> {
+  if (options.refresh && (options.since || options.filter.length > 0)) {
+    throw new ConfigError('bad_options', '--refresh reads the ledger: --since and --filter do not go with it')
+  }
   const signal = stopSignal()
   await withContext(async (context) => {
     const engine = options.plan ? undefined : await context.openEngine()
@@ -62,7 +71,7 @@ async function run(name: CrmName, options: Options): Promise<void> {
     try {
       const entities = entitiesOf(connector, options.object)
       if (!options.plan) await makeReady(connector, entities)
-      const { recipe, since, limit, filter: conditions } = options
+      const { recipe, since, refresh, limit, filter: conditions } = options
       const plans: RunPlan[] = []
       const ends: { end: RunEnd; summary: RunSummary }[] = []
       for (const entity of entities) {
@@ -72,6 +81,7 @@ async function run(name: CrmName, options: Options): Promise<void> {
           ...(recipe === undefined ? {} : { recipe }),
           ...(since ? { since } : {}),
           ...(limit === undefined ? {} : { limit }),
+          ...(refresh ? { refresh } : {}),
         }
         if (options.plan) {
           const plan = await planSync(context, connector, job, signal, newPlanId(context.now()))
