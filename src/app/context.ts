@@ -108,7 +108,12 @@ export async function createContext(config: Config, overrides: Overrides = {}): 
   const tasks = createTaskLedger(db, { now })
   const lookups = createLookupLedger(db, { now })
   const fieldWrites = createFieldWriteLedger(db, { now })
-  const suppressions = createSuppressionLedger(db, { now, salt: () => ledgerId(db, randomBytes) })
+  // Drawn once and never changed: asked for with every page and every press.
+  let salt: string | undefined
+  const suppressions = createSuppressionLedger(db, {
+    now,
+    salt: async () => (salt ??= await ledgerId(db, randomBytes)),
+  })
   const spendSwitch = createSpendSwitch(db, { now })
   const chain = createChain({ rpcUrl: config.rpcUrl, asset: config.policy.asset })
 

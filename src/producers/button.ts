@@ -59,6 +59,14 @@ export interface Button {
   idle(): Promise<void>
 }
 
+type BegunRun = Pick<Run, 'id' | 'connector' | 'object' | 'entity' | 'recipe' | 'trigger'>
+
+interface Queued {
+  id: bigint
+  ordinal: number
+  recordId: string
+}
+
 export const pressWindowMs = 60_000
 const forgottenAfterMs = 15_000
 
@@ -70,18 +78,20 @@ export function createButton(options: ButtonOptions): Button {
   const { ledger, now } = options
   const underWay = new Set<Promise<void>>()
 
-  function beginSoon(runId: string): void {
-    const begun = begin(runId).catch(options.onError)
+  function beginSoon(run: BegunRun, tasks: readonly Queued[]): void {
+    const begun = beginTasks(run, tasks).catch(options.onError)
     underWay.add(begun)
     void begun.finally(() => underWay.delete(begun))
   }
 
   async function begin(runId: string): Promise<void> {
     const run = await options.runs.get(runId)
-    const connector = run && options.connector(run.connector)
-    if (!run || !connector) return
-    const queued = await ledger.queued(runId)
-    if (queued.length === 0) return
+    if (run) await beginTasks(run, await ledger.queued(runId))
+  }
+
+  async function beginTasks(run: BegunRun, queued: readonly Queued[]): Promise<void> {
+    const connector = options.connector(run.connector)
+    if (!connector || queued.length === 0) return
     let found: Map<string, FoundRecord>
     try {
       await options.ready(connector, run.entity)
@@ -93,16 +103,16 @@ export function createButton(options: ButtonOptions): Button {
     } catch (error) {
       if (!(error instanceof PaydirtError)) throw error
       // It stays in the queue, and says why: the CRM may be back for the next round.
-      await ledger.delay(runId, error.message)
+      await ledger.delay(run.id, error.message)
       options.onError(error)
       return
     }
-    await beginTasks(run, queued, found)
+    await askFor(run, queued, found)
   }
 
-  async function beginTasks(
-    run: Run,
-    queued: readonly { id: bigint; ordinal: number; recordId: string }[],
+  async function askFor(
+    run: BegunRun,
+    queued: readonly Queued[],
     found: ReadonlyMap<string, FoundRecord>,
   ): Promise<void> {
     const suppressed = await options.suppressed(
@@ -152,8 +162,13 @@ export function createButton(options: ButtonOptions): Button {
     async press(asked) {
       const ids = [...new Set(asked.ids.map((id) => recordIdOf(asked.connector, id)))]
       const tasks = await ledger.press({ ...asked, ids, runId: options.newRunId() }, pressWindowMs)
-      const made = tasks.find(({ isNew }) => isNew)
-      if (made) beginSoon(made.runId)
+      const made = tasks.filter(({ isNew }) => isNew)
+      const [first] = made
+      if (first)
+        beginSoon(
+          { ...asked, id: first.runId },
+          made.map(({ taskId: id, ordinal, recordId }) => ({ id, ordinal, recordId })),
+        )
       return tasks
     },
 

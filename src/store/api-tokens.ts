@@ -24,12 +24,13 @@ export interface ApiTokenLedger {
     digest: string,
   ): Promise<void>
   list(): Promise<ApiToken[]>
-  /** Undefined for a digest that is unknown or was revoked. */
-  byDigest(digest: string): Promise<ApiToken | undefined>
+  /**
+   * The token of a digest, with the number of its calls in this minute, this one among them, over all processes. Undefined
+   * for a digest that is unknown or was revoked.
+   */
+  enter(digest: string): Promise<{ token: ApiToken; calls: number } | undefined>
   /** False when there is no such token, or it was revoked before. */
   revoke(id: string): Promise<boolean>
-  /** Counts a call in this minute, over all processes. Answers how many there were with it. */
-  countCall(id: string): Promise<number>
   /** The token for which a run was made, and what may be spent for it in a day. */
   ofRun(runId: string): Promise<{ id: string; dayCapAtomic: Atomic | null } | undefined>
   /** Forgets the calls of minutes before this time. */
@@ -60,14 +61,23 @@ export function createApiTokenLedger(db: Database, { now }: { now: () => Date })
       return rows.map(toToken)
     },
 
-    async byDigest(digest) {
-      const row = await db
-        .selectFrom('api_tokens')
-        .selectAll()
-        .where('digest', '=', digest)
-        .where('revoked_at', 'is', null)
-        .executeTakeFirst()
-      return row && toToken(row)
+    async enter(digest) {
+      const at = now()
+      const minute = new Date(Math.floor(at.getTime() / minuteMs) * minuteMs)
+      const { rows } = await sql<TokenRow & { calls: number }>`
+        with token as (
+          select * from api_tokens where digest = ${digest} and revoked_at is null
+        ), used as (
+          update api_tokens set last_used_at = ${at}
+          where id = (select id from token) and (last_used_at is null or last_used_at < ${minute})
+        ), counted as (
+          insert into api_token_calls (token_id, minute, calls) select id, ${minute}::timestamptz, 1 from token
+          on conflict (token_id, minute) do update set calls = api_token_calls.calls + 1
+          returning calls
+        )
+        select token.*, counted.calls from token, counted`.execute(db)
+      const [row] = rows
+      return row && { token: toToken(row), calls: row.calls }
     },
 
     async revoke(id) {
@@ -78,17 +88,6 @@ export function createApiTokenLedger(db: Database, { now }: { now: () => Date })
         .where('revoked_at', 'is', null)
         .executeTakeFirst()
       return numUpdatedRows > 0n
-    },
-
-    async countCall(id) {
-      const at = now()
-      const minute = new Date(Math.floor(at.getTime() / minuteMs) * minuteMs)
-      const { rows } = await sql<{ calls: number }>`
-        with used as (update api_tokens set last_used_at = ${at} where id = ${id})
-        insert into api_token_calls (token_id, minute, calls) values (${id}, ${minute}, 1)
-        on conflict (token_id, minute) do update set calls = api_token_calls.calls + 1
-        returning calls`.execute(db)
-      return rows[0]?.calls ?? 1
     },
 
     async ofRun(runId) {
@@ -105,7 +104,7 @@ export function createApiTokenLedger(db: Database, { now }: { now: () => Date })
   }
 }
 
-function toToken(row: {
+interface TokenRow {
   id: string
   name: string
   scopes: string[]
@@ -114,7 +113,9 @@ function toToken(row: {
   created_at: Date
   last_used_at: Date | null
   revoked_at: Date | null
-}): ApiToken {
+}
+
+function toToken(row: TokenRow): ApiToken {
   return {
     id: row.id,
     name: row.name,

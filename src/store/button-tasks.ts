@@ -21,6 +21,8 @@ export interface Press {
 export interface PressedTask {
   taskId: bigint
   recordId: string
+  /** Its place in its run. */
+  ordinal: number
   runId: string
   /** False: it was asked for a moment ago, and this is that task. */
   isNew: boolean
@@ -53,84 +55,71 @@ export interface ButtonLedger {
 export const pressTriggers = ['button', 'workflow', 'monitor'] as const
 
 export function createButtonLedger(db: Database, { now }: { now: () => Date }): ButtonLedger {
+  /** A statement of its own: whoever has just waited for another's claim does not see it in the same one. */
+  async function claimedBefore(
+    { connector, entity, recipe }: Press,
+    ids: readonly string[],
+  ): Promise<PressedTask[]> {
+    if (ids.length === 0) return []
+    const rows = await db
+      .selectFrom('button_tasks')
+      .innerJoin('tasks', 'tasks.id', 'task_id')
+      .select(['button_tasks.record_id', 'tasks.id', 'button_tasks.run_id', 'ordinal'])
+      .where('connector', '=', connector)
+      .where('entity', '=', entity)
+      .where('recipe', '=', recipe)
+      .where('button_tasks.record_id', 'in', [...ids])
+      .execute()
+    return rows.map((row) => ({
+      taskId: row.id,
+      recordId: row.record_id,
+      ordinal: row.ordinal,
+      runId: row.run_id,
+      isNew: false,
+    }))
+  }
+
   return {
     async press(press, windowMs) {
       const at = now()
-      const { runId, connector, entity, recipe } = press
-      return db.transaction().execute(async (tx) => {
-        await tx
-          .insertInto('runs')
-          .values({
-            id: runId,
-            connector,
-            object: press.object,
-            entity,
-            recipe,
-            trigger: press.trigger,
-            // There is nothing to scan: its records are all here.
-            state: 'working',
-            fingerprint: `${press.trigger}|${runId}`,
-            source: JSON.stringify(press.source),
-            scanned_at: at,
-            started_at: at,
-          })
-          .execute()
-        // In one order for everybody, so that two presses that overlap wait for each other and never both. Whoever waited
-        // sees a row that is young.
-        const sorted = [...press.ids].sort()
-        const { rows: claimed } = await sql<{ record_id: string }>`
-          insert into button_tasks (connector, entity, record_id, recipe, asked_at, run_id)
-          select ${connector}, ${entity}, record_id, ${recipe}, ${at}::timestamptz, ${runId}
-          from jsonb_array_elements_text(${JSON.stringify(sorted)}::jsonb) with ordinality as wanted (record_id, place)
-          order by place
+      const { runId, connector, object, entity, recipe, trigger, ids } = press
+      // One statement, so that run, claims and tasks are there together or not at all, and so that 200 presses at once are
+      // 200 statements. Rows are claimed in one order by everybody: two presses that overlap never wait for each other.
+      const { rows: made } = await sql<{ recordId: string; taskId: bigint; ordinal: number }>`
+        with wanted as (
+          select record_id, place, nextval(pg_get_serial_sequence('tasks', 'id')) as task_id
+          from jsonb_array_elements_text(${JSON.stringify(ids)}::jsonb) with ordinality as given (record_id, place)
+        ), claimed as (
+          insert into button_tasks (connector, entity, record_id, recipe, asked_at, run_id, task_id)
+          select ${connector}, ${entity}, record_id, ${recipe}, ${at}::timestamptz, ${runId}, task_id
+          from wanted order by record_id
           on conflict (connector, entity, record_id, recipe) do update
-            set asked_at = excluded.asked_at, run_id = excluded.run_id, task_id = null
+            set asked_at = excluded.asked_at, run_id = excluded.run_id, task_id = excluded.task_id
             where button_tasks.asked_at <= ${new Date(at.getTime() - windowMs)}
-          returning record_id`.execute(tx)
-        const isNew = new Set(claimed.map(({ record_id }) => record_id))
-        if (isNew.size === 0) await tx.deleteFrom('runs').where('id', '=', runId).execute()
-        else await addTasks(press.ids.filter((id) => isNew.has(id)))
-
-        const rows = await tx
-          .selectFrom('button_tasks')
-          .select(['record_id', 'task_id', 'run_id'])
-          .where('connector', '=', connector)
-          .where('entity', '=', entity)
-          .where('recipe', '=', recipe)
-          .where('record_id', 'in', [...press.ids])
-          .execute()
-        const byId = new Map(rows.map((row) => [row.record_id, row]))
-        return press.ids.map((id): PressedTask => {
-          const row = byId.get(id)
-          if (row?.task_id === null || row === undefined) throw new Error('a claimed record has no task')
-          return { taskId: row.task_id, recordId: id, runId: row.run_id, isNew: isNew.has(id) }
-        })
-
-        async function addTasks(ids: readonly string[]): Promise<void> {
-          const tasks = await tx
-            .insertInto('tasks')
-            .values(
-              ids.map((id, index) => ({
-                run_id: runId,
-                ordinal: index + 1,
-                record_id: id,
-                identity: '{}',
-                status: 'queued' as const,
-                updated_at: at,
-              })),
-            )
-            .returning(['id', 'record_id'])
-            .execute()
-          const pairs = JSON.stringify(
-            tasks.map((task) => ({ id: String(task.id), record_id: task.record_id })),
-          )
-          await sql`
-            update button_tasks set task_id = made.id
-            from jsonb_to_recordset(${pairs}::jsonb) as made (id bigint, record_id text)
-            where button_tasks.run_id = ${runId} and button_tasks.record_id = made.record_id`.execute(tx)
-          await tx.updateTable('runs').set({ records: ids.length }).where('id', '=', runId).execute()
-        }
-      })
+          returning record_id, task_id
+        ), numbered as (
+          select record_id, claimed.task_id, row_number() over (order by place)::int as ordinal
+          from claimed join wanted using (record_id)
+        ), opened as (
+          -- There is nothing to scan: its records are all here.
+          insert into runs (id, connector, object, entity, recipe, trigger, state, fingerprint, source, records, scanned_at, started_at)
+          select ${runId}, ${connector}, ${object}, ${entity}, ${recipe}, ${trigger}, 'working', ${`${trigger}|${runId}`},
+            ${JSON.stringify(press.source)}::jsonb, (select count(*) from numbered), ${at}::timestamptz, ${at}::timestamptz
+          where exists (select from numbered)
+        ), made as (
+          insert into tasks (id, run_id, ordinal, record_id, identity, status, updated_at) overriding system value
+          select task_id, ${runId}, ordinal, record_id, '{}', 'queued', ${at}::timestamptz from numbered
+        )
+        select record_id as "recordId", task_id as "taskId", ordinal from numbered`.execute(db)
+      const byId = new Map<string, PressedTask>(
+        made.map((task) => [task.recordId, { ...task, runId, isNew: true }]),
+      )
+      for (const task of await claimedBefore(
+        press,
+        ids.filter((id) => !byId.has(id)),
+      ))
+        byId.set(task.recordId, task)
+      return ids.flatMap((id) => byId.get(id) ?? [])
     },
 
     async queued(runId) {

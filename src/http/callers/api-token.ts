@@ -18,11 +18,11 @@ export function apiTokenDoor(
       if (text === undefined)
         throw unknown('token_missing', 'send `Authorization: Bearer pd_…` (`paydirt token create` makes one)')
       // The digest is looked up, not compared: its time tells nothing of the token.
-      const token = await options.tokens.byDigest(digestOf(text))
-      if (!token) throw unknown('token_unknown', 'the token is unknown or was revoked')
+      const entered = await options.tokens.enter(digestOf(text))
+      if (!entered) throw unknown('token_unknown', 'the token is unknown or was revoked')
+      const { token, calls } = entered
       if (!token.scopes.some((scope) => scope === 'admin' || scopes.includes(scope)))
         throw refuse('token_scope', `the token has not the scope ${scopes.join(' or ')}`, 403)
-      const calls = await options.tokens.countCall(token.id)
       if (calls > token.perMinute) {
         const leftMs = minuteMs - (options.now().getTime() % minuteMs)
         throw new CallRefused(429, 'token_rate', `the token may call ${token.perMinute} times a minute`, {
