@@ -1,7 +1,8 @@
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest'
 import type { FileConfig } from '../../src/app/config.ts'
 import { startHubspotStandIn, type HubspotStandIn } from '../../src/sandbox/hubspot/index.ts'
 import { startSandbox, type Sandbox } from '../../src/sandbox/sandbox.ts'
+import { openDatabase } from '../../src/store/database.ts'
 import { openDesk, type Desk } from '../support/cli.ts'
 import { testSeed } from '../support/seed.ts'
 
@@ -73,3 +74,50 @@ test('a schedule that cannot be kept is refused at the start, by its name', asyn
   expect(ended).toMatchObject({ status: 2, stdout: '' })
   expect(ended.stderr).toMatch(/schedules\.nightly.*Europe\/Nowhere is not a time zone/)
 })
+
+test.skipIf(!process.env['DATABASE_URL'] || !process.env['REDIS_URL'])(
+  'a scheduler killed in mid scan loses nothing: the other one goes on with the same run',
+  async () => {
+    const many = await startHubspotStandIn({
+      seed: testSeed(),
+      companies: 1_500,
+      contacts: 0,
+      // Slow enough to be in the midst of it, and no faster than a real account.
+      limits: { searchPerSecond: 4, perTenSeconds: 190 },
+    })
+    await open({ nightly })
+    const crm = { ...environment(), HUBSPOT_BASE_URL: many.baseUrl, HUBSPOT_ACCESS_TOKEN: many.token }
+    expect(await desk.run(['schedules', 'run', 'nightly'], crm)).toMatchObject({ status: 0 })
+    const database = await openDatabase({
+      dataDir: desk.folder,
+      ...(desk.stores.databaseUrl ? { url: desk.stores.databaseUrl } : {}),
+    })
+    const runs = () => database.db.selectFrom('runs').selectAll().execute()
+    try {
+      const first = desk.start(['start', '--role', 'scheduler'], crm)
+      await vi.waitFor(async () => expect((await runs())[0]?.records).toBeGreaterThan(0), {
+        timeout: 60_000,
+        interval: 20,
+      })
+      const second = desk.start(['start', '--role', 'scheduler'], crm)
+      first.kill('SIGKILL')
+      await first.ended
+      expect((await runs())[0]).toMatchObject({ state: 'scanning', scanned_at: null })
+      // The dead one's lease runs a minute.
+      await vi.waitFor(
+        async () => expect((await runs())[0]).toMatchObject({ state: 'working', records: 1_500 }),
+        { timeout: 150_000, interval: 200 },
+      )
+      second.kill('SIGTERM')
+      expect((await second.ended).status).toBe(0)
+      expect(await runs()).toHaveLength(1)
+      const tasks = await database.db.selectFrom('tasks').select('record_id').execute()
+      expect([tasks.length, new Set(tasks.map(({ record_id: id }) => id)).size]).toEqual([1_500, 1_500])
+      expect(await database.db.selectFrom('watermarks').selectAll().execute()).toHaveLength(1)
+    } finally {
+      await database.close()
+      await many.stop()
+    }
+  },
+  300_000,
+)
