@@ -1,9 +1,10 @@
+import type { Windows } from '../domain/freshness.ts'
 import { hubspotMapping, salesforceMapping } from '../domain/mapping-defaults.ts'
 import type { CrmMapping } from '../domain/mapping.ts'
 import { resolveMapping } from '../domain/mapping-schema.ts'
 import { fieldNames } from '../domain/fields.ts'
-import { formatUsd, type Atomic } from '../domain/money.ts'
 import { objectKinds } from '../domain/words.ts'
+import { connectorName, usd } from '../http/desk/view/format.ts'
 import type { SettingsSection } from '../http/desk/ports.ts'
 import { createApiTokenLedger } from '../store/api-tokens.ts'
 import { crmNames, isConfigured } from './connectors.ts'
@@ -42,7 +43,7 @@ function service({ config }: Context): SettingsSection {
       ['Dearest lookup', usd(policy.maxPriceAtomic)],
       ['An authorization lives for', `${config.authorizationSeconds} s`],
       ['Bought again after a loss', config.rebuyLost ? 'once' : 'never'],
-      ['Answers are fresh for', describe(freshness)],
+      ['Answers are fresh for', freshFor(freshness)],
       [
         'Answers are kept for',
         config.answersKeptDays === undefined ? 'ever' : `${config.answersKeptDays} days`,
@@ -79,7 +80,7 @@ function recipes({ config }: Context): SettingsSection[] {
         ? [
             [
               `${name}, ${object}`,
-              recipe.steps.join(', '),
+              recipe.steps.map((step) => step.replace('.', ' ')).join(', '),
               recipe.fields.map((field) => field.replaceAll('_', ' ')).join(', '),
               recipe.priceCeilingAtomic === undefined ? 'none' : usd(recipe.priceCeilingAtomic),
             ],
@@ -108,9 +109,12 @@ function policies({ config }: Context): SettingsSection {
   return {
     title: 'Field policies',
     note: 'What may be written over what',
-    columns: ['Field', ...connectors],
+    columns: ['Field', ...connectors.map(connectorName)],
     rows: [
-      ['all others', ...connectors.map((connector) => spoken(ruleOf(config.policies, connector, '')))],
+      [
+        special.length > 0 ? 'all others' : 'all fields',
+        ...connectors.map((connector) => spoken(ruleOf(config.policies, connector, ''))),
+      ],
       ...special.map(([field = '', ...rules]) => [field.replaceAll('_', ' '), ...rules]),
     ],
   }
@@ -121,7 +125,7 @@ function mappings({ config }: Context): SettingsSection[] {
   return crmNames
     .filter((name) => isConfigured(config, name))
     .map((name) => ({
-      title: `Mapping of ${name}`,
+      title: `Mapping of ${connectorName(name)}`,
       columns: ['Our field', 'Object', 'Their field'],
       rows: mappingRows(resolveMapping(defaults[name], config[name]?.mapping)),
     }))
@@ -185,12 +189,13 @@ function spoken(rule: string): string {
   return rules[rule] ?? rule
 }
 
-function usd(amount: Atomic): string {
-  return `${formatUsd(amount)} USD`
-}
-
-function describe(windows: object): string {
-  return JSON.stringify(windows).replace(/["{}]/g, '').replaceAll(',', ', ').replaceAll(':', ': ')
+/** Found, not found, and what differs by operation. */
+function freshFor({ foundDays, notFoundDays, operations = {} }: Windows): string {
+  const own = Object.entries(operations).map(
+    ([operation, window]) =>
+      `${operation}: ${window.foundDays ?? foundDays} and ${window.notFoundDays ?? notFoundDays} days`,
+  )
+  return [`${foundDays} days when found, ${notFoundDays} when not`, ...own].join('; ')
 }
 
 function attempt<T>(read: () => T): T | undefined {

@@ -82,10 +82,7 @@ function deskPorts(context: Context, engine: Engine, board: QueueBoard, signal: 
           connector,
           entities: Object.keys(context.connectors.get(connector)?.entities ?? {}),
         })),
-    startSync: async (connector, entity) => ({
-      ...(await startSync(context, { connector, entity })),
-      resumed: false,
-    }),
+    startSync: (connector, entity) => startSync(context, { connector, entity }),
     stopSpending: (reason) => context.spendSwitch.stop(reason),
     resumeSpending: () => setSpending(context, 'resume'),
     wallet: async () => (address ? { address, balanceAtomic: await balance() } : undefined),

@@ -68,6 +68,10 @@ export function createSessionLedger(
       const at = now()
       await db.deleteFrom('desk_sessions').where('expires_at', '<', at).execute()
       await db
+        .deleteFrom('desk_attempts')
+        .where('last_at', '<', new Date(at.getTime() - forgetMs))
+        .execute()
+      await db
         .insertInto('desk_sessions')
         .values({
           token_hash: hashOf(token),

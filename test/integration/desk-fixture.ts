@@ -63,7 +63,7 @@ export async function openBareDesk(
     syncable: () => [{ connector: 'hubspot', entities: ['companies'] }],
     async startSync(connector, entity) {
       asked.push(`sync ${connector} ${entity}`)
-      return { runId: 'r1', resumed: false }
+      return { runId: 'r1' }
     },
     async stopSpending(reason) {
       asked.push(`stop ${reason}`)

@@ -432,6 +432,16 @@ describe('money', () => {
       pace: calmPace,
     }
     expect(troubles(calm, { maxPriceAtomic: 1n })).toEqual([])
+    const alert = (name: string) => ({ name, message: name, since: at })
+    const told = { ...calm, alerts: [alert('schedule_missed')] }
+    expect(troubles(told, { maxPriceAtomic: 1n })).toEqual([
+      { tone: 'warn', text: 'schedule_missed', href: '/settings' },
+    ])
+    const twice = troubles(
+      { ...model, alerts: [alert('wallet_low')] },
+      { maxPriceAtomic: 1n, dayAtomic: 100n },
+    )
+    expect(twice).toEqual(found)
   })
 })
 

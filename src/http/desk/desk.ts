@@ -67,7 +67,6 @@ const notices: Record<string, string> = {
   stopped: 'Spending is stopped, in every process.',
   resumed: 'Spending goes on. What the stop had parked is taken up again.',
   started: 'The sync has begun.',
-  continued: 'A sync of this was unfinished; it goes on.',
   retried: 'They are tried again.',
   skipped: 'They are skipped.',
   nothing: 'There was nothing left to do.',

@@ -111,27 +111,56 @@ export interface Trouble {
 }
 
 const walletDays = 3
+/** Where to look, by the condition of an alert (domain/alerts.ts). */
+const alertPages: Record<string, string> = {
+  wallet_low: '/spend',
+  cap_reached: '/spend',
+  reconciliation_difference: '/spend',
+  error_rate: '/failures',
+  nothing_written: '/runs',
+  schedule_missed: '/settings',
+}
 
 /** What a person should look at, the worst first. Empty: all is well. */
 export function troubles(model: NowModel, caps: DeskCaps): Trouble[] {
   const found: Trouble[] = []
-  const add = (tone: Trouble['tone'], text: string, href: string) => found.push({ tone, text, href })
+  /** An alert of a condition that the page has found itself would say it twice. */
+  const said = new Set<string>()
+  function add(tone: Trouble['tone'], text: string, href: string, condition?: string): void {
+    found.push({ tone, text, href })
+    if (condition !== undefined) said.add(condition)
+  }
   const { money, wallet, pace, reconciliation } = model
   if (model.stopped)
     add('danger', 'Spending is stopped: nothing is bought until somebody resumes', '#spending')
   if (reconciliation && reconciliation.differences > 0)
-    add('danger', 'The ledger and the chain did not agree when they were last compared', '/spend')
+    add(
+      'danger',
+      'The ledger and the chain did not agree when they were last compared',
+      '/spend',
+      'reconciliation_difference',
+    )
   if (wallet?.balanceAtomic !== undefined) {
     const left = daysLeft(wallet.balanceAtomic, money, model.at)
-    if (wallet.balanceAtomic === 0n) add('danger', 'The wallet is empty', '/spend')
+    if (wallet.balanceAtomic === 0n) add('danger', 'The wallet is empty', '/spend', 'wallet_low')
     else if (left !== undefined && left < walletDays)
-      add('warn', `The wallet lasts for about ${Math.max(0, left).toFixed(1)} more days`, '/spend')
+      add(
+        'warn',
+        `The wallet lasts for about ${Math.max(0, left).toFixed(1)} more days`,
+        '/spend',
+        'wallet_low',
+      )
   } else if (wallet) add('warn', 'The chain does not answer: the balance is not known', '/spend')
   if (!model.pace) add('danger', 'Redis does not answer: no work moves', '/queues')
   const dayCap = caps.dayAtomic
   const today = money.committed.get(`day:${model.at.toISOString().slice(0, 10)}`) ?? 0n
   if (dayCap !== undefined && today * 10n >= dayCap * 9n)
-    add('warn', today >= dayCap ? "Today's budget is used up" : "Today's budget is nearly used up", '/spend')
+    add(
+      'warn',
+      today >= dayCap ? "Today's budget is used up" : "Today's budget is nearly used up",
+      '/spend',
+      'cap_reached',
+    )
   const waitsForPerson = model.parked
     .filter(({ resumesAt, code }) => !resumesAt && code !== 'stopped')
     .reduce((sum, { records }) => sum + records, 0)
@@ -153,6 +182,8 @@ export function troubles(model: NowModel, caps: DeskCaps): Trouble[] {
       `${money.inDoubt} ${money.inDoubt === 1 ? 'payment is' : 'payments are'} in doubt; they are asked after by themselves`,
       '/spend',
     )
-  for (const alert of model.alerts) add('warn', alert.message, '/audit')
+  for (const { name, message } of model.alerts) {
+    if (!said.has(name)) add('warn', message, alertPages[name] ?? '/')
+  }
   return found.sort((a, b) => (a.tone === b.tone ? 0 : a.tone === 'danger' ? -1 : 1))
 }

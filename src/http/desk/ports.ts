@@ -5,8 +5,8 @@ import type { RecordName, RecordStory } from './story.ts'
 export interface DeskPorts {
   /** What can be synced by hand; empty when no CRM is set up. */
   syncable(): { connector: string; entities: string[] }[]
-  /** Begins a sync of one entity, or goes on with the one that is unfinished. Answers as soon as the run stands. */
-  startSync(connector: string, entity: string): Promise<{ runId: string; resumed: boolean }>
+  /** Begins a sync of one entity; asked again before it is under way, it is the same run. Answers as soon as the run stands. */
+  startSync(connector: string, entity: string): Promise<{ runId: string }>
   /** Stops all spending, in every process, at once. */
   stopSpending(reason: string): Promise<void>
   /** Lifts the stop; what it had parked goes on. */

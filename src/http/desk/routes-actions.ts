@@ -32,9 +32,9 @@ export function actionRoutes(app: Hono<DeskEnv>, desk: Desk): void {
       .some((each) => each.connector === connector && each.entities.includes(entity))
     if (!known) return context.text('There is no such thing to sync.', 400)
     return attempt(context, async () => {
-      const { runId, resumed } = await ports.startSync(connector, entity)
-      await desk.note(context, 'sync.start', `${connector} ${entity}`, { run: runId, resumed })
-      return context.redirect(`/?done=${resumed ? 'continued' : 'started'}`, 303)
+      const { runId } = await ports.startSync(connector, entity)
+      await desk.note(context, 'sync.start', `${connector} ${entity}`, { run: runId })
+      return context.redirect('/?done=started', 303)
     })
   })
 

@@ -1,5 +1,6 @@
 import { Hono } from 'hono'
 import { bodyLimit } from 'hono/body-limit'
+import { html } from 'hono/html'
 import { deskGate, needCsrf, needRole, type DeskEnv } from './access/gate.ts'
 import { createAssets } from './assets.ts'
 import { shellOf, type Desk, type DeskOptions } from './desk.ts'
@@ -8,7 +9,7 @@ import { boardRoutes } from './routes-board.ts'
 import { liveRoutes } from './routes-live.ts'
 import { pageRoutes } from './routes-pages.ts'
 import { signInRoutes } from './routes-sign-in.ts'
-import { layout } from './view/layout.ts'
+import { barePage, layout } from './view/layout.ts'
 
 export type { DeskOptions } from './desk.ts'
 
@@ -54,6 +55,18 @@ export function deskRoutes(options: DeskOptions): Hono<DeskEnv> {
   }
 
   const app = new Hono<DeskEnv>()
+  app.onError(async (error, context) => {
+    options.onError(error)
+    const visitor = context.get('visitor') as DeskEnv['Variables']['visitor'] | undefined
+    const sorry = 'Something went wrong here. The log knows more.'
+    if (!visitor) return context.text(sorry, 500)
+    const body = html`<div class="sign-in">
+      <h1>That did not work</h1>
+      <p>${sorry}</p>
+      <p class="more"><a href="/">Back to the desk</a></p>
+    </div>`
+    return context.html(await barePage({ visitor, asset: assets.path }, { title: 'Error', body }), 500)
+  })
   // The files are the same for everybody, and a sign-in page needs them too.
   app.route('/desk/assets', assets.routes())
   for (const path of deskPaths) {

@@ -152,14 +152,19 @@ function rows(caption: string, spent: SpendRow[], name: (name: string) => string
   const isFine = spent.some(({ settledAtomic }) => settledAtomic % 10_000n !== 0n)
   const amount = (value: bigint, currency: string) =>
     isFine && currency === 'USD' ? `$${formatUsd(value)}` : money(value, currency)
+  /** A column of noughts tells nothing that the tiles above do not. */
+  const optional = (title: string, of: (row: SpendRow) => bigint) =>
+    spent.some((row) => of(row) !== 0n)
+      ? [{ name: title, isNumber: true, cell: (row: SpendRow) => amount(of(row), row.currency) }]
+      : []
   return table<SpendRow>(
     caption,
     [
       { name: 'Name', isHead: true, cell: (row) => name(row.name) },
       { name: 'Charges', isNumber: true, cell: (row) => count(row.charges) },
       { name: 'Settled', isNumber: true, cell: (row) => amount(row.settledAtomic, row.currency) },
-      { name: 'In doubt', isNumber: true, cell: (row) => amount(row.inDoubtAtomic, row.currency) },
-      { name: 'Lost', isNumber: true, cell: (row) => amount(row.lostAtomic, row.currency) },
+      ...optional('In doubt', (row) => row.inDoubtAtomic),
+      ...optional('Lost', (row) => row.lostAtomic),
     ],
     [...spent].sort((a, b) => Number(b.settledAtomic - a.settledAtomic)),
   )
