@@ -93,8 +93,8 @@ function withUrl(one: Member, dice: Dice): Row {
     profnet_url: personUrl(one.slug),
     first_name: one.firstName,
     last_name: one.lastName,
-    email: fill <= 7 ? (workEmail(one) ?? `${one.index}@crm.example`) : '',
-    phone: fill <= 5 || fill === 8 ? (phone(one) ?? '+4930901820') : '',
+    email: fill <= 8 ? (workEmail(one) ?? `${one.index}@crm.example`) : '',
+    phone: fill <= 7 || fill === 9 ? (phone(one) ?? '+4930901820') : '',
   }
 }
 
