@@ -25,6 +25,7 @@ export function reportPage(report: Report, madeAt: Date): string {
           ['skipped', totals.skipped],
           ['rejected', totals.rejected],
           ['parked', totals.parked],
+          ['job changes', totals.jobChanges],
         ].map(([name, value]) => ({ name: String(name), value: Number(value), label: count(Number(value)) })),
       ),
     ),

@@ -21,6 +21,8 @@ export interface ReportCounts {
   skipped: number
   rejected: number
   parked: number
+  /** People who have another employer or title than their record said. */
+  jobChanges: number
 }
 
 export interface ReportMoney {
@@ -94,6 +96,7 @@ export async function makeReport(
       skipped: sum((run) => run.skipped),
       rejected: sum((run) => run.rejected),
       parked: sum((run) => run.parked),
+      jobChanges: sum((run) => run.jobChanges),
       settled: formatUsd(money((run) => run.settledAtomic)),
       lost: formatUsd(money((run) => run.lostAtomic)),
       inDoubt: formatUsd(money((run) => run.inDoubtAtomic)),
@@ -123,6 +126,7 @@ export async function makeReport(
       skipped: run.skipped,
       rejected: run.rejected,
       parked: run.parked,
+      jobChanges: run.jobChanges,
       settled: formatUsd(run.settledAtomic),
       lost: formatUsd(run.lostAtomic),
       inDoubt: formatUsd(run.inDoubtAtomic),

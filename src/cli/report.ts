@@ -55,6 +55,7 @@ const csvColumns = [
   'skipped',
   'rejected',
   'parked',
+  'job_changes',
   'rate',
   'settled_usd',
   'lost_usd',
@@ -76,6 +77,7 @@ function csv(report: Report): string {
     skipped: run.skipped,
     rejected: run.rejected,
     parked: run.parked,
+    job_changes: run.jobChanges,
     rate: run.matchRate,
     settled_usd: run.settled,
     lost_usd: run.lost,
@@ -108,6 +110,9 @@ function text({
     `  matched    ${totals.matched} (${percent(matchRate)})`,
     `  filled     ${totals.filled}, ${totals.changed} of them with a changed value`,
     `  unchanged  ${totals.unchanged}, skipped ${totals.skipped}, rejected ${totals.rejected}, parked ${totals.parked}`,
+    ...(totals.jobChanges > 0
+      ? [`  of these ${totals.jobChanges} people have another employer or title than their record said`]
+      : []),
     `  paid       ${totals.settled} USD${/[1-9]/.test(totals.lost) ? `, ${totals.lost} lost` : ''}${/[1-9]/.test(totals.credits) ? `, ${totals.credits} credits` : ''}`,
     `  cost       ${costPerMatched ?? '-'} USD a matched record, ${costPerFilledField ?? '-'} a filled field`,
   ]

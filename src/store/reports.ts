@@ -26,6 +26,8 @@ export interface ReportedRun {
   skipped: number
   rejected: number
   parked: number
+  /** Records of people who have another employer or title than the record says. */
+  jobChanges: number
   settledAtomic: Atomic
   lostAtomic: Atomic
   inDoubtAtomic: Atomic
@@ -54,7 +56,8 @@ export async function reportedRuns(db: Database, scope: ReportScope): Promise<Re
         (count(*) filter (where status = 'unchanged'))::int as unchanged,
         (count(*) filter (where status = 'skipped'))::int as skipped,
         (count(*) filter (where status = 'rejected'))::int as rejected,
-        (count(*) filter (where status not in ('written', 'unchanged', 'skipped', 'rejected')))::int as parked
+        (count(*) filter (where status not in ('written', 'unchanged', 'skipped', 'rejected')))::int as parked,
+        (count(*) filter (where job_change != '{}'))::int as job_changes
       from tasks where run_id in (select id from scoped) group by run_id
     ), paid as (
       select run_id,
@@ -68,6 +71,7 @@ export async function reportedRuns(db: Database, scope: ReportScope): Promise<Re
       coalesce(counted.records, 0) as records, coalesce(attempted, 0) as attempted, coalesce(matched, 0) as matched,
       coalesce(written, 0) as written, coalesce(changed, 0) as changed, coalesce(unchanged, 0) as unchanged,
       coalesce(skipped, 0) as skipped, coalesce(rejected, 0) as rejected, coalesce(parked, 0) as parked,
+      coalesce(job_changes, 0) as "jobChanges",
       coalesce(settled, 0)::bigint as "settledAtomic", coalesce(lost, 0)::bigint as "lostAtomic",
       coalesce(in_doubt, 0)::bigint as "inDoubtAtomic", coalesce(credits, 0)::bigint as "creditsAtomic"
     from scoped left join counted on counted.run_id = scoped.id left join paid on paid.run_id = scoped.id

@@ -58,6 +58,8 @@ export interface TaskResult {
   patch: Patch | null
   /** The fields of the patch that took a value's place. */
   replaced?: readonly string[]
+  /** Which of employer and title were found to be others than the record's. */
+  jobChange?: readonly string[]
   reason: string | null
 }
 
@@ -331,18 +333,21 @@ export async function finishTasks(
 ): Promise<void> {
   for (const page of pages(results, 500)) {
     const rows = JSON.stringify(
-      page.map(({ id, status, patch, replaced, reason }) => ({
+      page.map(({ id, status, patch, replaced, jobChange, reason }) => ({
         id: String(id),
         status,
         patch,
         replaced: replaced ?? [],
+        job_change: jobChange ?? [],
         reason,
       })),
     )
     await sql`
       update tasks set status = done.status, patch = done.patch, reason = done.reason, updated_at = ${at},
-        replaced = array(select jsonb_array_elements_text(done.replaced))
-      from jsonb_to_recordset(${rows}::jsonb) as done (id bigint, status text, patch jsonb, replaced jsonb, reason text)
+        replaced = array(select jsonb_array_elements_text(done.replaced)),
+        job_change = array(select jsonb_array_elements_text(done.job_change))
+      from jsonb_to_recordset(${rows}::jsonb)
+        as done (id bigint, status text, patch jsonb, replaced jsonb, job_change jsonb, reason text)
       where tasks.id = done.id and tasks.status = 'ready'`.execute(db)
   }
 }

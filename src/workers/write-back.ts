@@ -8,6 +8,7 @@ import type { Outcome } from '../queues/queues.ts'
 import type { FieldWriteLedger, Intent, Settled, WriteHistory } from '../store/field-writes.ts'
 import type { ReadyTask, TaskLedger } from '../store/tasks.ts'
 import { sourceOf } from './field-source.ts'
+import { withJobChanges } from './job-changes.ts'
 import { judge, type Judgement } from './judge.ts'
 import { aimOf, fieldsSetAside } from './set-aside.ts'
 import { writeAccepted, type Refused } from './write-accepted.ts'
@@ -124,7 +125,12 @@ export function createWriteBack(options: WriteBackOptions) {
     const toWrite = judged.flatMap(({ task, judgement, standing }): Writing[] =>
       judgement.kind === 'write' ? [{ task, judgement, standing }] : [],
     )
-    if (toWrite.length === 0) return { results, retryInMs: undefined }
+    const settled = (retryInMs?: number): Batch => ({
+      // A company has no job.
+      results: connector.entities[entity] === 'person' ? withJobChanges(results, wanted, current) : results,
+      retryInMs,
+    })
+    if (toWrite.length === 0) return settled()
     if (form) await intend(connector, entity, toWrite, form)
     const sent = await writeAccepted(
       connector,
@@ -137,7 +143,7 @@ export function createWriteBack(options: WriteBackOptions) {
       if (outcome.status === 'retry') retryInMs = Math.max(retryInMs ?? 0, outcome.afterMs)
       else results.push(ended(writing, outcome, patch, refused))
     })
-    return { results, retryInMs }
+    return settled(retryInMs)
   }
 
   /** Crash window: from here on the CRM may hold these values, whatever becomes of this process. */

@@ -1,3 +1,4 @@
+import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { syncEntity } from '../../src/app/sync.ts'
 import { startSandbox, type Sandbox } from '../../src/sandbox/sandbox.ts'
@@ -43,7 +44,7 @@ test('a refresh looks up again what was answered longest ago, as far as the budg
       await db
         .updateTable('lookups')
         .set({ answered_at: daysAgo(days), fresh_until: daysAgo(days - 90) })
-        .where('key', 'like', `company.profile|%refresh-${name}`)
+        .where(sql<boolean>`key like ${`company.profile|%refresh-${name}`}`)
         .execute()
     }
     const first = await refresh(30_000n)
