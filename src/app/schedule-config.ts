@@ -19,6 +19,8 @@ const schedule = z
     recipe: z.string().min(1).optional(),
     /** At most so many records a run; the next one goes on behind them. */
     limit: z.number().int().positive().optional(),
+    /** Not what has changed, but what was answered longest ago and is no longer fresh. */
+    refresh: z.boolean().optional(),
   })
   .superRefine(({ cron, timeZone }, context) => {
     const problem = cronProblem({ cron, timeZone }, new Date())

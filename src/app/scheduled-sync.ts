@@ -7,7 +7,7 @@ import type { Advance } from '../workers/advance.ts'
 import { startRounds } from '../workers/rounds.ts'
 import type { Context } from './context.ts'
 import { scanPatiently } from './scan-patiently.ts'
-import { makeReady, moveWatermark, openRun, sourceOf, type SyncJob } from './sync.ts'
+import { makeReady, moveWatermark, openRun, scanned, sourceOf, type SyncJob } from './sync.ts'
 
 export interface TurnOptions {
   ledger: ScheduleLedger
@@ -76,7 +76,7 @@ async function scanTurn(
     suppressed: context.suppressions.match,
   }
   await scanPatiently(
-    () => scan(run, connector, settings, { ...source, signal: stop }),
+    () => scan(run, scanned(context, connector, job), settings, { ...source, signal: stop }),
     (ms, reason) => {
       wait = { ms, reason }
       left.abort()
@@ -117,11 +117,12 @@ async function runOf(
 }
 
 /** A run that is gone on with keeps the recipe under which it was begun: its place in the source is that recipe's. */
-function jobOf({ entity, recipe, limit }: Turn, run?: Run): SyncJob {
+function jobOf({ entity, recipe, limit, refresh }: Turn, run?: Run): SyncJob {
   const name = run?.recipe ?? recipe
   return {
     entity,
     filter: [],
+    ...(refresh ? { refresh } : {}),
     ...(name === null ? {} : { recipe: name }),
     ...(limit === null ? {} : { limit }),
   }

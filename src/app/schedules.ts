@@ -57,6 +57,7 @@ export async function startSchedules(context: Context, options: SchedulesOptions
     throw error
   }
   await ledger.register([...entities.keys()])
+  await ledger.dropUnknown([...entities.keys()])
   const queue = createScheduleQueue(engine.redis.redis, {
     prefix: config.redisPrefix,
     onError,
@@ -146,13 +147,14 @@ function dueTime(schedule: CronTimes, state: ScheduleState, at: Date): Date | un
 const punctualMs = 5 * 60_000
 
 function turnsOf(schedule: Schedule, plannedAt: Date, entities: readonly string[], at: Date): NewTurn[] {
-  const { name, connector, recipe, limit, startNoLaterThan, stopAt } = schedule
+  const { name, connector, recipe, limit, refresh, startNoLaterThan, stopAt } = schedule
   return entities.map((entity) => ({
     schedule: name,
     connector,
     entity,
     recipe: recipe ?? null,
     limit: limit ?? null,
+    refresh: refresh ?? false,
     cause: at.getTime() - plannedAt.getTime() > punctualMs ? 'catch_up' : 'cron',
     plannedAt,
     startBy: timeAfter(schedule, startNoLaterThan, plannedAt),
@@ -275,6 +277,7 @@ export async function startSync(
       entity,
       recipe: recipe ?? null,
       limit: null,
+      refresh: false,
       cause: 'request',
       plannedAt: context.now(),
       startBy: null,

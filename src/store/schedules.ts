@@ -18,6 +18,7 @@ export interface NewTurn {
   entity: string
   recipe: string | null
   limit: number | null
+  refresh: boolean
   cause: TurnCause
   plannedAt: Date
   startBy: Date | null
@@ -38,6 +39,8 @@ export interface Turn extends Omit<NewTurn, 'runId'> {
 export interface ScheduleLedger {
   /** A schedule that is new begins now: nothing planned before it is missed. */
   register(names: readonly string[]): Promise<void>
+  /** What no schedule of the config stands behind any more is not begun. */
+  dropUnknown(names: readonly string[]): Promise<void>
   states(): Promise<Map<string, ScheduleState>>
   /** False when there is no such schedule. */
   setPaused(name: string, isPaused: boolean, by: string | null): Promise<boolean>
@@ -83,6 +86,17 @@ export function createScheduleLedger(db: Database, { now }: { now: () => Date })
         .insertInto('schedules')
         .values(names.map((name) => ({ name, handled_until: now() })))
         .onConflict((conflict) => conflict.column('name').doNothing())
+        .execute()
+    },
+
+    async dropUnknown(names) {
+      await db
+        .updateTable('schedule_turns')
+        .set({ state: 'missed', reason: 'its schedule is gone from the config', changed_at: now() })
+        .where('state', '=', 'due')
+        .where('run_id', 'is', null)
+        .where('schedule', 'is not', null)
+        .where((eb) => (names.length === 0 ? eb.val(true) : eb('schedule', 'not in', [...names])))
         .execute()
     },
 
@@ -326,7 +340,7 @@ export function createScheduleLedger(db: Database, { now }: { now: () => Date })
         connector: turn.connector,
         entity: turn.entity,
         recipe: turn.recipe,
-        job: JSON.stringify({ limit: turn.limit }),
+        job: JSON.stringify({ limit: turn.limit, refresh: turn.refresh }),
         cause: turn.cause,
         planned_at: turn.plannedAt,
         start_by: turn.startBy,
@@ -396,6 +410,7 @@ function toTurn(row: Selectable<Tables['schedule_turns']>): Turn {
     entity: row.entity,
     recipe: row.recipe,
     limit: (row.job['limit'] as number | null | undefined) ?? null,
+    refresh: row.job['refresh'] === true,
     cause: row.cause,
     plannedAt: row.planned_at,
     startBy: row.start_by,

@@ -201,7 +201,6 @@ describe('a schedule', () => {
     const { context } = house
     at('2026-11-20T01:00:00Z')
     const ledger = createScheduleLedger(context.database.db, { now: () => clock })
-    await scheduler()
     await ledger.register(['nightly'])
     // What a scheduler leaves behind that was killed after a page: a lease that nobody renews.
     const id = await ledger.addTurn({
@@ -210,6 +209,7 @@ describe('a schedule', () => {
       entity: 'companies',
       recipe: null,
       limit: null,
+      refresh: false,
       cause: 'cron',
       plannedAt: clock,
       startBy: null,
@@ -246,6 +246,7 @@ describe('a schedule', () => {
     }
     const before = (await context.runs.get(run.id))?.records ?? 0
     expect(before).toBeGreaterThan(0)
+    await scheduler()
     at('2026-11-20T01:00:59Z')
     expect(await ledger.takable()).toEqual([])
     at('2026-11-20T01:01:00Z')
@@ -272,7 +273,7 @@ describe('a schedule', () => {
   })
 
   test('is run now on demand, also while it is paused; and a sync is begun without a schedule', async () => {
-    await open({ nightly })
+    await open({ nightly: { ...nightly, refresh: true, limit: 5 } })
     house.add('companies', company('alpha'))
     const { context } = house
     await pauseSchedule(context, 'nightly', 'ops')
@@ -286,7 +287,12 @@ describe('a schedule', () => {
     const schedules = await scheduler()
     await schedules.look()
     await statesAre(['handed_over', 'handed_over'])
-    expect((await turns()).map(({ cause }) => cause)).toEqual(['run_now', 'request'])
+    const all = await turns()
+    expect(all.map(({ cause }) => cause)).toEqual(['run_now', 'request'])
+    const refreshed = await context.runs.get(all[0]?.run_id ?? '')
+    expect(refreshed?.source).toMatchObject({ refresh: true, limit: 5 })
+    // Nothing was ever answered, so there is nothing to ask again.
+    expect(refreshed?.records).toBe(0)
     expect(await context.runs.get(first.runId)).toMatchObject({ trigger: 'request', entity: 'contacts' })
   })
 })
@@ -313,7 +319,12 @@ describe('schedules in the config', () => {
       { name: 'old', cron: '0 3 * * *', timeZone: 'UTC' },
       { name: 'nightly', cron: '0 3 * * *', timeZone: 'UTC' },
     ])
+    const ledger = createScheduleLedger(house.context.database.db, { now: () => clock })
+    const turn = { connector: 'hubspot', entity: 'companies', recipe: null, limit: null, refresh: false }
+    const planned = { cause: 'cron', plannedAt: clock, startBy: null, stopAt: null } as const
+    await ledger.addTurn({ ...turn, ...planned, schedule: 'old' })
     const schedules = await scheduler()
+    expect(await turns()).toMatchObject([{ state: 'missed', reason: 'its schedule is gone from the config' }])
     expect(await queue.count()).toBe(1)
     await queue.keep([])
     await schedules.look()
