@@ -15,12 +15,9 @@ export function openButton(
     onError?: (error: unknown) => void
   },
 ): Button {
-  const { config, database, log, lookups, now, runs, suppressions, tasks } = context
+  const { config, database, log, lookups, now, runs, suppressions } = context
   const advance = createAdvance({
-    lookups,
-    tasks,
-    recipes: config.recipes,
-    suppressed: suppressions.match,
+    ...context.planning,
     onReady: options.onReady,
     // The feeder of whichever process works looks several times a second.
     onWanted: () => {},

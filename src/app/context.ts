@@ -33,6 +33,7 @@ import { createSpendSwitch, type SpendSwitch } from '../store/spend-switch.ts'
 import { createSuppressionLedger, type SuppressionLedger } from '../store/suppressions.ts'
 import { createTaskLedger, type TaskLedger } from '../store/tasks.ts'
 import { traceQuery } from '../store/query-spans.ts'
+import type { AdvanceOptions } from '../workers/advance.ts'
 import { createAskLater } from '../workers/ask-later.ts'
 import { createBundler, type Bundle } from '../workers/bundler.ts'
 import type { Config } from './config.ts'
@@ -51,11 +52,18 @@ export interface Context {
   fieldWrites: FieldWriteLedger
   suppressions: SuppressionLedger
   spendSwitch: SpendSwitch
+  /** What every planning of a next step goes by, wherever it is done. */
+  planning: Planning
   chain: Chain
   connectors: Map<string, Connector>
   /** Opens Redis and what moves work over it: only processes that work need it. */
   openEngine(): Promise<Engine>
   close(): Promise<void>
+}
+
+export type Planning = Required<Pick<AdvanceOptions, 'recipes' | 'prices' | 'suppressed' | 'now'>> & {
+  lookups: LookupLedger
+  tasks: TaskLedger
 }
 
 export interface Engine {
@@ -242,6 +250,14 @@ export async function createContext(config: Config, overrides: Overrides = {}): 
     fieldWrites,
     suppressions,
     spendSwitch,
+    planning: {
+      lookups,
+      tasks,
+      recipes: config.recipes,
+      prices: config.prices,
+      suppressed: suppressions.match,
+      now,
+    },
     chain,
     connectors: new Map(),
     openEngine: () => (engine ??= openEngine()),

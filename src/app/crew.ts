@@ -50,12 +50,7 @@ export async function startCrew(context: Context, { owner, onHalt, onLongWait }:
   }
 
   const advance = createAdvance({
-    now,
-    lookups,
-    tasks,
-    recipes: config.recipes,
-    prices: config.prices,
-    suppressed: context.suppressions.match,
+    ...context.planning,
     onReady: flushSoon,
     onWanted: () => feeder.wake(),
   })

@@ -75,16 +75,9 @@ export async function makePlan(context: Context, what: PlanOf): Promise<RunPlan>
 
 /** What is planned now, without a word in the ledger. */
 async function measure(context: Context, what: PlanOf) {
-  const { runs, tasks, lookups, suppressions, database, config, now } = context
+  const { runs, tasks, database, config, now } = context
   const { run, connector, source, planId } = what
-  const settings = {
-    runs,
-    tasks,
-    lookups,
-    recipes: config.recipes,
-    prices: config.prices,
-    suppressed: suppressions.match,
-  }
+  const settings = { ...context.planning, runs }
   const records = await scan(run, connector, settings, source)
   const { unique, cached, duplicates } = await planFigures(database.db, run.id, now())
   const counts = await tasks.counts(run.id)

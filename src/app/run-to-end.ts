@@ -65,13 +65,9 @@ export async function runToEnd(context: Context, options: RunOptions): Promise<R
   }
   try {
     const settings = {
+      ...context.planning,
       runs,
-      tasks,
-      lookups,
       advance: crew.advance,
-      recipes: context.config.recipes,
-      prices: context.config.prices,
-      suppressed: context.suppressions.match,
       onPage: () => crew.wake(),
     }
     await scanPatiently(

@@ -68,12 +68,9 @@ async function scanTurn(
   const stop = AbortSignal.any([signal, left.signal])
   const { signal: _, ...source } = await sourceOf(context, connector, job, stop)
   const settings = {
+    ...context.planning,
     runs: context.runs,
-    tasks: context.tasks,
-    lookups: context.lookups,
     advance: options.advance,
-    recipes: context.config.recipes,
-    suppressed: context.suppressions.match,
   }
   await scanPatiently(
     () => scan(run, scanned(context, connector, job), settings, { ...source, signal: stop }),

@@ -65,10 +65,7 @@ export async function startSchedules(context: Context, options: SchedulesOptions
   })
   await queue.keep(config.schedules)
   const advance = createAdvance({
-    lookups: context.lookups,
-    tasks: context.tasks,
-    recipes: config.recipes,
-    suppressed: context.suppressions.match,
+    ...context.planning,
     onReady: (group) => void engine.queues.addWriteBack(group).catch(onError),
     onWanted: () => {},
   })

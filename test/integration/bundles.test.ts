@@ -104,7 +104,7 @@ async function untilDone(): Promise<RunSummary> {
   for (;;) {
     const ended = await desk.run(command)
     if (ended.status === 0) return ended.json<RunSummary>()
-    expect(ended.status, ended.stderr).toBe(3)
+    expect(ended).toMatchObject({ status: 3 })
   }
 }
 

@@ -36,7 +36,7 @@ const command = ['csv', 'in.csv', '--object', 'person', '--recipe', 'mail', '--o
 
 test('direct access reserves the most that a request can cost, and settles what the service says', async () => {
   const run = await desk.run(command, direct)
-  expect(run.status, run.stderr).toBe(0)
+  expect(run).toMatchObject({ status: 0 })
   const known = people.filter(({ unknown }) => !unknown)
   // One credit a match, 15 an e-mail that is returned. A miss is free.
   const credits = known.length + known.filter((each) => has(each, 'work')).length * 15

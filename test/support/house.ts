@@ -2,7 +2,7 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { parse } from 'csv-parse/sync'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
-import { resolveConfig, type FileConfig } from '../../src/app/config.ts'
+import { fileSchema, resolveConfig, type FileConfig } from '../../src/app/config.ts'
 import { createContext, type Overrides } from '../../src/app/context.ts'
 import { enrichCsv, openInput } from '../../src/app/enrich-csv.ts'
 import { readEnvironment } from '../../src/app/environment.ts'
@@ -35,10 +35,8 @@ export async function openHouse(
     REDIS_URL: stores.redisUrl,
     ...options.env,
   })
-  const config = resolveConfig(environment, {
-    pacing: { startPerSecond: 300 },
-    ...(options.config as object),
-  })
+  const file = fileSchema.parse({ pacing: { startPerSecond: 300 }, ...options.config })
+  const config = resolveConfig(environment, file)
   const context = await createContext(config, options.overrides)
 
   return {
