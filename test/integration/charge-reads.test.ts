@@ -1,0 +1,64 @@
+import { randomUUID } from 'node:crypto'
+import { join } from 'node:path'
+import { CompiledQuery, type LogEvent } from 'kysely'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { lookupKey } from '../../src/domain/keys.ts'
+import { createChargeJournal } from '../../src/store/charges.ts'
+import { openDatabase, type OpenDatabase } from '../../src/store/database.ts'
+import { freshStores, type FreshStores } from '../support/stores.ts'
+
+let stores: FreshStores
+let database: OpenDatabase
+const asked: LogEvent[] = []
+
+beforeAll(async () => {
+  stores = await freshStores()
+  database = await openDatabase({
+    dataDir: join(stores.dataDir, 'data'),
+    ...(stores.databaseUrl ? { url: stores.databaseUrl } : {}),
+    onQuery: (event) => void asked.push(event),
+  })
+}, 60_000)
+afterAll(async () => {
+  await database.close()
+  await stores.cleanup()
+})
+
+test('what a purchase asks of earlier charges is served by indexes, however many there are', async () => {
+  const journal = createChargeJournal(database.db, { now: () => new Date(), newId: randomUUID })
+  const key = lookupKey('person.profile', 'profnet.example/in/ada')
+  asked.length = 0
+  await journal.openCharge(key)
+  await journal.countLost(key)
+  // There is no such lookup: it is asked for all the same.
+  const charge = {
+    lookupKey: key,
+    operation: 'person.profile' as const,
+    runId: 'none',
+    connector: 'csv',
+    endpoint: '',
+    url: '',
+    body: '',
+    amountAtomic: 1n,
+    budget: [],
+    draw: () => {
+      throw new Error('not drawn')
+    },
+  }
+  await expect(journal.reserve(charge)).rejects.toThrow()
+  const reads = asked.map(({ query }) => query).filter(({ sql }) => /\bfrom "?charges/.test(sql))
+  expect(reads.length).toBeGreaterThanOrEqual(3)
+  await database.db.connection().execute(async (one) => {
+    // A scan of a small table is cheaper than an index; where it stands all the same there is no other way.
+    await one.executeQuery(CompiledQuery.raw('set enable_seqscan = off'))
+    for (const { sql, parameters } of reads) {
+      const { rows } = await one.executeQuery<Record<string, string>>(
+        CompiledQuery.raw(`explain ${sql}`, [...parameters]),
+      )
+      const plan = rows.map((row) => Object.values(row)[0]).join('\n')
+      expect(plan).toMatch(/Index (Only )?Scan.* on charges|Bitmap Heap Scan on charges/)
+      expect(plan).not.toContain('Seq Scan on charges')
+    }
+    await one.executeQuery(CompiledQuery.raw('reset enable_seqscan'))
+  })
+})
