@@ -408,6 +408,7 @@ describe('money', () => {
     const model = {
       at,
       runs: [],
+      ended: [],
       parked: await parkedGroups(desk.db),
       open: { hot: 0, bulk: 0 },
       money: { ...(await moneyNow(desk.db, at, [])), committed: new Map([['day:2026-11-20', 95n]]) },

@@ -1,5 +1,6 @@
 import type { Atomic } from '../../domain/money.ts'
 import { finalStatuses, type LiveRun, type MoneyNow, type ParkedGroup } from '../../store/desk-now.ts'
+import type { RunHead } from '../../store/desk-runs.ts'
 import type { KeptReconciliation } from '../../store/desk-reconciliation.ts'
 import { connectorName } from './view/format.ts'
 import type { DeskPorts, PaceNow, QueueDepth } from './ports.ts'
@@ -17,6 +18,8 @@ export interface DeskCaps {
 export interface NowModel {
   at: Date
   runs: LiveRun[]
+  /** The last runs that ended, the latest first. */
+  ended: RunHead[]
   parked: ParkedGroup[]
   open: { hot: number; bulk: number }
   money: MoneyNow

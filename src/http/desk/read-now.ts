@@ -1,9 +1,11 @@
 import { liveRuns, moneyNow, openLookups, parkedGroups } from '../../store/desk-now.ts'
+import { runHeads } from '../../store/desk-runs.ts'
 import { lastReconciliation } from '../../store/desk-reconciliation.ts'
 import type { DeskOptions } from './desk.ts'
 import { budgetScopes, type NowModel } from './now-model.ts'
 
 const mostRuns = 8
+const endedShown = 3
 
 /** Reads the first page's whole state. What does not answer is undefined in it: a page about trouble must come up in trouble. */
 export async function readNow(
@@ -14,6 +16,8 @@ export async function readNow(
   const runs = await liveRuns(db, at, mostRuns)
   const connectors = ports.syncable().map(({ connector }) => connector)
   const scopes = budgetScopes(at, runs, connectors).map(({ scope }) => scope)
+  const heads = await runHeads(db, { limit: mostRuns + endedShown })
+  const ended = heads.filter(({ finishedAt }) => finishedAt !== null).slice(0, endedShown)
   const [parked, open, money, stopped, reconciliation, wallet, pace, queues, alerts] = await Promise.all([
     parkedGroups(db),
     openLookups(db),
@@ -25,5 +29,5 @@ export async function readNow(
     ports.queues(),
     ports.alerts?.() ?? [],
   ])
-  return { at, runs, parked, open, money, stopped, reconciliation, wallet, pace, queues, alerts }
+  return { at, runs, ended, parked, open, money, stopped, reconciliation, wallet, pace, queues, alerts }
 }

@@ -103,12 +103,29 @@ function tile(name: string, value: string, note: string): Markup {
   </div>`
 }
 
-function running(model: NowModel): Markup {
-  if (model.runs.length === 0)
-    return empty('No run is open. Start a sync, or wait for the next scheduled one.')
-  return html`<ul class="runs">
-    ${model.runs.map((run) => runItem(run, model.at))}
-  </ul>`
+function running({ runs, ended, at }: NowModel): Markup {
+  return html`${
+    runs.length > 0
+      ? html`<ul class="runs">
+          ${runs.map((run) => runItem(run, at))}
+        </ul>`
+      : empty('No run is open. Start a sync, or wait for the next scheduled one.')
+  }
+  ${
+    ended.length > 0
+      ? html`<h3>Ended last</h3>
+          <ul class="ended">
+            ${ended.map(
+              (run) =>
+                html`<li>
+                  <a href="/runs/${run.id}">${connectorName(run.connector)} ${run.entity}</a>
+                  ${badge(run.state)}
+                  <span>${counted(run.records, 'record')}, ${ago(run.finishedAt ?? at, at)}</span>
+                </li>`,
+            )}
+          </ul>`
+      : ''
+  }`
 }
 
 export const barLegend = [
