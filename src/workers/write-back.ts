@@ -1,5 +1,5 @@
 import type { Connector, CurrentRecord, LeftOut, WriteResult } from '../connectors/connector.ts'
-import { ConfigError, RetriableError } from '../domain/errors.ts'
+import { ConfigError, PaydirtError, RetriableError } from '../domain/errors.ts'
 import type { FieldRule } from '../domain/policy.ts'
 import type { FieldValue, Patch } from '../domain/record.ts'
 import { marksOf, marksOfPatch, type Mark } from '../domain/subject.ts'
@@ -72,6 +72,11 @@ export function createWriteBack(options: WriteBackOptions) {
   function delayOrThrow(error: unknown): Batch {
     if (error instanceof ConfigError) {
       options.onHalt(error)
+      return { results: [], retryInMs: longWaitMs }
+    }
+    // What time does not mend would come again for ever: the run ends, and says why.
+    if (error instanceof PaydirtError && !(error instanceof RetriableError)) {
+      options.onHalt(new ConfigError(error.code, error.message, { cause: error }))
       return { results: [], retryInMs: longWaitMs }
     }
     if (!(error instanceof RetriableError)) throw error

@@ -41,6 +41,22 @@ describe('reading records of Salesforce', () => {
     expect(await connector.read('Lead', [lead])).toEqual(new Map([[lead, { state: 'converted' }]]))
   })
 
+  test('tells the employer of a contact that nothing better identifies, with one query for all of them', async () => {
+    const account = bench.org.store.add('Account', {
+      fields: { Name: 'Norvik AS', Website: 'https://norvik.com' },
+    })
+    const add = (fields: Record<string, string>) =>
+      bench.org.store.add('Contact', { fields: { LastName: 'Berg', AccountId: account.id, ...fields } }).id
+    const [named, other, reached] = [add({ FirstName: 'Ida' }), add({}), add({ Email: 'ida@norvik.com' })]
+    const found = await bench.connect().read('Contact', [named, other, reached])
+    expect(found.get(named)).toMatchObject({
+      identity: { firstName: 'Ida', lastName: 'Berg', company: 'Norvik AS', domain: 'https://norvik.com' },
+    })
+    expect(found.get(other)).toMatchObject({ identity: { company: 'Norvik AS' } })
+    expect(found.get(reached)).toMatchObject({ identity: { email: 'ida@norvik.com' } })
+    expect(bench.requests(/\/query$/)).toBe(1)
+  })
+
   test('reads what is left when a field goes away in mid run', async () => {
     const [id = ''] = bench.ids('Contact', 1)
     const connector = bench.connect()

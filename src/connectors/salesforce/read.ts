@@ -55,6 +55,7 @@ async function readWith(
     })
     for (const row of answered) if (row) rows.set(row.Id, row)
   }
+  await joinAccounts(deps.client, mapping, object, rows)
   const missing = unique.filter((id) => !rows.has(id))
   const fates = await readFates(deps.client, sobject, missing)
   return new Map(
@@ -68,6 +69,41 @@ async function readWith(
       return [id, (long === undefined ? undefined : fates.get(long)) ?? { state: 'gone' }]
     }),
   )
+}
+
+/**
+ * Records retrieved by id come without those that they point to. The account of a contact is asked for where nothing better
+ * identifies the contact, and stands in its row as a query would bring it.
+ */
+async function joinAccounts(
+  client: SalesforceClient,
+  mapping: EntityMapping,
+  object: DescribedObject,
+  rows: ReadonlyMap<string, Row>,
+): Promise<void> {
+  const names = identityFields(mapping, object).flatMap((name) => /^Account\.(.+)$/.exec(name)?.[1] ?? [])
+  if (names.length === 0) return
+  const byAccount = Map.groupBy(
+    [...rows.values()].filter((row) => {
+      const { profileUrl, email, phone } = identityOf(mapping, flatten(row))
+      return profileUrl === undefined && email === undefined && phone === undefined
+    }),
+    (row) => textOf(row['AccountId']),
+  )
+  const ids = [...byAccount.keys()].filter((id) => id !== undefined)
+  for (const part of chunk(ids, querySize)) {
+    const { records } = await client.call(querySchema, {
+      path: '/query',
+      query: {
+        q: select({
+          fields: ['Id', ...names],
+          from: 'Account',
+          where: [`Id IN (${part.map(soqlText).join(', ')})`],
+        }),
+      },
+    })
+    for (const account of records) for (const row of byAccount.get(account.Id) ?? []) row['Account'] = account
+  }
 }
 
 /** What became of records that are no longer there: the loser of a merge lies in the recycle bin and names its master. */
@@ -98,7 +134,8 @@ async function readFates(
 
 function fieldsToRead(mapping: EntityMapping, own: OwnFields, object: DescribedObject): string[] {
   const also = ['AccountId', 'IsConverted', ...Object.values(own)].filter((name) => object.fields.has(name))
-  return [...new Set(['Id', ...also, ...mappedFields(mapping, object), ...identityFields(mapping, object)])]
+  const identifying = identityFields(mapping, object).filter((name) => !name.includes('.'))
+  return [...new Set(['Id', ...also, ...mappedFields(mapping, object), ...identifying])]
 }
 
 function present(row: Row, mapping: EntityMapping, own: OwnFields, object: DescribedObject): CurrentRecord {
