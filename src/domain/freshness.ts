@@ -10,7 +10,9 @@ export interface Window {
 
 /** For every operation, and where one has its own. */
 export interface Windows extends Window {
-  operations?: Partial<Record<Operation, { foundDays?: number | undefined; notFoundDays?: number | undefined }>>
+  operations?: Partial<
+    Record<Operation, { foundDays?: number | undefined; notFoundDays?: number | undefined }>
+  >
 }
 
 export const defaultWindows: Windows = { foundDays: 90, notFoundDays: 30 }
