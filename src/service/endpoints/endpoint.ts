@@ -32,10 +32,38 @@ export function decodeData(schema: z.ZodType<Record<string, unknown>>): (body: s
     const data = withoutCredits((parsed as { data?: unknown } | null)?.data)
     if (data === null) return { outcome: 'not_found', data: null }
     const checked = schema.safeParse(data)
-    return checked.success
-      ? { outcome: 'found', data: checked.data }
-      : { outcome: 'unreadable', data: { raw: body, problem: checked.error.issues[0]?.message ?? '' } }
+    if (checked.success) return { outcome: 'found', data: checked.data }
+    return (
+      withoutUnreadable(schema, data, checked.error.issues) ?? {
+        outcome: 'unreadable',
+        data: { raw: body, problem: checked.error.issues[0]?.message ?? '' },
+      }
+    )
   }
+}
+
+/** Under this name a record keeps the fields that could not be read, as they came. */
+export const unreadableFields = 'unreadable_fields'
+
+/**
+ * A paid answer is not lost for one field of the wrong kind (an `[]` where a text is meant): that field counts as nothing
+ * found and is kept beside the others. Undefined when nothing is left of the record.
+ */
+function withoutUnreadable(
+  schema: z.ZodType<Record<string, unknown>>,
+  data: unknown,
+  issues: readonly { path: PropertyKey[] }[],
+): Fact | undefined {
+  if (typeof data !== 'object' || data === null || Array.isArray(data)) return undefined
+  const names = new Set(issues.map(({ path: [name] }) => String(name)))
+  const bad = Object.entries(data).filter(([name]) => names.has(name))
+  const rest = Object.fromEntries(
+    Object.entries(data).map(([name, value]) => [name, names.has(name) ? null : value]),
+  )
+  const checked = schema.safeParse(rest)
+  const isAnythingLeft = Object.values(rest).some((value) => value !== null)
+  if (!checked.success || !isAnythingLeft) return undefined
+  return { outcome: 'found', data: { ...checked.data, [unreadableFields]: Object.fromEntries(bad) } }
 }
 
 /** A credit block inside `data` is no part of the record; where nothing else stands beside it, nothing was found. */
