@@ -16,7 +16,7 @@ test('one field of the wrong kind does not cost the others', () => {
 })
 
 test('a record of which nothing can be read is kept as it came', () => {
-  const fact = answer({ industry: {}, headline: [] })
+  const fact = answer({ industry: {} })
   expect(fact).toMatchObject({ outcome: 'unreadable' })
   expect(fact.data?.['raw']).toContain('"industry"')
   expect(companyProfile.decode('<html>')).toMatchObject({ outcome: 'unreadable' })
