@@ -23,10 +23,25 @@ export function createPGliteDialect(client: PGlite): Dialect {
   }
 }
 
+const longestStretchMs = 10
+
 function createDriver(client: PGlite): Driver {
   const connection = createConnection(client)
   const waiting: (() => void)[] = []
   let busy = false
+  let brokeAtMs = performance.now()
+
+  /**
+   * PGlite works in this thread, and one statement hands over to the next without a turn of the event loop: while a run
+   * keeps the line filled, nobody would accept a connection or look at a timer. So now and then the loop has its turn.
+   */
+  function handOver(next: () => void): void {
+    if (performance.now() - brokeAtMs < longestStretchMs) return next()
+    setImmediate(() => {
+      brokeAtMs = performance.now()
+      next()
+    })
+  }
 
   return {
     init: () => client.waitReady,
@@ -37,7 +52,7 @@ function createDriver(client: PGlite): Driver {
     },
     async releaseConnection() {
       const next = waiting.shift()
-      if (next) next()
+      if (next) handOver(next)
       else busy = false
     },
     beginTransaction: () => run(connection, 'begin'),

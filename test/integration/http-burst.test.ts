@@ -8,7 +8,7 @@ interface Enriched {
 }
 
 /** Small enough for every day; `PAYDIRT_TEST_NIGHTLY=50000 PAYDIRT_TEST_PRESSES=200` is the size that is promised. */
-const nightly = Number(process.env['PAYDIRT_TEST_NIGHTLY'] || 1_000)
+const nightly = Number(process.env['PAYDIRT_TEST_NIGHTLY'] || 500)
 const presses = Number(process.env['PAYDIRT_TEST_PRESSES'] || 200)
 /** Half of them on records that the nightly run has too, and some on one and the same record. */
 const different = Math.ceil(presses * 0.8)
