@@ -32,7 +32,7 @@ afterEach(() => desk?.close())
 afterAll(() => sandbox.stop())
 
 test('2,000 contacts: every row, charge and field is what the service’s own data come to', async () => {
-  const crowd = makeCrowd(300, testSeed())
+  const crowd = makeCrowd(2_000, testSeed())
   const expected = expectedOf(crowd.rows, crowd.suppressed)
   hasAllKinds(crowd, expected)
   desk = await openDesk(sandbox, { fundsAtomic: 2_000_000_000n, config })
@@ -42,7 +42,7 @@ test('2,000 contacts: every row, charge and field is what the service’s own da
   expect(run.status, run.stderr).toBe(0)
   const total = totalOf(expected.challenged)
   expect(run.json<RunSummary>()).toMatchObject({
-    records: 300,
+    records: 2_000,
     lookups: {
       unique: expected.unique,
       paid: totalOf(expected.bought),
@@ -68,7 +68,7 @@ test('2,000 contacts: every row, charge and field is what the service’s own da
   })
   expect(sandbox.stats().requests).toBe(before)
   await everyRowIsAsExpected(desk, crowd, expected)
-}, 240_000)
+}, 600_000)
 
 test('300 of them with direct access: the credits are those of what was found', async () => {
   const crowd = makeCrowd(300, testSeed() + 1)
@@ -89,16 +89,18 @@ test('300 of them with direct access: the credits are those of what was found', 
   await everyRowIsAsExpected(desk, crowd, expected)
   expect(sandbox.account(API_KEY)?.spent).toBe(totalOf(expected.credited))
   expect(await spentBy(desk, direct)).toEqual(expected.credited)
-}, 180_000)
+}, 300_000)
 
 /** The file is what the test's name says. */
 function hasAllKinds({ rows, suppressed }: Crowd, expected: Expected): void {
   const share = (count: number) => Math.round((count / rows.length) * 100)
   expect(share(rows.filter(({ profnet_url: url }) => url === '').length)).toBeCloseTo(30, -1)
   expect(share(suppressed.length)).toBeGreaterThanOrEqual(4)
-  expect(share(expected.notFound)).toBeGreaterThanOrEqual(6)
-  expect(expected.duplicates).toBeGreaterThan(20)
-  expect(Math.min(...Object.values(expected.filled), ...Object.values(expected.bought))).toBeGreaterThan(5)
+  const everyTenth = expected.unique / 10
+  expect(expected.notFound).toBeGreaterThan(everyTenth * 0.8)
+  expect(share(expected.duplicates)).toBeGreaterThanOrEqual(13)
+  expect(countsOf(expected).skipped).toBeGreaterThan(suppressed.length)
+  expect(Math.min(...Object.values(expected.filled), ...Object.values(expected.bought))).toBeGreaterThan(200)
 }
 
 async function lay(at: Desk, { rows, suppressed }: Crowd): Promise<void> {

@@ -94,7 +94,7 @@ function withUrl(one: Member, dice: Dice): Row {
     first_name: one.firstName,
     last_name: one.lastName,
     email: fill <= 8 ? (workEmail(one) ?? `${one.index}@crm.example`) : '',
-    phone: fill <= 7 || fill === 9 ? (phone(one) ?? '+4930901820') : '',
+    phone: fill <= 7 || fill === 9 ? (phone(one) ?? `+49309${1_000_000 + one.index}`) : '',
   }
 }
 
