@@ -1,6 +1,6 @@
 import { createHash, createHmac, generateKeyPairSync, sign as signBytes } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
-import { signV2, signV3, v2Headers, v3Headers } from '../../../test/support/hubspot-signature.ts'
+import { signV2, v2Headers, v3Headers, type Signed } from '../../../test/support/hubspot-signature.ts'
 import type { ReplayBook } from '../../store/replays.ts'
 import type { DoorRequest } from '../route.ts'
 import { CallRefused } from './caller.ts'
@@ -46,7 +46,7 @@ describe('the independent signature of the tests', () => {
 
 describe('a call signed as HubSpot signs version 3', () => {
   const door = (replays = memoryReplays()) => hubspotDoor({ clientSecret: secret, replays, now })
-  const signed = async (more: Partial<Parameters<typeof signV3>[1]> = {}) =>
+  const signed = async (more: Partial<Signed> = {}) =>
     request(await v3Headers(secret, { method: 'POST', uri, body: '{"a":1}', atMs: nowMs, ...more }))
 
   test('is let in once, and once more only after a fault of ours', async () => {
