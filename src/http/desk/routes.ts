@@ -69,8 +69,12 @@ export function deskRoutes(options: DeskOptions): Hono<DeskEnv> {
   })
   // The files are the same for everybody, and a sign-in page needs them too.
   app.route('/desk/assets', assets.routes())
+  const limited = bodyLimit({
+    maxSize: 64 * 1024,
+    onError: (context) => context.text('This is too large.', 413),
+  })
   for (const path of deskPaths) {
-    app.use(path, bodyLimit({ maxSize: 64 * 1024 }), deskGate(options))
+    app.use(path, limited, deskGate(options))
   }
   signInRoutes(app, desk)
   pageRoutes(app, desk)
