@@ -1,23 +1,33 @@
-import { parseArgs } from 'node:util'
+import { latency } from './latency.ts'
 import { machine } from './machine.ts'
+import { readOptions, type BenchOptions } from './options.ts'
+import { overhead } from './overhead.ts'
+import { pacing } from './pacing.ts'
+import { scale } from './scale.ts'
 import { syncMemory } from './sync-memory.ts'
+import { workers } from './workers.ts'
 
-/** Each benchmark by its name: `npm run bench -- sync-memory`, or all of them; `--json` prints one document. */
-const benches: Record<string, () => Promise<unknown>> = { 'sync-memory': syncMemory }
-
-const { values, positionals } = parseArgs({
-  options: { json: { type: 'boolean', default: false } },
-  allowPositionals: true,
-})
-const wanted = positionals.length > 0 ? positionals : Object.keys(benches)
-const results: Record<string, unknown> = {}
-for (const name of wanted) {
-  const bench = benches[name]
-  if (!bench) {
-    process.stderr.write(`there is no benchmark ${name}; there is ${Object.keys(benches).join(', ')}\n`)
-    process.exit(2)
-  }
-  results[name] = await bench()
+/**
+ * Each benchmark by its name: `npm run bench -- pacing`, or all of them; `--json` prints one document. `--quick` is a smoke
+ * run. `--only`, `--sizes`, `--stores embedded,servers` and `--repeat` narrow a run; see docs/benchmarks.md.
+ */
+const benches: Record<string, (options: BenchOptions) => Promise<unknown>> = {
+  pacing,
+  overhead,
+  scale,
+  latency,
+  workers,
+  'sync-memory': syncMemory,
 }
-if (values.json) process.stdout.write(`${JSON.stringify({ machine: machine(), results })}\n`)
+
+const { json, names, ...options } = readOptions(process.argv.slice(2))
+const wanted = names.length > 0 ? names : Object.keys(benches)
+const unknown = wanted.find((name) => !benches[name])
+if (unknown !== undefined) {
+  process.stderr.write(`there is no benchmark ${unknown}; there is ${Object.keys(benches).join(', ')}\n`)
+  process.exit(2)
+}
+const results: Record<string, unknown> = {}
+for (const name of wanted) results[name] = await benches[name]?.(options)
+if (json) process.stdout.write(`${JSON.stringify({ machine: machine(), results })}\n`)
 else process.stdout.write(`${JSON.stringify(machine())}\n`)

@@ -1,0 +1,47 @@
+// `paydirt csv` in a process of its own that measures itself: processor time of all its threads, memory, Redis.
+import { createContext } from '../src/app/context.ts'
+import { fileSchema, resolveConfig, type FileConfig } from '../src/app/config.ts'
+import { enrichCsv, openInput } from '../src/app/enrich-csv.ts'
+import { readEnvironment } from '../src/app/environment.ts'
+import { readOrder, serveParent } from './child.ts'
+import { startMeter, type Metered } from './meter.ts'
+
+export interface CsvOrder {
+  env: Record<string, string>
+  file: FileConfig
+  input: string
+  out: string
+}
+
+export interface CsvResult extends Metered {
+  end: string
+  written: number
+  requests: number
+  startCpuMs: number
+}
+
+const order = readOrder<CsvOrder>()
+const config = resolveConfig(readEnvironment(order.env), fileSchema.parse(order.file))
+
+serveParent({
+  async run(): Promise<CsvResult> {
+    const context = await createContext(config)
+    const { redis } = await context.openEngine()
+    const started = process.cpuUsage()
+    const meter = startMeter(redis.redis)
+    const csv = await openInput(config, { input: order.input, object: 'company' })
+    const { end, summary } = await enrichCsv(context, csv, {
+      out: order.out,
+      signal: new AbortController().signal,
+    })
+    const metered = await meter.stop()
+    await context.close()
+    return {
+      ...metered,
+      end,
+      written: summary.tasks.written,
+      requests: summary.requests.sent,
+      startCpuMs: (started.user + started.system) / 1_000,
+    }
+  },
+})

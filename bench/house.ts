@@ -1,0 +1,87 @@
+// `paydirt start --role …` in a process of its own, and the scan of a night before it.
+import { resolveConfig, fileSchema, type FileConfig } from '../src/app/config.ts'
+import { openConnector } from '../src/app/connectors.ts'
+import { createContext } from '../src/app/context.ts'
+import { readEnvironment } from '../src/app/environment.ts'
+import { start, type Role, type Running } from '../src/app/start.ts'
+import { makeReady, openRun } from '../src/app/sync.ts'
+import { createToken } from '../src/app/tokens.ts'
+import { scan } from '../src/producers/scan.ts'
+import { createAdvance } from '../src/workers/advance.ts'
+import { readOrder, serveParent } from './child.ts'
+import { startMeter } from './meter.ts'
+
+export interface HouseOrder {
+  env: Record<string, string>
+  file: FileConfig
+}
+
+const order = readOrder<HouseOrder>()
+const config = resolveConfig(
+  readEnvironment({ PAYDIRT_PORT: '0', ...order.env }),
+  fileSchema.parse(order.file),
+)
+const context = await createContext(config)
+const meter = startMeter()
+let running: Running | undefined
+
+serveParent(
+  {
+    /** Makes a task of every company, as a nightly sync does. Answers their number. */
+    async scanAll(): Promise<number> {
+      const engine = await context.openEngine()
+      const connector = await openConnector(config, 'hubspot', engine.callBudget)
+      await makeReady(connector, ['companies'])
+      const job = { entity: 'companies', filter: [] }
+      const { run } = await openRun(context, connector, job, 'scanning', { trigger: 'schedule' })
+      const { lookups, tasks, runs, suppressions } = context
+      const advance = createAdvance({
+        lookups,
+        tasks,
+        recipes: config.recipes,
+        suppressed: suppressions.match,
+        onReady: () => {},
+        onWanted: () => {},
+      })
+      const records = await scan(run, connector, {
+        lookups,
+        tasks,
+        runs,
+        advance,
+        recipes: config.recipes,
+        suppressed: suppressions.match,
+      })
+      await connector.close()
+      return records
+    },
+    async start(role: Role): Promise<{ url: string }> {
+      running = await start(context, role)
+      return { url: /web: (\S+)/.exec(running.parts.join('\n'))?.[1] ?? '' }
+    },
+    async token(): Promise<string> {
+      const wish = { name: 'bench', scopes: ['enrich' as const], perMinute: 100_000, dayCapAtomic: null }
+      return (await createToken(context, wish)).token
+    },
+    async states() {
+      const rows = await context.database.db
+        .selectFrom('lookups')
+        .select((eb) => ['state', eb.fn.countAll<bigint>().as('lookups')])
+        .groupBy('state')
+        .execute()
+      return Object.fromEntries(rows.map(({ state, lookups }) => [state, Number(lookups)]))
+    },
+    async pace() {
+      return (await context.openEngine()).pacer.snapshot()
+    },
+    async stop() {
+      const startedMs = performance.now()
+      await running?.stop()
+      running = undefined
+      return { tookMs: performance.now() - startedMs, ...(await meter.stop()) }
+    },
+  },
+  async () => {
+    await running?.stop()
+    await context.close()
+  },
+)

@@ -1,0 +1,172 @@
+import { setTimeout } from 'node:timers/promises'
+import { startChild, type Child } from './child.ts'
+import type { BenchOptions } from './options.ts'
+import { oneLookup, openStores, storesOf, withStub, type Stores } from './stage.ts'
+import { printTable, quantile, round } from './table.ts'
+
+interface Row {
+  stores: string
+  'limit a second': number
+  waiting: number
+  presses: number
+  p50: number
+  p95: number
+  p99: number
+  'a token ms': number
+  'p95 less a token': number
+  goal: string
+  'to the service p50/p95': string
+  'to the CRM p50/p95': string
+  'served a second': number
+}
+
+interface Press {
+  /** From the request to the write in the CRM, less the service's own time. */
+  overMs: number
+  toServiceMs: number
+  toCrmMs: number
+}
+
+const serviceMs = 100
+
+/**
+ * A button pressed while a night's tasks wait: from the HTTP request to the write that the CRM has seen, less the time that
+ * the service took. Everything runs on this machine: the web and worker roles (in one process on the embedded stores, in two on
+ * servers), the service (the stub), the CRM (the HubSpot stand-in), Redis and Postgres.
+ */
+export async function latency(options: BenchOptions): Promise<Row[]> {
+  const { quick, sizes } = options
+  const waiting = sizes?.[0] ?? (quick ? 500 : 100_000)
+  const presses = quick ? 3 : 120
+  const rates = options.only.length > 0 ? options.only.map(Number) : quick ? [50] : [10, 200]
+  const rows: Row[] = []
+  for (const kind of storesOf(options)) {
+    for (const perSecond of rates) {
+      const stores = await openStores(kind)
+      if (!stores) continue
+      const crm = await startChild('crm-process.ts', { companies: waiting })
+      try {
+        rows.push(await measure({ stores, crm, perSecond, waiting, presses, settleMs: quick ? 500 : 20_000 }))
+      } finally {
+        await crm.stop()
+        await stores.stop()
+      }
+    }
+  }
+  printTable('latency, ms', rows)
+  return rows
+}
+
+interface Stage {
+  stores: Stores
+  crm: Child
+  perSecond: number
+  waiting: number
+  presses: number
+  settleMs: number
+}
+
+async function measure(stage: Stage): Promise<Row> {
+  const { stores, crm, perSecond } = stage
+  const limit = { kind: 'bucket' as const, limit: perSecond, windowMs: 1_000, countRefused: false }
+  return withStub({ latencyMs: serviceMs, limit }, async (stub, serviceUrl) => {
+    const { baseUrl, token: crmToken } = await crm.ask<{ baseUrl: string; token: string }>('address')
+    const order = {
+      env: {
+        ...stores.env,
+        PAYDIRT_SERVICE_URL: serviceUrl,
+        PAYDIRT_API_KEY: 'bench',
+        HUBSPOT_BASE_URL: baseUrl,
+        HUBSPOT_ACCESS_TOKEN: crmToken,
+      },
+      file: {
+        ...oneLookup,
+        // Not to learn the limit is what is measured: the pacer begins near it, and finds it.
+        pacing: { startPerSecond: perSecond * 0.8, concurrency: 64 },
+        connectors: { hubspot: { tenSecondLimit: 1_000_000, searchLimit: 1_000_000 } },
+      },
+    }
+    const web = await startChild('house.ts', order)
+    const worker = stores.kind === 'servers' ? await startChild('house.ts', order) : undefined
+    try {
+      const scanned = await web.ask<number>('scanAll')
+      if (scanned !== stage.waiting) throw new Error(`${scanned} records instead of ${stage.waiting}`)
+      await worker?.ask('start', 'worker')
+      const { url } = await web.ask<{ url: string }>('start', worker ? 'web' : 'all')
+      const token = await web.ask<string>('token')
+      await setTimeout(stage.settleMs)
+      const before = await stub.ask<{ answered: number }>('stats')
+      const startMs = performance.now()
+      const pressed = await pressAll(stage, { stub, url, token })
+      const answered = (await stub.ask<{ answered: number }>('stats')).answered - before.answered
+      const states = await web.ask<Record<string, number>>('states')
+      // What is left at the end must still stand in a press's way.
+      if (stage.waiting >= 1_000 && (states['waiting'] ?? 0) < stage.waiting / 20)
+        throw new Error('too few tasks were left to wait')
+      return rowOf(stage, pressed, (1_000 * answered) / (performance.now() - startMs), states['waiting'] ?? 0)
+    } finally {
+      await worker?.stop()
+      await web.stop()
+    }
+  })
+}
+
+async function pressAll(
+  { crm, presses }: Stage,
+  { stub, url, token }: { stub: Child; url: string; token: string },
+): Promise<Press[]> {
+  const pressed: Press[] = []
+  for (let index = 0; index < presses; index += 1) {
+    // At no fixed time in anybody's rounds.
+    await setTimeout(200 + ((index * 397) % 601))
+    const slug = `pressed-${index}`
+    const id = await crm.ask<string>('add', slug)
+    const startMs = Date.now()
+    const response = await fetch(`${url}/v1/enrich?wait=13`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', authorization: `Bearer ${token}` },
+      body: JSON.stringify({ connector: 'hubspot', object: 'company', ids: [id] }),
+    })
+    const text = await response.text()
+    if (response.status !== 200) throw new Error(`a press was answered ${response.status}: ${text}`)
+    const written = await crm.ask<number>('written', id)
+    const times = await stub.ask<{ askedAtMs: number; answeredAtMs: number }>(
+      'times',
+      `https://www.profnet.example/company/${slug}`,
+    )
+    if (!times) throw new Error(`the service was not asked for ${slug}: ${text}`)
+    pressed.push({
+      overMs: written - startMs - (times.answeredAtMs - times.askedAtMs),
+      toServiceMs: times.askedAtMs - startMs,
+      toCrmMs: written - times.answeredAtMs,
+    })
+  }
+  return pressed
+}
+
+function rowOf(
+  { stores, perSecond, presses }: Stage,
+  pressed: readonly Press[],
+  served: number,
+  waiting: number,
+): Row {
+  const tokenMs = 1_000 / perSecond
+  const at = (share: number, of: (press: Press) => number) => Math.round(quantile(pressed.map(of), share))
+  const over = (share: number) => at(share, (press) => press.overMs)
+  const parts = (of: (press: Press) => number) => `${at(0.5, of)}/${at(0.95, of)}`
+  return {
+    stores: stores.kind === 'embedded' ? 'PGlite + Valkey, one process' : 'Postgres + Redis, web and worker',
+    'limit a second': perSecond,
+    waiting,
+    presses,
+    p50: over(0.5),
+    p95: over(0.95),
+    p99: over(0.99),
+    'a token ms': tokenMs,
+    'p95 less a token': over(0.95) - tokenMs,
+    goal: '≤ 100',
+    'to the service p50/p95': parts((press) => press.toServiceMs),
+    'to the CRM p50/p95': parts((press) => press.toCrmMs),
+    'served a second': round(served),
+  }
+}

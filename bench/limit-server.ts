@@ -1,0 +1,80 @@
+// A server with hidden limits, one a path, counted by the sandbox's own limiter. It counts what it lets in and what it refuses.
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { outboundDelay } from '../src/queues/pacer/simulation.ts'
+import { createDice } from '../src/sandbox/random.ts'
+import type { RateLimit } from '../src/sandbox/faults/faults.ts'
+import { createRateLimiter, type RateLimiter } from '../src/sandbox/faults/rate-limiter.ts'
+import { readOrder, serveParent } from './child.ts'
+
+export type Rule = Omit<RateLimit, 'countRefused'> & { countRefused?: boolean }
+
+/** What came while one rule was in force, window by window from its first request on. */
+export interface Phase {
+  rules: Rule[]
+  windows: { admitted: number; refused: number }[]
+  /** How far the last window has come, 0 to 1. */
+  lastShare: number
+}
+
+interface Book {
+  rules: Rule[]
+  limiters: RateLimiter[]
+  startMs: number
+  windows: { admitted: number; refused: number }[]
+}
+
+const { jitter } = readOrder<{ jitter: boolean }>()
+const books = new Map<string, Book[]>()
+const dice = createDice('limit server')
+const random = () => dice.roll()
+
+const server = createServer((request, response) => {
+  request.resume()
+  request.on('end', () => {
+    const book = books.get(request.url?.slice(1) ?? '')?.at(-1)
+    // The way here, the same as in the simulation: on the loopback there is none.
+    setTimeout(
+      () => {
+        const status = book && !admit(book, performance.now()) ? 429 : 200
+        const answerMs = status === 429 ? 0 : 40 + random() * 440
+        setTimeout(() => response.writeHead(status).end('{}'), answerMs)
+      },
+      jitter ? outboundDelay(random) : 0,
+    )
+  })
+})
+server.keepAliveTimeout = 120_000
+server.listen(0, '127.0.0.1', () => {
+  serveParent({
+    url: () => `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    rule: ({ id, rules }: { id: string; rules: Rule[] }) => {
+      const limiters = rules.map(() => createRateLimiter())
+      books.set(id, [...(books.get(id) ?? []), { rules, limiters, startMs: 0, windows: [] }])
+    },
+    phases: (id: string) => (books.get(id) ?? []).map(told),
+  })
+})
+
+/** Shorter windows first: what they refuse does not count for the longer ones. */
+function admit(book: Book, nowMs: number): boolean {
+  book.startMs ||= nowMs
+  const place = Math.floor((nowMs - book.startMs) / countedMs(book))
+  while (book.windows.length <= place) book.windows.push({ admitted: 0, refused: 0 })
+  const window = book.windows[place] as { admitted: number; refused: number }
+  const isIn = book.rules.every((rule, index) =>
+    (book.limiters[index] as RateLimiter).admit({ countRefused: false, ...rule }, nowMs),
+  )
+  if (isIn) window.admitted += 1
+  else window.refused += 1
+  return isIn
+}
+
+function countedMs({ rules }: Book): number {
+  return Math.max(...rules.map(({ windowMs }) => windowMs))
+}
+
+function told(book: Book): Phase {
+  const share = (performance.now() - book.startMs) / countedMs(book)
+  return { rules: book.rules, windows: book.windows, lastShare: share - Math.floor(share) }
+}

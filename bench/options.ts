@@ -1,0 +1,39 @@
+import { parseArgs } from 'node:util'
+
+export interface BenchOptions {
+  /** A smoke run: everything happens, and the figures mean nothing. */
+  quick: boolean
+  /** Parts of a benchmark, by name; all of them when empty. */
+  only: string[]
+  sizes: number[] | undefined
+  stores: ('embedded' | 'servers')[]
+  repeat: number
+}
+
+export function readOptions(args: string[]): BenchOptions & { json: boolean; names: string[] } {
+  const { values, positionals } = parseArgs({
+    args,
+    options: {
+      json: { type: 'boolean', default: false },
+      quick: { type: 'boolean', default: false },
+      only: { type: 'string', default: '' },
+      sizes: { type: 'string' },
+      stores: { type: 'string', default: 'embedded,servers' },
+      repeat: { type: 'string', default: '1' },
+    },
+    allowPositionals: true,
+  })
+  return {
+    json: values.json,
+    quick: values.quick,
+    only: list(values.only),
+    sizes: values.sizes === undefined ? undefined : list(values.sizes).map(Number),
+    stores: list(values.stores) as BenchOptions['stores'],
+    repeat: Number(values.repeat),
+    names: positionals,
+  }
+}
+
+function list(text: string): string[] {
+  return text.split(',').filter(Boolean)
+}

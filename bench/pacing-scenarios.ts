@@ -1,0 +1,130 @@
+import type { Rule } from './limit-server.ts'
+
+export interface PacingScenario {
+  id: string
+  /** By which `--only` finds it. */
+  group: '10' | '50' | '200' | 'minute' | 'hour' | 'change'
+  label: string
+  goal: string
+  /** The limits in force, one after the other; each for so many seconds. */
+  phases: { rules: Rule[]; seconds: number }[]
+  processes: 1 | 4
+  /** Left out at the begin of each phase, in seconds: what is learned there is told by `back at 95 %`. */
+  learnSeconds: number
+}
+
+const second = (kind: Rule['kind'], limit: number): Rule => ({ kind, limit, windowMs: 1_000 })
+const minute = (kind: Rule['kind'], limit: number): Rule => ({ kind, limit, windowMs: 60_000 })
+
+/** In waves: what is in one wave runs at the same time, against paths of their own. */
+export function pacingWaves(): PacingScenario[][] {
+  const both = [1, 4] as const
+  const slow: PacingScenario[] = both.flatMap((processes) => [
+    ...(['fixed', 'sliding', 'bucket'] as const).map((kind) =>
+      scenario('minute', `300 a minute, ${kind}`, '97 / 0.5', processes, 240, [[minute(kind, 300)], 780]),
+    ),
+    ...(['fixed', 'sliding', 'bucket'] as const).map((kind) =>
+      scenario('10', `10 a second, ${kind}`, kind === 'sliding' ? 'none' : '98.5 / 0.4', processes, 60, [
+        [second(kind, 10)],
+        600,
+      ]),
+    ),
+  ])
+  slow.push(
+    scenario(
+      'hour',
+      '50 in 10 s and 200 in 300 s (300 a minute, 2,400 an hour: the same rates)',
+      '97 / 0.5',
+      1,
+      600,
+      [
+        [
+          { kind: 'fixed', limit: 50, windowMs: 10_000 },
+          { kind: 'fixed', limit: 200, windowMs: 300_000 },
+        ],
+        1_210,
+      ],
+    ),
+    scenario(
+      'change',
+      '300 a minute fixed, halved, doubled back',
+      '95 in window 3',
+      1,
+      0,
+      [[minute('fixed', 300)], 360],
+      [[minute('fixed', 150)], 360],
+      [[minute('fixed', 300)], 360],
+    ),
+  )
+  const fast = both.map((processes): PacingScenario[] => [
+    ...(['fixed', 'sliding', 'bucket'] as const).map((kind) =>
+      scenario('50', `50 a second, ${kind}`, kind === 'sliding' ? '97 / 0.5' : '98.5 / 0.4', processes, 30, [
+        [second(kind, 50)],
+        150,
+      ]),
+    ),
+    scenario('50', '50 a second, sliding, refused calls count', '97 / 0.5', processes, 30, [
+      [{ ...second('sliding', 50), countRefused: true }],
+      150,
+    ]),
+  ])
+  const faster = both.flatMap((processes): PacingScenario[][] => [
+    [scenario('200', '200 a second, fixed', '98.5 / 0.4', processes, 30, [[second('fixed', 200)], 90])],
+    [scenario('200', '200 a second, bucket', '98.5 / 0.4', processes, 30, [[second('bucket', 200)], 90])],
+    [scenario('200', '200 a second, sliding', '97 / 0.5', processes, 30, [[second('sliding', 200)], 90])],
+  ])
+  const changing = [
+    ([50, 200] as const).map((limit) =>
+      scenario(
+        'change',
+        `${limit} a second fixed, halved, doubled back`,
+        'none',
+        1,
+        0,
+        [[second('fixed', limit)], 60],
+        [[second('fixed', limit / 2)], 60],
+        [[second('fixed', limit)], 60],
+      ),
+    ),
+  ]
+  return [slow, ...fast, ...faster, ...changing]
+}
+
+/** The same ways in a few seconds. */
+export function quickWaves(): PacingScenario[][] {
+  return [
+    [
+      scenario('200', '200 a second, fixed', '', 1, 1, [[second('fixed', 200)], 4]),
+      scenario('50', '50 a second, sliding', '', 4, 1, [[second('sliding', 50)], 4]),
+      scenario(
+        'change',
+        '50 a second fixed, halved',
+        '',
+        1,
+        0,
+        [[second('fixed', 50)], 2],
+        [[second('fixed', 25)], 2],
+      ),
+    ],
+  ]
+}
+
+function scenario(
+  group: PacingScenario['group'],
+  label: string,
+  goal: string,
+  processes: 1 | 4,
+  learnSeconds: number,
+  ...phases: [Rule[], number][]
+): PacingScenario {
+  const id = `${label.replace(/[^a-z0-9]+/gi, '-')}-${processes}`
+  return {
+    id,
+    group,
+    label,
+    goal,
+    processes,
+    learnSeconds,
+    phases: phases.map(([rules, seconds]) => ({ rules, seconds })),
+  }
+}

@@ -1,0 +1,50 @@
+// A process that sends as fast as its pacers let it. No payment: the pace and HTTP alone.
+import { openRedis } from '../src/queues/connection.ts'
+import { createPacer, type Pacer } from '../src/queues/pacer/pacer.ts'
+import { createTransport } from '../src/service/transport.ts'
+import { readOrder, serveParent } from './child.ts'
+
+const { url, redisUrl, prefix } = readOrder<{ url: string; redisUrl: string; prefix: string }>()
+const { redis, close } = await openRedis(redisUrl)
+const transport = createTransport({ userAgent: 'paydirt-bench/1', networkName: 'profnet', connections: 200 })
+const stops = new Map<string, () => Promise<void>>()
+
+serveParent(
+  {
+    begin: ({ id, senders }: { id: string; senders: number }) => {
+      const pacer = createPacer(redis, { name: id, prefix })
+      let isStopped = false
+      const sending = Array.from({ length: senders }, async () => {
+        while (!isStopped) await sendOne(id, pacer)
+      })
+      stops.set(id, async () => {
+        isStopped = true
+        await pacer.close()
+        await Promise.all(sending)
+      })
+    },
+    end: (id: string) => stops.get(id)?.(),
+    cpuMs: () => process.cpuUsage().user / 1e3 + process.cpuUsage().system / 1e3,
+  },
+  async () => {
+    await transport.close()
+    await close()
+  },
+)
+
+async function sendOne(id: string, pacer: Pacer): Promise<void> {
+  const token = await pacer.take({ lane: 'bulk', maxWaitMs: 2_000 })
+  if (!token.granted) {
+    // In the pipeline the job goes back to the queue for that long.
+    await new Promise((resolve) => setTimeout(resolve, Math.min(token.retryInMs, 5_000)))
+    return
+  }
+  const { status } = await transport.send({
+    method: 'POST',
+    url: `${url}/${id}`,
+    body: '{}',
+    headers: {},
+    timeoutMs: 30_000,
+  })
+  await pacer.report({ grantId: token.grantId, kind: status === 429 ? 'limited' : 'ok' })
+}

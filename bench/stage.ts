@@ -1,0 +1,65 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { FileConfig } from '../src/app/config.ts'
+import { profileFieldNames } from '../src/domain/fields.ts'
+import { missingServers, startPostgres, startRedis } from '../test/faults/servers.ts'
+import { startChild, type Child } from './child.ts'
+import type { BenchOptions } from './options.ts'
+import type { StubOrder } from './stub-service.ts'
+
+/** Of no wallet that holds anything: the stub takes every signature. */
+export const walletKey = `0x${'7'.repeat(64)}` as const
+
+/**
+ * One paid lookup a record and no free one behind it: the built-in recipe without logos, which would be a second request a
+ * record, to another server, that the plain script does not make either.
+ */
+export const oneLookup = {
+  recipes: { profile: { company: { fields: profileFieldNames('company'), steps: ['company.profile'] } } },
+} satisfies FileConfig
+
+export interface Stores {
+  kind: 'embedded' | 'servers'
+  env: Record<string, string>
+  stop(): Promise<void>
+}
+
+/** Fresh stores of one kind; undefined, and said so, where the servers are not installed. */
+export async function openStores(kind: Stores['kind']): Promise<Stores | undefined> {
+  const folder = await mkdtemp(join(tmpdir(), 'paydirt-bench-'))
+  const clean = () => rm(folder, { recursive: true, force: true })
+  const env = { PAYDIRT_DATA_DIR: join(folder, 'data'), PAYDIRT_LOG_LEVEL: 'silent' }
+  if (kind === 'embedded') return { kind, env, stop: clean }
+  const missing = missingServers()
+  if (missing !== undefined) {
+    process.stderr.write(`left out with Redis and Postgres: ${missing}\n`)
+    await clean()
+    return undefined
+  }
+  const [redis, postgres] = [await startRedis(), await startPostgres()]
+  return {
+    kind,
+    env: { ...env, REDIS_URL: redis.url, DATABASE_URL: postgres.url },
+    async stop() {
+      await Promise.all([redis.stop(), postgres.stop()])
+      await clean()
+    },
+  }
+}
+
+export function storesOf({ quick, stores }: BenchOptions): Stores['kind'][] {
+  return quick ? ['embedded'] : stores
+}
+
+export async function withStub<T>(
+  order: StubOrder,
+  work: (stub: Child, url: string) => Promise<T>,
+): Promise<T> {
+  const stub = await startChild('stub-service.ts', order)
+  try {
+    return await work(stub, await stub.ask<string>('url'))
+  } finally {
+    await stub.stop()
+  }
+}

@@ -1,0 +1,51 @@
+import { describe, expect, test } from 'vitest'
+import { latency } from '../../bench/latency.ts'
+import type { BenchOptions } from '../../bench/options.ts'
+import { overhead } from '../../bench/overhead.ts'
+import { pacing } from '../../bench/pacing.ts'
+import { scale } from '../../bench/scale.ts'
+import { workers } from '../../bench/workers.ts'
+import { missingServers } from '../faults/servers.ts'
+
+const quick: BenchOptions = {
+  quick: true,
+  only: [],
+  sizes: undefined,
+  stores: ['embedded'],
+  repeat: 1,
+}
+
+// What they measure in so short a time means nothing; that they still run, and measure something, does.
+describe('a benchmark in its smallest size', () => {
+  test('pacing', async () => {
+    const rows = await pacing(quick)
+    expect(rows.map(({ processes }) => processes)).toEqual([1, 4, 1, 1])
+    expect(rows.every(({ requests }) => requests > 0)).toBe(true)
+  })
+
+  test('overhead', async () => {
+    const [ours, plain, bare] = await overhead(quick)
+    expect(ours).toMatchObject({ what: 'paydirt csv', lookups: 50 })
+    expect(ours?.['requests a lookup']).toBeLessThanOrEqual(1.02)
+    expect(plain?.['requests a lookup']).toBe(2)
+    expect(bare?.['cpu ms a lookup']).toBeGreaterThan(0)
+  })
+
+  test('scale', async () => {
+    const rows = await scale(quick)
+    expect(rows.map(({ tasks }) => tasks)).toEqual([50, 100])
+    expect(rows.every((row) => row['Redis bytes a task'] > 0)).toBe(true)
+  })
+
+  test('latency', async () => {
+    const [row] = await latency(quick)
+    expect(row).toMatchObject({ presses: 3 })
+    expect(row?.p50).toBeGreaterThan(0)
+  })
+
+  test.skipIf(missingServers() !== undefined)('workers', async () => {
+    const rows = await workers(quick)
+    expect(rows.map(({ workers: count }) => count)).toEqual([1, 2, 4])
+    expect(rows[0]?.['served a second']).toBeGreaterThan(0)
+  })
+})
