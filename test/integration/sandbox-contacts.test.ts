@@ -577,7 +577,14 @@ describe.each(['x402', 'mpp'] as const)('our own client and payer, by %s', (prot
         const key = lookupKey(operation, prepared.body)
         const wanted = { key, operation, request: JSON.parse(prepared.body) as never }
         await context.lookups.want([wanted], { id: run.id, connector: 'csv', hot: false })
-        return payer.buy({ key, buys: [key], runId: run.id, connector: 'csv', lane: 'hot', request: prepared })
+        return payer.buy({
+          key,
+          buys: [key],
+          runId: run.id,
+          connector: 'csv',
+          lane: 'hot',
+          request: prepared,
+        })
       }
       const contact = await buy('contact.lookup', { email: workEmail(withAll) })
       expect(contact).toMatchObject({

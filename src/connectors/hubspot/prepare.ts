@@ -43,8 +43,7 @@ export function prepare(
       else leftOut.push({ field, code: converted.code, reason: converted.reason })
     }
   }
-  if (Object.keys(properties).length > 0)
-    return { index, id, properties, leftOut, ...(own ? { own } : {}) }
+  if (Object.keys(properties).length > 0) return { index, id, properties, leftOut, ...(own ? { own } : {}) }
   const unfit = leftOut.find(({ code }) => code !== notMapped)
   if (!unfit) return { id, status: 'unchanged' }
   return { id, status: 'rejected', ...unfit, unsent: true }

@@ -88,7 +88,10 @@ async function sendBatch(
         objectWriteTraceId: String(index),
         properties: {
           ...written,
-          ...stampOf(mapping, own ?? { status: 'enriched', enrichedAt: at, source: writeStamp(all, written) }),
+          ...stampOf(
+            mapping,
+            own ?? { status: 'enriched', enrichedAt: at, source: writeStamp(all, written) },
+          ),
         },
       })),
     },

@@ -126,7 +126,12 @@ export function createSalesforceConnector(options: SalesforceOptions): Connector
     },
 
     read: (entity, ids) =>
-      readRecords({ client, schema, own: mapping.own, onAccount: rememberAccount }, entity, mappingOf(entity), ids),
+      readRecords(
+        { client, schema, own: mapping.own, onAccount: rememberAccount },
+        entity,
+        mappingOf(entity),
+        ids,
+      ),
 
     async write(entity, patches) {
       mappingOf(entity)
