@@ -33,7 +33,7 @@ describe.skipIf(!hasChromium)('the desk in a browser', () => {
       env: { PAYDIRT_ADMIN_PASSWORD_HASH: await hashPassword(password) },
       // Slow enough that somebody can stop it on the way.
       config: {
-        pacing: { startPerSecond: 8, maxPerSecond: 8 },
+        pacing: { startPerSecond: 4, maxPerSecond: 4 },
         schedules: {
           nightly: { connector: 'hubspot', cron: '0 2 * * *', timeZone: 'Europe/Berlin', stopAt: '06:00' },
         },
@@ -66,6 +66,11 @@ describe.skipIf(!hasChromium)('the desk in a browser', () => {
       ((await page.locator('#now-runs .run-count strong').first().textContent()) ?? '0').replace(/\D/g, ''),
     )
 
+  const cost = async () =>
+    Number(
+      ((await page.locator('#now-runs .run-cost').first().textContent()) ?? '$0').trim().replace('$', ''),
+    )
+
   test('is signed in to', async () => {
     await page.goto('/')
     expect(new URL(page.url()).pathname).toBe('/sign-in')
@@ -91,9 +96,10 @@ describe.skipIf(!hasChromium)('the desk in a browser', () => {
     await page.locator('#now-runs .run').waitFor()
     await expect.poll(ended, { timeout: 30_000 }).toBeGreaterThan(0)
     await expect.poll(async () => (await charges()).length, { timeout: 30_000 }).toBeGreaterThan(3)
-    const before = await ended()
+    const [endedBefore, costBefore] = [await ended(), await cost()]
     const loads = await page.evaluate(loadedAt)
-    await expect.poll(ended, { timeout: 30_000 }).toBeGreaterThan(before)
+    await expect.poll(cost, { timeout: 60_000 }).toBeGreaterThan(costBefore)
+    await expect.poll(ended, { timeout: 60_000 }).toBeGreaterThan(endedBefore)
     expect(await page.evaluate(loadedAt)).toBe(loads)
   })
 
@@ -104,15 +110,15 @@ describe.skipIf(!hasChromium)('the desk in a browser', () => {
     const pressedAt = Date.now()
     await page.getByRole('button', { name: 'Yes, stop all spending' }).click()
     await page.locator('#spending').getByText('Spending is stopped').waitFor()
-    const stop = await stage.context.spendSwitch.isStopped()
-    const stoppedAt = stop?.since.getTime() ?? Infinity
+    const shownAt = Date.now()
     await expect
-      .poll(async () => (await stage.context.tasks.counts(await runId())).parked, { timeout: 30_000 })
+      .poll(async () => (await stage.context.tasks.counts(await runId())).parked, { timeout: 60_000 })
       .toBeGreaterThan(0)
-    // Held by the ledger's own stamps. How long the press took to get there is this machine's affair, and is told.
-    console.info(`spending stopped ${stoppedAt - pressedAt} ms after the press`)
-    const late = (await charges()).filter(({ created_at }) => created_at.getTime() > stoppedAt + 1_000)
-    expect(late.map(({ id, created_at }) => [id, created_at])).toEqual([])
+    // By the ledger's own stamps. This project runs after all others: a busy machine would be measured, not the switch.
+    const begun = (await charges()).map(({ created_at }) => created_at.getTime())
+    console.info(`the last payment began ${Math.max(...begun) - pressedAt} ms after the press`)
+    expect(begun.filter((at) => at > shownAt)).toEqual([])
+    expect(Math.max(...begun) - pressedAt).toBeLessThan(1_000)
     await page.locator('#now-parked li').first().waitFor()
     expect(await page.locator('#now-parked').textContent()).toContain('spending is stopped')
   })
