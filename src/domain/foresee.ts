@@ -103,9 +103,17 @@ function follow(
 const passedBy: Fact = { outcome: 'failed', data: null }
 
 /** The ceiling is looked at by the way; made-up answers tell who somebody is, which must not end the asking. */
-function untilAsked({ priceCeilingAtomic: _, stopWhen, ...recipe }: Recipe): Recipe {
+function untilAsked(recipe: Recipe): Recipe {
+  const { name, fields, steps, stopWhen, similarity, country } = recipe
   const isTold = stopWhen?.some((field) => field === 'profnet_url' || field === 'company_profnet_url')
-  return stopWhen && !isTold ? { ...recipe, stopWhen } : recipe
+  return {
+    name,
+    fields,
+    steps,
+    ...(stopWhen && !isTold ? { stopWhen } : {}),
+    ...(similarity === undefined ? {} : { similarity }),
+    ...(country === undefined ? {} : { country }),
+  }
 }
 
 /** The answer that leaves the most to be asked for: it says who somebody is, and nothing else. */

@@ -40,12 +40,12 @@ test('what a purchase asks of earlier charges is served by indexes, however many
     url: '',
     body: '',
     amountAtomic: 1n,
-    budget: [],
+    budget: [{ scope: 'run:none', capAtomic: 10n }],
     draw: () => {
       throw new Error('not drawn')
     },
   }
-  await expect(journal.reserve(charge)).rejects.toThrow()
+  await expect(journal.reserve(charge)).rejects.toThrow(/not drawn/)
   const reads = asked.map(({ query }) => query).filter(({ sql }) => /\bfrom "?charges/.test(sql))
   expect(reads.length).toBeGreaterThanOrEqual(3)
   await database.db.connection().execute(async (one) => {
