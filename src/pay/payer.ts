@@ -69,16 +69,17 @@ export function createPayer(options: PayerOptions): Payer {
   const takeTurn = ({ lane, request }: Purchase) => options.takeTurn(lane, request.operation)
 
   async function buy(purchase: Purchase): Promise<Fact> {
-    const open = await journal.openCharge(purchase.key)
-    if (open) {
-      const answer = await finish(open, purchase)
-      if (answer) return answer
-    }
-    return begin(purchase)
+    const { open, lost } = await journal.unanswered(purchase.key)
+    if (!open) return begin(purchase, lost)
+    return (await finish(open, purchase)) ?? beginAgain(purchase)
   }
 
-  async function begin(purchase: Purchase): Promise<Fact> {
-    const lost = await journal.countLost(purchase.key)
+  /** The charge before this one has just been closed, and may be lost. */
+  async function beginAgain(purchase: Purchase): Promise<Fact> {
+    return begin(purchase, (await journal.unanswered(purchase.key)).lost)
+  }
+
+  async function begin(purchase: Purchase, lost: number): Promise<Fact> {
     if (lost > (options.rebuyLost ? 1 : 0)) {
       throw new FatalError('paid_no_data', `paid ${lost} time(s) and never answered; not bought again`)
     }
@@ -87,7 +88,7 @@ export function createPayer(options: PayerOptions): Payer {
     const turn = await takeTurn(purchase)
     await refuseEnded(terms, turn)
     const charge = await reserve(purchase, terms, turn)
-    return (await send(charge, purchase, turn)) ?? begin(purchase)
+    return (await send(charge, purchase, turn)) ?? beginAgain(purchase)
   }
 
   /** Of many lookups that begin at once one asks for the terms, and the others take what it learned. */

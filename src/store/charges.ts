@@ -31,11 +31,14 @@ export function createChargeJournal(
   }
 
   async function reserveIn(tx: Transaction<Tables>, charge: NewCharge): Promise<Charge> {
-    await refuseIfStopped(tx)
     // The lookup's row orders everybody who wants to pay for it: of two workers the second sees the first's charge. It has
     // to be a statement of its own, since one that waits for a lock goes on seeing the charges of before its wait.
-    const { rows: locked } = await sql<{ bundle_key: string | null }>`
-      select bundle_key from lookups where key = ${charge.lookupKey} for update`.execute(tx)
+    const { rows: locked } = await sql<{ bundle_key: string | null; is_stopped: boolean }>`
+      select bundle_key, exists (select 1 from switches where name = ${spendSwitchName} and is_on) as is_stopped
+      from lookups where key = ${charge.lookupKey} for update`.execute(tx)
+    if (locked[0]?.is_stopped) {
+      throw new BudgetExhaustedError('stopped', 'spending is stopped (lift it with `paydirt spend --resume`)')
+    }
     if (locked[0]?.bundle_key) {
       throw new RetriableError('bundled', 'the lookup is out together with others', { countsAsTry: false })
     }
@@ -108,9 +111,16 @@ export function createChargeJournal(
   return {
     reserve,
 
-    async openCharge(key) {
-      const row = await openCharges(db).where('lookup_key', '=', key).executeTakeFirst()
-      return row && toCharge(row)
+    async unanswered(key) {
+      const rows = await db
+        .selectFrom('charges')
+        .selectAll()
+        .where(paidFor(key))
+        .where('state', 'in', [...openChargeStates, 'lost'])
+        .execute()
+      // What is open for its bundle is the bundle's.
+      const open = rows.find((row) => row.state !== 'lost' && row.lookup_key === key)
+      return { open: open && toCharge(open), lost: rows.filter((row) => row.state === 'lost').length }
     },
 
     async openCharges(before, limit) {
@@ -242,16 +252,6 @@ export function createChargeJournal(
       await db.transaction().execute((tx) => close(tx, id, { state: 'lost', transaction, reason }))
     },
 
-    async countLost(key) {
-      const row = await db
-        .selectFrom('charges')
-        .select((eb) => eb.cast<number>(eb.fn.countAll(), 'integer').as('lost'))
-        .where(paidFor(key))
-        .where('state', '=', 'lost')
-        .executeTakeFirstOrThrow()
-      return row.lost
-    },
-
     async recordRefusal({ lookupKey, runId, endpoint, rule, message }) {
       await db
         .insertInto('refusals')
@@ -267,17 +267,6 @@ export function createChargeJournal(
  */
 function paidFor(key: LookupKey) {
   return sql<boolean>`lookup_key = any(array(select bundle_key from bundle_members where lookup_key = ${key}) || ${key}::text)`
-}
-
-async function refuseIfStopped(tx: Transaction<Tables>): Promise<void> {
-  const stop = await tx
-    .selectFrom('switches')
-    .select('reason')
-    .where('name', '=', spendSwitchName)
-    .where('is_on', '=', true)
-    .executeTakeFirst()
-  if (stop)
-    throw new BudgetExhaustedError('stopped', 'spending is stopped (lift it with `paydirt spend --resume`)')
 }
 
 /**
@@ -317,13 +306,6 @@ function exhausted(line: NewCharge['budget'][number]): BudgetExhaustedError {
       details: { scope: line.scope },
     },
   )
-}
-
-function openCharges(db: Database) {
-  return db
-    .selectFrom('charges')
-    .selectAll()
-    .where('state', 'in', [...openChargeStates])
 }
 
 function toCharge(row: Selectable<Tables['charges']>): Charge {

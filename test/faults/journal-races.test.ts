@@ -66,7 +66,7 @@ test('a charge that another process has just sent is not declined as never sent'
     const { id } = await world.reserve()
     expect(await world.journal.markSent(id, now())).toBe(true)
     expect(await world.journal.withdraw(id)).toBe(false)
-    expect(await world.journal.openCharge(world.key)).toMatchObject({ id, state: 'sent' })
+    expect((await world.journal.unanswered(world.key)).open).toMatchObject({ id, state: 'sent' })
   } finally {
     await world.close()
   }
@@ -78,7 +78,7 @@ test('a charge that another process has declined is not sent, and its budget is 
     const { id } = await world.reserve()
     expect(await world.journal.withdraw(id)).toBe(true)
     expect(await world.journal.markSent(id, now())).toBe(false)
-    expect(await world.journal.openCharge(world.key)).toBeUndefined()
+    expect((await world.journal.unanswered(world.key)).open).toBeUndefined()
     expect(await world.reserve()).toMatchObject({ attempt: 2, state: 'journaled' })
   } finally {
     await world.close()

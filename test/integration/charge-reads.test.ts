@@ -28,8 +28,7 @@ test('what a purchase asks of earlier charges is served by indexes, however many
   const journal = createChargeJournal(database.db, { now: () => new Date(), newId: randomUUID })
   const key = lookupKey('person.profile', 'profnet.example/in/ada')
   asked.length = 0
-  await journal.openCharge(key)
-  await journal.countLost(key)
+  await journal.unanswered(key)
   // There is no such lookup: it is asked for all the same.
   const charge = {
     lookupKey: key,
@@ -47,7 +46,7 @@ test('what a purchase asks of earlier charges is served by indexes, however many
   }
   await expect(journal.reserve(charge)).rejects.toThrow(/not drawn/)
   const reads = asked.map(({ query }) => query).filter(({ sql }) => /\bfrom "?charges/.test(sql))
-  expect(reads.length).toBeGreaterThanOrEqual(3)
+  expect(reads.length).toBeGreaterThanOrEqual(2)
   await database.db.connection().execute(async (one) => {
     // A scan of a small table is cheaper than an index; where it stands all the same there is no other way.
     await one.executeQuery(CompiledQuery.raw('set enable_seqscan = off'))

@@ -280,7 +280,7 @@ describe('a charge', () => {
     const { id, keys, reserve, journal } = await newRun(1)
     const amount = 9_007_199_254_740_993n
     const reserved = await reserve(keys[0]!, budget(id), amount)
-    const read = await journal.openCharge(keys[0]!)
+    const read = (await journal.unanswered(keys[0]!)).open
     expect(read).toEqual(reserved)
     expect(read?.authorization).toEqual(authorization(`${keys[0]}|1`, amount))
     expect(JSON.stringify(read?.authorization.terms.raw)).toBe('{"z":1,"a":{"y":[1,"ü\\"\\\\"],"b":null}}')
@@ -290,10 +290,10 @@ describe('a charge', () => {
     const { id, keys, reserve, journal, lookups } = await newRun(1)
     const charge = await reserve(keys[0]!, budget(id))
     await journal.lose(charge.id, '0x1', 'gone')
-    expect(await journal.countLost(keys[0]!)).toBe(1)
+    expect((await journal.unanswered(keys[0]!)).lost).toBe(1)
     expect((await lookups.facts(keys)).size).toBe(0)
     await journal.settle(charge.id, { transaction: '0x1', at: clock }, found)
-    expect(await journal.countLost(keys[0]!)).toBe(0)
+    expect((await journal.unanswered(keys[0]!)).lost).toBe(0)
     expect((await lookups.facts(keys)).get(keys[0]!)).toMatchObject({ outcome: 'found', data: found.data })
     // One that was released is not: its money has not moved, whoever says so.
     const other = await newRun(1)

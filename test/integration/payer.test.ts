@@ -238,7 +238,7 @@ describe('a payment that was settled and not answered', () => {
 
   test('is settled after all by an answer that comes when it was given up', async () => {
     await lose()
-    const open = await stage.journal.openCharge(stage.key)
+    const open = (await stage.journal.unanswered(stage.key)).open
     await stage.journal.lose(open!.id, transaction, 'given up')
     const fact = {
       outcome: 'found',
@@ -369,9 +369,11 @@ describe('what stops a purchase before it is signed', () => {
   test('a charge that another worker has open for the same lookup', async () => {
     stage.script(challenge(), fails(new RetriableError('timeout', 'slow')))
     await expect(stage.startPayer().buy(stage.purchase)).rejects.toThrow(RetriableError)
-    const open = (await stage.journal.openCharge(stage.key))!
+    const open = (await stage.journal.unanswered(stage.key)).open!
     // As a worker would that looked for an open charge a moment too early.
-    const late = stage.startPayer({ openCharge: async () => undefined }).buy(stage.purchase)
+    const late = stage
+      .startPayer({ unanswered: async () => ({ open: undefined, lost: 0 }) })
+      .buy(stage.purchase)
     await expect(late).rejects.toMatchObject({ name: 'PaymentInDoubtError', code: 'charge_open' })
     expect(stage.requests).toHaveLength(2)
     expect(await stage.charges()).toMatchObject([{ nonce: open.authorization.nonce, state: 'in_doubt' }])

@@ -59,7 +59,8 @@ export interface ChargeJournal {
    * stopped, PaymentInDoubtError when another charge for the lookup is still open.
    */
   reserve(charge: NewCharge): Promise<Charge>
-  openCharge(key: LookupKey): Promise<Charge | undefined>
+  /** What was paid for a lookup before and has no answer: the charge that is still open, and how many were lost. */
+  unanswered(key: LookupKey): Promise<{ open: Charge | undefined; lost: number }>
   /** Open charges that nobody has touched since `before`, the longest untouched first: the resolver's work. */
   openCharges(before: Date, limit: number): Promise<OpenCharge[]>
   /** Must be durable before the first byte leaves: a `journaled` charge is one that was never sent. */
@@ -83,7 +84,6 @@ export interface ChargeJournal {
   withdraw(id: string): Promise<boolean>
   /** Paid, and the answer is gone. The money stays spent. */
   lose(id: string, transaction: string | null, reason: string): Promise<void>
-  countLost(key: LookupKey): Promise<number>
   recordRefusal(refusal: {
     lookupKey: LookupKey
     runId: string
