@@ -11,7 +11,8 @@ export interface RunSummary {
   records: number
   lookups: { unique: number; paid: number; cached: number; notFound: number; duplicates: number }
   tasks: Record<'written' | 'unchanged' | 'skipped' | 'rejected' | 'parked', number>
-  spend: { currency: 'USD'; settled: string; inDoubt: string; lost: string }
+  /** `credits`: what direct access took, where it took something. */
+  spend: { currency: 'USD'; settled: string; inDoubt: string; lost: string; credits?: string }
   requests: { sent: number; rateLimited: number }
   /** Why work is parked or was refused, most frequent first. */
   reasons?: { status: TaskStatus; reason: string; count: number }[]
@@ -40,6 +41,7 @@ export async function summarise(context: Pick<Context, 'runs' | 'tasks'>, run: R
       settled: formatUsd(figures.spend.settledAtomic),
       inDoubt: formatUsd(figures.spend.inDoubtAtomic),
       lost: formatUsd(figures.spend.lostAtomic),
+      ...(figures.spend.creditsAtomic > 0n ? { credits: formatUsd(figures.spend.creditsAtomic) } : {}),
     },
     requests: figures.requests,
     ...(reasons.length > 0 ? { reasons } : {}),

@@ -12,7 +12,7 @@ export function summaryText(summary: RunSummary, end: RunEnd, out: string | unde
     row('rejected', tasks.rejected),
     ...(tasks.parked > 0 ? [row('parked', tasks.parked)] : []),
     `lookups: ${lookups.unique} different, ${lookups.paid} paid, ${lookups.cached} from the ledger, ${lookups.duplicates} rows were duplicates`,
-    `spent: ${spend.settled} USD${spend.lost === zero ? '' : `, ${spend.lost} lost`}${spend.inDoubt === zero ? '' : `, ${spend.inDoubt} in doubt`} (${requests.sent} requests, ${requests.rateLimited} refused for their rate)`,
+    `spent: ${spend.credits ? `${spend.credits} credits` : `${spend.settled} USD`}${spend.lost === zero ? '' : `, ${spend.lost} lost`}${spend.inDoubt === zero ? '' : `, ${spend.inDoubt} in doubt`} (${requests.sent} requests, ${requests.rateLimited} refused for their rate)`,
     ...(summary.reasons ?? [])
       .filter(({ status }) => status !== 'unchanged')
       .map(({ status, reason, count }) => `  ${count} ${status}: ${reason}`),

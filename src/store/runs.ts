@@ -33,7 +33,8 @@ export interface RunFigures {
     duplicates: number
     open: number
   }
-  spend: { settledAtomic: Atomic; inDoubtAtomic: Atomic; lostAtomic: Atomic }
+  /** In USD; what direct access took stands apart, in millionths of a credit. */
+  spend: { settledAtomic: Atomic; inDoubtAtomic: Atomic; lostAtomic: Atomic; creditsAtomic: bigint }
   requests: { sent: number; rateLimited: number }
   refusals: { rule: string; message: string; count: number }[]
 }
@@ -167,12 +168,14 @@ export function createRunLedger(db: Database, options: { now: () => Date }): Run
         settled: bigint
         in_doubt: bigint
         lost: bigint
+        credits: bigint
       }>`
         select (select count(*)::int from charge_shares where run_id = ${id} and state = 'settled' and ${paidOnly}) as paid,
           coalesce(sum(sends), 0)::int as sends,
-          coalesce(sum(amount_atomic) filter (where state = 'settled'), 0)::bigint as settled,
-          coalesce(sum(amount_atomic) filter (where state in ('journaled', 'sent', 'in_doubt')), 0)::bigint as in_doubt,
-          coalesce(sum(amount_atomic) filter (where state = 'lost'), 0)::bigint as lost
+          coalesce(sum(amount_atomic) filter (where state = 'settled' and currency = 'USD'), 0)::bigint as settled,
+          coalesce(sum(amount_atomic) filter (where state in ('journaled', 'sent', 'in_doubt') and currency = 'USD'), 0)::bigint as in_doubt,
+          coalesce(sum(amount_atomic) filter (where state = 'lost' and currency = 'USD'), 0)::bigint as lost,
+          coalesce(sum(amount_atomic) filter (where state = 'settled' and currency = 'credit'), 0)::bigint as credits
         from charges where run_id = ${id} and ${paidOnly}`.execute(db)
       const { rows: refusals } = await sql<{ rule: string; message: string; count: number }>`
         select rule, min(message) as message, count(*)::int as count from refusals
@@ -197,6 +200,7 @@ export function createRunLedger(db: Database, options: { now: () => Date }): Run
           settledAtomic: spend?.settled ?? 0n,
           inDoubtAtomic: spend?.in_doubt ?? 0n,
           lostAtomic: spend?.lost ?? 0n,
+          creditsAtomic: spend?.credits ?? 0n,
         },
         requests: {
           sent: (spend?.sends ?? 0) + requests.requests_unpaid,
@@ -209,7 +213,7 @@ export function createRunLedger(db: Database, options: { now: () => Date }): Run
     async spent(id) {
       const { rows } = await sql<{ settled: bigint }>`
         select coalesce(sum(amount_atomic), 0)::bigint as settled from charges
-        where run_id = ${id} and state = 'settled'`.execute(db)
+        where run_id = ${id} and state = 'settled' and currency = 'USD'`.execute(db)
       return rows[0]?.settled ?? 0n
     },
 

@@ -226,8 +226,8 @@ async function dissolveBundles(tx: Transaction<Tables>, keys: readonly LookupKey
 
 /** Charges that paid for one of these lookups, by itself or together with others. */
 function paidFor(keys: readonly LookupKey[]) {
-  return sql<boolean>`(lookup_key = any(${[...keys]})
-    or lookup_key in (select bundle_key from bundle_members where bundle_members.lookup_key = any(${[...keys]})))`
+  return sql<boolean>`lookup_key = any(${[...keys]}::text[] || array(
+    select bundle_key from bundle_members where bundle_members.lookup_key = any(${[...keys]})))`
 }
 
 async function erasePlans(tx: Transaction<Tables>, { marks, lookups, taskIds }: Subject): Promise<number> {

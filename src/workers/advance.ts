@@ -90,7 +90,10 @@ export function createAdvance(options: AdvanceOptions): Advance {
       plan(task, known, { recipes, prices, paid: paid.get(task.id), isFresh: isAsked })
     const answers = await lookups.facts([...asked])
     const at = options.now?.() ?? new Date()
-    const isFresh = (key: LookupKey) => (answers.get(key)?.freshUntil ?? at) > at
+    const isFresh = (key: LookupKey) => {
+      const answer = answers.get(key)
+      return answer !== undefined && answer.outcome !== 'failed' && answer.freshUntil > at
+    }
     return waiting.map((task) => plan(task, known, { recipes, prices, paid: paid.get(task.id), isFresh }))
   }
 

@@ -469,7 +469,7 @@ describe('a run', () => {
     await runs.countRequests(run.id, { unpaid: 1, rateLimited: 3 })
     expect(await runs.figures(run.id)).toMatchObject({
       lookups: { unique: 5, paid: 2, cached: 1, notFound: 1, duplicates: 1, open: 2 },
-      spend: { settledAtomic: 20_000n, inDoubtAtomic: 10_000n, lostAtomic: 10_000n },
+      spend: { settledAtomic: 20_000n, inDoubtAtomic: 10_000n, lostAtomic: 10_000n, creditsAtomic: 0n },
       requests: { sent: 5, rateLimited: 3 },
     })
     expect(await runs.spent(run.id)).toBe(20_000n)
