@@ -9,6 +9,7 @@ import {
   type Driver,
   type QueryResult,
 } from 'kysely'
+import { createPGliteStatements } from './pglite-statements.ts'
 
 /**
  * Kysely on PGlite: one connection, handed out one at a time, so that no statement of somebody else slips into an open
@@ -63,10 +64,11 @@ function createDriver(client: PGlite): Driver {
 }
 
 function createConnection(client: PGlite): DatabaseConnection {
+  const statements = createPGliteStatements(client)
   return {
     async executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
-      const result = await client.query<R>(query.sql, [...query.parameters])
-      return { rows: result.rows, numAffectedRows: BigInt(result.affectedRows ?? 0) }
+      const { rows, affected } = await statements.run<R>(query.sql, query.parameters)
+      return { rows, numAffectedRows: BigInt(affected) }
     },
     // eslint-disable-next-line require-yield
     async *streamQuery() {
