@@ -3,6 +3,7 @@ import { describeError } from '../domain/errors.ts'
 import type { LeaseOwner } from '../store/lookups.ts'
 import { createAdvance, type Advance } from '../workers/advance.ts'
 import { startFeeder } from '../workers/feeder.ts'
+import { gather } from '../workers/gather.ts'
 import { startRounds } from '../workers/rounds.ts'
 import { createLookUp } from '../workers/look-up.ts'
 import { startSweep } from '../workers/sweep.ts'
@@ -44,16 +45,19 @@ export async function startCrew(context: Context, { owner, onHalt, onLongWait }:
     if (flushes.has(id)) return
     const timer = setTimeout(() => {
       flushes.delete(id)
-      queues.addWriteBack(group).catch(onError)
-    }, 50)
+      flushNow(group)
+    }, 200)
     flushes.set(id, timer)
   }
+  function flushNow(group: { connector: string; entity: string }): void {
+    queues.addWriteBack(group).catch(onError)
+  }
 
-  const advance = createAdvance({
-    ...context.planning,
-    onReady: flushSoon,
-    onWanted: () => feeder.wake(),
-  })
+  const planning = { ...context.planning, onWanted: () => feeder.wake() }
+  const advance = createAdvance({ ...planning, onReady: flushSoon })
+  // What somebody waits for goes on at once, by itself; the rest of a moment goes on together.
+  const hotAdvance = createAdvance({ ...planning, onReady: flushNow })
+  const bulkAdvance = { ...advance, waitingFor: gather(advance.waitingFor, 20) }
   const feeder = startFeeder({
     lookups,
     queues,
@@ -65,10 +69,9 @@ export async function startCrew(context: Context, { owner, onHalt, onLongWait }:
     idleMs: 500,
     onError,
   })
-  const lookUp = createLookUp({
+  const lookUpOptions = {
     lookups,
     runs,
-    advance,
     suppressed: context.suppressions.match,
     payer: engine.payer,
     bundles: engine.bundles,
@@ -80,7 +83,9 @@ export async function startCrew(context: Context, { owner, onHalt, onLongWait }:
     now,
     random: Math.random,
     onHalt,
-  })
+  }
+  const lookUp = createLookUp({ ...lookUpOptions, advance: bulkAdvance })
+  const lookUpHot = createLookUp({ ...lookUpOptions, advance: hotAdvance })
   const writeBack = createWriteBack({
     tasks,
     fieldWrites: context.fieldWrites,
@@ -94,7 +99,7 @@ export async function startCrew(context: Context, { owner, onHalt, onLongWait }:
   })
   const workers = [
     queues.workLookups('bulk', config.concurrency, (key) => lookUp('bulk', key)),
-    queues.workLookups('hot', 8, (key) => lookUp('hot', key)),
+    queues.workLookups('hot', 8, (key) => lookUpHot('hot', key)),
     queues.workWriteBack(writeBack),
   ]
   const resolver = startRounds({ work: async () => void (await engine.resolve()), pauseMs: 60_000, onError })

@@ -59,12 +59,15 @@ export function createWriteBack(options: WriteBackOptions) {
     const connector = options.connector(name)
     if (!connector) return
     for (;;) {
-      const ready = oncePerRecord(await tasks.ready(name, entity, options.batchSize))
+      const found = await tasks.ready(name, entity, options.batchSize)
+      const ready = oncePerRecord(found)
       if (ready.length === 0) return
       const batch = await writeBatch(connector, entity, ready).catch(delayOrThrow)
       if (isKept(connector)) await fieldWrites.settle(batch.results)
       else await tasks.finish(batch.results)
       if (batch.retryInMs !== undefined) return { againInMs: batch.retryInMs }
+      // What has become ready meanwhile has a flush of its own coming.
+      if (found.length < options.batchSize && ready.length === found.length) return
     }
   }
 
