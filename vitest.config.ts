@@ -17,18 +17,6 @@ export default defineConfig({
           hookTimeout: 120_000,
         },
       },
-      {
-        extends: true,
-        test: {
-          name: 'browser',
-          // Needs a Chromium on this machine, and says so where there is none.
-          include: ['test/browser/**/*.test.ts'],
-          // By itself, when all others are done: it holds what takes a second to a second.
-          sequence: { groupOrder: 1 },
-          testTimeout: 240_000,
-          hookTimeout: 120_000,
-        },
-      },
     ],
   },
 })

@@ -10,6 +10,8 @@ const targets = {
   demo: ['src/cli/main.ts', 'demo'],
   test: [vitest, 'run'],
   'test:containers': [vitest, 'run', '--config', 'test/containers.config.ts'],
+  'test:browser': [vitest, 'run', '--config', 'test/browser.config.ts'],
+  'test:long': [vitest, 'run', '--config', 'test/long.config.ts'],
   'test:faults': [vitest, 'run', '--config', 'test/faults.config.ts'],
   vitest: [vitest],
   check: ['scripts/check.mjs'],

@@ -41,11 +41,13 @@ export function refuseAboveCaps(
   run: Pick<Run, 'object' | 'recipe'>,
 ): void {
   const { maxPriceAtomic: otherAtomic, maxPrices: bySlot = {} } = policy
-  const dear = paidSteps(recipes(run.object, run.recipe)).flatMap((slot) => {
+  const steps = paidSteps(recipes(run.object, run.recipe))
+  const dear = steps.flatMap((slot) => {
     const price = prices[slot]
     return price !== undefined && price > capOf(slot, { otherAtomic, bySlot }) ? [{ slot, price }] : []
   })
-  if (dear.length === 0) return
+  // Where nothing at all is within its cap nothing would be paid either: the challenge itself is refused, and shown.
+  if (dear.length === 0 || dear.length === steps.length) return
   const allowed = dear.map(({ slot, price }) => `'${slot}': '${formatUsd(price).replace(/0{1,4}$/, '')}'`)
   throw new ConfigError(
     'above_cap',

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { createServer, type IncomingHttpHeaders, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
-import { fileSchema, type FileConfig } from '../../src/app/config.ts'
+import type { FileConfig } from '../../src/app/config.ts'
 import { createAlerts, standingAlerts, type Alerts } from '../../src/app/alerts.ts'
 import { startSandbox, type Sandbox } from '../../src/sandbox/sandbox.ts'
 import { openCrmHouse, quick, type CrmHouse } from './crm-house.ts'
@@ -55,7 +55,7 @@ afterEach(async () => {
 
 async function open(config: FileConfig) {
   house = await openCrmHouse(sandbox, {
-    config: { ...(fileSchema.parse(config) as FileConfig), connectors: quick },
+    config: { ...config, connectors: quick },
     env: {
       PAYDIRT_ALERT_URL: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`,
       PAYDIRT_ALERT_SECRET: secret,

@@ -70,25 +70,6 @@ describe('lookups that wait', () => {
   }, 120_000)
 })
 
-describe.each([
-  ['before a batch of contacts is answered', () => sandbox.stats().byEndpoint.contacts_batch ?? 0, 2],
-  ['once a redemption was started and paid for', () => sandbox.stats().byEndpoint.redemptions_batch ?? 0, 3],
-  ['while its answer is asked for', () => sandbox.stats().byEndpoint.redemptions_query ?? 0, 1],
-] as const)('killed %s', (_, count, after) => {
-  test('goes on where it stood, and pays nothing twice', async () => {
-    const before = count()
-    await desk.start(command).killWhen('SIGKILL', () => count() >= before + after)
-    const summary = await untilDone()
-    expect(summary.spend).toMatchObject({ settled: total, inDoubt: '0.000000', lost: '0.000000' })
-    await everyEmailIsThere()
-    expect(sandbox.stats().keysPaidTwice).toBe(0)
-    const onChain = (await desk.transfers()).reduce((sum, { amountAtomic }) => sum + amountAtomic, 0n)
-    const { charges, shares } = await money()
-    expect(onChain).toBe(charges.reduce((sum, { amount }) => sum + amount, 0n))
-    expect(shares).toBe(onChain)
-  }, 180_000)
-})
-
 test('a cap below a bundle lets its lookups wait by themselves, and nothing is signed', async () => {
   const ended = await desk.run(command, { PAYDIRT_BUDGET_RUN_USD: '0.05' })
   expect(ended.status).toBe(3)
