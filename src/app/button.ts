@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { describeError } from '../domain/errors.ts'
 import type { Connector } from '../connectors/connector.ts'
+import type { LookupKey } from '../domain/keys.ts'
 import { createButton, type Button } from '../producers/button.ts'
 import { createButtonLedger } from '../store/button-tasks.ts'
 import { createAdvance } from '../workers/advance.ts'
@@ -13,6 +14,8 @@ export function openButton(
   options: {
     onReady: (group: { connector: string; entity: string }) => void
     onError?: (error: unknown) => void
+    /** Where the queue is at hand: lookups that somebody waits for need not be found by a feeder first. */
+    onHot?: (keys: LookupKey[]) => void
   },
 ): Button {
   const { config, database, log, lookups, now, runs, suppressions } = context
@@ -33,6 +36,7 @@ export function openButton(
     ready,
     suppressed: suppressions.match,
     now,
+    ...(options.onHot ? { onHot: options.onHot } : {}),
     newRunId: () => `r${now().getTime().toString(36)}${randomBytes(3).toString('hex')}`,
     onError:
       options.onError ??

@@ -51,6 +51,7 @@ export async function openHttpRoutes(
   const names = crmNames.filter((name) => isConfigured(config, name))
   const button = openButton(context, {
     onReady: (group) => void engine.queues.addWriteBack(group).catch(onError),
+    onHot: (keys) => void engine.queues.hurryLookups(keys).catch(onError),
   })
   const views = createTaskViews(db)
   const watch = createTaskWatch(views, onError)

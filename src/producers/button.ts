@@ -31,6 +31,8 @@ export interface ButtonOptions {
   now: () => Date
   newRunId: () => string
   onError: (error: unknown) => void
+  /** Lookups that somebody waits for now stand in the ledger. A hint: whoever hears nothing finds them there. */
+  onHot?: (keys: LookupKey[]) => void
 }
 
 export interface Asked {
@@ -153,6 +155,7 @@ export function createButton(options: ButtonOptions): Button {
       hot: run.trigger === 'button',
     })
     await ledger.begin(begun)
+    if (run.trigger === 'button') options.onHot?.(wanted.map(({ key }) => key))
     // Whatever was answered before this moment found no task waiting.
     const cached = [...(await options.lookups.facts(wanted.map(({ key }) => key))).keys()]
     if (cached.length > 0) await options.advance.waitingFor(cached)

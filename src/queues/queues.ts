@@ -17,6 +17,8 @@ export type Outcome = void | { againInMs: number }
 
 export interface Queues {
   addLookups(lane: Lane, keys: LookupKey[]): Promise<void>
+  /** Puts them into the fast lane, those too that wait in the slow one. What a worker has in hand there is left to it. */
+  hurryLookups(keys: readonly LookupKey[]): Promise<void>
   /** Jobs that stand in Redis for a lane, in whatever state. */
   countLookups(lane: Lane): Promise<number>
   /** Takes the jobs of these lookups out of both lanes; one that a worker has in hand goes when it ends. */
@@ -64,15 +66,35 @@ export function createQueues(
     return { close: (graceMs) => closeWithin(worker, graceMs) }
   }
 
+  async function addLookups(lane: Lane, keys: readonly LookupKey[]): Promise<void> {
+    if (keys.length === 0) return
+    await lookups[lane].addBulk(
+      keys.map((key) => ({
+        name: 'lookup',
+        data: { key },
+        opts: { jobId: lookupJobId(key), ...(lane === 'bulk' ? ownTrace : {}) },
+      })),
+    )
+  }
+
+  /** False while a worker holds the job's lock. */
+  async function isOutOfBulk(key: LookupKey): Promise<boolean> {
+    const job = await lookups.bulk.getJob(lookupJobId(key))
+    if (!job) return true
+    return job.remove().then(
+      () => true,
+      () => false,
+    )
+  }
+
   return {
-    async addLookups(lane, keys) {
-      if (keys.length === 0) return
-      await lookups[lane].addBulk(
-        keys.map((key) => ({
-          name: 'lookup',
-          data: { key },
-          opts: { jobId: lookupJobId(key), ...(lane === 'bulk' ? ownTrace : {}) },
-        })),
+    addLookups,
+
+    async hurryLookups(keys) {
+      const free = await Promise.all(keys.map(isOutOfBulk))
+      await addLookups(
+        'hot',
+        keys.filter((_, index) => free[index]),
       )
     },
 

@@ -50,6 +50,8 @@ export interface ReadyTask {
   patch: Patch
   /** Why no more was found out, where more was wanted. */
   reason: string | null
+  /** Somebody waits for it. */
+  hot?: boolean
 }
 
 export interface TaskResult {
@@ -83,6 +85,7 @@ export interface TaskLedger {
   /** Tasks whose lookup has ended while nobody looked: a process died between the answer and the next step. */
   overlooked(limit: number): Promise<WaitingTask[]>
   move(moves: TaskMove[]): Promise<void>
+  /** What somebody waits for stands first. */
   ready(connector: string, entity: string, limit: number): Promise<ReadyTask[]>
   readyGroups(): Promise<{ connector: string; entity: string }[]>
   finish(results: readonly TaskResult[]): Promise<void>
@@ -205,9 +208,11 @@ export function createTaskLedger(db: Database, options: { now: () => Date }): Ta
         .selectFrom('tasks')
         .innerJoin('runs', 'runs.id', 'tasks.run_id')
         .select(['tasks.id', 'tasks.run_id', 'record_id', 'identity', 'steps', 'patch', 'tasks.reason'])
+        .select((eb) => eb('trigger', '=', 'button').as('hot'))
         .where('tasks.status', '=', 'ready')
         .where('connector', '=', connector)
         .where('entity', '=', entity)
+        .orderBy('hot', 'desc')
         .orderBy('tasks.id')
         .limit(limit)
         .execute()
@@ -219,6 +224,7 @@ export function createTaskLedger(db: Database, options: { now: () => Date }): Ta
         steps: row.steps,
         patch: row.patch ?? {},
         reason: row.reason,
+        hot: Boolean(row.hot),
       }))
     },
 

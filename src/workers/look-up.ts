@@ -65,7 +65,7 @@ export function createLookUp(options: LookUpOptions) {
       try {
         await perform(lookup, lane)
       } catch (error) {
-        const outcome = await carryOn(lookup, error)
+        const outcome = await carryOn(lookup, lane, error)
         if (outcome !== 'ended') return outcome
       }
     }
@@ -106,12 +106,13 @@ export function createLookUp(options: LookUpOptions) {
     if (isSuppressed) throw new FatalError('suppressed', 'suppressed')
   }
 
-  async function carryOn(lookup: LookupRow, error: unknown): Promise<Outcome | 'ended'> {
+  async function carryOn(lookup: LookupRow, lane: Lane, error: unknown): Promise<Outcome | 'ended'> {
     const { key, tries } = lookup
     if (!(error instanceof PaydirtError)) throw error
     if (error instanceof RetriableError && !error.countsAsTry) {
       if (error.code === 'rate_limited') await options.runs.countRequests(lookup.runId, { rateLimited: 1 })
-      return { againInMs: Math.max(50, error.retryAfterMs ?? 1_000) }
+      // The pace itself holds back whoever comes too early: what somebody waits for stands in its line again at once.
+      return { againInMs: Math.max(50, error.retryAfterMs ?? (lane === 'hot' ? 0 : 1_000)) }
     }
     if (error instanceof RetriableError) {
       if (tries + 1 < maxTries) return wait(key, error.retryAfterMs ?? backoffMs(tries), error.message)

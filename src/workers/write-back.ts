@@ -60,7 +60,9 @@ export function createWriteBack(options: WriteBackOptions) {
     if (!connector) return
     for (;;) {
       const found = await tasks.ready(name, entity, options.batchSize)
-      const ready = oncePerRecord(found)
+      const hot = found.filter((task) => task.hot)
+      // A button's record does not wait for what a night has to write.
+      const ready = oncePerRecord(hot.length > 0 ? hot : found)
       if (ready.length === 0) return
       const batch = await writeBatch(connector, entity, ready).catch(delayOrThrow)
       if (isKept(connector)) await fieldWrites.settle(batch.results)
