@@ -32,7 +32,7 @@ local function nextSlot(lane)
   local spacing = pace.intervalMs
   if lane == 'bulk' and hotUntil > now then spacing = spacing / (1 - share) end
   local due = last + spacing
-  local busy = due > now - slack
+  local busy = due > now - slack and spacing == pace.intervalMs
   local at = math.max(due, now - slack, notBefore)
   if lane == 'bulk' and hotClaim > now then at = math.max(at, hotClaim) end
   local places

@@ -53,7 +53,7 @@ export interface TokenGrant {
   atMs: number
   lane: Lane
   epoch: number
-  /** The schedule was the bottleneck: only then does a success say anything about the limit. */
+  /** The schedule was the bottleneck, and not the share that is left to hot work: only then does a success say anything about the limit. */
   busy: boolean
   /** Index of each window that the grant falls in, and which request of that window it is, from 1. */
   places: readonly WindowPlace[]
@@ -141,7 +141,8 @@ function nextSlot(meter: Meter, pace: Pace, nowMs: number, lane: Lane, terms: To
   const hotPresent = meter.hotUntilMs > nowMs
   const spacing = lane === 'bulk' && hotPresent ? pace.intervalMs / (1 - terms.hotShare) : pace.intervalMs
   const due = meter.lastAtMs + spacing
-  const busy = due > nowMs - terms.slackMs
+  // What is spaced wider than the pace tells nothing of it: a pace that climbed on that would get the hot ones refused.
+  const busy = due > nowMs - terms.slackMs && spacing === pace.intervalMs
   const notBeforeMs = pace.notBeforeMs - Math.max(0, pace.setAtMs - nowMs)
   let atMs = Math.max(due, nowMs - terms.slackMs, notBeforeMs)
   if (lane === 'bulk' && meter.hotClaimUntilMs > nowMs) atMs = Math.max(atMs, meter.hotClaimUntilMs)
