@@ -28,6 +28,7 @@ const network = 'eip155:8453'
 const order = readOrder<StubOrder>()
 const limiter = createRateLimiter()
 const stats: StubStats = { requests: 0, challenged: 0, answered: 0, refused: 0 }
+const refusals = new Map<string, number>()
 const arrivals = new Map<string, { askedAtMs: number; answeredAtMs: number }>()
 
 const server = createServer((request, response) => {
@@ -41,7 +42,10 @@ server.listen(0, '127.0.0.1', () => {
     url,
     stats: () => stats,
     /** When a profile was asked for and answered, by the machine's clock. */
-    times: (profile: string) => arrivals.get(profile),
+    times: (profile: string) => {
+      const times = arrivals.get(profile)
+      return times && { ...times, refused: refusals.get(profile) ?? 0 }
+    },
   })
 })
 
@@ -55,12 +59,14 @@ function answer(request: IncomingMessage, body: string, response: ServerResponse
   stats.requests += 1
   if (order.limit && !limiter.admit(order.limit, performance.now())) {
     stats.refused += 1
+    const refused = profileOf(body)
+    refusals.set(refused, (refusals.get(refused) ?? 0) + 1)
     response.writeHead(429, { 'content-type': 'application/json' }).end('{"error":"Rate limit exceeded"}')
     return
   }
   const proof = request.headers['payment-signature'] ?? request.headers['x-payment']
   if (proof === undefined && request.headers['x-api-key'] === undefined) return challenge(request, response)
-  const profile = String((JSON.parse(body) as Record<string, unknown>)['profnet_url'])
+  const profile = profileOf(body)
   const askedAtMs = Date.now()
   setTimeout(() => {
     stats.answered += 1
@@ -71,6 +77,10 @@ function answer(request: IncomingMessage, body: string, response: ServerResponse
       .writeHead(200, { 'content-type': 'application/json', ...(proof === undefined ? {} : receipt()) })
       .end(data)
   }, order.latencyMs ?? 0)
+}
+
+function profileOf(body: string): string {
+  return String((JSON.parse(body) as Record<string, unknown>)['profnet_url'])
 }
 
 function challenge(request: IncomingMessage, response: ServerResponse): void {
