@@ -89,21 +89,30 @@ export function deskConfig(env: Environment, file: z.output<typeof deskSchema> =
 }
 
 /**
- * Who gets in, where the server listens on this host. Throws ConfigError when the desk would stand open to others than
- * those who sit at this machine.
+ * Who gets in, where the server listens on this host and the outside calls it by that address. Throws ConfigError when
+ * the desk would stand open to others than those who sit at this machine. Where nobody signs in and something says that a
+ * proxy on this machine makes it public, the desk is closed: the routes beside it have doors of their own and go on.
  */
-export function deskAccess({ users, proxy, hosts }: DeskConfig, host: string): DeskAccess {
-  const isLoopback =
-    host === 'localhost' || addressMatcher(['127.0.0.0/8', '::1'])(host.replace(/^\[|\]$/g, ''))
+export function deskAccess(
+  { users, proxy, hosts }: DeskConfig,
+  host: string,
+  publicUrl?: string,
+): DeskAccess {
+  const isLocal = isLoopback(host)
   const signsIn = users.length > 0 || proxy?.userHeader !== undefined
-  if (!isLoopback && !signsIn) {
+  if (!isLocal && !signsIn) {
     throw new ConfigError(
       'desk_unprotected',
       `PAYDIRT_HOST is ${host}, and nobody would have to sign in to the desk: set PAYDIRT_ADMIN_PASSWORD_HASH (\`paydirt password\` makes one), or listen on 127.0.0.1`,
     )
   }
+  // From such a proxy everybody comes from this machine, often under the name 127.0.0.1 and without a header of its own.
+  const isPublished =
+    (publicUrl !== undefined && !isLoopback(new URL(publicUrl).hostname)) ||
+    proxy !== undefined ||
+    (hosts ?? []).some((name) => !isLoopback(name))
   return {
-    isOpen: !signsIn,
+    mode: signsIn ? 'sign_in' : isPublished ? 'closed' : 'open',
     users,
     proxy: proxy && {
       isTrusted: addressMatcher(proxy.addresses),
@@ -111,6 +120,10 @@ export function deskAccess({ users, proxy, hosts }: DeskConfig, host: string): D
       roles: proxy.roles ?? {},
       defaultRole: proxy.defaultRole,
     },
-    hosts: hosts ?? (isLoopback ? loopbackHosts : []),
+    hosts: hosts ?? (isLocal ? loopbackHosts : []),
   }
+}
+
+function isLoopback(host: string): boolean {
+  return host === 'localhost' || addressMatcher(['127.0.0.0/8', '::1'])(host.replace(/^\[|\]$/g, ''))
 }

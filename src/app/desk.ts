@@ -22,6 +22,8 @@ import { setSpending } from './spend-order.ts'
 export interface Desk {
   /** To be mounted at the root. */
   app: Hono<DeskEnv>
+  /** Nobody gets in, since nobody would have to sign in where others can reach it. */
+  isClosed: boolean
   close(): Promise<void>
 }
 
@@ -38,7 +40,7 @@ export interface DeskOverrides {
 export async function openDesk(context: Context, { signal, onDenied }: DeskOverrides): Promise<Desk> {
   const { config, database, log, now, spendSwitch } = context
   const { db } = database
-  const access = deskAccess(config.desk, config.host)
+  const access = deskAccess(config.desk, config.host, config.http.publicUrl)
   const engine = await context.openEngine()
   const board = createQueueBoard(engine.redis.redis, {
     prefix: config.redisPrefix,
@@ -60,7 +62,7 @@ export async function openDesk(context: Context, { signal, onDenied }: DeskOverr
     onError: (error) => log.warn({ problem: describeError(error) }, 'the desk met an error'),
     onDenied,
   })
-  return { app, close: () => board.close() }
+  return { app, isClosed: access.mode === 'closed', close: () => board.close() }
 }
 
 const walletFreshMs = 20_000

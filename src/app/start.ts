@@ -100,5 +100,5 @@ async function startScheduler(
 async function startWeb(context: Context, parts: string[], stops: (() => Promise<unknown>)[]): Promise<void> {
   const web = await startWebServer(context)
   stops.push(() => web.stop(5_000))
-  parts.push(`web: ${web.url} (/openapi.json, /readyz)`)
+  parts.push(`web: ${web.url} (/openapi.json, /readyz)`, ...web.notes)
 }

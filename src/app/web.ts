@@ -16,6 +16,8 @@ import { version } from './version.ts'
 
 export interface Web {
   url: string
+  /** What of it is not served, and what to do about it. */
+  notes: string[]
   /** Ends what waits with the state of now, then what is under way, up to `graceMs`. */
   stop(graceMs: number): Promise<void>
 }
@@ -66,6 +68,11 @@ export async function startWebServer(context: Context): Promise<Web> {
     const server = await startHttpServer(app, { host: config.host, port: config.port })
     return {
       url: server.url,
+      notes: desk.isClosed
+        ? [
+            'desk: closed, since it can be reached from outside and nobody would have to sign in (PAYDIRT_ADMIN_PASSWORD_HASH; `paydirt password`)',
+          ]
+        : [],
       async stop(graceMs) {
         stopping.abort()
         await server.stop(graceMs)

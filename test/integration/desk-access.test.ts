@@ -338,8 +338,31 @@ describe('the name under which the desk is called', () => {
   test('of an open desk does not let a proxy make it public', async () => {
     const desk = await openBareDesk({ open: true })
     try {
-      const answer = await desk.browser().ask('/', { headers: { 'x-forwarded-for': '203.0.113.1' } })
-      expect(answer.status).toBe(403)
+      for (const header of ['x-forwarded-for', 'x-real-ip', 'forwarded', 'via', 'x-forwarded-proto']) {
+        const answer = await desk.browser().ask('/', { headers: { [header]: '203.0.113.1' } })
+        expect([header, answer.status]).toEqual([header, 403])
+      }
+    } finally {
+      await desk.close()
+    }
+  })
+
+  test.each([
+    ['an address of the outside', { publicUrl: 'https://paydirt.example' }],
+    ['a proxy', { config: { proxy: { addresses: ['10.1.0.0/16'] } } }],
+    ['another name', { config: { hosts: ['desk.example'] } }],
+  ])('of a desk without users closes it to everybody where the config speaks of %s', async (_, options) => {
+    const desk = await openBareDesk({ open: true, ...options })
+    try {
+      // As nginx hands it on by itself: the name of its upstream, and no header that tells of it.
+      const visitor = desk.browser({ origin: 'http://127.0.0.1:8080' })
+      for (const path of ['/', '/sign-in', '/runs', '/queues', '/desk/events']) {
+        const answer = await visitor.ask(path)
+        expect([path, answer.status]).toEqual([path, 403])
+        expect(await answer.text()).toContain('PAYDIRT_ADMIN_PASSWORD_HASH')
+      }
+      expect((await visitor.ask('/spending/stop', { form: {} })).status).toBe(403)
+      expect(desk.asked).toEqual([])
     } finally {
       await desk.close()
     }
@@ -410,7 +433,7 @@ describe('where the desk may listen', () => {
   test('is everywhere once somebody must sign in, and on the loopback before', async () => {
     const open = deskConfig({})
     for (const host of ['127.0.0.1', 'localhost', '::1', '127.3.2.1'])
-      expect([host, deskAccess(open, host).isOpen]).toEqual([host, true])
+      expect([host, deskAccess(open, host).mode]).toEqual([host, 'open'])
     for (const host of ['0.0.0.0', '::', '192.168.1.4', 'desk.example'])
       expect(() => deskAccess(open, host)).toThrow(
         `PAYDIRT_HOST is ${host}, and nobody would have to sign in`,
@@ -418,10 +441,20 @@ describe('where the desk may listen', () => {
     const [ada] = (await users()).slice(-1)
     const closed = deskConfig({ PAYDIRT_ADMIN_PASSWORD_HASH: ada?.passwordHash })
     expect(deskAccess(closed, '0.0.0.0')).toMatchObject({
-      isOpen: false,
+      mode: 'sign_in',
       hosts: [],
       users: [{ name: 'admin', role: 'admin' }],
     })
+  })
+
+  test('and an address of the outside closes it until then, unless it is one of this machine', async () => {
+    const open = deskConfig({})
+    expect(deskAccess(open, '127.0.0.1', 'https://paydirt.example').mode).toBe('closed')
+    for (const url of ['http://localhost:8080', 'http://127.0.0.1:8080', 'http://[::1]:8080'])
+      expect([url, deskAccess(open, '127.0.0.1', url).mode]).toEqual([url, 'open'])
+    expect(deskAccess({ ...open, users: await users() }, '127.0.0.1', 'https://paydirt.example').mode).toBe(
+      'sign_in',
+    )
   })
 
   test('is refused with a hash that is none', () => {

@@ -37,7 +37,13 @@ export interface Ask {
 
 /** The desk on an empty ledger, without a network: requests go to its app, and its ports tell what was asked of them. */
 export async function openBareDesk(
-  options: { config?: Partial<DeskConfig>; host?: string; env?: Environment; open?: boolean } = {},
+  options: {
+    config?: Partial<DeskConfig>
+    host?: string
+    publicUrl?: string
+    env?: Environment
+    open?: boolean
+  } = {},
 ) {
   const stores = await freshStores()
   await layLedger(join(stores.dataDir, 'data'))
@@ -53,7 +59,7 @@ export async function openBareDesk(
     ...(options.open ? {} : { users: await users() }),
     ...options.config,
   }
-  const access = deskAccess(config, options.host ?? '127.0.0.1')
+  const access = deskAccess(config, options.host ?? '127.0.0.1', options.publicUrl)
   const spendSwitch = createSpendSwitch(db, { now })
   const stopping = new AbortController()
   const asked: string[] = []

@@ -49,6 +49,12 @@ async function refusedToday(): Promise<Record<string, number>> {
   return Object.fromEntries(rows.map(({ reason, count }) => [reason, count]))
 }
 
+test('the desk is closed where a public address is set and nobody would have to sign in', async () => {
+  const answer = await fetch(house.url, { headers: { accept: 'text/html' } })
+  expect(answer.status).toBe(403)
+  expect(await answer.text()).toContain('PAYDIRT_ADMIN_PASSWORD_HASH')
+})
+
 describe('a card in HubSpot', () => {
   // HubSpot's proxy adds who pressed it, with an address in it.
   const path = '/hooks/hubspot/card?userId=7&portalId=62515&userEmail=ops%2Bx%40example.com&appId=1'

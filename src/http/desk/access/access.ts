@@ -3,8 +3,11 @@ import type { DeskRole } from '../../../store/sessions.ts'
 
 /** Who may use the desk, as config and environment say. */
 export interface DeskAccess {
-  /** Nobody is set up and the server listens on the loopback: whoever sits at this machine is admin. */
-  isOpen: boolean
+  /**
+   * `open`: nobody is set up and the server listens on the loopback: whoever sits at this machine is admin. `closed`: nobody
+   * is set up, and others than those can reach it: nobody gets in.
+   */
+  mode: 'open' | 'closed' | 'sign_in'
   users: { name: string; passwordHash: string; role: DeskRole }[]
   proxy: TrustedProxy | undefined
   /** Names (without port) under which the desk answers. Empty: under any, since every visitor must sign in. */

@@ -43,6 +43,16 @@ const contentPolicy = [
   "base-uri 'none'",
 ].join('; ')
 
+/** What proxies add, each some of it. */
+const forwardingHeaders = [
+  'forwarded',
+  'via',
+  'x-forwarded-for',
+  'x-forwarded-host',
+  'x-forwarded-proto',
+  'x-real-ip',
+]
+
 /**
  * Everything in front of the desk's pages, in this order: the name under which it was called (a page elsewhere may have
  * bound its own name to this address), where a change came from, who it is, and whether the form was ours.
@@ -54,14 +64,20 @@ export function deskGate({ access, sessions, onDenied }: GateOptions): Middlewar
       onDenied?.(kind)
       return context.text(text, 403)
     }
+    if (access.mode === 'closed') {
+      return deny(
+        'unprotected',
+        'The desk is closed: nobody would have to sign in, and it can be reached from outside. Set PAYDIRT_ADMIN_PASSWORD_HASH (`npx paydirt password` makes one) and start again.',
+      )
+    }
     const host = (context.req.header('host') ?? new URL(context.req.url).host).toLowerCase()
     const hostName = host.replace(/:\d+$/, '')
     if (access.hosts.length > 0 && !access.hosts.includes(hostName))
       return deny('host', 'The desk does not answer under this name.')
     const address = context.env?.incoming?.socket?.remoteAddress
     const fromProxy = access.proxy?.isTrusted(address) ?? false
-    const isForwarded = context.req.header('x-forwarded-for') ?? context.req.header('forwarded')
-    if (access.isOpen && isForwarded !== undefined) {
+    const isForwarded = forwardingHeaders.some((name) => context.req.header(name) !== undefined)
+    if (access.mode === 'open' && isForwarded) {
       return deny(
         'open_behind_proxy',
         'A proxy stands before this desk, and nobody signs in: set a password.',
@@ -93,7 +109,7 @@ export function deskGate({ access, sessions, onDenied }: GateOptions): Middlewar
     token: string | undefined,
     fromProxy: boolean,
   ): Promise<Pick<Visitor, 'user' | 'role' | 'hasSession'>> {
-    if (access.isOpen) return { user: 'local', role: 'admin', hasSession: false }
+    if (access.mode === 'open') return { user: 'local', role: 'admin', hasSession: false }
     const { proxy } = access
     const named =
       fromProxy && proxy?.userHeader !== undefined ? context.req.header(proxy.userHeader) : undefined
