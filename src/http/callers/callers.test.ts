@@ -169,7 +169,14 @@ describe('a call with a token of the org', () => {
   const { publicKey, privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
   const other = generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey
   const issuer = 'https://example.my.salesforce.com'
-  const base = { iss: issuer, aud: 'paydirt', exp: nowMs / 1000 + 120, jti: 'one' }
+  const digest = (body: string) => createHash('sha256').update(body).digest('hex')
+  const base = {
+    iss: issuer,
+    aud: 'paydirt',
+    exp: nowMs / 1000 + 120,
+    jti: 'one',
+    body_sha256: digest('{}'),
+  }
   const part = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url')
 
   function token(claims: object, options: { key?: typeof privateKey; alg?: string } = {}): string {
@@ -203,12 +210,25 @@ describe('a call with a token of the org', () => {
     [{ exp: nowMs / 1000 + 400 }, 'salesforce_too_long'],
     [{ iat: nowMs / 1000 + 60 }, 'salesforce_future'],
     [{ exp: '2099' }, 'salesforce_wrong_signature'],
+    [{ jti: undefined }, 'salesforce_wrong_signature'],
+    [{ jti: '' }, 'salesforce_wrong_signature'],
+    [{ body_sha256: undefined }, 'salesforce_wrong_signature'],
   ])('%j: %s', async (claims, code) => {
     expect(await open(token(claims))).toBe(code)
   })
 
-  test('is for its own body, where it says which', async () => {
-    const claims = { body_sha256: createHash('sha256').update('{"a":1}').digest('hex') }
+  test('written in another way is the same token, or none', async () => {
+    for (const jti of ['one', undefined]) {
+      const replays = memoryReplays()
+      const own = token({ jti })
+      await open(own, { replays })
+      for (const text of [`${own}=`, `${own}==`, `${own}!!`, `${own} `, own.replace(/\.([^.]*)$/, '.=$1')])
+        expect([text.slice(-4), await open(text, { replays })]).not.toContain('let in')
+    }
+  })
+
+  test('is for its own body', async () => {
+    const claims = { body_sha256: digest('{"a":1}') }
     expect(await open(token(claims), { body: '{"a":1}' })).toBe('let in')
     expect(await open(token(claims), { body: '{"a":2}' })).toBe('salesforce_wrong_signature')
   })

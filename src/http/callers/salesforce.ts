@@ -21,9 +21,10 @@ const claimsSchema = z.object({
   exp: z.number(),
   iat: z.number().optional(),
   nbf: z.number().optional(),
-  jti: z.string().optional(),
-  /** Hex. Our package puts it in, and so its token is good for one body alone. */
-  body_sha256: z.string().optional(),
+  /** Under this the token is remembered: the same token can be written in many ways, its `jti` cannot. */
+  jti: z.string().min(1).max(200),
+  /** Hex. A token is good for one body alone. */
+  body_sha256: z.string(),
 })
 
 /** Lets in what a Salesforce org has signed: a JWT of its own certificate, or an HMAC with time and nonce. */
@@ -37,7 +38,10 @@ export function salesforceDoor(options: SalesforceDoorOptions): Door {
     const nowMs = options.now().getTime()
     const { claims, isGenuine } = readToken(token, jwt.key)
     if (!isGenuine || !claims)
-      throw refuse('salesforce_wrong_signature', 'the token is not signed by the org’s certificate (RS256)')
+      throw refuse(
+        'salesforce_wrong_signature',
+        'the token is not signed by the org’s certificate (RS256), or lacks iss, aud, exp, jti or body_sha256',
+      )
     if (claims.iss !== jwt.issuer) throw refuse('salesforce_wrong_issuer', 'the token’s iss is another')
     if (![claims.aud].flat().includes(jwt.audience))
       throw refuse('salesforce_wrong_audience', 'the token’s aud is another')
@@ -49,10 +53,9 @@ export function salesforceDoor(options: SalesforceDoorOptions): Door {
     const from = Math.max(claims.nbf ?? 0, claims.iat ?? 0) * 1000
     if (from > nowMs + skewMs) throw refuse('salesforce_future', 'the token is from the future')
     const bodyDigest = createHash('sha256').update(body).digest('hex')
-    if (claims.body_sha256 !== undefined && !equal(claims.body_sha256.toLowerCase(), bodyDigest))
+    if (!equal(claims.body_sha256.toLowerCase(), bodyDigest))
       throw refuse('salesforce_wrong_signature', 'the token was signed for another body')
-    const once = claims.jti === undefined ? token : `${claims.iss}|${claims.jti}`
-    return onlyOnce(`jwt|${once}`, new Date(expMs + skewMs))
+    return onlyOnce(`jwt|${claims.iss}|${claims.jti}`, new Date(expMs + skewMs))
   }
 
   async function byHmac(request: DoorRequest): Promise<Caller> {
@@ -108,6 +111,8 @@ function readToken(token: string, key: KeyObject) {
     rest.length === 0 &&
     // The key decides the algorithm, never the token.
     header.data?.alg === 'RS256' &&
+    // `from` passes over whatever is no base64url.
+    /^[\w-]+$/.test(signature) &&
     verify('RSA-SHA256', Buffer.from(`${head}.${body}`), key, Buffer.from(signature, 'base64url'))
   return { claims: claims.data, isGenuine }
 }
