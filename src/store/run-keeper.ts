@@ -58,12 +58,18 @@ export async function keepRuns(db: Database, now: Date): Promise<RunMove[]> {
  * another run waits for too goes on under that one.
  */
 async function parkStopped(db: Database, now: Date): Promise<void> {
+  // Every two seconds, and hardly ever anything to do: without a stopped run the lookups of a night are not gone through.
+  const { rows } = await sql`select from runs where state = 'stopped' and connector <> 'csv' limit 1`.execute(
+    db,
+  )
+  if (rows.length === 0) return
   await sql`
     with shared as (
       select lookups.key, min(others.id) as run_id
       from lookups
       join runs on runs.id = lookups.run_id and runs.state = 'stopped' and runs.connector <> 'csv'
-      join tasks on tasks.waiting_for = lookups.key and tasks.status in ('looking_up', 'parked')
+      join lookups as asked on asked.key = lookups.key or asked.bundle_key = lookups.key
+      join tasks on tasks.waiting_for = asked.key and tasks.status in ('looking_up', 'parked')
       join runs as others on others.id = tasks.run_id and others.state in ('scanning', 'working')
       where lookups.state = 'waiting'
       group by lookups.key
@@ -78,7 +84,9 @@ async function parkStopped(db: Database, now: Date): Promise<void> {
       returning key
     )
     update tasks set status = 'parked', reason = 'its run is stopped', updated_at = ${now}
-    from parked where waiting_for = key and status = 'looking_up'`.execute(db)
+    from parked, lookups as asked
+    where (asked.key = parked.key or asked.bundle_key = parked.key) and waiting_for = asked.key
+      and status = 'looking_up'`.execute(db)
 }
 
 /** What was parked because its run was stopped, and the run is not any more. The tasks are open again in the same moment. */
@@ -91,5 +99,8 @@ export async function unparkStarted(db: Database, now: Date): Promise<void> {
       returning key
     )
     update tasks set status = 'looking_up', reason = null, updated_at = ${now}
-    from resumed where waiting_for = key and status = 'parked'`.execute(db)
+    from resumed, lookups as asked
+    where (asked.key = resumed.key or asked.bundle_key = resumed.key) and waiting_for = asked.key and status = 'parked'`.execute(
+    db,
+  )
 }
