@@ -14,6 +14,7 @@ import {
   type RecordRef,
 } from '../../crm/hubspot/src/app/cards/paydirt-client.ts'
 import { taskStatuses } from '../../src/domain/words.ts'
+import { hookAnswerSchema } from '../../src/http/routes/hook-answer.ts'
 
 const app = join(import.meta.dirname, '../../crm/hubspot/src/app')
 // The project's own compiler settings know no JSX; vitest does.
@@ -61,6 +62,8 @@ const result = {
 }
 const pending = { ...result, status: 'looking_up', fields: [], costUsd: '0.000000', done: false }
 const never = { ...result, taskId: null, status: null, done: true, last: null }
+/** What the server answers where there is no task: as its schema lets it through, and with nothing else. */
+const withLast = (last: object) => hookAnswerSchema.parse({ ...never, last })
 const variables = { PAYDIRT_URL: 'https://paydirt.test/', PAYDIRT_RECIPES: 'profile, contact' }
 
 function showCard(context: object = { crm: { objectId: 51, objectTypeId: '0-2' }, variables }) {
@@ -90,7 +93,7 @@ describe('the card', () => {
   })
 
   test('shows the last result of the record', async () => {
-    answers = [[200, { ...never, last: result }]]
+    answers = [[200, withLast(result)]]
     const card = showCard()
     await card.settled()
     expect(asked).toEqual([
@@ -102,6 +105,16 @@ describe('the card', () => {
     expect(card.renderer.find(StatusTag).text).toBe('Fields filled')
     expect(card.shown()).toContain('Software')
     expect(card.shown()).toContain('USD 0.01')
+  })
+
+  test('says why the last result is none', async () => {
+    answers = [
+      [200, withLast({ ...result, status: 'rejected', reason: 'nobody is known there', fields: [] })],
+    ]
+    const card = showCard()
+    await card.settled()
+    expect(card.renderer.find(StatusTag).text).toBe('Not possible')
+    expect(card.shown()).toContain('nobody is known there')
   })
 
   test('asks after a task that takes longer, ever less often, until it is done', async () => {
@@ -289,7 +302,7 @@ describe('the window in Salesforce', () => {
     load<{
       statusLabels: Record<string, string>
       readAnswer: (document: unknown) => Answer
-      readLast: (document: unknown) => unknown
+      readLast: (document: unknown) => Answer
       rowsOf: (answer: Answer) => { label: string; value: string }[]
       problemText: (error: unknown) => string
       follow: (options: object) => Promise<Answer>
@@ -306,6 +319,14 @@ describe('the window in Salesforce', () => {
       'Cost: USD 0.01',
       `When: ${new Date(result.enrichedAt).toLocaleString()}`,
     ])
+  })
+
+  test('lists the last result of the record, as the server tells it', async () => {
+    const { readLast, rowsOf } = await enrichment()
+    const rows = (last: object) =>
+      rowsOf(readLast(withLast(last))).map(({ label, value }) => `${label}: ${value}`)
+    expect(rows(result)).toContain('Industry: Software')
+    expect(rows({ ...result, status: 'skipped', reason: 'suppressed' })).toContain('Reason: suppressed')
   })
 
   test('asks after a task until it is done or nobody looks any more', async () => {

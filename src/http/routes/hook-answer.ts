@@ -22,8 +22,9 @@ export const hookAnswerSchema = z.object({
   last: z
     .object({
       status: statusSchema,
+      reason: z.string().nullable(),
       enrichedAt: z.iso.datetime(),
-      fields: z.array(z.string()).describe('Names of the fields that were written'),
+      fields: z.array(fieldSchema).describe('What was written'),
       costUsd: z.string(),
     })
     .nullable()
@@ -92,8 +93,9 @@ function hookAnswer({ ids }: Enrichment, view: TaskView | undefined, last: TaskV
     last: last
       ? {
           status: last.status,
+          reason: last.reason,
           enrichedAt: last.updatedAt.toISOString(),
-          fields: writtenFields(last).map(({ name }) => name),
+          fields: writtenFields(last),
           costUsd: formatUsd(last.costAtomic),
         }
       : null,
