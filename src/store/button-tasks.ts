@@ -13,6 +13,7 @@ export interface Press {
   entity: string
   recipe: string
   trigger: string
+  /** Who asks. A `token` in it may look at what it was given, whoever had asked for that before. */
   source: Record<string, unknown>
   /** Each once. */
   ids: readonly string[]
@@ -79,6 +80,13 @@ export function createButtonLedger(db: Database, { now }: { now: () => Date }): 
     }))
   }
 
+  async function rememberAsker(token: string, runIds: readonly string[]): Promise<void> {
+    await sql`
+      update runs set source = jsonb_set(source, '{askers}', coalesce(source -> 'askers', '[]') || to_jsonb(${token}::text))
+      where id = any(${[...runIds]}) and source ->> 'token' is distinct from ${token}
+        and not coalesce(source -> 'askers', '[]') @> to_jsonb(${token}::text)`.execute(db)
+  }
+
   return {
     async press(press, windowMs) {
       const at = now()
@@ -114,11 +122,14 @@ export function createButtonLedger(db: Database, { now }: { now: () => Date }): 
       const byId = new Map<string, PressedTask>(
         made.map((task) => [task.recordId, { ...task, runId, isNew: true }]),
       )
-      for (const task of await claimedBefore(
+      const before = await claimedBefore(
         press,
         ids.filter((id) => !byId.has(id)),
-      ))
-        byId.set(task.recordId, task)
+      )
+      const { token } = press.source
+      if (typeof token === 'string' && before.length > 0)
+        await rememberAsker(token, [...new Set(before.map((task) => task.runId))])
+      for (const task of before) byId.set(task.recordId, task)
       return ids.flatMap((id) => byId.get(id) ?? [])
     },
 

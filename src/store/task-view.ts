@@ -14,8 +14,8 @@ export interface TaskView {
   recordId: string
   recipe: string
   trigger: string
-  /** The API token for which its run was made. */
-  token: string | null
+  /** The API tokens for which its run was made, or that asked for some of its records later. */
+  tokens: string[]
   status: TaskStatus
   reason: string | null
   /** What was written; what else was found is the ledger's. */
@@ -28,6 +28,10 @@ export interface TaskView {
 
 /** One credit is 0.01 USD, as the service's price list says (service.md, 8). */
 const creditsPerUsd = 100n
+
+/** Of a row of `runs`. */
+const tokensOf = sql`array_remove(array_append(
+  array(select jsonb_array_elements_text(coalesce(source -> 'askers', '[]'))), source ->> 'token'), null)`
 
 export interface TaskViews {
   get(ids: readonly bigint[]): Promise<TaskView[]>
@@ -47,7 +51,7 @@ export function createTaskViews(db: Database): TaskViews {
     // A lookup that several tasks of a run waited for was paid for the first of them.
     const { rows } = await sql<Row>`
       select tasks.id, tasks.run_id as "runId", connector, object, entity, record_id as "recordId", recipe, trigger,
-        source ->> 'token' as token, tasks.status, tasks.reason, patch, updated_at as "updatedAt",
+        ${tokensOf} as tokens, tasks.status, tasks.reason, patch, updated_at as "updatedAt",
         coalesce(cost.paid, 0)::bigint as "paidAtomic", coalesce(cost.credit, 0)::bigint as "creditAtomic"
       from tasks join runs on runs.id = tasks.run_id
       left join lateral (

@@ -59,6 +59,26 @@ describe('a token', () => {
     expect((await enrich(admin, [id])).status).toBe(202)
   })
 
+  test('sees what it asked for although another caller had asked for it a moment before', async () => {
+    const [first, second, third] = [await house.token(), await house.token(), await house.token()]
+    const id = aCompany()
+    const before = await enrich(first, [id], '?wait=13')
+    // Each time it is pressed.
+    for (const token of [second, second]) {
+      const { status, body } = await call<Enriched & { statusUrl: string }>(`${house.url}/v1/enrich`, {
+        token,
+        body: { connector: 'hubspot', object: 'company', ids: [id] },
+      })
+      expect({ status, runId: body.runId }).toEqual({ status: 202, runId: before.body.runId })
+      for (const path of [body.statusUrl, `/v1/tasks/${body.tasks[0]?.id}`]) {
+        const statuses = []
+        for (const who of [first, second, third])
+          statuses.push((await call(`${house.url}${path}`, { token: who })).status)
+        expect([path, statuses]).toEqual([path, [200, 200, 404]])
+      }
+    }
+  })
+
   test('is let in no more once it is revoked', async () => {
     const token = await house.token()
     const [{ id } = { id: '' }] = await house.context.database.db

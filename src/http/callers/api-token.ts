@@ -38,11 +38,11 @@ export function digestOf(token: string): string {
   return createHash('sha256').update(token).digest('hex')
 }
 
-/** A token that may only ask sees what was asked with it, and nothing else. */
-export function assertMaySee(caller: Caller, made: { token: string | null }): void {
+/** A token that may only ask sees what was asked with it, by it first or later, and nothing else. */
+export function assertMaySee(caller: Caller, made: { tokens: readonly string[] }): void {
   if (caller.kind !== 'token') return
   const { scopes, id } = caller.token
-  if (scopes.includes('read') || scopes.includes('admin') || made.token === id) return
+  if (scopes.includes('read') || scopes.includes('admin') || made.tokens.includes(id)) return
   throw new Problem(404, 'not_found', 'there is nothing of this name')
 }
 

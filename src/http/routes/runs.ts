@@ -54,8 +54,9 @@ export function runRoutes(reader: RunReader, streams: EventStreams, door: Door):
   async function runOf({ params: { id }, caller }: RunCall): Promise<Run> {
     const run = await reader.runs.get(id)
     if (!run || run.state === 'planned') throw new Problem(404, 'not_found', 'there is no run of this name')
-    const { token } = run.source
-    assertMaySee(caller, { token: typeof token === 'string' ? token : null })
+    const { token, askers } = run.source
+    const tokens = [token, ...(Array.isArray(askers) ? askers : [])]
+    assertMaySee(caller, { tokens: tokens.filter((id) => typeof id === 'string') })
     return run
   }
 
