@@ -1,0 +1,202 @@
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { resolveConfig, type Config } from '../../src/app/config.ts'
+import { openConnector } from '../../src/app/connectors.ts'
+import { createContext, type Context } from '../../src/app/context.ts'
+import { readEnvironment } from '../../src/app/environment.ts'
+import { makeReady, openRun } from '../../src/app/sync.ts'
+import { scan } from '../../src/producers/scan.ts'
+import { startHubspotStandIn } from '../../src/sandbox/hubspot/index.ts'
+import { startSandbox, type Sandbox } from '../../src/sandbox/sandbox.ts'
+import { createAdvance } from '../../src/workers/advance.ts'
+import { missingServers, startPostgres, startRedis, type Server } from '../faults/servers.ts'
+import { startPaydirt, type Running, type Settings } from '../support/cli.ts'
+import { freshStores } from '../support/stores.ts'
+
+const missing = missingServers()
+if (missing !== undefined) process.stderr.write(`workers-killed: left out, ${missing}\n`)
+
+const latencyMs = 1_500
+const concurrency = 4
+// Lock 15 s, looked at every 5 s (docs/decisions/queue.md), and then the lookup itself.
+const movedWithinMs = 20_000
+
+// `paydirt start --role worker`, several of them, on a Redis and a Postgres of their own.
+describe.skipIf(missing !== undefined)('worker processes on one run', () => {
+  let servers: { redis: Server; postgres: Server }
+  let sandbox: Sandbox
+
+  beforeAll(async () => {
+    servers = { redis: await startRedis(), postgres: await startPostgres() }
+    sandbox = await startSandbox({
+      faults: { paymentIdentifier: true, latency: { minMs: latencyMs, maxMs: latencyMs } },
+    })
+  })
+  afterAll(async () => {
+    await sandbox.stop()
+    await servers.redis.stop()
+    await servers.postgres.stop()
+  })
+
+  test("a killed worker's jobs are another's within 20 s, and nothing is paid for twice", async () => {
+    const stage = await setStage(24)
+    const doomed = stage.start()
+    const inHand = await stage.untilSent(concurrency)
+    stage.start()
+    doomed.kill('SIGKILL')
+    const killedMs = performance.now()
+    await doomed.ended
+    await stage.untilAnswered(inHand)
+    expect(performance.now() - killedMs).toBeLessThan(movedWithinMs + latencyMs + 2_000)
+    await stage.expectAllWrittenOnce()
+  })
+
+  test('a worker that is told to stop ends what it has in hand, and leaves the rest to the others', async () => {
+    const stage = await setStage(24)
+    const leaving = stage.start()
+    const inHand = await stage.untilSent(concurrency)
+    leaving.kill('SIGTERM')
+    const toldMs = performance.now()
+    const { status, stderr } = await leaving.ended
+    expect(stderr).toContain('stopping')
+    expect(status).toBe(0)
+    expect(performance.now() - toldMs).toBeLessThan(15_000)
+    expect(await stage.openCharges()).toEqual([])
+    await stage.untilAnswered(inHand)
+    stage.start()
+    await stage.expectAllWrittenOnce()
+  })
+
+  test('two are faster than one where one alone cannot reach the limit of the service', async () => {
+    const stage = await setStage(80)
+    stage.start()
+    await stage.untilSent(1)
+    const alone = await stage.servedIn(6_000)
+    stage.start()
+    await stage.untilStarted()
+    const both = await stage.servedIn(6_000)
+    expect(both).toBeGreaterThan(1.4 * alone)
+    await stage.expectAllWrittenOnce()
+  })
+
+  async function setStage(companies: number) {
+    const stores = await freshStores({ DATABASE_URL: servers.postgres.url, REDIS_URL: servers.redis.url })
+    const hubspot = await startHubspotStandIn({
+      companies: 0,
+      contacts: 0,
+      limits: { searchPerSecond: 1_000, perTenSeconds: 10_000 },
+    })
+    for (let index = 0; index < companies; index += 1) {
+      const profile = `https://www.profnet.example/company/worked-${stores.redisPrefix}-${index}`
+      hubspot.store.add('companies', { properties: { name: `C ${index}`, profnet_url: profile } })
+    }
+    const walletKey = generatePrivateKey()
+    const wallet = privateKeyToAccount(walletKey).address
+    await sandbox.fund(wallet, 10_000_000n)
+    const file = { pacing: { startPerSecond: 200, concurrency } }
+    await writeFile(join(stores.dataDir, 'paydirt.config.mjs'), `export default ${JSON.stringify(file)}\n`)
+    const crm = { HUBSPOT_BASE_URL: hubspot.baseUrl, HUBSPOT_ACCESS_TOKEN: hubspot.token }
+    const settings: Settings = { stores, sandbox, walletKey, env: crm }
+    const config = resolveConfig(
+      readEnvironment({
+        ...crm,
+        PAYDIRT_SERVICE_URL: sandbox.serviceUrl,
+        PAYDIRT_RPC_URL: sandbox.rpcUrl,
+        PAYDIRT_WALLET_KEY: walletKey,
+        PAYDIRT_DATA_DIR: join(stores.dataDir, 'data'),
+        PAYDIRT_REDIS_PREFIX: stores.redisPrefix,
+        PAYDIRT_LOG_LEVEL: 'silent',
+        DATABASE_URL: stores.databaseUrl,
+        REDIS_URL: stores.redisUrl,
+      }),
+      {},
+    )
+    const context = await createContext(config)
+    const { db } = context.database
+    const started: Running[] = []
+    onTestFinished(async () => {
+      for (const worker of started) worker.kill('SIGKILL')
+      await Promise.all(started.map(({ ended }) => ended))
+      await context.close()
+      await hubspot.stop()
+      await stores.cleanup()
+    })
+    await scanAll(context, config)
+
+    async function until(holds: () => Promise<boolean>): Promise<void> {
+      // What is waited for is done by other processes and stands in the ledger.
+      while (!(await holds())) await new Promise((resolve) => setTimeout(resolve, 50))
+    }
+    const keysOf = async (states: ('journaled' | 'sent' | 'in_doubt' | 'settled')[]) =>
+      (await db.selectFrom('charges').select('lookup_key').where('state', 'in', states).execute()).map(
+        (row) => row.lookup_key,
+      )
+
+    return {
+      start() {
+        const worker = startPaydirt(['start', '--role', 'worker'], settings)
+        started.push(worker)
+        return worker
+      },
+      /** Answers the lookups that have gone out and are not answered. */
+      async untilSent(count: number) {
+        let keys: string[] = []
+        await until(async () => (keys = await keysOf(['sent'])).length >= count)
+        return keys
+      },
+      untilAnswered: (keys: string[]) =>
+        until(async () => {
+          const answered = await db
+            .selectFrom('lookups')
+            .select('key')
+            .where('key', 'in', keys as never[])
+            .where('state', '=', 'answered')
+            .execute()
+          return answered.length === keys.length
+        }),
+      /** More is under way than one process may have in hand. */
+      untilStarted: () => until(async () => (await keysOf(['sent'])).length > concurrency),
+      openCharges: () => keysOf(['journaled', 'sent', 'in_doubt']),
+      async servedIn(ms: number) {
+        const before = sandbox.stats().settled
+        await new Promise((resolve) => setTimeout(resolve, ms))
+        return sandbox.stats().settled - before
+      },
+      async expectAllWrittenOnce() {
+        const open = async () =>
+          (
+            await db
+              .selectFrom('tasks')
+              .select('id')
+              .where('status', 'in', ['queued', 'looking_up', 'ready', 'parked'])
+              .execute()
+          ).length
+        await until(async () => (await open()) === 0)
+        expect(await db.selectFrom('tasks').select('id').execute()).toHaveLength(companies)
+        expect(await keysOf(['settled'])).toHaveLength(companies)
+        expect(await sandbox.transfersFrom(wallet)).toHaveLength(companies)
+        const written = await db
+          .selectFrom('tasks')
+          .select('record_id')
+          .where('status', '=', 'written')
+          .execute()
+        expect(written.length).toBeGreaterThan(companies / 2)
+        const filled = written.map(({ record_id: id }) => hubspot.store.get('companies', id)?.properties)
+        expect(filled.filter((properties) => Object.keys(properties ?? {}).length <= 2)).toEqual([])
+      },
+    }
+  }
+})
+
+async function scanAll(context: Context, config: Config): Promise<void> {
+  const { callBudget } = await context.openEngine()
+  const connector = await openConnector(config, 'hubspot', callBudget)
+  await makeReady(connector, ['companies'])
+  const { run } = await openRun(context, connector, { entity: 'companies', filter: [] }, 'scanning')
+  const { lookups, tasks, runs, suppressions } = context
+  const advance = createAdvance({ ...context.planning, onReady: () => {}, onWanted: () => {} })
+  await scan(run, connector, { lookups, tasks, runs, advance, suppressed: suppressions.match })
+  await connector.close()
+}
