@@ -1,4 +1,5 @@
 // `paydirt start --role …` in a process of its own, and the scan of a night before it.
+import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { resolveConfig, fileSchema, type FileConfig } from '../src/app/config.ts'
 import { openConnector } from '../src/app/connectors.ts'
 import { createContext } from '../src/app/context.ts'
@@ -23,6 +24,7 @@ const config = resolveConfig(
 )
 const context = await createContext(config)
 const meter = startMeter()
+const loop = monitorEventLoopDelay({ resolution: 5 })
 let running: Running | undefined
 
 serveParent(
@@ -35,14 +37,7 @@ serveParent(
       const job = { entity: 'companies', filter: [] }
       const { run } = await openRun(context, connector, job, 'scanning', { trigger: 'schedule' })
       const { lookups, tasks, runs, suppressions } = context
-      const advance = createAdvance({
-        lookups,
-        tasks,
-        recipes: config.recipes,
-        suppressed: suppressions.match,
-        onReady: () => {},
-        onWanted: () => {},
-      })
+      const advance = createAdvance({ ...context.planning, onReady: () => {}, onWanted: () => {} })
       const records = await scan(run, connector, {
         lookups,
         tasks,
@@ -53,6 +48,13 @@ serveParent(
       })
       await connector.close()
       return records
+    },
+    /** The longest that anything had to wait for this process's event loop since it was asked last. */
+    stalledMs() {
+      const longestMs = loop.max / 1e6
+      loop.enable()
+      loop.reset()
+      return longestMs
     },
     async start(role: Role): Promise<{ url: string }> {
       running = await start(context, role)

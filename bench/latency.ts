@@ -19,6 +19,7 @@ interface Row {
   'to the service p50/p95': string
   'to the CRM p50/p95': string
   'presses refused': number
+  'longest stall of the loop': number
   'served a second': number
 }
 
@@ -99,15 +100,18 @@ async function measure(stage: Stage): Promise<Row> {
       const { url } = await web.ask<{ url: string }>('start', worker ? 'web' : 'all')
       const token = await web.ask<string>('token')
       await setTimeout(stage.settleMs)
+      await web.ask('stalledMs')
       const before = await stub.ask<{ answered: number }>('stats')
       const startMs = performance.now()
       const pressed = await pressAll(stage, { stub, url, token })
       const answered = (await stub.ask<{ answered: number }>('stats')).answered - before.answered
+      const stalledMs = Math.round(await web.ask<number>('stalledMs'))
       const states = await web.ask<Record<string, number>>('states')
       // What is left at the end must still stand in a press's way.
       if (stage.waiting >= 1_000 && (states['waiting'] ?? 0) < stage.waiting / 20)
         throw new Error('too few tasks were left to wait')
-      return rowOf(stage, pressed, (1_000 * answered) / (performance.now() - startMs), states['waiting'] ?? 0)
+      const served = (1_000 * answered) / (performance.now() - startMs)
+      return rowOf(stage, pressed, { served, stalledMs, waiting: states['waiting'] ?? 0 })
     } finally {
       await worker?.stop()
       await web.stop()
@@ -161,8 +165,7 @@ function* knownSlugs(): Generator<string, never> {
 function rowOf(
   { stores, perSecond, presses }: Stage,
   pressed: readonly Press[],
-  served: number,
-  waiting: number,
+  { served, stalledMs, waiting }: { served: number; stalledMs: number; waiting: number },
 ): Row {
   const tokenMs = 1_000 / perSecond
   const at = (share: number, of: (press: Press) => number) => Math.round(quantile(pressed.map(of), share))
@@ -183,6 +186,7 @@ function rowOf(
     'to the service p50/p95': parts((press) => press.toServiceMs),
     'to the CRM p50/p95': parts((press) => press.toCrmMs),
     'presses refused': pressed.filter(({ refused }) => refused > 0).length,
+    'longest stall of the loop': stalledMs,
     'served a second': round(served),
   }
 }

@@ -8,17 +8,20 @@ import { resolveConfig } from '../src/app/config.ts'
 import { openConnector } from '../src/app/connectors.ts'
 import { createContext } from '../src/app/context.ts'
 import { planSync } from '../src/app/sync.ts'
-
-const records = 250_000
-const everyRecords = 25_000
+import type { BenchOptions } from './options.ts'
 
 /**
  * Resident memory while 250,000 HubSpot contacts become tasks in the embedded ledger. Flat means that the last rows are
  * like the first. Nothing is looked up: this is about the scan, the planner and the ledger.
  */
-export async function syncMemory(): Promise<{ records: number; rssMb: number; heapMb: number }[]> {
+export async function syncMemory({
+  quick,
+  sizes,
+}: BenchOptions): Promise<{ records: number; rssMb: number; heapMb: number }[]> {
+  const records = sizes?.[0] ?? (quick ? 1_000 : 250_000)
+  const everyRecords = records / 10
   const dataDir = await mkdtemp(join(tmpdir(), 'paydirt-bench-'))
-  const standIn = await startStandIn()
+  const standIn = await startStandIn(records)
   const config = resolveConfig(
     { HUBSPOT_BASE_URL: standIn.baseUrl, HUBSPOT_ACCESS_TOKEN: standIn.token, PAYDIRT_DATA_DIR: dataDir },
     { connectors: { hubspot: { tenSecondLimit: 1_000_000, searchLimit: 1_000_000 } } },
@@ -63,7 +66,7 @@ function measure(seen: number) {
 }
 
 /** In a process of its own, so that its memory is not counted. */
-async function startStandIn(): Promise<{ baseUrl: string; token: string; stop(): void }> {
+async function startStandIn(records: number): Promise<{ baseUrl: string; token: string; stop(): void }> {
   const child = spawn(process.execPath, [join(import.meta.dirname, 'hubspot-process.ts'), String(records)], {
     stdio: ['pipe', 'pipe', 'inherit'],
   })

@@ -4,6 +4,7 @@ import type { BenchOptions } from '../../bench/options.ts'
 import { overhead } from '../../bench/overhead.ts'
 import { pacing } from '../../bench/pacing.ts'
 import { scale } from '../../bench/scale.ts'
+import { syncMemory } from '../../bench/sync-memory.ts'
 import { workers } from '../../bench/workers.ts'
 import { missingServers } from '../faults/servers.ts'
 
@@ -41,6 +42,11 @@ describe('a benchmark in its smallest size', () => {
     const [row] = await latency(quick)
     expect(row).toMatchObject({ presses: 3 })
     expect(row?.p50).toBeGreaterThan(0)
+  })
+
+  test('sync-memory', async () => {
+    const rows = await syncMemory(quick)
+    expect(rows.at(-1)).toMatchObject({ records: 1_000 })
   })
 
   test.skipIf(missingServers() !== undefined)('workers', async () => {
