@@ -46,8 +46,8 @@ export function createResolver(options: ResolverOptions) {
     try {
       return await options.payer.recover(charge, options.purchaseOf(charge), charge.isAnswered)
     } catch (error) {
-      if (!(error instanceof PaydirtError)) throw error
-      options.onError(describeError(error))
+      // One charge that cannot be looked at must not keep the others from being closed.
+      options.onError(error instanceof PaydirtError ? describeError(error) : error)
       return false
     }
   }

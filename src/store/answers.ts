@@ -66,13 +66,12 @@ export async function storeParts(
       .execute()
     return
   }
-  const members = await tx
-    .selectFrom('bundle_members')
-    .innerJoin('lookups', 'lookups.key', 'lookup_key')
-    .select(['lookup_key', 'place'])
-    .where('bundle_members.bundle_key', '=', bundle)
-    .where('lookups.bundle_key', '=', bundle)
-    .execute()
+  // In the order in which others lock them. One that was let go meanwhile and has no answer yet takes this one: it was paid for.
+  const { rows: members } = await sql<{ lookup_key: LookupKey; place: number }>`
+    select lookup_key, place from bundle_members join lookups on lookups.key = lookup_key
+    where bundle_members.bundle_key = ${bundle}
+      and (lookups.bundle_key = ${bundle} or (lookups.bundle_key is null and lookups.state in ('waiting', 'parked')))
+    order by lookup_key for update of lookups`.execute(tx)
   for (const { lookup_key: key, place } of members) {
     const part = answer.parts?.get(place)
     if (!part) throw new Error(`no answer for entry ${place} of a bundle`)

@@ -48,8 +48,8 @@ export function createBundleLedger(db: Database, { now }: { now: () => Date }): 
       const { rows } = await sql<Bundleable>`
         select key, operation, request, run_id as "runId", connector from lookups
         where key = any(${[...keys]}) and operation = any(${[...operations]}) and state = 'waiting' and tries = 0
-          and bundle_key is null and not alone and request->'peoples' is null
-          and not exists (select 1 from charges where charges.lookup_key = lookups.key)
+          and bundle_key is null and not alone and not hot and request->'peoples' is null
+          and ${neverPaid}
         order by key`.execute(db)
       return rows
     },
@@ -74,16 +74,13 @@ export function createBundleLedger(db: Database, { now }: { now: () => Date }): 
               queued_until: leasedUntil,
             })
             .execute()
-          // Crash window: whoever reserves a charge for one of them takes the same row's lock, and finds it taken here.
+          // Crash window: whoever reserves a charge for one of them holds the same row's lock. The lock is taken by a statement of
+          // its own: one that waited for it would go on seeing the charges of before its wait.
+          await sql`select from lookups where key = any(${keys}) order by key for update`.execute(tx)
           const { rows } = await sql<{ key: LookupKey }>`
-            with free as (
-              select key from lookups where key = any(${keys}) and state = 'waiting' and bundle_key is null and not alone
-              order by key for update
-            )
-            update lookups set bundle_key = ${key}, queued_until = null from free
-            where lookups.key = free.key
-              and not exists (select 1 from charges where charges.lookup_key = lookups.key)
-            returning lookups.key`.execute(tx)
+            update lookups set bundle_key = ${key}, queued_until = null
+            where key = any(${keys}) and state = 'waiting' and bundle_key is null and not alone and not hot and ${neverPaid}
+            returning key`.execute(tx)
           if (rows.length < keys.length) throw new Taken()
           await tx
             .insertInto('bundle_members')
@@ -129,6 +126,11 @@ export function createBundleLedger(db: Database, { now }: { now: () => Date }): 
     },
   }
 }
+
+/** Neither by itself nor in a bundle that was lost: what was paid for once and not answered goes alone, where losses are counted. */
+const neverPaid = sql`not exists (select 1 from charges where charges.lookup_key = lookups.key)
+  and not exists (select 1 from bundle_members join charges on charges.lookup_key = bundle_members.bundle_key
+    where bundle_members.lookup_key = lookups.key and charges.state = 'lost')`
 
 /** Ends a transaction in which a member was no longer free. */
 class Taken extends Error {}

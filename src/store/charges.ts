@@ -7,7 +7,7 @@ import type { ChargeJournal, NewCharge } from '../domain/ports/charge-journal.ts
 import { storeAnswer } from './answers.ts'
 import type { Database } from './database.ts'
 import type { Tables } from './schema.ts'
-import { settleTruth } from './settle-truth.ts'
+import { moveBudget, settleTruth } from './settle-truth.ts'
 import { throughOutage } from './through-outage.ts'
 import { spendSwitchName } from './spend-switch.ts'
 
@@ -33,11 +33,22 @@ export function createChargeJournal(
   async function reserveIn(tx: Transaction<Tables>, charge: NewCharge): Promise<Charge> {
     // The lookup's row orders everybody who wants to pay for it: of two workers the second sees the first's charge. It has
     // to be a statement of its own, since one that waits for a lock goes on seeing the charges of before its wait.
-    const { rows: locked } = await sql<{ bundle_key: string | null; is_stopped: boolean }>`
-      select bundle_key, exists (select 1 from switches where name = ${spendSwitchName} and is_on) as is_stopped
+    const { rows: locked } = await sql<{
+      has_ended: boolean
+      bundle_key: string | null
+      is_stopped: boolean
+    }>`
+      select state in ('answered', 'failed') or query_id is not null as has_ended, bundle_key, exists (select 1 from switches where name = ${spendSwitchName} and is_on) as is_stopped
       from lookups where key = ${charge.lookupKey} for update`.execute(tx)
     if (locked[0]?.is_stopped) {
       throw new BudgetExhaustedError('stopped', 'spending is stopped (lift it with `paydirt spend --resume`)')
+    }
+    // Somebody else has bought it while this one waited for its turn: there is an answer, or one that is asked for.
+    if (locked[0]?.has_ended) {
+      throw new RetriableError('ended_meanwhile', 'the lookup has ended meanwhile', {
+        retryAfterMs: 50,
+        countsAsTry: false,
+      })
     }
     if (locked[0]?.bundle_key) {
       throw new RetriableError('bundled', 'the lookup is out together with others', { countsAsTry: false })
@@ -101,11 +112,7 @@ export function createChargeJournal(
   }
 
   function giveBack(tx: Transaction<Tables>, row: { amount_atomic: bigint; budget_scopes: string[] }) {
-    return tx
-      .updateTable('budgets')
-      .set((eb) => ({ committed_atomic: eb('committed_atomic', '-', row.amount_atomic) }))
-      .where('scope', 'in', row.budget_scopes)
-      .execute()
+    return moveBudget(tx, row.budget_scopes, -row.amount_atomic)
   }
 
   return {

@@ -79,7 +79,9 @@ async function retryParked(
 ): Promise<Retried> {
   const { rows } = await sql<{ records: number }>`
     with chosen as (
-      select tasks.id, lookups.key from tasks join lookups on lookups.key = tasks.waiting_for
+      -- What is out together with others stands as its bundle stands.
+      select tasks.id, lookups.key from tasks join lookups as asked on asked.key = tasks.waiting_for
+      join lookups on lookups.key = coalesce(asked.bundle_key, asked.key)
       where tasks.status = 'parked' and lookups.state = 'parked' and lookups.code is not distinct from ${code}
         and coalesce(tasks.reason, lookups.reason, 'no reason is known') = ${reason}
     ), started as (
@@ -91,7 +93,7 @@ async function retryParked(
       where key in (select key from chosen) returning key
     ), opened as (
       update tasks set status = 'looking_up', reason = null, updated_at = ${at}
-      where status = 'parked' and waiting_for in (select key from due) returning id
+      where status = 'parked' and id in (select id from chosen) and exists (select 1 from due) returning id
     )
     select count(*)::int as records from opened`.execute(tx)
   return { records: rows[0]?.records ?? 0, left: 0 }
@@ -119,6 +121,8 @@ async function retryRejected(
     where runs.id = tasks.run_id and ${group} and runs.id in (select id from last) and runs.state != 'stopped'
       and runs.connector = any(${[...connectors]})
       and known.key = coalesce(tasks.steps[cardinality(tasks.steps)], tasks.lookup_key)
+      -- Of whom was forgotten nothing is left to try it again by.
+      and known.key not like '%|forgotten:%'
     returning tasks.id, tasks.run_id, known.key`.execute(tx)
   if (rows.length > 0) {
     const runIds = [...new Set(rows.map(({ run_id }) => run_id))]

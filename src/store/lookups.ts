@@ -67,6 +67,8 @@ export interface LookupLedger {
 
 /** Far enough away never to come by itself, near enough for every date library. */
 const never = new Date('9999-01-01T00:00:00Z')
+/** When a bundle that could not be finished and may have been paid for is taken up again. */
+const recheckMs = 5 * 60_000
 
 export function createLookupLedger(db: Database, options: { now: () => Date }): LookupLedger {
   const { now } = options
@@ -86,6 +88,25 @@ export function createLookupLedger(db: Database, options: { now: () => Date }): 
       }))
       .where('key', '=', key)
       .where('state', 'in', ['waiting', 'parked'])
+      .execute()
+  }
+
+  async function parkIn(
+    tx: Transaction<Tables>,
+    key: LookupKey,
+    { dueAt, code, reason }: { dueAt: Date; code: string; reason: string },
+  ): Promise<void> {
+    await tx
+      .updateTable('lookups')
+      .set({ state: 'parked', due_at: dueAt, reason, code, queued_until: null })
+      .where('key', '=', key)
+      .where('state', 'in', ['waiting', 'parked'])
+      .execute()
+    await tx
+      .updateTable('tasks')
+      .set({ status: 'parked', reason, updated_at: now() })
+      .where(waitsFor([key]))
+      .where('status', '=', 'looking_up')
       .execute()
   }
 
@@ -128,7 +149,8 @@ export function createLookupLedger(db: Database, options: { now: () => Date }): 
           .execute()
         // What is out together with others goes on under this run too.
         await sql`
-          update lookups as bundle set run_id = ${run.id}, connector = ${run.connector}, due_at = least(bundle.due_at, ${at})
+          update lookups as bundle set run_id = ${run.id}, connector = ${run.connector}, due_at = least(bundle.due_at, ${at}),
+            hot = bundle.hot or ${run.hot}, queued_until = case when ${run.hot} then null else bundle.queued_until end
           from lookups as member
           where member.key = any(${page.map(({ key }) => key)}) and bundle.key = member.bundle_key
             and bundle.state in ('waiting', 'parked') and bundle.run_id != ${run.id}`.execute(db)
@@ -240,18 +262,7 @@ export function createLookupLedger(db: Database, options: { now: () => Date }): 
         if (await mayDissolve(tx, key)) {
           return dissolve(tx, key, { parkedUntil: dueAt ?? never, code, reason }, now())
         }
-        await tx
-          .updateTable('lookups')
-          .set({ state: 'parked', due_at: dueAt ?? never, reason, code, queued_until: null })
-          .where('key', '=', key)
-          .where('state', 'in', ['waiting', 'parked'])
-          .execute()
-        await tx
-          .updateTable('tasks')
-          .set({ status: 'parked', reason, updated_at: now() })
-          .where(waitsFor([key]))
-          .where('status', '=', 'looking_up')
-          .execute()
+        await parkIn(tx, key, { dueAt: dueAt ?? never, code, reason })
       })
     },
 
@@ -264,10 +275,16 @@ export function createLookupLedger(db: Database, options: { now: () => Date }): 
           .where((eb) => eb.or([eb('key', '=', key), eb('bundle_key', '=', key)]))
           .where('state', 'in', ['waiting', 'parked'])
           .execute()
+        await db.updateTable('lookups').set({ request: '{}' }).where('key', '=', key).execute()
         return
       }
       if (isBundleKey(key)) {
-        return db.transaction().execute((tx) => dissolve(tx, key, { alone: true }, now()))
+        // Crash window: one that may have been paid for stays together, whatever went wrong with it. It is taken up again.
+        return db.transaction().execute(async (tx) => {
+          if (await mayDissolve(tx, key)) return dissolve(tx, key, { alone: true }, now())
+          const dueAt = new Date(now().getTime() + recheckMs)
+          await parkIn(tx, key, { dueAt, code: 'bundle_open', reason })
+        })
       }
       await db
         .updateTable('lookups')
@@ -318,7 +335,9 @@ export function createLookupLedger(db: Database, options: { now: () => Date }): 
 }
 
 function dedupe(lookups: LookupWanted[]): LookupWanted[] {
-  return [...new Map(lookups.map((lookup) => [lookup.key, lookup])).values()]
+  const unique = [...new Map(lookups.map((lookup) => [lookup.key, lookup])).values()]
+  // In one order, or two that want the same could wait for each other.
+  return unique.sort((a, b) => (a.key < b.key ? -1 : 1))
 }
 
 /** The tasks that wait for one of these lookups, or for one that is out in a bundle of that key. */
@@ -329,9 +348,12 @@ function waitsFor(keys: readonly LookupKey[]) {
 /** A bundle that nobody has paid for, nor may have, is let go: each of its lookups waits by itself. */
 async function mayDissolve(tx: Transaction<Tables>, key: LookupKey): Promise<boolean> {
   if (!isBundleKey(key)) return false
+  // The lock is a statement of its own: one that waits for it goes on seeing the charges of before its wait.
+  await sql`select from lookups where key = ${key} for update`.execute(tx)
   const { rows } = await sql<{ key: string }>`
     select key from lookups where key = ${key} and state in ('waiting', 'parked') and query_id is null
-      and not exists (select 1 from charges where lookup_key = ${key} and state in ('journaled', 'sent', 'in_doubt'))
-    for update`.execute(tx)
+      and not exists (select 1 from charges where lookup_key = ${key} and state in ('journaled', 'sent', 'in_doubt'))`.execute(
+    tx,
+  )
   return rows.length > 0
 }

@@ -15,6 +15,8 @@ export interface SessionLedger {
   begin(token: string, session: Session): Promise<void>
   /** Undefined for a token that is unknown, idle for too long, or at its end. A use counts as activity. */
   find(token: string): Promise<Session | undefined>
+  /** The same, for what a page asks for by itself: nobody needs to sit before it, so it is no activity. */
+  peek(token: string): Promise<Session | undefined>
   end(token: string): Promise<void>
   /** Signs everybody out. Answers how many sessions there were. */
   endAll(): Promise<number>
@@ -25,6 +27,8 @@ export interface SessionLedger {
   attempt(address: string, name: string): Promise<{ waitMs: number } | undefined>
   /** The password was right: what was counted is forgotten. */
   succeed(address: string, name: string): Promise<void>
+  /** Forgets sessions that are over and attempts that count no more. */
+  prune(): Promise<void>
 }
 
 export interface SessionTerms {
@@ -63,14 +67,20 @@ export function createSessionLedger(
     return !row || row.admitted ? 0 : Math.max(1, (row.blocked_until?.getTime() ?? 0) - at.getTime())
   }
 
+  async function look(token: string, at: Date): Promise<{ session: Session; seenAt: Date } | undefined> {
+    const row = await db
+      .selectFrom('desk_sessions')
+      .select(['user_name', 'role', 'seen_at'])
+      .where('token_hash', '=', hashOf(token))
+      .where('expires_at', '>', at)
+      .where('seen_at', '>', new Date(at.getTime() - idleMs))
+      .executeTakeFirst()
+    return row && { session: { user: row.user_name, role: row.role }, seenAt: row.seen_at }
+  }
+
   return {
     async begin(token, { user, role }) {
       const at = now()
-      await db.deleteFrom('desk_sessions').where('expires_at', '<', at).execute()
-      await db
-        .deleteFrom('desk_attempts')
-        .where('last_at', '<', new Date(at.getTime() - forgetMs))
-        .execute()
       await db
         .insertInto('desk_sessions')
         .values({
@@ -86,22 +96,19 @@ export function createSessionLedger(
 
     async find(token) {
       const at = now()
-      const row = await db
-        .selectFrom('desk_sessions')
-        .select(['user_name', 'role', 'seen_at'])
-        .where('token_hash', '=', hashOf(token))
-        .where('expires_at', '>', at)
-        .where('seen_at', '>', new Date(at.getTime() - idleMs))
-        .executeTakeFirst()
-      if (!row) return undefined
-      if (at.getTime() - row.seen_at.getTime() > touchMs) {
+      const row = await look(token, at)
+      if (row && at.getTime() - row.seenAt.getTime() > touchMs) {
         await db
           .updateTable('desk_sessions')
           .set({ seen_at: at })
           .where('token_hash', '=', hashOf(token))
           .execute()
       }
-      return { user: row.user_name, role: row.role }
+      return row?.session
+    },
+
+    async peek(token) {
+      return (await look(token, now()))?.session
     },
 
     async end(token) {
@@ -114,7 +121,8 @@ export function createSessionLedger(
     },
 
     async attempt(address, name) {
-      const waitMs = Math.max(await countAttempt('address', address), await countAttempt('name', name))
+      // An address that is blocked says nothing of the name, or it could lock its owner out for nothing.
+      const waitMs = (await countAttempt('address', address)) || (await countAttempt('name', name))
       return waitMs > 0 ? { waitMs } : undefined
     },
 
@@ -122,6 +130,15 @@ export function createSessionLedger(
       await db
         .deleteFrom('desk_attempts')
         .where('scope', 'in', [scopeOf('address', address), scopeOf('name', name)])
+        .execute()
+    },
+
+    async prune() {
+      const at = now()
+      await db.deleteFrom('desk_sessions').where('expires_at', '<', at).execute()
+      await db
+        .deleteFrom('desk_attempts')
+        .where('last_at', '<', new Date(at.getTime() - forgetMs))
         .execute()
     },
   }

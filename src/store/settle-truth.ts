@@ -1,4 +1,4 @@
-import type { Transaction } from 'kysely'
+import { sql, type Transaction } from 'kysely'
 import type { Currency } from '../domain/payment.ts'
 import type { Tables } from './schema.ts'
 
@@ -16,10 +16,18 @@ export async function settleTruth(
   if (charge.currency !== 'credit' || creditsAtomic === undefined || creditsAtomic === reserved)
     return reserved
   await tx.updateTable('charges').set({ amount_atomic: creditsAtomic }).where('id', '=', id).execute()
-  await tx
-    .updateTable('budgets')
-    .set((eb) => ({ committed_atomic: eb('committed_atomic', '+', creditsAtomic - reserved) }))
-    .where('scope', 'in', charge.budget_scopes)
-    .execute()
+  await moveBudget(tx, charge.budget_scopes, creditsAtomic - reserved)
   return creditsAtomic
+}
+
+/** Locks the lines in the order in which reserving locks them, or two charges could wait for each other. */
+export async function moveBudget(
+  tx: Transaction<Tables>,
+  scopes: readonly string[],
+  byAtomic: bigint,
+): Promise<void> {
+  await sql`
+    with locked as (select scope from budgets where scope = any(${[...scopes]}) order by scope for update)
+    update budgets set committed_atomic = committed_atomic + ${byAtomic}::bigint
+    from locked where budgets.scope = locked.scope`.execute(tx)
 }

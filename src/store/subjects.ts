@@ -120,6 +120,11 @@ export async function eraseSubject(
     const names = new Map(
       subject.lookups.map((key) => [key, `${key.slice(0, key.indexOf('|'))}|forgotten:${token()}`]),
     )
+    // Before it is asked whether a payment is open: whoever pays for one of them locks the same rows.
+    await sql`
+      select from lookups where key = any(${subject.lookups})
+        or key = any(array(select bundle_key from bundle_members where lookup_key = any(${subject.lookups})))
+      order by key for update`.execute(tx)
     await refuseOpenPayments(tx, subject.lookups)
     await dissolveBundles(tx, subject.lookups, now())
     const erased = {

@@ -2,6 +2,9 @@ import { setTimeout as delay } from 'node:timers/promises'
 
 /** What Postgres says when it is shut down or starting, and what its driver says when there is nobody. */
 const awayCodes = new Set([
+  // Two transactions stood in each other's way, and this one was chosen to begin again.
+  '40P01',
+  '40001',
   '57P01',
   '57P02',
   '57P03',

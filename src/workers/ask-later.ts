@@ -57,15 +57,17 @@ export function createAskLater(options: AskLaterOptions) {
     }
     if (response.status !== 200) throw options.errorFor(response)
     const state = bulk.started?.(response.body)
-    if (state && !state.isCompleted) {
-      const retryAfterMs = Math.min(Math.max(state.estimatedMs ?? 0, shortestWaitMs), longestWaitMs)
+    const facts = [...bulk.decode(response.body)]
+    // Asking again is free, and what is taken for the answer is final: it must say that it is, or hold somebody.
+    if (!state?.isCompleted && (state || !facts.some(([, fact]) => fact.outcome === 'found'))) {
+      const retryAfterMs = Math.min(Math.max(state?.estimatedMs ?? 0, shortestWaitMs), longestWaitMs)
       throw new RetriableError('not_completed', 'the service is not done yet', {
         retryAfterMs,
         countsAsTry: false,
       })
     }
     const at = options.now()
-    const parts = [...bulk.decode(response.body)].map(([place, fact]) => {
+    const parts = facts.map(([place, fact]) => {
       return [place, { ...fact, freshUntil: options.freshUntil(operation, fact.outcome, at) }] as const
     })
     const answer = { outcome: 'found' as const, data: null, freshUntil: at, parts: new Map(parts) }

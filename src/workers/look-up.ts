@@ -128,6 +128,9 @@ export function createLookUp(options: LookUpOptions) {
       if (tries + 1 < maxTries && askAgainInMs < recheckMs) return wait(key, askAgainInMs, error.message)
       return park(key, after(Math.max(recheckMs, askAgainInMs)), error, `payment in doubt: ${error.message}`)
     }
+    // What is left may pay for some of them, if not for all at once.
+    if (error instanceof BudgetExhaustedError && error.code !== 'stopped' && isBundleKey(key))
+      return fail(key, error.message)
     if (error instanceof BudgetExhaustedError) return park(key, error.resumesAt ?? null, error)
     if (error instanceof PolicyDeniedError) return park(key, null, error)
     if (error instanceof ConfigError) {

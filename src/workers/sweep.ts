@@ -16,7 +16,14 @@ export interface SweepOptions {
  */
 export function startSweep(options: SweepOptions): Rounds {
   async function sweep(): Promise<void> {
-    await options.advance.tasks(await options.tasks.overlooked(500))
+    const overlooked = await options.tasks.overlooked(500)
+    try {
+      await options.advance.tasks(overlooked)
+    } catch (error) {
+      options.onError(error)
+      // One task that cannot be planned must not keep the others waiting.
+      for (const task of overlooked) await options.advance.tasks([task]).catch(options.onError)
+    }
     for (const group of await options.tasks.readyGroups()) options.flush(group)
   }
 

@@ -70,12 +70,12 @@ describe('lookups that wait', () => {
   }, 120_000)
 })
 
-test('a cap below a bundle lets its lookups wait by themselves, and nothing is signed', async () => {
+test('a cap below a bundle lets its lookups go alone, as far as what is left pays for them', async () => {
   const ended = await desk.run(command, { PAYDIRT_BUDGET_RUN_USD: '0.05' })
   expect(ended.status).toBe(3)
   const summary = ended.json<RunSummary>()
-  expect(summary).toMatchObject({ tasks: { parked: people.length }, spend: { settled: '0.000000' } })
-  expect(await desk.transfers()).toEqual([])
+  expect(summary.tasks.parked).toBeGreaterThan(0)
+  expect(summary.spend.settled).toBe('0.050000')
   const resumed = await untilDone()
   expect(resumed.spend.settled).toBe(total)
 }, 120_000)

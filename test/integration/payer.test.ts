@@ -62,6 +62,7 @@ describe('a lookup that goes well', () => {
     stage.script(challenge(), found())
     await stage.startPayer().buy(stage.purchase)
     stage.script(found())
+    await stage.askAnew()
     await stage.startPayer().buy(stage.purchase)
     expect(stage.requests).toHaveLength(3)
     expect(stage.proofs()[2]).toEqual(expect.any(String))

@@ -102,6 +102,8 @@ export async function setStage(db: Database, options: { rebuyLost?: boolean; bal
     purchase,
     lookups,
     journal: realJournal,
+    /** As when its answer has grown stale. */
+    askAnew: () => db.updateTable('lookups').set({ state: 'waiting' }).where('key', '=', key).execute(),
     requests,
     turns,
     chain,

@@ -1,0 +1,204 @@
+import { randomBytes, randomUUID } from 'node:crypto'
+import { join } from 'node:path'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { bundleKey, lookupKey, type LookupKey } from '../../src/domain/keys.ts'
+import type { Authorization } from '../../src/domain/payment.ts'
+import type { StoredAnswer } from '../../src/domain/ports/charge-journal.ts'
+import { createBundleLedger, type BundleLedger } from '../../src/store/bundles.ts'
+import { createChargeJournal } from '../../src/store/charges.ts'
+import { openDatabase, type OpenDatabase } from '../../src/store/database.ts'
+import { createLookupLedger } from '../../src/store/lookups.ts'
+import { createRunLedger } from '../../src/store/runs.ts'
+import { freshStores, type FreshStores } from '../support/stores.ts'
+
+const clock = new Date('2026-05-05T05:05:05Z')
+const now = () => clock
+let stores: FreshStores
+let database: OpenDatabase
+let world: World
+
+interface World {
+  run: string
+  keys: LookupKey[]
+  bundle: LookupKey
+  bundles: BundleLedger
+  journal: ReturnType<typeof createChargeJournal>
+  lookups: ReturnType<typeof createLookupLedger>
+}
+
+beforeAll(async () => {
+  stores = await freshStores()
+  database = await openDatabase({
+    dataDir: join(stores.dataDir, 'data'),
+    ...(stores.databaseUrl ? { url: stores.databaseUrl } : {}),
+  })
+})
+afterAll(async () => {
+  await database.close()
+  await stores.cleanup()
+})
+
+beforeEach(async () => {
+  const { db } = database
+  const run = randomBytes(5).toString('hex')
+  await createRunLedger(db, { now }).open({
+    id: run,
+    connector: 'csv',
+    object: 'person',
+    entity: 'person',
+    recipe: 'contact',
+    trigger: 'csv',
+    fingerprint: run,
+    source: {},
+  })
+  world = {
+    run,
+    keys: ['a', 'b', 'c'].map((name) => lookupKey('contact.lookup', `email:${name}-${run}@acme.com`)),
+    bundle: bundleKey(run),
+    bundles: createBundleLedger(db, { now }),
+    journal: createChargeJournal(db, { now, newId: randomUUID }),
+    lookups: createLookupLedger(db, { now }),
+  }
+  await want()
+})
+
+const want = (hot = false) =>
+  world.lookups.want(
+    world.keys.map((key) => ({ key, operation: 'contact.lookup', request: { email: key.slice(21) } })),
+    { id: world.run, connector: 'csv', hot },
+  )
+const form = (key = world.bundle) =>
+  world.bundles.form(
+    {
+      key,
+      operation: 'contact.lookup',
+      request: { peoples: [] },
+      runId: world.run,
+      connector: 'csv',
+      members: world.keys.map((member, place) => ({ key: member, place })),
+    },
+    clock,
+  )
+const bundleable = async () =>
+  (await world.bundles.bundleable(world.keys, ['contact.lookup'])).map(({ key }) => key).sort()
+const states = async () =>
+  Promise.all(
+    world.keys.map(async (key) => {
+      const row = await world.lookups.get(key)
+      return { state: row?.state, isOut: row?.bundleKey !== null }
+    }),
+  )
+const three = <T>(value: T) => world.keys.map(() => value)
+const fact = { outcome: 'found' as const, data: { name: 'x' }, freshUntil: new Date('2027-01-01') }
+const answer: StoredAnswer = { ...fact, data: null, parts: new Map([0, 1, 2].map((place) => [place, fact])) }
+
+function reserve(key: LookupKey) {
+  return world.journal.reserve({
+    lookupKey: key,
+    operation: 'contact.lookup',
+    runId: world.run,
+    connector: 'csv',
+    endpoint: 'POST https://service.example/x',
+    url: 'https://service.example/x',
+    body: '{}',
+    amountAtomic: 30_000n,
+    budget: [{ scope: `run:${world.run}`, capAtomic: 10_000_000n }],
+    draw: (attempt) => authorization(`${key}|${attempt}`),
+  })
+}
+
+describe('what is out in a bundle', () => {
+  test('is not bought by itself, and is free when it is answered', async () => {
+    expect(await form()).toBe(true)
+    await expect(reserve(world.keys[0]!)).rejects.toMatchObject({ code: 'bundled' })
+    const charge = await reserve(world.bundle)
+    await world.journal.settle(charge.id, { transaction: '0x1', at: clock }, answer)
+    expect(await states()).toEqual(three({ state: 'answered', isOut: false }))
+  })
+
+  test('goes alone when the bundle fails before anything was paid for it', async () => {
+    await form()
+    await world.lookups.fail(world.bundle, 'malformed')
+    expect(await states()).toEqual(three({ state: 'waiting', isOut: false }))
+    expect(await bundleable()).toEqual([])
+  })
+
+  test('stays in it when it fails while its payment is in doubt: the answer that comes late is taken', async () => {
+    await form()
+    const charge = await reserve(world.bundle)
+    await world.journal.markSent(charge.id, clock)
+    await world.lookups.fail(world.bundle, 'answered 500, 6 times')
+    expect(await world.lookups.get(world.bundle)).toMatchObject({ state: 'parked' })
+    expect(await states()).toEqual(three({ state: 'waiting', isOut: true }))
+    await world.journal.settle(charge.id, { transaction: '0x1', at: clock }, answer)
+    expect(await states()).toEqual(three({ state: 'answered', isOut: false }))
+  })
+
+  test('stays in a batch that was started and paid for, whatever the answer is asked for says', async () => {
+    await form()
+    const charge = await reserve(world.bundle)
+    const started = {
+      outcome: 'found' as const,
+      data: null,
+      freshUntil: clock,
+      startedAs: { queryId: 'q', askAt: clock },
+    }
+    await world.journal.settle(charge.id, { transaction: '0x1', at: clock }, started)
+    // A second worker that stood in line meanwhile does not buy it again.
+    await expect(reserve(world.bundle)).rejects.toMatchObject({ code: 'ended_meanwhile' })
+    await world.lookups.fail(world.bundle, 'unknown id')
+    expect(await states()).toEqual(three({ state: 'waiting', isOut: true }))
+    await world.bundles.complete(world.bundle, answer)
+    expect(await states()).toEqual(three({ state: 'answered', isOut: false }))
+  })
+
+  test('is not bundled again after its bundle was lost: alone, its losses are counted', async () => {
+    await form()
+    const charge = await reserve(world.bundle)
+    await world.journal.lose(charge.id, '0x1', 'gone')
+    await world.lookups.fail(world.bundle, 'paid and never answered', true)
+    await want()
+    expect(await bundleable()).toEqual([])
+    expect(await form(bundleKey(`${world.run}-2`))).toBe(false)
+    expect((await world.journal.unanswered(world.keys[1]!)).lost).toBe(1)
+  })
+})
+
+test('an answered lookup is not bought again by whoever stood in line for it', async () => {
+  const [key] = world.keys as [LookupKey]
+  const charge = await reserve(key)
+  await world.journal.settle(charge.id, { transaction: '0x2', at: clock }, fact)
+  await expect(reserve(key)).rejects.toMatchObject({ code: 'ended_meanwhile', countsAsTry: false })
+})
+
+test('what somebody waits for goes alone', async () => {
+  await want(true)
+  expect(await bundleable()).toEqual([])
+  expect(await form()).toBe(false)
+})
+
+function authorization(seed: string): Authorization {
+  return {
+    terms: {
+      protocol: 'x402',
+      version: 2,
+      scheme: 'exact',
+      network: 'eip155:8453',
+      asset: '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913',
+      payTo: '0x5A4dB0E5a4db0E5A4Db0E5a4db0E5A4Db0E5A4D0',
+      maxTimeoutSeconds: 60,
+      domainName: 'USD Coin',
+      domainVersion: '2',
+      transferMethod: 'eip3009',
+      paymentFlow: 'after',
+      paymentIdentifier: false,
+      raw: {},
+      amountAtomic: 30_000n,
+    },
+    payer: '0x0000000000000000000000000000000000000001',
+    nonce: `0x${Buffer.from(seed).toString('hex')}`,
+    validAfter: 0,
+    validBefore: 2_000_000_000,
+    paymentId: `pd_${seed}`,
+  }
+}
