@@ -20,6 +20,9 @@ export function createEventStreams(stopping: AbortSignal): EventStreams {
   let open = 0
   return {
     open(context, begin) {
+      // Nobody reads a body after it, so nothing would ever tell that its reader is gone.
+      if (context.req.method === 'HEAD')
+        return new Response(null, { headers: { 'content-type': 'text/event-stream' } })
       if (open >= mostStreams)
         throw new Problem(
           503,
@@ -42,17 +45,22 @@ export function createEventStreams(stopping: AbortSignal): EventStreams {
         const onStop = () => end()
         stopping.addEventListener('abort', onStop, { once: true })
         stream.onAbort(end)
-        const leave = begin({
-          send: (event, data) => write(`event: ${event}\ndata: ${JSON.stringify(data)}\n\n`),
-          end,
-        })
-        if (stopping.aborted) end()
-        await over
-        clearInterval(beat)
-        stopping.removeEventListener('abort', onStop)
-        leave()
+        let leave: (() => void) | undefined
+        try {
+          leave = begin({
+            send: (event, data) => write(`event: ${event}\ndata: ${JSON.stringify(data)}\n\n`),
+            end,
+          })
+          if (stopping.aborted) end()
+          await over
+        } finally {
+          // The place first: what is left to write may never be read.
+          open -= 1
+          clearInterval(beat)
+          stopping.removeEventListener('abort', onStop)
+          leave?.()
+        }
         await last
-        open -= 1
       })
     },
   }
