@@ -22,6 +22,7 @@ import { createApiTokenLedger } from '../store/api-tokens.ts'
 import { ledgerId } from '../store/meta.ts'
 import { createMonitorDeliveries } from '../store/monitor-deliveries.ts'
 import { createReplayBook } from '../store/replays.ts'
+import { createSessionLedger } from '../store/sessions.ts'
 import { createTaskViews } from '../store/task-view.ts'
 import { createWorkflowCallbacks } from '../store/workflow-callbacks.ts'
 import { startRounds } from '../workers/rounds.ts'
@@ -77,6 +78,7 @@ export async function openHttpRoutes(
   })
   const tokens = createApiTokenLedger(db, { now })
   const replays = createReplayBook(db, { now })
+  const sessions = createSessionLedger(db, { now, ...config.desk })
   const callbacks = createWorkflowCallbacks(db, { now })
 
   const monitorRounds = startRounds({
@@ -91,6 +93,7 @@ export async function openHttpRoutes(
       async work() {
         await replays.prune()
         await tokens.prune(new Date(now().getTime() - hourMs))
+        await sessions.prune()
       },
       pauseMs: hourMs / 6,
       onError,

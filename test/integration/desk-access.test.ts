@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { deskAccess, deskConfig } from '../../src/app/desk-config.ts'
 import { nextOf } from '../../src/http/desk/routes-sign-in.ts'
+import { createSessionLedger } from '../../src/store/sessions.ts'
 import { openBareDesk, passwords, users, type BareDesk, type Person } from './desk-fixture.ts'
 
 type Who = Person | 'nobody'
@@ -231,6 +232,20 @@ describe('a session', () => {
     expect((await again.ask('/')).status).toBe(303)
   })
 
+  test('ends when only an open page uses it', async () => {
+    const vera = await desk.as('vera')
+    // What it reads goes on for as long as it is open, and is opened anew after each break.
+    for (let minutes = 0; minutes < 60; minutes += 25) {
+      const stream = await vera.ask('/desk/events')
+      expect(stream.status).toBe(200)
+      const reader = stream.body?.getReader()
+      await reader?.read()
+      desk.later(25 * 60_000)
+      await reader?.cancel()
+    }
+    expect((await vera.ask('/')).headers.get('location')).toContain('/sign-in')
+  })
+
   test('ends when its user signs out, and cannot be used again', async () => {
     const vera = await desk.as('vera')
     const token = vera.cookies.get('paydirt_desk') ?? ''
@@ -297,6 +312,25 @@ describe('signing in', () => {
     expect((await desk.browser().signIn('vera', passwords.vera)).status).toBe(429)
     desk.later(31_000)
     expect((await desk.browser().signIn('vera', passwords.vera)).status).toBe(303)
+  })
+
+  test('from an address that is blocked already does not count against the name', async () => {
+    const sessions = createSessionLedger(desk.db, { now: desk.now, idleMs: 1, lifetimeMs: 1 })
+    for (let count = 0; count < 5; count++) await sessions.attempt('198.51.100.9', `nobody ${count}`)
+    for (let count = 0; count < 20; count++)
+      expect(await sessions.attempt('198.51.100.9', 'otto')).toMatchObject({ waitMs: expect.any(Number) })
+    expect(await sessions.attempt('198.51.100.10', 'otto')).toBeUndefined()
+  })
+
+  test('is forgotten after a while, also where nobody gets in', async () => {
+    const sessions = createSessionLedger(desk.db, { now: desk.now, idleMs: 1, lifetimeMs: 1 })
+    const rows = () => desk.db.selectFrom('desk_attempts').select('scope').execute()
+    await sessions.attempt('198.51.100.11', 'somebody')
+    await sessions.prune()
+    expect(await rows()).not.toEqual([])
+    desk.later(31 * 60_000)
+    await sessions.prune()
+    expect(await rows()).toEqual([])
   })
 
   test('counts attempts that are made side by side', async () => {

@@ -2,7 +2,7 @@ import { html } from 'hono/html'
 import type { Hono } from 'hono'
 import { streamSSE } from 'hono/streaming'
 import { runLive } from '../../store/desk-runs.ts'
-import { tokenOf, type DeskEnv } from './access/gate.ts'
+import { livePath, tokenOf, type DeskEnv } from './access/gate.ts'
 import type { Desk } from './desk.ts'
 import { sendLive, shared, type Regions } from './live.ts'
 import { nowRegions } from './pages/now.ts'
@@ -15,13 +15,14 @@ export function liveRoutes(app: Hono<DeskEnv>, desk: Desk): void {
   const now = shared(() => readNow(desk), 900)
   const stopped = shared(() => desk.spendSwitch.isStopped(), 400)
 
-  app.get('/desk/events', desk.needs('viewer'), (context) => {
+  app.get(livePath, desk.needs('viewer'), (context) => {
+    if (context.req.method === 'HEAD') return context.body(null, 200, { 'content-type': 'text/event-stream' })
     const { visitor } = context.var
     const page = context.req.query('page') ?? 'shell'
     const token = tokenOf(context)
 
     async function read(): Promise<Regions | undefined> {
-      if (visitor.hasSession && (token === undefined || !(await desk.sessions.find(token)))) return undefined
+      if (visitor.hasSession && (token === undefined || !(await desk.sessions.peek(token)))) return undefined
       const shell = { visitor, now: desk.now(), stopped: await stopped(), asset: desk.asset }
       return { spending: html`${spendingControl(shell)}`, ...(await parts()) }
     }

@@ -104,6 +104,10 @@ export function deskGate({ access, sessions, onDenied }: GateOptions): Middlewar
     await next()
   }
 
+  function findSession(context: DeskContext, token: string) {
+    return context.req.path === livePath ? sessions.peek(token) : sessions.find(token)
+  }
+
   async function identify(
     context: DeskContext,
     token: string | undefined,
@@ -117,7 +121,7 @@ export function deskGate({ access, sessions, onDenied }: GateOptions): Middlewar
       const own = proxy && Object.hasOwn(proxy.roles, named) ? proxy.roles[named] : undefined
       return { user: named.slice(0, 200), role: own ?? proxy?.defaultRole, hasSession: false }
     }
-    const session = token === undefined ? undefined : await sessions.find(token)
+    const session = token === undefined ? undefined : await findSession(context, token)
     // A user who was taken out of the config is out; one whose role was changed has the new one.
     const known = access.users.find(({ name }) => name === session?.user)
     return known
@@ -125,6 +129,9 @@ export function deskGate({ access, sessions, onDenied }: GateOptions): Middlewar
       : { user: undefined, role: undefined, hasSession: false }
   }
 }
+
+/** What an open page reads by itself, for as long as it is open. */
+export const livePath = '/desk/events'
 
 /** Turns away whoever may not: to the sign-in for a page, 401 or 403 for anything else. */
 export function needRole(needed: DeskRole, onDenied?: (kind: string) => void): MiddlewareHandler<DeskEnv> {
