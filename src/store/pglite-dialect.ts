@@ -9,6 +9,7 @@ import {
   type Driver,
   type QueryResult,
 } from 'kysely'
+import { isUrgent } from '../domain/urgent.ts'
 import { createPGliteStatements } from './pglite-statements.ts'
 
 /**
@@ -29,6 +30,7 @@ const longestStretchMs = 10
 function createDriver(client: PGlite): Driver {
   const connection = createConnection(client)
   const waiting: (() => void)[] = []
+  const urgent: (() => void)[] = []
   let busy = false
   let brokeAtMs = performance.now()
 
@@ -47,12 +49,13 @@ function createDriver(client: PGlite): Driver {
   return {
     init: () => client.waitReady,
     async acquireConnection() {
-      if (busy) await new Promise<void>((resolve) => waiting.push(resolve))
+      const line = isUrgent() ? urgent : waiting
+      if (busy) await new Promise<void>((resolve) => line.push(resolve))
       busy = true
       return connection
     },
     async releaseConnection() {
-      const next = waiting.shift()
+      const next = urgent.shift() ?? waiting.shift()
       if (next) handOver(next)
       else busy = false
     },
