@@ -1,10 +1,11 @@
 import { Hono, type Context, type MiddlewareHandler } from 'hono'
-import { CallRefused } from './callers/caller.ts'
+import { CallRefused, type Caller } from './callers/caller.ts'
 import { inputProblem, Problem, problemResponse } from './problem.ts'
 import { parseJson, readBody } from './read-body.ts'
 import { requestIds, type HttpEnv } from './request-id.ts'
 import type { Route } from './route.ts'
 import { traceRequests } from './trace-requests.ts'
+import { within } from './within.ts'
 
 export interface AppOptions {
   routes: readonly Route[]
@@ -18,6 +19,7 @@ export interface AppOptions {
   onError: (error: unknown, requestId: string) => void
   /** Fires when the server is to stop. */
   stopping: AbortSignal
+  /** For the door and the handler together. Default 30 s. */
   timeoutMs?: number
 }
 
@@ -76,45 +78,60 @@ async function serve(each: Route, context: Context<HttpEnv>, options: AppOptions
   context.set('route', each.path)
   const request = context.req.raw
   const text = each.body || each.method === 'post' ? await bodyOf(each, request, options) : ''
-  const caller = await each.door
-    .open({
-      method: request.method,
-      uri: calledUri(context, options.publicUrl),
-      headers: request.headers,
-      body: text,
-    })
-    .catch(async (error: unknown) => {
-      if (error instanceof CallRefused) await options.onRefused(error.code)
-      throw error
-    })
-  context.set('caller', caller.name)
-  const call = {
-    params: checked(each.params, context.req.param(), 'path'),
-    query: checked(each.query, context.req.query(), 'query'),
-    body: each.body
-      ? checked(each.body, parseJson(text, request.headers.get('content-type'), each.anyContentType), 'body')
-      : undefined,
-    caller,
-    text,
-    requestId: context.get('requestId'),
-    receivedMs,
-    signal: AbortSignal.any([request.signal, options.stopping]),
-    context,
-  }
+  let caller: Caller | undefined
+  let isOver = false
   try {
-    const response = await within(
-      each.isStream ? undefined : (options.timeoutMs ?? 30_000),
-      each.handle(call),
-    )
+    // A stream is answered as soon as it begins, so that this holds for it too.
+    const response = await within(options.timeoutMs ?? 30_000, answer())
     if (response.status >= 500) await giveBack()
     return response
   } catch (error) {
     if (!(error instanceof Problem) || error.status >= 500) await giveBack()
     throw error
+  } finally {
+    isOver = true
+  }
+
+  async function answer(): Promise<Response> {
+    caller = await enter()
+    if (isOver) {
+      // The door took so long that the caller was told to come again, and may.
+      await giveBack()
+      throw new Problem(503, 'timeout', 'this took too long here')
+    }
+    context.set('caller', caller.name)
+    return each.handle({
+      params: checked(each.params, context.req.param(), 'path'),
+      query: checked(each.query, context.req.query(), 'query'),
+      body: each.body
+        ? checked(
+            each.body,
+            parseJson(text, request.headers.get('content-type'), each.anyContentType),
+            'body',
+          )
+        : undefined,
+      caller,
+      text,
+      requestId: context.get('requestId'),
+      receivedMs,
+      signal: AbortSignal.any([request.signal, options.stopping]),
+      context,
+    })
+  }
+
+  async function enter(): Promise<Caller> {
+    const { method, headers } = request
+    const uri = calledUri(context, options.publicUrl)
+    try {
+      return await each.door.open({ method, uri, headers, body: text })
+    } catch (error) {
+      if (error instanceof CallRefused) await options.onRefused(error.code)
+      throw error
+    }
   }
 
   async function giveBack(): Promise<void> {
-    if (caller.kind === 'system') await caller.giveBack?.().catch(() => {})
+    if (caller?.kind === 'system') await caller.giveBack?.().catch(() => {})
   }
 }
 
@@ -139,23 +156,6 @@ function calledUri(context: Context<HttpEnv>, publicUrl: string | undefined): st
   const own = new URL(context.req.url)
   const target = context.env?.incoming?.url ?? `${own.pathname}${own.search}`
   return `${publicUrl?.replace(/\/+$/, '') ?? own.origin}${target}`
-}
-
-async function within(timeoutMs: number | undefined, answer: Promise<Response>): Promise<Response> {
-  if (timeoutMs === undefined) return answer
-  let timer: NodeJS.Timeout | undefined
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(
-      () => reject(new Problem(503, 'timeout', 'this took too long here; what was begun goes on')),
-      timeoutMs,
-    )
-  })
-  try {
-    return await Promise.race([answer, late])
-  } finally {
-    clearTimeout(timer)
-    answer.catch(() => {})
-  }
 }
 
 function accessLog(options: AppOptions): MiddlewareHandler<HttpEnv> {

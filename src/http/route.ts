@@ -64,8 +64,6 @@ export interface Route<
   bodyLimit?: number
   /** Answers by status; refusals are the same everywhere. */
   answers: Record<number, AnswerSpec>
-  /** It stays open: no time-out. */
-  isStream?: boolean
   handle(call: Call<z.output<Params>, z.output<Query>, z.output<Body>>): Promise<Response>
 }
 

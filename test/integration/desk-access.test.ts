@@ -119,6 +119,24 @@ describe('every route of the desk', () => {
   })
 })
 
+test('a page that takes too long says so', async () => {
+  const errors: unknown[] = []
+  const desk = await openBareDesk({
+    open: true,
+    ports: { settings: () => new Promise<never>(() => {}) },
+    timeoutMs: 100,
+    onError: (error) => void errors.push(error),
+  })
+  try {
+    const answer = await desk.browser().ask('/settings')
+    expect(answer.status).toBe(503)
+    expect(await answer.text()).toContain('took too long')
+    expect(errors).toMatchObject([{ code: 'timeout' }])
+  } finally {
+    await desk.close()
+  }
+})
+
 describe('a change', () => {
   let desk: BareDesk
   beforeAll(async () => {
@@ -192,6 +210,7 @@ describe('a change', () => {
     const otto = await desk.as('otto')
     const answer = await otto.ask('/spending/stop', { form: { reason: 'x'.repeat(70_000) } })
     expect(answer.status).toBe(413)
+    expect(desk.denied).toContain('too_large')
     expect(desk.asked).toEqual([])
   })
 })

@@ -43,6 +43,9 @@ export async function openBareDesk(
     publicUrl?: string
     env?: Environment
     open?: boolean
+    ports?: Partial<DeskPorts>
+    timeoutMs?: number
+    onError?: (error: unknown) => void
   } = {},
 ) {
   const stores = await freshStores()
@@ -100,6 +103,7 @@ export async function openBareDesk(
       pause: async (name, by) => void asked.push(`pause ${name} by ${by}`),
       resume: async (name) => void asked.push(`resume ${name}`),
     },
+    ...options.ports,
   }
   const app = deskRoutes({
     db,
@@ -112,8 +116,10 @@ export async function openBareDesk(
     ports,
     board: (mayAct) => async (context) => context.text(mayAct ? 'board to act on' : 'board to look at'),
     signal: stopping.signal,
-    onError: (error) => {
-      throw error
+    timeoutMs: options.timeoutMs,
+    onError(error) {
+      if (!options.onError) throw error
+      options.onError(error)
     },
     onDenied: (kind) => void denied.push(kind),
   })

@@ -21,6 +21,8 @@ export interface DeskOptions {
   ports: DeskPorts
   /** What bull-board shows, for whoever may act and for whoever may look; absent: there is no such page. */
   board?: ((mayAct: boolean, bar: BoardBar) => MiddlewareHandler) | undefined
+  /** For a page. Default 30 s. What changes something has as long as it takes. */
+  timeoutMs?: number | undefined
   /** Fires when the server stops: open streams end. */
   signal: AbortSignal
   onError: (error: unknown) => void

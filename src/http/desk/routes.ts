@@ -1,6 +1,8 @@
-import { Hono } from 'hono'
+import { Hono, type MiddlewareHandler } from 'hono'
 import { bodyLimit } from 'hono/body-limit'
 import { html } from 'hono/html'
+import { Problem } from '../problem.ts'
+import { within } from '../within.ts'
 import { deskGate, needCsrf, needRole, type DeskEnv } from './access/gate.ts'
 import { createAssets } from './assets.ts'
 import { shellOf, type Desk, type DeskOptions } from './desk.ts'
@@ -58,23 +60,31 @@ export function deskRoutes(options: DeskOptions): Hono<DeskEnv> {
   app.onError(async (error, context) => {
     options.onError(error)
     const visitor = context.get('visitor') as DeskEnv['Variables']['visitor'] | undefined
-    const sorry = 'Something went wrong here. The log knows more.'
-    if (!visitor) return context.text(sorry, 500)
+    const [status, sorry] =
+      error instanceof Problem && error.code === 'timeout'
+        ? ([503, 'This took too long. Load the page again in a moment.'] as const)
+        : ([500, 'Something went wrong here. The log knows more.'] as const)
+    if (!visitor) return context.text(sorry, status)
     const body = html`<div class="sign-in">
       <h1>That did not work</h1>
       <p>${sorry}</p>
       <p class="more"><a href="/">Back to the desk</a></p>
     </div>`
-    return context.html(await barePage({ visitor, asset: assets.path }, { title: 'Error', body }), 500)
+    return context.html(await barePage({ visitor, asset: assets.path }, { title: 'Error', body }), status)
   })
   // The files are the same for everybody, and a sign-in page needs them too.
   app.route('/desk/assets', assets.routes())
   const limited = bodyLimit({
     maxSize: 64 * 1024,
-    onError: (context) => context.text('This is too large.', 413),
+    onError(context) {
+      options.onDenied?.('too_large')
+      return context.text('This is too large.', 413)
+    },
   })
+  const timely: MiddlewareHandler<DeskEnv> = (context, next) =>
+    ['GET', 'HEAD'].includes(context.req.method) ? within(options.timeoutMs ?? 30_000, next()) : next()
   for (const path of deskPaths) {
-    app.use(path, limited, deskGate(options))
+    app.use(path, timely, limited, deskGate(options))
   }
   signInRoutes(app, desk)
   pageRoutes(app, desk)

@@ -98,7 +98,6 @@ export function runRoutes(reader: RunReader, streams: EventStreams, door: Door):
       description: 'With `Accept: text/event-stream` the same as `/v1/runs/{id}/events`.',
       door,
       params,
-      isStream: true,
       answers: { 200: { description: 'The run', schema: runSchema } },
       async handle(call) {
         return wantsEvents(call.context)
@@ -114,7 +113,6 @@ export function runRoutes(reader: RunReader, streams: EventStreams, door: Door):
       description: 'Server-sent events named `run`, each with the whole run; the last one when it has ended.',
       door,
       params,
-      isStream: true,
       answers: { 200: { description: 'The events', schema: z.string(), contentType: 'text/event-stream' } },
       handle: events,
     }),

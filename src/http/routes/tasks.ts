@@ -44,7 +44,6 @@ export function taskRoutes(enrichment: Enrichment, streams: EventStreams, door: 
       description: 'With `Accept: text/event-stream` the same as `/v1/tasks/{id}/events`.',
       door,
       params,
-      isStream: true,
       answers: { 200: { description: 'The task', schema: taskSchema } },
       async handle(call) {
         return wantsEvents(call.context) ? events(call) : Response.json(taskJson(await viewOf(call), ids))
@@ -59,7 +58,6 @@ export function taskRoutes(enrichment: Enrichment, streams: EventStreams, door: 
         'Server-sent events named `task`, each with the whole task; the last one when it has ended.',
       door,
       params,
-      isStream: true,
       answers: { 200: { description: 'The events', schema: z.string(), contentType: 'text/event-stream' } },
       handle: events,
     }),
