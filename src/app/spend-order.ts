@@ -1,5 +1,6 @@
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { noteFromCli } from './cli-audit.ts'
 import type { Config } from './config.ts'
 import type { Context } from './context.ts'
 
@@ -17,6 +18,17 @@ export async function setSpending(
   await context.lookups.unparkBy([stoppedCode])
 }
 
+/** The same from the command line, which the audit log remembers. */
+export async function orderSpending(
+  context: Pick<Context, 'database' | 'now' | 'spendSwitch' | 'lookups'>,
+  order: SpendOrder,
+): Promise<void> {
+  // A stop first: an audit log that cannot be written must not keep spending going.
+  if (order === 'stop') await setSpending(context, order)
+  await noteFromCli(context, `spending.${order}`)
+  if (order === 'resume') await setSpending(context, order)
+}
+
 /**
  * The embedded database has room for one process. While one works, another leaves its order as a file in the data
  * directory; the one that works looks for it twice a second, and whoever opens the ledger next obeys it first.
@@ -26,14 +38,23 @@ export async function leaveOrder(config: Config, order: SpendOrder): Promise<voi
   await writeFile(orderFile(config), order)
 }
 
+/** A process looks for orders in more than one place; each order is obeyed, and noted, once. */
+const obeying = new WeakSet<Context['database']>()
+
 export async function obeyOrder(
-  context: Pick<Context, 'config' | 'database' | 'spendSwitch' | 'lookups'>,
+  context: Pick<Context, 'config' | 'database' | 'now' | 'spendSwitch' | 'lookups'>,
 ): Promise<void> {
-  if (context.database.kind !== 'pglite') return
-  const order = await readFile(orderFile(context.config), 'utf8').catch(() => undefined)
-  if (order !== 'stop' && order !== 'resume') return
-  await setSpending(context, order)
-  await rm(orderFile(context.config), { force: true })
+  const { database } = context
+  if (database.kind !== 'pglite' || obeying.has(database)) return
+  obeying.add(database)
+  try {
+    const order = await readFile(orderFile(context.config), 'utf8').catch(() => undefined)
+    if (order !== 'stop' && order !== 'resume') return
+    await orderSpending(context, order)
+    await rm(orderFile(context.config), { force: true })
+  } finally {
+    obeying.delete(database)
+  }
 }
 
 export async function hasPendingOrder(config: Config): Promise<boolean> {

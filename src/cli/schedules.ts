@@ -7,6 +7,8 @@ import {
   runScheduleNow,
   type ScheduleView,
 } from '../app/schedules.ts'
+import { noteFromCli } from '../app/cli-audit.ts'
+import type { Context } from '../app/context.ts'
 import { withContext } from './with-context.ts'
 
 export function schedulesCommand(): Command {
@@ -24,18 +26,27 @@ export function schedulesCommand(): Command {
     .command('pause')
     .argument('<name>')
     .description('Begin no more runs of it until it is resumed, over every restart. One under way goes on.')
-    .action((name: string) => withContext((context) => pauseSchedule(context, name, userInfo().username)))
+    .action((name: string) =>
+      noted('pause', name, (context) => pauseSchedule(context, name, userInfo().username)),
+    )
   command
     .command('resume')
     .argument('<name>')
     .description('Go on with its next planned time.')
-    .action((name: string) => withContext((context) => resumeSchedule(context, name)))
+    .action((name: string) => noted('resume', name, (context) => resumeSchedule(context, name)))
   command
     .command('run')
     .argument('<name>')
     .description('Have the scheduler begin it now, whatever its times and windows.')
-    .action((name: string) => withContext((context) => runScheduleNow(context, name)))
+    .action((name: string) => noted('run', name, (context) => runScheduleNow(context, name)))
   return command
+}
+
+function noted(change: string, name: string, work: (context: Context) => Promise<unknown>): Promise<void> {
+  return withContext(async (context) => {
+    await work(context)
+    await noteFromCli(context, `schedule.${change}`, { target: name })
+  })
 }
 
 function toDocument(schedule: ScheduleView) {

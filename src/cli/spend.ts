@@ -1,6 +1,6 @@
 import { Command, Option } from 'commander'
 import { stringify } from 'csv-stringify/sync'
-import { hasPendingOrder, leaveOrder, obeyOrder, setSpending, type SpendOrder } from '../app/spend-order.ts'
+import { hasPendingOrder, leaveOrder, obeyOrder, orderSpending, type SpendOrder } from '../app/spend-order.ts'
 import { ConfigError } from '../domain/errors.ts'
 import { formatUsd } from '../domain/money.ts'
 import { refusals, spendBy, spendGroups, type SpendGroup } from '../store/spend.ts'
@@ -37,7 +37,7 @@ async function order(wish: SpendOrder): Promise<void> {
   try {
     await withContext(async (context) => {
       await obeyOrder(context)
-      await setSpending(context, wish)
+      await orderSpending(context, wish)
     })
   } catch (error) {
     if (!(error instanceof ConfigError) || error.code !== 'data_dir_in_use') throw error

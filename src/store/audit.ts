@@ -1,9 +1,10 @@
 import type { Database } from './database.ts'
 
-/** Something that a person did which spends, retries, stops or changes. No personal data of records in it. */
+/** Something that a person or a caller did which spends, retries, stops or changes. No personal data of records in it. */
 export interface AuditedAction {
-  /** The user's or token's name. */
+  /** The user's name, `token:<id>`, the CRM that called, or `cli`. */
   actor: string
+  /** At the desk; `api` and `hook` for callers, `shell` for the command line. */
   role: string
   /** `spending.stop`, `sync.start`, `failures.retry` ... */
   action: string

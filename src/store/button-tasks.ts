@@ -91,6 +91,7 @@ export function createButtonLedger(db: Database, { now }: { now: () => Date }): 
     async press(press, windowMs) {
       const at = now()
       const { runId, connector, object, entity, recipe, trigger, ids } = press
+      const { actor, role } = askerOf(press)
       // One statement, so that run, claims and tasks are there together or not at all, and so that 200 presses at once are
       // 200 statements. Rows are claimed in one order by everybody: two presses that overlap never wait for each other.
       const { rows: made } = await sql<{ recordId: string; taskId: bigint; ordinal: number }>`
@@ -117,6 +118,12 @@ export function createButtonLedger(db: Database, { now }: { now: () => Date }): 
         ), made as (
           insert into tasks (id, run_id, ordinal, record_id, identity, status, updated_at) overriding system value
           select task_id, ${runId}, ordinal, record_id, '{}', 'queued', ${at}::timestamptz from numbered
+        ), noted as (
+          insert into audit (at, actor, role, action, target, details)
+          select ${at}::timestamptz, ${actor}, ${role}, 'enrich', ${runId},
+            jsonb_build_object('connector', ${connector}::text, 'entity', ${entity}::text, 'recipe', ${recipe}::text,
+              'records', (select count(*) from numbered))
+          where exists (select from numbered)
         )
         select record_id as "recordId", task_id as "taskId", ordinal from numbered`.execute(db)
       const byId = new Map<string, PressedTask>(
@@ -191,4 +198,11 @@ export function createButtonLedger(db: Database, { now }: { now: () => Date }): 
       return rows.map(({ id }) => id)
     },
   }
+}
+
+/** As the audit log knows them. A caller's name is a system's or a token's, never a person's. */
+function askerOf({ source, trigger }: Press): { actor: string; role: string } {
+  if (typeof source['caller'] !== 'string') return { actor: trigger, role: 'none' }
+  if (source['caller'] === 'command line') return { actor: 'cli', role: 'shell' }
+  return { actor: source['caller'], role: source['token'] === undefined ? 'hook' : 'api' }
 }

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { revokeToken } from '../../src/app/tokens.ts'
+import { createToken, revokeToken } from '../../src/app/tokens.ts'
 import { companyAnswer } from '../../src/sandbox/data/company.ts'
 import { startSandbox, type Sandbox } from '../../src/sandbox/sandbox.ts'
+import { createAuditLog } from '../../src/store/audit.ts'
 import { callRefusals } from '../../src/store/call-refusals.ts'
 import { call, openHttpHouse, type HttpHouse } from '../support/http-house.ts'
 
@@ -90,6 +91,41 @@ describe('a token', () => {
     expect((await enrich(token, ['404404404'])).status).toBe(202)
     expect(await revokeToken(house.context, id)).toBe(true)
     expect(await enrich(token, ['404404404'])).toMatchObject({ status: 401, body: { code: 'token_unknown' } })
+  })
+
+  test('is audited when it is made, when it asks, and when it is revoked; never with its text', async () => {
+    const { id, token } = await createToken(house.context, {
+      name: 'for the audit',
+      scopes: ['enrich'],
+      perMinute: 10,
+      dayCapAtomic: 5_000_000n,
+    })
+    const records = [aCompany(), aCompany()]
+    const { body } = await enrich(token, records, '?wait=13')
+    // The same task: nothing new was begun.
+    await enrich(token, records)
+    await revokeToken(house.context, id)
+    await revokeToken(house.context, id)
+    const rows = await createAuditLog(house.context.database.db, house.context).list(3)
+    expect(rows).toMatchObject([
+      { actor: 'cli', role: 'shell', action: 'token.revoke', target: id },
+      {
+        actor: `token:${id}`,
+        role: 'api',
+        action: 'enrich',
+        target: body.runId,
+        details: { connector: 'hubspot', entity: 'companies', records: 2 },
+      },
+      {
+        actor: 'cli',
+        action: 'token.create',
+        target: id,
+        details: { name: 'for the audit', scopes: 'enrich', perMinute: 10, dayUsd: '5.000000' },
+      },
+    ])
+    expect(
+      JSON.stringify(rows, (_, value) => (typeof value === 'bigint' ? `${value}` : value)),
+    ).not.toContain(token)
   })
 
   test('has its own rate, over all its calls at once', async () => {

@@ -1,0 +1,84 @@
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { leaveOrder, obeyOrder, orderSpending, type SpendOrder } from '../../src/app/spend-order.ts'
+import { startSandbox, type Sandbox } from '../../src/sandbox/sandbox.ts'
+import { createAuditLog } from '../../src/store/audit.ts'
+import { openDatabase, type Database } from '../../src/store/database.ts'
+import { openDesk } from '../support/cli.ts'
+import { openHouse } from '../support/house.ts'
+
+let sandbox: Sandbox
+
+beforeAll(async () => void (sandbox = await startSandbox()))
+afterAll(() => sandbox?.stop())
+
+const actionsIn = async (db: Database) =>
+  (await createAuditLog(db, { now: () => new Date() }).list(20))
+    .reverse()
+    .map(({ actor, role, action, target }) => [actor, role, action, target])
+
+test('what is stopped, made, revoked and paused from the command line is audited', async () => {
+  const nightly = { connector: 'hubspot', object: 'companies', cron: '0 2 1 1 *', timeZone: 'UTC' } as const
+  const desk = await openDesk(sandbox, { config: { schedules: { nightly } }, fundsAtomic: 0n })
+  const env = { HUBSPOT_BASE_URL: 'http://127.0.0.1:9', HUBSPOT_ACCESS_TOKEN: 'pat' }
+  const run = async (...args: string[]) => {
+    const ended = await desk.run(args, env)
+    expect([args, ended.status, ended.stderr]).toEqual([args, 0, expect.any(String)])
+    return ended
+  }
+  try {
+    await run('spend', '--stop')
+    await run('spend', '--resume')
+    const { id } = (await run('token', 'create', 'hooks', '--json')).json<{ id: string }>()
+    await run('token', 'revoke', id)
+    for (const change of ['pause', 'resume', 'run']) await run('schedules', change, 'nightly')
+    // What came to nothing is no action.
+    expect((await desk.run(['token', 'revoke', id], env)).status).toBe(2)
+    expect((await desk.run(['schedules', 'pause', 'weekly'], env)).status).toBe(2)
+
+    const { databaseUrl, dataDir } = desk.stores
+    const database = await openDatabase({
+      dataDir: join(dataDir, 'data'),
+      ...(databaseUrl === undefined ? {} : { url: databaseUrl }),
+    })
+    try {
+      expect(await actionsIn(database.db)).toEqual([
+        ['cli', 'shell', 'spending.stop', undefined],
+        ['cli', 'shell', 'spending.resume', undefined],
+        ['cli', 'shell', 'token.create', id],
+        ['cli', 'shell', 'token.revoke', id],
+        ['cli', 'shell', 'schedule.pause', 'nightly'],
+        ['cli', 'shell', 'schedule.resume', 'nightly'],
+        ['cli', 'shell', 'schedule.run', 'nightly'],
+      ])
+    } finally {
+      await database.close()
+    }
+  } finally {
+    await desk.close()
+  }
+}, 60_000)
+
+test('an order that was left for the process at work is audited once, however many look for it', async () => {
+  const house = await openHouse(sandbox)
+  try {
+    const { context } = house
+    /** Only an embedded ledger needs orders to be left. */
+    const order = async (wish: SpendOrder) => {
+      if (context.database.kind !== 'pglite') return orderSpending(context, wish)
+      await leaveOrder(context.config, wish)
+      await Promise.all([obeyOrder(context), obeyOrder(context)])
+      await obeyOrder(context)
+    }
+    await order('stop')
+    expect(await context.spendSwitch.isStopped()).toBeDefined()
+    await order('resume')
+    expect(await context.spendSwitch.isStopped()).toBeUndefined()
+    expect((await actionsIn(context.database.db)).map(([, , action]) => action)).toEqual([
+      'spending.stop',
+      'spending.resume',
+    ])
+  } finally {
+    await house.close()
+  }
+})
