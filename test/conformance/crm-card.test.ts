@@ -306,6 +306,7 @@ describe('the window in Salesforce', () => {
       rowsOf: (answer: Answer) => { label: string; value: string }[]
       problemText: (error: unknown) => string
       follow: (options: object) => Promise<Answer>
+      phaseAfterFailure: (phase: string) => string
     }>('../../../salesforce/force-app/main/default/lwc/paydirtEnrich/enrichment.js')
 
   test('speaks of each status, and lists reason, fields, cost and time', async () => {
@@ -353,6 +354,26 @@ describe('the window in Salesforce', () => {
       pause: async () => false,
     })
     expect(asks).toBe(0)
+  })
+
+  test('follows a task over a few failures in a row, and then leaves it to be looked at again', async () => {
+    const { follow, phaseAfterFailure, readAnswer } = await enrichment()
+    const fails = { body: { message: 'Paydirt could not be called' } }
+    const following = (steps: (object | 'fails')[]) =>
+      follow({
+        first: readAnswer(pending),
+        ask: async () => {
+          const step = steps.shift()
+          if (step === 'fails') throw fails
+          return readAnswer(step)
+        },
+        onAnswer: () => {},
+        pause: async () => true,
+      })
+    const three = Array.from({ length: 3 }, () => 'fails' as const)
+    expect((await following([...three, pending, ...three, result])).status).toBe('written')
+    await expect(following([...three, 'fails', result])).rejects.toBe(fails)
+    expect(['following', 'asking', 'loading'].map(phaseAfterFailure)).toEqual(['left', 'idle', 'idle'])
   })
 
   test('says what Apex said, and refuses what it does not understand', async () => {

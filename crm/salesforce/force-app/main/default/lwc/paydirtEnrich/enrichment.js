@@ -103,8 +103,12 @@ function readResult(document) {
   }
 }
 
+/** Apex tells no status of an answer: a server that restarts is back by then, and what is refused stays so. */
+const mostFailuresInARow = 4
+
 /**
- * Asks after a task until it is done, ever less often, and gives up after five minutes: the task goes on without us.
+ * Asks after a task until it is done, ever less often, and gives up after five minutes: the task goes on without us. A few
+ * questions may fail in a row.
  *
  * @param {object} options
  * @param {Answer} options.first
@@ -116,14 +120,30 @@ function readResult(document) {
 export async function follow({ first, ask, onAnswer, pause }) {
   let answer = first
   let waitMs = 2_000
+  let failures = 0
   for (let waitedMs = 0; !answer.done && waitedMs < 300_000;) {
     if (!(await pause(waitMs))) return answer
     waitedMs += waitMs
     waitMs = Math.min(waitMs * 1.5, 15_000)
-    answer = await ask(answer.taskId)
+    try {
+      answer = await ask(answer.taskId)
+    } catch (error) {
+      failures += 1
+      if (failures >= mostFailuresInARow) throw error
+      continue
+    }
+    failures = 0
     onAnswer(answer)
   }
   return answer
+}
+
+/**
+ * @param {string} phase in which it failed
+ * @returns {'left' | 'idle'} where a task was followed it goes on, and somebody may look again
+ */
+export function phaseAfterFailure(phase) {
+  return phase === 'following' ? 'left' : 'idle'
 }
 
 /**

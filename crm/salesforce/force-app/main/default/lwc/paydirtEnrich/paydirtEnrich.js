@@ -3,7 +3,16 @@ import { CloseActionScreenEvent } from 'lightning/actions'
 import { notifyRecordUpdateAvailable } from 'lightning/uiRecordApi'
 import enrich from '@salesforce/apex/PaydirtEnrichController.enrich'
 import readStatus from '@salesforce/apex/PaydirtEnrichController.readStatus'
-import { follow, nextText, problemText, readAnswer, readLast, rowsOf, statusLabels } from './enrichment'
+import {
+  follow,
+  nextText,
+  phaseAfterFailure,
+  problemText,
+  readAnswer,
+  readLast,
+  rowsOf,
+  statusLabels,
+} from './enrichment'
 
 /** The window behind the action "Enrich" on an account, contact or lead. */
 export default class PaydirtEnrich extends LightningElement {
@@ -137,7 +146,8 @@ export default class PaydirtEnrich extends LightningElement {
     } catch (error) {
       if (!isMine()) return
       this.problem = problemText(error)
-      this.phase = this.taskId && phase === 'following' ? 'left' : 'idle'
+      // Not the phase that it began with: a press goes on to following.
+      this.phase = phaseAfterFailure(this.phase)
     }
   }
 }
