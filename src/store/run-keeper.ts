@@ -104,3 +104,34 @@ export async function unparkStarted(db: Database, now: Date): Promise<void> {
     db,
   )
 }
+
+/**
+ * A CSV that asked for a lookup last was broken off, or has used up its budget, and runs of the CRMs wait for the same
+ * lookup: it goes on under one of them. Answers how many went over.
+ */
+export async function adoptOrphans(db: Database, now: Date): Promise<number> {
+  const { rows } = await sql<{ adopted: number }>`
+    with orphan as (
+      select distinct on (owned.key) owned.key, others.id as run_id, others.connector
+      from lookups as owned
+      join runs on runs.id = owned.run_id and runs.state in ('stopped', 'parked', 'finished', 'failed')
+      join lookups as asked on asked.key = owned.key or asked.bundle_key = owned.key
+      join tasks on tasks.waiting_for = asked.key and tasks.run_id <> owned.run_id
+        and tasks.status in ('looking_up', 'parked')
+      join runs as others on others.id = tasks.run_id and others.connector <> 'csv'
+        and others.state in ('scanning', 'working', 'parked')
+      where owned.connector = 'csv' and owned.bundle_key is null
+        and (owned.state = 'waiting' or (owned.state = 'parked' and owned.code = 'budget_run'))
+      order by owned.key, others.id
+    ), adopted as (
+      update lookups set run_id = orphan.run_id, connector = orphan.connector, state = 'waiting', due_at = ${now},
+        queued_until = null, reason = null
+      from orphan where lookups.key = orphan.key returning lookups.key
+    ), opened as (
+      update tasks set status = 'looking_up', reason = null, updated_at = ${now}
+      from adopted join lookups as asked on asked.key = adopted.key or asked.bundle_key = adopted.key
+      where waiting_for = asked.key and status = 'parked'
+    )
+    select count(*)::int as adopted from adopted`.execute(db)
+  return rows[0]?.adopted ?? 0
+}

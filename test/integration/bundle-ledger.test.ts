@@ -8,7 +8,9 @@ import { createBundleLedger, type BundleLedger } from '../../src/store/bundles.t
 import { createChargeJournal } from '../../src/store/charges.ts'
 import { openDatabase, type OpenDatabase } from '../../src/store/database.ts'
 import { createLookupLedger } from '../../src/store/lookups.ts'
+import { adoptOrphans } from '../../src/store/run-keeper.ts'
 import { createRunLedger } from '../../src/store/runs.ts'
+import { createTaskLedger } from '../../src/store/tasks.ts'
 import { freshStores, type FreshStores } from '../support/stores.ts'
 
 const clock = new Date('2026-05-05T05:05:05Z')
@@ -169,6 +171,38 @@ test('an answered lookup is not bought again by whoever stood in line for it', a
   const charge = await reserve(key)
   await world.journal.settle(charge.id, { transaction: '0x2', at: clock }, fact)
   await expect(reserve(key)).rejects.toMatchObject({ code: 'ended_meanwhile', countsAsTry: false })
+})
+
+test('a lookup that a CSV took over and was broken off with goes on under the run that waits for it', async () => {
+  const { db } = database
+  const runs = createRunLedger(db, { now })
+  const tasks = createTaskLedger(db, { now })
+  const nightly = `${world.run}-n`
+  await runs.open({
+    id: nightly,
+    connector: 'hubspot',
+    object: 'person',
+    entity: 'contacts',
+    recipe: 'contact',
+    trigger: 'sync',
+    fingerprint: nightly,
+    source: {},
+  })
+  const [key] = world.keys as [LookupKey]
+  const waiting = {
+    recordId: '1',
+    identity: {},
+    status: 'looking_up' as const,
+    lookupKey: key,
+    waitingFor: key,
+  }
+  await tasks.insertPage(nightly, [{ ...waiting, ordinal: 1, duplicateOf: null, reason: null }], 'w')
+  await form()
+  expect(await adoptOrphans(db, clock)).toBe(0)
+  await runs.setState(world.run, 'stopped')
+  expect(await adoptOrphans(db, clock)).toBe(1)
+  expect(await world.lookups.get(world.bundle)).toMatchObject({ runId: nightly, connector: 'hubspot' })
+  expect(await adoptOrphans(db, clock)).toBe(0)
 })
 
 test('what somebody waits for goes alone', async () => {
