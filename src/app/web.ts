@@ -45,7 +45,11 @@ export async function startWebServer(context: Context): Promise<Web> {
       ...healthRoutes(readinessChecks(context, engine), () => stopping.signal.aborted),
       ...api.routes,
       ...metrics.routes,
-      openApiRoute(() => routes, { version, url: config.http.publicUrl }),
+      openApiRoute(() => routes, {
+        version,
+        monitorHeader: config.http.monitorHeader,
+        url: config.http.publicUrl,
+      }),
     ]
     const app = createApp({
       routes,

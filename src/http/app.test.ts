@@ -18,7 +18,7 @@ function appOf(door: Door, handle: () => Promise<Response>, method: 'get' | 'pos
 
 test.each([
   ['a handler', anybody, () => never],
-  ['a door', { security: 'x', open: () => never }, async () => Response.json({})],
+  ['a door', { security: ['x'], open: () => never }, async () => Response.json({})],
 ] as [string, Door, () => Promise<Response>][])(
   '%s that takes too long answers 503',
   async (_, door, handle) => {
@@ -32,7 +32,7 @@ test('a door that opens after the time-out lets nobody in, and the signature may
   const opened = Promise.withResolvers<Caller>()
   const givenBack = Promise.withResolvers<string>()
   let handled = 0
-  const app = appOf({ security: 'x', open: () => opened.promise }, async () => {
+  const app = appOf({ security: ['x'], open: () => opened.promise }, async () => {
     handled += 1
     return Response.json({})
   })

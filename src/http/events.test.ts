@@ -1,7 +1,7 @@
 import { Hono } from 'hono'
 import { afterEach, expect, test, vi } from 'vitest'
 import { createEventStreams } from './events.ts'
-import { Problem, problemResponse } from './problem.ts'
+import { problemResponse, type Problem } from './problem.ts'
 import type { HttpEnv } from './request-id.ts'
 
 type Begin = Parameters<ReturnType<typeof createEventStreams>['open']>[1]

@@ -234,7 +234,7 @@ export function metricsDoor(options: { token: string | undefined; isPrivate: boo
   const { token, isPrivate } = options
   if (token === undefined && isPrivate) return anybody
   return {
-    security: 'metricsToken',
+    security: ['metricsToken'],
     async open({ headers }) {
       if (token === undefined)
         throw refuse('metrics_off', 'set PAYDIRT_METRICS_TOKEN to read metrics from other machines', 403)

@@ -16,7 +16,7 @@ const refusals: { status: number; description: string; when: (route: Route) => b
   { status: 503, description: 'Not available now', when: () => true },
 ]
 
-const securitySchemes = {
+const securitySchemes = (monitorHeader: string) => ({
   metricsToken: {
     type: 'http',
     scheme: 'bearer',
@@ -31,27 +31,39 @@ const securitySchemes = {
     type: 'apiKey',
     in: 'header',
     name: 'X-HubSpot-Signature-v3',
-    description: 'With X-HubSpot-Request-Timestamp; workflow actions send X-HubSpot-Signature, version v2',
+    description: 'With X-HubSpot-Request-Timestamp',
   },
-  salesforce: {
+  hubspotSignatureV2: {
+    type: 'apiKey',
+    in: 'header',
+    name: 'X-HubSpot-Signature',
+    description: 'With X-HubSpot-Signature-Version: v2, as workflow actions send it',
+  },
+  salesforceJwt: {
+    type: 'http',
+    scheme: 'bearer',
+    bearerFormat: 'JWT',
+    description: 'RS256 by the org’s certificate, with iss, aud, exp, jti and body_sha256',
+  },
+  salesforceHmac: {
     type: 'apiKey',
     in: 'header',
     name: 'x-paydirt-signature',
     description:
-      'v1=<hex HMAC-SHA256 of timestamp.nonce.METHOD.path.body>, with x-paydirt-timestamp and x-paydirt-nonce; or a JWT (RS256) as a bearer',
+      'v1=<hex HMAC-SHA256 of timestamp.nonce.METHOD.path.body>, with x-paydirt-timestamp and x-paydirt-nonce',
   },
   monitorSecret: {
     type: 'apiKey',
     in: 'header',
-    name: 'x-paydirt-monitor-secret',
-    description: 'The header’s name and value are settings',
+    name: monitorHeader,
+    description: 'The secret that is set on the monitor (PAYDIRT_MONITOR_SECRET)',
   },
-}
+})
 
 /** The OpenAPI 3.1 document of these routes, from the schemas that check their requests. */
 export function openApiDocument(
   routes: readonly Route[],
-  info: { version: string; url?: string | undefined },
+  info: { version: string; monitorHeader: string; url?: string | undefined },
 ) {
   const paths: Record<string, Record<string, unknown>> = {}
   for (const each of routes) {
@@ -67,7 +79,10 @@ export function openApiDocument(
     },
     ...(info.url === undefined ? {} : { servers: [{ url: info.url }] }),
     paths,
-    components: { securitySchemes, schemas: { Problem: schemaOf(problemSchema, 'output') } },
+    components: {
+      securitySchemes: securitySchemes(info.monitorHeader),
+      schemas: { Problem: schemaOf(problemSchema, 'output') },
+    },
   }
 }
 
@@ -77,7 +92,7 @@ function operationOf(each: Route) {
     operationId: each.operationId,
     summary: each.summary,
     ...(each.description === undefined ? {} : { description: each.description }),
-    security: each.door.security === undefined ? [] : [{ [each.door.security]: [] }],
+    security: each.door.security.map((scheme) => ({ [scheme]: [] })),
     parameters: [...parametersOf(each.params, 'path'), ...parametersOf(each.query, 'query')],
     ...(each.body
       ? {
@@ -135,7 +150,7 @@ function schemaOf(schema: z.ZodType, io: 'input' | 'output'): Record<string, unk
 }
 
 function isGuarded({ door }: Route): boolean {
-  return door.security !== undefined
+  return door.security.length > 0
 }
 
 function hasInput({ body, query, params }: Route): boolean {

@@ -28,8 +28,8 @@ export interface AnswerSpec {
 
 /** Who may call a route: checked before anything of the body is believed. */
 export interface Door {
-  /** As OpenAPI names it; none: everybody may. */
-  security: string | undefined
+  /** As OpenAPI names the ways in, of which one is enough; none: everybody may. */
+  security: readonly string[]
   open(request: DoorRequest): Promise<Caller>
 }
 
@@ -75,6 +75,6 @@ export function route<Params extends z.ZodType, Query extends z.ZodType, Body ex
 }
 
 export const anybody: Door = {
-  security: undefined,
+  security: [],
   open: async () => ({ kind: 'anybody', name: 'anybody' }),
 }

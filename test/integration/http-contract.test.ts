@@ -12,11 +12,13 @@ import { call, openHttpHouse, secrets, type Answer, type HttpHouse } from '../su
 
 interface Operation {
   operationId: string
+  security: Record<string, string[]>[]
   responses: Record<string, { content?: Record<string, { schema: object }> }>
 }
 interface OpenApi {
   openapi: string
   paths: Record<string, Record<string, Operation>>
+  components: { securitySchemes: Record<string, { type: string; name?: string; scheme?: string }> }
 }
 type Salesforce = Awaited<ReturnType<typeof startSalesforceStandIn>>
 
@@ -26,6 +28,7 @@ let house: HttpHouse
 let token: string
 let next = 0
 const lines: string[] = []
+const monitorHeader = 'x-own-monitor-secret'
 
 beforeAll(async () => {
   sandbox = await startSandbox()
@@ -33,6 +36,7 @@ beforeAll(async () => {
   const log = pino({ level: 'debug' }, { write: (line: string) => void lines.push(line) })
   house = await openHttpHouse(sandbox, {
     env: {
+      PAYDIRT_MONITOR_HEADER: monitorHeader,
       SALESFORCE_LOGIN_URL: salesforce.baseUrl,
       SALESFORCE_CLIENT_ID: salesforce.auth.clientId,
       SALESFORCE_CLIENT_SECRET: salesforce.auth.clientSecret,
@@ -116,7 +120,7 @@ const exercises: Record<string, () => Promise<Response>> = {
   deliverSignals: () =>
     fetch(`${house.url}/hooks/monitor`, {
       method: 'POST',
-      headers: { 'x-paydirt-monitor-secret': secrets.monitor, 'content-type': 'application/json' },
+      headers: { [monitorHeader]: secrets.monitor, 'content-type': 'application/json' },
       body: JSON.stringify({ companies: [{ domain: 'acme.example' }] }),
     }),
 }
@@ -128,6 +132,25 @@ describe('/openapi.json', () => {
     expect(result.errors).toBeUndefined()
     expect(result.valid).toBe(true)
     expect(body['openapi']).toBe('3.1.0')
+  })
+
+  test('says each way in, under the names that are set here', async () => {
+    const { body } = await call<OpenApi>(`${house.url}/openapi.json`)
+    const waysInto = (path: string) => {
+      const { securitySchemes } = body.components
+      const { security = [] } = body.paths[path]?.['post'] ?? {}
+      return security.flatMap((way) => Object.keys(way)).map((name) => securitySchemes[name])
+    }
+    expect(waysInto('/hooks/monitor')).toMatchObject([{ name: monitorHeader }])
+    expect(waysInto('/hooks/hubspot/card')).toMatchObject([{ name: 'X-HubSpot-Signature-v3' }])
+    expect(waysInto('/hooks/hubspot/workflow')).toMatchObject([
+      { name: 'X-HubSpot-Signature-v3' },
+      { name: 'X-HubSpot-Signature' },
+    ])
+    expect(waysInto('/hooks/salesforce')).toMatchObject([
+      { scheme: 'bearer' },
+      { name: 'x-paydirt-signature' },
+    ])
   })
 
   test('each of its operations is exercised, and answers as its schema says', async () => {

@@ -12,7 +12,7 @@ export function apiTokenDoor(
   options: { tokens: ApiTokenLedger; now: () => Date },
 ): Door {
   return {
-    security: 'apiToken',
+    security: ['apiToken'],
     async open({ headers }) {
       const text = /^Bearer +(pd_[\w-]+)$/i.exec(headers.get('authorization') ?? '')?.[1]
       if (text === undefined)

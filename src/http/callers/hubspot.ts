@@ -21,7 +21,7 @@ export function hubspotDoor(options: HubspotDoorOptions): Door {
   const { replays } = options
 
   return {
-    security: 'hubspotSignature',
+    security: ['hubspotSignature', ...(options.allowsV2 ? ['hubspotSignatureV2'] : [])],
     async open(request) {
       const { clientSecret } = options
       if (clientSecret === undefined)

@@ -5,7 +5,7 @@ import { equal } from './hubspot.ts'
 /** Lets in a monitor's delivery by a header whose name and value were set on both sides: how it is signed is not documented. */
 export function monitorDoor(options: { header: string; secret: string | undefined }): Door {
   return {
-    security: 'monitorSecret',
+    security: ['monitorSecret'],
     async open({ headers }) {
       const { header, secret } = options
       if (secret === undefined)

@@ -95,7 +95,7 @@ export function salesforceDoor(options: SalesforceDoorOptions): Door {
   }
 
   return {
-    security: 'salesforce',
+    security: ['salesforceJwt', 'salesforceHmac'],
     async open(request) {
       const token = /^Bearer +(\S+)$/i.exec(request.headers.get('authorization') ?? '')?.[1]
       return token === undefined ? byHmac(request) : byToken(token, request.body)

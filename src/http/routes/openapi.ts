@@ -5,7 +5,7 @@ import { anybody, route, type Route } from '../route.ts'
 /** What there is, for programs. */
 export function openApiRoute(
   routes: () => readonly Route[],
-  info: { version: string; url: string | undefined },
+  info: { version: string; monitorHeader: string; url: string | undefined },
 ): Route {
   let document: string | undefined
   return route({
