@@ -1,6 +1,5 @@
 import type { ConfigError } from '../domain/errors.ts'
 import { describeError } from '../domain/errors.ts'
-import { urgently } from '../domain/urgent.ts'
 import type { LeaseOwner } from '../store/lookups.ts'
 import { createAdvance, type Advance } from '../workers/advance.ts'
 import { startFeeder } from '../workers/feeder.ts'
@@ -100,8 +99,8 @@ export async function startCrew(context: Context, { owner, onHalt, onLongWait }:
   })
   const workers = [
     queues.workLookups('bulk', config.concurrency, (key) => lookUp('bulk', key)),
-    queues.workLookups('hot', 8, (key) => urgently(() => lookUpHot('hot', key))),
-    queues.workWriteBack((job) => urgently(() => writeBack(job))),
+    queues.workLookups('hot', 8, (key) => lookUpHot('hot', key)),
+    queues.workWriteBack(writeBack),
   ]
   const resolver = startRounds({ work: async () => void (await engine.resolve()), pauseMs: 60_000, onError })
   const orders = startRounds({ work: () => obeyOrder(context), pauseMs: 500, onError })

@@ -6,7 +6,6 @@ import { nextStep, type LookupWanted } from '../domain/planner.ts'
 import type { RecipeBook } from '../domain/recipes.ts'
 
 import { marksOf, type Mark } from '../domain/subject.ts'
-import { urgently } from '../domain/urgent.ts'
 import type { ObjectKind, TaskStatus } from '../domain/words.ts'
 import type { BegunTask, ButtonLedger, PressedTask } from '../store/button-tasks.ts'
 import type { LookupLedger } from '../store/lookups.ts'
@@ -82,7 +81,7 @@ export function createButton(options: ButtonOptions): Button {
   const underWay = new Set<Promise<void>>()
 
   function beginSoon(run: BegunRun, tasks: readonly Queued[]): void {
-    const begun = urgently(() => beginTasks(run, tasks)).catch(options.onError)
+    const begun = beginTasks(run, tasks).catch(options.onError)
     underWay.add(begun)
     void begun.finally(() => underWay.delete(begun))
   }
@@ -167,9 +166,7 @@ export function createButton(options: ButtonOptions): Button {
   return {
     async press(asked) {
       const ids = [...new Set(asked.ids.map((id) => recordIdOf(asked.connector, id)))]
-      const tasks = await urgently(() =>
-        ledger.press({ ...asked, ids, runId: options.newRunId() }, pressWindowMs),
-      )
+      const tasks = await ledger.press({ ...asked, ids, runId: options.newRunId() }, pressWindowMs)
       const made = tasks.filter(({ isNew }) => isNew)
       const [first] = made
       if (first)

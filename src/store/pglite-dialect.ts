@@ -9,7 +9,6 @@ import {
   type Driver,
   type QueryResult,
 } from 'kysely'
-import { isUrgent } from '../domain/urgent.ts'
 import { createPGliteStatements } from './pglite-statements.ts'
 
 /**
@@ -30,7 +29,6 @@ const longestStretchMs = 10
 function createDriver(client: PGlite): Driver {
   const connection = createConnection(client)
   const waiting: (() => void)[] = []
-  const urgent: (() => void)[] = []
   let busy = false
   let brokeAtMs = performance.now()
 
@@ -49,13 +47,12 @@ function createDriver(client: PGlite): Driver {
   return {
     init: () => client.waitReady,
     async acquireConnection() {
-      const line = isUrgent() ? urgent : waiting
-      if (busy) await new Promise<void>((resolve) => line.push(resolve))
+      if (busy) await new Promise<void>((resolve) => waiting.push(resolve))
       busy = true
       return connection
     },
     async releaseConnection() {
-      const next = urgent.shift() ?? waiting.shift()
+      const next = waiting.shift()
       if (next) handOver(next)
       else busy = false
     },
