@@ -37,7 +37,11 @@ export async function startChild(
     for (const { reject } of open.values()) reject(error)
     open.clear()
   }
-  void ended.then(([status, signal]) => fail(new Error(`${file} ended (${String(status ?? signal)})`)))
+  let gone: Error | undefined
+  void ended.then(([status, signal]) => {
+    gone = new Error(`${file} ended (${String(status ?? signal)})`)
+    fail(gone)
+  })
   const isReady = new Promise<void>((resolve, reject) => {
     open.set(0, { resolve: () => resolve(), reject })
   })
@@ -53,6 +57,7 @@ export async function startChild(
     ended,
     ask: (name, argument) =>
       new Promise((resolve, reject) => {
+        if (gone) return reject(gone)
         asked += 1
         open.set(asked, { resolve: resolve as (answer: never) => void, reject })
         child.send({ id: asked, name, argument })
