@@ -29,7 +29,10 @@ export interface Stores {
 export async function openStores(kind: Stores['kind']): Promise<Stores | undefined> {
   const folder = await mkdtemp(join(tmpdir(), 'paydirt-bench-'))
   const clean = () => rm(folder, { recursive: true, force: true })
-  const env = { PAYDIRT_DATA_DIR: join(folder, 'data'), PAYDIRT_LOG_LEVEL: process.env['BENCH_LOG'] ?? 'silent' }
+  const env = {
+    PAYDIRT_DATA_DIR: join(folder, 'data'),
+    PAYDIRT_LOG_LEVEL: process.env['BENCH_LOG'] ?? 'silent',
+  }
   if (kind === 'embedded') return { kind, env, stop: clean }
   const missing = missingServers()
   if (missing !== undefined) {
