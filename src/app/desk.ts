@@ -1,6 +1,7 @@
 import { privateKeyToAccount } from 'viem/accounts'
 import type { Hono } from 'hono'
 import { describeError } from '../domain/errors.ts'
+import type { DeskAccess } from '../http/desk/access/access.ts'
 import type { DeskEnv } from '../http/desk/access/gate.ts'
 import { latest } from '../http/desk/live.ts'
 import type { DeskPorts, PaceNow } from '../http/desk/ports.ts'
@@ -12,7 +13,6 @@ import { createSessionLedger } from '../store/sessions.ts'
 import { standingAlerts } from './alerts.ts'
 import { crmNames, isConfigured } from './connectors.ts'
 import type { Context, Engine } from './context.ts'
-import { deskAccess } from './desk-config.ts'
 import { settingsSections } from './desk-settings.ts'
 import { storyOf } from './desk-story.ts'
 import { reconcileAndKeep } from './keep-reconciliation.ts'
@@ -28,19 +28,15 @@ export interface Desk {
 }
 
 export interface DeskOverrides {
+  access: DeskAccess
   /** Fires when the server stops. */
   signal: AbortSignal
   onDenied?: (kind: string) => void
 }
 
-/**
- * Throws ConfigError when the desk would stand open to others than those at this machine. With `desk.users` or a proxy
- * set, everybody signs in.
- */
-export async function openDesk(context: Context, { signal, onDenied }: DeskOverrides): Promise<Desk> {
+export async function openDesk(context: Context, { access, signal, onDenied }: DeskOverrides): Promise<Desk> {
   const { config, database, log, now, spendSwitch } = context
   const { db } = database
-  const access = deskAccess(config.desk, config.host, config.http.publicUrl)
   const engine = await context.openEngine()
   const board = createQueueBoard(engine.redis.redis, {
     prefix: config.redisPrefix,

@@ -1,6 +1,7 @@
 import { privateKeyToAccount } from 'viem/accounts'
 import { describeError } from '../domain/errors.ts'
 import type { Atomic } from '../domain/money.ts'
+import type { DeskAccess } from '../http/desk/access/access.ts'
 import { createMetrics, metricsDoor, metricsRoutes, type Metrics } from '../http/metrics.ts'
 import type { Route } from '../http/route.ts'
 import { createQueueDepths } from '../queues/depths.ts'
@@ -16,6 +17,7 @@ const walletEveryMs = 60_000
 /** `/metrics` with everything behind it, for the web role. */
 export async function openMetrics(
   context: Context,
+  access: DeskAccess,
 ): Promise<{ routes: Route[]; recordAnswer: Metrics['recordAnswer']; close(): Promise<void> }> {
   const { config, database, chain, log, now } = context
   const engine = await context.openEngine()
@@ -39,10 +41,8 @@ export async function openMetrics(
     ),
     onError,
   })
-  // Behind a proxy on this machine everybody comes from this machine.
-  const isPrivate = isLoopback(config.host) && config.http.publicUrl === undefined
   return {
-    routes: metricsRoutes(metrics, metricsDoor({ token: config.metricsToken, isPrivate })),
+    routes: metricsRoutes(metrics, metricsDoor({ token: config.metricsToken, access })),
     recordAnswer: metrics.recordAnswer,
     close: () => depths.close(),
   }
@@ -72,10 +72,6 @@ function kept<T>(forMs: number, ask: () => Promise<T>, nowMs: () => number): () 
     last = current
     return current.answer
   }
-}
-
-function isLoopback(host: string): boolean {
-  return host === 'localhost' || host === '::1' || host.startsWith('127.')
 }
 
 function usd(atomic: Atomic): number {

@@ -9,6 +9,7 @@ import { startHttpServer } from '../http/server.ts'
 import { countCallRefusal } from '../store/call-refusals.ts'
 import type { Context } from './context.ts'
 import { openDesk } from './desk.ts'
+import { deskAccess } from './desk-config.ts'
 import { openHttpRoutes } from './http-routes.ts'
 import { openMetrics } from './metrics.ts'
 import { readinessChecks } from './readiness.ts'
@@ -22,7 +23,10 @@ export interface Web {
   stop(graceMs: number): Promise<void>
 }
 
-/** Starts the HTTP interface: the routes for programs and CRMs, metrics, health and the desk, on one address. */
+/**
+ * Starts the HTTP interface: the routes for programs and CRMs, metrics, health and the desk, on one address. Throws
+ * ConfigError when the desk would stand open to others than those at this machine.
+ */
 export async function startWebServer(context: Context): Promise<Web> {
   const { config, log, now } = context
   const { db } = context.database
@@ -36,10 +40,11 @@ export async function startWebServer(context: Context): Promise<Web> {
   }
 
   try {
+    const access = deskAccess(config.desk, config.host, config.http.publicUrl)
     const engine = await context.openEngine()
     const api = await openHttpRoutes(context, { stopping: stopping.signal, onError })
     releases.push(() => api.close())
-    const metrics = await openMetrics(context)
+    const metrics = await openMetrics(context, access)
     releases.push(() => metrics.close())
     const routes: Route[] = [
       ...healthRoutes(readinessChecks(context, engine), () => stopping.signal.aborted),
@@ -64,6 +69,7 @@ export async function startWebServer(context: Context): Promise<Web> {
         log.error({ problem: describeError(error), requestId }, 'a request failed'),
     })
     const desk = await openDesk(context, {
+      access,
       signal: stopping.signal,
       onDenied: (kind) => void countRefusal(`desk_${kind}`),
     })

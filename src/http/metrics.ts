@@ -5,7 +5,8 @@ import type { QueueDepth } from '../queues/depths.ts'
 import type { LedgerMetrics, Samples } from '../store/metrics.ts'
 import type { AccessEntry } from './app.ts'
 import { refuse } from './callers/caller.ts'
-import { anybody, route, type Door, type Route } from './route.ts'
+import { arrivalOf, type DeskAccess } from './desk/access/access.ts'
+import { route, type Door, type Route } from './route.ts'
 
 /** Where the numbers come from. One that fails leaves its metrics out and is counted. */
 export interface MetricSources {
@@ -229,15 +230,20 @@ export function metricsRoutes(metrics: Metrics, door: Door): Route[] {
   ]
 }
 
-/** With a token set, whoever brings it; without one everybody, but only where nobody else than this machine gets through. */
-export function metricsDoor(options: { token: string | undefined; isPrivate: boolean }): Door {
-  const { token, isPrivate } = options
-  if (token === undefined && isPrivate) return anybody
+/** With a token set, whoever brings it; without one only whom the desk would take for somebody at this machine. */
+export function metricsDoor({ token, access }: { token: string | undefined; access: DeskAccess }): Door {
   return {
-    security: ['metricsToken'],
+    security: token === undefined && access.mode === 'open' ? [] : ['metricsToken'],
     async open({ headers }) {
-      if (token === undefined)
-        throw refuse('metrics_off', 'set PAYDIRT_METRICS_TOKEN to read metrics from other machines', 403)
+      if (token === undefined) {
+        if (arrivalOf(access, headers, headers.get('host') ?? '') === 'local')
+          return { kind: 'anybody', name: 'anybody' }
+        throw refuse(
+          'metrics_off',
+          'set PAYDIRT_METRICS_TOKEN to read metrics from elsewhere than this machine, or where somebody signs in',
+          403,
+        )
+      }
       const [, given = ''] = /^Bearer +(\S+)$/i.exec(headers.get('authorization') ?? '') ?? []
       const [a, b] = [Buffer.from(given), Buffer.from(token)]
       if (a.length !== b.length || !timingSafeEqual(a, b))

@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { deskAccess, deskConfig } from '../../src/app/desk-config.ts'
+import { deskAccess, deskConfig, type DeskConfig } from '../../src/app/desk-config.ts'
+import type { CallRefused } from '../../src/http/callers/caller.ts'
 import { nextOf } from '../../src/http/desk/routes-sign-in.ts'
+import { metricsDoor } from '../../src/http/metrics.ts'
 import { createSessionLedger } from '../../src/store/sessions.ts'
 import { openBareDesk, passwords, users, type BareDesk, type Person } from './desk-fixture.ts'
 
@@ -431,6 +433,44 @@ describe('the name under which the desk is called', () => {
       expect(await desk.audit.list(1)).toMatchObject([
         { actor: 'local', role: 'admin', action: 'spending.stop' },
       ])
+    } finally {
+      await desk.close()
+    }
+  })
+})
+
+describe('metrics without a token', () => {
+  const here = 'http://127.0.0.1:8080'
+  const users: DeskConfig['users'] = [{ name: 'x', passwordHash: 'scrypt:no', role: 'viewer' }]
+  test.each<[string, Parameters<typeof openBareDesk>[0], Record<string, string>, string, boolean]>([
+    ['this machine', {}, {}, here, true],
+    ['this machine, by an address that is its own', { publicUrl: 'http://localhost:8080' }, {}, here, true],
+    ['a name that a page elsewhere has made point here', {}, {}, 'http://rebound.test:8080', false],
+    ['a proxy that tells of itself', {}, { 'x-forwarded-for': '203.0.113.1' }, here, false],
+    ['a proxy that config knows', { config: { proxy: { addresses: ['10.0.0.1'] } } }, {}, here, false],
+    ['a host that config knows', { config: { hosts: ['desk.example'] } }, {}, 'http://desk.example', false],
+    ['the outside', { publicUrl: 'https://paydirt.example' }, {}, here, false],
+    ['somebody who would have to sign in', { config: { users } }, {}, here, false],
+  ])('are there, as the desk is, for %s or not', async (_, options, headers, origin, isThere) => {
+    const desk = await openBareDesk({ open: true, ...options })
+    try {
+      expect((await desk.browser({ origin }).ask('/', { headers })).status === 200).toBe(isThere)
+      const ask = (token: string | undefined, more: Record<string, string> = {}) =>
+        metricsDoor({ token, access: desk.access })
+          .open({
+            method: 'GET',
+            uri: `${origin}/metrics`,
+            headers: new Headers({ host: new URL(origin).host, ...headers, ...more }),
+            body: '',
+          })
+          .then(
+            () => 'let in',
+            ({ code }: CallRefused) => code,
+          )
+      expect(await ask(undefined)).toBe(isThere ? 'let in' : 'metrics_off')
+      // Who brings the token comes from anywhere, and who does not from nowhere.
+      expect(await ask('secret', { authorization: 'Bearer secret' })).toBe('let in')
+      expect(await ask('secret')).toBe('metrics_token')
     } finally {
       await desk.close()
     }

@@ -176,6 +176,7 @@ export async function openBareDesk(
   return {
     db,
     app,
+    access,
     audit,
     asked,
     denied,

@@ -46,6 +46,30 @@ export function addressMatcher(ranges: readonly string[]): (address: string | un
   }
 }
 
+/** What proxies add, each some of it. */
+const forwardingHeaders = [
+  'forwarded',
+  'via',
+  'x-forwarded-for',
+  'x-forwarded-host',
+  'x-forwarded-proto',
+  'x-real-ip',
+]
+
+/**
+ * How a request has reached us. `local`: from this machine, where nobody is set up. `sign_in`: from anywhere, and whoever it
+ * is must show who it is. The others get nothing: `unprotected` is a closed desk, `host` a name that is not ours (a page
+ * elsewhere may have bound its own to this address), `open_behind_proxy` what a proxy has handed on where nobody signs in.
+ */
+export type Arrival = 'local' | 'sign_in' | 'unprotected' | 'host' | 'open_behind_proxy'
+
+export function arrivalOf({ mode, hosts }: DeskAccess, headers: Headers, host: string): Arrival {
+  if (mode === 'closed') return 'unprotected'
+  if (hosts.length > 0 && !hosts.includes(host.toLowerCase().replace(/:\d+$/, ''))) return 'host'
+  if (mode === 'sign_in') return 'sign_in'
+  return forwardingHeaders.some((name) => headers.has(name)) ? 'open_behind_proxy' : 'local'
+}
+
 const rank: Record<DeskRole, number> = { viewer: 0, operator: 1, admin: 2 }
 
 export function mayAct(role: DeskRole, needed: DeskRole): boolean {

@@ -2,7 +2,7 @@ import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
 import type { Context, MiddlewareHandler } from 'hono'
 import { getCookie, setCookie } from 'hono/cookie'
 import type { DeskRole, SessionLedger } from '../../../store/sessions.ts'
-import { mayAct, type DeskAccess } from './access.ts'
+import { arrivalOf, mayAct, type Arrival, type DeskAccess } from './access.ts'
 
 /** Who asks, as one request shows it. */
 export interface Visitor {
@@ -43,19 +43,16 @@ const contentPolicy = [
   "base-uri 'none'",
 ].join('; ')
 
-/** What proxies add, each some of it. */
-const forwardingHeaders = [
-  'forwarded',
-  'via',
-  'x-forwarded-for',
-  'x-forwarded-host',
-  'x-forwarded-proto',
-  'x-real-ip',
-]
+const refusals: Record<Exclude<Arrival, 'local' | 'sign_in'>, string> = {
+  unprotected:
+    'The desk is closed: nobody would have to sign in, and it can be reached from outside. Set PAYDIRT_ADMIN_PASSWORD_HASH (`npx paydirt password` makes one) and start again.',
+  host: 'The desk does not answer under this name.',
+  open_behind_proxy: 'A proxy stands before this desk, and nobody signs in: set a password.',
+}
 
 /**
- * Everything in front of the desk's pages, in this order: the name under which it was called (a page elsewhere may have
- * bound its own name to this address), where a change came from, who it is, and whether the form was ours.
+ * Everything in front of the desk's pages, in this order: how it was reached, where a change came from, who it is, and
+ * whether the form was ours.
  */
 export function deskGate({ access, sessions, onDenied }: GateOptions): MiddlewareHandler<DeskEnv> {
   return async (context, next) => {
@@ -64,25 +61,11 @@ export function deskGate({ access, sessions, onDenied }: GateOptions): Middlewar
       onDenied?.(kind)
       return context.text(text, 403)
     }
-    if (access.mode === 'closed') {
-      return deny(
-        'unprotected',
-        'The desk is closed: nobody would have to sign in, and it can be reached from outside. Set PAYDIRT_ADMIN_PASSWORD_HASH (`npx paydirt password` makes one) and start again.',
-      )
-    }
     const host = (context.req.header('host') ?? new URL(context.req.url).host).toLowerCase()
-    const hostName = host.replace(/:\d+$/, '')
-    if (access.hosts.length > 0 && !access.hosts.includes(hostName))
-      return deny('host', 'The desk does not answer under this name.')
+    const arrival = arrivalOf(access, context.req.raw.headers, host)
+    if (arrival !== 'local' && arrival !== 'sign_in') return deny(arrival, refusals[arrival])
     const address = context.env?.incoming?.socket?.remoteAddress
     const fromProxy = access.proxy?.isTrusted(address) ?? false
-    const isForwarded = forwardingHeaders.some((name) => context.req.header(name) !== undefined)
-    if (access.mode === 'open' && isForwarded) {
-      return deny(
-        'open_behind_proxy',
-        'A proxy stands before this desk, and nobody signs in: set a password.',
-      )
-    }
     const isChange = !['GET', 'HEAD', 'OPTIONS'].includes(context.req.method)
     if (isChange && !isSameOrigin(context.req.header('origin'), host)) {
       return deny('origin', 'This did not come from a page of the desk.')
