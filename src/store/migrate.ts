@@ -8,6 +8,7 @@ import { http } from './migrations/0004-http.ts'
 import { desk } from './migrations/0005-desk.ts'
 import { schedules } from './migrations/0006-schedules.ts'
 import { byteForByte } from './migrations/0007-byte-for-byte.ts'
+import { sessionCredential } from './migrations/0008-session-credential.ts'
 
 /** In order, for ever: one that has been released is never edited, only followed. */
 const migrations: readonly { name: string; statements: string }[] = [
@@ -18,6 +19,7 @@ const migrations: readonly { name: string; statements: string }[] = [
   { name: '0005-desk', statements: desk },
   { name: '0006-schedules', statements: schedules },
   { name: '0007-byte-for-byte', statements: byteForByte },
+  { name: '0008-session-credential', statements: sessionCredential },
 ]
 
 /** Any number would do; it must only be the same in every process that migrates this database. */

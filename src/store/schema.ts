@@ -285,6 +285,7 @@ export interface Tables {
     token_hash: string
     user_name: string
     role: 'viewer' | 'operator' | 'admin'
+    credential: string | null
     created_at: Date
     seen_at: Date
     expires_at: Date

@@ -8,6 +8,8 @@ export type DeskRole = (typeof deskRoles)[number]
 export interface Session {
   user: string
   role: DeskRole
+  /** What proves that it was opened with the password and role that its user still has. */
+  credential: string
 }
 
 export interface SessionLedger {
@@ -70,16 +72,21 @@ export function createSessionLedger(
   async function look(token: string, at: Date): Promise<{ session: Session; seenAt: Date } | undefined> {
     const row = await db
       .selectFrom('desk_sessions')
-      .select(['user_name', 'role', 'seen_at'])
+      .select(['user_name', 'role', 'credential', 'seen_at'])
       .where('token_hash', '=', hashOf(token))
       .where('expires_at', '>', at)
       .where('seen_at', '>', new Date(at.getTime() - idleMs))
       .executeTakeFirst()
-    return row && { session: { user: row.user_name, role: row.role }, seenAt: row.seen_at }
+    return (
+      row && {
+        session: { user: row.user_name, role: row.role, credential: row.credential ?? '' },
+        seenAt: row.seen_at,
+      }
+    )
   }
 
   return {
-    async begin(token, { user, role }) {
+    async begin(token, { user, role, credential }) {
       const at = now()
       await db
         .insertInto('desk_sessions')
@@ -87,6 +94,7 @@ export function createSessionLedger(
           token_hash: hashOf(token),
           user_name: user,
           role,
+          credential,
           created_at: at,
           seen_at: at,
           expires_at: new Date(at.getTime() + lifetimeMs),

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { deskAccess, deskConfig, type DeskConfig } from '../../src/app/desk-config.ts'
 import type { CallRefused } from '../../src/http/callers/caller.ts'
 import { nextOf } from '../../src/http/desk/routes-sign-in.ts'
+import { hashPassword } from '../../src/http/desk/access/password.ts'
 import { metricsDoor } from '../../src/http/metrics.ts'
 import { createSessionLedger } from '../../src/store/sessions.ts'
 import { openBareDesk, passwords, users, type BareDesk, type Person } from './desk-fixture.ts'
@@ -274,6 +275,34 @@ describe('a session', () => {
     const thief = desk.browser()
     thief.cookies.set('paydirt_desk', token)
     expect((await thief.ask('/')).status).toBe(303)
+  })
+
+  test('ends when its user gets another password or role, or leaves the config; those of others go on', async () => {
+    const all = await users()
+    const vera = all.find(({ name }) => name === 'vera')!
+    const others = all.filter((user) => user !== vera)
+    for (const changed of [
+      [{ ...vera, passwordHash: await hashPassword(passwords.vera) }],
+      [{ ...vera, role: 'admin' as const }],
+      [],
+    ]) {
+      const [hers, his] = [await desk.as('vera'), await desk.as('otto')]
+      const stolen = desk.browser()
+      stolen.cookies.set('paydirt_desk', hers.cookies.get('paydirt_desk') ?? '')
+      desk.access.users = [...others, ...changed]
+      expect((await stolen.ask('/desk/events')).status).toBe(303)
+      expect((await hers.ask('/')).headers.get('location')).toBe('/sign-in?next=%2F')
+      expect((await his.ask('/')).status).toBe(200)
+      // It is over for good: the old settings do not bring it back.
+      desk.access.users = all
+      expect((await hers.ask('/')).status).toBe(303)
+    }
+  })
+
+  test('of before it was bound to its password is over', async () => {
+    const vera = await desk.as('vera')
+    await desk.db.updateTable('desk_sessions').set({ credential: null }).execute()
+    expect((await vera.ask('/')).status).toBe(303)
   })
 
   test('of everybody ends at once', async () => {

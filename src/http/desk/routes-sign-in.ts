@@ -1,7 +1,7 @@
 import type { Hono } from 'hono'
 import { html } from 'hono/html'
 import { setCookie } from 'hono/cookie'
-import { giveToken, needCsrf, tokenOf, type DeskContext, type DeskEnv } from './access/gate.ts'
+import { credentialOf, giveToken, needCsrf, tokenOf, type DeskContext, type DeskEnv } from './access/gate.ts'
 import { hashPassword, verifyPassword } from './access/password.ts'
 import type { Desk } from './desk.ts'
 import { duration } from './view/format.ts'
@@ -41,7 +41,8 @@ export function signInRoutes(app: Hono<DeskEnv>, desk: Desk): void {
     const old = tokenOf(context)
     if (old !== undefined) await sessions.end(old)
     // A token that somebody may have planted before is worth nothing after.
-    await sessions.begin(giveToken(context, isSecure), { user: user.name, role: user.role })
+    const token = giveToken(context, isSecure)
+    await sessions.begin(token, { user: user.name, role: user.role, credential: credentialOf(user, token) })
     await desk.audit.record({ actor: user.name, role: user.role, action: 'sign_in' })
     return context.redirect(nextOf(text(body['next'])), 303)
   })

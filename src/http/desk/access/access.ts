@@ -8,10 +8,16 @@ export interface DeskAccess {
    * is set up, and others than those can reach it: nobody gets in.
    */
   mode: 'open' | 'closed' | 'sign_in'
-  users: { name: string; passwordHash: string; role: DeskRole }[]
+  users: DeskUser[]
   proxy: TrustedProxy | undefined
   /** Names (without port) under which the desk answers. Empty: under any, since every visitor must sign in. */
   hosts: string[]
+}
+
+export interface DeskUser {
+  name: string
+  passwordHash: string
+  role: DeskRole
 }
 
 export interface TrustedProxy {

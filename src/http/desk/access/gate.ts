@@ -1,8 +1,8 @@
-import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
+import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
 import type { Context, MiddlewareHandler } from 'hono'
 import { getCookie, setCookie } from 'hono/cookie'
 import type { DeskRole, SessionLedger } from '../../../store/sessions.ts'
-import { arrivalOf, mayAct, type Arrival, type DeskAccess } from './access.ts'
+import { arrivalOf, mayAct, type Arrival, type DeskAccess, type DeskUser } from './access.ts'
 
 /** Who asks, as one request shows it. */
 export interface Visitor {
@@ -104,12 +104,20 @@ export function deskGate({ access, sessions, onDenied }: GateOptions): Middlewar
       const own = proxy && Object.hasOwn(proxy.roles, named) ? proxy.roles[named] : undefined
       return { user: named.slice(0, 200), role: own ?? proxy?.defaultRole, hasSession: false }
     }
-    const session = token === undefined ? undefined : await findSession(context, token)
-    // A user who was taken out of the config is out; one whose role was changed has the new one.
-    const known = access.users.find(({ name }) => name === session?.user)
+    const known = token === undefined ? undefined : await userOf(context, token)
     return known
       ? { user: known.name, role: known.role, hasSession: true }
       : { user: undefined, role: undefined, hasSession: false }
+  }
+
+  /** Whoever was taken out of the config is out, and so is everybody whose password or role was changed there. */
+  async function userOf(context: DeskContext, token: string): Promise<DeskUser | undefined> {
+    const session = await findSession(context, token)
+    if (!session) return undefined
+    const known = access.users.find(({ name }) => name === session.user)
+    if (known && isEqual(session.credential, credentialOf(known, token))) return known
+    await sessions.end(token)
+    return undefined
   }
 }
 
@@ -155,6 +163,16 @@ export function needCsrf(onDenied?: (kind: string) => void): MiddlewareHandler<D
  */
 function csrfOf(token: string): string {
   return createHash('sha256').update(`csrf:${token}`).digest('base64url')
+}
+
+/**
+ * Binds a session to what it was opened with. Under its token, which is not stored, so that what is stored tells nothing of
+ * the hash and cannot be carried over to another session.
+ */
+export function credentialOf({ name, passwordHash, role }: DeskUser, token: string): string {
+  return createHmac('sha256', token)
+    .update(JSON.stringify([name, passwordHash, role]))
+    .digest('base64url')
 }
 
 /** `__Host-` holds the cookie to this host, path and https; over plain http browsers refuse the prefix. */
