@@ -1,6 +1,10 @@
 import { Command } from 'commander'
+import { noteFromCli } from '../app/cli-audit.ts'
+import type { Context } from '../app/context.ts'
+import { parseMarks, readMarkText, type MarkFile } from '../app/mark-file.ts'
 import { readMarks } from '../app/suppress.ts'
-import { withContext } from './with-context.ts'
+import type { Mark } from '../domain/subject.ts'
+import { readConfig, withContext } from './with-context.ts'
 
 interface Options {
   email: string[]
@@ -15,21 +19,15 @@ export function suppressCommand(): Command {
     'Keep the list of those who are to be left alone: nothing is bought about them and nothing written. Only digests are stored.',
   )
   command.addCommand(
-    subjects(new Command('add').description('Put subjects on the list.')).action(async (options: Options) => {
-      const marks = readMarks(named(options))
-      await withContext(async ({ suppressions }) => {
-        tell(options, { added: await suppressions.add(marks), given: marks.length }, 'added')
-      })
-    }),
+    subjects(new Command('add').description('Put subjects on the list.')).action(
+      (file: string | undefined, options: Options) =>
+        change('add', file, options, (context, marks) => context.suppressions.add(marks)),
+    ),
   )
   command.addCommand(
     subjects(new Command('remove').description('Take subjects off the list.')).action(
-      async (options: Options) => {
-        const marks = readMarks(named(options))
-        await withContext(async ({ suppressions }) => {
-          tell(options, { removed: await suppressions.remove(marks), given: marks.length }, 'removed')
-        })
-      },
+      (file: string | undefined, options: Options) =>
+        change('remove', file, options, (context, marks) => context.suppressions.remove(marks)),
     ),
   )
   command.addCommand(
@@ -52,11 +50,64 @@ export function suppressCommand(): Command {
 
 function subjects(command: Command): Command {
   return command
+    .argument('[file]', 'a list: a CSV with a header, or one mark a line; - for standard input')
     .option('--email <address>', 'an e-mail address; repeatable', collect, [])
     .option('--phone <number>', 'a phone number with its country prefix; repeatable', collect, [])
     .option('--profile-url <url>', "a person's or company's profile; repeatable", collect, [])
     .option('--domain <domain>', 'everybody at a domain; repeatable', collect, [])
     .option('--json', 'print one JSON document')
+    .addHelpText(
+      'after',
+      `
+In a CSV the columns email, phone and profile_url are read, and what else \`paydirt csv\` takes for them (mobile, person_url …);
+of domains only a column that is called domain, which means everybody there. Other columns are named and passed over.
+Without such a header each line is one e-mail address, phone number, profile URL or domain.
+What cannot be read is told with its line, and then nothing at all is done.`,
+    )
+}
+
+async function change(
+  verb: 'add' | 'remove',
+  file: string | undefined,
+  options: Options,
+  work: (context: Context, marks: readonly Mark[]) => Promise<number>,
+): Promise<void> {
+  const config = await readConfig()
+  const list =
+    file === undefined
+      ? undefined
+      : parseMarks(await readMarkText(file), {
+          networkName: config.networkName,
+          synonyms: config.csvSynonyms,
+        })
+  // Named by option alone, or beside the list.
+  const isNamed = Object.values(named(options)).some((values) => values.length > 0)
+  const marks = [...(list?.marks ?? []), ...(isNamed || !list ? readMarks(named(options)) : [])]
+  await withContext(async (context) => {
+    const done = verb === 'add' ? 'added' : 'removed'
+    const count = await work(context, marks)
+    await noteFromCli(context, `suppress.${verb}`, { details: { [done]: count, given: marks.length } })
+    tell(options, { [done]: count, given: marks.length, ...(list ? inList(list) : {}) }, done)
+  }, config)
+  if (list) tellOfList(list)
+}
+
+function inList({ counts, blankLines }: MarkFile) {
+  return { list: counts, blankRows: blankLines.length }
+}
+
+function tellOfList({ unread, blankLines }: MarkFile): void {
+  const notes = [
+    ...(unread.length > 0
+      ? [`columns that were not read: ${unread.map((name) => JSON.stringify(name)).join(', ')}`]
+      : []),
+    ...(blankLines.length > 0
+      ? [
+          `${blankLines.length} rows name nobody (lines ${blankLines.slice(0, 10).join(', ')}${blankLines.length > 10 ? ', …' : ''})`,
+        ]
+      : []),
+  ]
+  for (const note of notes) process.stderr.write(`${note}\n`)
 }
 
 function named({ email, phone, profileUrl, domain }: Options) {
@@ -67,8 +118,8 @@ function collect(value: string, before: string[]): string[] {
   return [...before, value]
 }
 
-function tell(options: { json?: true }, document: Record<string, number>, verb: string): void {
-  const count = document[verb] ?? 0
+function tell(options: { json?: true }, document: Record<string, unknown>, verb: string): void {
+  const count = document[verb]
   process.stdout.write(
     options.json ? `${JSON.stringify(document)}\n` : `${count} of ${document['given']} ${verb}\n`,
   )

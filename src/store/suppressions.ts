@@ -47,29 +47,20 @@ export function createSuppressionLedger(
   return {
     async add(marks) {
       knownEmptyUntilMs = 0
-      const added_at = now()
-      const rows = (await digests(marks)).map((row) => ({ ...row, added_at }))
-      if (rows.length === 0) return 0
-      const added = await db
-        .insertInto('suppressions')
-        .values(rows)
-        .onConflict((conflict) => conflict.columns(['kind', 'digest']).doNothing())
-        .returning('digest')
-        .execute()
-      return added.length
+      const { kinds, values } = columnsOf(await digests(marks))
+      const { rows } = await sql`
+        insert into suppressions (kind, digest, added_at)
+        select kind, digest, ${now()}::timestamptz from unnest(${kinds}::text[], ${values}::text[]) as given (kind, digest)
+        on conflict (kind, digest) do nothing returning 1`.execute(db)
+      return rows.length
     },
 
     async remove(marks) {
-      let removed = 0
-      for (const { kind, digest } of await digests(marks)) {
-        const { numDeletedRows } = await db
-          .deleteFrom('suppressions')
-          .where('kind', '=', kind)
-          .where('digest', '=', digest)
-          .executeTakeFirst()
-        removed += Number(numDeletedRows)
-      }
-      return removed
+      const { kinds, values } = columnsOf(await digests(marks))
+      const { rows } = await sql`
+        delete from suppressions using unnest(${kinds}::text[], ${values}::text[]) as given (kind, digest)
+        where suppressions.kind = given.kind and suppressions.digest = given.digest returning 1`.execute(db)
+      return rows.length
     },
 
     async list() {
@@ -104,4 +95,9 @@ export function createSuppressionLedger(
       )
     },
   }
+}
+
+/** As two arrays: one statement for a list of any length, which is done whole or not at all. */
+function columnsOf(rows: readonly { kind: MarkKind; digest: string }[]) {
+  return { kinds: rows.map(({ kind }) => kind), values: rows.map(({ digest }) => digest) }
 }
