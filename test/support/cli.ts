@@ -25,6 +25,8 @@ export interface Running {
   kill(signal: NodeJS.Signals): void
   /** Sends the signal as soon as the condition holds. Fails when the command ends before. */
   killWhen(signal: NodeJS.Signals, condition: () => boolean): Promise<Ended>
+  /** What the pattern finds on standard error, as soon as it is there. Fails when the command ends before. */
+  said(pattern: RegExp): Promise<RegExpExecArray>
   ended: Promise<Ended>
 }
 
@@ -71,6 +73,14 @@ export function startPaydirt(args: readonly string[], settings: Settings): Runni
       if (isOver) throw new Error(`the command ended before it could be killed:\n${(await ended).stderr}`)
       child.kill(signal)
       return ended
+    },
+    async said(pattern) {
+      for (;;) {
+        const found = pattern.exec(Buffer.concat(stderr).toString())
+        if (found) return found
+        if (isOver) throw new Error(`the command ended without saying ${pattern}:\n${(await ended).stderr}`)
+        await Promise.race([once(child.stderr, 'data'), ended])
+      }
     },
   }
 }
