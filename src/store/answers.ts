@@ -13,36 +13,43 @@ export interface PaidBy {
   currency: Currency
 }
 
-/** Writes an answer under its lookup, or under all lookups of its bundle; in the charge's transaction where it was paid for. */
-export async function storeAnswer(
-  tx: Transaction<Tables>,
-  key: LookupKey,
-  answer: StoredAnswer,
-  at: Date,
-  paidBy?: PaidBy,
-): Promise<void> {
-  if (answer.parts || answer.startedAs) return storeParts(tx, key, answer, at, paidBy)
-  return storeSingle(tx, key, answer, at)
+/** What was told of one lookup, or of all that went out together with it. */
+export interface Told {
+  key: LookupKey
+  answer: StoredAnswer
+  paidBy?: PaidBy
 }
 
-export async function storeSingle(
+/** Writes each answer under its lookup, or under all lookups of its bundle; in the charges' transaction where they were paid for. */
+export async function storeAnswers(tx: Transaction<Tables>, told: readonly Told[], at: Date): Promise<void> {
+  const isParted = ({ answer }: Told) => answer.parts !== undefined || answer.startedAs !== undefined
+  await storeSingles(
+    tx,
+    told.filter((each) => !isParted(each)),
+    at,
+  )
+  for (const { key, answer, paidBy } of told.filter(isParted)) await storeParts(tx, key, answer, at, paidBy)
+}
+
+/** One parameter, however many there are: the statement is the same each time. */
+export async function storeSingles(
   db: Database,
-  key: LookupKey,
-  answer: StoredAnswer,
+  told: readonly { key: LookupKey; answer: Pick<StoredAnswer, 'outcome' | 'data' | 'freshUntil'> }[],
   at: Date,
 ): Promise<void> {
-  await db
-    .updateTable('lookups')
-    .set({
-      state: 'answered',
-      outcome: answer.outcome,
-      answer: answer.data === null ? null : JSON.stringify(answer.data),
-      answered_at: at,
-      fresh_until: answer.freshUntil,
-      reason: null,
-    })
-    .where('key', '=', key)
-    .execute()
+  if (told.length === 0) return
+  const rows = told.map(({ key, answer: { outcome, data, freshUntil } }) => ({
+    key,
+    outcome,
+    answer: data,
+    fresh_until: freshUntil,
+  }))
+  await sql`
+    update lookups set state = 'answered', outcome = told.outcome, answer = told.answer, answered_at = ${at},
+      fresh_until = told.fresh_until, reason = null
+    from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb)
+      as told (key text, outcome text, answer jsonb, fresh_until timestamptz)
+    where lookups.key = told.key`.execute(db)
 }
 
 /**
@@ -72,11 +79,12 @@ export async function storeParts(
     where bundle_members.bundle_key = ${bundle}
       and (lookups.bundle_key = ${bundle} or (lookups.bundle_key is null and lookups.state in ('waiting', 'parked')))
     order by lookup_key for update of lookups`.execute(tx)
-  for (const { lookup_key: key, place } of members) {
+  const told = members.map(({ lookup_key: key, place }) => {
     const part = answer.parts?.get(place)
     if (!part) throw new Error(`no answer for entry ${place} of a bundle`)
-    await storeSingle(tx, key, part, at)
-  }
+    return { key, answer: part }
+  })
+  await storeSingles(tx, told, at)
   await tx.updateTable('lookups').set({ bundle_key: null }).where('bundle_key', '=', bundle).execute()
   await tx
     .updateTable('lookups')

@@ -1,4 +1,4 @@
-import { sql, type Transaction } from 'kysely'
+import { sql, type Selectable, type Transaction } from 'kysely'
 import { isBundleKey, type LookupKey } from '../domain/keys.ts'
 import type { Atomic } from '../domain/money.ts'
 import type { LookupWanted } from '../domain/planner.ts'
@@ -6,10 +6,11 @@ import type { StoredAnswer } from '../domain/ports/charge-journal.ts'
 import type { Fact, LookupRequest } from '../domain/record.ts'
 import type { Operation } from '../domain/words.ts'
 import type { Database } from './database.ts'
-import type { LookupState, Tables } from './schema.ts'
-import { storeSingle } from './answers.ts'
+import type { LookupState, RunState, Tables } from './schema.ts'
+import { storeSingles } from './answers.ts'
 import { dissolve } from './bundles.ts'
 import { pages } from './pages.ts'
+import { together, type Each } from './together.ts'
 
 export interface LookupRow {
   key: LookupKey
@@ -91,6 +92,18 @@ export function createLookupLedger(db: Database, options: { now: () => Date }): 
       .execute()
   }
 
+  async function getAll(keys: readonly LookupKey[]): Promise<Each<LookupRow | undefined>[]> {
+    const rows = await db
+      .selectFrom('lookups')
+      .innerJoin('runs', 'runs.id', 'lookups.run_id')
+      .selectAll('lookups')
+      .select('runs.state as run_state')
+      .where(sql<boolean>`key = any(${[...keys]}::text[])`)
+      .execute()
+    const byKey = new Map(rows.map((row) => [row.key, toLookup(row)]))
+    return keys.map((key) => ({ ok: byKey.get(key) }))
+  }
+
   async function parkIn(
     tx: Transaction<Tables>,
     key: LookupKey,
@@ -157,31 +170,7 @@ export function createLookupLedger(db: Database, options: { now: () => Date }): 
       }
     },
 
-    async get(key) {
-      const row = await db
-        .selectFrom('lookups')
-        .innerJoin('runs', 'runs.id', 'lookups.run_id')
-        .selectAll('lookups')
-        .select('runs.state as run_state')
-        .where('key', '=', key)
-        .executeTakeFirst()
-      return (
-        row && {
-          key: row.key,
-          operation: row.operation,
-          request: row.request as LookupRequest,
-          state: row.state,
-          runId: row.run_id,
-          connector: row.connector,
-          hot: row.hot,
-          tries: row.tries,
-          runStopped: row.run_state === 'stopped',
-          freshUntil: row.fresh_until,
-          bundleKey: row.bundle_key,
-          queryId: row.query_id,
-        }
-      )
-    },
+    get: together(getAll, (key) => key),
 
     async facts(keys) {
       if (keys.length === 0) return new Map()
@@ -252,7 +241,7 @@ export function createLookupLedger(db: Database, options: { now: () => Date }): 
       return Number(numUpdatedRows)
     },
 
-    storeFree: (key, answer) => storeSingle(db, key, answer, now()),
+    storeFree: (key, answer) => storeSingles(db, [{ key, answer }], now()),
 
     postpone: (key, dueAt, reason, countsAsTry) =>
       move(key, { state: 'waiting', dueAt, reason, tries: countsAsTry ? 1 : 0 }),
@@ -331,6 +320,23 @@ export function createLookupLedger(db: Database, options: { now: () => Date }): 
         .executeTakeFirst()
       return row?.due_at ?? undefined
     },
+  }
+}
+
+function toLookup(row: Selectable<Tables['lookups']> & { run_state: RunState }): LookupRow {
+  return {
+    key: row.key,
+    operation: row.operation,
+    request: row.request as LookupRequest,
+    state: row.state,
+    runId: row.run_id,
+    connector: row.connector,
+    hot: row.hot,
+    tries: row.tries,
+    runStopped: row.run_state === 'stopped',
+    freshUntil: row.fresh_until,
+    bundleKey: row.bundle_key,
+    queryId: row.query_id,
   }
 }
 

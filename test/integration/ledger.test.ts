@@ -1,19 +1,15 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { lookupKey, type LookupKey } from '../../src/domain/keys.ts'
-import type { Authorization } from '../../src/domain/payment.ts'
+import type { LookupKey } from '../../src/domain/keys.ts'
 import type { BudgetLine } from '../../src/domain/ports/charge-journal.ts'
-import { createChargeJournal } from '../../src/store/charges.ts'
 import { openDatabase, type OpenDatabase } from '../../src/store/database.ts'
-import { createLookupLedger } from '../../src/store/lookups.ts'
 import { ledgerId } from '../../src/store/meta.ts'
 import { migrate } from '../../src/store/migrate.ts'
 import { planFigures } from '../../src/store/plans.ts'
-import { createRunLedger } from '../../src/store/runs.ts'
 import { spendBy } from '../../src/store/spend.ts'
-import { createTaskLedger } from '../../src/store/tasks.ts'
 import { createTermsBook } from '../../src/store/terms-book.ts'
+import { authorization, openLedgerRun } from '../support/ledger-run.ts'
 import { freshStores, type FreshStores } from '../support/stores.ts'
 
 let stores: FreshStores
@@ -37,94 +33,8 @@ afterAll(async () => {
 })
 beforeEach(() => void (clock = new Date('2026-05-05T05:05:05Z')))
 
-/** Ledgers on the shared database, with a run and lookups that no other test knows. */
-async function newRun(lookups: number, options: { run?: string; connector?: string } = {}) {
-  const { db } = database
-  const id = randomBytes(5).toString('hex')
-  const connector = options.connector ?? `connector-${id}`
-  const ledgers = {
-    db,
-    runs: createRunLedger(db, { now }),
-    tasks: createTaskLedger(db, { now }),
-    lookups: createLookupLedger(db, { now }),
-    journal: createChargeJournal(db, { now, newId: randomUUID }),
-  }
-  const { run } = await ledgers.runs.open({
-    id: `run-${id}`,
-    connector,
-    object: 'company',
-    entity: 'company',
-    recipe: 'profile',
-    trigger: 'csv',
-    fingerprint: id,
-    source: {},
-  })
-  const keys = Array.from({ length: lookups }, (_, index) => lookupKey('company.profile', `${id}/${index}`))
-  const wanted = keys.map((key) => ({
-    key,
-    operation: 'company.profile' as const,
-    request: { profnet_url: key },
-  }))
-  await ledgers.lookups.want(wanted, { id: run.id, connector, hot: false })
-  const committed = async (scope: string) => {
-    const row = await db
-      .selectFrom('budgets')
-      .select('committed_atomic')
-      .where('scope', '=', scope)
-      .executeTakeFirst()
-    return row?.committed_atomic ?? 0n
-  }
-  const reserve = (key: LookupKey, budget: BudgetLine[], amountAtomic = 10_000n, seed?: string) =>
-    ledgers.journal.reserve({
-      lookupKey: key,
-      operation: 'company.profile',
-      runId: run.id,
-      connector,
-      endpoint: 'POST https://service.example/x',
-      url: 'https://service.example/x',
-      body: '{}',
-      amountAtomic,
-      budget,
-      draw: (attempt) => authorization(seed ?? `${key}|${attempt}`, amountAtomic),
-    })
-  const states = async () =>
-    (
-      await db
-        .selectFrom('charges')
-        .select('state')
-        .where('run_id', '=', run.id)
-        .orderBy('created_at')
-        .execute()
-    ).map(({ state }) => state)
-  return { ...ledgers, id, run, connector, keys, wanted, committed, reserve, states }
-}
-
-function authorization(seed: string, amountAtomic: bigint): Authorization {
-  return {
-    terms: {
-      protocol: 'x402',
-      version: 2,
-      scheme: 'exact',
-      network: 'eip155:8453',
-      asset: '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913',
-      payTo: '0x5A4dB0E5a4db0E5A4Db0E5a4db0E5A4Db0E5A4D0',
-      amountAtomic,
-      maxTimeoutSeconds: 300,
-      domainName: 'USD Coin',
-      domainVersion: '2',
-      transferMethod: 'eip3009',
-      paymentFlow: 'after',
-      paymentIdentifier: false,
-      // The order of the keys is part of the bytes that are signed and sent.
-      raw: { z: 1, a: { y: [1, 'ü"\\'], b: null } },
-    },
-    payer: '0x0000000000000000000000000000000000000001',
-    nonce: `0x${Buffer.from(seed).toString('hex').padEnd(64, '0').slice(-64)}`,
-    validAfter: 0,
-    validBefore: 1_800_000_000,
-    paymentId: 'pd_1',
-  }
-}
+const newRun = (lookups: number, options: { connector?: string } = {}) =>
+  openLedgerRun(database, { lookups, now, ...options })
 
 const found = {
   outcome: 'found',

@@ -1,0 +1,179 @@
+import { join } from 'node:path'
+import type { LogEvent } from 'kysely'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { Charge } from '../../src/domain/payment.ts'
+import { openDatabase, type OpenDatabase } from '../../src/store/database.ts'
+import { authorization, openLedgerRun } from '../support/ledger-run.ts'
+import { freshStores, type FreshStores } from '../support/stores.ts'
+
+// Steps of many lookups at once are written in groups; what becomes of each must be what became of it alone.
+
+let stores: FreshStores
+let database: OpenDatabase
+let statements: LogEvent[] = []
+const now = () => new Date('2026-05-05T05:05:05Z')
+
+beforeAll(async () => {
+  stores = await freshStores()
+  database = await openDatabase({
+    dataDir: join(stores.dataDir, 'data'),
+    ...(stores.databaseUrl ? { url: stores.databaseUrl } : {}),
+    onQuery: (event) => void statements.push(event),
+  })
+})
+afterAll(async () => {
+  await database.close()
+  await stores.cleanup()
+})
+
+const unlimited = 2n ** 63n - 1n
+const line = (id: string, capAtomic = unlimited) => [{ scope: `run:${id}`, capAtomic }]
+const fulfilled = <T>(results: PromiseSettledResult<T>[]) =>
+  results.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []))
+const codes = (results: PromiseSettledResult<unknown>[]) =>
+  results.map((each) => (each.status === 'fulfilled' ? 'ok' : (each.reason as { code?: string }).code))
+
+test('what is reserved together stands in the ledger as if each had been reserved alone, in a few statements', async () => {
+  const world = await openLedgerRun(database, { lookups: 50, now })
+  statements = []
+  const charges = await Promise.all(world.keys.map((key) => world.reserve(key, line(world.id))))
+  expect(statements.length).toBeLessThan(20)
+  expect(charges.map(({ lookupKey }) => lookupKey)).toEqual(world.keys)
+  expect(await world.committed(`run:${world.id}`)).toBe(500_000n)
+  // What the payer goes on with is what a restart would find.
+  for (const charge of charges) {
+    expect((await world.journal.unanswered(charge.lookupKey)).open).toEqual(charge)
+    expect(JSON.stringify(charge.authorization.terms.raw)).toBe(
+      JSON.stringify(authorization('', 0n).terms.raw),
+    )
+  }
+})
+
+test('a group that does not fit into a budget takes of it as much as fits, and not a cent more', async () => {
+  const world = await openLedgerRun(database, { lookups: 20, now })
+  const results = await Promise.allSettled(
+    world.keys.map((key) => world.reserve(key, line(world.id, 70_000n))),
+  )
+  expect(codes(results).toSorted()).toEqual([
+    ...Array.from({ length: 13 }, () => 'budget_run'),
+    ...Array.from({ length: 7 }, () => 'ok'),
+  ])
+  expect(await world.committed(`run:${world.id}`)).toBe(70_000n)
+  expect(await world.states()).toHaveLength(7)
+})
+
+test('of two caps on one line in a group each holds for its own', async () => {
+  const world = await openLedgerRun(database, { lookups: 4, now })
+  const caps = [unlimited, 20_000n, unlimited, unlimited]
+  const results = await Promise.allSettled(
+    world.keys.map((key, index) => world.reserve(key, line(world.id, caps[index]))),
+  )
+  expect(codes(results).filter((code) => code === 'ok').length).toBeGreaterThanOrEqual(3)
+  expect(await world.committed(`run:${world.id}`)).toBe(BigInt(fulfilled(results).length) * 10_000n)
+})
+
+test('in one group: answered, paid for already, the same challenge twice, and an ordinary one', async () => {
+  const world = await openLedgerRun(database, { lookups: 6, now })
+  const [answered, paid, oneChallenge, sameChallenge, twice, ordinary] = world.keys as [
+    Charge['lookupKey'],
+    ...Charge['lookupKey'][],
+  ]
+  await world.lookups.storeFree(answered, { outcome: 'not_found', data: null, freshUntil: now() })
+  await world.reserve(paid as never, line(world.id))
+  const results = await Promise.allSettled([
+    world.reserve(answered, line(world.id)),
+    world.reserve(paid as never, line(world.id)),
+    world.reserve(oneChallenge as never, line(world.id), 10_000n, `challenge-${world.id}`),
+    world.reserve(sameChallenge as never, line(world.id), 10_000n, `challenge-${world.id}`),
+    world.reserve(twice as never, line(world.id)),
+    world.reserve(twice as never, line(world.id)),
+    world.reserve(ordinary as never, line(world.id)),
+  ])
+  const [ended, open, ...others] = codes(results)
+  expect([ended, open]).toEqual(['ended_meanwhile', 'charge_open'])
+  expect(others.slice(0, 2).toSorted()).toEqual(['challenge_taken', 'ok'])
+  expect(others.slice(2)).toEqual(['ok', 'charge_open', 'ok'])
+  expect(await world.committed(`run:${world.id}`)).toBe(40_000n)
+})
+
+test('answers of every kind are settled together, each with its own receipt and price', async () => {
+  const world = await openLedgerRun(database, { lookups: 4, now })
+  const charges = await Promise.all(world.keys.map((key) => world.reserve(key, line(world.id))))
+  await Promise.all(charges.map(({ id }) => world.journal.markSent(id, now())))
+  const freshUntil = new Date('2026-08-01T00:00:00Z')
+  const answers = [
+    {
+      outcome: 'found' as const,
+      data: { name: 'Ünïcode "quoted" \\ 株式会社', list: [], nothing: null },
+      freshUntil,
+    },
+    { outcome: 'not_found' as const, data: null, freshUntil },
+    { outcome: 'found' as const, data: { deep: { numbers: [1, 2.5, -3e10] } }, freshUntil },
+    { outcome: 'unreadable' as const, data: null, freshUntil },
+  ]
+  const at = new Date('2026-05-05T05:05:06.789Z')
+  const receipts = charges.map((_, index) => ({
+    transaction: index === 1 ? null : `0x${index}`,
+    at,
+    ...(index === 2 ? { creditsAtomic: 1_500_000n } : {}),
+  }))
+  statements = []
+  await Promise.all(
+    charges.map(({ id }, index) => world.journal.settle(id, receipts[index]!, answers[index]!)),
+  )
+  expect(statements.length).toBeLessThan(12)
+  const rows = await world.db
+    .selectFrom('charges')
+    .innerJoin('lookups', 'lookups.key', 'charges.lookup_key')
+    .select(['charges.state', 'transaction', 'closed_at', 'sent_at', 'credits_atomic', 'amount_atomic'])
+    .select(['lookups.state as lookup', 'outcome', 'answer', 'fresh_until', 'key'])
+    .where('charges.run_id', '=', world.run.id)
+    .execute()
+  const byKey = new Map(rows.map((row) => [row.key, row]))
+  expect(world.keys.map((key) => byKey.get(key))).toEqual(
+    charges.map((_, index) => ({
+      key: world.keys[index],
+      state: 'settled',
+      transaction: receipts[index]?.transaction,
+      closed_at: at,
+      sent_at: now(),
+      // Paid on a chain: what is said of credits changes no price.
+      credits_atomic: index === 2 ? 1_500_000n : null,
+      amount_atomic: 10_000n,
+      lookup: 'answered',
+      outcome: answers[index]?.outcome,
+      answer: answers[index]?.data,
+      fresh_until: freshUntil,
+    })),
+  )
+})
+
+test('an answer that the database cannot hold spoils none of its group', async () => {
+  const world = await openLedgerRun(database, { lookups: 3, now })
+  const charges = await Promise.all(world.keys.map((key) => world.reserve(key, line(world.id))))
+  await Promise.all(charges.map(({ id }) => world.journal.markSent(id, now())))
+  const settled = await Promise.allSettled(
+    charges.map(({ id }, index) =>
+      world.journal.settle(
+        id,
+        { transaction: `0x${index}`, at: now() },
+        // Postgres has no place for this character in any text.
+        { outcome: 'found', data: { name: index === 1 ? 'nul \u0000' : 'fine' }, freshUntil: now() },
+      ),
+    ),
+  )
+  expect(settled.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled'])
+  expect((await world.states()).toSorted()).toEqual(['sent', 'settled', 'settled'])
+})
+
+test('what is marked as sent together: a closed charge is told by itself', async () => {
+  const world = await openLedgerRun(database, { lookups: 3, now })
+  const charges = await Promise.all(world.keys.map((key) => world.reserve(key, line(world.id))))
+  await world.journal.withdraw(charges[1]!.id)
+  expect(await Promise.all(charges.map(({ id }) => world.journal.markSent(id, now())))).toEqual([
+    true,
+    false,
+    true,
+  ])
+  expect(await world.committed(`run:${world.id}`)).toBe(20_000n)
+})
