@@ -348,9 +348,10 @@ describe.skipIf(missing !== undefined)('web, two workers and scheduler, of which
         .execute()
       const found = answers.filter(({ outcome }) => outcome === 'found')
       expect(answers.filter(({ outcome }) => outcome !== 'found' && outcome !== 'not_found')).toEqual([])
-      expect(found.length).toBeGreaterThan(answers.length * 0.8)
       const idsOf = (rows: { record_id: string }[]) => [...new Set(rows.map((row) => row.record_id))].sort()
       expect(idsOf(written)).toEqual(idsOf(found))
+      // A record of which nothing is known may be in several runs.
+      expect(idsOf(found).length).toBeGreaterThan(idsOf(answers).length * 0.8)
     }
   }
 })

@@ -1,6 +1,3 @@
-import { writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
-import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { resolveConfig, type Config } from '../../src/app/config.ts'
 import { openConnector } from '../../src/app/connectors.ts'
@@ -8,12 +5,10 @@ import { createContext, type Context } from '../../src/app/context.ts'
 import { readEnvironment } from '../../src/app/environment.ts'
 import { makeReady, openRun } from '../../src/app/sync.ts'
 import { scan } from '../../src/producers/scan.ts'
-import { startHubspotStandIn } from '../../src/sandbox/hubspot/index.ts'
 import { startSandbox, type Sandbox } from '../../src/sandbox/sandbox.ts'
 import { createAdvance } from '../../src/workers/advance.ts'
 import { missingServers, startPostgres, startRedis, type Server } from '../faults/servers.ts'
-import { startPaydirt, type Running, type Settings } from '../support/cli.ts'
-import { freshStores } from '../support/stores.ts'
+import { openServiceHouse } from '../support/service-house.ts'
 
 const missing = missingServers()
 if (missing !== undefined) process.stderr.write(`workers-killed: left out, ${missing}\n`)
@@ -82,46 +77,16 @@ describe.skipIf(missing !== undefined)('worker processes on one run', () => {
   })
 
   async function setStage(companies: number) {
-    const stores = await freshStores({ DATABASE_URL: servers.postgres.url, REDIS_URL: servers.redis.url })
-    const hubspot = await startHubspotStandIn({
-      companies: 0,
-      contacts: 0,
-      limits: { searchPerSecond: 1_000, perTenSeconds: 10_000 },
+    const house = await openServiceHouse(servers, sandbox, {
+      pacing: { startPerSecond: 200, concurrency },
     })
-    for (let index = 0; index < companies; index += 1) {
-      const profile = `https://www.profnet.example/company/worked-${stores.redisPrefix}-${index}`
-      hubspot.store.add('companies', { properties: { name: `C ${index}`, profnet_url: profile } })
-    }
-    const walletKey = generatePrivateKey()
-    const wallet = privateKeyToAccount(walletKey).address
-    await sandbox.fund(wallet, 10_000_000n)
-    const file = { pacing: { startPerSecond: 200, concurrency } }
-    await writeFile(join(stores.dataDir, 'paydirt.config.mjs'), `export default ${JSON.stringify(file)}\n`)
-    const crm = { HUBSPOT_BASE_URL: hubspot.baseUrl, HUBSPOT_ACCESS_TOKEN: hubspot.token }
-    const settings: Settings = { stores, sandbox, walletKey, env: crm }
-    const config = resolveConfig(
-      readEnvironment({
-        ...crm,
-        PAYDIRT_SERVICE_URL: sandbox.serviceUrl,
-        PAYDIRT_RPC_URL: sandbox.rpcUrl,
-        PAYDIRT_WALLET_KEY: walletKey,
-        PAYDIRT_DATA_DIR: join(stores.dataDir, 'data'),
-        PAYDIRT_REDIS_PREFIX: stores.redisPrefix,
-        PAYDIRT_LOG_LEVEL: 'silent',
-        DATABASE_URL: stores.databaseUrl,
-        REDIS_URL: stores.redisUrl,
-      }),
-      {},
-    )
+    house.addCompanies(companies)
+    const config = resolveConfig(readEnvironment(house.environment), {})
     const context = await createContext(config)
     const { db } = context.database
-    const started: Running[] = []
     onTestFinished(async () => {
-      for (const worker of started) worker.kill('SIGKILL')
-      await Promise.all(started.map(({ ended }) => ended))
       await context.close()
-      await hubspot.stop()
-      await stores.cleanup()
+      await house.close()
     })
     await scanAll(context, config)
 
@@ -135,11 +100,7 @@ describe.skipIf(missing !== undefined)('worker processes on one run', () => {
       )
 
     return {
-      start() {
-        const worker = startPaydirt(['start', '--role', 'worker'], settings)
-        started.push(worker)
-        return worker
-      },
+      start: () => house.start('worker'),
       /** Answers the lookups that have gone out and are not answered. */
       async untilSent(count: number) {
         let keys: string[] = []
@@ -176,15 +137,15 @@ describe.skipIf(missing !== undefined)('worker processes on one run', () => {
         await until(async () => (await open()) === 0)
         expect(await db.selectFrom('tasks').select('id').execute()).toHaveLength(companies)
         expect(await keysOf(['settled'])).toHaveLength(companies)
-        expect(await sandbox.transfersFrom(wallet)).toHaveLength(companies)
+        expect(await sandbox.transfersFrom(house.wallet)).toHaveLength(companies)
         const written = await db
           .selectFrom('tasks')
           .select('record_id')
           .where('status', '=', 'written')
           .execute()
         expect(written.length).toBeGreaterThan(companies / 2)
-        const filled = written.map(({ record_id: id }) => hubspot.store.get('companies', id)?.properties)
-        expect(filled.filter((properties) => Object.keys(properties ?? {}).length <= 2)).toEqual([])
+        const filled = written.map(({ record_id: id }) => house.company(id))
+        expect(filled.filter((properties) => Object.keys(properties).length <= 2)).toEqual([])
       },
     }
   }
