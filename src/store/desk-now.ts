@@ -59,7 +59,8 @@ export async function liveRuns(db: Database, now: Date, limit: number, id?: stri
     with live as (
       select * from runs where ${wanted} order by started_at desc limit ${limit}
     ), counted as (
-      select run_id,
+      -- Each by itself: joined with all at once, the records of runs long over would be read too.
+      select live.id as run_id, of_run.* from live cross join lateral (select
         (count(*) filter (where status = 'queued'))::int as queued,
         (count(*) filter (where status = 'looking_up'))::int as looking_up,
         (count(*) filter (where status = 'ready'))::int as ready,
@@ -69,7 +70,7 @@ export async function liveRuns(db: Database, now: Date, limit: number, id?: stri
         (count(*) filter (where status = 'rejected'))::int as rejected,
         (count(*) filter (where status = 'parked'))::int as parked,
         (count(*) filter (where status in ('written', 'unchanged', 'skipped', 'rejected') and updated_at > ${minuteAgo}))::int as ended
-      from tasks where run_id in (select id from live) group by run_id
+      from tasks where run_id = live.id) as of_run
     ), paid as (
       select run_id, sum(amount_atomic) as settled from charges
       where run_id in (select id from live) and state = 'settled' and currency = 'USD' group by run_id
