@@ -21,7 +21,7 @@ export interface RunHead {
 /** From what was read down to what was changed. */
 export interface Funnel {
   records: number
-  /** Records that were looked up at all. */
+  /** Records of which a lookup has come back; those that still wait are not among them. */
   asked: number
   /** Of those, the ones that the service knows. */
   matched: number
@@ -36,7 +36,10 @@ export interface Funnel {
   settledAtomic: Atomic
   inDoubtAtomic: Atomic
   lostAtomic: Atomic
+  /** Of direct access, in millionths of a credit. */
   creditsAtomic: Atomic
+  creditsInDoubtAtomic: Atomic
+  creditsLostAtomic: Atomic
 }
 
 const free = sql.join(freeOperations.map((operation) => sql`${operation}`))
@@ -74,9 +77,9 @@ export async function funnels(db: Database, ids: readonly string[]): Promise<Map
   const { rows } = await sql<Funnel & { id: string }>`
     with counted as (
       select run_id, count(*)::int as records,
-        (count(*) filter (where lookup_key is not null))::int as asked,
-        (count(*) filter (where lookup_key is not null and exists (
-          select 1 from lookups where lookups.key = any(array_append(steps, tasks.lookup_key))
+        (count(*) filter (where steps != '{}'))::int as asked,
+        (count(*) filter (where steps != '{}' and exists (
+          select 1 from lookups where lookups.key = any(steps)
             and lookups.outcome = 'found' and lookups.operation not in (${free}))))::int as matched,
         (count(*) filter (where status = 'written'))::int as filled,
         (count(*) filter (where status = 'written' and replaced != '{}'))::int as changed,
@@ -90,14 +93,17 @@ export async function funnels(db: Database, ids: readonly string[]): Promise<Map
         sum(amount_atomic) filter (where state = 'settled' and currency = 'USD') as settled,
         sum(amount_atomic) filter (where state = 'lost' and currency = 'USD') as lost,
         sum(amount_atomic) filter (where state in ('journaled', 'sent', 'in_doubt') and currency = 'USD') as in_doubt,
-        sum(amount_atomic) filter (where state = 'settled' and currency = 'credit') as credits
+        sum(amount_atomic) filter (where state = 'settled' and currency = 'credit') as credits,
+        sum(amount_atomic) filter (where state = 'lost' and currency = 'credit') as credits_lost,
+        sum(amount_atomic) filter (where state in ('journaled', 'sent', 'in_doubt') and currency = 'credit') as credits_in_doubt
       from charges where run_id = any(${[...ids]}) group by run_id
     )
     select runs.id, coalesce(counted.records, 0) as records, coalesce(asked, 0) as asked, coalesce(matched, 0) as matched,
       coalesce(filled, 0) as filled, coalesce(changed, 0) as changed, coalesce(unchanged, 0) as unchanged,
       coalesce(skipped, 0) as skipped, coalesce(rejected, 0) as rejected, coalesce(parked, 0) as parked,
       coalesce(settled, 0)::bigint as "settledAtomic", coalesce(in_doubt, 0)::bigint as "inDoubtAtomic",
-      coalesce(lost, 0)::bigint as "lostAtomic", coalesce(credits, 0)::bigint as "creditsAtomic"
+      coalesce(lost, 0)::bigint as "lostAtomic", coalesce(credits, 0)::bigint as "creditsAtomic",
+      coalesce(credits_in_doubt, 0)::bigint as "creditsInDoubtAtomic", coalesce(credits_lost, 0)::bigint as "creditsLostAtomic"
     from runs left join counted on counted.run_id = runs.id left join paid on paid.run_id = runs.id
     where runs.id = any(${[...ids]})`.execute(db)
   return new Map(rows.map(({ id, ...funnel }) => [id, funnel]))

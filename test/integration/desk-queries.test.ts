@@ -1,6 +1,8 @@
+import { sql } from 'kysely'
 import { beforeEach, describe, expect, test } from 'vitest'
 import type { LookupKey } from '../../src/domain/keys.ts'
 import { daysLeft, progressOf, troubles } from '../../src/http/desk/now-model.ts'
+import type { Database } from '../../src/store/database.ts'
 import { failureGroups, retryGroup, skipGroup } from '../../src/store/desk-failures.ts'
 import { liveRuns, moneyNow, parkedGroups } from '../../src/store/desk-now.ts'
 import { funnels, recordsLike, runHeads, runReasons, runRecords } from '../../src/store/desk-runs.ts'
@@ -338,6 +340,8 @@ describe('runs', () => {
       inDoubtAtomic: 0n,
       lostAtomic: 10_000n,
       creditsAtomic: 0n,
+      creditsInDoubtAtomic: 0n,
+      creditsLostAtomic: 0n,
     })
     expect((await runReasons(desk.db, 'r1')).map(({ reason, records }) => [reason, records])).toContainEqual([
       'refused',
@@ -348,6 +352,78 @@ describe('runs', () => {
     expect(await recordsLike(desk.db, '5', 10)).toMatchObject([
       { connector: 'hubspot', entity: 'companies', recordId: '5' },
     ])
+  })
+
+  test('that wait have not been asked, and were not found by what an earlier run was told', async () => {
+    await addRun('r1', { state: 'parked' })
+    const stale = await addLookup('a', 'parked', { outcome: 'found', code: 'budget_day' })
+    await addTask('r1', 'parked', { lookup: stale })
+    expect((await funnels(desk.db, ['r1'])).get('r1')).toMatchObject({
+      records: 1,
+      asked: 0,
+      matched: 0,
+      parked: 1,
+    })
+  })
+
+  test('that were paid for in credits show them, also what is in doubt and lost', async () => {
+    await addRun('r1', { state: 'finished' })
+    const [a, b, c] = [
+      await addLookup('a', 'answered', { outcome: 'found' }),
+      await addLookup('b', 'failed'),
+      await addLookup('c', 'failed'),
+    ]
+    await addTask('r1', 'written', { lookup: a, patch: { city: { set: 'Ulm' } } })
+    await addTask('r1', 'rejected', { lookup: b, reason: 'x' })
+    await addCharge(a, 'settled', 15_000_000n, minutesAgo(5))
+    await addCharge(b, 'in_doubt', 2_000_000n, minutesAgo(5))
+    await addCharge(c, 'lost', 1_000_000n, minutesAgo(5))
+    await desk.db.updateTable('charges').set({ currency: 'credit' }).execute()
+    const [list, page] = await Promise.all(
+      ['/runs', '/runs/r1'].map(async (path) => (await desk.browser().ask(path)).text()),
+    )
+    expect(list).toContain('15 credits')
+    const figures = [...(page ?? '').matchAll(/<dt>([^<]*)<\/dt>\s*<dd[^>]*>([^<]*)/g)].map(
+      ([, name, value]) => [name, value],
+    )
+    expect(Object.fromEntries(figures)).toMatchObject({
+      Settled: '15 credits',
+      'In doubt': '2 credits',
+      Lost: '1 credits',
+      'A matched record': '15 credits',
+      'A filled record': '15 credits',
+    })
+  })
+
+  test('and failures are read without going through every record there is', async () => {
+    const { db } = desk
+    for (let i = 0; i < 40; i += 1) await addRun(`old${i}`, { state: 'finished' })
+    await addRun('r1')
+    await sql`insert into tasks (run_id, ordinal, record_id, identity, status, updated_at)
+      select 'old' || i % 40, i, i, '{}', 'written', ${minutesAgo(60 * 24)} from generate_series(1, 5000) as i`.execute(
+      db,
+    )
+    await addTask('r1', 'rejected', { reason: 'x' })
+    await sql`analyze`.execute(db)
+    // What sequential scans have returned so far, in this connection.
+    const returned = async (tx: Database) => {
+      const { rows } = await sql<{ tuples: bigint }>`
+        select pg_stat_get_xact_tuples_returned('tasks'::regclass) as tuples`.execute(tx)
+      return Number(rows[0]?.tuples)
+    }
+    const readBy = (reading: (tx: Database) => Promise<unknown>) =>
+      db.transaction().execute(async (tx) => {
+        const before = await returned(tx)
+        await reading(tx)
+        return (await returned(tx)) - before
+      })
+    const read = {
+      now: await readBy((tx) => liveRuns(tx, desk.now(), 8)),
+      parked: await readBy((tx) => parkedGroups(tx)),
+      runs: await readBy((tx) => funnels(tx, ['r1'])),
+      failures: await readBy((tx) => failureGroups(tx, since)),
+    }
+    expect(read).toEqual({ now: 0, parked: 0, runs: 0, failures: 0 })
   })
 
   test('under way tell how fast they go and how long they still take', async () => {

@@ -2,7 +2,7 @@ import { html } from 'hono/html'
 import type { LiveRun } from '../../../store/desk-now.ts'
 import type { Funnel, RunHead, RunReason, RunRecord } from '../../../store/desk-runs.ts'
 import { progressOf } from '../now-model.ts'
-import { connectorName, count, counted, duration, money, perSecond, usd, words } from '../view/format.ts'
+import { connectorName, cost, count, counted, duration, perSecond, usd, words } from '../view/format.ts'
 import type { Page, Shell } from '../view/layout.ts'
 import { badge, card, empty, stackedBar, table, when, type Markup } from '../view/parts.ts'
 import { barLegend } from './now.ts'
@@ -133,27 +133,22 @@ function funnelList(funnel: Funnel): Markup {
 }
 
 function costList(funnel: Funnel): Markup {
-  const per = (records: number) => (records > 0 ? usd(funnel.settledAtomic / BigInt(records)) : '–')
+  const { settledAtomic, inDoubtAtomic, lostAtomic } = funnel
+  const { creditsAtomic, creditsInDoubtAtomic, creditsLostAtomic } = funnel
+  const per = (records: number) =>
+    records > 0 ? cost(settledAtomic / BigInt(records), creditsAtomic / BigInt(records)) : '–'
   return html`<dl class="facts">
     <div>
       <dt>Settled</dt>
-      <dd class="big">${usd(funnel.settledAtomic)}</dd>
+      <dd class="big">${cost(settledAtomic, creditsAtomic)}</dd>
     </div>
-    ${
-      funnel.creditsAtomic > 0n
-        ? html`<div>
-            <dt>Credits</dt>
-            <dd>${money(funnel.creditsAtomic, 'credit')}</dd>
-          </div>`
-        : ''
-    }
     <div>
       <dt>In doubt</dt>
-      <dd>${usd(funnel.inDoubtAtomic)}</dd>
+      <dd>${cost(inDoubtAtomic, creditsInDoubtAtomic)}</dd>
     </div>
     <div>
       <dt>Lost</dt>
-      <dd>${usd(funnel.lostAtomic)}</dd>
+      <dd>${cost(lostAtomic, creditsLostAtomic)}</dd>
     </div>
     <div>
       <dt>A matched record</dt>

@@ -1,6 +1,6 @@
 import { html } from 'hono/html'
 import type { Funnel, RunHead } from '../../../store/desk-runs.ts'
-import { ago, connectorName, count, usd, words } from '../view/format.ts'
+import { ago, connectorName, cost, count, words } from '../view/format.ts'
 import { icon } from '../view/icons.ts'
 import type { Page, Shell } from '../view/layout.ts'
 import { badge, card, empty, table, when, type Markup } from '../view/parts.ts'
@@ -37,7 +37,11 @@ export function runsPage({ runs, next }: RunList, { now }: Shell): Page {
               { name: 'Filled', isNumber: true, cell: ({ funnel }) => count(funnel.filled) },
               { name: 'Changed', isNumber: true, cell: ({ funnel }) => count(funnel.changed) },
               { name: 'Rejected', isNumber: true, cell: ({ funnel }) => count(funnel.rejected) },
-              { name: 'Cost', isNumber: true, cell: ({ funnel }) => usd(funnel.settledAtomic) },
+              {
+                name: 'Cost',
+                isNumber: true,
+                cell: ({ funnel }) => cost(funnel.settledAtomic, funnel.creditsAtomic),
+              },
             ],
             runs,
           )}${next ? html`<p class="more"><a href="/runs?before=${encodeURIComponent(next)}">Earlier runs</a></p>` : ''}`

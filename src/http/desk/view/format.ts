@@ -22,6 +22,13 @@ export function money(amount: Atomic, currency: string): string {
   return currency === 'USD' ? usd(amount) : `${formatUsd(amount).replace(/\.?0+$/, '')} credits`
 }
 
+/** What was paid in either currency: dollars unless it was credits alone. */
+export function cost(usdAtomic: Atomic, creditsAtomic: Atomic): string {
+  if (creditsAtomic === 0n) return usd(usdAtomic)
+  const credits = money(creditsAtomic, 'credit')
+  return usdAtomic === 0n ? credits : `${usd(usdAtomic)} and ${credits}`
+}
+
 /** A rate with as many places as it deserves. */
 export function perSecond(value: number): string {
   if (value >= 100) return integers.format(value)
