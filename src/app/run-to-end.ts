@@ -3,6 +3,7 @@ import type { ConfigError } from '../domain/errors.ts'
 import type { TaskStatus } from '../domain/words.ts'
 import { scan } from '../producers/scan.ts'
 import type { Run } from '../store/runs.ts'
+import { throughOutage } from '../store/through-outage.ts'
 import type { Context } from './context.ts'
 import { startCrew } from './crew.ts'
 import { pause } from './pause.ts'
@@ -96,6 +97,9 @@ export async function runToEnd(context: Context, options: RunOptions): Promise<R
   return end
 }
 
+/** How long a database may be away before the run is given up: a restart is no reason, the workers go on by themselves. */
+const patienceMs = 60_000
+
 /** Looks at the ledger until no task of the run is open. Looking is cheap for small runs and rare for large ones. */
 async function untilDone(
   context: Context,
@@ -103,18 +107,21 @@ async function untilDone(
   signal: AbortSignal,
 ): Promise<void> {
   const { tasks, runs } = context
+  async function look(): Promise<{ isDone: boolean; progress?: Progress }> {
+    const isDone = !(await tasks.hasOpen(run.id))
+    if (!onProgress) return { isDone }
+    const [counts, settledAtomic, current] = [
+      await tasks.counts(run.id),
+      await runs.spent(run.id),
+      await runs.get(run.id),
+    ]
+    return { isDone, progress: { records: current?.records ?? 0, scanned: true, counts, settledAtomic } }
+  }
   while (!signal.aborted) {
     const startedMs = performance.now()
-    const done = !(await tasks.hasOpen(run.id))
-    if (onProgress) {
-      const [counts, figures, current] = [
-        await tasks.counts(run.id),
-        await runs.spent(run.id),
-        await runs.get(run.id),
-      ]
-      onProgress({ records: current?.records ?? 0, scanned: true, counts, settledAtomic: figures })
-    }
-    if (done) return
+    const { isDone, progress } = await throughOutage(look, { forMs: patienceMs })
+    if (progress) onProgress?.(progress)
+    if (isDone) return
     const tookMs = performance.now() - startedMs
     await pause(Math.max(100, tookMs * 20), signal)
   }

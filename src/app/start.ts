@@ -7,7 +7,6 @@ import { startCrew } from './crew.ts'
 import { startRunKeeper } from './run-keeper.ts'
 import { startSchedules } from './schedules.ts'
 import { obeyOrder } from './spend-order.ts'
-import { startWebServer } from './web.ts'
 
 export const roles = ['all', 'web', 'worker', 'scheduler'] as const
 export type Role = (typeof roles)[number]
@@ -98,6 +97,8 @@ async function startScheduler(
 }
 
 async function startWeb(context: Context, parts: string[], stops: (() => Promise<unknown>)[]): Promise<void> {
+  // Only where it is wanted: a worker's memory has no room for pages.
+  const { startWebServer } = await import('./web.ts')
   const web = await startWebServer(context)
   stops.push(() => web.stop(5_000))
   parts.push(`web: ${web.url} (/openapi.json, /readyz)`, ...web.notes)

@@ -1,5 +1,4 @@
 import { Command } from 'commander'
-import { startSandbox } from '../sandbox/sandbox.ts'
 import { ConfigError } from '../domain/errors.ts'
 
 export function sandboxCommand(): Command {
@@ -11,6 +10,8 @@ export function sandboxCommand(): Command {
     .option('--rpc-port <n>', 'port of the chain (0: a free one)', '8545')
     .option('--state <file>', 'keep the chain in this file between starts')
     .action(async (options: { port: string; rpcPort: string; state?: string }) => {
+      // The stand-in's servers are large; no other command needs them.
+      const { startSandbox } = await import('../sandbox/sandbox.ts')
       const sandbox = await startSandbox({
         port: port(options.port),
         rpcPort: port(options.rpcPort),

@@ -48,24 +48,29 @@ export function createAlertLedger(db: Database, { now }: { now: () => Date }): A
         from lookups where state = 'parked' and code like 'budget\\_%' and due_at > ${at}
         group by code order by code`.execute(db)
       const hourAgo = new Date(at.getTime() - hourMs)
-      // Only runs that may have changed within the hour are looked into.
       const { rows: recent } = await sql<{ ended: number; failed: number }>`
-        select (count(*) filter (where tasks.status in ('written', 'unchanged', 'skipped', 'rejected')))::int as ended,
+        select count(*)::int as ended,
           (count(*) filter (where tasks.status = 'rejected'))::int as failed
         from runs join tasks on tasks.run_id = runs.id
-        where (runs.finished_at is null or runs.finished_at >= ${hourAgo}) and runs.state <> 'planned'
-          and tasks.updated_at >= ${hourAgo}`.execute(db)
+        where tasks.status in ('written', 'unchanged', 'skipped', 'rejected') and tasks.updated_at >= ${hourAgo}
+          and runs.state <> 'planned'`.execute(db)
       const { rows: outages } = await sql<{ lookups: number }>`
         select count(*)::int as lookups from lookups
         where state = 'parked' and code in ('unreachable', 'timeout', 'chain_unreachable')`.execute(db)
-      // A task's time is when it last moved: of open work, since when nothing has become of it.
+      // A task's time is when it last moved: of open work, since when nothing has become of it. Both walk an index from its end
+      // and stop at the first that counts: what runs have ended long ago is not gone through.
       const { rows: work } = await sql<{ due_since: Date | null; last_ended_at: Date | null }>`
+        with working as materialized (
+          select id, started_at from runs where state in ('scanning', 'working') and connector <> 'csv'
+        )
         select (
-          select min(tasks.updated_at) from runs join tasks on tasks.run_id = runs.id
-          where runs.state in ('scanning', 'working') and runs.connector <> 'csv' and tasks.status in ('looking_up', 'ready')
+          select updated_at from tasks where status in ('looking_up', 'ready') and run_id in (select id from working)
+          order by updated_at limit 1
         ) as due_since, (
-          select max(tasks.updated_at) from runs join tasks on tasks.run_id = runs.id
-          where runs.state in ('scanning', 'working') and runs.connector <> 'csv' and tasks.status in ('written', 'unchanged')
+          select updated_at from tasks
+          where status in ('written', 'unchanged') and updated_at >= (select min(started_at) from working)
+            and run_id in (select id from working)
+          order by updated_at desc limit 1
         ) as last_ended_at`.execute(db)
       const { rows: turns } = await sql<AlertState['schedules'][number]>`
         select distinct on (schedule, entity) schedule, entity, state, planned_at as "plannedAt", reason

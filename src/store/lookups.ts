@@ -63,7 +63,6 @@ export interface LookupLedger {
   unpark(runId: string): Promise<number>
   /** What was parked for one of these causes may go on now: the cause is gone. */
   unparkBy(codes: string[]): Promise<number>
-  nextDueAt(): Promise<Date | undefined>
 }
 
 /** Far enough away never to come by itself, near enough for every date library. */
@@ -310,15 +309,6 @@ export function createLookupLedger(db: Database, options: { now: () => Date }): 
         .where('code', 'in', codes)
         .executeTakeFirst()
       return Number(numUpdatedRows)
-    },
-
-    async nextDueAt() {
-      const row = await db
-        .selectFrom('lookups')
-        .select((eb) => eb.fn.min('due_at').as('due_at'))
-        .where('state', 'in', ['waiting', 'parked'])
-        .executeTakeFirst()
-      return row?.due_at ?? undefined
     },
   }
 }

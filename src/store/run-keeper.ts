@@ -29,6 +29,8 @@ export async function keepRuns(db: Database, now: Date): Promise<RunMove[]> {
     const { rows: lock } = await sql<{ taken: boolean }>`
       select pg_try_advisory_xact_lock(${lockId}) as taken`.execute(tx)
     if (!lock[0]?.taken) return []
+    // To find the first open record of a run the planner would read the table from its begin, where the oldest runs stand.
+    await sql`set local enable_seqscan = off`.execute(tx)
     // A run's tasks are never opened again once all are final, so what this snapshot calls finished stays so.
     const { rows: moves } = await sql<RunMove>`
       with judged as (
@@ -121,7 +123,7 @@ export async function adoptOrphans(db: Database, now: Date): Promise<number> {
       join runs as others on others.id = tasks.run_id and others.connector <> 'csv'
         and others.state in ('scanning', 'working', 'parked')
       where owned.connector = 'csv' and owned.bundle_key is null
-        and (owned.state = 'waiting' or (owned.state = 'parked' and owned.code = 'budget_run'))
+        and owned.state in ('waiting', 'parked') and (owned.state = 'waiting' or owned.code = 'budget_run')
       order by owned.key, others.id
     ), adopted as (
       update lookups set run_id = orphan.run_id, connector = orphan.connector, state = 'waiting', due_at = ${now},

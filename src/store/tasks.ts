@@ -82,8 +82,11 @@ export interface TaskLedger {
   /** The first row of the run under each key. */
   firstOrdinals(runId: string, keys: LookupKey[]): Promise<Map<LookupKey, number>>
   waitingFor(keys: LookupKey[], limit: number): Promise<WaitingTask[]>
-  /** Tasks whose lookup has ended while nobody looked: a process died between the answer and the next step. */
-  overlooked(limit: number): Promise<WaitingTask[]>
+  /**
+   * Lookups that have ended and that tasks still wait for: a process died between the answer and the next step. Looks at up to
+   * `limit` awaited lookups after this one, in the order of their keys; `next` is where to go on, absent at the end.
+   */
+  overlooked(after: string, limit: number): Promise<{ ended: LookupKey[]; next?: LookupKey }>
   move(moves: TaskMove[]): Promise<void>
   /** What somebody waits for stands first. */
   ready(connector: string, entity: string, limit: number): Promise<ReadyTask[]>
@@ -171,14 +174,16 @@ export function createTaskLedger(db: Database, options: { now: () => Date }): Ta
       return rows.map(toWaiting)
     },
 
-    async overlooked(limit) {
-      const rows = await waiting()
-        .innerJoin('lookups', 'lookups.key', 'tasks.waiting_for')
-        .where('lookups.state', 'in', ['answered', 'failed'])
-        .where('tasks.status', 'in', ['looking_up', 'parked'])
-        .limit(limit)
-        .execute()
-      return rows.map(toWaiting)
+    async overlooked(after, limit) {
+      const { rows } = await sql<{ ended: LookupKey[] | null; last: LookupKey | null; count: number }>`
+        select array_agg(key) filter (where state in ('answered', 'failed')) as ended, max(key) as last, count(*)::int as count
+        from (
+          select key, (select state from lookups where lookups.key = awaited.key) as state from (
+            select distinct waiting_for as key from tasks where waiting_for > ${after} order by waiting_for limit ${limit}
+          ) as awaited
+        ) as looked_at`.execute(db)
+      const { ended = null, last = null, count = 0 } = rows[0] ?? {}
+      return { ended: ended ?? [], ...(last !== null && count === limit ? { next: last } : {}) }
     },
 
     async move(moves) {
@@ -229,13 +234,13 @@ export function createTaskLedger(db: Database, options: { now: () => Date }): Ta
     },
 
     async readyGroups() {
-      return db
-        .selectFrom('tasks')
-        .innerJoin('runs', 'runs.id', 'tasks.run_id')
-        .select(['connector', 'entity'])
-        .distinct()
-        .where('tasks.status', '=', 'ready')
-        .execute()
+      // A probe for each run that has not ended, however many tasks it has.
+      const { rows } = await sql<{ connector: string; entity: string }>`
+        select distinct connector, entity from runs
+        where finished_at is null and exists (select from tasks where run_id = runs.id and status = 'ready')`.execute(
+        db,
+      )
+      return rows
     },
 
     finish: (results) => finishTasks(db, results, now()),

@@ -37,7 +37,8 @@ export async function throughOutage<T>(
   }
 }
 
-function isAway(error: unknown): boolean {
+/** Whether an error says that the database is not there, rather than that it refuses. */
+export function isAway(error: unknown): boolean {
   const { code, message } = error as { code?: unknown; message?: unknown }
   return awayCodes.has(String(code)) || awayMessage.test(String(message))
 }

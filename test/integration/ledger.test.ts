@@ -305,6 +305,40 @@ describe('lookups that are asked for', () => {
     expect(await tasks.counts(run.id)).toMatchObject({ looking_up: 3, parked: 0 })
   })
 
+  test('that have ended while nobody looked are found page by page, until their tasks have gone on', async () => {
+    const { lookups, tasks, run, keys } = await newRun(3)
+    const [first, second, third] = keys.toSorted() as [LookupKey, LookupKey, LookupKey]
+    const task = (ordinal: number, key: LookupKey) => ({
+      ordinal,
+      recordId: String(ordinal),
+      identity: {},
+      status: 'looking_up' as const,
+      lookupKey: key,
+      duplicateOf: null,
+      waitingFor: key,
+      reason: null,
+    })
+    await tasks.insertPage(run.id, [task(1, first), task(2, second), task(3, second), task(4, third)], 'w1')
+    await lookups.storeFree(second, found)
+    await lookups.fail(third, 'for good')
+    const before = first.slice(0, -1)
+    expect(await tasks.overlooked(before, 2)).toEqual({ ended: [second], next: second })
+    expect((await tasks.overlooked(second, 1_000)).ended[0]).toBe(third)
+    expect((await tasks.overlooked(second, 1_000)).next).toBeUndefined()
+    const moves = (await tasks.waitingFor([second, third], 9)).map(({ id }) => ({
+      id,
+      status: 'ready' as const,
+      waitingFor: null,
+      steps: [],
+      patch: {},
+      reason: null,
+    }))
+    expect(moves).toHaveLength(3)
+    await tasks.move(moves)
+    expect((await tasks.overlooked(before, 1_000)).ended).not.toContain(second)
+    expect(await tasks.readyGroups()).toContainEqual({ connector: run.connector, entity: 'company' })
+  })
+
   test('that one run has parked go on under the run that asks for them next', async () => {
     const one = await newRun(1)
     await one.lookups.park(one.keys[0]!, null, cap)

@@ -1,0 +1,71 @@
+import { expect, test, vi } from 'vitest'
+import { lookupKey, type LookupKey } from '../domain/keys.ts'
+import { startSweep } from './sweep.ts'
+
+const key = (name: string) => lookupKey('company.profile', name)
+
+test('goes through all pages, and what cannot be planned keeps nothing else waiting', async () => {
+  const pages = new Map<string, { ended: LookupKey[]; next?: LookupKey }>([
+    ['', { ended: [key('a'), key('broken'), key('b')], next: key('m') }],
+    [key('m'), { ended: [], next: key('t') }],
+    [key('t'), { ended: [key('z')] }],
+  ])
+  const advanced: LookupKey[] = []
+  const errors: unknown[] = []
+  const flushed: unknown[] = []
+  const { promise: allSeen, resolve: seen } = Promise.withResolvers<void>()
+  const sweep = startSweep({
+    tasks: {
+      overlooked: async (after) => pages.get(after) ?? { ended: [] },
+      readyGroups: async () => [{ connector: 'hubspot', entity: 'companies' }],
+    },
+    advance: {
+      async waitingFor(keys) {
+        if (keys.includes(key('broken'))) throw new Error('cannot be planned')
+        advanced.push(...keys)
+        if (keys.includes(key('z'))) seen()
+      },
+    },
+    flush: (group) => void flushed.push(group),
+    everyMs: 60_000,
+    onError: (error) => void errors.push(error),
+  })
+  await allSeen
+  await sweep.stop()
+  expect(advanced).toEqual([key('a'), key('b'), key('z')])
+  expect(flushed).toEqual([{ connector: 'hubspot', entity: 'companies' }])
+  // Once for all of them, once for the one.
+  expect(errors).toHaveLength(2)
+})
+
+test('a round that took long is not begun again soon', async () => {
+  vi.useFakeTimers({ toFake: ['performance', 'setTimeout', 'clearTimeout'] })
+  try {
+    let rounds = 0
+    const sweep = startSweep({
+      tasks: {
+        async overlooked() {
+          rounds += 1
+          await new Promise((resolve) => setTimeout(resolve, 1_000))
+          return { ended: [] }
+        },
+        readyGroups: async () => [],
+      },
+      advance: { waitingFor: async () => {} },
+      flush: () => {},
+      everyMs: 3_000,
+      onError: (error) => {
+        throw error
+      },
+    })
+    await vi.advanceTimersByTimeAsync(20_900)
+    expect(rounds).toBe(1)
+    await vi.advanceTimersByTimeAsync(200)
+    expect(rounds).toBe(2)
+    const stopped = sweep.stop()
+    await vi.advanceTimersByTimeAsync(1_000)
+    await stopped
+  } finally {
+    vi.useRealTimers()
+  }
+})
