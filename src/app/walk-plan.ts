@@ -8,6 +8,7 @@ import type { Fact, FieldValue, Patch } from '../domain/record.ts'
 import { freeOperations } from '../domain/words.ts'
 import type { PlannedTask } from '../store/plans.ts'
 import type { Run } from '../store/runs.ts'
+import { fieldsSetAside } from '../workers/set-aside.ts'
 import type { Context } from './context.ts'
 import { ruleOf } from './data-rules.ts'
 import { createRecordForms } from './record-form.ts'
@@ -139,7 +140,7 @@ function free({ operation }: LookupWanted): Fact | undefined {
   return freeOperations.includes(operation) ? { outcome: 'not_found', data: null } : undefined
 }
 
-/** What the rules would let through over what stands there now. */
+/** What the rules would let through over what stands there now, without what was put back or refused before. */
 async function previewsOf(
   { fieldWrites, config }: Pick<Context, 'fieldWrites' | 'config'>,
   connector: Connector,
@@ -149,8 +150,9 @@ async function previewsOf(
   if (patches.length === 0) return []
   const ids = patches.map(({ recordId }) => recordId)
   const current = await connector.read(run.entity, ids)
-  const { ours } = await fieldWrites.history(connector.name, run.entity, ids, [])
+  const { ours, setAside } = await fieldWrites.history(connector.name, run.entity, ids, [])
   const form = await createRecordForms(config)(connector, run.entity)
+  const rule = (field: string) => ruleOf(config.policies, connector.name, field)
   return patches.map(({ recordId, patch }) => {
     const record = current.get(recordId)
     if (record?.state !== 'present') return undefined
@@ -159,13 +161,15 @@ async function previewsOf(
       current: record.values,
       proposed,
       ours: ours.get(recordId) ?? {},
-      rule: (field) => ruleOf(config.policies, connector.name, field),
+      rule,
     })
+    const standing = form.standing(proposed)
+    const { mapping } = form
+    const aside = fieldsSetAside(setAside.get(recordId) ?? [], { proposed, standing, rule, mapping })
     return Object.fromEntries(
-      Object.entries(form.standing(decision.patch)).map(([field, to]) => [
-        field,
-        { from: record.values[field] ?? null, to },
-      ]),
+      Object.entries(form.standing(decision.patch))
+        .filter(([field]) => !aside.has(field))
+        .map(([field, to]) => [field, { from: record.values[field] ?? null, to }]),
     )
   })
 }

@@ -53,6 +53,23 @@ async function apply(id: string, out?: string) {
 const usd = (count: number) => (count / 100).toFixed(6)
 
 describe('a plan of a sync', () => {
+  test('does not promise again what was put back by undo, and writes it no more than it promises', async () => {
+    house = await openCrmHouse(sandbox)
+    const [undone = ''] = fill(1)
+    const { summary } = await house.sync('companies')
+    await house.undo(summary.runId)
+    // Known to the ledger by the same answer, and nothing was ever put back there.
+    const [other = ''] = fill(1)
+    const before = house.seen('companies').get(undone)
+    const plan = await planned()
+    expect(plan).toMatchObject({ records: 2, lookups: { toBuy: 0 }, preview: { records: 1 } })
+    expect(plan.preview?.rows.map(({ record }) => record)).toEqual([other])
+    expect(plan.preview?.fields['description']).toBe(1)
+    const applied = await apply(plan.planId ?? '')
+    expect(applied).toMatchObject({ summary: { tasks: { written: 1, unchanged: 1 } } })
+    expect(house.seen('companies').get(undone)).toEqual(before)
+  })
+
   test('is carried out exactly: its records, its lookups, to the cent', async () => {
     house = await openCrmHouse(sandbox)
     const ids = fill(5)
