@@ -3,6 +3,7 @@ import { createContext } from '../src/app/context.ts'
 import { fileSchema, resolveConfig, type FileConfig } from '../src/app/config.ts'
 import { enrichCsv, openInput } from '../src/app/enrich-csv.ts'
 import { readEnvironment } from '../src/app/environment.ts'
+import { keepHeapLean } from '../src/app/lean-heap.ts'
 import { readOrder, serveParent } from './child.ts'
 import { startMeter, type Metered } from './meter.ts'
 
@@ -20,6 +21,7 @@ export interface CsvResult extends Metered {
   startCpuMs: number
 }
 
+keepHeapLean()
 const order = readOrder<CsvOrder>()
 const config = resolveConfig(readEnvironment(order.env), fileSchema.parse(order.file))
 

@@ -4,6 +4,7 @@ import { resolveConfig, fileSchema, type FileConfig } from '../src/app/config.ts
 import { openConnector } from '../src/app/connectors.ts'
 import { createContext } from '../src/app/context.ts'
 import { readEnvironment } from '../src/app/environment.ts'
+import { keepHeapLean } from '../src/app/lean-heap.ts'
 import { start, type Role, type Running } from '../src/app/start.ts'
 import { makeReady, openRun } from '../src/app/sync.ts'
 import { createToken } from '../src/app/tokens.ts'
@@ -17,6 +18,7 @@ export interface HouseOrder {
   file: FileConfig
 }
 
+keepHeapLean()
 const order = readOrder<HouseOrder>()
 const config = resolveConfig(
   readEnvironment({ PAYDIRT_PORT: '0', ...order.env }),

@@ -1,4 +1,5 @@
 import { Command, CommanderError } from 'commander'
+import { keepHeapLean } from '../app/lean-heap.ts'
 import { version } from '../app/version.ts'
 import { applyCommand } from './apply.ts'
 import { csvCommand } from './csv.ts'
@@ -23,6 +24,7 @@ import { tokenCommand } from './token.ts'
 import { undoCommand } from './undo.ts'
 import { walletCommand } from './wallet.ts'
 
+keepHeapLean()
 const program = new Command('paydirt')
   .description(
     'Enriches CRM records, one paid lookup at a time. No lookup is paid twice, no paid answer is lost,\nno good value is overwritten, and every cent can be shown.',
