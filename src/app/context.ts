@@ -29,6 +29,7 @@ import { createFieldWriteLedger, type FieldWriteLedger } from '../store/field-wr
 import { createLookupLedger, type LookupLedger } from '../store/lookups.ts'
 import { ledgerId } from '../store/meta.ts'
 import { createRunLedger, type RunLedger } from '../store/runs.ts'
+import { createPaceBook } from '../store/paces.ts'
 import { createSpendSwitch, type SpendSwitch } from '../store/spend-switch.ts'
 import { createSuppressionLedger, type SuppressionLedger } from '../store/suppressions.ts'
 import { createTaskLedger, type TaskLedger } from '../store/tasks.ts'
@@ -37,6 +38,7 @@ import type { AdvanceOptions } from '../workers/advance.ts'
 import { createAskLater } from '../workers/ask-later.ts'
 import { createBundler, type Bundle } from '../workers/bundler.ts'
 import type { Config } from './config.ts'
+import { keepPaces } from './keep-paces.ts'
 import { createLog, type Log } from './log.ts'
 import type { Payments } from './payments.ts'
 
@@ -164,6 +166,11 @@ export async function createContext(config: Config, overrides: Overrides = {}): 
               ? {}
               : { placeholderHeader: config.logoPlaceholderHeader }),
           })
+    releases.push(
+      await keepPaces(pacers, createPaceBook(db, { now }), (error) =>
+        log.debug({ problem: describeError(error) }, 'the learned pace was not kept this time'),
+      ),
+    )
     const takeTurn = createTakeTurn(pacers, now)
     const prepare: Engine['prepare'] = (operation, request) =>
       prepareRequest(serviceUrl, operation, request, config.paths)

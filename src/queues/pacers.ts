@@ -10,7 +10,8 @@ export interface Pacers {
   /** The pace of ordinary lookups. */
   readonly lookup: Pacer
   of(operation: Operation): Pacer
-  all(): [PacerPath, Pacer][]
+  /** With the name under which processes share it. */
+  all(): [path: PacerPath, pacer: Pacer, name: string][]
 }
 
 const pathOf: Partial<Record<Operation, PacerPath>> = {
@@ -25,15 +26,13 @@ export function createPacers(
   { host, access, ...options }: { host: string; access: 'paid' | 'direct' } & Omit<PacerOptions, 'name'>,
 ): Pacers {
   const base = access === 'paid' ? host : `${host}:direct`
+  const nameOf = (path: PacerPath) => (path === 'lookup' ? base : `${base}:${path}`)
   const pacers = Object.fromEntries(
-    pacerPaths.map((path) => [
-      path,
-      createPacer(redis, { ...options, name: path === 'lookup' ? base : `${base}:${path}` }),
-    ]),
+    pacerPaths.map((path) => [path, createPacer(redis, { ...options, name: nameOf(path) })]),
   ) as Record<PacerPath, Pacer>
   return {
     lookup: pacers.lookup,
     of: (operation) => pacers[pathOf[operation] ?? 'lookup'],
-    all: () => pacerPaths.map((path) => [path, pacers[path]]),
+    all: () => pacerPaths.map((path) => [path, pacers[path], nameOf(path)]),
   }
 }

@@ -11,6 +11,7 @@ import { byteForByte } from './migrations/0007-byte-for-byte.ts'
 import { sessionCredential } from './migrations/0008-session-credential.ts'
 import { rejectedTasks } from './migrations/0009-rejected-tasks.ts'
 import { rounds } from './migrations/0010-rounds.ts'
+import { paces } from './migrations/0011-paces.ts'
 
 /** In order, for ever: one that has been released is never edited, only followed. */
 const migrations: readonly { name: string; statements: string }[] = [
@@ -24,6 +25,7 @@ const migrations: readonly { name: string; statements: string }[] = [
   { name: '0008-session-credential', statements: sessionCredential },
   { name: '0009-rejected-tasks', statements: rejectedTasks },
   { name: '0010-rounds', statements: rounds },
+  { name: '0011-paces', statements: paces },
 ]
 
 /** Any number would do; it must only be the same in every process that migrates this database. */

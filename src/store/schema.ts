@@ -26,6 +26,7 @@ export type TurnCause = 'cron' | 'catch_up' | 'run_now' | 'request'
 /** The tables as Kysely sees them; the migrations are the truth. */
 export interface Tables {
   meta: { key: string; value: string }
+  paces: { name: string; learned: string; saved_at: Date }
   runs: {
     id: string
     connector: string

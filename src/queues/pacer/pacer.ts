@@ -1,5 +1,5 @@
 import type { Redis } from 'ioredis'
-import { defaultLearnerTerms, newLearner, type Learner, type LearnerTerms } from './learner.ts'
+import { clampRate, defaultLearnerTerms, newLearner, type Learner, type LearnerTerms } from './learner.ts'
 import { createReports, type RequestOutcome } from './reports.ts'
 import { createSharedState } from './shared-state.ts'
 import { snapshotOf, type PacerSnapshot } from './snapshot.ts'
@@ -80,7 +80,7 @@ export function createPacer(redis: Redis, options: PacerOptions): Pacer {
       for (let i = 0; i < commitTries; i++) {
         const { version, learner, nowMs } = await shared.read()
         if (learner.totals.ok >= known.totals.ok) return
-        const rate = known.phase === 'learn' ? known.rate : known.rate * 0.9
+        const rate = clampRate(known.phase === 'learn' ? known.rate : known.rate * 0.9, learnerTerms)
         if ((await shared.commit(version, { ...known, rate }, nowMs)) !== null) return
       }
     },
