@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { startSync } from '../../src/app/schedules.ts'
+import { API_KEY, API_KEY_HEADER } from '../../src/sandbox/accounts.ts'
 import { startSandbox, type Sandbox } from '../../src/sandbox/sandbox.ts'
 import { call, openHttpHouse, type HttpHouse } from '../support/http-house.ts'
 
@@ -10,6 +11,11 @@ interface Enriched {
 /** Small enough for every day; `PAYDIRT_TEST_NIGHTLY=50000 PAYDIRT_TEST_PRESSES=200` is the size that is promised. */
 const nightly = Number(process.env['PAYDIRT_TEST_NIGHTLY'] || 500)
 const presses = Number(process.env['PAYDIRT_TEST_PRESSES'] || 200)
+/**
+ * `PAYDIRT_TEST_ACCESS=direct`: by API key, in credits. Every payment on the test's own chain costs its service and its chain fifty
+ * milliseconds of processor time, so that a night of 50,000 would be three quarters of an hour of theirs.
+ */
+const isDirect = process.env['PAYDIRT_TEST_ACCESS'] === 'direct'
 /** Half of them on records that the nightly run has too, and some on one and the same record. */
 const different = Math.ceil(presses * 0.8)
 
@@ -17,9 +23,13 @@ let sandbox: Sandbox
 let house: HttpHouse
 
 beforeAll(async () => {
-  sandbox = await startSandbox()
-  const usd = String(Math.ceil((nightly + presses) / 50))
-  house = await openHttpHouse(sandbox, { config: { budgets: { runUsd: usd, dayUsd: usd } } })
+  const credits = nightly + presses
+  sandbox = await startSandbox({ apiKeys: { [API_KEY]: { credit: credits, topupCredit: 0 } } })
+  const usd = String(Math.ceil(credits / 50))
+  house = await openHttpHouse(sandbox, {
+    config: { budgets: { runUsd: usd, dayUsd: usd, creditsRun: credits, creditsDay: credits } },
+    env: isDirect ? { PAYDIRT_API_KEY: API_KEY, PAYDIRT_API_KEY_HEADER: API_KEY_HEADER } : {},
+  })
   await sandbox.fund(house.wallet as `0x${string}`, BigInt(nightly + presses) * 10_000n)
 })
 afterAll(async () => {
@@ -93,12 +103,19 @@ test(
 
     const charges = await db
       .selectFrom('charges')
-      .select(['lookup_key', 'state'])
+      .select(['lookup_key', 'state', 'currency', 'amount_atomic'])
       .where('state', '!=', 'declined')
       .execute()
     expect(charges.filter(({ state }) => state !== 'settled')).toEqual([])
     expect(new Set(charges.map(({ lookup_key: key }) => key)).size).toBe(charges.length)
-    expect((await house.transfers()).map(({ nonce }) => nonce).sort()).toEqual(await house.nonces())
+    const transfers = (await house.transfers()).map(({ nonce }) => nonce)
+    expect(transfers.sort()).toEqual(isDirect ? [] : await house.nonces())
+    const inCredits = charges.filter(({ currency }) => currency === 'credit')
+    expect(inCredits).toHaveLength(isDirect ? charges.length : 0)
+    // The service's own count, of what it found.
+    const spent = sandbox.account(API_KEY)?.spent
+    expect(inCredits.reduce((sum, row) => sum + row.amount_atomic, 0n)).toBe(BigInt(spent ?? 0) * 1_000_000n)
+    if (isDirect) expect(spent).toBeGreaterThan(nightly / 2)
     expect(charges).toHaveLength(nightly + own.length)
     const inTime = answers.filter(({ status }) => status === 200).length
     console.log(`${presses} presses answered in ${Math.round(tookMs)} ms, ${inTime} of them with the result`)
