@@ -107,22 +107,28 @@ async function untilDone(
   signal: AbortSignal,
 ): Promise<void> {
   const { tasks, runs } = context
-  async function look(): Promise<{ isDone: boolean; progress?: Progress }> {
+  async function look(): Promise<{ isDone: boolean; progress?: Progress; tookMs: number }> {
+    const startedMs = performance.now()
     const isDone = !(await tasks.hasOpen(run.id))
-    if (!onProgress) return { isDone }
+    const tookMs = () => performance.now() - startedMs
+    if (!onProgress) return { isDone, tookMs: tookMs() }
     const [counts, settledAtomic, current] = [
       await tasks.counts(run.id),
       await runs.spent(run.id),
       await runs.get(run.id),
     ]
-    return { isDone, progress: { records: current?.records ?? 0, scanned: true, counts, settledAtomic } }
+    const progress = { records: current?.records ?? 0, scanned: true, counts, settledAtomic }
+    return { isDone, progress, tookMs: tookMs() }
   }
   while (!signal.aborted) {
-    const startedMs = performance.now()
-    const { isDone, progress } = await throughOutage(look, { forMs: patienceMs })
+    const looked = await throughOutage(look, { forMs: patienceMs, signal }).catch((error: unknown) => {
+      // Whoever interrupts a run does not wait for its database.
+      if (!signal.aborted) throw error
+    })
+    if (!looked) return
+    const { isDone, progress, tookMs } = looked
     if (progress) onProgress?.(progress)
     if (isDone) return
-    const tookMs = performance.now() - startedMs
     await pause(Math.max(100, tookMs * 20), signal)
   }
 }

@@ -55,6 +55,11 @@ export class BudgetExhaustedError extends PaydirtError {
   }
 }
 
+/** Somebody has thrown the kill switch. */
+export function spendingStopped(): BudgetExhaustedError {
+  return new BudgetExhaustedError('stopped', 'spending is stopped (lift it with `paydirt spend --resume`)')
+}
+
 /** Money may have moved and nobody knows yet: never pay again for this lookup, let the resolver ask. */
 export class PaymentInDoubtError extends PaydirtError {}
 

@@ -1,4 +1,4 @@
-import { FatalError, PaydirtError, RetriableError } from '../domain/errors.ts'
+import { FatalError, PaydirtError, RetriableError, spendingStopped } from '../domain/errors.ts'
 import type { Charge, PaymentProtocol, ResponseHead, Terms } from '../domain/payment.ts'
 import type { ChargeJournal, StoredAnswer } from '../domain/ports/charge-journal.ts'
 import type { Send } from '../domain/ports/transport.ts'
@@ -44,8 +44,11 @@ export function createDispatch(options: DispatchOptions): Dispatch {
     const protocol = protocolOf(charge.authorization.terms)
     const headers = await protocol.headers(charge.authorization)
     // Crash window: before this commits no byte has left; after it the charge counts as sent, whether it was or not.
-    if (!(await journal.markSent(charge.id, now()))) {
-      await turn.done(undefined)
+    const marked = await journal.markSent(charge.id, now())
+    if (marked !== 'sent') await turn.done(undefined)
+    // It stays as it is: sent when spending goes on, or withdrawn when its time is over.
+    if (marked === 'stopped') throw spendingStopped()
+    if (marked === 'closed') {
       const message = 'another process has closed the charge meanwhile'
       throw new RetriableError('charge_closed', message, { countsAsTry: false })
     }

@@ -5,6 +5,7 @@ import type { Currency } from '../domain/payment.ts'
 import type { StoredAnswer } from '../domain/ports/charge-journal.ts'
 import type { Database } from './database.ts'
 import type { Tables } from './schema.ts'
+import { storableJson } from './storable-json.ts'
 
 /** The charge that paid for an answer. */
 export interface PaidBy {
@@ -31,7 +32,9 @@ export async function storeAnswers(tx: Transaction<Tables>, told: readonly Told[
   for (const { key, answer, paidBy } of told.filter(isParted)) await storeParts(tx, key, answer, at, paidBy)
 }
 
-/** One parameter, however many there are: the statement is the same each time. */
+/**
+ * One parameter, however many there are: the statement is the same each time. Locks them in the order in which others do.
+ */
 export async function storeSingles(
   db: Database,
   told: readonly { key: LookupKey; answer: Pick<StoredAnswer, 'outcome' | 'data' | 'freshUntil'> }[],
@@ -45,11 +48,15 @@ export async function storeSingles(
     fresh_until: freshUntil,
   }))
   await sql`
+    with told as materialized (
+      select * from jsonb_to_recordset(${storableJson(rows)}::jsonb)
+        as told (key text, outcome text, answer jsonb, fresh_until timestamptz)
+    ), locked as materialized (
+      select key from lookups where key in (select key from told) order by key collate "C" for no key update
+    )
     update lookups set state = 'answered', outcome = told.outcome, answer = told.answer, answered_at = ${at},
       fresh_until = told.fresh_until, reason = null
-    from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb)
-      as told (key text, outcome text, answer jsonb, fresh_until timestamptz)
-    where lookups.key = told.key`.execute(db)
+    from told join locked using (key) where lookups.key = told.key`.execute(db)
 }
 
 /**
@@ -78,7 +85,7 @@ export async function storeParts(
     select lookup_key, place from bundle_members join lookups on lookups.key = lookup_key
     where bundle_members.bundle_key = ${bundle}
       and (lookups.bundle_key = ${bundle} or (lookups.bundle_key is null and lookups.state in ('waiting', 'parked')))
-    order by lookup_key for update of lookups`.execute(tx)
+    order by lookup_key collate "C" for no key update of lookups`.execute(tx)
   const told = members.map(({ lookup_key: key, place }) => {
     const part = answer.parts?.get(place)
     if (!part) throw new Error(`no answer for entry ${place} of a bundle`)

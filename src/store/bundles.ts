@@ -76,7 +76,9 @@ export function createBundleLedger(db: Database, { now }: { now: () => Date }): 
             .execute()
           // Crash window: whoever reserves a charge for one of them holds the same row's lock. The lock is taken by a statement of
           // its own: one that waited for it would go on seeing the charges of before its wait.
-          await sql`select from lookups where key = any(${keys}) order by key for update`.execute(tx)
+          await sql`select from lookups where key = any(${keys}) order by key collate "C" for no key update`.execute(
+            tx,
+          )
           const { rows } = await sql<{ key: LookupKey }>`
             update lookups set bundle_key = ${key}, queued_until = null
             where key = any(${keys}) and state = 'waiting' and bundle_key is null and not alone and not hot and ${neverPaid}

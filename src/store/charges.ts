@@ -10,9 +10,11 @@ import { reserveCharges } from './reserve-charges.ts'
 import type { Tables } from './schema.ts'
 import { settleCharges, type Settlement } from './settle-charges.ts'
 import { moveBudget } from './settle-truth.ts'
+import { isStopped } from './spend-switch.ts'
 import { throughOutage } from './through-outage.ts'
 import { together, type Each } from './together.ts'
 
+type Marked = Awaited<ReturnType<ChargeJournal['markSent']>>
 type Unanswered = Awaited<ReturnType<ChargeJournal['unanswered']>>
 
 /**
@@ -53,17 +55,26 @@ export function createChargeJournal(
     })
   }
 
-  async function markAllSent(sendings: readonly { id: string; at: Date }[]): Promise<Each<boolean>[]> {
+  async function markAllSent(sendings: readonly { id: string; at: Date }[]): Promise<Each<Marked>[]> {
     const ids = sendings.map(({ id }) => id)
     // The first time counts: how long an answer may still be on its way is measured from there.
     const { rows } = await sql<{ id: string }>`
       update charges set state = 'sent', sends = sends + 1, sent_at = coalesce(sent_at, sending.at), touched_at = sending.at
       from jsonb_to_recordset(${JSON.stringify(sendings)}::jsonb) as sending (id text, at timestamptz)
-      where charges.id = sending.id and state = any(${[...openChargeStates]}::text[]) returning charges.id`.execute(
-      db,
-    )
+      where charges.id = sending.id and state = any(${[...openChargeStates]}::text[])
+        and (state <> 'journaled' or not ${isStopped}) returning charges.id`.execute(db)
     const marked = new Set(rows.map(({ id }) => id))
-    return ids.map((id) => ({ ok: marked.has(id) }))
+    const left = ids.filter((id) => !marked.has(id))
+    const journaled = left.length === 0 ? [] : await stillJournaled(left)
+    return ids.map((id) => ({
+      ok: marked.has(id) ? 'sent' : journaled.includes(id) ? 'stopped' : 'closed',
+    }))
+  }
+
+  async function stillJournaled(ids: readonly string[]): Promise<string[]> {
+    const { rows } = await sql<{ id: string }>`
+      select id from charges where id = any(${[...ids]}::text[]) and state = 'journaled'`.execute(db)
+    return rows.map(({ id }) => id)
   }
 
   async function settleAll(settlements: readonly Settlement[]): Promise<Each<void>[]> {

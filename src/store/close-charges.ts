@@ -47,8 +47,8 @@ export async function chargesToDecide(db: Database, now: Date): Promise<ChargeTo
  * transaction; throws InputError, and does nothing, when one of them is not there to be decided or does not fit the verdict.
  *
  * Crash window: none; before the commit nothing has changed, and after it a second time finds nothing to decide. A worker
- * whose answer comes in the same moment either settles first, and the charge is refused here, or finds it closed: over `lost`
- * it still stores its answer, over `declined` the answer is dropped. Hence the rest of a charge that is only `sent`.
+ * whose answer comes in the same moment either settles first, and the charge is refused here, or finds it closed and settles it
+ * all the same, since here is the data. The rest of a charge that is only `sent` keeps its request from being made twice.
  */
 export async function closeCharges(
   db: Database,
@@ -57,11 +57,11 @@ export async function closeCharges(
   const { as, now, actor, role } = order
   const ids = [...new Set(order.ids)]
   return db.transaction().execute(async (tx) => {
+    // By a statement of its own: one that waits for a lock goes on seeing what was answered before its wait.
+    await sql`select from charges where id = any(${ids}) order by id for no key update`.execute(tx)
     const { rows } = await sql<ChargeToDecide>`
       select ${columns} from charges join lookups on lookups.key = charges.lookup_key
-      where charges.id = any(${ids}) and ${toDecide(now)} order by charges.id for update of charges`.execute(
-      tx,
-    )
+      where charges.id = any(${ids}) and ${toDecide(now)} order by charges.id`.execute(tx)
     refuseUnfit(ids, rows, as)
     await sql`
       update charges set state = ${as}, reason = ${`a person has looked: ${as}`}, closed_at = ${now}, touched_at = ${now}

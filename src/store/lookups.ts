@@ -284,6 +284,12 @@ export function createLookupLedger(db: Database, options: { now: () => Date }): 
 
     async unpark(runId) {
       const at = now()
+      // What was never tried waits for nothing: it was asked for by a process whose clock ran ahead.
+      await sql`
+        update lookups set due_at = ${at}, queued_until = null
+        where run_id = ${runId} and state = 'waiting' and tries = 0 and query_id is null and due_at > ${at}`.execute(
+        db,
+      )
       // The tasks are open again in the same moment: a run whose tasks all still looked parked would end at once.
       const { rows } = await sql<{ resumed: number }>`
         with resumed as (
@@ -345,7 +351,7 @@ function waitsFor(keys: readonly LookupKey[]) {
 async function mayDissolve(tx: Transaction<Tables>, key: LookupKey): Promise<boolean> {
   if (!isBundleKey(key)) return false
   // The lock is a statement of its own: one that waits for it goes on seeing the charges of before its wait.
-  await sql`select from lookups where key = ${key} for update`.execute(tx)
+  await sql`select from lookups where key = ${key} for no key update`.execute(tx)
   const { rows } = await sql<{ key: string }>`
     select key from lookups where key = ${key} and state in ('waiting', 'parked') and query_id is null
       and not exists (select 1 from charges where lookup_key = ${key} and state in ('journaled', 'sent', 'in_doubt'))`.execute(

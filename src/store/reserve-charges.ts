@@ -1,12 +1,17 @@
 import { sql, type Transaction } from 'kysely'
-import { BudgetExhaustedError, PaymentInDoubtError, RetriableError } from '../domain/errors.ts'
+import {
+  BudgetExhaustedError,
+  PaymentInDoubtError,
+  RetriableError,
+  spendingStopped,
+} from '../domain/errors.ts'
 import type { LookupKey } from '../domain/keys.ts'
 import { formatUsd } from '../domain/money.ts'
 import { currencyOf, openChargeStates, type Authorization, type Charge } from '../domain/payment.ts'
 import type { BudgetLine, NewCharge } from '../domain/ports/charge-journal.ts'
 import { paidFor, writeAuthorization } from './charge-rows.ts'
 import type { Tables } from './schema.ts'
-import { spendSwitchName } from './spend-switch.ts'
+import { isStopped } from './spend-switch.ts'
 import type { Each } from './together.ts'
 
 type Tx = Transaction<Tables>
@@ -113,8 +118,8 @@ interface LookupLocked {
 async function lockLookups(tx: Tx, keys: readonly LookupKey[]): Promise<Map<LookupKey, LookupLocked>> {
   const { rows } = await sql<LookupLocked>`
     select key, state in ('answered', 'failed') or query_id is not null as has_ended, bundle_key,
-      exists (select 1 from switches where name = ${spendSwitchName} and is_on) as is_stopped
-    from lookups where key = any(${[...keys]}::text[]) order by key for update`.execute(tx)
+      ${isStopped} as is_stopped
+    from lookups where key = any(${[...keys]}::text[]) order by key collate "C" for no key update`.execute(tx)
   return new Map(rows.map((row) => [row.key, row]))
 }
 
@@ -132,9 +137,7 @@ async function chargesBefore(tx: Tx, keys: readonly LookupKey[]): Promise<Map<Lo
 }
 
 function refusal(lookup: LookupLocked | undefined, before: ChargesBefore | undefined): Error | undefined {
-  if (lookup?.is_stopped) {
-    return new BudgetExhaustedError('stopped', 'spending is stopped (lift it with `paydirt spend --resume`)')
-  }
+  if (lookup?.is_stopped) return spendingStopped()
   // Somebody else has bought it while this one waited for its turn: there is an answer, or one that is asked for.
   if (lookup?.has_ended) {
     const options = { retryAfterMs: 50, countsAsTry: false }

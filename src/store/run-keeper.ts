@@ -30,7 +30,7 @@ export async function keepRuns(db: Database, now: Date): Promise<RunMove[]> {
       select pg_try_advisory_xact_lock(${lockId}) as taken`.execute(tx)
     if (!lock[0]?.taken) return []
     // To find the first open record of a run the planner would read the table from its begin, where the oldest runs stand.
-    await sql`set local enable_seqscan = off`.execute(tx)
+    await sql`select set_config('enable_seqscan', 'off', true)`.execute(tx)
     // A run's tasks are never opened again once all are final, so what this snapshot calls finished stays so.
     const { rows: moves } = await sql<RunMove>`
       with judged as (

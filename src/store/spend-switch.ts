@@ -1,3 +1,4 @@
+import { sql } from 'kysely'
 import type { Database } from './database.ts'
 
 /** The kill switch. It is read in every charge's own transaction, so that it holds for all processes at once. */
@@ -7,7 +8,10 @@ export interface SpendSwitch {
   resume(): Promise<void>
 }
 
-export const spendSwitchName = 'spending_stopped'
+const spendSwitchName = 'spending_stopped'
+
+/** Whether spending is stopped, within a statement. */
+export const isStopped = sql<boolean>`exists (select 1 from switches where name = ${spendSwitchName} and is_on)`
 
 export function createSpendSwitch(db: Database, options: { now: () => Date }): SpendSwitch {
   async function set(isOn: boolean, reason: string | null): Promise<void> {

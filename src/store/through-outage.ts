@@ -24,15 +24,19 @@ const awayMessage =
  */
 export async function throughOutage<T>(
   write: () => Promise<T>,
-  { forMs = 12_000, everyMs = 250 }: { forMs?: number; everyMs?: number } = {},
+  {
+    forMs = 12_000,
+    everyMs = 250,
+    signal,
+  }: { forMs?: number; everyMs?: number; signal?: AbortSignal | undefined } = {},
 ): Promise<T> {
   const until = performance.now() + forMs
   for (;;) {
     try {
       return await write()
     } catch (error) {
-      if (!isAway(error) || performance.now() > until) throw error
-      await delay(everyMs)
+      if (!isAway(error) || signal?.aborted || performance.now() > until) throw error
+      await delay(everyMs, undefined, signal ? { signal } : {}).catch(() => {})
     }
   }
 }

@@ -13,24 +13,29 @@ export interface SweepOptions {
 
 /** So few at a time that nobody else has to wait for the ledger. */
 const pageSize = 1_000
-/** A round that took long, for the number of records that wait, is not begun again before nineteen times as long has passed. */
+/** Where so many records wait that looking at them takes long, it is done more rarely, but never less than once a minute. */
 const shareOfTime = 1 / 20
+const longestPauseMs = 60_000
 
 /**
  * Looks at SQL for work that nobody moves: tasks whose lookup ended while a process died before planning on, and ready
  * tasks whose flush was lost with Redis. Begins at once, so that a restart goes on where the last process stopped.
  */
 export function startSweep(options: SweepOptions): Rounds {
+  let isStopped = false
+
   async function sweep(): Promise<number> {
-    const startMs = performance.now()
+    let lookedMs = 0
     for (const group of await options.tasks.readyGroups()) options.flush(group)
     let after: string | undefined = ''
-    while (after !== undefined) {
+    while (after !== undefined && !isStopped) {
+      const startMs = performance.now()
       const { ended, next } = await options.tasks.overlooked(after, pageSize)
+      lookedMs += performance.now() - startMs
       await advance(ended)
       after = next
     }
-    return Math.max(options.everyMs, (performance.now() - startMs) / shareOfTime)
+    return Math.min(longestPauseMs, Math.max(options.everyMs, lookedMs / shareOfTime))
   }
 
   async function advance(keys: LookupKey[]): Promise<void> {
@@ -44,5 +49,12 @@ export function startSweep(options: SweepOptions): Rounds {
     }
   }
 
-  return startRounds({ work: sweep, pauseMs: options.everyMs, onError: options.onError })
+  const rounds = startRounds({ work: sweep, pauseMs: options.everyMs, onError: options.onError })
+  return {
+    wake: () => rounds.wake(),
+    stop() {
+      isStopped = true
+      return rounds.stop()
+    },
+  }
 }

@@ -64,7 +64,7 @@ test('a charge that another process has just sent is not declined as never sent'
   const world = await openJournal()
   try {
     const { id } = await world.reserve()
-    expect(await world.journal.markSent(id, now())).toBe(true)
+    expect(await world.journal.markSent(id, now())).toBe('sent')
     expect(await world.journal.withdraw(id)).toBe(false)
     expect((await world.journal.unanswered(world.key)).open).toMatchObject({ id, state: 'sent' })
   } finally {
@@ -77,7 +77,7 @@ test('a charge that another process has declined is not sent, and its budget is 
   try {
     const { id } = await world.reserve()
     expect(await world.journal.withdraw(id)).toBe(true)
-    expect(await world.journal.markSent(id, now())).toBe(false)
+    expect(await world.journal.markSent(id, now())).toBe('closed')
     expect((await world.journal.unanswered(world.key)).open).toBeUndefined()
     expect(await world.reserve()).toMatchObject({ attempt: 2, state: 'journaled' })
   } finally {

@@ -3,6 +3,8 @@ import type { LogEvent } from 'kysely'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Charge } from '../../src/domain/payment.ts'
 import { openDatabase, type OpenDatabase } from '../../src/store/database.ts'
+import { createLookupLedger } from '../../src/store/lookups.ts'
+import { createSpendSwitch } from '../../src/store/spend-switch.ts'
 import { authorization, openLedgerRun } from '../support/ledger-run.ts'
 import { freshStores, type FreshStores } from '../support/stores.ts'
 
@@ -148,7 +150,7 @@ test('answers of every kind are settled together, each with its own receipt and 
   )
 })
 
-test('an answer that the database cannot hold spoils none of its group', async () => {
+test('an answer that the database cannot take spoils none of its group', async () => {
   const world = await openLedgerRun(database, { lookups: 3, now })
   const charges = await Promise.all(world.keys.map((key) => world.reserve(key, line(world.id))))
   await Promise.all(charges.map(({ id }) => world.journal.markSent(id, now())))
@@ -157,8 +159,7 @@ test('an answer that the database cannot hold spoils none of its group', async (
       world.journal.settle(
         id,
         { transaction: `0x${index}`, at: now() },
-        // Postgres has no place for this character in any text.
-        { outcome: 'found', data: { name: index === 1 ? 'nul \u0000' : 'fine' }, freshUntil: now() },
+        { outcome: index === 1 ? ('nonsense' as 'found') : 'found', data: {}, freshUntil: now() },
       ),
     ),
   )
@@ -166,14 +167,68 @@ test('an answer that the database cannot hold spoils none of its group', async (
   expect((await world.states()).toSorted()).toEqual(['sent', 'settled', 'settled'])
 })
 
+test('an answer with a character that Postgres has no place for is kept without it', async () => {
+  const world = await openLedgerRun(database, { lookups: 1, now })
+  const { id, lookupKey } = await world.reserve(world.keys[0]!, line(world.id))
+  await world.journal.markSent(id, now())
+  const data = { headline: 'CEO \u0000at \ud83d' }
+  await world.journal.settle(
+    id,
+    { transaction: '0x1', at: now() },
+    { outcome: 'found', data, freshUntil: now() },
+  )
+  expect((await world.lookups.facts([lookupKey])).get(lookupKey)?.data).toEqual({ headline: 'CEO at \ufffd' })
+})
+
 test('what is marked as sent together: a closed charge is told by itself', async () => {
   const world = await openLedgerRun(database, { lookups: 3, now })
   const charges = await Promise.all(world.keys.map((key) => world.reserve(key, line(world.id))))
   await world.journal.withdraw(charges[1]!.id)
   expect(await Promise.all(charges.map(({ id }) => world.journal.markSent(id, now())))).toEqual([
-    true,
-    false,
-    true,
+    'sent',
+    'closed',
+    'sent',
   ])
   expect(await world.committed(`run:${world.id}`)).toBe(20_000n)
+})
+
+test('the kill switch holds for what was journaled before it and not sent, and not for what was sent', async () => {
+  const world = await openLedgerRun(database, { lookups: 2, now })
+  const [journaled, sent] = await Promise.all(world.keys.map((key) => world.reserve(key, line(world.id))))
+  await world.journal.markSent(sent!.id, now())
+  const spending = createSpendSwitch(database.db, { now })
+  await spending.stop('a test')
+  try {
+    expect(await Promise.all([journaled!, sent!].map(({ id }) => world.journal.markSent(id, now())))).toEqual(
+      ['stopped', 'sent'],
+    )
+  } finally {
+    await spending.resume()
+  }
+  expect(await world.journal.markSent(journaled!.id, now())).toBe('sent')
+})
+
+test('an answer that comes to a charge that a person took for declined is stored, and its budget spent again', async () => {
+  const world = await openLedgerRun(database, { lookups: 1, now })
+  const { id, lookupKey } = await world.reserve(world.keys[0]!, line(world.id))
+  await world.journal.markSent(id, now())
+  await world.db.updateTable('charges').set({ protocol: 'api_key' }).where('id', '=', id).execute()
+  await world.journal.release(id, 'declined', 'a person has looked: declined')
+  expect(await world.committed(`run:${world.id}`)).toBe(0n)
+  const answer = { outcome: 'found' as const, data: { name: 'late' }, freshUntil: now() }
+  for (let times = 0; times < 2; times += 1)
+    await world.journal.settle(id, { transaction: '0x1', at: now() }, answer)
+  expect(await world.states()).toEqual(['settled'])
+  expect(await world.committed(`run:${world.id}`)).toBe(10_000n)
+  expect((await world.lookups.facts([lookupKey])).get(lookupKey)?.data).toEqual({ name: 'late' })
+})
+
+test('what a process with its clock ahead has asked for is due as soon as its run is started again', async () => {
+  const ahead = () => new Date(now().getTime() + 3_600_000)
+  const world = await openLedgerRun(database, { lookups: 2, now: ahead })
+  expect(await world.lookups.lease(1, 60_000, false, { runId: world.run.id })).toHaveLength(1)
+  const lookups = createLookupLedger(database.db, { now })
+  expect(await lookups.lease(5, 60_000, false, { runId: world.run.id })).toEqual([])
+  await lookups.unpark(world.run.id)
+  expect(await lookups.lease(5, 60_000, false, { runId: world.run.id })).toHaveLength(2)
 })

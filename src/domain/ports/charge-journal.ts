@@ -63,12 +63,12 @@ export interface ChargeJournal {
   unanswered(key: LookupKey): Promise<{ open: Charge | undefined; lost: number }>
   /** Open charges that nobody has touched since `before`, the longest untouched first: the resolver's work. */
   openCharges(before: Date, limit: number): Promise<OpenCharge[]>
-  /** Must be durable before the first byte leaves: a `journaled` charge is one that was never sent. */
   /**
-   * False when the charge was closed meanwhile: then nothing may be sent. This process may have slept while another one,
-   * whose clock ran ahead, took what was journaled and never sent for over.
+   * Must be durable before the first byte leaves: a `journaled` charge is one that was never sent. Only at `sent` may anything
+   * be sent. `closed`: this process may have slept while another one, whose clock ran ahead, took what was journaled and never
+   * sent for over. `stopped`: spending was stopped since the charge was journaled; what has been sent before goes on.
    */
-  markSent(id: string, at: Date): Promise<boolean>
+  markSent(id: string, at: Date): Promise<'sent' | 'closed' | 'stopped'>
   markInDoubt(id: string, reason: string): Promise<void>
   /** Answer and settlement together: a paid answer is never without its charge, nor a charge without its answer. */
   settle(id: string, receipt: PaidReceipt, answer: StoredAnswer): Promise<void>

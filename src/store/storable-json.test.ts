@@ -1,0 +1,20 @@
+import { expect, test } from 'vitest'
+import { storableJson } from './storable-json.ts'
+
+test('leaves out what no jsonb column takes, in values and keys, and nothing else', () => {
+  const value = {
+    title: 'CEO \0at \ud83d',
+    'ke\0y': ['\udc00', { deep: 'fine 🙂', number: 1.5, nothing: null }],
+    written: 'a \\u0000 that is text',
+  }
+  expect(JSON.parse(storableJson(value))).toEqual({
+    title: 'CEO at \ufffd',
+    key: ['\ufffd', { deep: 'fine 🙂', number: 1.5, nothing: null }],
+    written: 'a \\u0000 that is text',
+  })
+})
+
+test('is JSON as it always was where there is nothing to leave out', () => {
+  const value = { at: new Date('2026-05-05T05:05:05.005Z'), text: 'Zürich 株式会社 🙂', list: [1, null] }
+  expect(storableJson(value)).toBe(JSON.stringify(value))
+})
