@@ -4,7 +4,7 @@ import type { Atomic } from '../domain/money.ts'
 import type { LookupWanted } from '../domain/planner.ts'
 import type { StoredAnswer } from '../domain/ports/charge-journal.ts'
 import type { Fact, LookupRequest } from '../domain/record.ts'
-import type { Operation } from '../domain/words.ts'
+import { freeOperations, type Operation } from '../domain/words.ts'
 import type { Database } from './database.ts'
 import type { LookupState, RunState, Tables } from './schema.ts'
 import { storeSingles } from './answers.ts'
@@ -67,6 +67,11 @@ export interface LookupLedger {
 
 /** Far enough away never to come by itself, near enough for every date library. */
 const never = new Date('9999-01-01T00:00:00Z')
+/**
+ * What is free completes a record that was paid for, and goes before what begins another: a night that is broken off has
+ * written what it has bought.
+ */
+const aheadMs = 86_400_000
 /** When a bundle that could not be finished and may have been paid for is taken up again. */
 const recheckMs = 5 * 60_000
 
@@ -137,7 +142,7 @@ export function createLookupLedger(db: Database, options: { now: () => Date }): 
               run_id: run.id,
               connector: run.connector,
               hot: run.hot,
-              due_at: at,
+              due_at: freeOperations.includes(operation) ? new Date(at.getTime() - aheadMs) : at,
             })),
           )
           // A fresh answer is never bought again, and a stale one stays until its successor is here; one that waits for another run goes on under the run that asks last,

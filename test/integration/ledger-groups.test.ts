@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import type { LogEvent } from 'kysely'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { lookupKey } from '../../src/domain/keys.ts'
 import type { Charge } from '../../src/domain/payment.ts'
 import { openDatabase, type OpenDatabase } from '../../src/store/database.ts'
 import { createLookupLedger } from '../../src/store/lookups.ts'
@@ -231,4 +232,12 @@ test('what a process with its clock ahead has asked for is due as soon as its ru
   expect(await lookups.lease(5, 60_000, false, { runId: world.run.id })).toEqual([])
   await lookups.unpark(world.run.id)
   expect(await lookups.lease(5, 60_000, false, { runId: world.run.id })).toHaveLength(2)
+})
+
+test('what completes a record for nothing goes before what begins another', async () => {
+  const world = await openLedgerRun(database, { lookups: 3, now })
+  const logo = lookupKey('company.logo', `${world.id}.example`)
+  const wanted = { key: logo, operation: 'company.logo' as const, request: { domain: `${world.id}.example` } }
+  await world.lookups.want([wanted], { id: world.run.id, connector: world.connector, hot: false })
+  expect(await world.lookups.lease(1, 60_000, false, { runId: world.run.id })).toEqual([logo])
 })
