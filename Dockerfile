@@ -36,5 +36,5 @@ EXPOSE 8080
 STOPSIGNAL SIGTERM
 HEALTHCHECK --interval=60s --timeout=20s --start-period=30s CMD ["node", "src/cli/main.ts", "doctor", "--json"]
 # The first process of the container gets the signals itself: no npm and no shell in front of it.
-ENTRYPOINT ["node", "src/cli/main.ts"]
+ENTRYPOINT ["node", "--max-semi-space-size=16", "src/cli/main.ts"]
 CMD ["start", "--role", "all"]

@@ -1,6 +1,7 @@
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
+import { leanFlags } from '../scripts/runtime.mjs'
 
 /** A process of a benchmark: what it costs is its own, and it ends with the one that started it. */
 export interface Child {
@@ -27,7 +28,7 @@ export async function startChild(
   const child = fork(join(import.meta.dirname, file), [JSON.stringify(order)], {
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
     serialization: 'advanced',
-    execArgv: ['--no-warnings', ...(options.execArgv ?? [])],
+    execArgv: ['--no-warnings', ...leanFlags, ...(options.execArgv ?? [])],
     env: { ...process.env, ...options.env },
   })
   const ended = once(child, 'exit')

@@ -1,5 +1,8 @@
 #!/usr/bin/env node
 import { join } from 'node:path'
-import { root, runPinned } from '../scripts/runtime.mjs'
+import { leanFlags, root, runPinned } from '../scripts/runtime.mjs'
 
-await runPinned(join(root, 'src/cli/main.ts'), process.argv.slice(2), { dev: false })
+await runPinned(join(root, 'src/cli/main.ts'), process.argv.slice(2), {
+  dev: false,
+  flags: leanFlags,
+})

@@ -12,12 +12,18 @@ const FORWARDED = ['SIGINT', 'SIGTERM', 'SIGHUP']
 // One Ctrl-C can reach us several times (from the terminal, from npm, from `timeout`); the child is told once.
 const SAME_PRESS_MS = 1000
 
+/**
+ * How Paydirt itself is run. V8 would give its young objects 130 MB, most of a worker's memory; see also src/app/lean-heap.ts. The
+ * Dockerfile has the same.
+ */
+export const leanFlags = ['--max-semi-space-size=16']
+
 /** Runs `file` with `args` and ends this process the way the child ended: same exit status, same signal. */
-export async function runPinned(file, args, { dev = true, cwd = process.cwd(), env = {} } = {}) {
+export async function runPinned(file, args, { dev = true, cwd = process.cwd(), env = {}, flags = [] } = {}) {
   const node = pinnedNode({ dev })
   const child = spawn(
     node,
-    ['--import', pathToFileURL(join(root, 'scripts/follow-parent.mjs')).href, file, ...args],
+    [...flags, '--import', pathToFileURL(join(root, 'scripts/follow-parent.mjs')).href, file, ...args],
     {
       cwd,
       env: {

@@ -1,0 +1,2 @@
+/** What of runtime.mjs the benchmarks use. */
+export const leanFlags: string[]
