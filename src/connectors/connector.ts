@@ -149,6 +149,11 @@ export interface Connector {
   /** What stands in these records now; every id asked for is in the answer. */
   read(entity: string, ids: readonly string[]): Promise<Map<string, CurrentRecord>>
   write(entity: string, patches: readonly RecordPatch[]): Promise<WriteResult[]>
+  /**
+   * So many records are written before a button's record has its turn again; absent where more at once go another, cheaper
+   * way.
+   */
+  readonly writesAtOnce?: number
   /** The records of `toEntity` that each of these is tied to; every id asked for is in the answer. */
   associations(entity: string, toEntity: string, ids: readonly string[]): Promise<Map<string, Association[]>>
   /** null where the source has no daily limit, or does not tell. */

@@ -58,8 +58,9 @@ export function createWriteBack(options: WriteBackOptions) {
   return async function writeBack({ connector: name, entity }: WriteBackJob): Promise<Outcome> {
     const connector = options.connector(name)
     if (!connector) return
+    const batchSize = connector.writesAtOnce ?? options.batchSize
     for (;;) {
-      const found = await tasks.ready(name, entity, options.batchSize)
+      const found = await tasks.ready(name, entity, batchSize)
       const hot = found.filter((task) => task.hot)
       // A button's record does not wait for what a night has to write.
       const ready = oncePerRecord(hot.length > 0 ? hot : found)
@@ -69,7 +70,7 @@ export function createWriteBack(options: WriteBackOptions) {
       else await tasks.finish(batch.results)
       if (batch.retryInMs !== undefined) return { againInMs: batch.retryInMs }
       // What has become ready meanwhile has a flush of its own coming.
-      if (found.length < options.batchSize && ready.length === found.length) return
+      if (found.length < batchSize && ready.length === found.length) return
     }
   }
 
