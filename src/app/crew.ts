@@ -1,6 +1,7 @@
 import type { ConfigError } from '../domain/errors.ts'
 import { describeError } from '../domain/errors.ts'
 import type { LeaseOwner } from '../store/lookups.ts'
+import { createStatistics } from '../store/statistics.ts'
 import { createAdvance, type Advance } from '../workers/advance.ts'
 import { startFeeder } from '../workers/feeder.ts'
 import { gather } from '../workers/gather.ts'
@@ -109,13 +110,16 @@ export async function startCrew(context: Context, { owner, onHalt, onLongWait }:
     pauseMs: 3_600_000,
     onError,
   })
+  const statistics = createStatistics(context.database.db)
+  const looks = startRounds({ work: () => statistics.refresh(), pauseMs: 3_000, onError })
   const sweep = startSweep({ tasks, advance, flush: flushSoon, everyMs: 3_000, onError })
 
   return {
     advance,
     wake: () => feeder.wake(),
     async stop(graceMs) {
-      await Promise.all([retention.stop(), orders.stop(), resolver.stop(), sweep.stop(), feeder.stop()])
+      const rounds = [retention, orders, resolver, looks, sweep, feeder]
+      await Promise.all(rounds.map((each) => each.stop()))
       await Promise.all(workers.map((worker) => worker.close(graceMs)))
       for (const timer of flushes.values()) clearTimeout(timer)
     },
