@@ -79,8 +79,8 @@ export function createHubspotConnector(options: HubspotConnectorOptions): Connec
   return {
     name: 'hubspot',
     idNoun: 'record',
-    // Two requests of the largest size: more of them in a row save nothing.
-    writesAtOnce: 200,
+    // One request of the largest size: more of them in a row save nothing.
+    writesAtOnce: 100,
     entities: Object.fromEntries(
       Object.entries(mapping.entities).map(([entity, { object }]) => [entity, object]),
     ),
