@@ -34,7 +34,7 @@ async function advanced(suppressed?: readonly string[]) {
       paidBy: async () => new Map(),
       want: async (lookups) => void wanted.push(...lookups.map(({ key }) => key)),
     },
-    tasks: { move: async (all) => void moves.push(...all), waitingFor: async () => [] },
+    tasks: { move: async (all) => void moves.push(...all), waitingFor: async () => [waiting] },
     onReady: () => {},
     onWanted: () => {},
     ...(suppressed
@@ -48,7 +48,7 @@ async function advanced(suppressed?: readonly string[]) {
         }
       : {}),
   })
-  await advance.tasks([waiting])
+  await advance.waitingFor([waiting.waitingFor])
   return { moves, wanted }
 }
 
@@ -82,6 +82,7 @@ describe('a price ceiling', () => {
   async function next(ceilingAtomic: bigint, ledger: { paid?: bigint; isFresh?: true }) {
     const moves: TaskMove[] = []
     const found = { outcome: 'found' as const, freshUntil: new Date('2999-01-01') }
+    const named = { ...waiting, identity: { firstName: 'Ann', lastName: 'Lee', company: 'Acme' } }
     const advance = createAdvance({
       lookups: {
         facts: async (keys) =>
@@ -100,12 +101,12 @@ describe('a price ceiling', () => {
         want: async () => {},
         paidBy: async () => new Map(ledger.paid === undefined ? [] : [[contact, ledger.paid]]),
       },
-      tasks: { move: async (all) => void moves.push(...all), waitingFor: async () => [] },
+      tasks: { move: async (all) => void moves.push(...all), waitingFor: async () => [named] },
       onReady: () => {},
       onWanted: () => {},
       recipes: recipe(ceilingAtomic),
     })
-    await advance.tasks([{ ...waiting, identity: { firstName: 'Ann', lastName: 'Lee', company: 'Acme' } }])
+    await advance.waitingFor([named.waitingFor])
     return moves
   }
 

@@ -26,10 +26,8 @@ export interface AdvanceOptions {
 }
 
 export interface Advance {
-  /** Plans the next step of every task that waits for these lookups. */
+  /** Plans the next step of every task that waits for these lookups, again and again while the ledger already holds what they ask for. */
   waitingFor(keys: LookupKey[]): Promise<void>
-  /** Plans the next step of these tasks, again and again while the ledger already holds what they ask for. */
-  tasks(tasks: WaitingTask[]): Promise<void>
 }
 
 const pageSize = 500
@@ -141,9 +139,6 @@ export function createAdvance(options: AdvanceOptions): Advance {
   }
 
   return {
-    async tasks(waiting) {
-      await advance(waiting)
-    },
     async waitingFor(keys) {
       for (;;) {
         const waiting = await tasks.waitingFor(keys, pageSize)

@@ -114,7 +114,7 @@ describe.skipIf(!hasChromium)('the desk in a browser', () => {
     await expect
       .poll(async () => (await stage.context.tasks.counts(await runId())).parked, { timeout: 60_000 })
       .toBeGreaterThan(0)
-    // By the ledger's own stamps: of the way from the press to the ledger a busy machine tells more than the switch does.
+    // By the ledger's own stamps. This project runs after all others: a busy machine would be measured, not the switch.
     const stoppedAt = (await stage.context.spendSwitch.isStopped())?.since.getTime() ?? 0
     const last = Math.max(...(await charges()).map(({ created_at }) => created_at.getTime()))
     console.info(
@@ -123,6 +123,7 @@ describe.skipIf(!hasChromium)('the desk in a browser', () => {
     expect(stoppedAt).toBeGreaterThanOrEqual(pressedAt)
     expect(last).toBeLessThanOrEqual(shownAt)
     expect(last - stoppedAt).toBeLessThan(1_000)
+    expect(last - pressedAt).toBeLessThan(1_000)
     await page.locator('#now-parked li').first().waitFor()
     expect(await page.locator('#now-parked').textContent()).toContain('spending is stopped')
   })
