@@ -53,7 +53,7 @@ function run(buy: () => Promise<Fact>, fetchFree: () => Promise<Fact> = buy) {
     } as unknown as LookupLedger,
     runs: { countRequests: note('count') },
     payer: { buy } as never,
-    advance: { waitingFor: note('advance'), tasks: note('tasks') },
+    advance: { waitingFor: note('advance') },
     suppressed: async () => new Set(),
     bundles: { members: async () => [] },
     prepareBulk: () => {
