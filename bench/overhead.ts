@@ -21,7 +21,7 @@ interface Row {
   goal: string
 }
 
-const concurrency = 32
+const concurrency = 64
 const goals = { embedded: '8 ms, 2.5 times, 1.02', servers: '5 ms, 2.5 times, 1.02' }
 
 /**

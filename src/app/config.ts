@@ -304,7 +304,8 @@ export function resolveConfig(env: Environment, file: z.output<typeof fileSchema
     schedules: schedulesOf(file.schedules),
     alerts: alertConfig(env, file.alerts),
     answersKeptDays: file.retention?.answersDays,
-    concurrency: file.pacing?.concurrency ?? 32,
+    // Enough for 50 a second with an answer in a second.
+    concurrency: file.pacing?.concurrency ?? 64,
     startPerSecond: file.pacing?.startPerSecond,
     maxPerSecond: file.pacing?.maxPerSecond,
     csvSynonyms: file.csv?.synonyms ?? {},

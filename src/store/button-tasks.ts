@@ -3,6 +3,7 @@ import type { LookupKey } from '../domain/keys.ts'
 import type { Identity } from '../domain/record.ts'
 import type { ObjectKind, TaskStatus } from '../domain/words.ts'
 import type { Database } from './database.ts'
+import { isOneOf } from './one-of.ts'
 
 /** Records that somebody asks for now. */
 export interface Press {
@@ -69,7 +70,7 @@ export function createButtonLedger(db: Database, { now }: { now: () => Date }): 
       .where('connector', '=', connector)
       .where('entity', '=', entity)
       .where('recipe', '=', recipe)
-      .where('button_tasks.record_id', 'in', [...ids])
+      .where(isOneOf('button_tasks.record_id', ids))
       .execute()
     return rows.map((row) => ({
       taskId: row.id,

@@ -4,6 +4,7 @@ import type { Atomic } from '../domain/money.ts'
 import type { Currency } from '../domain/payment.ts'
 import type { FieldValue } from '../domain/record.ts'
 import type { Database } from './database.ts'
+import { isOneOf } from './one-of.ts'
 import type { FieldWriteState, Tables } from './schema.ts'
 import { finishTasks, type TaskResult } from './tasks.ts'
 import { pages } from './pages.ts'
@@ -138,7 +139,7 @@ export function createFieldWriteLedger(db: Database, { now }: { now: () => Date 
         .selectAll()
         .where('connector', '=', connector)
         .where('entity', '=', entity)
-        .where('record_id', 'in', [...new Set(records)])
+        .where(isOneOf('record_id', records))
         .where('state', '!=', 'superseded')
         .orderBy('id')
         .execute()
@@ -164,7 +165,7 @@ export function createFieldWriteLedger(db: Database, { now }: { now: () => Date 
     },
 
     async intend(connector, entity, intents, own = []) {
-      const intended_at = now()
+      const intendedAt = now()
       for (const page of pages(own, 500)) {
         const rows = JSON.stringify(page.map(({ taskId, values }) => ({ id: String(taskId), values })))
         await sql`
@@ -173,29 +174,29 @@ export function createFieldWriteLedger(db: Database, { now }: { now: () => Date 
           where tasks.id = before.id and own_before is null`.execute(db)
       }
       for (const page of pages(intents, 1_000)) {
-        await db
-          .insertInto('field_writes')
-          .values(
-            page.map((intent) => ({
-              task_id: intent.taskId,
-              run_id: intent.runId,
-              connector,
-              entity,
-              record_id: intent.recordId,
-              field: intent.field,
-              old_value: intent.old === null ? null : JSON.stringify(intent.old),
-              old_raw: intent.oldRaw === undefined ? null : JSON.stringify(intent.oldRaw),
-              new_value: JSON.stringify(intent.new),
-              lookup_key: intent.lookupKey,
-              rule: intent.rule,
-              mapping: intent.mapping,
-              state: 'intended' as const,
-              intended_at,
-            })),
-          )
-          // A repeated attempt: what stood there before the first one is what was replaced.
-          .onConflict((conflict) => conflict.columns(['task_id', 'field']).doNothing())
-          .execute()
+        // Values as text: whether a field held null or nobody knows what it held is not the same.
+        const rows = page.map((intent) => ({
+          task_id: String(intent.taskId),
+          run_id: intent.runId,
+          record_id: intent.recordId,
+          field: intent.field,
+          old_value: intent.old === null ? null : JSON.stringify(intent.old),
+          old_raw: intent.oldRaw === undefined ? null : JSON.stringify(intent.oldRaw),
+          new_value: JSON.stringify(intent.new),
+          lookup_key: intent.lookupKey,
+          rule: intent.rule,
+          mapping: intent.mapping,
+        }))
+        // A repeated attempt: what stood there before the first one is what was replaced.
+        await sql`
+          insert into field_writes (task_id, run_id, connector, entity, record_id, field, old_value, old_raw, new_value,
+            lookup_key, rule, mapping, state, intended_at)
+          select task_id, run_id, ${connector}, ${entity}, record_id, field, old_value::jsonb, old_raw::jsonb,
+            new_value::jsonb, lookup_key, rule, mapping, 'intended', ${intendedAt}::timestamptz
+          from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb)
+            as intent (task_id bigint, run_id text, record_id text, field text, old_value text, old_raw text,
+              new_value text, lookup_key text, rule text, mapping text)
+          on conflict (task_id, field) do nothing`.execute(db)
       }
     },
 
@@ -240,7 +241,7 @@ export function createFieldWriteLedger(db: Database, { now }: { now: () => Date 
         .selectFrom('field_writes')
         .selectAll()
         .where('run_id', '=', runId)
-        .where('record_id', 'in', [...records])
+        .where(isOneOf('record_id', records))
         .where('state', 'not in', ['undone', 'rejected'])
         .orderBy('id')
       if (field !== undefined) query = query.where('field', '=', field)
@@ -253,7 +254,7 @@ export function createFieldWriteLedger(db: Database, { now }: { now: () => Date 
         .selectFrom('tasks')
         .select(['record_id', 'own_before'])
         .where('run_id', '=', runId)
-        .where('record_id', 'in', [...records])
+        .where(isOneOf('record_id', records))
         .orderBy('id')
         .execute()
       // Of two tasks for one record the first one has seen what was there before the run: it is entered last.
@@ -271,7 +272,7 @@ export function createFieldWriteLedger(db: Database, { now }: { now: () => Date 
         .select(['id', 'task_id', 'run_id', 'record_id'])
         .where('connector', '=', connector)
         .where('entity', '=', entity)
-        .where('record_id', 'in', [...records])
+        .where(isOneOf('record_id', records))
         .where('state', '=', 'written')
         .execute()
       return Map.groupBy(

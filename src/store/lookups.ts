@@ -9,6 +9,7 @@ import type { Database } from './database.ts'
 import type { LookupState, RunState, Tables } from './schema.ts'
 import { storeSingles } from './answers.ts'
 import { dissolve } from './bundles.ts'
+import { isOneOf } from './one-of.ts'
 import { pages } from './pages.ts'
 import { together, type Each } from './together.ts'
 
@@ -131,39 +132,28 @@ export function createLookupLedger(db: Database, options: { now: () => Date }): 
     async want(lookups, run) {
       const at = now()
       for (const page of pages(dedupe(lookups), 500)) {
-        await db
-          .insertInto('lookups')
-          .values(
-            page.map(({ key, operation, request }) => ({
-              key,
-              operation,
-              request: JSON.stringify(request),
-              state: 'waiting' as const,
-              run_id: run.id,
-              connector: run.connector,
-              hot: run.hot,
-              due_at: freeOperations.includes(operation) ? new Date(at.getTime() - aheadMs) : at,
-            })),
-          )
-          // A fresh answer is never bought again, and a stale one stays until its successor is here; one that waits for another run goes on under the run that asks last,
-          // so that what one run's budget has parked another may still pay for.
-          .onConflict((conflict) =>
-            conflict
-              .column('key')
-              .doUpdateSet({
-                state: 'waiting',
-                run_id: run.id,
-                connector: run.connector,
-                hot: sql<boolean>`lookups.hot or excluded.hot`,
-                due_at: sql<Date>`case when lookups.state = 'waiting' then least(lookups.due_at, excluded.due_at) else excluded.due_at end`,
-                tries: sql<number>`case when lookups.state = 'waiting' then lookups.tries else 0 end`,
-                reason: null,
-              })
-              .where((eb) =>
-                eb.or([eb('lookups.state', '!=', 'answered'), eb('lookups.fresh_until', '<=', at)]),
-              ),
-          )
-          .execute()
+        const rows = page.map(({ key, operation, request }) => ({
+          key,
+          operation,
+          request,
+          due_at: freeOperations.includes(operation) ? new Date(at.getTime() - aheadMs) : at,
+        }))
+        // A fresh answer is never bought again, and a stale one stays until its successor is here; one that waits for
+        // another run goes on under the run that asks last, so that what one run's budget has parked another may still pay for.
+        await sql`
+          insert into lookups (key, operation, request, state, run_id, connector, hot, due_at)
+          select key, operation, request, 'waiting', ${run.id}, ${run.connector}, ${run.hot}::boolean, due_at
+          from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb)
+            as wanted (key text, operation text, request jsonb, due_at timestamptz)
+          on conflict (key) do update set
+            state = 'waiting',
+            run_id = excluded.run_id,
+            connector = excluded.connector,
+            hot = lookups.hot or excluded.hot,
+            due_at = case when lookups.state = 'waiting' then least(lookups.due_at, excluded.due_at) else excluded.due_at end,
+            tries = case when lookups.state = 'waiting' then lookups.tries else 0 end,
+            reason = null
+          where lookups.state != 'answered' or lookups.fresh_until <= ${at}`.execute(db)
         // What is out together with others goes on under this run too.
         await sql`
           update lookups as bundle set run_id = ${run.id}, connector = ${run.connector}, due_at = least(bundle.due_at, ${at}),
@@ -181,7 +171,7 @@ export function createLookupLedger(db: Database, options: { now: () => Date }): 
       const rows = await db
         .selectFrom('lookups')
         .select(['key', 'operation', 'state', 'outcome', 'answer', 'reason', 'fresh_until'])
-        .where('key', 'in', [...new Set(keys)])
+        .where(isOneOf('key', keys))
         .where('state', 'in', ['answered', 'failed'])
         .execute()
       return new Map(

@@ -4,6 +4,7 @@ import type { Atomic } from '../domain/money.ts'
 import type { Identity } from '../domain/record.ts'
 import type { ObjectKind } from '../domain/words.ts'
 import type { Database } from './database.ts'
+import { isOneOf } from './one-of.ts'
 
 /** What a planned run would ask for, and how much of it the ledger already holds. */
 export interface PlanFigures {
@@ -158,7 +159,7 @@ export function createPlanLedger(db: Database, { now }: { now: () => Date }): Pl
         .selectFrom('plan_records')
         .select(['record_id', 'digest'])
         .where('plan_id', '=', planId)
-        .where('record_id', 'in', [...recordIds])
+        .where(isOneOf('record_id', recordIds))
         .execute()
       return new Map(rows.map((row) => [row.record_id, row.digest]))
     },

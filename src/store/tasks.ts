@@ -3,6 +3,7 @@ import type { LookupKey } from '../domain/keys.ts'
 import type { Identity, Patch } from '../domain/record.ts'
 import { openTaskStatuses, type ObjectKind, type TaskStatus } from '../domain/words.ts'
 import type { Database } from './database.ts'
+import { isOneOf } from './one-of.ts'
 import type { Tables } from './schema.ts'
 import { pages } from './pages.ts'
 
@@ -123,27 +124,25 @@ export function createTaskLedger(db: Database, options: { now: () => Date }): Ta
 
   return {
     async insertPage(runId, tasks, watermark) {
-      const updated_at = now()
+      const updatedAt = now()
       await db.transaction().execute(async (tx) => {
-        if (tasks.length > 0) {
-          await tx
-            .insertInto('tasks')
-            .values(
-              tasks.map((task) => ({
-                run_id: runId,
-                ordinal: task.ordinal,
-                record_id: task.recordId,
-                identity: JSON.stringify(task.identity),
-                status: task.status,
-                lookup_key: task.lookupKey,
-                duplicate_of: task.duplicateOf,
-                waiting_for: task.waitingFor,
-                reason: task.reason,
-                updated_at,
-              })),
-            )
-            .execute()
-        }
+        // One parameter, however long the page is: a list of values is another statement each time, and dear to read.
+        const rows = tasks.map((task) => ({
+          ordinal: task.ordinal,
+          record_id: task.recordId,
+          identity: task.identity,
+          status: task.status,
+          lookup_key: task.lookupKey,
+          duplicate_of: task.duplicateOf,
+          waiting_for: task.waitingFor,
+          reason: task.reason,
+        }))
+        await sql`
+          insert into tasks (run_id, ordinal, record_id, identity, status, lookup_key, duplicate_of, waiting_for, reason,
+            updated_at)
+          select ${runId}, page.*, ${updatedAt}::timestamptz from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb)
+            as page (ordinal int, record_id text, identity jsonb, status text, lookup_key text, duplicate_of int,
+              waiting_for text, reason text)`.execute(tx)
         await tx
           .updateTable('runs')
           .set((eb) => ({ watermark, records: eb('records', '+', tasks.length) }))
@@ -158,7 +157,7 @@ export function createTaskLedger(db: Database, options: { now: () => Date }): Ta
         .selectFrom('tasks')
         .select((eb) => ['lookup_key', eb.fn.min('ordinal').as('ordinal')])
         .where('run_id', '=', runId)
-        .where('lookup_key', 'in', [...new Set(keys)])
+        .where(isOneOf('lookup_key', keys))
         .groupBy('lookup_key')
         .execute()
       return new Map(rows.map((row) => [row.lookup_key as LookupKey, row.ordinal]))
@@ -167,7 +166,7 @@ export function createTaskLedger(db: Database, options: { now: () => Date }): Ta
     async waitingFor(keys, limit) {
       if (keys.length === 0) return []
       const rows = await waiting()
-        .where('waiting_for', 'in', keys)
+        .where(isOneOf('waiting_for', keys))
         .where('tasks.status', 'in', ['looking_up', 'parked'])
         .limit(limit)
         .execute()
