@@ -102,11 +102,13 @@ async function measure(stage: Stage): Promise<Row> {
       await setTimeout(stage.settleMs)
       await web.ask('stalledMs')
       const before = await stub.ask<{ answered: number }>('stats')
+      if (process.env['BENCH_DETAILS']) process.stderr.write(`${JSON.stringify(await web.ask('pace'))}\n`)
       const startMs = performance.now()
       const pressed = await pressAll(stage, { stub, url, token })
       const answered = (await stub.ask<{ answered: number }>('stats')).answered - before.answered
       const stalledMs = Math.round(await web.ask<number>('stalledMs'))
       const states = await web.ask<Record<string, number>>('states')
+      if (process.env['BENCH_DETAILS']) process.stderr.write(`${JSON.stringify(await web.ask('pace'))}\n`)
       // What is left at the end must still stand in a press's way.
       if (stage.waiting >= 1_000 && (states['waiting'] ?? 0) < stage.waiting / 20)
         throw new Error('too few tasks were left to wait')

@@ -155,11 +155,11 @@ export function createButton(options: ButtonOptions): Button {
       hot: run.trigger === 'button',
     })
     await ledger.begin(begun)
+    // Of what is known already a worker finds the answer, and goes on with it.
+    if (run.trigger === 'button') options.onHot?.(wanted.map(({ key }) => key))
     // Whatever was answered before this moment found no task waiting.
     const known = await options.lookups.facts(wanted.map(({ key }) => key))
     const cached = [...known.keys()]
-    if (run.trigger === 'button')
-      options.onHot?.(wanted.map(({ key }) => key).filter((key) => !known.has(key)))
     if (cached.length > 0) await options.advance.waitingFor(cached)
   }
 

@@ -310,27 +310,28 @@ export function createFieldWriteLedger(db: Database, { now }: { now: () => Date 
 async function settleWrites(tx: Transaction<Tables>, results: readonly Settled[], at: Date): Promise<void> {
   const ids = results.map(({ id }) => String(id))
   const fields = (pick: (result: Settled) => readonly string[]) =>
-    JSON.stringify(
-      results.flatMap((result) => pick(result).map((field) => ({ id: String(result.id), field }))),
-    )
-  const written = fields((result) => result.written)
+    results.flatMap((result) => pick(result).map((field) => ({ id: String(result.id), field })))
   const unknown = fields((result) => result.unknown)
-  const rejected = JSON.stringify(
-    results.flatMap(({ id, rejected: refused = [] }) =>
-      refused.map(({ field, code }) => ({ id: String(id), field, code })),
-    ),
+  const written = JSON.stringify(fields((result) => result.written))
+  const rejected = results.flatMap(({ id, rejected: refused = [] }) =>
+    refused.map(({ field, code }) => ({ id: String(id), field, code })),
   )
-  await sql`
-    update field_writes set state = 'rejected', code = refused.code
-    from jsonb_to_recordset(${rejected}::jsonb) as refused (id bigint, field text, code text)
-    where task_id = refused.id and field_writes.field = refused.field and state = 'intended'`.execute(tx)
+  if (rejected.length > 0) {
+    await sql`
+      update field_writes set state = 'rejected', code = refused.code
+      from jsonb_to_recordset(${JSON.stringify(rejected)}::jsonb) as refused (id bigint, field text, code text)
+      where task_id = refused.id and field_writes.field = refused.field and state = 'intended'`.execute(tx)
+  }
   await sql`
     delete from field_writes where task_id = any(${ids}::bigint[]) and state = 'intended' and not exists (
-      select 1 from jsonb_to_recordset(${written}::jsonb || ${unknown}::jsonb) as sent (id bigint, field text)
+      select 1 from jsonb_to_recordset(${written}::jsonb || ${JSON.stringify(unknown)}::jsonb) as sent (id bigint, field text)
       where sent.id = field_writes.task_id and sent.field = field_writes.field)`.execute(tx)
-  await sql`
-    update field_writes set state = 'superseded' from jsonb_to_recordset(${unknown}::jsonb) as lost (id bigint, field text)
-    where task_id = lost.id and field_writes.field = lost.field and state = 'intended'`.execute(tx)
+  if (unknown.length > 0) {
+    await sql`
+      update field_writes set state = 'superseded'
+      from jsonb_to_recordset(${JSON.stringify(unknown)}::jsonb) as lost (id bigint, field text)
+      where task_id = lost.id and field_writes.field = lost.field and state = 'intended'`.execute(tx)
+  }
   // First the old value steps down, then the new one counts: of both at most one is ours at any moment.
   await sql`
     update field_writes as old set state = 'superseded', superseded_by = new.id
@@ -339,49 +340,47 @@ async function settleWrites(tx: Transaction<Tables>, results: readonly Settled[]
         on sent.id = new.task_id and sent.field = new.field
     where new.state = 'intended' and old.state = 'written' and old.connector = new.connector
       and old.entity = new.entity and old.record_id = new.record_id and old.field = new.field`.execute(tx)
-  const { rows } = await sql<{ id: bigint; lookup_key: string | null }>`
-    update field_writes set state = 'written', written_at = ${at}
-    from jsonb_to_recordset(${written}::jsonb) as sent (id bigint, field text)
-    where task_id = sent.id and field_writes.field = sent.field and state = 'intended'
-    returning field_writes.id, lookup_key`.execute(tx)
-  await sharePrices(tx, rows)
+  await countAsWritten(tx, written, at)
 }
 
 /**
- * What a lookup has cost, less what earlier writes already bear, in equal parts over the fields that it fills now; what
- * does not divide goes to the first ones. The parts of a lookup never add up to more than was paid for it.
+ * Each written field bears its part of the price: what its lookup has cost, less what earlier writes already bear, in equal
+ * parts over the fields that it fills now; what does not divide goes to the first ones. The parts of a lookup never add up to
+ * more than was paid for it. `written` is JSON: task and field.
  */
-async function sharePrices(
-  tx: Transaction<Tables>,
-  written: readonly { id: bigint; lookup_key: string | null }[],
-): Promise<void> {
-  const keys = [...new Set(written.flatMap((row) => row.lookup_key ?? []))].sort()
-  if (keys.length === 0) return
-  // Of two batches that a lookup serves the second sees what the first has taken.
-  await tx
-    .selectFrom('lookups')
-    .select('key')
-    .where('key', 'in', keys as LookupKey[])
-    .orderBy('key')
-    .forUpdate()
-    .execute()
+async function countAsWritten(tx: Transaction<Tables>, written: string, at: Date): Promise<void> {
+  // Of two batches that a lookup serves the second sees what the first has taken: so this is a statement of its own.
+  const { rows } = await sql<{ key: LookupKey }>`
+    select key from lookups where key in (
+      select lookup_key from field_writes
+        join jsonb_to_recordset(${written}::jsonb) as sent (id bigint, field text)
+          on task_id = sent.id and field_writes.field = sent.field
+      where state = 'intended')
+    order by key collate "C" for no key update`.execute(tx)
+  const keys = rows.map(({ key }) => key)
   await sql`
     with mine as (
-      select id, lookup_key, count(*) over (partition by lookup_key) as parts,
-        row_number() over (partition by lookup_key order by id) as place
-      from field_writes where id = any(${written.map(({ id }) => String(id))}::bigint[]) and lookup_key is not null
+      select field_writes.id, lookup_key, count(*) over (partition by lookup_key) as parts,
+        row_number() over (partition by lookup_key order by field_writes.id) as place
+      from field_writes join jsonb_to_recordset(${written}::jsonb) as sent (id bigint, field text)
+        on task_id = sent.id and field_writes.field = sent.field
+      where state = 'intended'
     ), paid as (
       select lookup_key, max(currency) as currency, sum(amount_atomic) as amount from charge_shares
-      where lookup_key = any(${keys}) and state = 'settled' group by lookup_key
+      where lookup_key = any(${keys}::text[]) and state = 'settled' group by lookup_key
     ), taken as (
-      select lookup_key, sum(price_atomic) as amount from field_writes where lookup_key = any(${keys}) group by lookup_key
+      select lookup_key, sum(price_atomic) as amount from field_writes
+      where lookup_key = any(${keys}::text[]) group by lookup_key
     ), rest as (
       select paid.lookup_key, currency, greatest(paid.amount - coalesce(taken.amount, 0), 0)::bigint as amount
       from paid left join taken using (lookup_key)
+    ), priced as (
+      select mine.id, rest.currency, rest.amount / parts + case when place <= rest.amount % parts then 1 else 0 end as price
+      from mine left join rest using (lookup_key)
     )
-    update field_writes set currency = rest.currency,
-      price_atomic = rest.amount / parts + case when place <= rest.amount % parts then 1 else 0 end
-    from mine join rest using (lookup_key) where field_writes.id = mine.id`.execute(tx)
+    update field_writes set state = 'written', written_at = ${at}, currency = coalesce(priced.currency, field_writes.currency),
+      price_atomic = coalesce(priced.price, price_atomic)
+    from priced where field_writes.id = priced.id`.execute(tx)
 }
 
 function asideOf(row: {

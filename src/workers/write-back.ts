@@ -13,6 +13,11 @@ import { judge, type Judgement } from './judge.ts'
 import { aimOf, fieldsSetAside } from './set-aside.ts'
 import { writeAccepted, type Refused } from './write-accepted.ts'
 
+/**
+ * Where somebody has pressed a button lately, somebody may again: a night's records are written in smaller batches then, since
+ * one that has begun is finished first.
+ */
+const hotPresenceMs = 10_000
 /** A wait that is longer than this is told to whoever started the run. */
 const longWaitMs = 60_000
 
@@ -54,14 +59,20 @@ interface Batch {
  */
 export function createWriteBack(options: WriteBackOptions) {
   const { tasks, fieldWrites } = options
+  const now = () => performance.now()
+  const lastHotMs = new Map<string, number>()
 
   return async function writeBack({ connector: name, entity }: WriteBackJob): Promise<Outcome> {
     const connector = options.connector(name)
     if (!connector) return
-    const batchSize = connector.writesAtOnce ?? options.batchSize
+    const most = connector.writesAtOnce ?? options.batchSize
+    const group = `${name}/${entity}`
     for (;;) {
+      const isHotNear = now() - (lastHotMs.get(group) ?? -Infinity) < hotPresenceMs
+      const batchSize = isHotNear ? Math.ceil(most / 4) : most
       const found = await tasks.ready(name, entity, batchSize)
       const hot = found.filter((task) => task.hot)
+      if (hot.length > 0) lastHotMs.set(group, now())
       // A button's record does not wait for what a night has to write.
       const ready = oncePerRecord(hot.length > 0 ? hot : found)
       if (ready.length === 0) return

@@ -21,6 +21,8 @@ export interface TakeOptions {
 /** Who waits in this process. One question to Redis at a time, for all of them together, hot first. */
 export function createWaitingLine(shared: SharedState, horizonMs: number) {
   const waiting: Record<Lane, Waiter[]> = { hot: [], bulk: [] }
+  /** Granted, and not yet due; in the order in which they fall due. */
+  const held = new Set<{ waiter: Waiter }>()
   let asking = false
   let wake: (() => void) | null = null
   let closed = false
@@ -49,15 +51,27 @@ export function createWaitingLine(shared: SharedState, horizonMs: number) {
         { ...grant, atMs: Math.max(grant.atMs, answer.nowMs) },
         randomBytes(4).toString('hex'),
       )
-      const inMs = grant.atMs - answer.nowMs
-      if (inMs > 1) setTimeout(() => waiter.settle({ granted: true, grantId }), inMs)
-      else waiter.settle({ granted: true, grantId })
+      hand(waiter, grantId, grant.atMs - answer.nowMs)
     }
     refuseHopeless('hot', answer.hotWaitMs, answer.intervalMs)
     refuseHopeless('bulk', answer.bulkWaitMs, answer.intervalMs)
     const waitMs = waiting.hot.length > 0 ? answer.hotWaitMs : answer.bulkWaitMs
     // Back before the token is due, so that a late timer costs nothing of the rate; and now and then, because blocks end early.
     return Math.min(250, Math.max(1, waitMs - horizonMs / 2))
+  }
+
+  /** Tokens are granted a little ahead. A hot request goes before those that hold one here and wait for its time. */
+  function hand(waiter: Waiter, grantId: string, inMs: number): void {
+    const holder = waiter.lane === 'hot' ? [...held].find((each) => each.waiter.lane === 'bulk') : undefined
+    const next = holder?.waiter ?? waiter
+    if (holder) holder.waiter = waiter
+    if (inMs <= 1) return next.settle({ granted: true, grantId })
+    const token = { waiter: next }
+    held.add(token)
+    setTimeout(() => {
+      held.delete(token)
+      token.waiter.settle({ granted: true, grantId })
+    }, inMs)
   }
 
   /** The n-th in line waits n intervals more; other processes' lines are not known and come on top. */

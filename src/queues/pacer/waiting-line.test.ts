@@ -1,0 +1,51 @@
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import type { SharedState, TakeAnswer } from './shared-state.ts'
+import { createWaitingLine } from './waiting-line.ts'
+
+beforeEach(() => void vi.useFakeTimers())
+afterEach(() => void vi.useRealTimers())
+
+/** A Redis that grants what is asked for, a token every 5 ms, up to 20 ms ahead. */
+function evenTokens(): SharedState {
+  let lastMs = performance.now()
+  const take = async (wanted: { hot: number; bulk: number }): Promise<TakeAnswer> => {
+    const nowMs = performance.now()
+    const grants: TakeAnswer['grants'] = []
+    for (const lane of ['hot', 'bulk'] as const) {
+      for (let left = wanted[lane]; left > 0 && lastMs + 5 <= nowMs + 20; left -= 1) {
+        lastMs = Math.max(lastMs + 5, nowMs)
+        grants.push({ atMs: lastMs, lane, epoch: 0, busy: true, places: [] })
+      }
+    }
+    const nextMs = Math.max(0, lastMs + 5 - nowMs)
+    return { nowMs, version: '0', hotWaitMs: nextMs, bulkWaitMs: nextMs, intervalMs: 5, grants }
+  }
+  return { take } as unknown as SharedState
+}
+
+test('a hot request takes the next token, and who held it takes the one after those that are given', async () => {
+  const line = createWaitingLine(evenTokens(), 20)
+  const served: string[] = []
+  const take = (lane: 'hot' | 'bulk', name: string) =>
+    line.take({ lane, maxWaitMs: 1_000 }).then((answer) => served.push(`${name} ${answer.granted}`))
+  const bulk = [1, 2, 3, 4].map((number) => take('bulk', `bulk ${number}`))
+  await vi.advanceTimersByTimeAsync(0)
+  const hot = take('hot', 'hot')
+  await vi.advanceTimersByTimeAsync(5)
+  await hot
+  expect(served).toEqual(['hot true'])
+  await vi.advanceTimersByTimeAsync(100)
+  await Promise.all(bulk)
+  expect(served.toSorted()).toEqual(['bulk 1 true', 'bulk 2 true', 'bulk 3 true', 'bulk 4 true', 'hot true'])
+})
+
+test('of two hot requests none takes the other’s token', async () => {
+  const line = createWaitingLine(evenTokens(), 20)
+  const served: string[] = []
+  const both = ['first', 'second'].map((name) =>
+    line.take({ lane: 'hot', maxWaitMs: 1_000 }).then(() => served.push(name)),
+  )
+  await vi.advanceTimersByTimeAsync(100)
+  await Promise.all(both)
+  expect(served).toEqual(['first', 'second'])
+})
