@@ -42,7 +42,7 @@ export function pacingWaves(): PacingScenario[][] {
           { kind: 'fixed', limit: 50, windowMs: 10_000 },
           { kind: 'fixed', limit: 200, windowMs: 300_000 },
         ],
-        1_210,
+        910,
       ],
     ),
     scenario(
@@ -51,9 +51,9 @@ export function pacingWaves(): PacingScenario[][] {
       '95 in window 3',
       1,
       0,
-      [[minute('fixed', 300)], 360],
-      [[minute('fixed', 150)], 360],
-      [[minute('fixed', 300)], 360],
+      [[minute('fixed', 300)], 300],
+      [[minute('fixed', 150)], 300],
+      [[minute('fixed', 300)], 300],
     ),
   )
   const fast = both.map((processes): PacingScenario[] => [

@@ -100,6 +100,9 @@ export interface Overrides {
   send?: (send: Send) => Send
 }
 
+/** Connections to the service beyond those of bulk lookups: eight hot ones, and what is asked for later. */
+const sparePerProcess = 16
+
 export async function createContext(config: Config, overrides: Overrides = {}): Promise<Context> {
   const now = overrides.now ?? (() => new Date())
   const log = overrides.log ?? createLog(config.logLevel)
@@ -147,7 +150,12 @@ export async function createContext(config: Config, overrides: Overrides = {}): 
         log.debug({ code: (error as { code?: string }).code, message: error.message }, 'queue'),
     })
     releases.push(() => queues.close())
-    const plain = createTransport({ userAgent: config.userAgent, networkName: config.networkName })
+    const plain = createTransport({
+      userAgent: config.userAgent,
+      networkName: config.networkName,
+      // A press finds one free when all bulk lookups are out; so do rounds that ask for what was started.
+      connections: config.concurrency + sparePerProcess,
+    })
     const transport = telemetry ? traceTransport(plain) : plain
     releases.push(() => transport.close())
     const pacers = createPacers(redis.redis, {

@@ -380,7 +380,7 @@ async function countAsWritten(tx: Transaction<Tables>, written: string, at: Date
     )
     update field_writes set state = 'written', written_at = ${at}, currency = coalesce(priced.currency, field_writes.currency),
       price_atomic = coalesce(priced.price, price_atomic)
-    from priced where field_writes.id = priced.id`.execute(tx)
+    from priced where field_writes.id = priced.id and field_writes.state = 'intended'`.execute(tx)
 }
 
 function asideOf(row: {

@@ -124,7 +124,7 @@ export async function eraseSubject(
     await sql`
       select from lookups where key = any(${subject.lookups})
         or key = any(array(select bundle_key from bundle_members where lookup_key = any(${subject.lookups})))
-      order by key for update`.execute(tx)
+      order by key collate "C" for update`.execute(tx)
     await refuseOpenPayments(tx, subject.lookups)
     await dissolveBundles(tx, subject.lookups, now())
     const erased = {

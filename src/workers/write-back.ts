@@ -66,22 +66,23 @@ export function createWriteBack(options: WriteBackOptions) {
     const connector = options.connector(name)
     if (!connector) return
     const most = connector.writesAtOnce ?? options.batchSize
+    // Where more at once go another, cheaper way, they go that way.
+    const few = connector.writesAtOnce === undefined ? most : Math.ceil(most / 4)
     const group = `${name}/${entity}`
     for (;;) {
       const isHotNear = now() - (lastHotMs.get(group) ?? -Infinity) < hotPresenceMs
-      const batchSize = isHotNear ? Math.ceil(most / 4) : most
-      const found = await tasks.ready(name, entity, batchSize)
+      const found = await tasks.ready(name, entity, most)
       const hot = found.filter((task) => task.hot)
       if (hot.length > 0) lastHotMs.set(group, now())
       // A button's record does not wait for what a night has to write.
-      const ready = oncePerRecord(hot.length > 0 ? hot : found)
+      const ready = oncePerRecord(hot.length > 0 ? hot : found.slice(0, isHotNear ? few : most))
       if (ready.length === 0) return
       const batch = await writeBatch(connector, entity, ready).catch(delayOrThrow)
       if (isKept(connector)) await fieldWrites.settle(batch.results)
       else await tasks.finish(batch.results)
       if (batch.retryInMs !== undefined) return { againInMs: batch.retryInMs }
       // What has become ready meanwhile has a flush of its own coming.
-      if (found.length < batchSize && ready.length === found.length) return
+      if (found.length < most && ready.length === found.length) return
     }
   }
 

@@ -8,6 +8,8 @@ export type Take = { granted: true; grantId: string } | { granted: false; retryI
 interface Waiter {
   lane: Lane
   deadlineMs: number
+  /** Once: its token comes within the time for which it wanted to wait. */
+  hasGivenWay?: true
   settle(answer: Take): void
   fail(error: unknown): void
 }
@@ -55,16 +57,20 @@ export function createWaitingLine(shared: SharedState, horizonMs: number) {
     }
     refuseHopeless('hot', answer.hotWaitMs, answer.intervalMs)
     refuseHopeless('bulk', answer.bulkWaitMs, answer.intervalMs)
-    const waitMs = waiting.hot.length > 0 ? answer.hotWaitMs : answer.bulkWaitMs
-    // Back before the token is due, so that a late timer costs nothing of the rate; and now and then, because blocks end early.
-    return Math.min(250, Math.max(1, waitMs - horizonMs / 2))
+    // Back before the token is due, so that a late timer costs nothing of the rate; for a hot one as soon as it can be granted,
+    // since somebody here may hold an earlier one. And now and then, because blocks end early.
+    const waitMs = waiting.hot.length > 0 ? answer.hotWaitMs - horizonMs : answer.bulkWaitMs - horizonMs / 2
+    return Math.min(250, Math.max(1, waitMs))
   }
 
   /** Tokens are granted a little ahead. A hot request goes before those that hold one here and wait for its time. */
   function hand(waiter: Waiter, grantId: string, inMs: number): void {
-    const holder = waiter.lane === 'hot' ? [...held].find((each) => each.waiter.lane === 'bulk') : undefined
+    const holder = waiter.lane === 'hot' ? [...held].find((each) => mayGiveWay(each.waiter)) : undefined
     const next = holder?.waiter ?? waiter
-    if (holder) holder.waiter = waiter
+    if (holder) {
+      holder.waiter.hasGivenWay = true
+      holder.waiter = waiter
+    }
     if (inMs <= 1) return next.settle({ granted: true, grantId })
     const token = { waiter: next }
     held.add(token)
@@ -128,4 +134,8 @@ export function createWaitingLine(shared: SharedState, horizonMs: number) {
       wake?.()
     },
   }
+}
+
+function mayGiveWay({ lane, hasGivenWay }: Waiter): boolean {
+  return lane === 'bulk' && !hasGivenWay
 }
