@@ -11,8 +11,8 @@ export interface SweepOptions {
   onError: (error: unknown) => void
 }
 
-/** So few at a time that nobody else has to wait for the ledger. */
-const pageSize = 1_000
+/** So few at a time that nobody else has to wait for the ledger: on PGlite, where all stand in one line, a millisecond. */
+const pageSize = 200
 /** Where so many records wait that looking at them takes long, it is done more rarely, but never less than once a minute. */
 const shareOfTime = 1 / 20
 const longestPauseMs = 60_000
