@@ -2,6 +2,7 @@ import type { ConfigError } from '../domain/errors.ts'
 import { describeError } from '../domain/errors.ts'
 import type { LeaseOwner } from '../store/lookups.ts'
 import { createStatistics } from '../store/statistics.ts'
+import { keepWalShort } from '../store/wal.ts'
 import { createAdvance, type Advance } from '../workers/advance.ts'
 import { startFeeder } from '../workers/feeder.ts'
 import { gather } from '../workers/gather.ts'
@@ -111,7 +112,14 @@ export async function startCrew(context: Context, { owner, onHalt, onLongWait }:
     onError,
   })
   const statistics = createStatistics(context.database.db)
-  const looks = startRounds({ work: () => statistics.refresh(), pauseMs: 3_000, onError })
+  const looks = startRounds({
+    async work() {
+      await statistics.refresh()
+      await keepWalShort(context.database)
+    },
+    pauseMs: 3_000,
+    onError,
+  })
   const sweep = startSweep({ tasks, advance, flush: flushSoon, everyMs: 3_000, onError })
 
   return {

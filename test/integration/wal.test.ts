@@ -1,0 +1,37 @@
+import { readdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { sql } from 'kysely'
+import { expect, test } from 'vitest'
+import { openDatabase } from '../../src/store/database.ts'
+import { keepWalShort } from '../../src/store/wal.ts'
+import { freshStores } from '../support/stores.ts'
+
+test('the log of changes of an embedded ledger does not grow with what was written', async () => {
+  const stores = await freshStores()
+  const dataDir = join(stores.dataDir, 'embedded')
+  let database = await openDatabase({ dataDir })
+  try {
+    const { db } = database
+    const segments = async () =>
+      (await readdir(join(dataDir, 'pglite/pg_wal'))).filter((name) => /^[0-9A-F]{24}$/.test(name)).length
+    // 8 MB a round, in segments of 16.
+    for (let round = 0; round < 16; round += 1) {
+      await sql`insert into meta (key, value)
+        select ${`${round}/`} || n, (select string_agg(md5(${`${round}`} || n || i), '') from generate_series(1, 120) as i)
+        from generate_series(1, 2000) as n`.execute(db)
+      await sql`delete from meta where key like ${`${round}/%`}`.execute(db)
+      await keepWalShort(database, 8_000_000)
+    }
+    expect(await segments()).toBeLessThanOrEqual(4)
+    await database.close()
+    // And what was committed is there.
+    database = await openDatabase({ dataDir })
+    const { rows } = await sql<{
+      left: number
+    }>`select count(*)::int as left from meta where key like '%/%'`.execute(database.db)
+    expect(rows).toEqual([{ left: 0 }])
+  } finally {
+    await database.close()
+    await stores.cleanup()
+  }
+}, 120_000)
