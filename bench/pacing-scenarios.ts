@@ -24,9 +24,9 @@ export function pacingWaves(): PacingScenario[][] {
       scenario('minute', `300 a minute, ${kind}`, '97 / 0.5', processes, 240, [[minute(kind, 300)], 780]),
     ),
     ...(['fixed', 'sliding', 'bucket'] as const).map((kind) =>
-      scenario('10', `10 a second, ${kind}`, kind === 'sliding' ? 'none' : '98.5 / 0.4', processes, 60, [
+      scenario('10', `10 a second, ${kind}`, kind === 'sliding' ? 'none' : '98.5 / 0.4', processes, 240, [
         [second(kind, 10)],
-        600,
+        840,
       ]),
     ),
   ])
