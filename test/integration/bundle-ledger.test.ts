@@ -1,22 +1,21 @@
 import { randomBytes, randomUUID } from 'node:crypto'
-import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { bundleKey, lookupKey, type LookupKey } from '../../src/domain/keys.ts'
 import type { Authorization } from '../../src/domain/payment.ts'
 import type { StoredAnswer } from '../../src/domain/ports/charge-journal.ts'
 import { createBundleLedger, type BundleLedger } from '../../src/store/bundles.ts'
 import { createChargeJournal } from '../../src/store/charges.ts'
-import { openDatabase, type OpenDatabase } from '../../src/store/database.ts'
+import type { OpenDatabase } from '../../src/store/database.ts'
 import { createLookupLedger } from '../../src/store/lookups.ts'
 import { adoptOrphans } from '../../src/store/run-keeper.ts'
 import { createRunLedger } from '../../src/store/runs.ts'
 import { createTaskLedger } from '../../src/store/tasks.ts'
-import { freshStores, type FreshStores } from '../support/stores.ts'
+import { openFreshLedger } from '../support/fresh-ledger.ts'
 
 const clock = new Date('2026-05-05T05:05:05Z')
 const now = () => clock
-let stores: FreshStores
 let database: OpenDatabase
+let close: () => Promise<void>
 let world: World
 
 interface World {
@@ -28,17 +27,8 @@ interface World {
   lookups: ReturnType<typeof createLookupLedger>
 }
 
-beforeAll(async () => {
-  stores = await freshStores()
-  database = await openDatabase({
-    dataDir: join(stores.dataDir, 'data'),
-    ...(stores.databaseUrl ? { url: stores.databaseUrl } : {}),
-  })
-})
-afterAll(async () => {
-  await database.close()
-  await stores.cleanup()
-})
+beforeAll(async () => void ({ database, close } = await openFreshLedger()))
+afterAll(() => close())
 
 beforeEach(async () => {
   const { db } = database

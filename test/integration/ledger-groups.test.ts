@@ -1,33 +1,25 @@
-import { join } from 'node:path'
 import type { LogEvent } from 'kysely'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { lookupKey } from '../../src/domain/keys.ts'
 import type { Charge } from '../../src/domain/payment.ts'
-import { openDatabase, type OpenDatabase } from '../../src/store/database.ts'
+import type { OpenDatabase } from '../../src/store/database.ts'
 import { createLookupLedger } from '../../src/store/lookups.ts'
 import { createSpendSwitch } from '../../src/store/spend-switch.ts'
+import { openFreshLedger } from '../support/fresh-ledger.ts'
 import { authorization, openLedgerRun } from '../support/ledger-run.ts'
-import { freshStores, type FreshStores } from '../support/stores.ts'
 
 // Steps of many lookups at once are written in groups; what becomes of each must be what became of it alone.
 
-let stores: FreshStores
 let database: OpenDatabase
+let close: () => Promise<void>
 let statements: LogEvent[] = []
 const now = () => new Date('2026-05-05T05:05:05Z')
 
-beforeAll(async () => {
-  stores = await freshStores()
-  database = await openDatabase({
-    dataDir: join(stores.dataDir, 'data'),
-    ...(stores.databaseUrl ? { url: stores.databaseUrl } : {}),
-    onQuery: (event) => void statements.push(event),
-  })
-})
-afterAll(async () => {
-  await database.close()
-  await stores.cleanup()
-})
+beforeAll(
+  async () =>
+    void ({ database, close } = await openFreshLedger({ onQuery: (event) => void statements.push(event) })),
+)
+afterAll(() => close())
 
 const unlimited = 2n ** 63n - 1n
 const line = (id: string, capAtomic = unlimited) => [{ scope: `run:${id}`, capAtomic }]

@@ -1,27 +1,17 @@
-import { join } from 'node:path'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { keepPaces } from '../../src/app/keep-paces.ts'
 import { startEmbeddedRedis } from '../../src/queues/embedded-redis.ts'
 import { openRedis } from '../../src/queues/connection.ts'
 import { createPacers } from '../../src/queues/pacers.ts'
-import { openDatabase, type OpenDatabase } from '../../src/store/database.ts'
+import type { OpenDatabase } from '../../src/store/database.ts'
 import { createPaceBook } from '../../src/store/paces.ts'
-import { freshStores, type FreshStores } from '../support/stores.ts'
+import { openFreshLedger } from '../support/fresh-ledger.ts'
 
-let stores: FreshStores
 let database: OpenDatabase
+let close: () => Promise<void>
 
-beforeAll(async () => {
-  stores = await freshStores()
-  database = await openDatabase({
-    dataDir: join(stores.dataDir, 'data'),
-    ...(stores.databaseUrl ? { url: stores.databaseUrl } : {}),
-  })
-})
-afterAll(async () => {
-  await database.close()
-  await stores.cleanup()
-})
+beforeAll(async () => void ({ database, close } = await openFreshLedger()))
+afterAll(() => close())
 
 /** A process with a Redis that ends with it. */
 async function start(host: string, now: () => Date, maxPerSecond = 1_000) {

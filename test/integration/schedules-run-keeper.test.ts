@@ -1,33 +1,21 @@
-import { join } from 'node:path'
 import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { lookupKey } from '../../src/domain/keys.ts'
 import type { TaskStatus } from '../../src/domain/words.ts'
-import { openDatabase, type OpenDatabase } from '../../src/store/database.ts'
+import type { OpenDatabase } from '../../src/store/database.ts'
 import { createLookupLedger } from '../../src/store/lookups.ts'
 import { keepRuns } from '../../src/store/run-keeper.ts'
 import { createRunLedger } from '../../src/store/runs.ts'
 import { createTaskLedger } from '../../src/store/tasks.ts'
-import { layLedger } from '../support/ledger-template.ts'
-import { freshStores, type FreshStores } from '../support/stores.ts'
+import { openFreshLedger } from '../support/fresh-ledger.ts'
 
-let stores: FreshStores
 let database: OpenDatabase
+let close: () => Promise<void>
 const at = new Date('2026-05-05T05:05:05Z')
 const now = () => at
 
-beforeAll(async () => {
-  stores = await freshStores()
-  await layLedger(join(stores.dataDir, 'data'))
-  database = await openDatabase({
-    dataDir: join(stores.dataDir, 'data'),
-    ...(stores.databaseUrl ? { url: stores.databaseUrl } : {}),
-  })
-})
-afterAll(async () => {
-  await database.close()
-  await stores.cleanup()
-})
+beforeAll(async () => void ({ database, close } = await openFreshLedger()))
+afterAll(() => close())
 
 /** A run with a task of each of these states, each waiting for a lookup of its own where it waits. */
 async function runOf(statuses: TaskStatus[], options: { connector?: string; keys?: string[] } = {}) {

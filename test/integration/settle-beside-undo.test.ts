@@ -1,26 +1,16 @@
-import { join } from 'node:path'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { openDatabase, type OpenDatabase } from '../../src/store/database.ts'
+import type { OpenDatabase } from '../../src/store/database.ts'
 import { createFieldWriteLedger } from '../../src/store/field-writes.ts'
+import { openFreshLedger } from '../support/fresh-ledger.ts'
 import { openLedgerRun } from '../support/ledger-run.ts'
-import { freshStores, type FreshStores } from '../support/stores.ts'
 
-let stores: FreshStores
 let database: OpenDatabase
+let close: () => Promise<void>
 const now = () => new Date('2026-05-05T05:05:05Z')
 
-beforeAll(async () => {
-  stores = await freshStores()
-  database = await openDatabase({
-    dataDir: join(stores.dataDir, 'data'),
-    ...(stores.databaseUrl ? { url: stores.databaseUrl } : {}),
-  })
-})
-afterAll(async () => {
-  await database.close()
-  await stores.cleanup()
-})
+beforeAll(async () => void ({ database, close } = await openFreshLedger()))
+afterAll(() => close())
 
 /** A ready task whose fields are about to be written. */
 async function intend(fields: readonly string[]): Promise<{ runId: string; taskId: bigint }> {

@@ -1,25 +1,15 @@
-import { join } from 'node:path'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { openDatabase, type OpenDatabase } from '../../src/store/database.ts'
+import type { OpenDatabase } from '../../src/store/database.ts'
 import { createStatistics } from '../../src/store/statistics.ts'
+import { openFreshLedger } from '../support/fresh-ledger.ts'
 import { openLedgerRun } from '../support/ledger-run.ts'
-import { freshStores, type FreshStores } from '../support/stores.ts'
 
-let stores: FreshStores
 let database: OpenDatabase
+let close: () => Promise<void>
 
-beforeAll(async () => {
-  stores = await freshStores()
-  database = await openDatabase({
-    dataDir: join(stores.dataDir, 'data'),
-    ...(stores.databaseUrl ? { url: stores.databaseUrl } : {}),
-  })
-})
-afterAll(async () => {
-  await database.close()
-  await stores.cleanup()
-})
+beforeAll(async () => void ({ database, close } = await openFreshLedger()))
+afterAll(() => close())
 
 /** What the planner takes for the number of tasks; -1: it has never looked. */
 async function believed(): Promise<number> {
