@@ -1,9 +1,9 @@
 // `paydirt csv` in a process of its own that measures itself: processor time of all its threads, memory, Redis.
-import { createContext } from '../src/app/context.ts'
-import { fileSchema, resolveConfig, type FileConfig } from '../src/app/config.ts'
-import { enrichCsv, openInput } from '../src/app/enrich-csv.ts'
-import { readEnvironment } from '../src/app/environment.ts'
-import { keepHeapLean } from '../src/app/lean-heap.ts'
+import { createContext } from '../src/app/context/context.ts'
+import { fileSchema, resolveConfig, type FileConfig } from '../src/app/config/config.ts'
+import { enrichCsv, openInput } from '../src/app/runs/enrich-csv.ts'
+import { readEnvironment } from '../src/app/config/environment.ts'
+import { keepHeapLean } from '../src/app/context/heap-limits.ts'
 import { readOrder, serveParent } from './child.ts'
 import { startMeter, type Metered } from './meter.ts'
 

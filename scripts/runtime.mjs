@@ -13,7 +13,7 @@ const FORWARDED = ['SIGINT', 'SIGTERM', 'SIGHUP']
 const SAME_PRESS_MS = 1000
 
 /**
- * How Paydirt itself is run. V8 would give its young objects 130 MB, most of a worker's memory; see also src/app/lean-heap.ts. The
+ * How Paydirt itself is run. V8 would give its young objects 130 MB, most of a worker's memory; see also src/app/context/heap-limits.ts. The
  * Dockerfile has the same.
  */
 export const leanFlags = ['--max-semi-space-size=16']

@@ -1,12 +1,12 @@
 import { describeError } from '../domain/errors.ts'
-import { startAlerts } from './alerts.ts'
-import { startRounds } from '../workers/rounds.ts'
-import { crmNames, isConfigured, openConnector } from './connectors.ts'
-import type { Context } from './context.ts'
-import { startCrew } from './crew.ts'
-import { startRunKeeper } from './run-keeper.ts'
-import { startSchedules } from './schedules.ts'
-import { obeyOrder } from './spend-order.ts'
+import { startAlerts } from './ops/alerts.ts'
+import { startRounds } from '../timing/poll-loop.ts'
+import { crmNames, isConfigured, openConnector } from './context/connectors.ts'
+import type { Context } from './context/context.ts'
+import { startCrew } from './runs/worker-runtime.ts'
+import { startRunKeeper } from './schedules/run-states.ts'
+import { startSchedules } from './schedules/scheduler.ts'
+import { obeyOrder } from './money/spend-switch.ts'
 
 export const roles = ['all', 'web', 'worker', 'scheduler'] as const
 export type Role = (typeof roles)[number]
@@ -98,7 +98,7 @@ async function startScheduler(
 
 async function startWeb(context: Context, parts: string[], stops: (() => Promise<unknown>)[]): Promise<void> {
   // Only where it is wanted: a worker's memory has no room for pages.
-  const { startWebServer } = await import('./web.ts')
+  const { startWebServer } = await import('./web/web.ts')
   const web = await startWebServer(context)
   stops.push(() => web.stop(5_000))
   parts.push(`web: ${web.url} (/openapi.json, /readyz)`, ...web.notes)

@@ -1,4 +1,4 @@
-import type { DescribedField, OwnFields } from '../domain/mapping.ts'
+import type { DescribedField, OwnFields } from '../domain/mapping/mapping.ts'
 import type { FieldValue, Identity, Patch, SourceRecord } from '../domain/record.ts'
 import type { ObjectKind } from '../domain/words.ts'
 

@@ -1,6 +1,6 @@
 import { ConfigError } from '../domain/errors.ts'
-import { isBlank } from '../domain/mapping.ts'
-import { nearNames } from '../domain/near-names.ts'
+import { isBlank } from '../domain/mapping/mapping.ts'
+import { nearNames } from '../domain/normalise/near-names.ts'
 import type { ScanFilter } from './connector.ts'
 
 /** Whether a record, by the CRM's names, meets every condition. Texts are compared without letter case. */

@@ -2,9 +2,9 @@ import { PolicyDeniedError } from '../domain/errors.ts'
 import type { Atomic } from '../domain/money.ts'
 import type { PaymentProtocol, Protocol, ResponseHead, Terms } from '../domain/payment.ts'
 import type { ChargeJournal, TermsBook } from '../domain/ports/charge-journal.ts'
-import { slotOf } from '../domain/plan-step.ts'
-import { capOf } from '../domain/prices.ts'
-import { chooseTerms, stillPasses, type Asked, type SpendingPolicy } from './policy.ts'
+import { slotOf } from '../domain/planning/step.ts'
+import { capOf } from '../domain/planning/prices.ts'
+import { chooseTerms, stillPasses, type Asked, type SpendingPolicy } from './spending-policy.ts'
 import type { Purchase } from './purchase.ts'
 
 export interface AdmissionOptions {

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import type { Protocol, ResponseHead } from '../domain/payment.ts'
-import { basePolicy } from './policy.ts'
+import { basePolicy } from './spending-policy.ts'
 
 // Challenges, receipts and refusals as a server might send them: honest ones with up to two of their places changed,
 // cut or overwritten, in every place where they may stand, and some noise.

@@ -1,15 +1,15 @@
 import { createHash } from 'node:crypto'
 import { describeError } from '../domain/errors.ts'
 import { canonicalDomain, canonicalProfileUrl } from '../domain/keys.ts'
-import type { RecipeBook } from '../domain/recipes.ts'
+import type { RecipeBook } from '../domain/planning/recipes.ts'
 import { networkWord } from '../domain/words.ts'
 import type {
   DueDelivery,
   KnownRecord,
   MonitorDeliveries,
   NamedCompany,
-} from '../store/monitor-deliveries.ts'
-import type { Button } from './button.ts'
+} from '../store/messages/monitor-deliveries.ts'
+import type { Button } from './on-demand.ts'
 
 export interface MonitorOptions {
   deliveries: MonitorDeliveries

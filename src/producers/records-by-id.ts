@@ -1,5 +1,5 @@
 import type { Connector, CurrentRecord } from '../connectors/connector.ts'
-import { identityOfValues } from '../domain/identity-of.ts'
+import { identityOfValues } from '../domain/identity.ts'
 import type { FieldValue, SourceRecord } from '../domain/record.ts'
 import type { ObjectKind } from '../domain/words.ts'
 

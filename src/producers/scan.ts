@@ -1,12 +1,12 @@
 import type { Connector, ScanOptions, ScanPage } from '../connectors/connector.ts'
 import type { LookupKey } from '../domain/keys.ts'
-import { nextStep, type LookupWanted, type PriceTable } from '../domain/planner.ts'
-import { builtInRecipes, type RecipeBook } from '../domain/recipes.ts'
+import { nextStep, type LookupWanted, type PriceTable } from '../domain/planning/planner.ts'
+import { builtInRecipes, type RecipeBook } from '../domain/planning/recipes.ts'
 import type { SourceRecord } from '../domain/record.ts'
-import { marksOf, type Mark } from '../domain/subject.ts'
-import type { LookupLedger } from '../store/lookups.ts'
-import type { Run, RunLedger } from '../store/runs.ts'
-import type { NewTask, TaskLedger } from '../store/tasks.ts'
+import { marksOf, type Mark } from '../domain/subjects/identifiers.ts'
+import type { LookupLedger } from '../store/ledger/lookups.ts'
+import type { Run, RunLedger } from '../store/runs/runs.ts'
+import type { NewTask, TaskLedger } from '../store/runs/tasks.ts'
 
 /** Moves on the tasks that wait for these lookups; the workers' planner does it. */
 interface Advance {

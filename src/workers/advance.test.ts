@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import type { LookupKey } from '../domain/keys.ts'
-import type { RecipeBook } from '../domain/recipes.ts'
-import type { Mark } from '../domain/subject.ts'
-import type { TaskMove, WaitingTask } from '../store/tasks.ts'
+import type { RecipeBook } from '../domain/planning/recipes.ts'
+import type { Mark } from '../domain/subjects/identifiers.ts'
+import type { TaskMove, WaitingTask } from '../store/runs/tasks.ts'
 import { createAdvance } from './advance.ts'
 
 const contact = 'contact.lookup|email:ann@acme.com' as LookupKey

@@ -1,13 +1,19 @@
 import type { LookupKey } from '../domain/keys.ts'
 import type { Atomic } from '../domain/money.ts'
-import { defaultPrices } from '../domain/prices.ts'
-import { nextStep, slotOf, type Facts, type LookupWanted, type PriceTable } from '../domain/planner.ts'
-import { builtInRecipes, type RecipeBook } from '../domain/recipes.ts'
+import { defaultPrices } from '../domain/planning/prices.ts'
+import {
+  nextStep,
+  slotOf,
+  type Facts,
+  type LookupWanted,
+  type PriceTable,
+} from '../domain/planning/planner.ts'
+import { builtInRecipes, type RecipeBook } from '../domain/planning/recipes.ts'
 import type { Patch } from '../domain/record.ts'
-import { marksOf, type Mark } from '../domain/subject.ts'
-import { marksOfKey } from '../domain/traces.ts'
-import type { LookupLedger } from '../store/lookups.ts'
-import type { TaskLedger, TaskMove, WaitingTask } from '../store/tasks.ts'
+import { marksOf, type Mark } from '../domain/subjects/identifiers.ts'
+import { marksOfKey } from '../domain/subjects/traces.ts'
+import type { LookupLedger } from '../store/ledger/lookups.ts'
+import type { TaskLedger, TaskMove, WaitingTask } from '../store/runs/tasks.ts'
 
 export interface AdvanceOptions {
   lookups: Pick<LookupLedger, 'want' | 'facts' | 'paidBy'>

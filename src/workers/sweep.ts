@@ -1,6 +1,6 @@
 import type { LookupKey } from '../domain/keys.ts'
-import type { TaskLedger } from '../store/tasks.ts'
-import { startRounds, type Rounds } from './rounds.ts'
+import type { TaskLedger } from '../store/runs/tasks.ts'
+import { startRounds, type Rounds } from '../timing/poll-loop.ts'
 import type { Advance } from './advance.ts'
 
 export interface SweepOptions {

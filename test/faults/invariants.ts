@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import type { RunEnd } from '../../src/app/run-to-end.ts'
+import type { RunEnd } from '../../src/app/runs/run-to-end.ts'
 import type { Accounts, ChargeRow } from './accounts.ts'
 import type { WorkerEnd } from './worker.ts'
 

@@ -1,7 +1,7 @@
 import pg from 'pg'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { describe, expect, test } from 'vitest'
-import { basePolicy } from '../../src/pay/policy.ts'
+import { basePolicy } from '../../src/pay/spending-policy.ts'
 import { createX402 } from '../../src/pay/x402/protocol.ts'
 import { companyAnswer } from '../../src/sandbox/data/company.ts'
 import { startSandbox, type Sandbox } from '../../src/sandbox/sandbox.ts'

@@ -1,5 +1,5 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
-import type { Overrides } from '../../src/app/context.ts'
+import type { Overrides } from '../../src/app/context/context.ts'
 import type { KillPlan, Point } from './kill-plan.ts'
 
 /**

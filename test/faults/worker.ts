@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
-import type { RunEnd } from '../../src/app/run-to-end.ts'
+import type { RunEnd } from '../../src/app/runs/run-to-end.ts'
 import type { WorkerOrder } from './kill-plan.ts'
 
 export interface WorkerEnd {

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
-import type { RunSummary } from '../../src/app/summary.ts'
+import type { RunSummary } from '../../src/app/runs/summary.ts'
 import { startSandbox, type Sandbox } from '../../src/sandbox/sandbox.ts'
 import { openContactDesk, type ContactDesk } from '../support/contact-desk.ts'
 

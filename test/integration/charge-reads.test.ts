@@ -3,8 +3,8 @@ import { join } from 'node:path'
 import { CompiledQuery, type LogEvent } from 'kysely'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { lookupKey } from '../../src/domain/keys.ts'
-import { createChargeJournal } from '../../src/store/charges.ts'
-import { openDatabase, type OpenDatabase } from '../../src/store/database.ts'
+import { createChargeJournal } from '../../src/store/ledger/charge-journal.ts'
+import { openDatabase, type OpenDatabase } from '../../src/store/database/database.ts'
 import { freshStores, type FreshStores } from '../support/stores.ts'
 
 let stores: FreshStores

@@ -1,9 +1,9 @@
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { leaveOrder, obeyOrder, orderSpending, type SpendOrder } from '../../src/app/spend-order.ts'
+import { leaveOrder, obeyOrder, orderSpending, type SpendOrder } from '../../src/app/money/spend-switch.ts'
 import { startSandbox, type Sandbox } from '../../src/sandbox/sandbox.ts'
-import { createAuditLog } from '../../src/store/audit.ts'
-import { openDatabase, type Database } from '../../src/store/database.ts'
+import { createAuditLog } from '../../src/store/access/audit.ts'
+import { openDatabase, type Database } from '../../src/store/database/database.ts'
 import { openDesk } from '../support/cli.ts'
 import { openHouse } from '../support/house.ts'
 

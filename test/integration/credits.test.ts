@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
-import type { RunSummary } from '../../src/app/summary.ts'
+import type { RunSummary } from '../../src/app/runs/summary.ts'
 import { API_KEY, API_KEY_HEADER } from '../../src/sandbox/accounts.ts'
 import { contactsOf } from '../../src/sandbox/data/contacts.ts'
 import { member, type Member } from '../../src/sandbox/data/directory.ts'

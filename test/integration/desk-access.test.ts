@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { deskAccess, deskConfig, type DeskConfig } from '../../src/app/desk-config.ts'
+import { deskAccess, deskConfig, type DeskConfig } from '../../src/app/config/desk.ts'
 import type { CallRefused } from '../../src/http/callers/caller.ts'
 import { nextOf } from '../../src/http/desk/routes-sign-in.ts'
 import { hashPassword } from '../../src/http/desk/access/password.ts'
-import { metricsDoor } from '../../src/http/metrics.ts'
-import { createSessionLedger } from '../../src/store/sessions.ts'
+import { metricsDoor } from '../../src/http/routes/metrics.ts'
+import { createSessionLedger } from '../../src/store/access/sessions.ts'
 import { openBareDesk, passwords, users, type BareDesk, type Person } from './desk-fixture.ts'
 
 type Who = Person | 'nobody'

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
-import { historyOf } from '../../src/app/history.ts'
+import { historyOf } from '../../src/app/records/history.ts'
 import { companyAnswer } from '../../src/sandbox/data/company.ts'
 import { personAnswer } from '../../src/sandbox/data/person.ts'
 import { startSandbox, type Sandbox } from '../../src/sandbox/sandbox.ts'

@@ -2,7 +2,7 @@ import { createHmac, randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { companyAnswer } from '../../src/sandbox/data/company.ts'
 import { startSandbox, type Sandbox } from '../../src/sandbox/sandbox.ts'
-import { callRefusals } from '../../src/store/call-refusals.ts'
+import { callRefusals } from '../../src/store/access/call-refusals.ts'
 import { v2Headers, v3Headers } from '../support/hubspot-signature.ts'
 import { call, openHttpHouse, secrets, type HttpHouse } from '../support/http-house.ts'
 

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { openDatabase, type OpenDatabase } from '../../src/store/database.ts'
-import { createApiTokenLedger } from '../../src/store/api-tokens.ts'
-import { createButtonLedger, type Press } from '../../src/store/button-tasks.ts'
-import { createReplayBook } from '../../src/store/replays.ts'
+import { openDatabase, type OpenDatabase } from '../../src/store/database/database.ts'
+import { createApiTokenLedger } from '../../src/store/access/api-tokens.ts'
+import { createButtonLedger, type Press } from '../../src/store/runs/on-demand-tasks.ts'
+import { createReplayBook } from '../../src/store/access/nonces.ts'
 import { freshStores, type FreshStores } from '../support/stores.ts'
 
 /** Two processes on a server; embedded, two that share the one connection there is. */

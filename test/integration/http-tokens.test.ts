@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { createToken, revokeToken } from '../../src/app/tokens.ts'
+import { createToken, revokeToken } from '../../src/app/web/tokens.ts'
 import { companyAnswer } from '../../src/sandbox/data/company.ts'
 import { startSandbox, type Sandbox } from '../../src/sandbox/sandbox.ts'
-import { createAuditLog } from '../../src/store/audit.ts'
-import { callRefusals } from '../../src/store/call-refusals.ts'
+import { createAuditLog } from '../../src/store/access/audit.ts'
+import { callRefusals } from '../../src/store/access/call-refusals.ts'
 import { call, openHttpHouse, type HttpHouse } from '../support/http-house.ts'
 
 interface Enriched {

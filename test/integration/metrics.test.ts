@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
-import { startWebServer, type Web } from '../../src/app/web.ts'
+import { startWebServer, type Web } from '../../src/app/web/web.ts'
 import { startSandbox, type Sandbox } from '../../src/sandbox/sandbox.ts'
 import { lintMetrics, parsePrometheusText, type Family } from '../support/prometheus-text.ts'
 import { openCrmHouse, type CrmHouse } from './crm-house.ts'

@@ -1,8 +1,11 @@
 import { join } from 'node:path'
 import { sql } from 'kysely'
 import { beforeEach, expect, test } from 'vitest'
-import { openDatabase, type OpenDatabase } from '../../src/store/database.ts'
-import { createMonitorDeliveries, type MonitorDeliveries } from '../../src/store/monitor-deliveries.ts'
+import { openDatabase, type OpenDatabase } from '../../src/store/database/database.ts'
+import {
+  createMonitorDeliveries,
+  type MonitorDeliveries,
+} from '../../src/store/messages/monitor-deliveries.ts'
 import { layLedger } from '../support/ledger-template.ts'
 import { freshStores } from '../support/stores.ts'
 

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
-import { keepPaces } from '../../src/app/keep-paces.ts'
+import { keepPaces } from '../../src/app/context/pacer-state.ts'
 import { startEmbeddedRedis } from '../../src/queues/embedded-redis.ts'
 import { openRedis } from '../../src/queues/connection.ts'
 import { createPacers } from '../../src/queues/pacers.ts'
-import type { OpenDatabase } from '../../src/store/database.ts'
-import { createPaceBook } from '../../src/store/paces.ts'
+import type { OpenDatabase } from '../../src/store/database/database.ts'
+import { createPaceBook } from '../../src/store/ledger/pacer-state.ts'
 import { openFreshLedger } from '../support/fresh-ledger.ts'
 
 let database: OpenDatabase

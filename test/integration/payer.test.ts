@@ -6,7 +6,7 @@ import {
   PolicyDeniedError,
   RetriableError,
 } from '../../src/domain/errors.ts'
-import { openDatabase, type OpenDatabase } from '../../src/store/database.ts'
+import { openDatabase, type OpenDatabase } from '../../src/store/database/database.ts'
 import {
   challenge,
   fails,

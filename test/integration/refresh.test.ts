@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { syncEntity } from '../../src/app/sync.ts'
+import { syncEntity } from '../../src/app/runs/sync.ts'
 import { startSandbox, type Sandbox } from '../../src/sandbox/sandbox.ts'
 import { openCrmHouse } from './crm-house.ts'
 

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { ConfigError } from '../../src/domain/errors.ts'
 import { field } from '../../src/sandbox/salesforce/schema.ts'
 import { parseSoql } from '../../src/sandbox/salesforce/soql-parse.ts'
-import { select, soqlText } from '../../src/connectors/salesforce/soql.ts'
+import { select, soqlText } from '../../src/connectors/salesforce/api/soql.ts'
 import { testSeed } from '../support/seed.ts'
 import { openSalesforceBench, scanAll, type SalesforceBench } from './salesforce.fixture.ts'
 

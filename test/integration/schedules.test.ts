@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
-import { fileSchema, type FileConfig } from '../../src/app/config.ts'
+import { fileSchema, type FileConfig } from '../../src/app/config/config.ts'
 import {
   listSchedules,
   pauseSchedule,
@@ -9,13 +9,13 @@ import {
   startSync,
   type Schedules,
   type SchedulesOptions,
-} from '../../src/app/schedules.ts'
+} from '../../src/app/schedules/scheduler.ts'
 import { start } from '../../src/app/start.ts'
 import { createScheduleQueue } from '../../src/queues/schedules.ts'
 import { companyAnswer } from '../../src/sandbox/data/company.ts'
 import { startSandbox, type Sandbox } from '../../src/sandbox/sandbox.ts'
-import { keepRuns } from '../../src/store/run-keeper.ts'
-import { createScheduleLedger } from '../../src/store/schedules.ts'
+import { keepRuns } from '../../src/store/runs/run-states.ts'
+import { createScheduleLedger } from '../../src/store/runs/schedules.ts'
 import { openCrmHouse, quick, type CrmHouse } from './crm-house.ts'
 
 const nightly = {

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { OpenDatabase } from '../../src/store/database.ts'
-import { createFieldWriteLedger } from '../../src/store/field-writes.ts'
+import type { OpenDatabase } from '../../src/store/database/database.ts'
+import { createFieldWriteLedger } from '../../src/store/writes/field-writes.ts'
 import { openFreshLedger } from '../support/fresh-ledger.ts'
 import { openLedgerRun } from '../support/ledger-run.ts'
 

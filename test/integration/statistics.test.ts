@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { OpenDatabase } from '../../src/store/database.ts'
-import { createStatistics } from '../../src/store/statistics.ts'
+import type { OpenDatabase } from '../../src/store/database/database.ts'
+import { createStatistics } from '../../src/store/database/analyse-tables.ts'
 import { openFreshLedger } from '../support/fresh-ledger.ts'
 import { openLedgerRun } from '../support/ledger-run.ts'
 

@@ -1,9 +1,9 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import type { RunSummary } from '../../src/app/summary.ts'
+import type { RunSummary } from '../../src/app/runs/summary.ts'
 import { companyAnswer } from '../../src/sandbox/data/company.ts'
 import { startHubspotStandIn, type HubspotStandIn } from '../../src/sandbox/hubspot/index.ts'
 import { startSandbox, type Sandbox } from '../../src/sandbox/sandbox.ts'
-import { openDatabase } from '../../src/store/database.ts'
+import { openDatabase } from '../../src/store/database/database.ts'
 import { openDesk, type Desk } from '../support/cli.ts'
 import { testSeed } from '../support/seed.ts'
 

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import type { Connector } from '../../src/connectors/connector.ts'
-import { historyOf } from '../../src/app/history.ts'
+import { historyOf } from '../../src/app/records/history.ts'
 import { companyAnswer } from '../../src/sandbox/data/company.ts'
 import { startSandbox, type Sandbox } from '../../src/sandbox/sandbox.ts'
 import { openCrmHouse, type CrmHouse, type Properties } from './crm-house.ts'

@@ -2,8 +2,8 @@ import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { sql } from 'kysely'
 import { expect, test } from 'vitest'
-import { openDatabase } from '../../src/store/database.ts'
-import { keepWalShort } from '../../src/store/wal.ts'
+import { openDatabase } from '../../src/store/database/database.ts'
+import { keepWalShort } from '../../src/store/database/checkpoint.ts'
 import { freshStores } from '../support/stores.ts'
 
 test('the log of changes of an embedded ledger does not grow with what was written', async () => {

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
-import type { FileConfig } from '../../src/app/config.ts'
-import type { RunSummary } from '../../src/app/summary.ts'
+import type { FileConfig } from '../../src/app/config/config.ts'
+import type { RunSummary } from '../../src/app/runs/summary.ts'
 import { API_KEY, API_KEY_HEADER } from '../../src/sandbox/accounts.ts'
 import { startSandbox, type Sandbox } from '../../src/sandbox/sandbox.ts'
 import { openDesk, type Desk } from '../support/cli.ts'

@@ -1,8 +1,8 @@
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest'
-import type { FileConfig } from '../../src/app/config.ts'
+import type { FileConfig } from '../../src/app/config/config.ts'
 import { startHubspotStandIn, type HubspotStandIn } from '../../src/sandbox/hubspot/index.ts'
 import { startSandbox, type Sandbox } from '../../src/sandbox/sandbox.ts'
-import { openDatabase } from '../../src/store/database.ts'
+import { openDatabase } from '../../src/store/database/database.ts'
 import { openDesk, type Desk } from '../support/cli.ts'
 import { testSeed } from '../support/seed.ts'
 

@@ -1,11 +1,11 @@
 import { join } from 'node:path'
 import { sql } from 'kysely'
 import { expect } from 'vitest'
-import type { RunSummary } from '../../src/app/summary.ts'
+import type { RunSummary } from '../../src/app/runs/summary.ts'
 import { contactsOf } from '../../src/sandbox/data/contacts.ts'
 import { member, type Member } from '../../src/sandbox/data/directory.ts'
 import type { Sandbox } from '../../src/sandbox/sandbox.ts'
-import { openDatabase } from '../../src/store/database.ts'
+import { openDatabase } from '../../src/store/database/database.ts'
 import { openDesk } from './cli.ts'
 
 const config = {

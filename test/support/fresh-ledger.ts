@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import type { LogEvent } from 'kysely'
-import { openDatabase, type OpenDatabase } from '../../src/store/database.ts'
+import { openDatabase, type OpenDatabase } from '../../src/store/database/database.ts'
 import { layLedger } from './ledger-template.ts'
 import { freshStores } from './stores.ts'
 

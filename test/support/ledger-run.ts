@@ -2,11 +2,11 @@ import { randomBytes, randomUUID } from 'node:crypto'
 import { lookupKey, type LookupKey } from '../../src/domain/keys.ts'
 import type { Authorization } from '../../src/domain/payment.ts'
 import type { BudgetLine } from '../../src/domain/ports/charge-journal.ts'
-import { createChargeJournal } from '../../src/store/charges.ts'
-import type { OpenDatabase } from '../../src/store/database.ts'
-import { createLookupLedger } from '../../src/store/lookups.ts'
-import { createRunLedger } from '../../src/store/runs.ts'
-import { createTaskLedger } from '../../src/store/tasks.ts'
+import { createChargeJournal } from '../../src/store/ledger/charge-journal.ts'
+import type { OpenDatabase } from '../../src/store/database/database.ts'
+import { createLookupLedger } from '../../src/store/ledger/lookups.ts'
+import { createRunLedger } from '../../src/store/runs/runs.ts'
+import { createTaskLedger } from '../../src/store/runs/tasks.ts'
 
 /** Ledgers on a database that tests share, with a run and lookups that no other test knows. */
 export async function openLedgerRun(

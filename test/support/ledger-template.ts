@@ -1,7 +1,7 @@
 import { cp, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { openDatabase } from '../../src/store/database.ts'
+import { openDatabase } from '../../src/store/database/database.ts'
 
 const variable = 'PAYDIRT_TEST_LEDGER_TEMPLATE'
 

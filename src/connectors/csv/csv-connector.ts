@@ -1,5 +1,5 @@
 import { fieldNames } from '../../domain/fields.ts'
-import type { DescribedField } from '../../domain/mapping.ts'
+import type { DescribedField } from '../../domain/mapping/mapping.ts'
 import type { SourceRecord } from '../../domain/record.ts'
 import type { Association, Connector, CurrentRecord, WriteResult } from '../connector.ts'
 import type { CsvRow, OpenedCsv } from './read-csv.ts'

@@ -1,4 +1,4 @@
-import { editDistance, letters } from '../../domain/near-names.ts'
+import { editDistance, letters } from '../../domain/normalise/near-names.ts'
 
 /** The pair of a name found and a known name that is a slip of the keyboard apart; undefined when none is. */
 export function nearestName(

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { ConfigError, PaydirtError, RetriableError } from '../../domain/errors.ts'
-import { checkMapping, type CrmMapping } from '../../domain/mapping.ts'
+import { checkMapping, type CrmMapping } from '../../domain/mapping/mapping.ts'
 import type { ConnectorCheck, ConnectorProblem } from '../connector.ts'
 import type { HubspotApi } from './api.ts'
 import type { HubspotProperties } from './properties.ts'

@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises'
 import { ConfigError } from '../../domain/errors.ts'
 import type { CallBudget } from '../../domain/ports/call-budget.ts'
-import type { CrmMapping } from '../../domain/mapping.ts'
+import type { CrmMapping } from '../../domain/mapping/mapping.ts'
 import { createMemoryCallBudget } from '../budget.ts'
 import type { Association, Connector, CurrentRecord } from '../connector.ts'
 import { createHubspotAccount, type HubspotLimits } from './account.ts'

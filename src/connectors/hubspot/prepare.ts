@@ -1,5 +1,5 @@
-import { toCrm } from '../../domain/convert.ts'
-import type { DescribedField, EntityMapping } from '../../domain/mapping.ts'
+import { toCrm } from '../../domain/mapping/convert.ts'
+import type { DescribedField, EntityMapping } from '../../domain/mapping/mapping.ts'
 import type { Patch } from '../../domain/record.ts'
 import type { LeftOut, OwnValues, RecordPatch, WriteResult } from '../connector.ts'
 

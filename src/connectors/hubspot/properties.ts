@@ -5,7 +5,7 @@ import {
   type DescribedField,
   type EntityMapping,
   type FieldType,
-} from '../../domain/mapping.ts'
+} from '../../domain/mapping/mapping.ts'
 import { z } from 'zod'
 import type { EnsuredField } from '../connector.ts'
 import { refused, type HubspotApi } from './api.ts'

@@ -1,5 +1,5 @@
 import { RetriableError } from '../../domain/errors.ts'
-import { fromCrm } from '../../domain/convert.ts'
+import { fromCrm } from '../../domain/mapping/convert.ts'
 import {
   identityOf,
   propertiesOf,
@@ -7,8 +7,8 @@ import {
   type DescribedField,
   type EntityMapping,
   type OwnFields,
-} from '../../domain/mapping.ts'
-import { isOwnWrite } from '../../domain/mapping-stamp.ts'
+} from '../../domain/mapping/mapping.ts'
+import { isOwnWrite } from '../../domain/mapping/stamp.ts'
 import type { FieldValue, SourceRecord } from '../../domain/record.ts'
 import type { CurrentRecord, OwnValues } from '../connector.ts'
 import type { HubspotApi } from './api.ts'

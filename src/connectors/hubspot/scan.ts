@@ -1,4 +1,4 @@
-import type { CrmMapping } from '../../domain/mapping.ts'
+import type { CrmMapping } from '../../domain/mapping/mapping.ts'
 import type { ScanOptions, ScanPage } from '../connector.ts'
 import { assertFilter, meets } from '../filter.ts'
 import type { HubspotApi } from './api.ts'

@@ -1,6 +1,6 @@
 import { RetriableError } from '../../domain/errors.ts'
-import { canonicalOf, type CrmMapping, type EntityMapping } from '../../domain/mapping.ts'
-import { writeStamp } from '../../domain/mapping-stamp.ts'
+import { canonicalOf, type CrmMapping, type EntityMapping } from '../../domain/mapping/mapping.ts'
+import { writeStamp } from '../../domain/mapping/stamp.ts'
 import type { OwnValues, RecordPatch, WriteResult } from '../connector.ts'
 import { refused, type HubspotApi } from './api.ts'
 import { prepare, type Input } from './prepare.ts'

@@ -1,10 +1,10 @@
 import type { Association } from '../connector.ts'
-import { querySchema, type Row } from './answers.ts'
-import type { SalesforceClient } from './client.ts'
+import { querySchema, type Row } from './api/answers.ts'
+import type { SalesforceClient } from './api/client.ts'
 import { longId } from './ids.ts'
 import { chunk } from './read.ts'
 import { textOf } from './rows.ts'
-import { select, soqlText } from './soql.ts'
+import { select, soqlText } from './api/soql.ts'
 
 const idsPerQuery = 300
 const pageSize = 2_000

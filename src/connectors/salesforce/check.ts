@@ -1,10 +1,10 @@
 import { ConfigError, RetriableError, describeError } from '../../domain/errors.ts'
-import { checkMapping, type CrmMapping } from '../../domain/mapping.ts'
+import { checkMapping, type CrmMapping } from '../../domain/mapping/mapping.ts'
 import type { ConnectorCheck, ConnectorProblem } from '../connector.ts'
-import { userSchema, versionsSchema } from './answers.ts'
-import type { SalesforceClient } from './client.ts'
+import { userSchema, versionsSchema } from './api/answers.ts'
+import type { SalesforceClient } from './api/client.ts'
 import { ownFields } from './own-fields.ts'
-import type { DescribedObject, SchemaCache } from './schema-cache.ts'
+import type { DescribedObject, SchemaCache } from './api/schema-cache.ts'
 
 export interface CheckDeps {
   client: SalesforceClient

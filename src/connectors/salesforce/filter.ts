@@ -1,8 +1,8 @@
 import { ConfigError } from '../../domain/errors.ts'
-import { nearNames } from '../../domain/near-names.ts'
+import { nearNames } from '../../domain/normalise/near-names.ts'
 import type { ScanFilter } from '../connector.ts'
-import type { DescribedObject, SalesforceField } from './schema-cache.ts'
-import { soqlName, soqlText, soqlTime } from './soql.ts'
+import type { DescribedObject, SalesforceField } from './api/schema-cache.ts'
+import { soqlName, soqlText, soqlTime } from './api/soql.ts'
 
 /** A scan's condition in SOQL. Throws ConfigError for a field that is not there or cannot be compared. */
 export function soqlFilter(filter: ScanFilter, object: DescribedObject): string {

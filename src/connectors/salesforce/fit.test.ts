@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import type { CrmMapping, FieldType } from '../../domain/mapping.ts'
+import type { CrmMapping, FieldType } from '../../domain/mapping/mapping.ts'
 import type { FieldChange } from '../../domain/record.ts'
 import { fitPatch, stampOf } from './fit.ts'
-import type { DescribedObject, SalesforceField } from './schema-cache.ts'
+import type { DescribedObject, SalesforceField } from './api/schema-cache.ts'
 
 const field = (name: string, type: FieldType, more: Partial<SalesforceField> = {}): SalesforceField => ({
   name,

@@ -1,9 +1,9 @@
-import { toCrm } from '../../domain/convert.ts'
-import { isBlank, type CrmMapping, type EntityMapping } from '../../domain/mapping.ts'
-import { writeStamp } from '../../domain/mapping-stamp.ts'
+import { toCrm } from '../../domain/mapping/convert.ts'
+import { isBlank, type CrmMapping, type EntityMapping } from '../../domain/mapping/mapping.ts'
+import { writeStamp } from '../../domain/mapping/stamp.ts'
 import type { FieldValue, Patch } from '../../domain/record.ts'
 import type { LeftOut, OwnValues } from '../connector.ts'
-import type { DescribedObject, SalesforceField } from './schema-cache.ts'
+import type { DescribedObject, SalesforceField } from './api/schema-cache.ts'
 
 /** What is sent for one record: null clears a field, "" is never among the values. */
 export type Body = Record<string, FieldValue | null>

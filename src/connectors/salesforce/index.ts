@@ -1,4 +1,4 @@
 export { createSalesforceConnector, type SalesforceOptions } from './salesforce-connector.ts'
-export type { BulkOptions } from './bulk.ts'
-export type { WriteHeaders } from './collections.ts'
-export type { SalesforceAuth } from './login.ts'
+export type { BulkOptions } from './api/bulk.ts'
+export type { WriteHeaders } from './api/collections.ts'
+export type { SalesforceAuth } from './api/login.ts'

@@ -1,6 +1,6 @@
-import type { CrmMapping, DescribedField } from '../../domain/mapping.ts'
+import type { CrmMapping, DescribedField } from '../../domain/mapping/mapping.ts'
 import type { EnsuredField } from '../connector.ts'
-import type { DescribedObject } from './schema-cache.ts'
+import type { DescribedObject } from './api/schema-cache.ts'
 
 interface Wanted {
   name: string

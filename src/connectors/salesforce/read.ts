@@ -1,14 +1,14 @@
-import { fromCrm } from '../../domain/convert.ts'
-import { identityOf, type EntityMapping, type OwnFields } from '../../domain/mapping.ts'
-import type { StampValue } from '../../domain/mapping-stamp.ts'
+import { fromCrm } from '../../domain/mapping/convert.ts'
+import { identityOf, type EntityMapping, type OwnFields } from '../../domain/mapping/mapping.ts'
+import type { StampValue } from '../../domain/mapping/stamp.ts'
 import type { FieldValue } from '../../domain/record.ts'
 import type { CurrentRecord, OwnValues } from '../connector.ts'
-import { querySchema, retrieveSchema, type Row } from './answers.ts'
-import type { SalesforceClient } from './client.ts'
+import { querySchema, retrieveSchema, type Row } from './api/answers.ts'
+import type { SalesforceClient } from './api/client.ts'
 import { longId } from './ids.ts'
 import { flatten, identityFields, mappedFields, textOf } from './rows.ts'
-import { withFields, type DescribedObject, type SchemaCache } from './schema-cache.ts'
-import { select, soqlText } from './soql.ts'
+import { withFields, type DescribedObject, type SchemaCache } from './api/schema-cache.ts'
+import { select, soqlText } from './api/soql.ts'
 
 export interface ReadDeps {
   client: SalesforceClient

@@ -1,7 +1,7 @@
-import { isBlank, type EntityMapping, type OwnFields } from '../../domain/mapping.ts'
-import type { StampValue } from '../../domain/mapping-stamp.ts'
-import type { Row } from './answers.ts'
-import type { DescribedObject } from './schema-cache.ts'
+import { isBlank, type EntityMapping, type OwnFields } from '../../domain/mapping/mapping.ts'
+import type { StampValue } from '../../domain/mapping/stamp.ts'
+import type { Row } from './api/answers.ts'
+import type { DescribedObject } from './api/schema-cache.ts'
 
 export type Values = Record<string, StampValue>
 

@@ -1,6 +1,6 @@
-import { canonicalOf, type EntityMapping } from '../../domain/mapping.ts'
+import { canonicalOf, type EntityMapping } from '../../domain/mapping/mapping.ts'
 import type { WriteResult } from '../connector.ts'
-import type { SaveError } from './answers.ts'
+import type { SaveError } from './api/answers.ts'
 
 type Refusal = Exclude<WriteResult, { status: 'written' | 'unchanged' }>
 

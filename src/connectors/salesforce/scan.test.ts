@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest'
-import type { EntityMapping } from '../../domain/mapping.ts'
+import type { EntityMapping } from '../../domain/mapping/mapping.ts'
 import type { ScanPage } from '../connector.ts'
-import type { Row } from './answers.ts'
-import type { ApiCall, SalesforceClient } from './client.ts'
+import type { Row } from './api/answers.ts'
+import type { ApiCall, SalesforceClient } from './api/client.ts'
 import { scanPages, type ScanDeps } from './scan.ts'
-import type { SalesforceField } from './schema-cache.ts'
+import type { SalesforceField } from './api/schema-cache.ts'
 
 const stamp = '2026-11-20T11:59:59.000+0000'
 const id = (at: number): string => `003Wx000000000${at}IAA`

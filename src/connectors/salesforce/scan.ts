@@ -1,12 +1,12 @@
-import { identityOf, type EntityMapping, type OwnFields } from '../../domain/mapping.ts'
-import { isOwnWrite, stampSlackMs } from '../../domain/mapping-stamp.ts'
+import { identityOf, type EntityMapping, type OwnFields } from '../../domain/mapping/mapping.ts'
+import { isOwnWrite, stampSlackMs } from '../../domain/mapping/stamp.ts'
 import type { ScanFilter, ScanOptions, ScanPage } from '../connector.ts'
-import { querySchema, retrieveSchema, type Row } from './answers.ts'
-import type { SalesforceClient } from './client.ts'
+import { querySchema, retrieveSchema, type Row } from './api/answers.ts'
+import type { SalesforceClient } from './api/client.ts'
 import { soqlFilter } from './filter.ts'
 import { flatten, hasStamp, identityFields, mappedFields, textOf, timeOf, type Values } from './rows.ts'
-import { withFields, type DescribedObject, type SchemaCache } from './schema-cache.ts'
-import { select, soqlText, soqlTime } from './soql.ts'
+import { withFields, type DescribedObject, type SchemaCache } from './api/schema-cache.ts'
+import { select, soqlText, soqlTime } from './api/soql.ts'
 import { readWatermark, writeWatermark, type Position } from './watermark.ts'
 
 export interface ScanDeps {

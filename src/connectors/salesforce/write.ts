@@ -1,21 +1,21 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { PaydirtError, RetriableError } from '../../domain/errors.ts'
-import type { CrmMapping, EntityMapping } from '../../domain/mapping.ts'
+import type { CrmMapping, EntityMapping } from '../../domain/mapping/mapping.ts'
 import type { LeftOut, RecordPatch, WriteResult } from '../connector.ts'
-import { fitsBulk, toJobs, updateByBulk, type BulkOptions } from './bulk.ts'
-import type { SalesforceClient } from './client.ts'
+import { fitsBulk, toJobs, updateByBulk, type BulkOptions } from './api/bulk.ts'
+import type { SalesforceClient } from './api/client.ts'
 import {
   collectionSize,
   updateCollection,
   type Outcome,
   type Update,
   type WriteHeaders,
-} from './collections.ts'
+} from './api/collections.ts'
 import { fitPatch, stampOf } from './fit.ts'
 import { longId } from './ids.ts'
 import { chunk } from './read.ts'
 import { isRowLock, readSaveError } from './save-error.ts'
-import { isStaleSchema, type SchemaCache } from './schema-cache.ts'
+import { isStaleSchema, type SchemaCache } from './api/schema-cache.ts'
 
 export interface WriteDeps {
   client: SalesforceClient

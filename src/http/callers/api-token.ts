@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
-import type { ApiTokenLedger, TokenScope } from '../../store/api-tokens.ts'
-import { Problem } from '../problem.ts'
-import type { Door } from '../route.ts'
+import type { ApiTokenLedger, TokenScope } from '../../store/access/api-tokens.ts'
+import { Problem } from '../server/problem.ts'
+import type { Door } from '../server/route.ts'
 import { CallRefused, refuse, type Caller } from './caller.ts'
 
 const minuteMs = 60_000

@@ -1,5 +1,5 @@
-import type { ApiToken } from '../../store/api-tokens.ts'
-import { Problem } from '../problem.ts'
+import type { ApiToken } from '../../store/access/api-tokens.ts'
+import { Problem } from '../server/problem.ts'
 
 /** Who was let in. `name` may be logged: it names a system or a token, never a person. */
 export type Caller =

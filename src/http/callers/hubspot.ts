@@ -1,6 +1,6 @@
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto'
-import type { ReplayBook } from '../../store/replays.ts'
-import type { Door, DoorRequest } from '../route.ts'
+import type { ReplayBook } from '../../store/access/nonces.ts'
+import type { Door, DoorRequest } from '../server/route.ts'
 import { refuse } from './caller.ts'
 
 export interface HubspotDoorOptions {

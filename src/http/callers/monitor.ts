@@ -1,4 +1,4 @@
-import type { Door } from '../route.ts'
+import type { Door } from '../server/route.ts'
 import { refuse } from './caller.ts'
 import { equal } from './hubspot.ts'
 

@@ -1,7 +1,7 @@
 import { createHash, createHmac, verify, type KeyObject } from 'node:crypto'
 import { z } from 'zod'
-import type { ReplayBook } from '../../store/replays.ts'
-import type { Door, DoorRequest } from '../route.ts'
+import type { ReplayBook } from '../../store/access/nonces.ts'
+import type { Door, DoorRequest } from '../server/route.ts'
 import { refuse, type Caller } from './caller.ts'
 import { equal, maxAgeMs, skewMs } from './hubspot.ts'
 

@@ -1,7 +1,7 @@
 import type { Atomic } from '../../domain/money.ts'
-import { finalStatuses, type LiveRun, type MoneyNow, type ParkedGroup } from '../../store/desk-now.ts'
-import type { RunHead } from '../../store/desk-runs.ts'
-import type { KeptReconciliation } from '../../store/desk-reconciliation.ts'
+import { finalStatuses, type LiveRun, type MoneyNow, type ParkedGroup } from '../../store/views/desk-now.ts'
+import type { RunHead } from '../../store/views/desk-runs.ts'
+import type { KeptReconciliation } from '../../store/ledger/reconciliations.ts'
 import { connectorName } from './view/format.ts'
 import type { DeskPorts, PaceNow, QueueDepth } from './ports.ts'
 

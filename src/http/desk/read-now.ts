@@ -1,6 +1,6 @@
-import { liveRuns, moneyNow, openLookups, parkedGroups } from '../../store/desk-now.ts'
-import { runHeads } from '../../store/desk-runs.ts'
-import { lastReconciliation } from '../../store/desk-reconciliation.ts'
+import { liveRuns, moneyNow, openLookups, parkedGroups } from '../../store/views/desk-now.ts'
+import { runHeads } from '../../store/views/desk-runs.ts'
+import { lastReconciliation } from '../../store/ledger/reconciliations.ts'
 import type { DeskOptions } from './desk.ts'
 import { budgetScopes, type NowModel } from './now-model.ts'
 

@@ -1,7 +1,7 @@
 import { html } from 'hono/html'
 import type { Hono } from 'hono'
 import { streamSSE } from 'hono/streaming'
-import { runLive } from '../../store/desk-runs.ts'
+import { runLive } from '../../store/views/desk-runs.ts'
 import { livePath, tokenOf, type DeskEnv } from './access/gate.ts'
 import type { Desk } from './desk.ts'
 import { sendLive, shared, type Regions } from './live.ts'

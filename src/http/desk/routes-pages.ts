@@ -1,8 +1,8 @@
 import type { Hono } from 'hono'
 import { taskStatuses, type TaskStatus } from '../../domain/words.ts'
-import { lastReconciliation } from '../../store/desk-reconciliation.ts'
-import { failureGroups } from '../../store/desk-failures.ts'
-import { moneyNow } from '../../store/desk-now.ts'
+import { lastReconciliation } from '../../store/ledger/reconciliations.ts'
+import { failureGroups } from '../../store/views/desk-failures.ts'
+import { moneyNow } from '../../store/views/desk-now.ts'
 import {
   funnels,
   recordsLike,
@@ -11,9 +11,9 @@ import {
   runLive,
   runReasons,
   runRecords,
-} from '../../store/desk-runs.ts'
-import { spendDays, spendTotals } from '../../store/desk-spend.ts'
-import { refusals, spendBy } from '../../store/spend.ts'
+} from '../../store/views/desk-runs.ts'
+import { spendDays, spendTotals } from '../../store/views/desk-spend.ts'
+import { refusals, spendBy } from '../../store/views/spend.ts'
 import type { DeskContext, DeskEnv } from './access/gate.ts'
 import type { Desk } from './desk.ts'
 import { budgetBars, budgetScopes } from './now-model.ts'

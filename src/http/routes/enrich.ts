@@ -1,8 +1,8 @@
 import { z } from 'zod'
-import { taskSchema, taskJson, statusSchema } from '../task-json.ts'
-import type { Door, Route } from '../route.ts'
-import { route } from '../route.ts'
-import { press, targetOf, type Enrichment } from '../enrichment.ts'
+import { taskSchema, taskJson, statusSchema } from '../tasks/task-json.ts'
+import type { Door, Route } from '../server/route.ts'
+import { route } from '../server/route.ts'
+import { press, targetOf, type Enrichment } from '../tasks/enrichment.ts'
 
 export const recordId = z.string().regex(/^[A-Za-z0-9_-]{1,64}$/, 'is not the id of a record')
 const recipeName = z.string().min(1).max(100)

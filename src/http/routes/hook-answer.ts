@@ -1,12 +1,12 @@
 import { z } from 'zod'
 import { formatUsd } from '../../domain/money.ts'
-import type { TaskView } from '../../store/task-view.ts'
+import type { TaskView } from '../../store/runs/task-view.ts'
 import type { Caller } from '../callers/caller.ts'
-import { recordIdOf } from '../../producers/button.ts'
-import { press, taskOf, type Enrichment, type Target } from '../enrichment.ts'
-import { Problem } from '../problem.ts'
-import { fieldSchema, statusSchema, writtenFields } from '../task-json.ts'
-import { isOpen } from '../task-watch.ts'
+import { recordIdOf } from '../../producers/on-demand.ts'
+import { press, taskOf, type Enrichment, type Target } from '../tasks/enrichment.ts'
+import { Problem } from '../server/problem.ts'
+import { fieldSchema, statusSchema, writtenFields } from '../tasks/task-json.ts'
+import { isOpen } from '../tasks/task-watch.ts'
 
 /** What a card in a CRM shows. All but `last` is null while there is no task to speak of. */
 export const hookAnswerSchema = z.object({

@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { targetOf, type Enrichment } from '../enrichment.ts'
-import { route, type Door, type Route } from '../route.ts'
+import { targetOf, type Enrichment } from '../tasks/enrichment.ts'
+import { route, type Door, type Route } from '../server/route.ts'
 import { answerHook, assertConnected, hookAnswerSchema } from './hook-answer.ts'
 
 /** HubSpot names an object by its plural, its type id or, in workflows, by a word of its own. */

@@ -1,7 +1,7 @@
 import { z } from 'zod'
-import type { WorkflowCallbacks } from '../../store/workflow-callbacks.ts'
-import { press, targetOf, type Enrichment } from '../enrichment.ts'
-import { route, type Door, type Route } from '../route.ts'
+import type { WorkflowCallbacks } from '../../store/messages/workflow-callbacks.ts'
+import { press, targetOf, type Enrichment } from '../tasks/enrichment.ts'
+import { route, type Door, type Route } from '../server/route.ts'
 import { assertConnected } from './hook-answer.ts'
 import { hubspotEntities, hubspotId, hubspotType } from './hubspot-card.ts'
 

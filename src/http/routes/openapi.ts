@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { openApiDocument } from '../openapi.ts'
-import { anybody, route, type Route } from '../route.ts'
+import { openApiDocument } from '../server/openapi.ts'
+import { anybody, route, type Route } from '../server/route.ts'
 
 /** What there is, for programs. */
 export function openApiRoute(

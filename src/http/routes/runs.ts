@@ -1,12 +1,12 @@
 import { z } from 'zod'
 import { formatUsd } from '../../domain/money.ts'
 import { objectKinds } from '../../domain/words.ts'
-import type { Run, RunLedger } from '../../store/runs.ts'
-import type { TaskLedger } from '../../store/tasks.ts'
+import type { Run, RunLedger } from '../../store/runs/runs.ts'
+import type { TaskLedger } from '../../store/runs/tasks.ts'
 import { assertMaySee } from '../callers/api-token.ts'
-import { wantsEvents, type EventStreams } from '../events.ts'
-import { Problem } from '../problem.ts'
-import { route, type Call, type Door, type Route } from '../route.ts'
+import { wantsEvents, type EventStreams } from '../server/events.ts'
+import { Problem } from '../server/problem.ts'
+import { route, type Call, type Door, type Route } from '../server/route.ts'
 
 const params = z.object({ id: z.string().max(64) })
 type RunCall = Call<z.output<typeof params>, unknown, unknown>

@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { targetOf, type Enrichment } from '../enrichment.ts'
-import { route, type Door, type Route } from '../route.ts'
+import { targetOf, type Enrichment } from '../tasks/enrichment.ts'
+import { route, type Door, type Route } from '../server/route.ts'
 import { answerHook, assertConnected, hookAnswerSchema } from './hook-answer.ts'
 
 const body = z.object({

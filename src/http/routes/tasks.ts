@@ -1,10 +1,10 @@
 import { z } from 'zod'
 import { assertMaySee } from '../callers/api-token.ts'
-import { taskOf, type Enrichment } from '../enrichment.ts'
-import { wantsEvents, type EventStreams } from '../events.ts'
-import { route, type Call, type Door, type Route } from '../route.ts'
-import { taskJson, taskSchema } from '../task-json.ts'
-import { isOpen } from '../task-watch.ts'
+import { taskOf, type Enrichment } from '../tasks/enrichment.ts'
+import { wantsEvents, type EventStreams } from '../server/events.ts'
+import { route, type Call, type Door, type Route } from '../server/route.ts'
+import { taskJson, taskSchema } from '../tasks/task-json.ts'
+import { isOpen } from '../tasks/task-watch.ts'
 
 const params = z.object({ id: z.string().max(64).describe('As `POST /v1/enrich` answered it') })
 type TaskCall = Call<z.output<typeof params>, unknown, unknown>

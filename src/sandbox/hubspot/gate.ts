@@ -3,7 +3,7 @@ import type { HubspotAuth } from './auth.ts'
 import { HubspotError, errorBody, rateLimitBody, type RatePolicy } from './errors.ts'
 import type { HubspotFaults } from './faults.ts'
 import type { Limiter } from './limits.ts'
-import type { ConnectionBindings } from './listen.ts'
+import type { ConnectionBindings } from '../crm/listen.ts'
 
 export interface HubspotEnv {
   Bindings: ConnectionBindings

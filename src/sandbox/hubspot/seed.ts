@@ -1,4 +1,4 @@
-import { seedCompany, seedPerson, type SeedCompany, type SeedPerson } from './seed-world.ts'
+import { seedCompany, seedPerson, type SeedCompany, type SeedPerson } from '../crm/seed-world.ts'
 import type { HubspotType } from './properties.ts'
 import type { HubspotRecord, HubspotStore } from './store.ts'
 

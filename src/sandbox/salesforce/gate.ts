@@ -1,5 +1,5 @@
 import type { Context, MiddlewareHandler } from 'hono'
-import type { ConnectionBindings } from '../hubspot/listen.ts'
+import type { ConnectionBindings } from '../crm/listen.ts'
 import type { SalesforceAuth } from './auth.ts'
 import { OauthError } from './auth.ts'
 import { SalesforceError, resourceNotFound } from './errors.ts'

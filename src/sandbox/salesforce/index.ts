@@ -1,5 +1,5 @@
 import { Hono } from 'hono'
-import { listen } from '../hubspot/listen.ts'
+import { listen } from '../crm/listen.ts'
 import { ORG_ID, createAuth, type SalesforceAuth } from './auth.ts'
 import { resourceNotFound } from './errors.ts'
 import { createSalesforceFaults, type SalesforceFaults } from './faults.ts'

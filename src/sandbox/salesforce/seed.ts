@@ -1,4 +1,4 @@
-import { createRandom, seedCompany, seedPerson } from '../hubspot/seed-world.ts'
+import { createRandom, seedCompany, seedPerson } from '../crm/seed-world.ts'
 import type { SalesforceType } from './schema.ts'
 import type { FieldValue, SalesforceRecord, SalesforceStore } from './store.ts'
 

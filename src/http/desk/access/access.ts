@@ -1,5 +1,5 @@
 import { BlockList, isIP } from 'node:net'
-import type { DeskRole } from '../../../store/sessions.ts'
+import type { DeskRole } from '../../../store/access/sessions.ts'
 
 /** Who may use the desk, as config and environment say. */
 export interface DeskAccess {

@@ -1,7 +1,7 @@
 import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
 import type { Context, MiddlewareHandler } from 'hono'
 import { getCookie, setCookie } from 'hono/cookie'
-import type { DeskRole, SessionLedger } from '../../../store/sessions.ts'
+import type { DeskRole, SessionLedger } from '../../../store/access/sessions.ts'
 import { arrivalOf, mayAct, type Arrival, type DeskAccess, type DeskUser } from './access.ts'
 
 /** Who asks, as one request shows it. */

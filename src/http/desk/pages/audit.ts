@@ -1,5 +1,5 @@
 import { html } from 'hono/html'
-import type { AuditRow } from '../../../store/audit.ts'
+import type { AuditRow } from '../../../store/access/audit.ts'
 import { mayAct } from '../access/access.ts'
 import { csrf, type Page, type Shell } from '../view/layout.ts'
 import { card, empty, table, when } from '../view/parts.ts'

@@ -1,5 +1,5 @@
 import { html } from 'hono/html'
-import type { FailureGroup } from '../../../store/desk-failures.ts'
+import type { FailureGroup } from '../../../store/views/desk-failures.ts'
 import { mayAct } from '../access/access.ts'
 import { ago, counted, words } from '../view/format.ts'
 import { csrf, type Page, type Shell } from '../view/layout.ts'

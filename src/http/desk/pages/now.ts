@@ -1,5 +1,5 @@
 import { html } from 'hono/html'
-import type { LiveRun } from '../../../store/desk-now.ts'
+import type { LiveRun } from '../../../store/views/desk-now.ts'
 import { mayAct } from '../access/access.ts'
 import {
   budgetBars,

@@ -1,6 +1,6 @@
 import { html } from 'hono/html'
-import type { LiveRun } from '../../../store/desk-now.ts'
-import type { Funnel, RunHead, RunReason, RunRecord } from '../../../store/desk-runs.ts'
+import type { LiveRun } from '../../../store/views/desk-now.ts'
+import type { Funnel, RunHead, RunReason, RunRecord } from '../../../store/views/desk-runs.ts'
 import { progressOf } from '../now-model.ts'
 import { connectorName, cost, count, counted, duration, perSecond, usd, words } from '../view/format.ts'
 import type { Page, Shell } from '../view/layout.ts'

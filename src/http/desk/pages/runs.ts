@@ -1,5 +1,5 @@
 import { html } from 'hono/html'
-import type { Funnel, RunHead } from '../../../store/desk-runs.ts'
+import type { Funnel, RunHead } from '../../../store/views/desk-runs.ts'
 import { ago, connectorName, cost, count, words } from '../view/format.ts'
 import { icon } from '../view/icons.ts'
 import type { Page, Shell } from '../view/layout.ts'

@@ -1,5 +1,5 @@
 import { html } from 'hono/html'
-import type { DeskRole } from '../../../store/sessions.ts'
+import type { DeskRole } from '../../../store/access/sessions.ts'
 import type { Visitor } from '../access/gate.ts'
 import { mayAct } from '../access/access.ts'
 import { stamp } from './format.ts'

@@ -1,0 +1,117 @@
+import { existsSync } from 'node:fs'
+import { z } from 'zod'
+import { ConfigError } from '../../domain/errors.ts'
+import { parseUsd } from '../../domain/money.ts'
+
+/** HTTPS, or http to this machine only: a payment must not be readable on the way. */
+const serviceAddress = z.url({ error: 'is not a URL', abort: true }).refine(
+  (text) => {
+    const { protocol, hostname } = new URL(text)
+    return (
+      protocol === 'https:' ||
+      (protocol === 'http:' && ['127.0.0.1', 'localhost', '[::1]'].includes(hostname))
+    )
+  },
+  { error: 'must be https (or http to this machine only)' },
+)
+const usd = z.string().transform((text, context) => {
+  try {
+    return parseUsd(text)
+  } catch {
+    context.addIssue({ code: 'custom', message: 'is not an amount in USD such as 0.01' })
+    return z.NEVER
+  }
+})
+const address = z.string().regex(/^0x[0-9a-fA-F]{40}$/, 'is not an address (0x and 40 hex digits)')
+const privateKey = z.string().regex(/^0x[0-9a-fA-F]{64}$/, 'is not a private key (0x and 64 hex digits)')
+const word = z.string().regex(/^[a-z][a-z0-9_]*$/, 'must be one lower-case word')
+const secret = z.string().min(16, 'must have 16 characters at least')
+const headerName = z.string().regex(/^[A-Za-z0-9-]+$/, 'is not the name of a header')
+
+/** Every variable that Paydirt reads (see the README). Read once; what is garbage is refused by its name. */
+const environmentSchema = z.object({
+  PAYDIRT_SERVICE_URL: serviceAddress.optional(),
+  PAYDIRT_LOGO_URL: serviceAddress.optional(),
+  PAYDIRT_WALLET_KEY: privateKey.optional(),
+  PAYDIRT_RPC_URL: z.url().optional(),
+  PAYDIRT_PAY_TO: z
+    .string()
+    .transform((text) =>
+      text
+        .split(',')
+        .map((part) => part.trim())
+        .filter(Boolean),
+    )
+    .pipe(z.array(address))
+    .optional(),
+  PAYDIRT_MAX_PRICE_USD: usd.optional(),
+  PAYDIRT_BUDGET_RUN_USD: usd.optional(),
+  PAYDIRT_BUDGET_DAY_USD: usd.optional(),
+  PAYDIRT_DATA_DIR: z.string().min(1).optional(),
+  PAYDIRT_NETWORK_NAME: word.optional(),
+  PAYDIRT_API_KEY: z.string().min(1).optional(),
+  PAYDIRT_API_KEY_HEADER: headerName.optional(),
+  /** Where the web role listens. */
+  PAYDIRT_HOST: z.string().min(1).optional(),
+  PAYDIRT_PORT: z.coerce.number().int().min(0).max(65_535).optional(),
+  /** Where the outside reaches the web role: what callers sign, when a proxy stands before it. */
+  PAYDIRT_PUBLIC_URL: z.url({ protocol: /^https?$/, error: 'is not an http(s) URL' }).optional(),
+  PAYDIRT_SALESFORCE_SECRET: secret.optional(),
+  PAYDIRT_MONITOR_SECRET: secret.optional(),
+  PAYDIRT_MONITOR_HEADER: headerName.optional(),
+  /** Lets `admin` sign in to the desk; `paydirt password` makes it. */
+  PAYDIRT_ADMIN_PASSWORD_HASH: z.string().min(1).optional(),
+  /** Lets a scraper of metrics in; without it only this machine is. */
+  PAYDIRT_METRICS_TOKEN: z.string().min(16, 'must have 16 characters or more').optional(),
+  /** Where alerts are sent, and what signs them. */
+  PAYDIRT_ALERT_URL: serviceAddress.optional(),
+  PAYDIRT_ALERT_SECRET: z.string().min(16, 'must have 16 characters or more').optional(),
+  PAYDIRT_BUYER_TOKEN: z.string().min(1).optional(),
+  HUBSPOT_ACCESS_TOKEN: z.string().min(1).optional(),
+  HUBSPOT_CLIENT_ID: z.string().min(1).optional(),
+  HUBSPOT_CLIENT_SECRET: z.string().min(1).optional(),
+  HUBSPOT_REFRESH_TOKEN: z.string().min(1).optional(),
+  HUBSPOT_BASE_URL: serviceAddress.optional(),
+  SALESFORCE_LOGIN_URL: serviceAddress.optional(),
+  SALESFORCE_CLIENT_ID: z.string().min(1).optional(),
+  SALESFORCE_CLIENT_SECRET: z.string().min(1).optional(),
+  SALESFORCE_USERNAME: z.string().min(1).optional(),
+  SALESFORCE_JWT_KEY_FILE: z.string().min(1).optional(),
+  PAYDIRT_LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'silent']).optional(),
+  /** Two installations that share a Redis need two prefixes. */
+  PAYDIRT_REDIS_PREFIX: word.optional(),
+  /** The standard variables that say whether and where traces are sent. */
+  OTEL_SDK_DISABLED: z.string().optional(),
+  OTEL_TRACES_EXPORTER: z.enum(['otlp', 'none']).optional(),
+  OTEL_EXPORTER_OTLP_ENDPOINT: z.url({ protocol: /^https?$/, error: 'is not a URL' }).optional(),
+  OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: z.url({ protocol: /^https?$/, error: 'is not a URL' }).optional(),
+  OTEL_EXPORTER_OTLP_PROTOCOL: z.string().optional(),
+  OTEL_EXPORTER_OTLP_TRACES_PROTOCOL: z.string().optional(),
+  OTEL_SERVICE_NAME: z.string().optional(),
+  OTEL_RESOURCE_ATTRIBUTES: z.string().optional(),
+  DATABASE_URL: z.url({ protocol: /^postgres(ql)?$/, error: 'is not a postgres:// URL' }).optional(),
+  REDIS_URL: z.url({ protocol: /^rediss?$/, error: 'is not a redis:// URL' }).optional(),
+})
+
+export type Environment = z.infer<typeof environmentSchema>
+
+/** Loads `.env` of the working directory into the process, without overriding what is set already. */
+export function loadDotEnv(): void {
+  if (!existsSync('.env')) return
+  try {
+    process.loadEnvFile('.env')
+  } catch (error) {
+    throw new ConfigError('bad_env_file', `.env cannot be read: ${(error as Error).message}`)
+  }
+}
+
+/** Reads the variables. An empty one counts as absent. Throws ConfigError naming the variable, never its value. */
+export function readEnvironment(env: NodeJS.ProcessEnv): Environment {
+  const present = Object.fromEntries(
+    Object.entries(env).filter(([, value]) => value !== undefined && value !== ''),
+  )
+  const result = environmentSchema.safeParse(present)
+  if (result.success) return result.data
+  const [issue] = result.error.issues
+  throw new ConfigError('bad_environment', `${String(issue?.path[0])} ${issue?.message ?? 'is invalid'}`)
+}

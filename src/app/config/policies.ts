@@ -1,0 +1,37 @@
+import { z } from 'zod'
+import { fieldNames } from '../../domain/fields.ts'
+import { fieldRules, type FieldRule } from '../../domain/field-policy/field-policy.ts'
+
+const rule = z.enum(fieldRules)
+const known = new Set([...fieldNames('company'), ...fieldNames('person')])
+/** By field; `default` is for all others. */
+const rulesOf = z.record(z.string(), rule).superRefine((rules, context) => {
+  for (const field of Object.keys(rules)) {
+    if (field === 'default' || known.has(field)) continue
+    context.addIssue({ code: 'custom', path: [field], message: 'is not a field that paydirt writes' })
+  }
+})
+
+/** `{ default: 'fill_blank', hubspot: { industry: 'overwrite_ours' } }` */
+export const policiesSchema = z.strictObject({
+  default: rule.optional(),
+  csv: rulesOf.optional(),
+  hubspot: rulesOf.optional(),
+  salesforce: rulesOf.optional(),
+})
+
+/** How long what was bought is kept. */
+export const retentionSchema = z.strictObject({
+  /** Answers older than this are erased. They are bought anew when they are wanted again. */
+  answersDays: z.number().min(1).max(3650).optional(),
+})
+
+export type Policies = z.output<typeof policiesSchema>
+
+/** The rule for a field: the connector's own, its default, the default of all, `fill_blank`. */
+export function ruleOf(policies: Policies, connector: string, field: string): FieldRule {
+  const own = Object.hasOwn(policies, connector) ? policies[connector as keyof Policies] : undefined
+  const rules = typeof own === 'object' ? own : {}
+  const named = Object.hasOwn(rules, field) ? rules[field] : undefined
+  return named ?? rules['default'] ?? policies.default ?? 'fill_blank'
+}

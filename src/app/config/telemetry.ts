@@ -1,0 +1,54 @@
+import { ConfigError } from '../../domain/errors.ts'
+import type { Environment } from './environment.ts'
+
+/** Of the standard variables, those that decide whether and where. The SDK reads the others (headers, sampler, limits) itself. */
+export interface TelemetryConfig {
+  serviceName: string
+  attributes: Record<string, string>
+  /** Undefined: the standard one on this machine. */
+  tracesUrl: string | undefined
+}
+
+/** Undefined unless OTEL_EXPORTER_OTLP_ENDPOINT (or its own for traces) or OTEL_TRACES_EXPORTER asks for it. */
+export function telemetryConfig(env: Environment): TelemetryConfig | undefined {
+  const endpoint = env.OTEL_EXPORTER_OTLP_ENDPOINT
+  const tracesUrl =
+    env.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT ??
+    (endpoint === undefined ? undefined : `${endpoint.replace(/\/+$/, '')}/v1/traces`)
+  const exporter = env.OTEL_TRACES_EXPORTER ?? (tracesUrl === undefined ? 'none' : 'otlp')
+  if (env.OTEL_SDK_DISABLED?.toLowerCase() === 'true' || exporter === 'none') return undefined
+  const protocol = env.OTEL_EXPORTER_OTLP_TRACES_PROTOCOL ?? env.OTEL_EXPORTER_OTLP_PROTOCOL
+  if (protocol === 'grpc') {
+    throw new ConfigError(
+      'bad_environment',
+      'OTEL_EXPORTER_OTLP_PROTOCOL must be http/json or http/protobuf: traces are sent over HTTP (as JSON)',
+    )
+  }
+  const attributes = attributesOf(env.OTEL_RESOURCE_ATTRIBUTES ?? '')
+  return {
+    serviceName: env.OTEL_SERVICE_NAME ?? attributes['service.name'] ?? 'paydirt',
+    attributes,
+    tracesUrl,
+  }
+}
+
+/** `key=value,key=value`, the values percent-encoded. */
+function attributesOf(text: string): Record<string, string> {
+  const pairs = text.split(',').filter((pair) => pair.trim() !== '')
+  return Object.fromEntries(
+    pairs.map((pair) => {
+      const [key = '', value] = pair.split('=').map((part) => part.trim())
+      if (key === '' || value === undefined)
+        throw new ConfigError('bad_environment', 'OTEL_RESOURCE_ATTRIBUTES is not key=value,key=value')
+      return [key, decoded(value)]
+    }),
+  )
+}
+
+function decoded(value: string): string {
+  try {
+    return decodeURIComponent(value)
+  } catch {
+    throw new ConfigError('bad_environment', 'OTEL_RESOURCE_ATTRIBUTES is not percent-encoded')
+  }
+}

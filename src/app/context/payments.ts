@@ -1,0 +1,190 @@
+import { randomUUID } from 'node:crypto'
+import type { PrivateKeyAccount } from 'viem/accounts'
+import { ConfigError, PolicyDeniedError } from '../../domain/errors.ts'
+import { isBundleKey } from '../../domain/keys.ts'
+import { formatUsd, type Atomic } from '../../domain/money.ts'
+import type { PaymentProtocol, Terms } from '../../domain/payment.ts'
+import { slotOf, type PriceTable } from '../../domain/planning/step.ts'
+import type { ChargeJournal, OpenCharge } from '../../domain/ports/charge-journal.ts'
+import type { Send } from '../../domain/ports/transport.ts'
+import type { TakeTurn } from '../../domain/ports/turn.ts'
+import type { Fact, LookupRequest } from '../../domain/record.ts'
+import type { Operation } from '../../domain/words.ts'
+import { apiKeyTerms, createApiKey } from '../../pay/api-key/protocol.ts'
+import { budgetLines } from '../../pay/budget.ts'
+import type { Chain } from '../../pay/chain.ts'
+import { createFunds, type Funds } from '../../pay/funds.ts'
+import { createMpp } from '../../pay/mpp/protocol.ts'
+import { createPayer, type Payer } from '../../pay/payer.ts'
+import type { Purchase } from '../../pay/purchase.ts'
+import { createResolver, type Resolution } from '../../pay/resolver.ts'
+import { createX402 } from '../../pay/x402/protocol.ts'
+import { answerError } from '../../service/answer-error.ts'
+import type { PreparedBulk } from '../../service/bulk.ts'
+import { creditsOf, warningsOf } from '../../service/schema/metadata.ts'
+import { createApiTokenLedger } from '../../store/access/api-tokens.ts'
+import { createChargeJournal } from '../../store/ledger/charge-journal.ts'
+import type { Database } from '../../store/database/database.ts'
+import { noteWarnings, type ServiceWarning } from '../../store/ledger/service-warnings.ts'
+import { createTermsBook } from '../../store/ledger/terms.ts'
+import { bulkRequest } from '../../workers/lookup/batch-request.ts'
+import type { Config } from '../config/config.ts'
+import { createTokenLines } from './token-budget.ts'
+
+export interface PaymentsOptions {
+  config: Config
+  db: Database
+  chain: Chain
+  account: PrivateKeyAccount | undefined
+  ledgerId: string
+  send: Send
+  wireBody: (body: string) => string
+  takeTurn: TakeTurn
+  prepare: (operation: Operation, request: LookupRequest) => Purchase['request']
+  prepareBulk: (operation: Operation, body: string) => PreparedBulk
+  freshUntil: (operation: Operation, outcome: Fact['outcome'], now: Date) => Date
+  now: () => Date
+  journal: (journal: ChargeJournal) => ChargeJournal
+  onUnpaidRequest: (runId: string) => void
+  /** The service says for the first time that it did not take a field as it was sent. */
+  onWarning: (warning: ServiceWarning, endpoint: string) => void
+  onError: (error: unknown) => void
+}
+
+export interface Payments {
+  payer: Payer
+  /** One pass over the charges that no worker drives. */
+  resolve: (restedMs?: number) => Promise<Resolution>
+}
+
+/** Everything that pays, wired: protocols in the configured order, journal, budgets, payer, resolver. */
+export function createPayments(options: PaymentsOptions): Payments {
+  const { config, db, now, account, chain } = options
+  const warned = new Set<string>()
+  const journal = options.journal(createChargeJournal(db, { now, newId: randomUUID }))
+  const tokenLines = createTokenLines(createApiTokenLedger(db, { now }))
+  const payer = createPayer({
+    journal,
+    terms: createTermsBook(db, { now }),
+    send: options.send,
+    wireBody: options.wireBody,
+    takeTurn: options.takeTurn,
+    protocols: protocolsOf(options),
+    policy: config.policy,
+    funds: account ? createFunds({ address: account.address, balanceOf: chain.balanceOf, now }) : noFunds,
+    budgetLines: async (charge) => [...budgetLines(charge, config.caps), ...(await tokenLines(charge))],
+    freshUntil: options.freshUntil,
+    errorFor: answerError,
+    ledgerId: options.ledgerId,
+    lifetimeSeconds: config.authorizationSeconds,
+    rebuyLost: config.rebuyLost,
+    now,
+    onRequest: options.onUnpaidRequest,
+    ...(config.apiKey
+      ? { standingTerms: (purchase: Purchase, cap: Atomic) => creditTerms(purchase, config.prices, cap) }
+      : {}),
+    creditsOf: (body) => creditsOf(body)?.totalCreditCost,
+    onAnswer: (request, body) => void warn(request, body),
+    ...(config.buyerToken
+      ? { extraHeaders: { 'zc-agent-authorization': `Bearer ${config.buyerToken}` } }
+      : {}),
+  })
+  const resolve = createResolver({
+    openCharges: journal.openCharges,
+    touch: journal.touch,
+    payer,
+    purchaseOf: (charge) => purchaseOf(charge, options),
+    now,
+    onError: options.onError,
+  })
+  return { payer, resolve }
+
+  async function warn({ method, url }: Purchase['request'], body: string): Promise<void> {
+    const endpoint = `${method} ${url}`
+    const said = warningsOf(body).filter((each) => !warned.has(`${endpoint} ${each.kind} ${each.field}`))
+    if (said.length === 0) return
+    for (const each of said) warned.add(`${endpoint} ${each.kind} ${each.field}`)
+    const fresh = await noteWarnings(db, endpoint, said, now()).catch(() => [])
+    for (const each of fresh) options.onWarning(each, endpoint)
+  }
+}
+
+function protocolsOf({ config, account, chain }: PaymentsOptions): PaymentProtocol[] {
+  const { domainName, domainVersion } = config.policy
+  const protocols: PaymentProtocol[] = []
+  if (config.apiKey) protocols.push(createApiKey({ apiKey: config.apiKey.key, header: config.apiKey.header }))
+  if (account) {
+    protocols.push(
+      createX402({
+        account,
+        chain,
+        ...(config.proofHeader === undefined ? {} : { proofHeader: config.proofHeader }),
+      }),
+      createMpp({
+        account,
+        chain,
+        domain: { domainName, domainVersion },
+        repeatsAnswers: config.mppRepeatsAnswers,
+      }),
+    )
+  }
+  if (protocols.length > 0) return protocols
+  throw new ConfigError(
+    'missing_setting',
+    'nothing to pay with: set PAYDIRT_WALLET_KEY (`paydirt wallet new` makes one) or, for direct access, PAYDIRT_API_KEY',
+  )
+}
+
+/** A charge knows its address and body to the letter; how to read the answer is its operation's. */
+function purchaseOf(
+  charge: OpenCharge,
+  { prepare, prepareBulk }: Pick<PaymentsOptions, 'prepare' | 'prepareBulk'>,
+): Purchase {
+  const isBundle = isBundleKey(charge.lookupKey)
+  const request = isBundle
+    ? bulkRequest(prepareBulk(charge.operation, charge.body))
+    : prepare(charge.operation, JSON.parse(charge.body) as LookupRequest)
+  return {
+    key: charge.lookupKey,
+    buys: isBundle ? [] : [charge.lookupKey],
+    runId: charge.runId,
+    connector: charge.connector,
+    lane: 'bulk',
+    request: { ...request, url: charge.url, body: charge.body },
+  }
+}
+
+/**
+ * What direct access charges, in credits: the most that the request can cost. Without a challenge nobody would refuse a
+ * step whose price is not known, so it is refused here.
+ */
+function creditTerms({ buys }: Purchase, prices: PriceTable, capAtomic: Atomic): Terms {
+  let atomic = 0n
+  for (const key of buys) {
+    const price = prices[slotOf(key)]
+    if (price === undefined) {
+      throw new PolicyDeniedError(
+        'price_unknown',
+        `what ${slotOf(key)} costs is not known: name it in payment.pricesUsd`,
+      )
+    }
+    atomic += price
+  }
+  if (atomic > capAtomic) {
+    throw new PolicyDeniedError(
+      'price',
+      `price ${formatUsd(atomic)} is above the cap of ${formatUsd(capAtomic)} (PAYDIRT_MAX_PRICE_USD, or payment.maxPricesUsd for one step)`,
+    )
+  }
+  return apiKeyTerms(atomic)
+}
+
+const noFunds: Funds = {
+  assertCover: async () => {},
+  foundEmpty() {
+    throw new ConfigError(
+      'no_wallet',
+      'the service asks for a payment and no wallet is set (PAYDIRT_WALLET_KEY)',
+    )
+  },
+}

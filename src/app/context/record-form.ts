@@ -1,0 +1,68 @@
+import { createHash } from 'node:crypto'
+import type { Connector } from '../../connectors/connector.ts'
+import { fromCrm, toCrm } from '../../domain/mapping/convert.ts'
+import type { CrmMapping, FieldMapping } from '../../domain/mapping/mapping.ts'
+import { hubspotMapping, salesforceMapping } from '../../domain/mapping/defaults.ts'
+import { resolveMapping } from '../../domain/mapping/schema.ts'
+import type { FieldValue, Patch } from '../../domain/record.ts'
+import type { RecordForm } from '../../workers/write/write-back.ts'
+import type { Config } from '../config/config.ts'
+
+/**
+ * How the fields of a CRM's records take and show our values: `Software` may stand there as `COMPUTER_SOFTWARE`. A value
+ * of ours is known again by what it became, not by what was sent.
+ */
+export function createRecordForms(config: Config) {
+  return async function formOf(connector: Connector, entity: string): Promise<RecordForm> {
+    const mapping = mappingOf(config, connector.name)
+    return mapping ? mappedForm(mapping, connector, entity) : plainForm
+  }
+}
+
+function mappingOf(config: Config, connector: string): CrmMapping | undefined {
+  if (connector === 'hubspot') return resolveMapping(hubspotMapping, config.hubspot?.mapping)
+  if (connector === 'salesforce') return resolveMapping(salesforceMapping, config.salesforce?.mapping)
+  return undefined
+}
+
+/** A source without a mapping holds whatever it is given. */
+const plainForm: RecordForm = {
+  has: () => true,
+  mapping: () => 'plain',
+  standing: (patch) =>
+    Object.fromEntries(
+      Object.entries(patch).flatMap(([field, change]) => ('set' in change ? [[field, change.set]] : [])),
+    ),
+}
+
+async function mappedForm(mapping: CrmMapping, connector: Connector, entity: string): Promise<RecordForm> {
+  const fields = mapping.entities[entity]?.fields ?? {}
+  const described = new Map((await connector.describe(entity)).map((field) => [field.name, field]))
+  return {
+    has: (field) => Object.hasOwn(fields, field),
+    mapping: (field) => digest(Object.hasOwn(fields, field) ? fields[field] : undefined),
+    standing(patch: Patch) {
+      const country = patch['country_code']
+      const context = country && 'set' in country ? { country: String(country.set) } : {}
+      const standing: Record<string, FieldValue> = {}
+      for (const [field, change] of Object.entries(patch)) {
+        const mapped = fields[field]
+        const property = mapped && described.get(mapped.property)
+        if (!property || !('set' in change)) continue
+        const converted = toCrm(change.set, property, mapped, context)
+        const value = converted.ok ? fromCrm(converted.value, property, mapped) : undefined
+        if (value !== undefined) standing[field] = value
+      }
+      return standing
+    },
+  }
+}
+
+function digest(field: FieldMapping | undefined): string {
+  if (!field) return 'none'
+  const options = Object.entries(field.options ?? {}).sort(([a], [b]) => (a < b ? -1 : 1))
+  return createHash('sha256')
+    .update(JSON.stringify([field.property, field.as ?? null, options]))
+    .digest('hex')
+    .slice(0, 12)
+}

@@ -1,0 +1,103 @@
+import { context, propagation, SpanKind, trace, type Attributes, type Context } from '@opentelemetry/api'
+import type { ReadableSpan, Span, SpanProcessor } from '@opentelemetry/sdk-trace-node'
+import type { TelemetryConfig } from '../config/telemetry.ts'
+import { version } from '../config/version.ts'
+
+export interface Telemetry {
+  /** Sends what is still held, up to five seconds. */
+  stop(): Promise<void>
+}
+
+/**
+ * Starts tracing for this process: the SDK is loaded only now. Spans are made in the places that do the work, through the
+ * API alone, which does nothing until this was called.
+ */
+export async function startTelemetry(config: TelemetryConfig): Promise<Telemetry> {
+  const [{ NodeTracerProvider, BatchSpanProcessor }, { OTLPTraceExporter }, { resourceFromAttributes }] =
+    await Promise.all([
+      import('@opentelemetry/sdk-trace-node'),
+      import('@opentelemetry/exporter-trace-otlp-http'),
+      import('@opentelemetry/resources'),
+    ])
+  const exporter = new OTLPTraceExporter(config.tracesUrl === undefined ? {} : { url: config.tracesUrl })
+  const provider = new NodeTracerProvider({
+    resource: resourceFromAttributes({
+      ...config.attributes,
+      'service.name': config.serviceName,
+      'service.version': version,
+    }),
+    spanProcessors: [guarded(new BatchSpanProcessor(exporter))],
+  })
+  provider.register()
+  return {
+    async stop() {
+      trace.disable()
+      context.disable()
+      propagation.disable()
+      // A collector that is gone must not keep the process.
+      await withinFiveSeconds(provider.shutdown())
+    },
+  }
+}
+
+/**
+ * What may leave. Attributes hold what a record is called nowhere by design, but texts of errors, results and options of
+ * jobs are written by others: whatever is not named here is left out.
+ */
+const allowed = new Set([
+  'bullmq.queue.name',
+  'bullmq.queue.operation',
+  'bullmq.job.bulk.count',
+  'bullmq.job.bulk.names',
+  'bullmq.job.name',
+  // A digest, a schedule's or a turn's name: see queues/jobs.ts and queues/schedules.ts.
+  'bullmq.job.id',
+  'bullmq.job.attempts.made',
+  'bullmq.job.scheduler.id',
+  'bullmq.job.attempt_finished_timestamp',
+  'bullmq.job.processed.timestamp',
+  'bullmq.worker.id',
+  'bullmq.worker.name',
+  'http.request.method',
+  'http.response.status_code',
+  'http.route',
+  'server.address',
+  'server.port',
+  'url.scheme',
+  'url.template',
+  'db.system.name',
+  'db.operation.name',
+  'db.query.text',
+  'error.type',
+  'exception.type',
+])
+
+/** Drops what idles (a worker's own polling has no parent and makes traces of nothing), and cleans the rest. */
+function guarded(inner: SpanProcessor): SpanProcessor {
+  return {
+    onStart: (span: Span, parent: Context) => inner.onStart(span, parent),
+    onEnd(span: ReadableSpan) {
+      if (span.kind === SpanKind.INTERNAL && span.parentSpanContext === undefined) return
+      clean(span.attributes)
+      for (const event of span.events) if (event.attributes) clean(event.attributes)
+      for (const link of span.links) if (link.attributes) clean(link.attributes)
+      delete span.status.message
+      inner.onEnd(span)
+    },
+    forceFlush: () => inner.forceFlush(),
+    shutdown: () => inner.shutdown(),
+  }
+}
+
+function clean(attributes: Attributes): void {
+  for (const name of Object.keys(attributes)) if (!allowed.has(name)) delete attributes[name]
+}
+
+async function withinFiveSeconds(end: Promise<void>): Promise<void> {
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, 5_000)
+  })
+  await Promise.race([end.catch(() => {}), late])
+  clearTimeout(timer)
+}

@@ -1,0 +1,45 @@
+import type { Currency } from '../../domain/payment.ts'
+import type { BudgetLine } from '../../domain/ports/charge-journal.ts'
+import type { ApiTokenLedger } from '../../store/access/api-tokens.ts'
+
+/** 1 credit = 0.01 USD: the price list of service.md, section 8. */
+const creditsPerUsd = 100n
+const mostRemembered = 1_000
+
+/**
+ * The line of the budget on which a charge counts that an API token has asked for: reserved in the charge's own
+ * transaction like the others, so that no number of calls at once spends more than the token's cap of the day.
+ */
+export function createTokenLines(tokens: Pick<ApiTokenLedger, 'ofRun'>) {
+  /** Most charges are of a few runs, and whose a run is never changes. */
+  const ofRun = new Map<string, ReturnType<ApiTokenLedger['ofRun']>>()
+
+  return async function tokenLines(charge: {
+    runId: string
+    now: Date
+    currency: Currency
+  }): Promise<BudgetLine[]> {
+    const token = await remembered(charge.runId)
+    if (!token || token.dayCapAtomic === null) return []
+    const { now } = charge
+    const isCredits = charge.currency === 'credit'
+    return [
+      {
+        scope: `${isCredits ? 'credits:' : ''}token:${token.id}:${now.toISOString().slice(0, 10)}`,
+        capAtomic: isCredits ? token.dayCapAtomic * creditsPerUsd : token.dayCapAtomic,
+        resumesAt: new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth(), now.getUTCDate() + 1)),
+      },
+    ]
+  }
+
+  function remembered(runId: string) {
+    const known = ofRun.get(runId)
+    if (known) return known
+    const asked = tokens.ofRun(runId)
+    // What failed is asked again.
+    asked.catch(() => ofRun.delete(runId))
+    if (ofRun.size >= mostRemembered) ofRun.clear()
+    ofRun.set(runId, asked)
+    return asked
+  }
+}

@@ -1,0 +1,66 @@
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { noteFromCli } from '../context/audit-from-cli.ts'
+import type { Config } from '../config/config.ts'
+import type { Context } from '../context/context.ts'
+
+export type SpendOrder = 'stop' | 'resume'
+
+/** Causes that a resumed spending takes away. */
+const stoppedCode = 'stopped'
+
+export async function setSpending(
+  context: Pick<Context, 'spendSwitch' | 'lookups'>,
+  order: SpendOrder,
+): Promise<void> {
+  if (order === 'stop') return context.spendSwitch.stop('paydirt spend --stop')
+  await context.spendSwitch.resume()
+  await context.lookups.unparkBy([stoppedCode])
+}
+
+/** The same from the command line, which the audit log remembers. */
+export async function orderSpending(
+  context: Pick<Context, 'database' | 'now' | 'spendSwitch' | 'lookups'>,
+  order: SpendOrder,
+): Promise<void> {
+  // A stop first: an audit log that cannot be written must not keep spending going.
+  if (order === 'stop') await setSpending(context, order)
+  await noteFromCli(context, `spending.${order}`)
+  if (order === 'resume') await setSpending(context, order)
+}
+
+/**
+ * The embedded database has room for one process. While one works, another leaves its order as a file in the data
+ * directory; the one that works looks for it twice a second, and whoever opens the ledger next obeys it first.
+ */
+export async function leaveOrder(config: Config, order: SpendOrder): Promise<void> {
+  await mkdir(config.dataDir, { recursive: true })
+  await writeFile(orderFile(config), order)
+}
+
+/** A process looks for orders in more than one place; each order is obeyed, and noted, once. */
+const obeying = new WeakSet<Context['database']>()
+
+export async function obeyOrder(
+  context: Pick<Context, 'config' | 'database' | 'now' | 'spendSwitch' | 'lookups'>,
+): Promise<void> {
+  const { database } = context
+  if (database.kind !== 'pglite' || obeying.has(database)) return
+  obeying.add(database)
+  try {
+    const order = await readFile(orderFile(context.config), 'utf8').catch(() => undefined)
+    if (order !== 'stop' && order !== 'resume') return
+    await orderSpending(context, order)
+    await rm(orderFile(context.config), { force: true })
+  } finally {
+    obeying.delete(database)
+  }
+}
+
+export async function hasPendingOrder(config: Config): Promise<boolean> {
+  return (await readFile(orderFile(config), 'utf8').catch(() => undefined)) !== undefined
+}
+
+function orderFile(config: Config): string {
+  return join(config.dataDir, 'spend-order')
+}

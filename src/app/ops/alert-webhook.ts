@@ -1,0 +1,51 @@
+import { createHmac } from 'node:crypto'
+import { request } from 'undici'
+import type { Delivery } from '../../store/messages/alerts.ts'
+
+const timeoutMs = 10_000
+
+/**
+ * Sends one message. The same message has the same `id`, whenever and from wherever it comes again. Signed, when there is a
+ * secret: `x-paydirt-signature: v1=<hex HMAC-SHA256 of timestamp.body>` with the Unix seconds in `x-paydirt-timestamp`.
+ * Throws when it was not taken with a 2xx; the message of the error holds no part of the address.
+ */
+export async function sendAlert(
+  webhook: { url: string; secret: string | undefined },
+  { kind, alert }: Delivery,
+  now: Date,
+): Promise<void> {
+  const id = `alert-${alert.id}-${kind}`
+  const message = kind === 'raised' ? alert.message : (alert.endedMessage ?? 'it has ended')
+  const body = JSON.stringify({
+    id,
+    kind,
+    condition: alert.condition,
+    subject: alert.subject,
+    severity: alert.severity,
+    message,
+    raisedAt: alert.raisedAt,
+    endedAt: alert.endedAt,
+    // What chat programs show of a webhook.
+    text: `paydirt: ${kind === 'raised' ? alert.severity : 'ended'}: ${message}`,
+  })
+  const timestamp = String(Math.floor(now.getTime() / 1000))
+  const signature =
+    webhook.secret === undefined
+      ? {}
+      : {
+          'x-paydirt-timestamp': timestamp,
+          'x-paydirt-signature': `v1=${createHmac('sha256', webhook.secret).update(`${timestamp}.${body}`).digest('hex')}`,
+        }
+  const response = await request(webhook.url, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', 'idempotency-key': id, ...signature },
+    body,
+    signal: AbortSignal.timeout(timeoutMs),
+  }).catch((error: unknown) => {
+    const { code, name } = error as { code?: string; name?: string }
+    throw new Error(`the webhook did not answer (${code ?? name ?? 'unknown'})`)
+  })
+  await response.body.dump()
+  if (response.statusCode < 200 || response.statusCode > 299)
+    throw new Error(`the webhook answered ${response.statusCode}`)
+}

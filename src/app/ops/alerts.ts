@@ -1,0 +1,123 @@
+import { privateKeyToAccount } from 'viem/accounts'
+import { decideAlerts, type AlertState } from '../../domain/alerts.ts'
+import { describeError } from '../../domain/errors.ts'
+import { createAlertLedger, type Delivery } from '../../store/messages/alerts.ts'
+import { startRounds } from '../../timing/poll-loop.ts'
+import { sendAlert } from './alert-webhook.ts'
+import type { Context } from '../context/context.ts'
+import { reconcileAndKeep } from '../money/save-reconciliation.ts'
+
+export interface Alerts {
+  /** Looks at everything, and tells the log what is new. */
+  look(): Promise<void>
+  /** Tries what the webhook has yet to take and is due. */
+  deliver(): Promise<void>
+}
+
+const leaseMs = 30_000
+const longestPauseMs = 3_600_000
+
+/**
+ * Looks at the ledger and the wallet once a minute and tells what began and what ended: to the log, and to the webhook
+ * until that takes it.
+ */
+export function startAlerts(context: Context): { stop(): Promise<void> } {
+  const ending = new AbortController()
+  const alerts = createAlerts(context, { signal: ending.signal })
+  const onError = (error: unknown) => tellError(context, error)
+  const deliveries = startRounds({ work: () => alerts.deliver(), pauseMs: 5_000, onError })
+  const rounds = startRounds({
+    async work() {
+      await alerts.look()
+      deliveries.wake()
+    },
+    pauseMs: 60_000,
+    onError,
+  })
+  return {
+    async stop() {
+      ending.abort()
+      await Promise.all([rounds.stop(), deliveries.stop()])
+    },
+  }
+}
+
+/** The ledger keeps what was told, so that of many processes one tells. */
+export function createAlerts(context: Context, options: { signal: AbortSignal; restMs?: number }): Alerts {
+  const { signal, restMs = 30_000 } = options
+  const { config, log, now } = context
+  const { rules, webhook } = config.alerts
+  const ledger = createAlertLedger(context.database.db, { now })
+  const wallet = config.walletKey === undefined ? undefined : privateKeyToAccount(config.walletKey).address
+
+  async function look(): Promise<void> {
+    await reconcileWhenDue().catch((error: unknown) => tellError(context, error))
+    const schedules = config.schedules.map(({ name }) => name)
+    const state = { ...(await ledger.state({ schedules })), wallet: await readWallet() }
+    const decision = decideAlerts(state, await ledger.standing(), rules, now())
+    const { raised, ended } = await ledger.apply(decision, { deliver: webhook !== undefined })
+    for (const { condition, subject, severity, message } of raised)
+      log[severity === 'critical' ? 'error' : 'warn']({ alert: condition, subject }, message)
+    for (const { condition, subject, endedMessage } of ended)
+      log.warn({ alert: condition, subject, ended: true }, endedMessage ?? 'ended')
+  }
+
+  async function readWallet(): Promise<AlertState['wallet']> {
+    if (wallet === undefined) return 'none'
+    try {
+      return { balanceAtomic: await context.chain.balanceOf(wallet) }
+    } catch {
+      return undefined
+    }
+  }
+
+  async function reconcileWhenDue(): Promise<void> {
+    const everyHours = config.alerts.reconcileEveryHours
+    if (wallet === undefined || everyHours === 0) return
+    const { reconciliation } = await ledger.state({ schedules: [] })
+    const lastMs = reconciliation === 'none' ? 0 : (reconciliation?.at.getTime() ?? 0)
+    if (now().getTime() - lastMs >= everyHours * 3_600_000)
+      await reconcileAndKeep(context, wallet, { restMs, signal })
+  }
+
+  async function deliver(): Promise<void> {
+    if (!webhook) return
+    // One at a time: a lease outlasts one try, not twenty.
+    for (;;) {
+      const [delivery] = await ledger.lease(1, leaseMs)
+      if (!delivery) return
+      await tell(webhook, delivery)
+    }
+  }
+
+  async function tell(to: NonNullable<typeof webhook>, delivery: Delivery): Promise<void> {
+    try {
+      await sendAlert(to, delivery, now())
+      // Crash window: taken and not noted. It comes again with the same id, by which the receiver knows it.
+      await ledger.delivered(delivery.id)
+    } catch (error) {
+      const problem = describeError(error)
+      await ledger.failed(delivery.id, problem, again(delivery, now()))
+      log.warn({ alert: delivery.alert.condition, tries: delivery.tries, problem }, 'an alert was not taken')
+    }
+  }
+
+  return { look, deliver }
+}
+
+function tellError({ log }: Context, error: unknown): void {
+  log.warn({ problem: describeError(error) }, 'alerts met an error and go on')
+}
+
+/** Doubling from half a minute to an hour, and then every hour until it is taken. */
+function again({ tries }: Delivery, at: Date): Date {
+  return new Date(at.getTime() + Math.min(longestPauseMs, 30_000 * 2 ** (tries - 1)))
+}
+
+/** Conditions that were told and have not ended. */
+export async function standingAlerts(
+  context: Pick<Context, 'database' | 'now'>,
+): Promise<{ name: string; message: string; since: Date }[]> {
+  const standing = await createAlertLedger(context.database.db, { now: context.now }).standing()
+  return standing.map(({ condition, message, raisedAt }) => ({ name: condition, message, since: raisedAt }))
+}

@@ -1,0 +1,203 @@
+import { privateKeyToAccount } from 'viem/accounts'
+import { ConfigError, describeError } from '../../domain/errors.ts'
+import { formatUsd } from '../../domain/money.ts'
+import { createChain } from '../../pay/chain.ts'
+import { openRedis } from '../../queues/connection.ts'
+import { openDatabase } from '../../store/database/database.ts'
+import type { Config } from '../config/config.ts'
+import { crmNames, isConfigured, openConnector, type CrmName } from '../context/connectors.ts'
+import { reach } from '../context/assert-reachable.ts'
+import { optionalCodes } from '../runs/sync.ts'
+
+export interface Finding {
+  name: string
+  status: 'ok' | 'warning' | 'problem' | 'off'
+  message: string
+  /** What to do about it. */
+  todo?: string
+}
+
+type Check = (config: Config) => Promise<Finding[]>
+
+/** Looks at everything that Paydirt depends on, in turn. Buys nothing, writes nothing, and never throws. */
+export async function* examine(config: Config): AsyncGenerator<Finding> {
+  const checks: [string, Check][] = [
+    ['database', checkDatabase],
+    ['redis', checkRedis],
+    ['service', checkService],
+    ['logos', checkLogos],
+    ['chain', checkChain],
+    ['wallet', checkWallet],
+    ...crmNames.map((name): [string, Check] => [name, (settings) => checkCrm(settings, name)]),
+  ]
+  for (const [name, check] of checks) {
+    try {
+      yield* await check(config)
+    } catch (error) {
+      yield {
+        name,
+        status: 'problem',
+        message: describeError(error),
+        todo: 'mend what the message names, and ask again',
+      }
+    }
+  }
+}
+
+async function checkDatabase(config: Config): Promise<Finding[]> {
+  const kind = config.databaseUrl === undefined ? `PGlite in ${config.dataDir}` : 'PostgreSQL (DATABASE_URL)'
+  try {
+    const database = await openDatabase({
+      dataDir: config.dataDir,
+      ...(config.databaseUrl === undefined ? {} : { url: config.databaseUrl }),
+    })
+    await database.close()
+    return [{ name: 'database', status: 'ok', message: `${kind}: open, schema up to date` }]
+  } catch (error) {
+    if (error instanceof ConfigError && error.code === 'data_dir_in_use') {
+      return [{ name: 'database', status: 'ok', message: `${kind}: in use by another paydirt process` }]
+    }
+    throw error
+  }
+}
+
+async function checkRedis(config: Config): Promise<Finding[]> {
+  if (config.redisUrl === undefined)
+    return [{ name: 'redis', status: 'ok', message: 'Valkey inside the process (REDIS_URL is not set)' }]
+  const connection = await openRedis(config.redisUrl)
+  try {
+    const policy = await connection.redis.config('GET', 'maxmemory-policy').catch(() => [])
+    const [, value] = policy as string[]
+    if (value !== undefined && value !== 'noeviction') {
+      return [
+        {
+          name: 'redis',
+          status: 'warning',
+          message: `its maxmemory-policy is ${value}: jobs may be evicted`,
+          todo: 'set maxmemory-policy to noeviction',
+        },
+      ]
+    }
+    return [{ name: 'redis', status: 'ok', message: 'answers' }]
+  } finally {
+    await connection.close()
+  }
+}
+
+async function checkService(config: Config): Promise<Finding[]> {
+  if (config.serviceUrl === undefined) {
+    return [
+      {
+        name: 'service',
+        status: 'problem',
+        message: 'PAYDIRT_SERVICE_URL is not set',
+        todo: 'set it to the base address of the data service',
+      },
+    ]
+  }
+  await reach('the data service (PAYDIRT_SERVICE_URL)', config.serviceUrl)
+  return [{ name: 'service', status: 'ok', message: `${new URL(config.serviceUrl).origin} answers` }]
+}
+
+async function checkLogos(config: Config): Promise<Finding[]> {
+  if (config.logoUrl === undefined)
+    return [{ name: 'logos', status: 'off', message: 'PAYDIRT_LOGO_URL is not set: no logos are fetched' }]
+  await reach('the logo endpoint (PAYDIRT_LOGO_URL)', config.logoUrl)
+  return [{ name: 'logos', status: 'ok', message: `${new URL(config.logoUrl).origin} answers` }]
+}
+
+async function checkChain(config: Config): Promise<Finding[]> {
+  if (config.walletKey === undefined) return []
+  const chain = createChain({ rpcUrl: config.rpcUrl, asset: config.policy.asset })
+  const expected = Number(config.policy.network.split(':')[1])
+  const id = await chain.chainId()
+  if (id !== expected) {
+    return [
+      {
+        name: 'chain',
+        status: 'problem',
+        message: `the RPC serves chain ${id}, payments settle on ${expected}`,
+        todo: 'set PAYDIRT_RPC_URL to a node of the right chain',
+      },
+    ]
+  }
+  return [{ name: 'chain', status: 'ok', message: `chain ${id} answers` }]
+}
+
+async function checkWallet(config: Config): Promise<Finding[]> {
+  if (config.walletKey === undefined) {
+    if (config.apiKey)
+      return [{ name: 'wallet', status: 'off', message: 'direct access by API key: no wallet is needed' }]
+    return [
+      {
+        name: 'wallet',
+        status: 'problem',
+        message: 'there is no wallet',
+        todo: 'make one with `paydirt wallet new`, or set PAYDIRT_WALLET_KEY',
+      },
+    ]
+  }
+  const { address } = privateKeyToAccount(config.walletKey)
+  const balance = await createChain({ rpcUrl: config.rpcUrl, asset: config.policy.asset }).balanceOf(address)
+  const lookups = balance / config.policy.maxPriceAtomic
+  const message = `${address} holds ${formatUsd(balance)} USDC, enough for ${lookups} lookups`
+  return [
+    lookups > 0n
+      ? { name: 'wallet', status: 'ok', message }
+      : { name: 'wallet', status: 'problem', message, todo: 'send it USDC on Base' },
+  ]
+}
+
+async function checkCrm(config: Config, name: CrmName): Promise<Finding[]> {
+  if (!isConfigured(config, name)) return [{ name, status: 'off', message: 'no credentials are set' }]
+  const connector = await openConnector(config, name, undefined)
+  try {
+    const { account, apiVersion, missingScopes, problems } = await connector.check()
+    const findings: Finding[] = problems.map(({ code, message, todo }) => ({
+      name,
+      status: optionalCodes.has(code) ? 'warning' : 'problem',
+      message,
+      todo,
+    }))
+    if (missingScopes.length > 0) {
+      findings.push({
+        name,
+        status: 'problem',
+        message: `the token lacks ${missingScopes.join(', ')}`,
+        todo: 'grant these scopes to the app and use its new token',
+      })
+    }
+    if (findings.some(({ status }) => status === 'problem')) return findings
+    findings.push({
+      name,
+      status: 'ok',
+      message: `account ${account?.id ?? '?'}${account?.name ? ` (${account.name})` : ''}, API ${apiVersion}`,
+    })
+    const quota = await connector.quota()
+    if (quota)
+      findings.push({
+        name,
+        status: quota.used < quota.limit * 0.9 ? 'ok' : 'warning',
+        message: `${quota.used} of ${quota.limit} API calls used today`,
+      })
+    for (const entity of Object.keys(connector.entities)) {
+      const missing = (await connector.ensureFields(entity, { dryRun: true })).filter(
+        ({ status }) => status !== 'exists',
+      )
+      for (const field of missing) {
+        findings.push({
+          name,
+          status: field.status === 'conflict' ? 'problem' : 'warning',
+          message: `${entity}.${field.name}: ${field.reason ?? 'does not exist yet'}`,
+          todo:
+            field.status === 'conflict'
+              ? 'rename or remove the field, or map to another'
+              : 'the first sync creates it where the CRM allows that',
+        })
+      }
+    }
+    return findings
+  } finally {
+    await connector.close()
+  }
+}

@@ -1,0 +1,157 @@
+import { createHash, randomBytes } from 'node:crypto'
+import type { Connector, ScanOptions } from '../../connectors/connector.ts'
+import type { LookupKey } from '../../domain/keys.ts'
+import { formatUsd } from '../../domain/money.ts'
+import type { SourceRecord } from '../../domain/record.ts'
+import { createCosts } from './costs.ts'
+import { scan } from '../../producers/scan.ts'
+import { ledgerId } from '../../store/database/meta.ts'
+import { createPlanLedger, planFigures } from '../../store/runs/plans.ts'
+import type { Run } from '../../store/runs/runs.ts'
+import type { Context } from '../context/context.ts'
+import type { RunPlan } from './plan-text.ts'
+import { walk, type Preview } from './preview.ts'
+
+export interface PlanOf {
+  kind: 'csv' | 'sync'
+  connector: Connector
+  /** A run in the state `planned`, which its maker drops again. */
+  run: Run
+  source: ScanOptions
+  /** How the same records are found again. */
+  job: Record<string, unknown>
+  /** Stored under this name; absent: measured only. */
+  planId?: string
+}
+
+const pageSize = 500
+const shownRows = 100
+
+/**
+ * Goes through a source as the run would, and through each record as far as the ledger's answers lead. Pays nothing and
+ * writes nothing. Stores which records there were, each by a digest of what it is looked up by, and what it comes to.
+ */
+export async function makePlan(context: Context, what: PlanOf): Promise<RunPlan> {
+  const { run, connector, source, planId } = what
+  const plans = createPlanLedger(context.database.db, { now: context.now })
+  if (planId === undefined) return (await measure(context, what)).plan
+  const salt = await ledgerId(context.database.db, randomBytes)
+  await plans.begin({
+    id: planId,
+    kind: what.kind,
+    connector: connector.name,
+    object: run.object,
+    entity: run.entity,
+    recipe: run.recipe,
+    job: { ...what.job, after: source.after ?? null, rules: rulesDigest(context, run) },
+    priceAtomic: context.config.policy.maxPriceAtomic,
+  })
+  try {
+    let ordinal = 0
+    const recorded: Connector = {
+      ...connector,
+      async *scan(entity, options) {
+        for await (const page of connector.scan(entity, options)) {
+          const rows = page.records.map((record) => ({
+            ordinal: (ordinal += 1),
+            recordId: record.id,
+            digest: recordDigest(record, salt),
+          }))
+          await plans.addRecords(planId, rows)
+          yield page
+        }
+      },
+    }
+    const { plan, toBuy, highAtomic } = await measure(context, { ...what, connector: recorded })
+    const document = { ...plan, planId }
+    const { rows: _, ...counts } = document.preview ?? { rows: [] }
+    await plans.finish(planId, { document: { ...document, preview: counts }, toBuy, highAtomic })
+    return document
+  } catch (error) {
+    await plans.drop(planId)
+    throw error
+  }
+}
+
+/** What is planned now, without a word in the ledger. */
+async function measure(context: Context, what: PlanOf) {
+  const { runs, tasks, database, config, now } = context
+  const { run, connector, source, planId } = what
+  const settings = { ...context.planning, runs }
+  const records = await scan(run, connector, settings, source)
+  const { unique, cached, duplicates } = await planFigures(database.db, run.id, now())
+  const counts = await tasks.counts(run.id)
+  const plans = createPlanLedger(database.db, { now })
+  const recipe = config.recipes(run.object, run.recipe)
+  const wanted = new Set<LookupKey>()
+  const costs = createCosts(recipe)
+  const preview = { records: 0, fields: {} as Record<string, number>, rows: [] as PreviewRow[] }
+  for (let after = 0; ;) {
+    const page = await plans.tasks(run.id, after, pageSize)
+    const last = page.at(-1)
+    if (!last) break
+    after = last.ordinal
+    const walked = await walk(context, connector, run, recipe, page)
+    for (const each of walked) {
+      if (each.wanted) wanted.add(each.wanted)
+      if (each.foreseen) costs.add(each.foreseen)
+      if (!each.preview) continue
+      preview.records += 1
+      for (const field of Object.keys(each.preview)) preview.fields[field] = (preview.fields[field] ?? 0) + 1
+      if (preview.rows.length < shownRows)
+        preview.rows.push({ record: each.task.recordId, fields: each.preview })
+    }
+    if (planId !== undefined) {
+      await plans.describe(
+        planId,
+        walked.map((each) => ({
+          ordinal: each.task.ordinal,
+          lookupKey: each.wanted ?? each.task.lookupKey,
+          preview: each.preview ?? null,
+        })),
+      )
+    }
+  }
+  const { lowAtomic, highAtomic } = costs.sum()
+  const toBuy = wanted.size
+  const plan: RunPlan = {
+    plan: true,
+    object: run.object,
+    connector: connector.name,
+    records,
+    lookups: { unique, cached, duplicates, toBuy },
+    tasks: { skipped: counts.skipped, rejected: counts.rejected },
+    cost: { currency: 'USD', low: formatUsd(lowAtomic), high: formatUsd(highAtomic) },
+    ...(preview.records > 0 ? { preview } : {}),
+  }
+  return { plan, toBuy, highAtomic }
+}
+
+export interface PreviewRow {
+  record: string
+  fields: Preview
+}
+
+/** Everything by which a record is looked up. Salted: a digest of an address alone could be guessed. */
+export function recordDigest({ identity, unreadable }: SourceRecord, salt: string): string {
+  const named = Object.entries(identity).sort(([a], [b]) => (a < b ? -1 : 1))
+  return createHash('sha256')
+    .update(JSON.stringify([salt, named, unreadable ?? null]))
+    .digest('hex')
+    .slice(0, 32)
+}
+
+/** What decides of what is bought and written: with other rules it is another plan. */
+export function rulesDigest(
+  { config }: Pick<Context, 'config'>,
+  run: Pick<Run, 'object' | 'recipe'>,
+): string {
+  const rules = [config.recipes(run.object, run.recipe), config.policies]
+  return createHash('sha256')
+    .update(JSON.stringify(rules, (_, value: unknown) => (typeof value === 'bigint' ? String(value) : value)))
+    .digest('hex')
+}
+
+export function newPlanId(now: Date): string {
+  return `p${now.getTime().toString(36)}${randomBytes(3).toString('hex')}`
+}

@@ -1,0 +1,64 @@
+import type { Connector } from '../../connectors/connector.ts'
+import { ConfigError } from '../../domain/errors.ts'
+import { explainStep, type Explanation } from '../../domain/planning/explain.ts'
+import type { LookupKey } from '../../domain/keys.ts'
+import { nextStep, slotOf, type Facts, type PlannedRecord } from '../../domain/planning/planner.ts'
+import { marksOf } from '../../domain/subjects/identifiers.ts'
+import { freeOperations } from '../../domain/words.ts'
+import type { Context } from '../context/context.ts'
+import type { RecordName } from './history.ts'
+import { entitiesOf } from '../runs/sync.ts'
+
+/** By which property each CRM's scan finds one record. */
+const idProperty: Readonly<Record<string, string>> = { hubspot: 'hs_object_id', salesforce: 'Id' }
+
+export interface Explained extends Explanation {
+  /** Lookups whose fresh answers the plan rests on. */
+  known: LookupKey[]
+  isSuppressed: boolean
+}
+
+/**
+ * What a run with this recipe would do next with one record, why, and at what cost. Reads the record and the ledger, and
+ * pays nothing. Throws ConfigError when there is no such record.
+ */
+export async function explain(
+  context: Pick<Context, 'config' | 'lookups' | 'suppressions' | 'now'>,
+  connector: Connector,
+  name: RecordName,
+  recipeName: string | undefined,
+): Promise<Explained> {
+  const { config, lookups, suppressions, now } = context
+  const record = await findRecord(connector, name)
+  const recipe = config.recipes(record.object, recipeName ?? config.defaultRecipe)
+  const facts: Facts = {}
+  const known: LookupKey[] = []
+  for (;;) {
+    const step = nextStep(record, recipe, facts, { prices: config.prices })
+    if (step.kind !== 'lookup') break
+    const fact = (await lookups.facts([step.lookup.key])).get(step.lookup.key)
+    const isKnown = fact !== undefined && fact.outcome !== 'failed' && fact.freshUntil > now()
+    if (!isKnown && !freeOperations.includes(step.lookup.operation)) break
+    facts[slotOf(step.lookup.key)] = isKnown
+      ? { ...fact, priceAtomic: 0n }
+      : { outcome: 'not_found', data: null }
+    if (isKnown) known.push(step.lookup.key)
+  }
+  const isSuppressed = (await suppressions.match([marksOf(record.identity)])).has(0)
+  return { ...explainStep(record, recipe, facts, { prices: config.prices }), known, isSuppressed }
+}
+
+async function findRecord(connector: Connector, { object, id }: RecordName): Promise<PlannedRecord> {
+  const property = idProperty[connector.name]
+  for (const entity of property === undefined ? [] : entitiesOf(connector, object)) {
+    const pages = connector.scan(entity, {
+      filter: [{ property: property as string, is: 'equal', value: id }],
+      limit: 1,
+    })
+    for await (const { records } of pages) {
+      const [record] = records
+      if (record) return { object: record.object, identity: record.identity }
+    }
+  }
+  throw new ConfigError('no_such_record', `${connector.name} has no ${object} ${id}`)
+}

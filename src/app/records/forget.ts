@@ -1,0 +1,70 @@
+import { randomBytes } from 'node:crypto'
+import { sql } from 'kysely'
+import type { LookupKey } from '../../domain/keys.ts'
+import type { Mark } from '../../domain/subjects/identifiers.ts'
+import { openRedis } from '../../queues/connection.ts'
+import { createQueues } from '../../queues/queues.ts'
+import { eraseOldAnswers, eraseSubject, findSubject, type Erased } from '../../store/subjects/subjects.ts'
+import type { Context } from '../context/context.ts'
+
+export interface Forgotten {
+  erased: Erased & { jobs: number }
+  /** New entries of the suppression list. */
+  suppressed: number
+}
+
+/**
+ * Erases a subject in tables, plans and queue, and sees to it that nobody looks it up again. What stays are amounts,
+ * times and nonces of what was paid, without a name.
+ */
+export async function forget(
+  context: Pick<Context, 'database' | 'suppressions' | 'config' | 'now'>,
+  marks: readonly Mark[],
+  options: { suppress: boolean },
+): Promise<Forgotten> {
+  const { database, suppressions, now } = context
+  const subject = await findSubject(database.db, marks)
+  // First nobody asks any more, then what there is goes: a sync at this moment must not buy the subject anew.
+  const suppressed = options.suppress ? await suppressions.add(subject.marks) : 0
+  const erased = await eraseSubject(database.db, subject, {
+    now,
+    token: () => randomBytes(12).toString('hex'),
+  })
+  const jobs = await dropJobs(context, subject.lookups)
+  if (database.kind === 'pglite') await vacuum(context)
+  return { erased: { ...erased, jobs }, suppressed }
+}
+
+/** Jobs in the embedded Redis died with the process that held them. */
+async function dropJobs({ config }: Pick<Context, 'config'>, keys: readonly LookupKey[]): Promise<number> {
+  if (config.redisUrl === undefined || keys.length === 0) return 0
+  const redis = await openRedis(config.redisUrl)
+  const queues = createQueues(redis.redis, { prefix: config.redisPrefix, onError: () => {} })
+  try {
+    return await queues.dropLookups(keys)
+  } finally {
+    await queues.close()
+    await redis.close()
+  }
+}
+
+/** An updated row's old bytes stay in the files until they are swept: a server does that by itself. */
+async function vacuum({ database }: Pick<Context, 'database'>): Promise<void> {
+  for (const table of ['lookups', 'tasks', 'charges', 'field_writes', 'plan_records'])
+    await sql`vacuum full ${sql.table(table)}`.execute(database.db)
+}
+
+const dayMs = 86_400_000
+const pageSize = 500
+
+/** Erases answers that are older than the config allows. */
+export async function keepRetention(context: Pick<Context, 'database' | 'config' | 'now'>): Promise<number> {
+  const { answersKeptDays } = context.config
+  if (answersKeptDays === undefined) return 0
+  const before = new Date(context.now().getTime() - answersKeptDays * dayMs)
+  for (let erased = 0; ;) {
+    const count = await eraseOldAnswers(context.database.db, before, pageSize)
+    erased += count
+    if (count < pageSize) return erased
+  }
+}

@@ -1,0 +1,87 @@
+import { ConfigError } from '../../domain/errors.ts'
+import { formatUsd } from '../../domain/money.ts'
+import type { FieldValue } from '../../domain/record.ts'
+import { objectKinds, type ObjectKind, type TaskStatus } from '../../domain/words.ts'
+import type { FieldWriteState } from '../../store/database/schema.ts'
+import type { Context } from '../context/context.ts'
+
+export interface HistoryField {
+  field: string
+  /** null: it was blank. */
+  old: FieldValue | null
+  /** null: the subject was forgotten. */
+  new: FieldValue | null
+  lookup: string | null
+  price: string
+  currency: 'USD' | 'credit'
+  run: string
+  state: FieldWriteState
+  at: Date | null
+  undoneAt: Date | null
+}
+
+export interface RecordHistory {
+  connector: string
+  object: string
+  id: string
+  fields: HistoryField[]
+  tasks: { run: string; status: TaskStatus; reason: string | null; at: Date }[]
+}
+
+export interface RecordName {
+  connector: string
+  object: string
+  id: string
+}
+
+/** `hubspot:companies:123`, `salesforce:Lead:00Q...` or, by object, `hubspot:company:123`. */
+export function readRecordName(text: string): RecordName {
+  const match = /^([^:]+):([^:]+):(.+)$/s.exec(text)
+  if (!match)
+    throw new ConfigError('bad_record', 'a record is named CONNECTOR:OBJECT:ID, as in hubspot:company:123')
+  const [, connector = '', object = '', id = ''] = match
+  return { connector, object, id }
+}
+
+/** Everything that the ledger knows of one record: what was written into it, and what each run did with it. */
+export async function historyOf(
+  { database, fieldWrites }: Pick<Context, 'database' | 'fieldWrites'>,
+  { connector, object, id }: RecordName,
+): Promise<RecordHistory> {
+  const isObject = (objectKinds as readonly string[]).includes(object)
+  const tasks = await database.db
+    .selectFrom('tasks')
+    .innerJoin('runs', 'runs.id', 'tasks.run_id')
+    .select(['run_id', 'entity', 'status', 'reason', 'updated_at'])
+    .where('record_id', '=', id)
+    .where('connector', '=', connector)
+    .where('state', '!=', 'planned')
+    .where((eb) => (isObject ? eb('object', '=', object as ObjectKind) : eb('entity', '=', object)))
+    .orderBy('tasks.id')
+    .execute()
+  const entities = [...new Set(tasks.map(({ entity }) => entity))]
+  const writes = entities.length > 0 ? await fieldWrites.ofRecord(connector, entities, id) : []
+  return {
+    connector,
+    object,
+    id,
+    fields: writes.map((write) => ({
+      field: write.field,
+      old: write.old,
+      new: write.new,
+      lookup: write.lookupKey,
+      price: formatUsd(write.priceAtomic),
+      currency: write.currency ?? 'USD',
+      run: write.runId,
+      state: write.state,
+      at: write.writtenAt,
+      undoneAt: write.undoneAt,
+    })),
+    tasks: tasks.map((task) => ({
+      run: task.run_id,
+      status: task.status,
+      reason: task.reason,
+      at: task.updated_at,
+    })),
+  }
+}

@@ -1,0 +1,196 @@
+import { isUtf8 } from 'node:buffer'
+import { readFile } from 'node:fs/promises'
+import { CsvError, parse, type InfoRecord } from 'csv-parse/sync'
+import { foldName, namesOf, type Synonyms } from '../../connectors/csv/columns.ts'
+import { detectDialect, parserOptions } from '../../connectors/csv/dialect.ts'
+import { InputError } from '../../domain/errors.ts'
+import { markKinds, markOf, type Mark, type MarkKind } from '../../domain/subjects/identifiers.ts'
+
+export interface MarkFile {
+  /** Each once, however often and in whatever spelling it stands there. */
+  marks: Mark[]
+  counts: Record<MarkKind, number>
+  /** Lines of rows in which every column that is read is blank. */
+  blankLines: number[]
+  /** Columns that say nothing here. */
+  unread: string[]
+}
+
+export interface MarkColumns {
+  networkName: string
+  synonyms: Synonyms
+}
+
+/** The text of a file, or of standard input for `-`. Throws InputError with the line at which it stops being text. */
+export async function readMarkText(path: string): Promise<{ name: string; text: string }> {
+  const name = path === '-' ? 'standard input' : path
+  const bytes = path === '-' ? await readAll(process.stdin) : await readFile(path).catch(refuseUnreadable)
+  const encoding = bytes[0] === 0xff && bytes[1] === 0xfe ? 'utf-16le' : 'utf-8'
+  if (encoding === 'utf-8' && !isUtf8(bytes)) {
+    const lines = splitBytes(bytes)
+    const line = lines.findIndex((each) => !isUtf8(each)) + 1
+    throw new InputError(
+      'mark_file_not_text',
+      `${name}, line ${line}: it is not UTF-8; save it as CSV (UTF-8)`,
+    )
+  }
+  return { name, text: new TextDecoder(encoding).decode(bytes) }
+
+  function refuseUnreadable(cause: unknown): never {
+    const code = (cause as NodeJS.ErrnoException).code ?? 'unknown error'
+    throw new InputError('mark_file_unreadable', `${name}: it cannot be read (${code})`, { cause })
+  }
+}
+
+/**
+ * Whom a list names: a CSV whose header has a column for a kind of mark, else one mark a line. All of it or nothing: throws
+ * InputError with the line of everything that cannot be read, and never with a value.
+ */
+export function parseMarks({ name, text }: { name: string; text: string }, columns: MarkColumns): MarkFile {
+  const problems: string[] = []
+  const marks = new Map<string, Mark>()
+  const { rows, unread } = readRows(name, text, columns)
+  const blankLines: number[] = []
+  for (const { line, cells, problem } of rows) {
+    if (problem !== undefined) problems.push(`line ${line}: ${problem}`)
+    if (cells.length === 0 && problem === undefined) blankLines.push(line)
+    for (const { kind, column, value } of cells) {
+      const canonical = markOf(kind, value)
+      if (canonical.ok) marks.set(`${kind}|${canonical.value}`, { kind, value: canonical.value })
+      else
+        problems.push(`line ${line}${column === undefined ? '' : `, column ${column}`}: ${canonical.reason}`)
+    }
+  }
+  if (problems.length > 0) {
+    const more = problems.length - mostShown
+    throw new InputError(
+      'bad_mark_file',
+      [
+        `${name}: nothing was done, since not all of it can be read`,
+        ...problems.slice(0, mostShown),
+        ...(more > 0 ? [`and ${more} more`] : []),
+      ].join('\n  '),
+      { details: { problems: problems.length } },
+    )
+  }
+  if (marks.size === 0) throw new InputError('empty_mark_file', `${name}: it names nobody`)
+  const all = [...marks.values()]
+  const counts = Object.fromEntries(
+    markKinds.map((kind) => [kind, all.filter((mark) => mark.kind === kind).length]),
+  ) as MarkFile['counts']
+  return { marks: all, counts, blankLines, unread }
+}
+
+const mostShown = 20
+
+interface Row {
+  line: number
+  cells: { kind: MarkKind; column?: string; value: string }[]
+  problem?: string
+}
+
+function readRows(name: string, text: string, columns: MarkColumns): { rows: Row[]; unread: string[] } {
+  const kinds = kindsByName(columns)
+  const kindOf = (column: string) => kinds.get(foldName(column))
+  const dialect = detectDialect(text.slice(0, sampleCharacters), {
+    whole: text.length <= sampleCharacters,
+    recognised: (names) => names.filter((each) => kindOf(each) !== undefined).length,
+  })
+  const firstLine = text.split(/\r\n|\n|\r/).find((line) => line.trim() !== '') ?? ''
+  const header = parsed(name, firstLine, { ...parserOptions(dialect), info: true })[0]?.record ?? []
+  if (!header.some((column) => kindOf(column))) return { rows: linesOf(text), unread: [] }
+
+  let line = 1
+  let blankLines = 0
+  const rows = parsed(name, text, { ...parserOptions(dialect), info: true }).map(({ record, info }): Row => {
+    line += info.empty_lines - blankLines
+    blankLines = info.empty_lines
+    const start = line
+    line += 1 + record.reduce((sum, cell) => sum + (cell.match(/\r\n|\n|\r/g)?.length ?? 0), 0)
+    if (record.length !== header.length)
+      return {
+        line: start,
+        cells: [],
+        problem: `${record.length} cells where the header has ${header.length}`,
+      }
+    const cells = record.flatMap((cell, index) => {
+      const column = (header[index] ?? '').trim()
+      const kind = kindOf(column)
+      return kind && cell.trim() !== '' ? [{ kind, column, value: cell.trim() }] : []
+    })
+    return { line: start, cells }
+  })
+  return { rows: rows.slice(1), unread: header.filter((column) => column.trim() !== '' && !kindOf(column)) }
+}
+
+const sampleCharacters = 64 * 1024
+
+/**
+ * The columns of a file to enrich, with one exception: everybody at a domain is kept out by a column `domain` alone, since a
+ * list of people often has their employers' websites beside them.
+ */
+function kindsByName({ networkName, synonyms }: MarkColumns): Map<string, MarkKind> {
+  const options = { networkName, synonyms }
+  const names: Record<MarkKind, string[]> = {
+    email: namesOf('email', { object: 'person', ...options }),
+    phone: namesOf('phone', { object: 'person', ...options }),
+    profile_url: [
+      ...namesOf('profileUrl', { object: 'person', ...options }),
+      ...namesOf('profileUrl', { object: 'company', ...options }),
+    ],
+    domain: ['domain'],
+  }
+  return new Map(markKinds.flatMap((kind) => names[kind].map((each) => [foldName(each), kind] as const)))
+}
+
+function linesOf(text: string): Row[] {
+  return text.split(/\r\n|\n|\r/).flatMap((raw, index): Row[] => {
+    const value = raw.trim()
+    if (value === '') return []
+    const kind = kindOfMark(value)
+    const line = index + 1
+    if (kind) return [{ line, cells: [{ kind, value }] }]
+    const problem =
+      'it is no e-mail address, phone number with its country prefix, profile URL or domain (a CSV begins with a header: email, phone, profile_url, domain)'
+    return [{ line, cells: [], problem }]
+  })
+}
+
+/** By its form alone. An address with a path is a profile or nothing: it must not stand for everybody at its host. */
+function kindOfMark(value: string): MarkKind | undefined {
+  if (value.includes('@')) return 'email'
+  if (/^(\+|00)[\d\s().\-/]+$/.test(value)) return 'phone'
+  if (markOf('profile_url', value).ok) return 'profile_url'
+  const hasPath = /[^/:]\/+[^/]/.test(value.replace(/^[a-z]+:\/\//i, ''))
+  return !hasPath && markOf('domain', value).ok ? 'domain' : undefined
+}
+
+function parsed(name: string, text: string, options: object): { record: string[]; info: InfoRecord }[] {
+  try {
+    return parse(text, options) as unknown as { record: string[]; info: InfoRecord }[]
+  } catch (cause) {
+    if (!(cause instanceof CsvError)) throw cause
+    const line = /at line (\d+)/.exec(cause.message)?.[1]
+    throw new InputError(
+      'bad_mark_file',
+      `${name}${line === undefined ? '' : `, line ${line}`}: a row cannot be read (${cause.code}); is a quote left open?`,
+      { cause },
+    )
+  }
+}
+
+async function readAll(stream: AsyncIterable<Uint8Array>): Promise<Buffer> {
+  const chunks: Uint8Array[] = []
+  for await (const chunk of stream) chunks.push(chunk)
+  return Buffer.concat(chunks)
+}
+
+function splitBytes(bytes: Buffer): Buffer[] {
+  const lines: Buffer[] = []
+  for (let start = 0; start <= bytes.length;) {
+    const end = bytes.indexOf(0x0a, start)
+    lines.push(bytes.subarray(start, end === -1 ? bytes.length : end))
+    start = end === -1 ? bytes.length + 1 : end + 1
+  }
+  return lines
+}

@@ -1,0 +1,156 @@
+import { ConfigError } from '../../domain/errors.ts'
+import { formatUsd, type Atomic } from '../../domain/money.ts'
+import {
+  reportedDays,
+  reportedFields,
+  reportedRuns,
+  type ReportScope,
+  type ReportedRun,
+} from '../../store/views/reports.ts'
+import type { Context } from '../context/context.ts'
+
+/** Counts of records. */
+export interface ReportCounts {
+  records: number
+  attempted: number
+  matched: number
+  /** Written at all; `changed` of them had a value that gave place. */
+  filled: number
+  changed: number
+  unchanged: number
+  skipped: number
+  rejected: number
+  parked: number
+  /** People who have another employer or title than their record said. */
+  jobChanges: number
+}
+
+export interface ReportMoney {
+  settled: string
+  lost: string
+  inDoubt: string
+  /** Direct access is paid in credits. */
+  credits: string
+}
+
+export interface Report {
+  scope: { run: string } | { month: string }
+  currency: 'USD'
+  totals: ReportCounts & ReportMoney
+  /** Of what was attempted; null where nothing was. */
+  matchRate: number | null
+  /** Settled and lost, for each; null where there was none. */
+  costPerMatched: string | null
+  costPerFilledField: string | null
+  filledFields: number
+  fields: {
+    object: string
+    field: string
+    filled: number
+    changed: number
+    /** Of the matched records of that object. */
+    fillRate: number | null
+  }[]
+  days: { day: string; settled: string }[]
+  runs: ({
+    runId: string
+    connector: string
+    object: string
+    trigger: string
+    startedAt: Date
+  } & ReportCounts &
+    ReportMoney & { matchRate: number | null })[]
+}
+
+/** A run's report, or a month's (UTC, `2026-11`). Everything is read from the ledger. */
+export async function makeReport(
+  { database: { db } }: Pick<Context, 'database'>,
+  of: { run: string } | { month: string },
+): Promise<Report> {
+  const scope: ReportScope = 'run' in of ? { runId: of.run } : monthOf(of.month)
+  const [runs, fields, days] = [
+    await reportedRuns(db, scope),
+    await reportedFields(db, scope),
+    await reportedDays(db, scope),
+  ]
+  if ('run' in of && runs.length === 0)
+    throw new ConfigError('no_such_run', `there is no run ${of.run}; \`paydirt runs\` lists them`)
+  const sum = (pick: (run: ReportedRun) => number) => runs.reduce((total, run) => total + pick(run), 0)
+  const money = (pick: (run: ReportedRun) => Atomic) => runs.reduce((total, run) => total + pick(run), 0n)
+  const matched = sum((run) => run.matched)
+  const attempted = sum((run) => run.attempted)
+  const filledFields = fields.reduce((total, { filled, changed }) => total + filled + changed, 0)
+  const costAtomic = money((run) => run.settledAtomic) + money((run) => run.lostAtomic)
+  const matchedOf = (object: string) =>
+    runs.filter((run) => run.object === object).reduce((total, run) => total + run.matched, 0)
+  return {
+    scope: of,
+    currency: 'USD',
+    totals: {
+      records: sum((run) => run.records),
+      attempted,
+      matched,
+      filled: sum((run) => run.written),
+      changed: sum((run) => run.changed),
+      unchanged: sum((run) => run.unchanged),
+      skipped: sum((run) => run.skipped),
+      rejected: sum((run) => run.rejected),
+      parked: sum((run) => run.parked),
+      jobChanges: sum((run) => run.jobChanges),
+      settled: formatUsd(money((run) => run.settledAtomic)),
+      lost: formatUsd(money((run) => run.lostAtomic)),
+      inDoubt: formatUsd(money((run) => run.inDoubtAtomic)),
+      credits: formatUsd(money((run) => run.creditsAtomic)),
+    },
+    matchRate: rate(matched, attempted),
+    costPerMatched: share(costAtomic, matched),
+    costPerFilledField: share(costAtomic, filledFields),
+    filledFields,
+    fields: fields.map((field) => ({
+      ...field,
+      fillRate: rate(field.filled + field.changed, matchedOf(field.object)),
+    })),
+    days: days.map(({ day, settledAtomic }) => ({ day, settled: formatUsd(settledAtomic) })),
+    runs: runs.map((run) => ({
+      runId: run.id,
+      connector: run.connector,
+      object: run.object,
+      trigger: run.trigger,
+      startedAt: run.startedAt,
+      records: run.records,
+      attempted: run.attempted,
+      matched: run.matched,
+      filled: run.written,
+      changed: run.changed,
+      unchanged: run.unchanged,
+      skipped: run.skipped,
+      rejected: run.rejected,
+      parked: run.parked,
+      jobChanges: run.jobChanges,
+      settled: formatUsd(run.settledAtomic),
+      lost: formatUsd(run.lostAtomic),
+      inDoubt: formatUsd(run.inDoubtAtomic),
+      credits: formatUsd(run.creditsAtomic),
+      matchRate: rate(run.matched, run.attempted),
+    })),
+  }
+}
+
+function monthOf(month: string): { from: Date; to: Date } {
+  const match = /^(\d{4})-(0[1-9]|1[0-2])$/.exec(month)
+  if (!match) throw new ConfigError('bad_month', '--month is a month such as 2026-11')
+  const [year, index] = [Number(match[1]), Number(match[2]) - 1]
+  return { from: new Date(Date.UTC(year, index, 1)), to: new Date(Date.UTC(year, index + 1, 1)) }
+}
+
+/** In four places. */
+function rate(part: number, whole: number): number | null {
+  return whole === 0 ? null : Math.round((part / whole) * 10_000) / 10_000
+}
+
+/** Rounded up to the millionth: a cost is never told too low. */
+function share(amount: Atomic, count: number): string | null {
+  if (count === 0) return null
+  const parts = BigInt(count)
+  return formatUsd((amount + parts - 1n) / parts)
+}

@@ -1,0 +1,223 @@
+import { randomBytes } from 'node:crypto'
+import type { Connector, ScanFilter, ScanOptions } from '../../connectors/connector.ts'
+import { ConfigError } from '../../domain/errors.ts'
+import { formatUsd } from '../../domain/money.ts'
+import { ledgerId } from '../../store/database/meta.ts'
+import { createPlanLedger, type Plan, type PlanLedger } from '../../store/runs/plans.ts'
+import type { Run } from '../../store/runs/runs.ts'
+import { enrichCsv, openInput, planCsv } from './enrich-csv.ts'
+import type { Config } from '../config/config.ts'
+import type { Context } from '../context/context.ts'
+import { makePlan, recordDigest, rulesDigest } from '../plans/make-plan.ts'
+import { runToEnd, type Progress, type RunEnd } from './run-to-end.ts'
+import { summarise, type RunSummary } from './summary.ts'
+
+export interface ApplyOptions {
+  /** Of a CSV's plan: where the enriched file goes. */
+  out: string | undefined
+  /** Of a sync's plan: the CRM. */
+  openConnector: (name: string) => Promise<Connector>
+  signal: AbortSignal
+  onProgress?: (progress: Progress) => void
+  onNotice?: (text: string) => void
+}
+
+export interface Applied {
+  planId: string
+  end: RunEnd
+  summary: RunSummary
+  /** Records that are not what they were when the plan was made: nothing was bought for them, and nothing written. */
+  drifted: number
+}
+
+/** Throws ConfigError for a plan that there is none of, or that has been carried out. */
+export async function readPlan(
+  context: Pick<Context, 'database' | 'runs' | 'now'>,
+  id: string,
+): Promise<Plan> {
+  const plan = await createPlanLedger(context.database.db, { now: context.now }).get(id)
+  if (!plan) throw new ConfigError('no_such_plan', `there is no plan ${id}; \`--plan\` makes one`)
+  const run = plan.runId === null ? undefined : await context.runs.get(plan.runId)
+  if (run?.state === 'finished')
+    throw new ConfigError('plan_applied', `plan ${id} was carried out as run ${run.id}; make a new one`)
+  return plan
+}
+
+/** The settings under which a plan is carried out: no lookup above its price, and all together not above its cost. */
+export function withinPlan(config: Config, plan: Plan): Config {
+  const { policy, caps } = config
+  const least = (a: bigint, b: bigint) => (a < b ? a : b)
+  const inCredits = plan.highAtomic * 100n
+  return {
+    ...config,
+    policy: { ...policy, maxPriceAtomic: least(policy.maxPriceAtomic, plan.priceAtomic) },
+    caps: {
+      ...caps,
+      runAtomic: least(caps.runAtomic, plan.highAtomic),
+      // A credit is a cent, and millionths of it are counted.
+      ...(config.apiKey ? { creditsRun: least(caps.creditsRun ?? inCredits, inCredits) } : {}),
+    },
+  }
+}
+
+/**
+ * Carries out a plan: its records, its lookups, at its cost. What has drifted as a whole (the file, the rules, more to buy)
+ * refuses the plan before anything is bought; a CRM's record that has changed since is left out alone. The context must
+ * have been made with `withinPlan`. A plan broken off goes on with its own run.
+ */
+export async function applyPlan(context: Context, plan: Plan, options: ApplyOptions): Promise<Applied> {
+  const rules = rulesDigest(context, plan)
+  if (rules !== plan.job['rules']) throw drifted(plan, 'the recipe or the policies have changed since')
+  const plans = createPlanLedger(context.database.db, { now: context.now })
+  return plan.kind === 'csv'
+    ? applyCsv(context, plan, plans, options)
+    : applySync(context, plan, plans, options)
+}
+
+async function applyCsv(
+  context: Context,
+  plan: Plan,
+  plans: PlanLedger,
+  { out, signal, onProgress }: ApplyOptions,
+): Promise<Applied> {
+  if (out === undefined) throw new ConfigError('no_out', '--out <file> says where the enriched CSV goes')
+  const csv = await openInput(context.config, { input: String(plan.job['path']), object: plan.object })
+  if (csv.sha256 !== plan.job['sha256']) throw drifted(plan, `${csv.path} has changed since`)
+  if (plan.runId === null)
+    refuseMore(plan, (await planCsv(context, csv, { recipe: plan.recipe })).lookups.toBuy)
+  const result = await enrichCsv(context, csv, {
+    out,
+    signal,
+    recipe: plan.recipe,
+    planId: plan.id,
+    onOpened: (run) => plans.setRun(plan.id, run.id),
+    ...(onProgress ? { onProgress } : {}),
+  })
+  return { planId: plan.id, ...result, drifted: 0 }
+}
+
+async function applySync(
+  context: Context,
+  plan: Plan,
+  plans: PlanLedger,
+  options: ApplyOptions,
+): Promise<Applied> {
+  const connector = await options.openConnector(plan.connector)
+  try {
+    const salt = await ledgerId(context.database.db, randomBytes)
+    const tally = { same: 0, changed: 0, total: await plans.countRecords(plan.id) }
+    const planned = onlyPlanned(connector, plan, plans, salt, tally)
+    const source = sourceOf(plan)
+    if (plan.runId === null) {
+      const run = await openRun(context, plan, 'planned')
+      try {
+        const { lookups } = await makePlan(context, {
+          kind: 'sync',
+          connector: planned,
+          run,
+          source,
+          job: {},
+        })
+        refuseMore(plan, lookups.toBuy)
+      } finally {
+        await context.runs.dropPlanned(run.id)
+      }
+    }
+    Object.assign(tally, { same: 0, changed: 0 })
+    const run = await openRun(context, plan, 'scanning')
+    await plans.setRun(plan.id, run.id)
+    const end = await runToEnd(context, {
+      run,
+      connector: planned,
+      source,
+      signal: options.signal,
+      ...(options.onProgress ? { onProgress: options.onProgress } : {}),
+      ...(options.onNotice ? { onNotice: options.onNotice } : {}),
+    })
+    const summary = await summarise(context, run)
+    const changed = summary.records === 0 ? 0 : await countChanged(context, run)
+    return { planId: plan.id, end, summary, drifted: tally.total - summary.records + changed }
+  } finally {
+    await connector.close()
+  }
+}
+
+const changedReason = 'changed since the plan'
+
+/** A scan that knows of the plan's records alone. It ends when all of them have come by. */
+function onlyPlanned(
+  connector: Connector,
+  plan: Plan,
+  plans: PlanLedger,
+  salt: string,
+  tally: { same: number; changed: number; total: number },
+): Connector {
+  return {
+    ...connector,
+    async *scan(entity, scanOptions) {
+      for await (const page of connector.scan(entity, scanOptions)) {
+        const digests = await plans.digests(
+          plan.id,
+          page.records.map(({ id }) => id),
+        )
+        const records = page.records.flatMap((record) => {
+          const digest = digests.get(record.id)
+          if (digest === undefined) return []
+          const isSame = recordDigest(record, salt) === digest
+          tally[isSame ? 'same' : 'changed'] += 1
+          return [isSame ? record : { ...record, identity: {}, unreadable: changedReason }]
+        })
+        yield { ...page, records }
+        if (tally.same + tally.changed >= tally.total) return
+      }
+    },
+  }
+}
+
+async function countChanged({ database }: Pick<Context, 'database'>, run: Run): Promise<number> {
+  const row = await database.db
+    .selectFrom('tasks')
+    .select((eb) => eb.cast<number>(eb.fn.countAll(), 'integer').as('count'))
+    .where('run_id', '=', run.id)
+    .where('reason', '=', changedReason)
+    .executeTakeFirstOrThrow()
+  return row.count
+}
+
+/** Where the plan's scan began, whatever other syncs have seen since. Its limit is the number of its records. */
+function sourceOf(plan: Plan): Omit<ScanOptions, 'signal'> {
+  const { after, since, filter } = plan.job
+  return {
+    ...(typeof after === 'string' ? { after } : {}),
+    ...(typeof since === 'string' ? { since: new Date(since) } : {}),
+    ...(Array.isArray(filter) && filter.length > 0 ? { filter: filter as ScanFilter[] } : {}),
+  }
+}
+
+async function openRun(context: Context, plan: Plan, state: 'planned' | 'scanning'): Promise<Run> {
+  const { run } = await context.runs.open({
+    id: `r${context.now().getTime().toString(36)}${randomBytes(3).toString('hex')}`,
+    connector: plan.connector,
+    object: plan.object,
+    entity: plan.entity,
+    recipe: plan.recipe,
+    trigger: 'apply',
+    state,
+    // Not that of a sync: the one must never go on with the other's scan.
+    fingerprint: `plan|${plan.id}`,
+    source: { plan: plan.id, entity: plan.entity },
+  })
+  return run
+}
+
+function refuseMore(plan: Plan, toBuy: number): void {
+  if (toBuy <= plan.toBuy) return
+  throw drifted(
+    plan,
+    `${toBuy} lookups would have to be bought now, and ${plan.toBuy} were planned (at most ${formatUsd(plan.highAtomic)} USD)`,
+  )
+}
+
+function drifted(plan: Plan, why: string): ConfigError {
+  return new ConfigError('plan_drifted', `plan ${plan.id} is not carried out: ${why}. Make a new plan.`)
+}

@@ -1,0 +1,140 @@
+import { createHash, randomBytes } from 'node:crypto'
+import { basename, resolve } from 'node:path'
+import {
+  createCsvConnector,
+  openCsv,
+  writeEnriched,
+  type OpenedCsv,
+  type RowResult,
+} from '../../connectors/csv/index.ts'
+import { ConfigError } from '../../domain/errors.ts'
+import type { ObjectKind } from '../../domain/words.ts'
+import type { Run } from '../../store/runs/runs.ts'
+import type { TaskLedger } from '../../store/runs/tasks.ts'
+import type { Config } from '../config/config.ts'
+import type { Context } from '../context/context.ts'
+import { makePlan } from '../plans/make-plan.ts'
+import type { RunPlan } from '../plans/plan-text.ts'
+import { runToEnd, type Progress, type RunEnd } from './run-to-end.ts'
+import { summarise, type RunSummary } from './summary.ts'
+
+export interface CsvJob {
+  input: string
+  object: ObjectKind
+}
+
+/** Opens and checks a CSV before anything else is started, so that a bad file costs nothing but its message. */
+export async function openInput(config: Config, job: CsvJob): Promise<OpenedCsv> {
+  const csv = await openCsv(job.input, {
+    object: job.object,
+    networkName: config.networkName,
+    synonyms: config.csvSynonyms,
+  })
+  if (csv.wrongObject) throw new ConfigError('wrong_object', `${job.input}: ${csv.wrongObject}`)
+  return csv
+}
+
+/** Goes through the file as the run would, and asks the ledger what it holds. Pays nothing. With a name it is kept, and can be applied. */
+export async function planCsv(
+  context: Context,
+  csv: OpenedCsv,
+  { planId, recipe }: { planId?: string; recipe?: string | undefined } = {},
+): Promise<RunPlan> {
+  const { run } = await openRun(context, csv, 'planned', recipe)
+  try {
+    return await makePlan(context, {
+      kind: 'csv',
+      connector: createCsvConnector({ csv }),
+      run,
+      source: {},
+      job: { path: resolve(csv.path), sha256: csv.sha256 },
+      ...(planId === undefined ? {} : { planId }),
+    })
+  } finally {
+    await context.runs.dropPlanned(run.id)
+  }
+}
+
+export interface EnrichOptions {
+  out: string
+  signal: AbortSignal
+  onProgress?: (progress: Progress) => void
+  onResumed?: (run: Run) => void
+  /** Default: the config's. */
+  recipe?: string | undefined
+  /** The plan that this run carries out: it has a run of its own. */
+  planId?: string
+  onOpened?: (run: Run) => Promise<void>
+}
+
+/**
+ * Enriches a CSV and writes the result. The same file asked for again goes on with the run that was broken off, or, when
+ * that one has ended, runs again and finds every fresh answer in the ledger. Nothing is written after an interrupt.
+ */
+export async function enrichCsv(
+  context: Context,
+  csv: OpenedCsv,
+  { out, signal, onProgress, onResumed, recipe, planId, onOpened }: EnrichOptions,
+): Promise<{ end: RunEnd; summary: RunSummary }> {
+  const { run, resumed } = await openRun(context, csv, 'scanning', recipe, planId)
+  if (resumed) onResumed?.(run)
+  await onOpened?.(run)
+  const end = await runToEnd(context, {
+    run,
+    connector: createCsvConnector({ csv }),
+    signal,
+    ...(onProgress ? { onProgress } : {}),
+  })
+  if (end !== 'interrupted') {
+    await writeEnriched({
+      input: csv,
+      out,
+      fields: context.config.recipes(csv.object, run.recipe).fields,
+      results: results(context.tasks, run.id),
+    })
+  }
+  return { end, summary: await summarise(context, run) }
+}
+
+function openRun(
+  { runs, config }: Pick<Context, 'runs' | 'config'>,
+  csv: OpenedCsv,
+  state: 'planned' | 'scanning',
+  wanted: string | undefined,
+  planId = '',
+) {
+  const recipe = config.recipes(csv.object, wanted ?? config.defaultRecipe).name
+  return runs.open({
+    id: `r${Date.now().toString(36)}${randomBytes(3).toString('hex')}`,
+    connector: 'csv',
+    object: csv.object,
+    entity: csv.object,
+    recipe,
+    trigger: 'csv',
+    state,
+    fingerprint: createHash('sha256')
+      .update(`csv|${csv.object}|${recipe}|${csv.sha256}${planId && `|${planId}`}`)
+      .digest('hex'),
+    source: { file: basename(csv.path), path: resolve(csv.path), sha256: csv.sha256 },
+  })
+}
+
+async function* results(tasks: TaskLedger, runId: string): AsyncGenerator<RowResult> {
+  let after = 0
+  for (;;) {
+    const page = await tasks.page(runId, after, 500)
+    for (const task of page) {
+      const note = task.duplicateOf === null ? null : `duplicate of line ${task.duplicateOf}`
+      yield {
+        ordinal: task.ordinal,
+        status: task.status,
+        reason: [note, task.reason].filter((part) => part !== null).join('; ') || null,
+        patch: task.status === 'written' ? task.patch : null,
+        enrichedAt: task.status === 'written' ? task.updatedAt : null,
+      }
+    }
+    const last = page.at(-1)
+    if (!last) return
+    after = last.ordinal
+  }
+}

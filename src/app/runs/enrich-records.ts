@@ -1,0 +1,115 @@
+import { randomBytes } from 'node:crypto'
+import { setTimeout } from 'node:timers/promises'
+import type { Connector } from '../../connectors/connector.ts'
+import { ConfigError } from '../../domain/errors.ts'
+import type { ObjectKind } from '../../domain/words.ts'
+import { createTaskIds } from '../../http/tasks/task-ids.ts'
+import { taskJson, type TaskJson } from '../../http/tasks/task-json.ts'
+import type { PressedTask } from '../../store/runs/on-demand-tasks.ts'
+import { ledgerId } from '../../store/database/meta.ts'
+import type { Run } from '../../store/runs/runs.ts'
+import { createTaskViews } from '../../store/runs/task-view.ts'
+import { openButton } from './on-demand.ts'
+import type { Context } from '../context/context.ts'
+import { runToEnd, type RunEnd } from './run-to-end.ts'
+import { summarise, type RunSummary } from './summary.ts'
+import { entitiesOf } from './sync.ts'
+
+export interface RecordsJob {
+  /** An object or the CRM's own name of one. */
+  object: string
+  ids: readonly string[]
+  recipe?: string | undefined
+}
+
+export interface EnrichedRecords {
+  end: RunEnd
+  /** One, but where some of the records were asked for within the last minute by others. */
+  summaries: RunSummary[]
+  results: TaskJson[]
+}
+
+const mostTries = 5
+
+/**
+ * Enriches records by their ids in this process, to the end: the same tasks as a button's, so that one that was pressed
+ * within the last minute is gone on with and not begun anew. Throws ConfigError for what there is not.
+ */
+export async function enrichRecords(
+  context: Context,
+  connector: Connector,
+  job: RecordsJob,
+  { signal, onNotice }: { signal: AbortSignal; onNotice?: (text: string) => void },
+): Promise<EnrichedRecords> {
+  const { config, database } = context
+  const entities = entitiesOf(connector, job.object)
+  const [entity] = entities
+  if (entity === undefined || entities.length > 1)
+    throw new ConfigError('which_object', `${job.object}: say which of ${entities.join(', ')}`)
+  const object = connector.entities[entity] as ObjectKind
+  context.connectors.set(connector.name, connector)
+  const errors: unknown[] = []
+  // Nobody works yet: what is ready at once is found by the sweep of the crew that comes.
+  const button = openButton(context, { onReady: () => {}, onError: (error) => errors.push(error) })
+  const pressed = await button.press({
+    connector: connector.name,
+    object,
+    entity,
+    ids: job.ids,
+    recipe: config.recipes(object, job.recipe ?? config.defaultRecipe).name,
+    trigger: 'button',
+    source: { caller: 'command line', entity, records: job.ids.length },
+  })
+  await button.idle()
+  const ends: RunEnd[] = []
+  const summaries: RunSummary[] = []
+  for (const run of await runsOf(context, pressed)) {
+    if (run.state !== 'finished') {
+      context.connectors.set(connector.name, connector)
+      await beginAll(run)
+      // One that was broken off goes on: nothing is bought for a run that is stopped.
+      await context.runs.setState(run.id, 'working')
+      ends.push(await runToEnd(context, { run, connector, signal, ...(onNotice ? { onNotice } : {}) }))
+    }
+    summaries.push(await summarise(context, run))
+    if (signal.aborted) break
+  }
+  return { end: worstOf(ends), summaries, results: await resultsOf(pressed) }
+
+  /** A CRM that is away for a moment is asked again; what a person must mend is told. */
+  async function beginAll(run: Run): Promise<void> {
+    for (let tries = 1; (await context.tasks.counts(run.id)).queued > 0; tries += 1) {
+      const error = errors.at(-1)
+      if (error instanceof ConfigError || (error !== undefined && tries >= mostTries)) {
+        await context.runs.setState(run.id, 'stopped')
+        throw error
+      }
+      if (tries > 1) await setTimeout(500 * 2 ** tries, undefined, { signal }).catch(() => {})
+      if (signal.aborted) return
+      await button.begin(run.id)
+    }
+  }
+
+  async function resultsOf(tasks: readonly PressedTask[]): Promise<TaskJson[]> {
+    const ids = createTaskIds(await ledgerId(database.db, randomBytes))
+    const views = await createTaskViews(database.db).get(tasks.map(({ taskId }) => taskId))
+    const byId = new Map(views.map((view) => [view.id, view]))
+    return tasks.flatMap(({ taskId }) => {
+      const view = byId.get(taskId)
+      return view ? [taskJson(view, ids)] : []
+    })
+  }
+}
+
+async function runsOf({ runs }: Context, pressed: readonly PressedTask[]): Promise<Run[]> {
+  const found: Run[] = []
+  for (const id of new Set(pressed.map(({ runId }) => runId))) {
+    const run = await runs.get(id)
+    if (run) found.push(run)
+  }
+  return found
+}
+
+function worstOf(ends: readonly RunEnd[]): RunEnd {
+  return ends.find((end) => end === 'interrupted') ?? ends.find((end) => end === 'parked') ?? 'finished'
+}

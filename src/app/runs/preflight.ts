@@ -1,0 +1,56 @@
+import { ConfigError } from '../../domain/errors.ts'
+import { formatUsd } from '../../domain/money.ts'
+import { capOf } from '../../domain/planning/prices.ts'
+import { paidSteps } from '../../domain/planning/recipe-steps.ts'
+import type { Run } from '../../store/runs/runs.ts'
+import type { Config } from '../config/config.ts'
+import type { Context } from '../context/context.ts'
+import { reach } from '../context/assert-reachable.ts'
+
+/**
+ * Asks each address that a run needs whether it is there, before anything is begun. The database was asked when it was
+ * opened, Redis will be when the engine opens. Throws ConfigError naming the address that did not answer.
+ */
+export async function preflight({ config, chain }: Pick<Context, 'config' | 'chain'>): Promise<void> {
+  if (config.serviceUrl !== undefined)
+    await reach('the data service (PAYDIRT_SERVICE_URL)', config.serviceUrl)
+  if (config.walletKey === undefined) return
+  const expected = Number(config.policy.network.split(':')[1])
+  const node = new URL(config.rpcUrl).origin
+  const actual = await chain.chainId().catch((error: unknown) => {
+    throw new ConfigError(
+      'chain_unreachable',
+      `the chain's RPC at ${node} did not answer (PAYDIRT_RPC_URL)`,
+      { cause: error },
+    )
+  })
+  if (actual !== expected) {
+    throw new ConfigError(
+      'wrong_chain',
+      `the RPC at ${node} serves chain ${actual}; payments settle on ${expected} (PAYDIRT_RPC_URL)`,
+    )
+  }
+}
+
+/**
+ * A step that is known to cost more than its cap would be refused for each record, after the cheaper steps before it were
+ * paid for. So the run does not begin. Throws ConfigError that says what to allow.
+ */
+export function refuseAboveCaps(
+  { policy, prices, recipes }: Pick<Config, 'policy' | 'prices' | 'recipes'>,
+  run: Pick<Run, 'object' | 'recipe'>,
+): void {
+  const { maxPriceAtomic: otherAtomic, maxPrices: bySlot = {} } = policy
+  const steps = paidSteps(recipes(run.object, run.recipe))
+  const dear = steps.flatMap((slot) => {
+    const price = prices[slot]
+    return price !== undefined && price > capOf(slot, { otherAtomic, bySlot }) ? [{ slot, price }] : []
+  })
+  // Where nothing at all is within its cap nothing would be paid either: the challenge itself is refused, and shown.
+  if (dear.length === 0 || dear.length === steps.length) return
+  const allowed = dear.map(({ slot, price }) => `'${slot}': '${formatUsd(price).replace(/0{1,4}$/, '')}'`)
+  throw new ConfigError(
+    'above_cap',
+    `the recipe ${run.recipe} buys what costs more than the cap of ${formatUsd(otherAtomic)} USD a lookup. To allow it, set in paydirt.config.ts: payment: { maxPricesUsd: { ${allowed.join(', ')} } }`,
+  )
+}

@@ -1,0 +1,62 @@
+import type { Connector } from '../../connectors/connector.ts'
+import { dueForRefresh } from '../../domain/freshness.ts'
+import { slotOf } from '../../domain/planning/step.ts'
+import { capOf } from '../../domain/planning/prices.ts'
+import type { ObjectKind } from '../../domain/words.ts'
+import { staleRecords, type StalePlace, type StaleRecord } from '../../store/runs/stale-records.ts'
+import type { Context } from '../context/context.ts'
+
+const pageSize = 200
+
+/**
+ * The connector as a source of those records whose answers are stale: the longest answered first, as many as the run's
+ * budget pays for. What they are looked up by is what the ledger read of them last; what stands in them is read again
+ * before anything is written, as always.
+ */
+export function staleOnly(
+  { config, database, now }: Pick<Context, 'config' | 'database' | 'now'>,
+  connector: Connector,
+  recipe: string,
+): Connector {
+  return {
+    ...connector,
+    async *scan(entity, { after, limit = Infinity, signal }) {
+      const object = connector.entities[entity] as ObjectKind
+      const source = { connector: connector.name, entity, recipe }
+      const at = now()
+      let place = readPlace(after)
+      let [leftAtomic, left] = [config.caps.runAtomic, limit]
+      while (left > 0 && !signal?.aborted) {
+        const page = await staleRecords(database.db, source, {
+          at,
+          after: place,
+          limit: Math.min(pageSize, left),
+        })
+        const priced = page.map((record) => ({ ...record, priceAtomic: priceOf(record) }))
+        const due = dueForRefresh(priced, at, leftAtomic)
+        const last = due.at(-1)
+        if (!last) return
+        place = { answeredAt: last.answeredAt, recordId: last.recordId }
+        left -= due.length
+        leftAtomic -= due.reduce((sum, { priceAtomic }) => sum + priceAtomic, 0n)
+        yield {
+          records: due.map(({ recordId, identity }) => ({ id: recordId, object, identity })),
+          watermark: JSON.stringify(place),
+        }
+        if (due.length < page.length || page.length < pageSize) return
+      }
+    },
+  }
+
+  function priceOf({ lookupKey }: StaleRecord): bigint {
+    const slot = slotOf(lookupKey)
+    const { maxPriceAtomic: otherAtomic, maxPrices: bySlot = {} } = config.policy
+    return config.prices[slot] ?? capOf(slot, { otherAtomic, bySlot })
+  }
+}
+
+function readPlace(watermark: string | undefined): StalePlace | undefined {
+  if (watermark === undefined) return undefined
+  const { answeredAt, recordId } = JSON.parse(watermark) as { answeredAt: string; recordId: string }
+  return { answeredAt: new Date(answeredAt), recordId }
+}

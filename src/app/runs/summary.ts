@@ -1,0 +1,49 @@
+import { formatUsd } from '../../domain/money.ts'
+import type { TaskStatus } from '../../domain/words.ts'
+import type { Run } from '../../store/runs/runs.ts'
+import type { Context } from '../context/context.ts'
+
+/** The summary of a run as scripts read it (a contract: see the README). Money is text with six places. */
+export interface RunSummary {
+  runId: string
+  object: string
+  connector: string
+  records: number
+  lookups: { unique: number; paid: number; cached: number; notFound: number; duplicates: number }
+  tasks: Record<'written' | 'unchanged' | 'skipped' | 'rejected' | 'parked', number>
+  /** `credits`: what direct access took, where it took something. */
+  spend: { currency: 'USD'; settled: string; inDoubt: string; lost: string; credits?: string }
+  requests: { sent: number; rateLimited: number }
+  /** Why work is parked or was refused, most frequent first. */
+  reasons?: { status: TaskStatus; reason: string; count: number }[]
+}
+
+export async function summarise(context: Pick<Context, 'runs' | 'tasks'>, run: Run): Promise<RunSummary> {
+  const [figures, counts, fresh, reasons] = await Promise.all([
+    context.runs.figures(run.id),
+    context.tasks.counts(run.id),
+    context.runs.get(run.id),
+    context.tasks.reasons(run.id),
+  ])
+  const { written, unchanged, skipped, rejected } = counts
+  // What is still under way when a run is left waits for its next start like what is parked.
+  const parked = counts.parked + counts.queued + counts.looking_up + counts.ready
+  const { open: _, ...lookups } = figures.lookups
+  return {
+    runId: run.id,
+    object: run.object,
+    connector: run.connector,
+    records: fresh?.records ?? 0,
+    lookups,
+    tasks: { written, unchanged, skipped, rejected, parked },
+    spend: {
+      currency: 'USD',
+      settled: formatUsd(figures.spend.settledAtomic),
+      inDoubt: formatUsd(figures.spend.inDoubtAtomic),
+      lost: formatUsd(figures.spend.lostAtomic),
+      ...(figures.spend.creditsAtomic > 0n ? { credits: formatUsd(figures.spend.creditsAtomic) } : {}),
+    },
+    requests: figures.requests,
+    ...(reasons.length > 0 ? { reasons } : {}),
+  }
+}

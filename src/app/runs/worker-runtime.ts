@@ -1,0 +1,135 @@
+import type { ConfigError } from '../../domain/errors.ts'
+import { describeError } from '../../domain/errors.ts'
+import type { LeaseOwner } from '../../store/ledger/lookups.ts'
+import { createStatistics } from '../../store/database/analyse-tables.ts'
+import { keepWalShort } from '../../store/database/checkpoint.ts'
+import { createAdvance, type Advance } from '../../workers/advance.ts'
+import { startFeeder } from '../../workers/lookup/enqueuer.ts'
+import { gather } from '../../timing/gather.ts'
+import { startRounds } from '../../timing/poll-loop.ts'
+import { createLookUp } from '../../workers/lookup/look-up.ts'
+import { startSweep } from '../../workers/sweep.ts'
+import { createWriteBack } from '../../workers/write/write-back.ts'
+import type { Context } from '../context/context.ts'
+import { ruleOf } from '../config/policies.ts'
+import { keepRetention } from '../records/forget.ts'
+import { createRecordForms } from '../context/record-form.ts'
+import { obeyOrder } from '../money/spend-switch.ts'
+
+export interface Crew {
+  advance: Advance
+  /** New lookups are due: do not wait for the next round. */
+  wake(): void
+  /** Takes no new work and gives what is in hand this long to end. What does not end is finished from the ledger later. */
+  stop(graceMs: number): Promise<void>
+}
+
+export interface CrewOptions {
+  owner: LeaseOwner
+  /** Something that a person must mend. */
+  onHalt: (error: ConfigError) => void
+  /** A source will take nothing for so long. */
+  onLongWait?: (ms: number, reason: string) => void
+}
+
+/** Starts everything that works: feeder, lookup workers for both lanes, write-back, sweep. What starts last stops first. */
+export async function startCrew(context: Context, { owner, onHalt, onLongWait }: CrewOptions): Promise<Crew> {
+  const { config, lookups, tasks, runs, log, now } = context
+  const engine = await context.openEngine()
+  const { queues } = engine
+  const onError = (error: unknown) =>
+    log.warn({ problem: describeError(error) }, 'a worker met an error and goes on')
+
+  const flushes = new Map<string, NodeJS.Timeout>()
+  /** Records that become ready within a moment are written in one batch. */
+  function flushSoon(group: { connector: string; entity: string }): void {
+    const id = `${group.connector}/${group.entity}`
+    if (flushes.has(id)) return
+    const timer = setTimeout(() => {
+      flushes.delete(id)
+      flushNow(group)
+    }, 200)
+    flushes.set(id, timer)
+  }
+  function flushNow(group: { connector: string; entity: string }): void {
+    queues.addWriteBack(group).catch(onError)
+  }
+
+  const planning = { ...context.planning, onWanted: () => feeder.wake() }
+  const advance = createAdvance({ ...planning, onReady: flushSoon })
+  // What somebody waits for goes on at once, by itself; the rest of a moment goes on together.
+  const hotAdvance = createAdvance({ ...planning, onReady: flushNow })
+  const bulkAdvance = { ...advance, waitingFor: gather(advance.waitingFor, 20) }
+  const feeder = startFeeder({
+    lookups,
+    queues,
+    owner,
+    highWater: 1_000,
+    leaseMs: 60_000,
+    bundle: engine.bundle,
+    now,
+    idleMs: 500,
+    onError,
+  })
+  const lookUpOptions = {
+    lookups,
+    runs,
+    suppressed: context.suppressions.match,
+    payer: engine.payer,
+    bundles: engine.bundles,
+    prepare: engine.prepare,
+    prepareBulk: engine.prepareBulk,
+    askLater: engine.askLater,
+    fetchFree: engine.fetchFree,
+    freshUntil: engine.freshUntil,
+    now,
+    random: Math.random,
+    onHalt,
+  }
+  const lookUp = createLookUp({ ...lookUpOptions, advance: bulkAdvance })
+  const lookUpHot = createLookUp({ ...lookUpOptions, advance: hotAdvance })
+  const writeBack = createWriteBack({
+    tasks,
+    fieldWrites: context.fieldWrites,
+    rule: (connector, field) => ruleOf(config.policies, connector, field),
+    formOf: createRecordForms(config),
+    suppressed: context.suppressions.match,
+    connector: (name) => context.connectors.get(name),
+    batchSize: 2_000,
+    onHalt,
+    onLongWait: (ms, reason) => onLongWait?.(ms, reason),
+  })
+  const workers = [
+    queues.workLookups('bulk', config.concurrency, (key) => lookUp('bulk', key)),
+    queues.workLookups('hot', 8, (key) => lookUpHot('hot', key)),
+    queues.workWriteBack(writeBack),
+  ]
+  const resolver = startRounds({ work: async () => void (await engine.resolve()), pauseMs: 60_000, onError })
+  const orders = startRounds({ work: () => obeyOrder(context), pauseMs: 500, onError })
+  const retention = startRounds({
+    work: async () => void (await keepRetention(context)),
+    pauseMs: 3_600_000,
+    onError,
+  })
+  const statistics = createStatistics(context.database.db)
+  const looks = startRounds({
+    async work() {
+      await statistics.refresh()
+      await keepWalShort(context.database)
+    },
+    pauseMs: 3_000,
+    onError,
+  })
+  const sweep = startSweep({ tasks, advance, flush: flushSoon, everyMs: 3_000, onError })
+
+  return {
+    advance,
+    wake: () => feeder.wake(),
+    async stop(graceMs) {
+      const rounds = [retention, orders, resolver, looks, sweep, feeder]
+      await Promise.all(rounds.map((each) => each.stop()))
+      await Promise.all(workers.map((worker) => worker.close(graceMs)))
+      for (const timer of flushes.values()) clearTimeout(timer)
+    },
+  }
+}

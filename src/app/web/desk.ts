@@ -1,0 +1,129 @@
+import { privateKeyToAccount } from 'viem/accounts'
+import type { Hono } from 'hono'
+import { describeError } from '../../domain/errors.ts'
+import type { DeskAccess } from '../../http/desk/access/access.ts'
+import type { DeskEnv } from '../../http/desk/access/gate.ts'
+import { latest } from '../../http/desk/live.ts'
+import type { DeskPorts, PaceNow } from '../../http/desk/ports.ts'
+import { queueBoard } from '../../http/desk/queue-board.ts'
+import { deskRoutes } from '../../http/desk/routes.ts'
+import { createQueueBoard, type QueueBoard } from '../../queues/board.ts'
+import { createAuditLog } from '../../store/access/audit.ts'
+import { createSessionLedger } from '../../store/access/sessions.ts'
+import { standingAlerts } from '../ops/alerts.ts'
+import { crmNames, isConfigured } from '../context/connectors.ts'
+import type { Context, Engine } from '../context/context.ts'
+import { settingsSections } from './desk-settings.ts'
+import { storyOf } from './record-timeline.ts'
+import { reconcileAndKeep } from '../money/save-reconciliation.ts'
+import { listSchedules, pauseSchedule, resumeSchedule, startSync } from '../schedules/scheduler.ts'
+import { setSpending } from '../money/spend-switch.ts'
+
+export interface Desk {
+  /** To be mounted at the root. */
+  app: Hono<DeskEnv>
+  /** Nobody gets in, since nobody would have to sign in where others can reach it. */
+  isClosed: boolean
+  close(): Promise<void>
+}
+
+export interface DeskOverrides {
+  access: DeskAccess
+  /** Fires when the server stops. */
+  signal: AbortSignal
+  onDenied?: (kind: string) => void
+}
+
+export async function openDesk(context: Context, { access, signal, onDenied }: DeskOverrides): Promise<Desk> {
+  const { config, database, log, now, spendSwitch } = context
+  const { db } = database
+  const engine = await context.openEngine()
+  const board = createQueueBoard(engine.redis.redis, {
+    prefix: config.redisPrefix,
+    onError: (error) => log.debug({ message: error.message }, 'queue board'),
+  })
+  const audit = createAuditLog(db, { now })
+  const { idleMs, lifetimeMs } = config.desk
+  const app = deskRoutes({
+    db,
+    now,
+    access,
+    sessions: createSessionLedger(db, { now, idleMs, lifetimeMs }),
+    audit,
+    spendSwitch,
+    caps: { ...config.caps, maxPriceAtomic: config.policy.maxPriceAtomic },
+    ports: deskPorts(context, engine, board, signal),
+    board: queueBoard(board),
+    signal,
+    onError: (error) => log.warn({ problem: describeError(error) }, 'the desk met an error'),
+    onDenied,
+  })
+  return { app, isClosed: access.mode === 'closed', close: () => board.close() }
+}
+
+const walletFreshMs = 20_000
+/** What still differs after so long is a difference, and not a payment on its way. */
+const settleMs = 3_000
+
+function deskPorts(context: Context, engine: Engine, board: QueueBoard, signal: AbortSignal): DeskPorts {
+  const { config, chain } = context
+  const address = config.walletKey && privateKeyToAccount(config.walletKey).address
+  const balance = latest(async () => address && (await chain.balanceOf(address)), {
+    freshMs: walletFreshMs,
+    patienceMs: 1_500,
+  })
+  return {
+    syncable: () =>
+      crmNames
+        .filter((name) => isConfigured(config, name))
+        .map((connector) => ({
+          connector,
+          entities: Object.keys(context.connectors.get(connector)?.entities ?? {}),
+        })),
+    startSync: (connector, entity) => startSync(context, { connector, entity }),
+    stopSpending: (reason) => context.spendSwitch.stop(reason),
+    resumeSpending: () => setSpending(context, 'resume'),
+    wallet: async () => (address ? { address, balanceAtomic: await balance() } : undefined),
+    pace: () => engine.pacer.snapshot().catch((): PaceNow | undefined => undefined),
+    queues: () => board.depths().catch(() => []),
+    story: (name) => storyOf(context, name),
+    settings: () => settingsSections(context),
+    reconcile: address && (() => compare(address)),
+    alerts: () => standingAlerts(context),
+    schedules: {
+      async list() {
+        return (await listSchedules(context)).map((schedule) => ({
+          name: schedule.name,
+          connector: schedule.connector,
+          entity: schedule.object ?? 'all objects',
+          when: `${schedule.cron} ${schedule.timeZone}`,
+          window: windowOf(schedule),
+          isPaused: schedule.isPaused,
+          nextAt: schedule.nextAt ?? undefined,
+          lastAt: schedule.last.map(({ changedAt }) => changedAt).sort((a, b) => +b - +a)[0],
+        }))
+      },
+      pause: (name, by) => pauseSchedule(context, name, by),
+      resume: (name) => resumeSchedule(context, name),
+    },
+  }
+
+  function windowOf({
+    startNoLaterThan,
+    stopAt,
+  }: {
+    startNoLaterThan?: string | undefined
+    stopAt?: string | undefined
+  }) {
+    const parts = [
+      ...(startNoLaterThan === undefined ? [] : [`starts by ${startNoLaterThan}`]),
+      ...(stopAt === undefined ? [] : [`stops at ${stopAt}`]),
+    ]
+    return parts.length > 0 ? parts.join(', ') : undefined
+  }
+
+  async function compare(wallet: string) {
+    const { differences, difference } = await reconcileAndKeep(context, wallet, { restMs: settleMs, signal })
+    return { differences: differences.length, difference }
+  }
+}

@@ -1,0 +1,162 @@
+import { randomBytes } from 'node:crypto'
+import type { HubspotCallbacks } from '../../connectors/hubspot/callbacks.ts'
+import type { CallBudget } from '../../domain/ports/call-budget.ts'
+import { apiTokenDoor } from '../../http/callers/api-token.ts'
+import { hubspotDoor } from '../../http/callers/hubspot.ts'
+import { monitorDoor } from '../../http/callers/monitor.ts'
+import { salesforceDoor } from '../../http/callers/salesforce.ts'
+import type { Enrichment } from '../../http/tasks/enrichment.ts'
+import { createEventStreams } from '../../http/server/events.ts'
+import type { Route } from '../../http/server/route.ts'
+import { enrichRoute } from '../../http/routes/enrich.ts'
+import { hubspotCardRoute } from '../../http/routes/hubspot-card.ts'
+import { hubspotWorkflowRoute } from '../../http/routes/hubspot-workflow.ts'
+import { monitorRoutes } from '../../http/routes/monitor.ts'
+import { runRoutes } from '../../http/routes/runs.ts'
+import { salesforceRoute } from '../../http/routes/salesforce.ts'
+import { taskRoutes } from '../../http/routes/tasks.ts'
+import { createTaskIds } from '../../http/tasks/task-ids.ts'
+import { createTaskWatch } from '../../http/tasks/task-watch.ts'
+import { createMonitor } from '../../producers/monitor.ts'
+import { createApiTokenLedger } from '../../store/access/api-tokens.ts'
+import { ledgerId } from '../../store/database/meta.ts'
+import { createMonitorDeliveries } from '../../store/messages/monitor-deliveries.ts'
+import { createReplayBook } from '../../store/access/nonces.ts'
+import { createSessionLedger } from '../../store/access/sessions.ts'
+import { createTaskViews } from '../../store/runs/task-view.ts'
+import { createWorkflowCallbacks } from '../../store/messages/workflow-callbacks.ts'
+import { startRounds } from '../../timing/poll-loop.ts'
+import { openButton } from '../runs/on-demand.ts'
+import { crmNames, isConfigured, openConnector } from '../context/connectors.ts'
+import type { Context } from '../context/context.ts'
+import type { HubspotConfig } from '../config/connectors.ts'
+import { startWorkflowRounds } from './workflow-callbacks.ts'
+
+export interface OpenedRoutes {
+  routes: Route[]
+  /** Ends the rounds, and what the routes have begun. */
+  close(): Promise<void>
+}
+
+const hourMs = 3_600_000
+
+/** The routes for programs and CRMs, and the rounds that finish what their calls have begun. */
+export async function openHttpRoutes(
+  context: Context,
+  { stopping, onError }: { stopping: AbortSignal; onError: (error: unknown) => void },
+): Promise<OpenedRoutes> {
+  const { config, now, runs, tasks } = context
+  const { db } = context.database
+  const engine = await context.openEngine()
+  const closeConnectors = await openConnectors(context, engine.callBudget)
+  const names = crmNames.filter((name) => isConfigured(config, name))
+  const button = openButton(context, {
+    onReady: (group) => void engine.queues.addWriteBack(group).catch(onError),
+    onHot: (keys) => void engine.queues.hurryLookups(keys).catch(onError),
+  })
+  const views = createTaskViews(db)
+  const watch = createTaskWatch(views, onError)
+  const enrichment: Enrichment = {
+    button,
+    views,
+    watch,
+    ids: createTaskIds(await ledgerId(db, randomBytes)),
+    connector: (name) => context.connectors.get(name),
+    connectorNames: () => names,
+    recipes: config.recipes,
+    defaultRecipe: config.defaultRecipe,
+  }
+  const monitor = createMonitor({
+    deliveries: createMonitorDeliveries(db, { now }),
+    button,
+    connectors: names,
+    recipes: config.recipes,
+    recipe: config.http.monitorRecipe ?? config.defaultRecipe,
+    networkName: config.networkName,
+    now,
+    onError,
+  })
+  const tokens = createApiTokenLedger(db, { now })
+  const replays = createReplayBook(db, { now })
+  const sessions = createSessionLedger(db, { now, ...config.desk })
+  const callbacks = createWorkflowCallbacks(db, { now })
+
+  const monitorRounds = startRounds({
+    work: async () => void (await monitor.work()),
+    pauseMs: 5_000,
+    onError,
+  })
+  const rounds = [
+    monitorRounds,
+    startRounds({ work: async () => void (await button.beginForgotten(names)), pauseMs: 5_000, onError }),
+    startRounds({
+      async work() {
+        await replays.prune()
+        await tokens.prune(new Date(now().getTime() - hourMs))
+        await sessions.prune()
+      },
+      pauseMs: hourMs / 6,
+      onError,
+    }),
+  ]
+  const hubspot = config.hubspot && (await openCallbacks(config.hubspot, engine.callBudget))
+  if (hubspot) rounds.push(startWorkflowRounds({ callbacks, hubspot, views, now, onError }))
+
+  const { http } = config
+  const mayRead = apiTokenDoor(['read', 'enrich'], { tokens, now })
+  const streams = createEventStreams(stopping)
+  const hubspotKeys = { clientSecret: http.hubspotSecret, replays, now }
+  return {
+    routes: [
+      enrichRoute(enrichment, apiTokenDoor(['enrich'], { tokens, now })),
+      ...taskRoutes(enrichment, streams, mayRead),
+      ...runRoutes({ runs, tasks, onError }, streams, mayRead),
+      hubspotCardRoute(enrichment, hubspotDoor(hubspotKeys)),
+      hubspotWorkflowRoute(enrichment, callbacks, hubspotDoor({ ...hubspotKeys, allowsV2: true })),
+      salesforceRoute(
+        enrichment,
+        salesforceDoor({ secret: http.salesforceSecret, jwt: http.salesforceJwt, replays, now }),
+      ),
+      ...monitorRoutes(
+        monitor,
+        () => monitorRounds.wake(),
+        monitorDoor({ header: http.monitorHeader, secret: http.monitorSecret }),
+      ),
+    ],
+    async close() {
+      await Promise.all(rounds.map((round) => round.stop()))
+      await button.idle()
+      watch.close()
+      hubspot?.close()
+      await closeConnectors()
+    },
+  }
+}
+
+/** In a process with the worker's role they are open already. */
+async function openConnectors(context: Context, budget: CallBudget): Promise<() => Promise<void>> {
+  const own: { close(): Promise<void> }[] = []
+  for (const name of crmNames) {
+    if (!isConfigured(context.config, name) || context.connectors.has(name)) continue
+    const connector = await openConnector(context.config, name, budget)
+    context.connectors.set(name, connector)
+    own.push(connector)
+  }
+  return async () => {
+    for (const connector of own) await connector.close()
+  }
+}
+
+/** The client is large: it is loaded where HubSpot is set up. */
+async function openCallbacks(
+  { auth, baseUrl, tenSecondLimit }: HubspotConfig,
+  budget: CallBudget,
+): Promise<HubspotCallbacks> {
+  const { createHubspotCallbacks } = await import('../../connectors/hubspot/callbacks.ts')
+  return createHubspotCallbacks({
+    auth,
+    baseUrl,
+    budget,
+    limits: tenSecondLimit === undefined ? {} : { perTenSeconds: tenSecondLimit },
+  })
+}

@@ -1,0 +1,79 @@
+import { privateKeyToAccount } from 'viem/accounts'
+import { describeError } from '../../domain/errors.ts'
+import type { Atomic } from '../../domain/money.ts'
+import type { DeskAccess } from '../../http/desk/access/access.ts'
+import { createMetrics, metricsDoor, metricsRoutes, type Metrics } from '../../http/routes/metrics.ts'
+import type { Route } from '../../http/server/route.ts'
+import { createQueueDepths } from '../../queues/depths.ts'
+import { ledgerMetrics, type Samples } from '../../store/views/metrics.ts'
+import type { Config } from '../config/config.ts'
+import type { Context } from '../context/context.ts'
+import { version } from '../config/version.ts'
+
+/** Two scrapers, or an impatient one, ask the sources once. */
+const ledgerEveryMs = 5_000
+const walletEveryMs = 60_000
+
+/** `/metrics` with everything behind it, for the web role. */
+export async function openMetrics(
+  context: Context,
+  access: DeskAccess,
+): Promise<{ routes: Route[]; recordAnswer: Metrics['recordAnswer']; close(): Promise<void> }> {
+  const { config, database, chain, log, now } = context
+  const engine = await context.openEngine()
+  const onError = (error: unknown) => log.warn({ problem: describeError(error) }, 'metrics met an error')
+  const depths = createQueueDepths(engine.redis.redis, { prefix: config.redisPrefix, onError })
+  const wallet = config.walletKey === undefined ? undefined : privateKeyToAccount(config.walletKey).address
+  const nowMs = () => performance.now()
+  const metrics = createMetrics({
+    version,
+    caps: capSamples(config),
+    ledger: kept(ledgerEveryMs, () => ledgerMetrics(database.db, now()), nowMs),
+    queues: () => depths.read(),
+    pacers: () =>
+      Promise.all(
+        engine.pacers.all().map(async ([path, pacer]) => ({ path, snapshot: await pacer.snapshot() })),
+      ),
+    wallet: kept(
+      walletEveryMs,
+      async () => (wallet === undefined ? undefined : usd(await chain.balanceOf(wallet))),
+      nowMs,
+    ),
+    onError,
+  })
+  return {
+    routes: metricsRoutes(metrics, metricsDoor({ token: config.metricsToken, access })),
+    recordAnswer: metrics.recordAnswer,
+    close: () => depths.close(),
+  }
+}
+
+function capSamples({ caps }: Config): Samples {
+  const sample = (window: string, atomic: Atomic | undefined, connector = ''): Samples =>
+    atomic === undefined ? [] : [{ labels: { window, connector }, value: usd(atomic) }]
+  return [
+    ...sample('day', caps.dayAtomic),
+    ...sample('month', caps.monthAtomic),
+    ...Object.entries(caps.connectorDayAtomic ?? {}).flatMap(([connector, cap]) =>
+      sample('connector_day', cap, connector),
+    ),
+  ]
+}
+
+/** The answer of the last question, for so long. A question that failed is asked again. */
+function kept<T>(forMs: number, ask: () => Promise<T>, nowMs: () => number): () => Promise<T> {
+  let last: { atMs: number; answer: Promise<T> } | undefined
+  return () => {
+    if (last && nowMs() - last.atMs < forMs) return last.answer
+    const current = { atMs: nowMs(), answer: ask() }
+    current.answer.catch(() => {
+      if (last === current) last = undefined
+    })
+    last = current
+    return current.answer
+  }
+}
+
+function usd(atomic: Atomic): number {
+  return Number(atomic) / 1_000_000
+}

@@ -1,0 +1,49 @@
+import { randomBytes } from 'node:crypto'
+import { formatUsd } from '../../domain/money.ts'
+import { digestOf } from '../../http/callers/api-token.ts'
+import { createApiTokenLedger, type ApiToken, type TokenScope } from '../../store/access/api-tokens.ts'
+import { noteFromCli } from '../context/audit-from-cli.ts'
+import type { Context } from '../context/context.ts'
+
+export interface TokenWish {
+  name: string
+  scopes: TokenScope[]
+  perMinute: number
+  /** Absent: no cap of its own. */
+  dayCapAtomic: bigint | null
+}
+
+/** Makes a token. Its text is in this answer and nowhere else: the ledger holds its digest. */
+export async function createToken(
+  context: Pick<Context, 'database' | 'now'>,
+  wish: TokenWish,
+): Promise<{ id: string; token: string }> {
+  const id = randomBytes(5).toString('hex')
+  const token = `pd_${randomBytes(32).toString('base64url')}`
+  await ledgerOf(context).add({ id, ...wish }, digestOf(token))
+  await noteFromCli(context, 'token.create', {
+    target: id,
+    details: {
+      name: wish.name,
+      scopes: wish.scopes.join(', '),
+      perMinute: wish.perMinute,
+      dayUsd: wish.dayCapAtomic === null ? null : formatUsd(wish.dayCapAtomic),
+    },
+  })
+  return { id, token }
+}
+
+export function listTokens(context: Pick<Context, 'database' | 'now'>): Promise<ApiToken[]> {
+  return ledgerOf(context).list()
+}
+
+/** False when there is no such token, or it was revoked before. */
+export async function revokeToken(context: Pick<Context, 'database' | 'now'>, id: string): Promise<boolean> {
+  const isRevoked = await ledgerOf(context).revoke(id)
+  if (isRevoked) await noteFromCli(context, 'token.revoke', { target: id })
+  return isRevoked
+}
+
+function ledgerOf({ database, now }: Pick<Context, 'database' | 'now'>) {
+  return createApiTokenLedger(database.db, { now })
+}

@@ -1,0 +1,96 @@
+import type { Hono } from 'hono'
+import { describeError } from '../../domain/errors.ts'
+import { createApp } from '../../http/server/app.ts'
+import { healthRoutes } from '../../http/routes/health.ts'
+import type { HttpEnv } from '../../http/server/request-id.ts'
+import type { Route } from '../../http/server/route.ts'
+import { openApiRoute } from '../../http/routes/openapi.ts'
+import { startHttpServer } from '../../http/server/server.ts'
+import { countCallRefusal } from '../../store/access/call-refusals.ts'
+import type { Context } from '../context/context.ts'
+import { openDesk } from './desk.ts'
+import { deskAccess } from '../config/desk.ts'
+import { openHttpRoutes } from './http-routes.ts'
+import { openMetrics } from './metrics.ts'
+import { readinessChecks } from './readiness.ts'
+import { version } from '../config/version.ts'
+
+export interface Web {
+  url: string
+  /** What of it is not served, and what to do about it. */
+  notes: string[]
+  /** Ends what waits with the state of now, then what is under way, up to `graceMs`. */
+  stop(graceMs: number): Promise<void>
+}
+
+/**
+ * Starts the HTTP interface: the routes for programs and CRMs, metrics, health and the desk, on one address. Throws
+ * ConfigError when the desk would stand open to others than those at this machine.
+ */
+export async function startWebServer(context: Context): Promise<Web> {
+  const { config, log, now } = context
+  const { db } = context.database
+  const stopping = new AbortController()
+  const releases: (() => Promise<unknown>)[] = []
+  const onError = (error: unknown) => log.warn({ problem: describeError(error) }, 'the web role met an error')
+  const countRefusal = (reason: string) => countCallRefusal(db, reason, now()).catch(onError)
+
+  async function release(): Promise<void> {
+    for (const end of releases.splice(0).reverse()) await end()
+  }
+
+  try {
+    const access = deskAccess(config.desk, config.host, config.http.publicUrl)
+    const engine = await context.openEngine()
+    const api = await openHttpRoutes(context, { stopping: stopping.signal, onError })
+    releases.push(() => api.close())
+    const metrics = await openMetrics(context, access)
+    releases.push(() => metrics.close())
+    const routes: Route[] = [
+      ...healthRoutes(readinessChecks(context, engine), () => stopping.signal.aborted),
+      ...api.routes,
+      ...metrics.routes,
+      openApiRoute(() => routes, {
+        version,
+        monitorHeader: config.http.monitorHeader,
+        url: config.http.publicUrl,
+      }),
+    ]
+    const app = createApp({
+      routes,
+      publicUrl: config.http.publicUrl,
+      stopping: stopping.signal,
+      onAnswer(entry) {
+        metrics.recordAnswer(entry)
+        log.info(entry, 'answered')
+      },
+      onRefused: countRefusal,
+      onError: (error, requestId) =>
+        log.error({ problem: describeError(error), requestId }, 'a request failed'),
+    })
+    const desk = await openDesk(context, {
+      access,
+      signal: stopping.signal,
+      onDenied: (kind) => void countRefusal(`desk_${kind}`),
+    })
+    releases.push(() => desk.close())
+    app.route('/', desk.app as unknown as Hono<HttpEnv>)
+    const server = await startHttpServer(app, { host: config.host, port: config.port })
+    return {
+      url: server.url,
+      notes: desk.isClosed
+        ? [
+            'desk: closed, since it can be reached from outside and nobody would have to sign in (PAYDIRT_ADMIN_PASSWORD_HASH; `paydirt password`)',
+          ]
+        : [],
+      async stop(graceMs) {
+        stopping.abort()
+        await server.stop(graceMs)
+        await release()
+      },
+    }
+  } catch (error) {
+    await release()
+    throw error
+  }
+}

@@ -1,0 +1,181 @@
+import { mkdir } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
+import { Command, Option } from 'commander'
+import { privateKeyToAccount } from 'viem/accounts'
+import { resolveConfig, type Config } from '../../app/config/config.ts'
+import { crmNames, openConnector, type CrmName } from '../../app/context/connectors.ts'
+import { createContext, type Context } from '../../app/context/context.ts'
+import { enrichCsv, openInput } from '../../app/runs/enrich-csv.ts'
+import { reconcile } from '../../app/money/reconcile.ts'
+import { createWallet, readWallet } from '../../app/config/wallet-file.ts'
+import type { Progress, RunEnd } from '../../app/runs/run-to-end.ts'
+import type { RunSummary } from '../../app/runs/summary.ts'
+import { makeReady, entitiesOf, syncEntity } from '../../app/runs/sync.ts'
+import { formatUsd, parseUsd } from '../../domain/money.ts'
+import type { ObjectKind } from '../../domain/words.ts'
+import { exitStatus } from '../terminal/exit.ts'
+import { summaryText } from '../terminal/print-summary.ts'
+import { createProgressView } from '../terminal/progress.ts'
+import { startSandboxProcess, type SandboxProcess } from './sandbox-process.ts'
+import { stopSignal } from '../terminal/with-context.ts'
+
+const samples: { file: string; object: ObjectKind }[] = [
+  { file: 'companies.csv', object: 'company' },
+  { file: 'people.csv', object: 'person' },
+]
+
+export function demoCommand(): Command {
+  return new Command('demo')
+    .description(
+      'Enrich a sample CRM export against a sandbox on this machine, with real payments on a local chain.',
+    )
+    .option('--out <folder>', 'where the enriched files go', 'demo-out')
+    .addOption(
+      new Option('--crm <name>', 'sync a stand-in of this CRM instead of the files').choices(crmNames),
+    )
+    .option('--json', 'print one JSON document')
+    .action(run)
+}
+
+/** The demo keeps its own ledger, wallet and chain, apart from any real ones, so that a second demo finds everything paid. */
+async function run(options: { out: string; crm?: CrmName; json?: true }): Promise<void> {
+  const say = (text: string) => void (options.json ? process.stderr : process.stdout).write(`${text}\n`)
+  const signal = stopSignal()
+  const home = resolve(process.env['PAYDIRT_DATA_DIR'] ?? '.paydirt', 'demo')
+  await mkdir(home, { recursive: true })
+  await mkdir(options.out, { recursive: true })
+  const walletKey = await demoWallet(join(home, 'wallet.key'))
+  const wallet = privateKeyToAccount(walletKey).address
+  say('starting a sandbox of the data service, with a local chain ...')
+  const sandbox = await startSandboxProcess({
+    stateFile: join(home, 'chain.json'),
+    ...(options.crm ? { crm: options.crm } : {}),
+  })
+  try {
+    const config = demoConfig(sandbox, walletKey, home)
+    const context = await createContext(config)
+    try {
+      const funded = await fund(context, sandbox.serviceUrl, wallet)
+      say(`wallet ${wallet} holds ${formatUsd(funded)} USDC\n`)
+      const work = options.crm
+        ? syncCrm(context, options.crm, { signal, say })
+        : enrichSamples(context, options.out, { signal, say })
+      const summaries: RunSummary[] = []
+      for await (const { end, summary } of work) {
+        summaries.push(summary)
+        if (end !== 'interrupted') continue
+        process.exitCode = exitStatus.interrupted
+        return
+      }
+      const { chain, ledger, differences } = await reconcile(context, wallet)
+      const booked = formatUsd(parseUsd(ledger.settled) + parseUsd(ledger.lost))
+      const agree = chain.amount === booked && differences.length === 0
+      const paid = summaries.reduce((sum, { spend }) => sum + parseUsd(spend.settled), 0n)
+      say(`paid in this run: ${formatUsd(paid)} USD
+chain   ${chain.amount} USD in ${chain.transfers} transfers
+ledger  ${booked} USD in ${ledger.charges} charges
+${agree ? 'they agree to the cent.' : 'THEY DIFFER.'}${paid > 0n ? ' Run the demo again: it pays nothing.' : ''}`)
+      if (options.json) {
+        const document = {
+          runs: summaries,
+          paid: formatUsd(paid),
+          chain: chain.amount,
+          ledger: booked,
+          agree,
+        }
+        process.stdout.write(`${JSON.stringify(document)}\n`)
+      }
+      process.exitCode = agree ? exitStatus.done : exitStatus.failed
+    } finally {
+      await context.close()
+    }
+  } finally {
+    await sandbox.stop()
+  }
+}
+
+interface Stage {
+  signal: AbortSignal
+  say: (text: string) => void
+}
+type Result = { end: RunEnd; summary: RunSummary }
+
+async function* enrichSamples(
+  context: Context,
+  folder: string,
+  { signal, say }: Stage,
+): AsyncGenerator<Result> {
+  for (const { file, object } of samples) {
+    const out = join(folder, file)
+    const csv = await openInput(context.config, {
+      input: join(import.meta.dirname, '../../../samples', file),
+      object,
+    })
+    yield await watched(csv.rowCount, say, out, (onProgress) =>
+      enrichCsv(context, csv, { out, signal, onProgress }),
+    )
+  }
+}
+
+async function* syncCrm(context: Context, name: CrmName, { signal, say }: Stage): AsyncGenerator<Result> {
+  const connector = await openConnector(context.config, name, (await context.openEngine()).callBudget)
+  try {
+    // Each stand-in begins anew: the increments of an earlier one say nothing of it.
+    const since = new Date(0)
+    const entities = entitiesOf(connector, undefined)
+    await makeReady(connector, entities)
+    for (const entity of entities) {
+      const job = { entity, since, filter: [] }
+      yield await watched(undefined, say, undefined, (onProgress) =>
+        syncEntity(context, connector, job, { signal, onProgress }),
+      )
+    }
+  } finally {
+    await connector.close()
+  }
+}
+
+async function watched(
+  total: number | undefined,
+  say: Stage['say'],
+  out: string | undefined,
+  work: (onProgress: (progress: Progress) => void) => Promise<Result>,
+): Promise<Result> {
+  const view = createProgressView({ total, stream: process.stderr, nowMs: () => performance.now() })
+  const result = await work((progress) => view.show(progress)).finally(() => view.end())
+  say(summaryText(result.summary, result.end, out))
+  return result
+}
+
+function demoConfig(sandbox: SandboxProcess, walletKey: `0x${string}`, dataDir: string): Config {
+  const environment = {
+    PAYDIRT_SERVICE_URL: sandbox.serviceUrl,
+    PAYDIRT_LOGO_URL: sandbox.logoUrl,
+    PAYDIRT_RPC_URL: sandbox.rpcUrl,
+    PAYDIRT_WALLET_KEY: walletKey,
+    PAYDIRT_DATA_DIR: dataDir,
+    ...sandbox.crm,
+  }
+  return resolveConfig(environment, { pacing: { startPerSecond: 150 } })
+}
+
+async function demoWallet(file: string): Promise<`0x${string}`> {
+  const kept = await readWallet(file)
+  if (kept !== undefined) return kept
+  await createWallet(file)
+  return demoWallet(file)
+}
+
+/** Tops the wallet up to 10 USDC of the sandbox's money. */
+async function fund(context: Context, serviceUrl: string, wallet: string): Promise<bigint> {
+  const wanted = parseUsd('10')
+  const held = await context.chain.balanceOf(wallet)
+  if (held >= wanted / 2n) return held
+  const response = await fetch(`${serviceUrl}/_sandbox/fund`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ address: wallet, amountAtomic: String(wanted - held) }),
+  })
+  if (!response.ok) throw new Error(`the sandbox did not fund the wallet (${response.status})`)
+  return context.chain.balanceOf(wallet)
+}

@@ -1,0 +1,45 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { createInterface } from 'node:readline'
+
+export interface SandboxProcess {
+  serviceUrl: string
+  logoUrl: string
+  rpcUrl: string
+  /** The variables of the CRM stand-in, when one was asked for. */
+  crm?: Record<string, string>
+  stop(): Promise<void>
+}
+
+/** Starts the sandbox as a process of its own, as the real service would be. It ends with its standard input, so also when this process is killed. */
+export async function startSandboxProcess(options: {
+  stateFile?: string
+  crm?: 'hubspot' | 'salesforce'
+}): Promise<SandboxProcess> {
+  const main = new URL('../../sandbox/main.ts', import.meta.url).pathname
+  const child = spawn(
+    process.execPath,
+    [main, JSON.stringify({ faults: { paymentIdentifier: true }, ...options })],
+    {
+      stdio: ['pipe', 'pipe', 'inherit'],
+      // Ctrl-C is for the run, which still needs the sandbox to end cleanly.
+      detached: true,
+    },
+  )
+  const ended = once(child, 'exit')
+  const [line] = (await Promise.race([
+    once(createInterface({ input: child.stdout }), 'line'),
+    ended.then(([code]) => {
+      throw new Error(`the sandbox ended at its start (status ${code})`)
+    }),
+  ])) as [string]
+  ended.catch(() => {})
+  return {
+    ...(JSON.parse(line) as Omit<SandboxProcess, 'stop'>),
+    async stop() {
+      child.stdin.end()
+      child.kill('SIGTERM')
+      await ended
+    },
+  }
+}

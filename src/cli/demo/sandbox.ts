@@ -1,0 +1,41 @@
+import { Command } from 'commander'
+import { ConfigError } from '../../domain/errors.ts'
+
+export function sandboxCommand(): Command {
+  return new Command('sandbox')
+    .description(
+      'Run a stand-in of the data service on this machine, with synthetic data and a chain of its own.',
+    )
+    .option('--port <n>', 'port of the service (0: a free one)', '8402')
+    .option('--rpc-port <n>', 'port of the chain (0: a free one)', '8545')
+    .option('--state <file>', 'keep the chain in this file between starts')
+    .action(async (options: { port: string; rpcPort: string; state?: string }) => {
+      // The stand-in's servers are large; no other command needs them.
+      const { startSandbox } = await import('../../sandbox/sandbox.ts')
+      const sandbox = await startSandbox({
+        port: port(options.port),
+        rpcPort: port(options.rpcPort),
+        // Answers are kept by payment id: what a crash between payment and answer took can be asked for again.
+        faults: { paymentIdentifier: true },
+        ...(options.state === undefined ? {} : { stateFile: options.state }),
+      })
+      process.stdout.write(`PAYDIRT_SERVICE_URL=${sandbox.serviceUrl}
+PAYDIRT_LOGO_URL=${sandbox.logoUrl}
+PAYDIRT_RPC_URL=${sandbox.rpcUrl}
+# fund a wallet:  curl -X POST ${sandbox.serviceUrl}/_sandbox/fund -H 'content-type: application/json' -d '{"address":"0x...","amountAtomic":"1000000"}'
+# switch faults:  curl ${sandbox.serviceUrl}/_sandbox/faults
+`)
+      await new Promise<void>((resolve) => {
+        process.once('SIGINT', resolve)
+        process.once('SIGTERM', resolve)
+      })
+      await sandbox.stop()
+    })
+}
+
+function port(text: string): number {
+  const number = Number(text)
+  if (!Number.isInteger(number) || number < 0 || number > 65_535)
+    throw new ConfigError('bad_port', `${text} is not a port`)
+  return number
+}

@@ -1,0 +1,183 @@
+import { Command, Option } from 'commander'
+import { privateKeyToAccount } from 'viem/accounts'
+import { reconcile, type Reconciliation } from '../../app/money/reconcile.ts'
+import {
+  accountCount,
+  serviceCounts,
+  type AccountCount,
+  type ServiceCount,
+} from '../../app/money/service-count.ts'
+import { ConfigError } from '../../domain/errors.ts'
+import { formatUsd } from '../../domain/money.ts'
+import {
+  chargesToDecide,
+  closeCharges,
+  verdicts,
+  type ChargeToDecide,
+  type Verdict,
+} from '../../store/ledger/close-charges.ts'
+import { exitStatus } from '../terminal/exit.ts'
+import { withContext } from '../terminal/with-context.ts'
+
+interface Options {
+  json?: true
+  close?: string[]
+  as?: Verdict
+}
+
+export function reconcileCommand(): Command {
+  return new Command('reconcile')
+    .description('Settle what is in doubt, and compare the ledger with the chain, transfer by transfer.')
+    .option('--json', 'print one JSON document')
+    .option('--close <charge...>', 'close charges in doubt that neither chain nor service can be asked about')
+    .addOption(
+      new Option(
+        '--as <verdict>',
+        "what the provider's statement says of them: not charged, charged without an answer, or charged with it",
+      ).choices(verdicts),
+    )
+    .addHelpText(
+      'after',
+      `
+Payments by API key or card cannot be asked whether they were charged. One that got no answer holds its budget and its
+lookup until a person has looked: declined gives the budget back and buys again, lost keeps it, settled is for an answer
+that the ledger has. All that are named are closed, or none.
+
+Exit status: 0 ledger and chain agree · 1 they differ`,
+    )
+    .action(async (options: Options) => {
+      if (options.close || options.as) return closeByHand(options)
+      await withContext(async (context) => {
+        const { walletKey, apiKey } = context.config
+        if (walletKey === undefined && apiKey === undefined)
+          throw new ConfigError(
+            'missing_setting',
+            'neither PAYDIRT_WALLET_KEY nor PAYDIRT_API_KEY is set: whose payments to compare is not known',
+          )
+        const engine = await context.openEngine()
+        const resolved = await engine.resolve(0)
+        const result =
+          walletKey === undefined
+            ? undefined
+            : await reconcile(context, privateKeyToAccount(walletKey).address)
+        const counts = await serviceCounts(context)
+        const account = await accountCount(engine)
+        const toDecide = await chargesToDecide(context.database.db, context.now())
+        const document = {
+          ...result,
+          service: counts,
+          ...(account ? { account } : {}),
+          resolved,
+          ...(toDecide.length > 0 ? { toDecide: toDecide.map(shown) } : {}),
+        }
+        if (options.json) process.stdout.write(`${JSON.stringify(document)}\n`)
+        else
+          process.stdout.write(
+            [
+              ...(result ? chainLines(result) : []),
+              ...countLines(counts, account),
+              ...doubtLines(resolved),
+              ...decideLines(toDecide),
+              '',
+            ].join('\n'),
+          )
+        const isCredited = counts.every(
+          ({ currency, difference }) => currency === 'USD' || Number(difference) === 0,
+        )
+        process.exitCode =
+          (result?.differences.length ?? 0) === 0 && isCredited ? exitStatus.done : exitStatus.failed
+      })
+    })
+}
+
+async function closeByHand({ close, as, json }: Options): Promise<void> {
+  if (!close || !as)
+    throw new ConfigError('missing_option', '--close and --as go together: which charges, and as what')
+  await withContext(async ({ database, now }) => {
+    const closed = await closeCharges(database.db, {
+      ids: close,
+      as,
+      now: now(),
+      actor: 'cli',
+      role: 'shell',
+    })
+    process.stdout.write(
+      json
+        ? `${JSON.stringify({ closed: closed.map(shown), as })}\n`
+        : closed.map((charge) => `${as}: ${decideLine(charge)}\n`).join(''),
+    )
+  })
+}
+
+function shown({
+  id,
+  operation,
+  connector,
+  protocol,
+  currency,
+  amountAtomic,
+  sentAt,
+  isAnswered,
+}: ChargeToDecide) {
+  return {
+    charge: id,
+    operation,
+    connector,
+    protocol,
+    currency,
+    amount: formatUsd(amountAtomic),
+    sentAt,
+    answered: isAnswered,
+  }
+}
+
+function decideLines(charges: readonly ChargeToDecide[]): string[] {
+  if (charges.length === 0) return []
+  return [
+    'a person must decide (`paydirt reconcile --close CHARGE --as declined`, `lost` or `settled`):',
+    ...charges.map((charge) => `  ${decideLine(charge)}`),
+  ]
+}
+
+function decideLine({ id, operation, currency, amountAtomic, sentAt, isAnswered }: ChargeToDecide): string {
+  const unit = currency === 'USD' ? 'USD' : 'credits'
+  return `${id}  ${formatUsd(amountAtomic)} ${unit}  ${operation}  sent ${sentAt.toISOString()}${isAnswered ? '  answered' : ''}`
+}
+
+function doubtLines({ closed, open }: { closed: number; open: number }): string[] {
+  return closed + open > 0 ? [`doubts: ${closed} settled just now, ${open} still open`] : []
+}
+
+function countLines(counts: readonly ServiceCount[], account: AccountCount | undefined): string[] {
+  return [
+    ...counts
+      .filter(({ counted }) => counted > 0)
+      .map(({ currency, charges, counted, credits, service, ledger, difference }) => {
+        const unit = currency === 'USD' ? 'USD' : 'credits'
+        const same = currency === 'USD' ? ` (${service} USD)` : ''
+        return `service ${credits} credits${same} by its own count, in ${counted} of ${charges} answers; ledger ${ledger} ${unit} for them; difference ${difference}`
+      }),
+    ...(account
+      ? [
+          `account ${account.used ?? 'unknown'} credits used by whoever has the key, ${account.left ?? 'unknown'} left`,
+        ]
+      : []),
+  ]
+}
+
+function chainLines(result: Reconciliation): string[] {
+  const { chain, ledger, differences, elsewhere } = result
+  return [
+    `wallet ${result.wallet}`,
+    `chain   ${chain.amount} USD in ${chain.transfers} transfers`,
+    `ledger  ${ledger.settled} USD settled, ${ledger.lost} lost, ${ledger.inDoubt} in doubt, in ${ledger.charges} charges`,
+    `difference ${result.difference} USD`,
+    ...(elsewhere.transfers > 0
+      ? [`${elsewhere.amount} USD went elsewhere in ${elsewhere.transfers} transfers (not ours)`]
+      : []),
+    ...differences.map(
+      ({ kind, charge, transaction, ledger: booked, chain: moved }) =>
+        `  ${kind}: charge ${charge ?? '-'}, transaction ${transaction ?? '-'}, ledger ${booked}, chain ${moved}`,
+    ),
+  ]
+}

@@ -1,0 +1,116 @@
+import { Command, Option } from 'commander'
+import { stringify } from 'csv-stringify/sync'
+import {
+  hasPendingOrder,
+  leaveOrder,
+  obeyOrder,
+  orderSpending,
+  type SpendOrder,
+} from '../../app/money/spend-switch.ts'
+import { ConfigError } from '../../domain/errors.ts'
+import { formatUsd } from '../../domain/money.ts'
+import { refusals, spendBy, spendGroups, type SpendGroup } from '../../store/views/spend.ts'
+import { readConfig, withContext } from '../terminal/with-context.ts'
+
+interface Options {
+  by: SpendGroup
+  json?: true
+  csv?: true
+  stop?: true
+  resume?: true
+}
+
+export function spendCommand(): Command {
+  return new Command('spend')
+    .description('Show what was spent, from the ledger; stop all spending at once, or let it go on.')
+    .addOption(new Option('--by <group>', 'group by').choices(spendGroups).default('day'))
+    .option('--json', 'print one JSON document')
+    .option('--csv', 'print CSV')
+    .addOption(
+      new Option('--stop', 'stop all spending, in every process, until --resume').conflicts('resume'),
+    )
+    .option('--resume', 'lift the stop; parked work goes on')
+    .action(async (options: Options) => {
+      if (options.stop) return order('stop')
+      if (options.resume) return order('resume')
+      await withContext((context) => show(context, options))
+    })
+}
+
+async function order(wish: SpendOrder): Promise<void> {
+  const said =
+    wish === 'stop' ? 'spending is stopped. `paydirt spend --resume` lets it go on.' : 'spending goes on.'
+  try {
+    await withContext(async (context) => {
+      await obeyOrder(context)
+      await orderSpending(context, wish)
+    })
+  } catch (error) {
+    if (!(error instanceof ConfigError) || error.code !== 'data_dir_in_use') throw error
+    const config = await readConfig()
+    await leaveOrder(config, wish)
+    const deadlineMs = performance.now() + 5_000
+    while (await hasPendingOrder(config)) {
+      if (performance.now() > deadlineMs) {
+        process.stdout.write(
+          'the order is left for the process that works on this ledger; it has not answered yet.\n',
+        )
+        return
+      }
+      await new Promise((resolve) => setTimeout(resolve, 50))
+    }
+  }
+  process.stdout.write(`${said}\n`)
+}
+
+async function show(
+  { database, spendSwitch }: Parameters<Parameters<typeof withContext>[0]>[0],
+  options: Options,
+): Promise<void> {
+  const rows = (await spendBy(database.db, options.by)).map((row) => ({
+    [options.by]: row.name,
+    currency: row.currency,
+    charges: row.charges,
+    settled: formatUsd(row.settledAtomic),
+    inDoubt: formatUsd(row.inDoubtAtomic),
+    lost: formatUsd(row.lostAtomic),
+  }))
+  const refused = await refusals(database.db)
+  const stopped = await spendSwitch.isStopped()
+  if (options.json) {
+    const document = { by: options.by, rows, refused, stopped: stopped !== undefined }
+    process.stdout.write(`${JSON.stringify(document)}\n`)
+    return
+  }
+  if (options.csv) {
+    process.stdout.write(stringify(rows, { header: true }))
+    return
+  }
+  if (stopped)
+    process.stdout.write(
+      `SPENDING IS STOPPED since ${stopped.since.toISOString()}; \`paydirt spend --resume\` lifts it.\n`,
+    )
+  if (rows.length === 0) process.stdout.write('nothing was spent yet\n')
+  else
+    process.stdout.write(
+      table(
+        [options.by, 'currency', 'charges', 'settled', 'in doubt', 'lost'],
+        rows.map((row) => Object.values(row).map(String)),
+      ),
+    )
+  if (refused.length > 0) process.stdout.write(`\nrefused by the spending policy, nothing was signed:\n`)
+  for (const { count, rule, message } of refused) process.stdout.write(`  ${count} × ${rule}: ${message}\n`)
+}
+
+/** The first column to the left, the others to the right. */
+function table(header: string[], rows: string[][]): string {
+  const widths = header.map((name, column) =>
+    Math.max(name.length, ...rows.map((row) => row[column]?.length ?? 0)),
+  )
+  return [header, ...rows]
+    .map(
+      (row) =>
+        `${row.map((cell, column) => (column === 0 ? cell.padEnd(widths[0] ?? 0) : cell.padStart(widths[column] ?? 0))).join('  ')}\n`,
+    )
+    .join('')
+}

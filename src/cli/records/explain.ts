@@ -1,0 +1,63 @@
+import { Command } from 'commander'
+import { crmNames, openConnector, type CrmName } from '../../app/context/connectors.ts'
+import { explain, type Explained } from '../../app/records/explain.ts'
+import { readRecordName } from '../../app/records/history.ts'
+import { ConfigError } from '../../domain/errors.ts'
+import { formatUsd } from '../../domain/money.ts'
+import { withContext } from '../terminal/with-context.ts'
+
+export function explainCommand(): Command {
+  return new Command('explain')
+    .description('Say what a run would do next with one record, why, and what it would cost. Pays nothing.')
+    .argument('<record>', 'CONNECTOR:OBJECT:ID, as in hubspot:company:123')
+    .option('--recipe <name>', 'the recipe of the run (default: that of the config, else profile)')
+    .option('--json', 'print one JSON document')
+    .action(async (text: string, options: { recipe?: string; json?: true }) => {
+      const name = readRecordName(text)
+      if (!isCrm(name.connector)) {
+        throw new ConfigError('bad_record', `${name.connector} is no CRM; there are ${crmNames.join(', ')}`)
+      }
+      await withContext(async (context) => {
+        const connector = await openConnector(context.config, name.connector as CrmName, undefined)
+        try {
+          const explained = await explain(context, connector, name, options.recipe)
+          process.stdout.write(
+            options.json ? `${JSON.stringify(document(text, explained))}\n` : told(explained),
+          )
+        } finally {
+          await connector.close()
+        }
+      })
+    })
+}
+
+function told({ lines, known, isSuppressed }: Explained): string {
+  const suppressed =
+    'The record is on the suppression list: a run leaves it alone, and this is only what it would do otherwise.'
+  const rests =
+    known.length === 0
+      ? []
+      : [`It rests on ${known.length} fresh answer${known.length === 1 ? '' : 's'} of the ledger.`]
+  return `${[...(isSuppressed ? [suppressed] : []), ...lines, ...rests].join('\n')}\n`
+}
+
+function document(
+  record: string,
+  { step, next, why, costAtomic, spentAtomic, known, isSuppressed }: Explained,
+) {
+  return {
+    record,
+    step: step.kind === 'lookup' ? { kind: 'lookup', operation: step.lookup.operation } : { kind: step.kind },
+    next,
+    why,
+    cost: costAtomic === undefined ? null : formatUsd(costAtomic),
+    spent: formatUsd(spentAtomic),
+    currency: 'USD',
+    known: known.length,
+    suppressed: isSuppressed,
+  }
+}
+
+function isCrm(name: string): name is CrmName {
+  return (crmNames as readonly string[]).includes(name)
+}

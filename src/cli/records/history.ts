@@ -1,0 +1,47 @@
+import { Command } from 'commander'
+import { historyOf, readRecordName, type RecordHistory } from '../../app/records/history.ts'
+import { ConfigError } from '../../domain/errors.ts'
+import { withContext } from '../terminal/with-context.ts'
+
+export function historyCommand(): Command {
+  return new Command('history')
+    .description(
+      'Show what was written into one record: each field with its old value, source, time and price.',
+    )
+    .argument('<record>', 'CONNECTOR:OBJECT:ID, as in hubspot:company:123')
+    .option('--json', 'print one JSON document')
+    .action(async (name: string, options: { json?: true }) => {
+      const record = readRecordName(name)
+      await withContext(async (context) => {
+        const history = await historyOf(context, record)
+        if (history.tasks.length === 0 && history.fields.length === 0)
+          throw new ConfigError('no_such_record', `the ledger knows of no record ${name}`)
+        process.stdout.write(options.json ? `${JSON.stringify(history)}\n` : text(history))
+      })
+    })
+}
+
+function text({ connector, object, id, fields, tasks }: RecordHistory): string {
+  const lines = [`${connector} ${object} ${id}`]
+  for (const each of fields) {
+    const at = each.at?.toISOString().slice(0, 16) ?? 'not confirmed'
+    const cost = `${each.price} ${each.currency === 'USD' ? 'USD' : 'credits'}`
+    lines.push(
+      `  ${each.field}: ${shown(each.old, '(blank)')} → ${shown(each.new, '(erased)')}`,
+      `    ${each.state}, ${at}, ${cost}, by ${each.lookup ?? 'an unknown lookup'}, run ${each.run}${each.undoneAt ? `, put back ${each.undoneAt.toISOString().slice(0, 16)}` : ''}`,
+    )
+  }
+  if (fields.length === 0) lines.push('  nothing was written into it')
+  lines.push(
+    'runs:',
+    ...tasks.map(
+      ({ run, status, reason, at }) =>
+        `  ${run} ${at.toISOString().slice(0, 16)} ${status}${reason === null ? '' : `: ${reason}`}`,
+    ),
+  )
+  return `${lines.join('\n')}\n`
+}
+
+function shown(value: string | number | boolean | null, blank: string): string {
+  return value === null ? blank : JSON.stringify(value)
+}

@@ -1,0 +1,126 @@
+import { Command } from 'commander'
+import { noteFromCli } from '../../app/context/audit-from-cli.ts'
+import type { Context } from '../../app/context/context.ts'
+import { parseMarks, readMarkText, type MarkFile } from '../../app/records/suppression-file.ts'
+import { readMarks } from '../../app/records/suppress.ts'
+import type { Mark } from '../../domain/subjects/identifiers.ts'
+import { readConfig, withContext } from '../terminal/with-context.ts'
+
+interface Options {
+  email: string[]
+  phone: string[]
+  profileUrl: string[]
+  domain: string[]
+  json?: true
+}
+
+export function suppressCommand(): Command {
+  const command = new Command('suppress').description(
+    'Keep the list of those who are to be left alone: nothing is bought about them and nothing written. Only digests are stored.',
+  )
+  command.addCommand(
+    subjects(new Command('add').description('Put subjects on the list.')).action(
+      (file: string | undefined, options: Options) =>
+        change('add', file, options, (context, marks) => context.suppressions.add(marks)),
+    ),
+  )
+  command.addCommand(
+    subjects(new Command('remove').description('Take subjects off the list.')).action(
+      (file: string | undefined, options: Options) =>
+        change('remove', file, options, (context, marks) => context.suppressions.remove(marks)),
+    ),
+  )
+  command.addCommand(
+    new Command('list')
+      .description('Show the entries: their kind, the beginning of their digest, and when they were added.')
+      .option('--json', 'print one JSON document')
+      .action(async (options: { json?: true }) => {
+        await withContext(async ({ suppressions }) => {
+          const rows = await suppressions.list()
+          if (options.json) process.stdout.write(`${JSON.stringify(rows)}\n`)
+          else if (rows.length === 0) process.stdout.write('nobody is on the list\n')
+          else
+            for (const { kind, digest, addedAt } of rows)
+              process.stdout.write(`${addedAt.toISOString().slice(0, 16)}  ${kind.padEnd(11)} ${digest}\n`)
+        })
+      }),
+  )
+  return command
+}
+
+function subjects(command: Command): Command {
+  return command
+    .argument('[file]', 'a list: a CSV with a header, or one mark a line; - for standard input')
+    .option('--email <address>', 'an e-mail address; repeatable', collect, [])
+    .option('--phone <number>', 'a phone number with its country prefix; repeatable', collect, [])
+    .option('--profile-url <url>', "a person's or company's profile; repeatable", collect, [])
+    .option('--domain <domain>', 'everybody at a domain; repeatable', collect, [])
+    .option('--json', 'print one JSON document')
+    .addHelpText(
+      'after',
+      `
+In a CSV the columns email, phone and profile_url are read, and what else \`paydirt csv\` takes for them (mobile, person_url …);
+of domains only a column that is called domain, which means everybody there. Other columns are named and passed over.
+Without such a header each line is one e-mail address, phone number, profile URL or domain.
+What cannot be read is told with its line, and then nothing at all is done.`,
+    )
+}
+
+async function change(
+  verb: 'add' | 'remove',
+  file: string | undefined,
+  options: Options,
+  work: (context: Context, marks: readonly Mark[]) => Promise<number>,
+): Promise<void> {
+  const config = await readConfig()
+  const list =
+    file === undefined
+      ? undefined
+      : parseMarks(await readMarkText(file), {
+          networkName: config.networkName,
+          synonyms: config.csvSynonyms,
+        })
+  // Named by option alone, or beside the list.
+  const isNamed = Object.values(named(options)).some((values) => values.length > 0)
+  const marks = [...(list?.marks ?? []), ...(isNamed || !list ? readMarks(named(options)) : [])]
+  await withContext(async (context) => {
+    const done = verb === 'add' ? 'added' : 'removed'
+    const count = await work(context, marks)
+    await noteFromCli(context, `suppress.${verb}`, { details: { [done]: count, given: marks.length } })
+    tell(options, { [done]: count, given: marks.length, ...(list ? inList(list) : {}) }, done)
+  }, config)
+  if (list) tellOfList(list)
+}
+
+function inList({ counts, blankLines }: MarkFile) {
+  return { list: counts, blankRows: blankLines.length }
+}
+
+function tellOfList({ unread, blankLines }: MarkFile): void {
+  const notes = [
+    ...(unread.length > 0
+      ? [`columns that were not read: ${unread.map((name) => JSON.stringify(name)).join(', ')}`]
+      : []),
+    ...(blankLines.length > 0
+      ? [
+          `${blankLines.length} rows name nobody (lines ${blankLines.slice(0, 10).join(', ')}${blankLines.length > 10 ? ', …' : ''})`,
+        ]
+      : []),
+  ]
+  for (const note of notes) process.stderr.write(`${note}\n`)
+}
+
+function named({ email, phone, profileUrl, domain }: Options) {
+  return { email, phone, profile_url: profileUrl, domain }
+}
+
+function collect(value: string, before: string[]): string[] {
+  return [...before, value]
+}
+
+function tell(options: { json?: true }, document: Record<string, unknown>, verb: string): void {
+  const count = document[verb]
+  process.stdout.write(
+    options.json ? `${JSON.stringify(document)}\n` : `${count} of ${document['given']} ${verb}\n`,
+  )
+}

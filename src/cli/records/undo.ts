@@ -1,0 +1,72 @@
+import { Command } from 'commander'
+import { crmNames, openConnector, type CrmName } from '../../app/context/connectors.ts'
+import { undoableRun, undoRun, type Undone } from '../../app/records/undo.ts'
+import { ConfigError } from '../../domain/errors.ts'
+import { exitStatus } from '../terminal/exit.ts'
+import { stopSignal, withContext } from '../terminal/with-context.ts'
+
+interface Options {
+  field?: string
+  plan?: true
+  json?: true
+}
+
+export function undoCommand(): Command {
+  return new Command('undo')
+    .description('Put back what a run wrote into a CRM and nobody has changed since.')
+    .argument('<run>', 'the id of a run; `paydirt runs` lists them')
+    .option('--field <name>', 'only this field, by its canonical name (industry, employees ...)')
+    .option('--plan', 'show what would be put back; writes nothing')
+    .option('--json', 'print one JSON document on standard output')
+    .addHelpText(
+      'after',
+      '\nExit status: 0 all done · 1 failed · 2 wrong use · 3 the CRM wants a pause; the same command goes on',
+    )
+    .action(run)
+}
+
+async function run(runId: string, options: Options): Promise<void> {
+  const signal = stopSignal()
+  await withContext(async (context) => {
+    const undoable = await undoableRun(context, runId)
+    if (!undoable) {
+      const reason = 'a CSV is never written into: there is nothing to undo'
+      process.stdout.write(
+        options.json
+          ? `${JSON.stringify({ runId, restored: 0, already: 0, left: 0, rows: [], reason })}\n`
+          : `${runId}: ${reason}\n`,
+      )
+      return
+    }
+    const name = crmNames.find((each) => each === undoable.connector)
+    if (!name) throw new ConfigError('no_such_connector', `there is no connector ${undoable.connector}`)
+    const connector = await openConnector(context.config, name satisfies CrmName, undefined)
+    try {
+      const undone = await undoRun(context, connector, undoable, {
+        plan: options.plan === true,
+        signal,
+        ...(options.field === undefined ? {} : { field: options.field }),
+      })
+      process.stdout.write(options.json ? `${JSON.stringify(undone)}\n` : text(undone))
+      if (undone.unfinished !== undefined)
+        process.exitCode = signal.aborted ? exitStatus.interrupted : exitStatus.parked
+    } finally {
+      await connector.close()
+    }
+  })
+}
+
+const shown = 50
+
+function text({ runId, plan, restored, already, left, rows, unfinished }: Undone): string {
+  const leftRows = rows.filter(({ outcome }) => outcome === 'left')
+  const lines = [
+    `run ${runId}: ${restored} fields ${plan ? 'would be put back' : 'put back'}, ${left} left alone${already > 0 ? `, ${already} stood as before` : ''}`,
+    ...leftRows
+      .slice(0, shown)
+      .map(({ record, field, reason }) => `  left: ${record} ${field}: ${reason ?? ''}`),
+  ]
+  if (leftRows.length > shown) lines.push(`  and ${leftRows.length - shown} more (--json shows all)`)
+  if (unfinished !== undefined) lines.push(`not finished: ${unfinished}; the same command goes on`)
+  return `${lines.join('\n')}\n`
+}

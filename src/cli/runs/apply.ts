@@ -1,0 +1,72 @@
+import { Command } from 'commander'
+import { applyPlan, readPlan, withinPlan } from '../../app/runs/apply-plan.ts'
+import { crmNames, openConnector } from '../../app/context/connectors.ts'
+import { makeReady } from '../../app/runs/sync.ts'
+import { assertWritableOutput } from '../../connectors/csv/index.ts'
+import { ConfigError } from '../../domain/errors.ts'
+import { exitStatus } from '../terminal/exit.ts'
+import { summaryText } from '../terminal/print-summary.ts'
+import { createProgressView } from '../terminal/progress.ts'
+import { readConfig, stopSignal, withContext } from '../terminal/with-context.ts'
+
+interface Options {
+  out?: string
+  json?: true
+}
+
+export function applyCommand(): Command {
+  return new Command('apply')
+    .description(
+      'Carry out a plan that --plan has made: its records and lookups, within its cost. Refuses what has drifted.',
+    )
+    .argument('<plan>', 'the id that --plan printed')
+    .option('--out <file>', 'where the enriched CSV goes (a plan of a CSV needs it)')
+    .option('--json', 'print one JSON document on standard output')
+    .addHelpText(
+      'after',
+      '\nExit status: 0 done · 1 failed · 2 the plan has drifted, or wrong use · 3 work is parked (the cost of the plan is used up)',
+    )
+    .action(run)
+}
+
+async function run(id: string, { out, json }: Options): Promise<void> {
+  const signal = stopSignal()
+  const config = await readConfig()
+  const plan = await withContext((context) => readPlan(context, id), config)
+  if (plan.kind === 'csv' && out !== undefined) await assertWritableOutput(String(plan.job['path']), out)
+  await withContext(
+    async (context) => {
+      const view = createProgressView({
+        total: undefined,
+        stream: process.stderr,
+        nowMs: () => performance.now(),
+      })
+      const applied = await applyPlan(context, plan, {
+        out,
+        signal,
+        onProgress: (progress) => view.show(progress),
+        onNotice: (text) => process.stderr.write(`paydirt: ${text}\n`),
+        async openConnector(wanted) {
+          const name = crmNames.find((each) => each === wanted)
+          if (!name) throw new ConfigError('no_such_connector', `there is no connector ${wanted}`)
+          const connector = await openConnector(config, name, (await context.openEngine()).callBudget)
+          await makeReady(connector, [plan.entity])
+          return connector
+        },
+      }).finally(() => view.end())
+      const { end, summary, drifted, planId } = applied
+      if (drifted > 0)
+        process.stderr.write(
+          `paydirt: ${drifted} records have changed since the plan; they were left alone\n`,
+        )
+      if (json) process.stdout.write(`${JSON.stringify({ ...summary, planId, drifted })}\n`)
+      else (out === '-' ? process.stderr : process.stdout).write(summaryText(summary, end, out))
+      process.exitCode = {
+        finished: exitStatus.done,
+        parked: exitStatus.parked,
+        interrupted: exitStatus.interrupted,
+      }[end]
+    },
+    withinPlan(config, plan),
+  )
+}

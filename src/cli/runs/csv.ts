@@ -1,0 +1,94 @@
+import { Command, Option } from 'commander'
+import { enrichCsv, openInput, planCsv } from '../../app/runs/enrich-csv.ts'
+import { assertWritableOutput } from '../../connectors/csv/index.ts'
+import { ConfigError } from '../../domain/errors.ts'
+import { objectKinds, type ObjectKind } from '../../domain/words.ts'
+import { exitStatus } from '../terminal/exit.ts'
+import { newPlanId } from '../../app/plans/make-plan.ts'
+import { planText } from '../../app/plans/plan-text.ts'
+import { createProgressView } from '../terminal/progress.ts'
+import { summaryText } from '../terminal/print-summary.ts'
+import { readConfig, stopSignal, withContext } from '../terminal/with-context.ts'
+
+interface Options {
+  object: ObjectKind
+  recipe?: string
+  out?: string
+  plan?: true
+  json?: true
+  budget?: string
+}
+
+export function csvCommand(): Command {
+  return new Command('csv')
+    .description(
+      'Enrich a CSV file. What the ledger already holds is not bought again; a run that was broken off goes on.',
+    )
+    .argument('<in>', 'the CSV file; its columns are found by name (profnet_url, domain, email ...)')
+    .addOption(new Option('--object <kind>', 'what its rows are').choices(objectKinds).makeOptionMandatory())
+    .option(
+      '--recipe <name>',
+      'what to find out: profile, contact, full, or one of the config (default: profile)',
+    )
+    .option('--out <file>', 'where the enriched CSV goes (- for standard output)')
+    .option('--plan', 'keep and show a plan: what would be bought, filled and paid; pays nothing (see apply)')
+    .option('--json', 'print one JSON document on standard output; progress stays on standard error')
+    .addHelpText(
+      'after',
+      `
+Examples:
+  paydirt csv companies.csv --object company --plan
+  paydirt csv companies.csv --object company --out enriched.csv
+
+Exit status: 0 every row is final · 1 failed · 2 wrong use or configuration · 3 work is parked (a cap, an empty wallet)`,
+    )
+    .action(run)
+}
+
+async function run(input: string, options: Options): Promise<void> {
+  const out = options.out
+  if (!options.plan && out === undefined) {
+    throw new ConfigError(
+      'no_out',
+      '--out <file> says where the enriched CSV goes (or use --plan to see the cost first)',
+    )
+  }
+  if (out === '-' && options.json)
+    throw new ConfigError('two_outputs', '--json and --out - both want standard output')
+  const config = await readConfig()
+  const csv = await openInput(config, { input, object: options.object })
+  for (const warning of csv.warnings) process.stderr.write(`paydirt: ${warning}\n`)
+  if (out !== undefined) await assertWritableOutput(input, out)
+  const signal = stopSignal()
+
+  await withContext(async (context) => {
+    if (options.plan) {
+      const plan = await planCsv(context, csv, {
+        planId: newPlanId(context.now()),
+        recipe: options.recipe,
+      })
+      process.stdout.write(options.json ? `${JSON.stringify(plan)}\n` : planText(plan))
+      return
+    }
+    const view = createProgressView({
+      total: csv.rowCount,
+      stream: process.stderr,
+      nowMs: () => performance.now(),
+    })
+    const { end, summary } = await enrichCsv(context, csv, {
+      out: out as string,
+      recipe: options.recipe,
+      signal,
+      onProgress: (progress) => view.show(progress),
+      onResumed: (run) =>
+        process.stderr.write(`paydirt: going on with run ${run.id} of ${run.startedAt.toISOString()}\n`),
+    }).finally(() => view.end())
+    if (options.json) process.stdout.write(`${JSON.stringify(summary)}\n`)
+    else (out === '-' ? process.stderr : process.stdout).write(summaryText(summary, end, out))
+    process.exitCode = {
+      finished: exitStatus.done,
+      parked: exitStatus.parked,
+      interrupted: exitStatus.interrupted,
+    }[end]
+  }, config)
+}

@@ -1,0 +1,75 @@
+import { Argument, Command } from 'commander'
+import { crmNames, openConnector, type CrmName } from '../../app/context/connectors.ts'
+import { enrichRecords, type EnrichedRecords } from '../../app/runs/enrich-records.ts'
+import type { RunEnd } from '../../app/runs/run-to-end.ts'
+import { exitStatus } from '../terminal/exit.ts'
+import { stopSignal, withContext } from '../terminal/with-context.ts'
+
+interface Options {
+  recipe?: string
+  json?: true
+}
+
+export function enrichCommand(): Command {
+  return new Command('enrich')
+    .description('Enrich records of a CRM by their ids, now: what its button does.')
+    .addArgument(new Argument('<connector>', 'the CRM').choices(crmNames))
+    .argument('<object>', "company, person, or the CRM's own name (companies, Lead ...)")
+    .argument('<ids...>', "the CRM's own ids")
+    .option(
+      '--recipe <name>',
+      'what to find out: profile, contact, full, or one of the config (default: profile)',
+    )
+    .option('--json', 'print one JSON document on standard output')
+    .addHelpText(
+      'after',
+      `
+Examples:
+  paydirt enrich hubspot company 9999600 9999601
+  paydirt enrich salesforce Lead 00Q000000000001AAA --recipe contact`,
+    )
+    .action(run)
+}
+
+async function run(name: CrmName, object: string, ids: string[], options: Options): Promise<void> {
+  const signal = stopSignal()
+  await withContext(async (context) => {
+    const engine = await context.openEngine()
+    const connector = await openConnector(context.config, name, engine.callBudget)
+    try {
+      const { recipe } = options
+      const enriched = await enrichRecords(
+        context,
+        connector,
+        { object, ids, recipe },
+        { signal, onNotice: (text) => process.stderr.write(`paydirt: ${text}\n`) },
+      )
+      process.stdout.write(options.json ? `${JSON.stringify(documentOf(enriched))}\n` : textOf(enriched))
+      process.exitCode = statuses[enriched.end]
+    } finally {
+      await connector.close()
+    }
+  })
+}
+
+const statuses: Record<RunEnd, number> = {
+  finished: exitStatus.done,
+  parked: exitStatus.parked,
+  interrupted: exitStatus.interrupted,
+}
+
+/** The summary of the run, as every command prints it, and what became of each record. */
+function documentOf({ summaries, results }: EnrichedRecords) {
+  const [summary, ...others] = summaries
+  return { ...summary, ...(others.length > 0 ? { otherRuns: others } : {}), results }
+}
+
+function textOf({ results, end }: EnrichedRecords): string {
+  const lines = results.map(({ recordId, status, reason, fields, costUsd }) => {
+    const what = fields.length > 0 ? fields.map(({ name }) => name).join(', ') : (reason ?? '')
+    return `${recordId}  ${status.padEnd(10)} ${costUsd} USD  ${what}`
+  })
+  if (end === 'interrupted') lines.push('stopped. Nothing is lost: the same command goes on from here.')
+  if (end === 'parked') lines.push('what is parked goes on when its reason is gone')
+  return `${lines.join('\n')}\n`
+}

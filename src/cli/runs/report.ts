@@ -1,0 +1,129 @@
+import { writeFile } from 'node:fs/promises'
+import { Command, Option } from 'commander'
+import { stringify } from 'csv-stringify/sync'
+import { makeReport, type Report } from '../../app/reports/report.ts'
+import { reportPage } from '../../app/reports/report-page.ts'
+import { ConfigError } from '../../domain/errors.ts'
+import { withContext } from '../terminal/with-context.ts'
+
+interface Options {
+  month?: string
+  json?: true
+  csv?: true
+  html?: string
+}
+
+export function reportCommand(): Command {
+  return new Command('report')
+    .description('What a run or a month has brought and cost: match rate, fill rate a field, cost of each.')
+    .argument('[run]', 'the id of a run; without it the month is told')
+    .option('--month <month>', 'a month such as 2026-11; default: this month (UTC)')
+    .addOption(new Option('--json', 'print one JSON document').conflicts(['csv', 'html']))
+    .addOption(
+      new Option('--csv', 'print CSV: a line a run, then a line a field').conflicts(['json', 'html']),
+    )
+    .option('--html <file>', 'write a page with charts that opens without a network')
+    .action(async (run: string | undefined, options: Options) => {
+      if (run !== undefined && options.month !== undefined)
+        throw new ConfigError('two_scopes', 'either a run or --month')
+      await withContext(async (context) => {
+        const now = context.now()
+        const report = await makeReport(
+          context,
+          run === undefined ? { month: options.month ?? now.toISOString().slice(0, 7) } : { run },
+        )
+        if (options.html !== undefined) {
+          await writeFile(options.html, reportPage(report, now))
+          process.stdout.write(`written: ${options.html}\n`)
+        } else if (options.json) process.stdout.write(`${JSON.stringify(report)}\n`)
+        else process.stdout.write(options.csv ? csv(report) : text(report))
+      })
+    })
+}
+
+const csvColumns = [
+  'kind',
+  'name',
+  'connector',
+  'object',
+  'records',
+  'attempted',
+  'matched',
+  'filled',
+  'changed',
+  'unchanged',
+  'skipped',
+  'rejected',
+  'parked',
+  'job_changes',
+  'rate',
+  'settled_usd',
+  'lost_usd',
+]
+
+/** One table for both: a spreadsheet tells them apart by their first column. */
+function csv(report: Report): string {
+  const runs = report.runs.map((run) => ({
+    kind: 'run',
+    name: run.runId,
+    connector: run.connector,
+    object: run.object,
+    records: run.records,
+    attempted: run.attempted,
+    matched: run.matched,
+    filled: run.filled,
+    changed: run.changed,
+    unchanged: run.unchanged,
+    skipped: run.skipped,
+    rejected: run.rejected,
+    parked: run.parked,
+    job_changes: run.jobChanges,
+    rate: run.matchRate,
+    settled_usd: run.settled,
+    lost_usd: run.lost,
+  }))
+  const fields = report.fields.map(({ field, object, filled, changed, fillRate }) => ({
+    kind: 'field',
+    name: field,
+    object,
+    filled,
+    changed,
+    rate: fillRate,
+  }))
+  return stringify([...runs, ...fields], { header: true, columns: csvColumns })
+}
+
+function text({
+  scope,
+  totals,
+  matchRate,
+  costPerMatched,
+  costPerFilledField,
+  fields,
+  runs,
+}: Report): string {
+  const name = 'run' in scope ? `run ${scope.run}` : `${scope.month}: ${runs.length} runs`
+  const lines = [
+    name,
+    `  records    ${totals.records}`,
+    `  attempted  ${totals.attempted}`,
+    `  matched    ${totals.matched} (${percent(matchRate)})`,
+    `  filled     ${totals.filled}, ${totals.changed} of them with a changed value`,
+    `  unchanged  ${totals.unchanged}, skipped ${totals.skipped}, rejected ${totals.rejected}, parked ${totals.parked}`,
+    ...(totals.jobChanges > 0
+      ? [`  of these ${totals.jobChanges} people have another employer or title than their record said`]
+      : []),
+    `  paid       ${totals.settled} USD${/[1-9]/.test(totals.lost) ? `, ${totals.lost} lost` : ''}${/[1-9]/.test(totals.credits) ? `, ${totals.credits} credits` : ''}`,
+    `  cost       ${costPerMatched ?? '-'} USD a matched record, ${costPerFilledField ?? '-'} a filled field`,
+  ]
+  if (fields.length > 0) lines.push('fields:')
+  for (const { field, object, filled, changed, fillRate } of fields)
+    lines.push(
+      `  ${field.padEnd(22)} ${object.padEnd(8)} ${String(filled).padStart(7)} filled ${String(changed).padStart(6)} changed  ${percent(fillRate).padStart(7)}`,
+    )
+  return `${lines.join('\n')}\n`
+}
+
+function percent(value: number | null): string {
+  return value === null ? '-' : `${(value * 100).toFixed(1)} %`
+}

@@ -1,0 +1,55 @@
+import { Command, InvalidArgumentError } from 'commander'
+import { summarise } from '../../app/runs/summary.ts'
+import { ConfigError } from '../../domain/errors.ts'
+import { formatUsd } from '../../domain/money.ts'
+import { withContext } from '../terminal/with-context.ts'
+
+export function runsCommand(): Command {
+  return new Command('runs')
+    .description('List the latest runs, or show one with its figures.')
+    .argument('[run]', 'the id of a run')
+    .option('--limit <n>', 'how many to list', positive, 20)
+    .option('--json', 'print one JSON document')
+    .action(async (id: string | undefined, options: { limit: number; json?: true }) => {
+      await withContext(async (context) => {
+        if (id !== undefined) {
+          const run = await context.runs.get(id)
+          if (!run) throw new ConfigError('no_such_run', `there is no run ${id}; \`paydirt runs\` lists them`)
+          process.stdout.write(
+            `${JSON.stringify(await summarise(context, run), null, options.json ? 0 : 2)}\n`,
+          )
+          return
+        }
+        const runs = await context.runs.list(options.limit)
+        const rows = []
+        for (const run of runs) rows.push({ ...run, settled: formatUsd(await context.runs.spent(run.id)) })
+        if (options.json) {
+          const documents = rows.map(
+            ({ id: runId, connector, object, state, records, startedAt, finishedAt, settled }) => ({
+              runId,
+              connector,
+              object,
+              state,
+              records,
+              startedAt,
+              finishedAt,
+              settled,
+            }),
+          )
+          process.stdout.write(`${JSON.stringify(documents)}\n`)
+          return
+        }
+        if (rows.length === 0) process.stdout.write('no runs yet\n')
+        for (const run of rows) {
+          process.stdout.write(
+            `${run.id.padEnd(18)} ${run.startedAt.toISOString().slice(0, 16)}  ${run.connector.padEnd(11)} ${run.object.padEnd(8)} ${run.state.padEnd(9)} ${String(run.records).padStart(8)} records  ${run.settled} USD\n`,
+          )
+        }
+      })
+    })
+}
+
+function positive(text: string): number {
+  if (!/^[1-9]\d{0,5}$/.test(text)) throw new InvalidArgumentError('must be a whole number above 0')
+  return Number(text)
+}

@@ -1,0 +1,145 @@
+import { Argument, Command, InvalidArgumentError } from 'commander'
+import { crmNames, openConnector, type CrmName } from '../../app/context/connectors.ts'
+import { newPlanId } from '../../app/plans/make-plan.ts'
+import { planText, type RunPlan } from '../../app/plans/plan-text.ts'
+import type { RunEnd } from '../../app/runs/run-to-end.ts'
+import type { RunSummary } from '../../app/runs/summary.ts'
+import { makeReady, entitiesOf, planSync, syncEntity } from '../../app/runs/sync.ts'
+import { ConfigError } from '../../domain/errors.ts'
+import type { ScanFilter } from '../../connectors/connector.ts'
+import { exitStatus } from '../terminal/exit.ts'
+import { summaryText } from '../terminal/print-summary.ts'
+import { createProgressView } from '../terminal/progress.ts'
+import { stopSignal, withContext } from '../terminal/with-context.ts'
+
+interface Options {
+  object?: string
+  recipe?: string
+  since?: Date
+  limit?: number
+  filter: ScanFilter[]
+  refresh?: true
+  plan?: true
+  json?: true
+}
+
+export function syncCommand(): Command {
+  return new Command('sync')
+    .description('Enrich what is new or changed in a CRM since the last sync, and write the results back.')
+    .addArgument(new Argument('<connector>', 'the CRM').choices(crmNames))
+    .option(
+      '--object <name>',
+      "only this object: company, person, or the CRM's own name (companies, Lead ...)",
+    )
+    .option(
+      '--recipe <name>',
+      'what to find out: profile, contact, full, or one of the config (default: profile)',
+    )
+    .option('--since <time>', 'what changed since then (ISO 8601), whatever the last sync has seen', time)
+    .option('--limit <n>', 'at most so many records an object', count)
+    .option(
+      '--filter <condition>',
+      'only records where PROPERTY=VALUE, PROPERTY!=VALUE, PROPERTY= (blank) or PROPERTY!= (filled); repeatable',
+      filter,
+      [],
+    )
+    .option(
+      '--refresh',
+      'instead of what has changed: records whose answers are stale, the longest answered first, inside the budget',
+    )
+    .option('--plan', 'keep and show a plan: what would be bought, filled and paid; pays nothing (see apply)')
+    .option('--json', 'print one JSON document on standard output')
+    .addHelpText(
+      'after',
+      `
+Examples:
+  paydirt sync hubspot --plan
+  paydirt sync hubspot --object company --limit 50
+  paydirt sync salesforce --object Lead --filter 'Status=Open'`,
+    )
+    .action(run)
+}
+
+async function run(name: CrmName, options: Options): Promise<void> {
+  if (options.refresh && (options.since || options.filter.length > 0)) {
+    throw new ConfigError('bad_options', '--refresh reads the ledger: --since and --filter do not go with it')
+  }
+  const signal = stopSignal()
+  await withContext(async (context) => {
+    const engine = options.plan ? undefined : await context.openEngine()
+    const connector = await openConnector(context.config, name, engine?.callBudget)
+    try {
+      const entities = entitiesOf(connector, options.object)
+      if (!options.plan) await makeReady(connector, entities)
+      const { recipe, since, refresh, limit, filter: conditions } = options
+      const plans: RunPlan[] = []
+      const ends: { end: RunEnd; summary: RunSummary }[] = []
+      for (const entity of entities) {
+        const job = {
+          entity,
+          filter: conditions,
+          ...(recipe === undefined ? {} : { recipe }),
+          ...(since ? { since } : {}),
+          ...(limit === undefined ? {} : { limit }),
+          ...(refresh ? { refresh } : {}),
+        }
+        if (options.plan) {
+          const plan = await planSync(context, connector, job, signal, newPlanId(context.now()))
+          plans.push(plan)
+          if (!options.json) process.stdout.write(`${entity}: ${planText(plan)}`)
+          continue
+        }
+        const view = createProgressView({
+          total: undefined,
+          stream: process.stderr,
+          nowMs: () => performance.now(),
+        })
+        const result = await syncEntity(context, connector, job, {
+          signal,
+          onProgress: (progress) => view.show(progress),
+          onNotice: (text) => process.stderr.write(`paydirt: ${text}\n`),
+          onResumed: (resumed) =>
+            process.stderr.write(
+              `paydirt: going on with run ${resumed.id} of ${resumed.startedAt.toISOString()}\n`,
+            ),
+        }).finally(() => view.end())
+        ends.push(result)
+        if (!options.json) process.stdout.write(summaryText(result.summary, result.end, undefined))
+        if (result.end === 'interrupted') break
+      }
+      const documents = options.plan ? plans : ends.map(({ summary }) => summary)
+      if (options.json)
+        process.stdout.write(`${JSON.stringify(documents.length === 1 ? documents[0] : documents)}\n`)
+      process.exitCode = worst(ends.map(({ end }) => end))
+    } finally {
+      await connector.close()
+    }
+  })
+}
+
+function worst(ends: RunEnd[]): number {
+  if (ends.includes('interrupted')) return exitStatus.interrupted
+  return ends.includes('parked') ? exitStatus.parked : exitStatus.done
+}
+
+function time(text: string): Date {
+  const date = new Date(text)
+  if (Number.isNaN(date.getTime()))
+    throw new InvalidArgumentError('must be a time such as 2026-11-01 or 2026-11-01T06:00:00Z')
+  return date
+}
+
+function count(text: string): number {
+  if (!/^[1-9]\d{0,8}$/.test(text)) throw new InvalidArgumentError('must be a whole number above 0')
+  return Number(text)
+}
+
+function filter(text: string, before: ScanFilter[]): ScanFilter[] {
+  const match = /^([A-Za-z_][\w.]*)(!?=)(.*)$/s.exec(text)
+  if (!match)
+    throw new InvalidArgumentError('must be PROPERTY=VALUE, PROPERTY!=VALUE, PROPERTY= or PROPERTY!=')
+  const [, property = '', operator, value = ''] = match
+  const isEqual = operator === '='
+  if (value === '') return [...before, { property, is: isEqual ? 'blank' : 'filled' }]
+  return [...before, { property, is: isEqual ? 'equal' : 'different', value }]
+}

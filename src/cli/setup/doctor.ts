@@ -1,0 +1,33 @@
+import { Command } from 'commander'
+import { examine, type Finding } from '../../app/ops/doctor.ts'
+import { exitStatus } from '../terminal/exit.ts'
+import { readConfig } from '../terminal/with-context.ts'
+
+const marks: Record<Finding['status'], string> = {
+  ok: 'ok     ',
+  warning: 'warning',
+  problem: 'PROBLEM',
+  off: 'off    ',
+}
+
+export function doctorCommand(): Command {
+  return new Command('doctor')
+    .description(
+      'Check every dependency and credential in turn, and say what to do. Buys and writes nothing.',
+    )
+    .option('--json', 'print one JSON document')
+    .addHelpText('after', '\nExit status: 0 nothing stands in the way · 1 there is a problem')
+    .action(async (options: { json?: true }) => {
+      const config = await readConfig()
+      const findings: Finding[] = []
+      for await (const finding of examine(config)) {
+        findings.push(finding)
+        if (options.json) continue
+        process.stdout.write(`${marks[finding.status]}  ${finding.name.padEnd(11)} ${finding.message}\n`)
+        if (finding.todo) process.stdout.write(`${' '.repeat(21)}→ ${finding.todo}\n`)
+      }
+      const isWell = findings.every(({ status }) => status !== 'problem')
+      if (options.json) process.stdout.write(`${JSON.stringify({ ok: isWell, findings })}\n`)
+      process.exitCode = isWell ? exitStatus.done : exitStatus.failed
+    })
+}

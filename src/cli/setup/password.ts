@@ -1,0 +1,38 @@
+import { createInterface } from 'node:readline'
+import { Command } from 'commander'
+import { ConfigError } from '../../domain/errors.ts'
+import { hashPassword } from '../../http/desk/access/password.ts'
+
+const shortest = 12
+
+export function passwordCommand(): Command {
+  return new Command('password')
+    .description(
+      'Read a password from standard input and print the hash that goes into PAYDIRT_ADMIN_PASSWORD_HASH or desk.users.',
+    )
+    .addHelpText(
+      'after',
+      '\nThe password is not an argument: it would stand in the list of processes and in the history of your shell.',
+    )
+    .action(async () => {
+      const password = await readPassword()
+      if ([...password].length < shortest) {
+        throw new ConfigError('short_password', `a password needs at least ${shortest} characters`)
+      }
+      process.stdout.write(`${await hashPassword(password)}\n`)
+    })
+}
+
+/** One line. At a terminal it is not shown while it is typed. */
+async function readPassword(): Promise<string> {
+  const { stdin, stderr } = process
+  if (stdin.isTTY) stderr.write('password (not shown): ')
+  const lines = createInterface({ input: stdin, terminal: stdin.isTTY ?? false })
+  try {
+    for await (const line of lines) return line
+    return ''
+  } finally {
+    lines.close()
+    if (stdin.isTTY) stderr.write('\n')
+  }
+}

@@ -1,0 +1,31 @@
+import type { RunEnd } from '../../app/runs/run-to-end.ts'
+import type { RunSummary } from '../../app/runs/summary.ts'
+
+/** The end of a run for a person: what became of the records, what it cost, and what to do next. */
+export function summaryText(summary: RunSummary, end: RunEnd, out: string | undefined): string {
+  const { lookups, tasks, spend, requests } = summary
+  const lines = [
+    `run ${summary.runId}: ${summary.records} ${summary.object === 'company' ? 'companies' : 'people'} (${summary.connector})`,
+    row('filled', tasks.written),
+    row('unchanged', tasks.unchanged, `${lookups.notFound} profiles not found`),
+    row('skipped', tasks.skipped),
+    row('rejected', tasks.rejected),
+    ...(tasks.parked > 0 ? [row('parked', tasks.parked)] : []),
+    `lookups: ${lookups.unique} different, ${lookups.paid} paid, ${lookups.cached} from the ledger, ${lookups.duplicates} rows were duplicates`,
+    `spent: ${spend.credits ? `${spend.credits} credits` : `${spend.settled} USD`}${spend.lost === zero ? '' : `, ${spend.lost} lost`}${spend.inDoubt === zero ? '' : `, ${spend.inDoubt} in doubt`} (${requests.sent} requests, ${requests.rateLimited} refused for their rate)`,
+    ...(summary.reasons ?? [])
+      .filter(({ status }) => status !== 'unchanged')
+      .map(({ status, reason, count }) => `  ${count} ${status}: ${reason}`),
+  ]
+  if (end === 'interrupted') lines.push('stopped. Nothing is lost: the same command goes on from here.')
+  else if (out !== undefined && out !== '-') lines.push(`written: ${out}`)
+  if (end === 'parked')
+    lines.push('some work is parked for the reasons above; the same command goes on with it.')
+  return `${lines.join('\n')}\n`
+}
+
+const zero = '0.000000'
+
+function row(name: string, count: number, note = ''): string {
+  return `  ${name.padEnd(10)}${String(count).padStart(7)}${note === '' || count === 0 ? '' : `   (${note})`}`
+}

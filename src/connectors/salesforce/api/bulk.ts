@@ -1,0 +1,172 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { parse } from 'csv-parse/sync'
+import { stringify } from 'csv-stringify/sync'
+import type { z } from 'zod'
+import { RetriableError } from '../../../domain/errors.ts'
+import { RefusedRequestError } from './api-error.ts'
+import { jobSchema } from './answers.ts'
+import type { SalesforceClient } from './client.ts'
+import type { Outcome, Update } from './collections.ts'
+import type { Body } from '../fit.ts'
+import { parseBulkError } from '../save-error.ts'
+
+export interface BulkOptions {
+  /** How long a job may take before it is aborted. Default 30 minutes. */
+  timeoutMs?: number
+  /** The first pause between two looks at a job; it grows to `maxPollMs`. Default 1 second, to 30. */
+  pollMs?: number
+  maxPollMs?: number
+  /** Characters of one job's CSV. Salesforce takes 100 MB before encoding. Default 40 million. */
+  maxCharacters?: number
+}
+
+export interface BulkJob<U extends Update = Update> {
+  csv: string
+  updates: U[]
+}
+
+/** What clears a field in the CSV of a job; an empty cell leaves it as it is. A text cannot say it. */
+export const bulkNull = '#N/A'
+
+const abortedRetryMs = 15 * 60_000
+
+type JobState = z.infer<typeof jobSchema>['state']
+export type JobOptions = BulkOptions & { now: () => number; wait?: (ms: number) => Promise<void> }
+
+/** Whether the CSV of a job can carry these values. */
+export function fitsBulk(body: Body): boolean {
+  return !Object.values(body).includes(bulkNull)
+}
+
+/**
+ * Updates records through one job of Bulk API 2.0; answers one outcome a record, in order. Ids must not repeat. Of a job
+ * that fails or takes too long, what was carried out is answered as such.
+ */
+export async function updateByBulk(
+  client: SalesforceClient,
+  sobject: string,
+  { csv, updates }: BulkJob,
+  options: JobOptions,
+): Promise<Outcome[]> {
+  const { id } = await client.call(jobSchema, {
+    method: 'POST',
+    path: '/jobs/ingest',
+    json: { object: sobject, operation: 'update', contentType: 'CSV', lineEnding: 'LF' },
+  })
+  const path = `/jobs/ingest/${id}`
+  await start(client, path, csv)
+  const { state, outcomes } = await waitForEnd(client, path, options)
+  const rest: Outcome =
+    state === 'Failed'
+      ? { kind: 'unsent' }
+      : { kind: 'later', afterMs: abortedRetryMs, reason: 'the bulk job did not get to the record in time' }
+  return updates.map((update) => outcomes.get(update.id) ?? rest)
+}
+
+async function start(client: SalesforceClient, path: string, csv: string): Promise<void> {
+  try {
+    await unlessDone(client.callForText({ method: 'PUT', path: `${path}/batches`, csv }))
+    await unlessDone(
+      client.call(jobSchema, {
+        method: 'PATCH',
+        path,
+        json: { state: 'UploadComplete' },
+        isRepeatable: true,
+      }),
+    )
+  } catch (error) {
+    // A job that is never started would count against the org's open jobs for a week.
+    await abort(client, path).catch(() => {})
+    throw error
+  }
+}
+
+/** A request that was repeated because its answer was lost finds the job a state further. */
+async function unlessDone(request: Promise<unknown>): Promise<void> {
+  try {
+    await request
+  } catch (error) {
+    if (!(error instanceof RefusedRequestError) || error.errorCode !== 'INVALIDJOBSTATE') throw error
+  }
+}
+
+/**
+ * Looks at the job until it has ended and its results are read, or aborts it when its time is up. The job goes on whether
+ * we may look or not: a spent quota or an outage is no reason to leave it.
+ */
+async function waitForEnd(
+  client: SalesforceClient,
+  path: string,
+  options: JobOptions,
+): Promise<{ state: JobState; outcomes: Map<string, Outcome> }> {
+  const { timeoutMs = 30 * 60_000, pollMs = 1_000, maxPollMs = 30_000, now } = options
+  const wait = options.wait ?? ((ms: number) => delay(ms))
+  const giveUpAtMs = now() + timeoutMs
+  for (let pauseMs = pollMs; now() < giveUpAtMs; pauseMs = Math.min(maxPollMs, pauseMs * 1.5)) {
+    await wait(pauseMs)
+    try {
+      const { state } = await client.call(jobSchema, { path })
+      if (state === 'JobComplete' || state === 'Failed' || state === 'Aborted')
+        return { state, outcomes: await readResults(client, path) }
+    } catch (error) {
+      if (!(error instanceof RetriableError)) throw error
+    }
+  }
+  try {
+    await unlessDone(abort(client, path))
+    return { state: 'Aborted', outcomes: await readResults(client, path) }
+  } catch (error) {
+    if (!(error instanceof RetriableError)) throw error
+    // What it has written is found standing there when the same patches come again.
+    return { state: 'Aborted', outcomes: new Map() }
+  }
+}
+
+async function abort(client: SalesforceClient, path: string): Promise<void> {
+  await client.call(jobSchema, { method: 'PATCH', path, json: { state: 'Aborted' }, isRepeatable: true })
+}
+
+/** By the record's id. Rows that were never worked on are not among them. */
+async function readResults(client: SalesforceClient, path: string): Promise<Map<string, Outcome>> {
+  const outcomes = new Map<string, Outcome>()
+  const rowsOf = async (name: string) =>
+    parse((await client.callForText({ path: `${path}/${name}` })).text, {
+      columns: true,
+      skip_empty_lines: true,
+    }) as Record<string, string>[]
+  for (const row of await rowsOf('successfulResults'))
+    if (row['sf__Id'] !== undefined) outcomes.set(row['sf__Id'], { kind: 'done' })
+  for (const row of await rowsOf('failedResults')) {
+    const id = row['Id'] || row['sf__Id']
+    if (id !== undefined) outcomes.set(id, { kind: 'failed', error: parseBulkError(row['sf__Error'] ?? '') })
+  }
+  return outcomes
+}
+
+/**
+ * Parts the updates into jobs whose CSV has at most `maxCharacters`. Every row has every column: Salesforce reads a row by
+ * the header alone.
+ */
+export function toJobs<U extends Update>(
+  updates: readonly U[],
+  { maxCharacters = 40_000_000 }: BulkOptions = {},
+): BulkJob<U>[] {
+  const columns = [...new Set(updates.flatMap(({ body }) => Object.keys(body)))].sort()
+  const header = stringify([['Id', ...columns]])
+  const jobs: BulkJob<U>[] = []
+  for (const update of updates) {
+    const line = stringify([[update.id, ...columns.map((name) => cell(update.body, name))]])
+    const last = jobs.at(-1)
+    if (last && last.csv.length + line.length <= maxCharacters) {
+      last.csv += line
+      last.updates.push(update)
+    } else jobs.push({ csv: header + line, updates: [update] })
+  }
+  return jobs
+}
+
+function cell(body: Body, name: string): string {
+  if (!(name in body)) return ''
+  const value = body[name]
+  return value === null || value === undefined ? bulkNull : String(value)
+}

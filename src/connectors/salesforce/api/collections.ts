@@ -1,0 +1,80 @@
+import { RefusedRequestError } from './api-error.ts'
+import { saveResultsSchema, type SaveError } from './answers.ts'
+import type { SalesforceClient } from './client.ts'
+import type { Body } from '../fit.ts'
+
+export interface WriteHeaders {
+  /** Save although a duplicate rule that only warns finds another record. Default false. */
+  allowDuplicates?: boolean
+  /** Run the assignment rule of leads: the active one, or the one with this id. Default false: enriching a lead must not move it to another owner. */
+  autoAssign?: boolean | string
+}
+
+/** One record on its way. */
+export interface Update {
+  /** Its place among the patches. */
+  index: number
+  /** In the long form. */
+  id: string
+  body: Body
+}
+
+export type Outcome =
+  | { kind: 'done' }
+  | { kind: 'failed'; error: SaveError }
+  /** Not carried out; why, and when to come again. */
+  | { kind: 'later'; afterMs: number; reason: string }
+  /** Not carried out by a bulk job that failed as a whole: as a collection each record gets an answer of its own. */
+  | { kind: 'unsent' }
+
+export const collectionSize = 200
+
+/**
+ * Updates at most 200 records in one request, each for itself; answers one outcome a record, in order. A request that is
+ * refused for what stands in it is halved until the records at fault are alone. Throws RefusedRequestError `INVALID_FIELD`
+ * when the org does not have a field (any more): that is the fault of no record.
+ */
+export async function updateCollection(
+  client: SalesforceClient,
+  sobject: string,
+  updates: readonly Update[],
+  headers: WriteHeaders,
+): Promise<Outcome[]> {
+  try {
+    const results = await client.call(saveResultsSchema, {
+      method: 'PATCH',
+      path: '/composite/sobjects',
+      json: {
+        allOrNone: false,
+        records: updates.map(({ id, body }) => ({ attributes: { type: sobject }, id, ...body })),
+      },
+      headers: headerLines(headers),
+      // The same values once more are the same values: after a lost answer it is sent again.
+      isRepeatable: true,
+    })
+    return updates.map((_, at) => toOutcome(results[at]))
+  } catch (error) {
+    if (!(error instanceof RefusedRequestError) || error.errorCode === 'INVALID_FIELD') throw error
+    if (updates.length === 1)
+      return [{ kind: 'failed', error: { statusCode: error.errorCode, message: error.said, fields: [] } }]
+    const half = Math.ceil(updates.length / 2)
+    return [
+      ...(await updateCollection(client, sobject, updates.slice(0, half), headers)),
+      ...(await updateCollection(client, sobject, updates.slice(half), headers)),
+    ]
+  }
+}
+
+function toOutcome(result: { success: boolean; errors: SaveError[] } | undefined): Outcome {
+  if (result?.success) return { kind: 'done' }
+  const [error] = result?.errors ?? []
+  if (error) return { kind: 'failed', error }
+  return { kind: 'later', afterMs: 60_000, reason: 'Salesforce answered nothing for the record' }
+}
+
+function headerLines({ allowDuplicates = false, autoAssign = false }: WriteHeaders): Record<string, string> {
+  return {
+    'Sforce-Duplicate-Rule-Header': `allowSave=${allowDuplicates}`,
+    'Sforce-Auto-Assign': typeof autoAssign === 'string' ? autoAssign : autoAssign ? 'TRUE' : 'FALSE',
+  }
+}

@@ -1,0 +1,152 @@
+import { ConfigError } from '../../../domain/errors.ts'
+import type { DescribedField, FieldType } from '../../../domain/mapping/mapping.ts'
+import { RefusedRequestError } from './api-error.ts'
+import { describeSchema, type RawField } from './answers.ts'
+import type { SalesforceClient } from './client.ts'
+
+/** A field with what Salesforce alone tells about it. */
+export interface SalesforceField extends DescribedField {
+  /** Whether a query may have a condition on it: long texts may not. */
+  filterable: boolean
+  nillable: boolean
+  /** Digits in front of the decimal point; 0 where there is no limit. */
+  wholeDigits: number
+  /** Could be written if the integration user had the right to. */
+  lacksRight: boolean
+}
+
+export interface DescribedObject {
+  name: string
+  /** What the ids of its records begin with; "" where the org does not tell. */
+  keyPrefix: string
+  updateable: boolean
+  /** By exact name, those of the account of a contact as `Account.Name`. Fields that the user may not see are absent. */
+  fields: ReadonlyMap<string, SalesforceField>
+}
+
+export interface SchemaCache {
+  describe(sobject: string): Promise<DescribedObject>
+  /** Asks the org again at the next need: a field was refused that was there before. */
+  forget(sobject: string): void
+}
+
+/** What the org says about its objects, asked once in `freshMs`. */
+export function createSchemaCache(
+  client: SalesforceClient,
+  { now, freshMs = 10 * 60_000 }: { now: () => number; freshMs?: number },
+): SchemaCache {
+  const known = new Map<string, { described: Promise<DescribedObject>; atMs: number }>()
+
+  async function ask(sobject: string): Promise<DescribedObject> {
+    try {
+      const { name, keyPrefix, updateable, fields } = await client.call(describeSchema, {
+        path: `/sobjects/${encodeURIComponent(sobject)}/describe`,
+      })
+      const all = [...fields.map(toField), ...accountFields(fields)]
+      return {
+        name,
+        keyPrefix: keyPrefix ?? '',
+        updateable,
+        fields: new Map(all.map((field) => [field.name, field])),
+      }
+    } catch (error) {
+      if (!(error instanceof RefusedRequestError) || error.errorCode !== 'NOT_FOUND') throw error
+      throw new ConfigError(
+        'salesforce_access',
+        `the org has no ${sobject} under API version ${client.apiVersion}, or the integration user may not see it`,
+        { cause: error },
+      )
+    }
+  }
+
+  return {
+    describe(sobject) {
+      const kept = known.get(sobject)
+      if (kept && now() - kept.atMs < freshMs) return kept.described
+      const described = ask(sobject)
+      known.set(sobject, { described, atMs: now() })
+      described.catch(() => known.delete(sobject))
+      return described
+    },
+    forget: (sobject) => void known.delete(sobject),
+  }
+}
+
+/** A field that was there when the org was asked has gone since, or its rights have. */
+export function isStaleSchema(error: unknown): error is RefusedRequestError {
+  return error instanceof RefusedRequestError && error.errorCode === 'INVALID_FIELD'
+}
+
+/** Does work that reads fields, and once more with the fields as they are now when one has gone. */
+export async function withFields<T>(
+  schema: SchemaCache,
+  sobject: string,
+  work: (object: DescribedObject) => Promise<T>,
+): Promise<T> {
+  try {
+    return await work(await schema.describe(sobject))
+  } catch (error) {
+    if (!isStaleSchema(error)) throw error
+    schema.forget(sobject)
+    return work(await schema.describe(sobject))
+  }
+}
+
+function toField(raw: RawField): SalesforceField {
+  const type = types[raw.type] ?? 'other'
+  const isChoice = type === 'option' || type === 'options'
+  return {
+    name: raw.name,
+    label: raw.label,
+    type,
+    writable: raw.updateable,
+    custom: raw.name.endsWith('__c'),
+    ...(raw.length > 0 ? { maxLength: raw.length } : {}),
+    ...(isChoice ? { options: optionsOf(raw), restricted: raw.restrictedPicklist } : {}),
+    filterable: raw.filterable,
+    nillable: raw.nillable,
+    wholeDigits: raw.digits > 0 ? raw.digits : Math.max(0, raw.precision - raw.scale),
+    lacksRight: !raw.updateable && raw.permissionable && !raw.calculated && !raw.autoNumber,
+  }
+}
+
+function optionsOf({ picklistValues }: RawField): { value: string; label: string }[] {
+  return picklistValues
+    .filter(({ active }) => active)
+    .map(({ value, label }) => ({ value, label: label ?? value }))
+}
+
+/** The fields of a parent account that tell who somebody works for. Read with the contact, never written. */
+function accountFields(fields: readonly RawField[]): SalesforceField[] {
+  const isTied = fields.some(
+    ({ relationshipName, referenceTo }) => relationshipName === 'Account' && referenceTo.includes('Account'),
+  )
+  if (!isTied) return []
+  const common = { writable: false, custom: false, filterable: true, nillable: true, wholeDigits: 0 }
+  return [
+    { ...common, name: 'Account.Name', label: 'Account Name', type: 'text', lacksRight: false },
+    { ...common, name: 'Account.Website', label: 'Account Website', type: 'url', lacksRight: false },
+  ]
+}
+
+const types: Readonly<Record<string, FieldType>> = {
+  string: 'text',
+  textarea: 'text',
+  encryptedstring: 'text',
+  email: 'email',
+  phone: 'phone',
+  url: 'url',
+  picklist: 'option',
+  combobox: 'option',
+  multipicklist: 'options',
+  int: 'integer',
+  long: 'integer',
+  double: 'number',
+  currency: 'number',
+  percent: 'number',
+  boolean: 'boolean',
+  date: 'date',
+  datetime: 'datetime',
+  id: 'reference',
+  reference: 'reference',
+}

@@ -1,0 +1,46 @@
+import { InputError } from '../../../domain/errors.ts'
+
+/** A text literal. What stands in it can never end it. */
+export function soqlText(text: string): string {
+  return `'${text.replace(/[\\'"\n\r\t\b\f]/g, (sign) => escapes[sign] as string)}'`
+}
+
+/** A time, in whole milliseconds since the epoch. */
+export function soqlTime(atMs: number): string {
+  return new Date(atMs).toISOString()
+}
+
+/** A field, or a parent's field (`Account.Name`). Throws for what could be anything else. */
+export function soqlName(name: string): string {
+  if (/^[A-Za-z]\w*(\.[A-Za-z]\w*)?$/.test(name)) return name
+  throw new InputError('soql_name', `not the name of a Salesforce field: ${JSON.stringify(name)}`)
+}
+
+export interface Statement {
+  fields: readonly string[]
+  from: string
+  where: readonly string[]
+  orderBy?: readonly string[]
+  limit?: number
+}
+
+/** `where` holds conditions that all have to be met, each closed in itself. */
+export function select({ fields, from, where, orderBy, limit }: Statement): string {
+  return [
+    `SELECT ${fields.map(soqlName).join(', ')} FROM ${soqlName(from)}`,
+    ...(where.length > 0 ? [`WHERE ${where.join(' AND ')}`] : []),
+    ...(orderBy ? [`ORDER BY ${orderBy.map(soqlName).join(', ')}`] : []),
+    ...(limit === undefined ? [] : [`LIMIT ${limit}`]),
+  ].join(' ')
+}
+
+const escapes: Readonly<Record<string, string>> = {
+  '\\': '\\\\',
+  "'": "\\'",
+  '"': '\\"',
+  '\n': '\\n',
+  '\r': '\\r',
+  '\t': '\\t',
+  '\b': '\\b',
+  '\f': '\\f',
+}

@@ -1,0 +1,98 @@
+import { parsePhoneNumberFromString, type CountryCode } from 'libphonenumber-js/max'
+import { countryCode } from '../normalise/country.ts'
+import { canonicalProfileUrl } from '../keys.ts'
+import { letters } from '../normalise/near-names.ts'
+import { canonicalUrl, registrableDomain } from '../normalise/domain.ts'
+import { canonicalEmail } from '../normalise/email.ts'
+import type { FieldValue } from '../record.ts'
+
+type Form = 'email' | 'phone' | 'domain' | 'url' | 'profile' | 'country' | 'number' | 'option' | 'text'
+
+/** In which form a canonical field's values are compared; whatever is not here is a text. */
+const forms: Readonly<Record<string, Form>> = {
+  email: 'email',
+  email_personal: 'email',
+  phone: 'phone',
+  mobile_phone: 'phone',
+  domain: 'domain',
+  website: 'url',
+  logo: 'url',
+  profnet_url: 'profile',
+  company_profnet_url: 'profile',
+  country_code: 'country',
+  employees: 'number',
+  founded_year: 'number',
+  followers: 'number',
+  connections: 'number',
+  industry: 'option',
+  company_type: 'option',
+}
+
+/**
+ * Whether two values of a canonical field say the same, so that writing one over the other would only change its form.
+ * `country` (code or name) is where phones without a prefix belong.
+ */
+export function sameValue(field: string, a: FieldValue, b: FieldValue, country?: string): boolean {
+  if (a === b) return true
+  const form = Object.hasOwn(forms, field) ? (forms[field] as Form) : 'text'
+  const [one, other] = [comparable(form, a, country), comparable(form, b, country)]
+  return one === other || (form === 'text' && (isCutOf(one, other) || isCutOf(other, one)))
+}
+
+/** What is compared of a value. A value that is none of its kind (a phone that reads "ask Bob") is compared as a text. */
+function comparable(form: Form, value: FieldValue, country: string | undefined): string {
+  const text = plain(value)
+  switch (form) {
+    case 'email': {
+      const email = canonicalEmail(text)
+      return email.ok ? email.value : text.toLowerCase()
+    }
+    case 'phone':
+      return phone(text, country) ?? text
+    case 'domain': {
+      const domain = registrableDomain(text)
+      return domain.ok ? domain.value : text.toLowerCase()
+    }
+    case 'url':
+      return canonicalUrl(text) ?? text
+    case 'profile': {
+      const person = canonicalProfileUrl('person', text)
+      const profile = person.ok ? person : canonicalProfileUrl('company', text)
+      return profile.ok ? profile.value : (canonicalUrl(text) ?? text)
+    }
+    case 'country':
+      return countryCode(text) ?? text.toLowerCase()
+    case 'number':
+      return number(text) ?? text
+    case 'option':
+      // A picklist writes HOSPITAL_HEALTH_CARE for "Hospital & Health Care".
+      return letters(text.replace(/&|\band\b/gi, ' ').replaceAll(/_and_/gi, '_')) || text
+    default:
+      return text
+  }
+}
+
+function plain(value: FieldValue): string {
+  return String(value).normalize('NFC').replace(/\s+/gu, ' ').trim()
+}
+
+/** An extension makes another line of it. */
+function phone(text: string, country: string | undefined): string | undefined {
+  const region = country === undefined ? undefined : countryCode(country)
+  const parsed = parsePhoneNumberFromString(text.replace(/^00(?=[1-9])/, '+'), {
+    extract: false,
+    ...(region ? { defaultCountry: region as CountryCode } : {}),
+  })
+  if (parsed) return parsed.ext ? `${parsed.number};ext=${parsed.ext}` : parsed.number
+  return /^[\d\s()./+-]+$/.test(text) ? text.replace(/\D/g, '') : undefined
+}
+
+function number(text: string): string | undefined {
+  const bare = text.replace(/(?<=\d)[ ,_'](?=\d{3}(\D|$))/g, '').replace(/^\+/, '')
+  return /^-?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(bare) ? String(Number(bare) + 0) : undefined
+}
+
+/** A CRM's field holds only so many characters: what a connector had to cut still says the same. */
+function isCutOf(cut: string, whole: string): boolean {
+  return cut.length > 1 && cut.endsWith('…') && whole.startsWith(cut.slice(0, -1).trimEnd())
+}

@@ -1,0 +1,183 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { countryCode, countryName } from '../normalise/country.ts'
+import { phoneE164 } from '../normalise/phone.ts'
+import { fitText, fromCrm, toCrm } from './convert.ts'
+import type { DescribedField, FieldMapping, FieldType } from './mapping.ts'
+import { testSeed } from '../../../test/support/seed.ts'
+
+const field = (type: FieldType, more: Partial<DescribedField> = {}): DescribedField => ({
+  name: 'x',
+  label: 'X',
+  type,
+  writable: true,
+  custom: false,
+  ...more,
+})
+const options = (...values: string[]): Partial<DescribedField> => ({
+  options: values.map((value) => ({ value, label: value.replaceAll('_', ' ') })),
+})
+const industries = options('COMPUTER_SOFTWARE', 'HOSPITAL_HEALTH_CARE', 'LOGISTICS_AND_SUPPLY_CHAIN')
+
+describe('a value that fits', () => {
+  test.each<[string, unknown, DescribedField, unknown, Pick<FieldMapping, 'as' | 'options'>?]>([
+    ['text', ' Acme ', field('text'), 'Acme'],
+    ['number from number', 12.5, field('number'), 12.5],
+    ['number from text', '1,234,567', field('number'), 1234567],
+    ['number with narrow spaces', '12\u202f000', field('number'), 12000],
+    ['whole number', '12.6', field('integer'), 13],
+    ['number into text', 1998, field('text', { maxLength: 4 }), '1998'],
+    ['yes', 'Yes', field('boolean'), true],
+    ['day', '2026-11-20T23:30:00Z', field('date'), '2026-11-20'],
+    ['time', '2026-11-20', field('datetime'), '2026-11-20T00:00:00.000Z'],
+    ['option by label', 'Hospital & Health Care', field('option', industries), 'HOSPITAL_HEALTH_CARE'],
+    [
+      'option by value',
+      'logistics and supply-chain',
+      field('option', industries),
+      'LOGISTICS_AND_SUPPLY_CHAIN',
+    ],
+    [
+      'option by table',
+      'Software Development',
+      field('option', industries),
+      'COMPUTER_SOFTWARE',
+      { options: { 'software development': 'computer software' } },
+    ],
+    ['free picklist', 'Alchemy', field('option', { ...industries, restricted: false }), 'Alchemy'],
+    [
+      'many options',
+      'computer software; Alchemy; hospital health care',
+      field('options', industries),
+      'COMPUTER_SOFTWARE;HOSPITAL_HEALTH_CARE',
+    ],
+    ['a list', ['Computer Software', 'computer-software'], field('options', industries), 'COMPUTER_SOFTWARE'],
+    [
+      'option with a comma',
+      'Food, Beverage',
+      field('options', options('Food, Beverage', 'Food')),
+      'Food, Beverage',
+    ],
+    ['phone', '+49 (30) 901-820', field('phone'), '+4930901820'],
+    ['phone with 00', '0049 30 901820', field('phone'), '+4930901820'],
+    ['phone in a text field', '+1 415 555 2671', field('text'), '+14155552671', { as: 'phone' }],
+    ['country name', 'de', field('text'), 'Germany', { as: 'country_name' }],
+    ['country code', 'United Kingdom', field('text'), 'GB', { as: 'country_code' }],
+    ['country among codes', 'France', field('option', options('FR', 'DE')), 'FR', { as: 'country_name' }],
+    [
+      'country among names',
+      'US',
+      field('option', options('United_States', 'France')),
+      'United_States',
+      { as: 'country_name' },
+    ],
+    ['URL', 'www.profnet.com/in/x', field('url'), 'www.profnet.com/in/x'],
+    ['e-mail', 'Ana@Norvik.com', field('email'), 'ana@norvik.com'],
+  ])('%s', (_, value, described, expected, mapping = {}) => {
+    const converted = toCrm(value as string, described, mapping)
+    expect(converted).toEqual({ ok: true, value: expected })
+    // What a conversion answered is its own conversion.
+    expect(toCrm(expected as string, described, mapping)).toEqual(converted)
+  })
+})
+
+describe('a value that does not fit', () => {
+  test.each<[string, unknown, DescribedField, string, Pick<FieldMapping, 'as'>?]>([
+    ['a word', 'many', field('number'), 'NOT_A_NUMBER'],
+    ['a range', '11-50', field('number'), 'NOT_A_NUMBER'],
+    ['a decimal comma', '1,5', field('number'), 'NOT_A_NUMBER'],
+    ['maybe', 'maybe', field('boolean'), 'NOT_A_BOOLEAN'],
+    ['an ambiguous day', '03/04/2026', field('date'), 'NOT_A_DATE'],
+    ['no option', 'Alchemy', field('option', industries), 'NO_SUCH_OPTION'],
+    ['part of an option', 'Computer', field('option', industries), 'NO_SUCH_OPTION'],
+    ['none of many', 'Alchemy; Magic', field('options', industries), 'NO_SUCH_OPTION'],
+    ['a local number of nowhere', '030 901820', field('phone'), 'NOT_A_PHONE'],
+    ['digits', '12', field('phone'), 'NOT_A_PHONE'],
+    ['no country', 'Atlantis', field('text'), 'NOT_A_COUNTRY', { as: 'country_name' }],
+    ['a union', 'EU', field('text'), 'NOT_A_COUNTRY', { as: 'country_code' }],
+    ['a sentence', 'see our site', field('url'), 'NOT_A_URL'],
+    ['a long URL', `https://a.com/${'x'.repeat(300)}`, field('url', { maxLength: 255 }), 'TOO_LONG'],
+    ['half an address', 'ana@norvik', field('email'), 'NOT_AN_EMAIL'],
+    ['white space', '  ', field('text'), 'BLANK'],
+    ['an empty list', [], field('text'), 'BLANK'],
+    ['a reference', '005', field('reference'), 'NOT_PLAIN'],
+  ])('%s', (_, value, described, code, mapping = {}) => {
+    const converted = toCrm(value as string, described, mapping)
+    expect(converted).toMatchObject({ ok: false, code })
+    const said = String(value).trim()
+    if (said.length > 3) expect(JSON.stringify(converted)).not.toContain(said)
+  })
+})
+
+test('a phone without prefix belongs to the record’s country', () => {
+  expect(toCrm('030 901820', field('phone'), {}, { country: 'Germany' })).toEqual({
+    ok: true,
+    value: '+4930901820',
+  })
+  expect(phoneE164('020 7946 0018', 'UK')).toBe('+442079460018')
+})
+
+test('a text is cut to its length, at a word where one is near, never inside a character', () => {
+  expect(fitText('Maker of fine robots', 12)).toBe('Maker of…')
+  expect(fitText('Maker of fine robots', 14)).toBe('Maker of fine…')
+  fc.assert(
+    fc.property(
+      fc.string({ unit: 'grapheme', maxLength: 80 }),
+      fc.integer({ min: 1, max: 60 }),
+      (text, max) => {
+        const cut = fitText(text, max)
+        expect(cut.length).toBeLessThanOrEqual(max)
+        expect(cut.isWellFormed()).toBe(text.isWellFormed() || cut.isWellFormed())
+        if (text.length <= max) expect(cut).toBe(text)
+        expect(fitText(cut, max)).toBe(cut)
+      },
+    ),
+    { seed: testSeed() },
+  )
+})
+
+test('every country goes from code to name and back', () => {
+  const codes = 'US DE FR GB SE BR CZ TR CI MM HK KR RU NL AE XK BA ZA'.split(' ')
+  for (const code of codes) expect(countryCode(countryName(code)!)).toBe(code)
+  expect(
+    ['USA', 'u.s.', 'UK', 'England', 'The Netherlands', 'czech republic', "Côte d'Ivoire"].map(countryCode),
+  ).toEqual(['US', 'US', 'GB', 'GB', 'NL', 'CZ', 'CI'])
+  expect(['', 'ZZ', 'EU', 'X', 'Deutschland'].map(countryCode)).toEqual(Array(5).fill(undefined))
+})
+
+test('a blank is a blank, and values come back in their type', () => {
+  for (const blank of [null, undefined, '', '  ']) expect(fromCrm(blank, field('number'))).toBeUndefined()
+  expect(fromCrm('12', field('number'))).toBe(12)
+  expect(fromCrm(0, field('number'))).toBe(0)
+  expect(fromCrm(false, field('boolean'))).toBe(false)
+  expect(fromCrm('true', field('boolean'))).toBe(true)
+  expect(fromCrm('Germany', field('text'), { as: 'country_name' })).toBe('DE')
+  expect(fromCrm('Atlantis', field('text'), { as: 'country_name' })).toBe('Atlantis')
+})
+
+test('converting what was converted changes nothing', () => {
+  const types: FieldType[] = [
+    'text',
+    'number',
+    'integer',
+    'boolean',
+    'date',
+    'datetime',
+    'phone',
+    'url',
+    'email',
+  ]
+  fc.assert(
+    fc.property(
+      fc.oneof(fc.string(), fc.double(), fc.boolean(), fc.emailAddress(), fc.webUrl(), fc.date().map(String)),
+      fc.constantFrom(...types),
+      fc.integer({ min: 1, max: 40 }),
+      (value, type, maxLength) => {
+        const described = field(type, { maxLength })
+        const once = toCrm(value, described)
+        expect(once.ok ? toCrm(once.value, described) : once).toEqual(once)
+      },
+    ),
+    { seed: testSeed() },
+  )
+})

@@ -1,0 +1,189 @@
+import { countryCode, countryName } from '../normalise/country.ts'
+import { matchOption, matchOptions } from './option.ts'
+import { phoneE164 } from '../normalise/phone.ts'
+import { isBlank, type DescribedField, type FieldMapping } from './mapping.ts'
+import type { FieldValue } from '../record.ts'
+
+/** A value ready for the CRM, in its JavaScript type; connectors whose CRM takes text alone write it with `String()`. */
+export type Converted = { ok: true; value: FieldValue } | { ok: false; code: ConversionCode; reason: string }
+
+export type ConversionCode =
+  | 'BLANK'
+  | 'NOT_A_NUMBER'
+  | 'NOT_A_BOOLEAN'
+  | 'NOT_A_DATE'
+  | 'NO_SUCH_OPTION'
+  | 'NOT_A_PHONE'
+  | 'NOT_A_COUNTRY'
+  | 'NOT_A_URL'
+  | 'NOT_AN_EMAIL'
+  | 'TOO_LONG'
+  | 'NOT_PLAIN'
+
+export interface ConversionContext {
+  /** Two-letter code of the record's country, for phones written without one. */
+  country?: string
+}
+
+/**
+ * Fits one value into a CRM's field: number, picklist, phone in E.164, country as code or name, text of a length. Reasons
+ * never hold the value. Converting what a conversion answered gives the same again.
+ */
+export function toCrm(
+  value: FieldValue | readonly FieldValue[],
+  field: DescribedField,
+  mapping: Pick<FieldMapping, 'as' | 'options'> = {},
+  context: ConversionContext = {},
+): Converted {
+  const values = (Array.isArray(value) ? value : [value]).filter((one) => !isBlank(one)) as FieldValue[]
+  if (values.length === 0) return refuse('BLANK', 'there is no value')
+  const joined = values.map((one) => String(one).trim()).join('; ')
+
+  if (mapping.as === 'country_code' || mapping.as === 'country_name')
+    return toCountry(joined, field, mapping.as)
+  if (field.type === 'option' || mapping.as === 'option') return toOption(joined, field, mapping)
+  if (field.type === 'options' || mapping.as === 'options')
+    return toOptions(values.map(String), field, mapping)
+  if (field.type === 'phone' || mapping.as === 'phone') {
+    const phone = phoneE164(joined, context.country)
+    return phone ? fitted(phone, field) : refuse('NOT_A_PHONE', 'it is not a phone number')
+  }
+  switch (field.type) {
+    case 'number':
+    case 'integer':
+      return toNumber(joined, field.type)
+    case 'boolean':
+      return toBoolean(joined)
+    case 'date':
+    case 'datetime':
+      return toDate(joined, field.type)
+    case 'url':
+      return toUrl(joined, field)
+    case 'email':
+      return /^[^\s@]+@[^\s@]+\.[^\s@]{2,}$/.test(joined)
+        ? whole(joined.toLowerCase(), field)
+        : refuse('NOT_AN_EMAIL', 'it is not an e-mail address')
+    case 'reference':
+    case 'other':
+      return refuse('NOT_PLAIN', 'the field does not hold plain values')
+    default:
+      return mapping.as === 'number' ? toNumber(joined, 'number') : fitted(joined, field)
+  }
+}
+
+/**
+ * A value of the CRM in canonical terms; undefined for a blank, however the CRM writes one. A country is a code again where
+ * it can be told.
+ */
+export function fromCrm(
+  value: unknown,
+  field: Pick<DescribedField, 'type'>,
+  mapping: Pick<FieldMapping, 'as'> = {},
+): FieldValue | undefined {
+  if (isBlank(value)) return undefined
+  if (mapping.as === 'country_code' || mapping.as === 'country_name')
+    return countryCode(String(value)) ?? String(value).trim()
+  if (typeof value === 'number' || typeof value === 'boolean') return value
+  const text = String(value).trim()
+  if (field.type === 'number' || field.type === 'integer') {
+    const number = Number(text)
+    return Number.isFinite(number) ? number : text
+  }
+  if (field.type === 'boolean') return text === 'true' ? true : text === 'false' ? false : text
+  return text
+}
+
+/**
+ * Cuts a text to a length in UTF-16 units, as CRMs count, at a word's end where one is near, and never inside a character.
+ */
+export function fitText(text: string, maxLength: number): string {
+  if (text.length <= maxLength) return text
+  // Of the marks, an ellipsis is one unit long.
+  const room = maxLength - 1
+  if (room < 1) return wholeCharacters(text.slice(0, maxLength))
+  const cut = wholeCharacters(text.slice(0, room))
+  const space = cut.search(/\s\S*$/)
+  return `${(space > room * 0.7 ? cut.slice(0, space) : cut).trimEnd()}…`
+}
+
+function wholeCharacters(text: string): string {
+  return /[\uD800-\uDBFF]$/.test(text) ? text.slice(0, -1) : text
+}
+
+function toCountry(text: string, field: DescribedField, as: 'country_code' | 'country_name'): Converted {
+  const code = countryCode(text)
+  if (field.options && field.restricted !== false) {
+    const option = (code && (matchOption(code, field) ?? matchOption(countryName(code) ?? '', field))) ?? ''
+    const found = option || matchOption(text, field)
+    return found ? { ok: true, value: found } : refuse('NO_SUCH_OPTION', 'the country is none of the options')
+  }
+  const value = as === 'country_code' ? code : code && countryName(code)
+  return value ? whole(value, field) : refuse('NOT_A_COUNTRY', 'it is not a known country')
+}
+
+function toOption(text: string, field: DescribedField, mapping: Pick<FieldMapping, 'options'>): Converted {
+  const option = matchOption(text, field, mapping.options)
+  if (option !== undefined) return { ok: true, value: option }
+  if (field.restricted === false) return whole(text, field)
+  return refuse('NO_SUCH_OPTION', `it is none of the options of "${field.name}"`)
+}
+
+function toOptions(
+  texts: string[],
+  field: DescribedField,
+  mapping: Pick<FieldMapping, 'options'>,
+): Converted {
+  const chosen = matchOptions(texts, field, mapping.options)
+  return chosen.length > 0
+    ? { ok: true, value: chosen.join(';') }
+    : refuse('NO_SUCH_OPTION', `it is none of the options of "${field.name}"`)
+}
+
+function toNumber(text: string, type: 'number' | 'integer'): Converted {
+  const bare = text.replace(/(?<=\d)[ ,_'\u00a0\u202f](?=\d{3}(\D|$))/g, '').replace(/^\+/, '')
+  if (!/^-?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(bare)) return refuse('NOT_A_NUMBER', 'it is not a number')
+  const number = Number(bare)
+  if (!Number.isFinite(number)) return refuse('NOT_A_NUMBER', 'it is not a number')
+  // Adding 0 turns -0, which some CRMs take for a text, into 0.
+  return { ok: true, value: (type === 'integer' ? Math.round(number) : number) + 0 }
+}
+
+function toBoolean(text: string): Converted {
+  if (/^(true|yes|y|1)$/i.test(text)) return { ok: true, value: true }
+  if (/^(false|no|n|0)$/i.test(text)) return { ok: true, value: false }
+  return refuse('NOT_A_BOOLEAN', 'it is neither true nor false')
+}
+
+function toDate(text: string, type: 'date' | 'datetime'): Converted {
+  // Only what names its day without doubt: 03/04/2026 is two days.
+  const atMs = /^\d{4}-\d{2}-\d{2}([T ]|$)/.test(text) ? Date.parse(text) : Number.NaN
+  if (Number.isNaN(atMs)) return refuse('NOT_A_DATE', 'it is not an ISO 8601 date')
+  const iso = new Date(atMs).toISOString()
+  return { ok: true, value: type === 'date' ? iso.slice(0, 10) : iso }
+}
+
+function toUrl(text: string, field: DescribedField): Converted {
+  const withScheme = /^[a-z][a-z0-9+.-]*:\/\//i.test(text) ? text : `https://${text}`
+  // A bare number parses as an address of four: "0" is 0.0.0.0.
+  if (/\s|^\d+$/.test(text) || !URL.canParse(withScheme) || !new URL(withScheme).hostname.includes('.'))
+    return refuse('NOT_A_URL', 'it is not a URL')
+  return whole(text, field)
+}
+
+/** Half a sentence still says something: texts are cut. */
+function fitted(text: string, field: DescribedField): Converted {
+  const max = field.maxLength
+  return { ok: true, value: max === undefined || max === 0 ? text : fitText(text, max) }
+}
+
+/** Half a URL, address or country is a wrong one: these fit or are refused. */
+function whole(text: string, field: DescribedField): Converted {
+  const max = field.maxLength
+  if (max !== undefined && max > 0 && text.length > max)
+    return refuse('TOO_LONG', `it has ${text.length} characters, and "${field.name}" takes ${max}`)
+  return { ok: true, value: text }
+}
+
+function refuse(code: ConversionCode, reason: string): Converted {
+  return { ok: false, code, reason }
+}

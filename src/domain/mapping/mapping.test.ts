@@ -1,0 +1,220 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { hubspotMapping, salesforceMapping } from './defaults.ts'
+import { editDistance, nearNames } from '../normalise/near-names.ts'
+import { mappingSchema, resolveMapping } from './schema.ts'
+import { isOwnWrite, stampSlackMs, writeStamp } from './stamp.ts'
+import {
+  checkMapping,
+  identityOf,
+  propertiesOf,
+  unknownFields,
+  type DescribedField,
+  type EntityMapping,
+} from './mapping.ts'
+import { testSeed } from '../../../test/support/seed.ts'
+
+const described = (name: string, more: Partial<DescribedField> = {}): DescribedField => ({
+  name,
+  label: name,
+  type: 'text',
+  writable: true,
+  custom: false,
+  ...more,
+})
+const contacts = hubspotMapping.entities['contacts']!
+
+describe('the default mappings', () => {
+  test.each([hubspotMapping, salesforceMapping].flatMap(({ entities }) => Object.entries(entities)))(
+    'of %s names fields that exist, and can be told who a record is',
+    (_, mapping) => {
+      expect(unknownFields(mapping)).toEqual([])
+      expect(mapping.identity.profileUrl).toBeDefined()
+      expect(propertiesOf(mapping)).toHaveLength(new Set(propertiesOf(mapping)).size)
+    },
+  )
+})
+
+describe('a mapping against what the CRM has', () => {
+  const mapping: EntityMapping = {
+    object: 'person',
+    fields: { job_title: { property: 'jobtitel' }, about: { property: 'score' }, city: { property: 'city' } },
+    identity: { email: ['emial'], company: ['Account.Name'], phone: ['phone'] },
+  }
+  const has = ['jobtitle', 'city', 'email', 'phone'].map((name) => described(name))
+
+  test('is refused for what is missing, read-only or no plain value, with the near names', () => {
+    const fields = [
+      ...has,
+      described('score', { writable: false }),
+      described('scores'),
+      described('AccountId', { type: 'reference' }),
+    ]
+    expect(checkMapping(mapping, fields)).toEqual([
+      expect.objectContaining({ code: 'unknown_property', at: 'fields.job_title', near: ['jobtitle'] }),
+      expect.objectContaining({ code: 'read_only', at: 'fields.about', near: ['scores'] }),
+      expect.objectContaining({ code: 'unknown_property', at: 'identity.email', near: ['email'] }),
+    ])
+    const reference = { ...mapping, fields: { city: { property: 'AccountId' } } }
+    expect(checkMapping(reference, fields)[0]).toMatchObject({ code: 'wrong_type', at: 'fields.city' })
+  })
+
+  test('misses a reference that is not there', () => {
+    expect(checkMapping(mapping, has).map(({ at }) => at)).toContain('identity.company')
+  })
+
+  test('does not miss what will be created', () => {
+    const create = { label: 'Profile', type: 'url' } as const
+    const own: EntityMapping = {
+      object: 'person',
+      fields: { profnet_url: { property: 'profile', create } },
+      identity: { profileUrl: ['profile'] },
+    }
+    expect(checkMapping(own, [])).toEqual([])
+  })
+
+  test('finds a property by its label', () => {
+    const byLabel = { ...mapping, fields: { city: { property: 'Number of Employees' } }, identity: {} }
+    const fields = [described('numberofstaff', { label: 'Number of employees' })]
+    expect(checkMapping(byLabel, fields)[0]!.near).toEqual(['numberofstaff'])
+  })
+})
+
+describe('the identity of a record', () => {
+  test('is the first property that is filled, and nothing for a blank of any kind', () => {
+    expect(
+      identityOf(contacts, {
+        email: '',
+        work_email: ' ana@norvik.com ',
+        phone: null,
+        mobilephone: '  ',
+        firstname: 'Ana',
+        lastname: undefined,
+      }),
+    ).toEqual({ email: 'ana@norvik.com', firstName: 'Ana' })
+    expect(identityOf(contacts, {})).toEqual({})
+  })
+})
+
+describe('the mapping of the config file', () => {
+  const resolve = (changes: unknown): ReturnType<typeof resolveMapping> =>
+    resolveMapping(hubspotMapping, mappingSchema.parse(changes))
+
+  test('changes the default where it says so, and nothing else', () => {
+    const { entities } = resolve({
+      companies: {
+        fields: {
+          employees: 'headcount',
+          industry: false,
+          country_code: 'land',
+          tagline: { property: 'slogan' },
+        },
+        identity: { profileUrl: ['profile'] },
+      },
+    })
+    const { fields, identity } = entities['companies']!
+    const before = hubspotMapping.entities['companies']!
+    expect(fields['employees']).toEqual({ property: 'headcount' })
+    expect(fields).not.toHaveProperty('industry')
+    expect(fields['country_code']).toEqual({ property: 'land', as: 'country_name' })
+    expect(fields['tagline']).toEqual({ property: 'slogan' })
+    expect(fields['domain']).toEqual(before.fields['domain'])
+    expect(identity).toEqual({ ...before.identity, profileUrl: ['profile'] })
+    expect(entities['contacts']).toEqual(contacts)
+  })
+
+  test.each([
+    ['an object there is none of', { company: {} }, 'it may be companies'],
+    ['a field there is none of', { companies: { fields: { employes: 'x' } } }, 'near: employees'],
+  ])('is refused for %s', (_, changes, message) => {
+    expect(() => resolve(changes)).toThrow(message)
+  })
+
+  test.each([
+    ['a wrong conversion', { companies: { fields: { city: { property: 'x', as: 'upper' } } } }],
+    ['an unknown identity', { companies: { identity: { vat: ['x'] } } }],
+    ['an empty property', { companies: { fields: { domain: '' } } }],
+  ])('is refused by its schema for %s', (_, changes) => {
+    expect(mappingSchema.safeParse(changes).success).toBe(false)
+  })
+})
+
+describe('near names', () => {
+  test.each([
+    ['jobtitel', ['jobtitle', 'city'], ['jobtitle']],
+    ['job_title', ['title', 'jobtitle'], ['jobtitle', 'title']],
+    ['employees', ['numberofemployees', 'name'], ['numberofemployees']],
+    ['xyz', ['abc', 'name'], []],
+    ['', ['abc'], []],
+  ])('of %s', (name, known, near) => {
+    expect(nearNames(name, known)).toEqual(near)
+  })
+
+  test('the distance is symmetric, none to oneself, and at most the longer length', () => {
+    fc.assert(
+      fc.property(fc.string({ maxLength: 12 }), fc.string({ maxLength: 12 }), (a, b) => {
+        expect(editDistance(a, b)).toBe(editDistance(b, a))
+        expect(editDistance(a, b) === 0).toBe(a === b)
+        expect(editDistance(a, b)).toBeLessThanOrEqual(Math.max(a.length, b.length))
+      }),
+      { seed: testSeed() },
+    )
+  })
+})
+
+describe('the stamp of our own writes', () => {
+  const properties = ['city', 'email', 'employees', 'name']
+  const atMs = 1_795_000_000_000
+  const own = (values: Record<string, string | null>, source: string, modifiedAtMs = atMs): boolean =>
+    isOwnWrite({ properties, values, source, enrichedAtMs: atMs, modifiedAtMs })
+
+  test('holds while what was written stands there, however the CRM spells it', () => {
+    const source = writeStamp(properties, { email: 'Ana@Norvik.com', employees: 12, city: '' })
+    expect(source.length).toBeLessThan(64)
+    expect(own({ email: 'ana@norvik.com ', employees: '12.0', city: null, name: 'other' }, source)).toBe(true)
+    expect(own({ email: 'ana@norvik.com', employees: '12', name: 'changed by another' }, source)).toBe(true)
+  })
+
+  test('breaks by another value, a later change, other properties, and without a stamp', () => {
+    const source = writeStamp(properties, { city: 'Lyon' })
+    expect(own({ city: 'Lyon' }, source)).toBe(true)
+    expect(own({ city: 'Paris' }, source)).toBe(false)
+    expect(own({ city: null }, source)).toBe(false)
+    expect(own({ city: 'Lyon' }, source, atMs + stampSlackMs)).toBe(true)
+    expect(own({ city: 'Lyon' }, source, atMs + stampSlackMs + 1)).toBe(false)
+    for (const broken of ['', 'paydirt', 'paydirt:zz:1', 'other:1:2', source.replace('paydirt', 'x')])
+      expect(own({ city: 'Lyon' }, broken)).toBe(false)
+    const times = { enrichedAtMs: undefined, modifiedAtMs: atMs }
+    expect(isOwnWrite({ properties, values: { city: 'Lyon' }, source, ...times })).toBe(false)
+    const others = ['aaa', ...properties]
+    expect(
+      isOwnWrite({
+        properties: others,
+        values: { city: 'Lyon' },
+        source,
+        enrichedAtMs: atMs,
+        modifiedAtMs: atMs,
+      }),
+    ).toBe(false)
+  })
+
+  test('of any write holds, and breaks when any written value is another', () => {
+    const value = fc.string({ minLength: 1, maxLength: 8 })
+    fc.assert(
+      fc.property(
+        fc.dictionary(fc.constantFrom(...properties), value, { minKeys: 1 }),
+        fc.nat(),
+        value,
+        (written, at, other) => {
+          const source = writeStamp(properties, written)
+          expect(own(written, source)).toBe(true)
+          const names = Object.keys(written)
+          const name = names[at % names.length]!
+          const changed = { ...written, [name]: `${written[name]}${other}!` }
+          expect(own(changed, source)).toBe(false)
+        },
+      ),
+      { seed: testSeed() },
+    )
+  })
+})

@@ -1,0 +1,53 @@
+import { getDomain, getHostname, parse } from 'tldts'
+import type { Canonical } from '../keys.ts'
+
+/**
+ * The registrable domain of a domain, host or website address, by the public suffix list: `https://shop.acme.co.uk/de`
+ * is `acme.co.uk`. What people register below a hoster (`acme.github.io`) is a domain of its own. International names in
+ * their ASCII form. Reasons never hold the value.
+ */
+export function registrableDomain(raw: string): Canonical {
+  const host = bareHost(raw)
+  if (host === undefined) return { ok: false, reason: 'it is not a domain' }
+  const { isIp } = parse(host)
+  if (isIp) return { ok: false, reason: 'it is an address, not a domain' }
+  const domain = getDomain(host, { allowPrivateDomains: true }) ?? getDomain(host)
+  return domain === null
+    ? { ok: false, reason: 'it is a public suffix, under which others have their domains' }
+    : { ok: true, value: domain }
+}
+
+/** The host of a domain or website address in ASCII, without `www.`; undefined where there is none. */
+export function bareHost(raw: string): string | undefined {
+  const text = raw.trim().replace(/^<|>$/g, '').replace(/\.$/, '')
+  if (text === '' || /[\s@]/.test(text)) return undefined
+  const withScheme = /^[a-z][a-z0-9+.-]*:\/\//i.test(text) ? text : `https://${text.replace(/^\/\//, '')}`
+  if (!URL.canParse(withScheme)) return undefined
+  const { hostname } = new URL(withScheme)
+  // The parser of the web knows full-width letters and IDNA; that of the list only finds the labels.
+  const host = getHostname(hostname)
+  if (host === null || !/^[a-z0-9-]+(\.[a-z0-9-]+)+$/.test(host)) return undefined
+  return host.replace(/^(?:www\d?\.)+(?=[^.]+\.)/, '')
+}
+
+const tracking = /^(utm_\w+|gclid|fbclid|msclkid|mc_[ce]id|trk|ref)$/i
+
+/** What two writings of one web address share; undefined where it is none. Scheme, `www.` and tracking do not count. */
+export function canonicalUrl(raw: string): string | undefined {
+  const host = bareHost(raw)
+  if (host === undefined) return undefined
+  const text = raw.trim().replace(/^<|>$/g, '')
+  const url = new URL(/^[a-z][a-z0-9+.-]*:\/\//i.test(text) ? text : `https://${text.replace(/^\/\//, '')}`)
+  const kept = [...url.searchParams].filter(([name]) => !tracking.test(name))
+  kept.sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0))
+  const query = kept.length > 0 ? `?${new URLSearchParams(kept)}` : ''
+  return `${host}${url.port ? `:${url.port}` : ''}${decoded(url.pathname).replace(/\/+$/, '')}${query}`
+}
+
+function decoded(path: string): string {
+  try {
+    return decodeURIComponent(path).normalize('NFC')
+  } catch {
+    return path
+  }
+}

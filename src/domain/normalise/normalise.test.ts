@@ -1,0 +1,268 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { testSeed } from '../../../test/support/seed.ts'
+import { foldCompanyName } from './company.ts'
+import { bareHost, canonicalUrl, registrableDomain } from './domain.ts'
+import { canonicalEmail, companyDomainOf, isPersonalMailDomain } from './email.ts'
+import { foldPersonName, foldText } from './text.ts'
+
+const params = { seed: testSeed(), numRuns: 1000 }
+const anyText = fc.oneof(
+  fc.string({ unit: 'binary', maxLength: 30 }),
+  fc.string({ unit: 'grapheme', maxLength: 30 }),
+)
+
+describe('an e-mail address', () => {
+  test.each([
+    ['Ada.Moreau@Acme.EXAMPLE', 'ada.moreau@acme.example'],
+    [' mailto:ada@acme.example?subject=Hi ', 'ada@acme.example'],
+    ['Ada Moreau <ada@acme.example>', 'ada@acme.example'],
+    ['ada@münchen.example', 'ada@xn--mnchen-3ya.example'],
+    ['ada@acme.example.', 'ada@acme.example'],
+    // What dots and tags mean is the provider's affair.
+    ['a.d.a+crm@gmail.com', 'a.d.a+crm@gmail.com'],
+    ['ADA@xn--mnchen-3ya.example', 'ada@xn--mnchen-3ya.example'],
+  ])('%j is %s', (raw, value) => {
+    expect(canonicalEmail(raw)).toEqual({ ok: true, value })
+    expect(canonicalEmail(value)).toEqual({ ok: true, value })
+  })
+
+  test.each([
+    '',
+    ' ',
+    'ada',
+    '@acme.example',
+    'ada@',
+    'ada@acme',
+    'ada @acme.example',
+    'a@b@c.example',
+    'ada@acme.example, bob@acme.example',
+    'ada@[::1]',
+    'ada@host:80.example',
+  ])('%j is none', (raw) => expect(canonicalEmail(raw).ok).toBe(false))
+
+  test('of a company says its domain, one of a provider says none', () => {
+    expect(companyDomainOf('ada@mail.acme.co.uk')).toBe('acme.co.uk')
+    for (const provider of [
+      'gmail.com',
+      'GoogleMail.com',
+      'yahoo.co.uk',
+      'yahoo.fr',
+      'outlook.com',
+      'qq.com',
+      'web.de',
+      'hotmail.com.tr',
+    ])
+      expect([provider, isPersonalMailDomain(provider), companyDomainOf(`ada@${provider}`)]).toEqual([
+        provider,
+        true,
+        undefined,
+      ])
+    for (const company of ['gmail.example', 'live.acme.com', 'yahoo-inc.com', 'free.com'])
+      expect([company, isPersonalMailDomain(company)]).toEqual([company, false])
+  })
+})
+
+describe('a domain', () => {
+  test.each([
+    ['https://www.Acme.co.uk/about?x=1', 'acme.co.uk'],
+    ['shop.acme.co.uk', 'acme.co.uk'],
+    ['acme.github.io', 'acme.github.io'],
+    ['www.acme.github.io', 'acme.github.io'],
+    ['//de.acme.example:8080/', 'acme.example'],
+    ['münchen.example', 'xn--mnchen-3ya.example'],
+    ['ＡＣＭＥ.com', 'acme.com'],
+    ['acme.com.', 'acme.com'],
+    ['city.kawasaki.jp', 'city.kawasaki.jp'],
+  ])('%j is registered as %s', (raw, value) => {
+    expect(registrableDomain(raw)).toEqual({ ok: true, value })
+    expect(registrableDomain(value)).toEqual({ ok: true, value })
+  })
+
+  test.each(['', 'acme', 'co.uk', 'http://', '10.0.0.1', '[::1]', 'no domain', 'ada@acme.example', 'n/a'])(
+    '%j is none',
+    (raw) => expect(registrableDomain(raw).ok).toBe(false),
+  )
+
+  test('a host and an address drop what does not tell them apart', () => {
+    expect(bareHost('HTTP://www.shop.acme.example:80/x')).toBe('shop.acme.example')
+    expect(canonicalUrl('http://WWW.acme.example/De/?utm_source=a&b=2&a=1#top')).toBe(
+      'acme.example/De?a=1&b=2',
+    )
+    expect(canonicalUrl('https://acme.example/De?a=1&b=2')).toBe('acme.example/De?a=1&b=2')
+    expect(canonicalUrl('no address')).toBeUndefined()
+  })
+})
+
+describe('a person’s name', () => {
+  test.each<[string, [string, string][]]>([
+    [
+      'zoe muller',
+      [
+        ['Zoë', 'Müller'],
+        ['ZOE', 'MULLER'],
+        [' zoe\u0308 ', 'Mu\u0308ller'],
+        ['Ｚｏｅ', 'Muller'],
+        ['Dr. Zoë', 'Müller, PhD'],
+      ],
+    ],
+    [
+      'jean paul d angelo',
+      [
+        ['Jean-Paul', 'D Angelo'],
+        ['Jean Paul', 'd-angelo'],
+        ['Jean\u00a0Paul', 'D‐Angelo'],
+      ],
+    ],
+    [
+      'conor obrien',
+      [
+        ['Conor', "O'Brien"],
+        ['Conor', 'O’Brien'],
+        ['conor', 'OBRIEN'],
+      ],
+    ],
+    [
+      'søren'.replace('ø', 'o') + ' asgard',
+      [
+        ['Søren', 'Åsgård'],
+        ['SOREN', 'Asgard'],
+      ],
+    ],
+    [
+      'андрей йолкин',
+      [
+        ['Андрей', 'Йолкин'],
+        ['АНДРЕЙ', 'йолкин'],
+        ['Андреи\u0306', 'Йолкин'],
+      ],
+    ],
+    [
+      '田中 がく',
+      [
+        ['田中', 'がく'],
+        ['田中', 'か\u3099く'],
+      ],
+    ],
+  ])('%s', (folded, writings) => {
+    for (const [first, last] of writings) expect(foldPersonName(first, last)).toBe(folded)
+  })
+
+  test('keeps other people apart', () => {
+    const names = [
+      'Андреи Иолкин',
+      'Андрей Иолкин',
+      '田中 かく',
+      '田中 がく',
+      'Ada Moreau',
+      'Ada Moreau Jr',
+      'Ada Moreaux',
+      'Müller Zoë',
+    ]
+    expect(new Set(names.map((name) => foldPersonName(name))).size).toBe(names.length)
+  })
+
+  test('a title alone is a name', () => {
+    expect(foldPersonName('Prof', 'Dr')).toBe('prof dr')
+    expect(foldPersonName('.', '-')).toBe('')
+  })
+})
+
+describe('a company’s name', () => {
+  test.each<[string, string[]]>([
+    [
+      'acme robotics',
+      [
+        'ACME Robotics, Inc.',
+        'Acme Robotics',
+        'acme-robotics GmbH & Co. KG',
+        'The Acme Robotics Company',
+        'Acmé Robotics S.A.',
+        'Acme Robotics S. r. l.',
+        'ACME ROBOTICS SP. Z O.O.',
+        'Acme Robotics A/S',
+        'Acme Robotics d.o.o.',
+        'Acme Robotics Pte. Ltd.',
+        'PT Acme Robotics Tbk',
+      ],
+    ],
+    ['smith and sons', ['Smith & Sons Ltd', 'Smith and Sons', 'SMITH + SONS LLC']],
+    ['青空', ['株式会社青空', '青空株式会社', '㈱青空', '青空 (株)']],
+    ['深圳市蓝天科技', ['深圳市蓝天科技有限公司', '深圳市蓝天科技']],
+    ['ромашка', ['ООО «Ромашка»', 'Ромашка, ООО', 'ромашка']],
+    ['company', ['The Company', 'Company Inc']],
+    ['株式会社', ['株式会社']],
+  ])('%s', (folded, writings) => {
+    for (const writing of writings) expect([writing, foldCompanyName(writing)]).toEqual([writing, folded])
+  })
+
+  test('keeps other companies apart', () => {
+    const names = [
+      'Acme',
+      'Acme Robotics',
+      'Acme Foods',
+      '青空',
+      '青い空',
+      'Ромашка',
+      'Romashka',
+      '!!!',
+      '???',
+      'Co-op',
+    ]
+    expect(new Set(names.map(foldCompanyName)).size).toBe(names.length)
+  })
+})
+
+describe('for any text', () => {
+  const forms = fc.array(
+    fc.constantFrom(
+      'The',
+      'Acme',
+      'Inc.',
+      'Co',
+      'sp.',
+      'z',
+      'o.o.',
+      'and',
+      '&',
+      'PT',
+      'S.A.',
+      'S. r. l.',
+      '株式会社',
+      '(株)',
+      'Dr',
+      'PhD',
+      '/',
+    ),
+    { maxLength: 6 },
+  )
+  const named = fc.oneof(
+    anyText,
+    forms.map((words) => words.join(' ')),
+    forms.map((words) => words.join('')),
+  )
+
+  test('folding what was folded changes nothing', () => {
+    fc.assert(
+      fc.property(named, (text) => {
+        for (const fold of [foldText, foldPersonName, foldCompanyName])
+          expect(fold(fold(text))).toBe(fold(text))
+      }),
+      params,
+    )
+  })
+
+  test('reading never throws, and what is canonical is so again', () => {
+    const written = fc.oneof(anyText, fc.emailAddress(), fc.domain(), fc.webUrl())
+    fc.assert(
+      fc.property(written, (text) => {
+        for (const read of [canonicalEmail, registrableDomain]) {
+          const once = read(text)
+          expect(once.ok ? read(once.value) : once).toEqual(once)
+        }
+        expect(() => canonicalUrl(text)).not.toThrow()
+      }),
+      params,
+    )
+  })
+})

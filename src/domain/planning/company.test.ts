@@ -1,0 +1,154 @@
+import { describe, expect, test } from 'vitest'
+import { nextStep, type Facts } from './planner.ts'
+import { builtInRecipes, type Recipe } from './recipes.ts'
+import type { Fact, Identity } from '../record.ts'
+
+const contact = builtInRecipes('company', 'contact')
+const full = builtInRecipes('company', 'full')
+const basic: Recipe = {
+  ...contact,
+  fields: ['company_name', 'industry', 'employees'],
+  steps: ['company.lookup', 'company.profile'],
+}
+const found = (data: Record<string, unknown>): Fact => ({ outcome: 'found', data })
+const nothing: Fact = { outcome: 'not_found', data: null }
+const acme = {
+  company_name: 'Acme',
+  domain: 'acme.example',
+  industry: 'Robots',
+  company_size: 12,
+  profnet_url: 'https://profnet.example/company/acme',
+}
+
+const next = (recipe: Recipe, identity: Identity, facts: Facts = {}) => {
+  const step = nextStep({ object: 'company', identity }, recipe, facts)
+  return step.kind === 'lookup'
+    ? step.lookup.key
+    : step.kind === 'write'
+      ? Object.keys(step.values).join(' ')
+      : `${step.status}: ${step.reason}`
+}
+
+describe('a company', () => {
+  test.each<[what: string, identity: Identity, recipe: Recipe, next: string]>([
+    [
+      'with a profile URL',
+      { profileUrl: acme.profnet_url, domain: 'other.example' },
+      contact,
+      'company.profile|profnet.example/company/acme',
+    ],
+    ['with a domain', { domain: 'https://www.acme.example/x' }, contact, 'company.lookup|acme.example'],
+    [
+      'with a broken URL and a domain',
+      { profileUrl: 'acme', domain: 'acme.example' },
+      contact,
+      'company.lookup|acme.example',
+    ],
+    [
+      'with an e-mail of its own',
+      { email: 'info@mail.acme.example' },
+      contact,
+      'company.lookup|acme.example',
+    ],
+    [
+      'with the e-mail of a provider',
+      { email: 'acme@gmail.com' },
+      contact,
+      'skipped: no profile URL and no domain to look up by',
+    ],
+    [
+      'with the domain of a provider',
+      { domain: 'gmail.com' },
+      contact,
+      'skipped: no profile URL, and the domain is of no use: it is a provider of mailboxes, not a company',
+    ],
+    ['with nothing', {}, contact, 'skipped: no profile URL and no domain to look up by'],
+    [
+      'with a broken URL alone',
+      { profileUrl: 'acme' },
+      contact,
+      'rejected: broken profile URL: it has no host name',
+    ],
+    ['whose enrichment is wanted', { domain: 'acme.example' }, full, 'company.enrich|acme.example'],
+    [
+      'whose enrichment is wanted, by URL',
+      { profileUrl: acme.profnet_url },
+      full,
+      'company.enrich|profnet.example/company/acme',
+    ],
+    [
+      'with a domain, where only profiles may be bought',
+      { domain: 'acme.example' },
+      builtInRecipes('company', 'profile'),
+      'skipped: no profile URL to look up by',
+    ],
+  ])('%s', (_, identity, recipe, wanted) => {
+    expect(next(recipe, identity)).toBe(wanted)
+  })
+
+  test('asks for the profile only what the lookup does not answer', () => {
+    const { industry: _, ...lean } = acme
+    expect(next(basic, { domain: 'acme.example' }, { 'company.lookup': found(acme) })).toBe(
+      'company_name industry employees',
+    )
+    expect(
+      next(basic, { domain: 'acme.example' }, { 'company.lookup': found({ ...lean, industry: null }) }),
+    ).toBe('company_name employees')
+    expect(next(basic, { domain: 'acme.example' }, { 'company.lookup': found(lean) })).toBe(
+      'company.profile|profnet.example/company/acme',
+    )
+    expect(
+      next(basic, { domain: 'acme.example' }, { 'company.lookup': found(lean), 'company.profile': nothing }),
+    ).toBe('company_name employees')
+  })
+
+  test('is enriched only for what the enrichment alone tells, and then needs no profile', () => {
+    const recipe: Recipe = {
+      ...full,
+      fields: ['company_name', 'open_jobs', 'news_items', 'similar_companies'],
+    }
+    const enriched = found({
+      ...acme,
+      jobs: [{}, {}],
+      news: [],
+      advertisements: null,
+      similar_companies: [{ company_name: 'Borealis' }, {}, { company_name: 'Cygnus' }],
+    })
+    expect(
+      nextStep({ object: 'company', identity: { domain: 'acme.example' } }, recipe, {
+        'company.enrich': enriched,
+      }),
+    ).toEqual({
+      kind: 'write',
+      values: { company_name: 'Acme', open_jobs: 2, similar_companies: 'Borealis; Cygnus' },
+    })
+    expect(next({ ...recipe, fields: ['company_name'] }, { domain: 'acme.example' })).toBe(
+      'company.lookup|acme.example',
+    )
+  })
+
+  test('goes on without the enrichment that found nothing or failed', () => {
+    for (const fact of [nothing, { outcome: 'failed', data: null, reason: 'gone' } as Fact])
+      expect(next(full, { domain: 'acme.example' }, { 'company.enrich': fact })).toBe(
+        'company.lookup|acme.example',
+      )
+    const facts: Facts = { 'company.enrich': nothing, 'company.lookup': nothing }
+    expect(next(full, { domain: 'acme.example' }, facts)).toBe('unchanged: not found by the service')
+  })
+
+  test('has its logo last, by the domain that was found, not by its own', () => {
+    const facts: Facts = { 'company.profile': found(acme) }
+    expect(next(contact, { profileUrl: acme.profnet_url, domain: 'other.example' }, facts)).toBe(
+      'company.logo|acme.example',
+    )
+    const logos: Recipe = { name: 'logos', fields: ['logo'], steps: ['company.logo'] }
+    expect(next(logos, { domain: 'www.acme.example' })).toBe('company.logo|acme.example')
+    expect(
+      next(logos, { domain: 'www.acme.example' }, { 'company.logo': found({ url: 'https://logo/x' }) }),
+    ).toBe('logo')
+    expect(next(logos, { domain: 'www.acme.example' }, { 'company.logo': nothing })).toBe(
+      'unchanged: no logo found',
+    )
+    expect(next(logos, {})).toBe('skipped: no domain to find a logo by')
+  })
+})

@@ -1,0 +1,162 @@
+import { companyDomain } from './contact-keys.ts'
+import {
+  enrichmentFieldNames,
+  enrichmentValues,
+  isAnswered,
+  profileFieldNames,
+  profileValues,
+} from '../fields.ts'
+import { canonicalDomain, canonicalProfileUrl, lookupKey, profileUrlOf } from '../keys.ts'
+import { companyDomainOf } from '../normalise/email.ts'
+import {
+  endOf,
+  foundIn,
+  stop,
+  type Facts,
+  type PlannedRecord,
+  type Stop,
+  type Way,
+  type Wish,
+} from './step.ts'
+import type { Recipe } from './recipes.ts'
+import type { FieldValue, Identity, LookupRequest } from '../record.ts'
+
+/**
+ * A company: by its profile URL the profile, by its domain the lookup, and the profile behind it only for what the lookup
+ * does not answer. Enrichment tells all of that too, so where its own fields are wanted it comes instead. The logo is last.
+ */
+export function companyWay({ identity }: PlannedRecord, recipe: Recipe, facts: Facts): Way {
+  const known = identify(identity, recipe)
+  if ('kind' in known) return logoAlone(identity, recipe, facts) ?? { wishes: [], values: {}, end: known }
+
+  const { 'company.enrich': enriched, 'company.profile': profile, 'company.lookup': lookedUp } = facts
+  const values = {
+    ...profileValues('company', foundIn(lookedUp) ?? {}),
+    ...enrichmentValues(foundIn(enriched) ?? {}),
+    ...profileValues('company', foundIn(profile) ?? {}),
+  }
+  const wishes = [...enrichmentWish(known, recipe, facts), ...profileWishes(known, recipe, facts)]
+  if (wishes.length === 0) wishes.push(...logoWish(recipe, facts, values))
+  const last = profile ?? lookedUp ?? enriched
+  const logo = foundIn(facts['company.logo'])?.['url']
+  if (typeof logo === 'string') values['logo'] = logo
+  return {
+    wishes,
+    values,
+    end: last ? endOf(last) : stop('unchanged', 'the recipe has no step that tells more of it'),
+    ...problemOf(facts),
+  }
+}
+
+type Known = { profile: string } | { domain: string }
+
+function identify(identity: Identity, { steps }: Recipe): Known | Stop {
+  const profile = identity.profileUrl ? canonicalProfileUrl('company', identity.profileUrl) : undefined
+  if (profile?.ok && (steps.includes('company.profile') || steps.includes('company.enrich')))
+    return { profile: profile.value }
+  const byDomain = steps.includes('company.lookup') || steps.includes('company.enrich')
+  const domain = domainOf(identity)
+  if (byDomain && domain?.ok) return { domain: domain.value }
+  if (profile && !profile.ok) return stop('rejected', `broken profile URL: ${profile.reason}`)
+  if (!byDomain) return stop('skipped', 'no profile URL to look up by')
+  return stop(
+    'skipped',
+    domain && !domain.ok
+      ? `no profile URL, and the domain is of no use: ${domain.reason}`
+      : 'no profile URL and no domain to look up by',
+  )
+}
+
+function domainOf({ domain, email }: Identity) {
+  if (domain !== undefined) return companyDomain(domain)
+  const ofMail = email === undefined ? undefined : companyDomainOf(email)
+  return ofMail === undefined ? undefined : companyDomain(ofMail)
+}
+
+function enrichmentWish(known: Known, recipe: Recipe, facts: Facts): Wish[] {
+  const extra = recipe.fields.filter((field) => enrichmentFieldNames.includes(field))
+  if (extra.length === 0 || !recipe.steps.includes('company.enrich') || facts['company.enrich']) return []
+  return [
+    wish(
+      'company.enrich',
+      known,
+      `${extra.join(', ')} ${extra.length > 1 ? 'are' : 'is'} wanted, and only the enrichment tells`,
+    ),
+  ]
+}
+
+function profileWishes(known: Known, recipe: Recipe, facts: Facts): Wish[] {
+  const wanted = recipe.fields.filter(
+    (field) => profileFieldNames('company').includes(field) || field === 'logo',
+  )
+  const open = unanswered(wanted, facts)
+  if (open.length === 0 || facts['company.profile']) return []
+  if ('profile' in known) {
+    if (!recipe.steps.includes('company.profile')) return []
+    return [
+      wish('company.profile', known, 'the record has a profile URL, and the profile tells the fields wanted'),
+    ]
+  }
+  if (recipe.steps.includes('company.lookup') && !facts['company.lookup'])
+    return [wish('company.lookup', known, 'the record has no profile URL, but a domain')]
+  const url = (foundIn(facts['company.lookup']) ?? foundIn(facts['company.enrich']))?.['profnet_url']
+  const found = typeof url === 'string' ? canonicalProfileUrl('company', url) : undefined
+  if (!found?.ok || !recipe.steps.includes('company.profile')) return []
+  return [wish('company.profile', { profile: found.value }, `what was found does not say ${open.join(', ')}`)]
+}
+
+/** A null is an answer: who asks another endpoint for the same pays again for nothing. */
+function unanswered(wanted: readonly string[], facts: Facts): string[] {
+  const answers = [foundIn(facts['company.enrich']), foundIn(facts['company.lookup'])].filter(
+    (answer) => answer !== undefined,
+  )
+  return wanted.filter(
+    (field) => !answers.some((answer) => isAnswered('company', field === 'logo' ? 'domain' : field, answer)),
+  )
+}
+
+/** The domain is the one that the profile tells, so that a logo is never another company's. */
+function logoWish(recipe: Recipe, facts: Facts, values: Record<string, FieldValue>): Wish[] {
+  if (!recipe.fields.includes('logo') || !recipe.steps.includes('company.logo') || facts['company.logo'])
+    return []
+  const domain = canonicalDomain(String(values['domain'] ?? ''))
+  if (!domain.ok) return []
+  const lookup = {
+    key: lookupKey('company.logo', domain.value),
+    operation: 'company.logo' as const,
+    request: { domain: domain.value },
+  }
+  return [{ lookup, why: 'the domain is known, and the logo costs nothing' }]
+}
+
+/** A recipe that buys nothing has the record's own domain to go by. */
+function logoAlone({ domain }: Identity, recipe: Recipe, facts: Facts): Way | undefined {
+  if (recipe.steps.some((step) => step !== 'company.logo')) return undefined
+  const logo = foundIn(facts['company.logo'])?.['url']
+  return {
+    wishes: logoWish(recipe, facts, domain === undefined ? {} : { domain }),
+    values: typeof logo === 'string' ? { logo } : {},
+    end: facts['company.logo']
+      ? stop('unchanged', 'no logo found')
+      : stop('skipped', 'no domain to find a logo by'),
+  }
+}
+
+function wish(
+  operation: 'company.profile' | 'company.lookup' | 'company.enrich',
+  known: Known,
+  why: string,
+): Wish {
+  const [canonical, request]: [string, LookupRequest] =
+    'profile' in known
+      ? [known.profile, { profnet_url: profileUrlOf(known.profile) }]
+      : [known.domain, { domain: known.domain }]
+  return { lookup: { key: lookupKey(operation, canonical), operation, request }, why }
+}
+
+function problemOf(facts: Facts): { problem?: string } {
+  const bad = [facts['company.enrich'], facts['company.profile'], facts['company.lookup']].find(
+    (fact) => fact?.outcome === 'failed' || fact?.outcome === 'unreadable',
+  )
+  return bad ? { problem: endOf(bad).reason } : {}
+}

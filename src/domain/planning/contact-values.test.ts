@@ -1,0 +1,137 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { testSeed } from '../../../test/support/seed.ts'
+import { contactTypes, type ContactType } from '../contact-types.ts'
+import { chooseContacts, readMatchContacts, readRedemption, type Reveal } from './contact-values.ts'
+import type { Fact } from '../record.ts'
+
+const found = (data: Record<string, unknown>, priceAtomic?: bigint): Fact => ({
+  outcome: 'found',
+  data,
+  ...(priceAtomic === undefined ? {} : { priceAtomic }),
+})
+const email = (value: string, status: string | null = null, type: string | null = 'email-work') => ({
+  value,
+  type,
+  status,
+})
+const phone = (value: string, type: string | null, status: string | null = null) => ({ value, type, status })
+const choose = (type: ContactType, list: unknown[]) =>
+  chooseContacts(readRedemption(type, found(type === 'phone' ? { phones: list } : { emails: list })).values)
+
+describe('what an answer says of a type', () => {
+  test.each<[what: string, type: ContactType, fact: Fact, reveal: Reveal]>([
+    ['values', 'email-work', found({ emails: [email('a@b.example')] }), 'found'],
+    ['null: asked, nothing found', 'email-work', found({ emails: null, phones: [] }), 'nothing'],
+    ['[]: read as nothing found', 'phone', found({ emails: null, phones: [] }), 'empty'],
+    ['blanks alone', 'phone', found({ phones: [phone(' ', null), { value: null }] }), 'empty'],
+    ['absent: not asked', 'phone', found({ emails: [email('a@b.example')] }), 'not_asked'],
+    ['nobody known', 'phone', { outcome: 'not_found', data: null }, 'nothing'],
+    ['nobody known, with a null', 'phone', { outcome: 'not_found', data: { phones: null } }, 'nothing'],
+    ['no answer', 'phone', { outcome: 'failed', data: null }, 'not_asked'],
+  ])('%s', (_, type, fact, reveal) => {
+    const reading = readRedemption(type, fact)
+    expect(reading.reveal).toBe(reveal)
+    expect(reading.values.length > 0).toBe(reveal === 'found')
+  })
+
+  test('nothing found at no cost is told apart from nothing found and paid', () => {
+    expect(readRedemption('phone', found({ phones: null }, 0n))).toEqual({
+      reveal: 'nothing',
+      values: [],
+      wasFree: true,
+    })
+    expect(readRedemption('phone', found({ phones: null }, 300_000n)).wasFree).toBe(false)
+    expect(readRedemption('phone', found({ phones: null })).wasFree).toBeUndefined()
+  })
+})
+
+describe('of several values', () => {
+  test.each<[what: string, list: unknown[], chosen: string | undefined]>([
+    [
+      'the first verified',
+      [email('a@b.example'), email('B@b.example', 'Verified'), email('c@b.example', 'Verified')],
+      'b@b.example',
+    ],
+    ['else the first', [email('a@b.example'), email('b@b.example')], 'a@b.example'],
+    ['never one that is dead', [email('a@b.example', 'invalid'), email('b@b.example')], 'b@b.example'],
+    ['never one that is none', [email('n/a'), email('b@b.example', null, null)], 'b@b.example'],
+    [
+      'never a personal one',
+      [email('ada@gmail.com', 'Verified', 'personal'), email('a@b.example', null, 'work')],
+      'a@b.example',
+    ],
+    ['none of none', [email('n/a')], undefined],
+  ])('the work e-mail is %s', (_, list, chosen) => {
+    expect(choose('email-work', list)['email']).toBe(chosen)
+  })
+
+  test('a personal one has a field of its own', () => {
+    expect(
+      choose('email-personal', [email('ada@gmail.com', null, null), email('ada@acme.example', 'Verified')]),
+    ).toEqual({
+      email: 'ada@acme.example',
+      email_personal: 'ada@gmail.com',
+    })
+  })
+
+  test.each<[what: string, list: unknown[], phone: string | undefined, mobile: string | undefined]>([
+    [
+      'a mobile before a landline',
+      [phone('+33142685300', 'landline', 'Verified'), phone('+33612345678', 'mobile')],
+      '+33612345678',
+      '+33612345678',
+    ],
+    [
+      'a verified one before others',
+      [phone('+33612345678', 'mobile'), phone('+33698765432', 'mobile', 'Verified')],
+      '+33698765432',
+      '+33698765432',
+    ],
+    [
+      'what the number itself tells',
+      [phone('+33142685300', null), phone('+33612345678', null)],
+      '+33612345678',
+      '+33612345678',
+    ],
+    [
+      'an untold one before a landline',
+      [phone('+14155552671', 'landline'), phone('+14155552672', null)],
+      '+14155552672',
+      undefined,
+    ],
+    ['a landline, but never as a mobile', [phone('+33 1 42 68 53 00', 'direct')], '+33142685300', undefined],
+    [
+      'none that is no number',
+      [phone('12', 'mobile'), phone('+33612345678', 'mobile', 'do not call')],
+      undefined,
+      undefined,
+    ],
+  ])('the phone is %s', (_, list, best, mobile) => {
+    const chosen = choose('phone', list)
+    expect([chosen['phone'], chosen['mobile_phone']]).toEqual([best, mobile])
+  })
+})
+
+test('a match may reveal something by itself', () => {
+  const match = {
+    emails: [email('ada@gmail.com', null, null), email('ada@acme.example', null, null)],
+    phones: null,
+  }
+  expect(readMatchContacts(match)).toEqual([
+    { type: 'email-personal', value: 'ada@gmail.com', isVerified: false },
+    { type: 'email-work', value: 'ada@acme.example', isVerified: false },
+  ])
+  expect(readMatchContacts({})).toEqual([])
+})
+
+test('whatever the answer holds, reading never throws and chooses no blank', () => {
+  fc.assert(
+    fc.property(fc.constantFrom(...contactTypes), fc.jsonValue(), fc.jsonValue(), (type, emails, phones) => {
+      const { values } = readRedemption(type, found({ emails, phones }))
+      for (const value of Object.values(chooseContacts(values))) expect(String(value).trim()).not.toBe('')
+      expect(readMatchContacts({ emails, phones })).toBeInstanceOf(Array)
+    }),
+    { seed: testSeed(), numRuns: 500 },
+  )
+})

@@ -1,0 +1,122 @@
+import { isContactType, type ContactType } from '../contact-types.ts'
+import { phoneE164, phoneKind } from '../normalise/phone.ts'
+import { canonicalEmail, isPersonalMailDomain } from '../normalise/email.ts'
+import type { Fact, FieldValue } from '../record.ts'
+
+/**
+ * What an answer says of one list. `found`; `nothing`: null, asked and nothing found; `empty`: `[]` or only blanks, read
+ * as nothing found and counted; `not_asked`: absent, which says nothing of the person.
+ */
+export type Reveal = 'found' | 'nothing' | 'empty' | 'not_asked'
+
+/** One revealed e-mail or phone, in the words of the vocabulary and in its canonical form. */
+export interface ContactValue {
+  type: ContactType
+  value: string
+  isVerified: boolean
+  /** Phones alone; undefined where neither the service nor the number itself tells. */
+  kind?: 'mobile' | 'landline'
+}
+
+export interface ContactReading {
+  reveal: Reveal
+  /** In the order of the answer. Values that are no e-mail or phone, or that are known to be dead, are left out. */
+  values: ContactValue[]
+  /**
+   * Whether the answer cost nothing, where that is known. Nothing found at no cost cannot be told from a type that the
+   * service does not know: that is why types are checked before anything is sent.
+   */
+  wasFree?: boolean
+}
+
+/** Reads a redemption of one type. Statuses, types and order of all that was revealed stay in the fact. */
+export function readRedemption(type: ContactType, fact: Fact): ContactReading {
+  const free = fact.priceAtomic === undefined ? {} : { wasFree: fact.priceAtomic === 0n }
+  if (fact.data === null)
+    return { reveal: fact.outcome === 'not_found' ? 'nothing' : 'not_asked', values: [], ...free }
+  const list = fact.data[type === 'phone' ? 'phones' : 'emails']
+  return { reveal: revealOf(list), values: readList(list, type), ...free }
+}
+
+/** What a contact lookup's match reveals by itself, without a redemption. */
+export function readMatchContacts(data: Record<string, unknown>): ContactValue[] {
+  return [...readList(data['emails'], undefined), ...readList(data['phones'], 'phone')]
+}
+
+/**
+ * Picks one value a field: the first verified work e-mail, else the first; mobile before landline, verified before not.
+ * `phone` is the best number of all, `mobile_phone` only ever a mobile.
+ */
+export function chooseContacts(values: readonly ContactValue[]): Record<string, FieldValue> {
+  const phones = of(values, 'phone').toSorted((a, b) => phoneRank(a) - phoneRank(b))
+  const chosen = {
+    email: firstVerified(of(values, 'email-work')),
+    email_personal: firstVerified(of(values, 'email-personal')),
+    phone: phones[0],
+    mobile_phone: phones.find(({ kind }) => kind === 'mobile'),
+  }
+  return Object.fromEntries(
+    Object.entries(chosen).flatMap(([field, value]) => (value ? [[field, value.value]] : [])),
+  )
+}
+
+function revealOf(list: unknown): Reveal {
+  if (list === undefined) return 'not_asked'
+  if (!Array.isArray(list)) return 'nothing'
+  return list.some((entry) => text(entry, 'value') !== '') ? 'found' : 'empty'
+}
+
+function readList(list: unknown, asked: ContactType | undefined): ContactValue[] {
+  if (!Array.isArray(list)) return []
+  return list.flatMap((entry) => readValue(entry, asked) ?? [])
+}
+
+/** Words by which a service says that nobody is reached there. */
+const dead = /invalid|bounce|undeliverable|disconnected|do[ _-]?not|dnc|disposable/i
+
+function readValue(entry: unknown, asked: ContactType | undefined): ContactValue | undefined {
+  const status = text(entry, 'status')
+  if (dead.test(status)) return undefined
+  const isVerified = /^(verified|valid|deliverable)$/i.test(status)
+  if (asked === 'phone') {
+    const value = phoneE164(text(entry, 'value'))
+    if (value === undefined) return undefined
+    const kind = kindOf(text(entry, 'type')) ?? phoneKind(value)
+    return { type: 'phone', value, isVerified, ...(kind ? { kind } : {}) }
+  }
+  const email = canonicalEmail(text(entry, 'value'))
+  if (!email.ok) return undefined
+  return { type: emailType(text(entry, 'type'), asked, email.value), value: email.value, isVerified }
+}
+
+function emailType(told: string, asked: ContactType | undefined, email: string): ContactType {
+  if (isContactType(told) && told !== 'phone') return told
+  if (/personal|private/i.test(told)) return 'email-personal'
+  if (/work|business|professional|corporate/i.test(told)) return 'email-work'
+  if (asked) return asked
+  return isPersonalMailDomain(email.slice(email.lastIndexOf('@') + 1)) ? 'email-personal' : 'email-work'
+}
+
+function kindOf(told: string): ContactValue['kind'] {
+  if (/mobile|cell/i.test(told)) return 'mobile'
+  return /land|fixed|office|work|direct|hq|switchboard|home/i.test(told) ? 'landline' : undefined
+}
+
+function of(values: readonly ContactValue[], type: ContactType): ContactValue[] {
+  return values.filter((value) => value.type === type)
+}
+
+function firstVerified(values: readonly ContactValue[]): ContactValue | undefined {
+  return values.find(({ isVerified }) => isVerified) ?? values[0]
+}
+
+/** A number of which nothing is told may be a mobile. */
+function phoneRank({ kind, isVerified }: ContactValue): number {
+  return (kind === 'mobile' ? 0 : kind === undefined ? 2 : 4) + (isVerified ? 0 : 1)
+}
+
+function text(entry: unknown, name: string): string {
+  const value =
+    typeof entry === 'object' && entry !== null ? (entry as Record<string, unknown>)[name] : undefined
+  return typeof value === 'string' || typeof value === 'number' ? String(value).trim() : ''
+}

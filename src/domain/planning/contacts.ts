@@ -1,0 +1,64 @@
+import { redemption, type PersonReference } from './contact-keys.ts'
+import { contactFields, contactTypes } from '../contact-types.ts'
+import { readRedemption, type ContactValue } from './contact-values.ts'
+import { canonicalEmail, companyDomainOf } from '../normalise/email.ts'
+import type { Facts, PlannedRecord, Wish } from './step.ts'
+import type { Recipe } from './recipes.ts'
+import type { Fact } from '../record.ts'
+
+/** One wish a contact type that is wanted, that the record lacks and that nobody has revealed yet. */
+export function redemptionWishes(
+  person: PersonReference,
+  record: PlannedRecord,
+  contacts: readonly ContactValue[],
+  recipe: Recipe,
+  facts: Facts,
+): Wish[] {
+  if (!recipe.steps.includes('contact.redeem')) return []
+  return contactTypes
+    .filter((type) => !facts[`contact.redeem:${type}`] && !contacts.some((contact) => contact.type === type))
+    .flatMap((type) => {
+      const missing = contactFields[type].filter(
+        (field) => recipe.fields.includes(field) && !stands(field, record),
+      )
+      if (missing.length === 0) return []
+      const lookup = { operation: 'contact.redeem' as const, ...redemption(person, type) }
+      return [
+        {
+          lookup,
+          why: `${missing.join(', ')} ${missing.length > 1 ? 'are' : 'is'} wanted, and the record has none`,
+        },
+      ]
+    })
+}
+
+/** Whether the record has a value in the field, as far as is known before it is read again for writing. */
+function stands(field: string, { identity, values }: PlannedRecord): boolean {
+  if (values?.[field] !== undefined) return true
+  const isPersonal =
+    identity.email !== undefined && canonicalEmail(identity.email).ok && !companyDomainOf(identity.email)
+  switch (field) {
+    case 'email':
+      return identity.email !== undefined
+    case 'email_personal':
+      return isPersonal
+    // Which of the two an identifying phone is, only the record's own values say.
+    case 'mobile_phone':
+      return values === undefined && identity.phone !== undefined
+    default:
+      return identity.phone !== undefined
+  }
+}
+
+/** Everything that redemptions have told. */
+export function revealed(facts: Facts): ContactValue[] {
+  return contactTypes.flatMap((type) => {
+    const fact = facts[`contact.redeem:${type}`]
+    return fact ? readRedemption(type, fact).values : []
+  })
+}
+
+/** The answers of all redemptions, whatever they say. */
+export function redemptions(facts: Facts): Fact[] {
+  return contactTypes.flatMap((type) => facts[`contact.redeem:${type}`] ?? [])
+}

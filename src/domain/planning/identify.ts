@@ -1,0 +1,77 @@
+import { contactSearch, type PersonReference, type SearchPath } from './contact-keys.ts'
+import { canonicalProfileUrl } from '../keys.ts'
+import { endOf, foundIn, stop, type Facts, type PlannedRecord, type Stop, type Way } from './step.ts'
+import type { Recipe } from './recipes.ts'
+
+/** Who a record is to the service. */
+export interface Known {
+  person: PersonReference
+  /** The match of a contact lookup; absent where the record has a profile URL itself. */
+  match?: Record<string, unknown>
+}
+
+/**
+ * By the record's profile URL, else by a contact lookup. Answers who it is, or the way to find out, or why that ends. A
+ * broken URL is as good as none where a person may be searched for.
+ */
+export function identify(record: PlannedRecord, recipe: Recipe, facts: Facts): Known | Way {
+  const { identity } = record
+  const url = identity.profileUrl ? canonicalProfileUrl('person', identity.profileUrl) : undefined
+  if (url?.ok) return { person: { profile: url.value } }
+  const ended = (end: Stop): Way => ({ wishes: [], values: {}, end })
+  const broken = url && stop('rejected', `broken profile URL: ${url.reason}`)
+  if (!recipe.steps.includes('contact.lookup'))
+    return ended(broken ?? stop('skipped', 'no profile URL to look up by'))
+
+  const fact = facts['contact.lookup']
+  if (!fact) {
+    const country = countryOf(record, recipe)
+    const asked = contactSearch(identity, {
+      ...(country ? { country } : {}),
+      similarity: recipe.similarity ?? false,
+    })
+    if (!asked.ok) return ended(broken ?? stop('skipped', asked.reason))
+    const { key, request, path } = asked.search
+    return {
+      wishes: [
+        {
+          lookup: { key, operation: 'contact.lookup', request },
+          why: `the record has no profile URL, but ${byWhat[path]}`,
+        },
+      ],
+      values: {},
+      end: stop('skipped', 'not looked up'),
+    }
+  }
+  const match = foundIn(fact)
+  if (!match) return ended(endOf(fact))
+  // Whoever of several people it is, what is written of the wrong one makes the record worse.
+  if (Number(match['other_matches'] ?? 0) > 0)
+    return ended(stop('unchanged', 'several people match, and none is certain'))
+  const person = reference({}, match)
+  return person ? { person, match } : ended(stop('unchanged', 'the match names no profile'))
+}
+
+const byWhat: Record<SearchPath, string> = {
+  email: 'an e-mail to find the person by',
+  phone: 'a phone to find the person by',
+  name_domain: 'a name and a domain to find the person by',
+  name_company: 'a name and a company to find the person by',
+}
+
+function countryOf({ values }: PlannedRecord, recipe: Recipe): string | undefined {
+  const own = values?.['country_code']
+  return typeof own === 'string' ? own : recipe.country
+}
+
+/** The person as an answer names them, which is more than what was asked by. */
+export function reference(
+  asked: PersonReference,
+  answer: Readonly<Record<string, unknown>>,
+): PersonReference | undefined {
+  const url = canonicalProfileUrl('person', String(answer['profnet_url'] ?? ''))
+  const id = String(answer['people_search_id'] ?? asked.peopleSearchId ?? '')
+  const profile = url.ok ? url.value : asked.profile
+  if (profile === undefined && id === '') return undefined
+  return { ...(profile === undefined ? {} : { profile }), ...(id === '' ? {} : { peopleSearchId: id }) }
+}

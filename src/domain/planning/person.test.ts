@@ -1,0 +1,250 @@
+import { describe, expect, test } from 'vitest'
+import { nextStep, type Facts, type PlanContext } from './planner.ts'
+import { builtInRecipes, type Recipe } from './recipes.ts'
+import type { Fact, FieldValue, Identity } from '../record.ts'
+
+const contact = builtInRecipes('person', 'contact')
+const full = builtInRecipes('person', 'full')
+const found = (data: Record<string, unknown>): Fact => ({ outcome: 'found', data })
+const nothing: Fact = { outcome: 'not_found', data: null }
+const mail = { email: 'ada@acme.example' }
+const url = { profileUrl: 'https://profnet.example/in/ada' }
+const match = (more: Record<string, unknown> = {}): Fact =>
+  found({
+    people_search_id: '77',
+    name: 'Ada Moreau',
+    title: 'CTO',
+    company_name: 'Acme',
+    profnet_url: 'https://www.profnet.example/in/ada',
+    ...more,
+  })
+const profile = found({
+  name: 'Ada Moreau',
+  city: 'Lyon',
+  company: { company_name: 'Acme', profnet_url: 'https://profnet.example/company/acme' },
+})
+
+const next = (
+  recipe: Recipe,
+  identity: Identity,
+  facts: Facts = {},
+  values?: Record<string, FieldValue>,
+  context?: PlanContext,
+) => {
+  const step = nextStep({ object: 'person', identity, ...(values ? { values } : {}) }, recipe, facts, context)
+  return step.kind === 'lookup'
+    ? step.lookup.key
+    : step.kind === 'write'
+      ? Object.keys(step.values).join(' ')
+      : `${step.status}: ${step.reason}`
+}
+
+describe('a person, with the recipe full', () => {
+  test('goes from match to profile, employer, e-mail, phone and logo', () => {
+    const facts: Facts = {}
+    const seen = [next(full, { firstName: 'Ada', lastName: 'Moreau', company: 'Acme SA' })]
+    facts['contact.lookup'] = match()
+    const go = (slot: keyof Facts, fact: Fact) => {
+      seen.push(next(full, { firstName: 'Ada', lastName: 'Moreau', company: 'Acme SA' }, facts))
+      facts[slot] = fact
+    }
+    go('person.profile', profile)
+    go('company.profile', found({ domain: 'acme.example', industry: 'Robots' }))
+    go(
+      'contact.redeem:email-work',
+      found({ emails: [{ value: 'Ada@Acme.example', type: 'work', status: 'Verified' }] }),
+    )
+    go('contact.redeem:phone', found({ phones: [{ value: '+33612345678', type: 'mobile', status: null }] }))
+    go('company.logo', found({ url: 'https://logo/acme' }))
+    seen.push(next(full, { firstName: 'Ada', lastName: 'Moreau', company: 'Acme SA' }, facts))
+    expect(seen).toEqual([
+      'contact.lookup|name_company:ada moreau@acme',
+      'person.profile|profnet.example/in/ada',
+      'company.profile|profnet.example/company/acme',
+      'contact.redeem|profnet.example/in/ada|email-work',
+      'contact.redeem|profnet.example/in/ada|phone',
+      'company.logo|acme.example',
+      'full_name profnet_url job_title company_name company_profnet_url city email phone mobile_phone company_domain company_industry company_logo',
+    ])
+  })
+})
+
+describe('a person without a profile URL', () => {
+  test.each<[what: string, fact: Fact, end: string]>([
+    ['that nobody matches', nothing, 'unchanged: not found by the service'],
+    [
+      'whose match cannot be read',
+      { outcome: 'unreadable', data: { raw: 'x' } },
+      'rejected: the answer could not be read; it is kept in the ledger',
+    ],
+    ['whose search failed', { outcome: 'failed', data: null, reason: 'gone' }, 'rejected: gone'],
+    [
+      'that several match',
+      match({ other_matches: 1 }),
+      'unchanged: several people match, and none is certain',
+    ],
+    ['whose match is nobody', found({ name: 'Ada' }), 'unchanged: the match names no profile'],
+  ])('%s ends', (_, fact, end) => {
+    expect(next(full, mail, { 'contact.lookup': fact })).toBe(end)
+  })
+
+  test('is skipped before anything is sent when there is nothing to search by', () => {
+    expect(next(full, { firstName: 'Ada', lastName: 'Moreau' })).toBe(
+      'skipped: nothing to search by: the name has no domain or company',
+    )
+    expect(next(builtInRecipes('person', 'profile'), mail)).toBe('skipped: no profile URL to look up by')
+  })
+
+  test('is also one whose URL is broken', () => {
+    expect(next(full, { profileUrl: 'n/a', ...mail })).toBe('contact.lookup|email:ada@acme.example')
+    expect(next(full, { profileUrl: 'n/a' })).toBe('rejected: broken profile URL: it has no host name')
+  })
+
+  test('needs no profile where the match tells all that is wanted', () => {
+    const recipe: Recipe = {
+      name: 'x',
+      fields: ['full_name', 'job_title'],
+      steps: ['contact.lookup', 'person.profile'],
+    }
+    expect(next(recipe, mail, { 'contact.lookup': match() })).toBe('full_name job_title')
+    // A null is an answer, an absent field is none.
+    expect(next(recipe, mail, { 'contact.lookup': match({ title: null }) })).toBe('full_name')
+    expect(next(recipe, mail, { 'contact.lookup': match({ title: undefined }) })).toBe(
+      'person.profile|profnet.example/in/ada',
+    )
+  })
+
+  test('known by id alone is redeemed by id, and has no profile', () => {
+    const facts = { 'contact.lookup': match({ profnet_url: null }) }
+    const step = nextStep({ object: 'person', identity: { phone: '+33612345678' } }, full, facts)
+    expect(step).toMatchObject({
+      lookup: {
+        key: 'contact.redeem|id:77|email-work',
+        request: { people_search_id: '77', people_contact_types: ['email-work'] },
+      },
+    })
+  })
+
+  test('keeps what the match tells when the profile is not found or could not be read', () => {
+    const recipe: Recipe = { ...full, steps: ['contact.lookup', 'person.profile'] }
+    const facts: Facts = { 'contact.lookup': match(), 'person.profile': nothing }
+    expect(next(recipe, mail, facts)).toBe('full_name profnet_url job_title company_name')
+    facts['person.profile'] = { outcome: 'failed', data: null, reason: 'gone' }
+    expect(nextStep({ object: 'person', identity: mail }, recipe, facts)).toMatchObject({
+      kind: 'write',
+      reason: 'gone',
+    })
+  })
+
+  test('is searched by name too where the recipe says so', () => {
+    const recipe = { ...contact, similarity: true, country: 'FR' }
+    const step = nextStep(
+      {
+        object: 'person',
+        identity: { phone: '06 12 34 56 78', firstName: 'Ada', lastName: 'Moreau', company: 'Acme' },
+      },
+      recipe,
+      {},
+    )
+    expect(step).toMatchObject({
+      lookup: { request: { phone: '+33612345678', company: 'Acme', is_enable_similarity_search: true } },
+    })
+  })
+})
+
+describe('only what is wanted and missing is revealed', () => {
+  test.each<[what: string, identity: Identity, values: Record<string, FieldValue> | undefined, next: string]>(
+    [
+      ['nothing', url, undefined, 'contact.redeem|profnet.example/in/ada|email-work'],
+      ['an e-mail', { ...url, ...mail }, undefined, 'contact.redeem|profnet.example/in/ada|phone'],
+      [
+        'an e-mail among its values',
+        url,
+        { email: 'a@b.example' },
+        'contact.redeem|profnet.example/in/ada|phone',
+      ],
+      [
+        'a phone that may be a mobile',
+        { ...url, ...mail, phone: '+33142685300' },
+        undefined,
+        'unchanged: nothing that the recipe wants and may buy is missing',
+      ],
+      [
+        'a landline that is none',
+        { ...url, ...mail },
+        { phone: '+33142685300' },
+        'contact.redeem|profnet.example/in/ada|phone',
+      ],
+      [
+        'both phones',
+        { ...url, ...mail },
+        { phone: '+33142685300', mobile_phone: '+33612345678' },
+        'unchanged: nothing that the recipe wants and may buy is missing',
+      ],
+    ],
+  )('of a record that has %s', (_, identity, values, wanted) => {
+    expect(next(contact, identity, {}, values)).toBe(wanted)
+  })
+
+  test('and not what the match reveals by itself', () => {
+    const lookup = match({ emails: [{ value: 'ada@acme.example', type: 'work', status: null }] })
+    expect(next(contact, { phone: '+33142685300' }, { 'contact.lookup': lookup })).toBe(
+      'full_name profnet_url job_title company_name email',
+    )
+  })
+
+  test('nothing found, however it is said, ends without a value and is asked once', () => {
+    for (const fact of [
+      nothing,
+      found({ emails: null, phones: null }),
+      found({ emails: [], phones: [] }),
+      found({}),
+    ]) {
+      const facts: Facts = { 'contact.redeem:email-work': fact, 'contact.redeem:phone': fact }
+      expect(next(contact, url, facts)).toBe('unchanged: no e-mail or phone found')
+    }
+    const failed: Fact = { outcome: 'failed', data: null, reason: 'gone' }
+    expect(next(contact, url, { 'contact.redeem:email-work': nothing, 'contact.redeem:phone': failed })).toBe(
+      'rejected: gone',
+    )
+  })
+
+  test('a profile URL that leads nowhere leads to no contact data', () => {
+    expect(next(full, url, { 'person.profile': nothing })).toBe('unchanged: not found by the service')
+  })
+
+  test('stops where the recipe says so', () => {
+    const facts: Facts = {
+      'contact.redeem:email-work': found({ emails: [{ value: 'a@b.example', type: null, status: null }] }),
+    }
+    expect(next({ ...contact, stopWhen: ['email'] }, url, facts)).toBe('email')
+    expect(next({ ...contact, stopWhen: ['phone'] }, url, facts)).toBe(
+      'contact.redeem|profnet.example/in/ada|phone',
+    )
+  })
+})
+
+test('another employer or title than the record’s is told with what is written', () => {
+  const record = {
+    object: 'person' as const,
+    identity: { ...url, company: 'Borealis AB' },
+    values: { job_title: 'CTO' },
+  }
+  const facts = {
+    'person.profile': found({
+      employment_history: [{ title: 'Chief Technology Officer' }],
+      company: { company_name: 'Acme SA' },
+    }),
+  }
+  expect(nextStep(record, builtInRecipes('person', 'profile'), facts)).toMatchObject({
+    kind: 'write',
+    jobChange: { employer: { from: 'Borealis AB', to: 'Acme SA' } },
+  })
+  expect(
+    nextStep(
+      { ...record, identity: { ...url, company: 'ACME' } },
+      builtInRecipes('person', 'profile'),
+      facts,
+    ),
+  ).not.toHaveProperty('jobChange')
+})

@@ -1,0 +1,110 @@
+import { fieldNames } from '../fields.ts'
+import { jobChangeOf } from './job-change.ts'
+import type { LookupKey } from '../keys.ts'
+import { formatUsd, type Atomic } from '../money.ts'
+import { companyWay } from './company.ts'
+import { personWay } from './person.ts'
+import {
+  slotOf,
+  stop,
+  type Facts,
+  type FactSlot,
+  type PlannedRecord,
+  type PriceTable,
+  type Step,
+  type Way,
+  type Wish,
+} from './step.ts'
+import { defaultPrices } from './prices.ts'
+import type { Recipe } from './recipes.ts'
+import type { FieldValue } from '../record.ts'
+import { freeOperations } from '../words.ts'
+
+export { recipes, type Recipe } from './recipes.ts'
+export { slotOf } from './step.ts'
+export type { Facts, FactSlot, LookupWanted, PlannedRecord, PriceTable, Step } from './step.ts'
+
+export interface PlanContext {
+  /** What each step costs at most. Default: what is known of the service's prices. */
+  prices?: PriceTable
+  /** Whether a fresh answer stands in the ledger, so that asking costs nothing. Default: none does. */
+  isFresh?: (key: LookupKey) => boolean
+}
+
+/**
+ * What to do next for a record, asked again after each lookup until it answers `write` or `stop`. Pure: the same
+ * record, recipe and facts give the same step, so a crash between two steps costs nothing. Each step of a recipe, and each
+ * contact type, is asked for at most once, so it ends.
+ */
+export function nextStep(
+  record: PlannedRecord,
+  recipe: Recipe,
+  facts: Facts,
+  context: PlanContext = {},
+): Step {
+  const way =
+    record.object === 'person' ? personWay(record, recipe, facts) : companyWay(record, recipe, facts)
+  const values = wantedValues(record, recipe, way)
+  const isEnough = recipe.stopWhen?.some((field) => field in values) ?? false
+  let refusal: string | undefined
+  for (const wish of isEnough ? [] : way.wishes) {
+    const why = overCeiling(wish, recipe, facts, context)
+    if (why === undefined) return { kind: 'lookup', ...wish }
+    refusal ??= why
+  }
+  if (Object.keys(values).length === 0) return refusal === undefined ? way.end : stop('unchanged', refusal)
+  const reason = refusal ?? way.problem
+  return {
+    kind: 'write',
+    values,
+    ...(reason === undefined ? {} : { reason }),
+    ...(record.object === 'person' ? jobChangeOf(jobOf(record), way.values) : {}),
+  }
+}
+
+/** What a record has cost so far. A fact whose price is not known counts as the table has it. */
+export function spentOn(facts: Facts, prices: PriceTable = defaultPrices): Atomic {
+  return Object.entries(facts).reduce((sum, [slot, fact]) => {
+    return sum + (fact.priceAtomic ?? (isFree(slot as FactSlot) ? 0n : (prices[slot as FactSlot] ?? 0n)))
+  }, 0n)
+}
+
+/** What a step costs at most; undefined where nobody knows. */
+export function priceOf(
+  key: LookupKey,
+  { prices = defaultPrices, isFresh }: PlanContext = {},
+): Atomic | undefined {
+  const slot = slotOf(key)
+  return isFree(slot) || isFresh?.(key) ? 0n : prices[slot]
+}
+
+function isFree(slot: FactSlot): boolean {
+  return (freeOperations as readonly string[]).includes(slot)
+}
+
+/** A step whose price is not known could break the ceiling: then it is not taken. */
+function overCeiling(
+  { lookup }: Wish,
+  recipe: Recipe,
+  facts: Facts,
+  context: PlanContext,
+): string | undefined {
+  const ceiling = recipe.priceCeilingAtomic
+  if (ceiling === undefined) return undefined
+  const price = priceOf(lookup.key, context)
+  const slot = slotOf(lookup.key)
+  if (price === undefined)
+    return `price ceiling: what ${slot} costs is not known, and a record may cost ${formatUsd(ceiling)} USD`
+  const spent = spentOn(facts, context.prices)
+  if (price === 0n || spent + price <= ceiling) return undefined
+  return `price ceiling: ${slot} costs ${formatUsd(price)} USD, and ${formatUsd(spent)} of ${formatUsd(ceiling)} USD are spent`
+}
+
+function wantedValues(record: PlannedRecord, recipe: Recipe, way: Way): Record<string, FieldValue> {
+  const named = fieldNames(record.object).filter((name) => name in way.values && recipe.fields.includes(name))
+  return Object.fromEntries(named.map((name) => [name, way.values[name] as FieldValue]))
+}
+
+function jobOf({ identity, values }: PlannedRecord): Record<string, FieldValue | undefined> {
+  return { company_name: values?.['company_name'] ?? identity.company, job_title: values?.['job_title'] }
+}

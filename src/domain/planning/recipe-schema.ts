@@ -1,0 +1,78 @@
+import { z } from 'zod'
+import { ConfigError } from '../errors.ts'
+import { fieldNames } from '../fields.ts'
+import { nearNames } from '../normalise/near-names.ts'
+import { parseUsd } from '../money.ts'
+import { recipeBook, type Recipe, type RecipeBook } from './recipes.ts'
+import { objectKinds, operations, type ObjectKind, type Operation } from '../words.ts'
+
+const steps = operations.filter((operation) => operation !== 'account.profile')
+const usd = z.union([z.string(), z.number()]).transform((value, context) => {
+  try {
+    return parseUsd(String(value))
+  } catch {
+    context.addIssue({ code: 'custom', message: 'is not an amount in USD such as 0.50' })
+    return z.NEVER
+  }
+})
+const recipe = z.strictObject({
+  fields: z.array(z.string().min(1)).min(1),
+  steps: z.array(z.enum(steps)).min(1),
+  priceCeilingUsd: usd.optional(),
+  stopWhen: z.array(z.string().min(1)).min(1).optional(),
+  similaritySearch: z.boolean().optional(),
+  country: z.string().min(2).optional(),
+})
+
+/**
+ * The `recipes` of `paydirt.config.ts`, by name and object.
+ *
+ * @example { mail: { person: { fields: ['email'], steps: ['contact.lookup', 'contact.redeem'], priceCeilingUsd: '0.20' } } }
+ */
+export const recipesSchema = z.record(
+  z.string().min(1),
+  z.strictObject({ company: recipe.optional(), person: recipe.optional() }),
+)
+export type RecipesConfig = z.input<typeof recipesSchema>
+
+/** Throws ConfigError for a field or step that the object does not have. */
+export function resolveRecipes(config: z.output<typeof recipesSchema> = {}): RecipeBook {
+  const custom: (Recipe & { object: ObjectKind })[] = []
+  for (const [name, byObject] of Object.entries(config)) {
+    for (const object of objectKinds) {
+      const given = byObject[object]
+      if (!given) continue
+      checkFields(`recipes.${name}.${object}`, object, [...given.fields, ...(given.stopWhen ?? [])])
+      checkSteps(`recipes.${name}.${object}`, object, given.steps)
+      custom.push({
+        name,
+        object,
+        fields: given.fields,
+        steps: given.steps,
+        ...(given.priceCeilingUsd === undefined ? {} : { priceCeilingAtomic: given.priceCeilingUsd }),
+        ...(given.stopWhen ? { stopWhen: given.stopWhen } : {}),
+        ...(given.similaritySearch === undefined ? {} : { similarity: given.similaritySearch }),
+        ...(given.country === undefined ? {} : { country: given.country }),
+      })
+    }
+  }
+  return recipeBook(custom)
+}
+
+function checkFields(at: string, object: ObjectKind, fields: readonly string[]): void {
+  const known = fieldNames(object)
+  const wrong = fields.find((field) => !known.includes(field))
+  if (wrong === undefined) return
+  const near = nearNames(wrong, known)
+  throw new ConfigError(
+    'bad_recipe',
+    `${at}: there is no field "${wrong}" of a ${object}${near.length > 0 ? ` (near: ${near.join(', ')})` : ''}`,
+  )
+}
+
+function checkSteps(at: string, object: ObjectKind, taken: readonly Operation[]): void {
+  const ofPeople = new Set<Operation>(['contact.lookup', 'contact.redeem', 'person.profile'])
+  const ofCompanies = new Set<Operation>(['company.lookup', 'company.enrich'])
+  const wrong = taken.find((step) => (object === 'company' ? ofPeople : ofCompanies).has(step))
+  if (wrong !== undefined) throw new ConfigError('bad_recipe', `${at}: ${wrong} is no step for a ${object}`)
+}

@@ -1,0 +1,73 @@
+import { phoneE164 } from '../normalise/phone.ts'
+import { canonicalProfileUrl, type Canonical } from '../keys.ts'
+import { registrableDomain } from '../normalise/domain.ts'
+import { canonicalEmail } from '../normalise/email.ts'
+import type { Identity, Patch } from '../record.ts'
+
+/** By what a subject can be named when it is to be left alone or forgotten. */
+export const markKinds = ['email', 'phone', 'profile_url', 'domain'] as const
+export type MarkKind = (typeof markKinds)[number]
+
+/** One canonical name of a subject: the same for every spelling of it. */
+export interface Mark {
+  kind: MarkKind
+  value: string
+}
+
+/** The canonical form of what a person typed. Reasons never hold the value. */
+export function markOf(kind: MarkKind, raw: string): Canonical {
+  switch (kind) {
+    case 'email':
+      return canonicalEmail(raw)
+    case 'phone': {
+      const phone = phoneE164(raw)
+      return phone === undefined
+        ? { ok: false, reason: 'it is not a phone number with its country prefix (+49 ...)' }
+        : { ok: true, value: phone }
+    }
+    case 'profile_url': {
+      const person = canonicalProfileUrl('person', raw)
+      return person.ok ? person : canonicalProfileUrl('company', raw)
+    }
+    case 'domain':
+      return registrableDomain(raw)
+  }
+}
+
+/** Every mark by which a record can be suppressed: an address stands for its domain too. */
+export function marksOf(identity: Identity): Mark[] {
+  return [
+    ...emailMarks(identity.email),
+    ...one('phone', identity.phone),
+    ...one('profile_url', identity.profileUrl),
+    ...one('domain', identity.domain),
+  ]
+}
+
+const emailFields = ['email', 'email_personal']
+const phoneFields = ['phone', 'mobile_phone']
+
+/** What a lookup has told of the subject since: an address or profile that is found may be a suppressed one. */
+export function marksOfPatch(patch: Patch): Mark[] {
+  const text = (field: string): string | undefined => {
+    const change = patch[field]
+    return change && 'set' in change ? String(change.set) : undefined
+  }
+  return [
+    ...emailFields.flatMap((field) => emailMarks(text(field))),
+    ...phoneFields.flatMap((field) => one('phone', text(field))),
+    ...one('profile_url', text('profnet_url')),
+    ...one('domain', text('domain')),
+  ]
+}
+
+function emailMarks(raw: string | undefined): Mark[] {
+  const [mark] = one('email', raw)
+  return mark ? [mark, ...one('domain', mark.value.slice(mark.value.lastIndexOf('@') + 1))] : []
+}
+
+function one(kind: MarkKind, raw: string | undefined): Mark[] {
+  if (raw === undefined) return []
+  const canonical = markOf(kind, raw)
+  return canonical.ok ? [{ kind, value: canonical.value }] : []
+}

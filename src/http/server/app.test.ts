@@ -1,0 +1,47 @@
+import { expect, test } from 'vitest'
+import { createApp } from './app.ts'
+import type { Caller } from '../callers/caller.ts'
+import { anybody, route, type Door } from './route.ts'
+
+const never = new Promise<never>(() => {})
+
+function appOf(door: Door, handle: () => Promise<Response>, method: 'get' | 'post' = 'get') {
+  return createApp({
+    routes: [route({ method, path: '/it', operationId: 'it', summary: 'It', door, answers: {}, handle })],
+    onAnswer: () => {},
+    onRefused: async () => {},
+    onError: () => {},
+    stopping: new AbortController().signal,
+    timeoutMs: 50,
+  })
+}
+
+test.each([
+  ['a handler', anybody, () => never],
+  ['a door', { security: ['x'], open: () => never }, async () => Response.json({})],
+] as [string, Door, () => Promise<Response>][])(
+  '%s that takes too long answers 503',
+  async (_, door, handle) => {
+    const response = await appOf(door, handle).request('/it')
+    expect(response.status).toBe(503)
+    expect(await response.json()).toMatchObject({ code: 'timeout' })
+  },
+)
+
+test('a door that opens after the time-out lets nobody in, and the signature may come again', async () => {
+  const opened = Promise.withResolvers<Caller>()
+  const givenBack = Promise.withResolvers<string>()
+  let handled = 0
+  const app = appOf({ security: ['x'], open: () => opened.promise }, async () => {
+    handled += 1
+    return Response.json({})
+  })
+  expect((await app.request('/it')).status).toBe(503)
+  opened.resolve({
+    kind: 'system',
+    name: 'hubspot',
+    giveBack: async () => givenBack.resolve('given back'),
+  })
+  expect(await givenBack.promise).toBe('given back')
+  expect(handled).toBe(0)
+})

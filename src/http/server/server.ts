@@ -1,0 +1,46 @@
+import { once } from 'node:events'
+import type { Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { createAdaptorServer } from '@hono/node-server'
+import { ConfigError } from '../../domain/errors.ts'
+
+export interface HttpServer {
+  /** Where it listens; the port is the real one when 0 was asked for. */
+  url: string
+  /** Takes no new connections and lets those in hand end, up to `graceMs`. */
+  stop(graceMs: number): Promise<void>
+}
+
+/** What is slow to say what it wants keeps no place: headers and body have to be here in this time. */
+const headersTimeoutMs = 10_000
+const requestTimeoutMs = 30_000
+
+export async function startHttpServer(
+  app: { fetch: Parameters<typeof createAdaptorServer>[0]['fetch'] },
+  options: { host: string; port: number },
+): Promise<HttpServer> {
+  const server = createAdaptorServer({ fetch: app.fetch }) as Server
+  server.headersTimeout = headersTimeoutMs
+  server.requestTimeout = requestTimeoutMs
+  const failed = once(server, 'error').then(([error]) => {
+    const reason = (error as NodeJS.ErrnoException).code ?? 'unknown'
+    throw new ConfigError(
+      'cannot_listen',
+      `cannot listen on ${options.host}:${options.port} (${reason}; PAYDIRT_PORT)`,
+    )
+  })
+  server.listen(options.port, options.host)
+  await Promise.race([once(server, 'listening'), failed])
+  failed.catch(() => {})
+  const { port } = server.address() as AddressInfo
+  return {
+    url: `http://${options.host}:${port}`,
+    async stop(graceMs) {
+      const closed = once(server, 'close')
+      server.close()
+      const timer = setTimeout(() => server.closeAllConnections(), graceMs)
+      await closed
+      clearTimeout(timer)
+    },
+  }
+}

@@ -1,0 +1,240 @@
+import { createHash } from 'node:crypto'
+import { isAddressEqual, isAddress } from 'viem'
+import { PolicyDeniedError } from '../domain/errors.ts'
+import { formatUsd, type Atomic } from '../domain/money.ts'
+import type { Offer, Protocol, SingleUse, Terms } from '../domain/payment.ts'
+import type { PriceTable } from '../domain/planning/step.ts'
+
+/** What may be signed. Everything is pinned; a field of an offer that is not looked at here is not signed either. */
+export interface SpendingPolicy {
+  maxPriceAtomic: Atomic
+  /** For single steps, in its place. */
+  maxPrices?: PriceTable
+  /** Accept an amount of 0: units that the service includes before it charges (service.md, 5.6). Default: refused. */
+  acceptsFree?: boolean
+  /** CAIP-2 id of the only network. */
+  network: string
+  asset: string
+  domainName: string
+  domainVersion: string
+  /** Longest life that a challenge may ask for. */
+  maxTimeoutSeconds: number
+  /** Longest life of a proof whose end the challenge itself names. Default 600: five minutes and some skew of clocks. */
+  maxProofSeconds?: number
+  /** Recipients allowed; empty: whoever is pinned for the host. */
+  recipients: readonly string[]
+  /** Realms that a challenge may name; empty: the host of the request. */
+  realms?: readonly string[]
+  /** Profiles that may charge a card; empty: no card is charged. */
+  cardProfiles?: readonly string[]
+  /** Which protocol is taken first where a challenge offers several. */
+  order: readonly Protocol[]
+}
+
+/** Base, USDC: the service's own words (service.md, 5.3) and the token's EIP-712 domain. */
+export const basePolicy = {
+  network: 'eip155:8453',
+  asset: '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913',
+  domainName: 'USD Coin',
+  domainVersion: '2',
+  maxTimeoutSeconds: 3600,
+} as const
+
+/** The request that is to be paid for, as it goes over the wire. */
+export interface Asked {
+  url: string
+  body: string
+  nowMs: number
+  /** The most that it may cost: the sum of the caps of what it buys. Default: the policy's cap for one lookup. */
+  maxPriceAtomic?: Atomic
+}
+
+export type Verdict = { ok: true; terms: Terms } | Refusal
+interface Refusal {
+  ok: false
+  rule: string
+  message: string
+}
+
+/**
+ * Chooses the first offer that passes, in the order of the configured protocols, and answers it as terms: the amount
+ * that was checked is the amount that will be signed. Throws PolicyDeniedError when no offer passes.
+ */
+export function chooseTerms(
+  offers: readonly Offer[],
+  policy: SpendingPolicy,
+  pinned: (protocol: Protocol) => string | undefined,
+  asked: Asked,
+): Terms {
+  const ordered = policy.order.flatMap((protocol) => offers.filter((offer) => offer.protocol === protocol))
+  const verdicts = ordered.map((offer) => judge(offer, policy, pinned(offer.protocol), asked))
+  const passed = verdicts.find((verdict) => verdict.ok)
+  if (passed?.ok) return passed.terms
+  const [first] = verdicts
+  throw first && !first.ok
+    ? new PolicyDeniedError(first.rule, `the challenge is outside the spending policy: ${first.message}`)
+    : new PolicyDeniedError('no_offer', 'the 402 holds no challenge that can be read and paid')
+}
+
+/** Judges one offer of any protocol. Pure; the rule's name is what reports group by. */
+export function judge(
+  offer: Offer,
+  policy: SpendingPolicy,
+  pinnedRecipient: string | undefined,
+  asked: Asked,
+): Verdict {
+  const money = moneyOf[offer.protocol]
+  if (!money) return no('scheme', `nothing here pays by ${show(offer.protocol)}`)
+  if (offer.scheme !== money.scheme) {
+    return no('scheme', `scheme ${show(offer.scheme)} instead of ${money.scheme}`)
+  }
+  const wrong = money.onChain ? wrongToken(offer, policy) : wrongCard(offer)
+  if (wrong) return wrong
+  if (offer.paymentFlow !== money.flow) {
+    return no('payment_flow', `payment flow ${show(offer.paymentFlow)} takes the money before the answer`)
+  }
+  if (offer.decimals !== undefined && offer.decimals !== money.decimals) {
+    return no('units', `an amount of ${offer.decimals} decimals where ${money.decimals} are right`)
+  }
+  if (!/^\d{1,30}$/.test(offer.amount))
+    return no('amount', `amount ${show(offer.amount)} is not a whole number`)
+  const amountAtomic = BigInt(offer.amount) * 10n ** BigInt(atomicDecimals - money.decimals)
+  if (amountAtomic === 0n && !policy.acceptsFree) return no('amount', 'amount 0 where a price is expected')
+  const cap = asked.maxPriceAtomic ?? policy.maxPriceAtomic
+  if (amountAtomic > cap) {
+    return no(
+      'price',
+      `price ${formatUsd(amountAtomic)} is above the cap of ${formatUsd(cap)} (PAYDIRT_MAX_PRICE_USD, or payment.maxPricesUsd for one step)`,
+    )
+  }
+  const untimely = money.singleUse
+    ? wrongRequest(offer.singleUse, policy, asked)
+    : wrongLife(offer.maxTimeoutSeconds, policy)
+  if (untimely) return untimely
+  const stranger = money.onChain
+    ? wrongRecipient(offer.payTo, policy, pinnedRecipient)
+    : wrongProfile(offer.payTo, policy)
+  if (stranger) return stranger
+  const { amount: _, ...rest } = offer
+  return { ok: true, terms: { ...rest, amountAtomic } }
+}
+
+/** Judges terms that passed before: a setting may have changed since. The recipient is the one that was pinned then. */
+export function stillPasses(terms: Terms, policy: SpendingPolicy, asked: Asked): boolean {
+  if (!policy.order.includes(terms.protocol)) return false
+  const { amountAtomic, ...rest } = terms
+  const decimals = moneyOf[terms.protocol]?.decimals ?? atomicDecimals
+  const amount = String(amountAtomic / 10n ** BigInt(atomicDecimals - decimals))
+  return judge({ ...rest, amount }, policy, terms.payTo, asked).ok
+}
+
+const atomicDecimals = 6
+
+/** The money of each protocol. Its units are ours to know: 0.01 USD is 1 cent on a card and 10000 in USDC. */
+const moneyOf: Partial<
+  Record<Protocol, { scheme: string; flow: string; decimals: number; onChain: boolean; singleUse: boolean }>
+> = {
+  x402: { scheme: 'exact', flow: 'after', decimals: 6, onChain: true, singleUse: false },
+  mpp: { scheme: 'evm/charge', flow: 'unsaid', decimals: 6, onChain: true, singleUse: true },
+  mpp_card: { scheme: 'stripe/charge', flow: 'unsaid', decimals: 2, onChain: false, singleUse: true },
+}
+
+function wrongToken(offer: Offer, policy: SpendingPolicy): Refusal | undefined {
+  if (offer.network !== policy.network)
+    return no('network', `network ${show(offer.network)} instead of ${policy.network}`)
+  if (!sameAddress(offer.asset, policy.asset))
+    return no('asset', `asset ${show(offer.asset)} instead of ${policy.asset}`)
+  if (offer.domainName !== policy.domainName || offer.domainVersion !== policy.domainVersion) {
+    return no(
+      'domain',
+      `signing domain ${show(offer.domainName)} ${show(offer.domainVersion)} is not the token's`,
+    )
+  }
+  if (offer.transferMethod !== 'eip3009')
+    return no('transfer_method', `transfer by ${show(offer.transferMethod)}`)
+  return undefined
+}
+
+function wrongCard(offer: Offer): Refusal | undefined {
+  if (offer.asset !== 'usd') return no('asset', `currency ${show(offer.asset)} instead of usd`)
+  if (offer.transferMethod !== 'card')
+    return no('transfer_method', `payment by ${show(offer.transferMethod)}`)
+  return undefined
+}
+
+function wrongLife(seconds: number, policy: SpendingPolicy): Refusal | undefined {
+  return Number.isInteger(seconds) && seconds >= 1 && seconds <= policy.maxTimeoutSeconds
+    ? undefined
+    : no('lifetime', `a life of ${seconds} seconds`)
+}
+
+/** A challenge that is about to end would be in doubt before its answer is there. */
+const minLifeSeconds = 15
+
+/** A header of another meaning (`cookie`, `host`) must not be written on a server's word. */
+const proofHeader = /^(authorization|(x-)?payment(-[a-z0-9]+)*)$/
+
+function wrongRequest(
+  challenge: SingleUse | undefined,
+  policy: SpendingPolicy,
+  { url, body, nowMs }: Asked,
+): Refusal | undefined {
+  if (!challenge) return no('realm', 'the challenge says nothing of the request that it is for')
+  const { realm, digest, expiresAt, header } = challenge
+  const { host, hostname } = new URL(url)
+  const realms = policy.realms?.length ? policy.realms : [host, hostname]
+  if (!realms.some((allowed) => allowed.toLowerCase() === realm.toLowerCase())) {
+    return no('realm', `realm ${show(realm)} instead of ${realms.join(' or ')}`)
+  }
+  if (digest !== null && !isDigestOf(digest, body))
+    return no('digest', 'the challenge is for a request with another body')
+  if (!proofHeader.test(header)) return no('header', `a proof in the header ${show(header)}`)
+  if (expiresAt === null) return no('lifetime', 'a challenge without an end')
+  const seconds = expiresAt - Math.floor(nowMs / 1000)
+  if (!(seconds >= minLifeSeconds)) return no('expired', `a challenge with ${seconds} seconds left`)
+  return seconds <= (policy.maxProofSeconds ?? 600)
+    ? undefined
+    : no('lifetime', `a life of ${seconds} seconds`)
+}
+
+/** As libraries write it, and as RFC 9530 has it, between colons. */
+function isDigestOf(digest: string, body: string): boolean {
+  const sum = createHash('sha256').update(body).digest('base64')
+  return digest === `sha-256=${sum}` || digest === `sha-256=:${sum}:`
+}
+
+function wrongRecipient(
+  payTo: string,
+  policy: SpendingPolicy,
+  pinnedRecipient: string | undefined,
+): Refusal | undefined {
+  if (!isAddress(payTo, { strict: false })) return no('recipient', `recipient ${show(payTo)} is no address`)
+  const allowed = policy.recipients.length > 0 ? policy.recipients : pinnedRecipient ? [pinnedRecipient] : []
+  if (allowed.length > 0 && !allowed.some((recipient) => sameAddress(recipient, payTo))) {
+    const source = policy.recipients.length > 0 ? 'PAYDIRT_PAY_TO' : 'the recipient first seen for this host'
+    return no('recipient', `recipient ${payTo} is not ${source}`)
+  }
+  return undefined
+}
+
+/** Nobody is charged for on first sight by a card: its profile has to be named. */
+function wrongProfile(payTo: string, policy: SpendingPolicy): Refusal | undefined {
+  return policy.cardProfiles?.includes(payTo)
+    ? undefined
+    : no('recipient', `profile ${show(payTo)} may not charge a card`)
+}
+
+function sameAddress(one: string, other: string): boolean {
+  return (
+    isAddress(one, { strict: false }) && isAddress(other, { strict: false }) && isAddressEqual(one, other)
+  )
+}
+
+function no(rule: string, message: string): Refusal {
+  return { ok: false, rule, message }
+}
+
+/** The server's words, bounded and without control characters, so that a report can print them. */
+function show(text: string): string {
+  return JSON.stringify(text.replace(/[^\x20-\x7e]/g, '?').slice(0, 60))
+}

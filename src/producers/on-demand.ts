@@ -1,0 +1,209 @@
+import type { Connector } from '../connectors/connector.ts'
+import { longId } from '../connectors/salesforce/ids.ts'
+import { PaydirtError } from '../domain/errors.ts'
+import type { LookupKey } from '../domain/keys.ts'
+import { nextStep, type LookupWanted } from '../domain/planning/planner.ts'
+import type { RecipeBook } from '../domain/planning/recipes.ts'
+
+import { marksOf, type Mark } from '../domain/subjects/identifiers.ts'
+import type { ObjectKind, TaskStatus } from '../domain/words.ts'
+import type { BegunTask, ButtonLedger, PressedTask } from '../store/runs/on-demand-tasks.ts'
+import type { LookupLedger } from '../store/ledger/lookups.ts'
+import type { Run, RunLedger } from '../store/runs/runs.ts'
+import { recordsById, type FoundRecord } from './records-by-id.ts'
+
+/** Moves on the tasks that wait for these lookups; the workers' planner does it. */
+interface Advance {
+  waitingFor(keys: LookupKey[]): Promise<void>
+}
+
+export interface ButtonOptions {
+  ledger: ButtonLedger
+  runs: Pick<RunLedger, 'get'>
+  lookups: Pick<LookupLedger, 'want' | 'facts'>
+  advance: Advance
+  recipes: RecipeBook
+  /** Undefined in a process that has no access to it: another one begins its tasks. */
+  connector: (name: string) => Connector | undefined
+  /** Throws ConfigError while the entity cannot be written: our own fields are missing, or a right is. */
+  ready: (connector: Connector, entity: string) => Promise<void>
+  suppressed: (subjects: readonly (readonly Mark[])[]) => Promise<ReadonlySet<number>>
+  now: () => Date
+  newRunId: () => string
+  onError: (error: unknown) => void
+  /** Lookups that somebody waits for now stand in the ledger. A hint: whoever hears nothing finds them there. */
+  onHot?: (keys: LookupKey[]) => void
+}
+
+export interface Asked {
+  connector: string
+  object: ObjectKind
+  entity: string
+  ids: readonly string[]
+  recipe: string
+  /** `button` takes the fast lane. */
+  trigger: 'button' | 'workflow' | 'monitor'
+  /** Who asked, for the run's own record: never a person. */
+  source: Record<string, unknown>
+}
+
+export interface Button {
+  /**
+   * Makes a task of each record, or finds the one that was made of it within a minute, and answers at once. What it takes to
+   * begin them goes on in the background; a process that dies in between leaves that to `beginForgotten`.
+   */
+  press(asked: Asked): Promise<PressedTask[]>
+  /** Reads the run's records and asks for what they need. Doing it twice changes nothing. */
+  begin(runId: string): Promise<void>
+  /** Begins what nobody has begun: its process died, or its CRM was away. Answers the number of runs. */
+  beginForgotten(connectors: readonly string[]): Promise<number>
+  /** Ends when nothing is being begun any more. */
+  idle(): Promise<void>
+}
+
+type BegunRun = Pick<Run, 'id' | 'connector' | 'object' | 'entity' | 'recipe' | 'trigger'>
+
+interface Queued {
+  id: bigint
+  ordinal: number
+  recordId: string
+}
+
+export const pressWindowMs = 60_000
+const forgottenAfterMs = 15_000
+
+/**
+ * A press of a button, a workflow's step, a delivered signal: records named by their ids, enriched now. First the tasks
+ * stand in SQL, which is what the caller is told, and then their records are read and planned like those of a scan.
+ */
+export function createButton(options: ButtonOptions): Button {
+  const { ledger, now } = options
+  const underWay = new Set<Promise<void>>()
+
+  function beginSoon(run: BegunRun, tasks: readonly Queued[]): void {
+    const begun = beginTasks(run, tasks).catch(options.onError)
+    underWay.add(begun)
+    void begun.finally(() => underWay.delete(begun))
+  }
+
+  async function begin(runId: string): Promise<void> {
+    const run = await options.runs.get(runId)
+    if (run) await beginTasks(run, await ledger.queued(runId))
+  }
+
+  async function beginTasks(run: BegunRun, queued: readonly Queued[]): Promise<void> {
+    const connector = options.connector(run.connector)
+    if (!connector || queued.length === 0) return
+    let found: Map<string, FoundRecord>
+    try {
+      await options.ready(connector, run.entity)
+      found = await recordsById(
+        connector,
+        run.entity,
+        queued.map(({ recordId }) => recordId),
+      )
+    } catch (error) {
+      if (!(error instanceof PaydirtError)) throw error
+      // It stays in the queue, and says why: the CRM may be back for the next round.
+      await ledger.delay(run.id, error.message)
+      options.onError(error)
+      return
+    }
+    await askFor(run, queued, found)
+  }
+
+  async function askFor(
+    run: BegunRun,
+    queued: readonly Queued[],
+    found: ReadonlyMap<string, FoundRecord>,
+  ): Promise<void> {
+    const suppressed = await options.suppressed(
+      queued.map(({ recordId }) => {
+        const record = found.get(recordId)
+        return record?.state === 'present' ? marksOf(record.record.identity) : []
+      }),
+    )
+    const recipe = options.recipes(run.object, run.recipe)
+    const firsts = new Map<LookupKey, number>()
+    const wanted: LookupWanted[] = []
+    const begun = queued.map(({ id, ordinal, recordId }, index): BegunTask => {
+      const one = found.get(recordId)
+      if (one?.state !== 'present') return ended(id, 'skipped', whyAbsent(one))
+      if (suppressed.has(index)) return ended(id, 'skipped', 'suppressed')
+      const { record, values } = one
+      if (record.unreadable !== undefined) return ended(id, 'rejected', record.unreadable)
+      const step = nextStep({ ...record, values }, recipe, {})
+      if (step.kind === 'stop') return { ...ended(id, step.status, step.reason), identity: record.identity }
+      if (step.kind === 'write') throw new Error('a plan without facts cannot write')
+      const { key } = step.lookup
+      const first = firsts.get(key)
+      if (first === undefined) firsts.set(key, ordinal)
+      wanted.push(step.lookup)
+      return {
+        id,
+        identity: record.identity,
+        status: 'looking_up',
+        lookupKey: key,
+        duplicateOf: first ?? null,
+        waitingFor: key,
+        reason: null,
+      }
+    })
+    await options.lookups.want(wanted, {
+      id: run.id,
+      connector: run.connector,
+      hot: run.trigger === 'button',
+    })
+    await ledger.begin(begun)
+    // Of what is known already a worker finds the answer, and goes on with it.
+    if (run.trigger === 'button') options.onHot?.(wanted.map(({ key }) => key))
+    // Whatever was answered before this moment found no task waiting.
+    const known = await options.lookups.facts(wanted.map(({ key }) => key))
+    const cached = [...known.keys()]
+    if (cached.length > 0) await options.advance.waitingFor(cached)
+  }
+
+  return {
+    async press(asked) {
+      const ids = [...new Set(asked.ids.map((id) => recordIdOf(asked.connector, id)))]
+      const tasks = await ledger.press({ ...asked, ids, runId: options.newRunId() }, pressWindowMs)
+      const made = tasks.filter(({ isNew }) => isNew)
+      const [first] = made
+      if (first)
+        beginSoon(
+          { ...asked, id: first.runId },
+          made.map(({ taskId: id, ordinal, recordId }) => ({ id, ordinal, recordId })),
+        )
+      return tasks
+    },
+
+    begin,
+
+    async beginForgotten(connectors) {
+      const runs = await ledger.forgotten(connectors, new Date(now().getTime() - forgottenAfterMs))
+      for (const id of runs) {
+        // One that cannot be begun must not keep the others waiting.
+        await begin(id).catch(options.onError)
+      }
+      return runs.length
+    },
+
+    async idle() {
+      while (underWay.size > 0) await Promise.all(underWay)
+    },
+  }
+}
+
+/** Salesforce writes the same id with 15 and with 18 characters. */
+export function recordIdOf(connector: string, id: string): string {
+  return connector === 'salesforce' ? (longId(id) ?? id) : id
+}
+
+function ended(id: bigint, status: TaskStatus, reason: string): BegunTask {
+  return { id, identity: {}, status, lookupKey: null, duplicateOf: null, waitingFor: null, reason }
+}
+
+function whyAbsent(record: Exclude<FoundRecord, { state: 'present' }> | undefined): string {
+  if (record?.state === 'merged') return `the record was merged into ${record.into}`
+  return record?.state === 'converted' ? 'the lead was converted' : 'the record is gone'
+}

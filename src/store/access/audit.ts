@@ -1,0 +1,55 @@
+import type { Database } from '../database/database.ts'
+
+/** Something that a person or a caller did which spends, retries, stops or changes. No personal data of records in it. */
+export interface AuditedAction {
+  /** The user's name, `token:<id>`, the CRM that called, or `cli`. */
+  actor: string
+  /** At the desk; `api` and `hook` for callers, `shell` for the command line. */
+  role: string
+  /** `spending.stop`, `sync.start`, `failures.retry` ... */
+  action: string
+  /** On what: a run, a connector and object, a group of failures. */
+  target?: string | undefined
+  details?: Record<string, string | number | boolean | null> | undefined
+}
+
+export interface AuditRow extends AuditedAction {
+  id: bigint
+  at: Date
+}
+
+export interface AuditLog {
+  record(action: AuditedAction): Promise<void>
+  /** The latest first; `before` is the id behind which the page begins. */
+  list(limit: number, before?: bigint): Promise<AuditRow[]>
+}
+
+/** Rows are added and never changed. */
+export function createAuditLog(db: Database, { now }: { now: () => Date }): AuditLog {
+  return {
+    async record({ actor, role, action, target, details }) {
+      await db
+        .insertInto('audit')
+        .values({
+          at: now(),
+          actor,
+          role,
+          action,
+          target: target ?? null,
+          details: details === undefined ? null : JSON.stringify(details),
+        })
+        .execute()
+    },
+
+    async list(limit, before) {
+      let query = db.selectFrom('audit').selectAll().orderBy('id', 'desc').limit(limit)
+      if (before !== undefined) query = query.where('id', '<', before)
+      const rows = await query.execute()
+      return rows.map((row) => ({
+        ...row,
+        target: row.target ?? undefined,
+        details: row.details ?? undefined,
+      }))
+    },
+  }
+}

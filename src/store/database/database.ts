@@ -1,0 +1,92 @@
+import { mkdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { Kysely, PostgresDialect, sql, type LogEvent } from 'kysely'
+import { ConfigError, describeError } from '../../domain/errors.ts'
+import { lockDataDir } from './data-dir-lock.ts'
+import { migrate } from './migrate.ts'
+import { createPGliteDialect } from './pglite-dialect.ts'
+import type { Tables } from './schema.ts'
+
+export type Database = Kysely<Tables>
+
+export interface OpenDatabase {
+  db: Database
+  kind: 'postgres' | 'pglite'
+  close(): Promise<void>
+}
+
+const int8 = 20
+
+/** Opens Postgres at `url`, or PGlite in the data directory when there is none, and brings the schema up to date. */
+export async function openDatabase(options: {
+  url?: string
+  dataDir: string
+  connections?: number
+  /** Told of each statement after it ran. */
+  onQuery?: ((event: LogEvent) => void) | undefined
+}): Promise<OpenDatabase> {
+  const log = options.onQuery ? { log: options.onQuery } : {}
+  return options.url
+    ? openPostgres(options.url, options.connections ?? 10, log)
+    : openPGlite(options.dataDir, log)
+}
+
+type QueryLog = { log?: (event: LogEvent) => void }
+
+async function openPostgres(url: string, connections: number, log: QueryLog): Promise<OpenDatabase> {
+  const { default: pg } = await import('pg')
+  const pool = new pg.Pool({
+    connectionString: url,
+    max: connections,
+    connectionTimeoutMillis: 10_000,
+    // Amounts are bigints all the way; the driver's default would make strings of them.
+    types: {
+      getTypeParser: ((oid: number, format?: 'text') =>
+        oid === int8 ? BigInt : pg.types.getTypeParser(oid, format)) as typeof pg.types.getTypeParser,
+    },
+  })
+  // An idle connection that breaks is replaced by the pool; without a listener it would end the process.
+  pool.on('error', () => {})
+  // One that breaks between two queries of a transaction is nobody's to listen to: its next query fails and tells.
+  pool.on('connect', (client) => client.on('error', () => {}))
+  const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }), ...log })
+  try {
+    await sql`select 1`.execute(db)
+  } catch (error) {
+    await db.destroy()
+    throw new ConfigError(
+      'database_unreachable',
+      `no PostgreSQL at ${address(url)} (DATABASE_URL): ${describeError(error)}`,
+      { cause: error },
+    )
+  }
+  await migrate(db)
+  return { db, kind: 'postgres', close: () => db.destroy() }
+}
+
+async function openPGlite(dataDir: string, log: QueryLog): Promise<OpenDatabase> {
+  await mkdir(dataDir, { recursive: true })
+  const lock = await lockDataDir(dataDir)
+  try {
+    const { PGlite } = await import('@electric-sql/pglite')
+    const client = await PGlite.create(join(dataDir, 'pglite'), { parsers: { [int8]: BigInt } })
+    const db = new Kysely<Tables>({ dialect: createPGliteDialect(client), ...log })
+    await migrate(db)
+    return {
+      db,
+      kind: 'pglite',
+      async close() {
+        await db.destroy()
+        await lock.release()
+      },
+    }
+  } catch (error) {
+    await lock.release()
+    throw error
+  }
+}
+
+/** Host and port only: the URL may hold a password. */
+function address(url: string): string {
+  return URL.canParse(url) ? new URL(url).host : 'the given address'
+}

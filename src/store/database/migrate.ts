@@ -1,0 +1,58 @@
+import { CompiledQuery, sql, type Kysely } from 'kysely'
+import type { Tables } from './schema.ts'
+import { ConfigError } from '../../domain/errors.ts'
+import { ledger } from '../migrations/0001-ledger.ts'
+import { provenance } from '../migrations/0002-provenance.ts'
+import { bundles } from '../migrations/0003-bundles.ts'
+import { http } from '../migrations/0004-http.ts'
+import { desk } from '../migrations/0005-desk.ts'
+import { schedules } from '../migrations/0006-schedules.ts'
+import { byteForByte } from '../migrations/0007-byte-for-byte.ts'
+import { sessionCredential } from '../migrations/0008-session-credential.ts'
+import { rejectedTasks } from '../migrations/0009-rejected-tasks.ts'
+import { rounds } from '../migrations/0010-rounds.ts'
+import { paces } from '../migrations/0011-paces.ts'
+
+/** In order, for ever: one that has been released is never edited, only followed. */
+const migrations: readonly { name: string; statements: string }[] = [
+  { name: '0001-ledger', statements: ledger },
+  { name: '0002-provenance', statements: provenance },
+  { name: '0003-bundles', statements: bundles },
+  { name: '0004-http', statements: http },
+  { name: '0005-desk', statements: desk },
+  { name: '0006-schedules', statements: schedules },
+  { name: '0007-byte-for-byte', statements: byteForByte },
+  { name: '0008-session-credential', statements: sessionCredential },
+  { name: '0009-rejected-tasks', statements: rejectedTasks },
+  { name: '0010-rounds', statements: rounds },
+  { name: '0011-paces', statements: paces },
+]
+
+/** Any number would do; it must only be the same in every process that migrates this database. */
+const lockId = 7_290_001
+
+/** Brings the schema up to date in one transaction. Of several processes that start at once, one migrates and the others wait. */
+export async function migrate(db: Kysely<Tables>): Promise<void> {
+  await db.transaction().execute(async (tx) => {
+    await sql`select pg_advisory_xact_lock(${lockId})`.execute(tx)
+    await sql`create table if not exists migrations (name text primary key, applied_at timestamptz not null default now())`.execute(
+      tx,
+    )
+    const { rows } = await sql<{ name: string }>`select name from migrations`.execute(tx)
+    const applied = new Set(rows.map(({ name }) => name))
+    const unknown = [...applied].find((name) => !migrations.some((migration) => migration.name === name))
+    if (unknown) {
+      throw new ConfigError(
+        'newer_schema',
+        `the database was migrated by a newer paydirt (${unknown}); update this one`,
+      )
+    }
+    for (const { name, statements } of migrations) {
+      if (applied.has(name)) continue
+      for (const statement of statements.split(/;\s*$/m)) {
+        if (statement.trim() !== '') await tx.executeQuery(CompiledQuery.raw(statement))
+      }
+      await sql`insert into migrations (name) values (${name})`.execute(tx)
+    }
+  })
+}

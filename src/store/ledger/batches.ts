@@ -1,0 +1,180 @@
+import { sql, type Transaction } from 'kysely'
+import type { LookupKey } from '../../domain/keys.ts'
+import type { StoredAnswer } from '../../domain/ports/charge-journal.ts'
+import type { LookupRequest } from '../../domain/record.ts'
+import type { Operation } from '../../domain/words.ts'
+import type { Database } from '../database/database.ts'
+import { storeParts } from './answers.ts'
+import type { Tables } from '../database/schema.ts'
+import { settleTruth } from './actual-cost.ts'
+
+/** A lookup that may go out together with others. */
+export interface Bundleable {
+  key: LookupKey
+  operation: Operation
+  request: LookupRequest
+  runId: string
+  connector: string
+}
+
+export interface NewBundle {
+  key: LookupKey
+  operation: Operation
+  /** The whole body. */
+  request: LookupRequest
+  runId: string
+  connector: string
+  /** `place` is the entry of the body that asks for the lookup. */
+  members: readonly { key: LookupKey; place: number }[]
+}
+
+export interface BundleLedger {
+  /** Of these lookups the ones that were never tried: what has a charge, or was tried alone, stays alone. */
+  bundleable(keys: readonly LookupKey[], operations: readonly Operation[]): Promise<Bundleable[]>
+  /**
+   * Takes all members at once, or none: false when one of them has been answered, bought or bundled meanwhile. From here
+   * on none of them is bought by itself until the bundle has ended.
+   */
+  form(bundle: NewBundle, leasedUntil: Date): Promise<boolean>
+  members(key: LookupKey): Promise<{ key: LookupKey; place: number }[]>
+  /** The answer of a request that was started and paid for earlier, and what the service says that it cost. */
+  complete(key: LookupKey, answer: StoredAnswer, creditsAtomic?: bigint): Promise<void>
+}
+
+export function createBundleLedger(db: Database, { now }: { now: () => Date }): BundleLedger {
+  return {
+    async bundleable(keys, operations) {
+      if (keys.length === 0) return []
+      const { rows } = await sql<Bundleable>`
+        select key, operation, request, run_id as "runId", connector from lookups
+        where key = any(${[...keys]}) and operation = any(${[...operations]}) and state = 'waiting' and tries = 0
+          and bundle_key is null and not alone and not hot and request->'peoples' is null
+          and ${neverPaid}
+        order by key`.execute(db)
+      return rows
+    },
+
+    async form(bundle, leasedUntil) {
+      const { key, operation, request, runId, connector, members } = bundle
+      const keys = members.map((member) => member.key)
+      const at = now()
+      return db
+        .transaction()
+        .execute(async (tx) => {
+          await tx
+            .insertInto('lookups')
+            .values({
+              key,
+              operation,
+              request: JSON.stringify(request),
+              state: 'waiting',
+              run_id: runId,
+              connector,
+              due_at: at,
+              queued_until: leasedUntil,
+            })
+            .execute()
+          // Crash window: whoever reserves a charge for one of them holds the same row's lock. The lock is taken by a statement of
+          // its own: one that waited for it would go on seeing the charges of before its wait.
+          await sql`select from lookups where key = any(${keys}) order by key collate "C" for no key update`.execute(
+            tx,
+          )
+          const { rows } = await sql<{ key: LookupKey }>`
+            update lookups set bundle_key = ${key}, queued_until = null
+            where key = any(${keys}) and state = 'waiting' and bundle_key is null and not alone and not hot and ${neverPaid}
+            returning key`.execute(tx)
+          if (rows.length < keys.length) throw new Taken()
+          await tx
+            .insertInto('bundle_members')
+            .values(
+              members.map((member) => ({ bundle_key: key, lookup_key: member.key, place: member.place })),
+            )
+            .execute()
+          return true
+        })
+        .catch((error: unknown) => {
+          if (error instanceof Taken) return false
+          throw error
+        })
+    },
+
+    async members(key) {
+      const rows = await db
+        .selectFrom('bundle_members')
+        .select(['lookup_key', 'place'])
+        .where('bundle_key', '=', key)
+        .orderBy('place')
+        .orderBy('lookup_key')
+        .execute()
+      return rows.map((row) => ({ key: row.lookup_key, place: row.place }))
+    },
+
+    async complete(key, answer, creditsAtomic) {
+      await db.transaction().execute(async (tx) => {
+        const charge = await tx
+          .updateTable('charges')
+          .set((eb) => ({ credits_atomic: creditsAtomic ?? eb.ref('credits_atomic') }))
+          .where('lookup_key', '=', key)
+          .where('state', '=', 'settled')
+          .returning(['id', 'currency', 'amount_atomic', 'budget_scopes'])
+          .executeTakeFirst()
+        const paidBy = charge && {
+          id: charge.id,
+          currency: charge.currency,
+          amountAtomic: await settleTruth(tx, charge.id, charge, creditsAtomic),
+        }
+        await storeParts(tx, key, answer, now(), paidBy)
+      })
+    },
+  }
+}
+
+/** Neither by itself nor in a bundle that was lost: what was paid for once and not answered goes alone, where losses are counted. */
+const neverPaid = sql`not exists (select 1 from charges where charges.lookup_key = lookups.key)
+  and not exists (select 1 from bundle_members join charges on charges.lookup_key = bundle_members.bundle_key
+    where bundle_members.lookup_key = lookups.key and charges.state = 'lost')`
+
+/** Ends a transaction in which a member was no longer free. */
+class Taken extends Error {}
+
+/**
+ * Lets the members of a bundle go that was never paid for. Alone: the request itself was at fault, or might be, and each
+ * goes by itself from now on. With a cause: what kept the bundle from being bought keeps each of them.
+ */
+export async function dissolve(
+  tx: Transaction<Tables>,
+  bundle: LookupKey,
+  change: { alone: true } | { parkedUntil: Date; code: string; reason: string },
+  at: Date,
+): Promise<void> {
+  if ('alone' in change) {
+    await tx
+      .updateTable('lookups')
+      .set({ bundle_key: null, alone: true, due_at: at, queued_until: null, tries: 0 })
+      .where('bundle_key', '=', bundle)
+      .execute()
+  } else {
+    const { parkedUntil, code, reason } = change
+    const members = await tx
+      .updateTable('lookups')
+      .set({ bundle_key: null, state: 'parked', due_at: parkedUntil, code, reason, queued_until: null })
+      .where('bundle_key', '=', bundle)
+      .returning('key')
+      .execute()
+    await tx
+      .updateTable('tasks')
+      .set({ status: 'parked', reason, updated_at: at })
+      .where(
+        'waiting_for',
+        'in',
+        members.map(({ key }) => key),
+      )
+      .where('status', '=', 'looking_up')
+      .execute()
+  }
+  await tx
+    .updateTable('lookups')
+    .set({ state: 'failed', request: '{}', reason: 'dissolved', queued_until: null })
+    .where('key', '=', bundle)
+    .execute()
+}

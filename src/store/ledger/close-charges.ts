@@ -1,0 +1,112 @@
+import { sql, type Transaction } from 'kysely'
+import { InputError } from '../../domain/errors.ts'
+import type { Atomic } from '../../domain/money.ts'
+import type { Currency, Protocol } from '../../domain/payment.ts'
+import type { Operation } from '../../domain/words.ts'
+import { createAuditLog } from '../access/audit.ts'
+import type { Database } from '../database/database.ts'
+import type { Tables } from '../database/schema.ts'
+
+/** What a person found in the provider's statement: not charged; charged, and the answer is gone; charged, and it is here. */
+export const verdicts = ['declined', 'lost', 'settled'] as const
+export type Verdict = (typeof verdicts)[number]
+
+/** A charge that nobody can be asked about. */
+export interface ChargeToDecide {
+  id: string
+  operation: Operation
+  connector: string
+  protocol: Protocol
+  currency: Currency
+  amountAtomic: Atomic
+  sentAt: Date
+  /** The answer stands in the ledger. */
+  isAnswered: boolean
+}
+
+/** After so long no answer is on its way any more, though the process that sent it may have died without a word. */
+const restMs = 10 * 60_000
+
+const toDecide = (now: Date) => sql`protocol in ('api_key', 'mpp_card') and (charges.state = 'in_doubt'
+  or (charges.state = 'sent' and sent_at < ${new Date(now.getTime() - restMs)}::timestamptz))`
+
+const columns = sql`charges.id, charges.operation, charges.connector, protocol, currency, amount_atomic as "amountAtomic",
+  sent_at as "sentAt", (lookups.state = 'answered' or lookups.query_id is not null) as "isAnswered"`
+
+/** In doubt for good unless somebody decides: neither chain nor service tells what became of them. The oldest first. */
+export async function chargesToDecide(db: Database, now: Date): Promise<ChargeToDecide[]> {
+  const { rows } = await sql<ChargeToDecide>`
+    select ${columns} from charges join lookups on lookups.key = charges.lookup_key
+    where ${toDecide(now)} order by sent_at, charges.id`.execute(db)
+  return rows
+}
+
+/**
+ * Closes charges as a person says: `in_doubt` or `sent` → `declined` (the budget gets its amount back), `lost` or `settled`,
+ * as the journal would if it could ask. Their lookups go on at once. All of them, with the row of the audit log, in one
+ * transaction; throws InputError, and does nothing, when one of them is not there to be decided or does not fit the verdict.
+ *
+ * Crash window: none; before the commit nothing has changed, and after it a second time finds nothing to decide. A worker
+ * whose answer comes in the same moment either settles first, and the charge is refused here, or finds it closed and settles it
+ * all the same, since here is the data. The rest of a charge that is only `sent` keeps its request from being made twice.
+ */
+export async function closeCharges(
+  db: Database,
+  order: { ids: readonly string[]; as: Verdict; now: Date; actor: string; role: string },
+): Promise<ChargeToDecide[]> {
+  const { as, now, actor, role } = order
+  const ids = [...new Set(order.ids)]
+  return db.transaction().execute(async (tx) => {
+    // By a statement of its own: one that waits for a lock goes on seeing what was answered before its wait.
+    await sql`select from charges where id = any(${ids}) order by id for no key update`.execute(tx)
+    const { rows } = await sql<ChargeToDecide>`
+      select ${columns} from charges join lookups on lookups.key = charges.lookup_key
+      where charges.id = any(${ids}) and ${toDecide(now)} order by charges.id`.execute(tx)
+    refuseUnfit(ids, rows, as)
+    await sql`
+      update charges set state = ${as}, reason = ${`a person has looked: ${as}`}, closed_at = ${now}, touched_at = ${now}
+      where id = any(${ids})`.execute(tx)
+    if (as === 'declined') await giveBack(tx, ids)
+    await sql`
+      update lookups set due_at = ${now}, queued_until = null
+      where key in (select lookup_key from charges where id = any(${ids}))
+        and state = 'parked' and code in ('in_doubt', 'bundle_open')`.execute(tx)
+    const log = createAuditLog(tx, { now: () => now })
+    for (const { id, currency, amountAtomic } of rows)
+      await log.record({
+        actor,
+        role,
+        action: 'charge.close',
+        target: id,
+        details: { as, currency, millionths: Number(amountAtomic) },
+      })
+    return rows
+  })
+}
+
+function refuseUnfit(ids: readonly string[], rows: readonly ChargeToDecide[], as: Verdict): void {
+  const problems = ids.flatMap((id) => {
+    const row = rows.find((each) => each.id === id)
+    if (!row) return [`${id} is no charge that a person has to decide (\`paydirt reconcile\` lists them)`]
+    if (as === 'settled' && !row.isAnswered)
+      return [`${id} has no answer in the ledger: if it was charged, it is lost`]
+    if (as === 'lost' && row.isAnswered)
+      return [`${id} has its answer in the ledger: if it was charged, it is settled`]
+    return []
+  })
+  if (problems.length > 0)
+    throw new InputError('not_to_close', ['nothing was closed', ...problems].join('\n  '))
+}
+
+/** Summed by line and locked in the order in which reserving locks them, or two transactions could wait for each other. */
+async function giveBack(tx: Transaction<Tables>, ids: readonly string[]): Promise<void> {
+  await sql`
+    with freed as (
+      select scope, sum(amount_atomic)::bigint as amount
+      from charges, unnest(budget_scopes) as line (scope) where id = any(${[...ids]}) group by scope
+    ), locked as (
+      select scope from budgets where scope in (select scope from freed) order by scope for update
+    )
+    update budgets set committed_atomic = committed_atomic - freed.amount
+    from locked join freed using (scope) where budgets.scope = locked.scope`.execute(tx)
+}

@@ -1,0 +1,64 @@
+import { sql } from 'kysely'
+import type { LookupKey } from '../../domain/keys.ts'
+import type { Atomic } from '../../domain/money.ts'
+import type { Currency } from '../../domain/payment.ts'
+import type { Database } from '../database/database.ts'
+
+export interface PaidCharge {
+  id: string
+  lookupKey: LookupKey
+  state: 'settled' | 'lost'
+  transaction: string | null
+  amountAtomic: Atomic
+}
+
+/** What the ledger says left a wallet for the chain: settled and lost charges, and the sum still in doubt. */
+export async function paidCharges(
+  db: Database,
+  wallet: string,
+): Promise<{
+  charges: PaidCharge[]
+  inDoubtAtomic: Atomic
+  recipients: string[]
+  firstAt: Date | undefined
+}> {
+  const own = sql`protocol in ('x402', 'mpp') and lower(authorization_json ->> 'payer') = ${wallet.toLowerCase()}`
+  const { rows: charges } = await sql<PaidCharge>`
+    select id, lookup_key as "lookupKey", state, transaction, amount_atomic as "amountAtomic" from charges
+    where ${own} and state in ('settled', 'lost') and amount_atomic > 0 order by created_at`.execute(db)
+  const { rows } = await sql<{ in_doubt: Atomic; recipients: string[] | null; first_at: Date | null }>`
+    select coalesce(sum(amount_atomic) filter (where state in ('journaled', 'sent', 'in_doubt')), 0)::bigint as in_doubt,
+      array_agg(distinct authorization_json -> 'terms' ->> 'payTo') as recipients, min(created_at) as first_at
+    from charges where ${own}`.execute(db)
+  const [row] = rows
+  return {
+    charges,
+    inDoubtAtomic: row?.in_doubt ?? 0n,
+    recipients: row?.recipients ?? [],
+    firstAt: row?.first_at ?? undefined,
+  }
+}
+
+/** What the service itself said that settled answers cost, beside what the ledger has for the same answers. */
+export interface CreditCount {
+  currency: Currency
+  /** Settled charges, and how many of their answers said what they cost. */
+  charges: number
+  counted: number
+  /** Millionths of a credit, of the answers that said so. */
+  creditsAtomic: bigint
+  /** What the ledger has for those same answers: millionths of USD or of a credit. */
+  ledgerAtomic: Atomic
+  /** Of all settled charges. */
+  settledAtomic: Atomic
+}
+
+export async function creditCounts(db: Database): Promise<CreditCount[]> {
+  const { rows } = await sql<CreditCount>`
+    select currency, count(*)::int as charges, count(credits_atomic)::int as counted,
+      coalesce(sum(credits_atomic), 0)::bigint as "creditsAtomic",
+      coalesce(sum(amount_atomic) filter (where credits_atomic is not null), 0)::bigint as "ledgerAtomic",
+      coalesce(sum(amount_atomic), 0)::bigint as "settledAtomic"
+    from charges where state = 'settled' group by currency order by currency`.execute(db)
+  return rows
+}

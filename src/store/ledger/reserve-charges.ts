@@ -1,0 +1,207 @@
+import { sql, type Transaction } from 'kysely'
+import {
+  BudgetExhaustedError,
+  PaymentInDoubtError,
+  RetriableError,
+  spendingStopped,
+} from '../../domain/errors.ts'
+import type { LookupKey } from '../../domain/keys.ts'
+import { formatUsd } from '../../domain/money.ts'
+import { currencyOf, openChargeStates, type Authorization, type Charge } from '../../domain/payment.ts'
+import type { BudgetLine, NewCharge } from '../../domain/ports/charge-journal.ts'
+import { paidFor, writeAuthorization } from './charge-rows.ts'
+import type { Tables } from '../database/schema.ts'
+import { isStopped } from './spend-switch.ts'
+import type { Each } from '../../timing/coalesce.ts'
+
+type Tx = Transaction<Tables>
+
+/**
+ * Reserves the budget and journals a charge for each lookup that may be paid for; the others' errors are theirs alone. Throws
+ * where only one of several can be the cause: a budget that is too small for all of them, a nonce that is taken.
+ */
+export async function reserveCharges(
+  tx: Tx,
+  charges: readonly NewCharge[],
+  options: { now: () => Date; newId: () => string },
+): Promise<Each<Charge>[]> {
+  const keys = charges.map(({ lookupKey }) => lookupKey)
+  const states = await lockLookups(tx, keys)
+  const before = await chargesBefore(tx, keys)
+  const judged = charges.map((charge) => ({
+    charge,
+    error: refusal(states.get(charge.lookupKey), before.get(charge.lookupKey)),
+  }))
+  const allowed = judged.filter(({ error }) => !error).map(({ charge }) => charge)
+  if (allowed.length === 0) return judged.map(({ error }) => ({ error }))
+  await commitBudget(tx, allowed)
+  const drawn = allowed.map((charge) => {
+    const attempt = (before.get(charge.lookupKey)?.attempts ?? 0) + 1
+    return { charge, id: options.newId(), attempt, authorization: charge.draw(attempt) }
+  })
+  const at = options.now()
+  await insertCharges(tx, drawn, at)
+  const journaled = new Map(drawn.map((each) => [each.charge.lookupKey, journaledCharge(each, at)]))
+  return judged.map(({ charge: { lookupKey }, error }) => {
+    const ok = journaled.get(lookupKey)
+    return ok && !error ? { ok } : { error }
+  })
+}
+
+interface Drawn {
+  charge: NewCharge
+  id: string
+  attempt: number
+  authorization: Authorization
+}
+
+/** One parameter, however many there are: the statement is the same each time. */
+async function insertCharges(tx: Tx, drawn: readonly Drawn[], at: Date): Promise<void> {
+  const rows = drawn.map(({ charge, id, attempt, authorization }) => ({
+    id,
+    lookup_key: charge.lookupKey,
+    attempt,
+    run_id: charge.runId,
+    connector: charge.connector,
+    operation: charge.operation,
+    endpoint: charge.endpoint,
+    url: charge.url,
+    body: charge.body,
+    protocol: authorization.terms.protocol,
+    currency: currencyOf(authorization.terms.protocol),
+    amount_atomic: String(charge.amountAtomic),
+    // As text: the order of its keys is part of the bytes that go out again.
+    authorization_text: writeAuthorization(authorization),
+    nonce: authorization.nonce,
+    scopes: charge.budget.map(({ scope }) => scope),
+  }))
+  await sql`
+    insert into charges (id, lookup_key, attempt, run_id, connector, operation, endpoint, url, body, protocol, currency,
+      amount_atomic, authorization_json, nonce, budget_scopes, state, created_at, touched_at)
+    select id, lookup_key, attempt, run_id, connector, operation, endpoint, url, body, protocol, currency,
+      amount_atomic, authorization_text::json, nonce, array(select jsonb_array_elements_text(scopes)), 'journaled', ${at}, ${at}
+    from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as drawn (id text, lookup_key text, attempt int, run_id text,
+      connector text, operation text, endpoint text, url text, body text, protocol text, currency text, amount_atomic bigint,
+      authorization_text text, nonce text, scopes jsonb)`.execute(tx)
+}
+
+function journaledCharge({ charge, id, attempt, authorization }: Drawn, at: Date): Charge {
+  const { lookupKey, runId, url, body } = charge
+  return {
+    id,
+    lookupKey,
+    attempt,
+    runId,
+    state: 'journaled',
+    authorization,
+    url,
+    body,
+    sends: 0,
+    createdAt: at,
+    sentAt: null,
+    reason: null,
+  }
+}
+
+interface LookupLocked {
+  key: LookupKey
+  has_ended: boolean
+  bundle_key: string | null
+  is_stopped: boolean
+}
+
+/**
+ * A lookup's row orders everybody who wants to pay for it: of two workers the second sees the first's charge. It has to be a
+ * statement of its own, since one that waits for a lock goes on seeing the charges of before its wait. In one order, or two
+ * groups could wait for each other.
+ */
+async function lockLookups(tx: Tx, keys: readonly LookupKey[]): Promise<Map<LookupKey, LookupLocked>> {
+  const { rows } = await sql<LookupLocked>`
+    select key, state in ('answered', 'failed') or query_id is not null as has_ended, bundle_key,
+      ${isStopped} as is_stopped
+    from lookups where key = any(${[...keys]}::text[]) order by key collate "C" for no key update`.execute(tx)
+  return new Map(rows.map((row) => [row.key, row]))
+}
+
+interface ChargesBefore {
+  attempts: number
+  open: number
+}
+
+async function chargesBefore(tx: Tx, keys: readonly LookupKey[]): Promise<Map<LookupKey, ChargesBefore>> {
+  const { rows } = await sql<ChargesBefore & { wanted: LookupKey }>`
+    select wanted, coalesce(max(attempt) filter (where lookup_key = wanted), 0)::int as attempts,
+      count(*) filter (where state = any(${[...openChargeStates]}::text[]))::int as open
+    from ${paidFor(keys, sql`lookup_key, attempt, state`)} group by wanted`.execute(tx)
+  return new Map(rows.map((row) => [row.wanted, row]))
+}
+
+function refusal(lookup: LookupLocked | undefined, before: ChargesBefore | undefined): Error | undefined {
+  if (lookup?.is_stopped) return spendingStopped()
+  // Somebody else has bought it while this one waited for its turn: there is an answer, or one that is asked for.
+  if (lookup?.has_ended) {
+    const options = { retryAfterMs: 50, countsAsTry: false }
+    return new RetriableError('ended_meanwhile', 'the lookup has ended meanwhile', options)
+  }
+  if (lookup?.bundle_key) {
+    return new RetriableError('bundled', 'the lookup is out together with others', { countsAsTry: false })
+  }
+  if (before && before.open > 0) {
+    return new PaymentInDoubtError('charge_open', 'another charge for this lookup is still open')
+  }
+  return undefined
+}
+
+/**
+ * Adds the amounts to every line at once, each only as far as its cap allows: the rows' locks make two racing processes
+ * take turns. One line left out means one cap reached, and the whole transaction goes back. Scopes are sorted, so that
+ * transactions lock them in the same order.
+ */
+async function commitBudget(tx: Tx, charges: readonly NewCharge[]): Promise<void> {
+  const lines = totals(charges)
+  const tooSmall = lines.find(({ amountAtomic, capAtomic }) => amountAtomic > capAtomic)
+  if (tooSmall) throw exhausted(tooSmall)
+  const values = sql.join(
+    lines.map(
+      ({ scope, amountAtomic, capAtomic }) =>
+        sql`(${scope}::text, ${amountAtomic}::bigint, ${capAtomic}::bigint)`,
+    ),
+  )
+  const { rows } = await sql<{ scope: string }>`
+    with wanted (scope, amount, cap) as (values ${values})
+    insert into budgets (scope, committed_atomic) select scope, amount from wanted
+    on conflict (scope) do update set committed_atomic = budgets.committed_atomic + excluded.committed_atomic
+    where budgets.committed_atomic + excluded.committed_atomic
+      <= (select cap from wanted where wanted.scope = budgets.scope)
+    returning scope`.execute(tx)
+  const committed = new Set(rows.map(({ scope }) => scope))
+  const full = lines.find(({ scope }) => !committed.has(scope))
+  if (full) throw exhausted(full)
+}
+
+/** What a group adds to each line. Of two caps on one line the lower one holds: then each is tried by itself. */
+function totals(charges: readonly NewCharge[]): (BudgetLine & { amountAtomic: bigint })[] {
+  const byScope = new Map<string, BudgetLine & { amountAtomic: bigint }>()
+  for (const { budget, amountAtomic } of charges) {
+    for (const line of budget) {
+      const sum = byScope.get(line.scope)
+      const least = sum && sum.capAtomic < line.capAtomic ? sum : line
+      byScope.set(line.scope, { ...least, amountAtomic: (sum?.amountAtomic ?? 0n) + amountAtomic })
+    }
+  }
+  return [...byScope.values()].sort((a, b) => (a.scope < b.scope ? -1 : 1))
+}
+
+function exhausted(line: BudgetLine): BudgetExhaustedError {
+  const words = line.scope.split(':')
+  const isCredits = words[0] === 'credits'
+  const window = words[isCredits ? 1 : 0] ?? ''
+  return new BudgetExhaustedError(
+    `budget_${window}`,
+    `the budget of this ${window} (${formatUsd(line.capAtomic)} ${isCredits ? 'credits' : 'USD'}) is used up`,
+    {
+      ...(line.resumesAt ? { resumesAt: line.resumesAt } : {}),
+      details: { scope: line.scope },
+    },
+  )
+}

@@ -1,0 +1,39 @@
+import { sql } from 'kysely'
+import type { Database } from '../database/database.ts'
+
+/** The kill switch. It is read in every charge's own transaction, so that it holds for all processes at once. */
+export interface SpendSwitch {
+  isStopped(): Promise<{ reason: string; since: Date } | undefined>
+  stop(reason: string): Promise<void>
+  resume(): Promise<void>
+}
+
+const spendSwitchName = 'spending_stopped'
+
+/** Whether spending is stopped, within a statement. */
+export const isStopped = sql<boolean>`exists (select 1 from switches where name = ${spendSwitchName} and is_on)`
+
+export function createSpendSwitch(db: Database, options: { now: () => Date }): SpendSwitch {
+  async function set(isOn: boolean, reason: string | null): Promise<void> {
+    const state = { is_on: isOn, reason, changed_at: options.now() }
+    await db
+      .insertInto('switches')
+      .values({ name: spendSwitchName, ...state })
+      .onConflict((conflict) => conflict.column('name').doUpdateSet(state))
+      .execute()
+  }
+
+  return {
+    async isStopped() {
+      const row = await db
+        .selectFrom('switches')
+        .selectAll()
+        .where('name', '=', spendSwitchName)
+        .where('is_on', '=', true)
+        .executeTakeFirst()
+      return row && { reason: row.reason ?? '', since: row.changed_at }
+    },
+    stop: (reason) => set(true, reason),
+    resume: () => set(false, null),
+  }
+}

@@ -1,0 +1,206 @@
+import { sql } from 'kysely'
+import type { AlertCondition, AlertDecision, AlertState, Severity, Standing } from '../../domain/alerts.ts'
+import { lastReconciliation } from '../ledger/reconciliations.ts'
+import type { Database } from '../database/database.ts'
+
+export interface Alert {
+  id: bigint
+  condition: AlertCondition
+  subject: string
+  severity: Severity
+  message: string
+  raisedAt: Date
+  endedAt: Date | null
+  endedMessage: string | null
+}
+
+/** A message that the webhook has yet to take. */
+export interface Delivery {
+  id: bigint
+  kind: 'raised' | 'ended'
+  tries: number
+  alert: Alert
+}
+
+export interface AlertLedger {
+  state(options: { schedules: readonly string[] }): Promise<Omit<AlertState, 'wallet'>>
+  standing(): Promise<(Standing & Alert)[]>
+  /**
+   * Stores what was decided, with its messages, in one transaction. Answers only what this call began or ended: of two
+   * processes that decide the same, one tells it.
+   */
+  apply(decision: AlertDecision, options: { deliver: boolean }): Promise<{ raised: Alert[]; ended: Alert[] }>
+  /** Takes up to `limit` messages that are due, for so long; the end of an alert only after its beginning was taken. */
+  lease(limit: number, leaseMs: number): Promise<Delivery[]>
+  delivered(id: bigint): Promise<void>
+  failed(id: bigint, problem: string, againAt: Date): Promise<void>
+}
+
+const hourMs = 3_600_000
+
+export function createAlertLedger(db: Database, { now }: { now: () => Date }): AlertLedger {
+  return {
+    async state({ schedules }) {
+      const at = now()
+      const { rows: caps } = await sql<{ window: string; lookups: number; resumes_at: Date | null }>`
+        select substr(code, 8) as "window", count(*)::int as lookups,
+          nullif(min(due_at), '9999-01-01T00:00:00Z') as resumes_at
+        from lookups where state = 'parked' and code like 'budget\\_%' and due_at > ${at}
+        group by code order by code`.execute(db)
+      const hourAgo = new Date(at.getTime() - hourMs)
+      const { rows: recent } = await sql<{ ended: number; failed: number }>`
+        select count(*)::int as ended,
+          (count(*) filter (where tasks.status = 'rejected'))::int as failed
+        from runs join tasks on tasks.run_id = runs.id
+        where tasks.status in ('written', 'unchanged', 'skipped', 'rejected') and tasks.updated_at >= ${hourAgo}
+          and runs.state <> 'planned'`.execute(db)
+      const { rows: outages } = await sql<{ lookups: number }>`
+        select count(*)::int as lookups from lookups
+        where state = 'parked' and code in ('unreachable', 'timeout', 'chain_unreachable')`.execute(db)
+      // A task's time is when it last moved: of open work, since when nothing has become of it. Both walk an index from its end
+      // and stop at the first that counts: what runs have ended long ago is not gone through.
+      const { rows: work } = await sql<{ due_since: Date | null; last_ended_at: Date | null }>`
+        with working as materialized (
+          select id, started_at from runs where state in ('scanning', 'working') and connector <> 'csv'
+        )
+        select (
+          select updated_at from tasks where status in ('looking_up', 'ready') and run_id in (select id from working)
+          order by updated_at limit 1
+        ) as due_since, (
+          select updated_at from tasks
+          where status in ('written', 'unchanged') and updated_at >= (select min(started_at) from working)
+            and run_id in (select id from working)
+          order by updated_at desc limit 1
+        ) as last_ended_at`.execute(db)
+      const { rows: turns } = await sql<AlertState['schedules'][number]>`
+        select distinct on (schedule, entity) schedule, entity, state, planned_at as "plannedAt", reason
+        from schedule_turns where schedule = any(${[...schedules]}) and state <> 'due'
+        order by schedule, entity, planned_at desc`.execute(db)
+      const stuck = outages[0]?.lookups ?? 0
+      return {
+        caps: caps.map(({ window, lookups, resumes_at: resumesAt }) => ({ window, lookups, resumesAt })),
+        recent: { ended: (recent[0]?.ended ?? 0) + stuck, failed: (recent[0]?.failed ?? 0) + stuck },
+        work: { dueSince: work[0]?.due_since ?? null, lastEndedAt: work[0]?.last_ended_at ?? null },
+        reconciliation: (await lastReconciliation(db)) ?? 'none',
+        schedules: turns,
+      }
+    },
+
+    async standing() {
+      const rows = await db
+        .selectFrom('alerts')
+        .selectAll()
+        .where('ended_at', 'is', null)
+        .orderBy('raised_at')
+        .execute()
+      return rows.map(toAlert)
+    },
+
+    async apply({ raise, end }, { deliver }) {
+      if (raise.length === 0 && end.length === 0) return { raised: [], ended: [] }
+      const at = now()
+      return db.transaction().execute(async (tx) => {
+        const raised: Alert[] = []
+        for (const finding of raise) {
+          const row = await tx
+            .insertInto('alerts')
+            .values({ ...finding, raised_at: at })
+            .onConflict((conflict) =>
+              conflict.columns(['condition', 'subject']).where('ended_at', 'is', null).doNothing(),
+            )
+            .returningAll()
+            .executeTakeFirst()
+          if (row) raised.push(toAlert(row))
+        }
+        const ended: Alert[] = []
+        for (const { id, message } of end) {
+          const row = await tx
+            .updateTable('alerts')
+            .set({ ended_at: at, ended_message: message })
+            .where('id', '=', id)
+            .where('ended_at', 'is', null)
+            .returningAll()
+            .executeTakeFirst()
+          if (row) ended.push(toAlert(row))
+        }
+        const deliveries = [
+          ...raised.map(({ id }) => ({ alert_id: id, kind: 'raised' as const, due_at: at })),
+          ...ended.map(({ id }) => ({ alert_id: id, kind: 'ended' as const, due_at: at })),
+        ]
+        if (deliver && deliveries.length > 0)
+          await tx.insertInto('alert_deliveries').values(deliveries).execute()
+        return { raised, ended }
+      })
+    },
+
+    async lease(limit, leaseMs) {
+      const at = now()
+      const { rows } = await sql<{ id: bigint; alert_id: bigint; kind: 'raised' | 'ended'; tries: number }>`
+        with due as (
+          select id from alert_deliveries as message
+          where delivered_at is null and due_at <= ${at} and (lease_until is null or lease_until <= ${at})
+            and not exists (
+              select 1 from alert_deliveries as earlier
+              where earlier.alert_id = message.alert_id and earlier.id < message.id and earlier.delivered_at is null)
+          order by id limit ${limit} for update skip locked
+        )
+        update alert_deliveries set lease_until = ${new Date(at.getTime() + leaseMs)}, tries = tries + 1
+        from due where alert_deliveries.id = due.id
+        returning alert_deliveries.id, alert_id, kind, tries`.execute(db)
+      if (rows.length === 0) return []
+      const alerts = await db
+        .selectFrom('alerts')
+        .selectAll()
+        .where(
+          'id',
+          'in',
+          rows.map((row) => row.alert_id),
+        )
+        .execute()
+      const byId = new Map(alerts.map((row) => [row.id, toAlert(row)]))
+      return rows.flatMap(({ id, alert_id: alertId, kind, tries }) => {
+        const alert = byId.get(alertId)
+        return alert ? [{ id, kind, tries, alert }] : []
+      })
+    },
+
+    async delivered(id) {
+      await db
+        .updateTable('alert_deliveries')
+        .set({ delivered_at: now(), lease_until: null, problem: null })
+        .where('id', '=', id)
+        .execute()
+    },
+
+    async failed(id, problem, againAt) {
+      await db
+        .updateTable('alert_deliveries')
+        .set({ problem, due_at: againAt, lease_until: null })
+        .where('id', '=', id)
+        .where('delivered_at', 'is', null)
+        .execute()
+    },
+  }
+}
+
+function toAlert(row: {
+  id: bigint
+  condition: string
+  subject: string
+  severity: Severity
+  message: string
+  raised_at: Date
+  ended_at: Date | null
+  ended_message: string | null
+}): Alert {
+  return {
+    id: row.id,
+    condition: row.condition as AlertCondition,
+    subject: row.subject,
+    severity: row.severity,
+    message: row.message,
+    raisedAt: row.raised_at,
+    endedAt: row.ended_at,
+    endedMessage: row.ended_message,
+  }
+}

@@ -1,0 +1,149 @@
+import { sql } from 'kysely'
+import type { ObjectKind } from '../../domain/words.ts'
+import type { Database } from '../database/database.ts'
+
+export interface DueDelivery {
+  digest: string
+  body: string
+  tries: number
+}
+
+/** A company that a delivery names: as far as it says, by canonical profile and domain. */
+export interface NamedCompany {
+  profile: string | null
+  domain: string | null
+}
+
+/** A record of a CRM that was seen before. */
+export interface KnownRecord {
+  connector: string
+  entity: string
+  object: ObjectKind
+  recordId: string
+}
+
+/** What monitors have delivered: stored before it is answered, and worked on behind the answer. */
+export interface MonitorDeliveries {
+  /** False for one that came before. */
+  add(digest: string, body: string): Promise<boolean>
+  /** Takes deliveries for `leaseMs`: of several processes one works on each, and after a crash another does. */
+  take(options: { limit: number; leaseMs: number }): Promise<DueDelivery[]>
+  again(digest: string, dueAt: Date, reason: string): Promise<void>
+  /** Its text goes. */
+  end(digest: string, result: { records: number; unknown: number; reason: string | null }): Promise<void>
+  /** The CRM records that earlier runs have seen under a profile or a domain, by place of the company. */
+  known(
+    companies: readonly NamedCompany[],
+    connectors: readonly string[],
+  ): Promise<(KnownRecord & { place: number })[]>
+  /** A task for each company that no record is known of: it ends at once, costs nothing, and is to be seen. Once a name. */
+  addUnknown(runId: string, names: readonly string[], recipe: string, reason: string): Promise<void>
+  prune(before: Date): Promise<void>
+}
+
+export function createMonitorDeliveries(db: Database, { now }: { now: () => Date }): MonitorDeliveries {
+  return {
+    async add(digest, body) {
+      const at = now()
+      const row = await db
+        .insertInto('monitor_deliveries')
+        .values({ digest, body, received_at: at, due_at: at })
+        .onConflict((conflict) => conflict.column('digest').doNothing())
+        .returning('digest')
+        .executeTakeFirst()
+      return row !== undefined
+    },
+
+    async take({ limit, leaseMs }) {
+      const at = now()
+      const { rows } = await sql<DueDelivery>`
+        with due as (
+          select digest from monitor_deliveries where done_at is null and due_at <= ${at}
+          order by due_at limit ${limit} for update skip locked
+        )
+        update monitor_deliveries set due_at = ${new Date(at.getTime() + leaseMs)}, tries = tries + 1
+        from due where monitor_deliveries.digest = due.digest
+        returning monitor_deliveries.digest, coalesce(body, '{}') as body, tries`.execute(db)
+      return rows
+    },
+
+    async again(digest, dueAt, reason) {
+      await db
+        .updateTable('monitor_deliveries')
+        .set({ due_at: dueAt, reason })
+        .where('digest', '=', digest)
+        .execute()
+    },
+
+    async end(digest, { records, unknown, reason }) {
+      await db
+        .updateTable('monitor_deliveries')
+        .set({ done_at: now(), body: null, records, unknown, reason })
+        .where('digest', '=', digest)
+        .execute()
+    },
+
+    async known(companies, connectors) {
+      if (companies.length === 0 || connectors.length === 0) return []
+      const wanted = JSON.stringify(companies.map((company, place) => ({ ...company, place })))
+      // A domain stands in a record as somebody wrote it: scheme, www. and path are folded away here as in domain/keys.ts.
+      // Joined by what it folds to, so that each record is read once, however many companies a delivery names.
+      const { rows } = await sql<KnownRecord & { place: number }>`
+        with wanted as (
+          select * from jsonb_to_recordset(${wanted}::jsonb) as wanted (profile text, domain text, place int)
+        ), seen as (
+          select wanted.place, tasks.run_id, tasks.record_id
+          from wanted join tasks on tasks.lookup_key = 'company.profile|' || wanted.profile
+          union
+          select wanted.place, tasks.run_id, tasks.record_id
+          from tasks join wanted on wanted.domain =
+            lower(regexp_replace(regexp_replace(tasks.identity ->> 'domain', '^[a-z]+://', '', 'i'), '^(www[.])*([^/:?#]*).*$', '\\2', 'i'))
+        )
+        select distinct seen.place, runs.connector, runs.entity, runs.object, seen.record_id as "recordId"
+        from seen join runs on runs.id = seen.run_id
+        where runs.connector = any(${[...connectors]}) and runs.object = 'company' and runs.state <> 'planned'
+        order by seen.place, runs.connector, runs.entity, "recordId"`.execute(db)
+      return rows
+    },
+
+    async addUnknown(runId, names, recipe, reason) {
+      if (names.length === 0) return
+      const at = now()
+      await db.transaction().execute(async (tx) => {
+        const run = await tx
+          .insertInto('runs')
+          .values({
+            id: runId,
+            connector: 'monitor',
+            object: 'company',
+            entity: 'company',
+            recipe,
+            trigger: 'monitor',
+            state: 'finished',
+            fingerprint: `monitor|${runId}`,
+            source: JSON.stringify({ caller: 'monitor', records: names.length }),
+            records: names.length,
+            scanned_at: at,
+            started_at: at,
+            finished_at: at,
+          })
+          // A process died between this and the end of its delivery: the tasks are here.
+          .onConflict((conflict) => conflict.doNothing())
+          .returning('id')
+          .executeTakeFirst()
+        if (!run) return
+        // One parameter for all of them: a statement takes 65,535.
+        await sql`
+          insert into tasks (run_id, ordinal, record_id, identity, status, reason, updated_at)
+          select ${runId}, place::int, name, '{}', 'skipped', ${reason}, ${at}::timestamptz
+          from jsonb_array_elements_text(${JSON.stringify(names)}::jsonb) with ordinality as given (name, place)`.execute(
+          tx,
+        )
+      })
+    },
+
+    async prune(before) {
+      await db.deleteFrom('monitor_deliveries').where('done_at', '<', before).execute()
+    },
+  }
+}

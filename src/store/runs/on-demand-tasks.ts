@@ -1,0 +1,209 @@
+import { sql } from 'kysely'
+import type { LookupKey } from '../../domain/keys.ts'
+import type { Identity } from '../../domain/record.ts'
+import type { ObjectKind, TaskStatus } from '../../domain/words.ts'
+import type { Database } from '../database/database.ts'
+import { isOneOf } from '../database/one-of.ts'
+
+/** Records that somebody asks for now. */
+export interface Press {
+  /** The run that is made of those that are not being done already. */
+  runId: string
+  connector: string
+  object: ObjectKind
+  entity: string
+  recipe: string
+  trigger: string
+  /** Who asks. A `token` in it may look at what it was given, whoever had asked for that before. */
+  source: Record<string, unknown>
+  /** Each once. */
+  ids: readonly string[]
+}
+
+export interface PressedTask {
+  taskId: bigint
+  recordId: string
+  /** Its place in its run. */
+  ordinal: number
+  runId: string
+  /** False: it was asked for a moment ago, and this is that task. */
+  isNew: boolean
+}
+
+/** How a task that waits to be begun goes on. */
+export interface BegunTask {
+  id: bigint
+  identity: Identity
+  status: TaskStatus
+  lookupKey: LookupKey | null
+  duplicateOf: number | null
+  waitingFor: LookupKey | null
+  reason: string | null
+}
+
+export interface ButtonLedger {
+  /** Makes a run of those records that nobody asked for within `windowMs`. Answers a task for each id, in order. */
+  press(press: Press, windowMs: number): Promise<PressedTask[]>
+  /** The tasks of a run that nobody has begun. */
+  queued(runId: string): Promise<{ id: bigint; ordinal: number; recordId: string }[]>
+  begin(tasks: readonly BegunTask[]): Promise<void>
+  /** Says on those that are not begun why that is. */
+  delay(runId: string, reason: string): Promise<void>
+  /** Runs of these connectors with tasks that nobody has begun since `before`. */
+  forgotten(connectors: readonly string[], before: Date): Promise<string[]>
+}
+
+/** What is asked for by hand or by another system; a scan makes its tasks in another way. */
+export const pressTriggers = ['button', 'workflow', 'monitor'] as const
+
+export function createButtonLedger(db: Database, { now }: { now: () => Date }): ButtonLedger {
+  /** A statement of its own: whoever has just waited for another's claim does not see it in the same one. */
+  async function claimedBefore(
+    { connector, entity, recipe }: Press,
+    ids: readonly string[],
+  ): Promise<PressedTask[]> {
+    if (ids.length === 0) return []
+    const rows = await db
+      .selectFrom('button_tasks')
+      .innerJoin('tasks', 'tasks.id', 'task_id')
+      .select(['button_tasks.record_id', 'tasks.id', 'button_tasks.run_id', 'ordinal'])
+      .where('connector', '=', connector)
+      .where('entity', '=', entity)
+      .where('recipe', '=', recipe)
+      .where(isOneOf('button_tasks.record_id', ids))
+      .execute()
+    return rows.map((row) => ({
+      taskId: row.id,
+      recordId: row.record_id,
+      ordinal: row.ordinal,
+      runId: row.run_id,
+      isNew: false,
+    }))
+  }
+
+  async function rememberAsker(token: string, runIds: readonly string[]): Promise<void> {
+    await sql`
+      update runs set source = jsonb_set(source, '{askers}', coalesce(source -> 'askers', '[]') || to_jsonb(${token}::text))
+      where id = any(${[...runIds]}) and source ->> 'token' is distinct from ${token}
+        and not coalesce(source -> 'askers', '[]') @> to_jsonb(${token}::text)`.execute(db)
+  }
+
+  return {
+    async press(press, windowMs) {
+      const at = now()
+      const { runId, connector, object, entity, recipe, trigger, ids } = press
+      const { actor, role } = askerOf(press)
+      // One statement, so that run, claims and tasks are there together or not at all, and so that 200 presses at once are
+      // 200 statements. Rows are claimed in one order by everybody: two presses that overlap never wait for each other.
+      const { rows: made } = await sql<{ recordId: string; taskId: bigint; ordinal: number }>`
+        with wanted as (
+          select record_id, place, nextval(pg_get_serial_sequence('tasks', 'id')) as task_id
+          from jsonb_array_elements_text(${JSON.stringify(ids)}::jsonb) with ordinality as given (record_id, place)
+        ), claimed as (
+          insert into button_tasks (connector, entity, record_id, recipe, asked_at, run_id, task_id)
+          select ${connector}, ${entity}, record_id, ${recipe}, ${at}::timestamptz, ${runId}, task_id
+          from wanted order by record_id
+          on conflict (connector, entity, record_id, recipe) do update
+            set asked_at = excluded.asked_at, run_id = excluded.run_id, task_id = excluded.task_id
+            where button_tasks.asked_at <= ${new Date(at.getTime() - windowMs)}
+          returning record_id, task_id
+        ), numbered as (
+          select record_id, claimed.task_id, row_number() over (order by place)::int as ordinal
+          from claimed join wanted using (record_id)
+        ), opened as (
+          -- There is nothing to scan: its records are all here.
+          insert into runs (id, connector, object, entity, recipe, trigger, state, fingerprint, source, records, scanned_at, started_at)
+          select ${runId}, ${connector}, ${object}, ${entity}, ${recipe}, ${trigger}, 'working', ${`${trigger}|${runId}`},
+            ${JSON.stringify(press.source)}::jsonb, (select count(*) from numbered), ${at}::timestamptz, ${at}::timestamptz
+          where exists (select from numbered)
+        ), made as (
+          insert into tasks (id, run_id, ordinal, record_id, identity, status, updated_at) overriding system value
+          select task_id, ${runId}, ordinal, record_id, '{}', 'queued', ${at}::timestamptz from numbered
+        ), noted as (
+          insert into audit (at, actor, role, action, target, details)
+          select ${at}::timestamptz, ${actor}, ${role}, 'enrich', ${runId},
+            jsonb_build_object('connector', ${connector}::text, 'entity', ${entity}::text, 'recipe', ${recipe}::text,
+              'records', (select count(*) from numbered))
+          where exists (select from numbered)
+        )
+        select record_id as "recordId", task_id as "taskId", ordinal from numbered`.execute(db)
+      const byId = new Map<string, PressedTask>(
+        made.map((task) => [task.recordId, { ...task, runId, isNew: true }]),
+      )
+      const before = await claimedBefore(
+        press,
+        ids.filter((id) => !byId.has(id)),
+      )
+      const { token } = press.source
+      if (typeof token === 'string' && before.length > 0)
+        await rememberAsker(token, [...new Set(before.map((task) => task.runId))])
+      for (const task of before) byId.set(task.recordId, task)
+      return ids.flatMap((id) => byId.get(id) ?? [])
+    },
+
+    async queued(runId) {
+      const rows = await db
+        .selectFrom('tasks')
+        .select(['id', 'ordinal', 'record_id'])
+        .where('run_id', '=', runId)
+        .where('status', '=', 'queued')
+        .orderBy('ordinal')
+        .execute()
+      return rows.map(({ id, ordinal, record_id: recordId }) => ({ id, ordinal, recordId }))
+    },
+
+    async begin(tasks) {
+      const rows = JSON.stringify(
+        tasks.map((task) => ({
+          id: String(task.id),
+          identity: task.identity,
+          status: task.status,
+          lookup_key: task.lookupKey,
+          duplicate_of: task.duplicateOf,
+          waiting_for: task.waitingFor,
+          reason: task.reason,
+        })),
+      )
+      // Of two processes that begin the same task the second finds it begun.
+      await sql`
+        update tasks set identity = begun.identity, status = begun.status, lookup_key = begun.lookup_key,
+          duplicate_of = begun.duplicate_of, waiting_for = begun.waiting_for, reason = begun.reason, updated_at = ${now()}
+        from jsonb_to_recordset(${rows}::jsonb) as begun (id bigint, identity jsonb, status text, lookup_key text,
+          duplicate_of int, waiting_for text, reason text)
+        where tasks.id = begun.id and tasks.status = 'queued'`.execute(db)
+    },
+
+    async delay(runId, reason) {
+      await db
+        .updateTable('tasks')
+        .set({ reason, updated_at: now() })
+        .where('run_id', '=', runId)
+        .where('status', '=', 'queued')
+        .execute()
+    },
+
+    async forgotten(connectors, before) {
+      if (connectors.length === 0) return []
+      const rows = await db
+        .selectFrom('tasks')
+        .innerJoin('runs', 'runs.id', 'tasks.run_id')
+        .select('runs.id')
+        .distinct()
+        .where('tasks.status', '=', 'queued')
+        .where('tasks.updated_at', '<=', before)
+        .where('runs.connector', 'in', [...connectors])
+        .where('runs.trigger', 'in', [...pressTriggers])
+        .where('runs.state', '!=', 'stopped')
+        .limit(50)
+        .execute()
+      return rows.map(({ id }) => id)
+    },
+  }
+}
+
+/** As the audit log knows them. A caller's name is a system's or a token's, never a person's. */
+function askerOf({ source, trigger }: Press): { actor: string; role: string } {
+  if (typeof source['caller'] !== 'string') return { actor: trigger, role: 'none' }
+  if (source['caller'] === 'command line') return { actor: 'cli', role: 'shell' }
+  return { actor: source['caller'], role: source['token'] === undefined ? 'hook' : 'api' }
+}

@@ -1,0 +1,197 @@
+import { sql } from 'kysely'
+import type { LookupKey } from '../../domain/keys.ts'
+import type { Atomic } from '../../domain/money.ts'
+import type { Identity } from '../../domain/record.ts'
+import type { ObjectKind } from '../../domain/words.ts'
+import type { Database } from '../database/database.ts'
+import { isOneOf } from '../database/one-of.ts'
+
+/** What a planned run would ask for, and how much of it the ledger already holds. */
+export interface PlanFigures {
+  unique: number
+  cached: number
+  duplicates: number
+}
+
+/** Counts a planned run's lookups: `cached` are those with a fresh answer, which cost nothing. */
+export async function planFigures(db: Database, runId: string, now: Date): Promise<PlanFigures> {
+  const { rows } = await sql<PlanFigures>`
+    select count(distinct tasks.lookup_key)::int as unique,
+      (count(distinct tasks.lookup_key) filter (
+        where lookups.state = 'answered' and lookups.fresh_until > ${now}))::int as cached,
+      count(duplicate_of)::int as duplicates
+    from tasks left join lookups on lookups.key = tasks.lookup_key
+    where tasks.run_id = ${runId} and tasks.lookup_key is not null`.execute(db)
+  return rows[0] ?? { unique: 0, cached: 0, duplicates: 0 }
+}
+
+export interface Plan {
+  id: string
+  kind: 'csv' | 'sync'
+  connector: string
+  object: ObjectKind
+  entity: string
+  recipe: string
+  /** What was asked for, as its maker reads it. */
+  job: Record<string, unknown>
+  document: Record<string, unknown>
+  toBuy: number
+  /** No lookup may cost more. */
+  priceAtomic: Atomic
+  /** All lookups together may not cost more. */
+  highAtomic: Atomic
+  /** The run that carries it out. */
+  runId: string | null
+  madeAt: Date
+}
+
+export interface PlannedTask {
+  ordinal: number
+  recordId: string
+  identity: Identity
+  lookupKey: LookupKey | null
+}
+
+export interface PlanLedger {
+  begin(plan: Omit<Plan, 'document' | 'toBuy' | 'highAtomic' | 'runId' | 'madeAt'>): Promise<void>
+  addRecords(planId: string, records: { ordinal: number; recordId: string; digest: string }[]): Promise<void>
+  /** What is known of these records besides: the lookup they wait for, and what would be written. */
+  describe(
+    planId: string,
+    records: { ordinal: number; lookupKey: LookupKey | null; preview: Record<string, unknown> | null }[],
+  ): Promise<void>
+  finish(planId: string, result: Pick<Plan, 'document' | 'toBuy' | 'highAtomic'>): Promise<void>
+  /** A plan that was not finished is none. */
+  drop(planId: string): Promise<void>
+  get(planId: string): Promise<Plan | undefined>
+  /** Of these records, those that are planned. */
+  digests(planId: string, recordIds: readonly string[]): Promise<Map<string, string>>
+  countRecords(planId: string): Promise<number>
+  setRun(planId: string, runId: string): Promise<void>
+  /** The tasks of a planned run, in their order. */
+  tasks(runId: string, afterOrdinal: number, limit: number): Promise<PlannedTask[]>
+}
+
+export function createPlanLedger(db: Database, { now }: { now: () => Date }): PlanLedger {
+  return {
+    async begin(plan) {
+      await db
+        .insertInto('plans')
+        .values({
+          id: plan.id,
+          kind: plan.kind,
+          connector: plan.connector,
+          object: plan.object,
+          entity: plan.entity,
+          recipe: plan.recipe,
+          job: JSON.stringify(plan.job),
+          document: '{}',
+          to_buy: 0,
+          price_atomic: plan.priceAtomic,
+          high_atomic: 0n,
+          made_at: now(),
+        })
+        .execute()
+    },
+
+    async addRecords(planId, records) {
+      if (records.length === 0) return
+      await db
+        .insertInto('plan_records')
+        .values(
+          records.map(({ ordinal, recordId, digest }) => ({
+            plan_id: planId,
+            ordinal,
+            record_id: recordId,
+            digest,
+          })),
+        )
+        .execute()
+    },
+
+    async describe(planId, records) {
+      if (records.length === 0) return
+      const rows = JSON.stringify(
+        records.map(({ ordinal, lookupKey, preview }) => ({ ordinal, lookup_key: lookupKey, preview })),
+      )
+      await sql`
+        update plan_records set lookup_key = told.lookup_key, preview = told.preview
+        from jsonb_to_recordset(${rows}::jsonb) as told (ordinal int, lookup_key text, preview jsonb)
+        where plan_id = ${planId} and plan_records.ordinal = told.ordinal`.execute(db)
+    },
+
+    async finish(planId, { document, toBuy, highAtomic }) {
+      await db
+        .updateTable('plans')
+        .set({ document: JSON.stringify(document), to_buy: toBuy, high_atomic: highAtomic })
+        .where('id', '=', planId)
+        .execute()
+    },
+
+    async drop(planId) {
+      await db.deleteFrom('plans').where('id', '=', planId).execute()
+    },
+
+    async get(planId) {
+      const row = await db.selectFrom('plans').selectAll().where('id', '=', planId).executeTakeFirst()
+      return (
+        row && {
+          id: row.id,
+          kind: row.kind,
+          connector: row.connector,
+          object: row.object,
+          entity: row.entity,
+          recipe: row.recipe,
+          job: row.job,
+          document: row.document,
+          toBuy: row.to_buy,
+          priceAtomic: row.price_atomic,
+          highAtomic: row.high_atomic,
+          runId: row.run_id,
+          madeAt: row.made_at,
+        }
+      )
+    },
+
+    async digests(planId, recordIds) {
+      if (recordIds.length === 0) return new Map()
+      const rows = await db
+        .selectFrom('plan_records')
+        .select(['record_id', 'digest'])
+        .where('plan_id', '=', planId)
+        .where(isOneOf('record_id', recordIds))
+        .execute()
+      return new Map(rows.map((row) => [row.record_id, row.digest]))
+    },
+
+    async countRecords(planId) {
+      const row = await db
+        .selectFrom('plan_records')
+        .select((eb) => eb.cast<number>(eb.fn.countAll(), 'integer').as('count'))
+        .where('plan_id', '=', planId)
+        .executeTakeFirstOrThrow()
+      return row.count
+    },
+
+    async setRun(planId, runId) {
+      await db.updateTable('plans').set({ run_id: runId }).where('id', '=', planId).execute()
+    },
+
+    async tasks(runId, afterOrdinal, limit) {
+      const rows = await db
+        .selectFrom('tasks')
+        .select(['ordinal', 'record_id', 'identity', 'lookup_key'])
+        .where('run_id', '=', runId)
+        .where('ordinal', '>', afterOrdinal)
+        .orderBy('ordinal')
+        .limit(limit)
+        .execute()
+      return rows.map((row) => ({
+        ordinal: row.ordinal,
+        recordId: row.record_id,
+        identity: row.identity,
+        lookupKey: row.lookup_key,
+      }))
+    },
+  }
+}

@@ -1,0 +1,139 @@
+import { sql } from 'kysely'
+import type { Database } from '../database/database.ts'
+import type { RunState } from '../database/schema.ts'
+
+export interface RunMove {
+  id: string
+  connector: string
+  entity: string
+  from: RunState
+  to: RunState
+}
+
+/** What parks the lookups of a stopped run; they go on as soon as the run does. */
+export const runStoppedCode = 'run_stopped'
+
+/** Any number would do; it must only be the same in every process. */
+const lockId = 7_290_006
+
+/**
+ * Runs that no command drives find their state here, from their tasks alone. One process at a time does a round, and a
+ * round repeated changes nothing.
+ *
+ * A run whose scan is complete is `working` while a task is open, `parked` when only parked ones remain (and `working`
+ * again when one of them goes on), `finished` when none does. A `stopped` run stays stopped until somebody starts it,
+ * unless nothing of it is left to do. CSV runs are left alone: their command writes their file, and then ends them.
+ */
+export async function keepRuns(db: Database, now: Date): Promise<RunMove[]> {
+  return db.transaction().execute(async (tx) => {
+    const { rows: lock } = await sql<{ taken: boolean }>`
+      select pg_try_advisory_xact_lock(${lockId}) as taken`.execute(tx)
+    if (!lock[0]?.taken) return []
+    // To find the first open record of a run the planner would read the table from its begin, where the oldest runs stand.
+    await sql`select set_config('enable_seqscan', 'off', true)`.execute(tx)
+    // A run's tasks are never opened again once all are final, so what this snapshot calls finished stays so.
+    const { rows: moves } = await sql<RunMove>`
+      with judged as (
+        select id, state,
+          exists (select 1 from tasks where run_id = runs.id and status in ('queued', 'looking_up', 'ready')) as has_open,
+          exists (select 1 from tasks where run_id = runs.id and status = 'parked') as has_parked
+        from runs
+        where scanned_at is not null and state in ('scanning', 'working', 'parked', 'stopped') and connector <> 'csv'
+      ), moves as (
+        select id, state as from_state, case
+          when not has_open and not has_parked then 'finished'
+          when state = 'stopped' then 'stopped'
+          when has_open then 'working' else 'parked' end as to_state
+        from judged
+      )
+      update runs set state = to_state, finished_at = case when to_state = 'finished' then ${now}::timestamptz end
+      from moves where runs.id = moves.id and runs.state = from_state and to_state <> from_state
+      returning runs.id, connector, entity, from_state as "from", to_state as "to"`.execute(tx)
+    await parkStopped(tx, now)
+    await unparkStarted(tx, now)
+    return moves
+  })
+}
+
+/**
+ * What a stopped run still wants is parked, or the feeder would hand it out for nothing again and again. A lookup that
+ * another run waits for too goes on under that one.
+ */
+async function parkStopped(db: Database, now: Date): Promise<void> {
+  // Every two seconds, and hardly ever anything to do: without a stopped run the lookups of a night are not gone through.
+  const { rows } = await sql`select from runs where state = 'stopped' and connector <> 'csv' limit 1`.execute(
+    db,
+  )
+  if (rows.length === 0) return
+  await sql`
+    with shared as (
+      select lookups.key, min(others.id) as run_id
+      from lookups
+      join runs on runs.id = lookups.run_id and runs.state = 'stopped' and runs.connector <> 'csv'
+      join lookups as asked on asked.key = lookups.key or asked.bundle_key = lookups.key
+      join tasks on tasks.waiting_for = asked.key and tasks.status in ('looking_up', 'parked')
+      join runs as others on others.id = tasks.run_id and others.state in ('scanning', 'working')
+      where lookups.state = 'waiting'
+      group by lookups.key
+    )
+    update lookups set run_id = shared.run_id from shared where lookups.key = shared.key`.execute(db)
+  await sql`
+    with parked as (
+      update lookups set state = 'parked', due_at = '9999-01-01T00:00:00Z', queued_until = null,
+        code = ${runStoppedCode}, reason = 'its run is stopped'
+      from runs
+      where runs.id = lookups.run_id and runs.state = 'stopped' and runs.connector <> 'csv' and lookups.state = 'waiting'
+      returning key
+    )
+    update tasks set status = 'parked', reason = 'its run is stopped', updated_at = ${now}
+    from parked, lookups as asked
+    where (asked.key = parked.key or asked.bundle_key = parked.key) and waiting_for = asked.key
+      and status = 'looking_up'`.execute(db)
+}
+
+/** What was parked because its run was stopped, and the run is not any more. The tasks are open again in the same moment. */
+export async function unparkStarted(db: Database, now: Date): Promise<void> {
+  await sql`
+    with resumed as (
+      update lookups set state = 'waiting', due_at = ${now}, queued_until = null, reason = null
+      from runs where runs.id = lookups.run_id and runs.state in ('scanning', 'working', 'parked')
+        and lookups.state = 'parked' and code = ${runStoppedCode}
+      returning key
+    )
+    update tasks set status = 'looking_up', reason = null, updated_at = ${now}
+    from resumed, lookups as asked
+    where (asked.key = resumed.key or asked.bundle_key = resumed.key) and waiting_for = asked.key and status = 'parked'`.execute(
+    db,
+  )
+}
+
+/**
+ * A CSV that asked for a lookup last was broken off, or has used up its budget, and runs of the CRMs wait for the same
+ * lookup: it goes on under one of them. Answers how many went over.
+ */
+export async function adoptOrphans(db: Database, now: Date): Promise<number> {
+  const { rows } = await sql<{ adopted: number }>`
+    with orphan as (
+      select distinct on (owned.key) owned.key, others.id as run_id, others.connector
+      from lookups as owned
+      join runs on runs.id = owned.run_id and runs.state in ('stopped', 'parked', 'finished', 'failed')
+      join lookups as asked on asked.key = owned.key or asked.bundle_key = owned.key
+      join tasks on tasks.waiting_for = asked.key and tasks.run_id <> owned.run_id
+        and tasks.status in ('looking_up', 'parked')
+      join runs as others on others.id = tasks.run_id and others.connector <> 'csv'
+        and others.state in ('scanning', 'working', 'parked')
+      where owned.connector = 'csv' and owned.bundle_key is null
+        and owned.state in ('waiting', 'parked') and (owned.state = 'waiting' or owned.code = 'budget_run')
+      order by owned.key, others.id
+    ), adopted as (
+      update lookups set run_id = orphan.run_id, connector = orphan.connector, state = 'waiting', due_at = ${now},
+        queued_until = null, reason = null
+      from orphan where lookups.key = orphan.key returning lookups.key
+    ), opened as (
+      update tasks set status = 'looking_up', reason = null, updated_at = ${now}
+      from adopted join lookups as asked on asked.key = adopted.key or asked.bundle_key = adopted.key
+      where waiting_for = asked.key and status = 'parked'
+    )
+    select count(*)::int as adopted from adopted`.execute(db)
+  return rows[0]?.adopted ?? 0
+}

@@ -1,0 +1,140 @@
+import { sql } from 'kysely'
+import type { Atomic } from '../../domain/money.ts'
+import type { TaskStatus } from '../../domain/words.ts'
+import type { Database } from '../database/database.ts'
+import type { RunState } from '../database/schema.ts'
+
+/** A run under way, with what tells how fast it goes. */
+export interface LiveRun {
+  id: string
+  connector: string
+  entity: string
+  trigger: string
+  state: RunState
+  startedAt: Date
+  /** Read so far; more will come while `scanned` is false. */
+  records: number
+  scanned: boolean
+  counts: Record<TaskStatus, number>
+  /** Records that ended within the last minute. */
+  endedLastMinute: number
+  settledAtomic: Atomic
+}
+
+export interface ParkedGroup {
+  code: string | null
+  reason: string
+  records: number
+  /** When the first of them goes on; null: when somebody acts. */
+  resumesAt: Date | null
+}
+
+export interface MoneyNow {
+  /** By scope, as the budget counts them (pay/budget.ts). */
+  committed: Map<string, Atomic>
+  settledTodayAtomic: Atomic
+  settledLastDayAtomic: Atomic
+  settledLastWeekAtomic: Atomic
+  /** Of the first charge of all. */
+  firstAt: Date | null
+  inDoubtAtomic: Atomic
+  inDoubt: number
+  lostAtomic: Atomic
+}
+
+/** The statuses in which a record stays. */
+export const finalStatuses = ['written', 'unchanged', 'skipped', 'rejected'] as const
+
+/** Later than any work goes on by itself: the ledger's word for "when somebody acts". */
+const never = new Date('9999-01-01T00:00:00Z')
+
+/** Runs that are not at their end, the latest first, at most `limit`; or the one of that id, wherever it is. */
+export async function liveRuns(db: Database, now: Date, limit: number, id?: string): Promise<LiveRun[]> {
+  const minuteAgo = new Date(now.getTime() - 60_000)
+  const wanted =
+    id === undefined
+      ? sql`state in ('scanning', 'working', 'stopped', 'parked')`
+      : sql`id = ${id} and state != 'planned'`
+  const { rows } = await sql<Omit<LiveRun, 'counts'> & Record<TaskStatus, number>>`
+    with live as (
+      select * from runs where ${wanted} order by started_at desc limit ${limit}
+    ), counted as (
+      -- Each by itself: joined with all at once, the records of runs long over would be read too.
+      select live.id as run_id, of_run.* from live cross join lateral (select
+        (count(*) filter (where status = 'queued'))::int as queued,
+        (count(*) filter (where status = 'looking_up'))::int as looking_up,
+        (count(*) filter (where status = 'ready'))::int as ready,
+        (count(*) filter (where status = 'written'))::int as written,
+        (count(*) filter (where status = 'unchanged'))::int as unchanged,
+        (count(*) filter (where status = 'skipped'))::int as skipped,
+        (count(*) filter (where status = 'rejected'))::int as rejected,
+        (count(*) filter (where status = 'parked'))::int as parked,
+        (count(*) filter (where status in ('written', 'unchanged', 'skipped', 'rejected') and updated_at > ${minuteAgo}))::int as ended
+      from tasks where run_id = live.id) as of_run
+    ), paid as (
+      select run_id, sum(amount_atomic) as settled from charges
+      where run_id in (select id from live) and state = 'settled' and currency = 'USD' group by run_id
+    )
+    select live.id, connector, entity, trigger, state, started_at as "startedAt", records, scanned_at is not null as scanned,
+      coalesce(ended, 0) as "endedLastMinute", coalesce(settled, 0)::bigint as "settledAtomic",
+      ${sql.join(
+        statuses.map((status) => sql`coalesce(${sql.ref(`counted.${status}`)}, 0) as ${sql.ref(status)}`),
+      )}
+    from live left join counted on counted.run_id = live.id left join paid on paid.run_id = live.id
+    order by started_at desc`.execute(db)
+  return rows.map((row) => ({
+    ...row,
+    counts: Object.fromEntries(statuses.map((status) => [status, row[status]])) as Record<TaskStatus, number>,
+  }))
+}
+
+const statuses: TaskStatus[] = [
+  'queued',
+  'looking_up',
+  'ready',
+  'written',
+  'unchanged',
+  'skipped',
+  'rejected',
+  'parked',
+]
+
+/** Why work stands still, the most first. */
+export async function parkedGroups(db: Database): Promise<ParkedGroup[]> {
+  const { rows } = await sql<ParkedGroup>`
+    select code, coalesce(tasks.reason, lookups.reason, 'no reason is known') as reason, count(*)::int as records,
+      nullif(min(due_at), ${never}) as "resumesAt"
+    from tasks join lookups on lookups.key = tasks.waiting_for
+    where tasks.status = 'parked' group by 1, 2 order by 3 desc limit 20`.execute(db)
+  return rows
+}
+
+/** Lookups that are due or will be, by whether a person waits for them. */
+export async function openLookups(db: Database): Promise<{ hot: number; bulk: number }> {
+  const { rows } = await sql<{ hot: number; bulk: number }>`
+    select (count(*) filter (where hot))::int as hot, (count(*) filter (where not hot))::int as bulk
+    from lookups where state = 'waiting'`.execute(db)
+  return rows[0] ?? { hot: 0, bulk: 0 }
+}
+
+export async function moneyNow(db: Database, now: Date, scopes: readonly string[]): Promise<MoneyNow> {
+  const day = new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth(), now.getUTCDate()))
+  const ago = (days: number) => new Date(now.getTime() - days * 86_400_000)
+  const budgets = await db
+    .selectFrom('budgets')
+    .selectAll()
+    .where('scope', 'in', scopes.length > 0 ? [...scopes] : [''])
+    .execute()
+  const { rows } = await sql<Omit<MoneyNow, 'committed'>>`
+    select coalesce(sum(amount_atomic) filter (where state = 'settled' and created_at >= ${day}), 0)::bigint as "settledTodayAtomic",
+      coalesce(sum(amount_atomic) filter (where state = 'settled' and created_at >= ${ago(1)}), 0)::bigint as "settledLastDayAtomic",
+      coalesce(sum(amount_atomic) filter (where state = 'settled'), 0)::bigint as "settledLastWeekAtomic",
+      coalesce((select sum(amount_atomic) from charges where state in ('journaled', 'sent', 'in_doubt') and currency = 'USD'), 0)::bigint as "inDoubtAtomic",
+      (select count(*) from charges where state = 'in_doubt')::int as "inDoubt",
+      coalesce(sum(amount_atomic) filter (where state = 'lost'), 0)::bigint as "lostAtomic",
+      (select min(created_at) from charges) as "firstAt"
+    from charges where currency = 'USD' and created_at >= ${ago(7)}`.execute(db)
+  const [money] = rows
+  if (!money) throw new Error('an aggregate without a row')
+  return { ...money, committed: new Map(budgets.map((row) => [row.scope, row.committed_atomic])) }
+}

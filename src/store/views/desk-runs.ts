@@ -1,0 +1,172 @@
+import { sql } from 'kysely'
+import type { Atomic } from '../../domain/money.ts'
+import { freeOperations, type ObjectKind, type TaskStatus } from '../../domain/words.ts'
+import type { Database } from '../database/database.ts'
+import { liveRuns, type LiveRun } from './desk-now.ts'
+import type { RunState } from '../database/schema.ts'
+
+export interface RunHead {
+  id: string
+  connector: string
+  object: ObjectKind
+  entity: string
+  recipe: string
+  trigger: string
+  state: RunState
+  records: number
+  startedAt: Date
+  finishedAt: Date | null
+}
+
+/** From what was read down to what was changed. */
+export interface Funnel {
+  records: number
+  /** Records of which a lookup has come back; those that still wait are not among them. */
+  asked: number
+  /** Of those, the ones that the service knows. */
+  matched: number
+  /** Records into which something was written. */
+  filled: number
+  /** Of those, the ones in which something took a value's place. */
+  changed: number
+  unchanged: number
+  skipped: number
+  rejected: number
+  parked: number
+  settledAtomic: Atomic
+  inDoubtAtomic: Atomic
+  lostAtomic: Atomic
+  /** Of direct access, in millionths of a credit. */
+  creditsAtomic: Atomic
+  creditsInDoubtAtomic: Atomic
+  creditsLostAtomic: Atomic
+}
+
+const free = sql.join(freeOperations.map((operation) => sql`${operation}`))
+
+/** Runs that were more than a plan, the latest first. */
+export async function runHeads(
+  db: Database,
+  { limit, before, connector }: { limit: number; before?: Date | undefined; connector?: string | undefined },
+): Promise<RunHead[]> {
+  let query = db
+    .selectFrom('runs')
+    .select(['id', 'connector', 'object', 'entity', 'recipe', 'trigger', 'state', 'records'])
+    .select(['started_at as startedAt', 'finished_at as finishedAt'])
+    .where('state', '!=', 'planned')
+    .orderBy('started_at', 'desc')
+    .limit(limit)
+  if (before) query = query.where('started_at', '<', before)
+  if (connector !== undefined) query = query.where('connector', '=', connector)
+  return query.execute()
+}
+
+export async function runHead(db: Database, id: string): Promise<RunHead | undefined> {
+  return db
+    .selectFrom('runs')
+    .select(['id', 'connector', 'object', 'entity', 'recipe', 'trigger', 'state', 'records'])
+    .select(['started_at as startedAt', 'finished_at as finishedAt'])
+    .where('id', '=', id)
+    .where('state', '!=', 'planned')
+    .executeTakeFirst()
+}
+
+/** The figures of these runs, straight from the ledger. */
+export async function funnels(db: Database, ids: readonly string[]): Promise<Map<string, Funnel>> {
+  if (ids.length === 0) return new Map()
+  const { rows } = await sql<Funnel & { id: string }>`
+    with counted as (
+      select run_id, count(*)::int as records,
+        (count(*) filter (where steps != '{}'))::int as asked,
+        (count(*) filter (where steps != '{}' and exists (
+          select 1 from lookups where lookups.key = any(steps)
+            and lookups.outcome = 'found' and lookups.operation not in (${free}))))::int as matched,
+        (count(*) filter (where status = 'written'))::int as filled,
+        (count(*) filter (where status = 'written' and replaced != '{}'))::int as changed,
+        (count(*) filter (where status = 'unchanged'))::int as unchanged,
+        (count(*) filter (where status = 'skipped'))::int as skipped,
+        (count(*) filter (where status = 'rejected'))::int as rejected,
+        (count(*) filter (where status = 'parked'))::int as parked
+      from tasks where run_id = any(${[...ids]}) group by run_id
+    ), paid as (
+      select run_id,
+        sum(amount_atomic) filter (where state = 'settled' and currency = 'USD') as settled,
+        sum(amount_atomic) filter (where state = 'lost' and currency = 'USD') as lost,
+        sum(amount_atomic) filter (where state in ('journaled', 'sent', 'in_doubt') and currency = 'USD') as in_doubt,
+        sum(amount_atomic) filter (where state = 'settled' and currency = 'credit') as credits,
+        sum(amount_atomic) filter (where state = 'lost' and currency = 'credit') as credits_lost,
+        sum(amount_atomic) filter (where state in ('journaled', 'sent', 'in_doubt') and currency = 'credit') as credits_in_doubt
+      from charges where run_id = any(${[...ids]}) group by run_id
+    )
+    select runs.id, coalesce(counted.records, 0) as records, coalesce(asked, 0) as asked, coalesce(matched, 0) as matched,
+      coalesce(filled, 0) as filled, coalesce(changed, 0) as changed, coalesce(unchanged, 0) as unchanged,
+      coalesce(skipped, 0) as skipped, coalesce(rejected, 0) as rejected, coalesce(parked, 0) as parked,
+      coalesce(settled, 0)::bigint as "settledAtomic", coalesce(in_doubt, 0)::bigint as "inDoubtAtomic",
+      coalesce(lost, 0)::bigint as "lostAtomic", coalesce(credits, 0)::bigint as "creditsAtomic",
+      coalesce(credits_in_doubt, 0)::bigint as "creditsInDoubtAtomic", coalesce(credits_lost, 0)::bigint as "creditsLostAtomic"
+    from runs left join counted on counted.run_id = runs.id left join paid on paid.run_id = runs.id
+    where runs.id = any(${[...ids]})`.execute(db)
+  return new Map(rows.map(({ id, ...funnel }) => [id, funnel]))
+}
+
+export interface RunReason {
+  status: TaskStatus
+  reason: string
+  records: number
+  /** One of them, to look at. */
+  example: string
+}
+
+/** Why records of a run did not end as written, the most first. */
+export async function runReasons(db: Database, id: string): Promise<RunReason[]> {
+  const { rows } = await sql<RunReason>`
+    select status, reason, count(*)::int as records, min(record_id) as example from tasks
+    where run_id = ${id} and reason is not null and status in ('skipped', 'rejected', 'parked', 'unchanged')
+    group by 1, 2 order by 3 desc limit 30`.execute(db)
+  return rows
+}
+
+export interface RunRecord {
+  recordId: string
+  status: TaskStatus
+  reason: string | null
+  fields: string[]
+  updatedAt: Date
+  ordinal: number
+}
+
+/** Records of a run in the order in which they were read, those behind `after`. */
+export async function runRecords(
+  db: Database,
+  id: string,
+  { after, limit, status }: { after: number; limit: number; status?: TaskStatus | undefined },
+): Promise<RunRecord[]> {
+  const { rows } = await sql<RunRecord>`
+    select ordinal, record_id as "recordId", status, reason, updated_at as "updatedAt",
+      case when status = 'written' and patch is not null
+        then array(select jsonb_object_keys(patch)) else '{}' end as fields
+    from tasks where run_id = ${id} and ordinal > ${after}
+      ${status === undefined ? sql`` : sql`and status = ${status}`}
+    order by ordinal limit ${limit}`.execute(db)
+  return rows
+}
+
+/** One run as the first page shows those under way, whether it is under way or not. */
+export async function runLive(db: Database, id: string, now: Date): Promise<LiveRun | undefined> {
+  const [run] = await liveRuns(db, now, 1, id)
+  return run
+}
+
+/** Records that have this id in their source, by connector and object. */
+export async function recordsLike(
+  db: Database,
+  text: string,
+  limit: number,
+): Promise<{ connector: string; entity: string; recordId: string; at: Date }[]> {
+  const { rows } = await sql<{ connector: string; entity: string; recordId: string; at: Date }>`
+    select connector, entity, record_id as "recordId", max(updated_at) as at
+    from tasks join runs on runs.id = tasks.run_id
+    where record_id = ${text} and runs.state != 'planned'
+    group by 1, 2, 3 order by 4 desc limit ${limit}`.execute(db)
+  return rows
+}

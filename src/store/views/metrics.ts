@@ -1,0 +1,87 @@
+import { sql } from 'kysely'
+import type { Database } from '../database/database.ts'
+
+/** A number for each combination of labels. */
+export type Samples = { labels: Record<string, string>; value: number }[]
+
+/** What the ledger says at this moment, ready to be shown. Money in USD, times in seconds. */
+export interface LedgerMetrics {
+  tasks: Samples
+  lookups: Samples
+  lookupsDue: Samples
+  lookupsParked: Samples
+  charges: Samples
+  spendUsd: Samples
+  spendCredits: Samples
+  requests: number
+  requestsLimited: number
+  runs: Samples
+  runAges: Samples
+  budgetUsed: Samples
+  spendingStopped: boolean
+  refusedCalls: Samples
+  alerts: Samples
+}
+
+type Row = Record<string, unknown> & { value: number }
+
+/** More causes than these are one: what a code may be is not for a scrape to bound. */
+const mostCodes = 25
+
+/**
+ * Every number that the ledger can tell is read from it, so that all processes tell the same and none forgets at a restart.
+ * Nothing that grows with records is a label.
+ */
+export async function ledgerMetrics(db: Database, now: Date): Promise<LedgerMetrics> {
+  const read = async (query: ReturnType<typeof sql<Row>>): Promise<Samples> => {
+    const { rows } = await query.execute(db)
+    return rows.map(({ value, ...labels }) => ({ labels: labels as Record<string, string>, value }))
+  }
+  const day = now.toISOString().slice(0, 10)
+  const totals = await sql<{ requests: number; limited: number; stopped: boolean }>`
+    select (select coalesce(sum(sends), 0) from charges)::float8
+        + (select coalesce(sum(requests_unpaid), 0) from runs)::float8 as requests,
+      (select coalesce(sum(requests_limited), 0) from runs)::float8 as limited,
+      exists (select 1 from switches where name = 'spending_stopped' and is_on) as stopped`.execute(db)
+  const { requests = 0, limited = 0, stopped = false } = totals.rows[0] ?? {}
+  return {
+    tasks: await read(sql`select status, count(*)::float8 as value from tasks group by status`),
+    lookups: await read(sql`select state, count(*)::float8 as value from lookups group by state`),
+    lookupsDue: await read(sql`
+      select case when hot then 'hot' else 'bulk' end as lane, count(*)::float8 as value from lookups
+      where state in ('waiting', 'parked') and due_at <= ${now} group by 1`),
+    lookupsParked: await read(sql`
+      with codes as (
+        select coalesce(code, 'unknown') as code, count(*)::float8 as value,
+          row_number() over (order by count(*) desc, 1) as place
+        from lookups where state = 'parked' group by 1
+      )
+      select case when place <= ${mostCodes} then code else 'other' end as code, sum(value)::float8 as value
+      from codes group by 1`),
+    charges: await read(sql`
+      select state, currency, connector, count(*)::float8 as value from charges group by 1, 2, 3`),
+    spendUsd: await read(sql`
+      select connector, state as outcome, sum(amount_atomic)::float8 / 1000000 as value from charges
+      where currency = 'USD' and state in ('settled', 'lost') group by 1, 2`),
+    spendCredits: await read(sql`
+      select connector, state as outcome, sum(amount_atomic)::float8 / 1000000 as value from charges
+      where currency = 'credit' and state in ('settled', 'lost') group by 1, 2`),
+    requests,
+    requestsLimited: limited,
+    runs: await read(sql`
+      select connector, state, count(*)::float8 as value from runs where state <> 'planned' group by 1, 2`),
+    runAges: await read(sql`
+      select connector, state, extract(epoch from ${now}::timestamptz - min(started_at))::float8 as value from runs
+      where state in ('scanning', 'working', 'parked', 'stopped') group by 1, 2`),
+    budgetUsed: await read(sql`
+      select case when scope like 'connector:%' then 'connector_day' else split_part(scope, ':', 1) end as "window",
+        case when scope like 'connector:%' then split_part(scope, ':', 2) else '' end as connector,
+        committed_atomic::float8 / 1000000 as value
+      from budgets
+      where scope in (${`day:${day}`}, ${`month:${day.slice(0, 7)}`}) or scope like ${`connector:%:${day}`}`),
+    spendingStopped: stopped,
+    refusedCalls: await read(sql`select reason, sum(count)::float8 as value from call_refusals group by 1`),
+    alerts: await read(sql`
+      select condition, severity, count(*)::float8 as value from alerts where ended_at is null group by 1, 2`),
+  }
+}

@@ -1,0 +1,72 @@
+import { expect, test } from 'vitest'
+import { together } from './coalesce.ts'
+
+/** Work that ends when the test says so, and remembers its groups. */
+function setStage(refuse: (items: readonly string[]) => boolean = () => false) {
+  const groups: string[][] = []
+  const begun: (() => void)[] = []
+  const ask = together<string, string>(
+    async (items) => {
+      groups.push([...items])
+      await new Promise<void>((resolve) => begun.push(resolve))
+      if (refuse(items)) throw new Error(`refused ${items.join()}`)
+      return items.map((item) => (item.startsWith('bad') ? { error: new Error(item) } : { ok: `${item}!` }))
+    },
+    (item) => item.split(':')[0] ?? item,
+  )
+  async function end(count = 1): Promise<void> {
+    while (begun.length < count) await new Promise((resolve) => setImmediate(resolve))
+    for (const resolve of begun.splice(0, count)) resolve()
+  }
+  return { groups, ask, end }
+}
+
+test('what comes while a group is under way is the next group, and each is answered for itself', async () => {
+  const { groups, ask, end } = setStage()
+  const first = ask('a')
+  while (groups.length === 0) await new Promise((resolve) => setImmediate(resolve))
+  const later = ['b', 'bad', 'c'].map((item) => ask(item))
+  await end()
+  expect(await first).toBe('a!')
+  await end()
+  expect(await Promise.allSettled(later)).toMatchObject([
+    { value: 'b!' },
+    { reason: { message: 'bad' } },
+    { value: 'c!' },
+  ])
+  expect(groups).toEqual([['a'], ['b', 'bad', 'c']])
+})
+
+test('two items of one key are never in one group, and come in their order', async () => {
+  const { groups, ask, end } = setStage()
+  const all = Promise.all([ask('a:1'), ask('b'), ask('a:2'), ask('c')])
+  await end()
+  await end()
+  expect(await all).toEqual(['a:1!', 'b!', 'a:2!', 'c!'])
+  expect(groups).toEqual([['a:1', 'b', 'c'], ['a:2']])
+})
+
+test('a group that fails is worked on again one by one: only who cannot pass fails', async () => {
+  const { groups, ask, end } = setStage((items) => items.includes('poison'))
+  const all = Promise.allSettled([ask('a'), ask('poison'), ask('b')])
+  await end()
+  await end(3)
+  expect(await all).toMatchObject([
+    { value: 'a!' },
+    { reason: { message: 'refused poison' } },
+    { value: 'b!' },
+  ])
+  expect(groups).toEqual([['a', 'poison', 'b'], ['a'], ['poison'], ['b']])
+  const after = ask('c')
+  await end()
+  expect(await after).toBe('c!')
+})
+
+test('a group has an end', async () => {
+  const { groups, ask, end } = setStage()
+  const all = Promise.all(Array.from({ length: 100 }, (_, index) => ask(`item-${index}`)))
+  await end()
+  await end()
+  expect(await all).toHaveLength(100)
+  expect(groups.map((group) => group.length)).toEqual([64, 36])
+})

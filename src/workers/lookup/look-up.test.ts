@@ -1,0 +1,245 @@
+import { beforeEach, describe, expect, test } from 'vitest'
+import {
+  BudgetExhaustedError,
+  ConfigError,
+  FatalError,
+  InputError,
+  PaymentInDoubtError,
+  PolicyDeniedError,
+  RetriableError,
+} from '../../domain/errors.ts'
+import { lookupKey } from '../../domain/keys.ts'
+import type { Fact } from '../../domain/record.ts'
+import type { LookupLedger, LookupRow } from '../../store/ledger/lookups.ts'
+import { createLookUp } from './look-up.ts'
+
+const key = lookupKey('company.profile', 'profnet.example/company/acme')
+const at = new Date('2026-04-04T04:04:04Z')
+const later = (ms: number) => new Date(at.getTime() + ms)
+
+let row: LookupRow
+/** What was written into the ledger and told to others, in order. */
+let done: unknown[][]
+
+beforeEach(() => {
+  done = []
+  row = {
+    key,
+    operation: 'company.profile',
+    request: { profnet_url: 'https://www.profnet.example/company/acme' },
+    state: 'waiting',
+    runId: 'r1',
+    connector: 'csv',
+    hot: false,
+    tries: 0,
+    runStopped: false,
+    freshUntil: null,
+    bundleKey: null,
+    queryId: null,
+  }
+})
+
+const fact: Fact = { outcome: 'found', data: { url: 'x' } }
+
+function run(buy: () => Promise<Fact>, fetchFree: () => Promise<Fact> = buy) {
+  const note = (name: string) => (async (...args: unknown[]) => void done.push([name, ...args])) as never
+  const lookUp = createLookUp({
+    lookups: {
+      get: async () => row,
+      postpone: note('postpone'),
+      park: note('park'),
+      fail: note('fail'),
+      storeFree: note('storeFree'),
+    } as unknown as LookupLedger,
+    runs: { countRequests: note('count') },
+    payer: { buy } as never,
+    advance: { waitingFor: note('advance') },
+    suppressed: async () => new Set(),
+    bundles: { members: async () => [] },
+    prepareBulk: () => {
+      throw new Error('nothing is bundled here')
+    },
+    askLater: async () => {},
+    prepare: (operation, request) => ({ operation, request }) as never,
+    fetchFree,
+    freshUntil: (_, outcome, now) => new Date(now.getTime() + (outcome === 'found' ? 90 : 30)),
+    now: () => at,
+    random: () => 0.5,
+    onHalt: (error) => void done.push(['halt', error.code]),
+  })
+  return lookUp('bulk', key)
+}
+const failing = (error: unknown) => async (): Promise<never> => {
+  throw error
+}
+
+describe('a lookup that ends', () => {
+  test('moves on the tasks that wait for it', async () => {
+    expect(await run(async () => fact)).toBeUndefined()
+    expect(done).toEqual([['advance', [key]]])
+  })
+
+  test('moves them on too when somebody else has ended it, and buys nothing', async () => {
+    for (const state of ['answered', 'failed'] as const) {
+      row = { ...row, state }
+      done = []
+      await run(failing(new Error('must not be asked')))
+      expect(done).toEqual([['advance', [key]]])
+    }
+  })
+
+  test('is stored when it was free', async () => {
+    row = { ...row, operation: 'company.logo' }
+    await run(failing(new Error('must not be paid')), async () => fact)
+    expect(done).toEqual([
+      ['storeFree', key, { ...fact, freshUntil: later(90) }],
+      ['advance', [key]],
+    ])
+  })
+
+  test('is left alone while it is parked, of a stopped run, or gone', async () => {
+    const never = failing(new Error('must not be asked'))
+    for (const change of [{ state: 'parked' as const }, { runStopped: true }]) {
+      const before = row
+      row = { ...row, ...change }
+      await run(never)
+      row = before
+    }
+    row = undefined as never
+    await run(never)
+    expect(done).toEqual([])
+  })
+})
+
+describe('what comes next when it does not end', () => {
+  test.each<[what: string, error: unknown, tries: number, done: unknown[][], outcome?: object]>([
+    [
+      'a 429 is no attempt: the same job again when the service says',
+      new RetriableError('rate_limited', 'x', { countsAsTry: false, retryAfterMs: 700 }),
+      5,
+      [['count', 'r1', { rateLimited: 1 }]],
+      { againInMs: 700 },
+    ],
+    [
+      'waiting for a place in the pace is none either, and no refusal',
+      new RetriableError('paced', 'x', { countsAsTry: false, retryAfterMs: 1 }),
+      5,
+      [],
+      { againInMs: 50 },
+    ],
+    [
+      'a 5xx is tried again after half a second',
+      new RetriableError('service_error', 'x'),
+      0,
+      [['postpone', key, later(500), 'x', true]],
+    ],
+    [
+      'and twice as long each time',
+      new RetriableError('service_error', 'x'),
+      3,
+      [['postpone', key, later(4000), 'x', true]],
+    ],
+    [
+      'or when the service asks for it',
+      new RetriableError('service_error', 'x', { retryAfterMs: 9000 }),
+      1,
+      [['postpone', key, later(9000), 'x', true]],
+    ],
+    [
+      'the sixth 5xx ends it',
+      new RetriableError('service_error', 'x'),
+      5,
+      [
+        ['fail', key, 'x, 6 times', false],
+        ['advance', [key]],
+      ],
+    ],
+    [
+      'the sixth time-out parks it: an outage says nothing of the record',
+      new RetriableError('timeout', 'x'),
+      5,
+      [['park', key, later(300_000), { code: 'timeout', reason: 'x' }]],
+    ],
+    [
+      'a doubt is asked about again',
+      new PaymentInDoubtError('in_doubt', 'x', { details: { askAgainInMs: 5000 } }),
+      0,
+      [['postpone', key, later(5000), 'x', true]],
+    ],
+    [
+      'a doubt that stays is parked',
+      new PaymentInDoubtError('in_doubt', 'x'),
+      5,
+      [['park', key, later(300_000), { code: 'in_doubt', reason: 'payment in doubt: x' }]],
+    ],
+    [
+      'a doubt that only a person can settle is parked at once',
+      new PaymentInDoubtError('in_doubt', 'x', { details: { askAgainInMs: 86_400_000 } }),
+      0,
+      [['park', key, later(86_400_000), { code: 'in_doubt', reason: 'payment in doubt: x' }]],
+    ],
+    [
+      'a cap parks it until its window turns',
+      new BudgetExhaustedError('budget_day', 'x', { resumesAt: later(77) }),
+      0,
+      [['park', key, later(77), { code: 'budget_day', reason: 'x' }]],
+    ],
+    [
+      'a cap that never turns parks it until somebody acts',
+      new BudgetExhaustedError('budget_run', 'x'),
+      0,
+      [['park', key, null, { code: 'budget_run', reason: 'x' }]],
+    ],
+    [
+      'a refused challenge parks it, not consumed',
+      new PolicyDeniedError('price', 'x'),
+      0,
+      [['park', key, null, { code: 'price', reason: 'x' }]],
+    ],
+    [
+      'wrong settings park it and stop the run',
+      new ConfigError('user_agent_blocked', 'x'),
+      0,
+      [
+        ['park', key, null, { code: 'user_agent_blocked', reason: 'x' }],
+        ['halt', 'user_agent_blocked'],
+      ],
+    ],
+    [
+      'a 400 ends it at once',
+      new FatalError('bad_request', 'x'),
+      0,
+      [
+        ['fail', key, 'x', false],
+        ['advance', [key]],
+      ],
+    ],
+    [
+      'so does a request that cannot be made',
+      new InputError('bad_lookup', 'x'),
+      0,
+      [
+        ['fail', key, 'x', false],
+        ['advance', [key]],
+      ],
+    ],
+  ])('%s', async (_, error, tries, expected, outcome) => {
+    row = { ...row, tries }
+    expect(await run(failing(error))).toEqual(outcome)
+    expect(done).toEqual(expected)
+  })
+
+  test("an error that is none of ours is the queue's: nothing is written that could be wrong", async () => {
+    await expect(run(failing(new TypeError('a mistake')))).rejects.toThrow('a mistake')
+    expect(done).toEqual([])
+  })
+
+  test('a logo that cannot be had does not hold back what was paid for', async () => {
+    row = { ...row, operation: 'company.logo', tries: 5 }
+    await run(failing(new RetriableError('unreachable', 'x')))
+    expect(done).toEqual([
+      ['fail', key, 'x, 6 times', false],
+      ['advance', [key]],
+    ])
+  })
+})

@@ -1,0 +1,174 @@
+import {
+  BudgetExhaustedError,
+  ConfigError,
+  FatalError,
+  PaydirtError,
+  PaymentInDoubtError,
+  PolicyDeniedError,
+  RetriableError,
+} from '../../domain/errors.ts'
+import { isBundleKey, type LookupKey } from '../../domain/keys.ts'
+import type { Lane } from '../../domain/ports/turn.ts'
+import type { Fact, LookupRequest } from '../../domain/record.ts'
+import type { Mark } from '../../domain/subjects/identifiers.ts'
+import { marksOfKey } from '../../domain/subjects/traces.ts'
+import { freeOperations, type Operation } from '../../domain/words.ts'
+import type { Payer } from '../../pay/payer.ts'
+import type { Purchase } from '../../pay/purchase.ts'
+import type { PreparedBulk } from '../../service/bulk.ts'
+import type { BundleLedger } from '../../store/ledger/batches.ts'
+import type { Outcome } from '../../queues/queues.ts'
+import type { LookupLedger, LookupRow } from '../../store/ledger/lookups.ts'
+import type { RunLedger } from '../../store/runs/runs.ts'
+import type { Advance } from '../advance.ts'
+import type { createAskLater } from './poll-answer.ts'
+import { bulkRequest } from './batch-request.ts'
+
+type AskLater = ReturnType<typeof createAskLater>
+
+export interface LookUpOptions {
+  lookups: LookupLedger
+  runs: Pick<RunLedger, 'countRequests'>
+  payer: Payer
+  advance: Advance
+  bundles: Pick<BundleLedger, 'members'>
+  prepare: (operation: Operation, request: LookupRequest) => Purchase['request']
+  /** The same for a whole body of several entries. */
+  prepareBulk: (operation: Operation, body: string) => PreparedBulk
+  /** Asks for the answer of what was started and paid for. */
+  askLater: AskLater
+  /** Which of these subjects, by their place, are to be left alone. */
+  suppressed: (subjects: readonly (readonly Mark[])[]) => Promise<ReadonlySet<number>>
+  /** Performs a free lookup, which takes no charge. */
+  fetchFree: (operation: Operation, request: LookupRequest) => Promise<Fact>
+  freshUntil: (operation: Operation, outcome: Fact['outcome'], now: Date) => Date
+  now: () => Date
+  random: () => number
+  /** Something that a person must mend: nothing more should be tried. */
+  onHalt: (error: ConfigError) => void
+}
+
+const maxTries = 6
+const recheckMs = 5 * 60_000
+
+/**
+ * Performs one lookup under its key, however many tasks wait for it, and says what comes next in the ledger: what
+ * happens to a lookup is never left to the queue's own retries. An error's class decides (see domain/errors.ts).
+ */
+export function createLookUp(options: LookUpOptions) {
+  const { lookups, now } = options
+
+  return async function lookUp(lane: Lane, key: LookupKey): Promise<Outcome> {
+    const lookup = await lookups.get(key)
+    if (!lookup || lookup.state === 'parked' || lookup.runStopped || lookup.bundleKey) return
+    if (lookup.state === 'waiting') {
+      try {
+        await perform(lookup, lane)
+      } catch (error) {
+        const outcome = await carryOn(lookup, lane, error)
+        if (outcome !== 'ended') return outcome
+      }
+    }
+    const told = isBundleKey(key) ? (await options.bundles.members(key)).map((member) => member.key) : [key]
+    await options.advance.waitingFor(told)
+  }
+
+  async function perform(lookup: LookupRow, lane: Lane): Promise<void> {
+    const { key, operation, request, runId, connector, queryId } = lookup
+    await refuseSuppressed(lookup)
+    if (isBundleKey(key)) {
+      const bulk = options.prepareBulk(operation, JSON.stringify(request))
+      if (queryId) return options.askLater({ key, operation, queryId, lane, bulk })
+      const buys = (await options.bundles.members(key)).map((member) => member.key)
+      await options.payer.buy({ key, buys, runId, connector, lane, request: bulkRequest(bulk) })
+      return
+    }
+    if (!freeOperations.includes(operation)) {
+      await options.payer.buy({
+        key,
+        buys: [key],
+        runId,
+        connector,
+        lane,
+        request: options.prepare(operation, request),
+      })
+      return
+    }
+    const fact = await options.fetchFree(operation, request)
+    await lookups.storeFree(key, { ...fact, freshUntil: options.freshUntil(operation, fact.outcome, now()) })
+  }
+
+  /** Somebody may have come onto the list since the record was read: nothing more is bought then. */
+  async function refuseSuppressed({ key, tries }: LookupRow): Promise<void> {
+    // What was begun may have been paid for: it is finished, and what came of it is not written.
+    if (tries > 0 || isBundleKey(key)) return
+    const isSuppressed = (await options.suppressed([marksOfKey(key)])).has(0)
+    if (isSuppressed) throw new FatalError('suppressed', 'suppressed')
+  }
+
+  async function carryOn(lookup: LookupRow, lane: Lane, error: unknown): Promise<Outcome | 'ended'> {
+    const { key, tries } = lookup
+    if (!(error instanceof PaydirtError)) throw error
+    if (error instanceof RetriableError && !error.countsAsTry) {
+      if (error.code === 'rate_limited') await options.runs.countRequests(lookup.runId, { rateLimited: 1 })
+      // The pace itself holds back whoever comes too early: what somebody waits for stands in its line again at once.
+      return { againInMs: Math.max(50, error.retryAfterMs ?? (lane === 'hot' ? 0 : 1_000)) }
+    }
+    if (error instanceof RetriableError) {
+      if (tries + 1 < maxTries) return wait(key, error.retryAfterMs ?? backoffMs(tries), error.message)
+      // A service that cannot be reached says nothing about the record: it waits, it does not fail. For want of what is free,
+      // though, nothing that was paid for is held back: the record goes on without.
+      if (isOutage(error) && !freeOperations.includes(lookup.operation)) {
+        return park(key, after(recheckMs), error)
+      }
+      return fail(key, `${error.message}, ${maxTries} times`)
+    }
+    if (error instanceof PaymentInDoubtError) {
+      const askAgainInMs = Number(error.details['askAgainInMs'] ?? backoffMs(tries))
+      if (tries + 1 < maxTries && askAgainInMs < recheckMs) return wait(key, askAgainInMs, error.message)
+      return park(key, after(Math.max(recheckMs, askAgainInMs)), error, `payment in doubt: ${error.message}`)
+    }
+    // What is left may pay for some of them, if not for all at once.
+    if (error instanceof BudgetExhaustedError && error.code !== 'stopped' && isBundleKey(key))
+      return fail(key, error.message)
+    if (error instanceof BudgetExhaustedError) return park(key, error.resumesAt ?? null, error)
+    if (error instanceof PolicyDeniedError) return park(key, null, error)
+    if (error instanceof ConfigError) {
+      await park(key, null, error)
+      options.onHalt(error)
+      return
+    }
+    return fail(key, error.message, error.code === 'paid_no_data')
+  }
+
+  async function wait(key: LookupKey, ms: number, reason: string): Promise<void> {
+    await lookups.postpone(key, after(ms), reason, true)
+  }
+
+  async function park(
+    key: LookupKey,
+    until: Date | null,
+    { code, message }: PaydirtError,
+    reason = message,
+  ): Promise<void> {
+    await lookups.park(key, until, { code, reason })
+  }
+
+  async function fail(key: LookupKey, reason: string, isPaid = false): Promise<'ended'> {
+    await lookups.fail(key, reason, isPaid)
+    return 'ended'
+  }
+
+  /** Doubling from half a second, spread over half its length so that a fault hitting many does not bring all back at once. */
+  function backoffMs(tries: number): number {
+    return Math.min(30_000, 500 * 2 ** tries) * (0.75 + options.random() / 2)
+  }
+
+  function after(ms: number): Date {
+    return new Date(now().getTime() + ms)
+  }
+}
+
+function isOutage(error: RetriableError): boolean {
+  return error.code === 'unreachable' || error.code === 'timeout' || error.code === 'chain_unreachable'
+}

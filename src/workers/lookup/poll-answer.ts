@@ -1,0 +1,81 @@
+import { RetriableError, type PaydirtError } from '../../domain/errors.ts'
+import type { LookupKey } from '../../domain/keys.ts'
+import type { ResponseHead } from '../../domain/payment.ts'
+import type { Lane, TakeTurn } from '../../domain/ports/turn.ts'
+import type { Send } from '../../domain/ports/transport.ts'
+import type { Fact } from '../../domain/record.ts'
+import type { Operation } from '../../domain/words.ts'
+import type { PreparedBulk } from '../../service/bulk.ts'
+import type { PreparedRequest } from '../../service/client.ts'
+import { creditsOf } from '../../service/schema/metadata.ts'
+import type { BundleLedger } from '../../store/ledger/batches.ts'
+
+export interface AskLaterOptions {
+  bundles: Pick<BundleLedger, 'complete'>
+  send: Send
+  takeTurn: TakeTurn
+  /** What direct access sends with every request. */
+  headers: Readonly<Record<string, string>>
+  queryFor: (operation: Operation, queryId: string) => Omit<PreparedRequest, 'decode'>
+  freshUntil: (operation: Operation, outcome: Fact['outcome'], now: Date) => Date
+  errorFor: (response: ResponseHead) => PaydirtError
+  now: () => Date
+}
+
+/** A request that was started, and paid for. */
+export interface Outstanding {
+  key: LookupKey
+  operation: Operation
+  queryId: string
+  lane: Lane
+  /** How to read the answer. */
+  bulk: PreparedBulk
+}
+
+const shortestWaitMs = 1_000
+const longestWaitMs = 30_000
+
+/**
+ * Asks for the answer of a request that was started and paid for. Asking costs nothing and may be done any number of
+ * times, so a crash at any place only asks again. Throws a RetriableError that is no try while it is not complete.
+ */
+export function createAskLater(options: AskLaterOptions) {
+  return async function askLater({ key, operation, queryId, lane, bulk }: Outstanding): Promise<void> {
+    const { method, url, body, timeoutMs } = options.queryFor(operation, queryId)
+    const turn = await options.takeTurn(lane, operation)
+    let response: ResponseHead | undefined
+    try {
+      response = await options.send({
+        method,
+        url,
+        body,
+        timeoutMs,
+        headers: { 'content-type': 'application/json', accept: 'application/json', ...options.headers },
+      })
+    } finally {
+      await turn.done(response)
+    }
+    if (response.status !== 200) throw options.errorFor(response)
+    const state = bulk.started?.(response.body)
+    const facts = [...bulk.decode(response.body)]
+    // Asking again is free, and what is taken for the answer is final: it must say that it is, or hold somebody.
+    if (!state?.isCompleted && (state || !facts.some(([, fact]) => fact.outcome === 'found'))) {
+      const retryAfterMs = Math.min(Math.max(state?.estimatedMs ?? 0, shortestWaitMs), longestWaitMs)
+      throw new RetriableError('not_completed', 'the service is not done yet', {
+        retryAfterMs,
+        countsAsTry: false,
+      })
+    }
+    const at = options.now()
+    const parts = facts.map(([place, fact]) => {
+      return [place, { ...fact, freshUntil: options.freshUntil(operation, fact.outcome, at) }] as const
+    })
+    const answer = { outcome: 'found' as const, data: null, freshUntil: at, parts: new Map(parts) }
+    const credits = creditsOf(response.body)?.totalCreditCost
+    await options.bundles.complete(
+      key,
+      answer,
+      credits === undefined ? undefined : BigInt(Math.round(credits * 1_000_000)),
+    )
+  }
+}

@@ -1,0 +1,44 @@
+import type { CurrentRecord } from '../../connectors/connector.ts'
+import { jobChangeOf } from '../../domain/planning/job-change.ts'
+import type { FieldValue } from '../../domain/record.ts'
+import type { Settled } from '../../store/writes/field-writes.ts'
+import type { ReadyTask } from '../../store/runs/tasks.ts'
+
+/**
+ * Says of each result whether the person has another employer or title than the record said when it was read for writing.
+ * It is an outcome of its own, whatever the field policy did about it. Names the two, never a value.
+ */
+export function withJobChanges(
+  results: readonly Settled[],
+  tasks: readonly ReadyTask[],
+  current: ReadonlyMap<string, CurrentRecord>,
+): Settled[] {
+  const byId = new Map(tasks.map((task) => [task.id, task]))
+  return results.map((result) => {
+    const task = byId.get(result.id)
+    const record = task && current.get(task.recordId)
+    if (!task || record?.state !== 'present' || result.status === 'skipped') return result
+    const jobChange = changedParts(task, record.values)
+    if (jobChange.length === 0) return result
+    const note = `job change: ${jobChange.join(' and ')}`
+    return { ...result, jobChange, reason: result.reason === null ? note : `${result.reason}; ${note}` }
+  })
+}
+
+function changedParts(
+  { identity, patch }: ReadyTask,
+  values: Readonly<Record<string, FieldValue>>,
+): ('employer' | 'title')[] {
+  const found = (field: string) => {
+    const change = patch[field]
+    return change && 'set' in change ? change.set : undefined
+  }
+  const change = jobChangeOf(
+    { company_name: values['company_name'] ?? identity.company, job_title: values['job_title'] },
+    { company_name: found('company_name'), job_title: found('job_title') },
+  )?.jobChange
+  return [
+    ...(change?.employer ? (['employer'] as const) : []),
+    ...(change?.title ? (['title'] as const) : []),
+  ]
+}
