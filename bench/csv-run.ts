@@ -3,7 +3,7 @@ import { createContext } from '../src/app/context/context.ts'
 import { fileSchema, resolveConfig, type FileConfig } from '../src/app/config/config.ts'
 import { enrichCsv, openInput } from '../src/app/runs/enrich-csv.ts'
 import { readEnvironment } from '../src/app/config/environment.ts'
-import { keepHeapLean } from '../src/app/context/heap-limits.ts'
+import { limitHeap } from '../src/app/context/heap-limits.ts'
 import { readOrder, serveParent } from './child.ts'
 import { startMeter, type Metered } from './meter.ts'
 
@@ -21,7 +21,7 @@ export interface CsvResult extends Metered {
   startCpuMs: number
 }
 
-keepHeapLean()
+limitHeap()
 const order = readOrder<CsvOrder>()
 const config = resolveConfig(readEnvironment(order.env), fileSchema.parse(order.file))
 

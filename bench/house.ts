@@ -4,7 +4,7 @@ import { resolveConfig, fileSchema, type FileConfig } from '../src/app/config/co
 import { openConnector } from '../src/app/context/connectors.ts'
 import { createContext } from '../src/app/context/context.ts'
 import { readEnvironment } from '../src/app/config/environment.ts'
-import { keepHeapLean } from '../src/app/context/heap-limits.ts'
+import { limitHeap } from '../src/app/context/heap-limits.ts'
 import { start, type Role, type Running } from '../src/app/start.ts'
 import { makeReady, openRun } from '../src/app/runs/sync.ts'
 import { createToken } from '../src/app/web/tokens.ts'
@@ -18,7 +18,7 @@ export interface HouseOrder {
   file: FileConfig
 }
 
-keepHeapLean()
+limitHeap()
 const order = readOrder<HouseOrder>()
 const config = resolveConfig(
   readEnvironment({ PAYDIRT_PORT: '0', ...order.env }),

@@ -1,10 +1,10 @@
 import { describeError } from '../domain/errors.ts'
 import { startAlerts } from './ops/alerts.ts'
-import { startRounds } from '../timing/poll-loop.ts'
+import { startPollLoop } from '../timing/poll-loop.ts'
 import { crmNames, isConfigured, openConnector } from './context/connectors.ts'
 import type { Context } from './context/context.ts'
-import { startCrew } from './runs/worker-runtime.ts'
-import { startRunKeeper } from './schedules/run-states.ts'
+import { startWorkerRuntime } from './runs/worker-runtime.ts'
+import { startRunStates } from './schedules/run-states.ts'
 import { startSchedules } from './schedules/scheduler.ts'
 import { obeyOrder } from './money/spend-switch.ts'
 
@@ -63,7 +63,7 @@ async function startWorker(
     stops.push(() => connector.close())
   }
   await lookups.unparkBy(retriedCodes)
-  const crew = await startCrew(context, {
+  const crew = await startWorkerRuntime(context, {
     owner: { connectors: names },
     // What a person must mend is parked with its reason; the rest goes on.
     onHalt: (error) =>
@@ -83,10 +83,14 @@ async function startScheduler(
 ): Promise<void> {
   const engine = await context.openEngine()
   const onError = (error: unknown) => context.log.warn({ problem: describeError(error) }, 'a round failed')
-  const resolver = startRounds({ work: async () => void (await engine.resolve()), pauseMs: 60_000, onError })
-  const orders = startRounds({ work: () => obeyOrder(context), pauseMs: 500, onError })
+  const resolver = startPollLoop({
+    work: async () => void (await engine.resolve()),
+    pauseMs: 60_000,
+    onError,
+  })
+  const orders = startPollLoop({ work: () => obeyOrder(context), pauseMs: 500, onError })
   stops.push(() => Promise.all([resolver.stop(), orders.stop()]))
-  const keeper = startRunKeeper(context)
+  const keeper = startRunStates(context)
   stops.push(() => keeper.stop())
   const schedules = await startSchedules(context)
   stops.push(() => schedules.stop(15_000))

@@ -1,5 +1,5 @@
 import { Command, CommanderError } from 'commander'
-import { keepHeapLean } from '../app/context/heap-limits.ts'
+import { limitHeap } from '../app/context/heap-limits.ts'
 import { version } from '../app/config/version.ts'
 import { applyCommand } from './runs/apply.ts'
 import { csvCommand } from './runs/csv.ts'
@@ -24,7 +24,7 @@ import { tokenCommand } from './setup/token.ts'
 import { undoCommand } from './records/undo.ts'
 import { walletCommand } from './money/wallet.ts'
 
-keepHeapLean()
+limitHeap()
 const program = new Command('paydirt')
   .description(
     'Enriches CRM records, one paid lookup at a time. No lookup is paid twice, no paid answer is lost,\nno good value is overwritten, and every cent can be shown.',

@@ -87,10 +87,10 @@ function refuse(reason: string): Canonical {
 }
 
 /** A request that is out for several lookups at once has a key of its own, which names nobody. */
-export function bundleKey(id: string): LookupKey {
+export function batchKey(id: string): LookupKey {
   return `bundle|${id}` as LookupKey
 }
 
-export function isBundleKey(key: LookupKey): boolean {
+export function isBatchKey(key: LookupKey): boolean {
   return key.startsWith('bundle|')
 }

@@ -1,7 +1,7 @@
 import { PolicyDeniedError } from '../domain/errors.ts'
 import type { Atomic } from '../domain/money.ts'
 import type { PaymentProtocol, Protocol, ResponseHead, Terms } from '../domain/payment.ts'
-import type { ChargeJournal, TermsBook } from '../domain/ports/charge-journal.ts'
+import type { ChargeJournal, TermsCache } from '../domain/ports/charge-journal.ts'
 import { slotOf } from '../domain/planning/step.ts'
 import { capOf } from '../domain/planning/prices.ts'
 import { chooseTerms, stillPasses, type Asked, type SpendingPolicy } from './spending-policy.ts'
@@ -9,7 +9,7 @@ import type { Purchase } from './purchase.ts'
 
 export interface AdmissionOptions {
   journal: Pick<ChargeJournal, 'recordRefusal'>
-  terms: TermsBook
+  terms: TermsCache
   protocols: readonly PaymentProtocol[]
   policy: SpendingPolicy
   /** Terms that stand without a challenge: direct access by API key. Throws PolicyDeniedError above the caps. */

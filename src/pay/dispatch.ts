@@ -2,7 +2,7 @@ import { FatalError, PaydirtError, RetriableError, spendingStopped } from '../do
 import type { Charge, PaymentProtocol, ResponseHead, Terms } from '../domain/payment.ts'
 import type { ChargeJournal, StoredAnswer } from '../domain/ports/charge-journal.ts'
 import type { Send } from '../domain/ports/transport.ts'
-import type { Turn } from '../domain/ports/turn.ts'
+import type { SendPermit } from '../domain/ports/turn.ts'
 import type { Fact } from '../domain/record.ts'
 import type { Operation } from '../domain/words.ts'
 import type { PaidRequest } from './purchase.ts'
@@ -27,10 +27,10 @@ export type Sent = { answer: StoredAnswer } | { refusal: string }
 
 export interface Dispatch {
   protocolOf(terms: Terms): PaymentProtocol
-  exchange(request: PaidRequest, headers: Record<string, string>, turn: Turn): Promise<ResponseHead>
+  exchange(request: PaidRequest, headers: Record<string, string>, turn: SendPermit): Promise<ResponseHead>
   read(request: PaidRequest, response: ResponseHead): StoredAnswer
   /** Sends a charge's bytes, the same ones every time. Throws the error of whatever is neither an answer nor a refusal. */
-  send(charge: Charge, request: PaidRequest, turn: Turn): Promise<Sent>
+  send(charge: Charge, request: PaidRequest, turn: SendPermit): Promise<Sent>
 }
 
 /** When the answer of a request that was started is asked for first, where the service does not say how long it takes. */
@@ -40,7 +40,7 @@ const longestAskMs = 60_000
 export function createDispatch(options: DispatchOptions): Dispatch {
   const { journal, now } = options
 
-  async function send(charge: Charge, request: PaidRequest, turn: Turn): Promise<Sent> {
+  async function send(charge: Charge, request: PaidRequest, turn: SendPermit): Promise<Sent> {
     const protocol = protocolOf(charge.authorization.terms)
     const headers = await protocol.headers(charge.authorization)
     // Crash window: before this commits no byte has left; after it the charge counts as sent, whether it was or not.
@@ -123,7 +123,7 @@ export function createDispatch(options: DispatchOptions): Dispatch {
   async function exchange(
     request: PaidRequest,
     headers: Record<string, string>,
-    turn: Turn,
+    turn: SendPermit,
   ): Promise<ResponseHead> {
     const { method, url, body, timeoutMs } = request
     let response: ResponseHead | undefined

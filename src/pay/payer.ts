@@ -1,7 +1,7 @@
 import { FatalError, PaymentInDoubtError, RetriableError, type PaydirtError } from '../domain/errors.ts'
 import { currencyOf, type Charge, type Currency, type ResponseHead, type Terms } from '../domain/payment.ts'
 import type { BudgetLine, ChargeJournal, StoredAnswer } from '../domain/ports/charge-journal.ts'
-import type { TakeTurn, Turn } from '../domain/ports/turn.ts'
+import type { AcquirePermit, SendPermit } from '../domain/ports/turn.ts'
 import type { Fact } from '../domain/record.ts'
 import { createAdmission, type AdmissionOptions } from './admission.ts'
 import { createDispatch, type DispatchOptions } from './dispatch.ts'
@@ -10,7 +10,7 @@ import type { Purchase } from './purchase.ts'
 
 export interface PayerOptions extends AdmissionOptions, DispatchOptions {
   journal: ChargeJournal
-  takeTurn: TakeTurn
+  takeTurn: AcquirePermit
   budgetLines: (charge: {
     runId: string
     connector: string
@@ -108,7 +108,7 @@ export function createPayer(options: PayerOptions): Payer {
   }
 
   /** An unpaid request, to learn the terms. Some meters answer it for nothing. */
-  async function probe(purchase: Purchase, turn: Turn): Promise<Terms | StoredAnswer> {
+  async function probe(purchase: Purchase, turn: SendPermit): Promise<Terms | StoredAnswer> {
     const response = await dispatch.exchange(purchase.request, {}, turn)
     options.onRequest?.(purchase.runId, response)
     if (response.status === 200) {
@@ -121,7 +121,7 @@ export function createPayer(options: PayerOptions): Payer {
   }
 
   /** The wait for a place in the pace may have outlived a challenge that is good for this one lookup only. */
-  async function refuseEnded(terms: Terms, turn: Turn): Promise<void> {
+  async function refuseEnded(terms: Terms, turn: SendPermit): Promise<void> {
     const endsAt = terms.singleUse?.expiresAt
     if (typeof endsAt !== 'number' || endsAt - now().getTime() / 1000 >= lastSendSeconds) return
     await turn.done(undefined)
@@ -129,7 +129,7 @@ export function createPayer(options: PayerOptions): Payer {
     throw new RetriableError('challenge_ended', message, { countsAsTry: false })
   }
 
-  async function reserve(purchase: Purchase, terms: Terms, turn: Turn): Promise<Charge> {
+  async function reserve(purchase: Purchase, terms: Terms, turn: SendPermit): Promise<Charge> {
     const { key, runId, connector, request } = purchase
     const at = now()
     try {
@@ -163,7 +163,7 @@ export function createPayer(options: PayerOptions): Payer {
   }
 
   /** Answers undefined when the charge turned out to be dead, so that the lookup may begin anew. */
-  async function send(charge: Charge, purchase: Purchase, turn: Turn): Promise<Fact | undefined> {
+  async function send(charge: Charge, purchase: Purchase, turn: SendPermit): Promise<Fact | undefined> {
     const sent = await dispatch.send(charge, purchase.request, turn)
     if ('answer' in sent) return sent.answer
     if (/insufficient_(funds|balance)/.test(sent.refusal)) throw options.funds.foundEmpty()

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import { PolicyDeniedError } from '../domain/errors.ts'
 import type { Offer, Protocol } from '../domain/payment.ts'
-import { basePolicy, chooseTerms, judge, type Asked, type SpendingPolicy } from './spending-policy.ts'
+import { basePolicy, chooseTerms, checkOffer, type Asked, type SpendingPolicy } from './spending-policy.ts'
 
 const payTo = '0x5A4dB0E5a4db0E5A4Db0E5a4db0E5A4Db0E5A4D0'
 const stranger = '0x00000000000000000000000000000000DeaDBeef'
@@ -139,7 +139,7 @@ const hostile: [Protocol, string, Partial<Offer>, string][] = [
 describe('the spending policy', () => {
   test.each(Object.entries(good))('lets an honest offer of %s through at 0.010000 USD', (_, offer) => {
     const { amount: __, ...rest } = offer
-    expect(judge(offer, policy, undefined, asked)).toEqual({
+    expect(checkOffer(offer, policy, undefined, asked)).toEqual({
       ok: true,
       terms: { ...rest, amountAtomic: 10_000n },
     })
@@ -147,26 +147,28 @@ describe('the spending policy', () => {
 
   test.each(hostile)('refuses on %s %s', (protocol, _, change, rule) => {
     const offer = { ...good[protocol as keyof typeof good], ...change }
-    const verdict = judge(offer, policy, undefined, asked)
+    const verdict = checkOffer(offer, policy, undefined, asked)
     expect(verdict).toMatchObject({ ok: false, rule })
     expect(() => chooseTerms([offer], policy, () => undefined, asked)).toThrow(PolicyDeniedError)
   })
 
   test('refuses an MPP offer that says nothing of its request', () => {
     const { singleUse: _, ...bare } = mpp
-    expect(judge(bare, policy, undefined, asked)).toMatchObject({ ok: false, rule: 'realm' })
+    expect(checkOffer(bare, policy, undefined, asked)).toMatchObject({ ok: false, rule: 'realm' })
   })
 
   test('refuses a card where none is configured, whoever was seen first', () => {
     const { cardProfiles: _, ...without } = policy
-    expect(judge(card, without, 'profile_1', asked)).toMatchObject({ ok: false, rule: 'recipient' })
+    expect(checkOffer(card, without, 'profile_1', asked)).toMatchObject({ ok: false, rule: 'recipient' })
   })
 
   test.each(['x402', 'mpp'] as const)('holds %s to the recipient first seen where none is named', (name) => {
     const open = { ...policy, recipients: [] }
-    expect(judge({ ...good[name], payTo: stranger }, open, undefined, asked).ok).toBe(true)
-    expect(judge({ ...good[name], payTo: stranger }, open, payTo, asked)).toMatchObject({ rule: 'recipient' })
-    expect(judge({ ...good[name], payTo: payTo.toLowerCase() }, open, payTo, asked).ok).toBe(true)
+    expect(checkOffer({ ...good[name], payTo: stranger }, open, undefined, asked).ok).toBe(true)
+    expect(checkOffer({ ...good[name], payTo: stranger }, open, payTo, asked)).toMatchObject({
+      rule: 'recipient',
+    })
+    expect(checkOffer({ ...good[name], payTo: payTo.toLowerCase() }, open, payTo, asked).ok).toBe(true)
   })
 
   test.each([
@@ -182,20 +184,25 @@ describe('the spending policy', () => {
     ],
   ])('takes the realm: %s', (_, url, realm, realms, ok) => {
     const settled = realms ? { ...policy, realms } : policy
-    expect(judge({ ...mpp, ...once({ realm }) }, settled, undefined, { ...asked, url }).ok).toBe(ok)
+    expect(checkOffer({ ...mpp, ...once({ realm }) }, settled, undefined, { ...asked, url }).ok).toBe(ok)
   })
 
   test.each([
     ['none', null],
     ['as RFC 9530 writes it', digest.replace(/=(.*)$/, '=:$1:')],
   ])('takes a digest: %s', (_, each) => {
-    expect(judge({ ...mpp, singleUse: { ...singleUse, digest: each } }, policy, undefined, asked).ok).toBe(
-      true,
-    )
+    expect(
+      checkOffer({ ...mpp, singleUse: { ...singleUse, digest: each } }, policy, undefined, asked).ok,
+    ).toBe(true)
   })
 
   test('shows what it refuses bounded and printable', () => {
-    const verdict = judge({ ...x402, network: `a\u001b[31m\n${'b'.repeat(500)}` }, policy, undefined, asked)
+    const verdict = checkOffer(
+      { ...x402, network: `a\u001b[31m\n${'b'.repeat(500)}` },
+      policy,
+      undefined,
+      asked,
+    )
     expect(verdict.ok === false && verdict.message).toMatch(/^[\x20-\x7e]{1,160}$/)
   })
 })

@@ -67,7 +67,7 @@ export function chooseTerms(
   asked: Asked,
 ): Terms {
   const ordered = policy.order.flatMap((protocol) => offers.filter((offer) => offer.protocol === protocol))
-  const verdicts = ordered.map((offer) => judge(offer, policy, pinned(offer.protocol), asked))
+  const verdicts = ordered.map((offer) => checkOffer(offer, policy, pinned(offer.protocol), asked))
   const passed = verdicts.find((verdict) => verdict.ok)
   if (passed?.ok) return passed.terms
   const [first] = verdicts
@@ -77,7 +77,7 @@ export function chooseTerms(
 }
 
 /** Judges one offer of any protocol. Pure; the rule's name is what reports group by. */
-export function judge(
+export function checkOffer(
   offer: Offer,
   policy: SpendingPolicy,
   pinnedRecipient: string | undefined,
@@ -125,7 +125,7 @@ export function stillPasses(terms: Terms, policy: SpendingPolicy, asked: Asked):
   const { amountAtomic, ...rest } = terms
   const decimals = moneyOf[terms.protocol]?.decimals ?? atomicDecimals
   const amount = String(amountAtomic / 10n ** BigInt(atomicDecimals - decimals))
-  return judge({ ...rest, amount }, policy, terms.payTo, asked).ok
+  return checkOffer({ ...rest, amount }, policy, terms.payTo, asked).ok
 }
 
 const atomicDecimals = 6

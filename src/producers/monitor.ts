@@ -9,11 +9,11 @@ import type {
   MonitorDeliveries,
   NamedCompany,
 } from '../store/messages/monitor-deliveries.ts'
-import type { Button } from './on-demand.ts'
+import type { OnDemand } from './on-demand.ts'
 
 export interface MonitorOptions {
   deliveries: MonitorDeliveries
-  button: Pick<Button, 'press'>
+  button: Pick<OnDemand, 'press'>
   /** The CRMs that are set up here. */
   connectors: readonly string[]
   recipes: RecipeBook

@@ -5,9 +5,9 @@ import type { LookupKey } from '../domain/keys.ts'
 import { nextStep, type LookupWanted } from '../domain/planning/planner.ts'
 import type { RecipeBook } from '../domain/planning/recipes.ts'
 
-import { marksOf, type Mark } from '../domain/subjects/identifiers.ts'
+import { identifiersOf, type Identifier } from '../domain/subjects/identifiers.ts'
 import type { ObjectKind, TaskStatus } from '../domain/words.ts'
-import type { BegunTask, ButtonLedger, PressedTask } from '../store/runs/on-demand-tasks.ts'
+import type { BegunTask, OnDemandLedger, OnDemandTask } from '../store/runs/on-demand-tasks.ts'
 import type { LookupLedger } from '../store/ledger/lookups.ts'
 import type { Run, RunLedger } from '../store/runs/runs.ts'
 import { recordsById, type FoundRecord } from './records-by-id.ts'
@@ -17,8 +17,8 @@ interface Advance {
   waitingFor(keys: LookupKey[]): Promise<void>
 }
 
-export interface ButtonOptions {
-  ledger: ButtonLedger
+export interface OnDemandOptions {
+  ledger: OnDemandLedger
   runs: Pick<RunLedger, 'get'>
   lookups: Pick<LookupLedger, 'want' | 'facts'>
   advance: Advance
@@ -27,7 +27,7 @@ export interface ButtonOptions {
   connector: (name: string) => Connector | undefined
   /** Throws ConfigError while the entity cannot be written: our own fields are missing, or a right is. */
   ready: (connector: Connector, entity: string) => Promise<void>
-  suppressed: (subjects: readonly (readonly Mark[])[]) => Promise<ReadonlySet<number>>
+  suppressed: (subjects: readonly (readonly Identifier[])[]) => Promise<ReadonlySet<number>>
   now: () => Date
   newRunId: () => string
   onError: (error: unknown) => void
@@ -47,12 +47,12 @@ export interface Asked {
   source: Record<string, unknown>
 }
 
-export interface Button {
+export interface OnDemand {
   /**
    * Makes a task of each record, or finds the one that was made of it within a minute, and answers at once. What it takes to
    * begin them goes on in the background; a process that dies in between leaves that to `beginForgotten`.
    */
-  press(asked: Asked): Promise<PressedTask[]>
+  press(asked: Asked): Promise<OnDemandTask[]>
   /** Reads the run's records and asks for what they need. Doing it twice changes nothing. */
   begin(runId: string): Promise<void>
   /** Begins what nobody has begun: its process died, or its CRM was away. Answers the number of runs. */
@@ -69,14 +69,14 @@ interface Queued {
   recordId: string
 }
 
-export const pressWindowMs = 60_000
+export const repeatWindowMs = 60_000
 const forgottenAfterMs = 15_000
 
 /**
  * A press of a button, a workflow's step, a delivered signal: records named by their ids, enriched now. First the tasks
  * stand in SQL, which is what the caller is told, and then their records are read and planned like those of a scan.
  */
-export function createButton(options: ButtonOptions): Button {
+export function createOnDemand(options: OnDemandOptions): OnDemand {
   const { ledger, now } = options
   const underWay = new Set<Promise<void>>()
 
@@ -120,7 +120,7 @@ export function createButton(options: ButtonOptions): Button {
     const suppressed = await options.suppressed(
       queued.map(({ recordId }) => {
         const record = found.get(recordId)
-        return record?.state === 'present' ? marksOf(record.record.identity) : []
+        return record?.state === 'present' ? identifiersOf(record.record.identity) : []
       }),
     )
     const recipe = options.recipes(run.object, run.recipe)
@@ -166,7 +166,7 @@ export function createButton(options: ButtonOptions): Button {
   return {
     async press(asked) {
       const ids = [...new Set(asked.ids.map((id) => recordIdOf(asked.connector, id)))]
-      const tasks = await ledger.press({ ...asked, ids, runId: options.newRunId() }, pressWindowMs)
+      const tasks = await ledger.press({ ...asked, ids, runId: options.newRunId() }, repeatWindowMs)
       const made = tasks.filter(({ isNew }) => isNew)
       const [first] = made
       if (first)

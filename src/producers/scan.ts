@@ -3,7 +3,7 @@ import type { LookupKey } from '../domain/keys.ts'
 import { nextStep, type LookupWanted, type PriceTable } from '../domain/planning/planner.ts'
 import { builtInRecipes, type RecipeBook } from '../domain/planning/recipes.ts'
 import type { SourceRecord } from '../domain/record.ts'
-import { marksOf, type Mark } from '../domain/subjects/identifiers.ts'
+import { identifiersOf, type Identifier } from '../domain/subjects/identifiers.ts'
 import type { LookupLedger } from '../store/ledger/lookups.ts'
 import type { Run, RunLedger } from '../store/runs/runs.ts'
 import type { NewTask, TaskLedger } from '../store/runs/tasks.ts'
@@ -24,7 +24,7 @@ export interface ScanSettings {
   /** What steps cost at most. Default: what is known of the service's prices. */
   prices?: PriceTable
   /** Which of these subjects, by their place, are to be left alone. Absent: none. */
-  suppressed?: (subjects: readonly (readonly Mark[])[]) => Promise<ReadonlySet<number>>
+  suppressed?: (subjects: readonly (readonly Identifier[])[]) => Promise<ReadonlySet<number>>
   onPage?: (records: number) => void
 }
 
@@ -60,7 +60,7 @@ export async function scan(
 
 async function storePage(run: Run, page: ScanPage, before: number, options: ScanSettings): Promise<void> {
   const { recipes = builtInRecipes } = options
-  const suppressed = await options.suppressed?.(page.records.map(({ identity }) => marksOf(identity)))
+  const suppressed = await options.suppressed?.(page.records.map(({ identity }) => identifiersOf(identity)))
   const planned = page.records.map((record, index) => ({
     ordinal: before + index + 1,
     ...(suppressed?.has(index)

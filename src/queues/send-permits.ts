@@ -1,5 +1,5 @@
 import { RetriableError } from '../domain/errors.ts'
-import type { TakeTurn } from '../domain/ports/turn.ts'
+import type { AcquirePermit } from '../domain/ports/turn.ts'
 import { rateLimitLeft, retryAfter } from '../domain/retry-after.ts'
 import type { Pacers } from './pacers.ts'
 
@@ -7,7 +7,7 @@ import type { Pacers } from './pacers.ts'
 const longestWaitMs = 2_000
 
 /** Leave to send, from the pace that all processes share. A refusal for time is no failure: it says when to come again. */
-export function createTakeTurn(pacers: Pick<Pacers, 'of'>, now: () => Date): TakeTurn {
+export function createAcquirePermit(pacers: Pick<Pacers, 'of'>, now: () => Date): AcquirePermit {
   return async (lane, operation) => {
     const pacer = pacers.of(operation)
     const token = await pacer.take({ lane, maxWaitMs: longestWaitMs })

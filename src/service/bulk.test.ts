@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { bulkGroup, bulkSize, prepareBulk, prepareQuery, resumeBulk } from './bulk.ts'
+import { batchGroup, batchSize, prepareBatch, prepareQuery, resumeBatch } from './bulk.ts'
 
 const base = 'https://service.example/'
 const ada = { email: 'ada@a.example' }
@@ -7,13 +7,13 @@ const bo = { first_name: 'Bo', last_name: 'Ek', domain: 'https://www.b.example/x
 
 describe('lookups go together', () => {
   test('when what is sent once is the same', () => {
-    const group = (request: Record<string, unknown>) => bulkGroup('contact.lookup', request)
+    const group = (request: Record<string, unknown>) => batchGroup('contact.lookup', request)
     expect(group(ada)).toBe(group(bo))
     expect(group({ ...ada, is_enable_similarity_search: true })).toBe(
       group({ ...bo, is_enable_similarity_search: 'true' }),
     )
     expect(group({ ...ada, is_enable_similarity_search: true })).not.toBe(group(bo))
-    const redeem = (request: Record<string, unknown>) => bulkGroup('contact.redeem', request)
+    const redeem = (request: Record<string, unknown>) => batchGroup('contact.redeem', request)
     expect(redeem({ people_search_id: 'a', people_contact_types: ['phone', 'email-work'] })).toBe(
       redeem({ people_search_id: 'b', people_contact_types: ['email-work', 'phone'] }),
     )
@@ -21,20 +21,20 @@ describe('lookups go together', () => {
       redeem({ profnet_url: 'https://profnet.example/in/a', people_contact_types: ['phone'] }),
     ).toBeUndefined()
     expect(redeem({ people_search_id: 'a', people_contact_types: ['fax'] })).toBeUndefined()
-    expect(bulkGroup('company.profile', { profnet_url: 'x' })).toBeUndefined()
+    expect(batchGroup('company.profile', { profnet_url: 'x' })).toBeUndefined()
   })
 
   test('up to the size of the endpoint or of the settings', () => {
-    expect(bulkSize('contact.lookup')).toBe(100)
-    expect(bulkSize('contact.lookup', 20)).toBe(20)
-    expect(bulkSize('contact.lookup', 1000)).toBe(100)
-    expect(bulkSize('company.profile')).toBe(1)
+    expect(batchSize('contact.lookup')).toBe(100)
+    expect(batchSize('contact.lookup', 20)).toBe(20)
+    expect(batchSize('contact.lookup', 1000)).toBe(100)
+    expect(batchSize('company.profile')).toBe(1)
   })
 })
 
 describe('a bulk request', () => {
   test('holds each input once, leaves out what cannot be searched for, and goes to the path of the settings', () => {
-    const prepared = prepareBulk(
+    const prepared = prepareBatch(
       base,
       'contact.lookup',
       [
@@ -60,7 +60,7 @@ describe('a bulk request', () => {
     const facts = prepared.decode(body)
     expect([0, 2, 3].map((index) => facts.get(index)?.outcome)).toEqual(['not_found', 'not_found', 'found'])
 
-    const resumed = resumeBulk(base, 'contact.lookup', prepared.body)
+    const resumed = resumeBatch(base, 'contact.lookup', prepared.body)
     expect([...resumed.decode(body)].map(([index, { outcome }]) => [index, outcome])).toEqual([
       [0, 'not_found'],
       [1, 'found'],
@@ -68,23 +68,23 @@ describe('a bulk request', () => {
   })
 
   test('in which nothing can be searched for is never made', () => {
-    expect(() => prepareBulk(base, 'contact.lookup', [{}, { first_name: 'x' }])).toThrow(
+    expect(() => prepareBatch(base, 'contact.lookup', [{}, { first_name: 'x' }])).toThrow(
       expect.objectContaining({ name: 'InputError', code: 'nothing_searchable' }),
     )
-    expect(() => prepareBulk(base, 'contact.lookup', [])).toThrow(
+    expect(() => prepareBatch(base, 'contact.lookup', [])).toThrow(
       expect.objectContaining({ code: 'nothing_searchable' }),
     )
   })
 
   test('of mixed settings, of too many entries, or of an operation without one is refused', () => {
     const mixed = [ada, { ...bo, is_enable_similarity_search: true }]
-    expect(() => prepareBulk(base, 'contact.lookup', mixed)).toThrow(
+    expect(() => prepareBatch(base, 'contact.lookup', mixed)).toThrow(
       expect.objectContaining({ code: 'mixed_bulk' }),
     )
-    expect(() => prepareBulk(base, 'contact.lookup', [ada, bo], { max: 1 })).toThrow(
+    expect(() => prepareBatch(base, 'contact.lookup', [ada, bo], { max: 1 })).toThrow(
       expect.objectContaining({ code: 'bulk_too_large' }),
     )
-    expect(() => prepareBulk(base, 'company.profile', [{}])).toThrow(
+    expect(() => prepareBatch(base, 'company.profile', [{}])).toThrow(
       expect.objectContaining({ name: 'ConfigError' }),
     )
     expect(() => prepareQuery(base, 'contact.lookup', 'q')).toThrow(
@@ -94,7 +94,7 @@ describe('a bulk request', () => {
 
   test('of redemptions sends ids alone and names a person without one', () => {
     const types = { people_contact_types: ['phone'] }
-    const prepared = prepareBulk(base, 'contact.redeem', [
+    const prepared = prepareBatch(base, 'contact.redeem', [
       { people_search_id: 'a', ...types },
       { profnet_url: 'https://profnet.example/in/b', ...types },
       { people_search_id: 'a', ...types },

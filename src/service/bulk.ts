@@ -2,17 +2,17 @@ import { ConfigError, InputError } from '../domain/errors.ts'
 import type { Fact } from '../domain/record.ts'
 import type { Operation } from '../domain/words.ts'
 import { issueText, urlOf, type PreparedRequest } from './client.ts'
-import type { BulkEndpoint, DeferredEndpoint, StartedQuery } from './endpoints/bulk-endpoint.ts'
+import type { BatchEndpoint, DeferredEndpoint, StartedQuery } from './endpoints/bulk-endpoint.ts'
 import { contactLookupBatch } from './endpoints/contact-lookup.ts'
 import type { Paths } from './endpoints/paths.ts'
 import { redemptionBatch } from './endpoints/redemption.ts'
 
-type AnyBulk = BulkEndpoint<unknown, unknown> | DeferredEndpoint<unknown, unknown>
+type AnyBulk = BatchEndpoint<unknown, unknown> | DeferredEndpoint<unknown, unknown>
 // Entries are only ever given back to the endpoint whose schema has made them.
 const endpoints = [contactLookupBatch, redemptionBatch] as unknown as readonly AnyBulk[]
 
 /** One HTTP request that answers many lookups. Positions are those of the requests that it was prepared from. */
-export interface PreparedBulk extends Omit<PreparedRequest, 'decode'> {
+export interface PreparedBatch extends Omit<PreparedRequest, 'decode'> {
   /** For each entry of the body the requests that it answers: more than one where two are the same input. */
   sent: readonly (readonly number[])[]
   /** Requests that are not in the body, and why: there is nothing to search by, or they can only be sent alone. */
@@ -23,19 +23,19 @@ export interface PreparedBulk extends Omit<PreparedRequest, 'decode'> {
   started?: (body: string) => StartedQuery | undefined
 }
 
-export interface BulkOptions {
+export interface BatchOptions {
   paths?: Paths
   /** Entries in one request; never more than the endpoint takes. */
   max?: number
 }
 
 /** How many lookups of an operation fit in one request; 1 when they can only be sent alone. */
-export function bulkSize(operation: Operation, max = Infinity): number {
+export function batchSize(operation: Operation, max = Infinity): number {
   return Math.min(max, find(operation)?.max ?? 1)
 }
 
 /** Lookups with the same group may go in one request. Undefined: this one can only be sent alone. */
-export function bulkGroup(operation: Operation, request: Record<string, unknown>): string | undefined {
+export function batchGroup(operation: Operation, request: Record<string, unknown>): string | undefined {
   const endpoint = find(operation)
   const halves = endpoint?.split(request)
   const shared = halves && endpoint?.shared.safeParse(halves.shared)
@@ -46,12 +46,12 @@ export function bulkGroup(operation: Operation, request: Record<string, unknown>
  * Puts the requests of single lookups into one bulk request. An entry that the service could not search by is left out
  * and named. Throws InputError when none is left, when they do not belong together, or when there are too many.
  */
-export function prepareBulk(
+export function prepareBatch(
   serviceUrl: string,
   operation: Operation,
   requests: readonly Record<string, unknown>[],
-  options: BulkOptions = {},
-): PreparedBulk {
+  options: BatchOptions = {},
+): PreparedBatch {
   const endpoint = found(operation)
   const skipped: { index: number; reason: string }[] = []
   const entries = new Map<string, { entry: unknown; indexes: number[] }>()
@@ -72,10 +72,10 @@ export function prepareBulk(
     throw new InputError('nothing_searchable', `${operation}: no entry can be searched for`)
   if (shared.size > 1)
     throw new InputError('mixed_bulk', `${operation}: the entries differ in what is sent once`)
-  if (entries.size > bulkSize(operation, options.max)) {
+  if (entries.size > batchSize(operation, options.max)) {
     throw new InputError(
       'bulk_too_large',
-      `${operation}: ${entries.size} entries, ${bulkSize(operation, options.max)} at most`,
+      `${operation}: ${entries.size} entries, ${batchSize(operation, options.max)} at most`,
     )
   }
   const all = [...entries.values()]
@@ -87,12 +87,12 @@ export function prepareBulk(
 }
 
 /** The same request out of a body that was sent before: position n of its facts is entry n of the body. */
-export function resumeBulk(
+export function resumeBatch(
   serviceUrl: string,
   operation: Operation,
   body: string,
-  options: BulkOptions = {},
-): PreparedBulk {
+  options: BatchOptions = {},
+): PreparedBatch {
   const endpoint = found(operation)
   const parsed = JSON.parse(body) as Record<string, unknown>
   const sent = endpoint.entriesOf(parsed).map((_, index) => [index])
@@ -104,7 +104,7 @@ export function prepareQuery(
   serviceUrl: string,
   operation: Operation,
   queryId: string,
-  { paths = {} }: BulkOptions = {},
+  { paths = {} }: BatchOptions = {},
 ): Omit<PreparedRequest, 'decode'> {
   const { method, ...endpoint } = found(operation)
   if (!('query' in endpoint)) throw new ConfigError('no_query', `nothing is asked for later by ${operation}`)
@@ -124,9 +124,9 @@ function prepared(
   serviceUrl: string,
   endpoint: AnyBulk,
   body: Record<string, unknown>,
-  { sent, skipped }: Pick<PreparedBulk, 'sent' | 'skipped'>,
-  { paths = {} }: BulkOptions,
-): PreparedBulk {
+  { sent, skipped }: Pick<PreparedBatch, 'sent' | 'skipped'>,
+  { paths = {} }: BatchOptions,
+): PreparedBatch {
   const { operation, method, timeoutMs } = endpoint
   const url = urlOf(serviceUrl, paths[endpoint.name] ?? endpoint.path)
   const entries = endpoint.entriesOf(body)

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest'
-import { together } from './coalesce.ts'
+import { coalesce } from './coalesce.ts'
 
 /** Work that ends when the test says so, and remembers its groups. */
 function setStage(refuse: (items: readonly string[]) => boolean = () => false) {
   const groups: string[][] = []
   const begun: (() => void)[] = []
-  const ask = together<string, string>(
+  const ask = coalesce<string, string>(
     async (items) => {
       groups.push([...items])
       await new Promise<void>((resolve) => begun.push(resolve))

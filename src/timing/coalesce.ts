@@ -19,7 +19,7 @@ interface Waiting<Item, Result> {
  * each item is worked on again by itself, so that one which cannot pass spoils nothing for the others. So `work` must be
  * something that may be begun again, also when the word of its commit was lost.
  */
-export function together<Item, Result>(
+export function coalesce<Item, Result>(
   work: (items: readonly Item[]) => Promise<readonly Each<Result>[]>,
   keyOf: (item: Item) => string,
 ): (item: Item) => Promise<Result> {

@@ -1,9 +1,9 @@
 import { expect, test, vi } from 'vitest'
-import { gather } from './gather.ts'
+import { coalesceByKey } from './gather.ts'
 
 test('what is asked for within a moment is done at once, each key once', async () => {
   const work = vi.fn<(keys: string[]) => Promise<void>>(async () => {})
-  const ask = gather(work, 5)
+  const ask = coalesceByKey(work, 5)
   await Promise.all([ask(['a']), ask(['b', 'a']), ask([])])
   expect(work.mock.calls).toEqual([[['a', 'b']]])
   await ask(['a'])
@@ -13,7 +13,7 @@ test('what is asked for within a moment is done at once, each key once', async (
 test('nobody is done before the work is, and an error is told to all of its batch and to no other', async () => {
   let fail: (error: Error) => void = () => {}
   const work = vi.fn<() => Promise<void>>(() => new Promise((_, reject) => (fail = reject)))
-  const ask = gather(work, 1)
+  const ask = coalesceByKey(work, 1)
   const both = [ask(['a']), ask(['b'])]
   const settled = Promise.allSettled(both)
   await vi.waitFor(() => expect(work).toHaveBeenCalledTimes(1))

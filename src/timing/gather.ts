@@ -2,7 +2,7 @@
  * Does for many at once what was asked for one by one within `waitMs`: whoever asks waits a moment longer, and the ledger is
  * asked once. An error is everybody's whose keys were in the batch. Keys that were asked for twice are worked on once.
  */
-export function gather<K>(
+export function coalesceByKey<K>(
   work: (keys: K[]) => Promise<void>,
   waitMs: number,
 ): (keys: readonly K[]) => Promise<void> {

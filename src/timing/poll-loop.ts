@@ -1,4 +1,4 @@
-export interface Rounds {
+export interface PollLoop {
   /** Does not wait for the rest of the pause. */
   wake(): void
   /** Ends after the round that is under way. */
@@ -9,11 +9,11 @@ export interface Rounds {
  * Does something again and again, at once and then after a pause each time; rounds never overlap. An error is reported
  * and the next round comes all the same. `work` may answer how long to pause this time.
  */
-export function startRounds(options: {
+export function startPollLoop(options: {
   work: () => Promise<number | void>
   pauseMs: number
   onError: (error: unknown) => void
-}): Rounds {
+}): PollLoop {
   let isStopped = false
   let isWoken = false
   let endPause: () => void = () => {}

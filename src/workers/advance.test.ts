@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { LookupKey } from '../domain/keys.ts'
 import type { RecipeBook } from '../domain/planning/recipes.ts'
-import type { Mark } from '../domain/subjects/identifiers.ts'
+import type { Identifier } from '../domain/subjects/identifiers.ts'
 import type { TaskMove, WaitingTask } from '../store/runs/tasks.ts'
 import { createAdvance } from './advance.ts'
 
@@ -39,7 +39,7 @@ async function advanced(suppressed?: readonly string[]) {
     onWanted: () => {},
     ...(suppressed
       ? {
-          suppressed: async (subjects: readonly (readonly Mark[])[]) =>
+          suppressed: async (subjects: readonly (readonly Identifier[])[]) =>
             new Set(
               subjects.flatMap((marks, at) =>
                 marks.some(({ value }) => suppressed.includes(value)) ? [at] : [],

@@ -10,8 +10,8 @@ import {
 } from '../domain/planning/planner.ts'
 import { builtInRecipes, type RecipeBook } from '../domain/planning/recipes.ts'
 import type { Patch } from '../domain/record.ts'
-import { marksOf, type Mark } from '../domain/subjects/identifiers.ts'
-import { marksOfKey } from '../domain/subjects/traces.ts'
+import { identifiersOf, type Identifier } from '../domain/subjects/identifiers.ts'
+import { identifiersOfKey } from '../domain/subjects/traces.ts'
 import type { LookupLedger } from '../store/ledger/lookups.ts'
 import type { TaskLedger, TaskMove, WaitingTask } from '../store/runs/tasks.ts'
 
@@ -23,7 +23,7 @@ export interface AdvanceOptions {
   /** New lookups are due. */
   onWanted: () => void
   /** Which of these subjects, by their place, are to be left alone. Absent: none. */
-  suppressed?: (subjects: readonly (readonly Mark[])[]) => Promise<ReadonlySet<number>>
+  suppressed?: (subjects: readonly (readonly Identifier[])[]) => Promise<ReadonlySet<number>>
   /** Default: the built-in recipes alone. */
   recipes?: RecipeBook
   /** What steps cost at most. Default: what is known of the service's prices. */
@@ -104,9 +104,9 @@ export function createAdvance(options: AdvanceOptions): Advance {
   /** Whom a lookup has found may be on the list, though nothing in the record said so: nothing more is bought then. */
   async function withoutSuppressed(planned: Planned[]): Promise<Planned[]> {
     const marks = planned.map(({ task, wanted }) => [
-      ...marksOf(task.identity),
-      ...marksOfKey(task.waitingFor),
-      ...(wanted ? marksOfKey(wanted.key) : []),
+      ...identifiersOf(task.identity),
+      ...identifiersOfKey(task.waitingFor),
+      ...(wanted ? identifiersOfKey(wanted.key) : []),
     ])
     const suppressed = await options.suppressed?.(marks)
     if (!suppressed || suppressed.size === 0) return planned

@@ -1,6 +1,6 @@
 import type { LookupKey } from '../domain/keys.ts'
 import type { TaskLedger } from '../store/runs/tasks.ts'
-import { startRounds, type Rounds } from '../timing/poll-loop.ts'
+import { startPollLoop, type PollLoop } from '../timing/poll-loop.ts'
 import type { Advance } from './advance.ts'
 
 export interface SweepOptions {
@@ -21,7 +21,7 @@ const longestPauseMs = 60_000
  * Looks at SQL for work that nobody moves: tasks whose lookup ended while a process died before planning on, and ready
  * tasks whose flush was lost with Redis. Begins at once, so that a restart goes on where the last process stopped.
  */
-export function startSweep(options: SweepOptions): Rounds {
+export function startSweep(options: SweepOptions): PollLoop {
   let isStopped = false
 
   async function sweep(): Promise<number> {
@@ -49,7 +49,7 @@ export function startSweep(options: SweepOptions): Rounds {
     }
   }
 
-  const rounds = startRounds({ work: sweep, pauseMs: options.everyMs, onError: options.onError })
+  const rounds = startPollLoop({ work: sweep, pauseMs: options.everyMs, onError: options.onError })
   return {
     wake: () => rounds.wake(),
     stop() {

@@ -1,9 +1,9 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { bundleKey, lookupKey, type LookupKey } from '../../src/domain/keys.ts'
+import { batchKey, lookupKey, type LookupKey } from '../../src/domain/keys.ts'
 import type { Authorization } from '../../src/domain/payment.ts'
 import type { StoredAnswer } from '../../src/domain/ports/charge-journal.ts'
-import { createBundleLedger, type BundleLedger } from '../../src/store/ledger/batches.ts'
+import { createBatchLedger, type BatchLedger } from '../../src/store/ledger/batches.ts'
 import { createChargeJournal } from '../../src/store/ledger/charge-journal.ts'
 import type { OpenDatabase } from '../../src/store/database/database.ts'
 import { createLookupLedger } from '../../src/store/ledger/lookups.ts'
@@ -22,7 +22,7 @@ interface World {
   run: string
   keys: LookupKey[]
   bundle: LookupKey
-  bundles: BundleLedger
+  bundles: BatchLedger
   journal: ReturnType<typeof createChargeJournal>
   lookups: ReturnType<typeof createLookupLedger>
 }
@@ -46,8 +46,8 @@ beforeEach(async () => {
   world = {
     run,
     keys: ['a', 'b', 'c'].map((name) => lookupKey('contact.lookup', `email:${name}-${run}@acme.com`)),
-    bundle: bundleKey(run),
-    bundles: createBundleLedger(db, { now }),
+    bundle: batchKey(run),
+    bundles: createBatchLedger(db, { now }),
     journal: createChargeJournal(db, { now, newId: randomUUID }),
     lookups: createLookupLedger(db, { now }),
   }
@@ -151,7 +151,7 @@ describe('what is out in a bundle', () => {
     await world.lookups.fail(world.bundle, 'paid and never answered', true)
     await want()
     expect(await bundleable()).toEqual([])
-    expect(await form(bundleKey(`${world.run}-2`))).toBe(false)
+    expect(await form(batchKey(`${world.run}-2`))).toBe(false)
     expect((await world.journal.unanswered(world.keys[1]!)).lost).toBe(1)
   })
 })

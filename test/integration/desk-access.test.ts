@@ -3,7 +3,7 @@ import { deskAccess, deskConfig, type DeskConfig } from '../../src/app/config/de
 import type { CallRefused } from '../../src/http/callers/caller.ts'
 import { nextOf } from '../../src/http/desk/routes-sign-in.ts'
 import { hashPassword } from '../../src/http/desk/access/password.ts'
-import { metricsDoor } from '../../src/http/routes/metrics.ts'
+import { metricsAuthenticator } from '../../src/http/routes/metrics.ts'
 import { createSessionLedger } from '../../src/store/access/sessions.ts'
 import { openBareDesk, passwords, users, type BareDesk, type Person } from './desk-fixture.ts'
 
@@ -485,7 +485,7 @@ describe('metrics without a token', () => {
     try {
       expect((await desk.browser({ origin }).ask('/', { headers })).status === 200).toBe(isThere)
       const ask = (token: string | undefined, more: Record<string, string> = {}) =>
-        metricsDoor({ token, access: desk.access })
+        metricsAuthenticator({ token, access: desk.access })
           .open({
             method: 'GET',
             uri: `${origin}/metrics`,

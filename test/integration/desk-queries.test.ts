@@ -7,7 +7,7 @@ import { failureGroups, retryGroup, skipGroup } from '../../src/store/views/desk
 import { liveRuns, moneyNow, parkedGroups } from '../../src/store/views/desk-now.ts'
 import { funnels, recordsLike, runHeads, runReasons, runRecords } from '../../src/store/views/desk-runs.ts'
 import { spendDays, spendTotals } from '../../src/store/views/desk-spend.ts'
-import { keepRuns } from '../../src/store/runs/run-states.ts'
+import { updateRunStates } from '../../src/store/runs/run-states.ts'
 import type { RunState } from '../../src/store/database/schema.ts'
 import { openBareDesk, type BareDesk } from './desk-fixture.ts'
 
@@ -250,7 +250,7 @@ describe('a group of failures', () => {
     expect(await stateOf(known)).toMatchObject({ state: 'answered' })
     expect((await runHeads(desk.db, { limit: 1 }))[0]).toMatchObject({ state: 'working', finishedAt: null })
     expect(await retryGroup(desk.db, group, options)).toEqual({ records: 0, left: 1 })
-    expect(await keepRuns(desk.db, desk.now())).toEqual([])
+    expect(await updateRunStates(desk.db, desk.now())).toEqual([])
   })
 
   test('of a file, or of a run that another has followed, is left as it is', async () => {

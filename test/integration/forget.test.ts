@@ -1,8 +1,8 @@
 import { sql } from 'kysely'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
-import { forget, keepRetention } from '../../src/app/records/forget.ts'
+import { forget, enforceRetention } from '../../src/app/records/forget.ts'
 import { reconcile } from '../../src/app/money/reconcile.ts'
-import { readMarks } from '../../src/app/records/suppress.ts'
+import { readIdentifiers } from '../../src/app/records/suppress.ts'
 import { planSync } from '../../src/app/runs/sync.ts'
 import type { LookupKey } from '../../src/domain/keys.ts'
 import { openRedis } from '../../src/queues/connection.ts'
@@ -70,7 +70,7 @@ describe('forgetting a subject', () => {
     const before = await reconcile(house.context, house.wallet)
     expect(before).toMatchObject({ differences: [], difference: '0.000000' })
 
-    const marks = readMarks({ email: ['Quita.1@Mail-of-Zanders.example'] })
+    const marks = readIdentifiers({ email: ['Quita.1@Mail-of-Zanders.example'] })
     const { erased, suppressed } = await forget(house.context, marks, { suppress: true })
     expect(erased).toMatchObject({ lookups: 1, tasks: 1, charges: 1, planRecords: 1 })
     expect(erased.fieldWrites).toBeGreaterThan(0)
@@ -107,7 +107,9 @@ describe('forgetting a subject', () => {
     const url = neighbour?.profnet_url ?? ''
     const slug = url.slice(url.lastIndexOf('/') + 1)
     expect(traces(await dump(), [slug]).length).toBe(1)
-    const { erased } = await forget(house.context, readMarks({ profile_url: [url] }), { suppress: false })
+    const { erased } = await forget(house.context, readIdentifiers({ profile_url: [url] }), {
+      suppress: false,
+    })
     expect(erased).toMatchObject({ lookups: 0, tasks: 0, mentions: 1 })
     expect(traces(await dump(), [slug])).toEqual([])
     expect(traces(await dump(), [known[0] as string]).length).toBeGreaterThan(0)
@@ -116,7 +118,7 @@ describe('forgetting a subject', () => {
   test('keeps nothing of a suppressed person and buys nothing about one', async () => {
     house = await openCrmHouse(sandbox)
     fill(3)
-    const listed = readMarks({
+    const listed = readIdentifiers({
       phone: ['+49 30 90182010'],
       domain: [],
       email: ['QUITA.2@mail-of-zanders.example'],
@@ -161,9 +163,9 @@ describe('the retention of answers', () => {
     })
     fill(2)
     await house.sync('contacts')
-    expect(await keepRetention(house.context)).toBe(0)
+    expect(await enforceRetention(house.context)).toBe(0)
     ahead = 11 * 86_400_000
-    expect(await keepRetention(house.context)).toBe(2)
+    expect(await enforceRetention(house.context)).toBe(2)
     const answers = await house.context.database.db
       .selectFrom('lookups')
       .select(['answer', 'outcome'])

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { openDatabase, type OpenDatabase } from '../../src/store/database/database.ts'
 import { createApiTokenLedger } from '../../src/store/access/api-tokens.ts'
-import { createButtonLedger, type Press } from '../../src/store/runs/on-demand-tasks.ts'
-import { createReplayBook } from '../../src/store/access/nonces.ts'
+import { createOnDemandLedger, type OnDemandRequest } from '../../src/store/runs/on-demand-tasks.ts'
+import { createNonceLedger } from '../../src/store/access/nonces.ts'
 import { freshStores, type FreshStores } from '../support/stores.ts'
 
 /** Two processes on a server; embedded, two that share the one connection there is. */
@@ -24,7 +24,7 @@ afterAll(async () => {
 })
 
 let runs = 0
-function press(ids: string[], more: Partial<Press> = {}): Press {
+function press(ids: string[], more: Partial<OnDemandRequest> = {}): OnDemandRequest {
   runs += 1
   return {
     runId: `r${runs}`,
@@ -38,7 +38,7 @@ function press(ids: string[], more: Partial<Press> = {}): Press {
     ...more,
   }
 }
-const ledgers = () => databases.map(({ db }) => createButtonLedger(db, { now }))
+const ledgers = () => databases.map(({ db }) => createOnDemandLedger(db, { now }))
 const countOf = async (table: 'runs' | 'tasks') =>
   (await databases[0]!.db.selectFrom(table).select('id').execute()).length
 
@@ -85,7 +85,7 @@ test('another recipe is another wish, and another entity another record', async 
 })
 
 test('what may be used once is used once, by whichever process, until it has ended', async () => {
-  const books = databases.map(({ db }) => createReplayBook(db, { now }))
+  const books = databases.map(({ db }) => createNonceLedger(db, { now }))
   const until = new Date(clock.getTime() + 300_000)
   const used = await Promise.all(Array.from({ length: 20 }, (_, n) => books[n % 2]!.use('digest', until)))
   expect(used.filter(Boolean)).toHaveLength(1)

@@ -8,7 +8,7 @@ import { ledgerId } from '../../src/store/database/meta.ts'
 import { migrate } from '../../src/store/database/migrate.ts'
 import { planFigures } from '../../src/store/runs/plans.ts'
 import { spendBy } from '../../src/store/views/spend.ts'
-import { createTermsBook } from '../../src/store/ledger/terms.ts'
+import { createTermsCache } from '../../src/store/ledger/terms.ts'
 import { authorization, openLedgerRun } from '../support/ledger-run.ts'
 import { freshStores, type FreshStores } from '../support/stores.ts'
 
@@ -460,7 +460,7 @@ describe('the terms of an endpoint', () => {
   test('are known to other processes, and to this one for a minute without asking', async () => {
     const { db } = database
     const endpoint = `POST https://${randomUUID()}.example`
-    const [one, other] = [createTermsBook(db, { now }), createTermsBook(db, { now })]
+    const [one, other] = [createTermsCache(db, { now }), createTermsCache(db, { now })]
     expect(await one.terms(endpoint)).toBeUndefined()
     await one.remember(endpoint, terms)
     expect(await other.terms(endpoint)).toEqual(terms)
@@ -473,7 +473,7 @@ describe('the terms of an endpoint', () => {
 
   test('name a recipient that whoever comes first pins for good', async () => {
     const host = `${randomUUID()}.example`
-    const [one, other] = [createTermsBook(database.db, { now }), createTermsBook(database.db, { now })]
+    const [one, other] = [createTermsCache(database.db, { now }), createTermsCache(database.db, { now })]
     expect(await one.pinnedRecipient(host, 'x402')).toBeUndefined()
     const pinned = await Promise.all([
       one.pinRecipient(host, 'x402', '0x1'),

@@ -20,7 +20,7 @@ import { createChargeJournal } from '../../src/store/ledger/charge-journal.ts'
 import { openDatabase, type OpenDatabase } from '../../src/store/database/database.ts'
 import { createLookupLedger } from '../../src/store/ledger/lookups.ts'
 import { createRunLedger } from '../../src/store/runs/runs.ts'
-import { createTermsBook } from '../../src/store/ledger/terms.ts'
+import { createTermsCache } from '../../src/store/ledger/terms.ts'
 import { freshStores, type FreshStores } from '../support/stores.ts'
 import { company, PRICE, useSandbox } from './sandbox-fixture.ts'
 
@@ -62,7 +62,7 @@ async function openPayer(order: Protocol[], settings: { repeatsAnswers?: boolean
   await createRunLedger(db, { now }).open({ ...run, fingerprint: runId, source: {} })
   const payer = createPayer({
     journal: createChargeJournal(db, { now, newId: randomUUID }),
-    terms: createTermsBook(db, { now, cacheMs: 0 }),
+    terms: createTermsCache(db, { now, cacheMs: 0 }),
     send: (request) => {
       sent.push(request)
       return transport.send(request)

@@ -25,7 +25,7 @@ import { companyProfile } from '../../src/service/endpoints/company-profile.ts'
 import { personProfile } from '../../src/service/endpoints/person-profile.ts'
 import { redemption } from '../../src/service/endpoints/redemption.ts'
 import { createLogoClient } from '../../src/service/logo.ts'
-import type { Settled } from '../../src/store/writes/field-writes.ts'
+import type { TaskOutcome } from '../../src/store/writes/field-writes.ts'
 import type { ReadyTask } from '../../src/store/runs/tasks.ts'
 import { createWriteBack } from '../../src/workers/write/write-back.ts'
 import { roomy } from './crm-house.ts'
@@ -258,8 +258,8 @@ async function writeBack(
   rows: readonly { id: string; row: Row }[],
   rule: FieldRule,
   mapping: MappingConfig,
-): Promise<Settled[]> {
-  const results: Settled[] = []
+): Promise<TaskOutcome[]> {
+  const results: TaskOutcome[] = []
   let waiting = rows.flatMap(({ id, row }, index): ReadyTask[] =>
     row.patch
       ? [
@@ -284,13 +284,13 @@ async function writeBack(
       record.state === 'present' ? [[id, record.values] as const] : [],
     ),
   )
-  const end = async (ended: readonly Settled[]): Promise<void> => {
+  const end = async (ended: readonly TaskOutcome[]): Promise<void> => {
     results.push(...ended)
     const ids = new Set(ended.map(({ id }) => id))
     waiting = waiting.filter(({ id }) => !ids.has(id))
   }
   const work = createWriteBack({
-    tasks: { ready: async () => waiting, finish: async (ended) => end(ended as Settled[]) },
+    tasks: { ready: async () => waiting, finish: async (ended) => end(ended as TaskOutcome[]) },
     fieldWrites: {
       history: async () => ({ ours, open: new Map(), setAside: new Map() }),
       intend: async () => {},

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
-import { keepPaces } from '../../src/app/context/pacer-state.ts'
+import { savePacerState } from '../../src/app/context/pacer-state.ts'
 import { startEmbeddedRedis } from '../../src/queues/embedded-redis.ts'
 import { openRedis } from '../../src/queues/connection.ts'
 import { createPacers } from '../../src/queues/pacers.ts'
@@ -25,7 +25,9 @@ async function start(host: string, now: () => Date, maxPerSecond = 1_000) {
     initialPerSecond: 50,
     maxPerSecond,
   })
-  const end = await keepPaces(pacers, createPaceBook(database.db, { now }), (error) => errors.push(error))
+  const end = await savePacerState(pacers, createPaceBook(database.db, { now }), (error) =>
+    errors.push(error),
+  )
   let isOver = false
   async function stop(): Promise<void> {
     if (isOver) return
@@ -85,7 +87,7 @@ test('a Redis that is gone keeps no process from ending', async () => {
   const server = await startEmbeddedRedis()
   const { redis, close } = await openRedis(server.url)
   const pacers = createPacers(redis, { host: 'gone.example', access: 'paid', prefix: 'p' })
-  const end = await keepPaces(pacers, createPaceBook(database.db, { now: today }), () => {})
+  const end = await savePacerState(pacers, createPaceBook(database.db, { now: today }), () => {})
   await server.stop()
   await expect(end()).resolves.toBeUndefined()
   await close()

@@ -6,7 +6,7 @@ import { lookupKey } from '../../src/domain/keys.ts'
 import { openHouse } from '../support/house.ts'
 import { contactTypes } from '../../src/service/schema/contact.ts'
 import { creditsOf, warningsOf } from '../../src/service/schema/metadata.ts'
-import { prepareBulk, prepareQuery, resumeBulk } from '../../src/service/bulk.ts'
+import { prepareBatch, prepareQuery, resumeBatch } from '../../src/service/bulk.ts'
 import { prepareRequest, prepareUsage } from '../../src/service/client.ts'
 import type { Operation } from '../../src/domain/words.ts'
 import type { Fact } from '../../src/domain/record.ts'
@@ -280,7 +280,7 @@ describe('redemption', () => {
   test('in a batch is started, asked for until it is complete, and read again after a restart', async () => {
     const buyer = await world.funded(1_000n * PRICE)
     const people = [withAll, withNothing, withEmail]
-    const prepared = prepareBulk(
+    const prepared = prepareBatch(
       world.sandbox.serviceUrl,
       'contact.redeem',
       [...people, withAll].map(({ slug }) => ({
@@ -311,7 +311,7 @@ describe('redemption', () => {
       outcome: 'not_found',
       data: { revealed: { emails: 'nothing_found', phones: 'not_asked' } },
     })
-    const resumed = resumeBulk(world.sandbox.serviceUrl, 'contact.redeem', prepared.body)
+    const resumed = resumeBatch(world.sandbox.serviceUrl, 'contact.redeem', prepared.body)
     expect(resumed.decode(JSON.stringify(late.body)).get(2)).toEqual(facts.get(2))
     expect(resumed.body).toBe(prepared.body)
     expect(creditsOf(late.body)?.totalCreditCost).toBe(30)
@@ -541,7 +541,7 @@ test('a network of another name stands in the fields of requests and answers, th
 
     own.faults.set({ batchPending: 0 })
     const wanted = { people_search_id: searchIdOf(withAll.slug), people_contact_types: ['phone'] }
-    const prepared = prepareBulk(own.serviceUrl, 'contact.redeem', [wanted])
+    const prepared = prepareBatch(own.serviceUrl, 'contact.redeem', [wanted])
     const { queryId } = prepared.started!(await send(prepared))!
     const answer = await send(prepareQuery(own.serviceUrl, 'contact.redeem', queryId))
     expect(prepared.decode(answer).get(0)?.data?.['profnet_url']).toBe(url)
@@ -627,7 +627,7 @@ describe('a bulk request of the client', () => {
       // Another spelling for us, the same input for the service: it is flagged, and has the fact of the first.
       { ...atCompany(two), company: `${two.employer.name}, Inc.` },
     ]
-    const prepared = prepareBulk(world.sandbox.serviceUrl, 'contact.lookup', requests)
+    const prepared = prepareBatch(world.sandbox.serviceUrl, 'contact.lookup', requests)
     expect(prepared.sent).toEqual([[0, 2], [3], [4], [5]])
     expect(prepared.skipped.map(({ index }) => index)).toEqual([1])
     const { reply } = await buyer.buy(prepared.url, prepared.body)

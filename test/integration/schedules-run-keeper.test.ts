@@ -4,7 +4,7 @@ import { lookupKey } from '../../src/domain/keys.ts'
 import type { TaskStatus } from '../../src/domain/words.ts'
 import type { OpenDatabase } from '../../src/store/database/database.ts'
 import { createLookupLedger } from '../../src/store/ledger/lookups.ts'
-import { keepRuns } from '../../src/store/runs/run-states.ts'
+import { updateRunStates } from '../../src/store/runs/run-states.ts'
 import { createRunLedger } from '../../src/store/runs/runs.ts'
 import { createTaskLedger } from '../../src/store/runs/tasks.ts'
 import { openFreshLedger } from '../support/fresh-ledger.ts'
@@ -70,31 +70,31 @@ const setStatus = (runId: string, status: TaskStatus) =>
 
 test('a run is closed when its scan is done and no task is open, and not before', async () => {
   const { run, runs, state } = await runOf(['looking_up', 'written', 'skipped'])
-  await keepRuns(database.db, at)
+  await updateRunStates(database.db, at)
   expect(await state()).toBe('scanning')
   await setStatus(run.id, 'written')
-  await keepRuns(database.db, at)
+  await updateRunStates(database.db, at)
   expect(await state()).toBe('scanning')
   await runs.markScanned(run.id)
-  const moves = await keepRuns(database.db, at)
+  const moves = await updateRunStates(database.db, at)
   expect(moves).toMatchObject([{ id: run.id, from: 'working', to: 'finished' }])
   expect(await runs.get(run.id)).toMatchObject({ state: 'finished', finishedAt: at })
-  expect(await keepRuns(database.db, at)).toEqual([])
+  expect(await updateRunStates(database.db, at)).toEqual([])
 })
 
 test('a run whose rest is parked is parked, works again when it goes on, and then ends', async () => {
   const { run, runs, tasks, lookups, keys, state } = await runOf(['looking_up', 'written'])
   await runs.markScanned(run.id)
   await lookups.park(keys[0]!, new Date(at.getTime() - 1), { code: 'budget_day', reason: 'the day is full' })
-  await keepRuns(database.db, at)
+  await updateRunStates(database.db, at)
   expect(await state()).toBe('parked')
   expect((await runs.get(run.id))?.finishedAt).toBeNull()
   expect(await lookups.lease(10, 1_000, false, { connectors: [run.connector] })).toContain(keys[0])
-  await keepRuns(database.db, at)
+  await updateRunStates(database.db, at)
   expect(await state()).toBe('working')
   expect((await tasks.counts(run.id)).looking_up).toBe(1)
   await setStatus(run.id, 'unchanged')
-  await keepRuns(database.db, at)
+  await updateRunStates(database.db, at)
   expect(await state()).toBe('finished')
 })
 
@@ -102,16 +102,16 @@ test('what a stopped run wants is parked and not handed out, and goes on when th
   const { run, runs, tasks, lookups, keys, state } = await runOf(['looking_up', 'looking_up'])
   await runs.markScanned(run.id)
   await runs.setState(run.id, 'stopped')
-  await keepRuns(database.db, at)
+  await updateRunStates(database.db, at)
   expect(await state()).toBe('stopped')
   expect(await lookups.lease(10, 1_000, false, { connectors: [run.connector] })).toEqual([])
   expect(await tasks.reasons(run.id)).toEqual([{ status: 'parked', reason: 'its run is stopped', count: 2 }])
   await runs.setState(run.id, 'working')
-  await keepRuns(database.db, at)
+  await updateRunStates(database.db, at)
   expect((await lookups.lease(10, 1_000, false, { connectors: [run.connector] })).sort()).toEqual(
     [...keys].sort(),
   )
-  await keepRuns(database.db, at)
+  await updateRunStates(database.db, at)
   expect(await state()).toBe('working')
 })
 
@@ -121,7 +121,7 @@ test('a lookup that another run waits for goes on when the run that asked for it
   const stopped = await runOf(['looking_up'], { keys: [key], connector: other.run.connector })
   await stopped.runs.markScanned(stopped.run.id)
   await stopped.runs.setState(stopped.run.id, 'stopped')
-  await keepRuns(database.db, at)
+  await updateRunStates(database.db, at)
   const lookup = await other.lookups.get(other.keys[0]!)
   expect(lookup).toMatchObject({ state: 'waiting', runId: other.run.id, runStopped: false })
 })
@@ -133,14 +133,14 @@ test('a stopped run with nothing left to do ends; a CSV run is never touched', a
     await runs.markScanned(run.id)
     await runs.setState(run.id, 'stopped')
   }
-  await keepRuns(database.db, at)
+  await updateRunStates(database.db, at)
   expect([await done.state(), await csv.state()]).toEqual(['finished', 'stopped'])
 })
 
 test('many processes at once close each run once', async () => {
   const made = await Promise.all(Array.from({ length: 5 }, () => runOf(['written'])))
   for (const { run, runs } of made) await runs.markScanned(run.id)
-  const rounds = await Promise.all(Array.from({ length: 8 }, () => keepRuns(database.db, at)))
-  const closed = [...rounds.flat(), ...(await keepRuns(database.db, at))].map(({ id }) => id)
+  const rounds = await Promise.all(Array.from({ length: 8 }, () => updateRunStates(database.db, at)))
+  const closed = [...rounds.flat(), ...(await updateRunStates(database.db, at))].map(({ id }) => id)
   expect(closed.sort()).toEqual(made.map(({ run }) => run.id).sort())
 })

@@ -14,7 +14,7 @@ import { start } from '../../src/app/start.ts'
 import { createScheduleQueue } from '../../src/queues/schedules.ts'
 import { companyAnswer } from '../../src/sandbox/data/company.ts'
 import { startSandbox, type Sandbox } from '../../src/sandbox/sandbox.ts'
-import { keepRuns } from '../../src/store/runs/run-states.ts'
+import { updateRunStates } from '../../src/store/runs/run-states.ts'
 import { createScheduleLedger } from '../../src/store/runs/schedules.ts'
 import { openCrmHouse, quick, type CrmHouse } from './crm-house.ts'
 
@@ -94,12 +94,12 @@ describe('a schedule', () => {
 
     at('2026-11-20T04:59:59Z')
     await schedules.look()
-    await keepRuns(context.database.db, clock)
+    await updateRunStates(context.database.db, clock)
     expect((await context.runs.get(runId))?.state).toBe('working')
     at('2026-11-20T05:00:00Z')
     await schedules.look()
     await statesAre(['stopped'])
-    await keepRuns(context.database.db, clock)
+    await updateRunStates(context.database.db, clock)
     expect(await context.tasks.counts(runId)).toMatchObject({ parked: 3, looking_up: 0 })
     expect(await context.lookups.lease(10, 1_000, false, { connectors: ['hubspot'] })).toEqual([])
 
@@ -111,7 +111,7 @@ describe('a schedule', () => {
     expect(second?.run_id).not.toBe(runId)
     const records = await context.tasks.page(second?.run_id ?? '', 0, 10)
     expect(records.map(({ recordId }) => recordId)).toContain(added)
-    await keepRuns(context.database.db, clock)
+    await updateRunStates(context.database.db, clock)
     const due = await context.lookups.lease(10, 1_000, false, { connectors: ['hubspot'] })
     expect(due).toHaveLength(4)
     expect((await context.runs.get(runId))?.state).toBe('working')

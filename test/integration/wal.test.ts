@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { sql } from 'kysely'
 import { expect, test } from 'vitest'
 import { openDatabase } from '../../src/store/database/database.ts'
-import { keepWalShort } from '../../src/store/database/checkpoint.ts'
+import { checkpointWhenLong } from '../../src/store/database/checkpoint.ts'
 import { freshStores } from '../support/stores.ts'
 
 test('the log of changes of an embedded ledger does not grow with what was written', async () => {
@@ -20,7 +20,7 @@ test('the log of changes of an embedded ledger does not grow with what was writt
         select ${`${round}/`} || n, (select string_agg(md5(${`${round}`} || n || i), '') from generate_series(1, 120) as i)
         from generate_series(1, 2000) as n`.execute(db)
       await sql`delete from meta where key like ${`${round}/%`}`.execute(db)
-      await keepWalShort(database, 8_000_000)
+      await checkpointWhenLong(database, 8_000_000)
     }
     expect(await segments()).toBeLessThanOrEqual(4)
     await database.close()

@@ -1,7 +1,7 @@
 import type { FileConfig } from '../../src/app/config/config.ts'
 import type { Overrides } from '../../src/app/context/context.ts'
 import { start } from '../../src/app/start.ts'
-import { createToken, type TokenWish } from '../../src/app/web/tokens.ts'
+import { createToken, type TokenRequest } from '../../src/app/web/tokens.ts'
 import { startHubspotStandIn } from '../../src/sandbox/hubspot/index.ts'
 import type { Sandbox } from '../../src/sandbox/sandbox.ts'
 import { openHouse } from './house.ts'
@@ -61,7 +61,7 @@ export async function openHttpHouse(
     hubspot,
     url,
     /** Text of a new token. */
-    async token(wish: Partial<TokenWish> = {}) {
+    async token(wish: Partial<TokenRequest> = {}) {
       const { token } = await createToken(context, {
         name: 'a test',
         scopes: ['enrich'],

@@ -18,7 +18,7 @@ import { createChargeJournal } from '../../src/store/ledger/charge-journal.ts'
 import type { Database } from '../../src/store/database/database.ts'
 import { createLookupLedger } from '../../src/store/ledger/lookups.ts'
 import { createRunLedger } from '../../src/store/runs/runs.ts'
-import { createTermsBook } from '../../src/store/ledger/terms.ts'
+import { createTermsCache } from '../../src/store/ledger/terms.ts'
 
 export const payTo = '0x5A4dB0E5a4db0E5A4Db0E5a4db0E5A4Db0E5A4D0'
 
@@ -67,7 +67,7 @@ export async function setStage(db: Database, options: { rebuyLost?: boolean; bal
   function startPayer(change: Partial<ChargeJournal> = {}): Payer {
     return createPayer({
       journal: { ...realJournal, ...change },
-      terms: createTermsBook(db, { now }),
+      terms: createTermsCache(db, { now }),
       async send(sent) {
         requests.push(sent)
         const reply = script.shift()

@@ -2,7 +2,7 @@ import { connect } from 'node:net'
 import { ConfigError } from '../../domain/errors.ts'
 
 /** Throws ConfigError `unreachable`, naming the address, when nothing listens there within five seconds. */
-export async function reach(what: string, address: string): Promise<void> {
+export async function assertReachable(what: string, address: string): Promise<void> {
   const url = new URL(address)
   const port = Number(url.port || (url.protocol === 'https:' ? 443 : 80))
   const socket = connect({ host: url.hostname.replace(/^\[|\]$/g, ''), port, timeout: 5_000 })

@@ -16,14 +16,14 @@ import type { Pacer } from '../../queues/pacer/pacer.ts'
 import { createPacers, type Pacers } from '../../queues/pacers.ts'
 import { createQueues, type Queues } from '../../queues/queues.ts'
 import { openQueueTelemetry, type QueueTelemetry } from '../../queues/telemetry.ts'
-import { createTakeTurn } from '../../queues/send-permits.ts'
+import { createAcquirePermit } from '../../queues/send-permits.ts'
 import { answerError } from '../../service/answer-error.ts'
-import { prepareQuery, resumeBulk, type PreparedBulk } from '../../service/bulk.ts'
+import { prepareQuery, resumeBatch, type PreparedBatch } from '../../service/bulk.ts'
 import { prepareRequest, prepareUsage } from '../../service/client.ts'
 import { createLogoClient } from '../../service/logo.ts'
 import { traceTransport } from '../../service/traced-transport.ts'
 import { createTransport } from '../../service/transport.ts'
-import { createBundleLedger, type BundleLedger } from '../../store/ledger/batches.ts'
+import { createBatchLedger, type BatchLedger } from '../../store/ledger/batches.ts'
 import { openDatabase, type OpenDatabase } from '../../store/database/database.ts'
 import { createFieldWriteLedger, type FieldWriteLedger } from '../../store/writes/field-writes.ts'
 import { createLookupLedger, type LookupLedger } from '../../store/ledger/lookups.ts'
@@ -36,9 +36,9 @@ import { createTaskLedger, type TaskLedger } from '../../store/runs/tasks.ts'
 import { traceQuery } from '../../store/database/query-spans.ts'
 import type { AdvanceOptions } from '../../workers/advance.ts'
 import { createAskLater } from '../../workers/lookup/poll-answer.ts'
-import { createBundler, type Bundle } from '../../workers/lookup/batcher.ts'
+import { createBatcher, type Batch } from '../../workers/lookup/batcher.ts'
 import type { Config } from '../config/config.ts'
-import { keepPaces } from './pacer-state.ts'
+import { savePacerState } from './pacer-state.ts'
 import { createLog, type Log } from './log.ts'
 import type { Payments } from './payments.ts'
 
@@ -82,9 +82,9 @@ export interface Engine {
   /** One pass over the charges that no worker drives; see pay/resolver.ts. */
   resolve: Payments['resolve']
   prepare: (operation: Operation, request: LookupRequest) => ReturnType<typeof prepareRequest>
-  prepareBulk: (operation: Operation, body: string) => PreparedBulk
-  bundles: BundleLedger
-  bundle: Bundle
+  prepareBulk: (operation: Operation, body: string) => PreparedBatch
+  bundles: BatchLedger
+  bundle: Batch
   askLater: ReturnType<typeof createAskLater>
   /** What the workspace of the API key has used and left; undefined without one. */
   askAccount: () => Promise<Record<string, unknown> | undefined>
@@ -175,18 +175,18 @@ export async function createContext(config: Config, overrides: Overrides = {}): 
               : { placeholderHeader: config.logoPlaceholderHeader }),
           })
     releases.push(
-      await keepPaces(pacers, createPaceBook(db, { now }), (error) =>
+      await savePacerState(pacers, createPaceBook(db, { now }), (error) =>
         log.debug({ problem: describeError(error) }, 'the learned pace was not kept this time'),
       ),
     )
-    const takeTurn = createTakeTurn(pacers, now)
+    const takeTurn = createAcquirePermit(pacers, now)
     const prepare: Engine['prepare'] = (operation, request) =>
       prepareRequest(serviceUrl, operation, request, config.paths)
     const bulkOptions = { paths: config.paths }
     const prepareBulk: Engine['prepareBulk'] = (operation, body) =>
-      resumeBulk(serviceUrl, operation, body, bulkOptions)
+      resumeBatch(serviceUrl, operation, body, bulkOptions)
     const send = around(overrides.send, transport.send)
-    const bundles = createBundleLedger(db, { now })
+    const bundles = createBatchLedger(db, { now })
     // Loaded only by commands that may pay: the protocols' libraries are large.
     const { createPayments } = await import('./payments.ts')
     const { payer, resolve } = createPayments({
@@ -223,7 +223,7 @@ export async function createContext(config: Config, overrides: Overrides = {}): 
       prepare,
       prepareBulk,
       bundles,
-      bundle: createBundler({
+      bundle: createBatcher({
         bundles,
         serviceUrl,
         sizes: config.bulk,

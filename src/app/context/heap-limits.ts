@@ -5,6 +5,6 @@ import { setFlagsFromString } from 'node:v8'
  * that before it looks: a worker then holds 400 MB for 60 MB of objects, and a small machine has room for few of them.
  * To be called before anything large is loaded. Costs up to a tenth of the processor's time.
  */
-export function keepHeapLean(): void {
+export function limitHeap(): void {
   setFlagsFromString('--heap-growing-percent=50')
 }

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Pacers } from '../../queues/pacers.ts'
 import type { PaceBook } from '../../store/ledger/pacer-state.ts'
-import { startRounds } from '../../timing/poll-loop.ts'
+import { startPollLoop } from '../../timing/poll-loop.ts'
 
 const saveEveryMs = 30_000
 /** Redis may be gone when a process ends: what was learned since the last round is not worth waiting for. */
@@ -11,7 +11,7 @@ const lastSaveMs = 1_000
  * Begins with the paces that an earlier process learned, and keeps what this one learns. Where Redis knows more it is left
  * alone: it is shared, and newer. Answers how to end it.
  */
-export async function keepPaces(
+export async function savePacerState(
   pacers: Pacers,
   book: PaceBook,
   onError: (error: unknown) => void,
@@ -35,7 +35,7 @@ export async function keepPaces(
     }
   }
 
-  const rounds = startRounds({ work: save, pauseMs: saveEveryMs, onError })
+  const rounds = startPollLoop({ work: save, pauseMs: saveEveryMs, onError })
   return async () => {
     await Promise.race([rounds.stop().then(save), delay(lastSaveMs, undefined, { ref: false })]).catch(
       onError,

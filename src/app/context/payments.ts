@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto'
 import type { PrivateKeyAccount } from 'viem/accounts'
 import { ConfigError, PolicyDeniedError } from '../../domain/errors.ts'
-import { isBundleKey } from '../../domain/keys.ts'
+import { isBatchKey } from '../../domain/keys.ts'
 import { formatUsd, type Atomic } from '../../domain/money.ts'
 import type { PaymentProtocol, Terms } from '../../domain/payment.ts'
 import { slotOf, type PriceTable } from '../../domain/planning/step.ts'
 import type { ChargeJournal, OpenCharge } from '../../domain/ports/charge-journal.ts'
 import type { Send } from '../../domain/ports/transport.ts'
-import type { TakeTurn } from '../../domain/ports/turn.ts'
+import type { AcquirePermit } from '../../domain/ports/turn.ts'
 import type { Fact, LookupRequest } from '../../domain/record.ts'
 import type { Operation } from '../../domain/words.ts'
 import { apiKeyTerms, createApiKey } from '../../pay/api-key/protocol.ts'
@@ -20,14 +20,14 @@ import type { Purchase } from '../../pay/purchase.ts'
 import { createResolver, type Resolution } from '../../pay/resolver.ts'
 import { createX402 } from '../../pay/x402/protocol.ts'
 import { answerError } from '../../service/answer-error.ts'
-import type { PreparedBulk } from '../../service/bulk.ts'
+import type { PreparedBatch } from '../../service/bulk.ts'
 import { creditsOf, warningsOf } from '../../service/schema/metadata.ts'
 import { createApiTokenLedger } from '../../store/access/api-tokens.ts'
 import { createChargeJournal } from '../../store/ledger/charge-journal.ts'
 import type { Database } from '../../store/database/database.ts'
 import { noteWarnings, type ServiceWarning } from '../../store/ledger/service-warnings.ts'
-import { createTermsBook } from '../../store/ledger/terms.ts'
-import { bulkRequest } from '../../workers/lookup/batch-request.ts'
+import { createTermsCache } from '../../store/ledger/terms.ts'
+import { batchRequest } from '../../workers/lookup/batch-request.ts'
 import type { Config } from '../config/config.ts'
 import { createTokenLines } from './token-budget.ts'
 
@@ -39,9 +39,9 @@ export interface PaymentsOptions {
   ledgerId: string
   send: Send
   wireBody: (body: string) => string
-  takeTurn: TakeTurn
+  takeTurn: AcquirePermit
   prepare: (operation: Operation, request: LookupRequest) => Purchase['request']
-  prepareBulk: (operation: Operation, body: string) => PreparedBulk
+  prepareBulk: (operation: Operation, body: string) => PreparedBatch
   freshUntil: (operation: Operation, outcome: Fact['outcome'], now: Date) => Date
   now: () => Date
   journal: (journal: ChargeJournal) => ChargeJournal
@@ -65,7 +65,7 @@ export function createPayments(options: PaymentsOptions): Payments {
   const tokenLines = createTokenLines(createApiTokenLedger(db, { now }))
   const payer = createPayer({
     journal,
-    terms: createTermsBook(db, { now }),
+    terms: createTermsCache(db, { now }),
     send: options.send,
     wireBody: options.wireBody,
     takeTurn: options.takeTurn,
@@ -140,9 +140,9 @@ function purchaseOf(
   charge: OpenCharge,
   { prepare, prepareBulk }: Pick<PaymentsOptions, 'prepare' | 'prepareBulk'>,
 ): Purchase {
-  const isBundle = isBundleKey(charge.lookupKey)
+  const isBundle = isBatchKey(charge.lookupKey)
   const request = isBundle
-    ? bulkRequest(prepareBulk(charge.operation, charge.body))
+    ? batchRequest(prepareBulk(charge.operation, charge.body))
     : prepare(charge.operation, JSON.parse(charge.body) as LookupRequest)
   return {
     key: charge.lookupKey,

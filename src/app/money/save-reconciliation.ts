@@ -1,5 +1,5 @@
 import { formatUsd, parseUsd, type Atomic } from '../../domain/money.ts'
-import { keepReconciliation } from '../../store/ledger/reconciliations.ts'
+import { saveReconciliation } from '../../store/ledger/reconciliations.ts'
 import type { Context } from '../context/context.ts'
 import { pause } from '../../timing/pause.ts'
 import { reconcile, type Difference, type Reconciliation } from './reconcile.ts'
@@ -8,7 +8,7 @@ import { reconcile, type Difference, type Reconciliation } from './reconcile.ts'
  * Settles what can be settled, holds the ledger against the chain, and keeps what was found. A payment that is on its way
  * while the two are read looks like a difference: only what is still there after `restMs` counts as one.
  */
-export async function reconcileAndKeep(
+export async function reconcileAndSave(
   context: Context,
   wallet: string,
   { restMs, signal }: { restMs: number; signal: AbortSignal },
@@ -24,7 +24,7 @@ export async function reconcileAndKeep(
     const differences = again.differences.filter((difference) => before.has(nameOf(difference)))
     result = { ...again, differences, difference: formatUsd(total(differences)) }
   }
-  await keepReconciliation(
+  await saveReconciliation(
     context.database.db,
     {
       at: context.now(),

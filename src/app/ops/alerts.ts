@@ -2,10 +2,10 @@ import { privateKeyToAccount } from 'viem/accounts'
 import { decideAlerts, type AlertState } from '../../domain/alerts.ts'
 import { describeError } from '../../domain/errors.ts'
 import { createAlertLedger, type Delivery } from '../../store/messages/alerts.ts'
-import { startRounds } from '../../timing/poll-loop.ts'
+import { startPollLoop } from '../../timing/poll-loop.ts'
 import { sendAlert } from './alert-webhook.ts'
 import type { Context } from '../context/context.ts'
-import { reconcileAndKeep } from '../money/save-reconciliation.ts'
+import { reconcileAndSave } from '../money/save-reconciliation.ts'
 
 export interface Alerts {
   /** Looks at everything, and tells the log what is new. */
@@ -25,8 +25,8 @@ export function startAlerts(context: Context): { stop(): Promise<void> } {
   const ending = new AbortController()
   const alerts = createAlerts(context, { signal: ending.signal })
   const onError = (error: unknown) => tellError(context, error)
-  const deliveries = startRounds({ work: () => alerts.deliver(), pauseMs: 5_000, onError })
-  const rounds = startRounds({
+  const deliveries = startPollLoop({ work: () => alerts.deliver(), pauseMs: 5_000, onError })
+  const rounds = startPollLoop({
     async work() {
       await alerts.look()
       deliveries.wake()
@@ -77,7 +77,7 @@ export function createAlerts(context: Context, options: { signal: AbortSignal; r
     const { reconciliation } = await ledger.state({ schedules: [] })
     const lastMs = reconciliation === 'none' ? 0 : (reconciliation?.at.getTime() ?? 0)
     if (now().getTime() - lastMs >= everyHours * 3_600_000)
-      await reconcileAndKeep(context, wallet, { restMs, signal })
+      await reconcileAndSave(context, wallet, { restMs, signal })
   }
 
   async function deliver(): Promise<void> {

@@ -6,7 +6,7 @@ import { openRedis } from '../../queues/connection.ts'
 import { openDatabase } from '../../store/database/database.ts'
 import type { Config } from '../config/config.ts'
 import { crmNames, isConfigured, openConnector, type CrmName } from '../context/connectors.ts'
-import { reach } from '../context/assert-reachable.ts'
+import { assertReachable } from '../context/assert-reachable.ts'
 import { optionalCodes } from '../runs/sync.ts'
 
 export interface Finding {
@@ -95,14 +95,14 @@ async function checkService(config: Config): Promise<Finding[]> {
       },
     ]
   }
-  await reach('the data service (PAYDIRT_SERVICE_URL)', config.serviceUrl)
+  await assertReachable('the data service (PAYDIRT_SERVICE_URL)', config.serviceUrl)
   return [{ name: 'service', status: 'ok', message: `${new URL(config.serviceUrl).origin} answers` }]
 }
 
 async function checkLogos(config: Config): Promise<Finding[]> {
   if (config.logoUrl === undefined)
     return [{ name: 'logos', status: 'off', message: 'PAYDIRT_LOGO_URL is not set: no logos are fetched' }]
-  await reach('the logo endpoint (PAYDIRT_LOGO_URL)', config.logoUrl)
+  await assertReachable('the logo endpoint (PAYDIRT_LOGO_URL)', config.logoUrl)
   return [{ name: 'logos', status: 'ok', message: `${new URL(config.logoUrl).origin} answers` }]
 }
 

@@ -1,10 +1,10 @@
-import type { Foreseen } from '../../domain/planning/forecast.ts'
+import type { Forecast } from '../../domain/planning/forecast.ts'
 import type { Atomic } from '../../domain/money.ts'
 import type { Recipe } from '../../domain/planning/recipes.ts'
 
 /** What a plan comes to, record by record. */
 export interface Costs {
-  add(foreseen: Foreseen): void
+  add(foreseen: Forecast): void
   sum(): { lowAtomic: Atomic; highAtomic: Atomic }
 }
 

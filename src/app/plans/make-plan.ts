@@ -10,7 +10,7 @@ import { createPlanLedger, planFigures } from '../../store/runs/plans.ts'
 import type { Run } from '../../store/runs/runs.ts'
 import type { Context } from '../context/context.ts'
 import type { RunPlan } from './plan-text.ts'
-import { walk, type Preview } from './preview.ts'
+import { previewPlan, type Preview } from './preview.ts'
 
 export interface PlanOf {
   kind: 'csv' | 'sync'
@@ -91,7 +91,7 @@ async function measure(context: Context, what: PlanOf) {
     const last = page.at(-1)
     if (!last) break
     after = last.ordinal
-    const walked = await walk(context, connector, run, recipe, page)
+    const walked = await previewPlan(context, connector, run, recipe, page)
     for (const each of walked) {
       if (each.wanted) wanted.add(each.wanted)
       if (each.foreseen) costs.add(each.foreseen)

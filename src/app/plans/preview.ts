@@ -1,6 +1,6 @@
 import type { Connector } from '../../connectors/connector.ts'
 import type { LookupKey } from '../../domain/keys.ts'
-import { foresee, type Foreseen, type Means } from '../../domain/planning/forecast.ts'
+import { forecast, type Forecast, type Means } from '../../domain/planning/forecast.ts'
 import {
   nextStep,
   slotOf,
@@ -14,7 +14,7 @@ import type { Fact, FieldValue, Patch } from '../../domain/record.ts'
 import { freeOperations } from '../../domain/words.ts'
 import type { PlannedTask } from '../../store/runs/plans.ts'
 import type { Run } from '../../store/runs/runs.ts'
-import { fieldsSetAside } from '../../workers/write/blocked-values.ts'
+import { blockedFields } from '../../workers/write/blocked-values.ts'
 import type { Context } from '../context/context.ts'
 import { ruleOf } from '../config/policies.ts'
 import { createRecordForms } from '../context/record-form.ts'
@@ -22,12 +22,12 @@ import { createRecordForms } from '../context/record-form.ts'
 /** Of one field: what stands there now, and what would. */
 export type Preview = Record<string, { from: FieldValue | null; to: FieldValue }>
 
-export interface Walked {
+export interface PlanPreview {
   task: PlannedTask
   /** What would have to be bought next; undefined when the ledger holds all that is wanted, or nothing can be done. */
   wanted?: LookupKey
   /** What that and everything behind it may come to. */
-  foreseen?: Foreseen
+  foreseen?: Forecast
   preview?: Preview
 }
 
@@ -35,14 +35,14 @@ export interface Walked {
  * Goes with tasks as far as the ledger's fresh answers lead, as the run would: to the first lookup that has to be bought,
  * or to what would be written. Buys and stores nothing.
  */
-export async function walk(
+export async function previewPlan(
   context: Pick<Context, 'lookups' | 'fieldWrites' | 'config' | 'now'>,
   connector: Connector,
   run: Run,
   recipe: Recipe,
   tasks: readonly PlannedTask[],
-): Promise<Walked[]> {
-  const walked: Walked[] = []
+): Promise<PlanPreview[]> {
+  const walked: PlanPreview[] = []
   const patches: { at: number; recordId: string; patch: Patch }[] = []
   const wanting: Wanting[] = []
   const { prices } = context.config
@@ -101,7 +101,7 @@ async function foreseeAll(
   context: Pick<Context, 'lookups' | 'config' | 'now'>,
   recipe: Recipe,
   wanting: readonly Wanting[],
-  walked: Walked[],
+  walked: PlanPreview[],
 ): Promise<void> {
   const { policy, prices, apiKey } = context.config
   const known = new Map<LookupKey, Fact>()
@@ -115,7 +115,7 @@ async function foreseeAll(
   for (let open = wanting; open.length > 0;) {
     const asked = new Set<LookupKey>()
     for (const { at, record, facts } of open) {
-      const foreseen = foresee(record, recipe, facts, means)
+      const foreseen = forecast(record, recipe, facts, means)
       const each = walked[at]
       if (each) each.foreseen = foreseen
       for (const key of foreseen.asked) if (!looked.has(key)) asked.add(key)
@@ -171,7 +171,7 @@ async function previewsOf(
     })
     const standing = form.standing(proposed)
     const { mapping } = form
-    const aside = fieldsSetAside(setAside.get(recordId) ?? [], { proposed, standing, rule, mapping })
+    const aside = blockedFields(setAside.get(recordId) ?? [], { proposed, standing, rule, mapping })
     return Object.fromEntries(
       Object.entries(form.standing(decision.patch))
         .filter(([field]) => !aside.has(field))

@@ -3,7 +3,7 @@ import { ConfigError } from '../../domain/errors.ts'
 import { explainStep, type Explanation } from '../../domain/planning/explain.ts'
 import type { LookupKey } from '../../domain/keys.ts'
 import { nextStep, slotOf, type Facts, type PlannedRecord } from '../../domain/planning/planner.ts'
-import { marksOf } from '../../domain/subjects/identifiers.ts'
+import { identifiersOf } from '../../domain/subjects/identifiers.ts'
 import { freeOperations } from '../../domain/words.ts'
 import type { Context } from '../context/context.ts'
 import type { RecordName } from './history.ts'
@@ -44,7 +44,7 @@ export async function explain(
       : { outcome: 'not_found', data: null }
     if (isKnown) known.push(step.lookup.key)
   }
-  const isSuppressed = (await suppressions.match([marksOf(record.identity)])).has(0)
+  const isSuppressed = (await suppressions.match([identifiersOf(record.identity)])).has(0)
   return { ...explainStep(record, recipe, facts, { prices: config.prices }), known, isSuppressed }
 }
 

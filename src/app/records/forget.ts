@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { sql } from 'kysely'
 import type { LookupKey } from '../../domain/keys.ts'
-import type { Mark } from '../../domain/subjects/identifiers.ts'
+import type { Identifier } from '../../domain/subjects/identifiers.ts'
 import { openRedis } from '../../queues/connection.ts'
 import { createQueues } from '../../queues/queues.ts'
 import { eraseOldAnswers, eraseSubject, findSubject, type Erased } from '../../store/subjects/subjects.ts'
@@ -19,7 +19,7 @@ export interface Forgotten {
  */
 export async function forget(
   context: Pick<Context, 'database' | 'suppressions' | 'config' | 'now'>,
-  marks: readonly Mark[],
+  marks: readonly Identifier[],
   options: { suppress: boolean },
 ): Promise<Forgotten> {
   const { database, suppressions, now } = context
@@ -58,7 +58,9 @@ const dayMs = 86_400_000
 const pageSize = 500
 
 /** Erases answers that are older than the config allows. */
-export async function keepRetention(context: Pick<Context, 'database' | 'config' | 'now'>): Promise<number> {
+export async function enforceRetention(
+  context: Pick<Context, 'database' | 'config' | 'now'>,
+): Promise<number> {
   const { answersKeptDays } = context.config
   if (answersKeptDays === undefined) return 0
   const before = new Date(context.now().getTime() - answersKeptDays * dayMs)

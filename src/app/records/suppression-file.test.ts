@@ -3,11 +3,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { InputError } from '../../domain/errors.ts'
-import { parseMarks, readMarkText } from './suppression-file.ts'
+import { parseIdentifiers, readSuppressionText } from './suppression-file.ts'
 
 const columns = { networkName: 'profnet', synonyms: {} }
 const read = (text: string, more: Partial<typeof columns> = {}) =>
-  parseMarks({ name: 'list.csv', text }, { ...columns, ...more })
+  parseIdentifiers({ name: 'list.csv', text }, { ...columns, ...more })
 const marksIn = (text: string, more?: Partial<typeof columns>) =>
   read(text, more).marks.map(({ kind, value }) => `${kind} ${value}`)
 
@@ -129,7 +129,7 @@ describe('a file', () => {
     const folder = await mkdtemp(join(tmpdir(), 'marks-'))
     try {
       await writeFile(join(folder, 'list'), bytes)
-      return (await readMarkText(join(folder, 'list'))).text
+      return (await readSuppressionText(join(folder, 'list'))).text
     } finally {
       await rm(folder, { recursive: true })
     }
@@ -143,7 +143,7 @@ describe('a file', () => {
   test('that is not text is refused by its line, and one that is not there by its name', async () => {
     const latin1 = Buffer.from('email\nada@acme.test\nj\xfcrgen@acme.test\n', 'latin1')
     await expect(textOf(latin1)).rejects.toThrow(/list, line 3: it is not UTF-8/)
-    await expect(readMarkText('/nowhere/list.csv')).rejects.toThrow(
+    await expect(readSuppressionText('/nowhere/list.csv')).rejects.toThrow(
       '/nowhere/list.csv: it cannot be read (ENOENT)',
     )
   })

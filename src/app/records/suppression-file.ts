@@ -4,25 +4,30 @@ import { CsvError, parse, type InfoRecord } from 'csv-parse/sync'
 import { foldName, namesOf, type Synonyms } from '../../connectors/csv/columns.ts'
 import { detectDialect, parserOptions } from '../../connectors/csv/dialect.ts'
 import { InputError } from '../../domain/errors.ts'
-import { markKinds, markOf, type Mark, type MarkKind } from '../../domain/subjects/identifiers.ts'
+import {
+  identifierKinds,
+  identifierOf,
+  type Identifier,
+  type IdentifierKind,
+} from '../../domain/subjects/identifiers.ts'
 
-export interface MarkFile {
+export interface SuppressionFile {
   /** Each once, however often and in whatever spelling it stands there. */
-  marks: Mark[]
-  counts: Record<MarkKind, number>
+  marks: Identifier[]
+  counts: Record<IdentifierKind, number>
   /** Lines of rows in which every column that is read is blank. */
   blankLines: number[]
   /** Columns that say nothing here. */
   unread: string[]
 }
 
-export interface MarkColumns {
+export interface IdentifierColumns {
   networkName: string
   synonyms: Synonyms
 }
 
 /** The text of a file, or of standard input for `-`. Throws InputError with the line at which it stops being text. */
-export async function readMarkText(path: string): Promise<{ name: string; text: string }> {
+export async function readSuppressionText(path: string): Promise<{ name: string; text: string }> {
   const name = path === '-' ? 'standard input' : path
   const bytes = path === '-' ? await readAll(process.stdin) : await readFile(path).catch(refuseUnreadable)
   const encoding = bytes[0] === 0xff && bytes[1] === 0xfe ? 'utf-16le' : 'utf-8'
@@ -46,16 +51,19 @@ export async function readMarkText(path: string): Promise<{ name: string; text: 
  * Whom a list names: a CSV whose header has a column for a kind of mark, else one mark a line. All of it or nothing: throws
  * InputError with the line of everything that cannot be read, and never with a value.
  */
-export function parseMarks({ name, text }: { name: string; text: string }, columns: MarkColumns): MarkFile {
+export function parseIdentifiers(
+  { name, text }: { name: string; text: string },
+  columns: IdentifierColumns,
+): SuppressionFile {
   const problems: string[] = []
-  const marks = new Map<string, Mark>()
+  const marks = new Map<string, Identifier>()
   const { rows, unread } = readRows(name, text, columns)
   const blankLines: number[] = []
   for (const { line, cells, problem } of rows) {
     if (problem !== undefined) problems.push(`line ${line}: ${problem}`)
     if (cells.length === 0 && problem === undefined) blankLines.push(line)
     for (const { kind, column, value } of cells) {
-      const canonical = markOf(kind, value)
+      const canonical = identifierOf(kind, value)
       if (canonical.ok) marks.set(`${kind}|${canonical.value}`, { kind, value: canonical.value })
       else
         problems.push(`line ${line}${column === undefined ? '' : `, column ${column}`}: ${canonical.reason}`)
@@ -76,8 +84,8 @@ export function parseMarks({ name, text }: { name: string; text: string }, colum
   if (marks.size === 0) throw new InputError('empty_mark_file', `${name}: it names nobody`)
   const all = [...marks.values()]
   const counts = Object.fromEntries(
-    markKinds.map((kind) => [kind, all.filter((mark) => mark.kind === kind).length]),
-  ) as MarkFile['counts']
+    identifierKinds.map((kind) => [kind, all.filter((mark) => mark.kind === kind).length]),
+  ) as SuppressionFile['counts']
   return { marks: all, counts, blankLines, unread }
 }
 
@@ -85,11 +93,11 @@ const mostShown = 20
 
 interface Row {
   line: number
-  cells: { kind: MarkKind; column?: string; value: string }[]
+  cells: { kind: IdentifierKind; column?: string; value: string }[]
   problem?: string
 }
 
-function readRows(name: string, text: string, columns: MarkColumns): { rows: Row[]; unread: string[] } {
+function readRows(name: string, text: string, columns: IdentifierColumns): { rows: Row[]; unread: string[] } {
   const kinds = kindsByName(columns)
   const kindOf = (column: string) => kinds.get(foldName(column))
   const dialect = detectDialect(text.slice(0, sampleCharacters), {
@@ -129,9 +137,9 @@ const sampleCharacters = 64 * 1024
  * The columns of a file to enrich, with one exception: everybody at a domain is kept out by a column `domain` alone, since a
  * list of people often has their employers' websites beside them.
  */
-function kindsByName({ networkName, synonyms }: MarkColumns): Map<string, MarkKind> {
+function kindsByName({ networkName, synonyms }: IdentifierColumns): Map<string, IdentifierKind> {
   const options = { networkName, synonyms }
-  const names: Record<MarkKind, string[]> = {
+  const names: Record<IdentifierKind, string[]> = {
     email: namesOf('email', { object: 'person', ...options }),
     phone: namesOf('phone', { object: 'person', ...options }),
     profile_url: [
@@ -140,7 +148,9 @@ function kindsByName({ networkName, synonyms }: MarkColumns): Map<string, MarkKi
     ],
     domain: ['domain'],
   }
-  return new Map(markKinds.flatMap((kind) => names[kind].map((each) => [foldName(each), kind] as const)))
+  return new Map(
+    identifierKinds.flatMap((kind) => names[kind].map((each) => [foldName(each), kind] as const)),
+  )
 }
 
 function linesOf(text: string): Row[] {
@@ -157,12 +167,12 @@ function linesOf(text: string): Row[] {
 }
 
 /** By its form alone. An address with a path is a profile or nothing: it must not stand for everybody at its host. */
-function kindOfMark(value: string): MarkKind | undefined {
+function kindOfMark(value: string): IdentifierKind | undefined {
   if (value.includes('@')) return 'email'
   if (/^(\+|00)[\d\s().\-/]+$/.test(value)) return 'phone'
-  if (markOf('profile_url', value).ok) return 'profile_url'
+  if (identifierOf('profile_url', value).ok) return 'profile_url'
   const hasPath = /[^/:]\/+[^/]/.test(value.replace(/^[a-z]+:\/\//i, ''))
-  return !hasPath && markOf('domain', value).ok ? 'domain' : undefined
+  return !hasPath && identifierOf('domain', value).ok ? 'domain' : undefined
 }
 
 function parsed(name: string, text: string, options: object): { record: string[]; info: InfoRecord }[] {

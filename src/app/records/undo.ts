@@ -84,7 +84,7 @@ export async function undoRun(
     const ids = [...new Set(writes.map(({ recordId }) => recordId))]
     if (ids.length === 0) continue
     const current = await connector.read(run.entity, ids)
-    const judged = writes.map((write) => ({ write, ...judge(write, current.get(write.recordId)) }))
+    const judged = writes.map((write) => ({ write, ...decideUndo(write, current.get(write.recordId)) }))
     for (const { write, reason } of judged) if (reason !== undefined) note(leftRow(write, reason))
     const standing = judged.filter(({ as }) => as === 'already').map(({ write }) => write)
     for (const write of standing) note({ record: write.recordId, field: write.field, outcome: 'already' })
@@ -188,7 +188,7 @@ async function restore(
   return undefined
 }
 
-function judge(
+function decideUndo(
   write: FieldWrite,
   record: CurrentRecord | undefined,
 ): { as?: 'restore' | 'already'; reason?: string } {

@@ -5,11 +5,11 @@ import { ConfigError } from '../../domain/errors.ts'
 import type { ObjectKind } from '../../domain/words.ts'
 import { createTaskIds } from '../../http/tasks/task-ids.ts'
 import { taskJson, type TaskJson } from '../../http/tasks/task-json.ts'
-import type { PressedTask } from '../../store/runs/on-demand-tasks.ts'
+import type { OnDemandTask } from '../../store/runs/on-demand-tasks.ts'
 import { ledgerId } from '../../store/database/meta.ts'
 import type { Run } from '../../store/runs/runs.ts'
 import { createTaskViews } from '../../store/runs/task-view.ts'
-import { openButton } from './on-demand.ts'
+import { openOnDemand } from './on-demand.ts'
 import type { Context } from '../context/context.ts'
 import { runToEnd, type RunEnd } from './run-to-end.ts'
 import { summarise, type RunSummary } from './summary.ts'
@@ -50,7 +50,7 @@ export async function enrichRecords(
   context.connectors.set(connector.name, connector)
   const errors: unknown[] = []
   // Nobody works yet: what is ready at once is found by the sweep of the crew that comes.
-  const button = openButton(context, { onReady: () => {}, onError: (error) => errors.push(error) })
+  const button = openOnDemand(context, { onReady: () => {}, onError: (error) => errors.push(error) })
   const pressed = await button.press({
     connector: connector.name,
     object,
@@ -90,7 +90,7 @@ export async function enrichRecords(
     }
   }
 
-  async function resultsOf(tasks: readonly PressedTask[]): Promise<TaskJson[]> {
+  async function resultsOf(tasks: readonly OnDemandTask[]): Promise<TaskJson[]> {
     const ids = createTaskIds(await ledgerId(database.db, randomBytes))
     const views = await createTaskViews(database.db).get(tasks.map(({ taskId }) => taskId))
     const byId = new Map(views.map((view) => [view.id, view]))
@@ -101,7 +101,7 @@ export async function enrichRecords(
   }
 }
 
-async function runsOf({ runs }: Context, pressed: readonly PressedTask[]): Promise<Run[]> {
+async function runsOf({ runs }: Context, pressed: readonly OnDemandTask[]): Promise<Run[]> {
   const found: Run[] = []
   for (const id of new Set(pressed.map(({ runId }) => runId))) {
     const run = await runs.get(id)

@@ -2,14 +2,14 @@ import { randomBytes } from 'node:crypto'
 import { describeError } from '../../domain/errors.ts'
 import type { Connector } from '../../connectors/connector.ts'
 import type { LookupKey } from '../../domain/keys.ts'
-import { createButton, type Button } from '../../producers/on-demand.ts'
-import { createButtonLedger } from '../../store/runs/on-demand-tasks.ts'
+import { createOnDemand, type OnDemand } from '../../producers/on-demand.ts'
+import { createOnDemandLedger } from '../../store/runs/on-demand-tasks.ts'
 import { createAdvance } from '../../workers/advance.ts'
 import type { Context } from '../context/context.ts'
 import { makeReady } from './sync.ts'
 
 /** What makes tasks of records by their ids, over the ledger of this context. */
-export function openButton(
+export function openOnDemand(
   context: Context,
   options: {
     onReady: (group: { connector: string; entity: string }) => void
@@ -17,7 +17,7 @@ export function openButton(
     /** Where the queue is at hand: lookups that somebody waits for need not be found by a feeder first. */
     onHot?: (keys: LookupKey[]) => void
   },
-): Button {
+): OnDemand {
   const { config, database, log, lookups, now, runs, suppressions } = context
   const advance = createAdvance({
     ...context.planning,
@@ -26,8 +26,8 @@ export function openButton(
     onWanted: () => {},
   })
   const ready = createReadiness()
-  return createButton({
-    ledger: createButtonLedger(database.db, { now }),
+  return createOnDemand({
+    ledger: createOnDemandLedger(database.db, { now }),
     runs,
     lookups,
     advance,

@@ -5,7 +5,7 @@ import { paidSteps } from '../../domain/planning/recipe-steps.ts'
 import type { Run } from '../../store/runs/runs.ts'
 import type { Config } from '../config/config.ts'
 import type { Context } from '../context/context.ts'
-import { reach } from '../context/assert-reachable.ts'
+import { assertReachable } from '../context/assert-reachable.ts'
 
 /**
  * Asks each address that a run needs whether it is there, before anything is begun. The database was asked when it was
@@ -13,7 +13,7 @@ import { reach } from '../context/assert-reachable.ts'
  */
 export async function preflight({ config, chain }: Pick<Context, 'config' | 'chain'>): Promise<void> {
   if (config.serviceUrl !== undefined)
-    await reach('the data service (PAYDIRT_SERVICE_URL)', config.serviceUrl)
+    await assertReachable('the data service (PAYDIRT_SERVICE_URL)', config.serviceUrl)
   if (config.walletKey === undefined) return
   const expected = Number(config.policy.network.split(':')[1])
   const node = new URL(config.rpcUrl).origin

@@ -3,12 +3,12 @@ import type { ConfigError } from '../../domain/errors.ts'
 import type { TaskStatus } from '../../domain/words.ts'
 import { scan } from '../../producers/scan.ts'
 import type { Run } from '../../store/runs/runs.ts'
-import { throughOutage } from '../../store/database/retry-while-away.ts'
+import { retryWhileAway } from '../../store/database/retry-while-away.ts'
 import type { Context } from '../context/context.ts'
-import { startCrew } from './worker-runtime.ts'
+import { startWorkerRuntime } from './worker-runtime.ts'
 import { pause } from '../../timing/pause.ts'
 import { preflight, refuseAboveCaps } from './preflight.ts'
-import { scanPatiently } from './scan-with-retry.ts'
+import { scanWithRetry } from './scan-with-retry.ts'
 
 export interface RunOptions {
   run: Run
@@ -50,7 +50,7 @@ export async function runToEnd(context: Context, options: RunOptions): Promise<R
   const stop = AbortSignal.any([signal, halt.signal])
   // Whoever starts a run again has acted on what parked it: a cap raised, a wallet filled.
   await lookups.unpark(run.id)
-  const crew = await startCrew(context, {
+  const crew = await startWorkerRuntime(context, {
     owner: { runId: run.id },
     onHalt(error) {
       haltedBy ??= error
@@ -71,7 +71,7 @@ export async function runToEnd(context: Context, options: RunOptions): Promise<R
       advance: crew.advance,
       onPage: () => crew.wake(),
     }
-    await scanPatiently(
+    await scanWithRetry(
       () => scan(run, connector, settings, { ...options.source, signal: stop }),
       leave,
       stop,
@@ -121,7 +121,7 @@ async function untilDone(
     return { isDone, progress, tookMs: tookMs() }
   }
   while (!signal.aborted) {
-    const looked = await throughOutage(look, { forMs: patienceMs, signal }).catch((error: unknown) => {
+    const looked = await retryWhileAway(look, { forMs: patienceMs, signal }).catch((error: unknown) => {
       // Whoever interrupts a run does not wait for its database.
       if (!signal.aborted) throw error
     })

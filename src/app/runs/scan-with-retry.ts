@@ -8,7 +8,7 @@ const longestScanPauseMs = 60_000
  * A scan that the source breaks off goes on behind its last page, as soon as the source says; `leave` is called when that
  * is not worth waiting for.
  */
-export async function scanPatiently(
+export async function scanWithRetry(
   scanOn: () => Promise<number>,
   leave: (ms: number, reason: string) => void,
   signal: AbortSignal,

@@ -99,7 +99,7 @@ export async function syncEntity(
     connector: scanned(context, connector, job),
     source,
     signal,
-    onScanned: (watermark) => moveWatermark(context, connector, job, run, watermark),
+    onScanned: (watermark) => advanceWatermark(context, connector, job, run, watermark),
     ...(onProgress ? { onProgress } : {}),
     ...(onNotice ? { onNotice } : {}),
   })
@@ -125,7 +125,7 @@ export async function sourceOf(context: Context, connector: Connector, job: Sync
 }
 
 /** A look back with `--since`, or a refresh, says nothing of what lies between: it leaves the watermark where it is. */
-export async function moveWatermark(
+export async function advanceWatermark(
   context: Context,
   connector: Connector,
   job: SyncJob,

@@ -2,21 +2,21 @@ import type { ConfigError } from '../../domain/errors.ts'
 import { describeError } from '../../domain/errors.ts'
 import type { LeaseOwner } from '../../store/ledger/lookups.ts'
 import { createStatistics } from '../../store/database/analyse-tables.ts'
-import { keepWalShort } from '../../store/database/checkpoint.ts'
+import { checkpointWhenLong } from '../../store/database/checkpoint.ts'
 import { createAdvance, type Advance } from '../../workers/advance.ts'
-import { startFeeder } from '../../workers/lookup/enqueuer.ts'
-import { gather } from '../../timing/gather.ts'
-import { startRounds } from '../../timing/poll-loop.ts'
+import { startEnqueuer } from '../../workers/lookup/enqueuer.ts'
+import { coalesceByKey } from '../../timing/gather.ts'
+import { startPollLoop } from '../../timing/poll-loop.ts'
 import { createLookUp } from '../../workers/lookup/look-up.ts'
 import { startSweep } from '../../workers/sweep.ts'
 import { createWriteBack } from '../../workers/write/write-back.ts'
 import type { Context } from '../context/context.ts'
 import { ruleOf } from '../config/policies.ts'
-import { keepRetention } from '../records/forget.ts'
+import { enforceRetention } from '../records/forget.ts'
 import { createRecordForms } from '../context/record-form.ts'
 import { obeyOrder } from '../money/spend-switch.ts'
 
-export interface Crew {
+export interface WorkerRuntime {
   advance: Advance
   /** New lookups are due: do not wait for the next round. */
   wake(): void
@@ -24,7 +24,7 @@ export interface Crew {
   stop(graceMs: number): Promise<void>
 }
 
-export interface CrewOptions {
+export interface WorkerRuntimeOptions {
   owner: LeaseOwner
   /** Something that a person must mend. */
   onHalt: (error: ConfigError) => void
@@ -33,7 +33,10 @@ export interface CrewOptions {
 }
 
 /** Starts everything that works: feeder, lookup workers for both lanes, write-back, sweep. What starts last stops first. */
-export async function startCrew(context: Context, { owner, onHalt, onLongWait }: CrewOptions): Promise<Crew> {
+export async function startWorkerRuntime(
+  context: Context,
+  { owner, onHalt, onLongWait }: WorkerRuntimeOptions,
+): Promise<WorkerRuntime> {
   const { config, lookups, tasks, runs, log, now } = context
   const engine = await context.openEngine()
   const { queues } = engine
@@ -59,8 +62,8 @@ export async function startCrew(context: Context, { owner, onHalt, onLongWait }:
   const advance = createAdvance({ ...planning, onReady: flushSoon })
   // What somebody waits for goes on at once, by itself; the rest of a moment goes on together.
   const hotAdvance = createAdvance({ ...planning, onReady: flushNow })
-  const bulkAdvance = { ...advance, waitingFor: gather(advance.waitingFor, 20) }
-  const feeder = startFeeder({
+  const bulkAdvance = { ...advance, waitingFor: coalesceByKey(advance.waitingFor, 20) }
+  const feeder = startEnqueuer({
     lookups,
     queues,
     owner,
@@ -104,18 +107,22 @@ export async function startCrew(context: Context, { owner, onHalt, onLongWait }:
     queues.workLookups('hot', 8, (key) => lookUpHot('hot', key)),
     queues.workWriteBack(writeBack),
   ]
-  const resolver = startRounds({ work: async () => void (await engine.resolve()), pauseMs: 60_000, onError })
-  const orders = startRounds({ work: () => obeyOrder(context), pauseMs: 500, onError })
-  const retention = startRounds({
-    work: async () => void (await keepRetention(context)),
+  const resolver = startPollLoop({
+    work: async () => void (await engine.resolve()),
+    pauseMs: 60_000,
+    onError,
+  })
+  const orders = startPollLoop({ work: () => obeyOrder(context), pauseMs: 500, onError })
+  const retention = startPollLoop({
+    work: async () => void (await enforceRetention(context)),
     pauseMs: 3_600_000,
     onError,
   })
   const statistics = createStatistics(context.database.db)
-  const looks = startRounds({
+  const looks = startPollLoop({
     async work() {
       await statistics.refresh()
-      await keepWalShort(context.database)
+      await checkpointWhenLong(context.database)
     },
     pauseMs: 3_000,
     onError,

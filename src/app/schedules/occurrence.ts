@@ -2,14 +2,14 @@ import type { Connector } from '../../connectors/connector.ts'
 import { ConfigError, describeError } from '../../domain/errors.ts'
 import { scan } from '../../producers/scan.ts'
 import type { Run } from '../../store/runs/runs.ts'
-import type { ScheduleLedger, Turn } from '../../store/runs/schedules.ts'
+import type { ScheduleLedger, Occurrence } from '../../store/runs/schedules.ts'
 import type { Advance } from '../../workers/advance.ts'
-import { startRounds } from '../../timing/poll-loop.ts'
+import { startPollLoop } from '../../timing/poll-loop.ts'
 import type { Context } from '../context/context.ts'
-import { scanPatiently } from '../runs/scan-with-retry.ts'
-import { makeReady, moveWatermark, openRun, scanned, sourceOf, type SyncJob } from '../runs/sync.ts'
+import { scanWithRetry } from '../runs/scan-with-retry.ts'
+import { makeReady, advanceWatermark, openRun, scanned, sourceOf, type SyncJob } from '../runs/sync.ts'
 
-export interface TurnOptions {
+export interface OccurrenceOptions {
   ledger: ScheduleLedger
   connectorOf: (name: string) => Promise<Connector>
   advance: Pick<Advance, 'waitingFor'>
@@ -29,12 +29,12 @@ export interface TurnOptions {
  *      ↓       ↓ ↘ due (the source wants to be left alone, or this process ends)
  *     missed  stopped (by its window), failed (something that a person must mend)
  */
-export async function takeTurn(context: Context, options: TurnOptions, id: bigint): Promise<void> {
+export async function runOccurrence(context: Context, options: OccurrenceOptions, id: bigint): Promise<void> {
   const { ledger, holder, leaseMs, retryMs } = options
   const turn = await ledger.claim(id, holder, { leaseMs, retryMs })
   if (!turn) return
   const lost = new AbortController()
-  const heartbeat = startRounds({
+  const heartbeat = startPollLoop({
     async work() {
       if (!(await ledger.renew(id, holder, leaseMs))) lost.abort()
     },
@@ -53,8 +53,8 @@ export async function takeTurn(context: Context, options: TurnOptions, id: bigin
 
 async function scanTurn(
   context: Context,
-  options: TurnOptions,
-  turn: Turn,
+  options: OccurrenceOptions,
+  turn: Occurrence,
   signal: AbortSignal,
   lost: AbortController,
 ): Promise<void> {
@@ -72,7 +72,7 @@ async function scanTurn(
     runs: context.runs,
     advance: options.advance,
   }
-  await scanPatiently(
+  await scanWithRetry(
     () => scan(run, scanned(context, connector, job), settings, { ...source, signal: stop }),
     (ms, reason) => {
       wait = { ms, reason }
@@ -89,15 +89,15 @@ async function scanTurn(
   if (signal.aborted) return ledger.settle(turn.id, holder, { state: 'due', notBefore: context.now() })
   // Crash window: scanned and the watermark not moved. The turn is taken again, and the scan ends at once.
   const watermark = (await context.runs.get(run.id))?.watermark
-  if (typeof watermark === 'string') await moveWatermark(context, connector, job, run, watermark)
+  if (typeof watermark === 'string') await advanceWatermark(context, connector, job, run, watermark)
   await ledger.settle(turn.id, holder, { state: 'handed_over' })
 }
 
 /** The run that the turn has already, or a new one. Crash window: a run opened and not named in the turn is found again. */
 async function runOf(
   context: Context,
-  { ledger, holder }: TurnOptions,
-  turn: Turn,
+  { ledger, holder }: OccurrenceOptions,
+  turn: Occurrence,
   connector: Connector,
 ): Promise<Run> {
   const known = turn.runId === null ? undefined : await context.runs.get(turn.runId)
@@ -114,7 +114,7 @@ async function runOf(
 }
 
 /** A run that is gone on with keeps the recipe under which it was begun: its place in the source is that recipe's. */
-function jobOf({ entity, recipe, limit, refresh }: Turn, run?: Run): SyncJob {
+function jobOf({ entity, recipe, limit, refresh }: Occurrence, run?: Run): SyncJob {
   const name = run?.recipe ?? recipe
   return {
     entity,
@@ -128,8 +128,8 @@ function jobOf({ entity, recipe, limit, refresh }: Turn, run?: Run): SyncJob {
 /** What a person must mend ends the turn; anything else comes again. */
 async function setBack(
   context: Context,
-  { ledger, holder, retryMs }: TurnOptions,
-  turn: Turn,
+  { ledger, holder, retryMs }: OccurrenceOptions,
+  turn: Occurrence,
   error: unknown,
 ): Promise<void> {
   const problem = describeError(error)

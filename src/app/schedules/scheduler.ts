@@ -5,16 +5,16 @@ import { lastTime, nextTime, type CronTimes } from '../../queues/cron.ts'
 import { createScheduleQueue } from '../../queues/schedules.ts'
 import {
   createScheduleLedger,
-  type NewTurn,
+  type NewOccurrence,
   type ScheduleState,
-  type Turn,
+  type Occurrence,
 } from '../../store/runs/schedules.ts'
 import { createAdvance } from '../../workers/advance.ts'
-import { startRounds } from '../../timing/poll-loop.ts'
+import { startPollLoop } from '../../timing/poll-loop.ts'
 import { crmNames, openConnector, type CrmName } from '../context/connectors.ts'
 import type { Context } from '../context/context.ts'
 import type { Schedule } from '../config/schedules.ts'
-import { takeTurn } from './occurrence.ts'
+import { runOccurrence } from './occurrence.ts'
 import { entitiesOf, openRun } from '../runs/sync.ts'
 
 export interface Schedules {
@@ -100,13 +100,13 @@ export async function startSchedules(context: Context, options: SchedulesOptions
   const worker = queue.work({
     onDue: (name) => lookAt(config.schedules.filter((schedule) => schedule.name === name)),
     onTurn: (id) =>
-      takeTurn(
+      runOccurrence(
         context,
         { ledger, connectorOf, advance, holder: randomUUID(), signal: ending.signal, leaseMs, retryMs },
         id,
       ),
   })
-  const rounds = startRounds({ work: look, pauseMs: everyMs, onError })
+  const rounds = startPollLoop({ work: look, pauseMs: everyMs, onError })
 
   return {
     look,
@@ -148,7 +148,12 @@ function dueTime(schedule: CronTimes, state: ScheduleState, at: Date): Date | un
 /** Later than this, and a planned time was not met but is caught up. */
 const punctualMs = 5 * 60_000
 
-function turnsOf(schedule: Schedule, plannedAt: Date, entities: readonly string[], at: Date): NewTurn[] {
+function turnsOf(
+  schedule: Schedule,
+  plannedAt: Date,
+  entities: readonly string[],
+  at: Date,
+): NewOccurrence[] {
   const { name, connector, recipe, limit, refresh, startNoLaterThan, stopAt } = schedule
   return entities.map((entity) => ({
     schedule: name,
@@ -178,7 +183,7 @@ export interface ScheduleView extends Schedule {
   /** null while it is paused, and before a scheduler has ever seen it. */
   nextAt: Date | null
   /** The last turn of each entity, with its run's state. */
-  last: (Turn & { runState: string | null })[]
+  last: (Occurrence & { runState: string | null })[]
 }
 
 /** The schedules of the config as they stand. Reads the ledger alone. */

@@ -14,8 +14,8 @@ import { standingAlerts } from '../ops/alerts.ts'
 import { crmNames, isConfigured } from '../context/connectors.ts'
 import type { Context, Engine } from '../context/context.ts'
 import { settingsSections } from './desk-settings.ts'
-import { storyOf } from './record-timeline.ts'
-import { reconcileAndKeep } from '../money/save-reconciliation.ts'
+import { timelineOf } from './record-timeline.ts'
+import { reconcileAndSave } from '../money/save-reconciliation.ts'
 import { listSchedules, pauseSchedule, resumeSchedule, startSync } from '../schedules/scheduler.ts'
 import { setSpending } from '../money/spend-switch.ts'
 
@@ -86,7 +86,7 @@ function deskPorts(context: Context, engine: Engine, board: QueueBoard, signal: 
     wallet: async () => (address ? { address, balanceAtomic: await balance() } : undefined),
     pace: () => engine.pacer.snapshot().catch((): PaceNow | undefined => undefined),
     queues: () => board.depths().catch(() => []),
-    story: (name) => storyOf(context, name),
+    story: (name) => timelineOf(context, name),
     settings: () => settingsSections(context),
     reconcile: address && (() => compare(address)),
     alerts: () => standingAlerts(context),
@@ -123,7 +123,7 @@ function deskPorts(context: Context, engine: Engine, board: QueueBoard, signal: 
   }
 
   async function compare(wallet: string) {
-    const { differences, difference } = await reconcileAndKeep(context, wallet, { restMs: settleMs, signal })
+    const { differences, difference } = await reconcileAndSave(context, wallet, { restMs: settleMs, signal })
     return { differences: differences.length, difference }
   }
 }

@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto'
 import type { HubspotCallbacks } from '../../connectors/hubspot/callbacks.ts'
 import type { CallBudget } from '../../domain/ports/call-budget.ts'
-import { apiTokenDoor } from '../../http/callers/api-token.ts'
-import { hubspotDoor } from '../../http/callers/hubspot.ts'
-import { monitorDoor } from '../../http/callers/monitor.ts'
-import { salesforceDoor } from '../../http/callers/salesforce.ts'
+import { apiTokenAuthenticator } from '../../http/callers/api-token.ts'
+import { hubspotAuthenticator } from '../../http/callers/hubspot.ts'
+import { monitorAuthenticator } from '../../http/callers/monitor.ts'
+import { salesforceAuthenticator } from '../../http/callers/salesforce.ts'
 import type { Enrichment } from '../../http/tasks/enrichment.ts'
 import { createEventStreams } from '../../http/server/events.ts'
 import type { Route } from '../../http/server/route.ts'
@@ -21,16 +21,16 @@ import { createMonitor } from '../../producers/monitor.ts'
 import { createApiTokenLedger } from '../../store/access/api-tokens.ts'
 import { ledgerId } from '../../store/database/meta.ts'
 import { createMonitorDeliveries } from '../../store/messages/monitor-deliveries.ts'
-import { createReplayBook } from '../../store/access/nonces.ts'
+import { createNonceLedger } from '../../store/access/nonces.ts'
 import { createSessionLedger } from '../../store/access/sessions.ts'
 import { createTaskViews } from '../../store/runs/task-view.ts'
 import { createWorkflowCallbacks } from '../../store/messages/workflow-callbacks.ts'
-import { startRounds } from '../../timing/poll-loop.ts'
-import { openButton } from '../runs/on-demand.ts'
+import { startPollLoop } from '../../timing/poll-loop.ts'
+import { openOnDemand } from '../runs/on-demand.ts'
 import { crmNames, isConfigured, openConnector } from '../context/connectors.ts'
 import type { Context } from '../context/context.ts'
 import type { HubspotConfig } from '../config/connectors.ts'
-import { startWorkflowRounds } from './workflow-callbacks.ts'
+import { startWorkflowCallbacks } from './workflow-callbacks.ts'
 
 export interface OpenedRoutes {
   routes: Route[]
@@ -50,7 +50,7 @@ export async function openHttpRoutes(
   const engine = await context.openEngine()
   const closeConnectors = await openConnectors(context, engine.callBudget)
   const names = crmNames.filter((name) => isConfigured(config, name))
-  const button = openButton(context, {
+  const button = openOnDemand(context, {
     onReady: (group) => void engine.queues.addWriteBack(group).catch(onError),
     onHot: (keys) => void engine.queues.hurryLookups(keys).catch(onError),
   })
@@ -77,19 +77,19 @@ export async function openHttpRoutes(
     onError,
   })
   const tokens = createApiTokenLedger(db, { now })
-  const replays = createReplayBook(db, { now })
+  const replays = createNonceLedger(db, { now })
   const sessions = createSessionLedger(db, { now, ...config.desk })
   const callbacks = createWorkflowCallbacks(db, { now })
 
-  const monitorRounds = startRounds({
+  const monitorRounds = startPollLoop({
     work: async () => void (await monitor.work()),
     pauseMs: 5_000,
     onError,
   })
   const rounds = [
     monitorRounds,
-    startRounds({ work: async () => void (await button.beginForgotten(names)), pauseMs: 5_000, onError }),
-    startRounds({
+    startPollLoop({ work: async () => void (await button.beginForgotten(names)), pauseMs: 5_000, onError }),
+    startPollLoop({
       async work() {
         await replays.prune()
         await tokens.prune(new Date(now().getTime() - hourMs))
@@ -100,27 +100,27 @@ export async function openHttpRoutes(
     }),
   ]
   const hubspot = config.hubspot && (await openCallbacks(config.hubspot, engine.callBudget))
-  if (hubspot) rounds.push(startWorkflowRounds({ callbacks, hubspot, views, now, onError }))
+  if (hubspot) rounds.push(startWorkflowCallbacks({ callbacks, hubspot, views, now, onError }))
 
   const { http } = config
-  const mayRead = apiTokenDoor(['read', 'enrich'], { tokens, now })
+  const mayRead = apiTokenAuthenticator(['read', 'enrich'], { tokens, now })
   const streams = createEventStreams(stopping)
   const hubspotKeys = { clientSecret: http.hubspotSecret, replays, now }
   return {
     routes: [
-      enrichRoute(enrichment, apiTokenDoor(['enrich'], { tokens, now })),
+      enrichRoute(enrichment, apiTokenAuthenticator(['enrich'], { tokens, now })),
       ...taskRoutes(enrichment, streams, mayRead),
       ...runRoutes({ runs, tasks, onError }, streams, mayRead),
-      hubspotCardRoute(enrichment, hubspotDoor(hubspotKeys)),
-      hubspotWorkflowRoute(enrichment, callbacks, hubspotDoor({ ...hubspotKeys, allowsV2: true })),
+      hubspotCardRoute(enrichment, hubspotAuthenticator(hubspotKeys)),
+      hubspotWorkflowRoute(enrichment, callbacks, hubspotAuthenticator({ ...hubspotKeys, allowsV2: true })),
       salesforceRoute(
         enrichment,
-        salesforceDoor({ secret: http.salesforceSecret, jwt: http.salesforceJwt, replays, now }),
+        salesforceAuthenticator({ secret: http.salesforceSecret, jwt: http.salesforceJwt, replays, now }),
       ),
       ...monitorRoutes(
         monitor,
         () => monitorRounds.wake(),
-        monitorDoor({ header: http.monitorHeader, secret: http.monitorSecret }),
+        monitorAuthenticator({ header: http.monitorHeader, secret: http.monitorSecret }),
       ),
     ],
     async close() {

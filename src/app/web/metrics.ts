@@ -2,7 +2,12 @@ import { privateKeyToAccount } from 'viem/accounts'
 import { describeError } from '../../domain/errors.ts'
 import type { Atomic } from '../../domain/money.ts'
 import type { DeskAccess } from '../../http/desk/access/access.ts'
-import { createMetrics, metricsDoor, metricsRoutes, type Metrics } from '../../http/routes/metrics.ts'
+import {
+  createMetrics,
+  metricsAuthenticator,
+  metricsRoutes,
+  type Metrics,
+} from '../../http/routes/metrics.ts'
 import type { Route } from '../../http/server/route.ts'
 import { createQueueDepths } from '../../queues/depths.ts'
 import { ledgerMetrics, type Samples } from '../../store/views/metrics.ts'
@@ -42,7 +47,7 @@ export async function openMetrics(
     onError,
   })
   return {
-    routes: metricsRoutes(metrics, metricsDoor({ token: config.metricsToken, access })),
+    routes: metricsRoutes(metrics, metricsAuthenticator({ token: config.metricsToken, access })),
     recordAnswer: metrics.recordAnswer,
     close: () => depths.close(),
   }

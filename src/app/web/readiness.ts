@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import { privateKeyToAccount } from 'viem/accounts'
 import { atMostEvery, type HealthCheck } from '../../http/routes/health.ts'
 import type { Context, Engine } from '../context/context.ts'
-import { reach } from '../context/assert-reachable.ts'
+import { assertReachable } from '../context/assert-reachable.ts'
 
 const serviceEveryMs = 10_000
 const walletEveryMs = 30_000
@@ -17,7 +17,7 @@ export function readinessChecks(
 
   async function service(): Promise<string | undefined> {
     if (config.serviceUrl === undefined) return 'PAYDIRT_SERVICE_URL is not set'
-    await reach('the data service', config.serviceUrl)
+    await assertReachable('the data service', config.serviceUrl)
     return undefined
   }
 

@@ -1,14 +1,14 @@
 import { sql } from 'kysely'
-import type { RecordName, RecordStory, StoryLookup } from '../../http/desk/story.ts'
+import type { RecordName, RecordTimeline, TimelineLookup } from '../../http/desk/story.ts'
 import { parseUsd } from '../../domain/money.ts'
 import type { Context } from '../context/context.ts'
 import { historyOf } from '../records/history.ts'
 
 /** A record's history, and the lookups behind it with every attempt to pay for them. */
-export async function storyOf(
+export async function timelineOf(
   context: Pick<Context, 'database' | 'fieldWrites'>,
   name: RecordName,
-): Promise<RecordStory> {
+): Promise<RecordTimeline> {
   const [history, { rows: steps }] = await Promise.all([
     historyOf(context, name),
     sql<{ run: string; lookups: string[] }>`
@@ -36,13 +36,13 @@ export async function storyOf(
 }
 
 /** In the order in which they were asked for. */
-async function lookupsOf({ database }: Pick<Context, 'database'>, keys: string[]): Promise<StoryLookup[]> {
+async function lookupsOf({ database }: Pick<Context, 'database'>, keys: string[]): Promise<TimelineLookup[]> {
   if (keys.length === 0) return []
   const { db } = database
-  const { rows: lookups } = await sql<Omit<StoryLookup, 'charges'>>`
+  const { rows: lookups } = await sql<Omit<TimelineLookup, 'charges'>>`
     select key, operation, state, outcome, answered_at as "answeredAt", fresh_until as "freshUntil"
     from lookups where key = any(${keys})`.execute(db)
-  const { rows: charges } = await sql<StoryLookup['charges'][number] & { key: string }>`
+  const { rows: charges } = await sql<TimelineLookup['charges'][number] & { key: string }>`
     select lookup_key as key, id, run_id as run, state, amount_atomic as "amountAtomic", currency, created_at as at, transaction
     from charges where lookup_key = any(${keys}) order by attempt`.execute(db)
   return lookups

@@ -5,7 +5,7 @@ import { createApiTokenLedger, type ApiToken, type TokenScope } from '../../stor
 import { noteFromCli } from '../context/audit-from-cli.ts'
 import type { Context } from '../context/context.ts'
 
-export interface TokenWish {
+export interface TokenRequest {
   name: string
   scopes: TokenScope[]
   perMinute: number
@@ -16,7 +16,7 @@ export interface TokenWish {
 /** Makes a token. Its text is in this answer and nowhere else: the ledger holds its digest. */
 export async function createToken(
   context: Pick<Context, 'database' | 'now'>,
-  wish: TokenWish,
+  wish: TokenRequest,
 ): Promise<{ id: string; token: string }> {
   const id = randomBytes(5).toString('hex')
   const token = `pd_${randomBytes(32).toString('base64url')}`

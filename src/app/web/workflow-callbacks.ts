@@ -1,12 +1,12 @@
 import { PaydirtError, RetriableError, describeError } from '../../domain/errors.ts'
 import { formatUsd } from '../../domain/money.ts'
 import type { HubspotCallbacks } from '../../connectors/hubspot/callbacks.ts'
-import { workflowPatienceMs } from '../../http/routes/hubspot-workflow.ts'
+import { workflowTimeoutMs } from '../../http/routes/hubspot-workflow.ts'
 import type { TaskView, TaskViews } from '../../store/runs/task-view.ts'
 import type { WorkflowCallbacks } from '../../store/messages/workflow-callbacks.ts'
-import { startRounds, type Rounds } from '../../timing/poll-loop.ts'
+import { startPollLoop, type PollLoop } from '../../timing/poll-loop.ts'
 
-export interface WorkflowRoundsOptions {
+export interface WorkflowCallbackOptions {
   callbacks: WorkflowCallbacks
   hubspot: HubspotCallbacks
   views: Pick<TaskViews, 'get'>
@@ -23,11 +23,11 @@ const marginMs = 3_600_000
  * Lets the executions of workflows go on whose task has ended. An execution is taken for a while and stays in the ledger
  * until HubSpot has said that it knows: told twice is harmless, not told would stop a workflow for a day.
  */
-export function startWorkflowRounds(options: WorkflowRoundsOptions): Rounds {
+export function startWorkflowCallbacks(options: WorkflowCallbackOptions): PollLoop {
   const { callbacks, now } = options
 
   async function round(): Promise<void> {
-    const latest = new Date(now().getTime() - workflowPatienceMs + marginMs)
+    const latest = new Date(now().getTime() - workflowTimeoutMs + marginMs)
     const due = await callbacks.take({ limit: 50, leaseMs, latest })
     const views = new Map(
       (await options.views.get(due.map(({ taskId }) => taskId))).map((view) => [view.id, view]),
@@ -41,14 +41,14 @@ export function startWorkflowRounds(options: WorkflowRoundsOptions): Rounds {
       } catch (error) {
         if (!(error instanceof PaydirtError)) throw error
         options.onError(error)
-        if (now().getTime() - askedAt.getTime() > workflowPatienceMs)
+        if (now().getTime() - askedAt.getTime() > workflowTimeoutMs)
           await callbacks.end(callbackId, 'given_up', describeError(error))
         else await callbacks.again(callbackId, new Date(now().getTime() + waitMs(error, tries)), error.code)
       }
     }
   }
 
-  return startRounds({ work: round, pauseMs: options.everyMs ?? 1_000, onError: options.onError })
+  return startPollLoop({ work: round, pauseMs: options.everyMs ?? 1_000, onError: options.onError })
 }
 
 function waitMs(error: PaydirtError, tries: number): number {

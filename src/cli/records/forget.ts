@@ -1,6 +1,6 @@
 import { Command } from 'commander'
 import { forget, type Forgotten } from '../../app/records/forget.ts'
-import { readMarks } from '../../app/records/suppress.ts'
+import { readIdentifiers } from '../../app/records/suppress.ts'
 import { withContext } from '../terminal/with-context.ts'
 
 interface Options {
@@ -26,7 +26,7 @@ export function forgetCommand(): Command {
       '\nWhat stands in a CRM, and files that were written before, are not touched. Backups of the database are yours.',
     )
     .action(async ({ email, phone, profileUrl, suppress, json }: Options) => {
-      const marks = readMarks({ email, phone, profile_url: profileUrl })
+      const marks = readIdentifiers({ email, phone, profile_url: profileUrl })
       await withContext(async (context) => {
         const forgotten = await forget(context, marks, { suppress })
         process.stdout.write(json ? `${JSON.stringify(forgotten)}\n` : text(forgotten))

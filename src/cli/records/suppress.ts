@@ -1,9 +1,13 @@
 import { Command } from 'commander'
 import { noteFromCli } from '../../app/context/audit-from-cli.ts'
 import type { Context } from '../../app/context/context.ts'
-import { parseMarks, readMarkText, type MarkFile } from '../../app/records/suppression-file.ts'
-import { readMarks } from '../../app/records/suppress.ts'
-import type { Mark } from '../../domain/subjects/identifiers.ts'
+import {
+  parseIdentifiers,
+  readSuppressionText,
+  type SuppressionFile,
+} from '../../app/records/suppression-file.ts'
+import { readIdentifiers } from '../../app/records/suppress.ts'
+import type { Identifier } from '../../domain/subjects/identifiers.ts'
 import { readConfig, withContext } from '../terminal/with-context.ts'
 
 interface Options {
@@ -70,19 +74,19 @@ async function change(
   verb: 'add' | 'remove',
   file: string | undefined,
   options: Options,
-  work: (context: Context, marks: readonly Mark[]) => Promise<number>,
+  work: (context: Context, marks: readonly Identifier[]) => Promise<number>,
 ): Promise<void> {
   const config = await readConfig()
   const list =
     file === undefined
       ? undefined
-      : parseMarks(await readMarkText(file), {
+      : parseIdentifiers(await readSuppressionText(file), {
           networkName: config.networkName,
           synonyms: config.csvSynonyms,
         })
   // Named by option alone, or beside the list.
   const isNamed = Object.values(named(options)).some((values) => values.length > 0)
-  const marks = [...(list?.marks ?? []), ...(isNamed || !list ? readMarks(named(options)) : [])]
+  const marks = [...(list?.marks ?? []), ...(isNamed || !list ? readIdentifiers(named(options)) : [])]
   await withContext(async (context) => {
     const done = verb === 'add' ? 'added' : 'removed'
     const count = await work(context, marks)
@@ -92,11 +96,11 @@ async function change(
   if (list) tellOfList(list)
 }
 
-function inList({ counts, blankLines }: MarkFile) {
+function inList({ counts, blankLines }: SuppressionFile) {
   return { list: counts, blankRows: blankLines.length }
 }
 
-function tellOfList({ unread, blankLines }: MarkFile): void {
+function tellOfList({ unread, blankLines }: SuppressionFile): void {
   const notes = [
     ...(unread.length > 0
       ? [`columns that were not read: ${unread.map((name) => JSON.stringify(name)).join(', ')}`]

@@ -100,7 +100,7 @@ export function createHubspotProperties(
         const { name, label } = field
         const existing = byName.get(name)
         if (existing) {
-          ensured.push({ name, label: existing.label, ...judge(existing, field) })
+          ensured.push({ name, label: existing.label, ...checkExisting(existing, field) })
         } else if (dryRun) {
           ensured.push({ name, label, status: 'would_create' })
         } else {
@@ -180,7 +180,7 @@ function wantedFields(mapping: CrmMapping, entity: string): Wanted[] {
   ]
 }
 
-function judge(existing: DescribedField, wanted: Wanted): Pick<EnsuredField, 'status' | 'reason'> {
+function checkExisting(existing: DescribedField, wanted: Wanted): Pick<EnsuredField, 'status' | 'reason'> {
   const fits =
     wanted.type === 'datetime'
       ? existing.type === 'datetime'

@@ -1,7 +1,7 @@
 import type { BatchError, Refusal } from './wire.ts'
 
 /** What HubSpot refuses, and which property for. */
-export interface Told {
+export interface RefusalDetail {
   code: string
   property?: string
 }
@@ -10,7 +10,7 @@ export interface Told {
  * The code and the property of a refusal, of a whole call or of one record in a 207. HubSpot lists them under `errors`,
  * and in places only inside the text of the message, which is searched for these two and never shown: it quotes values.
  */
-export function told(refusal: Refusal | BatchError, status = 400): Told {
+export function told(refusal: Refusal | BatchError, status = 400): RefusalDetail {
   const [first] = refusal.errors ?? []
   const code = first?.code ?? /"error":"([A-Z][A-Z_0-9]*)"/.exec(refusal.message ?? '')?.[1]
   const property =

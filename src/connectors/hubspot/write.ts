@@ -6,7 +6,7 @@ import { refused, type HubspotApi } from './api.ts'
 import { prepare, type Input } from './prepare.ts'
 import { entityMapping, ownFieldsMissing, type HubspotProperties } from './properties.ts'
 import { writableProperties } from './records.ts'
-import { told, type Told } from './refusal.ts'
+import { told, type RefusalDetail } from './refusal.ts'
 import { batchSchema, paths, type BatchError, type HubspotEntity } from './wire.ts'
 
 const writeLimit = 100
@@ -166,7 +166,7 @@ function failure(input: Input, error: BatchError, entityMap: EntityMapping): Wri
   return rejected(input, told(error), entityMap)
 }
 
-function rejected({ id }: Input, { code, property }: Told, entityMap: EntityMapping): WriteResult {
+function rejected({ id }: Input, { code, property }: RefusalDetail, entityMap: EntityMapping): WriteResult {
   if (code === 'OBJECT_NOT_FOUND') return { id, status: 'skipped', reason: 'the record is gone' }
   const field = property === undefined ? undefined : (canonicalOf(entityMap, property) ?? property)
   return {

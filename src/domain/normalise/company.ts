@@ -1,4 +1,4 @@
-import { foldText, settled } from './text.ts'
+import { foldText, normaliseText } from './text.ts'
 
 /** Legal forms that stand behind a name, as they read once dots are gone. */
 const behind = words(`
@@ -21,7 +21,7 @@ const attached =
  * Other scripts keep their letters. A name that is nothing but a legal form stays as it is.
  */
 export function foldCompanyName(name: string): string {
-  return settled(name, foldOnce)
+  return normaliseText(name, foldOnce)
 }
 
 function foldOnce(name: string): string {

@@ -21,11 +21,11 @@ const latinLetters: Readonly<Record<string, string>> = {
  * Folding what was folded gives the same.
  */
 export function foldText(text: string): string {
-  return settled(text, foldOnce)
+  return normaliseText(text, foldOnce)
 }
 
 /** Folds again until nothing changes: what one round takes away may make the next one possible. */
-export function settled(text: string, fold: (text: string) => string): string {
+export function normaliseText(text: string, fold: (text: string) => string): string {
   let folded = fold(text)
   for (let round = 0; round < 8; round++) {
     const again = fold(folded)
@@ -56,7 +56,7 @@ const behind = new Set(['phd', 'mba'])
  * so does what tells father and son apart. Blank when nothing but that was given.
  */
 export function foldPersonName(...names: readonly string[]): string {
-  return settled(names.join(' '), foldName)
+  return normaliseText(names.join(' '), foldName)
 }
 
 function foldName(name: string): string {

@@ -15,8 +15,8 @@ import {
   type Facts,
   type PlannedRecord,
   type Stop,
-  type Way,
-  type Wish,
+  type Candidates,
+  type Candidate,
 } from './step.ts'
 import type { Recipe } from './recipes.ts'
 import type { FieldValue, Identity, LookupRequest } from '../record.ts'
@@ -25,7 +25,7 @@ import type { FieldValue, Identity, LookupRequest } from '../record.ts'
  * A company: by its profile URL the profile, by its domain the lookup, and the profile behind it only for what the lookup
  * does not answer. Enrichment tells all of that too, so where its own fields are wanted it comes instead. The logo is last.
  */
-export function companyWay({ identity }: PlannedRecord, recipe: Recipe, facts: Facts): Way {
+export function companyCandidates({ identity }: PlannedRecord, recipe: Recipe, facts: Facts): Candidates {
   const known = identify(identity, recipe)
   if ('kind' in known) return logoAlone(identity, recipe, facts) ?? { wishes: [], values: {}, end: known }
 
@@ -73,7 +73,7 @@ function domainOf({ domain, email }: Identity) {
   return ofMail === undefined ? undefined : companyDomain(ofMail)
 }
 
-function enrichmentWish(known: Known, recipe: Recipe, facts: Facts): Wish[] {
+function enrichmentWish(known: Known, recipe: Recipe, facts: Facts): Candidate[] {
   const extra = recipe.fields.filter((field) => enrichmentFieldNames.includes(field))
   if (extra.length === 0 || !recipe.steps.includes('company.enrich') || facts['company.enrich']) return []
   return [
@@ -85,7 +85,7 @@ function enrichmentWish(known: Known, recipe: Recipe, facts: Facts): Wish[] {
   ]
 }
 
-function profileWishes(known: Known, recipe: Recipe, facts: Facts): Wish[] {
+function profileWishes(known: Known, recipe: Recipe, facts: Facts): Candidate[] {
   const wanted = recipe.fields.filter(
     (field) => profileFieldNames('company').includes(field) || field === 'logo',
   )
@@ -116,7 +116,7 @@ function unanswered(wanted: readonly string[], facts: Facts): string[] {
 }
 
 /** The domain is the one that the profile tells, so that a logo is never another company's. */
-function logoWish(recipe: Recipe, facts: Facts, values: Record<string, FieldValue>): Wish[] {
+function logoWish(recipe: Recipe, facts: Facts, values: Record<string, FieldValue>): Candidate[] {
   if (!recipe.fields.includes('logo') || !recipe.steps.includes('company.logo') || facts['company.logo'])
     return []
   const domain = canonicalDomain(String(values['domain'] ?? ''))
@@ -130,7 +130,7 @@ function logoWish(recipe: Recipe, facts: Facts, values: Record<string, FieldValu
 }
 
 /** A recipe that buys nothing has the record's own domain to go by. */
-function logoAlone({ domain }: Identity, recipe: Recipe, facts: Facts): Way | undefined {
+function logoAlone({ domain }: Identity, recipe: Recipe, facts: Facts): Candidates | undefined {
   if (recipe.steps.some((step) => step !== 'company.logo')) return undefined
   const logo = foundIn(facts['company.logo'])?.['url']
   return {
@@ -146,7 +146,7 @@ function wish(
   operation: 'company.profile' | 'company.lookup' | 'company.enrich',
   known: Known,
   why: string,
-): Wish {
+): Candidate {
   const [canonical, request]: [string, LookupRequest] =
     'profile' in known
       ? [known.profile, { profnet_url: profileUrlOf(known.profile) }]

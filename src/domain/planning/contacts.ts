@@ -2,18 +2,18 @@ import { redemption, type PersonReference } from './contact-keys.ts'
 import { contactFields, contactTypes } from '../contact-types.ts'
 import { readRedemption, type ContactValue } from './contact-values.ts'
 import { canonicalEmail, companyDomainOf } from '../normalise/email.ts'
-import type { Facts, PlannedRecord, Wish } from './step.ts'
+import type { Facts, PlannedRecord, Candidate } from './step.ts'
 import type { Recipe } from './recipes.ts'
 import type { Fact } from '../record.ts'
 
 /** One wish a contact type that is wanted, that the record lacks and that nobody has revealed yet. */
-export function redemptionWishes(
+export function redemptionCandidates(
   person: PersonReference,
   record: PlannedRecord,
   contacts: readonly ContactValue[],
   recipe: Recipe,
   facts: Facts,
-): Wish[] {
+): Candidate[] {
   if (!recipe.steps.includes('contact.redeem')) return []
   return contactTypes
     .filter((type) => !facts[`contact.redeem:${type}`] && !contacts.some((contact) => contact.type === type))

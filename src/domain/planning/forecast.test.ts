@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { foresee, type Means } from './forecast.ts'
+import { forecast, type Means } from './forecast.ts'
 import type { LookupKey } from '../keys.ts'
 import { defaultPrices } from './prices.ts'
 import { builtInRecipes, type Recipe } from './recipes.ts'
@@ -18,7 +18,7 @@ const contact = builtInRecipes('person', 'contact')
 const full = builtInRecipes('person', 'full')
 
 function person(identity: Identity, recipe: Recipe = contact, change: Partial<Means> = {}) {
-  const { possible, sure, highAtomic } = foresee({ object: 'person', identity }, recipe, {}, means(change))
+  const { possible, sure, highAtomic } = forecast({ object: 'person', identity }, recipe, {}, means(change))
   return { possible: cents(possible), sure: cents(sure), high: Number(highAtomic / 10_000n) }
 }
 const cents = (amounts: ReadonlyMap<string, bigint>) =>
@@ -53,7 +53,7 @@ describe('what may follow', () => {
   test('counts with its cap where the price is not known or above it, and is not sure then', () => {
     const caps = { otherAtomic: 10_000n, bySlot: { 'contact.redeem:phone': 300_000n } }
     expect(person({ profileUrl: ada }, contact, { caps })).toMatchObject({ sure: {}, high: 31 })
-    const company = foresee(
+    const company = forecast(
       { object: 'company', identity: { domain: 'acme.example' } },
       builtInRecipes('company', 'full'),
       {},

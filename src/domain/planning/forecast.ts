@@ -16,7 +16,7 @@ import type { Fact } from '../record.ts'
 import { freeOperations } from '../words.ts'
 
 /** What may be bought for a record from here on. */
-export interface Foreseen {
+export interface Forecast {
   /**
    * Every lookup that may follow, with the most that it costs. By its key, or, where only an answer will tell the key, by
    * its step and the lookup that is asked for next: records that share that one share what comes behind it.
@@ -43,7 +43,7 @@ export interface Means {
  * How far the purchases for a record may go, the first of which is the next step. Pure: follows the planner with answers
  * that leave the most to be asked for. A payment by challenge is for a fixed amount, found or not.
  */
-export function foresee(record: PlannedRecord, recipe: Recipe, facts: Facts, means: Means): Foreseen {
+export function forecast(record: PlannedRecord, recipe: Recipe, facts: Facts, means: Means): Forecast {
   const { priceCeilingAtomic: ceiling } = recipe
   const room = ceiling === undefined ? undefined : ceiling - spentOn(facts, means.prices)
   const chain = follow(record, untilAsked(recipe), facts, room, means)

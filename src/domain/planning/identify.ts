@@ -1,6 +1,6 @@
 import { contactSearch, type PersonReference, type SearchPath } from './contact-keys.ts'
 import { canonicalProfileUrl } from '../keys.ts'
-import { endOf, foundIn, stop, type Facts, type PlannedRecord, type Stop, type Way } from './step.ts'
+import { endOf, foundIn, stop, type Facts, type PlannedRecord, type Stop, type Candidates } from './step.ts'
 import type { Recipe } from './recipes.ts'
 
 /** Who a record is to the service. */
@@ -14,11 +14,11 @@ export interface Known {
  * By the record's profile URL, else by a contact lookup. Answers who it is, or the way to find out, or why that ends. A
  * broken URL is as good as none where a person may be searched for.
  */
-export function identify(record: PlannedRecord, recipe: Recipe, facts: Facts): Known | Way {
+export function identify(record: PlannedRecord, recipe: Recipe, facts: Facts): Known | Candidates {
   const { identity } = record
   const url = identity.profileUrl ? canonicalProfileUrl('person', identity.profileUrl) : undefined
   if (url?.ok) return { person: { profile: url.value } }
-  const ended = (end: Stop): Way => ({ wishes: [], values: {}, end })
+  const ended = (end: Stop): Candidates => ({ wishes: [], values: {}, end })
   const broken = url && stop('rejected', `broken profile URL: ${url.reason}`)
   if (!recipe.steps.includes('contact.lookup'))
     return ended(broken ?? stop('skipped', 'no profile URL to look up by'))

@@ -9,7 +9,7 @@ import {
   profileValues,
 } from '../fields.ts'
 import { canonicalDomain, canonicalProfileUrl, lookupKey, profileUrlOf } from '../keys.ts'
-import { redemptions, redemptionWishes, revealed } from './contacts.ts'
+import { redemptions, redemptionCandidates, revealed } from './contacts.ts'
 import { identify, reference } from './identify.ts'
 import {
   endOf,
@@ -18,8 +18,8 @@ import {
   type Facts,
   type PlannedRecord,
   type Stop,
-  type Way,
-  type Wish,
+  type Candidates,
+  type Candidate,
 } from './step.ts'
 import type { Recipe } from './recipes.ts'
 import type { FieldValue } from '../record.ts'
@@ -28,7 +28,7 @@ import type { FieldValue } from '../record.ts'
  * A person: found by e-mail, phone or name where the record has no profile URL; then the profile, where the match does not
  * tell what is wanted; then the employer; then e-mails and phones, a type at a time, only those that the record lacks.
  */
-export function personWay(record: PlannedRecord, recipe: Recipe, facts: Facts): Way {
+export function personCandidates(record: PlannedRecord, recipe: Recipe, facts: Facts): Candidates {
   const known = identify(record, recipe, facts)
   if ('wishes' in known) return known
   const { person, match } = known
@@ -51,7 +51,7 @@ export function personWay(record: PlannedRecord, recipe: Recipe, facts: Facts): 
   const wishes = [
     ...profileWish(person, match, recipe, facts),
     ...employerWish(told, recipe, facts),
-    ...(redeemable ? redemptionWishes(redeemable, record, contacts, recipe, facts) : []),
+    ...(redeemable ? redemptionCandidates(redeemable, record, contacts, recipe, facts) : []),
   ]
   if (wishes.length === 0 && employer) wishes.push(...logoWish(employer, recipe, facts))
   return { wishes, values, end: endWith(facts), ...problemOf(facts) }
@@ -62,7 +62,7 @@ function profileWish(
   match: Record<string, unknown> | undefined,
   recipe: Recipe,
   facts: Facts,
-): Wish[] {
+): Candidate[] {
   if (facts['person.profile'] || profile === undefined || !recipe.steps.includes('person.profile')) return []
   const wanted = recipe.fields.filter((field) => profileFieldNames('person').includes(field))
   const needed = employerIsWanted(recipe) ? [...wanted, 'company_profnet_url'] : wanted
@@ -86,7 +86,7 @@ function employerIsWanted({ fields, steps }: Recipe): boolean {
   return steps.includes('company.profile') && fields.some((field) => employerFieldNames.includes(field))
 }
 
-function employerWish(told: Record<string, FieldValue>, recipe: Recipe, facts: Facts): Wish[] {
+function employerWish(told: Record<string, FieldValue>, recipe: Recipe, facts: Facts): Candidate[] {
   if (facts['company.profile'] || !employerIsWanted(recipe)) return []
   const url = canonicalProfileUrl('company', String(told['company_profnet_url'] ?? ''))
   if (!url.ok) return []
@@ -102,7 +102,7 @@ function employerWish(told: Record<string, FieldValue>, recipe: Recipe, facts: F
   ]
 }
 
-function logoWish(employer: Record<string, unknown>, recipe: Recipe, facts: Facts): Wish[] {
+function logoWish(employer: Record<string, unknown>, recipe: Recipe, facts: Facts): Candidate[] {
   if (
     !recipe.fields.includes('company_logo') ||
     !recipe.steps.includes('company.logo') ||

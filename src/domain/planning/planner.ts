@@ -2,8 +2,8 @@ import { fieldNames } from '../fields.ts'
 import { jobChangeOf } from './job-change.ts'
 import type { LookupKey } from '../keys.ts'
 import { formatUsd, type Atomic } from '../money.ts'
-import { companyWay } from './company.ts'
-import { personWay } from './person.ts'
+import { companyCandidates } from './company.ts'
+import { personCandidates } from './person.ts'
 import {
   slotOf,
   stop,
@@ -12,8 +12,8 @@ import {
   type PlannedRecord,
   type PriceTable,
   type Step,
-  type Way,
-  type Wish,
+  type Candidates,
+  type Candidate,
 } from './step.ts'
 import { defaultPrices } from './prices.ts'
 import type { Recipe } from './recipes.ts'
@@ -43,7 +43,9 @@ export function nextStep(
   context: PlanContext = {},
 ): Step {
   const way =
-    record.object === 'person' ? personWay(record, recipe, facts) : companyWay(record, recipe, facts)
+    record.object === 'person'
+      ? personCandidates(record, recipe, facts)
+      : companyCandidates(record, recipe, facts)
   const values = wantedValues(record, recipe, way)
   const isEnough = recipe.stopWhen?.some((field) => field in values) ?? false
   let refusal: string | undefined
@@ -84,7 +86,7 @@ function isFree(slot: FactSlot): boolean {
 
 /** A step whose price is not known could break the ceiling: then it is not taken. */
 function overCeiling(
-  { lookup }: Wish,
+  { lookup }: Candidate,
   recipe: Recipe,
   facts: Facts,
   context: PlanContext,
@@ -100,7 +102,7 @@ function overCeiling(
   return `price ceiling: ${slot} costs ${formatUsd(price)} USD, and ${formatUsd(spent)} of ${formatUsd(ceiling)} USD are spent`
 }
 
-function wantedValues(record: PlannedRecord, recipe: Recipe, way: Way): Record<string, FieldValue> {
+function wantedValues(record: PlannedRecord, recipe: Recipe, way: Candidates): Record<string, FieldValue> {
   const named = fieldNames(record.object).filter((name) => name in way.values && recipe.fields.includes(name))
   return Object.fromEntries(named.map((name) => [name, way.values[name] as FieldValue]))
 }

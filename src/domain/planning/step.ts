@@ -41,14 +41,14 @@ export type Step =
   | Stop
 
 /** A lookup that would tell more, and why. */
-export interface Wish {
+export interface Candidate {
   lookup: LookupWanted
   why: string
 }
 
 /** What the facts so far come to: what may be asked next (the cheapest sufficient first), what is known, and how it ends. */
-export interface Way {
-  wishes: Wish[]
+export interface Candidates {
+  wishes: Candidate[]
   values: Record<string, FieldValue>
   /** How the task ends when nothing is left to ask and nothing is known. */
   end: Stop

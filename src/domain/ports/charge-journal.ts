@@ -94,7 +94,7 @@ export interface ChargeJournal {
 }
 
 /** The terms under which each endpoint sells, and the recipient first seen for each host. */
-export interface TermsBook {
+export interface TermsCache {
   terms(endpoint: string): Promise<Terms | undefined>
   remember(endpoint: string, terms: Terms): Promise<void>
   forget(endpoint: string): Promise<void>

@@ -5,17 +5,17 @@ import { canonicalEmail } from '../normalise/email.ts'
 import type { Identity, Patch } from '../record.ts'
 
 /** By what a subject can be named when it is to be left alone or forgotten. */
-export const markKinds = ['email', 'phone', 'profile_url', 'domain'] as const
-export type MarkKind = (typeof markKinds)[number]
+export const identifierKinds = ['email', 'phone', 'profile_url', 'domain'] as const
+export type IdentifierKind = (typeof identifierKinds)[number]
 
 /** One canonical name of a subject: the same for every spelling of it. */
-export interface Mark {
-  kind: MarkKind
+export interface Identifier {
+  kind: IdentifierKind
   value: string
 }
 
 /** The canonical form of what a person typed. Reasons never hold the value. */
-export function markOf(kind: MarkKind, raw: string): Canonical {
+export function identifierOf(kind: IdentifierKind, raw: string): Canonical {
   switch (kind) {
     case 'email':
       return canonicalEmail(raw)
@@ -35,7 +35,7 @@ export function markOf(kind: MarkKind, raw: string): Canonical {
 }
 
 /** Every mark by which a record can be suppressed: an address stands for its domain too. */
-export function marksOf(identity: Identity): Mark[] {
+export function identifiersOf(identity: Identity): Identifier[] {
   return [
     ...emailMarks(identity.email),
     ...one('phone', identity.phone),
@@ -48,7 +48,7 @@ const emailFields = ['email', 'email_personal']
 const phoneFields = ['phone', 'mobile_phone']
 
 /** What a lookup has told of the subject since: an address or profile that is found may be a suppressed one. */
-export function marksOfPatch(patch: Patch): Mark[] {
+export function identifiersOfPatch(patch: Patch): Identifier[] {
   const text = (field: string): string | undefined => {
     const change = patch[field]
     return change && 'set' in change ? String(change.set) : undefined
@@ -61,13 +61,13 @@ export function marksOfPatch(patch: Patch): Mark[] {
   ]
 }
 
-function emailMarks(raw: string | undefined): Mark[] {
+function emailMarks(raw: string | undefined): Identifier[] {
   const [mark] = one('email', raw)
   return mark ? [mark, ...one('domain', mark.value.slice(mark.value.lastIndexOf('@') + 1))] : []
 }
 
-function one(kind: MarkKind, raw: string | undefined): Mark[] {
+function one(kind: IdentifierKind, raw: string | undefined): Identifier[] {
   if (raw === undefined) return []
-  const canonical = markOf(kind, raw)
+  const canonical = identifierOf(kind, raw)
   return canonical.ok ? [{ kind, value: canonical.value }] : []
 }

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import type { LookupKey } from '../keys.ts'
-import { marksOfKey, profilesIn, scrub } from './traces.ts'
-import type { Mark } from './identifiers.ts'
+import { identifiersOfKey, profilesIn, scrub } from './traces.ts'
+import type { Identifier } from './identifiers.ts'
 
-const ann: Mark[] = [
+const ann: Identifier[] = [
   { kind: 'email', value: 'ann@acme.com' },
   { kind: 'phone', value: '+4930123456' },
   { kind: 'profile_url', value: 'profnet.com/in/ann-lee' },
@@ -46,7 +46,7 @@ describe('the traces of a subject', () => {
     ['contact.lookup|name_domain:ann lee@acme.com', []],
     ['company.logo|acme.com', []],
   ])('are told from the key %s', (key, marks) => {
-    expect(marksOfKey(key as LookupKey)).toEqual(marks)
+    expect(identifiersOfKey(key as LookupKey)).toEqual(marks)
   })
 
   test('are those of whom an answer is about, and not of others in its lists', () => {

@@ -1,26 +1,26 @@
 import { canonicalProfileUrl, type LookupKey } from '../keys.ts'
-import type { Mark } from './identifiers.ts'
+import type { Identifier } from './identifiers.ts'
 import type { ObjectKind } from '../words.ts'
 
 /** The subject that a lookup's key names: the parts behind the operation are canonical already. */
-export function marksOfKey(key: LookupKey): Mark[] {
+export function identifiersOfKey(key: LookupKey): Identifier[] {
   return key
     .split('|')
     .slice(1)
-    .flatMap((part): Mark[] => {
+    .flatMap((part): Identifier[] => {
       if (part.startsWith('email:')) return [{ kind: 'email', value: part.slice('email:'.length) }]
       if (part.startsWith('phone:')) return [{ kind: 'phone', value: part.slice('phone:'.length) }]
       return /^[^/]+\/(in|pub|company)\//.test(part) ? [{ kind: 'profile_url', value: part }] : []
     })
 }
 
-export function isNamed(marks: readonly Mark[], by: ReadonlyMap<string, Mark>): boolean {
+export function isNamed(marks: readonly Identifier[], by: ReadonlyMap<string, Identifier>): boolean {
   return marks.some(({ kind, value }) => by.has(`${kind}|${value}`))
 }
 
 /** The profile that an answer is about, wherever the answer's kind has it: the one nearest to its root. */
-export function profilesIn(answer: unknown, object: ObjectKind): Mark[] {
-  const marks: Mark[] = []
+export function profilesIn(answer: unknown, object: ObjectKind): Identifier[] {
+  const marks: Identifier[] = []
   let level: unknown[] = [answer]
   for (let depth = 0; depth < 3 && marks.length === 0; depth += 1) {
     const objects = level.filter(isObject)
@@ -41,7 +41,7 @@ export const erasedText = '[erased]'
  * Takes every trace of a subject out of a JSON value: an element of a list that has the subject's profile, address or
  * phone goes as a whole, and so does everything else in it; elsewhere the text alone is replaced.
  */
-export function scrub(value: unknown, marks: readonly Mark[]): { value: unknown; isChanged: boolean } {
+export function scrub(value: unknown, marks: readonly Identifier[]): { value: unknown; isChanged: boolean } {
   let isChanged = false
   const names = (text: string): boolean => marks.some((mark) => isIn(text, mark))
   const clean = (part: unknown): unknown => {
@@ -65,7 +65,7 @@ export function scrub(value: unknown, marks: readonly Mark[]): { value: unknown;
 }
 
 /** Never a part of a longer name: ann@ is not in joann@, nor /in/ann in /in/anna. */
-function isIn(text: string, { kind, value }: Mark): boolean {
+function isIn(text: string, { kind, value }: Identifier): boolean {
   switch (kind) {
     case 'profile_url': {
       const path = value.slice(value.indexOf('/'))

@@ -1,16 +1,16 @@
 import { createHash } from 'node:crypto'
 import type { ApiTokenLedger, TokenScope } from '../../store/access/api-tokens.ts'
 import { Problem } from '../server/problem.ts'
-import type { Door } from '../server/route.ts'
+import type { Authenticator } from '../server/route.ts'
 import { CallRefused, refuse, type Caller } from './caller.ts'
 
 const minuteMs = 60_000
 
 /** Lets in whoever brings a token with one of these scopes (`admin` has all), at the token's own rate. */
-export function apiTokenDoor(
+export function apiTokenAuthenticator(
   scopes: readonly TokenScope[],
   options: { tokens: ApiTokenLedger; now: () => Date },
-): Door {
+): Authenticator {
   return {
     security: ['apiToken'],
     async open({ headers }) {

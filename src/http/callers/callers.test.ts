@@ -1,19 +1,19 @@
 import { createHash, createHmac, generateKeyPairSync, sign as signBytes } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import { signV2, v2Headers, v3Headers, type Signed } from '../../../test/support/hubspot-signature.ts'
-import type { ReplayBook } from '../../store/access/nonces.ts'
-import type { DoorRequest } from '../server/route.ts'
+import type { NonceLedger } from '../../store/access/nonces.ts'
+import type { AuthenticationRequest } from '../server/route.ts'
 import { CallRefused } from './caller.ts'
-import { decodedUri, hubspotDoor } from './hubspot.ts'
-import { monitorDoor } from './monitor.ts'
-import { salesforceDoor } from './salesforce.ts'
+import { decodedUri, hubspotAuthenticator } from './hubspot.ts'
+import { monitorAuthenticator } from './monitor.ts'
+import { salesforceAuthenticator } from './salesforce.ts'
 
 const nowMs = Date.parse('2026-11-20T12:00:00Z')
 const now = () => new Date(nowMs)
 const secret = 'yyyyyyyy-yyyy-yyyy-yyyy-yyyyyyyyyyyy'
 const uri = 'https://www.example.com/webhook_uri'
 
-function memoryReplays(): ReplayBook {
+function memoryReplays(): NonceLedger {
   const used = new Set<string>()
   return {
     use: async (digest) => !used.has(digest) && Boolean(used.add(digest)),
@@ -22,7 +22,10 @@ function memoryReplays(): ReplayBook {
   }
 }
 
-function request(headers: Record<string, string>, more: Partial<DoorRequest> = {}): DoorRequest {
+function request(
+  headers: Record<string, string>,
+  more: Partial<AuthenticationRequest> = {},
+): AuthenticationRequest {
   return { method: 'POST', uri, body: '{"a":1}', headers: new Headers(headers), ...more }
 }
 
@@ -45,7 +48,7 @@ describe('the independent signature of the tests', () => {
 })
 
 describe('a call signed as HubSpot signs version 3', () => {
-  const door = (replays = memoryReplays()) => hubspotDoor({ clientSecret: secret, replays, now })
+  const door = (replays = memoryReplays()) => hubspotAuthenticator({ clientSecret: secret, replays, now })
   const signed = async (more: Partial<Signed> = {}) =>
     request(await v3Headers(secret, { method: 'POST', uri, body: '{"a":1}', atMs: nowMs, ...more }))
 
@@ -105,7 +108,7 @@ describe('a call signed as HubSpot signs version 3', () => {
   })
 
   test('without a secret of ours nobody is let in, and without a signature neither', async () => {
-    const off = hubspotDoor({ clientSecret: undefined, replays: memoryReplays(), now })
+    const off = hubspotAuthenticator({ clientSecret: undefined, replays: memoryReplays(), now })
     expect(await codeOf(off.open(await signed()))).toBe('hubspot_not_set_up')
     expect(await codeOf(door().open(request({})))).toBe('hubspot_unsigned')
   })
@@ -113,7 +116,12 @@ describe('a call signed as HubSpot signs version 3', () => {
   test('version 2 is for workflows alone, and version 1 for nobody', async () => {
     const headers = await v2Headers(secret, { method: 'POST', uri, body: '{"a":1}' })
     expect(await codeOf(door().open(request(headers)))).toBe('hubspot_unsigned')
-    const workflow = hubspotDoor({ clientSecret: secret, replays: memoryReplays(), now, allowsV2: true })
+    const workflow = hubspotAuthenticator({
+      clientSecret: secret,
+      replays: memoryReplays(),
+      now,
+      allowsV2: true,
+    })
     expect(await codeOf(workflow.open(request(headers)))).toBe('let in')
     expect(await codeOf(workflow.open(request(headers, { body: '{"a":2}' })))).toBe('hubspot_wrong_signature')
     const v1 = { ...headers, 'x-hubspot-signature-version': 'v1' }
@@ -125,9 +133,11 @@ describe('a call signed as HubSpot signs version 3', () => {
 describe('a call signed by HMAC with time and nonce', () => {
   const hookUri = 'https://paydirt.example/hooks/salesforce?x=1'
   const door = (own: string | undefined = secret, replays = memoryReplays()) =>
-    salesforceDoor({ secret: own, jwt: undefined, replays, now })
+    salesforceAuthenticator({ secret: own, jwt: undefined, replays, now })
 
-  function signed(more: { atS?: number; nonce?: string; body?: string; path?: string } = {}): DoorRequest {
+  function signed(
+    more: { atS?: number; nonce?: string; body?: string; path?: string } = {},
+  ): AuthenticationRequest {
     const { atS = nowMs / 1000, nonce = 'nonce-0001', body = '{"a":1}', path = '/hooks/salesforce' } = more
     const text = `${atS}.${nonce}.POST.${path}.${body}`
     const signature = createHmac('sha256', secret).update(text).digest('hex')
@@ -160,7 +170,7 @@ describe('a call signed by HMAC with time and nonce', () => {
   test('is refused with another body, without a signature, and where no secret is set', async () => {
     expect(await codeOf(door().open({ ...signed(), body: '{"a":2}' }))).toBe('salesforce_wrong_signature')
     expect(await codeOf(door().open(request({}, { uri: hookUri })))).toBe('salesforce_unsigned')
-    const off = salesforceDoor({ secret: undefined, jwt: undefined, replays: memoryReplays(), now })
+    const off = salesforceAuthenticator({ secret: undefined, jwt: undefined, replays: memoryReplays(), now })
     expect(await codeOf(off.open(signed()))).toBe('salesforce_not_set_up')
   })
 })
@@ -184,9 +194,9 @@ describe('a call with a token of the org', () => {
     return `${text}.${signBytes('sha256', Buffer.from(text), options.key ?? privateKey).toString('base64url')}`
   }
 
-  function open(text: string, more: { replays?: ReplayBook; body?: string } = {}) {
+  function open(text: string, more: { replays?: NonceLedger; body?: string } = {}) {
     const { replays = memoryReplays(), body = '{}' } = more
-    const door = salesforceDoor({
+    const door = salesforceAuthenticator({
       secret,
       jwt: { key: publicKey, issuer, audience: 'paydirt' },
       replays,
@@ -252,7 +262,9 @@ test.each([
   [{ 'x-secret': `${secret} x` }, 'monitor_wrong_secret'],
   [{ 'x-other': secret }, 'monitor_no_secret'],
 ])('a monitor’s delivery with %j: %s', async (headers, code) => {
-  expect(await codeOf(monitorDoor({ header: 'x-secret', secret }).open(request(headers as never)))).toBe(code)
-  const off = monitorDoor({ header: 'x-secret', secret: undefined })
+  expect(
+    await codeOf(monitorAuthenticator({ header: 'x-secret', secret }).open(request(headers as never))),
+  ).toBe(code)
+  const off = monitorAuthenticator({ header: 'x-secret', secret: undefined })
   expect(await codeOf(off.open(request(headers as never)))).toBe('monitor_not_set_up')
 })

@@ -1,12 +1,12 @@
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto'
-import type { ReplayBook } from '../../store/access/nonces.ts'
-import type { Door, DoorRequest } from '../server/route.ts'
+import type { NonceLedger } from '../../store/access/nonces.ts'
+import type { Authenticator, AuthenticationRequest } from '../server/route.ts'
 import { refuse } from './caller.ts'
 
-export interface HubspotDoorOptions {
+export interface HubspotAuthenticatorOptions {
   /** The app's client secret. Undefined: HubSpot may not call. */
   clientSecret: string | undefined
-  replays: ReplayBook
+  replays: NonceLedger
   now: () => Date
   /** A signature of version 2 is taken too: it has no time, so what it starts must be safe to be asked for twice. */
   allowsV2?: boolean
@@ -17,7 +17,7 @@ export const maxAgeMs = 5 * 60_000
 export const skewMs = 10_000
 
 /** Lets in what HubSpot has signed: version 3 at most five minutes ago and not seen before. */
-export function hubspotDoor(options: HubspotDoorOptions): Door {
+export function hubspotAuthenticator(options: HubspotAuthenticatorOptions): Authenticator {
   const { replays } = options
 
   return {
@@ -49,7 +49,7 @@ export function hubspotDoor(options: HubspotDoorOptions): Door {
 }
 
 /** HMAC-SHA256 over method, decoded URI, body and timestamp, in base64. */
-function signV3({ method, uri, body }: DoorRequest, timestamp: string, secret: string): string {
+function signV3({ method, uri, body }: AuthenticationRequest, timestamp: string, secret: string): string {
   return createHmac('sha256', secret)
     .update(`${method}${decodedUri(uri)}${body}${timestamp}`)
     .digest('base64')
@@ -76,7 +76,7 @@ export function decodedUri(uri: string): string {
 }
 
 /** SHA-256 over secret, method, URI as it was called, and body, in hex. */
-function checkV2({ method, uri, body, headers }: DoorRequest, secret: string): void {
+function checkV2({ method, uri, body, headers }: AuthenticationRequest, secret: string): void {
   const signature = headers.get('x-hubspot-signature')
   if (signature === null) throw refuse('hubspot_unsigned', 'the request bears no signature of HubSpot')
   const version = headers.get('x-hubspot-signature-version')

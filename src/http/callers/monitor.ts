@@ -1,9 +1,9 @@
-import type { Door } from '../server/route.ts'
+import type { Authenticator } from '../server/route.ts'
 import { refuse } from './caller.ts'
 import { equal } from './hubspot.ts'
 
 /** Lets in a monitor's delivery by a header whose name and value were set on both sides: how it is signed is not documented. */
-export function monitorDoor(options: { header: string; secret: string | undefined }): Door {
+export function monitorAuthenticator(options: { header: string; secret: string | undefined }): Authenticator {
   return {
     security: ['monitorSecret'],
     async open({ headers }) {

@@ -1,16 +1,16 @@
 import { createHash, createHmac, verify, type KeyObject } from 'node:crypto'
 import { z } from 'zod'
-import type { ReplayBook } from '../../store/access/nonces.ts'
-import type { Door, DoorRequest } from '../server/route.ts'
+import type { NonceLedger } from '../../store/access/nonces.ts'
+import type { Authenticator, AuthenticationRequest } from '../server/route.ts'
 import { refuse, type Caller } from './caller.ts'
 import { equal, maxAgeMs, skewMs } from './hubspot.ts'
 
-export interface SalesforceDoorOptions {
+export interface SalesforceAuthenticatorOptions {
   /** Shared with the package in the org. Undefined: calls signed by HMAC are not taken. */
   secret: string | undefined
   /** What the org signs its tokens with. Undefined: tokens are not taken. */
   jwt: { key: KeyObject; issuer: string; audience: string } | undefined
-  replays: ReplayBook
+  replays: NonceLedger
   now: () => Date
 }
 
@@ -28,7 +28,7 @@ const claimsSchema = z.object({
 })
 
 /** Lets in what a Salesforce org has signed: a JWT of its own certificate, or an HMAC with time and nonce. */
-export function salesforceDoor(options: SalesforceDoorOptions): Door {
+export function salesforceAuthenticator(options: SalesforceAuthenticatorOptions): Authenticator {
   const { replays } = options
 
   async function byToken(token: string, body: string): Promise<Caller> {
@@ -58,7 +58,7 @@ export function salesforceDoor(options: SalesforceDoorOptions): Door {
     return onlyOnce(`jwt|${claims.iss}|${claims.jti}`, new Date(expMs + skewMs))
   }
 
-  async function byHmac(request: DoorRequest): Promise<Caller> {
+  async function byHmac(request: AuthenticationRequest): Promise<Caller> {
     const { secret } = options
     if (secret === undefined)
       throw refuse(

@@ -1,5 +1,5 @@
 import type { Atomic } from '../../domain/money.ts'
-import type { RecordName, RecordStory } from './story.ts'
+import type { RecordName, RecordTimeline } from './story.ts'
 
 /** What the desk asks of the house, beyond what stands in the ledger. The wiring is in app/desk.ts. */
 export interface DeskPorts {
@@ -16,7 +16,7 @@ export interface DeskPorts {
   /** Undefined when Redis does not answer. */
   pace(): Promise<PaceNow | undefined>
   queues(): Promise<QueueDepth[]>
-  story(name: RecordName): Promise<RecordStory>
+  story(name: RecordName): Promise<RecordTimeline>
   settings(): Promise<SettingsSection[]>
   /** Settles what is in doubt, holds the ledger against the chain, and keeps the result. Undefined without a wallet. */
   reconcile: (() => Promise<{ differences: number; difference: string }>) | undefined

@@ -10,13 +10,13 @@ export interface RecordName {
 }
 
 /** Everything that the ledger knows of one record. */
-export interface RecordStory extends RecordName {
+export interface RecordTimeline extends RecordName {
   tasks: { run: string; status: TaskStatus; reason: string | null; at: Date; lookups: string[] }[]
-  lookups: StoryLookup[]
-  fields: StoryField[]
+  lookups: TimelineLookup[]
+  fields: TimelineField[]
 }
 
-export interface StoryLookup {
+export interface TimelineLookup {
   key: string
   operation: string
   state: string
@@ -35,7 +35,7 @@ export interface StoryLookup {
   }[]
 }
 
-export interface StoryField {
+export interface TimelineField {
   field: string
   /** null: it was blank. */
   old: FieldValue | null

@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import { taskSchema, taskJson, statusSchema } from '../tasks/task-json.ts'
-import type { Door, Route } from '../server/route.ts'
+import type { Authenticator, Route } from '../server/route.ts'
 import { route } from '../server/route.ts'
-import { press, targetOf, type Enrichment } from '../tasks/enrichment.ts'
+import { requestEnrichment, targetOf, type Enrichment } from '../tasks/enrichment.ts'
 
 export const recordId = z.string().regex(/^[A-Za-z0-9_-]{1,64}$/, 'is not the id of a record')
 const recipeName = z.string().min(1).max(100)
@@ -40,7 +40,7 @@ const finished = z.object({
 /** A HubSpot card gives up at 15 seconds, and so do others. */
 const longestWaitSeconds = 13
 
-export function enrichRoute(enrichment: Enrichment, door: Door): Route {
+export function enrichRoute(enrichment: Enrichment, door: Authenticator): Route {
   const { views, watch, ids } = enrichment
   return route({
     method: 'post',
@@ -60,7 +60,7 @@ export function enrichRoute(enrichment: Enrichment, door: Door): Route {
     },
     async handle({ body: asked, query, caller, receivedMs, signal }) {
       const target = targetOf(enrichment, asked)
-      const pressed = await press(enrichment, target, asked.ids, { caller, trigger: 'button' })
+      const pressed = await requestEnrichment(enrichment, target, asked.ids, { caller, trigger: 'button' })
       const made = pressed.find(({ isNew }) => isNew) ?? pressed[0]
       const runId = made?.runId ?? ''
       const statusUrl = `/v1/runs/${runId}`

@@ -3,7 +3,7 @@ import { formatUsd } from '../../domain/money.ts'
 import type { TaskView } from '../../store/runs/task-view.ts'
 import type { Caller } from '../callers/caller.ts'
 import { recordIdOf } from '../../producers/on-demand.ts'
-import { press, taskOf, type Enrichment, type Target } from '../tasks/enrichment.ts'
+import { requestEnrichment, taskOf, type Enrichment, type Target } from '../tasks/enrichment.ts'
 import { Problem } from '../server/problem.ts'
 import { fieldSchema, statusSchema, writtenFields } from '../tasks/task-json.ts'
 import { isOpen } from '../tasks/task-watch.ts'
@@ -59,7 +59,7 @@ export async function answerHook(enrichment: Enrichment, asked: HookAsked): Prom
 
 async function pressed(enrichment: Enrichment, asked: HookAsked): Promise<TaskView | undefined> {
   const { target, recordId, caller, receivedMs, signal } = asked
-  const [task] = await press(enrichment, target, [recordId], { caller, trigger: 'button' })
+  const [task] = await requestEnrichment(enrichment, target, [recordId], { caller, trigger: 'button' })
   const ids = task ? [task.taskId] : []
   await enrichment.watch.settled(ids, { untilMs: receivedMs + waitMs, signal })
   const [view] = await enrichment.views.get(ids)

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { targetOf, type Enrichment } from '../tasks/enrichment.ts'
-import { route, type Door, type Route } from '../server/route.ts'
+import { route, type Authenticator, type Route } from '../server/route.ts'
 import { answerHook, assertConnected, hookAnswerSchema } from './hook-answer.ts'
 
 /** HubSpot names an object by its plural, its type id or, in workflows, by a word of its own. */
@@ -28,7 +28,7 @@ const body = z.object({
   taskId: z.string().max(64).optional().describe('With `status`: as an earlier answer named it'),
 })
 
-export function hubspotCardRoute(enrichment: Enrichment, door: Door): Route {
+export function hubspotCardRoute(enrichment: Enrichment, door: Authenticator): Route {
   return route({
     method: 'post',
     path: '/hooks/hubspot/card',

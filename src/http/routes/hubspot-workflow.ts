@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { WorkflowCallbacks } from '../../store/messages/workflow-callbacks.ts'
-import { press, targetOf, type Enrichment } from '../tasks/enrichment.ts'
-import { route, type Door, type Route } from '../server/route.ts'
+import { requestEnrichment, targetOf, type Enrichment } from '../tasks/enrichment.ts'
+import { route, type Authenticator, type Route } from '../server/route.ts'
 import { assertConnected } from './hook-answer.ts'
 import { hubspotEntities, hubspotId, hubspotType } from './hubspot-card.ts'
 
@@ -19,13 +19,13 @@ const blocked = z.object({
 })
 
 /** HubSpot goes on without us after so long. */
-export const workflowPatienceMs = 24 * 3_600_000
+export const workflowTimeoutMs = 24 * 3_600_000
 
 /** A step of a workflow: it stands still until its task has ended, and is then told to go on (app/workflow-rounds.ts). */
 export function hubspotWorkflowRoute(
   enrichment: Enrichment,
   callbacks: Pick<WorkflowCallbacks, 'add' | 'has'>,
-  door: Door,
+  door: Authenticator,
 ): Route {
   return route({
     method: 'post',
@@ -50,7 +50,10 @@ export function hubspotWorkflowRoute(
         { connector: '', object: '/object/objectType' },
       )
       if (!(await callbacks.has(callbackId))) {
-        const [task] = await press(enrichment, target, [object.objectId], { caller, trigger: 'workflow' })
+        const [task] = await requestEnrichment(enrichment, target, [object.objectId], {
+          caller,
+          trigger: 'workflow',
+        })
         // A process that dies here has answered nothing: HubSpot asks again, and finds the same task.
         if (task) await callbacks.add(callbackId, task.taskId)
       }

@@ -6,7 +6,7 @@ import type { LedgerMetrics, Samples } from '../../store/views/metrics.ts'
 import type { AccessEntry } from '../server/app.ts'
 import { refuse } from '../callers/caller.ts'
 import { arrivalOf, type DeskAccess } from '../desk/access/access.ts'
-import { route, type Door, type Route } from '../server/route.ts'
+import { route, type Authenticator, type Route } from '../server/route.ts'
 
 /** Where the numbers come from. One that fails leaves its metrics out and is counted. */
 export interface MetricSources {
@@ -215,7 +215,7 @@ function each(
   return pacers.map(({ path, snapshot }) => ({ labels: { path }, value: value(snapshot) }))
 }
 
-export function metricsRoutes(metrics: Metrics, door: Door): Route[] {
+export function metricsRoutes(metrics: Metrics, door: Authenticator): Route[] {
   return [
     route({
       method: 'get',
@@ -231,7 +231,13 @@ export function metricsRoutes(metrics: Metrics, door: Door): Route[] {
 }
 
 /** With a token set, whoever brings it; without one only whom the desk would take for somebody at this machine. */
-export function metricsDoor({ token, access }: { token: string | undefined; access: DeskAccess }): Door {
+export function metricsAuthenticator({
+  token,
+  access,
+}: {
+  token: string | undefined
+  access: DeskAccess
+}): Authenticator {
   return {
     security: token === undefined && access.mode === 'open' ? [] : ['metricsToken'],
     async open({ headers }) {

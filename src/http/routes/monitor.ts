@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { Monitor } from '../../producers/monitor.ts'
-import { anybody, route, type Door, type Route } from '../server/route.ts'
+import { anybody, route, type Authenticator, type Route } from '../server/route.ts'
 
 /** Its shape is not documented beyond these two: what else a delivery holds is let through. */
 const body = z.looseObject({
@@ -18,7 +18,7 @@ const bodyLimit = 1_000_000
 export function monitorRoutes(
   monitor: Pick<Monitor, 'receive'>,
   onReceived: () => void,
-  door: Door,
+  door: Authenticator,
 ): Route[] {
   return [
     route({

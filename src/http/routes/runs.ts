@@ -6,7 +6,7 @@ import type { TaskLedger } from '../../store/runs/tasks.ts'
 import { assertMaySee } from '../callers/api-token.ts'
 import { wantsEvents, type EventStreams } from '../server/events.ts'
 import { Problem } from '../server/problem.ts'
-import { route, type Call, type Door, type Route } from '../server/route.ts'
+import { route, type Call, type Authenticator, type Route } from '../server/route.ts'
 
 const params = z.object({ id: z.string().max(64) })
 type RunCall = Call<z.output<typeof params>, unknown, unknown>
@@ -50,7 +50,7 @@ export interface RunReader {
 const everyMs = 500
 
 /** A run's figures, once or as they change. */
-export function runRoutes(reader: RunReader, streams: EventStreams, door: Door): Route[] {
+export function runRoutes(reader: RunReader, streams: EventStreams, door: Authenticator): Route[] {
   async function runOf({ params: { id }, caller }: RunCall): Promise<Run> {
     const run = await reader.runs.get(id)
     if (!run || run.state === 'planned') throw new Problem(404, 'not_found', 'there is no run of this name')

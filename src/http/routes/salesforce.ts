@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { targetOf, type Enrichment } from '../tasks/enrichment.ts'
-import { route, type Door, type Route } from '../server/route.ts'
+import { route, type Authenticator, type Route } from '../server/route.ts'
 import { answerHook, assertConnected, hookAnswerSchema } from './hook-answer.ts'
 
 const body = z.object({
@@ -11,7 +11,7 @@ const body = z.object({
   taskId: z.string().max(64).optional().describe('With `status`: as an earlier answer named it'),
 })
 
-export function salesforceRoute(enrichment: Enrichment, door: Door): Route {
+export function salesforceRoute(enrichment: Enrichment, door: Authenticator): Route {
   return route({
     method: 'post',
     path: '/hooks/salesforce',

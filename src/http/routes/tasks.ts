@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { assertMaySee } from '../callers/api-token.ts'
 import { taskOf, type Enrichment } from '../tasks/enrichment.ts'
 import { wantsEvents, type EventStreams } from '../server/events.ts'
-import { route, type Call, type Door, type Route } from '../server/route.ts'
+import { route, type Call, type Authenticator, type Route } from '../server/route.ts'
 import { taskJson, taskSchema } from '../tasks/task-json.ts'
 import { isOpen } from '../tasks/task-watch.ts'
 
@@ -10,7 +10,7 @@ const params = z.object({ id: z.string().max(64).describe('As `POST /v1/enrich` 
 type TaskCall = Call<z.output<typeof params>, unknown, unknown>
 
 /** A task's state, once or as it changes. */
-export function taskRoutes(enrichment: Enrichment, streams: EventStreams, door: Door): Route[] {
+export function taskRoutes(enrichment: Enrichment, streams: EventStreams, door: Authenticator): Route[] {
   const { ids, views, watch } = enrichment
 
   async function viewOf({ params: { id }, caller }: TaskCall) {

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest'
 import { createApp } from './app.ts'
 import type { Caller } from '../callers/caller.ts'
-import { anybody, route, type Door } from './route.ts'
+import { anybody, route, type Authenticator } from './route.ts'
 
 const never = new Promise<never>(() => {})
 
-function appOf(door: Door, handle: () => Promise<Response>, method: 'get' | 'post' = 'get') {
+function appOf(door: Authenticator, handle: () => Promise<Response>, method: 'get' | 'post' = 'get') {
   return createApp({
     routes: [route({ method, path: '/it', operationId: 'it', summary: 'It', door, answers: {}, handle })],
     onAnswer: () => {},
@@ -19,7 +19,7 @@ function appOf(door: Door, handle: () => Promise<Response>, method: 'get' | 'pos
 test.each([
   ['a handler', anybody, () => never],
   ['a door', { security: ['x'], open: () => never }, async () => Response.json({})],
-] as [string, Door, () => Promise<Response>][])(
+] as [string, Authenticator, () => Promise<Response>][])(
   '%s that takes too long answers 503',
   async (_, door, handle) => {
     const response = await appOf(door, handle).request('/it')

@@ -27,13 +27,13 @@ export interface AnswerSpec {
 }
 
 /** Who may call a route: checked before anything of the body is believed. */
-export interface Door {
+export interface Authenticator {
   /** As OpenAPI names the ways in, of which one is enough; none: everybody may. */
   security: readonly string[]
-  open(request: DoorRequest): Promise<Caller>
+  open(request: AuthenticationRequest): Promise<Caller>
 }
 
-export interface DoorRequest {
+export interface AuthenticationRequest {
   method: string
   /** As it was called: scheme, host, path and query, before any decoding. */
   uri: string
@@ -53,7 +53,7 @@ export interface Route<
   operationId: string
   summary: string
   description?: string
-  door: Door
+  door: Authenticator
   params?: Params
   query?: Query
   /** Absent: the body is not read. */
@@ -74,7 +74,7 @@ export function route<Params extends z.ZodType, Query extends z.ZodType, Body ex
   return definition as unknown as Route
 }
 
-export const anybody: Door = {
+export const anybody: Authenticator = {
   security: [],
   open: async () => ({ kind: 'anybody', name: 'anybody' }),
 }

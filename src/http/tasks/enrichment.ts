@@ -1,8 +1,8 @@
 import type { Connector } from '../../connectors/connector.ts'
 import type { RecipeBook } from '../../domain/planning/recipes.ts'
 import type { ObjectKind } from '../../domain/words.ts'
-import type { Asked, Button } from '../../producers/on-demand.ts'
-import type { PressedTask } from '../../store/runs/on-demand-tasks.ts'
+import type { Asked, OnDemand } from '../../producers/on-demand.ts'
+import type { OnDemandTask } from '../../store/runs/on-demand-tasks.ts'
 import type { TaskView, TaskViews } from '../../store/runs/task-view.ts'
 import type { Caller } from '../callers/caller.ts'
 import { Problem } from '../server/problem.ts'
@@ -11,7 +11,7 @@ import type { TaskWatch } from './task-watch.ts'
 
 /** What every route that enriches shares. */
 export interface Enrichment {
-  button: Button
+  button: OnDemand
   views: TaskViews
   watch: TaskWatch
   ids: TaskIds
@@ -57,12 +57,12 @@ export function targetOf(
   return { connector: connector.name, entity, object, recipe: recipeOf(enrichment, object, asked.recipe) }
 }
 
-export async function press(
+export async function requestEnrichment(
   { button }: Pick<Enrichment, 'button'>,
   target: Target,
   ids: readonly string[],
   by: { caller: Caller; trigger: Asked['trigger'] },
-): Promise<PressedTask[]> {
+): Promise<OnDemandTask[]> {
   const { caller, trigger } = by
   return button.press({
     ...target,

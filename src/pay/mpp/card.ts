@@ -4,7 +4,7 @@ import { RetriableError } from '../../domain/errors.ts'
 import type { Offer, PaymentProtocol } from '../../domain/payment.ts'
 import { commonOffer, details, readChallenges, word, type PaymentChallenge } from './challenge.ts'
 import { readReceipt } from './receipt.ts'
-import { challengeOf, judgedChallenge, paymentIdOf, sameWallet, signed } from './rebuild.ts'
+import { challengeOf, checkedChallenge, paymentIdOf, sameWallet, signed } from './rebuild.ts'
 
 /** What a one-time token is asked for. */
 export interface TokenRequest {
@@ -52,7 +52,7 @@ export function createMppCard(options: MppCardOptions): PaymentProtocol {
     async headers(authorization) {
       sameWallet(authorization, options.paymentMethod)
       const { terms, paymentId, validBefore } = authorization
-      const challenge = judgedChallenge(authorization, read, 10_000n)
+      const challenge = checkedChallenge(authorization, read, 10_000n)
       const method = charge({
         paymentMethod: options.paymentMethod,
         createToken: ({ amount, currency, networkId }) =>

@@ -6,7 +6,7 @@ import type { Authorization, Offer, PaymentProtocol, Terms } from '../../domain/
 import type { Chain } from '../chain.ts'
 import { commonOffer, details, readChallenges, word, type PaymentChallenge } from './challenge.ts'
 import { readReceipt } from './receipt.ts'
-import { challengeOf, judgedChallenge, paymentIdOf, sameWallet, signed } from './rebuild.ts'
+import { challengeOf, checkedChallenge, paymentIdOf, sameWallet, signed } from './rebuild.ts'
 
 export interface MppOptions {
   account: LocalAccount
@@ -41,7 +41,7 @@ export function createMpp(options: MppOptions): PaymentProtocol {
     async headers(authorization) {
       sameWallet(authorization, account.address)
       const { terms, paymentId } = authorization
-      const challenge = judgedChallenge(authorization, read, 1n)
+      const challenge = checkedChallenge(authorization, read, 1n)
       const method = charge({
         account,
         authorization: { name: domain.domainName, version: domain.domainVersion },

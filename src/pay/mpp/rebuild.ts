@@ -22,7 +22,7 @@ export function challengeOf(terms: Terms): PaymentChallenge {
  * Reads the journaled challenge once more and holds it against the terms that the policy let through, so that what is
  * signed is what was judged, whatever became of the journal in between.
  */
-export function judgedChallenge(
+export function checkedChallenge(
   authorization: Authorization,
   read: (challenge: PaymentChallenge) => Offer | undefined,
   atomicPerUnit: bigint,

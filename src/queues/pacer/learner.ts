@@ -65,13 +65,13 @@ export interface Outcome {
   rateLimit?: { remaining: number; resetMs: number; limit?: number | undefined } | undefined
 }
 
-export interface LearnerTerms {
+export interface LearnerSettings {
   initialPerSecond: number
   minPerSecond: number
   maxPerSecond: number
 }
 
-export const defaultLearnerTerms: LearnerTerms = {
+export const defaultLearnerSettings: LearnerSettings = {
   initialPerSecond: 2,
   minPerSecond: 1 / 600,
   maxPerSecond: 1000,
@@ -82,7 +82,7 @@ export const leastSureness = 0.1
 /** Successes for one refusal in `hold`. */
 export const okPerRefusal = 320
 
-export function newLearner(terms: LearnerTerms): Learner {
+export function newLearner(terms: LearnerSettings): Learner {
   return {
     phase: 'learn',
     epoch: 0,
@@ -107,6 +107,6 @@ export function newLearner(terms: LearnerTerms): Learner {
   }
 }
 
-export function clampRate(rate: number, terms: LearnerTerms): number {
+export function clampRate(rate: number, terms: LearnerSettings): number {
   return Math.min(terms.maxPerSecond, Math.max(terms.minPerSecond, rate))
 }

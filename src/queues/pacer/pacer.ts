@@ -1,9 +1,15 @@
 import type { Redis } from 'ioredis'
-import { clampRate, defaultLearnerTerms, newLearner, type Learner, type LearnerTerms } from './learner.ts'
+import {
+  clampRate,
+  defaultLearnerSettings,
+  newLearner,
+  type Learner,
+  type LearnerSettings,
+} from './learner.ts'
 import { createReports, type RequestOutcome } from './reports.ts'
 import { createSharedState } from './shared-state.ts'
 import { snapshotOf, type PacerSnapshot } from './snapshot.ts'
-import { defaultTokenTerms, type Lane, type TokenTerms } from './token.ts'
+import { defaultTokenSettings, type Lane, type TokenSettings } from './token.ts'
 import { createWaitingLine, type Take } from './waiting-line.ts'
 
 export type { RequestOutcome } from './reports.ts'
@@ -41,7 +47,7 @@ export interface Pacer {
   close(): Promise<void>
 }
 
-export interface PacerOptions extends Partial<LearnerTerms>, Partial<TokenTerms> {
+export interface PacerOptions extends Partial<LearnerSettings>, Partial<TokenSettings> {
   /** One a service host and access path. */
   name: string
   /** Of the keys in Redis. */
@@ -53,8 +59,8 @@ export interface PacerOptions extends Partial<LearnerTerms>, Partial<TokenTerms>
 const commitTries = 12
 
 export function createPacer(redis: Redis, options: PacerOptions): Pacer {
-  const learnerTerms = { ...defaultLearnerTerms, ...definedOf(options, defaultLearnerTerms) }
-  const tokenTerms = { ...defaultTokenTerms, ...definedOf(options, defaultTokenTerms) }
+  const learnerTerms = { ...defaultLearnerSettings, ...definedOf(options, defaultLearnerSettings) }
+  const tokenTerms = { ...defaultTokenSettings, ...definedOf(options, defaultTokenSettings) }
   const shared = createSharedState(redis, `${options.prefix}:pacer:${options.name}`, {
     token: tokenTerms,
     learner: learnerTerms,

@@ -3,7 +3,7 @@ import {
   clampRate,
   leastSureness,
   type Learner,
-  type LearnerTerms,
+  type LearnerSettings,
   type Outcome,
   type RefusedRun,
 } from './learner.ts'
@@ -32,7 +32,7 @@ export function ramp(learner: Learner, ok: Outcome): Learner {
   }
 }
 
-export function climb(learner: Learner, ok: Outcome, terms: LearnerTerms): Learner {
+export function climb(learner: Learner, ok: Outcome, terms: LearnerSettings): Learner {
   const okRun = learner.okRun + 1
   const climbed = clampRate(learner.rate * (1 + climbStep(okRun, learner)), terms)
   if (okRun <= probeAfter(learner)) {

@@ -1,5 +1,5 @@
 import { decodeGrant } from './grant.ts'
-import type { Learner, LearnerTerms, Outcome } from './learner.ts'
+import type { Learner, LearnerSettings, Outcome } from './learner.ts'
 import type { SharedState } from './shared-state.ts'
 import { learn } from './state.ts'
 
@@ -17,7 +17,7 @@ const heldOutcomes = 5000
 const commitTries = 12
 
 /** What came back in this process, on its way to the learner. */
-export function createReports(shared: SharedState, terms: LearnerTerms, flushMs: number) {
+export function createReports(shared: SharedState, terms: LearnerSettings, flushMs: number) {
   let held: Outcome[] = []
   let known: { version: string; learner: Learner } | null = null
   /** Redis's clock less this process's. */

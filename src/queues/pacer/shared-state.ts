@@ -1,9 +1,9 @@
 /** The pacer's hash in Redis: one round trip for a take, one for a batch of reports. */
 import type { Redis } from 'ioredis'
-import { newLearner, type Learner, type LearnerTerms } from './learner.ts'
+import { newLearner, type Learner, type LearnerSettings } from './learner.ts'
 import { paceOf } from './state.ts'
 import { commitScript, takeScript } from './token-script.ts'
-import type { TokenGrant, TokenTerms, WindowPlace } from './token.ts'
+import type { TokenGrant, TokenSettings, WindowPlace } from './token.ts'
 
 export interface TakeAnswer {
   nowMs: number
@@ -44,7 +44,7 @@ interface Scripted {
 export function createSharedState(
   redis: Redis,
   key: string,
-  terms: { token: TokenTerms; learner: LearnerTerms },
+  terms: { token: TokenSettings; learner: LearnerSettings },
 ): SharedState {
   redis.defineCommand('paydirtTakeTokens', { numberOfKeys: 1, lua: takeScript })
   redis.defineCommand('paydirtCommitPace', { numberOfKeys: 1, lua: commitScript })

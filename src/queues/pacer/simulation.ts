@@ -3,9 +3,9 @@
  * and report as `pacer.ts` does, with round trips to Redis, late timers, latency and bunched reports. Seeded, so every figure is
  * computed and not timed.
  */
-import { defaultLearnerTerms, newLearner, type Learner, type Outcome } from './learner.ts'
+import { defaultLearnerSettings, newLearner, type Learner, type Outcome } from './learner.ts'
 import { learn, paceOf } from './state.ts'
-import { defaultTokenTerms, emptyMeter, takeTokens, type TokenGrant } from './token.ts'
+import { defaultTokenSettings, emptyMeter, takeTokens, type TokenGrant } from './token.ts'
 
 /** Answers whether a request that arrives now is served. */
 export type HiddenLimit = (atMs: number) => boolean
@@ -48,7 +48,7 @@ export function simulate(scenario: Scenario): Run {
   const admits = scenario.limit(random)
   const events = createTimeline()
   const arrivals: { atMs: number; served: boolean }[] = []
-  let learner = newLearner(defaultLearnerTerms)
+  let learner = newLearner(defaultLearnerSettings)
   let meter = emptyMeter
 
   for (let p = 0; p < processes; p++) runProcess(Math.ceil(workers / processes))
@@ -67,12 +67,12 @@ export function simulate(scenario: Scenario): Run {
       events.after(redisLegMs, () => {
         const nowMs = events.now()
         const wanted = { hot: 0, bulk: Math.min(50, waiting) }
-        const answer = takeTokens(meter, paceOf(learner, nowMs), nowMs, wanted, defaultTokenTerms)
+        const answer = takeTokens(meter, paceOf(learner, nowMs), nowMs, wanted, defaultTokenSettings)
         meter = answer.meter
         waiting -= answer.grants.length
         for (const grant of answer.grants)
           events.at(Math.max(grant.atMs, nowMs + redisLegMs), () => send(grant, nowMs))
-        const pauseMs = Math.min(250, Math.max(1, answer.bulkWaitMs - defaultTokenTerms.horizonMs / 2))
+        const pauseMs = Math.min(250, Math.max(1, answer.bulkWaitMs - defaultTokenSettings.horizonMs / 2))
         if (waiting > 0) events.after(redisLegMs + pauseMs + random() * lateTimerMs, ask)
         else asking = false
       })
@@ -106,7 +106,7 @@ export function simulate(scenario: Scenario): Run {
       flushDue = false
       for (const outcome of held.splice(0)) {
         const before = learner
-        learner = learn(before, outcome, defaultLearnerTerms)
+        learner = learn(before, outcome, defaultLearnerSettings)
         scenario.trace?.(outcome, learner, before)
       }
     }

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { defaultLearnerTerms as terms, newLearner, type Learner, type Outcome } from './learner.ts'
+import { defaultLearnerSettings as terms, newLearner, type Learner, type Outcome } from './learner.ts'
 import { learn, paceOf } from './state.ts'
 
 const start = 1_800_000_000_000

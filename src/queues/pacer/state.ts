@@ -24,7 +24,7 @@
  */
 import { endBlock, failTrial, shortBlockMs, startBlock } from './block.ts'
 import { addSuccess } from './history.ts'
-import { clampRate, okPerRefusal, type Learner, type LearnerTerms, type Outcome } from './learner.ts'
+import { clampRate, okPerRefusal, type Learner, type LearnerSettings, type Outcome } from './learner.ts'
 import {
   climb,
   extendRun,
@@ -44,7 +44,7 @@ const longestWaitMs = 86_400_000
 /** Reports of one moment reach Redis in any order, but not by this much. */
 const clockJumpMs = 60_000
 
-export function learn(before: Learner, reported: Outcome, terms: LearnerTerms): Learner {
+export function learn(before: Learner, reported: Outcome, terms: LearnerSettings): Learner {
   const outcome = believable(reported)
   const learner = count(rested(onTime(before, outcome), outcome), outcome)
   const taught =
@@ -85,7 +85,7 @@ function intervalMs(learner: Learner, nowMs: number): number {
   return told ?? learned
 }
 
-function learnFromOk(before: Learner, ok: Outcome, terms: LearnerTerms): Learner {
+function learnFromOk(before: Learner, ok: Outcome, terms: LearnerSettings): Learner {
   const learner = { ...before, history: addSuccess(before.history, ok.sentAtMs) }
   if (learner.block) {
     return ok.epoch === learner.epoch ? endBlock(learner, learner.block, ok) : learner
@@ -97,7 +97,7 @@ function learnFromOk(before: Learner, ok: Outcome, terms: LearnerTerms): Learner
   return climb(learner, ok, terms)
 }
 
-function learnFromRefusal(learner: Learner, refusal: Outcome, terms: LearnerTerms): Learner {
+function learnFromRefusal(learner: Learner, refusal: Outcome, terms: LearnerSettings): Learner {
   if (learner.block) {
     return refusal.epoch === learner.epoch ? failTrial(learner, learner.block, refusal) : learner
   }
@@ -145,7 +145,7 @@ function learnFromHeaders(
   learner: Learner,
   outcome: Outcome,
   told: NonNullable<Outcome['rateLimit']>,
-  terms: LearnerTerms,
+  terms: LearnerSettings,
 ): Learner {
   if (told.resetMs <= 0 || outcome.sentAtMs < (learner.headers?.sentAtMs ?? 0)) return learner
   const resetAtMs = outcome.atMs + told.resetMs

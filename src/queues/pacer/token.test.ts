@@ -3,10 +3,10 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startEmbeddedRedis } from '../embedded-redis.ts'
 import { readTakeReply } from './shared-state.ts'
 import { takeScript } from './token-script.ts'
-import { defaultTokenTerms, emptyMeter, takeTokens, type Meter, type Pace } from './token.ts'
+import { defaultTokenSettings, emptyMeter, takeTokens, type Meter, type Pace } from './token.ts'
 
 const pace: Pace = { intervalMs: 100, notBeforeMs: 0, setAtMs: 0, epoch: 3, windows: [] }
-const terms = defaultTokenTerms
+const terms = defaultTokenSettings
 const start = 1_800_000_000_000.125
 
 describe('takeTokens', () => {

@@ -38,7 +38,7 @@ export interface Meter {
   used: Readonly<Record<string, number>>
 }
 
-export interface TokenTerms {
+export interface TokenSettings {
   /** A token due within this time is granted now, to be used when it falls due; longer waits are asked again. */
   horizonMs: number
   /** How late a caller may come for its token before the schedule moves on without it. */
@@ -78,7 +78,7 @@ export interface TokenAnswer {
 
 export const emptyMeter: Meter = { lastAtMs: 0, hotUntilMs: 0, hotClaimUntilMs: 0, used: {} }
 
-export const defaultTokenTerms: TokenTerms = {
+export const defaultTokenSettings: TokenSettings = {
   horizonMs: 20,
   slackMs: 50,
   hotShare: 0.2,
@@ -90,7 +90,7 @@ export function takeTokens(
   pace: Pace,
   nowMs: number,
   wanted: { hot: number; bulk: number },
-  terms: TokenTerms,
+  terms: TokenSettings,
 ): TokenAnswer {
   let meter = withinClock(before, nowMs, terms)
   const grants: TokenGrant[] = []
@@ -129,7 +129,7 @@ export function takeTokens(
 }
 
 /** No grant lies further ahead than the horizon, unless the clock was put back since. */
-function withinClock(meter: Meter, nowMs: number, terms: TokenTerms): Meter {
+function withinClock(meter: Meter, nowMs: number, terms: TokenSettings): Meter {
   return {
     ...meter,
     lastAtMs: Math.min(meter.lastAtMs, nowMs + terms.horizonMs),
@@ -137,7 +137,7 @@ function withinClock(meter: Meter, nowMs: number, terms: TokenTerms): Meter {
   }
 }
 
-function nextSlot(meter: Meter, pace: Pace, nowMs: number, lane: Lane, terms: TokenTerms): TokenGrant {
+function nextSlot(meter: Meter, pace: Pace, nowMs: number, lane: Lane, terms: TokenSettings): TokenGrant {
   const hotPresent = meter.hotUntilMs > nowMs
   const spacing = lane === 'bulk' && hotPresent ? pace.intervalMs / (1 - terms.hotShare) : pace.intervalMs
   const due = meter.lastAtMs + spacing

@@ -47,7 +47,7 @@ export async function updateRecords(
   const planned: { record: SalesforceRecord; values: Record<string, FieldValue> }[] = []
   try {
     const results = updates.map((update): UpdateResult => {
-      const outcome = judge(deps, update, options, owner, seen)
+      const outcome = checkUpdate(deps, update, options, owner, seen)
       if ('errors' in outcome) return outcome
       planned.push(outcome)
       return { id: outcome.record.id }
@@ -73,7 +73,7 @@ const ROLLED_BACK: UpdateResult = {
   ],
 }
 
-function judge(
+function checkUpdate(
   deps: WriteDeps,
   { type, id: givenId, values: given }: RecordUpdate,
   options: UpdateOptions,

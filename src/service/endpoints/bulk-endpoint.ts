@@ -7,7 +7,7 @@ import type { EndpointName } from './paths.ts'
  * An endpoint of which one HTTP request answers many lookups. What the single endpoint of the same operation would take
  * as its request is one entry here, so a lookup waiting in the ledger can be sent either way.
  */
-export interface BulkEndpoint<Entry = unknown, Shared = unknown> {
+export interface BatchEndpoint<Entry = unknown, Shared = unknown> {
   operation: Operation
   name: EndpointName
   method: 'POST'
@@ -38,7 +38,7 @@ export interface BulkEndpoint<Entry = unknown, Shared = unknown> {
 }
 
 /** A bulk request that is started, and whose answer is asked for later, also by another process after a crash. */
-export interface DeferredEndpoint<Entry = unknown, Shared = unknown> extends BulkEndpoint<Entry, Shared> {
+export interface DeferredEndpoint<Entry = unknown, Shared = unknown> extends BatchEndpoint<Entry, Shared> {
   /** What the start says. Undefined when nothing in the body can be asked for: then it was paid and cannot be read. */
   started: (body: string) => StartedQuery | undefined
   query: {

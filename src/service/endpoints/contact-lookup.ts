@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { BulkEndpoint } from './bulk-endpoint.ts'
+import type { BatchEndpoint } from './bulk-endpoint.ts'
 import {
   contactEntrySchema,
   inputsOf,
@@ -50,4 +50,4 @@ export const contactLookupBatch = {
   entriesOf: (body) => z.object({ peoples: z.array(contactEntrySchema) }).parse(body).peoples,
   priceClass: (entries) => `${entries.length} ${entries.length === 1 ? 'entry' : 'entries'}`,
   decode: decodeContacts,
-} satisfies BulkEndpoint<ContactEntry, ContactSettings>
+} satisfies BatchEndpoint<ContactEntry, ContactSettings>

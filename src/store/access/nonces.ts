@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import type { Database } from '../database/database.ts'
 
 /** What may be used once, remembered for all processes. Only digests are kept, and only as long as they could be used. */
-export interface ReplayBook {
+export interface NonceLedger {
   /** False when it was used before and is not forgotten yet. */
   use(digest: string, expiresAt: Date): Promise<boolean>
   /** It came to nothing through a fault of ours: the caller may come again with the same. */
@@ -10,7 +10,7 @@ export interface ReplayBook {
   prune(): Promise<void>
 }
 
-export function createReplayBook(db: Database, { now }: { now: () => Date }): ReplayBook {
+export function createNonceLedger(db: Database, { now }: { now: () => Date }): NonceLedger {
   return {
     async use(digest, expiresAt) {
       const { rows } = await sql<{ digest: string }>`

@@ -33,7 +33,7 @@ export interface SessionLedger {
   prune(): Promise<void>
 }
 
-export interface SessionTerms {
+export interface SessionLimits {
   idleMs: number
   lifetimeMs: number
 }
@@ -47,7 +47,7 @@ const longestBlockMs = { address: 15 * 60_000, name: 30_000 }
 
 export function createSessionLedger(
   db: Database,
-  { now, idleMs, lifetimeMs }: SessionTerms & { now: () => Date },
+  { now, idleMs, lifetimeMs }: SessionLimits & { now: () => Date },
 ): SessionLedger {
   /** One row a scope; the row's lock makes attempts side by side count one after the other. */
   async function countAttempt(kind: 'address' | 'name', value: string): Promise<number> {

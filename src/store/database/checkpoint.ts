@@ -8,7 +8,7 @@ const mostBytes = 256 * 1_024 * 1_024
  * PGlite has no process that takes checkpoints: its log of changes grows until it is closed, by nine gigabytes over a million
  * records, and all of it is read again after a crash. So one is taken whenever enough has come together. A server takes its own.
  */
-export async function keepWalShort(
+export async function checkpointWhenLong(
   { db, kind }: Pick<OpenDatabase, 'db' | 'kind'>,
   most = mostBytes,
 ): Promise<void> {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { throughOutage } from './retry-while-away.ts'
+import { retryWhileAway } from './retry-while-away.ts'
 
 function failing(times: number, error: Error) {
   let calls = 0
@@ -21,19 +21,19 @@ describe('a write while the database is away', () => {
     new Error('Connection terminated unexpectedly'),
   ])('is repeated until it is back: %s', async (error) => {
     const table = failing(3, error)
-    expect(await throughOutage(table.write, { everyMs: 1 })).toBe('written')
+    expect(await retryWhileAway(table.write, { everyMs: 1 })).toBe('written')
     expect(table.calls()).toBe(4)
   })
 
   test('fails at last', async () => {
     const table = failing(1_000_000, shutDown)
-    await expect(throughOutage(table.write, { forMs: 20, everyMs: 5 })).rejects.toThrow(shutDown)
+    await expect(retryWhileAway(table.write, { forMs: 20, everyMs: 5 })).rejects.toThrow(shutDown)
   })
 
   test('is not repeated for an error of its own', async () => {
     const broken = Object.assign(new Error('duplicate key'), { code: '23505' })
     const table = failing(1, broken)
-    await expect(throughOutage(table.write)).rejects.toThrow(broken)
+    await expect(retryWhileAway(table.write)).rejects.toThrow(broken)
     expect(table.calls()).toBe(1)
   })
 })

@@ -22,7 +22,7 @@ const awayMessage =
  * Repeats a write while the database is away: a restart must not cost an answer that was paid for. The write must be one
  * that may be done twice, since a connection can break after the commit and before the word of it.
  */
-export async function throughOutage<T>(
+export async function retryWhileAway<T>(
   write: () => Promise<T>,
   {
     forMs = 12_000,

@@ -1,6 +1,6 @@
 import type { ColumnType, Generated } from 'kysely'
 import type { LookupKey } from '../../domain/keys.ts'
-import type { MarkKind } from '../../domain/subjects/identifiers.ts'
+import type { IdentifierKind } from '../../domain/subjects/identifiers.ts'
 import type { ChargeState, Currency, Protocol } from '../../domain/payment.ts'
 import type { Fact, FieldValue, Identity, LookupRequest, Patch } from '../../domain/record.ts'
 import type { ObjectKind, Operation, TaskStatus } from '../../domain/words.ts'
@@ -19,9 +19,9 @@ export type FieldWriteState = 'intended' | 'written' | 'undone' | 'superseded' |
 export type LookupState = 'waiting' | 'parked' | 'answered' | 'failed'
 
 /** `handed_over`: its scan is done, and the workers do the rest. */
-export type TurnState = 'due' | 'scanning' | 'handed_over' | 'stopped' | 'missed' | 'failed'
+export type OccurrenceState = 'due' | 'scanning' | 'handed_over' | 'stopped' | 'missed' | 'failed'
 /** `catch_up`: planned for a time at which nobody was there. `request`: a sync of no schedule, asked for by somebody. */
-export type TurnCause = 'cron' | 'catch_up' | 'run_now' | 'request'
+export type OccurrenceCause = 'cron' | 'catch_up' | 'run_now' | 'request'
 
 /** The tables as Kysely sees them; the migrations are the truth. */
 export interface Tables {
@@ -148,7 +148,7 @@ export interface Tables {
     written_at: Date | null
     undone_at: Date | null
   }
-  suppressions: { kind: MarkKind; digest: string; added_at: Date }
+  suppressions: { kind: IdentifierKind; digest: string; added_at: Date }
   plans: {
     id: string
     kind: 'csv' | 'sync'
@@ -187,11 +187,11 @@ export interface Tables {
     entity: string
     recipe: string | null
     job: Json<Record<string, unknown>>
-    cause: TurnCause
+    cause: OccurrenceCause
     planned_at: Date
     start_by: Date | null
     stop_at: Date | null
-    state: TurnState
+    state: OccurrenceState
     not_before: Date
     holder: string | null
     lease_until: Date | null

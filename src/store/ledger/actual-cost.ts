@@ -6,7 +6,7 @@ import type { Tables } from '../database/schema.ts'
  * A charge in credits reserved the most that its request could cost; now the service has said what it did cost, and the
  * budget follows. What was signed on a chain has moved, whatever is said of credits.
  */
-export async function settleTruth(
+export async function actualCost(
   tx: Transaction<Tables>,
   id: string,
   charge: { currency: Currency; amount_atomic: bigint; budget_scopes: string[] },

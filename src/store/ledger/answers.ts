@@ -15,15 +15,19 @@ export interface PaidBy {
 }
 
 /** What was told of one lookup, or of all that went out together with it. */
-export interface Told {
+export interface AnswerRow {
   key: LookupKey
   answer: StoredAnswer
   paidBy?: PaidBy
 }
 
 /** Writes each answer under its lookup, or under all lookups of its bundle; in the charges' transaction where they were paid for. */
-export async function storeAnswers(tx: Transaction<Tables>, told: readonly Told[], at: Date): Promise<void> {
-  const isParted = ({ answer }: Told) => answer.parts !== undefined || answer.startedAs !== undefined
+export async function storeAnswers(
+  tx: Transaction<Tables>,
+  told: readonly AnswerRow[],
+  at: Date,
+): Promise<void> {
+  const isParted = ({ answer }: AnswerRow) => answer.parts !== undefined || answer.startedAs !== undefined
   await storeSingles(
     tx,
     told.filter((each) => !isParted(each)),

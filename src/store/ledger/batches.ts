@@ -6,10 +6,10 @@ import type { Operation } from '../../domain/words.ts'
 import type { Database } from '../database/database.ts'
 import { storeParts } from './answers.ts'
 import type { Tables } from '../database/schema.ts'
-import { settleTruth } from './actual-cost.ts'
+import { actualCost } from './actual-cost.ts'
 
 /** A lookup that may go out together with others. */
-export interface Bundleable {
+export interface Batchable {
   key: LookupKey
   operation: Operation
   request: LookupRequest
@@ -17,7 +17,7 @@ export interface Bundleable {
   connector: string
 }
 
-export interface NewBundle {
+export interface NewBatch {
   key: LookupKey
   operation: Operation
   /** The whole body. */
@@ -28,24 +28,24 @@ export interface NewBundle {
   members: readonly { key: LookupKey; place: number }[]
 }
 
-export interface BundleLedger {
+export interface BatchLedger {
   /** Of these lookups the ones that were never tried: what has a charge, or was tried alone, stays alone. */
-  bundleable(keys: readonly LookupKey[], operations: readonly Operation[]): Promise<Bundleable[]>
+  bundleable(keys: readonly LookupKey[], operations: readonly Operation[]): Promise<Batchable[]>
   /**
    * Takes all members at once, or none: false when one of them has been answered, bought or bundled meanwhile. From here
    * on none of them is bought by itself until the bundle has ended.
    */
-  form(bundle: NewBundle, leasedUntil: Date): Promise<boolean>
+  form(bundle: NewBatch, leasedUntil: Date): Promise<boolean>
   members(key: LookupKey): Promise<{ key: LookupKey; place: number }[]>
   /** The answer of a request that was started and paid for earlier, and what the service says that it cost. */
   complete(key: LookupKey, answer: StoredAnswer, creditsAtomic?: bigint): Promise<void>
 }
 
-export function createBundleLedger(db: Database, { now }: { now: () => Date }): BundleLedger {
+export function createBatchLedger(db: Database, { now }: { now: () => Date }): BatchLedger {
   return {
     async bundleable(keys, operations) {
       if (keys.length === 0) return []
-      const { rows } = await sql<Bundleable>`
+      const { rows } = await sql<Batchable>`
         select key, operation, request, run_id as "runId", connector from lookups
         where key = any(${[...keys]}) and operation = any(${[...operations]}) and state = 'waiting' and tries = 0
           and bundle_key is null and not alone and not hot and request->'peoples' is null
@@ -121,7 +121,7 @@ export function createBundleLedger(db: Database, { now }: { now: () => Date }): 
         const paidBy = charge && {
           id: charge.id,
           currency: charge.currency,
-          amountAtomic: await settleTruth(tx, charge.id, charge, creditsAtomic),
+          amountAtomic: await actualCost(tx, charge.id, charge, creditsAtomic),
         }
         await storeParts(tx, key, answer, now(), paidBy)
       })

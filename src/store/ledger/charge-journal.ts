@@ -11,8 +11,8 @@ import type { Tables } from '../database/schema.ts'
 import { settleCharges, type Settlement } from './settle-charges.ts'
 import { moveBudget } from './actual-cost.ts'
 import { isStopped } from './spend-switch.ts'
-import { throughOutage } from '../database/retry-while-away.ts'
-import { together, type Each } from '../../timing/coalesce.ts'
+import { retryWhileAway } from '../database/retry-while-away.ts'
+import { coalesce, type Each } from '../../timing/coalesce.ts'
 
 type Marked = Awaited<ReturnType<ChargeJournal['markSent']>>
 type Unanswered = Awaited<ReturnType<ChargeJournal['unanswered']>>
@@ -82,10 +82,10 @@ export function createChargeJournal(
     return settlements.map(() => ({ ok: undefined }))
   }
 
-  const reserve = together(reserveAll, ({ lookupKey }) => lookupKey)
-  const unanswered = together(unansweredAll, (key) => key)
-  const markSent = together(markAllSent, ({ id }) => id)
-  const settle = together(settleAll, ({ id }) => id)
+  const reserve = coalesce(reserveAll, ({ lookupKey }) => lookupKey)
+  const unanswered = coalesce(unansweredAll, (key) => key)
+  const markSent = coalesce(markAllSent, ({ id }) => id)
+  const settle = coalesce(settleAll, ({ id }) => id)
 
   /** Moves a charge that is still open; one that somebody else closed meanwhile stays as it is, and undefined is answered. */
   function close(
@@ -105,7 +105,7 @@ export function createChargeJournal(
 
   /** For an answer that is in hand: it waits for a database that is away. Both writes may be done twice. */
   function inTransaction(write: (tx: Transaction<Tables>) => Promise<void>): Promise<void> {
-    return throughOutage(() => db.transaction().execute(write))
+    return retryWhileAway(() => db.transaction().execute(write))
   }
 
   function giveBack(tx: Transaction<Tables>, row: { amount_atomic: bigint; budget_scopes: string[] }) {

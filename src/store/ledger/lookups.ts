@@ -1,5 +1,5 @@
 import { sql, type Selectable, type Transaction } from 'kysely'
-import { isBundleKey, type LookupKey } from '../../domain/keys.ts'
+import { isBatchKey, type LookupKey } from '../../domain/keys.ts'
 import type { Atomic } from '../../domain/money.ts'
 import type { LookupWanted } from '../../domain/planning/planner.ts'
 import type { StoredAnswer } from '../../domain/ports/charge-journal.ts'
@@ -11,7 +11,7 @@ import { storeSingles } from './answers.ts'
 import { dissolve } from './batches.ts'
 import { isOneOf } from '../database/one-of.ts'
 import { pages } from '../database/pages.ts'
-import { together, type Each } from '../../timing/coalesce.ts'
+import { coalesce, type Each } from '../../timing/coalesce.ts'
 
 export interface LookupRow {
   key: LookupKey
@@ -164,7 +164,7 @@ export function createLookupLedger(db: Database, options: { now: () => Date }): 
       }
     },
 
-    get: together(getAll, (key) => key),
+    get: coalesce(getAll, (key) => key),
 
     async facts(keys) {
       if (keys.length === 0) return new Map()
@@ -250,7 +250,7 @@ export function createLookupLedger(db: Database, options: { now: () => Date }): 
     },
 
     async fail(key, reason, isPaid = false) {
-      if (isBundleKey(key) && isPaid) {
+      if (isBatchKey(key) && isPaid) {
         const ended = { state: 'failed' as const, reason, queued_until: null, bundle_key: null }
         await db
           .updateTable('lookups')
@@ -261,7 +261,7 @@ export function createLookupLedger(db: Database, options: { now: () => Date }): 
         await db.updateTable('lookups').set({ request: '{}' }).where('key', '=', key).execute()
         return
       }
-      if (isBundleKey(key)) {
+      if (isBatchKey(key)) {
         // Crash window: one that may have been paid for stays together, whatever went wrong with it. It is taken up again.
         return db.transaction().execute(async (tx) => {
           if (await mayDissolve(tx, key)) return dissolve(tx, key, { alone: true }, now())
@@ -344,7 +344,7 @@ function waitsFor(keys: readonly LookupKey[]) {
 
 /** A bundle that nobody has paid for, nor may have, is let go: each of its lookups waits by itself. */
 async function mayDissolve(tx: Transaction<Tables>, key: LookupKey): Promise<boolean> {
-  if (!isBundleKey(key)) return false
+  if (!isBatchKey(key)) return false
   // The lock is a statement of its own: one that waits for it goes on seeing the charges of before its wait.
   await sql`select from lookups where key = ${key} for no key update`.execute(tx)
   const { rows } = await sql<{ key: string }>`

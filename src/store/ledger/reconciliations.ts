@@ -10,7 +10,7 @@ export interface KeptReconciliation {
   inDoubtAtomic: Atomic
 }
 
-export async function keepReconciliation(
+export async function saveReconciliation(
   db: Database,
   result: KeptReconciliation,
   document: object,

@@ -2,9 +2,9 @@ import { sql, type Transaction } from 'kysely'
 import type { LookupKey } from '../../domain/keys.ts'
 import { openChargeStates, type ChargeState, type Currency } from '../../domain/payment.ts'
 import type { PaidReceipt, StoredAnswer } from '../../domain/ports/charge-journal.ts'
-import { storeAnswers, type Told } from './answers.ts'
+import { storeAnswers, type AnswerRow } from './answers.ts'
 import type { Tables } from '../database/schema.ts'
-import { moveBudget, settleTruth } from './actual-cost.ts'
+import { moveBudget, actualCost } from './actual-cost.ts'
 
 export interface Settlement {
   id: string
@@ -45,13 +45,13 @@ export async function settleCharges(
     tx,
   )
   const byId = new Map(closed.map((row) => [row.id, row]))
-  const told: Told[] = []
+  const told: AnswerRow[] = []
   for (const { id, receipt, answer } of settlements) {
     const row = byId.get(id)
     if (!row) continue
     // Its budget was given back. It is spent all the same, above a cap if need be.
     if (row.before === 'declined') await moveBudget(tx, row.budget_scopes, row.amount_atomic)
-    const amountAtomic = await settleTruth(tx, id, row, receipt.creditsAtomic)
+    const amountAtomic = await actualCost(tx, id, row, receipt.creditsAtomic)
     told.push({ key: row.lookup_key, answer, paidBy: { id, amountAtomic, currency: row.currency } })
   }
   await storeAnswers(tx, told, at)

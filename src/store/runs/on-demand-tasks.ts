@@ -6,7 +6,7 @@ import type { Database } from '../database/database.ts'
 import { isOneOf } from '../database/one-of.ts'
 
 /** Records that somebody asks for now. */
-export interface Press {
+export interface OnDemandRequest {
   /** The run that is made of those that are not being done already. */
   runId: string
   connector: string
@@ -20,7 +20,7 @@ export interface Press {
   ids: readonly string[]
 }
 
-export interface PressedTask {
+export interface OnDemandTask {
   taskId: bigint
   recordId: string
   /** Its place in its run. */
@@ -41,9 +41,9 @@ export interface BegunTask {
   reason: string | null
 }
 
-export interface ButtonLedger {
+export interface OnDemandLedger {
   /** Makes a run of those records that nobody asked for within `windowMs`. Answers a task for each id, in order. */
-  press(press: Press, windowMs: number): Promise<PressedTask[]>
+  press(press: OnDemandRequest, windowMs: number): Promise<OnDemandTask[]>
   /** The tasks of a run that nobody has begun. */
   queued(runId: string): Promise<{ id: bigint; ordinal: number; recordId: string }[]>
   begin(tasks: readonly BegunTask[]): Promise<void>
@@ -54,14 +54,14 @@ export interface ButtonLedger {
 }
 
 /** What is asked for by hand or by another system; a scan makes its tasks in another way. */
-export const pressTriggers = ['button', 'workflow', 'monitor'] as const
+export const onDemandTriggers = ['button', 'workflow', 'monitor'] as const
 
-export function createButtonLedger(db: Database, { now }: { now: () => Date }): ButtonLedger {
+export function createOnDemandLedger(db: Database, { now }: { now: () => Date }): OnDemandLedger {
   /** A statement of its own: whoever has just waited for another's claim does not see it in the same one. */
   async function claimedBefore(
-    { connector, entity, recipe }: Press,
+    { connector, entity, recipe }: OnDemandRequest,
     ids: readonly string[],
-  ): Promise<PressedTask[]> {
+  ): Promise<OnDemandTask[]> {
     if (ids.length === 0) return []
     const rows = await db
       .selectFrom('button_tasks')
@@ -127,7 +127,7 @@ export function createButtonLedger(db: Database, { now }: { now: () => Date }): 
           where exists (select from numbered)
         )
         select record_id as "recordId", task_id as "taskId", ordinal from numbered`.execute(db)
-      const byId = new Map<string, PressedTask>(
+      const byId = new Map<string, OnDemandTask>(
         made.map((task) => [task.recordId, { ...task, runId, isNew: true }]),
       )
       const before = await claimedBefore(
@@ -192,7 +192,7 @@ export function createButtonLedger(db: Database, { now }: { now: () => Date }): 
         .where('tasks.status', '=', 'queued')
         .where('tasks.updated_at', '<=', before)
         .where('runs.connector', 'in', [...connectors])
-        .where('runs.trigger', 'in', [...pressTriggers])
+        .where('runs.trigger', 'in', [...onDemandTriggers])
         .where('runs.state', '!=', 'stopped')
         .limit(50)
         .execute()
@@ -202,7 +202,7 @@ export function createButtonLedger(db: Database, { now }: { now: () => Date }): 
 }
 
 /** As the audit log knows them. A caller's name is a system's or a token's, never a person's. */
-function askerOf({ source, trigger }: Press): { actor: string; role: string } {
+function askerOf({ source, trigger }: OnDemandRequest): { actor: string; role: string } {
   if (typeof source['caller'] !== 'string') return { actor: trigger, role: 'none' }
   if (source['caller'] === 'command line') return { actor: 'cli', role: 'shell' }
   return { actor: source['caller'], role: source['token'] === undefined ? 'hook' : 'api' }

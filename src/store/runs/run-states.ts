@@ -24,7 +24,7 @@ const lockId = 7_290_006
  * again when one of them goes on), `finished` when none does. A `stopped` run stays stopped until somebody starts it,
  * unless nothing of it is left to do. CSV runs are left alone: their command writes their file, and then ends them.
  */
-export async function keepRuns(db: Database, now: Date): Promise<RunMove[]> {
+export async function updateRunStates(db: Database, now: Date): Promise<RunMove[]> {
   return db.transaction().execute(async (tx) => {
     const { rows: lock } = await sql<{ taken: boolean }>`
       select pg_try_advisory_xact_lock(${lockId}) as taken`.execute(tx)

@@ -1,7 +1,7 @@
 import { sql, type Selectable } from 'kysely'
 import type { Database } from '../database/database.ts'
 import { unparkStarted } from './run-states.ts'
-import type { Tables, TurnCause, TurnState } from '../database/schema.ts'
+import type { Tables, OccurrenceCause, OccurrenceState } from '../database/schema.ts'
 
 export interface ScheduleState {
   name: string
@@ -12,23 +12,23 @@ export interface ScheduleState {
   handledUntil: Date
 }
 
-export interface NewTurn {
+export interface NewOccurrence {
   schedule: string | null
   connector: string
   entity: string
   recipe: string | null
   limit: number | null
   refresh: boolean
-  cause: TurnCause
+  cause: OccurrenceCause
   plannedAt: Date
   startBy: Date | null
   stopAt: Date | null
   runId?: string
 }
 
-export interface Turn extends Omit<NewTurn, 'runId'> {
+export interface Occurrence extends Omit<NewOccurrence, 'runId'> {
   id: bigint
-  state: TurnState
+  state: OccurrenceState
   notBefore: Date
   runId: string | null
   reason: string | null
@@ -48,18 +48,22 @@ export interface ScheduleLedger {
    * A planned time is dealt with: these turns come of it, and those of an earlier time that nobody began are missed. False
    * when another process was first.
    */
-  handle(name: string, plannedAt: Date, turns: readonly NewTurn[]): Promise<boolean>
-  addTurn(turn: NewTurn): Promise<bigint>
-  get(id: bigint): Promise<Turn | undefined>
+  handle(name: string, plannedAt: Date, turns: readonly NewOccurrence[]): Promise<boolean>
+  addTurn(turn: NewOccurrence): Promise<bigint>
+  get(id: bigint): Promise<Occurrence | undefined>
   /** Turns whose window is over before they began become missed; those under way are stopped, and their runs with them. */
-  closeWindows(): Promise<Turn[]>
+  closeWindows(): Promise<Occurrence[]>
   /** Turns that somebody may take now: due ones, and those whose holder was not heard of any more. */
   takable(): Promise<bigint[]>
   /**
    * Takes a turn, unless somebody has it or a run of its connector and entity is under way: then it waits `retryMs`. What an
    * earlier turn of the schedule left stopped goes on too: the run that was not scanned to its end becomes this turn's.
    */
-  claim(id: bigint, holder: string, options: { leaseMs: number; retryMs: number }): Promise<Turn | undefined>
+  claim(
+    id: bigint,
+    holder: string,
+    options: { leaseMs: number; retryMs: number },
+  ): Promise<Occurrence | undefined>
   /** False when the turn is not the holder's any more, or its run was stopped. */
   renew(id: bigint, holder: string, leaseMs: number): Promise<boolean>
   setRun(id: bigint, holder: string, runId: string): Promise<void>
@@ -67,12 +71,12 @@ export interface ScheduleLedger {
   settle(
     id: bigint,
     holder: string,
-    end: { state: TurnState; reason?: string; notBefore?: Date },
+    end: { state: OccurrenceState; reason?: string; notBefore?: Date },
   ): Promise<void>
   /** Of each schedule and entity the last turn that is not waiting to begin. */
-  latest(): Promise<(Turn & { runState: string | null })[]>
+  latest(): Promise<(Occurrence & { runState: string | null })[]>
   /** A turn of no schedule that was not handed over yet. */
-  openRequest(connector: string, entity: string): Promise<Turn | undefined>
+  openRequest(connector: string, entity: string): Promise<Occurrence | undefined>
 }
 
 /** Any number would do; it must only be the same in every process. */
@@ -332,7 +336,7 @@ export function createScheduleLedger(db: Database, { now }: { now: () => Date })
     },
   }
 
-  async function insertTurn(tx: Database, turn: NewTurn): Promise<bigint> {
+  async function insertTurn(tx: Database, turn: NewOccurrence): Promise<bigint> {
     const { id } = await tx
       .insertInto('schedule_turns')
       .values({
@@ -360,7 +364,7 @@ export function createScheduleLedger(db: Database, { now }: { now: () => Date })
  * What an earlier window cut off. Scanned runs go back to work, under this turn's window; of those whose scan was cut off
  * the oldest becomes this turn's: it reads on to the end of the source, so nothing is left for another.
  */
-async function goOnWithRest(tx: Database, turn: Turn, at: Date): Promise<Turn> {
+async function goOnWithRest(tx: Database, turn: Occurrence, at: Date): Promise<Occurrence> {
   if (turn.schedule === null) return turn
   const rest = await tx
     .selectFrom('schedule_turns as earlier')
@@ -402,7 +406,7 @@ async function goOnWithRest(tx: Database, turn: Turn, at: Date): Promise<Turn> {
   return { ...turn, runId: cutOff.run_id }
 }
 
-function toTurn(row: Selectable<Tables['schedule_turns']>): Turn {
+function toTurn(row: Selectable<Tables['schedule_turns']>): Occurrence {
   return {
     id: row.id,
     schedule: row.schedule,

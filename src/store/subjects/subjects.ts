@@ -1,9 +1,9 @@
 import { sql, type Transaction } from 'kysely'
 import { ConfigError } from '../../domain/errors.ts'
 import type { LookupKey } from '../../domain/keys.ts'
-import type { Mark } from '../../domain/subjects/identifiers.ts'
-import { marksOf } from '../../domain/subjects/identifiers.ts'
-import { isNamed, marksOfKey, profilesIn, scrub } from '../../domain/subjects/traces.ts'
+import type { Identifier } from '../../domain/subjects/identifiers.ts'
+import { identifiersOf } from '../../domain/subjects/identifiers.ts'
+import { isNamed, identifiersOfKey, profilesIn, scrub } from '../../domain/subjects/traces.ts'
 import type { Operation } from '../../domain/words.ts'
 import type { Database } from '../database/database.ts'
 import { dissolve } from '../ledger/batches.ts'
@@ -12,7 +12,7 @@ import type { Tables } from '../database/schema.ts'
 /** Everything in the ledger that is about one subject. */
 export interface Subject {
   /** What was given, and the addresses and profiles that the ledger knows of the same subject. */
-  marks: Mark[]
+  marks: Identifier[]
   taskIds: bigint[]
   lookups: LookupKey[]
 }
@@ -35,7 +35,7 @@ const pageSize = 2_000
  * Finds a subject by what names it. An address or profile that a record of the subject holds names it too; its phone does
  * not, for a phone may be that of a whole house.
  */
-export async function findSubject(db: Database, given: readonly Mark[]): Promise<Subject> {
+export async function findSubject(db: Database, given: readonly Identifier[]): Promise<Subject> {
   const marks = new Map(given.map((mark) => [nameOf(mark), mark]))
   const taskIds = new Set<bigint>()
   const lookups = new Set<LookupKey>()
@@ -53,7 +53,7 @@ export async function findSubject(db: Database, given: readonly Mark[]): Promise
 async function collectLookups(
   db: Database,
   object: 'company' | 'person',
-  marks: Map<string, Mark>,
+  marks: Map<string, Identifier>,
   found: Set<LookupKey>,
 ): Promise<void> {
   const rows = await db
@@ -62,7 +62,7 @@ async function collectLookups(
     .where('operation', 'in', operationsOf(object))
     .where((eb) => eb.or([...marks.values()].map(({ value }) => sql<boolean>`key like ${like(value)}`)))
     .execute()
-  for (const { key } of rows) if (isNamed(marksOfKey(key), marks)) found.add(key)
+  for (const { key } of rows) if (isNamed(identifiersOfKey(key), marks)) found.add(key)
   if (found.size === 0) return
   const answers = await db
     .selectFrom('lookups')
@@ -81,7 +81,11 @@ async function collectLookups(
 async function collectTasks(
   db: Database,
   object: 'company' | 'person',
-  { marks, lookups, taskIds }: { marks: Map<string, Mark>; lookups: Set<LookupKey>; taskIds: Set<bigint> },
+  {
+    marks,
+    lookups,
+    taskIds,
+  }: { marks: Map<string, Identifier>; lookups: Set<LookupKey>; taskIds: Set<bigint> },
 ): Promise<void> {
   for (let after = 0n; ;) {
     const rows = await db
@@ -94,7 +98,7 @@ async function collectTasks(
       .limit(pageSize)
       .execute()
     for (const row of rows) {
-      const own = marksOf(row.identity).filter(({ kind }) => kind !== 'domain')
+      const own = identifiersOf(row.identity).filter(({ kind }) => kind !== 'domain')
       const keys = [row.lookup_key, row.waiting_for, ...row.steps].filter((key) => key !== null)
       if (!isNamed(own, marks) && !keys.some((key) => lookups.has(key))) continue
       taskIds.add(row.id)
@@ -244,7 +248,7 @@ async function erasePlans(tx: Transaction<Tables>, { marks, lookups, taskIds }: 
     .where('lookup_key', 'is not', null)
     .execute()
   const keys = planned.flatMap(({ lookup_key: key }) =>
-    key !== null && (lookups.includes(key) || isNamed(marksOfKey(key), named)) ? [key] : [],
+    key !== null && (lookups.includes(key) || isNamed(identifiersOfKey(key), named)) ? [key] : [],
   )
   const { rows } = await sql<{ ordinal: number }>`
     delete from plan_records using plans where plans.id = plan_records.plan_id and (
@@ -257,7 +261,7 @@ async function erasePlans(tx: Transaction<Tables>, { marks, lookups, taskIds }: 
 }
 
 /** Other answers that name the subject: a company's people, a profile's neighbours. */
-async function eraseMentions(tx: Transaction<Tables>, marks: readonly Mark[]): Promise<number> {
+async function eraseMentions(tx: Transaction<Tables>, marks: readonly Identifier[]): Promise<number> {
   let erased = 0
   for (const needle of needles(marks)) {
     const { rows } = await sql<{ key: LookupKey; answer: Record<string, unknown> }>`
@@ -277,7 +281,7 @@ async function eraseMentions(tx: Transaction<Tables>, marks: readonly Mark[]): P
 }
 
 /** A scan may have been narrowed to the subject: the condition is taken out of what is told of the run. */
-async function eraseConditions(tx: Transaction<Tables>, marks: readonly Mark[]): Promise<number> {
+async function eraseConditions(tx: Transaction<Tables>, marks: readonly Identifier[]): Promise<number> {
   let erased = 0
   for (const needle of needles(marks)) {
     const pattern = like(needle)
@@ -308,7 +312,7 @@ function like(text: string): string {
   return `%${text.replace(/[\\%_]/g, '\\$&')}%`
 }
 
-function needles(marks: readonly Mark[]): string[] {
+function needles(marks: readonly Identifier[]): string[] {
   return [
     ...new Set(
       marks.flatMap(({ kind, value }) => {
@@ -330,7 +334,7 @@ function isAbout(key: LookupKey, object: 'company' | 'person'): boolean {
   return operationsOf(object).some((operation) => key.startsWith(`${operation}|`))
 }
 
-function nameOf({ kind, value }: Mark): string {
+function nameOf({ kind, value }: Identifier): string {
   return `${kind}|${value}`
 }
 

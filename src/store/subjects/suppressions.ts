@@ -1,10 +1,10 @@
 import { createHmac } from 'node:crypto'
 import { sql } from 'kysely'
-import type { Mark, MarkKind } from '../../domain/subjects/identifiers.ts'
+import type { Identifier, IdentifierKind } from '../../domain/subjects/identifiers.ts'
 import type { Database } from '../database/database.ts'
 
 export interface SuppressionRow {
-  kind: MarkKind
+  kind: IdentifierKind
   /** The beginning of the digest: enough to tell entries apart, and nothing of whom they name. */
   digest: string
   addedAt: Date
@@ -13,12 +13,12 @@ export interface SuppressionRow {
 /** Who is to be left alone. Only digests are stored: the list tells of nobody who is on it. */
 export interface SuppressionLedger {
   /** How many of these were not on the list before. */
-  add(marks: readonly Mark[]): Promise<number>
+  add(marks: readonly Identifier[]): Promise<number>
   /** How many of these were on the list. */
-  remove(marks: readonly Mark[]): Promise<number>
+  remove(marks: readonly Identifier[]): Promise<number>
   list(): Promise<SuppressionRow[]>
   /** The places of those subjects that are named by the list. */
-  match(subjects: readonly (readonly Mark[])[]): Promise<Set<number>>
+  match(subjects: readonly (readonly Identifier[])[]): Promise<Set<number>>
 }
 
 /** `salt` is this ledger's own, so that the digests of two ledgers cannot be laid side by side. */
@@ -26,7 +26,7 @@ export function createSuppressionLedger(
   db: Database,
   { now, salt }: { now: () => Date; salt: () => Promise<string> },
 ): SuppressionLedger {
-  const digests = async (marks: readonly Mark[]) => {
+  const digests = async (marks: readonly Identifier[]) => {
     const key = await salt()
     return marks.map(({ kind, value }) => ({
       kind,
@@ -98,6 +98,6 @@ export function createSuppressionLedger(
 }
 
 /** As two arrays: one statement for a list of any length, which is done whole or not at all. */
-function columnsOf(rows: readonly { kind: MarkKind; digest: string }[]) {
+function columnsOf(rows: readonly { kind: IdentifierKind; digest: string }[]) {
   return { kinds: rows.map(({ kind }) => kind), values: rows.map(({ digest }) => digest) }
 }

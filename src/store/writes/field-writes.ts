@@ -40,7 +40,7 @@ export interface OpenIntent {
 }
 
 /** A value that was found not to belong into a field: it was put back by an undo, or the CRM refused it. */
-export interface SetAside {
+export interface BlockedValue {
   field: string
   value: FieldValue
   why: 'undone' | 'rejected'
@@ -55,14 +55,14 @@ export interface WriteHistory {
   /** By task. */
   open: Map<bigint, OpenIntent[]>
   /** By record. */
-  setAside: Map<string, SetAside[]>
+  setAside: Map<string, BlockedValue[]>
 }
 
 /** A CRM's own rules change without a word to us: so long its refusal is taken for its answer. */
 const refusalKeptMs = 30 * 86_400_000
 
 /** What became of a task's intents. Those that are in neither list were never sent, and are taken back. */
-export interface Settled extends TaskResult {
+export interface TaskOutcome extends TaskResult {
   written: readonly string[]
   /** Somebody changed the field between our attempts: whether ours came to pass cannot be told. */
   unknown: readonly string[]
@@ -113,7 +113,7 @@ export interface FieldWriteLedger {
     intents: readonly Intent[],
     own?: readonly OwnBefore[],
   ): Promise<void>
-  settle(results: readonly Settled[]): Promise<void>
+  settle(results: readonly TaskOutcome[]): Promise<void>
   ofRecord(connector: string, entities: readonly string[], recordId: string): Promise<FieldWrite[]>
   /** Records of a run in which something may be put back, by id, in pages. */
   recordsOf(runId: string, afterRecord: string, limit: number): Promise<string[]>
@@ -145,7 +145,7 @@ export function createFieldWriteLedger(db: Database, { now }: { now: () => Date 
         .execute()
       const ours = new Map<string, Record<string, FieldValue>>()
       const open = new Map<bigint, OpenIntent[]>()
-      const setAside = new Map<string, SetAside[]>()
+      const setAside = new Map<string, BlockedValue[]>()
       const asked = new Set(taskIds)
       for (const row of rows) {
         const { field, new_value: value, state } = row
@@ -307,9 +307,13 @@ export function createFieldWriteLedger(db: Database, { now }: { now: () => Date 
   }
 }
 
-async function settleWrites(tx: Transaction<Tables>, results: readonly Settled[], at: Date): Promise<void> {
+async function settleWrites(
+  tx: Transaction<Tables>,
+  results: readonly TaskOutcome[],
+  at: Date,
+): Promise<void> {
   const ids = results.map(({ id }) => String(id))
-  const fields = (pick: (result: Settled) => readonly string[]) =>
+  const fields = (pick: (result: TaskOutcome) => readonly string[]) =>
     results.flatMap((result) => pick(result).map((field) => ({ id: String(result.id), field })))
   const unknown = fields((result) => result.unknown)
   const written = JSON.stringify(fields((result) => result.written))
@@ -390,7 +394,7 @@ function asideOf(row: {
   rule: string | null
   mapping: string | null
   code: string | null
-}): SetAside | undefined {
+}): BlockedValue | undefined {
   const { field, new_value: value, state, rule, mapping, code } = row
   if (value === null || (state !== 'undone' && state !== 'rejected')) return undefined
   return { field, value, why: state, rule, mapping, code }

@@ -1,51 +1,51 @@
 import type { LookupKey } from '../../domain/keys.ts'
-import { bundleKey } from '../../domain/keys.ts'
+import { batchKey } from '../../domain/keys.ts'
 import type { LookupRequest } from '../../domain/record.ts'
-import type { Mark } from '../../domain/subjects/identifiers.ts'
-import { marksOfKey } from '../../domain/subjects/traces.ts'
+import type { Identifier } from '../../domain/subjects/identifiers.ts'
+import { identifiersOfKey } from '../../domain/subjects/traces.ts'
 import type { Operation } from '../../domain/words.ts'
-import { bulkGroup, bulkSize, prepareBulk } from '../../service/bulk.ts'
-import type { Bundleable, BundleLedger } from '../../store/ledger/batches.ts'
+import { batchGroup, batchSize, prepareBatch } from '../../service/bulk.ts'
+import type { Batchable, BatchLedger } from '../../store/ledger/batches.ts'
 
-export interface BundlerOptions {
-  bundles: Pick<BundleLedger, 'bundleable' | 'form'>
+export interface BatcherOptions {
+  bundles: Pick<BatchLedger, 'bundleable' | 'form'>
   serviceUrl: string
   /** The most lookups that go out in one request; 1: each alone. */
   sizes: Readonly<Partial<Record<Operation, number>>>
   /** Which of these subjects, by their place, are to be left alone: they do not go out with others. */
-  suppressed: (subjects: readonly (readonly Mark[])[]) => Promise<ReadonlySet<number>>
+  suppressed: (subjects: readonly (readonly Identifier[])[]) => Promise<ReadonlySet<number>>
   newId: () => string
   now: () => Date
 }
 
 /** Puts leased lookups together. Answers the keys under which they go into the queue: of bundles, and of those left alone. */
-export type Bundle = (keys: readonly LookupKey[], leasedUntil: Date) => Promise<LookupKey[]>
+export type Batch = (keys: readonly LookupKey[], leasedUntil: Date) => Promise<LookupKey[]>
 
 /**
  * Fills bulk requests from lookups that wait. Only what was never tried goes with others, so that nobody is asked for
  * twice; a bundle that cannot be formed as a whole leaves its lookups as they are.
  */
-export function createBundler(options: BundlerOptions): Bundle {
+export function createBatcher(options: BatcherOptions): Batch {
   const sizes = new Map(
     (Object.entries(options.sizes) as [Operation, number][])
-      .map(([operation, size]) => [operation, bulkSize(operation, size)] as const)
+      .map(([operation, size]) => [operation, batchSize(operation, size)] as const)
       .filter(([, size]) => size > 1),
   )
 
   return async (keys, leasedUntil) => {
     if (sizes.size === 0 || keys.length < 2) return [...keys]
     const waiting = await options.bundles.bundleable(keys, [...sizes.keys()])
-    const suppressed = await options.suppressed(waiting.map(({ key }) => marksOfKey(key)))
+    const suppressed = await options.suppressed(waiting.map(({ key }) => identifiersOfKey(key)))
     const free = waiting.filter((_, index) => !suppressed.has(index))
     const groups = Map.groupBy(free, (lookup) => {
-      const group = bulkGroup(lookup.operation, lookup.request)
+      const group = batchGroup(lookup.operation, lookup.request)
       return group && `${group} ${lookup.runId} ${lookup.connector}`
     })
     groups.delete(undefined)
     const bundled = new Set<LookupKey>()
     const formed: LookupKey[] = []
     for (const group of groups.values()) {
-      const size = sizes.get((group[0] as Bundleable).operation) ?? 1
+      const size = sizes.get((group[0] as Batchable).operation) ?? 1
       for (let from = 0; from + 1 < group.length; from += size) {
         const members = group.slice(from, from + size)
         const key = members.length > 1 ? await form(members, leasedUntil) : undefined
@@ -57,18 +57,18 @@ export function createBundler(options: BundlerOptions): Bundle {
     return [...formed, ...keys.filter((key) => !bundled.has(key))]
   }
 
-  async function form(lookups: readonly Bundleable[], leasedUntil: Date): Promise<LookupKey | undefined> {
-    const [{ operation, runId, connector }] = lookups as [Bundleable]
-    const { body, sent, skipped } = prepareBulk(
+  async function form(lookups: readonly Batchable[], leasedUntil: Date): Promise<LookupKey | undefined> {
+    const [{ operation, runId, connector }] = lookups as [Batchable]
+    const { body, sent, skipped } = prepareBatch(
       options.serviceUrl,
       operation,
       lookups.map(({ request }) => request),
     )
     // What cannot be searched by goes alone, and is refused with its own reason.
     if (skipped.length > 0) return undefined
-    const key = bundleKey(options.newId())
+    const key = batchKey(options.newId())
     const members = sent.flatMap((indexes, place) =>
-      indexes.map((index) => ({ key: (lookups[index] as Bundleable).key, place })),
+      indexes.map((index) => ({ key: (lookups[index] as Batchable).key, place })),
     )
     const request = JSON.parse(body) as LookupRequest
     const isFormed = await options.bundles.form(

@@ -1,10 +1,10 @@
-import type { Bundle } from './batcher.ts'
+import type { Batch } from './batcher.ts'
 import type { Lane } from '../../domain/ports/turn.ts'
 import type { Queues } from '../../queues/queues.ts'
-import { startRounds, type Rounds } from '../../timing/poll-loop.ts'
+import { startPollLoop, type PollLoop } from '../../timing/poll-loop.ts'
 import type { LeaseOwner, LookupLedger } from '../../store/ledger/lookups.ts'
 
-export interface FeederOptions {
+export interface EnqueuerOptions {
   lookups: Pick<LookupLedger, 'lease' | 'dropLeases'>
   queues: Pick<Queues, 'addLookups' | 'countLookups' | 'wasEmptied'>
   owner: LeaseOwner
@@ -12,7 +12,7 @@ export interface FeederOptions {
   highWater: number
   leaseMs: number
   /** Puts bulk work together; a button's goes alone, at once. */
-  bundle: Bundle
+  bundle: Batch
   now: () => Date
   idleMs: number
   onError: (error: unknown) => void
@@ -23,7 +23,7 @@ export interface FeederOptions {
  * records out of Redis, and the same loop puts back what a crash or an emptied Redis has lost, and what was parked and
  * is due again. A lease keeps it from adding the same lookup twice; when it runs out, adding again is harmless.
  */
-export function startFeeder(options: FeederOptions): Rounds {
+export function startEnqueuer(options: EnqueuerOptions): PollLoop {
   const { lookups, queues, idleMs } = options
 
   async function round(): Promise<number> {
@@ -42,5 +42,5 @@ export function startFeeder(options: FeederOptions): Rounds {
     return keys.length
   }
 
-  return startRounds({ work: round, pauseMs: idleMs, onError: options.onError })
+  return startPollLoop({ work: round, pauseMs: idleMs, onError: options.onError })
 }

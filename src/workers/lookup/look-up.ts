@@ -7,22 +7,22 @@ import {
   PolicyDeniedError,
   RetriableError,
 } from '../../domain/errors.ts'
-import { isBundleKey, type LookupKey } from '../../domain/keys.ts'
+import { isBatchKey, type LookupKey } from '../../domain/keys.ts'
 import type { Lane } from '../../domain/ports/turn.ts'
 import type { Fact, LookupRequest } from '../../domain/record.ts'
-import type { Mark } from '../../domain/subjects/identifiers.ts'
-import { marksOfKey } from '../../domain/subjects/traces.ts'
+import type { Identifier } from '../../domain/subjects/identifiers.ts'
+import { identifiersOfKey } from '../../domain/subjects/traces.ts'
 import { freeOperations, type Operation } from '../../domain/words.ts'
 import type { Payer } from '../../pay/payer.ts'
 import type { Purchase } from '../../pay/purchase.ts'
-import type { PreparedBulk } from '../../service/bulk.ts'
-import type { BundleLedger } from '../../store/ledger/batches.ts'
+import type { PreparedBatch } from '../../service/bulk.ts'
+import type { BatchLedger } from '../../store/ledger/batches.ts'
 import type { Outcome } from '../../queues/queues.ts'
 import type { LookupLedger, LookupRow } from '../../store/ledger/lookups.ts'
 import type { RunLedger } from '../../store/runs/runs.ts'
 import type { Advance } from '../advance.ts'
 import type { createAskLater } from './poll-answer.ts'
-import { bulkRequest } from './batch-request.ts'
+import { batchRequest } from './batch-request.ts'
 
 type AskLater = ReturnType<typeof createAskLater>
 
@@ -31,14 +31,14 @@ export interface LookUpOptions {
   runs: Pick<RunLedger, 'countRequests'>
   payer: Payer
   advance: Advance
-  bundles: Pick<BundleLedger, 'members'>
+  bundles: Pick<BatchLedger, 'members'>
   prepare: (operation: Operation, request: LookupRequest) => Purchase['request']
   /** The same for a whole body of several entries. */
-  prepareBulk: (operation: Operation, body: string) => PreparedBulk
+  prepareBulk: (operation: Operation, body: string) => PreparedBatch
   /** Asks for the answer of what was started and paid for. */
   askLater: AskLater
   /** Which of these subjects, by their place, are to be left alone. */
-  suppressed: (subjects: readonly (readonly Mark[])[]) => Promise<ReadonlySet<number>>
+  suppressed: (subjects: readonly (readonly Identifier[])[]) => Promise<ReadonlySet<number>>
   /** Performs a free lookup, which takes no charge. */
   fetchFree: (operation: Operation, request: LookupRequest) => Promise<Fact>
   freshUntil: (operation: Operation, outcome: Fact['outcome'], now: Date) => Date
@@ -69,18 +69,18 @@ export function createLookUp(options: LookUpOptions) {
         if (outcome !== 'ended') return outcome
       }
     }
-    const told = isBundleKey(key) ? (await options.bundles.members(key)).map((member) => member.key) : [key]
+    const told = isBatchKey(key) ? (await options.bundles.members(key)).map((member) => member.key) : [key]
     await options.advance.waitingFor(told)
   }
 
   async function perform(lookup: LookupRow, lane: Lane): Promise<void> {
     const { key, operation, request, runId, connector, queryId } = lookup
     await refuseSuppressed(lookup)
-    if (isBundleKey(key)) {
+    if (isBatchKey(key)) {
       const bulk = options.prepareBulk(operation, JSON.stringify(request))
       if (queryId) return options.askLater({ key, operation, queryId, lane, bulk })
       const buys = (await options.bundles.members(key)).map((member) => member.key)
-      await options.payer.buy({ key, buys, runId, connector, lane, request: bulkRequest(bulk) })
+      await options.payer.buy({ key, buys, runId, connector, lane, request: batchRequest(bulk) })
       return
     }
     if (!freeOperations.includes(operation)) {
@@ -101,8 +101,8 @@ export function createLookUp(options: LookUpOptions) {
   /** Somebody may have come onto the list since the record was read: nothing more is bought then. */
   async function refuseSuppressed({ key, tries }: LookupRow): Promise<void> {
     // What was begun may have been paid for: it is finished, and what came of it is not written.
-    if (tries > 0 || isBundleKey(key)) return
-    const isSuppressed = (await options.suppressed([marksOfKey(key)])).has(0)
+    if (tries > 0 || isBatchKey(key)) return
+    const isSuppressed = (await options.suppressed([identifiersOfKey(key)])).has(0)
     if (isSuppressed) throw new FatalError('suppressed', 'suppressed')
   }
 
@@ -129,7 +129,7 @@ export function createLookUp(options: LookUpOptions) {
       return park(key, after(Math.max(recheckMs, askAgainInMs)), error, `payment in doubt: ${error.message}`)
     }
     // What is left may pay for some of them, if not for all at once.
-    if (error instanceof BudgetExhaustedError && error.code !== 'stopped' && isBundleKey(key))
+    if (error instanceof BudgetExhaustedError && error.code !== 'stopped' && isBatchKey(key))
       return fail(key, error.message)
     if (error instanceof BudgetExhaustedError) return park(key, error.resumesAt ?? null, error)
     if (error instanceof PolicyDeniedError) return park(key, null, error)

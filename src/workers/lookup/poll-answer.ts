@@ -1,19 +1,19 @@
 import { RetriableError, type PaydirtError } from '../../domain/errors.ts'
 import type { LookupKey } from '../../domain/keys.ts'
 import type { ResponseHead } from '../../domain/payment.ts'
-import type { Lane, TakeTurn } from '../../domain/ports/turn.ts'
+import type { Lane, AcquirePermit } from '../../domain/ports/turn.ts'
 import type { Send } from '../../domain/ports/transport.ts'
 import type { Fact } from '../../domain/record.ts'
 import type { Operation } from '../../domain/words.ts'
-import type { PreparedBulk } from '../../service/bulk.ts'
+import type { PreparedBatch } from '../../service/bulk.ts'
 import type { PreparedRequest } from '../../service/client.ts'
 import { creditsOf } from '../../service/schema/metadata.ts'
-import type { BundleLedger } from '../../store/ledger/batches.ts'
+import type { BatchLedger } from '../../store/ledger/batches.ts'
 
 export interface AskLaterOptions {
-  bundles: Pick<BundleLedger, 'complete'>
+  bundles: Pick<BatchLedger, 'complete'>
   send: Send
-  takeTurn: TakeTurn
+  takeTurn: AcquirePermit
   /** What direct access sends with every request. */
   headers: Readonly<Record<string, string>>
   queryFor: (operation: Operation, queryId: string) => Omit<PreparedRequest, 'decode'>
@@ -29,7 +29,7 @@ export interface Outstanding {
   queryId: string
   lane: Lane
   /** How to read the answer. */
-  bulk: PreparedBulk
+  bulk: PreparedBatch
 }
 
 const shortestWaitMs = 1_000

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest'
 import type { FieldRule } from '../../domain/field-policy/field-policy.ts'
 import type { FieldValue, Patch } from '../../domain/record.ts'
-import type { SetAside } from '../../store/writes/field-writes.ts'
-import { fieldsSetAside } from './blocked-values.ts'
+import type { BlockedValue } from '../../store/writes/field-writes.ts'
+import { blockedFields } from './blocked-values.ts'
 
-const undone: SetAside = {
+const undone: BlockedValue = {
   field: 'industry',
   value: 'COMPUTER_SOFTWARE',
   why: 'undone',
@@ -12,8 +12,8 @@ const undone: SetAside = {
   mapping: 'm1',
   code: null,
 }
-const rejected: SetAside = { ...undone, why: 'rejected', code: 'INVALID_OPTION' }
-const unfit: SetAside = { ...rejected, value: 'Glass', mapping: 'm1 unfit', code: 'NO_SUCH_OPTION' }
+const rejected: BlockedValue = { ...undone, why: 'rejected', code: 'INVALID_OPTION' }
+const unfit: BlockedValue = { ...rejected, value: 'Glass', mapping: 'm1 unfit', code: 'NO_SUCH_OPTION' }
 
 interface Asked {
   proposed: Patch
@@ -28,7 +28,7 @@ const asked: Asked = {
   mapping: 'm1',
 }
 
-test.each<[string, SetAside, Partial<Asked>, boolean]>([
+test.each<[string, BlockedValue, Partial<Asked>, boolean]>([
   ['what was undone stays undone', undone, {}, true],
   ['in whatever form it comes', { ...undone, value: 'Computer Software' }, {}, true],
   ['but another value is another matter', undone, { standing: { industry: 'BANKING' } }, false],
@@ -49,7 +49,7 @@ test.each<[string, SetAside, Partial<Asked>, boolean]>([
   ['rows of before these columns hold nothing back', { ...undone, rule: null, mapping: null }, {}, false],
 ])('%s', (_, remembered, change, isHeld) => {
   const { proposed, standing, rule, mapping } = { ...asked, ...change }
-  const held = fieldsSetAside([remembered], {
+  const held = blockedFields([remembered], {
     proposed,
     standing,
     rule: () => rule,

@@ -1,9 +1,9 @@
 import type { FieldRule } from '../../domain/field-policy/field-policy.ts'
 import type { FieldValue, Patch } from '../../domain/record.ts'
 import { sameValue } from '../../domain/field-policy/same-value.ts'
-import type { SetAside } from '../../store/writes/field-writes.ts'
+import type { BlockedValue } from '../../store/writes/field-writes.ts'
 
-export interface SetAsideBy {
+export interface BlockedBy {
   proposed: Patch
   /** How the proposed values read once they stand in the record; those that cannot stand there are left out. */
   standing: Readonly<Record<string, FieldValue>>
@@ -16,7 +16,7 @@ export interface SetAsideBy {
  * Fields that are not written again, by name: with the very value that was put back under the same rule and mapping, or
  * that was refused under the same mapping. Pure.
  */
-export function fieldsSetAside(values: readonly SetAside[], by: SetAsideBy): Map<string, SetAside> {
+export function blockedFields(values: readonly BlockedValue[], by: BlockedBy): Map<string, BlockedValue> {
   const held = values.filter((each) => {
     const { field, value, why } = each
     const wanted = aimOf(field, by)
@@ -32,7 +32,7 @@ export function fieldsSetAside(values: readonly SetAside[], by: SetAsideBy): Map
  */
 export function aimOf(
   field: string,
-  { proposed, standing, mapping }: Pick<SetAsideBy, 'proposed' | 'standing' | 'mapping'>,
+  { proposed, standing, mapping }: Pick<BlockedBy, 'proposed' | 'standing' | 'mapping'>,
 ): { value: FieldValue; mapping: string; fits: boolean } | undefined {
   const value = Object.hasOwn(standing, field) ? standing[field] : undefined
   if (value !== undefined) return { value, mapping: mapping(field), fits: true }

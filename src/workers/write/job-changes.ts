@@ -1,7 +1,7 @@
 import type { CurrentRecord } from '../../connectors/connector.ts'
 import { jobChangeOf } from '../../domain/planning/job-change.ts'
 import type { FieldValue } from '../../domain/record.ts'
-import type { Settled } from '../../store/writes/field-writes.ts'
+import type { TaskOutcome } from '../../store/writes/field-writes.ts'
 import type { ReadyTask } from '../../store/runs/tasks.ts'
 
 /**
@@ -9,10 +9,10 @@ import type { ReadyTask } from '../../store/runs/tasks.ts'
  * It is an outcome of its own, whatever the field policy did about it. Names the two, never a value.
  */
 export function withJobChanges(
-  results: readonly Settled[],
+  results: readonly TaskOutcome[],
   tasks: readonly ReadyTask[],
   current: ReadonlyMap<string, CurrentRecord>,
-): Settled[] {
+): TaskOutcome[] {
   const byId = new Map(tasks.map((task) => [task.id, task]))
   return results.map((result) => {
     const task = byId.get(result.id)

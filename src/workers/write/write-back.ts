@@ -2,15 +2,15 @@ import type { Connector, CurrentRecord, LeftOut, WriteResult } from '../../conne
 import { ConfigError, PaydirtError, RetriableError } from '../../domain/errors.ts'
 import type { FieldRule } from '../../domain/field-policy/field-policy.ts'
 import type { FieldValue, Patch } from '../../domain/record.ts'
-import { marksOf, marksOfPatch, type Mark } from '../../domain/subjects/identifiers.ts'
+import { identifiersOf, identifiersOfPatch, type Identifier } from '../../domain/subjects/identifiers.ts'
 import type { WriteBackJob } from '../../queues/jobs.ts'
 import type { Outcome } from '../../queues/queues.ts'
-import type { FieldWriteLedger, Intent, Settled, WriteHistory } from '../../store/writes/field-writes.ts'
+import type { FieldWriteLedger, Intent, TaskOutcome, WriteHistory } from '../../store/writes/field-writes.ts'
 import type { ReadyTask, TaskLedger } from '../../store/runs/tasks.ts'
 import { sourceOf } from './field-source.ts'
 import { withJobChanges } from './job-changes.ts'
-import { judge, type Judgement } from './write-decision.ts'
-import { aimOf, fieldsSetAside } from './blocked-values.ts'
+import { decideWrite, type WriteDecision } from './write-decision.ts'
+import { aimOf, blockedFields } from './blocked-values.ts'
 import { writeAccepted, type Refused } from './write-dropping-refused.ts'
 
 /**
@@ -28,7 +28,7 @@ export interface WriteBackOptions {
   rule: (connector: string, field: string) => FieldRule
   formOf: (connector: Connector, entity: string) => Promise<RecordForm>
   /** Which of these subjects, by their place, are to be left alone. */
-  suppressed: (subjects: readonly (readonly Mark[])[]) => Promise<ReadonlySet<number>>
+  suppressed: (subjects: readonly (readonly Identifier[])[]) => Promise<ReadonlySet<number>>
   batchSize: number
   /** Something that a person must mend: nothing more can be written. */
   onHalt: (error: ConfigError) => void
@@ -47,7 +47,7 @@ export interface RecordForm {
 }
 
 interface Batch {
-  results: Settled[]
+  results: TaskOutcome[]
   retryInMs: number | undefined
 }
 
@@ -105,7 +105,7 @@ export function createWriteBack(options: WriteBackOptions) {
 
   async function writeBatch(connector: Connector, entity: string, ready: ReadyTask[]): Promise<Batch> {
     const suppressed = await options.suppressed(
-      ready.map(({ identity, patch }) => [...marksOf(identity), ...marksOfPatch(patch)]),
+      ready.map(({ identity, patch }) => [...identifiersOf(identity), ...identifiersOfPatch(patch)]),
     )
     const results = ready.filter((_, index) => suppressed.has(index)).map(leftAlone)
     const wanted = ready.filter((_, index) => !suppressed.has(index))
@@ -126,14 +126,14 @@ export function createWriteBack(options: WriteBackOptions) {
       const rule = (field: string) => options.rule(connector.name, field)
       const aside = history.setAside.get(task.recordId) ?? []
       const standing = form?.standing(task.patch)
-      const judgement = judge(task, current.get(task.recordId) as CurrentRecord, {
+      const judgement = decideWrite(task, current.get(task.recordId) as CurrentRecord, {
         ours: history.ours.get(task.recordId) ?? {},
         open: history.open.get(task.id) ?? [],
         rule,
         ...(form && standing
           ? {
               standing,
-              setAside: fieldsSetAside(aside, {
+              setAside: blockedFields(aside, {
                 proposed: task.patch,
                 standing,
                 rule,
@@ -204,7 +204,7 @@ export function createWriteBack(options: WriteBackOptions) {
 
 interface Writing {
   task: ReadyTask
-  judgement: Extract<Judgement, { kind: 'write' }>
+  judgement: Extract<WriteDecision, { kind: 'write' }>
   /** How the task's values read once they stand in the record. */
   standing: Readonly<Record<string, FieldValue>>
 }
@@ -227,12 +227,12 @@ function oncePerRecord(ready: ReadyTask[]): ReadyTask[] {
   return ready.filter(({ recordId }) => !seen.has(recordId) && seen.add(recordId))
 }
 
-function leftAlone({ id }: ReadyTask): Settled {
+function leftAlone({ id }: ReadyTask): TaskOutcome {
   return { id, status: 'skipped', patch: null, reason: 'suppressed', written: [], unknown: [] }
 }
 
 /** Tasks of which nothing is sent: their record is gone, nothing may be written, or an earlier attempt wrote it all. */
-function endedBefore(task: ReadyTask, judgement: Judgement): Settled[] {
+function endedBefore(task: ReadyTask, judgement: WriteDecision): TaskOutcome[] {
   if (judgement.kind === 'end')
     return [
       {
@@ -253,7 +253,7 @@ function ended(
   outcome: Exclude<WriteResult, { status: 'retry' }>,
   lastSent: Patch,
   refused: readonly Refused[],
-): Settled {
+): TaskOutcome {
   const done = Object.keys(judgement.done)
   const leftOut = outcome.status === 'written' ? (outcome.leftOut ?? []).map(unsent) : []
   const last = outcome.status === 'rejected' && outcome.field !== undefined ? [outcome as Refused] : []
@@ -285,10 +285,10 @@ function unsent(leftOut: LeftOut): Refused {
 
 function writtenResult(
   task: ReadyTask,
-  judgement: Extract<Judgement, { kind: 'write' | 'written' }>,
+  judgement: Extract<WriteDecision, { kind: 'write' | 'written' }>,
   fields: string[],
   reason: string | null,
-): Settled {
+): TaskOutcome {
   const all: Patch = { ...judgement.done, ...judgement.patch }
   return {
     id: task.id,

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import type { FieldRule } from '../../domain/field-policy/field-policy.ts'
 import type { FieldValue, Patch } from '../../domain/record.ts'
 import type { OpenIntent } from '../../store/writes/field-writes.ts'
-import { judge } from './write-decision.ts'
+import { decideWrite } from './write-decision.ts'
 
 const task = (patch: Patch) => ({
   id: 1n,
@@ -27,7 +27,7 @@ function judged(
   by: { ours?: Record<string, FieldValue>; open?: OpenIntent[]; rule?: FieldRule } = {},
 ) {
   const { ours = {}, open = [], rule = 'fill_blank' } = by
-  return judge(task(patch), present(values), { ours, open, rule: () => rule })
+  return decideWrite(task(patch), present(values), { ours, open, rule: () => rule })
 }
 
 const pilot: Patch = { job_title: { set: 'Pilot' } }
@@ -64,7 +64,7 @@ describe('what a first attempt writes', () => {
     [{ state: 'converted' as const }, 'the lead was converted'],
   ])('is nothing in a record that is %o', (record, reason) => {
     const by = { ours: {}, open: [intent('city', null, 'Bern')], rule: () => 'overwrite' as const }
-    expect(judge(task(pilot), record, by)).toEqual({
+    expect(decideWrite(task(pilot), record, by)).toEqual({
       kind: 'end',
       status: 'skipped',
       reason,

@@ -2,7 +2,7 @@ import type { CurrentRecord } from '../../connectors/connector.ts'
 import { applyPolicy, type FieldRule, type KeptReason } from '../../domain/field-policy/field-policy.ts'
 import type { FieldValue, Patch } from '../../domain/record.ts'
 import { sameValue } from '../../domain/field-policy/same-value.ts'
-import type { OpenIntent, SetAside } from '../../store/writes/field-writes.ts'
+import type { OpenIntent, BlockedValue } from '../../store/writes/field-writes.ts'
 import type { ReadyTask } from '../../store/runs/tasks.ts'
 
 type Present = Extract<CurrentRecord, { state: 'present' }>
@@ -16,12 +16,12 @@ interface Fields {
   unknown: string[]
 }
 
-export type Judgement =
+export type WriteDecision =
   | { kind: 'end'; status: 'unchanged' | 'skipped'; reason: string; unknown: string[] }
   | ({ kind: 'written'; patch: Patch } & Fields)
   | ({ kind: 'write'; patch: Patch; current: Present } & Fields)
 
-export interface JudgeBy {
+export interface DecideBy {
   /** By field: what we wrote last and did not undo. */
   ours: Readonly<Record<string, FieldValue>>
   /** What an attempt that died meant to write. */
@@ -30,7 +30,7 @@ export interface JudgeBy {
   /** How the task's values read once they stand in the record. Default: as they are. */
   standing?: Readonly<Record<string, FieldValue>>
   /** What must not be written again, by field. Default: nothing. */
-  setAside?: ReadonlyMap<string, SetAside>
+  setAside?: ReadonlyMap<string, BlockedValue>
 }
 
 /**
@@ -38,7 +38,7 @@ export interface JudgeBy {
  * write is looked at first: where it stands it is done, where the old value stands it is judged like any other field, and
  * where a third value stands somebody was quicker, and it stays.
  */
-export function judge(task: ReadyTask, record: CurrentRecord | undefined, by: JudgeBy): Judgement {
+export function decideWrite(task: ReadyTask, record: CurrentRecord | undefined, by: DecideBy): WriteDecision {
   const unknown = by.open.map(({ field }) => field)
   switch (record?.state) {
     case 'present':
@@ -55,8 +55,8 @@ export function judge(task: ReadyTask, record: CurrentRecord | undefined, by: Ju
 function judgePresent(
   task: ReadyTask,
   record: Present,
-  { ours, open, rule, standing = {}, setAside = new Map() }: JudgeBy,
-): Judgement {
+  { ours, open, rule, standing = {}, setAside = new Map() }: DecideBy,
+): WriteDecision {
   const current = record.values
   const country = typeof current['country_code'] === 'string' ? current['country_code'] : undefined
   const same = (field: string, value: FieldValue | null) => {
@@ -97,7 +97,7 @@ function judgePresent(
 
 interface Kept {
   field: string
-  why: KeptReason | SetAside['why']
+  why: KeptReason | BlockedValue['why']
   code?: string
 }
 

@@ -1,6 +1,6 @@
 import { html } from 'hono/html'
 import type { FieldValue } from '../../../domain/record.ts'
-import type { RecordStory, StoryField, StoryLookup } from '../story.ts'
+import type { RecordTimeline, TimelineField, TimelineLookup } from '../story.ts'
 import { connectorName, money, words } from '../view/format.ts'
 import type { Page, Shell } from '../view/layout.ts'
 import { badge, card, empty, table, when, type Markup } from '../view/parts.ts'
@@ -11,7 +11,7 @@ export interface Found {
   problem?: string
   /** Of several records with the same id. */
   choices: { connector: string; entity: string; recordId: string; at: Date }[]
-  story: RecordStory | undefined
+  story: RecordTimeline | undefined
 }
 
 /** A record's whole story: what was asked, what it cost, what was written over what. */
@@ -46,7 +46,7 @@ export function recordPage(found: Found, shell: Shell): Page {
   }
 }
 
-function storyCards(story: RecordStory, now: Date): Markup {
+function storyCards(story: RecordTimeline, now: Date): Markup {
   const byKey = new Map(story.lookups.map((lookup, index) => [lookup.key, index + 1]))
   const lookupName = (key: string | null) =>
     key === null ? '–' : byKey.has(key) ? `no. ${byKey.get(key)}` : '–'
@@ -54,7 +54,7 @@ function storyCards(story: RecordStory, now: Date): Markup {
     'fields',
     'What was written',
     story.fields.length > 0
-      ? table<StoryField>(
+      ? table<TimelineField>(
           'Fields, in the order in which they were written',
           [
             { name: 'Field', isHead: true, cell: ({ field }) => words(field) },
@@ -81,7 +81,7 @@ function storyCards(story: RecordStory, now: Date): Markup {
     'lookups',
     'What was asked',
     story.lookups.length > 0
-      ? table<{ lookup: StoryLookup; place: number }>(
+      ? table<{ lookup: TimelineLookup; place: number }>(
           'Lookups that served this record',
           [
             { name: 'No.', isNumber: true, cell: ({ place }) => String(place) },
@@ -106,7 +106,7 @@ function storyCards(story: RecordStory, now: Date): Markup {
     'tasks',
     'What each run did',
     story.tasks.length > 0
-      ? table<RecordStory['tasks'][number]>(
+      ? table<RecordTimeline['tasks'][number]>(
           'Runs that touched this record',
           [
             {
@@ -124,7 +124,7 @@ function storyCards(story: RecordStory, now: Date): Markup {
   )}`
 }
 
-function charges(lookup: StoryLookup, now: Date): Markup {
+function charges(lookup: TimelineLookup, now: Date): Markup {
   if (lookup.charges.length === 0) return html`nothing`
   return html`<ul class="plain-list">
     ${lookup.charges.map(

@@ -7,7 +7,7 @@ import type { Page, Shell } from '../view/layout.ts'
 import { badge, card, empty, stackedBar, table, when, type Markup } from '../view/parts.ts'
 import { barLegend } from './now.ts'
 
-export interface RunStory {
+export interface RunDetail {
   run: RunHead
   funnel: Funnel
   live: LiveRun
@@ -18,7 +18,7 @@ export interface RunStory {
   status: string | undefined
 }
 
-export function runPage(story: RunStory, { now }: Shell): Page {
+export function runPage(story: RunDetail, { now }: Shell): Page {
   const { run, funnel, live, reasons, records, nextAfter, status } = story
   const regions = runRegions(live, now)
   return {
