@@ -33,7 +33,7 @@ serveParent(
 )
 
 async function sendOne(id: string, pacer: Pacer): Promise<void> {
-  const token = await pacer.take({ lane: 'bulk', maxWaitMs: 2_000 })
+  const token = await pacer.take({ lane: 'background', maxWaitMs: 2_000 })
   if (!token.granted) {
     // In the pipeline the job goes back to the queue for that long.
     await new Promise((resolve) => setTimeout(resolve, Math.min(token.retryInMs, 5_000)))

@@ -2,13 +2,13 @@ import { FatalError, PaydirtError, RetriableError, spendingStopped } from '../do
 import type { Charge, PaymentProtocol, ResponseHead, Terms } from '../domain/payment.ts'
 import type { ChargeJournal, StoredAnswer } from '../domain/ports/charge-journal.ts'
 import type { Send } from '../domain/ports/transport.ts'
-import type { SendPermit } from '../domain/ports/turn.ts'
+import type { SendPermit } from '../domain/ports/send-permit.ts'
 import type { Fact } from '../domain/record.ts'
 import type { Operation } from '../domain/words.ts'
 import type { PaidRequest } from './purchase.ts'
 
 export interface DispatchOptions {
-  journal: Pick<ChargeJournal, 'markSent' | 'markInDoubt' | 'settle' | 'keepAnswer' | 'release'>
+  journal: Pick<ChargeJournal, 'markSent' | 'markInDoubt' | 'settleCharge' | 'keepAnswer' | 'release'>
   send: Send
   protocols: readonly PaymentProtocol[]
   freshUntil: (operation: Operation, outcome: Fact['outcome'], now: Date) => Date
@@ -27,10 +27,10 @@ export type Sent = { answer: StoredAnswer } | { refusal: string }
 
 export interface Dispatch {
   protocolOf(terms: Terms): PaymentProtocol
-  exchange(request: PaidRequest, headers: Record<string, string>, turn: SendPermit): Promise<ResponseHead>
+  exchange(request: PaidRequest, headers: Record<string, string>, permit: SendPermit): Promise<ResponseHead>
   read(request: PaidRequest, response: ResponseHead): StoredAnswer
   /** Sends a charge's bytes, the same ones every time. Throws the error of whatever is neither an answer nor a refusal. */
-  send(charge: Charge, request: PaidRequest, turn: SendPermit): Promise<Sent>
+  send(charge: Charge, request: PaidRequest, permit: SendPermit): Promise<Sent>
 }
 
 /** When the answer of a request that was started is asked for first, where the service does not say how long it takes. */
@@ -40,12 +40,12 @@ const longestAskMs = 60_000
 export function createDispatch(options: DispatchOptions): Dispatch {
   const { journal, now } = options
 
-  async function send(charge: Charge, request: PaidRequest, turn: SendPermit): Promise<Sent> {
+  async function send(charge: Charge, request: PaidRequest, permit: SendPermit): Promise<Sent> {
     const protocol = protocolOf(charge.authorization.terms)
     const headers = await protocol.headers(charge.authorization)
     // Crash window: before this commits no byte has left; after it the charge counts as sent, whether it was or not.
     const marked = await journal.markSent(charge.id, now())
-    if (marked !== 'sent') await turn.done(undefined)
+    if (marked !== 'sent') await permit.done(undefined)
     // It stays as it is: sent when spending goes on, or withdrawn when its time is over.
     if (marked === 'stopped') throw spendingStopped()
     if (marked === 'closed') {
@@ -54,7 +54,7 @@ export function createDispatch(options: DispatchOptions): Dispatch {
     }
     let response: ResponseHead
     try {
-      response = await exchange(request, headers, turn)
+      response = await exchange(request, headers, permit)
     } catch (error) {
       await journal.markInDoubt(charge.id, error instanceof PaydirtError ? error.code : 'no answer')
       throw error
@@ -86,7 +86,7 @@ export function createDispatch(options: DispatchOptions): Dispatch {
     const receipt = protocol.receipt(response)
     if (receipt?.success) {
       const credits = options.creditsOf?.(response.body)
-      await journal.settle(
+      await journal.settleCharge(
         charge.id,
         {
           transaction: receipt.transaction,
@@ -123,7 +123,7 @@ export function createDispatch(options: DispatchOptions): Dispatch {
   async function exchange(
     request: PaidRequest,
     headers: Record<string, string>,
-    turn: SendPermit,
+    permit: SendPermit,
   ): Promise<ResponseHead> {
     const { method, url, body, timeoutMs } = request
     let response: ResponseHead | undefined
@@ -142,7 +142,7 @@ export function createDispatch(options: DispatchOptions): Dispatch {
       })
       return response
     } finally {
-      await turn.done(response)
+      await permit.done(response)
     }
   }
 

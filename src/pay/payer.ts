@@ -1,7 +1,7 @@
 import { FatalError, PaymentInDoubtError, RetriableError, type PaydirtError } from '../domain/errors.ts'
 import { currencyOf, type Charge, type Currency, type ResponseHead, type Terms } from '../domain/payment.ts'
 import type { BudgetLine, ChargeJournal, StoredAnswer } from '../domain/ports/charge-journal.ts'
-import type { AcquirePermit, SendPermit } from '../domain/ports/turn.ts'
+import type { AcquirePermit, SendPermit } from '../domain/ports/send-permit.ts'
 import type { Fact } from '../domain/record.ts'
 import { createAdmission, type AdmissionOptions } from './admission.ts'
 import { createDispatch, type DispatchOptions } from './dispatch.ts'
@@ -10,7 +10,7 @@ import type { Purchase } from './purchase.ts'
 
 export interface PayerOptions extends AdmissionOptions, DispatchOptions {
   journal: ChargeJournal
-  takeTurn: AcquirePermit
+  acquirePermit: AcquirePermit
   budgetLines: (charge: {
     runId: string
     connector: string
@@ -66,7 +66,7 @@ export function createPayer(options: PayerOptions): Payer {
   const admission = createAdmission(options)
   const dispatch = createDispatch(options)
   const probing = new Map<string, Promise<unknown>>()
-  const takeTurn = ({ lane, request }: Purchase) => options.takeTurn(lane, request.operation)
+  const acquirePermit = ({ lane, request }: Purchase) => options.acquirePermit(lane, request.operation)
 
   async function buy(purchase: Purchase): Promise<Fact> {
     const { open, lost } = await journal.unanswered(purchase.key)
@@ -85,10 +85,10 @@ export function createPayer(options: PayerOptions): Payer {
     }
     const terms = (await admission.remembered(purchase)) ?? (await learnTerms(purchase))
     if ('outcome' in terms) return terms
-    const turn = await takeTurn(purchase)
-    await refuseEnded(terms, turn)
-    const charge = await reserve(purchase, terms, turn)
-    return (await send(charge, purchase, turn)) ?? beginAgain(purchase)
+    const permit = await acquirePermit(purchase)
+    await refuseEnded(terms, permit)
+    const charge = await reserve(purchase, terms, permit)
+    return (await send(charge, purchase, permit)) ?? beginAgain(purchase)
   }
 
   /** Of many lookups that begin at once one asks for the terms, and the others take what it learned. */
@@ -100,7 +100,7 @@ export function createPayer(options: PayerOptions): Payer {
       const learned = await admission.remembered(purchase)
       if (learned) return learned
     }
-    const probed = takeTurn(purchase).then((turn) => probe(purchase, turn))
+    const probed = acquirePermit(purchase).then((permit) => probe(purchase, permit))
     probing.set(endpoint, probed)
     return probed.finally(() => {
       if (probing.get(endpoint) === probed) probing.delete(endpoint)
@@ -108,8 +108,8 @@ export function createPayer(options: PayerOptions): Payer {
   }
 
   /** An unpaid request, to learn the terms. Some meters answer it for nothing. */
-  async function probe(purchase: Purchase, turn: SendPermit): Promise<Terms | StoredAnswer> {
-    const response = await dispatch.exchange(purchase.request, {}, turn)
+  async function probe(purchase: Purchase, permit: SendPermit): Promise<Terms | StoredAnswer> {
+    const response = await dispatch.exchange(purchase.request, {}, permit)
     options.onRequest?.(purchase.runId, response)
     if (response.status === 200) {
       const answer = dispatch.read(purchase.request, response)
@@ -121,15 +121,15 @@ export function createPayer(options: PayerOptions): Payer {
   }
 
   /** The wait for a place in the pace may have outlived a challenge that is good for this one lookup only. */
-  async function refuseEnded(terms: Terms, turn: SendPermit): Promise<void> {
+  async function refuseEnded(terms: Terms, permit: SendPermit): Promise<void> {
     const endsAt = terms.singleUse?.expiresAt
     if (typeof endsAt !== 'number' || endsAt - now().getTime() / 1000 >= lastSendSeconds) return
-    await turn.done(undefined)
-    const message = 'the challenge ended before its turn came'
+    await permit.done(undefined)
+    const message = 'the challenge ended before its permit came'
     throw new RetriableError('challenge_ended', message, { countsAsTry: false })
   }
 
-  async function reserve(purchase: Purchase, terms: Terms, turn: SendPermit): Promise<Charge> {
+  async function reserve(purchase: Purchase, terms: Terms, permit: SendPermit): Promise<Charge> {
     const { key, runId, connector, request } = purchase
     const at = now()
     try {
@@ -157,14 +157,14 @@ export function createPayer(options: PayerOptions): Payer {
           }),
       })
     } catch (error) {
-      await turn.done(undefined)
+      await permit.done(undefined)
       throw error
     }
   }
 
   /** Answers undefined when the charge turned out to be dead, so that the lookup may begin anew. */
-  async function send(charge: Charge, purchase: Purchase, turn: SendPermit): Promise<Fact | undefined> {
-    const sent = await dispatch.send(charge, purchase.request, turn)
+  async function send(charge: Charge, purchase: Purchase, permit: SendPermit): Promise<Fact | undefined> {
+    const sent = await dispatch.send(charge, purchase.request, permit)
     if ('answer' in sent) return sent.answer
     if (/insufficient_(funds|balance)/.test(sent.refusal)) throw options.funds.foundEmpty()
     // A changed challenge is looked at by the policy when the next lookup asks for the terms anew.
@@ -182,7 +182,7 @@ export function createPayer(options: PayerOptions): Payer {
     // Nobody can be asked whether the first request was charged, and a second one may be charged again.
     if (terms.protocol === 'api_key' && charge.state !== 'journaled') throw unknowable()
     if (secondsLeft(charge) >= lastSendSeconds || terms.paymentIdentifier) {
-      return send(charge, purchase, await takeTurn(purchase))
+      return send(charge, purchase, await acquirePermit(purchase))
     }
     return closedOrThrow(charge, charge.reason ?? 'past its time')
   }
@@ -201,7 +201,7 @@ export function createPayer(options: PayerOptions): Payer {
     }
     if (fate.kind === 'used' && terms.paymentIdentifier) {
       // The money has moved, so sending the same bytes cannot move it: all that can come is the answer.
-      const sent = await dispatch.send(charge, purchase.request, await takeTurn(purchase))
+      const sent = await dispatch.send(charge, purchase.request, await acquirePermit(purchase))
       if ('answer' in sent) return true
     }
     return (await decide(charge, charge.reason ?? 'past its time')) === 'closed'

@@ -1,5 +1,5 @@
 import type { LookupKey } from '../domain/keys.ts'
-import type { Lane } from '../domain/ports/turn.ts'
+import type { Lane } from '../domain/ports/send-permit.ts'
 import type { Fact } from '../domain/record.ts'
 import type { Operation } from '../domain/words.ts'
 

@@ -13,7 +13,7 @@ import type { OnDemand } from './on-demand.ts'
 
 export interface MonitorOptions {
   deliveries: MonitorDeliveries
-  button: Pick<OnDemand, 'press'>
+  button: Pick<OnDemand, 'request'>
   /** The CRMs that are set up here. */
   connectors: readonly string[]
   recipes: RecipeBook
@@ -49,7 +49,7 @@ export function createMonitor(options: MonitorOptions): Monitor {
     const records = Map.groupBy(found, ({ connector, entity }) => `${connector}/${entity}`)
     for (const group of records.values()) {
       const { connector, entity, object } = group[0] as KnownRecord
-      await options.button.press({
+      await options.button.request({
         connector,
         entity,
         object,

@@ -14,7 +14,7 @@ import { recordsById, type FoundRecord } from './records-by-id.ts'
 
 /** Moves on the tasks that wait for these lookups; the workers' planner does it. */
 interface Advance {
-  waitingFor(keys: LookupKey[]): Promise<void>
+  advanceTasksWaitingFor(keys: LookupKey[]): Promise<void>
 }
 
 export interface OnDemandOptions {
@@ -35,7 +35,7 @@ export interface OnDemandOptions {
   onHot?: (keys: LookupKey[]) => void
 }
 
-export interface Asked {
+export interface RequestedRecords {
   connector: string
   object: ObjectKind
   entity: string
@@ -52,7 +52,7 @@ export interface OnDemand {
    * Makes a task of each record, or finds the one that was made of it within a minute, and answers at once. What it takes to
    * begin them goes on in the background; a process that dies in between leaves that to `beginForgotten`.
    */
-  press(asked: Asked): Promise<OnDemandTask[]>
+  request(asked: RequestedRecords): Promise<OnDemandTask[]>
   /** Reads the run's records and asks for what they need. Doing it twice changes nothing. */
   begin(runId: string): Promise<void>
   /** Begins what nobody has begun: its process died, or its CRM was away. Answers the number of runs. */
@@ -160,13 +160,13 @@ export function createOnDemand(options: OnDemandOptions): OnDemand {
     // Whatever was answered before this moment found no task waiting.
     const known = await options.lookups.facts(wanted.map(({ key }) => key))
     const cached = [...known.keys()]
-    if (cached.length > 0) await options.advance.waitingFor(cached)
+    if (cached.length > 0) await options.advance.advanceTasksWaitingFor(cached)
   }
 
   return {
-    async press(asked) {
+    async request(asked) {
       const ids = [...new Set(asked.ids.map((id) => recordIdOf(asked.connector, id)))]
-      const tasks = await ledger.press({ ...asked, ids, runId: options.newRunId() }, repeatWindowMs)
+      const tasks = await ledger.openTasks({ ...asked, ids, runId: options.newRunId() }, repeatWindowMs)
       const made = tasks.filter(({ isNew }) => isNew)
       const [first] = made
       if (first)

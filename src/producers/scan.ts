@@ -10,7 +10,7 @@ import type { NewTask, TaskLedger } from '../store/runs/tasks.ts'
 
 /** Moves on the tasks that wait for these lookups; the workers' planner does it. */
 interface Advance {
-  waitingFor(keys: LookupKey[]): Promise<void>
+  advanceTasksWaitingFor(keys: LookupKey[]): Promise<void>
 }
 
 export interface ScanSettings {
@@ -103,7 +103,7 @@ async function moveOnCached(
   { lookups, advance }: Required<Pick<ScanSettings, 'lookups' | 'advance'>>,
 ): Promise<void> {
   const cached: LookupKey[] = [...(await lookups.facts(wanted.map(({ key }) => key))).keys()]
-  if (cached.length > 0) await advance.waitingFor(cached)
+  if (cached.length > 0) await advance.advanceTasksWaitingFor(cached)
 }
 
 interface FirstStep {

@@ -18,11 +18,13 @@ export function createQueueBoard(
   redis: Redis,
   { prefix, onError }: { prefix: string; onError: (error: Error) => void },
 ): QueueBoard {
-  const queues = [queueNames.hot, queueNames.bulk, queueNames.writeBack, scheduleQueueName].map((name) => {
-    const queue = new Queue(name, { connection: redis, prefix })
-    queue.on('error', onError)
-    return queue
-  })
+  const queues = [queueNames.hot, queueNames.background, queueNames.writeBack, scheduleQueueName].map(
+    (name) => {
+      const queue = new Queue(name, { connection: redis, prefix })
+      queue.on('error', onError)
+      return queue
+    },
+  )
 
   return {
     adapters: ({ readOnly }) => queues.map((queue) => new MaskedAdapter(queue, { readOnlyMode: readOnly })),

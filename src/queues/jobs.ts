@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { z } from 'zod'
 import type { LookupKey } from '../domain/keys.ts'
-import type { Lane } from '../domain/ports/turn.ts'
+import type { Lane } from '../domain/ports/send-permit.ts'
 
 /** Every queue with the schema of its jobs. A job carries names, never data: what it works on stands in SQL. */
 export const lookupJob = z.object({ key: z.string().transform((key) => key as LookupKey) })
@@ -10,7 +10,7 @@ export const writeBackJob = z.object({ connector: z.string(), entity: z.string()
 export type LookupJob = z.infer<typeof lookupJob>
 export type WriteBackJob = z.infer<typeof writeBackJob>
 
-export const queueNames = { bulk: 'lookup', hot: 'lookup-hot', writeBack: 'write-back' } as const
+export const queueNames = { background: 'lookup', hot: 'lookup-hot', writeBack: 'write-back' } as const
 
 export function lookupQueueName(lane: Lane): string {
   return queueNames[lane]

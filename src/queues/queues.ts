@@ -1,7 +1,7 @@
 import { DelayedError, Queue, Worker, type Job, type Processor } from 'bullmq'
 import type { Redis } from 'ioredis'
 import type { LookupKey } from '../domain/keys.ts'
-import type { Lane } from '../domain/ports/turn.ts'
+import type { Lane } from '../domain/ports/send-permit.ts'
 import type { QueueTelemetry } from './telemetry.ts'
 import {
   lookupJob,
@@ -50,7 +50,7 @@ export function createQueues(
   const base = { connection: redis, prefix, ...(telemetry ? { telemetry } : {}) }
   // A round adds hundreds at once: each is a trace of its own. What somebody waits for stays in the trace that asked.
   const ownTrace = telemetry ? { telemetry: { omitContext: true } } : {}
-  const lookups = { bulk: openQueue(queueNames.bulk), hot: openQueue(queueNames.hot) }
+  const lookups = { background: openQueue(queueNames.background), hot: openQueue(queueNames.hot) }
   const writeBack = openQueue(queueNames.writeBack)
 
   function openQueue(name: string): Queue {
@@ -72,14 +72,14 @@ export function createQueues(
       keys.map((key) => ({
         name: 'lookup',
         data: { key },
-        opts: { jobId: lookupJobId(key), ...(lane === 'bulk' ? ownTrace : {}) },
+        opts: { jobId: lookupJobId(key), ...(lane === 'background' ? ownTrace : {}) },
       })),
     )
   }
 
   /** False while a worker holds the job's lock. */
   async function isOutOfBulk(key: LookupKey): Promise<boolean> {
-    const job = await lookups.bulk.getJob(lookupJobId(key))
+    const job = await lookups.background.getJob(lookupJobId(key))
     if (!job) return true
     return job.remove().then(
       () => true,
@@ -141,7 +141,7 @@ export function createQueues(
     },
 
     async close() {
-      await Promise.all([lookups.bulk.close(), lookups.hot.close(), writeBack.close()])
+      await Promise.all([lookups.background.close(), lookups.hot.close(), writeBack.close()])
     },
   }
 }

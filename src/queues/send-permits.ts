@@ -1,5 +1,5 @@
 import { RetriableError } from '../domain/errors.ts'
-import type { AcquirePermit } from '../domain/ports/turn.ts'
+import type { AcquirePermit } from '../domain/ports/send-permit.ts'
 import { rateLimitLeft, retryAfter } from '../domain/retry-after.ts'
 import type { Pacers } from './pacers.ts'
 

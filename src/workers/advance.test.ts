@@ -48,7 +48,7 @@ async function advanced(suppressed?: readonly string[]) {
         }
       : {}),
   })
-  await advance.waitingFor([waiting.waitingFor])
+  await advance.advanceTasksWaitingFor([waiting.waitingFor])
   return { moves, wanted }
 }
 
@@ -106,7 +106,7 @@ describe('a price ceiling', () => {
       onWanted: () => {},
       recipes: recipe(ceilingAtomic),
     })
-    await advance.waitingFor([named.waitingFor])
+    await advance.advanceTasksWaitingFor([named.waitingFor])
     return moves
   }
 

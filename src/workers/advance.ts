@@ -33,7 +33,7 @@ export interface AdvanceOptions {
 
 export interface Advance {
   /** Plans the next step of every task that waits for these lookups, again and again while the ledger already holds what they ask for. */
-  waitingFor(keys: LookupKey[]): Promise<void>
+  advanceTasksWaitingFor(keys: LookupKey[]): Promise<void>
 }
 
 const pageSize = 500
@@ -145,7 +145,7 @@ export function createAdvance(options: AdvanceOptions): Advance {
   }
 
   return {
-    async waitingFor(keys) {
+    async advanceTasksWaitingFor(keys) {
       for (;;) {
         const waiting = await tasks.waitingFor(keys, pageSize)
         // None moved: another run has asked for the same lookup anew meanwhile, and they wait for that answer.

@@ -20,7 +20,7 @@ test('goes through all pages, and what cannot be planned keeps nothing else wait
       readyGroups: async () => [{ connector: 'hubspot', entity: 'companies' }],
     },
     advance: {
-      async waitingFor(keys) {
+      async advanceTasksWaitingFor(keys) {
         if (keys.includes(key('broken'))) throw new Error('cannot be planned')
         advanced.push(...keys)
         if (keys.includes(key('z'))) seen()
@@ -51,7 +51,7 @@ test('a round that took long is not begun again soon', async () => {
         },
         readyGroups: async () => [],
       },
-      advance: { waitingFor: async () => {} },
+      advance: { advanceTasksWaitingFor: async () => {} },
       flush: () => {},
       everyMs: 3_000,
       onError: (error) => {

@@ -5,7 +5,7 @@ import type { Advance } from './advance.ts'
 
 export interface SweepOptions {
   tasks: Pick<TaskLedger, 'overlooked' | 'readyGroups'>
-  advance: Pick<Advance, 'waitingFor'>
+  advance: Pick<Advance, 'advanceTasksWaitingFor'>
   flush: (group: { connector: string; entity: string }) => void
   everyMs: number
   onError: (error: unknown) => void
@@ -41,11 +41,11 @@ export function startSweep(options: SweepOptions): PollLoop {
   async function advance(keys: LookupKey[]): Promise<void> {
     if (keys.length === 0) return
     try {
-      await options.advance.waitingFor(keys)
+      await options.advance.advanceTasksWaitingFor(keys)
     } catch (error) {
       options.onError(error)
       // One that cannot be planned must not keep the others waiting.
-      for (const key of keys) await options.advance.waitingFor([key]).catch(options.onError)
+      for (const key of keys) await options.advance.advanceTasksWaitingFor([key]).catch(options.onError)
     }
   }
 

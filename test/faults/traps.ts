@@ -24,9 +24,9 @@ export function createTraps(plan: KillPlan | undefined): Pick<Overrides, 'journa
         pass('after-journal')
         return journaled
       },
-      async settle(...args) {
+      async settleCharge(...args) {
         pass('after-answer-before-store')
-        await journal.settle(...args)
+        await journal.settleCharge(...args)
         pass('after-store')
       },
     }),

@@ -21,7 +21,7 @@ test('the board shows jobs without whom they are about, and changes nothing for 
       )
     const [looking, acting] = [mount(false), mount(true)]
     const jane = 'contact.lookup|jane.doe@acme.test' as LookupKey
-    await queues.addLookups('bulk', [jane])
+    await queues.addLookups('background', [jane])
 
     const listed = await (
       await looking.request('/queues/api/queues?activeQueue=lookup&status=waiting')
@@ -37,9 +37,9 @@ test('the board shows jobs without whom they are about, and changes nothing for 
 
     const empty = { method: 'PUT' }
     expect((await looking.request('/queues/api/queues/lookup/empty', empty)).status).toBe(405)
-    expect(await queues.countLookups('bulk')).toBe(1)
+    expect(await queues.countLookups('background')).toBe(1)
     expect((await acting.request('/queues/api/queues/lookup/empty', empty)).status).toBe(200)
-    expect(await queues.countLookups('bulk')).toBe(0)
+    expect(await queues.countLookups('background')).toBe(0)
 
     const page = await (await looking.request('/queues')).text()
     expect(page).not.toMatch(/href="https?:|src="https?:|<style|\sstyle="/)

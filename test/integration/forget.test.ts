@@ -142,11 +142,11 @@ test('a forgotten lookup leaves the queue, and its neighbours stay', async () =>
   const queues = createQueues(redis.redis, { prefix, onError: () => {} })
   try {
     const [one, other] = ['person.profile|profnet.com/in/a', 'person.profile|profnet.com/in/b'] as LookupKey[]
-    await queues.addLookups('bulk', [one, other] as LookupKey[])
+    await queues.addLookups('background', [one, other] as LookupKey[])
     await queues.addLookups('hot', [one as LookupKey])
     expect(await queues.dropLookups([one as LookupKey])).toBe(2)
     expect(await queues.dropLookups([one as LookupKey])).toBe(0)
-    expect([await queues.countLookups('bulk'), await queues.countLookups('hot')]).toEqual([1, 0])
+    expect([await queues.countLookups('background'), await queues.countLookups('hot')]).toEqual([1, 0])
     await queues.dropLookups([other as LookupKey])
   } finally {
     await queues.close()

@@ -49,7 +49,7 @@ test('presses that race for the same records, in whatever order, make one task o
     Array.from({ length: 40 }, (_, n) => {
       // Every press has some of the records, forwards or backwards.
       const part = ids.slice(n % 10, (n % 10) + 10)
-      return ledgers()[n % 2]!.press(press(n % 3 === 0 ? part.reverse() : part), windowMs)
+      return ledgers()[n % 2]!.openTasks(press(n % 3 === 0 ? part.reverse() : part), windowMs)
     }),
   )
   const byRecord = Map.groupBy(answers.flat(), ({ recordId }) => recordId)
@@ -64,13 +64,13 @@ test('presses that race for the same records, in whatever order, make one task o
 
 test('a press of records that are all under way makes no run, and a minute later it does', async () => {
   const [ledger] = ledgers()
-  const [first] = await ledger!.press(press(['1']), windowMs)
+  const [first] = await ledger!.openTasks(press(['1']), windowMs)
   const before = await countOf('runs')
   clock = new Date(clock.getTime() + 59_999)
-  expect(await ledger!.press(press(['1']), windowMs)).toEqual([{ ...first, isNew: false }])
+  expect(await ledger!.openTasks(press(['1']), windowMs)).toEqual([{ ...first, isNew: false }])
   expect(await countOf('runs')).toBe(before)
   clock = new Date(clock.getTime() + 1)
-  const [again] = await ledger!.press(press(['1']), windowMs)
+  const [again] = await ledger!.openTasks(press(['1']), windowMs)
   expect(again).toMatchObject({ isNew: true })
   expect(again?.taskId).not.toBe(first?.taskId)
 })
@@ -79,7 +79,7 @@ test('another recipe is another wish, and another entity another record', async 
   const [ledger] = ledgers()
   const names = []
   for (const more of [{}, { recipe: 'full' }, { entity: 'contacts' }, {}])
-    names.push((await ledger!.press(press(['2'], more), windowMs))[0]?.taskId)
+    names.push((await ledger!.openTasks(press(['2'], more), windowMs))[0]?.taskId)
   expect(new Set(names).size).toBe(3)
   expect(names[3]).toBe(names[0])
 })

@@ -85,7 +85,7 @@ describe('a budget', () => {
     await journal.release(declined, 'declined', 'x')
     await journal.markSent(expired, clock)
     await journal.release(expired, 'expired', 'x')
-    await journal.settle(settled, { transaction: '0x1', at: clock }, found)
+    await journal.settleCharge(settled, { transaction: '0x1', at: clock }, found)
     await journal.lose(lost, '0x2', 'x')
     // Too late: what is closed is not moved again.
     await journal.release(settled, 'expired', 'x')
@@ -202,14 +202,14 @@ describe('a charge', () => {
     await journal.lose(charge.id, '0x1', 'gone')
     expect((await journal.unanswered(keys[0]!)).lost).toBe(1)
     expect((await lookups.facts(keys)).size).toBe(0)
-    await journal.settle(charge.id, { transaction: '0x1', at: clock }, found)
+    await journal.settleCharge(charge.id, { transaction: '0x1', at: clock }, found)
     expect((await journal.unanswered(keys[0]!)).lost).toBe(0)
     expect((await lookups.facts(keys)).get(keys[0]!)).toMatchObject({ outcome: 'found', data: found.data })
     // One that was released is not: its money has not moved, whoever says so.
     const other = await newRun(1)
     const released = await other.reserve(other.keys[0]!, budget(other.id))
     await journal.release(released.id, 'expired', 'x')
-    await journal.settle(released.id, { transaction: '0x2', at: clock }, found)
+    await journal.settleCharge(released.id, { transaction: '0x2', at: clock }, found)
     expect((await lookups.facts(other.keys)).size).toBe(0)
   })
 
@@ -405,8 +405,8 @@ describe('a run', () => {
     const ids = []
     for (const key of [bought, missing, lost, doubt]) ids.push((await reserve(key, budget)).id)
     for (const id of ids) await journal.markSent(id, clock)
-    await journal.settle(ids[0]!, { transaction: '0x1', at: clock }, found)
-    await journal.settle(ids[1]!, { transaction: '0x2', at: clock }, notFound)
+    await journal.settleCharge(ids[0]!, { transaction: '0x1', at: clock }, found)
+    await journal.settleCharge(ids[1]!, { transaction: '0x2', at: clock }, notFound)
     await journal.lose(ids[2]!, '0x3', 'gone')
     await journal.markInDoubt(ids[3]!, 'time-out')
     await journal.keepFree(free, found)

@@ -67,7 +67,7 @@ async function openPayer(order: Protocol[], settings: { repeatsAnswers?: boolean
       sent.push(request)
       return transport.send(request)
     },
-    takeTurn: async () => ({ done: async () => {} }),
+    acquirePermit: async () => ({ done: async () => {} }),
     protocols: [
       createX402({ account, chain }),
       createMpp({ account, chain, domain: basePolicy, ...settings }),
@@ -94,7 +94,7 @@ async function openPayer(order: Protocol[], settings: { repeatsAnswers?: boolean
         hot: false,
       })
       const prepared = prepareRequest(serviceUrl, 'company.profile', request)
-      return payer.buy({ key, buys: [key], runId, connector: 'csv', lane: 'bulk', request: prepared })
+      return payer.buy({ key, buys: [key], runId, connector: 'csv', lane: 'background', request: prepared })
     },
     charges: () =>
       db

@@ -292,9 +292,9 @@ async function writeBack(
   const work = createWriteBack({
     tasks: { ready: async () => waiting, finish: async (ended) => end(ended as TaskOutcome[]) },
     fieldWrites: {
-      history: async () => ({ ours, open: new Map(), setAside: new Map() }),
+      history: async () => ({ ours, open: new Map(), blocked: new Map() }),
       intend: async () => {},
-      settle: end,
+      confirmWrites: end,
     },
     connector: () => connector,
     rule: () => rule,

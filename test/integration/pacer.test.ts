@@ -62,7 +62,7 @@ describe('a pacer in Redis', () => {
       pacer.take({ lane, maxWaitMs: 20_000 }).then((answer) => {
         if (answer.granted) order.push(lane)
       })
-    const bulk = Array.from({ length: 30 }, (_, i) => take(i % 2 ? one : two, 'bulk'))
+    const bulk = Array.from({ length: 30 }, (_, i) => take(i % 2 ? one : two, 'background'))
     await Promise.race(bulk)
     await take(two, 'hot')
     // One bulk token may be on its way in each process when the button is pressed.
@@ -71,9 +71,9 @@ describe('a pacer in Redis', () => {
 
   it('frees the caller at once when the wait is too long', async () => {
     const pacer = pacerOn('long', { initialPerSecond: 0.1 })
-    expect(await pacer.take({ lane: 'bulk', maxWaitMs: 2000 })).toMatchObject({ granted: true })
+    expect(await pacer.take({ lane: 'background', maxWaitMs: 2000 })).toMatchObject({ granted: true })
     const before = performance.now()
-    const refused = await pacer.take({ lane: 'bulk', maxWaitMs: 2000 })
+    const refused = await pacer.take({ lane: 'background', maxWaitMs: 2000 })
     expect(performance.now() - before).toBeLessThan(500)
     expect(refused).toMatchObject({ granted: false })
     expect(refused.granted === false && refused.retryInMs).toBeGreaterThan(8000)
@@ -81,16 +81,16 @@ describe('a pacer in Redis', () => {
 
   it('leaves the line when its signal aborts', async () => {
     const pacer = pacerOn('abort', { initialPerSecond: 1 })
-    await pacer.take({ lane: 'bulk', maxWaitMs: 0 })
+    await pacer.take({ lane: 'background', maxWaitMs: 0 })
     const controller = new AbortController()
-    const waiting = pacer.take({ lane: 'bulk', maxWaitMs: 5000, signal: controller.signal })
+    const waiting = pacer.take({ lane: 'background', maxWaitMs: 5000, signal: controller.signal })
     controller.abort(new Error('stopped'))
     await expect(waiting).rejects.toThrow('stopped')
   })
 
   it('holds all callers back for a Retry-After', async () => {
     const [one, two] = [pacerOn('retry', { initialPerSecond: 20 }), pacerOn('retry')]
-    const token = await one.take({ lane: 'bulk', maxWaitMs: 0 })
+    const token = await one.take({ lane: 'background', maxWaitMs: 0 })
     if (!token.granted) throw new Error('the first token is free')
     await one.report({ grantId: token.grantId, kind: 'limited', retryAfterMs: 30_000 })
     const answer = await two.take({ lane: 'hot', maxWaitMs: 2000 })
@@ -149,7 +149,7 @@ async function work(pacers: Pacer[], limit: ReturnType<typeof hiddenLimit>, forM
   const untilMs = performance.now() + forMs
   const worker = async (pacer: Pacer) => {
     while (performance.now() < untilMs) {
-      const token = await pacer.take({ lane: 'bulk', maxWaitMs: 1000 })
+      const token = await pacer.take({ lane: 'background', maxWaitMs: 1000 })
       if (!token.granted) continue
       const ok = limit.request()
       if (ok) await new Promise((resolve) => setTimeout(resolve, 60))

@@ -46,7 +46,7 @@ async function send(
   pacer: Awaited<ReturnType<typeof start>>['pacer'],
   kind: 'ok' | 'limited',
 ): Promise<void> {
-  const token = await pacer.take({ lane: 'bulk', maxWaitMs: 5_000 })
+  const token = await pacer.take({ lane: 'background', maxWaitMs: 5_000 })
   if (!token.granted) throw new Error('no token')
   await pacer.report({ grantId: token.grantId, kind })
 }

@@ -203,7 +203,7 @@ describe('a schedule', () => {
     const ledger = createScheduleLedger(context.database.db, { now: () => clock })
     await ledger.register(['nightly'])
     // What a scheduler leaves behind that was killed after a page: a lease that nobody renews.
-    const id = await ledger.addTurn({
+    const id = await ledger.addOccurrence({
       schedule: 'nightly',
       connector: 'hubspot',
       entity: 'companies',
@@ -322,7 +322,7 @@ describe('schedules in the config', () => {
     const ledger = createScheduleLedger(house.context.database.db, { now: () => clock })
     const turn = { connector: 'hubspot', entity: 'companies', recipe: null, limit: null, refresh: false }
     const planned = { cause: 'cron', plannedAt: clock, startBy: null, stopAt: null } as const
-    await ledger.addTurn({ ...turn, ...planned, schedule: 'old' })
+    await ledger.addOccurrence({ ...turn, ...planned, schedule: 'old' })
     const schedules = await scheduler()
     expect(await turns()).toMatchObject([{ state: 'missed', reason: 'its schedule is gone from the config' }])
     expect(await queue.count()).toBe(1)

@@ -50,7 +50,7 @@ async function states(taskId: bigint) {
 
 test('what is written is stored with what was there, and nothing with null', async () => {
   const { taskId } = await intend(['city', 'name'])
-  await createFieldWriteLedger(database.db, { now }).settle(settled(taskId, ['city']))
+  await createFieldWriteLedger(database.db, { now }).confirmWrites(settled(taskId, ['city']))
   // What was never sent leaves nothing behind.
   expect(await states(taskId)).toEqual([
     { field: 'city', state: 'written', old_value: null, old_raw: null, new_value: 'new city' },
@@ -66,7 +66,7 @@ test.skipIf(!process.env['DATABASE_URL'])(
       await sql`update field_writes set state = 'undone' where task_id = ${taskId} and field = 'city'`.execute(
         undo,
       )
-      settling = createFieldWriteLedger(database.db, { now }).settle(settled(taskId, ['city', 'name']))
+      settling = createFieldWriteLedger(database.db, { now }).confirmWrites(settled(taskId, ['city', 'name']))
       // It stands before the row that the undo holds.
       for (let isWaiting = false; !isWaiting;) {
         const { rows } = await sql<{ waits: boolean }>`

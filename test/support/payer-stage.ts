@@ -55,7 +55,14 @@ export async function setStage(db: Database, options: { rebuyLost?: boolean; bal
     [{ key, operation: 'company.profile', request: JSON.parse(request.body) as Record<string, string> }],
     { id: run.id, connector: 'csv', hot: false },
   )
-  const purchase: Purchase = { key, buys: [key], runId: run.id, connector: 'csv', lane: 'bulk', request }
+  const purchase: Purchase = {
+    key,
+    buys: [key],
+    runId: run.id,
+    connector: 'csv',
+    lane: 'background',
+    request,
+  }
 
   const requests: ServiceRequest[] = []
   const script: Reply[] = []
@@ -74,7 +81,7 @@ export async function setStage(db: Database, options: { rebuyLost?: boolean; bal
         if (!reply) throw new Error('nothing is scripted for this request')
         return typeof reply === 'function' ? reply(sent) : reply
       },
-      async takeTurn() {
+      async acquirePermit() {
         turns.taken += 1
         return { done: async () => void (turns.done += 1) }
       },

@@ -83,7 +83,7 @@ export interface Engine {
   resolve: Payments['resolve']
   prepare: (operation: Operation, request: LookupRequest) => ReturnType<typeof prepareRequest>
   prepareBulk: (operation: Operation, body: string) => PreparedBatch
-  bundles: BatchLedger
+  batches: BatchLedger
   bundle: Batch
   askLater: ReturnType<typeof createAskLater>
   /** What the workspace of the API key has used and left; undefined without one. */
@@ -179,7 +179,7 @@ export async function createContext(config: Config, overrides: Overrides = {}): 
         log.debug({ problem: describeError(error) }, 'the learned pace was not kept this time'),
       ),
     )
-    const takeTurn = createAcquirePermit(pacers, now)
+    const acquirePermit = createAcquirePermit(pacers, now)
     const prepare: Engine['prepare'] = (operation, request) =>
       prepareRequest(serviceUrl, operation, request, config.paths)
     const bulkOptions = { paths: config.paths }
@@ -197,7 +197,7 @@ export async function createContext(config: Config, overrides: Overrides = {}): 
       ledgerId: await ledgerId(db, randomBytes),
       send,
       wireBody: transport.wireBody,
-      takeTurn,
+      acquirePermit: acquirePermit,
       prepare,
       prepareBulk,
       freshUntil,
@@ -222,9 +222,9 @@ export async function createContext(config: Config, overrides: Overrides = {}): 
       resolve,
       prepare,
       prepareBulk,
-      bundles,
+      batches: bundles,
       bundle: createBatcher({
-        bundles,
+        batches: bundles,
         serviceUrl,
         sizes: config.bulk,
         suppressed: suppressions.match,
@@ -232,9 +232,9 @@ export async function createContext(config: Config, overrides: Overrides = {}): 
         now,
       }),
       askLater: createAskLater({
-        bundles,
+        batches: bundles,
         send,
-        takeTurn,
+        acquirePermit,
         headers: config.apiKey ? { [config.apiKey.header]: config.apiKey.key } : {},
         queryFor: (operation, queryId) => prepareQuery(serviceUrl, operation, queryId, bulkOptions),
         freshUntil,

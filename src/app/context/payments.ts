@@ -7,7 +7,7 @@ import type { PaymentProtocol, Terms } from '../../domain/payment.ts'
 import { slotOf, type PriceTable } from '../../domain/planning/step.ts'
 import type { ChargeJournal, OpenCharge } from '../../domain/ports/charge-journal.ts'
 import type { Send } from '../../domain/ports/transport.ts'
-import type { AcquirePermit } from '../../domain/ports/turn.ts'
+import type { AcquirePermit } from '../../domain/ports/send-permit.ts'
 import type { Fact, LookupRequest } from '../../domain/record.ts'
 import type { Operation } from '../../domain/words.ts'
 import { apiKeyTerms, createApiKey } from '../../pay/api-key/protocol.ts'
@@ -39,7 +39,7 @@ export interface PaymentsOptions {
   ledgerId: string
   send: Send
   wireBody: (body: string) => string
-  takeTurn: AcquirePermit
+  acquirePermit: AcquirePermit
   prepare: (operation: Operation, request: LookupRequest) => Purchase['request']
   prepareBulk: (operation: Operation, body: string) => PreparedBatch
   freshUntil: (operation: Operation, outcome: Fact['outcome'], now: Date) => Date
@@ -68,7 +68,7 @@ export function createPayments(options: PaymentsOptions): Payments {
     terms: createTermsCache(db, { now }),
     send: options.send,
     wireBody: options.wireBody,
-    takeTurn: options.takeTurn,
+    acquirePermit: options.acquirePermit,
     protocols: protocolsOf(options),
     policy: config.policy,
     funds: account ? createFunds({ address: account.address, balanceOf: chain.balanceOf, now }) : noFunds,
@@ -149,7 +149,7 @@ function purchaseOf(
     buys: isBundle ? [] : [charge.lookupKey],
     runId: charge.runId,
     connector: charge.connector,
-    lane: 'bulk',
+    lane: 'background',
     request: { ...request, url: charge.url, body: charge.body },
   }
 }

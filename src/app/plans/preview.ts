@@ -156,7 +156,7 @@ async function previewsOf(
   if (patches.length === 0) return []
   const ids = patches.map(({ recordId }) => recordId)
   const current = await connector.read(run.entity, ids)
-  const { ours, setAside } = await fieldWrites.history(connector.name, run.entity, ids, [])
+  const { ours, blocked: setAside } = await fieldWrites.history(connector.name, run.entity, ids, [])
   const form = await createRecordForms(config)(connector, run.entity)
   const rule = (field: string) => ruleOf(config.policies, connector.name, field)
   return patches.map(({ recordId, patch }) => {

@@ -51,7 +51,7 @@ export async function enrichRecords(
   const errors: unknown[] = []
   // Nobody works yet: what is ready at once is found by the sweep of the crew that comes.
   const button = openOnDemand(context, { onReady: () => {}, onError: (error) => errors.push(error) })
-  const pressed = await button.press({
+  const pressed = await button.request({
     connector: connector.name,
     object,
     entity,

@@ -62,7 +62,7 @@ export async function startWorkerRuntime(
   const advance = createAdvance({ ...planning, onReady: flushSoon })
   // What somebody waits for goes on at once, by itself; the rest of a moment goes on together.
   const hotAdvance = createAdvance({ ...planning, onReady: flushNow })
-  const bulkAdvance = { ...advance, waitingFor: coalesceByKey(advance.waitingFor, 20) }
+  const backgroundAdvance = { ...advance, waitingFor: coalesceByKey(advance.advanceTasksWaitingFor, 20) }
   const feeder = startEnqueuer({
     lookups,
     queues,
@@ -79,7 +79,7 @@ export async function startWorkerRuntime(
     runs,
     suppressed: context.suppressions.match,
     payer: engine.payer,
-    bundles: engine.bundles,
+    batches: engine.batches,
     prepare: engine.prepare,
     prepareBulk: engine.prepareBulk,
     askLater: engine.askLater,
@@ -89,7 +89,7 @@ export async function startWorkerRuntime(
     random: Math.random,
     onHalt,
   }
-  const lookUp = createLookUp({ ...lookUpOptions, advance: bulkAdvance })
+  const lookUp = createLookUp({ ...lookUpOptions, advance: backgroundAdvance })
   const lookUpHot = createLookUp({ ...lookUpOptions, advance: hotAdvance })
   const writeBack = createWriteBack({
     tasks,
@@ -103,7 +103,7 @@ export async function startWorkerRuntime(
     onLongWait: (ms, reason) => onLongWait?.(ms, reason),
   })
   const workers = [
-    queues.workLookups('bulk', config.concurrency, (key) => lookUp('bulk', key)),
+    queues.workLookups('background', config.concurrency, (key) => lookUp('background', key)),
     queues.workLookups('hot', 8, (key) => lookUpHot('hot', key)),
     queues.workWriteBack(writeBack),
   ]

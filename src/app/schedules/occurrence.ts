@@ -12,7 +12,7 @@ import { makeReady, advanceWatermark, openRun, scanned, sourceOf, type SyncJob }
 export interface OccurrenceOptions {
   ledger: ScheduleLedger
   connectorOf: (name: string) => Promise<Connector>
-  advance: Pick<Advance, 'waitingFor'>
+  advance: Pick<Advance, 'advanceTasksWaitingFor'>
   /** Names this process among the schedulers. */
   holder: string
   /** Fires when this process is to end: what is begun is left to the next. */
@@ -82,15 +82,16 @@ async function scanTurn(
   )
   if (wait) {
     const notBefore = new Date(context.now().getTime() + wait.ms)
-    return ledger.settle(turn.id, holder, { state: 'due', reason: wait.reason, notBefore })
+    return ledger.finishOccurrence(turn.id, holder, { state: 'due', reason: wait.reason, notBefore })
   }
   if (lost.signal.aborted)
-    return ledger.settle(turn.id, holder, { state: 'handed_over', reason: 'its run was stopped' })
-  if (signal.aborted) return ledger.settle(turn.id, holder, { state: 'due', notBefore: context.now() })
+    return ledger.finishOccurrence(turn.id, holder, { state: 'handed_over', reason: 'its run was stopped' })
+  if (signal.aborted)
+    return ledger.finishOccurrence(turn.id, holder, { state: 'due', notBefore: context.now() })
   // Crash window: scanned and the watermark not moved. The turn is taken again, and the scan ends at once.
   const watermark = (await context.runs.get(run.id))?.watermark
   if (typeof watermark === 'string') await advanceWatermark(context, connector, job, run, watermark)
-  await ledger.settle(turn.id, holder, { state: 'handed_over' })
+  await ledger.finishOccurrence(turn.id, holder, { state: 'handed_over' })
 }
 
 /** The run that the turn has already, or a new one. Crash window: a run opened and not named in the turn is found again. */
@@ -139,10 +140,10 @@ async function setBack(
   )
   if (!(error instanceof ConfigError)) {
     const notBefore = new Date(context.now().getTime() + retryMs)
-    return ledger.settle(turn.id, holder, { state: 'due', reason: problem, notBefore })
+    return ledger.finishOccurrence(turn.id, holder, { state: 'due', reason: problem, notBefore })
   }
   // Stopped, its run keeps nobody from a turn; the next one of the schedule goes on with it.
   const runId = (await ledger.get(turn.id))?.runId
   if (typeof runId === 'string') await context.runs.setState(runId, 'stopped')
-  await ledger.settle(turn.id, holder, { state: 'failed', reason: problem })
+  await ledger.finishOccurrence(turn.id, holder, { state: 'failed', reason: problem })
 }

@@ -243,7 +243,7 @@ export async function runScheduleNow(context: Context, name: string): Promise<vo
   await ledger.register([name])
   const plannedAt = context.now()
   for (const turn of turnsOf(schedule, plannedAt, entities, plannedAt))
-    await ledger.addTurn({ ...turn, cause: 'run_now', startBy: null, stopAt: null })
+    await ledger.addOccurrence({ ...turn, cause: 'run_now', startBy: null, stopAt: null })
 }
 
 function named({ config }: LedgerContext, name: string): Schedule {
@@ -278,7 +278,7 @@ export async function startSync(
       trigger: 'request',
       occasion: randomUUID(),
     })
-    await ledger.addTurn({
+    await ledger.addOccurrence({
       schedule: null,
       connector: connector.name,
       entity,

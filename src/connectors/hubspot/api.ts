@@ -61,7 +61,7 @@ export function createHubspotApi(options: HubspotApiOptions): HubspotApi {
     await sleep(waitMs, signal)
   }
 
-  const takeTurn = async (call: HubspotCall, patience: { leftMs: number }): Promise<void> => {
+  const acquireCall = async (call: HubspotCall, patience: { leftMs: number }): Promise<void> => {
     for (;;) {
       const { waitMs, limit } = await account.take(call.kind ?? 'general', call.signal)
       if (waitMs === 0) return
@@ -76,7 +76,7 @@ export function createHubspotApi(options: HubspotApiOptions): HubspotApi {
     let shortLimits = 0
     let renewed = false
     for (;;) {
-      await takeTurn(call, patience)
+      await acquireCall(call, patience)
       const token = await tokens.current(call.signal)
       const response = await sendOnce(call, token)
       const again = response instanceof Error || response.status >= 500

@@ -71,7 +71,7 @@ export interface ChargeJournal {
   markSent(id: string, at: Date): Promise<'sent' | 'closed' | 'stopped'>
   markInDoubt(id: string, reason: string): Promise<void>
   /** Answer and settlement together: a paid answer is never without its charge, nor a charge without its answer. */
-  settle(id: string, receipt: PaidReceipt, answer: StoredAnswer): Promise<void>
+  settleCharge(id: string, receipt: PaidReceipt, answer: StoredAnswer): Promise<void>
   /** The answer arrived but not the proof of payment: keep the answer, leave the charge to the resolver. */
   keepAnswer(id: string, reason: string, answer: StoredAnswer): Promise<void>
   /** The service answered for nothing: no charge, but an answer to keep. */

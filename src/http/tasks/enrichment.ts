@@ -1,7 +1,7 @@
 import type { Connector } from '../../connectors/connector.ts'
 import type { RecipeBook } from '../../domain/planning/recipes.ts'
 import type { ObjectKind } from '../../domain/words.ts'
-import type { Asked, OnDemand } from '../../producers/on-demand.ts'
+import type { RequestedRecords, OnDemand } from '../../producers/on-demand.ts'
 import type { OnDemandTask } from '../../store/runs/on-demand-tasks.ts'
 import type { TaskView, TaskViews } from '../../store/runs/task-view.ts'
 import type { Caller } from '../callers/caller.ts'
@@ -61,10 +61,10 @@ export async function requestEnrichment(
   { button }: Pick<Enrichment, 'button'>,
   target: Target,
   ids: readonly string[],
-  by: { caller: Caller; trigger: Asked['trigger'] },
+  by: { caller: Caller; trigger: RequestedRecords['trigger'] },
 ): Promise<OnDemandTask[]> {
   const { caller, trigger } = by
-  return button.press({
+  return button.request({
     ...target,
     ids,
     trigger,

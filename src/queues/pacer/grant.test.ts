@@ -3,7 +3,7 @@ import { decodeGrant, encodeGrant } from './grant.ts'
 
 const grant = {
   atMs: 1_800_000_000_000.25,
-  lane: 'bulk' as const,
+  lane: 'background' as const,
   epoch: 4,
   busy: true,
   places: [{ anchorMs: 1_799_999_990_000.7, lengthMs: 60_000, index: -1, ordinal: 17 }],

@@ -21,7 +21,7 @@ export type { Take } from './waiting-line.ts'
  * The right to send one request now, shared by every process that names the same pacer in the same Redis.
  *
  * @example
- * const token = await pacer.take({ lane: 'bulk', maxWaitMs: 2000 })
+ * const token = await pacer.take({ lane: 'background', maxWaitMs: 2000 })
  * if (!token.granted) throw new PutBack(token.retryInMs)
  * const response = await send()
  * await pacer.report({ grantId: token.grantId, kind: response.status === 429 ? 'limited' : 'ok' })

@@ -9,24 +9,24 @@ export interface TakeAnswer {
   nowMs: number
   version: string
   hotWaitMs: number
-  bulkWaitMs: number
+  backgroundWaitMs: number
   intervalMs: number
   grants: TokenGrant[]
 }
 
 export interface SharedState {
-  take(wanted: { hot: number; bulk: number }): Promise<TakeAnswer>
+  take(wanted: { hot: number; background: number }): Promise<TakeAnswer>
   read(): Promise<{ nowMs: number; version: string; learner: Learner }>
   /** Null when another process was first. */
   commit(version: string, learner: Learner, nowMs: number): Promise<{ version: string; nowMs: number } | null>
 }
 
-type GrantReply = [lane: 'hot' | 'bulk', atMs: string, busy: number, epoch: string, ...places: string[]]
+type GrantReply = [lane: 'hot' | 'background', atMs: string, busy: number, epoch: string, ...places: string[]]
 type TakeReply = [
   now: string,
   version: string,
   hotWait: string,
-  bulkWait: string,
+  backgroundWait: string,
   interval: string,
   grants: GrantReply[],
 ]
@@ -58,7 +58,7 @@ export function createSharedState(
       const reply = await scripted.paydirtTakeTokens(
         key,
         wanted.hot,
-        wanted.bulk,
+        wanted.background,
         horizonMs,
         slackMs,
         hotShare,
@@ -93,12 +93,12 @@ export function createSharedState(
 }
 
 export function readTakeReply(reply: TakeReply): TakeAnswer {
-  const [now, version, hotWait, bulkWait, interval, grants] = reply
+  const [now, version, hotWait, backgroundWait, interval, grants] = reply
   return {
     nowMs: Number(now),
     version,
     hotWaitMs: Number(hotWait),
-    bulkWaitMs: Number(bulkWait),
+    backgroundWaitMs: Number(backgroundWait),
     intervalMs: Number(interval),
     grants: grants.map(readGrant),
   }

@@ -66,13 +66,16 @@ export function simulate(scenario: Scenario): Run {
       asking = true
       events.after(redisLegMs, () => {
         const nowMs = events.now()
-        const wanted = { hot: 0, bulk: Math.min(50, waiting) }
+        const wanted = { hot: 0, background: Math.min(50, waiting) }
         const answer = takeTokens(meter, paceOf(learner, nowMs), nowMs, wanted, defaultTokenSettings)
         meter = answer.meter
         waiting -= answer.grants.length
         for (const grant of answer.grants)
           events.at(Math.max(grant.atMs, nowMs + redisLegMs), () => send(grant, nowMs))
-        const pauseMs = Math.min(250, Math.max(1, answer.bulkWaitMs - defaultTokenSettings.horizonMs / 2))
+        const pauseMs = Math.min(
+          250,
+          Math.max(1, answer.backgroundWaitMs - defaultTokenSettings.horizonMs / 2),
+        )
         if (waiting > 0) events.after(redisLegMs + pauseMs + random() * lateTimerMs, ask)
         else asking = false
       })

@@ -20,7 +20,7 @@ end
 local pace = cjson.decode(f[1])
 local last, hotUntil, hotClaim = tonumber(f[3] or '0'), tonumber(f[4] or '0'), tonumber(f[5] or '0')
 local used = cjson.decode(f[6] or '{}')
-local hot, bulk = tonumber(ARGV[1]), tonumber(ARGV[2])
+local hot, background = tonumber(ARGV[1]), tonumber(ARGV[2])
 local horizon, slack, share, presence = tonumber(ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[5]), tonumber(ARGV[9])
 last = math.min(last, now + horizon)
 hotUntil = math.min(hotUntil, now + presence)
@@ -30,11 +30,11 @@ local function keyOf(w, index) return num(w.lengthMs) .. ':' .. num(w.anchorMs) 
 
 local function nextSlot(lane)
   local spacing = pace.intervalMs
-  if lane == 'bulk' and hotUntil > now then spacing = spacing / (1 - share) end
+  if lane == 'background' and hotUntil > now then spacing = spacing / (1 - share) end
   local due = last + spacing
   local busy = due > now - slack and spacing == pace.intervalMs
   local at = math.max(due, now - slack, notBefore)
-  if lane == 'bulk' and hotClaim > now then at = math.max(at, hotClaim) end
+  if lane == 'background' and hotClaim > now then at = math.max(at, hotClaim) end
   local places
   for round = 1, 8 do
     places = {}
@@ -82,14 +82,14 @@ elseif wantedHot > 0 then
   hotClaim = 0
 end
 hotClaim = math.min(hotClaim, nextSlot('hot') + slack)
-while bulk > 0 do
-  local at, busy, places = nextSlot('bulk')
+while background > 0 do
+  local at, busy, places = nextSlot('background')
   if at > now + horizon then break end
-  spend('bulk', at, busy, places)
-  bulk = bulk - 1
+  spend('background', at, busy, places)
+  background = background - 1
 end
 redis.call('HSET', KEYS[1], 'last', num(last), 'hotUntil', num(hotUntil), 'hotClaim', num(hotClaim), 'used', cjson.encode(used))
-return { num(now), f[2], num(nextSlot('hot') - now), num(nextSlot('bulk') - now), num(pace.intervalMs), grants }
+return { num(now), f[2], num(nextSlot('hot') - now), num(nextSlot('background') - now), num(pace.intervalMs), grants }
 `
 
 /** ARGV: expected version, pace JSON, learner JSON. Answers {1, version, now}, or {0, version, now} on a lost race. */

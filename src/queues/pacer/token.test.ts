@@ -15,45 +15,53 @@ describe('takeTokens', () => {
       emptyMeter,
       { ...pace, intervalMs: 8 },
       start,
-      { hot: 0, bulk: 50 },
+      { hot: 0, background: 50 },
       { ...terms, slackMs: 0 },
     )
     expect(first.grants.map((g) => g.atMs - start)).toEqual([0, 8, 16])
-    expect(first.bulkWaitMs).toBe(24)
+    expect(first.backgroundWaitMs).toBe(24)
   })
 
   it('keeps to the schedule when the caller comes a little late, and forgets what was not used', () => {
     const late = { ...emptyMeter, lastAtMs: start }
-    expect(takeTokens(late, pace, start + 130, { hot: 0, bulk: 1 }, terms).grants[0]).toMatchObject({
+    expect(takeTokens(late, pace, start + 130, { hot: 0, background: 1 }, terms).grants[0]).toMatchObject({
       atMs: start + 100,
       busy: true,
     })
-    expect(takeTokens(late, pace, start + 5000, { hot: 0, bulk: 9 }, terms).grants).toHaveLength(1)
+    expect(takeTokens(late, pace, start + 5000, { hot: 0, background: 9 }, terms).grants).toHaveLength(1)
   })
 
-  it('gives the next token to hot work while bulk stands back', () => {
+  it('gives the next token to hot work while background stands back', () => {
     const meter = { ...emptyMeter, lastAtMs: start }
-    const claimed = takeTokens(meter, pace, start + 10, { hot: 1, bulk: 1 }, terms)
+    const claimed = takeTokens(meter, pace, start + 10, { hot: 1, background: 1 }, terms)
     expect(claimed.grants).toEqual([])
-    const bulk = takeTokens(claimed.meter, pace, start + 95, { hot: 0, bulk: 5 }, terms)
-    expect(bulk.grants).toEqual([])
-    const hot = takeTokens(bulk.meter, pace, start + 96, { hot: 1, bulk: 5 }, terms)
+    const background = takeTokens(claimed.meter, pace, start + 95, { hot: 0, background: 5 }, terms)
+    expect(background.grants).toEqual([])
+    const hot = takeTokens(background.meter, pace, start + 96, { hot: 1, background: 5 }, terms)
     expect(hot.grants.map((g) => g.lane)).toEqual(['hot'])
   })
 
   it('leaves a share to hot work only while there is some', () => {
-    const quiet = takeTokens({ ...emptyMeter, lastAtMs: start }, pace, start + 1, { hot: 0, bulk: 1 }, terms)
-    expect(quiet.bulkWaitMs).toBeCloseTo(99)
+    const quiet = takeTokens(
+      { ...emptyMeter, lastAtMs: start },
+      pace,
+      start + 1,
+      { hot: 0, background: 1 },
+      terms,
+    )
+    expect(quiet.backgroundWaitMs).toBeCloseTo(99)
     const present = { ...emptyMeter, lastAtMs: start, hotUntilMs: start + 500 }
-    expect(takeTokens(present, pace, start + 1, { hot: 0, bulk: 1 }, terms).bulkWaitMs).toBeCloseTo(124)
+    expect(
+      takeTokens(present, pace, start + 1, { hot: 0, background: 1 }, terms).backgroundWaitMs,
+    ).toBeCloseTo(124)
   })
 
   it('goes on at once when the clock was put back', () => {
     const meter = { ...emptyMeter, lastAtMs: start, hotUntilMs: start + 1000 }
     const back = start - 3_600_000
     const closed = { ...pace, notBeforeMs: start + 250, setAtMs: start }
-    const answer = takeTokens(meter, closed, back, { hot: 0, bulk: 1 }, terms)
-    expect(answer.bulkWaitMs).toBeLessThanOrEqual(250)
+    const answer = takeTokens(meter, closed, back, { hot: 0, background: 1 }, terms)
+    expect(answer.backgroundWaitMs).toBeLessThanOrEqual(250)
   })
 
   it('never grants more in a window than it permits, and goes on when the next one begins', () => {
@@ -65,7 +73,7 @@ describe('takeTokens', () => {
         meter,
         { ...pace, windows },
         now,
-        { hot: 0, bulk: 1 },
+        { hot: 0, background: 1 },
         { ...terms, slackMs: 0 },
       )
       meter = answer.meter
@@ -113,7 +121,7 @@ describe('the take script', () => {
         }
         await redis.hset(key, 'pace', JSON.stringify(current), 'version', '7')
       }
-      const wanted = { hot: random() < 0.2 ? pick(1, 3) : 0, bulk: pick(0, 8) }
+      const wanted = { hot: random() < 0.2 ? pick(1, 3) : 0, background: pick(0, 8) }
       const expected = takeTokens(meter, current, now, wanted, terms)
       meter = expected.meter
       const { horizonMs, slackMs, hotShare, hotPresenceMs } = terms
@@ -122,7 +130,7 @@ describe('the take script', () => {
         1,
         key,
         wanted.hot,
-        wanted.bulk,
+        wanted.background,
         horizonMs,
         slackMs,
         hotShare,
@@ -136,7 +144,7 @@ describe('the take script', () => {
         nowMs: now,
         version: '7',
         hotWaitMs: expected.hotWaitMs,
-        bulkWaitMs: expected.bulkWaitMs,
+        backgroundWaitMs: expected.backgroundWaitMs,
         intervalMs: current.intervalMs,
         grants: expected.grants,
       })

@@ -31,9 +31,9 @@ export interface Pace {
 
 export interface Meter {
   lastAtMs: number
-  /** Hot work was seen; bulk leaves a share free until then. */
+  /** Hot work was seen; background leaves a share free until then. */
   hotUntilMs: number
-  /** A hot request waits for the next token; bulk stands back until then. */
+  /** A hot request waits for the next token; background stands back until then. */
   hotClaimUntilMs: number
   used: Readonly<Record<string, number>>
 }
@@ -43,7 +43,7 @@ export interface TokenSettings {
   horizonMs: number
   /** How late a caller may come for its token before the schedule moves on without it. */
   slackMs: number
-  /** Part of the rate that bulk leaves free while hot work is present. */
+  /** Part of the rate that background leaves free while hot work is present. */
   hotShare: number
   /** How long after its last request hot work counts as present. */
   hotPresenceMs: number
@@ -66,14 +66,14 @@ export interface WindowPlace {
   ordinal: number
 }
 
-export type Lane = 'hot' | 'bulk'
+export type Lane = 'hot' | 'background'
 
 export interface TokenAnswer {
   meter: Meter
   grants: readonly TokenGrant[]
   /** Time until the next token of each lane, from now. */
   hotWaitMs: number
-  bulkWaitMs: number
+  backgroundWaitMs: number
 }
 
 export const emptyMeter: Meter = { lastAtMs: 0, hotUntilMs: 0, hotClaimUntilMs: 0, used: {} }
@@ -89,13 +89,13 @@ export function takeTokens(
   before: Meter,
   pace: Pace,
   nowMs: number,
-  wanted: { hot: number; bulk: number },
+  wanted: { hot: number; background: number },
   terms: TokenSettings,
 ): TokenAnswer {
   let meter = withinClock(before, nowMs, terms)
   const grants: TokenGrant[] = []
   let hot = wanted.hot
-  let bulk = wanted.bulk
+  let background = wanted.background
   if (hot > 0) meter = { ...meter, hotUntilMs: nowMs + terms.hotPresenceMs }
   while (hot > 0) {
     const slot = nextSlot(meter, pace, nowMs, 'hot', terms)
@@ -113,18 +113,18 @@ export function takeTokens(
   // What was claimed in a block does not outlast it.
   const claimMs = nextSlot(meter, pace, nowMs, 'hot', terms).atMs + terms.slackMs
   meter = { ...meter, hotClaimUntilMs: Math.min(meter.hotClaimUntilMs, claimMs) }
-  while (bulk > 0) {
-    const slot = nextSlot(meter, pace, nowMs, 'bulk', terms)
+  while (background > 0) {
+    const slot = nextSlot(meter, pace, nowMs, 'background', terms)
     if (slot.atMs > nowMs + terms.horizonMs) break
     meter = spend(meter, slot)
     grants.push(slot)
-    bulk--
+    background--
   }
   return {
     meter,
     grants,
     hotWaitMs: nextSlot(meter, pace, nowMs, 'hot', terms).atMs - nowMs,
-    bulkWaitMs: nextSlot(meter, pace, nowMs, 'bulk', terms).atMs - nowMs,
+    backgroundWaitMs: nextSlot(meter, pace, nowMs, 'background', terms).atMs - nowMs,
   }
 }
 
@@ -139,13 +139,14 @@ function withinClock(meter: Meter, nowMs: number, terms: TokenSettings): Meter {
 
 function nextSlot(meter: Meter, pace: Pace, nowMs: number, lane: Lane, terms: TokenSettings): TokenGrant {
   const hotPresent = meter.hotUntilMs > nowMs
-  const spacing = lane === 'bulk' && hotPresent ? pace.intervalMs / (1 - terms.hotShare) : pace.intervalMs
+  const spacing =
+    lane === 'background' && hotPresent ? pace.intervalMs / (1 - terms.hotShare) : pace.intervalMs
   const due = meter.lastAtMs + spacing
   // What is spaced wider than the pace tells nothing of it: a pace that climbed on that would get the hot ones refused.
   const busy = due > nowMs - terms.slackMs && spacing === pace.intervalMs
   const notBeforeMs = pace.notBeforeMs - Math.max(0, pace.setAtMs - nowMs)
   let atMs = Math.max(due, nowMs - terms.slackMs, notBeforeMs)
-  if (lane === 'bulk' && meter.hotClaimUntilMs > nowMs) atMs = Math.max(atMs, meter.hotClaimUntilMs)
+  if (lane === 'background' && meter.hotClaimUntilMs > nowMs) atMs = Math.max(atMs, meter.hotClaimUntilMs)
   let places: WindowPlace[] = []
   for (let round = 0; round < 8; round++) {
     places = []

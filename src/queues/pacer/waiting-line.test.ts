@@ -8,17 +8,17 @@ afterEach(() => void vi.useRealTimers())
 /** A Redis that grants what is asked for, a token every 5 ms, up to 20 ms ahead. */
 function evenTokens(): SharedState {
   let lastMs = performance.now()
-  const take = async (wanted: { hot: number; bulk: number }): Promise<TakeAnswer> => {
+  const take = async (wanted: { hot: number; background: number }): Promise<TakeAnswer> => {
     const nowMs = performance.now()
     const grants: TakeAnswer['grants'] = []
-    for (const lane of ['hot', 'bulk'] as const) {
+    for (const lane of ['hot', 'background'] as const) {
       for (let left = wanted[lane]; left > 0 && lastMs + 5 <= nowMs + 20; left -= 1) {
         lastMs = Math.max(lastMs + 5, nowMs)
         grants.push({ atMs: lastMs, lane, epoch: 0, busy: true, places: [] })
       }
     }
     const nextMs = Math.max(0, lastMs + 5 - nowMs)
-    return { nowMs, version: '0', hotWaitMs: nextMs, bulkWaitMs: nextMs, intervalMs: 5, grants }
+    return { nowMs, version: '0', hotWaitMs: nextMs, backgroundWaitMs: nextMs, intervalMs: 5, grants }
   }
   return { take } as unknown as SharedState
 }
@@ -26,18 +26,24 @@ function evenTokens(): SharedState {
 test('a hot request goes before those that hold tokens and wait for their time', async () => {
   const line = createWaitingLine(evenTokens(), 20)
   const served: string[] = []
-  const take = (lane: 'hot' | 'bulk', name: string) =>
+  const take = (lane: 'hot' | 'background', name: string) =>
     line.take({ lane, maxWaitMs: 1_000 }).then((answer) => served.push(`${name} ${answer.granted}`))
-  const bulk = [1, 2, 3, 4].map((number) => take('bulk', `bulk ${number}`))
+  const background = [1, 2, 3, 4].map((number) => take('background', `background ${number}`))
   // All four are granted, 5 to 20 ms ahead; a fifth can be as soon as the first is used.
   await vi.advanceTimersByTimeAsync(2)
   const hot = take('hot', 'hot')
   await vi.advanceTimersByTimeAsync(10)
   await hot
-  expect(served).toEqual(['bulk 1 true', 'hot true'])
+  expect(served).toEqual(['background 1 true', 'hot true'])
   await vi.advanceTimersByTimeAsync(100)
-  await Promise.all(bulk)
-  expect(served.toSorted()).toEqual(['bulk 1 true', 'bulk 2 true', 'bulk 3 true', 'bulk 4 true', 'hot true'])
+  await Promise.all(background)
+  expect(served.toSorted()).toEqual([
+    'background 1 true',
+    'background 2 true',
+    'background 3 true',
+    'background 4 true',
+    'hot true',
+  ])
 })
 
 test('of two hot requests none takes the other’s token', async () => {

@@ -22,7 +22,7 @@ export interface TakeOptions {
 
 /** Who waits in this process. One question to Redis at a time, for all of them together, hot first. */
 export function createWaitingLine(shared: SharedState, horizonMs: number) {
-  const waiting: Record<Lane, Waiter[]> = { hot: [], bulk: [] }
+  const waiting: Record<Lane, Waiter[]> = { hot: [], background: [] }
   /** Granted, and not yet due; in the order in which they fall due. */
   const held = new Set<{ waiter: Waiter }>()
   let asking = false
@@ -31,22 +31,25 @@ export function createWaitingLine(shared: SharedState, horizonMs: number) {
 
   async function serve(): Promise<void> {
     asking = true
-    while (waiting.hot.length + waiting.bulk.length > 0) {
+    while (waiting.hot.length + waiting.background.length > 0) {
       try {
         const waitMs = await askOnce()
-        if (waiting.hot.length + waiting.bulk.length > 0) await pause(waitMs)
+        if (waiting.hot.length + waiting.background.length > 0) await pause(waitMs)
       } catch (error) {
-        for (const waiter of [...waiting.hot.splice(0), ...waiting.bulk.splice(0)]) waiter.fail(error)
+        for (const waiter of [...waiting.hot.splice(0), ...waiting.background.splice(0)]) waiter.fail(error)
       }
     }
     asking = false
   }
 
   async function askOnce(): Promise<number> {
-    const answer = await shared.take({ hot: waiting.hot.length, bulk: Math.min(waiting.bulk.length, 50) })
+    const answer = await shared.take({
+      hot: waiting.hot.length,
+      background: Math.min(waiting.background.length, 50),
+    })
     for (const grant of answer.grants) {
       // Whoever asked may have left meanwhile: a token for nobody is lost, not handed to a request that was not asked for.
-      const waiter = waiting[grant.lane].shift() ?? waiting.bulk.shift()
+      const waiter = waiting[grant.lane].shift() ?? waiting.background.shift()
       if (!waiter) continue
       // A late caller's token lies in the past; it is used now.
       const grantId = encodeGrant(
@@ -56,10 +59,11 @@ export function createWaitingLine(shared: SharedState, horizonMs: number) {
       hand(waiter, grantId, grant.atMs - answer.nowMs)
     }
     refuseHopeless('hot', answer.hotWaitMs, answer.intervalMs)
-    refuseHopeless('bulk', answer.bulkWaitMs, answer.intervalMs)
+    refuseHopeless('background', answer.backgroundWaitMs, answer.intervalMs)
     // Back before the token is due, so that a late timer costs nothing of the rate; for a hot one as soon as it can be granted,
     // since somebody here may hold an earlier one. And now and then, because blocks end early.
-    const waitMs = waiting.hot.length > 0 ? answer.hotWaitMs - horizonMs : answer.bulkWaitMs - horizonMs / 2
+    const waitMs =
+      waiting.hot.length > 0 ? answer.hotWaitMs - horizonMs : answer.backgroundWaitMs - horizonMs / 2
     return Math.min(250, Math.max(1, waitMs))
   }
 
@@ -119,7 +123,7 @@ export function createWaitingLine(shared: SharedState, horizonMs: number) {
           fail: (error) => (signal?.removeEventListener('abort', leave), reject(error)),
         }
         signal?.addEventListener('abort', leave, { once: true })
-        const wasEmpty = waiting.bulk.length === 0
+        const wasEmpty = waiting.background.length === 0
         waiting[lane].push(waiter)
         if (!asking) void serve()
         else if (lane === 'hot' || wasEmpty) wake?.()
@@ -128,7 +132,7 @@ export function createWaitingLine(shared: SharedState, horizonMs: number) {
 
     close() {
       closed = true
-      for (const waiter of [...waiting.hot.splice(0), ...waiting.bulk.splice(0)]) {
+      for (const waiter of [...waiting.hot.splice(0), ...waiting.background.splice(0)]) {
         waiter.settle({ granted: false, retryInMs: 1000 })
       }
       wake?.()
@@ -137,5 +141,5 @@ export function createWaitingLine(shared: SharedState, horizonMs: number) {
 }
 
 function mayGiveWay({ lane, hasGivenWay }: Waiter): boolean {
-  return lane === 'bulk' && !hasGivenWay
+  return lane === 'background' && !hasGivenWay
 }

@@ -30,7 +30,7 @@ export interface NewBatch {
 
 export interface BatchLedger {
   /** Of these lookups the ones that were never tried: what has a charge, or was tried alone, stays alone. */
-  bundleable(keys: readonly LookupKey[], operations: readonly Operation[]): Promise<Batchable[]>
+  batchable(keys: readonly LookupKey[], operations: readonly Operation[]): Promise<Batchable[]>
   /**
    * Takes all members at once, or none: false when one of them has been answered, bought or bundled meanwhile. From here
    * on none of them is bought by itself until the bundle has ended.
@@ -43,7 +43,7 @@ export interface BatchLedger {
 
 export function createBatchLedger(db: Database, { now }: { now: () => Date }): BatchLedger {
   return {
-    async bundleable(keys, operations) {
+    async batchable(keys, operations) {
       if (keys.length === 0) return []
       const { rows } = await sql<Batchable>`
         select key, operation, request, run_id as "runId", connector from lookups

@@ -159,7 +159,7 @@ export function createChargeJournal(
         .execute()
     },
 
-    settle: (id, receipt, answer) => settle({ id, receipt, answer }),
+    settleCharge: (id, receipt, answer) => settle({ id, receipt, answer }),
 
     async keepAnswer(id, reason, answer) {
       await inTransaction(async (tx) => {

@@ -43,7 +43,7 @@ export interface BegunTask {
 
 export interface OnDemandLedger {
   /** Makes a run of those records that nobody asked for within `windowMs`. Answers a task for each id, in order. */
-  press(press: OnDemandRequest, windowMs: number): Promise<OnDemandTask[]>
+  openTasks(press: OnDemandRequest, windowMs: number): Promise<OnDemandTask[]>
   /** The tasks of a run that nobody has begun. */
   queued(runId: string): Promise<{ id: bigint; ordinal: number; recordId: string }[]>
   begin(tasks: readonly BegunTask[]): Promise<void>
@@ -89,7 +89,7 @@ export function createOnDemandLedger(db: Database, { now }: { now: () => Date })
   }
 
   return {
-    async press(press, windowMs) {
+    async openTasks(press, windowMs) {
       const at = now()
       const { runId, connector, object, entity, recipe, trigger, ids } = press
       const { actor, role } = askerOf(press)

@@ -49,7 +49,7 @@ export interface ScheduleLedger {
    * when another process was first.
    */
   handle(name: string, plannedAt: Date, turns: readonly NewOccurrence[]): Promise<boolean>
-  addTurn(turn: NewOccurrence): Promise<bigint>
+  addOccurrence(turn: NewOccurrence): Promise<bigint>
   get(id: bigint): Promise<Occurrence | undefined>
   /** Turns whose window is over before they began become missed; those under way are stopped, and their runs with them. */
   closeWindows(): Promise<Occurrence[]>
@@ -68,7 +68,7 @@ export interface ScheduleLedger {
   renew(id: bigint, holder: string, leaseMs: number): Promise<boolean>
   setRun(id: bigint, holder: string, runId: string): Promise<void>
   /** What became of a turn in its holder's hands. Nothing happens when it is not the holder's any more. */
-  settle(
+  finishOccurrence(
     id: bigint,
     holder: string,
     end: { state: OccurrenceState; reason?: string; notBefore?: Date },
@@ -164,7 +164,7 @@ export function createScheduleLedger(db: Database, { now }: { now: () => Date })
       })
     },
 
-    addTurn: (turn) => insertTurn(db, turn),
+    addOccurrence: (turn) => insertTurn(db, turn),
 
     async get(id) {
       const row = await db.selectFrom('schedule_turns').selectAll().where('id', '=', id).executeTakeFirst()
@@ -297,7 +297,7 @@ export function createScheduleLedger(db: Database, { now }: { now: () => Date })
         .execute()
     },
 
-    async settle(id, holder, { state, reason, notBefore }) {
+    async finishOccurrence(id, holder, { state, reason, notBefore }) {
       await db
         .updateTable('schedule_turns')
         .set({

@@ -55,7 +55,7 @@ export interface WriteHistory {
   /** By task. */
   open: Map<bigint, OpenIntent[]>
   /** By record. */
-  setAside: Map<string, BlockedValue[]>
+  blocked: Map<string, BlockedValue[]>
 }
 
 /** A CRM's own rules change without a word to us: so long its refusal is taken for its answer. */
@@ -113,7 +113,7 @@ export interface FieldWriteLedger {
     intents: readonly Intent[],
     own?: readonly OwnBefore[],
   ): Promise<void>
-  settle(results: readonly TaskOutcome[]): Promise<void>
+  confirmWrites(results: readonly TaskOutcome[]): Promise<void>
   ofRecord(connector: string, entities: readonly string[], recordId: string): Promise<FieldWrite[]>
   /** Records of a run in which something may be put back, by id, in pages. */
   recordsOf(runId: string, afterRecord: string, limit: number): Promise<string[]>
@@ -133,7 +133,7 @@ export interface FieldWriteLedger {
 export function createFieldWriteLedger(db: Database, { now }: { now: () => Date }): FieldWriteLedger {
   return {
     async history(connector, entity, records, taskIds) {
-      if (records.length === 0) return { ours: new Map(), open: new Map(), setAside: new Map() }
+      if (records.length === 0) return { ours: new Map(), open: new Map(), blocked: new Map() }
       const rows = await db
         .selectFrom('field_writes')
         .selectAll()
@@ -161,7 +161,7 @@ export function createFieldWriteLedger(db: Database, { now }: { now: () => Date 
         const isOver = state === 'rejected' && now().getTime() - row.intended_at.getTime() > refusalKeptMs
         if (aside && !isOver) setAside.set(row.record_id, [...(setAside.get(row.record_id) ?? []), aside])
       }
-      return { ours, open, setAside }
+      return { ours, open, blocked: setAside }
     },
 
     async intend(connector, entity, intents, own = []) {
@@ -200,7 +200,7 @@ export function createFieldWriteLedger(db: Database, { now }: { now: () => Date 
       }
     },
 
-    async settle(results) {
+    async confirmWrites(results) {
       for (const page of pages(results, 500)) {
         await db.transaction().execute(async (tx) => {
           await finishTasks(tx, page, now())

@@ -8,7 +8,7 @@ import { batchGroup, batchSize, prepareBatch } from '../../service/bulk.ts'
 import type { Batchable, BatchLedger } from '../../store/ledger/batches.ts'
 
 export interface BatcherOptions {
-  bundles: Pick<BatchLedger, 'bundleable' | 'form'>
+  batches: Pick<BatchLedger, 'batchable' | 'form'>
   serviceUrl: string
   /** The most lookups that go out in one request; 1: each alone. */
   sizes: Readonly<Partial<Record<Operation, number>>>
@@ -34,7 +34,7 @@ export function createBatcher(options: BatcherOptions): Batch {
 
   return async (keys, leasedUntil) => {
     if (sizes.size === 0 || keys.length < 2) return [...keys]
-    const waiting = await options.bundles.bundleable(keys, [...sizes.keys()])
+    const waiting = await options.batches.batchable(keys, [...sizes.keys()])
     const suppressed = await options.suppressed(waiting.map(({ key }) => identifiersOfKey(key)))
     const free = waiting.filter((_, index) => !suppressed.has(index))
     const groups = Map.groupBy(free, (lookup) => {
@@ -71,7 +71,7 @@ export function createBatcher(options: BatcherOptions): Batch {
       indexes.map((index) => ({ key: (lookups[index] as Batchable).key, place })),
     )
     const request = JSON.parse(body) as LookupRequest
-    const isFormed = await options.bundles.form(
+    const isFormed = await options.batches.form(
       { key, operation, request, runId, connector, members },
       leasedUntil,
     )

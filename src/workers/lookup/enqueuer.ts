@@ -1,5 +1,5 @@
 import type { Batch } from './batcher.ts'
-import type { Lane } from '../../domain/ports/turn.ts'
+import type { Lane } from '../../domain/ports/send-permit.ts'
 import type { Queues } from '../../queues/queues.ts'
 import { startPollLoop, type PollLoop } from '../../timing/poll-loop.ts'
 import type { LeaseOwner, LookupLedger } from '../../store/ledger/lookups.ts'
@@ -28,7 +28,7 @@ export function startEnqueuer(options: EnqueuerOptions): PollLoop {
 
   async function round(): Promise<number> {
     if (await queues.wasEmptied()) await lookups.dropLeases()
-    const moved = (await feed('hot')) + (await feed('bulk'))
+    const moved = (await feed('hot')) + (await feed('background'))
     return moved > 0 ? idleMs / 10 : idleMs
   }
 

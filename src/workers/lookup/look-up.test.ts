@@ -53,9 +53,9 @@ function run(buy: () => Promise<Fact>, fetchFree: () => Promise<Fact> = buy) {
     } as unknown as LookupLedger,
     runs: { countRequests: note('count') },
     payer: { buy } as never,
-    advance: { waitingFor: note('advance') },
+    advance: { advanceTasksWaitingFor: note('advance') },
     suppressed: async () => new Set(),
-    bundles: { members: async () => [] },
+    batches: { members: async () => [] },
     prepareBulk: () => {
       throw new Error('nothing is bundled here')
     },
@@ -67,7 +67,7 @@ function run(buy: () => Promise<Fact>, fetchFree: () => Promise<Fact> = buy) {
     random: () => 0.5,
     onHalt: (error) => void done.push(['halt', error.code]),
   })
-  return lookUp('bulk', key)
+  return lookUp('background', key)
 }
 const failing = (error: unknown) => async (): Promise<never> => {
   throw error

@@ -8,7 +8,7 @@ import {
   RetriableError,
 } from '../../domain/errors.ts'
 import { isBatchKey, type LookupKey } from '../../domain/keys.ts'
-import type { Lane } from '../../domain/ports/turn.ts'
+import type { Lane } from '../../domain/ports/send-permit.ts'
 import type { Fact, LookupRequest } from '../../domain/record.ts'
 import type { Identifier } from '../../domain/subjects/identifiers.ts'
 import { identifiersOfKey } from '../../domain/subjects/traces.ts'
@@ -31,7 +31,7 @@ export interface LookUpOptions {
   runs: Pick<RunLedger, 'countRequests'>
   payer: Payer
   advance: Advance
-  bundles: Pick<BatchLedger, 'members'>
+  batches: Pick<BatchLedger, 'members'>
   prepare: (operation: Operation, request: LookupRequest) => Purchase['request']
   /** The same for a whole body of several entries. */
   prepareBulk: (operation: Operation, body: string) => PreparedBatch
@@ -69,8 +69,8 @@ export function createLookUp(options: LookUpOptions) {
         if (outcome !== 'ended') return outcome
       }
     }
-    const told = isBatchKey(key) ? (await options.bundles.members(key)).map((member) => member.key) : [key]
-    await options.advance.waitingFor(told)
+    const told = isBatchKey(key) ? (await options.batches.members(key)).map((member) => member.key) : [key]
+    await options.advance.advanceTasksWaitingFor(told)
   }
 
   async function perform(lookup: LookupRow, lane: Lane): Promise<void> {
@@ -79,7 +79,7 @@ export function createLookUp(options: LookUpOptions) {
     if (isBatchKey(key)) {
       const bulk = options.prepareBulk(operation, JSON.stringify(request))
       if (queryId) return options.askLater({ key, operation, queryId, lane, bulk })
-      const buys = (await options.bundles.members(key)).map((member) => member.key)
+      const buys = (await options.batches.members(key)).map((member) => member.key)
       await options.payer.buy({ key, buys, runId, connector, lane, request: batchRequest(bulk) })
       return
     }

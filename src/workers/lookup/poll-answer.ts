@@ -1,7 +1,7 @@
 import { RetriableError, type PaydirtError } from '../../domain/errors.ts'
 import type { LookupKey } from '../../domain/keys.ts'
 import type { ResponseHead } from '../../domain/payment.ts'
-import type { Lane, AcquirePermit } from '../../domain/ports/turn.ts'
+import type { Lane, AcquirePermit } from '../../domain/ports/send-permit.ts'
 import type { Send } from '../../domain/ports/transport.ts'
 import type { Fact } from '../../domain/record.ts'
 import type { Operation } from '../../domain/words.ts'
@@ -10,10 +10,10 @@ import type { PreparedRequest } from '../../service/client.ts'
 import { creditsOf } from '../../service/schema/metadata.ts'
 import type { BatchLedger } from '../../store/ledger/batches.ts'
 
-export interface AskLaterOptions {
-  bundles: Pick<BatchLedger, 'complete'>
+export interface PollAnswerOptions {
+  batches: Pick<BatchLedger, 'complete'>
   send: Send
-  takeTurn: AcquirePermit
+  acquirePermit: AcquirePermit
   /** What direct access sends with every request. */
   headers: Readonly<Record<string, string>>
   queryFor: (operation: Operation, queryId: string) => Omit<PreparedRequest, 'decode'>
@@ -39,10 +39,10 @@ const longestWaitMs = 30_000
  * Asks for the answer of a request that was started and paid for. Asking costs nothing and may be done any number of
  * times, so a crash at any place only asks again. Throws a RetriableError that is no try while it is not complete.
  */
-export function createAskLater(options: AskLaterOptions) {
+export function createAskLater(options: PollAnswerOptions) {
   return async function askLater({ key, operation, queryId, lane, bulk }: Outstanding): Promise<void> {
     const { method, url, body, timeoutMs } = options.queryFor(operation, queryId)
-    const turn = await options.takeTurn(lane, operation)
+    const permit = await options.acquirePermit(lane, operation)
     let response: ResponseHead | undefined
     try {
       response = await options.send({
@@ -53,7 +53,7 @@ export function createAskLater(options: AskLaterOptions) {
         headers: { 'content-type': 'application/json', accept: 'application/json', ...options.headers },
       })
     } finally {
-      await turn.done(response)
+      await permit.done(response)
     }
     if (response.status !== 200) throw options.errorFor(response)
     const state = bulk.started?.(response.body)
@@ -72,7 +72,7 @@ export function createAskLater(options: AskLaterOptions) {
     })
     const answer = { outcome: 'found' as const, data: null, freshUntil: at, parts: new Map(parts) }
     const credits = creditsOf(response.body)?.totalCreditCost
-    await options.bundles.complete(
+    await options.batches.complete(
       key,
       answer,
       credits === undefined ? undefined : BigInt(Math.round(credits * 1_000_000)),

@@ -23,7 +23,7 @@ const longWaitMs = 60_000
 
 export interface WriteBackOptions {
   tasks: Pick<TaskLedger, 'ready' | 'finish'>
-  fieldWrites: Pick<FieldWriteLedger, 'history' | 'intend' | 'settle'>
+  fieldWrites: Pick<FieldWriteLedger, 'history' | 'intend' | 'confirmWrites'>
   connector: (name: string) => Connector | undefined
   rule: (connector: string, field: string) => FieldRule
   formOf: (connector: Connector, entity: string) => Promise<RecordForm>
@@ -78,7 +78,7 @@ export function createWriteBack(options: WriteBackOptions) {
       const ready = oncePerRecord(hot.length > 0 ? hot : found.slice(0, isHotNear ? few : most))
       if (ready.length === 0) return
       const batch = await writeBatch(connector, entity, ready).catch(delayOrThrow)
-      if (isKept(connector)) await fieldWrites.settle(batch.results)
+      if (isKept(connector)) await fieldWrites.confirmWrites(batch.results)
       else await tasks.finish(batch.results)
       if (batch.retryInMs !== undefined) return { againInMs: batch.retryInMs }
       // What has become ready meanwhile has a flush of its own coming.
@@ -124,7 +124,7 @@ export function createWriteBack(options: WriteBackOptions) {
     const judged = wanted.map((each) => {
       const task = form ? { ...each, patch: placed(each.patch, form) } : each
       const rule = (field: string) => options.rule(connector.name, field)
-      const aside = history.setAside.get(task.recordId) ?? []
+      const aside = history.blocked.get(task.recordId) ?? []
       const standing = form?.standing(task.patch)
       const judgement = decideWrite(task, current.get(task.recordId) as CurrentRecord, {
         ours: history.ours.get(task.recordId) ?? {},
@@ -210,7 +210,7 @@ interface Writing {
 }
 type Present = Extract<CurrentRecord, { state: 'present' }>
 
-const noHistory: WriteHistory = { ours: new Map(), open: new Map(), setAside: new Map() }
+const noHistory: WriteHistory = { ours: new Map(), open: new Map(), blocked: new Map() }
 
 /** Nothing is written into a CSV: its values come out of the tasks into another file, and the old ones stay. */
 function isKept({ name }: Connector): boolean {

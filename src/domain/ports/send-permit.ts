@@ -1,6 +1,6 @@
 import type { Operation } from '../words.ts'
 
-export type Lane = 'hot' | 'bulk'
+export type Lane = 'hot' | 'background'
 
 /** Leave to send one request now. `done` must be called once, whatever came of it: the shared pace learns from it. */
 export interface SendPermit {
