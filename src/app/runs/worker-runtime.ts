@@ -62,7 +62,10 @@ export async function startWorkerRuntime(
   const advance = createAdvance({ ...planning, onReady: flushSoon })
   // What somebody waits for goes on at once, by itself; the rest of a moment goes on together.
   const hotAdvance = createAdvance({ ...planning, onReady: flushNow })
-  const backgroundAdvance = { ...advance, waitingFor: coalesceByKey(advance.advanceTasksWaitingFor, 20) }
+  const backgroundAdvance = {
+    ...advance,
+    advanceTasksWaitingFor: coalesceByKey(advance.advanceTasksWaitingFor, 20),
+  }
   const feeder = startEnqueuer({
     lookups,
     queues,
