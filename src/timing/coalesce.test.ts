@@ -1,11 +1,11 @@
-import { expect, test } from 'vitest'
-import { coalesce } from './coalesce.ts'
+import { expect, test, vi } from 'vitest'
+import { coalesceWhileBusy, coalesceWithin } from './coalesce.ts'
 
-/** Work that ends when the test says so, and remembers its groups. */
+/** Work that ends when the test ends it, and records its groups. */
 function setStage(refuse: (items: readonly string[]) => boolean = () => false) {
   const groups: string[][] = []
   const begun: (() => void)[] = []
-  const ask = coalesce<string, string>(
+  const ask = coalesceWhileBusy<string, string>(
     async (items) => {
       groups.push([...items])
       await new Promise<void>((resolve) => begun.push(resolve))
@@ -21,7 +21,7 @@ function setStage(refuse: (items: readonly string[]) => boolean = () => false) {
   return { groups, ask, end }
 }
 
-test('what comes while a group is under way is the next group, and each is answered for itself', async () => {
+test('items that arrive while a group is running form the next group, and each gets its own result', async () => {
   const { groups, ask, end } = setStage()
   const first = ask('a')
   while (groups.length === 0) await new Promise((resolve) => setImmediate(resolve))
@@ -37,7 +37,7 @@ test('what comes while a group is under way is the next group, and each is answe
   expect(groups).toEqual([['a'], ['b', 'bad', 'c']])
 })
 
-test('two items of one key are never in one group, and come in their order', async () => {
+test('two items of one key are never in one group, and keep their order', async () => {
   const { groups, ask, end } = setStage()
   const all = Promise.all([ask('a:1'), ask('b'), ask('a:2'), ask('c')])
   await end()
@@ -46,7 +46,7 @@ test('two items of one key are never in one group, and come in their order', asy
   expect(groups).toEqual([['a:1', 'b', 'c'], ['a:2']])
 })
 
-test('a group that fails is worked on again one by one: only who cannot pass fails', async () => {
+test('a group that fails is tried again item by item: only the bad item fails', async () => {
   const { groups, ask, end } = setStage((items) => items.includes('poison'))
   const all = Promise.allSettled([ask('a'), ask('poison'), ask('b')])
   await end()
@@ -62,11 +62,36 @@ test('a group that fails is worked on again one by one: only who cannot pass fai
   expect(await after).toBe('c!')
 })
 
-test('a group has an end', async () => {
+test('a group has a maximum size', async () => {
   const { groups, ask, end } = setStage()
   const all = Promise.all(Array.from({ length: 100 }, (_, index) => ask(`item-${index}`)))
   await end()
   await end()
   expect(await all).toHaveLength(100)
   expect(groups.map((group) => group.length)).toEqual([64, 36])
+})
+
+test('what is asked for within the wait is done in one batch, each key once', async () => {
+  const work = vi.fn<(keys: string[]) => Promise<void>>(async () => {})
+  const ask = coalesceWithin(5, work)
+  await Promise.all([ask(['a']), ask(['b', 'a']), ask([])])
+  expect(work.mock.calls).toEqual([[['a', 'b']]])
+  await ask(['a'])
+  expect(work).toHaveBeenCalledTimes(2)
+})
+
+test('no caller is done before the work is, and an error reaches its own batch and no other', async () => {
+  let fail: (error: Error) => void = () => {}
+  const work = vi.fn<() => Promise<void>>(() => new Promise((_, reject) => (fail = reject)))
+  const ask = coalesceWithin(1, work)
+  const both = [ask(['a']), ask(['b'])]
+  const settled = Promise.allSettled(both)
+  await vi.waitFor(() => expect(work).toHaveBeenCalledTimes(1))
+  const later = ask(['c'])
+  later.catch(() => {})
+  fail(new Error('gone'))
+  expect((await settled).map(({ status }) => status)).toEqual(['rejected', 'rejected'])
+  await vi.waitFor(() => expect(work).toHaveBeenCalledTimes(2))
+  fail(new Error('again'))
+  await expect(later).rejects.toThrow('again')
 })

@@ -1,7 +1,7 @@
-/** Longer ones gain nothing and hold their locks longer. */
-const mostInGroup = 64
+/** Longer groups gain nothing and hold their locks longer. */
+const maxGroupSize = 64
 
-/** What became of one item of a group: its result, or the error that is its own. */
+/** The outcome of one item of a group: its result, or its own error. */
 export type Each<Result> = { ok: Result } | { error: unknown }
 
 interface Waiting<Item, Result> {
@@ -11,15 +11,15 @@ interface Waiting<Item, Result> {
 }
 
 /**
- * Does for many in one transaction what each asks for by itself. Nobody waits for company: an item begins at once, and what
- * comes while its group is under way is the next group. So an idle ledger answers as fast as ever, and a busy one writes
- * less often.
+ * Does in one transaction what many callers ask for one by one. No item waits to be grouped: it starts at once, and the
+ * items that arrive while its group is running form the next group. An idle ledger therefore responds as fast as ever, and
+ * a busy one writes less often.
  *
- * Of one key there is one item in a group: who comes second sees what became of the first. `work` answers for each item, in their order, or throws, and then nothing of the group has happened as far as it knows:
- * each item is worked on again by itself, so that one which cannot pass spoils nothing for the others. So `work` must be
- * something that may be begun again, also when the word of its commit was lost.
+ * A group holds at most one item of each key, so the second item of a key sees the effects of the first. `work` returns an
+ * outcome for each item, in their order. If it throws, each item is tried again by itself, so that one bad item does not
+ * fail the others. `work` must therefore be repeatable, even when a commit succeeded and its confirmation was lost.
  */
-export function coalesce<Item, Result>(
+export function coalesceWhileBusy<Item, Result>(
   work: (items: readonly Item[]) => Promise<readonly Each<Result>[]>,
   keyOf: (item: Item) => string,
 ): (item: Item) => Promise<Result> {
@@ -29,27 +29,27 @@ export function coalesce<Item, Result>(
   async function drain(): Promise<void> {
     isBusy = true
     while (waiting.length > 0) {
-      // What comes in the same turn of the event loop belongs together.
+      // Items that arrive in the same turn of the event loop form one group.
       await new Promise((resolve) => setImmediate(resolve))
-      await finish(nextGroup())
+      await runGroup(nextGroup())
     }
     isBusy = false
   }
 
-  /** The first of each key, in the order in which they came. */
+  /** Takes the first item of each key, in order of arrival. */
   function nextGroup(): Waiting<Item, Result>[] {
     const group = new Map<string, Waiting<Item, Result>>()
-    const later: Waiting<Item, Result>[] = []
+    const rest: Waiting<Item, Result>[] = []
     for (const each of waiting) {
       const key = keyOf(each.item)
-      if (group.size < mostInGroup && !group.has(key)) group.set(key, each)
-      else later.push(each)
+      if (group.size < maxGroupSize && !group.has(key)) group.set(key, each)
+      else rest.push(each)
     }
-    waiting = later
+    waiting = rest
     return [...group.values()]
   }
 
-  async function finish(group: readonly Waiting<Item, Result>[]): Promise<void> {
+  async function runGroup(group: readonly Waiting<Item, Result>[]): Promise<void> {
     try {
       const results = await work(group.map(({ item }) => item))
       group.forEach(({ resolve, reject }, index) => {
@@ -60,7 +60,7 @@ export function coalesce<Item, Result>(
     } catch (error) {
       const [only, ...others] = group
       if (only && others.length === 0) only.reject(error)
-      else await Promise.all(group.map((each) => finish([each])))
+      else await Promise.all(group.map((each) => runGroup([each])))
     }
   }
 
@@ -69,4 +69,30 @@ export function coalesce<Item, Result>(
       waiting.push({ item, resolve, reject })
       if (!isBusy) void drain()
     })
+}
+
+/**
+ * Does at once what many callers ask for one by one within `waitMs`. Each caller waits that much longer, and the ledger is
+ * queried once. Each key is worked on once. An error rejects every caller whose keys were in the batch.
+ */
+export function coalesceWithin<K>(
+  waitMs: number,
+  work: (keys: K[]) => Promise<void>,
+): (keys: readonly K[]) => Promise<void> {
+  let next: { keys: Set<K>; done: Promise<void> } | undefined
+
+  return (keys) => {
+    next ??= begin()
+    for (const key of keys) next.keys.add(key)
+    return next.done
+  }
+
+  function begin() {
+    const keys = new Set<K>()
+    const done = new Promise<void>((resolve) => setTimeout(resolve, waitMs)).then(() => {
+      next = undefined
+      return work([...keys])
+    })
+    return { keys, done }
+  }
 }

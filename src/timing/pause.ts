@@ -1,4 +1,4 @@
-/** Ends after so long, or at once when the signal fires. */
+/** Resolves after `ms`, or as soon as the signal fires. */
 export function pause(ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const timer = setTimeout(end, ms)

@@ -1,13 +1,13 @@
 export interface PollLoop {
-  /** Does not wait for the rest of the pause. */
+  /** Starts the next round now instead of after the rest of the pause. */
   wake(): void
-  /** Ends after the round that is under way. */
+  /** Resolves when the round that is running has ended. No further round starts. */
   stop(): Promise<void>
 }
 
 /**
- * Does something again and again, at once and then after a pause each time; rounds never overlap. An error is reported
- * and the next round comes all the same. `work` may answer how long to pause this time.
+ * Runs `work` now and then after each pause. Rounds never overlap. An error is reported, and the next round runs all the
+ * same. `work` may return how long to pause this time.
  */
 export function startPollLoop(options: {
   work: () => Promise<number | void>

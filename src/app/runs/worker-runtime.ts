@@ -5,7 +5,7 @@ import { createStatistics } from '../../store/database/analyse-tables.ts'
 import { checkpointWhenLong } from '../../store/database/checkpoint.ts'
 import { createAdvance, type Advance } from '../../workers/advance.ts'
 import { startEnqueuer } from '../../workers/lookup/enqueuer.ts'
-import { coalesceByKey } from '../../timing/gather.ts'
+import { coalesceWithin } from '../../timing/coalesce.ts'
 import { startPollLoop } from '../../timing/poll-loop.ts'
 import { createLookUp } from '../../workers/lookup/look-up.ts'
 import { startSweep } from '../../workers/sweep.ts'
@@ -60,11 +60,10 @@ export async function startWorkerRuntime(
 
   const planning = { ...context.planning, onWanted: () => feeder.wake() }
   const advance = createAdvance({ ...planning, onReady: flushSoon })
-  // What somebody waits for goes on at once, by itself; the rest of a moment goes on together.
+  // On-demand tasks are advanced at once, each by itself; background tasks of one moment are advanced together.
   const hotAdvance = createAdvance({ ...planning, onReady: flushNow })
-  const backgroundAdvance = {
-    ...advance,
-    advanceTasksWaitingFor: coalesceByKey(advance.advanceTasksWaitingFor, 20),
+  const backgroundAdvance: Advance = {
+    advanceTasksWaitingFor: coalesceWithin(20, advance.advanceTasksWaitingFor),
   }
   const feeder = startEnqueuer({
     lookups,

@@ -5,7 +5,7 @@ import type { Currency } from '../../domain/payment.ts'
 import type { StoredAnswer } from '../../domain/ports/charge-journal.ts'
 import type { Database } from '../database/database.ts'
 import type { Tables } from '../database/schema.ts'
-import { storableJson } from '../database/storable-json.ts'
+import { storableJson } from '../database/parameters.ts'
 
 /** The charge that paid for an answer. */
 export interface PaidBy {

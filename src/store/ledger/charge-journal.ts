@@ -12,7 +12,7 @@ import { settleCharges, type Settlement } from './settle-charges.ts'
 import { moveBudget } from './actual-cost.ts'
 import { isStopped } from './spend-switch.ts'
 import { retryWhileAway } from '../database/retry-while-away.ts'
-import { coalesce, type Each } from '../../timing/coalesce.ts'
+import { coalesceWhileBusy, type Each } from '../../timing/coalesce.ts'
 
 type Marked = Awaited<ReturnType<ChargeJournal['markSent']>>
 type Unanswered = Awaited<ReturnType<ChargeJournal['unanswered']>>
@@ -59,7 +59,7 @@ export function createChargeJournal(
     const ids = sendings.map(({ id }) => id)
     // The first time counts: how long an answer may still be on its way is measured from there.
     const { rows } = await sql<{ id: string }>`
-      update charges set state = 'sent', sends = sends + 1, sent_at = coalesce(sent_at, sending.at), touched_at = sending.at
+      update charges set state = 'sent', sends = sends + 1, sent_at = coalesceWhileBusy(sent_at, sending.at), touched_at = sending.at
       from jsonb_to_recordset(${JSON.stringify(sendings)}::jsonb) as sending (id text, at timestamptz)
       where charges.id = sending.id and state = any(${[...openChargeStates]}::text[])
         and (state <> 'journaled' or not ${isStopped}) returning charges.id`.execute(db)
@@ -82,10 +82,10 @@ export function createChargeJournal(
     return settlements.map(() => ({ ok: undefined }))
   }
 
-  const reserve = coalesce(reserveAll, ({ lookupKey }) => lookupKey)
-  const unanswered = coalesce(unansweredAll, (key) => key)
-  const markSent = coalesce(markAllSent, ({ id }) => id)
-  const settle = coalesce(settleAll, ({ id }) => id)
+  const reserve = coalesceWhileBusy(reserveAll, ({ lookupKey }) => lookupKey)
+  const unanswered = coalesceWhileBusy(unansweredAll, (key) => key)
+  const markSent = coalesceWhileBusy(markAllSent, ({ id }) => id)
+  const settle = coalesceWhileBusy(settleAll, ({ id }) => id)
 
   /** Moves a charge that is still open; one that somebody else closed meanwhile stays as it is, and undefined is answered. */
   function close(

@@ -9,9 +9,8 @@ import type { Database } from '../database/database.ts'
 import type { LookupState, RunState, Tables } from '../database/schema.ts'
 import { storeSingles } from './answers.ts'
 import { dissolve } from './batches.ts'
-import { isOneOf } from '../database/one-of.ts'
-import { pages } from '../database/pages.ts'
-import { coalesce, type Each } from '../../timing/coalesce.ts'
+import { isOneOf, pages } from '../database/parameters.ts'
+import { coalesceWhileBusy, type Each } from '../../timing/coalesce.ts'
 
 export interface LookupRow {
   key: LookupKey
@@ -164,7 +163,7 @@ export function createLookupLedger(db: Database, options: { now: () => Date }): 
       }
     },
 
-    get: coalesce(getAll, (key) => key),
+    get: coalesceWhileBusy(getAll, (key) => key),
 
     async facts(keys) {
       if (keys.length === 0) return new Map()
@@ -290,7 +289,7 @@ export function createLookupLedger(db: Database, options: { now: () => Date }): 
         with resumed as (
           update lookups set state = 'waiting', due_at = ${at}, queued_until = null, run_id = ${runId}
           where state = 'parked' and key in (
-            select coalesce(bundle_key, key) from lookups
+            select coalesceWhileBusy(bundle_key, key) from lookups
             join tasks on tasks.waiting_for = lookups.key and tasks.run_id = ${runId})
           returning key
         ), opened as (

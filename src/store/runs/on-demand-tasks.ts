@@ -3,7 +3,7 @@ import type { LookupKey } from '../../domain/keys.ts'
 import type { Identity } from '../../domain/record.ts'
 import type { ObjectKind, TaskStatus } from '../../domain/words.ts'
 import type { Database } from '../database/database.ts'
-import { isOneOf } from '../database/one-of.ts'
+import { isOneOf } from '../database/parameters.ts'
 
 /** Records that somebody asks for now. */
 export interface OnDemandRequest {

@@ -4,7 +4,7 @@ import type { Atomic } from '../../domain/money.ts'
 import type { Identity } from '../../domain/record.ts'
 import type { ObjectKind } from '../../domain/words.ts'
 import type { Database } from '../database/database.ts'
-import { isOneOf } from '../database/one-of.ts'
+import { isOneOf } from '../database/parameters.ts'
 
 /** What a planned run would ask for, and how much of it the ledger already holds. */
 export interface PlanFigures {

@@ -3,9 +3,8 @@ import type { LookupKey } from '../../domain/keys.ts'
 import type { Identity, Patch } from '../../domain/record.ts'
 import { openTaskStatuses, type ObjectKind, type TaskStatus } from '../../domain/words.ts'
 import type { Database } from '../database/database.ts'
-import { isOneOf } from '../database/one-of.ts'
+import { isOneOf, pages } from '../database/parameters.ts'
 import type { Tables } from '../database/schema.ts'
-import { pages } from '../database/pages.ts'
 
 export interface NewTask {
   ordinal: number

@@ -4,10 +4,9 @@ import type { Atomic } from '../../domain/money.ts'
 import type { Currency } from '../../domain/payment.ts'
 import type { FieldValue } from '../../domain/record.ts'
 import type { Database } from '../database/database.ts'
-import { isOneOf } from '../database/one-of.ts'
+import { isOneOf, pages } from '../database/parameters.ts'
 import type { FieldWriteState, Tables } from '../database/schema.ts'
 import { finishTasks, type TaskResult } from '../runs/tasks.ts'
-import { pages } from '../database/pages.ts'
 
 export interface Intent {
   taskId: bigint

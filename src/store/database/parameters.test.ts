@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { storableJson } from './storable-json.ts'
+import { storableJson } from './parameters.ts'
 
 test('leaves out what no jsonb column takes, in values and keys, and nothing else', () => {
   const value = {

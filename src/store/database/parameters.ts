@@ -1,0 +1,33 @@
+import { sql, type RawBuilder } from 'kysely'
+
+/**
+ * True when a text column has one of these values. The values go as one array parameter: a list of parameters would be a
+ * different statement for each length, and each would have to be parsed and planned.
+ */
+export function isOneOf(column: string, values: Iterable<string>): RawBuilder<boolean> {
+  return sql<boolean>`${sql.ref(column)} = any(${[...new Set(values)]}::text[])`
+}
+
+/** Yields the items in pages, so that no statement grows with a run: Postgres takes at most 65,535 parameters. */
+export function* pages<T>(items: readonly T[], size: number): Generator<T[]> {
+  for (let start = 0; start < items.length; start += size) yield items.slice(start, start + size)
+}
+
+/** Postgres text cannot hold NUL or half of a surrogate pair. JSON writes both as escapes. */
+const maybeUnstorable = /\\u(0000|d[89a-f])/i
+
+/**
+ * Returns JSON that a jsonb column accepts, whatever the value holds: a paid answer must not be lost because of an
+ * unreadable character. Removes NUL and replaces half a surrogate pair by U+FFFD.
+ */
+export function storableJson(value: unknown): string {
+  const json = JSON.stringify(value)
+  return maybeUnstorable.test(json) ? JSON.stringify(clean(JSON.parse(json))) : json
+}
+
+function clean(value: unknown): unknown {
+  if (typeof value === 'string') return value.toWellFormed().replaceAll('\0', '')
+  if (Array.isArray(value)) return value.map(clean)
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(Object.entries(value).map(([key, each]) => [clean(key), clean(each)]))
+}
