@@ -1,3 +1,4 @@
+import { atomicCredits } from '../domain/credits.ts'
 import { FatalError, PaydirtError, RetriableError, spendingStopped } from '../domain/errors.ts'
 import type { Charge, PaymentProtocol, ResponseHead, Terms } from '../domain/payment.ts'
 import type { ChargeJournal, StoredAnswer } from '../domain/ports/charge-journal.ts'
@@ -91,7 +92,7 @@ export function createDispatch(options: DispatchOptions): Dispatch {
         {
           transaction: receipt.transaction,
           at: now(),
-          ...(credits === undefined ? {} : { creditsAtomic: BigInt(Math.round(credits * 1_000_000)) }),
+          ...(credits === undefined ? {} : { creditsAtomic: atomicCredits(credits) }),
         },
         answer,
       )

@@ -1,16 +1,8 @@
 import { z } from 'zod'
 import type { AlertRules } from '../../domain/alerts.ts'
 import { parseUsd } from '../../domain/money.ts'
+import { usd } from '../../domain/usd-schema.ts'
 import type { Environment } from './environment.ts'
-
-const usd = z.union([z.string(), z.number()]).transform((value, context) => {
-  try {
-    return parseUsd(String(value))
-  } catch {
-    context.addIssue({ code: 'custom', message: 'is not an amount in USD such as 5' })
-    return z.NEVER
-  }
-})
 
 /** When somebody is told. Where to stands in the environment: PAYDIRT_ALERT_URL, PAYDIRT_ALERT_SECRET. */
 export const alertsSchema = z.strictObject({

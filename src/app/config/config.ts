@@ -5,7 +5,9 @@ import { z } from 'zod'
 import { ConfigError } from '../../domain/errors.ts'
 import type { Windows } from '../../domain/freshness.ts'
 import { mappingSchema } from '../../domain/mapping/schema.ts'
+import { atomicCredits } from '../../domain/credits.ts'
 import { parseUsd, type Atomic } from '../../domain/money.ts'
+import { usd } from '../../domain/usd-schema.ts'
 import { defaultPrices, pricedSlots } from '../../domain/planning/prices.ts'
 import type { FactSlot, PriceTable } from '../../domain/planning/step.ts'
 import { recipesSchema, resolveRecipes } from '../../domain/planning/recipe-schema.ts'
@@ -24,14 +26,6 @@ import { schedulesOf, schedulesSchema, type Schedule } from './schedules.ts'
 import type { Environment } from './environment.ts'
 import { telemetryConfig, type TelemetryConfig } from './telemetry.ts'
 
-const usd = z.union([z.string(), z.number()]).transform((value, context) => {
-  try {
-    return parseUsd(String(value))
-  } catch {
-    context.addIssue({ code: 'custom', message: 'is not an amount in USD such as 0.01' })
-    return z.NEVER
-  }
-})
 const days = z.number().min(0).max(3650)
 
 /** What `paydirt.config.ts` may hold. Every key is optional; the environment's variables win over it. */
@@ -284,8 +278,8 @@ export function resolveConfig(env: Environment, file: z.output<typeof fileSchema
       dayAtomic: env.PAYDIRT_BUDGET_DAY_USD ?? file.budgets?.dayUsd ?? parseUsd(defaults.dayUsd),
       ...(file.budgets?.monthUsd === undefined ? {} : { monthAtomic: file.budgets.monthUsd }),
       ...(file.budgets?.connectorDayUsd ? { connectorDayAtomic: file.budgets.connectorDayUsd } : {}),
-      ...(file.budgets?.creditsRun ? { creditsRun: BigInt(file.budgets.creditsRun) * 1_000_000n } : {}),
-      ...(file.budgets?.creditsDay ? { creditsDay: BigInt(file.budgets.creditsDay) * 1_000_000n } : {}),
+      ...(file.budgets?.creditsRun ? { creditsRun: atomicCredits(file.budgets.creditsRun) } : {}),
+      ...(file.budgets?.creditsDay ? { creditsDay: atomicCredits(file.budgets.creditsDay) } : {}),
     },
     freshness: {
       foundDays: file.freshness?.foundDays ?? 90,

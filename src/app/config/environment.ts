@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { z } from 'zod'
 import { ConfigError } from '../../domain/errors.ts'
-import { parseUsd } from '../../domain/money.ts'
+import { usd } from '../../domain/usd-schema.ts'
 
 /** HTTPS, or http to this machine only: a payment must not be readable on the way. */
 const serviceAddress = z.url({ error: 'is not a URL', abort: true }).refine(
@@ -14,14 +14,6 @@ const serviceAddress = z.url({ error: 'is not a URL', abort: true }).refine(
   },
   { error: 'must be https (or http to this machine only)' },
 )
-const usd = z.string().transform((text, context) => {
-  try {
-    return parseUsd(text)
-  } catch {
-    context.addIssue({ code: 'custom', message: 'is not an amount in USD such as 0.01' })
-    return z.NEVER
-  }
-})
 const address = z.string().regex(/^0x[0-9a-fA-F]{40}$/, 'is not an address (0x and 40 hex digits)')
 const privateKey = z.string().regex(/^0x[0-9a-fA-F]{64}$/, 'is not a private key (0x and 64 hex digits)')
 const word = z.string().regex(/^[a-z][a-z0-9_]*$/, 'must be one lower-case word')

@@ -1,9 +1,8 @@
+import { creditsFromUsd } from '../../domain/credits.ts'
 import type { Currency } from '../../domain/payment.ts'
 import type { BudgetLine } from '../../domain/ports/charge-journal.ts'
 import type { ApiTokenLedger } from '../../store/access/api-tokens.ts'
 
-/** 1 credit = 0.01 USD: the price list of service.md, section 8. */
-const creditsPerUsd = 100n
 const mostRemembered = 1_000
 
 /**
@@ -26,7 +25,7 @@ export function createTokenLines(tokens: Pick<ApiTokenLedger, 'ofRun'>) {
     return [
       {
         scope: `${isCredits ? 'credits:' : ''}token:${token.id}:${now.toISOString().slice(0, 10)}`,
-        capAtomic: isCredits ? token.dayCapAtomic * creditsPerUsd : token.dayCapAtomic,
+        capAtomic: isCredits ? creditsFromUsd(token.dayCapAtomic) : token.dayCapAtomic,
         resumesAt: new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth(), now.getUTCDate() + 1)),
       },
     ]

@@ -1,3 +1,4 @@
+import { usdFromCredits } from '../../domain/credits.ts'
 import { formatUsd } from '../../domain/money.ts'
 import { creditCounts } from '../../store/ledger/paid-charges.ts'
 import type { Context, Engine } from '../context/context.ts'
@@ -26,7 +27,7 @@ export interface AccountCount {
 export async function serviceCounts({ database }: Pick<Context, 'database'>): Promise<ServiceCount[]> {
   return (await creditCounts(database.db)).map(
     ({ currency, charges, counted, creditsAtomic, ledgerAtomic }) => {
-      const serviceAtomic = currency === 'USD' ? creditsAtomic / 100n : creditsAtomic
+      const serviceAtomic = currency === 'USD' ? usdFromCredits(creditsAtomic) : creditsAtomic
       return {
         currency,
         charges,

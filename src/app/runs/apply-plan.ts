@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import type { Connector, ScanFilter, ScanOptions } from '../../connectors/connector.ts'
+import { creditsFromUsd } from '../../domain/credits.ts'
 import { ConfigError } from '../../domain/errors.ts'
 import { formatUsd } from '../../domain/money.ts'
 import { ledgerId } from '../../store/database/meta.ts'
@@ -47,15 +48,14 @@ export async function readPlan(
 export function withinPlan(config: Config, plan: Plan): Config {
   const { policy, caps } = config
   const least = (a: bigint, b: bigint) => (a < b ? a : b)
-  const inCredits = plan.highAtomic * 100n
+  const highCredits = creditsFromUsd(plan.highAtomic)
   return {
     ...config,
     policy: { ...policy, maxPriceAtomic: least(policy.maxPriceAtomic, plan.priceAtomic) },
     caps: {
       ...caps,
       runAtomic: least(caps.runAtomic, plan.highAtomic),
-      // A credit is a cent, and millionths of it are counted.
-      ...(config.apiKey ? { creditsRun: least(caps.creditsRun ?? inCredits, inCredits) } : {}),
+      ...(config.apiKey ? { creditsRun: least(caps.creditsRun ?? highCredits, highCredits) } : {}),
     },
   }
 }

@@ -1,3 +1,4 @@
+import { wholeCredits } from '../../domain/credits.ts'
 import type { Windows } from '../../domain/freshness.ts'
 import { hubspotMapping, salesforceMapping } from '../../domain/mapping/defaults.ts'
 import type { CrmMapping } from '../../domain/mapping/mapping.ts'
@@ -63,8 +64,8 @@ function budgets({ config: { caps } }: Context): SettingsSection {
       ['Day', usd(caps.dayAtomic)],
       ['Month', caps.monthAtomic === undefined ? 'none' : usd(caps.monthAtomic)],
       ...Object.entries(caps.connectorDayAtomic ?? {}).map(([name, cap]) => [`${name}, a day`, usd(cap)]),
-      ...(caps.creditsRun === undefined ? [] : [['Run, in credits', String(caps.creditsRun / 1_000_000n)]]),
-      ...(caps.creditsDay === undefined ? [] : [['Day, in credits', String(caps.creditsDay / 1_000_000n)]]),
+      ...(caps.creditsRun === undefined ? [] : [['Run, in credits', String(wholeCredits(caps.creditsRun))]]),
+      ...(caps.creditsDay === undefined ? [] : [['Day, in credits', String(wholeCredits(caps.creditsDay))]]),
     ],
   }
 }

@@ -2,19 +2,11 @@ import { z } from 'zod'
 import { ConfigError } from '../errors.ts'
 import { fieldNames } from '../fields.ts'
 import { nearNames } from '../normalise/near-names.ts'
-import { parseUsd } from '../money.ts'
 import { recipeBook, type Recipe, type RecipeBook } from './recipes.ts'
+import { usd } from '../usd-schema.ts'
 import { objectKinds, operations, type ObjectKind, type Operation } from '../words.ts'
 
 const steps = operations.filter((operation) => operation !== 'account.profile')
-const usd = z.union([z.string(), z.number()]).transform((value, context) => {
-  try {
-    return parseUsd(String(value))
-  } catch {
-    context.addIssue({ code: 'custom', message: 'is not an amount in USD such as 0.50' })
-    return z.NEVER
-  }
-})
 const recipe = z.strictObject({
   fields: z.array(z.string().min(1)).min(1),
   steps: z.array(z.enum(steps)).min(1),

@@ -1,4 +1,5 @@
 import { keccak256, toBytes } from 'viem'
+import { creditsFromUsd } from '../../domain/credits.ts'
 import type { Atomic } from '../../domain/money.ts'
 import type { Authorization, PaymentProtocol, ResponseHead, Terms } from '../../domain/payment.ts'
 
@@ -7,9 +8,6 @@ export interface ApiKeyOptions {
   /** Name of the header that carries it: the service does not say (service.md, 5.7), so it is a setting. */
   header: string
 }
-
-/** A credit is a cent (service.md, 8); the ledger keeps millionths of it. */
-const millionthsOfCreditInAtomic = 100n
 
 /**
  * Direct access: the key names the workspace and the service takes credits. There is no challenge to judge and nothing
@@ -37,7 +35,7 @@ export function apiKeyTerms(ceilingAtomic: Atomic): Terms {
     network: '',
     asset: 'credit',
     payTo: '',
-    amountAtomic: ceilingAtomic * millionthsOfCreditInAtomic,
+    amountAtomic: creditsFromUsd(ceilingAtomic),
     maxTimeoutSeconds: 300,
     domainName: '',
     domainVersion: '',

@@ -1,4 +1,5 @@
 import { sql } from 'kysely'
+import { usdFromCredits } from '../../domain/credits.ts'
 import type { Atomic } from '../../domain/money.ts'
 import type { Patch } from '../../domain/record.ts'
 import type { ObjectKind, TaskStatus } from '../../domain/words.ts'
@@ -25,9 +26,6 @@ export interface TaskView {
   costAtomic: Atomic
   currency: 'USD' | 'credit'
 }
-
-/** One credit is 0.01 USD, as the service's price list says (service.md, 8). */
-const creditsPerUsd = 100n
 
 /** Of a row of `runs`. */
 const tokensOf = sql`array_remove(array_append(
@@ -66,7 +64,7 @@ export function createTaskViews(db: Database): TaskViews {
       ${where}`.execute(db)
     return rows.map(({ paidAtomic, creditAtomic, ...row }) => ({
       ...row,
-      costAtomic: paidAtomic + creditAtomic / creditsPerUsd,
+      costAtomic: paidAtomic + usdFromCredits(creditAtomic),
       currency: creditAtomic > 0n ? 'credit' : 'USD',
     }))
   }

@@ -1,3 +1,4 @@
+import { atomicCredits } from '../../domain/credits.ts'
 import { RetriableError, type PaydirtError } from '../../domain/errors.ts'
 import type { LookupKey } from '../../domain/keys.ts'
 import type { ResponseHead } from '../../domain/payment.ts'
@@ -72,10 +73,6 @@ export function createAskLater(options: PollAnswerOptions) {
     })
     const answer = { outcome: 'found' as const, data: null, freshUntil: at, parts: new Map(parts) }
     const credits = creditsOf(response.body)?.totalCreditCost
-    await options.batches.complete(
-      key,
-      answer,
-      credits === undefined ? undefined : BigInt(Math.round(credits * 1_000_000)),
-    )
+    await options.batches.complete(key, answer, credits === undefined ? undefined : atomicCredits(credits))
   }
 }
