@@ -117,7 +117,7 @@ export interface Association {
 }
 
 /** Calls left today. `resetsAt` is when the day turns for this account. */
-export interface Quota {
+interface Quota {
   used: number
   limit: number
   resetsAt: Date

@@ -20,23 +20,6 @@ export function meets(values: Readonly<Record<string, unknown>>, filter: readonl
   })
 }
 
-/**
- * Reads conditions as they are written on a command line: `industry=`, `industry!=`, `lifecyclestage=lead`,
- * `country!=France`. Throws ConfigError.
- */
-export function parseFilter(text: string): ScanFilter {
-  const found = /^\s*([\w.]+)\s*(!?=)\s*(.*?)\s*$/.exec(text)
-  if (!found)
-    throw new ConfigError(
-      'bad_filter',
-      `"${text}" is not a filter such as lifecyclestage=lead, industry= (blank) or phone!= (filled)`,
-    )
-  const [, property = '', operator, value = ''] = found
-  const isNegative = operator === '!='
-  if (value === '') return { property, is: isNegative ? 'filled' : 'blank' }
-  return { property, is: isNegative ? 'different' : 'equal', value }
-}
-
 /** Refuses a filter on a property that does not exist: it would silently match all records or none. */
 export function assertFilter(filter: readonly ScanFilter[], known: readonly string[]): void {
   for (const { property } of filter) {

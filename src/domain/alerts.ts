@@ -1,6 +1,6 @@
 import { formatUsd, type Atomic } from './money.ts'
 
-export const alertConditions = [
+const alertConditions = [
   'wallet_low',
   'cap_reached',
   'error_rate',
@@ -12,7 +12,7 @@ export type AlertCondition = (typeof alertConditions)[number]
 export type Severity = 'warning' | 'critical'
 
 /** What is wrong, and with what; the two together name an alert. A message names systems and numbers, never a record. */
-export interface Finding {
+interface Finding {
   condition: AlertCondition
   subject: string
   severity: Severity

@@ -3,7 +3,7 @@ import type { Fact } from './record.ts'
 import type { Operation } from './words.ts'
 
 /** How long an answer counts as fresh, in days. */
-export interface Window {
+interface Window {
   foundDays: number
   notFoundDays: number
 }

@@ -2,7 +2,7 @@ import type { Atomic } from './money.ts'
 import type { LookupKey } from './keys.ts'
 
 /** `mpp` moves USDC on the chain and can be asked whether it did; `mpp_card` charges a card, and nobody can be asked. */
-export const protocols = ['x402', 'mpp', 'mpp_card', 'api_key'] as const
+const protocols = ['x402', 'mpp', 'mpp_card', 'api_key'] as const
 export type Protocol = (typeof protocols)[number]
 
 /** What a charge is counted in: an API key is charged in credits of the service, everything else in USD. Both in millionths. */
@@ -78,15 +78,7 @@ export interface Authorization {
  * `reserved` is not a state of its own: budget and journal row are one transaction. A charge is open, and blocks every
  * other charge for its lookup, while it is `journaled`, `sent` or `in_doubt`.
  */
-export const chargeStates = [
-  'journaled',
-  'sent',
-  'in_doubt',
-  'settled',
-  'declined',
-  'expired',
-  'lost',
-] as const
+const chargeStates = ['journaled', 'sent', 'in_doubt', 'settled', 'declined', 'expired', 'lost'] as const
 export type ChargeState = (typeof chargeStates)[number]
 export const openChargeStates = ['journaled', 'sent', 'in_doubt'] as const satisfies ChargeState[]
 

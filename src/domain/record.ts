@@ -34,7 +34,7 @@ export type FieldChange = { set: FieldValue } | { clear: true } | { restore: Fie
 /** The changes for one record, by canonical field name. */
 export type Patch = Record<string, FieldChange>
 
-export type JsonValue =
+type JsonValue =
   string | number | boolean | null | readonly JsonValue[] | { readonly [key: string]: JsonValue }
 
 /** What an endpoint is asked, before its schema has checked it. */

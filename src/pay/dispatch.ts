@@ -24,7 +24,7 @@ export interface DispatchOptions {
 }
 
 /** What came of sending a charge: the answer, now in the ledger, or the server's refusal of the payment. */
-export type Sent = { answer: StoredAnswer } | { refusal: string }
+type Sent = { answer: StoredAnswer } | { refusal: string }
 
 export interface Dispatch {
   protocolOf(terms: Terms): PaymentProtocol

@@ -19,7 +19,7 @@ export interface PaidRequest {
   started?: (body: string) => Started | undefined
 }
 
-export interface Started {
+interface Started {
   /** Empty where the answer came at once. */
   queryId: string
   isCompleted: boolean

@@ -69,7 +69,7 @@ interface Queued {
   recordId: string
 }
 
-export const repeatWindowMs = 60_000
+const repeatWindowMs = 60_000
 const forgottenAfterMs = 15_000
 
 /**

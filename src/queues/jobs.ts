@@ -7,7 +7,6 @@ import type { Lane } from '../domain/ports/send-permit.ts'
 export const lookupJob = z.object({ key: z.string().transform((key) => key as LookupKey) })
 export const writeBackJob = z.object({ connector: z.string(), entity: z.string() })
 
-export type LookupJob = z.infer<typeof lookupJob>
 export type WriteBackJob = z.infer<typeof writeBackJob>
 
 export const queueNames = { background: 'lookup', hot: 'lookup-hot', writeBack: 'write-back' } as const

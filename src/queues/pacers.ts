@@ -3,8 +3,8 @@ import type { Operation } from '../domain/words.ts'
 import { createPacer, type Pacer, type PacerOptions } from './pacer/pacer.ts'
 
 /** Requests that the service may count apart from the others. */
-export const pacerPaths = ['lookup', 'redemption', 'enrichment'] as const
-export type PacerPath = (typeof pacerPaths)[number]
+const pacerPaths = ['lookup', 'redemption', 'enrichment'] as const
+type PacerPath = (typeof pacerPaths)[number]
 
 export interface Pacers {
   /** The pace of ordinary lookups. */

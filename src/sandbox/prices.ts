@@ -20,7 +20,7 @@ export const pricesSchema = z.strictObject({
 
 export type Prices = z.infer<typeof pricesSchema>
 
-export const CREDIT_ATOMIC = 10_000n
+const CREDIT_ATOMIC = 10_000n
 
 /**
  * What a paid request is challenged for: an x402 payment is signed for one fixed amount, so it is the ceiling of what the

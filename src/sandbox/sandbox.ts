@@ -19,7 +19,7 @@ import type { Stats } from './stats.ts'
 import { createStatsBook } from './stats.ts'
 
 /** Who is paid. Nobody holds a key to it. */
-export const PAY_TO = getAddress('0x5a4db0e5a4db0e5a4db0e5a4db0e5a4db0e5a4d0')
+const PAY_TO = getAddress('0x5a4db0e5a4db0e5a4db0e5a4db0e5a4db0e5a4d0')
 
 export interface SandboxOptions extends AnvilOptions {
   /** Port of the service on the loopback. 0, the default, takes a free one. */

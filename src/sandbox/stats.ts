@@ -1,4 +1,4 @@
-export type Endpoint = 'companies' | 'people' | 'logo'
+type Endpoint = 'companies' | 'people' | 'logo'
 /** Counted from their first request on. */
 export type OtherEndpoint =
   | 'contacts'

@@ -10,7 +10,7 @@ import type { Patch } from '../../src/domain/record.ts'
 import type { ObjectKind } from '../../src/domain/words.ts'
 
 /** One connector with records behind it, as the suite needs it. Made anew for every test. */
-export interface ConnectorWorld {
+interface ConnectorWorld {
   connector: Connector
   entity: string
   /** Every record that a scan must hand out: more than two pages of them. */

@@ -32,7 +32,7 @@ export interface ChargeRow {
   closedMs: number | null
 }
 
-export interface TransferRow {
+interface TransferRow {
   transaction: string
   nonce: string | null
   amountAtomic: bigint

@@ -24,7 +24,7 @@ export interface CaseOptions {
   stores?: FreshStores
 }
 
-export interface StartOptions {
+interface StartOptions {
   kill?: KillPlan
   clockAheadMs?: number
   env?: Record<string, string>

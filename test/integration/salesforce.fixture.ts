@@ -7,7 +7,7 @@ import {
 } from '../../src/sandbox/salesforce/index.ts'
 import { testSeed } from '../support/seed.ts'
 
-export type SalesforceType = 'Account' | 'Contact' | 'Lead'
+type SalesforceType = 'Account' | 'Contact' | 'Lead'
 
 /** One org and one connector to it, on one clock that moves when told to, and with every pause. */
 export interface SalesforceBench {

@@ -2,7 +2,7 @@ import { createServer, request as forward, type IncomingMessage } from 'node:htt
 import type { AddressInfo } from 'node:net'
 
 /** One request as it went over the wire. `body` is read where it is JSON, and is its text where not. */
-export interface Exchange {
+interface Exchange {
   method: string
   path: string
   body: unknown

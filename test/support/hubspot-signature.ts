@@ -28,7 +28,7 @@ export interface Signed {
   atMs: number
 }
 
-export async function signV3(secret: string, { method, uri, body, atMs }: Signed): Promise<string> {
+async function signV3(secret: string, { method, uri, body, atMs }: Signed): Promise<string> {
   let readable = uri
   for (const [code, sign] of table) readable = readable.split(code).join(sign)
   const key = await crypto.subtle.importKey(

@@ -20,7 +20,7 @@ import { createLookupLedger } from '../../src/store/ledger/lookups.ts'
 import { createRunLedger } from '../../src/store/runs/runs.ts'
 import { createTermsCache } from '../../src/store/ledger/terms.ts'
 
-export const payTo = '0x5A4dB0E5a4db0E5A4Db0E5a4db0E5A4Db0E5A4D0'
+const payTo = '0x5A4dB0E5a4db0E5A4Db0E5a4db0E5A4Db0E5A4D0'
 
 /** What a service may answer next; a function sees the request, and may throw as the transport does. */
 export type Reply = ResponseHead | ((request: ServiceRequest) => ResponseHead)

@@ -76,5 +76,3 @@ export async function openServiceHouse(
     },
   }
 }
-
-export type ServiceHouse = Awaited<ReturnType<typeof openServiceHouse>>

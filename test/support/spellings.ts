@@ -23,7 +23,7 @@ export function writtenAs(way: number, kind: string, slug: string): string {
   return (writings[way % writings.length] as (typeof writings)[number])(kind, slug)
 }
 
-export const plain = (kind: string, slug: string) => `https://www.profnet.example/${kind}/${slug}`
+const plain = (kind: string, slug: string) => `https://www.profnet.example/${kind}/${slug}`
 
 /** `slugs` in the order of the rows: one that comes again is a duplicate, and written in another way. */
 export function makeFile(slugs: readonly (string | null)[], kind: 'company' | 'in' = 'company'): MadeFile {

@@ -63,7 +63,7 @@ export interface Context {
   close(): Promise<void>
 }
 
-export type Planning = Required<Pick<AdvanceOptions, 'recipes' | 'prices' | 'suppressed' | 'now'>> & {
+type Planning = Required<Pick<AdvanceOptions, 'recipes' | 'prices' | 'suppressed' | 'now'>> & {
   lookups: LookupLedger
   tasks: TaskLedger
 }

@@ -127,7 +127,7 @@ async function measure(context: Context, what: PlanOf) {
   return { plan, toBuy, highAtomic }
 }
 
-export interface PreviewRow {
+interface PreviewRow {
   record: string
   fields: Preview
 }

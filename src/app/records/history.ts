@@ -5,7 +5,7 @@ import { objectKinds, type ObjectKind, type TaskStatus } from '../../domain/word
 import type { FieldWriteState } from '../../store/database/schema.ts'
 import type { Context } from '../context/context.ts'
 
-export interface HistoryField {
+interface HistoryField {
   field: string
   /** null: it was blank. */
   old: FieldValue | null

@@ -15,10 +15,10 @@ export interface UndoOptions {
   signal: AbortSignal
 }
 
-export type UndoOutcome = 'restored' | 'would_restore' | 'already' | 'left'
+type UndoOutcome = 'restored' | 'would_restore' | 'already' | 'left'
 
 /** One field of one record. Values are left out: `paydirt history` shows them. */
-export interface UndoRow {
+interface UndoRow {
   record: string
   field: string
   outcome: UndoOutcome

@@ -10,7 +10,7 @@ import {
 import type { Context } from '../context/context.ts'
 
 /** Counts of records. */
-export interface ReportCounts {
+interface ReportCounts {
   records: number
   attempted: number
   matched: number
@@ -25,7 +25,7 @@ export interface ReportCounts {
   jobChanges: number
 }
 
-export interface ReportMoney {
+interface ReportMoney {
   settled: string
   lost: string
   inDoubt: string

@@ -2,7 +2,7 @@ import type { OptionsNormalized, Options } from 'csv-parse'
 import { parse } from 'csv-parse/sync'
 
 export type Delimiter = ',' | ';' | '\t'
-export type LineEnding = '\n' | '\r\n' | '\r'
+type LineEnding = '\n' | '\r\n' | '\r'
 
 /** How a file writes its rows; the output is written the same way. */
 export interface Dialect {

@@ -1,5 +1,4 @@
-export type { ColumnOptions, IdentityField, Synonyms } from './columns.ts'
 export { createCsvConnector } from './csv-connector.ts'
 export { assertWritableOutput } from './output-file.ts'
-export { openCsv, readCsv, type CsvRow, type OpenedCsv } from './read-csv.ts'
-export { writeEnriched, type RowResult, type WriteEnrichedOptions } from './write-csv.ts'
+export { openCsv, type OpenedCsv } from './read-csv.ts'
+export { writeEnriched, type RowResult } from './write-csv.ts'

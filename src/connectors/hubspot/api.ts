@@ -6,14 +6,14 @@ import type { HubspotRequest, HubspotResponse, SendHubspot } from './http.ts'
 import type { Tokens } from './tokens.ts'
 import { refusalSchema, type Refusal } from './wire.ts'
 
-export interface HubspotCall extends HubspotRequest {
+interface HubspotCall extends HubspotRequest {
   /** Searches have a limit of their own. Default general. */
   kind?: 'general' | 'search'
   signal?: AbortSignal
 }
 
 /** An answer with a status below 300, or one of the refusals of what was sent (400, 404, 409, 413). */
-export type HubspotAnswer<T> = { ok: true; status: number; data: T } | ({ ok: false } & HubspotRefusal)
+type HubspotAnswer<T> = { ok: true; status: number; data: T } | ({ ok: false } & HubspotRefusal)
 
 export interface HubspotRefusal {
   status: number

@@ -8,7 +8,7 @@ import { createHubspotHttp } from './http.ts'
 import { createTokens, type HubspotAuth } from './tokens.ts'
 
 /** What a blocked execution of a workflow is told. Texts and numbers by the names of the action's output fields. */
-export type WorkflowOutput = Record<string, string | number>
+type WorkflowOutput = Record<string, string | number>
 
 export interface HubspotCallbacks {
   /**

@@ -1,3 +1,2 @@
-export type { HubspotLimits } from './account.ts'
 export { createHubspotConnector, type HubspotConnectorOptions } from './hubspot-connector.ts'
 export type { HubspotAuth } from './tokens.ts'

@@ -14,7 +14,7 @@ import type { CurrentRecord, OwnValues } from '../connector.ts'
 import type { HubspotApi } from './api.ts'
 import { batchSchema, modifiedProperty, paths, type HubspotEntity, type HubspotObject } from './wire.ts'
 
-export const readLimit = 100
+const readLimit = 100
 const mergedProperty = 'hs_merged_object_ids'
 
 /** The names to read a record with: what identifies it, what may be written, and what tells our own writes. */

@@ -28,7 +28,7 @@ export const modifiedProperty: Record<HubspotEntity, string> = {
   contacts: 'lastmodifieddate',
 }
 
-export const objectSchema = z.object({
+const objectSchema = z.object({
   id: z.string(),
   properties: z.record(z.string(), z.string().nullish()),
   objectWriteTraceId: z.string().optional(),
@@ -71,7 +71,7 @@ export const refusalSchema = z.object({
 })
 export type Refusal = z.output<typeof refusalSchema>
 
-export const propertySchema = z.object({
+const propertySchema = z.object({
   name: z.string(),
   label: z.string(),
   type: z.string(),

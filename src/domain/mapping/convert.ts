@@ -7,7 +7,7 @@ import type { FieldValue } from '../record.ts'
 /** A value ready for the CRM, in its JavaScript type; connectors whose CRM takes text alone write it with `String()`. */
 export type Converted = { ok: true; value: FieldValue } | { ok: false; code: ConversionCode; reason: string }
 
-export type ConversionCode =
+type ConversionCode =
   | 'BLANK'
   | 'NOT_A_NUMBER'
   | 'NOT_A_BOOLEAN'

@@ -19,7 +19,7 @@ export type FieldType =
   | 'reference'
   | 'other'
 
-export interface FieldOption {
+interface FieldOption {
   value: string
   label: string
 }
@@ -51,7 +51,7 @@ export const conversions = [
   'country_code',
   'country_name',
 ] as const
-export type Conversion = (typeof conversions)[number]
+type Conversion = (typeof conversions)[number]
 
 export interface FieldMapping {
   property: string

@@ -4,7 +4,7 @@ import type { FactSlot, PriceTable } from './step.ts'
 import { operations, freeOperations } from '../words.ts'
 
 /** One credit in USDC's smallest unit (service.md, 8). */
-export const creditAtomic = 10_000n
+const creditAtomic = 10_000n
 
 /**
  * What is known of prices before anything was asked: one credit a profile, lookup or match, 15 an e-mail and 30 a phone

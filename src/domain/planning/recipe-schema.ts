@@ -25,7 +25,6 @@ export const recipesSchema = z.record(
   z.string().min(1),
   z.strictObject({ company: recipe.optional(), person: recipe.optional() }),
 )
-export type RecipesConfig = z.input<typeof recipesSchema>
 
 /** Throws ConfigError for a field or step that the object does not have. */
 export function resolveRecipes(config: z.output<typeof recipesSchema> = {}): RecipeBook {

@@ -35,7 +35,7 @@ export function profilesIn(answer: unknown, object: ObjectKind): Identifier[] {
   return marks
 }
 
-export const erasedText = '[erased]'
+const erasedText = '[erased]'
 
 /**
  * Takes every trace of a subject out of a JSON value: an element of a list that has the subject's profile, address or

@@ -8,7 +8,7 @@ import type { DeskEnv } from './access/gate.ts'
 import type { DeskCaps } from './now-model.ts'
 import type { DeskPorts } from './ports.ts'
 import type { BoardBar } from './queue-board.ts'
-import { layout, type Page, type Shell } from './view/layout.ts'
+import type { Page, Shell } from './view/layout.ts'
 
 export interface DeskOptions {
   db: Database
@@ -58,10 +58,6 @@ export async function shellOf(
     asset: desk.asset,
     notice: notices[context.req.query('done') ?? ''],
   }
-}
-
-export function pageHtml(shell: Shell, page: Page) {
-  return layout(shell, page)
 }
 
 /** What is told after an action. Only these words: an address must not be able to put its own on a page. */

@@ -44,7 +44,7 @@ export interface QueueDepth {
   delayed: number
 }
 
-export interface SchedulesPort {
+interface SchedulesPort {
   list(): Promise<ScheduleRow[]>
   pause(name: string, by: string): Promise<void>
   resume(name: string): Promise<void>

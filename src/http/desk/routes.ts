@@ -16,7 +16,7 @@ import { barePage, layout } from './view/layout.ts'
 export type { DeskOptions } from './desk.ts'
 
 /** Every path that belongs to the desk. The gate stands before these and no others: the API beside it has its own. */
-export const deskPaths = [
+const deskPaths = [
   '/',
   '/sign-in',
   '/sign-out',

@@ -4,7 +4,7 @@ import type { Authenticator, Route } from '../server/route.ts'
 import { route } from '../server/route.ts'
 import { requestEnrichment, targetOf, type Enrichment } from '../tasks/enrichment.ts'
 
-export const recordId = z.string().regex(/^[A-Za-z0-9_-]{1,64}$/, 'is not the id of a record')
+const recordId = z.string().regex(/^[A-Za-z0-9_-]{1,64}$/, 'is not the id of a record')
 const recipeName = z.string().min(1).max(100)
 
 const body = z.strictObject({

@@ -2,7 +2,7 @@ import type { TaskStatus } from '../../domain/words.ts'
 import { openTaskStatuses } from '../../domain/words.ts'
 import type { TaskViews } from '../../store/runs/task-view.ts'
 
-export interface TaskState {
+interface TaskState {
   id: bigint
   status: TaskStatus
   reason: string | null

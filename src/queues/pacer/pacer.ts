@@ -12,10 +12,8 @@ import { snapshotOf, type PacerSnapshot } from './snapshot.ts'
 import { defaultTokenSettings, type Lane, type TokenSettings } from './token.ts'
 import { createWaitingLine, type Take } from './waiting-line.ts'
 
-export type { RequestOutcome } from './reports.ts'
 export type { PacerSnapshot } from './snapshot.ts'
 export type { Lane } from './token.ts'
-export type { Take } from './waiting-line.ts'
 
 /**
  * The right to send one request now, shared by every process that names the same pacer in the same Redis.

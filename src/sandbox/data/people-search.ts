@@ -5,7 +5,7 @@ import { DIRECTORY_SIZE, member, type Member } from './directory.ts'
 import { foldDomain, foldName } from './fold.ts'
 
 /** Not the real catalogs, which are not published: enough of one to match against. */
-export const departments = [
+const departments = [
   'Sales',
   'Marketing',
   'Engineering',
@@ -14,7 +14,7 @@ export const departments = [
   'Purchasing and Procurement',
 ] as const
 
-export const managementLevels = [
+const managementLevels = [
   'Owner',
   'C-Level',
   'Vice President',
@@ -58,7 +58,7 @@ export function searchPeople(filters: PeopleFilters): Member[] {
  * The entries that values name. Case, spaces and punctuation do not matter; what names no entry fully is the single entry
  * with all its words; what is left names nothing, and finds nobody.
  */
-export function entriesOf(catalog: readonly string[], values: readonly string[]): Set<string> {
+function entriesOf(catalog: readonly string[], values: readonly string[]): Set<string> {
   return new Set(
     values.flatMap((value) => {
       const whole = catalog.find((entry) => squeezed(entry) === squeezed(value))

@@ -17,7 +17,7 @@ import {
 const entryFields = ['email', 'phone', 'first_name', 'last_name', 'domain', 'company'] as const
 const SWITCH = 'is_enable_similarity_search'
 /** Entries in one request. */
-export const MAX_CONTACTS = 100
+const MAX_CONTACTS = 100
 
 /** `POST …/contact/lookup`: one entry, whose fields stand in the body itself. */
 export const contactLookup: PaidEndpoint = {

@@ -20,7 +20,7 @@ import {
 } from './request-body.ts'
 
 /** People in one batch. */
-export const MAX_REDEEMED = 100
+const MAX_REDEEMED = 100
 const TYPES = 'people_contact_types'
 
 /** `POST /redeem/people`: one person, by id or by profile URL. */

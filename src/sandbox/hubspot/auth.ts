@@ -13,7 +13,7 @@ export const ALL_SCOPES = [
   'oauth',
 ] as const
 
-export interface OauthApp {
+interface OauthApp {
   readonly clientId: string
   readonly clientSecret: string
   readonly refreshToken: string
@@ -33,7 +33,7 @@ export interface HubspotAuth {
   require(...scopes: string[]): void
 }
 
-export const OAUTH_TOKEN_LIFETIME_MS = 30 * 60_000
+const OAUTH_TOKEN_LIFETIME_MS = 30 * 60_000
 
 export function createAuth(now: () => number, scopes: readonly string[]): HubspotAuth {
   const granted = new Set(scopes)

@@ -1,5 +1,5 @@
 /** A forced misbehaviour of the next requests that match. Taken in the order of injection. */
-export interface InjectedFault {
+interface InjectedFault {
   /** `answer` replaces the response; `drop` cuts the connection; `drop-after` handles the request first, then cuts. */
   readonly kind: 'answer' | 'drop' | 'drop-after'
   readonly status?: number
@@ -12,7 +12,7 @@ export interface InjectedFault {
 }
 
 /** Standing switches, each with the real account's behaviour as its default. */
-export interface HubspotSwitches {
+interface HubspotSwitches {
   /** Search sees a change only after this time. */
   indexLagMs: number
   /** A JSON null for a property answers success and clears nothing, or is refused with 400. */

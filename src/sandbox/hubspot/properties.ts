@@ -37,7 +37,7 @@ export interface HubspotProperty {
   }
 }
 
-export interface PropertyGroup {
+interface PropertyGroup {
   readonly name: string
   readonly label: string
   readonly displayOrder: number

@@ -23,7 +23,7 @@ export interface HubspotRecord {
     | undefined
 }
 
-export interface NewHubspotRecord {
+interface NewHubspotRecord {
   readonly id?: string
   readonly properties: Readonly<Record<string, string>>
   readonly createdAtMs?: number

@@ -12,7 +12,7 @@ import type { Entered, PaidRequest, Refusal } from './paywall.ts'
 import { usedIn } from './settlement-of.ts'
 import type { Headers } from './wire.ts'
 
-export interface MppTerms {
+interface MppTerms {
   offers: readonly Offer[]
   mpp: Faults['mpp']
 }

@@ -10,7 +10,7 @@ import { paymentOptions, wireOffers } from './offers.ts'
 import type { Headers, Proof } from './wire.ts'
 import { readProof, writeChallenge, writeResult } from './wire.ts'
 
-export interface PaywallRequest {
+interface PaywallRequest {
   method: string
   path: string
   url: string

@@ -3,7 +3,7 @@ import type { FieldValue } from './store.ts'
 import { toLongId } from './ids.ts'
 
 /** A forced misbehaviour of the next requests that match. Taken in the order of injection. */
-export interface InjectedFault {
+interface InjectedFault {
   /** `answer` replaces the response; `drop` cuts the connection; `drop-after` handles the request first, then cuts. */
   readonly kind: 'answer' | 'drop' | 'drop-after'
   readonly status?: number
@@ -16,7 +16,7 @@ export interface InjectedFault {
 }
 
 /** A validation rule of the org: the record as it would be, and the message if that is refused. */
-export interface ValidationRule {
+interface ValidationRule {
   readonly type: SalesforceType
   readonly field?: string
   readonly message: string
@@ -24,7 +24,7 @@ export interface ValidationRule {
 }
 
 /** Standing switches, each with the usual org's behaviour as its default. */
-export interface SalesforceSwitches {
+interface SalesforceSwitches {
   validationRules: ValidationRule[]
   /** A changed e-mail that another record of the object already has is refused unless the header allows it. */
   hasDuplicateRules: boolean

@@ -8,7 +8,7 @@ export type Literal =
   | { readonly kind: 'boolean'; readonly value: boolean }
   | { readonly kind: 'null' }
 
-export type CompareOperator = '=' | '!=' | '<' | '<=' | '>' | '>=' | 'LIKE'
+type CompareOperator = '=' | '!=' | '<' | '<=' | '>' | '>=' | 'LIKE'
 
 export type Condition =
   | { readonly kind: 'and' | 'or'; readonly parts: readonly Condition[] }

@@ -17,7 +17,7 @@ export interface SalesforceRecord {
   masterRecordId: string | null
 }
 
-export interface NewSalesforceRecord {
+interface NewSalesforceRecord {
   readonly fields: Readonly<Record<string, FieldValue>>
   readonly createdAtMs?: number
   readonly modstampMs?: number
@@ -52,7 +52,7 @@ export interface SalesforceStore {
   emailCount(type: SalesforceType, email: string, exceptId: string): number
 }
 
-export const PERSON_USER_ID = toLongId('005Wx0000000P2T')
+const PERSON_USER_ID = toLongId('005Wx0000000P2T')
 export const LEAD_QUEUE_ID = toLongId('00GWx0000000Q1U')
 export const API_USER_ID = toLongId('005Wx0000000A1B')
 

@@ -6,7 +6,7 @@ import { objectOf, peoplesOf } from './peoples.ts'
  * What became of a kind of contact data that could be asked for. `nothing_found` is the service's null, `empty` its `[]`,
  * which is read as nothing found and counted; `not_asked` says nothing about the person.
  */
-export type Reveal = 'found' | 'nothing_found' | 'empty' | 'not_asked'
+type Reveal = 'found' | 'nothing_found' | 'empty' | 'not_asked'
 
 export interface RedeemedPerson {
   raw: unknown

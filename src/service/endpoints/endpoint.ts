@@ -43,7 +43,7 @@ export function decodeData(schema: z.ZodType<Record<string, unknown>>): (body: s
 }
 
 /** Under this name a record keeps the fields that could not be read, as they came. */
-export const unreadableFields = 'unreadable_fields'
+const unreadableFields = 'unreadable_fields'
 
 /**
  * A paid answer is not lost for one field of the wrong kind (an `[]` where a text is meant): that field counts as nothing

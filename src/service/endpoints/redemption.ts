@@ -12,7 +12,7 @@ import { redemptionQuerySchema } from '../schema/contact.ts'
  * The closed vocabulary, each word once and in one order, so that one wish has one body. Checked before anything is sent:
  * the service answers an unknown word with 200, null and no cost, which looks like a person without contact data.
  */
-export const contactTypesSchema = z
+const contactTypesSchema = z
   .array(z.enum(contactTypes))
   .min(1)
   .transform((types) => contactTypes.filter((type) => types.includes(type)))

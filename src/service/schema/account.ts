@@ -12,5 +12,3 @@ export const accountSchema = z.looseObject({
 
 /** What Profile Usage tells: its usage and quota fields are not documented, so they are kept as they come. */
 export const accountUsageSchema = z.looseObject({ credit: integer, topup_credit: integer })
-
-export type Account = z.infer<typeof accountSchema>

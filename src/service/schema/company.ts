@@ -21,7 +21,7 @@ const repostSchema = z.looseObject({
   tagged_companies: z.unknown().optional(),
 })
 
-export const companyActivitySchema = z.looseObject({
+const companyActivitySchema = z.looseObject({
   date: text,
   time: text,
   text: text,

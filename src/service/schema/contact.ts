@@ -8,10 +8,10 @@ export const contactTypes = ['email-work', 'email-personal', 'phone'] as const
 export type ContactType = (typeof contactTypes)[number]
 
 /** One e-mail or phone as it was revealed. `status` is `Verified` or null. */
-export const contactValueSchema = z.looseObject({ value: text, type: text, status: text })
+const contactValueSchema = z.looseObject({ value: text, type: text, status: text })
 
 /** Which entry of the request a person answers, and how surely. */
-export const matchSchema = z.looseObject({
+const matchSchema = z.looseObject({
   input_index: z.int().nullish(),
   /** `exact`, `similarity_domain` or `similarity_company`. */
   confidence: text,
@@ -57,6 +57,5 @@ export const redemptionQuerySchema = z.looseObject({
 })
 
 export type ContactValue = z.infer<typeof contactValueSchema>
-export type Match = z.infer<typeof matchSchema>
 export type Contact = z.infer<typeof contactSchema>
 export type Redeemed = z.infer<typeof redeemedSchema>

@@ -12,7 +12,7 @@ const count = z
   .catch(undefined)
 
 /** The block in which the service says what an answer cost and what is left. Credits, not USD. */
-export const creditBlockSchema = z.looseObject({
+const creditBlockSchema = z.looseObject({
   credit: count,
   topup_credit: count,
   total_credit_cost: count,

@@ -15,7 +15,7 @@ const positionSchema = z.looseObject({
 })
 
 /** One employer with the positions held there. `end_date` of a position is a date text or the word for today. */
-export const employmentSchema = z.looseObject({
+const employmentSchema = z.looseObject({
   title: text,
   duration: text,
   logo_url: text,

@@ -5,7 +5,7 @@ import type { Database } from '../database/database.ts'
 export const deskRoles = ['viewer', 'operator', 'admin'] as const
 export type DeskRole = (typeof deskRoles)[number]
 
-export interface Session {
+interface Session {
   user: string
   role: DeskRole
   /** What proves that it was opened with the password and role that its user still has. */

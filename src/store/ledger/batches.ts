@@ -17,7 +17,7 @@ export interface Batchable {
   connector: string
 }
 
-export interface NewBatch {
+interface NewBatch {
   key: LookupKey
   operation: Operation
   /** The whole body. */

@@ -3,7 +3,7 @@ import type { AlertCondition, AlertDecision, AlertState, Severity, Standing } fr
 import { lastReconciliation } from '../ledger/reconciliations.ts'
 import type { Database } from '../database/database.ts'
 
-export interface Alert {
+interface Alert {
   id: bigint
   condition: AlertCondition
   subject: string

@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import type { Database } from '../database/database.ts'
 
 /** An execution of a workflow that waits for us, with a task that has ended or an end that is near. */
-export interface DueCallback {
+interface DueCallback {
   callbackId: string
   taskId: bigint
   tries: number

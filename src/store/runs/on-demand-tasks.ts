@@ -54,7 +54,7 @@ export interface OnDemandLedger {
 }
 
 /** What is asked for by hand or by another system; a scan makes its tasks in another way. */
-export const onDemandTriggers = ['button', 'workflow', 'monitor'] as const
+const onDemandTriggers = ['button', 'workflow', 'monitor'] as const
 
 export function createOnDemandLedger(db: Database, { now }: { now: () => Date }): OnDemandLedger {
   /** A statement of its own: whoever has just waited for another's claim does not see it in the same one. */

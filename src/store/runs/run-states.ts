@@ -11,7 +11,7 @@ export interface RunMove {
 }
 
 /** What parks the lookups of a stopped run; they go on as soon as the run does. */
-export const runStoppedCode = 'run_stopped'
+const runStoppedCode = 'run_stopped'
 
 /** Any number would do; it must only be the same in every process. */
 const lockId = 7_290_006

@@ -24,7 +24,7 @@ export interface Run {
 }
 
 /** A run's figures, straight from the ledger. Free lookups (logos) are not counted among what was bought. */
-export interface RunFigures {
+interface RunFigures {
   lookups: {
     unique: number
     paid: number

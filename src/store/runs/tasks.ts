@@ -65,7 +65,7 @@ export interface TaskResult {
   reason: string | null
 }
 
-export interface TaskRow {
+interface TaskRow {
   ordinal: number
   recordId: string
   status: TaskStatus

@@ -3,7 +3,7 @@ import { sql } from 'kysely'
 import type { Identifier, IdentifierKind } from '../../domain/subjects/identifiers.ts'
 import type { Database } from '../database/database.ts'
 
-export interface SuppressionRow {
+interface SuppressionRow {
   kind: IdentifierKind
   /** The beginning of the digest: enough to tell entries apart, and nothing of whom they name. */
   digest: string

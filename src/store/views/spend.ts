@@ -42,7 +42,7 @@ export async function spendBy(db: Database, group: SpendGroup): Promise<SpendRow
 }
 
 /** What filled nothing has this name among the fields. */
-export const noField = '(nothing filled)'
+const noField = '(nothing filled)'
 
 /**
  * Each charge's amount in equal parts over the fields that its lookup filled, in however many records of its run; what

@@ -25,7 +25,7 @@ export interface Intent {
 }
 
 /** What stood in our own fields of a record before a task wrote to it; blank ones are left out. */
-export interface OwnBefore {
+interface OwnBefore {
   taskId: bigint
   values: Readonly<Record<string, FieldValue>>
 }

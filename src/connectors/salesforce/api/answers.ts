@@ -2,14 +2,14 @@ import { z } from 'zod'
 
 /** Shapes of the REST API's answers, as far as they are read here. */
 
-export const rowSchema = z.looseObject({ Id: z.string() })
+const rowSchema = z.looseObject({ Id: z.string() })
 export type Row = z.infer<typeof rowSchema>
 
 export const querySchema = z.object({ done: z.boolean(), records: z.array(rowSchema) })
 
 export const retrieveSchema = z.array(rowSchema.nullable())
 
-export const saveErrorSchema = z.object({
+const saveErrorSchema = z.object({
   statusCode: z.string(),
   message: z.string(),
   fields: z.array(z.string()).default([]),
@@ -24,7 +24,7 @@ export const saveResultsSchema = z.array(
   }),
 )
 
-export const fieldSchema = z.object({
+const fieldSchema = z.object({
   name: z.string(),
   label: z.string(),
   type: z.string(),
@@ -58,11 +58,6 @@ export const jobSchema = z.object({
   id: z.string(),
   state: z.enum(['Open', 'UploadComplete', 'InProgress', 'JobComplete', 'Aborted', 'Failed']),
   errorMessage: z.string().nullish(),
-})
-
-export const deletedSchema = z.object({
-  deletedRecords: z.array(z.object({ id: z.string(), deletedDate: z.string() })),
-  latestDateCovered: z.string(),
 })
 
 export const versionsSchema = z.array(z.object({ version: z.string(), label: z.string() }))

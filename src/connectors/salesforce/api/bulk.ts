@@ -26,7 +26,7 @@ export interface BulkJob<U extends Update = Update> {
 }
 
 /** What clears a field in the CSV of a job; an empty cell leaves it as it is. A text cannot say it. */
-export const bulkNull = '#N/A'
+const bulkNull = '#N/A'
 
 const abortedRetryMs = 15 * 60_000
 

@@ -36,12 +36,12 @@ export interface ApiCall {
   isRepeatable?: boolean
 }
 
-export interface TextAnswer {
+interface TextAnswer {
   text: string
   headers: Record<string, string>
 }
 
-export interface Quota {
+interface Quota {
   used: number
   limit: number
 }

@@ -20,7 +20,7 @@ export interface DeskUser {
   role: DeskRole
 }
 
-export interface TrustedProxy {
+interface TrustedProxy {
   isTrusted: (address: string | undefined) => boolean
   /** The header in which it names the user that it has signed in. Absent: it only forwards. */
   userHeader: string | undefined

@@ -4,8 +4,6 @@ import { duration, stamp, words } from './format.ts'
 /** What a template gives; arrays of it go into templates as they are. */
 export type Markup = ReturnType<typeof html>
 
-export const nothing = html``
-
 /** The instant in UTC, and the exact one to whoever asks. */
 export function when(at: Date | null | undefined, now: Date, none = '–'): Markup {
   if (!at) return html`${none}`
