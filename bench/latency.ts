@@ -2,14 +2,14 @@ import { setTimeout } from 'node:timers/promises'
 import { companyAnswer } from '../src/sandbox/data/company.ts'
 import { startChild, type Child } from './child.ts'
 import type { BenchOptions } from './options.ts'
-import { oneLookup, openStores, storesOf, withStub, type Stores } from './stage.ts'
+import { oneLookup, openStores, storesOf, withStub, type Stores } from './setup.ts'
 import { printTable, quantile, round } from './table.ts'
 
 interface Row {
   stores: string
   'limit a second': number
   waiting: number
-  presses: number
+  requests: number
   p50: number
   p95: number
   p99: number
@@ -18,12 +18,12 @@ interface Row {
   goal: string
   'to the service p50/p95': string
   'to the CRM p50/p95': string
-  'presses refused': number
+  'requests refused': number
   'longest stall of the loop': number
   'served a second': number
 }
 
-interface Press {
+interface TimedRequest {
   /** From the request to the write in the CRM, less the service's own time. */
   overMs: number
   toServiceMs: number
@@ -35,14 +35,14 @@ interface Press {
 const serviceMs = 100
 
 /**
- * A button pressed while a night's tasks wait: from the HTTP request to the write that the CRM has seen, less the time that
+ * A button timed while a night's tasks wait: from the HTTP request to the write that the CRM has seen, less the time that
  * the service took. Everything runs on this machine: the web and worker roles (in one process on the embedded stores, in two on
  * servers), the service (the stub), the CRM (the HubSpot stand-in), Redis and Postgres.
  */
 export async function latency(options: BenchOptions): Promise<Row[]> {
   const { quick, sizes } = options
   const waiting = sizes?.[0] ?? (quick ? 500 : 100_000)
-  const presses = quick ? 3 : options.repeat > 1 ? options.repeat : 120
+  const requests = quick ? 3 : options.repeat > 1 ? options.repeat : 120
   const rates = options.only.length > 0 ? options.only.map(Number) : quick ? [50] : [10, 200]
   const rows: Row[] = []
   for (const kind of storesOf(options)) {
@@ -51,7 +51,9 @@ export async function latency(options: BenchOptions): Promise<Row[]> {
       if (!stores) continue
       const crm = await startChild('crm-process.ts', { companies: waiting })
       try {
-        rows.push(await measure({ stores, crm, perSecond, waiting, presses, settleMs: quick ? 500 : 20_000 }))
+        rows.push(
+          await measure({ stores, crm, perSecond, waiting, requests, warmUpMs: quick ? 500 : 20_000 }),
+        )
       } finally {
         await crm.stop()
         await stores.stop()
@@ -62,17 +64,17 @@ export async function latency(options: BenchOptions): Promise<Row[]> {
   return rows
 }
 
-interface Stage {
+interface Setting {
   stores: Stores
   crm: Child
   perSecond: number
   waiting: number
-  presses: number
-  settleMs: number
+  requests: number
+  warmUpMs: number
 }
 
-async function measure(stage: Stage): Promise<Row> {
-  const { stores, crm, perSecond } = stage
+async function measure(setting: Setting): Promise<Row> {
+  const { stores, crm, perSecond } = setting
   const limit = { kind: 'bucket' as const, limit: perSecond, windowMs: 1_000, countRefused: false }
   return withStub({ latencyMs: serviceMs, limit }, async (stub, serviceUrl) => {
     const { baseUrl, token: crmToken } = await crm.ask<{ baseUrl: string; token: string }>('address')
@@ -91,29 +93,29 @@ async function measure(stage: Stage): Promise<Row> {
         connectors: { hubspot: { tenSecondLimit: 1_000_000, searchLimit: 1_000_000 } },
       },
     }
-    const web = await startChild('house.ts', order)
-    const worker = stores.kind === 'servers' ? await startChild('house.ts', order) : undefined
+    const web = await startChild('paydirt-process.ts', order)
+    const worker = stores.kind === 'servers' ? await startChild('paydirt-process.ts', order) : undefined
     try {
       const scanned = await web.ask<number>('scanAll')
-      if (scanned !== stage.waiting) throw new Error(`${scanned} records instead of ${stage.waiting}`)
+      if (scanned !== setting.waiting) throw new Error(`${scanned} records instead of ${setting.waiting}`)
       await worker?.ask('start', 'worker')
       const { url } = await web.ask<{ url: string }>('start', worker ? 'web' : 'all')
       const token = await web.ask<string>('token')
-      await setTimeout(stage.settleMs)
+      await setTimeout(setting.warmUpMs)
       await web.ask('stalledMs')
       const before = await stub.ask<{ answered: number }>('stats')
       if (process.env['BENCH_DETAILS']) process.stderr.write(`${JSON.stringify(await web.ask('pace'))}\n`)
       const startMs = performance.now()
-      const pressed = await pressAll(stage, { stub, url, token })
+      const timed = await requestAll(setting, { stub, url, token })
       const answered = (await stub.ask<{ answered: number }>('stats')).answered - before.answered
       const stalledMs = Math.round(await web.ask<number>('stalledMs'))
       const states = await web.ask<Record<string, number>>('states')
       if (process.env['BENCH_DETAILS']) process.stderr.write(`${JSON.stringify(await web.ask('pace'))}\n`)
       // What is left at the end must still stand in a press's way.
-      if (stage.waiting >= 1_000 && (states['waiting'] ?? 0) < stage.waiting / 20)
+      if (setting.waiting >= 1_000 && (states['waiting'] ?? 0) < setting.waiting / 20)
         throw new Error('too few tasks were left to wait')
       const served = (1_000 * answered) / (performance.now() - startMs)
-      return rowOf(stage, pressed, { served, stalledMs, waiting: states['waiting'] ?? 0 })
+      return rowOf(setting, timed, { served, stalledMs, waiting: states['waiting'] ?? 0 })
     } finally {
       await worker?.stop()
       await web.stop()
@@ -121,13 +123,13 @@ async function measure(stage: Stage): Promise<Row> {
   })
 }
 
-async function pressAll(
-  { crm, presses }: Stage,
+async function requestAll(
+  { crm, requests }: Setting,
   { stub, url, token }: { stub: Child; url: string; token: string },
-): Promise<Press[]> {
-  const pressed: Press[] = []
+): Promise<TimedRequest[]> {
+  const timed: TimedRequest[] = []
   const slugs = knownSlugs()
-  for (let index = 0; index < presses; index += 1) {
+  for (let index = 0; index < requests; index += 1) {
     // At no fixed time in anybody's rounds.
     await setTimeout(200 + ((index * 397) % 601))
     const slug = slugs.next().value
@@ -146,48 +148,49 @@ async function pressAll(
       `https://www.profnet.example/company/${slug}`,
     )
     if (!times) throw new Error(`the service was not asked for ${slug}: ${text}`)
-    pressed.push({
+    timed.push({
       overMs: written - startMs - (times.answeredAtMs - times.askedAtMs),
       toServiceMs: times.askedAtMs - startMs,
       toCrmMs: written - times.answeredAtMs,
       refused: times.refused,
     })
   }
-  return pressed
+  return timed
 }
 
 /** Of companies that the service knows something of: else nothing is written. */
 function* knownSlugs(): Generator<string, never> {
   for (let number = 0; ; number += 1) {
-    const slug = `pressed-${number}`
+    const slug = `timed-${number}`
     if (companyAnswer(`https://www.profnet.example/company/${slug}`).data !== null) yield slug
   }
 }
 
 function rowOf(
-  { stores, perSecond, presses }: Stage,
-  pressed: readonly Press[],
+  { stores, perSecond, requests }: Setting,
+  timed: readonly TimedRequest[],
   { served, stalledMs, waiting }: { served: number; stalledMs: number; waiting: number },
 ): Row {
   const tokenMs = 1_000 / perSecond
-  const at = (share: number, of: (press: Press) => number) => Math.round(quantile(pressed.map(of), share))
-  const over = (share: number) => at(share, (press) => press.overMs)
-  const parts = (of: (press: Press) => number) => `${at(0.5, of)}/${at(0.95, of)}`
-  if (process.env['BENCH_DETAILS']) process.stderr.write(`${JSON.stringify(pressed)}\n`)
+  const at = (share: number, of: (request: TimedRequest) => number) =>
+    Math.round(quantile(timed.map(of), share))
+  const over = (share: number) => at(share, (request) => request.overMs)
+  const parts = (of: (request: TimedRequest) => number) => `${at(0.5, of)}/${at(0.95, of)}`
+  if (process.env['BENCH_DETAILS']) process.stderr.write(`${JSON.stringify(timed)}\n`)
   return {
     stores: stores.kind === 'embedded' ? 'PGlite + Valkey, one process' : 'Postgres + Redis, web and worker',
     'limit a second': perSecond,
     waiting,
-    presses,
+    requests,
     p50: over(0.5),
     p95: over(0.95),
     p99: over(0.99),
     'a token ms': tokenMs,
     'p95 less a token': over(0.95) - tokenMs,
     goal: '≤ 100',
-    'to the service p50/p95': parts((press) => press.toServiceMs),
-    'to the CRM p50/p95': parts((press) => press.toCrmMs),
-    'presses refused': pressed.filter(({ refused }) => refused > 0).length,
+    'to the service p50/p95': parts((request) => request.toServiceMs),
+    'to the CRM p50/p95': parts((request) => request.toCrmMs),
+    'requests refused': timed.filter(({ refused }) => refused > 0).length,
     'longest stall of the loop': stalledMs,
     'served a second': round(served),
   }

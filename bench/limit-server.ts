@@ -52,7 +52,7 @@ server.listen(0, '127.0.0.1', () => {
       const limiters = rules.map(() => createRateLimiter())
       books.set(id, [...(books.get(id) ?? []), { rules, limiters, startMs: 0, windows: [] }])
     },
-    phases: (id: string) => (books.get(id) ?? []).map(told),
+    phases: (id: string) => (books.get(id) ?? []).map(phaseOf),
   })
 })
 
@@ -74,7 +74,7 @@ function countedMs({ rules }: Book): number {
   return Math.max(...rules.map(({ windowMs }) => windowMs))
 }
 
-function told(book: Book): Phase {
+function phaseOf(book: Book): Phase {
   const share = (performance.now() - book.startMs) / countedMs(book)
   return { rules: book.rules, windows: book.windows, lastShare: share - Math.floor(share) }
 }

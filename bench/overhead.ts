@@ -6,7 +6,7 @@ import { writeCompanies } from './companies-csv.ts'
 import type { CsvResult } from './csv-run.ts'
 import type { Metered } from './meter.ts'
 import type { BenchOptions } from './options.ts'
-import { oneLookup, openStores, storesOf, walletKey, withStub } from './stage.ts'
+import { oneLookup, openStores, storesOf, walletKey, withStub } from './setup.ts'
 import type { StubStats } from './stub-service.ts'
 import { median, printTable, round } from './table.ts'
 

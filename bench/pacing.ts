@@ -36,9 +36,9 @@ export async function pacing({ quick, only }: BenchOptions): Promise<Row[]> {
     for (const wave of waves) {
       const minutes = round(Math.max(...wave.map(({ phases }) => totalOf(phases))) / 60)
       process.stderr.write(`pacing: ${wave.map(({ label }) => label).join('; ')} (${minutes} min)\n`)
-      const told = await Promise.all(wave.map((scenario) => runScenario(scenario, server, workers)))
-      printTable('pacing', told.flat())
-      rows.push(...told.flat())
+      const measured = await Promise.all(wave.map((scenario) => runScenario(scenario, server, workers)))
+      printTable('pacing', measured.flat())
+      rows.push(...measured.flat())
     }
     printTable(`pacing (${missingServers() === undefined ? 'Redis' : 'embedded Valkey'})`, rows)
     return rows
@@ -62,9 +62,9 @@ async function runScenario(scenario: PacingScenario, server: Child, workers: Chi
     isFirst = false
     await setTimeout(seconds * 1_000)
   }
-  const told = await server.ask<Phase[]>('phases', id)
+  const measured = await server.ask<Phase[]>('phases', id)
   await Promise.all(mine.map((worker) => worker.ask('end', id)))
-  return told.map((phase, index) => rowOf(scenario, phase, index))
+  return measured.map((phase, index) => rowOf(scenario, phase, index))
 }
 
 function rowOf(scenario: PacingScenario, { rules, windows }: Phase, index: number): Row {
@@ -79,7 +79,7 @@ function rowOf(scenario: PacingScenario, { rules, windows }: Phase, index: numbe
   const admitted = sum(steady.map((window) => window.admitted))
   const refused = sum(steady.map((window) => window.refused))
   return {
-    limit: isChange ? `${scenario.label}: phase ${index + 1} (${told(rules)})` : scenario.label,
+    limit: isChange ? `${scenario.label}: phase ${index + 1} (${textOf(rules)})` : scenario.label,
     processes: scenario.processes,
     'use %': steady.length === 0 ? '' : round((100 * admitted) / (permitted * steady.length), 2),
     '429 %': steady.length === 0 ? '' : round((100 * refused) / (admitted + refused), 2),
@@ -90,7 +90,7 @@ function rowOf(scenario: PacingScenario, { rules, windows }: Phase, index: numbe
   }
 }
 
-function told(rules: readonly Rule[]): string {
+function textOf(rules: readonly Rule[]): string {
   return rules.map(({ limit, windowMs }) => `${limit} in ${windowMs / 1_000} s`).join(', ')
 }
 

@@ -5,7 +5,7 @@ import { startChild } from './child.ts'
 import { writeCompanies } from './companies-csv.ts'
 import type { CsvResult } from './csv-run.ts'
 import type { BenchOptions } from './options.ts'
-import { oneLookup, openStores, storesOf, withStub, type Stores } from './stage.ts'
+import { oneLookup, openStores, storesOf, withStub, type Stores } from './setup.ts'
 import { printTable, round } from './table.ts'
 
 interface Row {

@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises'
 import { startChild, type Child } from './child.ts'
 import type { BenchOptions } from './options.ts'
-import { oneLookup, openStores, withStub } from './stage.ts'
+import { oneLookup, openStores, withStub } from './setup.ts'
 import { printTable, round } from './table.ts'
 
 interface Row {
@@ -42,12 +42,12 @@ export async function workers(options: BenchOptions): Promise<Row[]> {
         file: { ...oneLookup, pacing: { concurrency, startPerSecond: perSecond / 2 } },
       }
       const rows: Row[] = []
-      const crew: Child[] = []
+      const processes: Child[] = []
       for (const count of [1, 2, 4]) {
-        while (crew.length < count) crew.push(await startChild('house.ts', order))
-        if (count === 1) await crew[0]?.ask('scanAll')
+        while (processes.length < count) processes.push(await startChild('paydirt-process.ts', order))
+        if (count === 1) await processes[0]?.ask('scanAll')
         await Promise.all(
-          crew.slice(rows.length === 0 ? 0 : count / 2).map((child) => child.ask('start', 'worker')),
+          processes.slice(rows.length === 0 ? 0 : count / 2).map((child) => child.ask('start', 'worker')),
         )
         await setTimeout(options.quick ? 500 : 3_000)
         const before = (await stub.ask<{ answered: number }>('stats')).answered
@@ -63,10 +63,10 @@ export async function workers(options: BenchOptions): Promise<Row[]> {
           'SIGTERM to the end, s': 0,
         })
       }
-      const ends = await Promise.all(crew.map((child) => child.ask<{ tookMs: number }>('stop')))
+      const ends = await Promise.all(processes.map((child) => child.ask<{ tookMs: number }>('stop')))
       const longest = round(Math.max(...ends.map(({ tookMs }) => tookMs)) / 1_000, 2)
       for (const row of rows) row['SIGTERM to the end, s'] = longest
-      for (const child of crew) await child.stop()
+      for (const child of processes) await child.stop()
       printTable('workers (Postgres + Redis)', rows)
       return rows
     })

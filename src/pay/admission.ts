@@ -13,7 +13,7 @@ export interface AdmissionOptions {
   protocols: readonly PaymentProtocol[]
   policy: SpendingPolicy
   /** Terms that stand without a challenge: direct access by API key. Throws PolicyDeniedError above the caps. */
-  standingTerms?: (purchase: Purchase, capAtomic: Atomic) => Terms
+  fixedTerms?: (purchase: Purchase, capAtomic: Atomic) => Terms
   now: () => Date
   /** The body as it leaves the transport, where that changes it: a challenge may name its digest. */
   wireBody?: (body: string) => string
@@ -90,7 +90,7 @@ export function createAdmission(options: AdmissionOptions): Admission {
 
   return {
     async remembered(purchase) {
-      if (options.standingTerms) return standing(options.standingTerms, purchase)
+      if (options.fixedTerms) return standing(options.fixedTerms, purchase)
       const { endpoint } = purchase.request
       const terms = await book.terms(endpoint)
       // Remembered under other settings: what the policy of now does not let through is asked for and judged anew.

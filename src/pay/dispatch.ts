@@ -9,7 +9,7 @@ import type { Operation } from '../domain/words.ts'
 import type { PaidRequest } from './purchase.ts'
 
 export interface DispatchOptions {
-  journal: Pick<ChargeJournal, 'markSent' | 'markInDoubt' | 'settleCharge' | 'keepAnswer' | 'release'>
+  journal: Pick<ChargeJournal, 'markSent' | 'markInDoubt' | 'settleCharge' | 'storeAnswer' | 'release'>
   send: Send
   protocols: readonly PaymentProtocol[]
   freshUntil: (operation: Operation, outcome: Fact['outcome'], now: Date) => Date
@@ -97,7 +97,7 @@ export function createDispatch(options: DispatchOptions): Dispatch {
         answer,
       )
     } else {
-      await journal.keepAnswer(charge.id, receipt?.reason ?? 'answered without a receipt', answer)
+      await journal.storeAnswer(charge.id, receipt?.reason ?? 'answered without a receipt', answer)
     }
     options.onAnswer?.(request, response.body)
     return answer

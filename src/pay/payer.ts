@@ -113,7 +113,7 @@ export function createPayer(options: PayerOptions): Payer {
     options.onRequest?.(purchase.runId, response)
     if (response.status === 200) {
       const answer = dispatch.read(purchase.request, response)
-      await journal.keepFree(purchase.key, answer)
+      await journal.storeFreeAnswer(purchase.key, answer)
       return answer
     }
     if (response.status !== 402) throw options.errorFor(response)

@@ -77,7 +77,7 @@ export function createCallBudget(redis: Redis, prefix: string): CallBudget {
         keys.length,
         ...keys,
         randomUUID(),
-        ...limits.flatMap(terms),
+        ...limits.flatMap(limitArguments),
       )
       const limit = limits[index - 1]?.name
       return limit === undefined ? { waitMs } : { waitMs, limit }
@@ -91,7 +91,7 @@ export function createCallBudget(redis: Redis, prefix: string): CallBudget {
   }
 }
 
-function terms(limit: CallLimit): (string | number)[] {
+function limitArguments(limit: CallLimit): (string | number)[] {
   return 'endsAtMs' in limit
     ? ['until', limit.limit, Math.ceil(limit.endsAtMs)]
     : ['rolling', limit.limit, limit.windowMs]

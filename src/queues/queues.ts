@@ -78,7 +78,7 @@ export function createQueues(
   }
 
   /** False while a worker holds the job's lock. */
-  async function isOutOfBulk(key: LookupKey): Promise<boolean> {
+  async function removeFromBackground(key: LookupKey): Promise<boolean> {
     const job = await lookups.background.getJob(lookupJobId(key))
     if (!job) return true
     return job.remove().then(
@@ -91,7 +91,7 @@ export function createQueues(
     addLookups,
 
     async hurryLookups(keys) {
-      const free = await Promise.all(keys.map(isOutOfBulk))
+      const free = await Promise.all(keys.map(removeFromBackground))
       await addLookups(
         'hot',
         keys.filter((_, index) => free[index]),
@@ -130,13 +130,13 @@ export function createQueues(
 
     workLookups(lane, concurrency, process) {
       return work(lookupQueueName(lane), concurrency, async (job, token) =>
-        settle(job, token, await process(lookupJob.parse(job.data).key)),
+        finishOrDelay(job, token, await process(lookupJob.parse(job.data).key)),
       )
     },
 
     workWriteBack(process) {
       return work(queueNames.writeBack, 2, async (job, token) =>
-        settle(job, token, await process(writeBackJob.parse(job.data))),
+        finishOrDelay(job, token, await process(writeBackJob.parse(job.data))),
       )
     },
 
@@ -146,7 +146,7 @@ export function createQueues(
   }
 }
 
-async function settle(job: Job, token: string | undefined, outcome: Outcome): Promise<void> {
+async function finishOrDelay(job: Job, token: string | undefined, outcome: Outcome): Promise<void> {
   if (!outcome) return
   await job.moveToDelayed(Date.now() + outcome.againInMs, token)
   throw new DelayedError()

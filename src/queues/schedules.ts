@@ -8,18 +8,19 @@ import { closeWithin, jobOptions, workerOptions, type QueueWorker } from './queu
 export const scheduleQueueName = 'schedule'
 
 const dueJob = z.object({ schedule: z.string() })
-const turnJob = z.object({ turn: z.string().regex(/^\d+$/).transform(BigInt) })
+/** Jobs that wait in Redis carry the name `turn`, so it stays on the wire. */
+const occurrenceJob = z.object({ turn: z.string().regex(/^\d+$/).transform(BigInt) })
 
 export interface ScheduleQueue {
   /** Makes BullMQ's job schedulers exactly these: others are added, changed and removed. */
-  keep(schedules: readonly (CronTimes & { name: string })[]): Promise<void>
+  setSchedulers(schedules: readonly (CronTimes & { name: string })[]): Promise<void>
   /** Job schedulers that stand in Redis: fewer than were kept after it was emptied. */
   count(): Promise<number>
   /** Offers turns to whichever scheduler is free. One that is offered or in hand already is not offered twice. */
-  offer(turns: readonly bigint[]): Promise<void>
+  offer(occurrences: readonly bigint[]): Promise<void>
   work(handlers: {
     onDue: (schedule: string) => Promise<void>
-    onTurn: (turn: bigint) => Promise<void>
+    onOccurrence: (occurrence: bigint) => Promise<void>
   }): QueueWorker
   close(): Promise<void>
 }
@@ -41,7 +42,7 @@ export function createScheduleQueue(
   queue.on('error', options.onError)
 
   return {
-    async keep(schedules) {
+    async setSchedulers(schedules) {
       const wanted = new Set(schedules.map(({ name }) => name))
       for (const { key } of await queue.getJobSchedulers())
         if (!wanted.has(key)) await queue.removeJobScheduler(key)
@@ -54,21 +55,23 @@ export function createScheduleQueue(
       }
     },
     count: () => queue.getJobSchedulersCount(),
-    async offer(turns) {
-      if (turns.length === 0) return
+    async offer(occurrences) {
+      if (occurrences.length === 0) return
       await queue.addBulk(
-        turns.map((turn) => ({
+        occurrences.map((occurrence) => ({
           name: 'turn',
-          data: { turn: String(turn) },
-          opts: { jobId: `turn-${turn}` },
+          data: { turn: String(occurrence) },
+          opts: { jobId: `turn-${occurrence}` },
         })),
       )
     },
-    work({ onDue, onTurn }) {
+    work({ onDue, onOccurrence }) {
       const worker = new Worker(
         scheduleQueueName,
         (job) =>
-          job.name === 'turn' ? onTurn(turnJob.parse(job.data).turn) : onDue(dueJob.parse(job.data).schedule),
+          job.name === 'turn'
+            ? onOccurrence(occurrenceJob.parse(job.data).turn)
+            : onDue(dueJob.parse(job.data).schedule),
         { ...base, ...workerOptions, concurrency },
       )
       worker.on('error', options.onError)

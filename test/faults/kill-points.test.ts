@@ -3,7 +3,7 @@ import { withCase } from './fault-case.ts'
 import { expectNothingLost, expectSound } from './invariants.ts'
 import { points, type Point } from './kill-plan.ts'
 import { reportFault } from './report.ts'
-import { ways } from './ways.ts'
+import { paymentMethods } from './payment-methods.ts'
 
 const lookups = 12
 /** Past the time in which a paid answer may still come: the process is started again a minute later. */
@@ -16,7 +16,7 @@ const losesItsAnswer = new Set<Point>([
   'after-answer-before-store',
 ])
 
-describe.each(ways)('paying by $name', (way) => {
+describe.each(paymentMethods)('paying by $name', (way) => {
   test.concurrent.each(points)('a SIGKILL %s leaves every cent accounted for', async (point) => {
     const options = {
       lookups,

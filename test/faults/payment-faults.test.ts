@@ -4,7 +4,7 @@ import { testSeed } from '../support/seed.ts'
 import { withCase } from './fault-case.ts'
 import { expectEnd, expectBoughtAgainAtMostOnce, expectNothingLost, expectSound } from './invariants.ts'
 import { reportFault } from './report.ts'
-import { ways } from './ways.ts'
+import { paymentMethods } from './payment-methods.ts'
 
 const lookups = 30
 const share = 0.25
@@ -32,7 +32,7 @@ const faults: { name: string; faults: FaultsInput }[] = [
   { name: 'challenged again whatever was paid', faults: { challengeAgain: { share } } },
 ]
 
-const chosen = ways.filter(({ name }) => name !== 'x402 v1')
+const chosen = paymentMethods.filter(({ name }) => name !== 'x402 v1')
 
 describe.each(faults)('$name', ({ name, faults: fault }) => {
   test.concurrent.each(chosen)('by $name leaves every cent accounted for', async (way) => {

@@ -3,7 +3,7 @@ import { withCase, type FaultCase } from './fault-case.ts'
 import { expectEnd, expectBoughtAgainAtMostOnce, expectNothingLost, expectSound } from './invariants.ts'
 import type { Point } from './kill-plan.ts'
 import { reportFault } from './report.ts'
-import { ways } from './ways.ts'
+import { paymentMethods } from './payment-methods.ts'
 import type { WorkerEnd } from './worker.ts'
 
 const lookups = 8
@@ -14,7 +14,7 @@ const oneAtATime = { pacing: { startPerSecond: 200, concurrency: 1 } }
 describe.skipIf(!hasServers)('a process stopped past the lock of its job, while another takes over', () => {
   const stops: Point[] = ['after-journal', 'before-send', 'after-send', 'after-answer-before-store']
 
-  describe.each(ways.filter(({ name }) => name.startsWith('x402 v2')))('paying by $name', (way) => {
+  describe.each(paymentMethods.filter(({ name }) => name.startsWith('x402 v2')))('paying by $name', (way) => {
     test.concurrent.each(stops)('%s, goes on and pays for nothing twice', async (point) => {
       await withCase({ lookups, faults: way.faults, file: { ...way.file, ...oneAtATime } }, async (fault) => {
         const sleeper = fault.start({ kill: { point, nth: 3, signal: 'SIGSTOP' } })

@@ -7,7 +7,7 @@ import { companyAnswer } from '../../src/sandbox/data/company.ts'
 import { startSandbox, type Sandbox } from '../../src/sandbox/sandbox.ts'
 import { openDesk, type Ended, type Running } from '../support/cli.ts'
 import type { FreshStores } from '../support/stores.ts'
-import { ways } from './ways.ts'
+import { paymentMethods } from './payment-methods.ts'
 
 const hasServers = Boolean(process.env['DATABASE_URL'] && process.env['REDIS_URL'])
 
@@ -80,7 +80,7 @@ async function cutConnections({ databaseUrl }: FreshStores): Promise<void> {
 }
 
 describe('everything that a run prints at level trace, in trouble of every kind', () => {
-  test.each(ways)('holds no proof, signature, key or e-mail, paying by $name', async (way) => {
+  test.each(paymentMethods)('holds no proof, signature, key or e-mail, paying by $name', async (way) => {
     const sandbox = await startSandbox({ faults: { ...way.faults, ...trouble, seed: 7 } })
     const desk = await openDesk(sandbox, { config: way.file })
     try {

@@ -409,7 +409,7 @@ describe('a run', () => {
     await journal.settleCharge(ids[1]!, { transaction: '0x2', at: clock }, notFound)
     await journal.lose(ids[2]!, '0x3', 'gone')
     await journal.markInDoubt(ids[3]!, 'time-out')
-    await journal.keepFree(free, found)
+    await journal.storeFreeAnswer(free, found)
     await runs.countRequests(run.id, { unpaid: 1, rateLimited: 3 })
     expect(await runs.figures(run.id)).toMatchObject({
       lookups: { unique: 5, paid: 2, cached: 1, notFound: 1, duplicates: 1, open: 2 },

@@ -1,7 +1,8 @@
 import { Redis } from 'ioredis'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { startEmbeddedRedis } from '../../src/queues/embedded-redis.ts'
-import { createPacer, type Lane, type Pacer, type PacerOptions } from '../../src/queues/pacer/pacer.ts'
+import type { Lane } from '../../src/domain/ports/send-permit.ts'
+import { createPacer, type Pacer, type PacerOptions } from '../../src/queues/pacer/pacer.ts'
 import { freshStores, type FreshStores } from '../support/stores.ts'
 
 let stores: FreshStores

@@ -166,10 +166,10 @@ describe('a crash', () => {
     expect(await stage.committed()).toBe(10_000n)
   })
 
-  test.each(['settle', 'keepAnswer'] as const)(
+  test.each(['settleCharge', 'storeAnswer'] as const)(
     'when the answer is here and not yet stored (%s): the same bytes go out again',
     async (step) => {
-      const reply = found({ receipt: step === 'settle' })
+      const reply = found({ receipt: step === 'settleCharge' })
       stage.script(challenge(), reply)
       await expect(stage.startPayer({ [step]: crash }).buy(stage.purchase)).rejects.toThrow('killed')
       expect(await states()).toEqual(['sent'])

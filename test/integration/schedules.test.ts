@@ -315,7 +315,7 @@ describe('schedules in the config', () => {
       prefix: house.context.config.redisPrefix,
       onError: () => {},
     })
-    await queue.keep([
+    await queue.setSchedulers([
       { name: 'old', cron: '0 3 * * *', timeZone: 'UTC' },
       { name: 'nightly', cron: '0 3 * * *', timeZone: 'UTC' },
     ])
@@ -326,7 +326,7 @@ describe('schedules in the config', () => {
     const schedules = await scheduler()
     expect(await turns()).toMatchObject([{ state: 'missed', reason: 'its schedule is gone from the config' }])
     expect(await queue.count()).toBe(1)
-    await queue.keep([])
+    await queue.setSchedulers([])
     await schedules.look()
     expect(await queue.count()).toBe(1)
     await queue.close()

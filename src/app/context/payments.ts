@@ -20,7 +20,7 @@ import type { Purchase } from '../../pay/purchase.ts'
 import { createResolver, type Resolution } from '../../pay/resolver.ts'
 import { createX402 } from '../../pay/x402/protocol.ts'
 import { answerError } from '../../service/answer-error.ts'
-import type { PreparedBatch } from '../../service/bulk.ts'
+import type { PreparedBatch } from '../../service/batch.ts'
 import { creditsOf, warningsOf } from '../../service/schema/metadata.ts'
 import { createApiTokenLedger } from '../../store/access/api-tokens.ts'
 import { createChargeJournal } from '../../store/ledger/charge-journal.ts'
@@ -81,7 +81,7 @@ export function createPayments(options: PaymentsOptions): Payments {
     now,
     onRequest: options.onUnpaidRequest,
     ...(config.apiKey
-      ? { standingTerms: (purchase: Purchase, cap: Atomic) => creditTerms(purchase, config.prices, cap) }
+      ? { fixedTerms: (purchase: Purchase, cap: Atomic) => creditTerms(purchase, config.prices, cap) }
       : {}),
     creditsOf: (body) => creditsOf(body)?.totalCreditCost,
     onAnswer: (request, body) => void warn(request, body),

@@ -68,7 +68,7 @@ export async function startSchedules(context: Context, options: SchedulesOptions
     onError,
     telemetry: engine.queueTelemetry,
   })
-  await queue.keep(config.schedules)
+  await queue.setSchedulers(config.schedules)
   const advance = createAdvance({
     ...context.planning,
     onReady: (group) => void engine.queues.addWriteBack(group).catch(onError),
@@ -93,13 +93,13 @@ export async function startSchedules(context: Context, options: SchedulesOptions
   }
 
   async function look(): Promise<void> {
-    if ((await queue.count()) !== config.schedules.length) await queue.keep(config.schedules)
+    if ((await queue.count()) !== config.schedules.length) await queue.setSchedulers(config.schedules)
     await lookAt(config.schedules)
   }
 
   const worker = queue.work({
     onDue: (name) => lookAt(config.schedules.filter((schedule) => schedule.name === name)),
-    onTurn: (id) =>
+    onOccurrence: (id) =>
       runOccurrence(
         context,
         { ledger, connectorOf, advance, holder: randomUUID(), signal: ending.signal, leaseMs, retryMs },

@@ -73,9 +73,9 @@ export interface ChargeJournal {
   /** Answer and settlement together: a paid answer is never without its charge, nor a charge without its answer. */
   settleCharge(id: string, receipt: PaidReceipt, answer: StoredAnswer): Promise<void>
   /** The answer arrived but not the proof of payment: keep the answer, leave the charge to the resolver. */
-  keepAnswer(id: string, reason: string, answer: StoredAnswer): Promise<void>
+  storeAnswer(id: string, reason: string, answer: StoredAnswer): Promise<void>
   /** The service answered for nothing: no charge, but an answer to keep. */
-  keepFree(key: LookupKey, answer: StoredAnswer): Promise<void>
+  storeFreeAnswer(key: LookupKey, answer: StoredAnswer): Promise<void>
   /** The resolver found that a charge whose answer is stored was paid. */
   confirm(id: string, transaction: string | null, at: Date): Promise<void>
   /** Not charged and never can be: gives the budget back. */

@@ -53,8 +53,8 @@ function withNextTrial(learner: Learner, block: Block, refusal: Outcome): Block 
     .map((w) => w.anchorMs + (currentIndex(w, block.sinceMs) + 1) * w.lengthMs + 50)
     .filter((end) => end > nowMs)
   const gap = ends.length > 0 ? Math.max(100, lastedMs * 2) : unknownGapMs(lastedMs)
-  const told = refusal.retryAfterMs
-  const nextTrialMs = told !== undefined ? nowMs + told : Math.min(nowMs + gap, ...ends)
+  const { retryAfterMs } = refusal
+  const nextTrialMs = retryAfterMs !== undefined ? nowMs + retryAfterMs : Math.min(nowMs + gap, ...ends)
   return { ...block, nextTrialMs, trialGapMs: Math.max(100, nextTrialMs - nowMs) }
 }
 

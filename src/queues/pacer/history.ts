@@ -8,7 +8,7 @@ export interface Checkpoint {
   count: number
 }
 
-const keepMs = 2 * 86_400_000
+const retentionMs = 2 * 86_400_000
 const resolutionMs = 50
 
 export function addSuccess(history: readonly Checkpoint[], atMs: number): Checkpoint[] {
@@ -45,7 +45,7 @@ function thin(history: readonly Checkpoint[], nowMs: number): Checkpoint[] {
   for (const [i, point] of history.entries()) {
     const next = history[i + 1]
     const previous = kept.at(-1)
-    const tooOld = nowMs - point.atMs > keepMs
+    const tooOld = nowMs - point.atMs > retentionMs
     const needless = next && previous && next.atMs - previous.atMs < (nowMs - point.atMs) / 20
     if (!tooOld && !needless) kept.push(point)
   }

@@ -82,11 +82,11 @@ export const leastSureness = 0.1
 /** Successes for one refusal in `hold`. */
 export const okPerRefusal = 320
 
-export function newLearner(terms: LearnerSettings): Learner {
+export function newLearner(settings: LearnerSettings): Learner {
   return {
     phase: 'learn',
     epoch: 0,
-    rate: clampRate(terms.initialPerSecond, terms),
+    rate: clampRate(settings.initialPerSecond, settings),
     okRun: 0,
     grownAtMs: 0,
     sureness: leastSureness,
@@ -107,6 +107,6 @@ export function newLearner(terms: LearnerSettings): Learner {
   }
 }
 
-export function clampRate(rate: number, terms: LearnerSettings): number {
-  return Math.min(terms.maxPerSecond, Math.max(terms.minPerSecond, rate))
+export function clampRate(rate: number, settings: LearnerSettings): number {
+  return Math.min(settings.maxPerSecond, Math.max(settings.minPerSecond, rate))
 }

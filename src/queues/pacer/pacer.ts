@@ -1,4 +1,5 @@
 import type { Redis } from 'ioredis'
+import type { Lane } from '../../domain/ports/send-permit.ts'
 import {
   clampRate,
   defaultLearnerSettings,
@@ -9,11 +10,10 @@ import {
 import { createReports, type RequestOutcome } from './reports.ts'
 import { createSharedState } from './shared-state.ts'
 import { snapshotOf, type PacerSnapshot } from './snapshot.ts'
-import { defaultTokenSettings, type Lane, type TokenSettings } from './token.ts'
+import { defaultTokenSettings, type TokenSettings } from './token.ts'
 import { createWaitingLine, type Take } from './waiting-line.ts'
 
 export type { PacerSnapshot } from './snapshot.ts'
-export type { Lane } from './token.ts'
 
 /**
  * The right to send one request now, shared by every process that names the same pacer in the same Redis.
@@ -57,14 +57,14 @@ export interface PacerOptions extends Partial<LearnerSettings>, Partial<TokenSet
 const commitTries = 12
 
 export function createPacer(redis: Redis, options: PacerOptions): Pacer {
-  const learnerTerms = { ...defaultLearnerSettings, ...definedOf(options, defaultLearnerSettings) }
-  const tokenTerms = { ...defaultTokenSettings, ...definedOf(options, defaultTokenSettings) }
+  const learnerSettings = { ...defaultLearnerSettings, ...definedOf(options, defaultLearnerSettings) }
+  const tokenSettings = { ...defaultTokenSettings, ...definedOf(options, defaultTokenSettings) }
   const shared = createSharedState(redis, `${options.prefix}:pacer:${options.name}`, {
-    token: tokenTerms,
-    learner: learnerTerms,
+    token: tokenSettings,
+    learner: learnerSettings,
   })
-  const line = createWaitingLine(shared, tokenTerms.horizonMs)
-  const reports = createReports(shared, learnerTerms, options.flushMs ?? 50)
+  const line = createWaitingLine(shared, tokenSettings.horizonMs)
+  const reports = createReports(shared, learnerSettings, options.flushMs ?? 50)
 
   return {
     take: (wanted) => line.take(wanted),
@@ -80,11 +80,11 @@ export function createPacer(redis: Redis, options: PacerOptions): Pacer {
     },
 
     async import(exported) {
-      const known = { ...newLearner(learnerTerms), ...(JSON.parse(exported) as Learner) }
+      const known = { ...newLearner(learnerSettings), ...(JSON.parse(exported) as Learner) }
       for (let i = 0; i < commitTries; i++) {
         const { version, learner, nowMs } = await shared.read()
         if (learner.totals.ok >= known.totals.ok) return
-        const rate = clampRate(known.phase === 'learn' ? known.rate : known.rate * 0.9, learnerTerms)
+        const rate = clampRate(known.phase === 'learn' ? known.rate : known.rate * 0.9, learnerSettings)
         if ((await shared.commit(version, { ...known, rate }, nowMs)) !== null) return
       }
     },

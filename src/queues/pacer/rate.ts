@@ -32,9 +32,9 @@ export function ramp(learner: Learner, ok: Outcome): Learner {
   }
 }
 
-export function climb(learner: Learner, ok: Outcome, terms: LearnerSettings): Learner {
+export function climb(learner: Learner, ok: Outcome, settings: LearnerSettings): Learner {
   const okRun = learner.okRun + 1
-  const climbed = clampRate(learner.rate * (1 + climbStep(okRun, learner)), terms)
+  const climbed = clampRate(learner.rate * (1 + climbStep(okRun, learner)), settings)
   if (okRun <= probeAfter(learner)) {
     return { ...learner, okRun, phase: 'hold', rate: climbed, probeFrom: climbed, probeHeldSinceMs: null }
   }

@@ -17,7 +17,7 @@ const heldOutcomes = 5000
 const commitTries = 12
 
 /** What came back in this process, on its way to the learner. */
-export function createReports(shared: SharedState, terms: LearnerSettings, flushMs: number) {
+export function createReports(shared: SharedState, settings: LearnerSettings, flushMs: number) {
   let held: Outcome[] = []
   let known: { version: string; learner: Learner } | null = null
   /** Redis's clock less this process's. */
@@ -42,12 +42,15 @@ export function createReports(shared: SharedState, terms: LearnerSettings, flush
         if (!known || clockMs === null || i > 0) await refresh()
         const { learner, version } = known!
         const offset = clockMs!
-        const next = batch.reduce((state, o) => learn(state, { ...o, atMs: o.atMs + offset }, terms), learner)
+        const next = batch.reduce(
+          (state, o) => learn(state, { ...o, atMs: o.atMs + offset }, settings),
+          learner,
+        )
         const askedMs = performance.now()
         const stored = await shared.commit(version, next, askedMs + offset)
         if (stored === null) continue
         known = { version: stored.version, learner: next }
-        keepTime(stored.nowMs, askedMs)
+        syncClock(stored.nowMs, askedMs)
         return
       }
     } catch {
@@ -60,13 +63,13 @@ export function createReports(shared: SharedState, terms: LearnerSettings, flush
   async function refresh(): Promise<void> {
     const askedMs = performance.now()
     const { nowMs, version, learner } = await shared.read()
-    keepTime(nowMs, askedMs)
+    syncClock(nowMs, askedMs)
     // Counts only grow, so smaller ones mean that Redis was emptied: this process still knows what was learned.
     const emptied = known !== null && learner.totals.ok < known.learner.totals.ok
     known = { version, learner: emptied && known ? known.learner : learner }
   }
 
-  function keepTime(redisNowMs: number, askedMs: number): void {
+  function syncClock(redisNowMs: number, askedMs: number): void {
     clockMs = redisNowMs - (askedMs + performance.now()) / 2
   }
 

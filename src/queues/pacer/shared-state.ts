@@ -1,5 +1,6 @@
 /** The pacer's hash in Redis: one round trip for a take, one for a batch of reports. */
 import type { Redis } from 'ioredis'
+import type { Lane } from '../../domain/ports/send-permit.ts'
 import { newLearner, type Learner, type LearnerSettings } from './learner.ts'
 import { paceOf } from './state.ts'
 import { commitScript, takeScript } from './token-script.ts'
@@ -15,13 +16,13 @@ export interface TakeAnswer {
 }
 
 export interface SharedState {
-  take(wanted: { hot: number; background: number }): Promise<TakeAnswer>
+  take(wanted: Record<Lane, number>): Promise<TakeAnswer>
   read(): Promise<{ nowMs: number; version: string; learner: Learner }>
   /** Null when another process was first. */
   commit(version: string, learner: Learner, nowMs: number): Promise<{ version: string; nowMs: number } | null>
 }
 
-type GrantReply = [lane: 'hot' | 'background', atMs: string, busy: number, epoch: string, ...places: string[]]
+type GrantReply = [lane: Lane, atMs: string, busy: number, epoch: string, ...places: string[]]
 type TakeReply = [
   now: string,
   version: string,
@@ -44,13 +45,13 @@ interface Scripted {
 export function createSharedState(
   redis: Redis,
   key: string,
-  terms: { token: TokenSettings; learner: LearnerSettings },
+  settings: { token: TokenSettings; learner: LearnerSettings },
 ): SharedState {
   redis.defineCommand('paydirtTakeTokens', { numberOfKeys: 1, lua: takeScript })
   redis.defineCommand('paydirtCommitPace', { numberOfKeys: 1, lua: commitScript })
   const scripted = redis as unknown as Scripted
-  const fresh = newLearner(terms.learner)
-  const { horizonMs, slackMs, hotShare, hotPresenceMs } = terms.token
+  const fresh = newLearner(settings.learner)
+  const { horizonMs, slackMs, hotShare, hotPresenceMs } = settings.token
   const initial = [JSON.stringify(paceOf(fresh, 0)), JSON.stringify(fresh)] as const
 
   return {

@@ -255,8 +255,8 @@ describe('when the limit is not what it seems', () => {
   })
 })
 
-function always(kind: KindName, terms: LimitKind): Scenario['limit'] {
-  return (random) => kinds[kind](terms, random)
+function always(kind: KindName, settings: LimitKind): Scenario['limit'] {
+  return (random) => kinds[kind](settings, random)
 }
 
 function evenly(limit: number, windowMs: number): Scenario['permitted'] {

@@ -1,46 +1,46 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { defaultLearnerSettings as terms, newLearner, type Learner, type Outcome } from './learner.ts'
+import { defaultLearnerSettings as settings, newLearner, type Learner, type Outcome } from './learner.ts'
 import { learn, paceOf } from './state.ts'
 
 const start = 1_800_000_000_000
 
 describe('learn', () => {
   it('doubles the rate every second of use, and only when the pacer was the bottleneck', () => {
-    const idle = run(newLearner(terms), 40, (i) => ok(i * 100, { busy: false }))
-    expect(idle.rate).toBe(terms.initialPerSecond)
-    const busy = run(newLearner(terms), 40, (i) => ok(i * 100))
-    expect(busy.rate / terms.initialPerSecond).toBeGreaterThan(14)
-    expect(busy.rate / terms.initialPerSecond).toBeLessThan(20)
+    const idle = run(newLearner(settings), 40, (i) => ok(i * 100, { busy: false }))
+    expect(idle.rate).toBe(settings.initialPerSecond)
+    const busy = run(newLearner(settings), 40, (i) => ok(i * 100))
+    expect(busy.rate / settings.initialPerSecond).toBeGreaterThan(14)
+    expect(busy.rate / settings.initialPerSecond).toBeLessThan(20)
   })
 
   it('sends single trials after the first refusal, and only the answer to a trial ends the block', () => {
     const blocked = learn(
-      run(newLearner(terms), 40, (i) => ok(i * 100)),
+      run(newLearner(settings), 40, (i) => ok(i * 100)),
       refused(4000),
-      terms,
+      settings,
     )
     expect(blocked.phase).toBe('blocked')
     const pace = paceOf(blocked, start + 4000)
     expect(pace.notBeforeMs).toBeGreaterThan(start + 4000)
-    const late = learn(blocked, ok(4100, { epoch: 0 }), terms)
+    const late = learn(blocked, ok(4100, { epoch: 0 }), settings)
     expect(late.phase).toBe('blocked')
-    const open = learn(late, ok(4300, { epoch: pace.epoch }), terms)
+    const open = learn(late, ok(4300, { epoch: pace.epoch }), settings)
     expect(open.phase).not.toBe('blocked')
     expect(paceOf(open, start + 4300).epoch).toBeGreaterThan(pace.epoch)
   })
 
   it('finds a minute by the length of the block, and its limit by what was served in it', () => {
-    const ramped = run(newLearner(terms), 300, (i) => ok(i * 25))
-    const blocked = learn(ramped, refused(7500), terms)
-    const open = learn(blocked, ok(58_000, { epoch: blocked.epoch }), terms)
+    const ramped = run(newLearner(settings), 300, (i) => ok(i * 25))
+    const blocked = learn(ramped, refused(7500), settings)
+    const open = learn(blocked, ok(58_000, { epoch: blocked.epoch }), settings)
     expect(open.windows).toMatchObject([{ lengthMs: 60_000, limit: 300, confirmed: false }])
     expect(paceOf(open, start + 58_000).intervalMs).toBeCloseTo(54_000 / 300)
   })
 
   it('lowers the rate a little with a refusal and raises it as much again over many successes', () => {
     const before = holding()
-    const lower = learn(before, refused(1000), terms)
+    const lower = learn(before, refused(1000), settings)
     expect(lower.rate).toBeLessThan(before.rate)
     expect(lower.rate).toBeGreaterThan(0.99 * before.rate)
     const again = run(lower, 320, (i) => ok(2000 + i * 20))
@@ -57,7 +57,7 @@ describe('learn', () => {
 
   it('begins a little lower after ten quiet minutes', () => {
     const before = holding()
-    const after = learn(before, ok(700_000, { busy: false }), terms)
+    const after = learn(before, ok(700_000, { busy: false }), settings)
     expect(after.rate).toBeCloseTo(0.9 * before.rate)
   })
 
@@ -65,39 +65,39 @@ describe('learn', () => {
     const before = learn(
       { ...holding(), lastAtMs: start + 3_600_000 },
       refused(3_600_000, { retryAfterMs: 30_000 }),
-      terms,
+      settings,
     )
-    const after = learn(before, ok(0, { epoch: before.epoch }), terms)
+    const after = learn(before, ok(0, { epoch: before.epoch }), settings)
     expect(after.phase).not.toBe('blocked')
     expect(after.rate).toBeGreaterThan(0.05 * before.rate)
     expect(paceOf(after, start).notBeforeMs).toBeLessThanOrEqual(start)
   })
 
   it('keeps quiet for a Retry-After, and asks for refusals more rarely when each costs that much', () => {
-    const short = learn(holding(), refused(1000, { retryAfterMs: 1000 }), terms)
+    const short = learn(holding(), refused(1000, { retryAfterMs: 1000 }), settings)
     expect(paceOf(short, start + 1000).notBeforeMs).toBe(start + 2000)
     expect(short.okPerRefusal).toBeGreaterThan(1000)
-    const long = learn(holding(), refused(1000, { retryAfterMs: 30_000 }), terms)
+    const long = learn(holding(), refused(1000, { retryAfterMs: 30_000 }), settings)
     expect(paceOf(long, start + 1000).notBeforeMs).toBe(start + 31_000)
-    const absurd = learn(holding(), refused(1000, { retryAfterMs: 1e12 }), terms)
+    const absurd = learn(holding(), refused(1000, { retryAfterMs: 1e12 }), settings)
     expect(paceOf(absurd, start).notBeforeMs).toBeLessThanOrEqual(start + 1000 + 86_400_000)
   })
 
   it('spreads what RateLimit headers say remains to the reset, less what is under way', () => {
-    const told = learn(
+    const informed = learn(
       holding(),
       ok(1000, { rateLimit: { remaining: 100, resetMs: 10_000, limit: 600 } }),
-      terms,
+      settings,
     )
     // The answer took 100 ms, in which five more went out at 50 a second.
-    expect(paceOf(told, start + 1000).intervalMs).toBeCloseTo(10_000 / 95, 1)
-    const stale = learn(told, ok(900, { rateLimit: { remaining: 600, resetMs: 10_000 } }), terms)
+    expect(paceOf(informed, start + 1000).intervalMs).toBeCloseTo(10_000 / 95, 1)
+    const stale = learn(informed, ok(900, { rateLimit: { remaining: 600, resetMs: 10_000 } }), settings)
     expect(paceOf(stale, start + 1000).intervalMs).toBeCloseTo(10_000 / 95, 1)
-    const spent = learn(told, ok(1200, { rateLimit: { remaining: 0, resetMs: 9000 } }), terms)
+    const spent = learn(informed, ok(1200, { rateLimit: { remaining: 0, resetMs: 9000 } }), settings)
     expect(paceOf(spent, start + 1200).notBeforeMs).toBe(start + 10_200)
   })
 
-  it('stays within its terms and always opens again, whatever is reported in whatever order (seed 20260101)', () => {
+  it('stays within its settings and always opens again, whatever is reported in whatever order (seed 20260101)', () => {
     const outcome = fc.record({
       afterMs: fc.integer({ min: -2000, max: 90_000 }),
       latencyMs: fc.integer({ min: 0, max: 5000 }),
@@ -110,7 +110,7 @@ describe('learn', () => {
     })
     fc.assert(
       fc.property(fc.array(outcome, { maxLength: 300 }), (outcomes) => {
-        let learner = newLearner(terms)
+        let learner = newLearner(settings)
         let nowMs = start
         for (const o of outcomes) {
           nowMs += o.afterMs
@@ -135,11 +135,11 @@ describe('learn', () => {
               retryAfterMs: o.retryAfterMs,
               rateLimit,
             },
-            terms,
+            settings,
           )
           const pace = paceOf(learner, nowMs)
-          expect(learner.rate).toBeGreaterThanOrEqual(terms.minPerSecond)
-          expect(learner.rate).toBeLessThanOrEqual(terms.maxPerSecond)
+          expect(learner.rate).toBeGreaterThanOrEqual(settings.minPerSecond)
+          expect(learner.rate).toBeLessThanOrEqual(settings.maxPerSecond)
           expect(pace.intervalMs).toBeGreaterThan(0)
           expect(pace.intervalMs).toBeLessThanOrEqual(86_400_000)
           expect(pace.notBeforeMs - nowMs).toBeLessThanOrEqual(2 * 86_400_000)
@@ -153,12 +153,12 @@ describe('learn', () => {
 })
 
 function holding(): Learner {
-  return { ...newLearner(terms), phase: 'hold', rate: 50, sureness: 1, lastAtMs: start }
+  return { ...newLearner(settings), phase: 'hold', rate: 50, sureness: 1, lastAtMs: start }
 }
 
 function run(learner: Learner, times: number, outcome: (i: number) => Outcome): Learner {
   let now = learner
-  for (let i = 0; i < times; i++) now = learn(now, outcome(i), terms)
+  for (let i = 0; i < times; i++) now = learn(now, outcome(i), settings)
   return now
 }
 

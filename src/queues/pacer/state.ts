@@ -44,13 +44,15 @@ const longestWaitMs = 86_400_000
 /** Reports of one moment reach Redis in any order, but not by this much. */
 const clockJumpMs = 60_000
 
-export function learn(before: Learner, reported: Outcome, terms: LearnerSettings): Learner {
+export function learn(before: Learner, reported: Outcome, settings: LearnerSettings): Learner {
   const outcome = believable(reported)
   const learner = count(rested(onTime(before, outcome), outcome), outcome)
   const taught =
-    outcome.kind === 'ok' ? learnFromOk(learner, outcome, terms) : learnFromRefusal(learner, outcome, terms)
-  const known = outcome.rateLimit ? learnFromHeaders(taught, outcome, outcome.rateLimit, terms) : taught
-  return { ...known, rate: clampRate(known.rate, terms), lastAtMs: Math.max(known.lastAtMs, outcome.atMs) }
+    outcome.kind === 'ok'
+      ? learnFromOk(learner, outcome, settings)
+      : learnFromRefusal(learner, outcome, settings)
+  const known = outcome.rateLimit ? learnFromHeaders(taught, outcome, outcome.rateLimit, settings) : taught
+  return { ...known, rate: clampRate(known.rate, settings), lastAtMs: Math.max(known.lastAtMs, outcome.atMs) }
 }
 
 function believable(outcome: Outcome): Outcome {
@@ -81,11 +83,11 @@ export function paceOf(learner: Learner, nowMs: number): Pace {
 
 function intervalMs(learner: Learner, nowMs: number): number {
   const learned = Math.max(1000 / learner.rate, ...learner.windows.map(windowIntervalMs))
-  const told = learner.headers && learner.headers.resetAtMs > nowMs ? learner.headers.intervalMs : null
-  return told ?? learned
+  const announced = learner.headers && learner.headers.resetAtMs > nowMs ? learner.headers.intervalMs : null
+  return announced ?? learned
 }
 
-function learnFromOk(before: Learner, ok: Outcome, terms: LearnerSettings): Learner {
+function learnFromOk(before: Learner, ok: Outcome, settings: LearnerSettings): Learner {
   const learner = { ...before, history: addSuccess(before.history, ok.sentAtMs) }
   if (learner.block) {
     return ok.epoch === learner.epoch ? endBlock(learner, learner.block, ok) : learner
@@ -94,10 +96,10 @@ function learnFromOk(before: Learner, ok: Outcome, terms: LearnerSettings): Lear
   learner.windows = learner.windows.map((w) => learnFromPlaces(w, ok, learner.okPerRefusal))
   if (!ok.busy || !rateBinds(learner)) return learner
   if (learner.phase === 'learn') return ramp(learner, ok)
-  return climb(learner, ok, terms)
+  return climb(learner, ok, settings)
 }
 
-function learnFromRefusal(learner: Learner, refusal: Outcome, terms: LearnerSettings): Learner {
+function learnFromRefusal(learner: Learner, refusal: Outcome, settings: LearnerSettings): Learner {
   if (learner.block) {
     return refusal.epoch === learner.epoch ? failTrial(learner, learner.block, refusal) : learner
   }
@@ -115,11 +117,11 @@ function learnFromRefusal(learner: Learner, refusal: Outcome, terms: LearnerSett
     refusedRun: run,
     notBeforeMs: Math.max(learner.notBeforeMs, pauseAfter(run, learner, refusal)),
   }
-  const toldToWait = (refusal.retryAfterMs ?? 0) > shortBlockMs
-  if (learner.phase === 'learn' || isBlock(run, refusal) || !rateBinds(learner) || toldToWait) {
+  const mustWaitLong = (refusal.retryAfterMs ?? 0) > shortBlockMs
+  if (learner.phase === 'learn' || isBlock(run, refusal) || !rateBinds(learner) || mustWaitLong) {
     return startBlock(next, refusal, run.firstSentMs)
   }
-  const rate = clampRate(rateAfterRefusal(learner), terms)
+  const rate = clampRate(rateAfterRefusal(learner), settings)
   return honourRetryAfter(
     { ...next, rate, sureness: surenessAfterRefusal(learner), okRun: 0, phase: 'hold' },
     refusal,
@@ -144,18 +146,18 @@ function honourRetryAfter(learner: Learner, refusal: Outcome): Learner {
 function learnFromHeaders(
   learner: Learner,
   outcome: Outcome,
-  told: NonNullable<Outcome['rateLimit']>,
-  terms: LearnerSettings,
+  limit: NonNullable<Outcome['rateLimit']>,
+  settings: LearnerSettings,
 ): Learner {
-  if (told.resetMs <= 0 || outcome.sentAtMs < (learner.headers?.sentAtMs ?? 0)) return learner
-  const resetAtMs = outcome.atMs + told.resetMs
+  if (limit.resetMs <= 0 || outcome.sentAtMs < (learner.headers?.sentAtMs ?? 0)) return learner
+  const resetAtMs = outcome.atMs + limit.resetMs
   const underWay = (outcome.atMs - outcome.sentAtMs) / intervalMs(learner, outcome.atMs)
-  const remaining = told.remaining - underWay
+  const remaining = limit.remaining - underWay
   if (remaining < 1) {
-    const notBeforeMs = told.remaining < 1 ? resetAtMs : learner.notBeforeMs
+    const notBeforeMs = limit.remaining < 1 ? resetAtMs : learner.notBeforeMs
     return { ...learner, notBeforeMs: Math.max(learner.notBeforeMs, notBeforeMs) }
   }
-  const rate = clampRate((1000 * remaining) / told.resetMs, terms)
+  const rate = clampRate((1000 * remaining) / limit.resetMs, settings)
   const headers = { resetAtMs, intervalMs: 1000 / rate, sentAtMs: outcome.sentAtMs }
   // Kept as the rate as well, for the moment after the reset until the first answer of the next window.
   return { ...learner, headers, rate, phase: learner.block ? learner.phase : 'hold' }

@@ -6,7 +6,7 @@ import { takeScript } from './token-script.ts'
 import { defaultTokenSettings, emptyMeter, takeTokens, type Meter, type Pace } from './token.ts'
 
 const pace: Pace = { intervalMs: 100, notBeforeMs: 0, setAtMs: 0, epoch: 3, windows: [] }
-const terms = defaultTokenSettings
+const settings = defaultTokenSettings
 const start = 1_800_000_000_000.125
 
 describe('takeTokens', () => {
@@ -16,7 +16,7 @@ describe('takeTokens', () => {
       { ...pace, intervalMs: 8 },
       start,
       { hot: 0, background: 50 },
-      { ...terms, slackMs: 0 },
+      { ...settings, slackMs: 0 },
     )
     expect(first.grants.map((g) => g.atMs - start)).toEqual([0, 8, 16])
     expect(first.backgroundWaitMs).toBe(24)
@@ -24,20 +24,20 @@ describe('takeTokens', () => {
 
   it('keeps to the schedule when the caller comes a little late, and forgets what was not used', () => {
     const late = { ...emptyMeter, lastAtMs: start }
-    expect(takeTokens(late, pace, start + 130, { hot: 0, background: 1 }, terms).grants[0]).toMatchObject({
+    expect(takeTokens(late, pace, start + 130, { hot: 0, background: 1 }, settings).grants[0]).toMatchObject({
       atMs: start + 100,
       busy: true,
     })
-    expect(takeTokens(late, pace, start + 5000, { hot: 0, background: 9 }, terms).grants).toHaveLength(1)
+    expect(takeTokens(late, pace, start + 5000, { hot: 0, background: 9 }, settings).grants).toHaveLength(1)
   })
 
   it('gives the next token to hot work while background stands back', () => {
     const meter = { ...emptyMeter, lastAtMs: start }
-    const claimed = takeTokens(meter, pace, start + 10, { hot: 1, background: 1 }, terms)
+    const claimed = takeTokens(meter, pace, start + 10, { hot: 1, background: 1 }, settings)
     expect(claimed.grants).toEqual([])
-    const background = takeTokens(claimed.meter, pace, start + 95, { hot: 0, background: 5 }, terms)
+    const background = takeTokens(claimed.meter, pace, start + 95, { hot: 0, background: 5 }, settings)
     expect(background.grants).toEqual([])
-    const hot = takeTokens(background.meter, pace, start + 96, { hot: 1, background: 5 }, terms)
+    const hot = takeTokens(background.meter, pace, start + 96, { hot: 1, background: 5 }, settings)
     expect(hot.grants.map((g) => g.lane)).toEqual(['hot'])
   })
 
@@ -47,12 +47,12 @@ describe('takeTokens', () => {
       pace,
       start + 1,
       { hot: 0, background: 1 },
-      terms,
+      settings,
     )
     expect(quiet.backgroundWaitMs).toBeCloseTo(99)
     const present = { ...emptyMeter, lastAtMs: start, hotUntilMs: start + 500 }
     expect(
-      takeTokens(present, pace, start + 1, { hot: 0, background: 1 }, terms).backgroundWaitMs,
+      takeTokens(present, pace, start + 1, { hot: 0, background: 1 }, settings).backgroundWaitMs,
     ).toBeCloseTo(124)
   })
 
@@ -60,7 +60,7 @@ describe('takeTokens', () => {
     const meter = { ...emptyMeter, lastAtMs: start, hotUntilMs: start + 1000 }
     const back = start - 3_600_000
     const closed = { ...pace, notBeforeMs: start + 250, setAtMs: start }
-    const answer = takeTokens(meter, closed, back, { hot: 0, background: 1 }, terms)
+    const answer = takeTokens(meter, closed, back, { hot: 0, background: 1 }, settings)
     expect(answer.backgroundWaitMs).toBeLessThanOrEqual(250)
   })
 
@@ -74,7 +74,7 @@ describe('takeTokens', () => {
         { ...pace, windows },
         now,
         { hot: 0, background: 1 },
-        { ...terms, slackMs: 0 },
+        { ...settings, slackMs: 0 },
       )
       meter = answer.meter
       at.push(...answer.grants.map((g) => Math.round(g.atMs - start)))
@@ -122,9 +122,9 @@ describe('the take script', () => {
         await redis.hset(key, 'pace', JSON.stringify(current), 'version', '7')
       }
       const wanted = { hot: random() < 0.2 ? pick(1, 3) : 0, background: pick(0, 8) }
-      const expected = takeTokens(meter, current, now, wanted, terms)
+      const expected = takeTokens(meter, current, now, wanted, settings)
       meter = expected.meter
-      const { horizonMs, slackMs, hotShare, hotPresenceMs } = terms
+      const { horizonMs, slackMs, hotShare, hotPresenceMs } = settings
       const reply = await redis.eval(
         takeScript,
         1,

@@ -7,6 +7,8 @@
  *
  * All times are milliseconds on Redis's clock.
  */
+import type { Lane } from '../../domain/ports/send-permit.ts'
+
 export interface WindowPace {
   /** Stable while the window's phase is; a new phase starts a new count. */
   anchorMs: number
@@ -66,8 +68,6 @@ export interface WindowPlace {
   ordinal: number
 }
 
-export type Lane = 'hot' | 'background'
-
 export interface TokenAnswer {
   meter: Meter
   grants: readonly TokenGrant[]
@@ -89,33 +89,36 @@ export function takeTokens(
   before: Meter,
   pace: Pace,
   nowMs: number,
-  wanted: { hot: number; background: number },
-  terms: TokenSettings,
+  wanted: Record<Lane, number>,
+  settings: TokenSettings,
 ): TokenAnswer {
-  let meter = withinClock(before, nowMs, terms)
+  let meter = withinClock(before, nowMs, settings)
   const grants: TokenGrant[] = []
   let hot = wanted.hot
   let background = wanted.background
-  if (hot > 0) meter = { ...meter, hotUntilMs: nowMs + terms.hotPresenceMs }
+  if (hot > 0) meter = { ...meter, hotUntilMs: nowMs + settings.hotPresenceMs }
   while (hot > 0) {
-    const slot = nextSlot(meter, pace, nowMs, 'hot', terms)
-    if (slot.atMs > nowMs + terms.horizonMs) break
+    const slot = nextSlot(meter, pace, nowMs, 'hot', settings)
+    if (slot.atMs > nowMs + settings.horizonMs) break
     meter = spend(meter, slot)
     grants.push(slot)
     hot--
   }
   // A claim outlives the token's time by the slack, so that it ends by itself when its process has died.
   if (hot > 0) {
-    meter = { ...meter, hotClaimUntilMs: nextSlot(meter, pace, nowMs, 'hot', terms).atMs + terms.slackMs }
+    meter = {
+      ...meter,
+      hotClaimUntilMs: nextSlot(meter, pace, nowMs, 'hot', settings).atMs + settings.slackMs,
+    }
   } else if (wanted.hot > 0) {
     meter = { ...meter, hotClaimUntilMs: 0 }
   }
   // What was claimed in a block does not outlast it.
-  const claimMs = nextSlot(meter, pace, nowMs, 'hot', terms).atMs + terms.slackMs
+  const claimMs = nextSlot(meter, pace, nowMs, 'hot', settings).atMs + settings.slackMs
   meter = { ...meter, hotClaimUntilMs: Math.min(meter.hotClaimUntilMs, claimMs) }
   while (background > 0) {
-    const slot = nextSlot(meter, pace, nowMs, 'background', terms)
-    if (slot.atMs > nowMs + terms.horizonMs) break
+    const slot = nextSlot(meter, pace, nowMs, 'background', settings)
+    if (slot.atMs > nowMs + settings.horizonMs) break
     meter = spend(meter, slot)
     grants.push(slot)
     background--
@@ -123,29 +126,29 @@ export function takeTokens(
   return {
     meter,
     grants,
-    hotWaitMs: nextSlot(meter, pace, nowMs, 'hot', terms).atMs - nowMs,
-    backgroundWaitMs: nextSlot(meter, pace, nowMs, 'background', terms).atMs - nowMs,
+    hotWaitMs: nextSlot(meter, pace, nowMs, 'hot', settings).atMs - nowMs,
+    backgroundWaitMs: nextSlot(meter, pace, nowMs, 'background', settings).atMs - nowMs,
   }
 }
 
 /** No grant lies further ahead than the horizon, unless the clock was put back since. */
-function withinClock(meter: Meter, nowMs: number, terms: TokenSettings): Meter {
+function withinClock(meter: Meter, nowMs: number, settings: TokenSettings): Meter {
   return {
     ...meter,
-    lastAtMs: Math.min(meter.lastAtMs, nowMs + terms.horizonMs),
-    hotUntilMs: Math.min(meter.hotUntilMs, nowMs + terms.hotPresenceMs),
+    lastAtMs: Math.min(meter.lastAtMs, nowMs + settings.horizonMs),
+    hotUntilMs: Math.min(meter.hotUntilMs, nowMs + settings.hotPresenceMs),
   }
 }
 
-function nextSlot(meter: Meter, pace: Pace, nowMs: number, lane: Lane, terms: TokenSettings): TokenGrant {
+function nextSlot(meter: Meter, pace: Pace, nowMs: number, lane: Lane, settings: TokenSettings): TokenGrant {
   const hotPresent = meter.hotUntilMs > nowMs
   const spacing =
-    lane === 'background' && hotPresent ? pace.intervalMs / (1 - terms.hotShare) : pace.intervalMs
+    lane === 'background' && hotPresent ? pace.intervalMs / (1 - settings.hotShare) : pace.intervalMs
   const due = meter.lastAtMs + spacing
   // What is spaced wider than the pace tells nothing of it: a pace that climbed on that would get the hot ones refused.
-  const busy = due > nowMs - terms.slackMs && spacing === pace.intervalMs
+  const busy = due > nowMs - settings.slackMs && spacing === pace.intervalMs
   const notBeforeMs = pace.notBeforeMs - Math.max(0, pace.setAtMs - nowMs)
-  let atMs = Math.max(due, nowMs - terms.slackMs, notBeforeMs)
+  let atMs = Math.max(due, nowMs - settings.slackMs, notBeforeMs)
   if (lane === 'background' && meter.hotClaimUntilMs > nowMs) atMs = Math.max(atMs, meter.hotClaimUntilMs)
   let places: WindowPlace[] = []
   for (let round = 0; round < 8; round++) {

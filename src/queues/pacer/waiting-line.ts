@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
+import type { Lane } from '../../domain/ports/send-permit.ts'
 import { encodeGrant } from './grant.ts'
 import type { SharedState } from './shared-state.ts'
-import type { Lane } from './token.ts'
 
 export type Take = { granted: true; grantId: string } | { granted: false; retryInMs: number }
 
@@ -9,8 +9,8 @@ interface Waiter {
   lane: Lane
   deadlineMs: number
   /** Once: its token comes within the time for which it wanted to wait. */
-  hasGivenWay?: true
-  settle(answer: Take): void
+  wasOvertaken?: true
+  resolve(answer: Take): void
   fail(error: unknown): void
 }
 
@@ -69,18 +69,18 @@ export function createWaitingLine(shared: SharedState, horizonMs: number) {
 
   /** Tokens are granted a little ahead. A hot request goes before those that hold one here and wait for its time. */
   function hand(waiter: Waiter, grantId: string, inMs: number): void {
-    const holder = waiter.lane === 'hot' ? [...held].find((each) => mayGiveWay(each.waiter)) : undefined
+    const holder = waiter.lane === 'hot' ? [...held].find((each) => mayBeOvertaken(each.waiter)) : undefined
     const next = holder?.waiter ?? waiter
     if (holder) {
-      holder.waiter.hasGivenWay = true
+      holder.waiter.wasOvertaken = true
       holder.waiter = waiter
     }
-    if (inMs <= 1) return next.settle({ granted: true, grantId })
+    if (inMs <= 1) return next.resolve({ granted: true, grantId })
     const token = { waiter: next }
     held.add(token)
     setTimeout(() => {
       held.delete(token)
-      token.waiter.settle({ granted: true, grantId })
+      token.waiter.resolve({ granted: true, grantId })
     }, inMs)
   }
 
@@ -90,7 +90,7 @@ export function createWaitingLine(shared: SharedState, horizonMs: number) {
     waiting[lane] = waiting[lane].filter((waiter, place) => {
       const ownWaitMs = Math.max(1, waitMs + place * intervalMs)
       if (nowMs + ownWaitMs <= waiter.deadlineMs) return true
-      waiter.settle({ granted: false, retryInMs: Math.ceil(ownWaitMs) })
+      waiter.resolve({ granted: false, retryInMs: Math.ceil(ownWaitMs) })
       return false
     })
   }
@@ -119,7 +119,7 @@ export function createWaitingLine(shared: SharedState, horizonMs: number) {
         const waiter: Waiter = {
           lane,
           deadlineMs: performance.now() + maxWaitMs,
-          settle: (answer) => (signal?.removeEventListener('abort', leave), resolve(answer)),
+          resolve: (answer) => (signal?.removeEventListener('abort', leave), resolve(answer)),
           fail: (error) => (signal?.removeEventListener('abort', leave), reject(error)),
         }
         signal?.addEventListener('abort', leave, { once: true })
@@ -133,13 +133,13 @@ export function createWaitingLine(shared: SharedState, horizonMs: number) {
     close() {
       closed = true
       for (const waiter of [...waiting.hot.splice(0), ...waiting.background.splice(0)]) {
-        waiter.settle({ granted: false, retryInMs: 1000 })
+        waiter.resolve({ granted: false, retryInMs: 1000 })
       }
       wake?.()
     },
   }
 }
 
-function mayGiveWay({ lane, hasGivenWay }: Waiter): boolean {
+function mayBeOvertaken({ lane, wasOvertaken: hasGivenWay }: Waiter): boolean {
   return lane === 'background' && !hasGivenWay
 }

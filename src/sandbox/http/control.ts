@@ -38,9 +38,9 @@ export async function control(
       case 'GET stats':
         return { status: 200, body: stats.read() }
       case 'POST fund': {
-        const wish = fundSchema.parse(JSON.parse(body ?? ''))
-        await chain.fund(wish.address, wish.amountAtomic)
-        return { status: 200, body: { balanceAtomic: await chain.balanceOf(wish.address) } }
+        const order = fundSchema.parse(JSON.parse(body ?? ''))
+        await chain.fund(order.address, order.amountAtomic)
+        return { status: 200, body: { balanceAtomic: await chain.balanceOf(order.address) } }
       }
       case 'GET transfers':
         return { status: 200, body: await chain.transfersFrom(address.parse(url.searchParams.get('from'))) }

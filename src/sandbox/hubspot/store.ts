@@ -69,7 +69,7 @@ export function createHubspotStore(now: () => number, indexLagMs: () => number):
     if (!record) throw new Error(`no ${type} record ${id}`)
     return record
   }
-  const keepStale = (record: HubspotRecord, isNew = false): void => {
+  const rememberStale = (record: HubspotRecord, isNew = false): void => {
     const lagMs = indexLagMs()
     if (lagMs === 0) return
     const isStillStale = record.stale !== undefined && record.stale.until > now()
@@ -100,7 +100,7 @@ export function createHubspotStore(now: () => number, indexLagMs: () => number):
       }
       tables[type].set(id, record)
       if (type === 'contacts' && given.properties.email) emails.set(given.properties.email, id)
-      keepStale(record, true)
+      rememberStale(record, true)
       return record
     },
     get(type, id) {
@@ -110,7 +110,7 @@ export function createHubspotStore(now: () => number, indexLagMs: () => number):
     count: (type) => tables[type].size,
     edit(type, id, values) {
       const record = must(type, id)
-      keepStale(record)
+      rememberStale(record)
       for (const [name, value] of Object.entries(values)) {
         if (type === 'contacts' && name === 'email') {
           if (record.properties.email) emails.delete(record.properties.email)
@@ -124,7 +124,7 @@ export function createHubspotStore(now: () => number, indexLagMs: () => number):
     },
     archive(type, id) {
       const record = must(type, id)
-      keepStale(record)
+      rememberStale(record)
       record.archivedAtMs = now()
       if (record.properties.email) emails.delete(record.properties.email)
     },
@@ -138,7 +138,7 @@ export function createHubspotStore(now: () => number, indexLagMs: () => number):
       const winner = must(type, winnerId)
       const loser = must(type, loserId)
       if (winner === loser) throw new Error('a record cannot be merged into itself')
-      keepStale(winner)
+      rememberStale(winner)
       winner.properties = { ...loser.properties, ...winner.properties }
       winner.mergedIds.push(loser.id, ...loser.mergedIds)
       winner.modifiedAtMs = now()

@@ -45,7 +45,7 @@ export interface IdentifierBook<Answer> {
 
 export function createIdentifierBook<Answer>(): IdentifierBook<Answer> {
   const payments = new Map<string, IdentifiedPayment<Answer>>()
-  const turns = new Map<string, Promise<unknown>>()
+  const inOrder = new Map<string, Promise<unknown>>()
 
   return {
     async exclusively(id, use, fingerprint) {
@@ -53,14 +53,14 @@ export function createIdentifierBook<Answer>(): IdentifierBook<Answer> {
       if (known.fingerprint !== fingerprint) return 'conflict'
       payments.set(id, known)
 
-      const before = turns.get(id) ?? Promise.resolve()
-      const turn = before.catch(() => {}).then(() => use(known))
-      turns.set(id, turn)
+      const before = inOrder.get(id) ?? Promise.resolve()
+      const current = before.catch(() => {}).then(() => use(known))
+      inOrder.set(id, current)
       try {
-        return await turn
+        return await current
       } finally {
-        if (turns.get(id) === turn) turns.delete(id)
-        if (known.answer === null && !turns.has(id)) payments.delete(id)
+        if (inOrder.get(id) === current) inOrder.delete(id)
+        if (known.answer === null && !inOrder.has(id)) payments.delete(id)
       }
     },
   }

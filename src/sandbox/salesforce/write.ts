@@ -1,4 +1,4 @@
-import { setImmediate as nextTurn, setTimeout as wait } from 'node:timers/promises'
+import { setImmediate as nextTick, setTimeout as wait } from 'node:timers/promises'
 import { SalesforceError, saveError, type SaveError } from './errors.ts'
 import type { SalesforceFaults } from './faults.ts'
 import { isId, toLongId } from './ids.ts'
@@ -57,7 +57,7 @@ export async function updateRecords(
       for (const { record, values } of planned)
         deps.store.edit(record.type, record.id, values, deps.store.apiUserId)
     if (deps.faults.lockHoldMs > 0) await wait(deps.faults.lockHoldMs)
-    else await nextTurn()
+    else await nextTick()
     return isRolledBack ? results.map((result) => ('errors' in result ? result : ROLLED_BACK)) : results
   } finally {
     deps.locks.release(owner)

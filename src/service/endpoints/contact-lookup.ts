@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { BatchEndpoint } from './bulk-endpoint.ts'
+import type { BatchEndpoint } from './batch-endpoint.ts'
 import {
   contactEntrySchema,
   inputsOf,

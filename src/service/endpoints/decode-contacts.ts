@@ -1,6 +1,6 @@
 import type { Fact } from '../../domain/record.ts'
 import { contactSchema, type Contact } from '../schema/contact.ts'
-import { allUnreadable } from './bulk-endpoint.ts'
+import { allUnreadable } from './batch-endpoint.ts'
 import { foldInput, inputsOf, type ContactEntry } from './contact-entry.ts'
 import { objectOf, peoplesOf } from './peoples.ts'
 

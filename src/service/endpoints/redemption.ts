@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { Fact } from '../../domain/record.ts'
 import { contactTypes, type ContactType } from '../schema/contact.ts'
-import { allUnreadable, type DeferredEndpoint, type StartedQuery } from './bulk-endpoint.ts'
+import { allUnreadable, type DeferredEndpoint, type StartedQuery } from './batch-endpoint.ts'
 import { readRedeemed, type RedeemedPerson } from './decode-redemption.ts'
 import type { Endpoint } from './endpoint.ts'
 import { defaultPaths } from './paths.ts'

@@ -161,7 +161,7 @@ export function createChargeJournal(
 
     settleCharge: (id, receipt, answer) => settle({ id, receipt, answer }),
 
-    async keepAnswer(id, reason, answer) {
+    async storeAnswer(id, reason, answer) {
       await inTransaction(async (tx) => {
         const row = await tx
           .updateTable('charges')
@@ -176,7 +176,7 @@ export function createChargeJournal(
       })
     },
 
-    async keepFree(key, answer) {
+    async storeFreeAnswer(key, answer) {
       await db.transaction().execute((tx) => storeAnswers(tx, [{ key, answer }], now()))
     },
 

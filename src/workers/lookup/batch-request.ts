@@ -1,5 +1,5 @@
 import type { PaidRequest } from '../../pay/purchase.ts'
-import type { PreparedBatch } from '../../service/bulk.ts'
+import type { PreparedBatch } from '../../service/batch.ts'
 
 /** A request for several lookups as something to be paid for. What it tells stands with its parts. */
 export function batchRequest(bulk: PreparedBatch): PaidRequest {

@@ -4,7 +4,7 @@ import type { LookupRequest } from '../../domain/record.ts'
 import type { Identifier } from '../../domain/subjects/identifiers.ts'
 import { identifiersOfKey } from '../../domain/subjects/traces.ts'
 import type { Operation } from '../../domain/words.ts'
-import { batchGroup, batchSize, prepareBatch } from '../../service/bulk.ts'
+import { batchGroup, batchSize, prepareBatch } from '../../service/batch.ts'
 import type { Batchable, BatchLedger } from '../../store/ledger/batches.ts'
 
 export interface BatcherOptions {

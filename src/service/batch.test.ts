@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { batchGroup, batchSize, prepareBatch, prepareQuery, resumeBatch } from './bulk.ts'
+import { batchGroup, batchSize, prepareBatch, prepareQuery, resumeBatch } from './batch.ts'
 
 const base = 'https://service.example/'
 const ada = { email: 'ada@a.example' }
@@ -79,10 +79,10 @@ describe('a bulk request', () => {
   test('of mixed settings, of too many entries, or of an operation without one is refused', () => {
     const mixed = [ada, { ...bo, is_enable_similarity_search: true }]
     expect(() => prepareBatch(base, 'contact.lookup', mixed)).toThrow(
-      expect.objectContaining({ code: 'mixed_bulk' }),
+      expect.objectContaining({ code: 'mixed_batch' }),
     )
     expect(() => prepareBatch(base, 'contact.lookup', [ada, bo], { max: 1 })).toThrow(
-      expect.objectContaining({ code: 'bulk_too_large' }),
+      expect.objectContaining({ code: 'batch_too_large' }),
     )
     expect(() => prepareBatch(base, 'company.profile', [{}])).toThrow(
       expect.objectContaining({ name: 'ConfigError' }),

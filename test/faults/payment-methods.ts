@@ -1,7 +1,7 @@
 import type { FaultsInput } from '../../src/sandbox/faults/faults.ts'
 
 /** A way of paying, with and without a server that gives a lost answer again. */
-export interface Way {
+export interface PaymentMethod {
   name: string
   faults: FaultsInput
   file: Record<string, unknown>
@@ -10,7 +10,7 @@ export interface Way {
 
 const byMpp = { payment: { protocols: ['mpp'] } }
 
-export const ways: Way[] = [
+export const paymentMethods: PaymentMethod[] = [
   {
     name: 'x402 v2, payment-identifier',
     faults: { paymentIdentifier: true },

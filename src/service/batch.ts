@@ -2,14 +2,14 @@ import { ConfigError, InputError } from '../domain/errors.ts'
 import type { Fact } from '../domain/record.ts'
 import type { Operation } from '../domain/words.ts'
 import { issueText, urlOf, type PreparedRequest } from './client.ts'
-import type { BatchEndpoint, DeferredEndpoint, StartedQuery } from './endpoints/bulk-endpoint.ts'
+import type { BatchEndpoint, DeferredEndpoint, StartedQuery } from './endpoints/batch-endpoint.ts'
 import { contactLookupBatch } from './endpoints/contact-lookup.ts'
 import type { Paths } from './endpoints/paths.ts'
 import { redemptionBatch } from './endpoints/redemption.ts'
 
-type AnyBulk = BatchEndpoint<unknown, unknown> | DeferredEndpoint<unknown, unknown>
+type AnyBatchEndpoint = BatchEndpoint<unknown, unknown> | DeferredEndpoint<unknown, unknown>
 // Entries are only ever given back to the endpoint whose schema has made them.
-const endpoints = [contactLookupBatch, redemptionBatch] as unknown as readonly AnyBulk[]
+const endpoints = [contactLookupBatch, redemptionBatch] as unknown as readonly AnyBatchEndpoint[]
 
 /** One HTTP request that answers many lookups. Positions are those of the requests that it was prepared from. */
 export interface PreparedBatch extends Omit<PreparedRequest, 'decode'> {
@@ -71,10 +71,10 @@ export function prepareBatch(
   if (entries.size === 0)
     throw new InputError('nothing_searchable', `${operation}: no entry can be searched for`)
   if (shared.size > 1)
-    throw new InputError('mixed_bulk', `${operation}: the entries differ in what is sent once`)
+    throw new InputError('mixed_batch', `${operation}: the entries differ in what is sent once`)
   if (entries.size > batchSize(operation, options.max)) {
     throw new InputError(
-      'bulk_too_large',
+      'batch_too_large',
       `${operation}: ${entries.size} entries, ${batchSize(operation, options.max)} at most`,
     )
   }
@@ -122,7 +122,7 @@ export function prepareQuery(
 
 function prepared(
   serviceUrl: string,
-  endpoint: AnyBulk,
+  endpoint: AnyBatchEndpoint,
   body: Record<string, unknown>,
   { sent, skipped }: Pick<PreparedBatch, 'sent' | 'skipped'>,
   { paths = {} }: BatchOptions,
@@ -148,7 +148,7 @@ function prepared(
 }
 
 function checkedHalves(
-  endpoint: AnyBulk,
+  endpoint: AnyBatchEndpoint,
   request: Record<string, unknown>,
 ): { entry: unknown; shared: unknown } | { reason: string } {
   const halves = endpoint.split(request)
@@ -164,12 +164,12 @@ function besidePeoples(body: Record<string, unknown>): Record<string, unknown> {
   return Object.fromEntries(Object.entries(body).filter(([name]) => name !== 'peoples'))
 }
 
-function found(operation: Operation): AnyBulk {
+function found(operation: Operation): AnyBatchEndpoint {
   const endpoint = find(operation)
-  if (!endpoint) throw new ConfigError('no_bulk', `${operation} is only sent one by one`)
+  if (!endpoint) throw new ConfigError('no_batch', `${operation} is only sent one by one`)
   return endpoint
 }
 
-function find(operation: Operation): AnyBulk | undefined {
+function find(operation: Operation): AnyBatchEndpoint | undefined {
   return endpoints.find((candidate) => candidate.operation === operation)
 }

@@ -13,13 +13,13 @@ import { createAdvance } from '../src/workers/advance.ts'
 import { readOrder, serveParent } from './child.ts'
 import { startMeter } from './meter.ts'
 
-export interface HouseOrder {
+export interface PaydirtOrder {
   env: Record<string, string>
   file: FileConfig
 }
 
 limitHeap()
-const order = readOrder<HouseOrder>()
+const order = readOrder<PaydirtOrder>()
 const config = resolveConfig(
   readEnvironment({ PAYDIRT_PORT: '0', ...order.env }),
   fileSchema.parse(order.file),
@@ -63,8 +63,8 @@ serveParent(
       return { url: /web: (\S+)/.exec(running.parts.join('\n'))?.[1] ?? '' }
     },
     async token(): Promise<string> {
-      const wish = { name: 'bench', scopes: ['enrich' as const], perMinute: 100_000, dayCapAtomic: null }
-      return (await createToken(context, wish)).token
+      const request = { name: 'bench', scopes: ['enrich' as const], perMinute: 100_000, dayCapAtomic: null }
+      return (await createToken(context, request)).token
     },
     async states() {
       const rows = await context.database.db
