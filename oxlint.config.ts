@@ -39,6 +39,9 @@ const floorRules = Object.entries(floors).flatMap(([floor, allowed]) => {
             ...(floor === 'queues'
               ? []
               : [{ regex: '^(bullmq|ioredis)(/|$)', message: 'only src/queues imports bullmq and ioredis' }]),
+            ...(floor === 'store'
+              ? []
+              : [{ regex: '^kysely(/|$)', message: 'only src/store imports kysely' }]),
           ],
         },
       ],

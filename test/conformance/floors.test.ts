@@ -79,9 +79,16 @@ const sandbox: Fixture[] = [
   importing('src/sandbox/endpoints.ts', '../service/endpoints/x.ts', true),
 ]
 
+const ownerOf: Record<string, string> = {
+  bullmq: 'queues',
+  'bullmq/dist/esm': 'queues',
+  ioredis: 'queues',
+  kysely: 'store',
+  'kysely/helpers/postgres': 'store',
+}
 const packages: Fixture[] = floors.flatMap((floor) =>
-  ['bullmq', 'ioredis', 'bullmq/dist/esm'].map((name) =>
-    importing(`src/${floor}/uses-${name.replaceAll('/', '-')}.ts`, name, floor !== 'queues'),
+  Object.entries(ownerOf).map(([name, owner]) =>
+    importing(`src/${floor}/uses-${name.replaceAll('/', '-')}.ts`, name, floor !== owner),
   ),
 )
 
@@ -131,7 +138,7 @@ describe('the floors', () => {
     expect(refusedAmong(sandbox)).toEqual(sandbox.filter(({ refused }) => refused).map(({ path }) => path))
   })
 
-  test('keep bullmq and ioredis to src/queues', () => {
+  test('keep bullmq and ioredis to src/queues, and kysely to src/store', () => {
     expect(refusedAmong(packages)).toEqual(packages.filter(({ refused }) => refused).map(({ path }) => path))
   })
 

@@ -1,10 +1,11 @@
 import { randomBytes } from 'node:crypto'
-import { sql } from 'kysely'
 import type { LookupKey } from '../../domain/keys.ts'
 import type { Identifier } from '../../domain/subjects/identifiers.ts'
 import { openRedis } from '../../queues/connection.ts'
 import { createQueues } from '../../queues/queues.ts'
-import { eraseOldAnswers, eraseSubject, findSubject, type Erased } from '../../store/subjects/subjects.ts'
+import { eraseOldAnswers } from '../../store/subjects/erase-old-answers.ts'
+import { eraseSubject, vacuumErased, type Erased } from '../../store/subjects/erase-subject.ts'
+import { findSubject } from '../../store/subjects/find-subject.ts'
 import type { Context } from '../context/context.ts'
 
 export interface Forgotten {
@@ -25,13 +26,13 @@ export async function forget(
   const { database, suppressions, now } = context
   const subject = await findSubject(database.db, marks)
   // First nobody asks any more, then what there is goes: a sync at this moment must not buy the subject anew.
-  const suppressed = options.suppress ? await suppressions.add(subject.marks) : 0
+  const suppressed = options.suppress ? await suppressions.add(subject.identifiers) : 0
   const erased = await eraseSubject(database.db, subject, {
     now,
     token: () => randomBytes(12).toString('hex'),
   })
   const jobs = await dropJobs(context, subject.lookups)
-  if (database.kind === 'pglite') await vacuum(context)
+  await vacuumErased(database)
   return { erased: { ...erased, jobs }, suppressed }
 }
 
@@ -46,12 +47,6 @@ async function dropJobs({ config }: Pick<Context, 'config'>, keys: readonly Look
     await queues.close()
     await redis.close()
   }
-}
-
-/** An updated row's old bytes stay in the files until they are swept: a server does that by itself. */
-async function vacuum({ database }: Pick<Context, 'database'>): Promise<void> {
-  for (const table of ['lookups', 'tasks', 'charges', 'field_writes', 'plan_records'])
-    await sql`vacuum full ${sql.table(table)}`.execute(database.db)
 }
 
 const dayMs = 86_400_000

@@ -1,6 +1,6 @@
-import { sql } from 'kysely'
 import { privateKeyToAccount } from 'viem/accounts'
 import { atMostEvery, type HealthCheck } from '../../http/routes/health.ts'
+import { pingDatabase } from '../../store/database/database.ts'
 import type { Context, Engine } from '../context/context.ts'
 import { assertReachable } from '../context/assert-reachable.ts'
 
@@ -29,7 +29,7 @@ export function readinessChecks(
   }
 
   return {
-    database: async () => void (await sql`select 1`.execute(database.db)),
+    database: async () => void (await pingDatabase(database.db)),
     redis: async () => void (await redis.redis.ping()),
     service: atMostEvery(serviceEveryMs, service, nowMs),
     wallet: atMostEvery(walletEveryMs, wallet, nowMs),

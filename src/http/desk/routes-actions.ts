@@ -1,6 +1,7 @@
 import type { Hono } from 'hono'
 import { describeError, PaydirtError } from '../../domain/errors.ts'
-import { failureGroups, retryGroup, skipGroup } from '../../store/views/desk-failures.ts'
+import { retryGroup, skipGroup } from '../../store/runs/retry-and-skip.ts'
+import { failureGroups } from '../../store/views/desk-failures.ts'
 import type { DeskContext, DeskEnv } from './access/gate.ts'
 import type { Desk } from './desk.ts'
 import { failureDays } from './routes-pages.ts'

@@ -51,7 +51,7 @@ async function openPostgres(url: string, connections: number, log: QueryLog): Pr
   pool.on('connect', (client) => client.on('error', () => {}))
   const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }), ...log })
   try {
-    await sql`select 1`.execute(db)
+    await pingDatabase(db)
   } catch (error) {
     await db.destroy()
     throw new ConfigError(
@@ -86,7 +86,12 @@ async function openPGlite(dataDir: string, log: QueryLog): Promise<OpenDatabase>
   }
 }
 
-/** Host and port only: the URL may hold a password. */
+/** Throws when the database does not respond. */
+export async function pingDatabase(db: Database): Promise<void> {
+  await sql`select 1`.execute(db)
+}
+
+/** Returns host and port only, because the URL may hold a password. */
 function address(url: string): string {
   return URL.canParse(url) ? new URL(url).host : 'the given address'
 }

@@ -23,6 +23,9 @@ export type OccurrenceState = 'due' | 'scanning' | 'handed_over' | 'stopped' | '
 /** `catch_up`: planned for a time at which nobody was there. `request`: a sync of no schedule, asked for by somebody. */
 export type OccurrenceCause = 'cron' | 'catch_up' | 'run_now' | 'request'
 
+/** The due time of work that is parked until a person acts: it never comes, and every date library can hold it. */
+export const indefinitely = new Date('9999-01-01T00:00:00Z')
+
 /** The tables as Kysely sees them; the migrations are the truth. */
 export interface Tables {
   meta: { key: string; value: string }

@@ -6,7 +6,7 @@ import type { StoredAnswer } from '../../domain/ports/charge-journal.ts'
 import type { Fact, LookupRequest } from '../../domain/record.ts'
 import { freeOperations, type Operation } from '../../domain/words.ts'
 import type { Database } from '../database/database.ts'
-import type { LookupState, RunState, Tables } from '../database/schema.ts'
+import { indefinitely, type LookupState, type RunState, type Tables } from '../database/schema.ts'
 import { storeSingles } from './answers.ts'
 import { dissolve } from './batches.ts'
 import { isOneOf, pages } from '../database/parameters.ts'
@@ -65,8 +65,6 @@ export interface LookupLedger {
   unparkBy(codes: string[]): Promise<number>
 }
 
-/** Far enough away never to come by itself, near enough for every date library. */
-const never = new Date('9999-01-01T00:00:00Z')
 /**
  * What is free completes a record that was paid for, and goes before what begins another: a night that is broken off has
  * written what it has bought.
@@ -181,7 +179,7 @@ export function createLookupLedger(db: Database, options: { now: () => Date }): 
             outcome: row.state === 'failed' ? ('failed' as const) : (row.outcome ?? 'unreadable'),
             data: row.answer as Record<string, unknown> | null,
             ...(row.reason === null ? {} : { reason: row.reason }),
-            freshUntil: row.fresh_until ?? never,
+            freshUntil: row.fresh_until ?? indefinitely,
           },
         ]),
       )
@@ -242,9 +240,9 @@ export function createLookupLedger(db: Database, options: { now: () => Date }): 
     async park(key, dueAt, { code, reason }) {
       await db.transaction().execute(async (tx) => {
         if (await mayDissolve(tx, key)) {
-          return dissolve(tx, key, { parkedUntil: dueAt ?? never, code, reason }, now())
+          return dissolve(tx, key, { parkedUntil: dueAt ?? indefinitely, code, reason }, now())
         }
-        await parkIn(tx, key, { dueAt: dueAt ?? never, code, reason })
+        await parkIn(tx, key, { dueAt: dueAt ?? indefinitely, code, reason })
       })
     },
 

@@ -13,8 +13,8 @@ export interface RunMove {
 /** What parks the lookups of a stopped run; they go on as soon as the run does. */
 const runStoppedCode = 'run_stopped'
 
-/** Any number would do; it must only be the same in every process. */
-const lockId = 7_290_006
+/** The advisory lock of whatever changes the states of runs and reopens their tasks. The number is arbitrary. */
+export const runStatesLock = 7_290_006
 
 /**
  * Runs that no command drives find their state here, from their tasks alone. One process at a time does a round, and a
@@ -27,7 +27,7 @@ const lockId = 7_290_006
 export async function updateRunStates(db: Database, now: Date): Promise<RunMove[]> {
   return db.transaction().execute(async (tx) => {
     const { rows: lock } = await sql<{ taken: boolean }>`
-      select pg_try_advisory_xact_lock(${lockId}) as taken`.execute(tx)
+      select pg_try_advisory_xact_lock(${runStatesLock}) as taken`.execute(tx)
     if (!lock[0]?.taken) return []
     // To find the first open record of a run the planner would read the table from its begin, where the oldest runs stand.
     await sql`select set_config('enable_seqscan', 'off', true)`.execute(tx)

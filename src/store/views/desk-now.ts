@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import type { Atomic } from '../../domain/money.ts'
 import type { TaskStatus } from '../../domain/words.ts'
 import type { Database } from '../database/database.ts'
-import type { RunState } from '../database/schema.ts'
+import { indefinitely, type RunState } from '../database/schema.ts'
 
 /** A run under way, with what tells how fast it goes. */
 export interface LiveRun {
@@ -44,9 +44,6 @@ export interface MoneyNow {
 
 /** The statuses in which a record stays. */
 export const finalStatuses = ['written', 'unchanged', 'skipped', 'rejected'] as const
-
-/** Later than any work goes on by itself: the ledger's word for "when somebody acts". */
-const never = new Date('9999-01-01T00:00:00Z')
 
 /** Runs that are not at their end, the latest first, at most `limit`; or the one of that id, wherever it is. */
 export async function liveRuns(db: Database, now: Date, limit: number, id?: string): Promise<LiveRun[]> {
@@ -103,7 +100,7 @@ const statuses: TaskStatus[] = [
 export async function parkedGroups(db: Database): Promise<ParkedGroup[]> {
   const { rows } = await sql<ParkedGroup>`
     select code, coalesce(tasks.reason, lookups.reason, 'no reason is known') as reason, count(*)::int as records,
-      nullif(min(due_at), ${never}) as "resumesAt"
+      nullif(min(due_at), ${indefinitely}) as "resumesAt"
     from tasks join lookups on lookups.key = tasks.waiting_for
     where tasks.status = 'parked' group by 1, 2 order by 3 desc limit 20`.execute(db)
   return rows

@@ -1,0 +1,183 @@
+import { sql, type Transaction } from 'kysely'
+import { ConfigError } from '../../domain/errors.ts'
+import type { LookupKey } from '../../domain/keys.ts'
+import { identifiersOfKey, isNamed } from '../../domain/subjects/traces.ts'
+import type { Database, OpenDatabase } from '../database/database.ts'
+import type { Tables } from '../database/schema.ts'
+import { dissolve } from '../ledger/batches.ts'
+import { eraseConditions, eraseMentions } from './erase-mentions.ts'
+import { nameOf, type Subject } from './find-subject.ts'
+
+/** How many rows of each table were changed. */
+export interface Erased {
+  lookups: number
+  /** Answers about others that name the subject. */
+  mentions: number
+  tasks: number
+  charges: number
+  fieldWrites: number
+  planRecords: number
+  runs: number
+}
+
+/**
+ * Erases a subject. Its lookups keep their rows under a random key, and its charges keep their amounts and nonces, so that
+ * the accounts still add up. Throws ConfigError while a payment for the subject is open, because its bytes may have to be
+ * sent again.
+ */
+export async function eraseSubject(
+  db: Database,
+  subject: Subject,
+  { now, token }: { now: () => Date; token: () => string },
+): Promise<Erased> {
+  return db.transaction().execute(async (tx) => {
+    const names = new Map(
+      subject.lookups.map((key) => [key, `${key.slice(0, key.indexOf('|'))}|forgotten:${token()}`]),
+    )
+    // Locks the rows before the check for open payments: a worker that pays for one of these lookups locks the same rows.
+    await sql`
+      select from lookups where key = any(${subject.lookups})
+        or key = any(array(select bundle_key from bundle_members where lookup_key = any(${subject.lookups})))
+      order by key collate "C" for update`.execute(tx)
+    await refuseOpenPayments(tx, subject.lookups)
+    await dissolveBatches(tx, subject.lookups, now())
+    return {
+      planRecords: await erasePlans(tx, subject),
+      charges: await eraseCharges(tx, subject.lookups),
+      fieldWrites: await eraseFieldWrites(tx, subject.taskIds),
+      tasks: await eraseTasks(tx, subject.taskIds, now()),
+      lookups: await eraseLookups(tx, names, now()),
+      mentions: await eraseMentions(tx, subject.identifiers),
+      runs: await eraseConditions(tx, subject.identifiers),
+    }
+  })
+}
+
+/**
+ * Rewrites the tables that hold personal data, so that the embedded database keeps no old version of an erased row in its
+ * files. Does nothing on a server, which vacuums by itself.
+ */
+export async function vacuumErased({ db, kind }: Pick<OpenDatabase, 'db' | 'kind'>): Promise<void> {
+  if (kind !== 'pglite') return
+  for (const table of ['lookups', 'tasks', 'charges', 'field_writes', 'plan_records'])
+    await sql`vacuum full ${sql.table(table)}`.execute(db)
+}
+
+async function refuseOpenPayments(tx: Transaction<Tables>, keys: readonly LookupKey[]): Promise<void> {
+  if (keys.length === 0) return
+  const { rows: open } = await sql`
+    select id from charges where ${paidFor(keys)} and state in ('journaled', 'sent', 'in_doubt')
+    union all
+    select key from lookups where query_id is not null and state != 'answered'
+      and key in (select bundle_key from bundle_members where lookup_key = any(${[...keys]}))
+    limit 1`.execute(tx)
+  if (open.length === 0) return
+  throw new ConfigError(
+    'payment_open',
+    'a payment for this subject is still open, and its request may have to be sent again. `paydirt reconcile` settles it; then run forget again',
+  )
+}
+
+async function eraseLookups(
+  tx: Transaction<Tables>,
+  names: Map<LookupKey, string>,
+  at: Date,
+): Promise<number> {
+  if (names.size === 0) return 0
+  const pairs = JSON.stringify([...names].map(([old, name]) => ({ old, name })))
+  await sql`
+    update tasks set lookup_key = named.name from jsonb_to_recordset(${pairs}::jsonb) as named (old text, name text)
+    where tasks.lookup_key = named.old`.execute(tx)
+  for (const [old, name] of names) {
+    await sql`update tasks set steps = array_replace(steps, ${old}::text, ${name}::text) where ${old}::text = any(steps)`.execute(
+      tx,
+    )
+  }
+  for (const table of ['refusals', 'field_writes'] as const) {
+    await sql`
+      update ${sql.table(table)} as named_row set lookup_key = named.name
+      from jsonb_to_recordset(${pairs}::jsonb) as named (old text, name text)
+      where named_row.lookup_key = named.old`.execute(tx)
+  }
+  // Foreign keys carry the new name to charges and waiting tasks.
+  const { rows } = await sql<{ key: string }>`
+    update lookups set key = named.name, request = '{}', answer = null, queued_until = null, fresh_until = least(fresh_until, ${at}),
+      state = case when state = 'answered' then state else 'failed' end,
+      reason = case when state = 'answered' then null else 'forgotten' end
+    from jsonb_to_recordset(${pairs}::jsonb) as named (old text, name text)
+    where lookups.key = named.old returning lookups.key`.execute(tx)
+  return rows.length
+}
+
+async function eraseTasks(tx: Transaction<Tables>, ids: readonly bigint[], at: Date): Promise<number> {
+  if (ids.length === 0) return 0
+  // Field names stay, because reports count them.
+  const { rows } = await sql<{ id: bigint }>`
+    update tasks set identity = '{}', updated_at = ${at},
+      patch = (select jsonb_object_agg(field, '{"clear": true}'::jsonb) from jsonb_object_keys(patch) as field),
+      waiting_for = case when status in ('looking_up', 'parked') then null else waiting_for end,
+      reason = case when status in ('queued', 'looking_up', 'parked', 'ready') then 'forgotten' else reason end,
+      status = case when status in ('queued', 'looking_up', 'parked', 'ready') then 'skipped' else status end
+    where id = any(${ids.map(String)}::bigint[]) returning id`.execute(tx)
+  return rows.length
+}
+
+async function eraseFieldWrites(tx: Transaction<Tables>, taskIds: readonly bigint[]): Promise<number> {
+  if (taskIds.length === 0) return 0
+  const { numUpdatedRows } = await tx
+    .updateTable('field_writes')
+    .set({ old_value: null, old_raw: null, new_value: null })
+    .where('task_id', 'in', [...taskIds])
+    .executeTakeFirst()
+  return Number(numUpdatedRows)
+}
+
+async function eraseCharges(tx: Transaction<Tables>, keys: readonly LookupKey[]): Promise<number> {
+  if (keys.length === 0) return 0
+  // The body of a batch is not taken apart: all of it is erased.
+  const { numUpdatedRows } = await tx
+    .updateTable('charges')
+    .set({ body: '' })
+    .where(paidFor(keys))
+    .executeTakeFirst()
+  return Number(numUpdatedRows)
+}
+
+/** Dissolves batches that were not sent yet. Their other lookups are asked for again, without the subject. */
+async function dissolveBatches(tx: Transaction<Tables>, keys: readonly LookupKey[], at: Date): Promise<void> {
+  const { rows } = await sql<{ key: LookupKey }>`
+    select distinct bundle_key as key from lookups where key = any(${[...keys]}) and bundle_key is not null`.execute(
+    tx,
+  )
+  for (const { key } of rows) await dissolve(tx, key, { alone: true }, at)
+}
+
+/** True for charges that paid for one of these lookups, by itself or in a batch. */
+function paidFor(keys: readonly LookupKey[]) {
+  return sql<boolean>`lookup_key = any(${[...keys]}::text[] || array(
+    select bundle_key from bundle_members where bundle_members.lookup_key = any(${[...keys]})))`
+}
+
+async function erasePlans(
+  tx: Transaction<Tables>,
+  { identifiers, lookups, taskIds }: Subject,
+): Promise<number> {
+  const named = new Map(identifiers.map((identifier) => [nameOf(identifier), identifier]))
+  const planned = await tx
+    .selectFrom('plan_records')
+    .select('lookup_key')
+    .distinct()
+    .where('lookup_key', 'is not', null)
+    .execute()
+  const keys = planned.flatMap(({ lookup_key: key }) =>
+    key !== null && (lookups.includes(key) || isNamed(identifiersOfKey(key), named)) ? [key] : [],
+  )
+  const { rows } = await sql<{ ordinal: number }>`
+    delete from plan_records using plans where plans.id = plan_records.plan_id and (
+      plan_records.lookup_key = any(${keys})
+      or exists (select 1 from tasks join runs on runs.id = tasks.run_id
+        where tasks.id = any(${taskIds.map(String)}::bigint[]) and tasks.record_id = plan_records.record_id
+          and runs.connector = plans.connector and runs.entity = plans.entity and plans.kind = 'sync'))
+    returning plan_records.ordinal`.execute(tx)
+  return rows.length
+}

@@ -1,0 +1,50 @@
+import { sql } from 'kysely'
+import type { Atomic } from '../../domain/money.ts'
+import type { Database } from '../database/database.ts'
+
+export interface RecordLookup {
+  key: string
+  operation: string
+  state: string
+  outcome: string | null
+  answeredAt: Date | null
+  freshUntil: Date | null
+  /** Every attempt to pay for it. */
+  charges: {
+    id: string
+    run: string
+    state: string
+    amountAtomic: Atomic
+    currency: string
+    at: Date
+    transaction: string | null
+  }[]
+}
+
+/** Returns the lookups of each task of a record, oldest first. `object` is `company`, `person` or the connector's own name. */
+export async function lookupsOfTasks(
+  db: Database,
+  record: { connector: string; object: string; id: string },
+): Promise<{ run: string; lookups: string[] }[]> {
+  const { rows } = await sql<{ run: string; lookups: string[] }>`
+    select run_id as run, array_remove(steps || waiting_for || lookup_key, null) as lookups
+    from tasks join runs on runs.id = tasks.run_id
+    where record_id = ${record.id} and runs.connector = ${record.connector}
+      and (runs.object = ${record.object} or runs.entity = ${record.object}) and runs.state != 'planned'
+    order by tasks.id`.execute(db)
+  return rows
+}
+
+/** Returns these lookups with their charges, in the order of the keys. */
+export async function lookupsWithCharges(db: Database, keys: string[]): Promise<RecordLookup[]> {
+  if (keys.length === 0) return []
+  const { rows: lookups } = await sql<Omit<RecordLookup, 'charges'>>`
+    select key, operation, state, outcome, answered_at as "answeredAt", fresh_until as "freshUntil"
+    from lookups where key = any(${keys})`.execute(db)
+  const { rows: charges } = await sql<RecordLookup['charges'][number] & { key: string }>`
+    select lookup_key as key, id, run_id as run, state, amount_atomic as "amountAtomic", currency, created_at as at, transaction
+    from charges where lookup_key = any(${keys}) order by attempt`.execute(db)
+  return lookups
+    .sort((a, b) => keys.indexOf(a.key) - keys.indexOf(b.key))
+    .map((lookup) => ({ ...lookup, charges: charges.filter(({ key }) => key === lookup.key) }))
+}
