@@ -59,7 +59,7 @@ export function createChargeJournal(
     const ids = sendings.map(({ id }) => id)
     // The first time counts: how long an answer may still be on its way is measured from there.
     const { rows } = await sql<{ id: string }>`
-      update charges set state = 'sent', sends = sends + 1, sent_at = coalesceWhileBusy(sent_at, sending.at), touched_at = sending.at
+      update charges set state = 'sent', sends = sends + 1, sent_at = coalesce(sent_at, sending.at), touched_at = sending.at
       from jsonb_to_recordset(${JSON.stringify(sendings)}::jsonb) as sending (id text, at timestamptz)
       where charges.id = sending.id and state = any(${[...openChargeStates]}::text[])
         and (state <> 'journaled' or not ${isStopped}) returning charges.id`.execute(db)

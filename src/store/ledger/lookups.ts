@@ -287,7 +287,7 @@ export function createLookupLedger(db: Database, options: { now: () => Date }): 
         with resumed as (
           update lookups set state = 'waiting', due_at = ${at}, queued_until = null, run_id = ${runId}
           where state = 'parked' and key in (
-            select coalesceWhileBusy(bundle_key, key) from lookups
+            select coalesce(bundle_key, key) from lookups
             join tasks on tasks.waiting_for = lookups.key and tasks.run_id = ${runId})
           returning key
         ), opened as (
