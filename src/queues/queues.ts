@@ -36,7 +36,7 @@ export interface QueueWorker {
   close(graceMs: number): Promise<void>
 }
 
-/** A worker that dies is noticed after the lock's time at most; see docs/decisions/queue.md for the numbers. */
+/** A worker that dies is noticed after the lock's time at most; see docs/decisions/0004-queue.md for the numbers. */
 export const workerOptions = { lockDuration: 15_000, stalledInterval: 5_000, maxStalledCount: 5 }
 /** Failures are kept in SQL with their reason; in Redis a finished job would only block its own id. */
 export const jobOptions = { removeOnComplete: true, removeOnFail: true, stackTraceLimit: 3 }

@@ -15,7 +15,7 @@ if (missing !== undefined) process.stderr.write(`workers-killed: left out, ${mis
 
 const latencyMs = 1_500
 const concurrency = 4
-// Lock 15 s, looked at every 5 s (docs/decisions/queue.md), and then the lookup itself.
+// Lock 15 s, looked at every 5 s (docs/decisions/0004-queue.md), and then the lookup itself.
 const movedWithinMs = 20_000
 
 // `paydirt start --role worker`, several of them, on a Redis and a Postgres of their own.

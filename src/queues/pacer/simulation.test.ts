@@ -36,7 +36,7 @@ describe('in steady state, against a limit a second', () => {
       { kind: 'bucket', perSecond: 200, countsRefused: true, use: 0.985, refused: 0.004 },
       { kind: 'sliding', perSecond: 200, countsRefused: false, use: 0.97, refused: 0.005 },
       { kind: 'sliding', perSecond: 200, countsRefused: true, use: 0.97, refused: 0.005 },
-      // Missed by 0.1 points at this jitter; see "comes within half a point of the bound" and docs/decisions/pacing.md.
+      // Missed by 0.1 points at this jitter; see "comes within half a point of the bound" and docs/decisions/0005-pacing.md.
       { kind: 'sliding', perSecond: 50, countsRefused: false, use: 0.967, refused: 0.005 },
       { kind: 'sliding', perSecond: 50, countsRefused: true, use: 0.967, refused: 0.005 },
       // No goal is set for ten a second in a sliding window: jitter alone takes one request in 25.
