@@ -13,7 +13,7 @@ export interface AdmissionOptions {
   protocols: readonly PaymentProtocol[]
   policy: SpendingPolicy
   /** Terms that stand without a challenge: direct access by API key. Throws PolicyDeniedError above the caps. */
-  fixedTerms?: (purchase: Purchase, capAtomic: Atomic) => Terms
+  fixedTerms?: ((purchase: Purchase, capAtomic: Atomic) => Terms) | undefined
   now: () => Date
   /** The body as it leaves the transport, where that changes it: a challenge may name its digest. */
   wireBody?: (body: string) => string

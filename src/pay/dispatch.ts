@@ -19,7 +19,7 @@ export interface DispatchOptions {
   /** Told of every answer that was kept. Must not throw. */
   onAnswer?: (request: PaidRequest, body: string) => void
   /** Sent with every request to the service, paid or not: the buyer's bearer, for one. */
-  extraHeaders?: Record<string, string>
+  extraHeaders?: Record<string, string> | undefined
   now: () => Date
 }
 

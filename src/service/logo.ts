@@ -8,7 +8,7 @@ export interface LogoOptions {
   /** Base address of the logo endpoint; the domain follows it. */
   logoUrl: string
   /** `name: value` of the header that marks "no logo found"; which one is not documented, so it is a setting. */
-  placeholderHeader?: string
+  placeholderHeader?: string | undefined
   timeoutMs?: number
 }
 

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { applyPlan, readPlan, withinPlan } from '../../src/app/runs/apply-plan.ts'
 import type { FileConfig } from '../../src/app/config/config.ts'
 import { enrichCsv, openInput, planCsv } from '../../src/app/runs/enrich-csv.ts'
-import { newPlanId } from '../../src/app/plans/make-plan.ts'
+import { newPlanId } from '../../src/app/context/new-id.ts'
 import { parseUsd } from '../../src/domain/money.ts'
 import type { ObjectKind } from '../../src/domain/words.ts'
 import { API_KEY, API_KEY_HEADER } from '../../src/sandbox/accounts.ts'
@@ -126,7 +126,7 @@ async function planAndApply(
 ) {
   const { csv, out } = await inputOf({ context } as House, rows, object)
   const before = await paid()
-  const { planId = '', cost } = await planCsv(context, csv, { planId: newPlanId(context.now()), recipe })
+  const { planId = '', cost } = await planCsv(context, csv, { planId: newPlanId(context), recipe })
   expect(await paid()).toBe(before)
   const plan = await readPlan(context, planId)
   const { policy, caps } = context.config

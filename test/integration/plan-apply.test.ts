@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { applyPlan, readPlan, withinPlan } from '../../src/app/runs/apply-plan.ts'
 import { openConnector } from '../../src/app/context/connectors.ts'
 import { openInput, planCsv } from '../../src/app/runs/enrich-csv.ts'
-import { newPlanId } from '../../src/app/plans/make-plan.ts'
+import { newPlanId } from '../../src/app/context/new-id.ts'
 import { makeReady, planSync } from '../../src/app/runs/sync.ts'
 import { companyAnswer } from '../../src/sandbox/data/company.ts'
 import { startSandbox, type Sandbox } from '../../src/sandbox/sandbox.ts'
@@ -31,7 +31,7 @@ function fill(count: number, from = 0): string[] {
 
 async function planned() {
   await makeReady(house.connector, ['companies'])
-  const id = newPlanId(new Date())
+  const id = newPlanId(house.context)
   const job = { entity: 'companies', filter: [] }
   return planSync(house.context, house.connector, job, signal, id)
 }
@@ -123,7 +123,7 @@ describe('a plan of a sync', () => {
     await house.undo(summary.runId)
     const job = { entity: 'companies', filter: [], since: new Date(0) }
     const again = fill(2)
-    const id = newPlanId(new Date())
+    const id = newPlanId(house.context)
     const plan = await planSync(house.context, house.connector, job, signal, id)
     expect(plan).toMatchObject({ lookups: { toBuy: 0 }, cost: { low: usd(0), high: usd(0) } })
     const before = house.seen('companies')
@@ -179,7 +179,7 @@ describe('a plan of a CSV', () => {
         .join('\n')}\n`
     const plan = async () => {
       const csv = await openInput(house.context.config, { input, object: 'company' })
-      return planCsv(house.context, csv, { planId: newPlanId(new Date()) })
+      return planCsv(house.context, csv, { planId: newPlanId(house.context) })
     }
     await writeFile(input, rows(3))
     const first = await plan()

@@ -44,7 +44,7 @@ export interface PaymentsOptions {
   prepareBulk: (operation: Operation, body: string) => PreparedBatch
   freshUntil: (operation: Operation, outcome: Fact['outcome'], now: Date) => Date
   now: () => Date
-  journal: (journal: ChargeJournal) => ChargeJournal
+  wrapJournal: ((journal: ChargeJournal) => ChargeJournal) | undefined
   onUnpaidRequest: (runId: string) => void
   /** The service says for the first time that it did not take a field as it was sent. */
   onWarning: (warning: ServiceWarning, endpoint: string) => void
@@ -61,7 +61,8 @@ export interface Payments {
 export function createPayments(options: PaymentsOptions): Payments {
   const { config, db, now, account, chain } = options
   const warned = new Set<string>()
-  const journal = options.journal(createChargeJournal(db, { now, newId: randomUUID }))
+  const plainJournal = createChargeJournal(db, { now, newId: randomUUID })
+  const journal = options.wrapJournal ? options.wrapJournal(plainJournal) : plainJournal
   const tokenLines = createTokenLines(createApiTokenLedger(db, { now }))
   const payer = createPayer({
     journal,
@@ -80,14 +81,10 @@ export function createPayments(options: PaymentsOptions): Payments {
     rebuyLost: config.rebuyLost,
     now,
     onRequest: options.onUnpaidRequest,
-    ...(config.apiKey
-      ? { fixedTerms: (purchase: Purchase, cap: Atomic) => creditTerms(purchase, config.prices, cap) }
-      : {}),
+    fixedTerms: config.apiKey && ((purchase, cap) => creditTerms(purchase, config.prices, cap)),
     creditsOf: (body) => creditsOf(body)?.totalCreditCost,
     onAnswer: (request, body) => void warn(request, body),
-    ...(config.buyerToken
-      ? { extraHeaders: { 'zc-agent-authorization': `Bearer ${config.buyerToken}` } }
-      : {}),
+    extraHeaders: config.buyerToken ? { 'zc-agent-authorization': `Bearer ${config.buyerToken}` } : undefined,
   })
   const resolve = createResolver({
     openCharges: journal.openCharges,
@@ -118,7 +115,7 @@ function protocolsOf({ config, account, chain }: PaymentsOptions): PaymentProtoc
       createX402({
         account,
         chain,
-        ...(config.proofHeader === undefined ? {} : { proofHeader: config.proofHeader }),
+        proofHeader: config.proofHeader,
       }),
       createMpp({
         account,

@@ -1,7 +1,8 @@
 import { usdFromCredits } from '../../domain/credits.ts'
 import { formatUsd } from '../../domain/money.ts'
 import { creditCounts } from '../../store/ledger/paid-charges.ts'
-import type { Context, Engine } from '../context/context.ts'
+import type { Context } from '../context/context.ts'
+import type { Engine } from '../context/engine.ts'
 
 /** The service's own count of what its answers cost, beside the ledger's for the same answers. */
 export interface ServiceCount {

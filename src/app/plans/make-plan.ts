@@ -1,4 +1,4 @@
-import { createHash, randomBytes } from 'node:crypto'
+import { createHash } from 'node:crypto'
 import type { Connector, ScanOptions } from '../../connectors/connector.ts'
 import type { LookupKey } from '../../domain/keys.ts'
 import { formatUsd } from '../../domain/money.ts'
@@ -35,7 +35,7 @@ export async function makePlan(context: Context, what: PlanOf): Promise<RunPlan>
   const { run, connector, source, planId } = what
   const plans = createPlanLedger(context.database.db, { now: context.now })
   if (planId === undefined) return (await measure(context, what)).plan
-  const salt = await ledgerId(context.database.db, randomBytes)
+  const salt = await ledgerId(context.database.db, context.randomBytes)
   await plans.begin({
     id: planId,
     kind: what.kind,
@@ -150,8 +150,4 @@ export function rulesDigest(
   return createHash('sha256')
     .update(JSON.stringify(rules, (_, value: unknown) => (typeof value === 'bigint' ? String(value) : value)))
     .digest('hex')
-}
-
-export function newPlanId(now: Date): string {
-  return `p${now.getTime().toString(36)}${randomBytes(3).toString('hex')}`
 }

@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto'
 import type { LookupKey } from '../../domain/keys.ts'
 import type { Identifier } from '../../domain/subjects/identifiers.ts'
 import { openRedis } from '../../queues/connection.ts'
@@ -19,7 +18,7 @@ export interface Forgotten {
  * times and nonces of what was paid, without a name.
  */
 export async function forget(
-  context: Pick<Context, 'database' | 'suppressions' | 'config' | 'now'>,
+  context: Pick<Context, 'database' | 'suppressions' | 'config' | 'now' | 'randomBytes'>,
   marks: readonly Identifier[],
   options: { suppress: boolean },
 ): Promise<Forgotten> {
@@ -29,7 +28,7 @@ export async function forget(
   const suppressed = options.suppress ? await suppressions.add(subject.identifiers) : 0
   const erased = await eraseSubject(database.db, subject, {
     now,
-    token: () => randomBytes(12).toString('hex'),
+    token: () => context.randomBytes(12).toString('hex'),
   })
   const jobs = await dropJobs(context, subject.lookups)
   await vacuumErased(database)

@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto'
 import type { Connector, ScanFilter, ScanOptions } from '../../connectors/connector.ts'
 import { creditsFromUsd } from '../../domain/credits.ts'
 import { ConfigError } from '../../domain/errors.ts'
@@ -9,6 +8,7 @@ import type { Run } from '../../store/runs/runs.ts'
 import { enrichCsv, openInput, planCsv } from './enrich-csv.ts'
 import type { Config } from '../config/config.ts'
 import type { Context } from '../context/context.ts'
+import { newRunId } from '../context/new-id.ts'
 import { makePlan, recordDigest, rulesDigest } from '../plans/make-plan.ts'
 import { runToEnd, type Progress, type RunEnd } from './run-to-end.ts'
 import { summarise, type RunSummary } from './summary.ts'
@@ -104,7 +104,7 @@ async function applySync(
 ): Promise<Applied> {
   const connector = await options.openConnector(plan.connector)
   try {
-    const salt = await ledgerId(context.database.db, randomBytes)
+    const salt = await ledgerId(context.database.db, context.randomBytes)
     const tally = { same: 0, changed: 0, total: await plans.countRecords(plan.id) }
     const planned = onlyPlanned(connector, plan, plans, salt, tally)
     const source = sourceOf(plan)
@@ -196,7 +196,7 @@ function sourceOf(plan: Plan): Omit<ScanOptions, 'signal'> {
 
 async function openRun(context: Context, plan: Plan, state: 'planned' | 'scanning'): Promise<Run> {
   const { run } = await context.runs.open({
-    id: `r${context.now().getTime().toString(36)}${randomBytes(3).toString('hex')}`,
+    id: newRunId(context),
     connector: plan.connector,
     object: plan.object,
     entity: plan.entity,

@@ -1,4 +1,4 @@
-import { createHash, randomBytes } from 'node:crypto'
+import { createHash } from 'node:crypto'
 import { basename, resolve } from 'node:path'
 import {
   createCsvConnector,
@@ -13,6 +13,7 @@ import type { Run } from '../../store/runs/runs.ts'
 import type { TaskLedger } from '../../store/runs/tasks.ts'
 import type { Config } from '../config/config.ts'
 import type { Context } from '../context/context.ts'
+import { newRunId } from '../context/new-id.ts'
 import { makePlan } from '../plans/make-plan.ts'
 import type { RunPlan } from '../plans/plan-text.ts'
 import { runToEnd, type Progress, type RunEnd } from './run-to-end.ts'
@@ -97,15 +98,16 @@ export async function enrichCsv(
 }
 
 function openRun(
-  { runs, config }: Pick<Context, 'runs' | 'config'>,
+  context: Pick<Context, 'runs' | 'config' | 'now' | 'randomBytes'>,
   csv: OpenedCsv,
   state: 'planned' | 'scanning',
   wanted: string | undefined,
   planId = '',
 ) {
+  const { runs, config } = context
   const recipe = config.recipes(csv.object, wanted ?? config.defaultRecipe).name
   return runs.open({
-    id: `r${Date.now().toString(36)}${randomBytes(3).toString('hex')}`,
+    id: newRunId(context),
     connector: 'csv',
     object: csv.object,
     entity: csv.object,

@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto'
 import { setTimeout } from 'node:timers/promises'
 import type { Connector } from '../../connectors/connector.ts'
 import { ConfigError } from '../../domain/errors.ts'
@@ -91,7 +90,7 @@ export async function enrichRecords(
   }
 
   async function resultsOf(tasks: readonly OnDemandTask[]): Promise<TaskJson[]> {
-    const ids = createTaskIds(await ledgerId(database.db, randomBytes))
+    const ids = createTaskIds(await ledgerId(database.db, context.randomBytes))
     const views = await createTaskViews(database.db).get(tasks.map(({ taskId }) => taskId))
     const byId = new Map(views.map((view) => [view.id, view]))
     return tasks.flatMap(({ taskId }) => {

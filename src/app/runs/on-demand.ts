@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto'
 import { describeError } from '../../domain/errors.ts'
 import type { Connector } from '../../connectors/connector.ts'
 import type { LookupKey } from '../../domain/keys.ts'
@@ -6,6 +5,7 @@ import { createOnDemand, type OnDemand } from '../../producers/on-demand.ts'
 import { createOnDemandLedger } from '../../store/runs/on-demand-tasks.ts'
 import { createAdvance } from '../../workers/advance.ts'
 import type { Context } from '../context/context.ts'
+import { newRunId } from '../context/new-id.ts'
 import { makeReady } from './sync.ts'
 
 /** What makes tasks of records by their ids, over the ledger of this context. */
@@ -37,7 +37,7 @@ export function openOnDemand(
     suppressed: suppressions.match,
     now,
     ...(options.onHot ? { onHot: options.onHot } : {}),
-    newRunId: () => `r${now().getTime().toString(36)}${randomBytes(3).toString('hex')}`,
+    newRunId: () => newRunId(context),
     onError:
       options.onError ??
       ((error) => log.warn({ problem: describeError(error) }, 'records that were asked for wait')),

@@ -1,10 +1,11 @@
-import { createHash, randomBytes } from 'node:crypto'
+import { createHash } from 'node:crypto'
 import type { Connector, ScanFilter } from '../../connectors/connector.ts'
 import { ConfigError } from '../../domain/errors.ts'
 import type { ObjectKind } from '../../domain/words.ts'
 import type { Run } from '../../store/runs/runs.ts'
 import { createWatermarkLedger, type WatermarkKey } from '../../store/runs/watermarks.ts'
 import type { Context } from '../context/context.ts'
+import { newRunId } from '../context/new-id.ts'
 import { makePlan } from '../plans/make-plan.ts'
 import type { RunPlan } from '../plans/plan-text.ts'
 import { runToEnd, type Progress, type RunEnd } from './run-to-end.ts'
@@ -155,12 +156,13 @@ function keyOf({ config }: Context, connector: Connector, job: SyncJob): Waterma
 
 /** `occasion` tells runs of the same job apart: without it an unfinished one is gone on with. */
 export function openRun(
-  { runs, config }: Context,
+  context: Context,
   connector: Connector,
   job: SyncJob,
   state: 'planned' | 'scanning',
   { trigger = 'sync', occasion }: { trigger?: string; occasion?: string } = {},
 ) {
+  const { runs, config } = context
   const object = connector.entities[job.entity] as ObjectKind
   const recipe = job.recipe ?? config.defaultRecipe
   const source = {
@@ -171,7 +173,7 @@ export function openRun(
     ...(job.refresh ? { refresh: true } : {}),
   }
   return runs.open({
-    id: `r${Date.now().toString(36)}${randomBytes(3).toString('hex')}`,
+    id: newRunId(context),
     connector: connector.name,
     object,
     entity: job.entity,

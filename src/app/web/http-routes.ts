@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto'
 import type { HubspotCallbacks } from '../../connectors/hubspot/callbacks.ts'
 import type { CallBudget } from '../../domain/ports/call-budget.ts'
 import { apiTokenAuthenticator } from '../../http/callers/api-token.ts'
@@ -60,7 +59,7 @@ export async function openHttpRoutes(
     button,
     views,
     watch,
-    ids: createTaskIds(await ledgerId(db, randomBytes)),
+    ids: createTaskIds(await ledgerId(db, context.randomBytes)),
     connector: (name) => context.connectors.get(name),
     connectorNames: () => names,
     recipes: config.recipes,

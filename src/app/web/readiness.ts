@@ -1,7 +1,8 @@
 import { privateKeyToAccount } from 'viem/accounts'
 import { atMostEvery, type HealthCheck } from '../../http/routes/health.ts'
 import { pingDatabase } from '../../store/database/database.ts'
-import type { Context, Engine } from '../context/context.ts'
+import type { Context } from '../context/context.ts'
+import type { Engine } from '../context/engine.ts'
 import { assertReachable } from '../context/assert-reachable.ts'
 
 const serviceEveryMs = 10_000

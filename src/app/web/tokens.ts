@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto'
 import { formatUsd } from '../../domain/money.ts'
 import { digestOf } from '../../http/callers/api-token.ts'
 import { createApiTokenLedger, type ApiToken, type TokenScope } from '../../store/access/api-tokens.ts'
@@ -15,11 +14,11 @@ export interface TokenRequest {
 
 /** Makes a token. Its text is in this answer and nowhere else: the ledger holds its digest. */
 export async function createToken(
-  context: Pick<Context, 'database' | 'now'>,
+  context: Pick<Context, 'database' | 'now' | 'randomBytes'>,
   wish: TokenRequest,
 ): Promise<{ id: string; token: string }> {
-  const id = randomBytes(5).toString('hex')
-  const token = `pd_${randomBytes(32).toString('base64url')}`
+  const id = context.randomBytes(5).toString('hex')
+  const token = `pd_${context.randomBytes(32).toString('base64url')}`
   await ledgerOf(context).add({ id, ...wish }, digestOf(token))
   await noteFromCli(context, 'token.create', {
     target: id,

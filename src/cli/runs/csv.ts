@@ -4,7 +4,7 @@ import { assertWritableOutput } from '../../connectors/csv/index.ts'
 import { ConfigError } from '../../domain/errors.ts'
 import { objectKinds, type ObjectKind } from '../../domain/words.ts'
 import { exitStatus } from '../terminal/exit.ts'
-import { newPlanId } from '../../app/plans/make-plan.ts'
+import { newPlanId } from '../../app/context/new-id.ts'
 import { planText } from '../../app/plans/plan-text.ts'
 import { createProgressView } from '../terminal/progress.ts'
 import { summaryText } from '../terminal/print-summary.ts'
@@ -64,7 +64,7 @@ async function run(input: string, options: Options): Promise<void> {
   await withContext(async (context) => {
     if (options.plan) {
       const plan = await planCsv(context, csv, {
-        planId: newPlanId(context.now()),
+        planId: newPlanId(context),
         recipe: options.recipe,
       })
       process.stdout.write(options.json ? `${JSON.stringify(plan)}\n` : planText(plan))

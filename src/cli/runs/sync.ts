@@ -1,6 +1,6 @@
 import { Argument, Command, InvalidArgumentError } from 'commander'
 import { crmNames, openConnector, type CrmName } from '../../app/context/connectors.ts'
-import { newPlanId } from '../../app/plans/make-plan.ts'
+import { newPlanId } from '../../app/context/new-id.ts'
 import { planText, type RunPlan } from '../../app/plans/plan-text.ts'
 import type { RunEnd } from '../../app/runs/run-to-end.ts'
 import type { RunSummary } from '../../app/runs/summary.ts'
@@ -84,7 +84,7 @@ async function run(name: CrmName, options: Options): Promise<void> {
           ...(refresh ? { refresh } : {}),
         }
         if (options.plan) {
-          const plan = await planSync(context, connector, job, signal, newPlanId(context.now()))
+          const plan = await planSync(context, connector, job, signal, newPlanId(context))
           plans.push(plan)
           if (!options.json) process.stdout.write(`${entity}: ${planText(plan)}`)
           continue

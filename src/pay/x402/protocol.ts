@@ -11,7 +11,7 @@ export interface X402Options {
   account: LocalAccount
   chain: Pick<Chain, 'fate'> | undefined
   /** Forces the header that carries the proof; by default the one that goes with the challenge's version. */
-  proofHeader?: string
+  proofHeader?: string | undefined
 }
 
 /**

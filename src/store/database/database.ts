@@ -19,7 +19,7 @@ const int8 = 20
 
 /** Opens Postgres at `url`, or PGlite in the data directory when there is none, and brings the schema up to date. */
 export async function openDatabase(options: {
-  url?: string
+  url?: string | undefined
   dataDir: string
   connections?: number
   /** Told of each statement after it ran. */

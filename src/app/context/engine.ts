@@ -1,0 +1,173 @@
+import { randomUUID } from 'node:crypto'
+import { privateKeyToAccount } from 'viem/accounts'
+import { describeError } from '../../domain/errors.ts'
+import type { CallBudget } from '../../domain/ports/call-budget.ts'
+import type { ChargeJournal } from '../../domain/ports/charge-journal.ts'
+import type { Send } from '../../domain/ports/transport.ts'
+import type { Fact } from '../../domain/record.ts'
+import type { Operation } from '../../domain/words.ts'
+import type { Chain } from '../../pay/chain.ts'
+import type { Payer } from '../../pay/payer.ts'
+import { createCallBudget } from '../../queues/call-budget.ts'
+import { openRedis, type RedisConnection } from '../../queues/connection.ts'
+import type { Pacer } from '../../queues/pacer/pacer.ts'
+import { createPacers, type Pacers } from '../../queues/pacers.ts'
+import { createQueues, type Queues } from '../../queues/queues.ts'
+import { createAcquirePermit } from '../../queues/send-permits.ts'
+import { openQueueTelemetry, type QueueTelemetry } from '../../queues/telemetry.ts'
+import { answerError } from '../../service/answer-error.ts'
+import type { OpenDatabase } from '../../store/database/database.ts'
+import { ledgerId } from '../../store/database/meta.ts'
+import { createBatchLedger, type BatchLedger } from '../../store/ledger/batches.ts'
+import { createPaceBook } from '../../store/ledger/pacer-state.ts'
+import type { RunLedger } from '../../store/runs/runs.ts'
+import type { SuppressionLedger } from '../../store/subjects/suppressions.ts'
+import { createBatcher, type Batch } from '../../workers/lookup/batcher.ts'
+import { createAskLater } from '../../workers/lookup/poll-answer.ts'
+import type { Config } from '../config/config.ts'
+import type { Log } from './log.ts'
+import { savePacerState } from './pacer-state.ts'
+import type { Payments } from './payments.ts'
+import { openService, type Service } from './service.ts'
+
+/** Redis and everything that moves work over it or pays for it. */
+export interface Engine extends Pick<Service, 'prepare' | 'prepareBulk' | 'askAccount' | 'fetchFree'> {
+  redis: RedisConnection
+  /** For further queues; undefined while no traces are sent. */
+  queueTelemetry: QueueTelemetry | undefined
+  queues: Queues
+  /** The pace of ordinary lookups; `pacers` has it and those of slower paths. */
+  pacer: Pacer
+  pacers: Pacers
+  /** Counts the calls that all processes together make to each CRM account. */
+  callBudget: CallBudget
+  payer: Payer
+  /** One pass over the charges that no worker drives; see pay/resolver.ts. */
+  resolve: Payments['resolve']
+  batches: BatchLedger
+  bundle: Batch
+  askLater: ReturnType<typeof createAskLater>
+  freshUntil: FreshUntil
+}
+
+/** Returns until when an answer is not bought again. */
+export type FreshUntil = (operation: Operation, outcome: Fact['outcome'], now: Date) => Date
+
+export interface EngineOptions {
+  config: Config
+  log: Log
+  now: () => Date
+  randomBytes: (size: number) => Buffer
+  database: OpenDatabase
+  chain: Chain
+  runs: Pick<RunLedger, 'countRequests'>
+  suppressions: Pick<SuppressionLedger, 'match'>
+  freshUntil: FreshUntil
+  isTraced: boolean
+  wrapSend: ((send: Send) => Send) | undefined
+  wrapJournal: ((journal: ChargeJournal) => ChargeJournal) | undefined
+  /** Called with the release of each part as soon as it is open, so that a failed start releases what it opened. */
+  onOpened: (release: () => Promise<void>) => void
+}
+
+/** Throws ConfigError when the service's address, or everything to pay with, is missing. */
+export async function openEngine(options: EngineOptions): Promise<Engine> {
+  const { config, log, now, onOpened, freshUntil, suppressions } = options
+  const { db } = options.database
+  const service = openService(config, options)
+  onOpened(service.close)
+  const { redis, queueTelemetry, queues } = await openQueues(options)
+  const pacers = createPacers(redis.redis, {
+    host: new URL(service.url).host,
+    access: config.apiKey ? 'direct' : 'paid',
+    prefix: config.redisPrefix,
+    ...(config.startPerSecond === undefined ? {} : { initialPerSecond: config.startPerSecond }),
+    ...(config.maxPerSecond === undefined ? {} : { maxPerSecond: config.maxPerSecond }),
+  })
+  onOpened(
+    await savePacerState(pacers, createPaceBook(db, { now }), (error) =>
+      log.debug({ problem: describeError(error) }, 'the learned pace could not be saved this time'),
+    ),
+  )
+  const acquirePermit = createAcquirePermit(pacers, now)
+  const batches = createBatchLedger(db, { now })
+  const { payer, resolve } = await openPayments(options, service, acquirePermit)
+  return {
+    redis,
+    queueTelemetry,
+    queues,
+    pacer: pacers.lookup,
+    pacers,
+    callBudget: createCallBudget(redis.redis, config.redisPrefix),
+    payer,
+    resolve,
+    prepare: service.prepare,
+    prepareBulk: service.prepareBulk,
+    askAccount: service.askAccount,
+    fetchFree: service.fetchFree,
+    freshUntil,
+    batches,
+    bundle: createBatcher({
+      batches,
+      serviceUrl: service.url,
+      sizes: config.bulk,
+      suppressed: suppressions.match,
+      newId: randomUUID,
+      now,
+    }),
+    askLater: createAskLater({
+      batches,
+      send: service.send,
+      acquirePermit,
+      headers: service.headers,
+      queryFor: service.prepareQuery,
+      freshUntil,
+      errorFor: answerError,
+      now,
+    }),
+  }
+}
+
+async function openQueues({ config, log, isTraced, onOpened }: EngineOptions) {
+  const redis = await openRedis(config.redisUrl)
+  onOpened(() => redis.close())
+  const queueTelemetry = isTraced ? await openQueueTelemetry() : undefined
+  const queues = createQueues(redis.redis, {
+    prefix: config.redisPrefix,
+    telemetry: queueTelemetry,
+    onError: (error) =>
+      log.debug({ code: (error as { code?: string }).code, message: error.message }, 'queue'),
+  })
+  onOpened(() => queues.close())
+  return { redis, queueTelemetry, queues }
+}
+
+async function openPayments(
+  options: EngineOptions,
+  service: Service,
+  acquirePermit: ReturnType<typeof createAcquirePermit>,
+): Promise<Payments> {
+  const { config, log, now, chain, runs, freshUntil } = options
+  const { db } = options.database
+  // Loaded only by commands that may pay: the protocols' libraries are large.
+  const { createPayments } = await import('./payments.ts')
+  return createPayments({
+    config,
+    db,
+    chain,
+    account: config.walletKey === undefined ? undefined : privateKeyToAccount(config.walletKey),
+    ledgerId: await ledgerId(db, options.randomBytes),
+    send: service.send,
+    wireBody: service.wireBody,
+    acquirePermit,
+    prepare: service.prepare,
+    prepareBulk: service.prepareBulk,
+    freshUntil,
+    now,
+    wrapJournal: options.wrapJournal,
+    onUnpaidRequest: (runId) => void runs.countRequests(runId, { unpaid: 1 }).catch(() => {}),
+    onWarning: ({ kind, field, to }, endpoint) =>
+      log.warn({ endpoint, field, ...(to ? { to } : {}) }, `the service has ${kind} a field of our request`),
+    onError: (error) => log.warn({ problem: describeError(error) }, 'a charge could not be resolved yet'),
+  })
+}
