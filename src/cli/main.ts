@@ -1,68 +1,12 @@
-import { Command, CommanderError } from 'commander'
+import { CommanderError } from 'commander'
 import { limitHeap } from '../app/context/heap-limits.ts'
-import { version } from '../app/config/version.ts'
-import { applyCommand } from './runs/apply.ts'
-import { csvCommand } from './runs/csv.ts'
-import { demoCommand } from './demo/demo.ts'
-import { doctorCommand } from './setup/doctor.ts'
-import { explainCommand } from './records/explain.ts'
-import { enrichCommand } from './runs/enrich.ts'
+import { createProgram } from './program.ts'
 import { exitStatus, reportError } from './terminal/exit.ts'
-import { forgetCommand } from './records/forget.ts'
-import { historyCommand } from './records/history.ts'
-import { passwordCommand } from './setup/password.ts'
-import { reconcileCommand } from './money/reconcile.ts'
-import { reportCommand } from './runs/report.ts'
-import { runsCommand } from './runs/runs.ts'
-import { sandboxCommand } from './demo/sandbox.ts'
-import { schedulesCommand } from './runs/schedules.ts'
-import { spendCommand } from './money/spend.ts'
-import { startCommand } from './runs/start.ts'
-import { suppressCommand } from './records/suppress.ts'
-import { syncCommand } from './runs/sync.ts'
-import { tokenCommand } from './setup/token.ts'
-import { undoCommand } from './records/undo.ts'
-import { walletCommand } from './money/wallet.ts'
 
 limitHeap()
-const program = new Command('paydirt')
-  .description(
-    'Enriches CRM records, one paid lookup at a time. No lookup is paid twice, no paid answer is lost,\nno good value is overwritten, and every cent can be shown.',
-  )
-  .version(version)
-  .showHelpAfterError('(`paydirt --help` lists the commands)')
-  .configureHelp({ sortSubcommands: false })
-
-for (const command of [
-  demoCommand(),
-  csvCommand(),
-  syncCommand(),
-  enrichCommand(),
-  startCommand(),
-  schedulesCommand(),
-  applyCommand(),
-  runsCommand(),
-  spendCommand(),
-  reportCommand(),
-  reconcileCommand(),
-  explainCommand(),
-  historyCommand(),
-  undoCommand(),
-  suppressCommand(),
-  forgetCommand(),
-  tokenCommand(),
-  walletCommand(),
-  passwordCommand(),
-  doctorCommand(),
-  sandboxCommand(),
-]) {
-  program.addCommand(command)
-}
-for (const command of program.commands.flatMap((each) => [each, ...each.commands]))
-  command.exitOverride().showHelpAfterError()
 
 try {
-  await program.exitOverride().parseAsync()
+  await createProgram().parseAsync()
 } catch (error) {
   if (error instanceof CommanderError) process.exitCode = error.exitCode === 0 ? 0 : exitStatus.usage
   else process.exitCode = reportError(error)

@@ -1,7 +1,12 @@
 import { spawnSync } from 'node:child_process'
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import type { Command } from 'commander'
 import { describe, expect, test } from 'vitest'
+import { z } from 'zod'
+import { fileSchema } from '../../src/app/config/config.ts'
+import { environmentVariables } from '../../src/app/config/environment.ts'
+import { createProgram } from '../../src/cli/program.ts'
 
 const root = join(import.meta.dirname, '../..')
 const read = (path: string) => readFileSync(join(root, path), 'utf8')
@@ -64,21 +69,108 @@ describe('package.json', () => {
   })
 })
 
-describe('the guides', () => {
-  const guides = ['README.md', 'CONTRIBUTING.md', 'AGENTS.md', 'docs/dependencies.md'].filter((it) =>
-    existsSync(join(root, it)),
+/** What the HubSpot app is built with, from its profile. */
+const hubspotProfileVariables = Object.keys(
+  (JSON.parse(read('crm/hubspot/src/hsprofile.production.json')) as { variables: object }).variables,
+)
+
+const pages = globSync(['*.md', 'docs/**/*.md', 'crm/*/*.md', 'samples/*.md'], { cwd: root }).sort()
+
+test('every page is read', () => {
+  expect(pages.length).toBeGreaterThan(15)
+})
+
+describe.each(pages)('%s', (page) => {
+  const text = read(page)
+  /** Code spans and code blocks, without their fences. */
+  const spans = [...text.matchAll(/```[a-z]*\n([\s\S]*?)```|`([^`\n]+)`/g)].map(
+    ([, block, span]) => block ?? span!,
   )
 
-  test.each(guides)('%s names only scripts that package.json has', (guide) => {
-    const named = [...read(guide).matchAll(/npm (?:run ([\w:-]+)|(test)\b)/g)].map(
-      ([, run, plain]) => run ?? plain!,
+  test('links only to files that are there', () => {
+    const links = [...text.matchAll(/\]\((?!https?:|#|mailto:)([^)#]+)/g)].map(([, target]) => target!)
+    expect(links.filter((target) => !existsSync(join(root, page, '..', target)))).toEqual([])
+  })
+
+  test('names only paths that are there', () => {
+    const paths = spans.filter((span) =>
+      /^(?:src|test|docs|scripts|bench|crm|bin|samples|\.ci)\/[\w./*-]*$/.test(span),
     )
+    const isThere = (path: string) =>
+      [root, join(root, page, '..')].some((cwd) => globSync(path, { cwd }).length > 0)
+    expect(paths.filter((path) => !isThere(path))).toEqual([])
+  })
+
+  test('names only scripts that package.json has', () => {
+    const named = [...text.matchAll(/npm (?:run ([\w:-]+)|(test)\b)/g)].map(([, run, plain]) => run ?? plain!)
     expect(named.filter((name) => !(name in manifest.scripts))).toEqual([])
   })
 
-  test.each(guides)('%s links only to files that are there', (guide) => {
-    const links = [...read(guide).matchAll(/\]\((?!https?:|#)([^)#]+)/g)].map(([, target]) => target!)
-    const from = join(root, guide, '..')
-    expect(links.filter((target) => !existsSync(join(from, target)))).toEqual([])
+  test('names only commands and options that the command line has', () => {
+    const calls = spans.flatMap((span) =>
+      [...span.matchAll(/(?:^|\n|npx )paydirt ([a-z].*)/g)].map(([, call]) => call!),
+    )
+    expect(calls.flatMap(unknownIn)).toEqual([])
+  })
+
+  test('names only variables that are read', () => {
+    const named = [...text.matchAll(/`((?:PAYDIRT|HUBSPOT|SALESFORCE)_[A-Z_]*[A-Z])`/g)].map(
+      ([, name]) => name!,
+    )
+    const known = [
+      ...environmentVariables,
+      ...(page.startsWith('crm/hubspot/') ? hubspotProfileVariables : []),
+    ]
+    expect(named.filter((name) => !known.includes(name))).toEqual([])
   })
 })
+
+/** Returns the first word or option of a call that commander does not know. */
+function unknownIn(call: string): string[] {
+  const words = call.replace(/\s+#.*$/, '').split(/\s+/)
+  let command: Command | undefined = createProgram().commands.find((it) => it.name() === words[0])
+  if (!command) return [`paydirt ${words[0]}`]
+  const nested = command.commands.find((it) => words[1]?.split(/\\?\|/).includes(it.name()))
+  command = nested ?? command
+  const options = words.filter((word) => /^\[?--?[a-z]/.test(word)).map((word) => word.replace(/[^\w-]/g, ''))
+  const known = [...command.options.flatMap(({ long, short }) => [long, short]), '--help', '--version']
+  return options.filter((option) => !known.includes(option)).map((option) => `paydirt ${words[0]} ${option}`)
+}
+
+describe('docs/commands.md', () => {
+  test('lists every command', () => {
+    const listed = [...read('docs/commands.md').matchAll(/^\| `paydirt ([a-z]+)/gm)].map(([, name]) => name)
+    expect(listed.sort()).toEqual(
+      createProgram()
+        .commands.map((it) => it.name())
+        .sort(),
+    )
+  })
+})
+
+describe('docs/settings.md', () => {
+  const listed = new Set(
+    [...read('docs/settings.md').matchAll(/^\| (`[^|]*`) *\|/gm)].flatMap(([, cell]) =>
+      [...cell!.matchAll(/`([^`]+)`/g)].map(([, name]) => name!),
+    ),
+  )
+
+  test('lists every environment variable and every key of the config file, and no other', () => {
+    expect([...listed].sort()).toEqual([...environmentVariables, ...keysOf(fileSchema)].sort())
+  })
+})
+
+/** Returns the paths of a schema's leaves; the names that a user chooses stand as NAME, or end the path. */
+function keysOf(schema: z.ZodType, path = ''): string[] {
+  if (schema instanceof z.ZodOptional || schema instanceof z.ZodDefault || schema instanceof z.ZodNullable)
+    return keysOf(schema.unwrap() as z.ZodType, path)
+  if (schema instanceof z.ZodPipe) return keysOf(schema.in as z.ZodType, path)
+  if (schema instanceof z.ZodObject) {
+    return Object.entries(schema.shape as Record<string, z.ZodType>).flatMap(([key, inner]) =>
+      keysOf(inner, path === '' ? key : `${path}.${key}`),
+    )
+  }
+  if (schema instanceof z.ZodRecord && path === 'schedules')
+    return keysOf(schema.valueType as z.ZodType, `${path}.NAME`)
+  return [path]
+}

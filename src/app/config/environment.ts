@@ -87,6 +87,9 @@ const environmentSchema = z.object({
 
 export type Environment = z.infer<typeof environmentSchema>
 
+/** The names of all variables that Paydirt reads, as docs/settings.md lists them. */
+export const environmentVariables: readonly string[] = Object.keys(environmentSchema.shape)
+
 /** Loads `.env` of the working directory into the process, without overriding what is set already. */
 export function loadDotEnv(): void {
   if (!existsSync('.env')) return
