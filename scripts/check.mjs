@@ -1,4 +1,4 @@
-// `npm run check`: format, lint with the floors, types, the CRM packages. All run, and the last line names those that failed.
+// `npm run check`: format, lint with the floors, types, what nothing uses, new migrations, the CRM packages. All run, and the last line names those that failed.
 
 import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'
@@ -14,6 +14,8 @@ const checks = [
   },
   { name: 'lint', argv: [bin('oxlint', 'bin', 'oxlint'), '--deny-warnings'] },
   { name: 'types', argv: [bin('typescript', 'bin', 'tsc'), '-p', '.'] },
+  { name: 'unused', argv: [bin('knip', 'bin', 'knip.js'), '--no-progress'] },
+  { name: 'migrations', argv: [join(root, 'scripts', 'check-migrations.mjs')] },
   { name: 'crm', argv: [join(root, 'scripts', 'check-crm.mjs')] },
 ]
 

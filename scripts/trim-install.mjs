@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url'
 
 const modules = fileURLToPath(new URL('../node_modules', import.meta.url))
 
-/** CommonJS twins of packages that are only imported as ES modules, bundles for browsers, polyfills, APIs that are loaded on demand and never here. */
+/** CommonJS twins of packages that are only imported as ES modules, bundles for browsers, polyfills, tests, manuals, APIs that are loaded on demand and never here. */
 const unused = [
   'viem/_cjs',
   'ox/_cjs',
@@ -29,9 +29,25 @@ const unused = [
   'axe-core/locales',
   'axe-core/axe.js',
   'playwright-core/lib/vite',
+  '@apexdevtools/apex-parser/dist/browser',
+  'jsforce/src',
+  'ox/trusted-setups',
+  'pino/docs',
+  'pino/test',
+  'prettier/plugins/flow.mjs',
+  'ssh2/test',
+  'undici/docs',
+  'viem/trusted-setups',
+  'xml2js/lib/xml2js.bc.js',
 ]
 
 trimRuntime(join(modules, 'node'))
+// Vite loads it to transform style sheets, and none goes through Vite here.
+for (const name of namesIn(modules)) if (name.startsWith('lightningcss-')) unused.push(name)
+// Prettier's plugins twice: Node loads the ES modules.
+for (const name of namesIn(join(modules, 'prettier', 'plugins')))
+  if (name.endsWith('.js')) unused.push(join('prettier', 'plugins', name))
+
 for (const path of unused) rmSync(join(modules, path), { recursive: true, force: true })
 trimTelemetry(join(modules, '@opentelemetry'))
 if (existsSync(modules)) trimSources(modules)
@@ -59,13 +75,20 @@ function trimTelemetry(scope) {
   }
 }
 
-/** Source maps, the TypeScript that compiled files came from, and change logs. Type declarations stay: `tsc` reads them. */
+function namesIn(folder) {
+  return existsSync(folder) ? readdirSync(folder) : []
+}
+
+/**
+ * Source maps, build caches, the TypeScript that compiled files came from, change logs and readmes, and add-ons for the Bare runtime.
+ * Type declarations stay: `tsc` reads them.
+ */
 function trimSources(folder) {
   for (const entry of readdirSync(folder, { withFileTypes: true })) {
     const path = join(folder, entry.name)
     if (entry.isDirectory()) trimSources(path)
     else if (
-      /\.map$|^(CHANGELOG|HISTORY)\.md$/i.test(entry.name) ||
+      /\.(map|bare|tsbuildinfo)$|^(CHANGELOG|HISTORY|README)\.md$/i.test(entry.name) ||
       (/\.[cm]?ts$/.test(entry.name) && !/\.d\.[cm]?ts$/.test(entry.name))
     )
       rmSync(path)

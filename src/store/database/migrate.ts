@@ -14,7 +14,7 @@ import { rounds } from '../migrations/0010-rounds.ts'
 import { paces } from '../migrations/0011-paces.ts'
 
 /** In order, for ever: one that has been released is never edited, only followed. */
-const migrations: readonly { name: string; statements: string }[] = [
+export const migrations: readonly { name: string; statements: string }[] = [
   { name: '0001-ledger', statements: ledger },
   { name: '0002-provenance', statements: provenance },
   { name: '0003-bundles', statements: bundles },
