@@ -1,7 +1,7 @@
 import { describeError } from '../domain/errors.ts'
 import { startAlerts } from './ops/alerts.ts'
 import { startPollLoop } from '../timing/poll-loop.ts'
-import { crmNames, isConfigured, openConnector } from './context/connectors.ts'
+import { configuredCrms, openConnector } from './context/connectors.ts'
 import type { Context } from './context/context.ts'
 import { startWorkerRuntime } from './runs/worker-runtime.ts'
 import { startRunStates } from './schedules/run-states.ts'
@@ -56,7 +56,7 @@ async function startWorker(
 ): Promise<void> {
   const { config, log, lookups } = context
   const engine = await context.openEngine()
-  const names = crmNames.filter((name) => isConfigured(config, name))
+  const names = configuredCrms(config)
   for (const name of names) {
     const connector = await openConnector(config, name, engine.callBudget)
     context.connectors.set(name, connector)

@@ -123,6 +123,28 @@ interface Quota {
   resetsAt: Date
 }
 
+/** What a source of records can do, and so what the rest of the program may ask of it. */
+export interface Capabilities {
+  /**
+   * A written value stays in the record: `read` returns it, the ledger keeps what it replaced, and `undo` puts that back.
+   * Without it nothing is written into the source, and the values leave the ledger by another way.
+   */
+  readonly keepsValues: boolean
+  /**
+   * Any worker may carry a run on and end it. Without it, only the command that began a run can end it, because it writes
+   * the result.
+   */
+  readonly runsInBackground: boolean
+  /** A scan can begin at a time (`since`), and one that begins behind the last page returns what has changed since then. */
+  readonly scansChanges: boolean
+  /** A scan can be narrowed by conditions (`filter`). */
+  readonly filters: boolean
+  /** Records carry our stamp, by which a scan tells our own writes from those of others. */
+  readonly marksOwnWrites: boolean
+  /** `quota` returns how much of the day's calls is used. */
+  readonly tellsQuota: boolean
+}
+
 /**
  * One source of records. `entity` is the source's own name of the object (`companies`, `Lead`; for a CSV the object
  * itself). Throws the errors of domain/errors.ts: ConfigError for what a person must mend, RetriableError for what time
@@ -130,7 +152,9 @@ interface Quota {
  * never an exception.
  */
 export interface Connector {
+  /** The name in the registry. */
   readonly name: string
+  readonly capabilities: Capabilities
   /** What an id counts or names, for messages: "line" for a CSV. */
   readonly idNoun: string
   /** Entities that can be scanned and written, with the object each stands for. */

@@ -1,5 +1,5 @@
 import type { Connector } from '../connectors/connector.ts'
-import { longId } from '../connectors/salesforce/ids.ts'
+import { definitionOf } from '../connectors/definitions.ts'
 import { PaydirtError } from '../domain/errors.ts'
 import type { LookupKey } from '../domain/keys.ts'
 import { nextStep, type LookupWanted } from '../domain/planning/planner.ts'
@@ -194,9 +194,9 @@ export function createOnDemand(options: OnDemandOptions): OnDemand {
   }
 }
 
-/** Salesforce writes the same id with 15 and with 18 characters. */
+/** Returns the form of a record's id under which the ledger keeps it. */
 export function recordIdOf(connector: string, id: string): string {
-  return connector === 'salesforce' ? (longId(id) ?? id) : id
+  return definitionOf(connector).canonicalId(id)
 }
 
 function ended(id: bigint, status: TaskStatus, reason: string): BegunTask {

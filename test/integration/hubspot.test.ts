@@ -5,7 +5,7 @@ import { createMemoryCallBudget } from '../../src/connectors/budget.ts'
 import type { Connector, RecordPatch, ScanPage, Watermark } from '../../src/connectors/connector.ts'
 import { createHubspotConnector, type HubspotConnectorOptions } from '../../src/connectors/hubspot/index.ts'
 import { ConfigError, RetriableError } from '../../src/domain/errors.ts'
-import { hubspotMapping } from '../../src/domain/mapping/defaults.ts'
+import { hubspotMapping } from '../../src/connectors/hubspot/mapping.ts'
 import { resolveMapping } from '../../src/domain/mapping/schema.ts'
 import {
   startHubspotStandIn,

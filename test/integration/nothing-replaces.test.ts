@@ -11,7 +11,8 @@ import { createCsvConnector, openCsv, writeEnriched } from '../../src/connectors
 import { createHubspotConnector } from '../../src/connectors/hubspot/index.ts'
 import { createSalesforceConnector } from '../../src/connectors/salesforce/index.ts'
 import type { FieldMapping } from '../../src/domain/mapping/mapping.ts'
-import { hubspotMapping, salesforceMapping } from '../../src/domain/mapping/defaults.ts'
+import { hubspotMapping } from '../../src/connectors/hubspot/mapping.ts'
+import { salesforceMapping } from '../../src/connectors/salesforce/mapping.ts'
 import { resolveMapping, type MappingConfig } from '../../src/domain/mapping/schema.ts'
 import { nextStep, type Facts } from '../../src/domain/planning/planner.ts'
 import { fieldRules, type FieldRule } from '../../src/domain/field-policy/field-policy.ts'
@@ -298,7 +299,9 @@ async function writeBack(
     },
     connector: () => connector,
     rule: () => rule,
-    formOf: createRecordForms({ hubspot: { mapping }, salesforce: { mapping } } as unknown as Config),
+    formOf: createRecordForms({
+      connectors: { hubspot: { mapping }, salesforce: { mapping } },
+    } as unknown as Config),
     suppressed: async () => new Set(),
     batchSize: 2_000,
     onHalt: (error) => {

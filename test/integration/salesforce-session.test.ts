@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { createMemoryCallBudget } from '../../src/connectors/budget.ts'
 import { ConfigError, RetriableError } from '../../src/domain/errors.ts'
-import { salesforceMapping } from '../../src/domain/mapping/defaults.ts'
+import { salesforceMapping } from '../../src/connectors/salesforce/mapping.ts'
 import { openSalesforceBench, scanAll, type SalesforceBench } from './salesforce.fixture.ts'
 
 let bench: SalesforceBench

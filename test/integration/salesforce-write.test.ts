@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { RecordPatch, WriteResult } from '../../src/connectors/connector.ts'
 import { RetriableError } from '../../src/domain/errors.ts'
-import { salesforceMapping } from '../../src/domain/mapping/defaults.ts'
+import { salesforceMapping } from '../../src/connectors/salesforce/mapping.ts'
 import type { Patch } from '../../src/domain/record.ts'
 import { openSalesforceBench, statuses, type SalesforceBench } from './salesforce.fixture.ts'
 

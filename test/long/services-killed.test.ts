@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
-import { hubspotMapping } from '../../src/domain/mapping/defaults.ts'
+import { hubspotMapping } from '../../src/connectors/hubspot/mapping.ts'
 import { startSandbox, type Sandbox } from '../../src/sandbox/sandbox.ts'
 import { openDatabase } from '../../src/store/database/database.ts'
 import { missingServers, startPostgres, startRedis, type Server } from '../faults/servers.ts'

@@ -4,7 +4,6 @@ import { pathToFileURL } from 'node:url'
 import { z } from 'zod'
 import { ConfigError } from '../../domain/errors.ts'
 import type { Windows } from '../../domain/freshness.ts'
-import { mappingSchema } from '../../domain/mapping/schema.ts'
 import { atomicCredits } from '../../domain/credits.ts'
 import { parseUsd, type Atomic } from '../../domain/money.ts'
 import { usd } from '../../domain/usd-schema.ts'
@@ -17,7 +16,8 @@ import type { Caps } from '../../pay/budget.ts'
 import { basePolicy, type SpendingPolicy } from '../../pay/spending-policy.ts'
 import { deskConfig, deskSchema, type DeskConfig } from './desk.ts'
 import { httpConfig, httpSchema, type HttpConfig } from './http.ts'
-import { hubspotConfig, salesforceConfig, type HubspotConfig, type SalesforceConfig } from './connectors.ts'
+import { csv } from '../../connectors/csv/definition.ts'
+import { connectorsSchema, readConnectors, type ConnectorsConfig } from '../../connectors/definitions.ts'
 import { version } from './version.ts'
 import { endpointNames, type Paths } from '../../service/endpoints/paths.ts'
 import { policiesSchema, retentionSchema, type Policies } from './policies.ts'
@@ -117,38 +117,11 @@ export const fileSchema = z.strictObject({
       maxPerSecond: z.number().positive().optional(),
     })
     .optional(),
-  connectors: z
-    .strictObject({
-      hubspot: z
-        .strictObject({
-          mapping: mappingSchema.optional(),
-          /** Requests in ten seconds that the account's plan allows a private app (100 or 190). */
-          tenSecondLimit: z.number().int().positive().optional(),
-          /** Searches a second that the account allows. */
-          searchLimit: z.number().int().positive().optional(),
-        })
-        .optional(),
-      salesforce: z
-        .strictObject({
-          mapping: mappingSchema.optional(),
-          apiVersion: z
-            .string()
-            .regex(/^\d+\.0$/)
-            .optional(),
-          /** From so many records in one write on, Bulk API 2.0 is used. */
-          bulkThreshold: z.number().int().min(200).optional(),
-          /** The share of the org's daily API requests at which we stop. */
-          quotaShare: z.number().min(0.01).max(1).optional(),
-          allowDuplicates: z.boolean().optional(),
-          autoAssign: z.union([z.boolean(), z.string()]).optional(),
-        })
-        .optional(),
-    })
-    .optional(),
+  connectors: connectorsSchema.optional(),
   /** Who may call the web role, and how. */
   http: httpSchema.optional(),
   desk: deskSchema.optional(),
-  csv: z.strictObject({ synonyms: z.record(z.string(), z.array(z.string())).optional() }).optional(),
+  csv: csv.file.optional(),
 })
 
 export type FileConfig = z.input<typeof fileSchema>
@@ -197,9 +170,7 @@ export interface Config {
   startPerSecond: number | undefined
   maxPerSecond: number | undefined
   csvSynonyms: Record<string, string[]>
-  /** Absent: no credentials are set. */
-  hubspot: HubspotConfig | undefined
-  salesforce: SalesforceConfig | undefined
+  connectors: ConnectorsConfig
   dataDir: string
   databaseUrl: string | undefined
   redisUrl: string | undefined
@@ -303,8 +274,7 @@ export function resolveConfig(env: Environment, file: z.output<typeof fileSchema
     startPerSecond: file.pacing?.startPerSecond,
     maxPerSecond: file.pacing?.maxPerSecond,
     csvSynonyms: file.csv?.synonyms ?? {},
-    hubspot: hubspotConfig(env, file.connectors?.hubspot ?? {}),
-    salesforce: salesforceConfig(env, file.connectors?.salesforce ?? {}),
+    connectors: readConnectors(env, file.connectors),
     dataDir: resolve(env.PAYDIRT_DATA_DIR ?? '.paydirt'),
     databaseUrl: env.DATABASE_URL,
     redisUrl: env.REDIS_URL,

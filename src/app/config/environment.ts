@@ -1,19 +1,10 @@
 import { existsSync } from 'node:fs'
 import { z } from 'zod'
+import { connectorVariables } from '../../connectors/definitions.ts'
 import { ConfigError } from '../../domain/errors.ts'
+import { httpsUrl } from '../../domain/https-url.ts'
 import { usd } from '../../domain/usd-schema.ts'
 
-/** HTTPS, or http to this machine only: a payment must not be readable on the way. */
-const serviceAddress = z.url({ error: 'is not a URL', abort: true }).refine(
-  (text) => {
-    const { protocol, hostname } = new URL(text)
-    return (
-      protocol === 'https:' ||
-      (protocol === 'http:' && ['127.0.0.1', 'localhost', '[::1]'].includes(hostname))
-    )
-  },
-  { error: 'must be https (or http to this machine only)' },
-)
 const address = z.string().regex(/^0x[0-9a-fA-F]{40}$/, 'is not an address (0x and 40 hex digits)')
 const privateKey = z.string().regex(/^0x[0-9a-fA-F]{64}$/, 'is not a private key (0x and 64 hex digits)')
 const word = z.string().regex(/^[a-z][a-z0-9_]*$/, 'must be one lower-case word')
@@ -22,8 +13,8 @@ const headerName = z.string().regex(/^[A-Za-z0-9-]+$/, 'is not the name of a hea
 
 /** Every variable that Paydirt reads (see the README). Read once; what is garbage is refused by its name. */
 const environmentSchema = z.object({
-  PAYDIRT_SERVICE_URL: serviceAddress.optional(),
-  PAYDIRT_LOGO_URL: serviceAddress.optional(),
+  PAYDIRT_SERVICE_URL: httpsUrl.optional(),
+  PAYDIRT_LOGO_URL: httpsUrl.optional(),
   PAYDIRT_WALLET_KEY: privateKey.optional(),
   PAYDIRT_RPC_URL: z.url().optional(),
   PAYDIRT_PAY_TO: z
@@ -56,19 +47,10 @@ const environmentSchema = z.object({
   /** Lets a scraper of metrics in; without it only this machine is. */
   PAYDIRT_METRICS_TOKEN: z.string().min(16, 'must have 16 characters or more').optional(),
   /** Where alerts are sent, and what signs them. */
-  PAYDIRT_ALERT_URL: serviceAddress.optional(),
+  PAYDIRT_ALERT_URL: httpsUrl.optional(),
   PAYDIRT_ALERT_SECRET: z.string().min(16, 'must have 16 characters or more').optional(),
   PAYDIRT_BUYER_TOKEN: z.string().min(1).optional(),
-  HUBSPOT_ACCESS_TOKEN: z.string().min(1).optional(),
-  HUBSPOT_CLIENT_ID: z.string().min(1).optional(),
-  HUBSPOT_CLIENT_SECRET: z.string().min(1).optional(),
-  HUBSPOT_REFRESH_TOKEN: z.string().min(1).optional(),
-  HUBSPOT_BASE_URL: serviceAddress.optional(),
-  SALESFORCE_LOGIN_URL: serviceAddress.optional(),
-  SALESFORCE_CLIENT_ID: z.string().min(1).optional(),
-  SALESFORCE_CLIENT_SECRET: z.string().min(1).optional(),
-  SALESFORCE_USERNAME: z.string().min(1).optional(),
-  SALESFORCE_JWT_KEY_FILE: z.string().min(1).optional(),
+  ...connectorVariables,
   PAYDIRT_LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'silent']).optional(),
   /** Two installations that share a Redis need two prefixes. */
   PAYDIRT_REDIS_PREFIX: word.optional(),

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { connectorNames, type ConnectorName } from '../../connectors/definitions.ts'
 import { fieldNames } from '../../domain/fields.ts'
 import { fieldRules, type FieldRule } from '../../domain/field-policy/field-policy.ts'
 
@@ -12,12 +13,14 @@ const rulesOf = z.record(z.string(), rule).superRefine((rules, context) => {
   }
 })
 
+const rulesOfConnectors = Object.fromEntries(
+  connectorNames.map((name) => [name, rulesOf.optional()]),
+) as Record<ConnectorName, z.ZodOptional<typeof rulesOf>>
+
 /** `{ default: 'fill_blank', hubspot: { industry: 'overwrite_ours' } }` */
 export const policiesSchema = z.strictObject({
   default: rule.optional(),
-  csv: rulesOf.optional(),
-  hubspot: rulesOf.optional(),
-  salesforce: rulesOf.optional(),
+  ...rulesOfConnectors,
 })
 
 /** How long what was bought is kept. */

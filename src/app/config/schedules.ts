@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { cronProblem } from '../../queues/cron.ts'
-import { crmNames } from '../context/connectors.ts'
+import { crmNames } from '../../connectors/definitions.ts'
 
 const timeOfDay = z.string().regex(/^([01]\d|2[0-3]):[0-5]\d$/, 'is not a time of day such as 04:00')
 

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
 import type { Connector } from '../../connectors/connector.ts'
+import { crmOf, type CrmName } from '../../connectors/definitions.ts'
 import { fromCrm, toCrm } from '../../domain/mapping/convert.ts'
 import type { CrmMapping, FieldMapping } from '../../domain/mapping/mapping.ts'
-import { hubspotMapping, salesforceMapping } from '../../domain/mapping/defaults.ts'
 import { resolveMapping } from '../../domain/mapping/schema.ts'
 import type { FieldValue, Patch } from '../../domain/record.ts'
 import type { RecordForm } from '../../workers/write/write-back.ts'
@@ -12,20 +12,16 @@ import type { Config } from '../config/config.ts'
  * How the fields of a CRM's records take and show our values: `Software` may stand there as `COMPUTER_SOFTWARE`. A value
  * of ours is known again by what it became, not by what was sent.
  */
-export function createRecordForms(config: Config) {
+export function createRecordForms({ connectors }: Pick<Config, 'connectors'>) {
   return async function formOf(connector: Connector, entity: string): Promise<RecordForm> {
-    const mapping = mappingOf(config, connector.name)
-    return mapping ? mappedForm(mapping, connector, entity) : plainForm
+    if (!connector.capabilities.keepsValues) return plainForm
+    const { mapping } = crmOf(connector.name)
+    const changes = connectors[connector.name as CrmName]?.mapping
+    return mappedForm(resolveMapping(mapping, changes), connector, entity)
   }
 }
 
-function mappingOf(config: Config, connector: string): CrmMapping | undefined {
-  if (connector === 'hubspot') return resolveMapping(hubspotMapping, config.hubspot?.mapping)
-  if (connector === 'salesforce') return resolveMapping(salesforceMapping, config.salesforce?.mapping)
-  return undefined
-}
-
-/** A source without a mapping holds whatever it is given. */
+/** A source that keeps no values has no mapping: every field has a place in what is written for it. */
 const plainForm: RecordForm = {
   has: () => true,
   mapping: () => 'plain',

@@ -1,4 +1,5 @@
 import type { Connector } from '../../connectors/connector.ts'
+import { crmOf } from '../../connectors/definitions.ts'
 import { ConfigError } from '../../domain/errors.ts'
 import { explainStep, type Explanation } from '../../domain/planning/explain.ts'
 import type { LookupKey } from '../../domain/keys.ts'
@@ -9,9 +10,6 @@ import type { Context } from '../context/context.ts'
 import type { RecordName } from './history.ts'
 import { entitiesOf } from '../runs/sync.ts'
 
-/** By which property each CRM's scan finds one record. */
-const idProperty: Readonly<Record<string, string>> = { hubspot: 'hs_object_id', salesforce: 'Id' }
-
 export interface Explained extends Explanation {
   /** Lookups whose fresh answers the plan rests on. */
   known: LookupKey[]
@@ -20,7 +18,7 @@ export interface Explained extends Explanation {
 
 /**
  * What a run with this recipe would do next with one record, why, and at what cost. Reads the record and the ledger, and
- * pays nothing. Throws ConfigError when there is no such record.
+ * pays nothing. Throws ConfigError when there is no such CRM or record.
  */
 export async function explain(
   context: Pick<Context, 'config' | 'lookups' | 'suppressions' | 'now'>,
@@ -49,10 +47,10 @@ export async function explain(
 }
 
 async function findRecord(connector: Connector, { object, id }: RecordName): Promise<PlannedRecord> {
-  const property = idProperty[connector.name]
-  for (const entity of property === undefined ? [] : entitiesOf(connector, object)) {
+  const { idProperty } = crmOf(connector.name)
+  for (const entity of entitiesOf(connector, object)) {
     const pages = connector.scan(entity, {
-      filter: [{ property: property as string, is: 'equal', value: id }],
+      filter: [{ property: idProperty, is: 'equal', value: id }],
       limit: 1,
     })
     for await (const { records } of pages) {

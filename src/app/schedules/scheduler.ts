@@ -11,7 +11,8 @@ import {
 } from '../../store/runs/schedules.ts'
 import { createAdvance } from '../../workers/advance.ts'
 import { startPollLoop } from '../../timing/poll-loop.ts'
-import { crmNames, openConnector, type CrmName } from '../context/connectors.ts'
+import { isCrmName } from '../../connectors/definitions.ts'
+import { openConnector } from '../context/connectors.ts'
 import type { Context } from '../context/context.ts'
 import type { Schedule } from '../config/schedules.ts'
 import { runOccurrence } from './occurrence.ts'
@@ -48,7 +49,7 @@ export async function startSchedules(context: Context, options: SchedulesOptions
   function connectorOf(name: string): Promise<Connector> {
     const shared = context.connectors.get(name)
     if (shared) return Promise.resolve(shared)
-    const own = opened.get(name) ?? openConnector(config, name as CrmName, engine.callBudget)
+    const own = opened.get(name) ?? openConnector(config, name, engine.callBudget)
     opened.set(name, own)
     return own
   }
@@ -302,9 +303,8 @@ async function withConnector<T>(
 ): Promise<T> {
   const shared = context.connectors.get(name)
   if (shared) return work(shared)
-  const known = crmNames.find((each) => each === name)
-  if (!known) throw new InputError('no_such_connector', `there is no connector ${name}`)
-  const connector = await openConnector(context.config, known, undefined)
+  if (!isCrmName(name)) throw new InputError('no_such_connector', `there is no connector ${name}`)
+  const connector = await openConnector(context.config, name, undefined)
   try {
     return await work(connector)
   } finally {

@@ -1,6 +1,5 @@
 import { wholeCredits } from '../../domain/credits.ts'
 import type { Windows } from '../../domain/freshness.ts'
-import { hubspotMapping, salesforceMapping } from '../../domain/mapping/defaults.ts'
 import type { CrmMapping } from '../../domain/mapping/mapping.ts'
 import { resolveMapping } from '../../domain/mapping/schema.ts'
 import { fieldNames } from '../../domain/fields.ts'
@@ -8,7 +7,8 @@ import { objectKinds } from '../../domain/words.ts'
 import { connectorName, usd } from '../../http/desk/view/format.ts'
 import type { SettingsSection } from '../../http/desk/ports.ts'
 import { createApiTokenLedger } from '../../store/access/api-tokens.ts'
-import { crmNames, isConfigured } from '../context/connectors.ts'
+import { connectorNames, crmNames, crmOf, isCrmName } from '../../connectors/definitions.ts'
+import { configuredCrms } from '../context/connectors.ts'
 import type { Context } from '../context/context.ts'
 import { ruleOf } from '../config/policies.ts'
 
@@ -100,7 +100,7 @@ function recipes({ config }: Context): SettingsSection[] {
 }
 
 function policies({ config }: Context): SettingsSection {
-  const connectors = [...crmNames, 'csv']
+  const connectors = [...crmNames, ...connectorNames.filter((name) => !isCrmName(name))]
   const fields = [...new Set(objectKinds.flatMap((object) => fieldNames(object)))]
   const special = fields.flatMap((field) => {
     const rules = connectors.map((connector) => ruleOf(config.policies, connector, field))
@@ -122,14 +122,11 @@ function policies({ config }: Context): SettingsSection {
 }
 
 function mappings({ config }: Context): SettingsSection[] {
-  const defaults = { hubspot: hubspotMapping, salesforce: salesforceMapping }
-  return crmNames
-    .filter((name) => isConfigured(config, name))
-    .map((name) => ({
-      title: `Mapping of ${connectorName(name)}`,
-      columns: ['Our field', 'Object', 'Their field'],
-      rows: mappingRows(resolveMapping(defaults[name], config[name]?.mapping)),
-    }))
+  return configuredCrms(config).map((name) => ({
+    title: `Mapping of ${connectorName(name)}`,
+    columns: ['Our field', 'Object', 'Their field'],
+    rows: mappingRows(resolveMapping(crmOf(name).mapping, config.connectors[name]?.mapping)),
+  }))
 }
 
 function mappingRows(mapping: CrmMapping): string[][] {

@@ -11,7 +11,7 @@ import { createQueueBoard, type QueueBoard } from '../../queues/board.ts'
 import { createAuditLog } from '../../store/access/audit.ts'
 import { createSessionLedger } from '../../store/access/sessions.ts'
 import { standingAlerts } from '../ops/alerts.ts'
-import { crmNames, isConfigured } from '../context/connectors.ts'
+import { configuredCrms } from '../context/connectors.ts'
 import type { Context } from '../context/context.ts'
 import type { Engine } from '../context/engine.ts'
 import { settingsSections } from './desk-settings.ts'
@@ -75,12 +75,10 @@ function deskPorts(context: Context, engine: Engine, board: QueueBoard, signal: 
   })
   return {
     syncable: () =>
-      crmNames
-        .filter((name) => isConfigured(config, name))
-        .map((connector) => ({
-          connector,
-          entities: Object.keys(context.connectors.get(connector)?.entities ?? {}),
-        })),
+      configuredCrms(config).map((connector) => ({
+        connector,
+        entities: Object.keys(context.connectors.get(connector)?.entities ?? {}),
+      })),
     startSync: (connector, entity) => startSync(context, { connector, entity }),
     stopSpending: (reason) => context.spendSwitch.stop(reason),
     resumeSpending: () => setSpending(context, 'resume'),

@@ -1,4 +1,5 @@
 import type { HubspotCallbacks } from '../../connectors/hubspot/callbacks.ts'
+import type { HubspotSettings } from '../../connectors/hubspot/definition.ts'
 import type { CallBudget } from '../../domain/ports/call-budget.ts'
 import { apiTokenAuthenticator } from '../../http/callers/api-token.ts'
 import { hubspotAuthenticator } from '../../http/callers/hubspot.ts'
@@ -26,9 +27,8 @@ import { createTaskViews } from '../../store/runs/task-view.ts'
 import { createWorkflowCallbacks } from '../../store/messages/workflow-callbacks.ts'
 import { startPollLoop } from '../../timing/poll-loop.ts'
 import { openOnDemand } from '../runs/on-demand.ts'
-import { crmNames, isConfigured, openConnector } from '../context/connectors.ts'
+import { configuredCrms, openConnector } from '../context/connectors.ts'
 import type { Context } from '../context/context.ts'
-import type { HubspotConfig } from '../config/connectors.ts'
 import { startWorkflowCallbacks } from './workflow-callbacks.ts'
 
 export interface OpenedRoutes {
@@ -48,7 +48,7 @@ export async function openHttpRoutes(
   const { db } = context.database
   const engine = await context.openEngine()
   const closeConnectors = await openConnectors(context, engine.callBudget)
-  const names = crmNames.filter((name) => isConfigured(config, name))
+  const names = configuredCrms(config)
   const button = openOnDemand(context, {
     onReady: (group) => void engine.queues.addWriteBack(group).catch(onError),
     onHot: (keys) => void engine.queues.hurryLookups(keys).catch(onError),
@@ -98,7 +98,8 @@ export async function openHttpRoutes(
       onError,
     }),
   ]
-  const hubspot = config.hubspot && (await openCallbacks(config.hubspot, engine.callBudget))
+  const settings = config.connectors.hubspot
+  const hubspot = settings && (await openCallbacks(settings, engine.callBudget))
   if (hubspot) rounds.push(startWorkflowCallbacks({ callbacks, hubspot, views, now, onError }))
 
   const { http } = config
@@ -135,8 +136,8 @@ export async function openHttpRoutes(
 /** In a process with the worker's role they are open already. */
 async function openConnectors(context: Context, budget: CallBudget): Promise<() => Promise<void>> {
   const own: { close(): Promise<void> }[] = []
-  for (const name of crmNames) {
-    if (!isConfigured(context.config, name) || context.connectors.has(name)) continue
+  for (const name of configuredCrms(context.config)) {
+    if (context.connectors.has(name)) continue
     const connector = await openConnector(context.config, name, budget)
     context.connectors.set(name, connector)
     own.push(connector)
@@ -148,7 +149,7 @@ async function openConnectors(context: Context, budget: CallBudget): Promise<() 
 
 /** The client is large: it is loaded where HubSpot is set up. */
 async function openCallbacks(
-  { auth, baseUrl, tenSecondLimit }: HubspotConfig,
+  { auth, baseUrl, tenSecondLimit }: HubspotSettings,
   budget: CallBudget,
 ): Promise<HubspotCallbacks> {
   const { createHubspotCallbacks } = await import('../../connectors/hubspot/callbacks.ts')
@@ -156,6 +157,6 @@ async function openCallbacks(
     auth,
     baseUrl,
     budget,
-    limits: tenSecondLimit === undefined ? {} : { perTenSeconds: tenSecondLimit },
+    limits: { perTenSeconds: tenSecondLimit },
   })
 }

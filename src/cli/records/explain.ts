@@ -1,7 +1,8 @@
 import { Command } from 'commander'
-import { crmNames, openConnector, type CrmName } from '../../app/context/connectors.ts'
+import { openConnector } from '../../app/context/connectors.ts'
 import { explain, type Explained } from '../../app/records/explain.ts'
 import { readRecordName } from '../../app/records/history.ts'
+import { crmNames, isCrmName } from '../../connectors/definitions.ts'
 import { ConfigError } from '../../domain/errors.ts'
 import { formatUsd } from '../../domain/money.ts'
 import { withContext } from '../terminal/with-context.ts'
@@ -14,11 +15,11 @@ export function explainCommand(): Command {
     .option('--json', 'print one JSON document')
     .action(async (text: string, options: { recipe?: string; json?: true }) => {
       const name = readRecordName(text)
-      if (!isCrm(name.connector)) {
+      if (!isCrmName(name.connector)) {
         throw new ConfigError('bad_record', `${name.connector} is no CRM; there are ${crmNames.join(', ')}`)
       }
       await withContext(async (context) => {
-        const connector = await openConnector(context.config, name.connector as CrmName, undefined)
+        const connector = await openConnector(context.config, name.connector, undefined)
         try {
           const explained = await explain(context, connector, name, options.recipe)
           process.stdout.write(
@@ -56,8 +57,4 @@ function document(
     known: known.length,
     suppressed: isSuppressed,
   }
-}
-
-function isCrm(name: string): name is CrmName {
-  return (crmNames as readonly string[]).includes(name)
 }

@@ -1,7 +1,6 @@
 import { Command } from 'commander'
-import { crmNames, openConnector, type CrmName } from '../../app/context/connectors.ts'
+import { openConnector } from '../../app/context/connectors.ts'
 import { undoableRun, undoRun, type Undone } from '../../app/records/undo.ts'
-import { ConfigError } from '../../domain/errors.ts'
 import { exitStatus } from '../terminal/exit.ts'
 import { stopSignal, withContext } from '../terminal/with-context.ts'
 
@@ -38,9 +37,7 @@ async function run(runId: string, options: Options): Promise<void> {
       )
       return
     }
-    const name = crmNames.find((each) => each === undoable.connector)
-    if (!name) throw new ConfigError('no_such_connector', `there is no connector ${undoable.connector}`)
-    const connector = await openConnector(context.config, name satisfies CrmName, undefined)
+    const connector = await openConnector(context.config, undoable.connector, undefined)
     try {
       const undone = await undoRun(context, connector, undoable, {
         plan: options.plan === true,

@@ -1,9 +1,8 @@
 import { Command } from 'commander'
 import { applyPlan, readPlan, withinPlan } from '../../app/runs/apply-plan.ts'
-import { crmNames, openConnector } from '../../app/context/connectors.ts'
+import { openConnector } from '../../app/context/connectors.ts'
 import { makeReady } from '../../app/runs/sync.ts'
 import { assertWritableOutput } from '../../connectors/csv/index.ts'
-import { ConfigError } from '../../domain/errors.ts'
 import { exitStatus } from '../terminal/exit.ts'
 import { summaryText } from '../terminal/print-summary.ts'
 import { createProgressView } from '../terminal/progress.ts'
@@ -47,9 +46,7 @@ async function run(id: string, { out, json }: Options): Promise<void> {
         onProgress: (progress) => view.show(progress),
         onNotice: (text) => process.stderr.write(`paydirt: ${text}\n`),
         async openConnector(wanted) {
-          const name = crmNames.find((each) => each === wanted)
-          if (!name) throw new ConfigError('no_such_connector', `there is no connector ${wanted}`)
-          const connector = await openConnector(config, name, (await context.openEngine()).callBudget)
+          const connector = await openConnector(config, wanted, (await context.openEngine()).callBudget)
           await makeReady(connector, [plan.entity])
           return connector
         },

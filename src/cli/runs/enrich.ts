@@ -1,5 +1,6 @@
 import { Argument, Command } from 'commander'
-import { crmNames, openConnector, type CrmName } from '../../app/context/connectors.ts'
+import { openConnector } from '../../app/context/connectors.ts'
+import { crmNames, type CrmName } from '../../connectors/definitions.ts'
 import { enrichRecords, type EnrichedRecords } from '../../app/runs/enrich-records.ts'
 import type { RunEnd } from '../../app/runs/run-to-end.ts'
 import { exitStatus } from '../terminal/exit.ts'

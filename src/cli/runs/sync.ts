@@ -1,6 +1,7 @@
 import { Argument, Command, InvalidArgumentError } from 'commander'
-import { crmNames, openConnector, type CrmName } from '../../app/context/connectors.ts'
+import { openConnector } from '../../app/context/connectors.ts'
 import { newPlanId } from '../../app/context/new-id.ts'
+import { crmNames, type CrmName } from '../../connectors/definitions.ts'
 import { planText, type RunPlan } from '../../app/plans/plan-text.ts'
 import type { RunEnd } from '../../app/runs/run-to-end.ts'
 import type { RunSummary } from '../../app/runs/summary.ts'

@@ -2,6 +2,7 @@ import { fieldNames } from '../../domain/fields.ts'
 import type { DescribedField } from '../../domain/mapping/mapping.ts'
 import type { SourceRecord } from '../../domain/record.ts'
 import type { Association, Connector, CurrentRecord, WriteResult } from '../connector.ts'
+import { capabilities } from './capabilities.ts'
 import type { CsvRow, OpenedCsv } from './read-csv.ts'
 
 const pageSize = 500
@@ -14,11 +15,10 @@ const pageSize = 500
  * Nothing is written into the file itself. A row stands for itself alone, so `read` finds every field blank and `write`
  * accepts every patch: the values stand in the ledger, and come out when the run is exported (`writeEnriched`).
  */
-export function createCsvConnector(options: { csv: OpenedCsv; name?: string }): Connector {
-  const { csv, name = 'csv' } = options
-
+export function createCsvConnector({ csv }: { csv: OpenedCsv }): Connector {
   return {
-    name,
+    name: 'csv',
+    capabilities,
     idNoun: 'line',
     entities: { [csv.object]: csv.object },
 

@@ -7,9 +7,9 @@ import { accountSchema, paths, usageSchema } from './wire.ts'
 /** What an account permits. The daily number is read from the account; without it HubSpot alone counts. */
 export interface HubspotLimits {
   /** Calls in ten seconds: 100 for free and starter accounts, 190 for others. The account's own answers correct it. */
-  perTenSeconds?: number
-  searchPerSecond?: number
-  perDay?: number
+  perTenSeconds?: number | undefined
+  searchPerSecond?: number | undefined
+  perDay?: number | undefined
 }
 
 export interface HubspotAccount {

@@ -1,11 +1,12 @@
 import { setTimeout } from 'node:timers/promises'
 import { ConfigError } from '../../domain/errors.ts'
 import type { CallBudget } from '../../domain/ports/call-budget.ts'
-import type { CrmMapping } from '../../domain/mapping/mapping.ts'
+import { entityObjects, type CrmMapping } from '../../domain/mapping/mapping.ts'
 import { createMemoryCallBudget } from '../budget.ts'
 import type { Association, Connector, CurrentRecord } from '../connector.ts'
 import { createHubspotAccount, type HubspotLimits } from './account.ts'
 import { createHubspotApi, type HubspotApi } from './api.ts'
+import { capabilities } from './capabilities.ts'
 import { check } from './check.ts'
 import { createHubspotHttp } from './http.ts'
 import { createHubspotProperties, entityMapping } from './properties.ts'
@@ -17,10 +18,10 @@ import { write } from './write.ts'
 
 export type HubspotConnectorOptions = HubspotAuth & {
   /** Default: HubSpot's own address. */
-  baseUrl?: string
+  baseUrl?: string | undefined
   mapping: CrmMapping
   /** Shared by all processes that use the account. Default: this process's own. */
-  budget?: CallBudget
+  budget?: CallBudget | undefined
   limits?: HubspotLimits
   /** One HTTP exchange. Default 30 s. */
   timeoutMs?: number
@@ -78,12 +79,11 @@ export function createHubspotConnector(options: HubspotConnectorOptions): Connec
 
   return {
     name: 'hubspot',
+    capabilities,
     idNoun: 'record',
     // One request of the largest size: more of them in a row save nothing.
     writesAtOnce: 100,
-    entities: Object.fromEntries(
-      Object.entries(mapping.entities).map(([entity, { object }]) => [entity, object]),
-    ),
+    entities: entityObjects(mapping),
     check: () => check({ ...deps, ...('accessToken' in auth ? auth : {}) }),
     describe: async (entity) => properties.describe(known(entity)),
     ensureFields: async (entity, { dryRun }) => properties.ensure(known(entity), { dryRun }),

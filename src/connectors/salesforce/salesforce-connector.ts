@@ -1,16 +1,17 @@
 import { ConfigError } from '../../domain/errors.ts'
-import { salesforceMapping } from '../../domain/mapping/defaults.ts'
-import type { CrmMapping, EntityMapping } from '../../domain/mapping/mapping.ts'
+import { entityObjects, type CrmMapping, type EntityMapping } from '../../domain/mapping/mapping.ts'
 import type { CallBudget } from '../../domain/ports/call-budget.ts'
 import { createMemoryCallBudget } from '../budget.ts'
 import type { Connector } from '../connector.ts'
 import { limitsSchema } from './api/answers.ts'
 import { readAssociations } from './associations.ts'
 import type { BulkOptions } from './api/bulk.ts'
+import { capabilities } from './capabilities.ts'
 import { checkSalesforce } from './check.ts'
 import { createSalesforceClient } from './api/client.ts'
 import type { WriteHeaders } from './api/collections.ts'
 import type { SalesforceAuth } from './api/login.ts'
+import { salesforceMapping } from './mapping.ts'
 import { ownFields } from './own-fields.ts'
 import { readRecords } from './read.ts'
 import { scanPages } from './scan.ts'
@@ -18,23 +19,22 @@ import { createSchemaCache } from './api/schema-cache.ts'
 import { writeRecords } from './write.ts'
 
 export interface SalesforceOptions {
-  name?: string
   /** The org's My Domain, such as `https://example.my.salesforce.com`. */
   loginUrl: string
   auth: SalesforceAuth
   /** Default 68.0 (Winter '27). */
-  apiVersion?: string
+  apiVersion?: string | undefined
   mapping?: CrmMapping
   /** From so many records in one write on, a bulk job is made of them. Default 2,000. */
-  bulkThreshold?: number
+  bulkThreshold?: number | undefined
   bulk?: BulkOptions
   headers?: WriteHeaders
   /** For one request, its answer included. Default 60 seconds. */
   timeoutMs?: number
   /** What all processes together may send. Default: this process for itself. */
-  callBudget?: CallBudget
+  callBudget?: CallBudget | undefined
   /** The share of the org's API requests of a day, by whomever used, at which we stop. From 0 to 1, default 0.8. */
-  quotaShare?: number
+  quotaShare?: number | undefined
   /** How far an increment reaches back behind the last one. Default 10 minutes. */
   lookbackMs?: number
   /** Records on a page of a scan. Default and most: 2,000. */
@@ -50,7 +50,7 @@ const mostAccounts = 50_000
 
 /** Accounts, contacts and leads of one Salesforce org. Nothing is sent before the first call. */
 export function createSalesforceConnector(options: SalesforceOptions): Connector {
-  const { name = 'salesforce', mapping = salesforceMapping, quotaShare = 0.8 } = options
+  const { mapping = salesforceMapping, quotaShare = 0.8 } = options
   const { now = Date.now, random = Math.random } = options
   const waiting = options.wait ? { wait: options.wait } : {}
   const client = createSalesforceClient({
@@ -94,11 +94,10 @@ export function createSalesforceConnector(options: SalesforceOptions): Connector
   }
 
   return {
-    name,
+    name: 'salesforce',
+    capabilities,
     idNoun: 'record',
-    entities: Object.fromEntries(
-      Object.entries(mapping.entities).map(([entity, { object }]) => [entity, object]),
-    ),
+    entities: entityObjects(mapping),
 
     check: () => checkSalesforce({ client, schema, mapping, quotaShare }),
 

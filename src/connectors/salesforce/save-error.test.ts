@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { salesforceMapping } from '../../domain/mapping/defaults.ts'
+import { salesforceMapping } from './mapping.ts'
 import { parseBulkError, readSaveError } from './save-error.ts'
 
 const mapping = salesforceMapping.entities['Contact']!

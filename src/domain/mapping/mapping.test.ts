@@ -1,14 +1,12 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { hubspotMapping, salesforceMapping } from './defaults.ts'
 import { editDistance, nearNames } from '../normalise/near-names.ts'
 import { mappingSchema, resolveMapping } from './schema.ts'
 import { isOwnWrite, stampSlackMs, writeStamp } from './stamp.ts'
 import {
   checkMapping,
   identityOf,
-  propertiesOf,
-  unknownFields,
+  type CrmMapping,
   type DescribedField,
   type EntityMapping,
 } from './mapping.ts'
@@ -22,18 +20,33 @@ const described = (name: string, more: Partial<DescribedField> = {}): DescribedF
   custom: false,
   ...more,
 })
-const contacts = hubspotMapping.entities['contacts']!
-
-describe('the default mappings', () => {
-  test.each([hubspotMapping, salesforceMapping].flatMap(({ entities }) => Object.entries(entities)))(
-    'of %s names fields that exist, and can be told who a record is',
-    (_, mapping) => {
-      expect(unknownFields(mapping)).toEqual([])
-      expect(mapping.identity.profileUrl).toBeDefined()
-      expect(propertiesOf(mapping)).toHaveLength(new Set(propertiesOf(mapping)).size)
+const contacts: EntityMapping = {
+  object: 'person',
+  fields: { job_title: { property: 'jobtitle' }, company_name: { property: 'company' } },
+  identity: {
+    profileUrl: ['profnet_url'],
+    email: ['email', 'work_email'],
+    phone: ['phone', 'mobilephone'],
+    firstName: ['firstname'],
+    lastName: ['lastname'],
+  },
+}
+const defaults: CrmMapping = {
+  own: { status: 'paydirt_status', enrichedAt: 'paydirt_enriched_at', source: 'paydirt_source' },
+  entities: {
+    companies: {
+      object: 'company',
+      fields: {
+        domain: { property: 'domain' },
+        industry: { property: 'industry' },
+        employees: { property: 'numberofemployees' },
+        country_code: { property: 'country', as: 'country_name' },
+      },
+      identity: { profileUrl: ['profnet_url'], domain: ['domain', 'website'], company: ['name'] },
     },
-  )
-})
+    contacts,
+  },
+}
 
 describe('a mapping against what the CRM has', () => {
   const mapping: EntityMapping = {
@@ -98,7 +111,7 @@ describe('the identity of a record', () => {
 
 describe('the mapping of the config file', () => {
   const resolve = (changes: unknown): ReturnType<typeof resolveMapping> =>
-    resolveMapping(hubspotMapping, mappingSchema.parse(changes))
+    resolveMapping(defaults, mappingSchema.parse(changes))
 
   test('changes the default where it says so, and nothing else', () => {
     const { entities } = resolve({
@@ -113,7 +126,7 @@ describe('the mapping of the config file', () => {
       },
     })
     const { fields, identity } = entities['companies']!
-    const before = hubspotMapping.entities['companies']!
+    const before = defaults.entities['companies']!
     expect(fields['employees']).toEqual({ property: 'headcount' })
     expect(fields).not.toHaveProperty('industry')
     expect(fields['country_code']).toEqual({ property: 'land', as: 'country_name' })

@@ -88,6 +88,11 @@ export interface CrmMapping {
   own: OwnFields
 }
 
+/** Returns each entity of a mapping with the kind of object that it stands for. */
+export function entityObjects({ entities }: CrmMapping): Record<string, ObjectKind> {
+  return Object.fromEntries(Object.entries(entities).map(([entity, { object }]) => [entity, object]))
+}
+
 export interface MappingProblem {
   code: 'unknown_property' | 'read_only' | 'wrong_type'
   /** Where it stands in the mapping: `fields.industry` or `identity.email`. */

@@ -5,9 +5,9 @@ import type { Body } from '../fit.ts'
 
 export interface WriteHeaders {
   /** Save although a duplicate rule that only warns finds another record. Default false. */
-  allowDuplicates?: boolean
+  allowDuplicates?: boolean | undefined
   /** Run the assignment rule of leads: the active one, or the one with this id. Default false: enriching a lead must not move it to another owner. */
-  autoAssign?: boolean | string
+  autoAssign?: boolean | string | undefined
 }
 
 /** One record on its way. */

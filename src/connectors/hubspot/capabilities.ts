@@ -1,0 +1,10 @@
+import type { Capabilities } from '../connector.ts'
+
+export const capabilities: Capabilities = {
+  keepsValues: true,
+  runsInBackground: true,
+  scansChanges: true,
+  filters: true,
+  marksOwnWrites: true,
+  tellsQuota: true,
+}
