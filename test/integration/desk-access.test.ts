@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { deskAccess, deskConfig, type DeskConfig } from '../../src/app/config/desk.ts'
-import type { CallRefused } from '../../src/http/callers/caller.ts'
-import { nextOf } from '../../src/http/desk/routes-sign-in.ts'
+import type { CallRefused } from '../../src/http/server/caller.ts'
+import { nextOf } from '../../src/http/desk/routes/sign-in.ts'
 import { hashPassword } from '../../src/http/desk/access/password.ts'
 import { metricsAuthenticator } from '../../src/http/routes/metrics.ts'
 import { createSessionLedger } from '../../src/store/access/sessions.ts'
@@ -486,7 +486,7 @@ describe('metrics without a token', () => {
       expect((await desk.browser({ origin }).ask('/', { headers })).status === 200).toBe(isThere)
       const ask = (token: string | undefined, more: Record<string, string> = {}) =>
         metricsAuthenticator({ token, access: desk.access })
-          .open({
+          .authenticate({
             method: 'GET',
             uri: `${origin}/metrics`,
             headers: new Headers({ host: new URL(origin).host, ...headers, ...more }),

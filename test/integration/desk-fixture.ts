@@ -1,9 +1,9 @@
 import { join } from 'node:path'
 import { deskAccess, deskConfig, type DeskConfig } from '../../src/app/config/desk.ts'
 import type { Environment } from '../../src/app/config/environment.ts'
-import type { DeskPorts } from '../../src/http/desk/ports.ts'
+import type { DeskPorts } from '../../src/http/desk/model/ports.ts'
 import { hashPassword } from '../../src/http/desk/access/password.ts'
-import { deskRoutes } from '../../src/http/desk/routes.ts'
+import { deskRoutes } from '../../src/http/desk/index.ts'
 import { createAuditLog } from '../../src/store/access/audit.ts'
 import { openDatabase } from '../../src/store/database/database.ts'
 import { createSessionLedger } from '../../src/store/access/sessions.ts'
@@ -85,7 +85,7 @@ export async function openBareDesk(
     wallet: async () => ({ address: '0x1', balanceAtomic: 5_000_000n }),
     pace: async () => undefined,
     queues: async () => [],
-    story: async (name) => ({ ...name, tasks: [], lookups: [], fields: [] }),
+    timeline: async (name) => ({ ...name, tasks: [], lookups: [], fields: [] }),
     settings: async () => [],
     reconcile: async () => ({ differences: 0, difference: '0.000000' }),
     schedules: {

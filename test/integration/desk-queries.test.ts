@@ -1,7 +1,8 @@
 import { sql } from 'kysely'
 import { beforeEach, describe, expect, test } from 'vitest'
 import type { LookupKey } from '../../src/domain/keys.ts'
-import { daysLeft, progressOf, troubles } from '../../src/http/desk/now-model.ts'
+import { attentionItems } from '../../src/http/desk/model/attention.ts'
+import { daysLeft, progressOf } from '../../src/http/desk/model/now.ts'
 import type { Database } from '../../src/store/database/database.ts'
 import { retryGroup, skipGroup } from '../../src/store/runs/retry-and-skip.ts'
 import { failureGroups } from '../../src/store/views/desk-failures.ts'
@@ -477,7 +478,7 @@ describe('money', () => {
     expect(daysLeft(3_000_000n, older, desk.now())).toBeCloseTo(21, 6)
   })
 
-  test('and what waits for a person are among the troubles, the worst first', async () => {
+  test('and work that waits for a person need attention, the most severe first', async () => {
     await addRun('r1')
     const a = await addLookup('a', 'parked', { code: 'price', reason: 'too dear' })
     await addTask('r1', 'parked', { lookup: a, reason: 'too dear' })
@@ -496,10 +497,10 @@ describe('money', () => {
       reconciliation: { at, differenceAtomic: 1n, differences: 1, inDoubtAtomic: 0n },
       alerts: [],
     }
-    const found = troubles(model, { maxPriceAtomic: 1n, dayAtomic: 100n })
+    const found = attentionItems(model, { maxPriceAtomic: 1n, dayAtomic: 100n })
     expect(found.map(({ tone }) => tone)).toEqual(['danger', 'danger', 'danger', 'danger', 'warn', 'warn'])
     expect(found.map(({ text }) => text).join('\n')).toMatch(
-      /stopped[^]*did not agree[^]*wallet is empty[^]*Redis[^]*nearly used up[^]*1 parked record waits/,
+      /stopped[^]*differences between the ledger and the chain[^]*wallet is empty[^]*Redis[^]*nearly used up[^]*1 parked record needs attention/,
     )
     const calm = {
       ...model,
@@ -509,13 +510,13 @@ describe('money', () => {
       wallet: undefined,
       pace: calmPace,
     }
-    expect(troubles(calm, { maxPriceAtomic: 1n })).toEqual([])
+    expect(attentionItems(calm, { maxPriceAtomic: 1n })).toEqual([])
     const alert = (name: string) => ({ name, message: name, since: at })
     const told = { ...calm, alerts: [alert('schedule_missed')] }
-    expect(troubles(told, { maxPriceAtomic: 1n })).toEqual([
+    expect(attentionItems(told, { maxPriceAtomic: 1n })).toEqual([
       { tone: 'warn', text: 'schedule_missed', href: '/settings' },
     ])
-    const twice = troubles(
+    const twice = attentionItems(
       { ...model, alerts: [alert('wallet_low')] },
       { maxPriceAtomic: 1n, dayAtomic: 100n },
     )

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { LookupKey } from '../../src/domain/keys.ts'
-import { queueBoard } from '../../src/http/desk/queue-board.ts'
+import { queueBoard } from '../../src/http/desk/routes/queue-board.ts'
 import { createQueueBoard } from '../../src/queues/board.ts'
 import { openRedis } from '../../src/queues/connection.ts'
 import { createQueues } from '../../src/queues/queues.ts'

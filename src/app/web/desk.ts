@@ -3,10 +3,10 @@ import type { Hono } from 'hono'
 import { describeError } from '../../domain/errors.ts'
 import type { DeskAccess } from '../../http/desk/access/access.ts'
 import type { DeskEnv } from '../../http/desk/access/gate.ts'
-import { latest } from '../../http/desk/live.ts'
-import type { DeskPorts, PaceNow } from '../../http/desk/ports.ts'
-import { queueBoard } from '../../http/desk/queue-board.ts'
-import { deskRoutes } from '../../http/desk/routes.ts'
+import { latestReading } from '../../http/desk/model/readings.ts'
+import type { DeskPorts, PaceNow } from '../../http/desk/model/ports.ts'
+import { queueBoard } from '../../http/desk/routes/queue-board.ts'
+import { deskRoutes } from '../../http/desk/index.ts'
 import { createQueueBoard, type QueueBoard } from '../../queues/board.ts'
 import { createAuditLog } from '../../store/access/audit.ts'
 import { createSessionLedger } from '../../store/access/sessions.ts'
@@ -69,7 +69,7 @@ const settleMs = 3_000
 function deskPorts(context: Context, engine: Engine, board: QueueBoard, signal: AbortSignal): DeskPorts {
   const { config, chain } = context
   const address = config.walletKey && privateKeyToAccount(config.walletKey).address
-  const balance = latest(async () => address && (await chain.balanceOf(address)), {
+  const balance = latestReading(async () => address && (await chain.balanceOf(address)), {
     freshMs: walletFreshMs,
     patienceMs: 1_500,
   })
@@ -85,7 +85,7 @@ function deskPorts(context: Context, engine: Engine, board: QueueBoard, signal: 
     wallet: async () => (address ? { address, balanceAtomic: await balance() } : undefined),
     pace: () => engine.pacer.snapshot().catch((): PaceNow | undefined => undefined),
     queues: () => board.depths().catch(() => []),
-    story: (name) => timelineOf(context, name),
+    timeline: (name) => timelineOf(context, name),
     settings: () => settingsSections(context),
     reconcile: address && (() => compare(address)),
     alerts: () => standingAlerts(context),

@@ -56,7 +56,7 @@ export async function openHttpRoutes(
   const views = createTaskViews(db)
   const watch = createTaskWatch(views, onError)
   const enrichment: Enrichment = {
-    button,
+    onDemand: button,
     views,
     watch,
     ids: createTaskIds(await ledgerId(db, context.randomBytes)),
@@ -105,7 +105,7 @@ export async function openHttpRoutes(
   const { http } = config
   const mayRead = apiTokenAuthenticator(['read', 'enrich'], { tokens, now })
   const streams = createEventStreams(stopping)
-  const hubspotKeys = { clientSecret: http.hubspotSecret, replays, now }
+  const hubspotKeys = { clientSecret: http.hubspotSecret, nonces: replays, now }
   return {
     routes: [
       enrichRoute(enrichment, apiTokenAuthenticator(['enrich'], { tokens, now })),
@@ -115,7 +115,12 @@ export async function openHttpRoutes(
       hubspotWorkflowRoute(enrichment, callbacks, hubspotAuthenticator({ ...hubspotKeys, allowsV2: true })),
       salesforceRoute(
         enrichment,
-        salesforceAuthenticator({ secret: http.salesforceSecret, jwt: http.salesforceJwt, replays, now }),
+        salesforceAuthenticator({
+          secret: http.salesforceSecret,
+          jwt: http.salesforceJwt,
+          nonces: replays,
+          now,
+        }),
       ),
       ...monitorRoutes(
         monitor,

@@ -1,5 +1,5 @@
 import { parseUsd } from '../../domain/money.ts'
-import type { RecordName, RecordTimeline } from '../../http/desk/story.ts'
+import type { RecordName, RecordTimeline } from '../../http/desk/model/record-timeline.ts'
 import { lookupsOfTasks, lookupsWithCharges } from '../../store/views/record-lookups.ts'
 import type { Context } from '../context/context.ts'
 import { historyOf } from '../records/history.ts'

@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { ApiTokenLedger, TokenScope } from '../../store/access/api-tokens.ts'
 import { Problem } from '../server/problem.ts'
-import type { Authenticator } from '../server/route.ts'
-import { CallRefused, refuse, type Caller } from './caller.ts'
+import { type Authenticator, type Caller, CallRefused, refuse } from '../server/caller.ts'
 
 const minuteMs = 60_000
 
@@ -13,7 +12,7 @@ export function apiTokenAuthenticator(
 ): Authenticator {
   return {
     security: ['apiToken'],
-    async open({ headers }) {
+    async authenticate({ headers }) {
       const text = /^Bearer +(pd_[\w-]+)$/i.exec(headers.get('authorization') ?? '')?.[1]
       if (text === undefined)
         throw unknown('token_missing', 'send `Authorization: Bearer pd_…` (`paydirt token create` makes one)')

@@ -2,8 +2,7 @@ import { createHash, createHmac, generateKeyPairSync, sign as signBytes } from '
 import { describe, expect, test } from 'vitest'
 import { signV2, v2Headers, v3Headers, type Signed } from '../../../test/support/hubspot-signature.ts'
 import type { NonceLedger } from '../../store/access/nonces.ts'
-import type { AuthenticationRequest } from '../server/route.ts'
-import { CallRefused } from './caller.ts'
+import { type AuthenticationRequest, CallRefused } from '../server/caller.ts'
 import { decodedUri, hubspotAuthenticator } from './hubspot.ts'
 import { monitorAuthenticator } from './monitor.ts'
 import { salesforceAuthenticator } from './salesforce.ts'
@@ -48,17 +47,18 @@ describe('the independent signature of the tests', () => {
 })
 
 describe('a call signed as HubSpot signs version 3', () => {
-  const door = (replays = memoryReplays()) => hubspotAuthenticator({ clientSecret: secret, replays, now })
+  const door = (replays = memoryReplays()) =>
+    hubspotAuthenticator({ clientSecret: secret, nonces: replays, now })
   const signed = async (more: Partial<Signed> = {}) =>
     request(await v3Headers(secret, { method: 'POST', uri, body: '{"a":1}', atMs: nowMs, ...more }))
 
   test('is let in once, and once more only after a fault of ours', async () => {
     const own = door()
-    const caller = await own.open(await signed())
+    const caller = await own.authenticate(await signed())
     expect(caller).toMatchObject({ kind: 'system', name: 'hubspot' })
-    expect(await codeOf(own.open(await signed()))).toBe('hubspot_replayed')
-    if (caller.kind === 'system') await caller.giveBack?.()
-    expect(await codeOf(own.open(await signed()))).toBe('let in')
+    expect(await codeOf(own.authenticate(await signed()))).toBe('hubspot_replayed')
+    if (caller.kind === 'system') await caller.releaseNonce?.()
+    expect(await codeOf(own.authenticate(await signed()))).toBe('let in')
   })
 
   test.each([
@@ -69,7 +69,7 @@ describe('a call signed as HubSpot signs version 3', () => {
     [10_001, 'hubspot_future'],
     [6 * 60_000, 'hubspot_future'],
   ])('signed %i ms from now: %s', async (ms, code) => {
-    expect(await codeOf(door().open(await signed({ atMs: nowMs + ms })))).toBe(code)
+    expect(await codeOf(door().authenticate(await signed({ atMs: nowMs + ms })))).toBe(code)
   })
 
   test.each([
@@ -82,7 +82,9 @@ describe('a call signed as HubSpot signs version 3', () => {
     ['a byte more', { body: '{"a":1} ' }],
   ])('is refused when %s is another', async (_, more) => {
     const { headers } = await signed()
-    expect(await codeOf(door().open({ ...request({}), headers, ...more }))).toBe('hubspot_wrong_signature')
+    expect(await codeOf(door().authenticate({ ...request({}), headers, ...more }))).toBe(
+      'hubspot_wrong_signature',
+    )
   })
 
   test.each(['', 'NaN', '1e12', ' ', '17636400000000', '0x19AA0F2E880'])(
@@ -90,50 +92,52 @@ describe('a call signed as HubSpot signs version 3', () => {
     async (time) => {
       const key = createHmac('sha256', secret).update(`POST${uri}{"a":1}${time.trim()}`).digest('base64')
       const headers = { 'x-hubspot-signature-v3': key, 'x-hubspot-request-timestamp': time }
-      expect(await codeOf(door().open(request(headers)))).toMatch(/^hubspot_(stale|wrong_signature)$/)
+      expect(await codeOf(door().authenticate(request(headers)))).toMatch(/^hubspot_(stale|wrong_signature)$/)
     },
   )
 
   test('is let in whatever its query holds, as far as the documentation decodes it', async () => {
     const long = `${uri}?userEmail=a%2Bb%40example.com&x=%21%24%27%28%29%2A%2C%3A%3B%2F%3F&y=%C3%BC%20%26%3D%23&portalId=1`
     const headers = await v3Headers(secret, { method: 'POST', uri: long, body: '{"a":1}', atMs: nowMs })
-    expect(await codeOf(door().open(request(headers, { uri: long })))).toBe('let in')
+    expect(await codeOf(door().authenticate(request(headers, { uri: long })))).toBe('let in')
     expect(decodedUri('%2f%2F%2b%2B%3d')).toBe('//%2b%2B%3d')
   })
 
   test('a body of any language is signed in UTF-8', async () => {
     const body = '{"name":"北風工業 Ünï"}'
     const headers = await v3Headers(secret, { method: 'POST', uri, body, atMs: nowMs })
-    expect(await codeOf(door().open(request(headers, { body })))).toBe('let in')
+    expect(await codeOf(door().authenticate(request(headers, { body })))).toBe('let in')
   })
 
   test('without a secret of ours nobody is let in, and without a signature neither', async () => {
-    const off = hubspotAuthenticator({ clientSecret: undefined, replays: memoryReplays(), now })
-    expect(await codeOf(off.open(await signed()))).toBe('hubspot_not_set_up')
-    expect(await codeOf(door().open(request({})))).toBe('hubspot_unsigned')
+    const off = hubspotAuthenticator({ clientSecret: undefined, nonces: memoryReplays(), now })
+    expect(await codeOf(off.authenticate(await signed()))).toBe('hubspot_not_set_up')
+    expect(await codeOf(door().authenticate(request({})))).toBe('hubspot_unsigned')
   })
 
   test('version 2 is for workflows alone, and version 1 for nobody', async () => {
     const headers = await v2Headers(secret, { method: 'POST', uri, body: '{"a":1}' })
-    expect(await codeOf(door().open(request(headers)))).toBe('hubspot_unsigned')
+    expect(await codeOf(door().authenticate(request(headers)))).toBe('hubspot_unsigned')
     const workflow = hubspotAuthenticator({
       clientSecret: secret,
-      replays: memoryReplays(),
+      nonces: memoryReplays(),
       now,
       allowsV2: true,
     })
-    expect(await codeOf(workflow.open(request(headers)))).toBe('let in')
-    expect(await codeOf(workflow.open(request(headers, { body: '{"a":2}' })))).toBe('hubspot_wrong_signature')
+    expect(await codeOf(workflow.authenticate(request(headers)))).toBe('let in')
+    expect(await codeOf(workflow.authenticate(request(headers, { body: '{"a":2}' })))).toBe(
+      'hubspot_wrong_signature',
+    )
     const v1 = { ...headers, 'x-hubspot-signature-version': 'v1' }
-    expect(await codeOf(workflow.open(request(v1)))).toBe('hubspot_wrong_version')
-    expect(await codeOf(workflow.open(await signed()))).toBe('let in')
+    expect(await codeOf(workflow.authenticate(request(v1)))).toBe('hubspot_wrong_version')
+    expect(await codeOf(workflow.authenticate(await signed()))).toBe('let in')
   })
 })
 
 describe('a call signed by HMAC with time and nonce', () => {
   const hookUri = 'https://paydirt.example/hooks/salesforce?x=1'
   const door = (own: string | undefined = secret, replays = memoryReplays()) =>
-    salesforceAuthenticator({ secret: own, jwt: undefined, replays, now })
+    salesforceAuthenticator({ secret: own, jwt: undefined, nonces: replays, now })
 
   function signed(
     more: { atS?: number; nonce?: string; body?: string; path?: string } = {},
@@ -153,9 +157,9 @@ describe('a call signed by HMAC with time and nonce', () => {
 
   test('is let in once a nonce', async () => {
     const own = door()
-    expect(await codeOf(own.open(signed()))).toBe('let in')
-    expect(await codeOf(own.open(signed({ body: '{}' })))).toBe('salesforce_replayed')
-    expect(await codeOf(own.open(signed({ nonce: 'nonce-0002' })))).toBe('let in')
+    expect(await codeOf(own.authenticate(signed()))).toBe('let in')
+    expect(await codeOf(own.authenticate(signed({ body: '{}' })))).toBe('salesforce_replayed')
+    expect(await codeOf(own.authenticate(signed({ nonce: 'nonce-0002' })))).toBe('let in')
   })
 
   test.each([
@@ -164,14 +168,16 @@ describe('a call signed by HMAC with time and nonce', () => {
     [{ path: '/hooks/other' }, 'salesforce_wrong_signature'],
     [{ nonce: 'short' }, 'salesforce_unsigned'],
   ])('%j: %s', async (more, code) => {
-    expect(await codeOf(door().open(signed(more)))).toBe(code)
+    expect(await codeOf(door().authenticate(signed(more)))).toBe(code)
   })
 
   test('is refused with another body, without a signature, and where no secret is set', async () => {
-    expect(await codeOf(door().open({ ...signed(), body: '{"a":2}' }))).toBe('salesforce_wrong_signature')
-    expect(await codeOf(door().open(request({}, { uri: hookUri })))).toBe('salesforce_unsigned')
-    const off = salesforceAuthenticator({ secret: undefined, jwt: undefined, replays: memoryReplays(), now })
-    expect(await codeOf(off.open(signed()))).toBe('salesforce_not_set_up')
+    expect(await codeOf(door().authenticate({ ...signed(), body: '{"a":2}' }))).toBe(
+      'salesforce_wrong_signature',
+    )
+    expect(await codeOf(door().authenticate(request({}, { uri: hookUri })))).toBe('salesforce_unsigned')
+    const off = salesforceAuthenticator({ secret: undefined, jwt: undefined, nonces: memoryReplays(), now })
+    expect(await codeOf(off.authenticate(signed()))).toBe('salesforce_not_set_up')
   })
 })
 
@@ -199,10 +205,10 @@ describe('a call with a token of the org', () => {
     const door = salesforceAuthenticator({
       secret,
       jwt: { key: publicKey, issuer, audience: 'paydirt' },
-      replays,
+      nonces: replays,
       now,
     })
-    return codeOf(door.open(request({ authorization: `Bearer ${text}` }, { body })))
+    return codeOf(door.authenticate(request({ authorization: `Bearer ${text}` }, { body })))
   }
 
   test('is let in once', async () => {
@@ -263,8 +269,10 @@ test.each([
   [{ 'x-other': secret }, 'monitor_no_secret'],
 ])('a monitor’s delivery with %j: %s', async (headers, code) => {
   expect(
-    await codeOf(monitorAuthenticator({ header: 'x-secret', secret }).open(request(headers as never))),
+    await codeOf(
+      monitorAuthenticator({ header: 'x-secret', secret }).authenticate(request(headers as never)),
+    ),
   ).toBe(code)
   const off = monitorAuthenticator({ header: 'x-secret', secret: undefined })
-  expect(await codeOf(off.open(request(headers as never)))).toBe('monitor_not_set_up')
+  expect(await codeOf(off.authenticate(request(headers as never)))).toBe('monitor_not_set_up')
 })

@@ -1,12 +1,11 @@
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto'
 import type { NonceLedger } from '../../store/access/nonces.ts'
-import type { Authenticator, AuthenticationRequest } from '../server/route.ts'
-import { refuse } from './caller.ts'
+import { type AuthenticationRequest, type Authenticator, refuse } from '../server/caller.ts'
 
 export interface HubspotAuthenticatorOptions {
   /** The app's client secret. Undefined: HubSpot may not call. */
   clientSecret: string | undefined
-  replays: NonceLedger
+  nonces: NonceLedger
   now: () => Date
   /** A signature of version 2 is taken too: it has no time, so what it starts must be safe to be asked for twice. */
   allowsV2?: boolean
@@ -18,11 +17,11 @@ export const skewMs = 10_000
 
 /** Lets in what HubSpot has signed: version 3 at most five minutes ago and not seen before. */
 export function hubspotAuthenticator(options: HubspotAuthenticatorOptions): Authenticator {
-  const { replays } = options
+  const { nonces } = options
 
   return {
     security: ['hubspotSignature', ...(options.allowsV2 ? ['hubspotSignatureV2'] : [])],
-    async open(request) {
+    async authenticate(request) {
       const { clientSecret } = options
       if (clientSecret === undefined)
         throw refuse('hubspot_not_set_up', 'calls from HubSpot are not set up (HUBSPOT_CLIENT_SECRET)', 404)
@@ -41,9 +40,9 @@ export function hubspotAuthenticator(options: HubspotAuthenticatorOptions): Auth
       if (!(nowMs - atMs <= maxAgeMs)) throw refuse('hubspot_stale', 'the request was signed too long ago')
       if (atMs - nowMs > skewMs) throw refuse('hubspot_future', 'the request was signed in the future')
       const digest = createHash('sha256').update(`hubspot|${signature}`).digest('hex')
-      if (!(await replays.use(digest, new Date(atMs + maxAgeMs + skewMs))))
+      if (!(await nonces.use(digest, new Date(atMs + maxAgeMs + skewMs))))
         throw refuse('hubspot_replayed', 'this request was made before', 403)
-      return { kind: 'system', name: 'hubspot', giveBack: () => replays.giveBack(digest) }
+      return { kind: 'system', name: 'hubspot', releaseNonce: () => nonces.giveBack(digest) }
     },
   }
 }

@@ -1,12 +1,11 @@
-import type { Authenticator } from '../server/route.ts'
-import { refuse } from './caller.ts'
+import { type Authenticator, refuse } from '../server/caller.ts'
 import { equal } from './hubspot.ts'
 
 /** Lets in a monitor's delivery by a header whose name and value were set on both sides: how it is signed is not documented. */
 export function monitorAuthenticator(options: { header: string; secret: string | undefined }): Authenticator {
   return {
     security: ['monitorSecret'],
-    async open({ headers }) {
+    async authenticate({ headers }) {
       const { header, secret } = options
       if (secret === undefined)
         throw refuse('monitor_not_set_up', 'deliveries are not set up (PAYDIRT_MONITOR_SECRET)', 404)

@@ -1,8 +1,7 @@
 import { createHash, createHmac, verify, type KeyObject } from 'node:crypto'
 import { z } from 'zod'
 import type { NonceLedger } from '../../store/access/nonces.ts'
-import type { Authenticator, AuthenticationRequest } from '../server/route.ts'
-import { refuse, type Caller } from './caller.ts'
+import { type AuthenticationRequest, type Authenticator, type Caller, refuse } from '../server/caller.ts'
 import { equal, maxAgeMs, skewMs } from './hubspot.ts'
 
 export interface SalesforceAuthenticatorOptions {
@@ -10,7 +9,7 @@ export interface SalesforceAuthenticatorOptions {
   secret: string | undefined
   /** What the org signs its tokens with. Undefined: tokens are not taken. */
   jwt: { key: KeyObject; issuer: string; audience: string } | undefined
-  replays: NonceLedger
+  nonces: NonceLedger
   now: () => Date
 }
 
@@ -29,7 +28,7 @@ const claimsSchema = z.object({
 
 /** Lets in what a Salesforce org has signed: a JWT of its own certificate, or an HMAC with time and nonce. */
 export function salesforceAuthenticator(options: SalesforceAuthenticatorOptions): Authenticator {
-  const { replays } = options
+  const { nonces } = options
 
   async function byToken(token: string, body: string): Promise<Caller> {
     const { jwt } = options
@@ -89,14 +88,14 @@ export function salesforceAuthenticator(options: SalesforceAuthenticatorOptions)
 
   async function onlyOnce(name: string, expiresAt: Date): Promise<Caller> {
     const digest = createHash('sha256').update(`salesforce|${name}`).digest('hex')
-    if (!(await replays.use(digest, expiresAt)))
+    if (!(await nonces.use(digest, expiresAt)))
       throw refuse('salesforce_replayed', 'this request was made before', 403)
-    return { kind: 'system', name: 'salesforce', giveBack: () => replays.giveBack(digest) }
+    return { kind: 'system', name: 'salesforce', releaseNonce: () => nonces.giveBack(digest) }
   }
 
   return {
     security: ['salesforceJwt', 'salesforceHmac'],
-    async open(request) {
+    async authenticate(request) {
       const token = /^Bearer +(\S+)$/i.exec(request.headers.get('authorization') ?? '')?.[1]
       return token === undefined ? byHmac(request) : byToken(token, request.body)
     },

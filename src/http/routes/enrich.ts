@@ -1,8 +1,9 @@
 import { z } from 'zod'
 import { taskSchema, taskJson, statusSchema } from '../tasks/task-json.ts'
-import type { Authenticator, Route } from '../server/route.ts'
+import type { Authenticator } from '../server/caller.ts'
+import type { Route } from '../server/route.ts'
 import { route } from '../server/route.ts'
-import { requestEnrichment, targetOf, type Enrichment } from '../tasks/enrichment.ts'
+import { requestEnrichment, resolveTarget, type Enrichment } from '../tasks/enrichment.ts'
 
 const recordId = z.string().regex(/^[A-Za-z0-9_-]{1,64}$/, 'is not the id of a record')
 const recipeName = z.string().min(1).max(100)
@@ -49,7 +50,7 @@ export function enrichRoute(enrichment: Enrichment, door: Authenticator): Route 
     summary: 'Enrich records now',
     description:
       'Makes a task of each record. A record that is asked for twice within a minute, by whomever, is one task. With `wait` the answer comes when all have ended, or after so many seconds.',
-    door,
+    authenticator: door,
     query: z.object({
       wait: z.coerce.number().int().min(0).max(longestWaitSeconds).default(0).describe('Seconds'),
     }),
@@ -59,14 +60,15 @@ export function enrichRoute(enrichment: Enrichment, door: Authenticator): Route 
       202: { description: 'Begun', schema: accepted },
     },
     async handle({ body: asked, query, caller, receivedMs, signal }) {
-      const target = targetOf(enrichment, asked)
+      const target = resolveTarget(enrichment, asked)
       const pressed = await requestEnrichment(enrichment, target, asked.ids, { caller, trigger: 'button' })
       const made = pressed.find(({ isNew }) => isNew) ?? pressed[0]
       const runId = made?.runId ?? ''
       const statusUrl = `/v1/runs/${runId}`
       const taskIds = pressed.map(({ taskId }) => taskId)
       const isSettled =
-        query.wait > 0 && (await watch.settled(taskIds, { untilMs: receivedMs + query.wait * 1000, signal }))
+        query.wait > 0 &&
+        (await watch.waitUntilDone(taskIds, { untilMs: receivedMs + query.wait * 1000, signal }))
       const found = new Map((await views.get(taskIds)).map((view) => [view.id, view]))
       const inOrder = taskIds.flatMap((id) => found.get(id) ?? [])
       if (isSettled && inOrder.every(({ status }) => status !== 'parked'))

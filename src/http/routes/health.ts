@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import { anybody, route, type Route } from '../server/route.ts'
+import { anyone } from '../server/caller.ts'
+import { route, type Route } from '../server/route.ts'
 
 /** Answers undefined when all is well, else what is not, in words that may be shown. */
 export type HealthCheck = () => Promise<string | undefined>
@@ -21,7 +22,7 @@ export function healthRoutes(checks: Record<string, HealthCheck>, isStopping: ()
       path: '/healthz',
       operationId: 'getHealth',
       summary: 'Whether this process answers',
-      door: anybody,
+      authenticator: anyone,
       answers: { 200: { description: 'It does', schema: alive } },
       handle: async () => Response.json({ status: 'ok' }),
     }),
@@ -30,7 +31,7 @@ export function healthRoutes(checks: Record<string, HealthCheck>, isStopping: ()
       path: '/readyz',
       operationId: 'getReadiness',
       summary: 'Whether everything answers that this process needs',
-      door: anybody,
+      authenticator: anyone,
       answers: {
         200: { description: 'All is well', schema: readiness },
         503: { description: 'Something is not', schema: readiness },

@@ -1,9 +1,9 @@
 import { z } from 'zod'
 import { formatUsd } from '../../domain/money.ts'
 import type { TaskView } from '../../store/runs/task-view.ts'
-import type { Caller } from '../callers/caller.ts'
+import type { Caller } from '../server/caller.ts'
 import { recordIdOf } from '../../producers/on-demand.ts'
-import { requestEnrichment, taskOf, type Enrichment, type Target } from '../tasks/enrichment.ts'
+import { requestEnrichment, findTask, type Enrichment, type Target } from '../tasks/enrichment.ts'
 import { Problem } from '../server/problem.ts'
 import { fieldSchema, statusSchema, writtenFields } from '../tasks/task-json.ts'
 import { isOpen } from '../tasks/task-watch.ts'
@@ -32,7 +32,7 @@ export const hookAnswerSchema = z.object({
 })
 type HookAnswer = z.output<typeof hookAnswerSchema>
 
-export interface HookAsked {
+export interface HookRequest {
   action: 'enrich' | 'status'
   target: Target
   recordId: string
@@ -46,8 +46,9 @@ export interface HookAsked {
 const waitMs = 10_000
 
 /** What both CRMs' cards ask for: press and wait a while, or look. */
-export async function answerHook(enrichment: Enrichment, asked: HookAsked): Promise<Response> {
-  const view = asked.action === 'enrich' ? await pressed(enrichment, asked) : await looked(enrichment, asked)
+export async function answerHook(enrichment: Enrichment, asked: HookRequest): Promise<Response> {
+  const view =
+    asked.action === 'enrich' ? await startEnrichment(enrichment, asked) : await readStatus(enrichment, asked)
   const { connector, entity } = asked.target
   const last = await enrichment.views.last({
     connector,
@@ -57,18 +58,18 @@ export async function answerHook(enrichment: Enrichment, asked: HookAsked): Prom
   return Response.json(hookAnswer(enrichment, view, last))
 }
 
-async function pressed(enrichment: Enrichment, asked: HookAsked): Promise<TaskView | undefined> {
+async function startEnrichment(enrichment: Enrichment, asked: HookRequest): Promise<TaskView | undefined> {
   const { target, recordId, caller, receivedMs, signal } = asked
   const [task] = await requestEnrichment(enrichment, target, [recordId], { caller, trigger: 'button' })
   const ids = task ? [task.taskId] : []
-  await enrichment.watch.settled(ids, { untilMs: receivedMs + waitMs, signal })
+  await enrichment.watch.waitUntilDone(ids, { untilMs: receivedMs + waitMs, signal })
   const [view] = await enrichment.views.get(ids)
   return view
 }
 
-async function looked(enrichment: Enrichment, asked: HookAsked): Promise<TaskView | undefined> {
+async function readStatus(enrichment: Enrichment, asked: HookRequest): Promise<TaskView | undefined> {
   if (asked.taskId === undefined) return undefined
-  const view = await taskOf(enrichment, asked.taskId)
+  const view = await findTask(enrichment, asked.taskId)
   const { connector, entity } = asked.target
   const isOfRecord =
     view.connector === connector &&

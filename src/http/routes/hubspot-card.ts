@@ -1,6 +1,7 @@
 import { z } from 'zod'
-import { targetOf, type Enrichment } from '../tasks/enrichment.ts'
-import { route, type Authenticator, type Route } from '../server/route.ts'
+import { resolveTarget, type Enrichment } from '../tasks/enrichment.ts'
+import { type Authenticator } from '../server/caller.ts'
+import { route, type Route } from '../server/route.ts'
 import { answerHook, assertConnected, hookAnswerSchema } from './hook-answer.ts'
 
 /** HubSpot names an object by its plural, its type id or, in workflows, by a word of its own. */
@@ -35,14 +36,14 @@ export function hubspotCardRoute(enrichment: Enrichment, door: Authenticator): R
     operationId: 'hubspotCard',
     summary: 'The button in a HubSpot card or bulk action',
     description: '`enrich` waits up to 10 seconds for the result; `status` tells how it stands.',
-    door,
+    authenticator: door,
     body,
     answers: { 200: { description: 'How it stands', schema: hookAnswerSchema } },
     async handle({ body: asked, caller, receivedMs, signal }) {
       assertConnected(enrichment, 'hubspot')
       const { action, objectId: recordId, taskId, recipe } = asked
       const object = hubspotEntities[asked.objectType.toLowerCase()] ?? asked.objectType
-      const target = targetOf(
+      const target = resolveTarget(
         enrichment,
         { connector: 'hubspot', object, recipe },
         { connector: '', object: '/objectType' },

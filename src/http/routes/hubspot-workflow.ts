@@ -1,7 +1,8 @@
 import { z } from 'zod'
 import type { WorkflowCallbacks } from '../../store/messages/workflow-callbacks.ts'
-import { requestEnrichment, targetOf, type Enrichment } from '../tasks/enrichment.ts'
-import { route, type Authenticator, type Route } from '../server/route.ts'
+import { requestEnrichment, resolveTarget, type Enrichment } from '../tasks/enrichment.ts'
+import { type Authenticator } from '../server/caller.ts'
+import { route, type Route } from '../server/route.ts'
 import { assertConnected } from './hook-answer.ts'
 import { hubspotEntities, hubspotId, hubspotType } from './hubspot-card.ts'
 
@@ -34,13 +35,13 @@ export function hubspotWorkflowRoute(
     summary: 'A step of a HubSpot workflow',
     description:
       'Blocks the execution, which is completed by a callback with `status`, `reason`, `fieldsFilled` and `costUsd`. The same `callbackId` asked for twice is one execution.',
-    door,
+    authenticator: door,
     body,
     answers: { 200: { description: 'The execution waits', schema: blocked } },
     async handle({ body: asked, caller }) {
       assertConnected(enrichment, 'hubspot')
       const { callbackId, object, inputFields } = asked
-      const target = targetOf(
+      const target = resolveTarget(
         enrichment,
         {
           connector: 'hubspot',

@@ -4,9 +4,9 @@ import type { PacerSnapshot } from '../../queues/pacer/pacer.ts'
 import type { QueueDepth } from '../../queues/depths.ts'
 import type { LedgerMetrics, Samples } from '../../store/views/metrics.ts'
 import type { AccessEntry } from '../server/app.ts'
-import { refuse } from '../callers/caller.ts'
+import { type Authenticator, refuse } from '../server/caller.ts'
 import { arrivalOf, type DeskAccess } from '../desk/access/access.ts'
-import { route, type Authenticator, type Route } from '../server/route.ts'
+import { route, type Route } from '../server/route.ts'
 
 /** Where the numbers come from. One that fails leaves its metrics out and is counted. */
 export interface MetricSources {
@@ -222,7 +222,7 @@ export function metricsRoutes(metrics: Metrics, door: Authenticator): Route[] {
       path: '/metrics',
       operationId: 'getMetrics',
       summary: 'Metrics in the text form of Prometheus',
-      door,
+      authenticator: door,
       answers: { 200: { description: 'Version 0.0.4 of the text form', contentType: 'text/plain' } },
       handle: async () =>
         new Response(await metrics.text(), { headers: { 'content-type': metrics.contentType } }),
@@ -240,10 +240,10 @@ export function metricsAuthenticator({
 }): Authenticator {
   return {
     security: token === undefined && access.mode === 'open' ? [] : ['metricsToken'],
-    async open({ headers }) {
+    async authenticate({ headers }) {
       if (token === undefined) {
         if (arrivalOf(access, headers, headers.get('host') ?? '') === 'local')
-          return { kind: 'anybody', name: 'anybody' }
+          return { kind: 'public', name: 'public' }
         throw refuse(
           'metrics_off',
           'set PAYDIRT_METRICS_TOKEN to read metrics from elsewhere than this machine, or where somebody signs in',
@@ -254,7 +254,7 @@ export function metricsAuthenticator({
       const [a, b] = [Buffer.from(given), Buffer.from(token)]
       if (a.length !== b.length || !timingSafeEqual(a, b))
         throw refuse('metrics_token', 'send `Authorization: Bearer` with the metrics token')
-      return { kind: 'anybody', name: 'metrics' }
+      return { kind: 'public', name: 'metrics' }
     },
   }
 }

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import type { Monitor } from '../../producers/monitor.ts'
-import { anybody, route, type Authenticator, type Route } from '../server/route.ts'
+import { anyone, type Authenticator } from '../server/caller.ts'
+import { route, type Route } from '../server/route.ts'
 
 /** Its shape is not documented beyond these two: what else a delivery holds is let through. */
 const body = z.looseObject({
@@ -26,7 +27,7 @@ export function monitorRoutes(
       path: '/hooks/monitor',
       operationId: 'getMonitorHook',
       summary: 'Whether deliveries of a monitor are taken here',
-      door: anybody,
+      authenticator: anyone,
       answers: { 200: { description: 'They are', schema: z.string(), contentType: 'text/plain' } },
       handle: async () => new Response('Deliveries of a monitor are taken here by POST.\n'),
     }),
@@ -36,7 +37,7 @@ export function monitorRoutes(
       operationId: 'deliverSignals',
       summary: 'A delivery of a monitor',
       description: 'The companies that it names become tasks of the records that are known of them.',
-      door,
+      authenticator: door,
       body,
       bodyLimit,
       anyContentType: true,

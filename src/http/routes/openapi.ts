@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { openApiDocument } from '../server/openapi.ts'
-import { anybody, route, type Route } from '../server/route.ts'
+import { anyone } from '../server/caller.ts'
+import { route, type Route } from '../server/route.ts'
 
 /** What there is, for programs. */
 export function openApiRoute(
@@ -13,7 +14,7 @@ export function openApiRoute(
     path: '/openapi.json',
     operationId: 'getOpenApi',
     summary: 'This document',
-    door: anybody,
+    authenticator: anyone,
     answers: { 200: { description: 'OpenAPI 3.1', schema: z.record(z.string(), z.unknown()) } },
     async handle() {
       document ??= JSON.stringify(openApiDocument(routes(), info))

@@ -6,7 +6,8 @@ import type { TaskLedger } from '../../store/runs/tasks.ts'
 import { assertMaySee } from '../callers/api-token.ts'
 import { wantsEvents, type EventStreams } from '../server/events.ts'
 import { Problem } from '../server/problem.ts'
-import { route, type Call, type Authenticator, type Route } from '../server/route.ts'
+import { type Authenticator } from '../server/caller.ts'
+import { route, type Call, type Route } from '../server/route.ts'
 
 const params = z.object({ id: z.string().max(64) })
 type RunCall = Call<z.output<typeof params>, unknown, unknown>
@@ -96,7 +97,7 @@ export function runRoutes(reader: RunReader, streams: EventStreams, door: Authen
       operationId: 'getRun',
       summary: 'How a run stands',
       description: 'With `Accept: text/event-stream` the same as `/v1/runs/{id}/events`.',
-      door,
+      authenticator: door,
       params,
       answers: { 200: { description: 'The run', schema: runSchema } },
       async handle(call) {
@@ -111,7 +112,7 @@ export function runRoutes(reader: RunReader, streams: EventStreams, door: Authen
       operationId: 'followRun',
       summary: 'A run as it changes',
       description: 'Server-sent events named `run`, each with the whole run; the last one when it has ended.',
-      door,
+      authenticator: door,
       params,
       answers: { 200: { description: 'The events', schema: z.string(), contentType: 'text/event-stream' } },
       handle: events,

@@ -1,6 +1,7 @@
 import { z } from 'zod'
-import { targetOf, type Enrichment } from '../tasks/enrichment.ts'
-import { route, type Authenticator, type Route } from '../server/route.ts'
+import { resolveTarget, type Enrichment } from '../tasks/enrichment.ts'
+import { type Authenticator } from '../server/caller.ts'
+import { route, type Route } from '../server/route.ts'
 import { answerHook, assertConnected, hookAnswerSchema } from './hook-answer.ts'
 
 const body = z.object({
@@ -18,13 +19,13 @@ export function salesforceRoute(enrichment: Enrichment, door: Authenticator): Ro
     operationId: 'salesforceAction',
     summary: 'The action on a Salesforce record',
     description: '`enrich` waits up to 10 seconds for the result; `status` tells how it stands.',
-    door,
+    authenticator: door,
     body,
     answers: { 200: { description: 'How it stands', schema: hookAnswerSchema } },
     async handle({ body: asked, caller, receivedMs, signal }) {
       assertConnected(enrichment, 'salesforce')
       const { action, object, recordId, taskId, recipe } = asked
-      const target = targetOf(
+      const target = resolveTarget(
         enrichment,
         { connector: 'salesforce', object, recipe },
         { connector: '', object: '/object' },

@@ -1,8 +1,9 @@
 import { z } from 'zod'
 import { assertMaySee } from '../callers/api-token.ts'
-import { taskOf, type Enrichment } from '../tasks/enrichment.ts'
+import { findTask, type Enrichment } from '../tasks/enrichment.ts'
 import { wantsEvents, type EventStreams } from '../server/events.ts'
-import { route, type Call, type Authenticator, type Route } from '../server/route.ts'
+import { type Authenticator } from '../server/caller.ts'
+import { route, type Call, type Route } from '../server/route.ts'
 import { taskJson, taskSchema } from '../tasks/task-json.ts'
 import { isOpen } from '../tasks/task-watch.ts'
 
@@ -14,7 +15,7 @@ export function taskRoutes(enrichment: Enrichment, streams: EventStreams, door: 
   const { ids, views, watch } = enrichment
 
   async function viewOf({ params: { id }, caller }: TaskCall) {
-    const view = await taskOf(enrichment, id)
+    const view = await findTask(enrichment, id)
     assertMaySee(caller, view)
     return view
   }
@@ -42,7 +43,7 @@ export function taskRoutes(enrichment: Enrichment, streams: EventStreams, door: 
       operationId: 'getTask',
       summary: 'How a task stands',
       description: 'With `Accept: text/event-stream` the same as `/v1/tasks/{id}/events`.',
-      door,
+      authenticator: door,
       params,
       answers: { 200: { description: 'The task', schema: taskSchema } },
       async handle(call) {
@@ -56,7 +57,7 @@ export function taskRoutes(enrichment: Enrichment, streams: EventStreams, door: 
       summary: 'A task as it changes',
       description:
         'Server-sent events named `task`, each with the whole task; the last one when it has ended.',
-      door,
+      authenticator: door,
       params,
       answers: { 200: { description: 'The events', schema: z.string(), contentType: 'text/event-stream' } },
       handle: events,

@@ -1,13 +1,23 @@
 import { expect, test } from 'vitest'
 import { createApp } from './app.ts'
-import type { Caller } from '../callers/caller.ts'
-import { anybody, route, type Authenticator } from './route.ts'
+import { anyone, type Authenticator, type Caller } from './caller.ts'
+import { route } from './route.ts'
 
 const never = new Promise<never>(() => {})
 
 function appOf(door: Authenticator, handle: () => Promise<Response>, method: 'get' | 'post' = 'get') {
   return createApp({
-    routes: [route({ method, path: '/it', operationId: 'it', summary: 'It', door, answers: {}, handle })],
+    routes: [
+      route({
+        method,
+        path: '/it',
+        operationId: 'it',
+        summary: 'It',
+        authenticator: door,
+        answers: {},
+        handle,
+      }),
+    ],
     onAnswer: () => {},
     onRefused: async () => {},
     onError: () => {},
@@ -17,8 +27,8 @@ function appOf(door: Authenticator, handle: () => Promise<Response>, method: 'ge
 }
 
 test.each([
-  ['a handler', anybody, () => never],
-  ['a door', { security: ['x'], open: () => never }, async () => Response.json({})],
+  ['a handler', anyone, () => never],
+  ['a door', { security: ['x'], authenticate: () => never }, async () => Response.json({})],
 ] as [string, Authenticator, () => Promise<Response>][])(
   '%s that takes too long answers 503',
   async (_, door, handle) => {
@@ -32,7 +42,7 @@ test('a door that opens after the time-out lets nobody in, and the signature may
   const opened = Promise.withResolvers<Caller>()
   const givenBack = Promise.withResolvers<string>()
   let handled = 0
-  const app = appOf({ security: ['x'], open: () => opened.promise }, async () => {
+  const app = appOf({ security: ['x'], authenticate: () => opened.promise }, async () => {
     handled += 1
     return Response.json({})
   })
@@ -40,7 +50,7 @@ test('a door that opens after the time-out lets nobody in, and the signature may
   opened.resolve({
     kind: 'system',
     name: 'hubspot',
-    giveBack: async () => givenBack.resolve('given back'),
+    releaseNonce: async () => givenBack.resolve('given back'),
   })
   expect(await givenBack.promise).toBe('given back')
   expect(handled).toBe(0)

@@ -1,11 +1,11 @@
 import { Hono, type Context, type MiddlewareHandler } from 'hono'
-import { CallRefused, type Caller } from '../callers/caller.ts'
+import { CallRefused, type Caller } from './caller.ts'
 import { inputProblem, Problem, problemResponse } from './problem.ts'
 import { parseJson, readBody } from './read-body.ts'
 import { requestIds, type HttpEnv } from './request-id.ts'
 import type { Route } from './route.ts'
 import { traceRequests } from './trace-requests.ts'
-import { within } from './within.ts'
+import { withTimeout } from './with-timeout.ts'
 
 export interface AppOptions {
   routes: readonly Route[]
@@ -82,7 +82,7 @@ async function serve(each: Route, context: Context<HttpEnv>, options: AppOptions
   let isOver = false
   try {
     // A stream is answered as soon as it begins, so that this holds for it too.
-    const response = await within(options.timeoutMs ?? 30_000, answer())
+    const response = await withTimeout(options.timeoutMs ?? 30_000, answer())
     if (response.status >= 500) await giveBack()
     return response
   } catch (error) {
@@ -123,7 +123,7 @@ async function serve(each: Route, context: Context<HttpEnv>, options: AppOptions
     const { method, headers } = request
     const uri = calledUri(context, options.publicUrl)
     try {
-      return await each.door.open({ method, uri, headers, body: text })
+      return await each.authenticator.authenticate({ method, uri, headers, body: text })
     } catch (error) {
       if (error instanceof CallRefused) await options.onRefused(error.code)
       throw error
@@ -131,7 +131,7 @@ async function serve(each: Route, context: Context<HttpEnv>, options: AppOptions
   }
 
   async function giveBack(): Promise<void> {
-    if (caller?.kind === 'system') await caller.giveBack?.().catch(() => {})
+    if (caller?.kind === 'system') await caller.releaseNonce?.().catch(() => {})
   }
 }
 

@@ -92,7 +92,7 @@ function operationOf(each: Route) {
     operationId: each.operationId,
     summary: each.summary,
     ...(each.description === undefined ? {} : { description: each.description }),
-    security: each.door.security.map((scheme) => ({ [scheme]: [] })),
+    security: each.authenticator.security.map((scheme) => ({ [scheme]: [] })),
     parameters: [...parametersOf(each.params, 'path'), ...parametersOf(each.query, 'query')],
     ...(each.body
       ? {
@@ -149,7 +149,7 @@ function schemaOf(schema: z.ZodType, io: 'input' | 'output'): Record<string, unk
   return rest
 }
 
-function isGuarded({ door }: Route): boolean {
+function isGuarded({ authenticator: door }: Route): boolean {
   return door.security.length > 0
 }
 

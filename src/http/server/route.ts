@@ -1,6 +1,6 @@
 import type { Context } from 'hono'
 import type { z } from 'zod'
-import type { Caller } from '../callers/caller.ts'
+import type { Authenticator, Caller } from './caller.ts'
 import type { HttpEnv } from './request-id.ts'
 
 /** A request that was let in, read and checked. */
@@ -26,21 +26,6 @@ export interface AnswerSpec {
   contentType?: string
 }
 
-/** Who may call a route: checked before anything of the body is believed. */
-export interface Authenticator {
-  /** As OpenAPI names the ways in, of which one is enough; none: everybody may. */
-  security: readonly string[]
-  open(request: AuthenticationRequest): Promise<Caller>
-}
-
-export interface AuthenticationRequest {
-  method: string
-  /** As it was called: scheme, host, path and query, before any decoding. */
-  uri: string
-  headers: Headers
-  body: string
-}
-
 /** One route: what it takes, who may call it, what it answers. The OpenAPI document is made of the same. */
 export interface Route<
   Params extends z.ZodType = z.ZodType,
@@ -53,7 +38,7 @@ export interface Route<
   operationId: string
   summary: string
   description?: string
-  door: Authenticator
+  authenticator: Authenticator
   params?: Params
   query?: Query
   /** Absent: the body is not read. */
@@ -72,9 +57,4 @@ export function route<Params extends z.ZodType, Query extends z.ZodType, Body ex
   definition: Route<Params, Query, Body>,
 ): Route {
   return definition as unknown as Route
-}
-
-export const anybody: Authenticator = {
-  security: [],
-  open: async () => ({ kind: 'anybody', name: 'anybody' }),
 }

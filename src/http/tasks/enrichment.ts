@@ -4,14 +4,14 @@ import type { ObjectKind } from '../../domain/words.ts'
 import type { RequestedRecords, OnDemand } from '../../producers/on-demand.ts'
 import type { OnDemandTask } from '../../store/runs/on-demand-tasks.ts'
 import type { TaskView, TaskViews } from '../../store/runs/task-view.ts'
-import type { Caller } from '../callers/caller.ts'
+import type { Caller } from '../server/caller.ts'
 import { Problem } from '../server/problem.ts'
 import type { TaskIds } from './task-ids.ts'
 import type { TaskWatch } from './task-watch.ts'
 
 /** What every route that enriches shares. */
 export interface Enrichment {
-  button: OnDemand
+  onDemand: OnDemand
   views: TaskViews
   watch: TaskWatch
   ids: TaskIds
@@ -30,7 +30,7 @@ export interface Target {
 }
 
 /** Throws a problem that says which part of the input names what there is not. */
-export function targetOf(
+export function resolveTarget(
   enrichment: Pick<Enrichment, 'connector' | 'connectorNames' | 'recipes' | 'defaultRecipe'>,
   asked: { connector: string; object: string; recipe?: string | undefined },
   pointers: { connector: string; object: string } = { connector: '/connector', object: '/object' },
@@ -58,13 +58,13 @@ export function targetOf(
 }
 
 export async function requestEnrichment(
-  { button }: Pick<Enrichment, 'button'>,
+  { onDemand }: Pick<Enrichment, 'onDemand'>,
   target: Target,
   ids: readonly string[],
   by: { caller: Caller; trigger: RequestedRecords['trigger'] },
 ): Promise<OnDemandTask[]> {
   const { caller, trigger } = by
-  return button.request({
+  return onDemand.request({
     ...target,
     ids,
     trigger,
@@ -78,7 +78,7 @@ export async function requestEnrichment(
 }
 
 /** The task of a name that was given out here, by whoever. */
-export async function taskOf(
+export async function findTask(
   { ids, views }: Pick<Enrichment, 'ids' | 'views'>,
   name: string,
 ): Promise<TaskView> {

@@ -13,7 +13,7 @@ export interface TaskWatch {
    * Ends when none of the tasks is open any more (true), at `untilMs` (of `performance.now()`) or when the signal fires (false). A parked task
    * is not open: what it waits for takes longer than anybody would.
    */
-  settled(ids: readonly bigint[], options: { untilMs: number; signal: AbortSignal }): Promise<boolean>
+  waitUntilDone(ids: readonly bigint[], options: { untilMs: number; signal: AbortSignal }): Promise<boolean>
   /** Calls back with the state at once and after each change, until it is told to stop. */
   follow(id: bigint, onState: (state: TaskState) => void): () => void
   close(): void
@@ -72,7 +72,7 @@ export function createTaskWatch(
   }
 
   return {
-    async settled(ids, { untilMs, signal }) {
+    async waitUntilDone(ids, { untilMs, signal }) {
       const leftMs = untilMs - performance.now()
       if (signal.aborted || leftMs <= 0) return false
       return new Promise<boolean>((resolve) => {

@@ -56,7 +56,7 @@ const refusals: Record<Exclude<Arrival, 'local' | 'sign_in'>, string> = {
  */
 export function deskGate({ access, sessions, onDenied }: GateOptions): MiddlewareHandler<DeskEnv> {
   return async (context, next) => {
-    protect(context)
+    setSecurityHeaders(context)
     const deny = (kind: string, text: string) => {
       onDenied?.(kind)
       return context.text(text, 403)
@@ -125,7 +125,7 @@ export function deskGate({ access, sessions, onDenied }: GateOptions): Middlewar
 export const livePath = '/desk/events'
 
 /** Turns away whoever may not: to the sign-in for a page, 401 or 403 for anything else. */
-export function needRole(needed: DeskRole, onDenied?: (kind: string) => void): MiddlewareHandler<DeskEnv> {
+export function requireRole(needed: DeskRole, onDenied?: (kind: string) => void): MiddlewareHandler<DeskEnv> {
   return async (context, next) => {
     const { role, user } = context.var.visitor
     if (user === undefined || role === undefined) {
@@ -146,7 +146,7 @@ export function needRole(needed: DeskRole, onDenied?: (kind: string) => void): M
 }
 
 /** The form must carry what only a page made for this visitor holds. Reads the body once; handlers find it parsed. */
-export function needCsrf(onDenied?: (kind: string) => void): MiddlewareHandler<DeskEnv> {
+export function requireCsrf(onDenied?: (kind: string) => void): MiddlewareHandler<DeskEnv> {
   return async (context, next) => {
     const given = context.req.header('x-csrf-token') ?? (await context.req.parseBody())['_csrf']
     if (typeof given !== 'string' || !isEqual(given, context.var.visitor.csrf)) {
@@ -215,7 +215,7 @@ function themeOf(text: string | undefined): Visitor['theme'] {
   return text === 'light' || text === 'dark' ? text : 'auto'
 }
 
-function protect(context: DeskContext): void {
+function setSecurityHeaders(context: DeskContext): void {
   context.header('content-security-policy', contentPolicy)
   context.header('x-content-type-options', 'nosniff')
   context.header('x-frame-options', 'DENY')

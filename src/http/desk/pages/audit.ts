@@ -2,7 +2,7 @@ import { html } from 'hono/html'
 import type { AuditRow } from '../../../store/access/audit.ts'
 import { mayAct } from '../access/access.ts'
 import { csrf, type Page, type Shell } from '../view/layout.ts'
-import { card, empty, table, when } from '../view/parts.ts'
+import { card, empty, table, instant } from '../view/parts.ts'
 
 const actions: Record<string, string> = {
   sign_in: 'signed in',
@@ -47,7 +47,7 @@ export function auditPage(rows: AuditRow[], next: bigint | undefined, { visitor,
                         .join(', ')
                     : '–',
               },
-              { name: 'When', cell: ({ at }) => when(at, now) },
+              { name: 'When', cell: ({ at }) => instant(at, now) },
             ],
             rows,
           )}${next === undefined ? '' : html`<p class="more"><a href="/audit?before=${String(next)}">Earlier actions</a></p>`}`

@@ -3,7 +3,7 @@ import type { FailureGroup } from '../../../store/views/desk-failures.ts'
 import { mayAct } from '../access/access.ts'
 import { ago, counted, words } from '../view/format.ts'
 import { csrf, type Page, type Shell } from '../view/layout.ts'
-import { badge, empty, goesOn, type Markup } from '../view/parts.ts'
+import { badge, empty, resumesWhen, type Markup } from '../view/parts.ts'
 import { recordLink } from './run.ts'
 
 export function failuresPage(groups: FailureGroup[], days: number, shell: Shell): Page {
@@ -38,7 +38,7 @@ function item(group: FailureGroup, { visitor, now }: Shell): Markup {
         ${badge(status)}${code ? html` <span class="badge quiet">${words(code)}</span>` : ''}
         <span>${counted(records, 'record')} of ${counted(runs, 'run')}</span>
         <span>the latest ${ago(lastAt, now)}</span>
-        ${status === 'parked' ? html`<span>goes on ${goesOn(resumesAt, now)}</span>` : ''}
+        ${status === 'parked' ? html`<span>goes on ${resumesWhen(resumesAt, now)}</span>` : ''}
         <span>for example ${recordLink(example, example.recordId)}</span>
       </p>
     </div>

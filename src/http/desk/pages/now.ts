@@ -1,20 +1,14 @@
 import { html } from 'hono/html'
 import type { LiveRun } from '../../../store/views/desk-now.ts'
 import { mayAct } from '../access/access.ts'
-import {
-  budgetBars,
-  daysLeft,
-  progressOf,
-  troubles,
-  type BudgetBar,
-  type DeskCaps,
-  type NowModel,
-} from '../now-model.ts'
-import type { DeskPorts } from '../ports.ts'
+import { attentionItems } from '../model/attention.ts'
+import { budgetBars, type BudgetBar, type DeskCaps } from '../model/budgets.ts'
+import { daysLeft, progressOf, type NowModel } from '../model/now.ts'
+import type { DeskPorts } from '../model/ports.ts'
 import { ago, connectorName, count, counted, duration, percent, perSecond, usd } from '../view/format.ts'
 import { icon } from '../view/icons.ts'
 import { csrf, type Page, type Shell } from '../view/layout.ts'
-import { badge, card, empty, goesOn, meter, stackedBar, table, type Markup } from '../view/parts.ts'
+import { badge, card, empty, resumesWhen, meter, stackedBar, table, type Markup } from '../view/parts.ts'
 
 export interface NowSettings {
   caps: DeskCaps
@@ -72,7 +66,7 @@ function lead({ runs }: NowModel): Markup {
 }
 
 function troubleList(model: NowModel, caps: DeskCaps): Markup {
-  const found = troubles(model, caps)
+  const found = attentionItems(model, caps)
   if (found.length === 0)
     return html`<p class="well">${icon('ok')}<span>All is well. Nothing needs you.</span></p>`
   return html`<ul class="troubles">
@@ -172,7 +166,7 @@ function parked({ parked: groups, at }: NowModel): Markup {
       ({ reason, records, resumesAt }) =>
         html`<li>
           <span class="group-count">${count(records)}</span
-          ><span class="group-text">${reason}<small>goes on ${goesOn(resumesAt, at)}</small></span>
+          ><span class="group-text">${reason}<small>goes on ${resumesWhen(resumesAt, at)}</small></span>
         </li>`,
     )}
   </ul>`

@@ -1,12 +1,12 @@
 import { html } from 'hono/html'
 import type { FieldValue } from '../../../domain/record.ts'
-import type { RecordTimeline, TimelineField, TimelineLookup } from '../story.ts'
+import type { RecordTimeline, TimelineField, TimelineLookup } from '../model/record-timeline.ts'
 import { connectorName, money, words } from '../view/format.ts'
 import type { Page, Shell } from '../view/layout.ts'
-import { badge, card, empty, table, when, type Markup } from '../view/parts.ts'
+import { badge, card, empty, table, instant, type Markup } from '../view/parts.ts'
 import { recordSearch } from './runs.ts'
 
-export interface Found {
+export interface RecordSearch {
   text: string
   problem?: string
   /** Of several records with the same id. */
@@ -15,7 +15,7 @@ export interface Found {
 }
 
 /** A record's whole story: what was asked, what it cost, what was written over what. */
-export function recordPage(found: Found, shell: Shell): Page {
+export function recordPage(found: RecordSearch, shell: Shell): Page {
   const { story, text, problem, choices } = found
   return {
     title: story ? `${connectorName(story.connector)} ${story.object}` : 'Find a record',
@@ -34,7 +34,7 @@ export function recordPage(found: Found, shell: Shell): Page {
                     <span class="group-text"
                       ><a href="/records?q=${encodeURIComponent(`${connector}:${entity}:${recordId}`)}"
                         >${connectorName(connector)} ${entity} ${recordId}</a
-                      ><small>last touched ${when(at, shell.now)}</small></span
+                      ><small>last touched ${instant(at, shell.now)}</small></span
                     >
                   </li>`,
               )}
@@ -65,12 +65,12 @@ function storyCards(story: RecordTimeline, now: Date): Markup {
             {
               name: 'State',
               cell: (write) =>
-                html`${badge(write.state, undefined, write.state === 'superseded' ? 'replaced later' : words(write.state))}${write.undoneAt ? html` <small>${when(write.undoneAt, now)}</small>` : ''}`,
+                html`${badge(write.state, undefined, write.state === 'superseded' ? 'replaced later' : words(write.state))}${write.undoneAt ? html` <small>${instant(write.undoneAt, now)}</small>` : ''}`,
             },
             {
               name: 'When',
               cell: (write) =>
-                html`${when(write.at, now)} <small><a href="/runs/${write.run}">run</a></small>`,
+                html`${instant(write.at, now)} <small><a href="/runs/${write.run}">run</a></small>`,
             },
           ],
           story.fields,
@@ -94,8 +94,8 @@ function storyCards(story: RecordTimeline, now: Date): Markup {
                   >`,
             },
             { name: 'Answer', cell: ({ lookup }) => badge(lookup.outcome ?? lookup.state) },
-            { name: 'Answered', cell: ({ lookup }) => when(lookup.answeredAt, now) },
-            { name: 'Fresh until', cell: ({ lookup }) => when(lookup.freshUntil, now) },
+            { name: 'Answered', cell: ({ lookup }) => instant(lookup.answeredAt, now) },
+            { name: 'Fresh until', cell: ({ lookup }) => instant(lookup.freshUntil, now) },
             { name: 'Paid', cell: ({ lookup }) => charges(lookup, now) },
           ],
           story.lookups.map((lookup, index) => ({ lookup, place: index + 1 })),
@@ -116,7 +116,7 @@ function storyCards(story: RecordTimeline, now: Date): Markup {
             },
             { name: 'Status', cell: ({ status }) => badge(status) },
             { name: 'Reason', cell: ({ reason }) => reason ?? '–' },
-            { name: 'When', cell: ({ at }) => when(at, now) },
+            { name: 'When', cell: ({ at }) => instant(at, now) },
           ],
           story.tasks,
         )
@@ -132,7 +132,7 @@ function charges(lookup: TimelineLookup, now: Date): Markup {
         html`<li>
           ${money(charge.amountAtomic, charge.currency)} ${badge(charge.state)}
           <small
-            >${when(charge.at, now)}${
+            >${instant(charge.at, now)}${
               charge.transaction
                 ? html` · <code title="${charge.transaction}">${charge.transaction.slice(0, 10)}…</code>`
                 : ''

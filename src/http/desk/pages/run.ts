@@ -1,10 +1,10 @@
 import { html } from 'hono/html'
 import type { LiveRun } from '../../../store/views/desk-now.ts'
 import type { Funnel, RunHead, RunReason, RunRecord } from '../../../store/views/desk-runs.ts'
-import { progressOf } from '../now-model.ts'
+import { progressOf } from '../model/now.ts'
 import { connectorName, cost, count, counted, duration, perSecond, usd, words } from '../view/format.ts'
 import type { Page, Shell } from '../view/layout.ts'
-import { badge, card, empty, stackedBar, table, when, type Markup } from '../view/parts.ts'
+import { badge, card, empty, stackedBar, table, instant, type Markup } from '../view/parts.ts'
 import { barLegend } from './now.ts'
 
 export interface RunDetail {
@@ -24,9 +24,9 @@ export function runPage(story: RunDetail, { now }: Shell): Page {
   return {
     title: `${connectorName(run.connector)} ${run.entity}`,
     lead: html`Run <code>${run.id}</code>, by ${words(run.trigger)}, recipe ${run.recipe}, began
-      ${when(run.startedAt, now)}${
+      ${instant(run.startedAt, now)}${
         run.finishedAt
-          ? html`, ended ${when(run.finishedAt, now)}
+          ? html`, ended ${instant(run.finishedAt, now)}
             (${duration(run.finishedAt.getTime() - run.startedAt.getTime())})`
           : ''
       }`,
@@ -68,7 +68,7 @@ export function runPage(story: RunDetail, { now }: Shell): Page {
                     cell: (row) =>
                       row.fields.length > 0 ? row.fields.map(words).join(', ') : (row.reason ?? '–'),
                   },
-                  { name: 'When', cell: ({ updatedAt }) => when(updatedAt, now) },
+                  { name: 'When', cell: ({ updatedAt }) => instant(updatedAt, now) },
                 ],
                 records,
               )

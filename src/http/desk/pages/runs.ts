@@ -3,7 +3,7 @@ import type { Funnel, RunHead } from '../../../store/views/desk-runs.ts'
 import { ago, connectorName, cost, count, words } from '../view/format.ts'
 import { icon } from '../view/icons.ts'
 import type { Page, Shell } from '../view/layout.ts'
-import { badge, card, empty, table, when, type Markup } from '../view/parts.ts'
+import { badge, card, empty, table, instant, type Markup } from '../view/parts.ts'
 
 export interface RunList {
   runs: { run: RunHead; funnel: Funnel }[]
@@ -31,7 +31,7 @@ export function runsPage({ runs, next }: RunList, { now }: Shell): Page {
                     ><small>${words(run.trigger)} · ${ago(run.startedAt, now)}</small>`,
               },
               { name: 'State', cell: ({ run }) => badge(run.state) },
-              { name: 'Began', cell: ({ run }) => when(run.startedAt, now) },
+              { name: 'Began', cell: ({ run }) => instant(run.startedAt, now) },
               { name: 'Records', isNumber: true, cell: ({ funnel }) => count(funnel.records) },
               { name: 'Matched', isNumber: true, cell: ({ funnel }) => count(funnel.matched) },
               { name: 'Filled', isNumber: true, cell: ({ funnel }) => count(funnel.filled) },

@@ -1,9 +1,9 @@
 import { html } from 'hono/html'
 import { mayAct } from '../access/access.ts'
-import type { ScheduleRow, SettingsSection } from '../ports.ts'
+import type { ScheduleRow, SettingsSection } from '../model/ports.ts'
 import { connectorName } from '../view/format.ts'
 import { csrf, type Page, type Shell } from '../view/layout.ts'
-import { badge, card, empty, table, when, type Markup } from '../view/parts.ts'
+import { badge, card, empty, table, instant, type Markup } from '../view/parts.ts'
 
 export function settingsPage(
   sections: SettingsSection[],
@@ -54,8 +54,8 @@ function scheduleTable(schedules: ScheduleRow[] | undefined, { visitor, now }: S
         cell: (row) => html`<code>${row.when}</code>${row.window ? html`<small>${row.window}</small>` : ''}`,
       },
       { name: 'State', cell: (row) => (row.isPaused ? badge('paused') : badge('on', 'ok', 'on')) },
-      { name: 'Next', cell: (row) => (row.isPaused ? '–' : when(row.nextAt, now)) },
-      { name: 'Last', cell: (row) => when(row.lastAt, now, 'not yet') },
+      { name: 'Next', cell: (row) => (row.isPaused ? '–' : instant(row.nextAt, now)) },
+      { name: 'Last', cell: (row) => instant(row.lastAt, now, 'not yet') },
       ...(may
         ? [
             {

@@ -4,10 +4,10 @@ import type { KeptReconciliation } from '../../../store/ledger/reconciliations.t
 import type { SpendDay, SpendTotals } from '../../../store/views/desk-spend.ts'
 import type { RefusalRow, SpendRow } from '../../../store/views/spend.ts'
 import { mayAct } from '../access/access.ts'
-import type { BudgetBar } from '../now-model.ts'
+import type { BudgetBar } from '../model/budgets.ts'
 import { ago, connectorName, count, counted, money, usd, words } from '../view/format.ts'
 import { csrf, type Page, type Shell } from '../view/layout.ts'
-import { badge, card, empty, meter, table, when, type Markup } from '../view/parts.ts'
+import { badge, card, empty, meter, table, instant, type Markup } from '../view/parts.ts'
 
 export interface SpendModel {
   days: SpendDay[]
@@ -68,7 +68,7 @@ export function spendPage(model: SpendModel, shell: Shell): Page {
                   { name: 'Rule', isHead: true, cell: ({ rule }) => words(rule) },
                   { name: 'What it said', cell: ({ message }) => message },
                   { name: 'Times', isNumber: true, cell: (row) => count(row.count) },
-                  { name: 'Last', cell: ({ lastAt }) => when(lastAt, shell.now) },
+                  { name: 'Last', cell: ({ lastAt }) => instant(lastAt, shell.now) },
                 ],
                 refusals,
               )

@@ -5,7 +5,7 @@ import { duration, stamp, words } from './format.ts'
 export type Markup = ReturnType<typeof html>
 
 /** The instant in UTC, and the exact one to whoever asks. */
-export function when(at: Date | null | undefined, now: Date, none = '–'): Markup {
+export function instant(at: Date | null | undefined, now: Date, none = '–'): Markup {
   if (!at) return html`${none}`
   return html`<time datetime="${at.toISOString()}" title="${at.toISOString()}">${stamp(at, now)}</time>`
 }
@@ -107,7 +107,7 @@ export function empty(text: string): Markup {
 }
 
 /** What stands still, and until when, in a person's words. */
-export function goesOn(resumesAt: Date | null, now: Date): string {
+export function resumesWhen(resumesAt: Date | null, now: Date): string {
   if (!resumesAt) return 'when somebody acts'
   const ms = resumesAt.getTime() - now.getTime()
   return ms <= 0 ? 'now' : `in ${duration(ms)}`

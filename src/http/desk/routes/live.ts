@@ -1,21 +1,22 @@
 import { html } from 'hono/html'
 import type { Hono } from 'hono'
 import { streamSSE } from 'hono/streaming'
-import { runLive } from '../../store/views/desk-runs.ts'
-import { livePath, tokenOf, type DeskEnv } from './access/gate.ts'
+import { runLive } from '../../../store/views/desk-runs.ts'
+import { livePath, tokenOf, type DeskEnv } from '../access/gate.ts'
 import type { Desk } from './desk.ts'
-import { sendLive, shared, type Regions } from './live.ts'
-import { nowRegions } from './pages/now.ts'
-import { runRegions } from './pages/run.ts'
-import { readNow } from './read-now.ts'
-import { spendingControl } from './view/layout.ts'
+import { shareReadings } from '../model/readings.ts'
+import { sendLive, type Regions } from './send-live.ts'
+import { nowRegions } from '../pages/now.ts'
+import { runRegions } from '../pages/run.ts'
+import { readNow } from '../model/read-now.ts'
+import { spendingControl } from '../view/layout.ts'
 
-/** One stream for every page: what of it changes, as it changes. */
+/** Streams the parts of any page that change. */
 export function liveRoutes(app: Hono<DeskEnv>, desk: Desk): void {
-  const now = shared(() => readNow(desk), 900)
-  const stopped = shared(() => desk.spendSwitch.isStopped(), 400)
+  const now = shareReadings(() => readNow(desk), 900)
+  const stopped = shareReadings(() => desk.spendSwitch.isStopped(), 400)
 
-  app.get(livePath, desk.needs('viewer'), (context) => {
+  app.get(livePath, desk.requires('viewer'), (context) => {
     if (context.req.method === 'HEAD') return context.body(null, 200, { 'content-type': 'text/event-stream' })
     const { visitor } = context.var
     const page = context.req.query('page') ?? 'shell'

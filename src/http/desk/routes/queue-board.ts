@@ -2,7 +2,7 @@ import { createBullBoard } from '@bull-board/api'
 import { HonoAdapter } from '@bull-board/hono'
 import { serveStatic } from '@hono/node-server/serve-static'
 import { Hono, type MiddlewareHandler } from 'hono'
-import type { QueueBoard } from '../../queues/board.ts'
+import type { QueueBoard } from '../../../queues/board.ts'
 
 /** What stands on the board's page of ours: the way back, and the kill switch. */
 export type BoardBar = () => Promise<{ head: string; body: string }>

@@ -1,25 +1,25 @@
 import type { SSEStreamingApi } from 'hono/streaming'
-import type { Markup } from './view/parts.ts'
+import type { Markup } from '../view/parts.ts'
 
-/** Parts of a page by the id of the element that holds them. */
+/** The parts of a page that update live, by the id of the element that holds each. */
 export type Regions = Record<string, Markup>
 
 export interface LiveOptions {
-  /** Undefined: the visitor may not see it any more, and the stream ends. */
+  /** Resolves to undefined when the visitor has lost access; the stream then ends. */
   read: () => Promise<Regions | undefined>
   signal: AbortSignal
-  /** At least so long between two readings. */
+  /** The shortest time between two readings. */
   everyMs: number
   onError: (error: unknown) => void
 }
 
-/** A reading that takes long comes more rarely, so that looking never costs more than a tenth of the time. */
+/** Slow readings are spaced further apart, so that reading takes at most a tenth of the time. */
 const shareOfTime = 10
 const keepAliveMs = 15_000
 
 /**
- * Sends the parts of a page that have changed since they were last sent, until the visitor leaves. The first reading
- * sends everything: between the page and its stream something may have happened.
+ * Sends each part of a page when it has changed since it was last sent, until the visitor leaves. The first reading sends
+ * every part, because the page may have changed before its stream was opened.
  */
 export async function sendLive(stream: SSEStreamingApi, options: LiveOptions): Promise<void> {
   const sent = new Map<string, string>()
@@ -55,52 +55,6 @@ export async function sendLive(stream: SSEStreamingApi, options: LiveOptions): P
     }
   } finally {
     options.signal.removeEventListener('abort', end)
-  }
-}
-
-/** Readers of the same moment share one reading. */
-export function shared<T>(read: () => Promise<T>, freshMs: number): () => Promise<T> {
-  let last: { atMs: number; value: Promise<T> } | undefined
-  return () => {
-    if (!last || performance.now() - last.atMs > freshMs) {
-      const value = read()
-      const made = { atMs: performance.now(), value }
-      last = made
-      value.catch(() => {
-        if (last === made) last = undefined
-      })
-    }
-    return last.value
-  }
-}
-
-/**
- * The last value that was read, at once, while a newer one is on its way when it is older than `freshMs`: what is slow to
- * answer holds up no page. Until the first answer it is waited for, `patienceMs` at most.
- */
-export function latest<T>(
-  read: () => Promise<T>,
-  { freshMs, patienceMs }: { freshMs: number; patienceMs: number },
-): () => Promise<T | undefined> {
-  let last: { atMs: number; value: T } | undefined
-  let reading: Promise<T | undefined> | undefined
-  return async () => {
-    if (!last || performance.now() - last.atMs > freshMs) {
-      reading ??= read()
-        .then((value) => {
-          last = { atMs: performance.now(), value }
-          return value
-        })
-        .catch(() => undefined)
-        .finally(() => {
-          reading = undefined
-        })
-    }
-    if (last) return last.value
-    return Promise.race([
-      reading,
-      new Promise<undefined>((resolve) => void setTimeout(resolve, patienceMs, undefined).unref()),
-    ])
   }
 }
 

@@ -1,14 +1,14 @@
 import type { Context, MiddlewareHandler } from 'hono'
-import type { SpendSwitch } from '../../store/ledger/spend-switch.ts'
-import type { AuditLog } from '../../store/access/audit.ts'
-import type { Database } from '../../store/database/database.ts'
-import type { DeskRole, SessionLedger } from '../../store/access/sessions.ts'
-import type { DeskAccess } from './access/access.ts'
-import type { DeskEnv } from './access/gate.ts'
-import type { DeskCaps } from './now-model.ts'
-import type { DeskPorts } from './ports.ts'
+import type { SpendSwitch } from '../../../store/ledger/spend-switch.ts'
+import type { AuditLog } from '../../../store/access/audit.ts'
+import type { Database } from '../../../store/database/database.ts'
+import type { DeskRole, SessionLedger } from '../../../store/access/sessions.ts'
+import type { DeskAccess } from '../access/access.ts'
+import type { DeskEnv } from '../access/gate.ts'
+import type { DeskCaps } from '../model/budgets.ts'
+import type { DeskPorts } from '../model/ports.ts'
 import type { BoardBar } from './queue-board.ts'
-import type { Page, Shell } from './view/layout.ts'
+import type { Page, Shell } from '../view/layout.ts'
 
 export interface DeskOptions {
   db: Database
@@ -35,11 +35,11 @@ export interface Desk extends DeskOptions {
   asset: (name: string) => string
   shell(context: Context<DeskEnv>): Promise<Shell>
   show(context: Context<DeskEnv>, page: Page, status?: 200 | 400 | 404 | 409): Promise<Response>
-  needs(role: DeskRole): MiddlewareHandler<DeskEnv>
+  requires(role: DeskRole): MiddlewareHandler<DeskEnv>
   /** Before whatever changes something: the role, and a form that was ours. */
-  changes(role: DeskRole): [MiddlewareHandler<DeskEnv>, MiddlewareHandler<DeskEnv>]
+  allowsChange(role: DeskRole): [MiddlewareHandler<DeskEnv>, MiddlewareHandler<DeskEnv>]
   /** Notes who did what, on what. */
-  note(
+  recordAction(
     context: Context<DeskEnv>,
     action: string,
     target?: string,

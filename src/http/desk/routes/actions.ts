@@ -1,27 +1,27 @@
 import type { Hono } from 'hono'
-import { describeError, PaydirtError } from '../../domain/errors.ts'
-import { retryGroup, skipGroup } from '../../store/runs/retry-and-skip.ts'
-import { failureGroups } from '../../store/views/desk-failures.ts'
-import type { DeskContext, DeskEnv } from './access/gate.ts'
+import { describeError, PaydirtError } from '../../../domain/errors.ts'
+import { retryGroup, skipGroup } from '../../../store/runs/retry-and-skip.ts'
+import { failureGroups } from '../../../store/views/desk-failures.ts'
+import type { DeskContext, DeskEnv } from '../access/gate.ts'
 import type { Desk } from './desk.ts'
-import { failureDays } from './routes-pages.ts'
+import { failureDays } from './pages.ts'
 
 /** What spends, retries, stops or changes. Each is noted in the audit log, and answered with a page to look at. */
 export function actionRoutes(app: Hono<DeskEnv>, desk: Desk): void {
   const { db, ports } = desk
-  const operator = () => desk.changes('operator')
+  const operator = () => desk.allowsChange('operator')
 
   app.post('/spending/stop', ...operator(), async (context) => {
     const { reason } = await form(context)
     const by = context.var.visitor.user ?? 'somebody'
     // The stop first: an audit log that cannot be written must not keep spending going.
     await ports.stopSpending(reason ? `${reason} (${by})` : `by ${by}`)
-    await desk.note(context, 'spending.stop')
+    await desk.recordAction(context, 'spending.stop')
     return back(context, 'stopped')
   })
 
   app.post('/spending/resume', ...operator(), async (context) => {
-    await desk.note(context, 'spending.resume')
+    await desk.recordAction(context, 'spending.resume')
     await ports.resumeSpending()
     return back(context, 'resumed')
   })
@@ -34,7 +34,7 @@ export function actionRoutes(app: Hono<DeskEnv>, desk: Desk): void {
     if (!known) return context.text('There is no such thing to sync.', 400)
     return attempt(context, async () => {
       const { runId } = await ports.startSync(connector, entity)
-      await desk.note(context, 'sync.start', `${connector} ${entity}`, { run: runId })
+      await desk.recordAction(context, 'sync.start', `${connector} ${entity}`, { run: runId })
       return context.redirect('/?done=started', 303)
     })
   })
@@ -44,7 +44,9 @@ export function actionRoutes(app: Hono<DeskEnv>, desk: Desk): void {
     if (!group) return context.redirect('/failures?done=nothing', 303)
     const connectors = ports.syncable().map(({ connector }) => connector)
     const result = await retryGroup(db, group, { now: desk.now(), since: since(), connectors })
-    await desk.note(context, 'failures.retry', `${group.status}: ${group.code ?? group.id}`, { ...result })
+    await desk.recordAction(context, 'failures.retry', `${group.status}: ${group.code ?? group.id}`, {
+      ...result,
+    })
     return context.redirect(`/failures?done=${result.records > 0 ? 'retried' : 'nothing'}`, 303)
   })
 
@@ -55,7 +57,9 @@ export function actionRoutes(app: Hono<DeskEnv>, desk: Desk): void {
       now: desk.now(),
       by: context.var.visitor.user ?? 'somebody',
     })
-    await desk.note(context, 'failures.skip', `${group.status}: ${group.code ?? group.id}`, { records })
+    await desk.recordAction(context, 'failures.skip', `${group.status}: ${group.code ?? group.id}`, {
+      records,
+    })
     return context.redirect(`/failures?done=${records > 0 ? 'skipped' : 'nothing'}`, 303)
   })
 
@@ -64,7 +68,7 @@ export function actionRoutes(app: Hono<DeskEnv>, desk: Desk): void {
     if (!reconcile) return context.text('There is no wallet to compare with.', 400)
     return attempt(context, async () => {
       const result = await reconcile()
-      await desk.note(context, 'reconcile', undefined, result)
+      await desk.recordAction(context, 'reconcile', undefined, result)
       return context.redirect('/spend?done=reconciled', 303)
     })
   })
@@ -76,7 +80,7 @@ export function actionRoutes(app: Hono<DeskEnv>, desk: Desk): void {
       const known = (await schedules?.list())?.some((each) => each.name === name)
       if (!schedules || !known) return context.text('There is no such schedule.', 400)
       await schedules[change](name, context.var.visitor.user ?? 'somebody')
-      await desk.note(context, `schedule.${change}`, name)
+      await desk.recordAction(context, `schedule.${change}`, name)
       return context.redirect(`/settings?done=${change === 'pause' ? 'paused' : 'scheduled'}`, 303)
     })
   }

@@ -1,15 +1,15 @@
-import type { Atomic } from '../../domain/money.ts'
-import type { FieldValue } from '../../domain/record.ts'
-import type { TaskStatus } from '../../domain/words.ts'
+import type { Atomic } from '../../../domain/money.ts'
+import type { FieldValue } from '../../../domain/record.ts'
+import type { TaskStatus } from '../../../domain/words.ts'
 
 export interface RecordName {
   connector: string
-  /** `company` or `person`, or the connector's own word. */
+  /** `company` or `person`, or the connector’s own name for the object. */
   object: string
   id: string
 }
 
-/** Everything that the ledger knows of one record. */
+/** What the ledger knows about one record. */
 export interface RecordTimeline extends RecordName {
   tasks: { run: string; status: TaskStatus; reason: string | null; at: Date; lookups: string[] }[]
   lookups: TimelineLookup[]
@@ -23,7 +23,7 @@ export interface TimelineLookup {
   outcome: string | null
   answeredAt: Date | null
   freshUntil: Date | null
-  /** Every attempt to pay for it. */
+  /** Each attempt to pay for it. */
   charges: {
     id: string
     run: string
@@ -37,9 +37,9 @@ export interface TimelineLookup {
 
 export interface TimelineField {
   field: string
-  /** null: it was blank. */
+  /** null when the field was blank. */
   old: FieldValue | null
-  /** null: the subject was forgotten. */
+  /** null when the subject was forgotten. */
   new: FieldValue | null
   lookup: string | null
   priceAtomic: Atomic

@@ -1,28 +1,31 @@
-import type { Atomic } from '../../domain/money.ts'
-import type { RecordName, RecordTimeline } from './story.ts'
+import type { Atomic } from '../../../domain/money.ts'
+import type { RecordName, RecordTimeline } from './record-timeline.ts'
 
-/** What the desk asks of the house, beyond what stands in the ledger. The wiring is in app/desk.ts. */
+/** What the desk needs beyond the ledger. Wired in app/web/desk.ts. */
 export interface DeskPorts {
-  /** What can be synced by hand; empty when no CRM is set up. */
+  /** What an operator can sync; empty when no CRM is set up. */
   syncable(): { connector: string; entities: string[] }[]
-  /** Begins a sync of one entity; asked again before it is under way, it is the same run. Answers as soon as the run stands. */
+  /**
+   * Starts a sync of one entity and returns as soon as its run exists. A second call while the run is open returns the
+   * same run.
+   */
   startSync(connector: string, entity: string): Promise<{ runId: string }>
   /** Stops all spending, in every process, at once. */
   stopSpending(reason: string): Promise<void>
-  /** Lifts the stop; what it had parked goes on. */
+  /** Lifts the stop and resumes the work that it had parked. */
   resumeSpending(): Promise<void>
-  /** Undefined when there is no wallet. Its amount is undefined while the chain does not answer. */
+  /** Undefined when there is no wallet. The balance is undefined while the chain does not respond. */
   wallet(): Promise<{ address: string; balanceAtomic: Atomic | undefined } | undefined>
-  /** Undefined when Redis does not answer. */
+  /** Undefined when Redis does not respond. */
   pace(): Promise<PaceNow | undefined>
   queues(): Promise<QueueDepth[]>
-  story(name: RecordName): Promise<RecordTimeline>
+  timeline(name: RecordName): Promise<RecordTimeline>
   settings(): Promise<SettingsSection[]>
-  /** Settles what is in doubt, holds the ledger against the chain, and keeps the result. Undefined without a wallet. */
+  /** Resolves charges in doubt, compares the ledger with the chain, and saves the result. Undefined without a wallet. */
   reconcile: (() => Promise<{ differences: number; difference: string }>) | undefined
-  /** Undefined while nothing is scheduled here. */
+  /** Undefined when schedules are not supported here. */
   schedules: SchedulesPort | undefined
-  /** Conditions that were told and have not ended. */
+  /** Alerts that were raised and are still active. */
   alerts?: (() => Promise<{ name: string; message: string; since: Date }[]>) | undefined
 }
 
@@ -54,7 +57,7 @@ export interface ScheduleRow {
   name: string
   connector: string
   entity: string
-  /** Cron expression and time zone, as they stand in the config. */
+  /** Cron expression and time zone, as in the config. */
   when: string
   window?: string | undefined
   isPaused: boolean
@@ -62,7 +65,7 @@ export interface ScheduleRow {
   lastAt: Date | undefined
 }
 
-/** A table of settings, read-only; never a secret's value. */
+/** A read-only table of settings; never the value of a secret. */
 export interface SettingsSection {
   title: string
   note?: string

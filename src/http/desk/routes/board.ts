@@ -1,10 +1,10 @@
 import type { Hono } from 'hono'
 import { html } from 'hono/html'
-import { mayAct } from './access/access.ts'
-import type { DeskContext, DeskEnv } from './access/gate.ts'
+import { mayAct } from '../access/access.ts'
+import type { DeskContext, DeskEnv } from '../access/gate.ts'
 import type { Desk } from './desk.ts'
-import { icon } from './view/icons.ts'
-import { spendingControl } from './view/layout.ts'
+import { icon } from '../view/icons.ts'
+import { spendingControl } from '../view/layout.ts'
 import { boardPath, isBoardChange } from './queue-board.ts'
 
 /**
@@ -14,8 +14,8 @@ import { boardPath, isBoardChange } from './queue-board.ts'
 export function boardRoutes(app: Hono<DeskEnv>, desk: Desk): void {
   const { board } = desk
   if (!board) return
-  const viewer = desk.needs('viewer')
-  const operator = desk.needs('operator')
+  const viewer = desk.requires('viewer')
+  const operator = desk.requires('operator')
   for (const path of [boardPath, `${boardPath}/*`]) {
     app.get(path, viewer, (context, next) => {
       const { role } = context.var.visitor
@@ -25,7 +25,7 @@ export function boardRoutes(app: Hono<DeskEnv>, desk: Desk): void {
       const { pathname } = new URL(context.req.url)
       if (!isBoardChange(pathname)) return context.text('This is not done from the board.', 403)
       const [, , , , queue, ...action] = pathname.split('/')
-      await desk.note(context, 'queue.change', queue, {
+      await desk.recordAction(context, 'queue.change', queue, {
         action: decodeURIComponent(action.join('/')).slice(0, 200),
       })
       return board(true, () => barOf(context))(context, next)

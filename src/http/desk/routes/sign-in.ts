@@ -1,12 +1,19 @@
 import type { Hono } from 'hono'
 import { html } from 'hono/html'
 import { setCookie } from 'hono/cookie'
-import { credentialOf, giveToken, needCsrf, tokenOf, type DeskContext, type DeskEnv } from './access/gate.ts'
-import { hashPassword, verifyPassword } from './access/password.ts'
+import {
+  credentialOf,
+  giveToken,
+  requireCsrf,
+  tokenOf,
+  type DeskContext,
+  type DeskEnv,
+} from '../access/gate.ts'
+import { hashPassword, verifyPassword } from '../access/password.ts'
 import type { Desk } from './desk.ts'
-import { duration } from './view/format.ts'
-import { mark } from './view/icons.ts'
-import { barePage, csrf } from './view/layout.ts'
+import { duration } from '../view/format.ts'
+import { mark } from '../view/icons.ts'
+import { barePage, csrf } from '../view/layout.ts'
 
 /** Signing in and out, and the colours. */
 export function signInRoutes(app: Hono<DeskEnv>, desk: Desk): void {
@@ -20,7 +27,7 @@ export function signInRoutes(app: Hono<DeskEnv>, desk: Desk): void {
     return form(context, 200)
   })
 
-  app.post('/sign-in', needCsrf(desk.onDenied), async (context) => {
+  app.post('/sign-in', requireCsrf(desk.onDenied), async (context) => {
     const body = await context.req.parseBody()
     const [name, password] = [text(body['name']).slice(0, 200), text(body['password']).slice(0, 1_000)]
     const { address, isSecure } = context.var.visitor
@@ -47,20 +54,20 @@ export function signInRoutes(app: Hono<DeskEnv>, desk: Desk): void {
     return context.redirect(nextOf(text(body['next'])), 303)
   })
 
-  app.post('/sign-out', needCsrf(desk.onDenied), async (context) => {
+  app.post('/sign-out', requireCsrf(desk.onDenied), async (context) => {
     const token = tokenOf(context)
     if (token !== undefined) await sessions.end(token)
     giveToken(context, context.var.visitor.isSecure)
     return context.redirect('/sign-in', 303)
   })
 
-  app.post('/sessions/end-all', ...desk.changes('admin'), async (context) => {
+  app.post('/sessions/end-all', ...desk.allowsChange('admin'), async (context) => {
     const ended = await sessions.endAll()
-    await desk.note(context, 'sessions.end_all', undefined, { sessions: ended })
+    await desk.recordAction(context, 'sessions.end_all', undefined, { sessions: ended })
     return context.redirect('/sign-in', 303)
   })
 
-  app.post('/desk/theme', ...desk.changes('viewer'), async (context) => {
+  app.post('/desk/theme', ...desk.allowsChange('viewer'), async (context) => {
     const wanted = text((await context.req.parseBody())['theme'])
     setCookie(context, 'paydirt_theme', wanted === 'light' || wanted === 'dark' ? wanted : 'auto', {
       path: '/',

@@ -2,18 +2,18 @@ import { Hono, type MiddlewareHandler } from 'hono'
 import { bodyLimit } from 'hono/body-limit'
 import { html } from 'hono/html'
 import { Problem } from '../server/problem.ts'
-import { within } from '../server/within.ts'
-import { deskGate, needCsrf, needRole, type DeskEnv } from './access/gate.ts'
+import { withTimeout } from '../server/with-timeout.ts'
+import { deskGate, requireCsrf, requireRole, type DeskEnv } from './access/gate.ts'
 import { createAssets } from './assets.ts'
-import { shellOf, type Desk, type DeskOptions } from './desk.ts'
-import { actionRoutes } from './routes-actions.ts'
-import { boardRoutes } from './routes-board.ts'
-import { liveRoutes } from './routes-live.ts'
-import { pageRoutes } from './routes-pages.ts'
-import { signInRoutes } from './routes-sign-in.ts'
+import { shellOf, type Desk, type DeskOptions } from './routes/desk.ts'
+import { actionRoutes } from './routes/actions.ts'
+import { boardRoutes } from './routes/board.ts'
+import { liveRoutes } from './routes/live.ts'
+import { pageRoutes } from './routes/pages.ts'
+import { signInRoutes } from './routes/sign-in.ts'
 import { barePage, layout } from './view/layout.ts'
 
-export type { DeskOptions } from './desk.ts'
+export type { DeskOptions } from './routes/desk.ts'
 
 /** Every path that belongs to the desk. The gate stands before these and no others: the API beside it has its own. */
 const deskPaths = [
@@ -48,9 +48,9 @@ export function deskRoutes(options: DeskOptions): Hono<DeskEnv> {
     async show(context, page, status = 200) {
       return context.html(await layout(await desk.shell(context), page), status)
     },
-    needs: (role) => needRole(role, options.onDenied),
-    changes: (role) => [needRole(role, options.onDenied), needCsrf(options.onDenied)],
-    async note(context, action, target, details) {
+    requires: (role) => requireRole(role, options.onDenied),
+    allowsChange: (role) => [requireRole(role, options.onDenied), requireCsrf(options.onDenied)],
+    async recordAction(context, action, target, details) {
       const { user, role } = context.var.visitor
       await options.audit.record({ actor: user ?? 'nobody', role: role ?? 'none', action, target, details })
     },
@@ -82,7 +82,7 @@ export function deskRoutes(options: DeskOptions): Hono<DeskEnv> {
     },
   })
   const timely: MiddlewareHandler<DeskEnv> = (context, next) =>
-    ['GET', 'HEAD'].includes(context.req.method) ? within(options.timeoutMs ?? 30_000, next()) : next()
+    ['GET', 'HEAD'].includes(context.req.method) ? withTimeout(options.timeoutMs ?? 30_000, next()) : next()
   for (const path of deskPaths) {
     app.use(path, timely, limited, deskGate(options))
   }

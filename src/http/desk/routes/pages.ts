@@ -1,8 +1,8 @@
 import type { Hono } from 'hono'
-import { taskStatuses, type TaskStatus } from '../../domain/words.ts'
-import { lastReconciliation } from '../../store/ledger/reconciliations.ts'
-import { failureGroups } from '../../store/views/desk-failures.ts'
-import { moneyNow } from '../../store/views/desk-now.ts'
+import { taskStatuses, type TaskStatus } from '../../../domain/words.ts'
+import { lastReconciliation } from '../../../store/ledger/reconciliations.ts'
+import { failureGroups } from '../../../store/views/desk-failures.ts'
+import { moneyNow } from '../../../store/views/desk-now.ts'
 import {
   funnels,
   recordsLike,
@@ -11,21 +11,21 @@ import {
   runLive,
   runReasons,
   runRecords,
-} from '../../store/views/desk-runs.ts'
-import { spendDays, spendTotals } from '../../store/views/desk-spend.ts'
-import { refusals, spendBy } from '../../store/views/spend.ts'
-import type { DeskContext, DeskEnv } from './access/gate.ts'
+} from '../../../store/views/desk-runs.ts'
+import { spendDays, spendTotals } from '../../../store/views/desk-spend.ts'
+import { refusals, spendBy } from '../../../store/views/spend.ts'
+import type { DeskContext, DeskEnv } from '../access/gate.ts'
 import type { Desk } from './desk.ts'
-import { budgetBars, budgetScopes } from './now-model.ts'
-import { auditPage } from './pages/audit.ts'
-import { failuresPage } from './pages/failures.ts'
-import { nowPage } from './pages/now.ts'
-import { recordPage, type Found } from './pages/record.ts'
-import { runPage } from './pages/run.ts'
-import { runsPage } from './pages/runs.ts'
-import { settingsPage } from './pages/settings.ts'
-import { spendPage } from './pages/spend.ts'
-import { readNow } from './read-now.ts'
+import { budgetBars, budgetScopes } from '../model/budgets.ts'
+import { auditPage } from '../pages/audit.ts'
+import { failuresPage } from '../pages/failures.ts'
+import { nowPage } from '../pages/now.ts'
+import { recordPage, type RecordSearch } from '../pages/record.ts'
+import { runPage } from '../pages/run.ts'
+import { runsPage } from '../pages/runs.ts'
+import { settingsPage } from '../pages/settings.ts'
+import { spendPage } from '../pages/spend.ts'
+import { readNow } from '../model/read-now.ts'
 
 const dayMs = 86_400_000
 /** Rejected records are shown, and may be tried again, for so long. */
@@ -38,7 +38,7 @@ const auditPerPage = 100
 /** What can be read, a page each. */
 export function pageRoutes(app: Hono<DeskEnv>, desk: Desk): void {
   const { db, ports } = desk
-  const viewer = desk.needs('viewer')
+  const viewer = desk.requires('viewer')
 
   app.get('/', viewer, async (context) => {
     const [model, shell] = await Promise.all([readNow(desk), desk.shell(context)])
@@ -79,20 +79,24 @@ export function pageRoutes(app: Hono<DeskEnv>, desk: Desk): void {
     return desk.show(context, recordPage(found, await desk.shell(context)))
   })
 
-  async function findRecord(text: string): Promise<Found> {
+  async function findRecord(text: string): Promise<RecordSearch> {
     const none = { text, choices: [], story: undefined }
     if (text === '') return none
     const match = /^([^:]+):([^:]+):(.+)$/s.exec(text)
     if (match) {
       const [, connector = '', object = '', id = ''] = match
-      const story = await ports.story({ connector: connector.toLowerCase(), object, id })
+      const story = await ports.timeline({ connector: connector.toLowerCase(), object, id })
       if (story.tasks.length > 0) return { ...none, story }
       return { ...none, problem: 'The ledger knows no such record.' }
     }
     const choices = await recordsLike(db, text, 20)
     const [only] = choices
     if (only && choices.length === 1) {
-      const story = await ports.story({ connector: only.connector, object: only.entity, id: only.recordId })
+      const story = await ports.timeline({
+        connector: only.connector,
+        object: only.entity,
+        id: only.recordId,
+      })
       return { text: `${only.connector}:${only.entity}:${only.recordId}`, choices: [], story }
     }
     return choices.length > 0
@@ -137,7 +141,7 @@ export function pageRoutes(app: Hono<DeskEnv>, desk: Desk): void {
     return desk.show(context, settingsPage(sections, schedules, await desk.shell(context)))
   })
 
-  app.get('/audit', desk.needs('operator'), async (context) => {
+  app.get('/audit', desk.requires('operator'), async (context) => {
     const before = context.req.query('before')
     const isId = before !== undefined && /^\d{1,18}$/.test(before)
     const rows = await desk.audit.list(auditPerPage, isId ? BigInt(before) : undefined)

@@ -1,7 +1,7 @@
 import { Problem } from './problem.ts'
 
 /** The work, or a problem when it takes longer. The work goes on; what becomes of it then is nobody's concern. */
-export async function within<T>(timeoutMs: number, work: Promise<T>): Promise<T> {
+export async function withTimeout<T>(timeoutMs: number, work: Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<never>((_, reject) => {
     timer = setTimeout(

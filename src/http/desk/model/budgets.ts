@@ -1,0 +1,54 @@
+import type { Atomic } from '../../../domain/money.ts'
+import type { LiveRun } from '../../../store/views/desk-now.ts'
+import { connectorName } from '../view/format.ts'
+import type { NowModel } from './now.ts'
+
+/** The caps of the config; undefined means no cap. */
+export interface DeskCaps {
+  maxPriceAtomic: Atomic
+  runAtomic?: Atomic
+  dayAtomic?: Atomic
+  monthAtomic?: Atomic
+  connectorDayAtomic?: Record<string, Atomic>
+}
+
+export interface BudgetBar {
+  name: string
+  usedAtomic: Atomic
+  capAtomic: Atomic | undefined
+}
+
+/** Returns the budget scopes that count now, as pay/budget.ts names them, each with its name on the page. */
+export function budgetScopes(
+  now: Date,
+  runs: readonly Pick<LiveRun, 'id' | 'connector' | 'entity'>[],
+  connectors: readonly string[],
+): { scope: string; name: string; cap: (caps: DeskCaps) => Atomic | undefined }[] {
+  const day = now.toISOString().slice(0, 10)
+  return [
+    { scope: `day:${day}`, name: 'Today', cap: (caps) => caps.dayAtomic },
+    { scope: `month:${day.slice(0, 7)}`, name: 'This month', cap: (caps) => caps.monthAtomic },
+    ...connectors.map((connector) => ({
+      scope: `connector:${connector}:${day}`,
+      name: `${connectorName(connector)} today`,
+      cap: (caps: DeskCaps) => caps.connectorDayAtomic?.[connector],
+    })),
+    ...runs.map((run) => ({
+      scope: `run:${run.id}`,
+      name: `This run of ${connectorName(run.connector)} ${run.entity}`,
+      cap: (caps: DeskCaps) => caps.runAtomic,
+    })),
+  ]
+}
+
+export function budgetBars(
+  model: Pick<NowModel, 'at' | 'runs' | 'money'>,
+  caps: DeskCaps,
+  connectors: readonly string[],
+): BudgetBar[] {
+  return budgetScopes(model.at, model.runs, connectors).map(({ scope, name, cap }) => ({
+    name,
+    usedAtomic: model.money.committed.get(scope) ?? 0n,
+    capAtomic: cap(caps),
+  }))
+}

@@ -1,0 +1,62 @@
+import type { Atomic } from '../../../domain/money.ts'
+import type { KeptReconciliation } from '../../../store/ledger/reconciliations.ts'
+import {
+  finalStatuses,
+  type LiveRun,
+  type MoneyNow,
+  type ParkedGroup,
+} from '../../../store/views/desk-now.ts'
+import type { RunHead } from '../../../store/views/desk-runs.ts'
+import type { DeskPorts, PaceNow, QueueDepth } from './ports.ts'
+
+/** The state that the page "Now" shows, read at one moment. */
+export interface NowModel {
+  at: Date
+  runs: LiveRun[]
+  /** The runs that ended last, the latest first. */
+  ended: RunHead[]
+  parked: ParkedGroup[]
+  open: { hot: number; bulk: number }
+  money: MoneyNow
+  wallet: Awaited<ReturnType<DeskPorts['wallet']>>
+  pace: PaceNow | undefined
+  queues: QueueDepth[]
+  stopped: { reason: string; since: Date } | undefined
+  reconciliation: KeptReconciliation | undefined
+  alerts: { name: string; message: string; since: Date }[]
+}
+
+export interface RunProgress {
+  ended: number
+  /** Records that are neither ended nor parked. */
+  open: number
+  perSecond: number
+  /** Undefined while it cannot be estimated: nothing moves, or the source is still being read. */
+  leftMs: number | undefined
+}
+
+/** Estimates a run's progress from the records that ended within the last minute, or since its start if that is shorter. */
+export function progressOf(run: LiveRun, now: Date): RunProgress {
+  const ended = finalStatuses.reduce((sum, status) => sum + run.counts[status], 0)
+  const open = run.counts.queued + run.counts.looking_up + run.counts.ready
+  const watchedMs = Math.min(60_000, Math.max(1_000, now.getTime() - run.startedAt.getTime()))
+  const perSecond = run.endedLastMinute / (watchedMs / 1000)
+  return {
+    ended,
+    open,
+    perSecond,
+    leftMs: perSecond > 0 && open > 0 && run.scanned ? (open / perSecond) * 1000 : undefined,
+  }
+}
+
+const dayMs = 86_400_000
+
+/**
+ * Returns how many days the wallet lasts at the rate of the last week, or of the days since the first charge if those are
+ * fewer. Undefined when nothing was spent.
+ */
+export function daysLeft(balanceAtomic: Atomic, money: MoneyNow, now: Date): number | undefined {
+  if (money.settledLastWeekAtomic === 0n || !money.firstAt) return undefined
+  const days = Math.min(7, Math.max(1, (now.getTime() - money.firstAt.getTime()) / dayMs))
+  return Number(balanceAtomic) / (Number(money.settledLastWeekAtomic) / days)
+}

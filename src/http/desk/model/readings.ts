@@ -1,0 +1,45 @@
+/** Shares one reading among all readers within `freshMs`. */
+export function shareReadings<T>(read: () => Promise<T>, freshMs: number): () => Promise<T> {
+  let last: { atMs: number; value: Promise<T> } | undefined
+  return () => {
+    if (!last || performance.now() - last.atMs > freshMs) {
+      const value = read()
+      const reading = { atMs: performance.now(), value }
+      last = reading
+      value.catch(() => {
+        if (last === reading) last = undefined
+      })
+    }
+    return last.value
+  }
+}
+
+/**
+ * Returns the latest value at once and refreshes it in the background when it is older than `freshMs`, so that a slow
+ * source delays no page. Only until the first value arrives does a reader wait, for at most `patienceMs`.
+ */
+export function latestReading<T>(
+  read: () => Promise<T>,
+  { freshMs, patienceMs }: { freshMs: number; patienceMs: number },
+): () => Promise<T | undefined> {
+  let last: { atMs: number; value: T } | undefined
+  let reading: Promise<T | undefined> | undefined
+  return async () => {
+    if (!last || performance.now() - last.atMs > freshMs) {
+      reading ??= read()
+        .then((value) => {
+          last = { atMs: performance.now(), value }
+          return value
+        })
+        .catch(() => undefined)
+        .finally(() => {
+          reading = undefined
+        })
+    }
+    if (last) return last.value
+    return Promise.race([
+      reading,
+      new Promise<undefined>((resolve) => void setTimeout(resolve, patienceMs, undefined).unref()),
+    ])
+  }
+}
