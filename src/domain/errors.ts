@@ -49,7 +49,11 @@ export class PolicyDeniedError extends PaydirtError {}
 export class BudgetExhaustedError extends PaydirtError {
   readonly resumesAt: Date | undefined
 
-  constructor(code: string, message: string, options: { resumesAt?: Date; details?: ErrorDetails } = {}) {
+  constructor(
+    code: string,
+    message: string,
+    options: { resumesAt?: Date | undefined; details?: ErrorDetails } = {},
+  ) {
     super(code, message, options)
     this.resumesAt = options.resumesAt
   }

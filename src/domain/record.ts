@@ -45,7 +45,7 @@ export interface Fact {
   outcome: 'found' | 'not_found' | 'unreadable' | 'failed'
   data: Record<string, unknown> | null
   /** Why it failed, in words for a person. */
-  reason?: string
+  reason?: string | undefined
   /** What was paid for it in this record's run: 0 for what stood in the ledger already; absent where that is not known. */
   priceAtomic?: Atomic
 }

@@ -70,7 +70,7 @@ test('what direct access left in doubt stays so until a person has decided, and 
 
   const refused = await run('reconcile', '--close', a, 'nonsense', '--as', 'declined')
   expect(refused).toMatchObject({ status: 2, stdout: '' })
-  expect(refused.stderr).toContain('nonsense is no charge that a person has to decide')
+  expect(refused.stderr).toContain('nonsense is not a charge that a person has to decide')
   expect(await inLedger(committed)).toBe(4_000_000n)
 
   expect(await run('reconcile', '--close', a, b, '--as', 'declined')).toMatchObject({ status: 0 })
@@ -116,18 +116,18 @@ test('a charge that is only sent is a worker’s for a while, and an answer that
     const decide = (id: string, as: 'declined' | 'lost' | 'settled', at = now) =>
       closeCharges(db, { ids: [id], as, now: at, actor: 'a test', role: 'shell' })
     await expect(decide(second.id, 'settled')).rejects.toThrow(`${second.id} has no answer in the ledger`)
-    await expect(decide(first.id, 'declined')).rejects.toThrow('is no charge that a person has to decide')
+    await expect(decide(first.id, 'declined')).rejects.toThrow('is not a charge that a person has to decide')
     const later = new Date(now.getTime() + 11 * 60_000)
     expect(await decide(first.id, 'declined', later)).toHaveLength(1)
 
     const key = db.selectFrom('charges').select('lookup_key').where('id', '=', second.id)
     await db.updateTable('lookups').set({ state: 'answered' }).where('key', '=', key).execute()
-    await expect(decide(second.id, 'lost')).rejects.toThrow('if it was charged, it is settled')
+    await expect(decide(second.id, 'lost')).rejects.toThrow('If it was charged, close it as settled')
     const before = await committed(db)
     await decide(second.id, 'settled')
     expect(await committed(db)).toBe(before)
     // Twice is once: it is decided.
-    await expect(decide(second.id, 'declined')).rejects.toThrow('is no charge that a person has to decide')
+    await expect(decide(second.id, 'declined')).rejects.toThrow('is not a charge that a person has to decide')
     const states = await db.selectFrom('charges').select('state').execute()
     expect(states.map(({ state }) => state).sort()).toEqual(['declined', 'settled', 'settled', 'settled'])
   })

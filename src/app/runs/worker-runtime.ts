@@ -1,6 +1,6 @@
 import type { ConfigError } from '../../domain/errors.ts'
 import { describeError } from '../../domain/errors.ts'
-import type { LeaseOwner } from '../../store/ledger/lookups.ts'
+import type { LeaseOwner } from '../../store/ledger/lookup-leases.ts'
 import { createStatistics } from '../../store/database/analyse-tables.ts'
 import { checkpointWhenLong } from '../../store/database/checkpoint.ts'
 import { createAdvance, type Advance } from '../../workers/advance.ts'

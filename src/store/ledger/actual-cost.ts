@@ -3,8 +3,9 @@ import type { Currency } from '../../domain/payment.ts'
 import type { Tables } from '../database/schema.ts'
 
 /**
- * A charge in credits reserved the most that its request could cost; now the service has said what it did cost, and the
- * budget follows. What was signed on a chain has moved, whatever is said of credits.
+ * Corrects a charge and its budget to what the service says that the answer cost, and returns the amount that counts. A
+ * charge in credits reserves the highest price of its request. A payment on a chain keeps its amount, because that amount
+ * was transferred.
  */
 export async function actualCost(
   tx: Transaction<Tables>,
@@ -20,7 +21,7 @@ export async function actualCost(
   return creditsAtomic
 }
 
-/** Locks the lines in the order in which reserving locks them, or two charges could wait for each other. */
+/** Adds an amount to budget lines. Locks them in the order in which `reserve` does, so that two charges cannot deadlock. */
 export async function moveBudget(
   tx: Transaction<Tables>,
   scopes: readonly string[],

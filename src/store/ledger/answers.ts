@@ -14,38 +14,39 @@ export interface PaidBy {
   currency: Currency
 }
 
-/** What was told of one lookup, or of all that went out together with it. */
+/** The answer to one lookup, or to all members of a batch. */
 export interface AnswerRow {
   key: LookupKey
   answer: StoredAnswer
   paidBy?: PaidBy
 }
 
-/** Writes each answer under its lookup, or under all lookups of its bundle; in the charges' transaction where they were paid for. */
+/** Stores each answer under its lookup, or under all members of its batch. Paid answers are stored in the charge's transaction. */
 export async function storeAnswers(
   tx: Transaction<Tables>,
-  told: readonly AnswerRow[],
+  rows: readonly AnswerRow[],
   at: Date,
 ): Promise<void> {
-  const isParted = ({ answer }: AnswerRow) => answer.parts !== undefined || answer.startedAs !== undefined
+  const isBatch = ({ answer }: AnswerRow) => answer.parts !== undefined || answer.startedAs !== undefined
   await storeSingles(
     tx,
-    told.filter((each) => !isParted(each)),
+    rows.filter((row) => !isBatch(row)),
     at,
   )
-  for (const { key, answer, paidBy } of told.filter(isParted)) await storeParts(tx, key, answer, at, paidBy)
+  for (const { key, answer, paidBy } of rows.filter(isBatch)) await storeParts(tx, key, answer, at, paidBy)
 }
 
 /**
- * One parameter, however many there are: the statement is the same each time. Locks them in the order in which others do.
+ * Stores answers under their own lookups. The answers go as one parameter, so that the statement is the same each time.
+ * Locks the lookups by key, as every other writer does.
  */
 export async function storeSingles(
   db: Database,
-  told: readonly { key: LookupKey; answer: Pick<StoredAnswer, 'outcome' | 'data' | 'freshUntil'> }[],
+  answers: readonly { key: LookupKey; answer: Pick<StoredAnswer, 'outcome' | 'data' | 'freshUntil'> }[],
   at: Date,
 ): Promise<void> {
-  if (told.length === 0) return
-  const rows = told.map(({ key, answer: { outcome, data, freshUntil } }) => ({
+  if (answers.length === 0) return
+  const rows = answers.map(({ key, answer: { outcome, data, freshUntil } }) => ({
     key,
     outcome,
     answer: data,
@@ -64,42 +65,43 @@ export async function storeSingles(
 }
 
 /**
- * Stores what one request told of each of its lookups, and each one's part of the price. They are free again: whoever
- * waits for them goes on. Part of the transaction in which the charge is settled.
+ * Stores the answer of a batch under each of its lookups, with each one's share of the price. The tasks that wait for them
+ * can then go on. A batch that the service only started is scheduled to be polled for its answer. Runs in the transaction
+ * that settles the charge.
  */
 export async function storeParts(
   tx: Transaction<Tables>,
-  bundle: LookupKey,
+  batch: LookupKey,
   answer: StoredAnswer,
   at: Date,
   paidBy?: PaidBy,
 ): Promise<void> {
-  if (paidBy) await sharePrice(tx, bundle, paidBy, answer)
+  if (paidBy) await sharePrice(tx, batch, paidBy, answer)
   if (answer.startedAs) {
     const { queryId, askAt } = answer.startedAs
     await tx
       .updateTable('lookups')
       .set({ query_id: queryId, due_at: askAt, queued_until: null, reason: null, tries: 0, state: 'waiting' })
-      .where('key', '=', bundle)
+      .where('key', '=', batch)
       .execute()
     return
   }
-  // In the order in which others lock them. One that was let go meanwhile and has no answer yet takes this one: it was paid for.
+  // Locks by key, as every other writer does. A member that has left the batch and has no answer yet takes this paid one.
   const { rows: members } = await sql<{ lookup_key: LookupKey; place: number }>`
     select lookup_key, place from bundle_members join lookups on lookups.key = lookup_key
-    where bundle_members.bundle_key = ${bundle}
-      and (lookups.bundle_key = ${bundle} or (lookups.bundle_key is null and lookups.state in ('waiting', 'parked')))
+    where bundle_members.bundle_key = ${batch}
+      and (lookups.bundle_key = ${batch} or (lookups.bundle_key is null and lookups.state in ('waiting', 'parked')))
     order by lookup_key collate "C" for no key update of lookups`.execute(tx)
-  const told = members.map(({ lookup_key: key, place }) => {
+  const answers = members.map(({ lookup_key: key, place }) => {
     const part = answer.parts?.get(place)
-    if (!part) throw new Error(`no answer for entry ${place} of a bundle`)
+    if (!part) throw new Error(`no answer for entry ${place} of a batch`)
     return { key, answer: part }
   })
-  await storeSingles(tx, told, at)
-  await tx.updateTable('lookups').set({ bundle_key: null }).where('bundle_key', '=', bundle).execute()
+  await storeSingles(tx, answers, at)
+  await tx.updateTable('lookups').set({ bundle_key: null }).where('bundle_key', '=', batch).execute()
   await tx
     .updateTable('lookups')
-    // Who was asked for stands with the lookups themselves.
+    // The batch's request is erased: each lookup has its own.
     .set({
       state: 'answered',
       outcome: 'found',
@@ -108,17 +110,17 @@ export async function storeParts(
       answered_at: at,
       fresh_until: answer.freshUntil,
     })
-    .where('key', '=', bundle)
+    .where('key', '=', batch)
     .execute()
 }
 
 /**
- * In equal parts over all that were asked for, or, where only what is found costs credits, over those that were found. What
- * does not divide goes to the first ones, so that the parts add up to the charge.
+ * Shares the price of a batch equally among its members. Credits are charged only for lookups that are found, so there only
+ * the found members share. The remainder goes to the first members, so that the shares add up to the charge.
  */
 async function sharePrice(
   tx: Transaction<Tables>,
-  bundle: LookupKey,
+  batch: LookupKey,
   { id, amountAtomic, currency }: PaidBy,
   { parts }: StoredAnswer,
 ): Promise<void> {
@@ -127,7 +129,7 @@ async function sharePrice(
   await sql`
     with asked as (
       select lookup_key, not ${isOnlyFound} or place = any(${found}::int[]) as is_charged, place
-      from bundle_members where bundle_key = ${bundle}
+      from bundle_members where bundle_key = ${batch}
     ), part as (
       select lookup_key, is_charged, row_number() over (order by is_charged desc, place, lookup_key) as number,
         count(*) filter (where is_charged) over () as parts from asked
@@ -135,7 +137,7 @@ async function sharePrice(
     update bundle_members set charge_id = ${id}, amount_atomic = case when is_charged
       then ${amountAtomic}::bigint / parts + case when number <= ${amountAtomic}::bigint % parts then 1 else 0 end
       else 0 end
-    from part where bundle_members.bundle_key = ${bundle} and bundle_members.lookup_key = part.lookup_key`.execute(
+    from part where bundle_members.bundle_key = ${batch} and bundle_members.lookup_key = part.lookup_key`.execute(
     tx,
   )
 }

@@ -8,7 +8,7 @@ import { storeParts } from './answers.ts'
 import type { Tables } from '../database/schema.ts'
 import { actualCost } from './actual-cost.ts'
 
-/** A lookup that may go out together with others. */
+/** A lookup that may go out in a batch. */
 export interface Batchable {
   key: LookupKey
   operation: Operation
@@ -20,24 +20,24 @@ export interface Batchable {
 interface NewBatch {
   key: LookupKey
   operation: Operation
-  /** The whole body. */
+  /** The request body, with an entry for each place. */
   request: LookupRequest
   runId: string
   connector: string
-  /** `place` is the entry of the body that asks for the lookup. */
+  /** `place` is the index of the entry that asks for the lookup. */
   members: readonly { key: LookupKey; place: number }[]
 }
 
 export interface BatchLedger {
-  /** Of these lookups the ones that were never tried: what has a charge, or was tried alone, stays alone. */
+  /** Returns the lookups among these that were never tried. A lookup that has a charge, or was tried alone, stays alone. */
   batchable(keys: readonly LookupKey[], operations: readonly Operation[]): Promise<Batchable[]>
   /**
-   * Takes all members at once, or none: false when one of them has been answered, bought or bundled meanwhile. From here
-   * on none of them is bought by itself until the bundle has ended.
+   * Takes all members, or none. Returns false when one of them was answered, bought or batched since. No member is bought by
+   * itself from now until the batch has ended.
    */
-  form(bundle: NewBatch, leasedUntil: Date): Promise<boolean>
+  form(batch: NewBatch, leasedUntil: Date): Promise<boolean>
   members(key: LookupKey): Promise<{ key: LookupKey; place: number }[]>
-  /** The answer of a request that was started and paid for earlier, and what the service says that it cost. */
+  /** Stores the answer of a batch that was started and paid for before. `creditsAtomic` is what the service says that it cost. */
   complete(key: LookupKey, answer: StoredAnswer, creditsAtomic?: bigint): Promise<void>
 }
 
@@ -54,8 +54,8 @@ export function createBatchLedger(db: Database, { now }: { now: () => Date }): B
       return rows
     },
 
-    async form(bundle, leasedUntil) {
-      const { key, operation, request, runId, connector, members } = bundle
+    async form(batch, leasedUntil) {
+      const { key, operation, request, runId, connector, members } = batch
       const keys = members.map((member) => member.key)
       const at = now()
       return db
@@ -74,8 +74,8 @@ export function createBatchLedger(db: Database, { now }: { now: () => Date }): B
               queued_until: leasedUntil,
             })
             .execute()
-          // Crash window: whoever reserves a charge for one of them holds the same row's lock. The lock is taken by a statement of
-          // its own: one that waited for it would go on seeing the charges of before its wait.
+          // Reserving a charge for a member locks the same row. The lock needs a statement of its own: a statement that waits
+          // for a lock still sees the charges from before the wait.
           await sql`select from lookups where key = any(${keys}) order by key collate "C" for no key update`.execute(
             tx,
           )
@@ -83,7 +83,7 @@ export function createBatchLedger(db: Database, { now }: { now: () => Date }): B
             update lookups set bundle_key = ${key}, queued_until = null
             where key = any(${keys}) and state = 'waiting' and bundle_key is null and not alone and not hot and ${neverPaid}
             returning key`.execute(tx)
-          if (rows.length < keys.length) throw new Taken()
+          if (rows.length < keys.length) throw new MemberTaken()
           await tx
             .insertInto('bundle_members')
             .values(
@@ -93,7 +93,7 @@ export function createBatchLedger(db: Database, { now }: { now: () => Date }): B
           return true
         })
         .catch((error: unknown) => {
-          if (error instanceof Taken) return false
+          if (error instanceof MemberTaken) return false
           throw error
         })
     },
@@ -129,21 +129,24 @@ export function createBatchLedger(db: Database, { now }: { now: () => Date }): B
   }
 }
 
-/** Neither by itself nor in a bundle that was lost: what was paid for once and not answered goes alone, where losses are counted. */
+/**
+ * True for a lookup without a charge of its own and without a lost batch. A lookup that was paid for once without an answer
+ * goes alone, where its losses are counted.
+ */
 const neverPaid = sql`not exists (select 1 from charges where charges.lookup_key = lookups.key)
   and not exists (select 1 from bundle_members join charges on charges.lookup_key = bundle_members.bundle_key
     where bundle_members.lookup_key = lookups.key and charges.state = 'lost')`
 
-/** Ends a transaction in which a member was no longer free. */
-class Taken extends Error {}
+/** Rolls back a transaction in which a member was no longer free. */
+class MemberTaken extends Error {}
 
 /**
- * Lets the members of a bundle go that was never paid for. Alone: the request itself was at fault, or might be, and each
- * goes by itself from now on. With a cause: what kept the bundle from being bought keeps each of them.
+ * Frees the members of a batch that was never paid for. `alone`: the batch request may be at fault, so each member goes by
+ * itself from now on. With a cause: what kept the batch from being bought parks each member.
  */
-export async function dissolve(
+export async function dissolveBatch(
   tx: Transaction<Tables>,
-  bundle: LookupKey,
+  batch: LookupKey,
   change: { alone: true } | { parkedUntil: Date; code: string; reason: string },
   at: Date,
 ): Promise<void> {
@@ -151,14 +154,14 @@ export async function dissolve(
     await tx
       .updateTable('lookups')
       .set({ bundle_key: null, alone: true, due_at: at, queued_until: null, tries: 0 })
-      .where('bundle_key', '=', bundle)
+      .where('bundle_key', '=', batch)
       .execute()
   } else {
     const { parkedUntil, code, reason } = change
     const members = await tx
       .updateTable('lookups')
       .set({ bundle_key: null, state: 'parked', due_at: parkedUntil, code, reason, queued_until: null })
-      .where('bundle_key', '=', bundle)
+      .where('bundle_key', '=', batch)
       .returning('key')
       .execute()
     await tx
@@ -175,6 +178,6 @@ export async function dissolve(
   await tx
     .updateTable('lookups')
     .set({ state: 'failed', request: '{}', reason: 'dissolved', queued_until: null })
-    .where('key', '=', bundle)
+    .where('key', '=', batch)
     .execute()
 }

@@ -3,9 +3,9 @@ import type { Authorization, Charge } from '../../domain/payment.ts'
 import type { Tables } from '../database/schema.ts'
 
 /**
- * The charges of each of these lookups, and of the requests in which it went out together with others: to be read as
- * `from ${paidFor(keys)}`, with `wanted` beside the charge's own columns. A list of keys for each and not an `or`, which no
- * index serves: every purchase would read all charges.
+ * The charges of each of these lookups, and of the batches in which it was a member. Used as `from ${paidFor(keys)}`, with
+ * `wanted` as a column beside the charge's own. Each lookup has a list of keys instead of an `or`, which would use no index:
+ * every purchase would then read all charges.
  */
 export function paidFor(keys: readonly string[], columns: RawBuilder<unknown>): RawBuilder<unknown> {
   return sql`unnest(${[...keys]}::text[]) as asked (wanted) cross join lateral (
@@ -31,7 +31,7 @@ export function toCharge(row: Selectable<Tables['charges']>): Charge {
   }
 }
 
-/** The amount stands in its own column; JSON has no integers of that size. */
+/** The amount has its own column, because JSON has no integers of that size. */
 export function writeAuthorization(authorization: Authorization): string {
   const { amountAtomic: _, ...terms } = authorization.terms
   return JSON.stringify({ ...authorization, terms })

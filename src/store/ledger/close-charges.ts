@@ -7,11 +7,14 @@ import { createAuditLog } from '../access/audit.ts'
 import type { Database } from '../database/database.ts'
 import type { Tables } from '../database/schema.ts'
 
-/** What a person found in the provider's statement: not charged; charged, and the answer is gone; charged, and it is here. */
+/**
+ * A person's finding in the provider's statement: not charged; charged and the answer is lost; charged and the answer is in
+ * the ledger.
+ */
 export const verdicts = ['declined', 'lost', 'settled'] as const
 export type Verdict = (typeof verdicts)[number]
 
-/** A charge that nobody can be asked about. */
+/** A charge whose outcome neither the chain nor the service can tell. */
 export interface ChargeToDecide {
   id: string
   operation: Operation
@@ -20,20 +23,20 @@ export interface ChargeToDecide {
   currency: Currency
   amountAtomic: Atomic
   sentAt: Date
-  /** The answer stands in the ledger. */
+  /** The answer is in the ledger. */
   isAnswered: boolean
 }
 
-/** After so long no answer is on its way any more, though the process that sent it may have died without a word. */
-const restMs = 10 * 60_000
+/** How long an answer may be on its way after a charge was sent. Older ones are open because their process died. */
+const answerWaitMs = 10 * 60_000
 
 const toDecide = (now: Date) => sql`protocol in ('api_key', 'mpp_card') and (charges.state = 'in_doubt'
-  or (charges.state = 'sent' and sent_at < ${new Date(now.getTime() - restMs)}::timestamptz))`
+  or (charges.state = 'sent' and sent_at < ${new Date(now.getTime() - answerWaitMs)}::timestamptz))`
 
 const columns = sql`charges.id, charges.operation, charges.connector, protocol, currency, amount_atomic as "amountAtomic",
   sent_at as "sentAt", (lookups.state = 'answered' or lookups.query_id is not null) as "isAnswered"`
 
-/** In doubt for good unless somebody decides: neither chain nor service tells what became of them. The oldest first. */
+/** Returns the charges that stay in doubt until a person decides, oldest first. */
 export async function chargesToDecide(db: Database, now: Date): Promise<ChargeToDecide[]> {
   const { rows } = await sql<ChargeToDecide>`
     select ${columns} from charges join lookups on lookups.key = charges.lookup_key
@@ -42,13 +45,14 @@ export async function chargesToDecide(db: Database, now: Date): Promise<ChargeTo
 }
 
 /**
- * Closes charges as a person says: `in_doubt` or `sent` → `declined` (the budget gets its amount back), `lost` or `settled`,
- * as the journal would if it could ask. Their lookups go on at once. All of them, with the row of the audit log, in one
- * transaction; throws InputError, and does nothing, when one of them is not there to be decided or does not fit the verdict.
+ * Closes charges with a person's verdict: `in_doubt` or `sent` → `declined` (the budget gets its amount back), `lost` or
+ * `settled`. Their lookups become due at once. Closes all of them and writes the audit log in one transaction. Throws
+ * InputError, and changes nothing, when one of them has nothing to decide or does not fit the verdict.
  *
- * Crash window: none; before the commit nothing has changed, and after it a second time finds nothing to decide. A worker
- * whose answer comes in the same moment either settles first, and the charge is refused here, or finds it closed and settles it
- * all the same, since here is the data. The rest of a charge that is only `sent` keeps its request from being made twice.
+ * Crash window: none. Before the commit nothing has changed; after it a second call finds nothing to decide. A worker whose
+ * answer arrives at the same time either settles first, and the charge is refused here, or finds the charge closed and
+ * settles it all the same, because it has the data. `answerWaitMs` keeps a charge that is only `sent` from being closed, and
+ * its request from being made a second time, while its answer may still arrive.
  */
 export async function closeCharges(
   db: Database,
@@ -57,7 +61,7 @@ export async function closeCharges(
   const { as, now, actor, role } = order
   const ids = [...new Set(order.ids)]
   return db.transaction().execute(async (tx) => {
-    // By a statement of its own: one that waits for a lock goes on seeing what was answered before its wait.
+    // The lock needs a statement of its own: a statement that waits for a lock still sees the answers from before the wait.
     await sql`select from charges where id = any(${ids}) order by id for no key update`.execute(tx)
     const { rows } = await sql<ChargeToDecide>`
       select ${columns} from charges join lookups on lookups.key = charges.lookup_key
@@ -87,18 +91,18 @@ export async function closeCharges(
 function refuseUnfit(ids: readonly string[], rows: readonly ChargeToDecide[], as: Verdict): void {
   const problems = ids.flatMap((id) => {
     const row = rows.find((each) => each.id === id)
-    if (!row) return [`${id} is no charge that a person has to decide (\`paydirt reconcile\` lists them)`]
+    if (!row) return [`${id} is not a charge that a person has to decide (\`paydirt reconcile\` lists those)`]
     if (as === 'settled' && !row.isAnswered)
-      return [`${id} has no answer in the ledger: if it was charged, it is lost`]
+      return [`${id} has no answer in the ledger. If it was charged, close it as lost`]
     if (as === 'lost' && row.isAnswered)
-      return [`${id} has its answer in the ledger: if it was charged, it is settled`]
+      return [`${id} has its answer in the ledger. If it was charged, close it as settled`]
     return []
   })
   if (problems.length > 0)
     throw new InputError('not_to_close', ['nothing was closed', ...problems].join('\n  '))
 }
 
-/** Summed by line and locked in the order in which reserving locks them, or two transactions could wait for each other. */
+/** Gives amounts back to their budget lines. Locks the lines in the order in which `reserve` does, so that no deadlock occurs. */
 async function giveBack(tx: Transaction<Tables>, ids: readonly string[]): Promise<void> {
   await sql`
     with freed as (

@@ -1,14 +1,14 @@
 import type { Database } from '../database/database.ts'
 
-/** What pacers have learned of their limits: Redis may be flushed, and the embedded one ends with its process. */
+/** The limits that pacers have learned. Redis cannot hold them: it may be flushed, and the embedded one ends with its process. */
 export interface PaceBook {
-  /** What was saved last under this name; undefined when that is too long ago to mean anything. */
+  /** Returns what was last saved under this name; undefined when it is too old to be of use. */
   load(name: string): Promise<string | undefined>
   save(name: string, learned: string): Promise<void>
 }
 
-/** Plans and limits change: what is older than that is learned anew. */
-const keptForMs = 14 * 86_400_000
+/** Plans and limits change, so an older state is learned again. */
+const maxAgeMs = 14 * 86_400_000
 
 export function createPaceBook(db: Database, { now }: { now: () => Date }): PaceBook {
   return {
@@ -17,7 +17,7 @@ export function createPaceBook(db: Database, { now }: { now: () => Date }): Pace
         .selectFrom('paces')
         .select('learned')
         .where('name', '=', name)
-        .where('saved_at', '>', new Date(now().getTime() - keptForMs))
+        .where('saved_at', '>', new Date(now().getTime() - maxAgeMs))
         .executeTakeFirst()
       return row?.learned
     },

@@ -12,7 +12,7 @@ export interface PaidCharge {
   amountAtomic: Atomic
 }
 
-/** What the ledger says left a wallet for the chain: settled and lost charges, and the sum still in doubt. */
+/** Returns the payments from a wallet on a chain, as the ledger has them: settled and lost charges, and the sum in doubt. */
 export async function paidCharges(
   db: Database,
   wallet: string,
@@ -39,17 +39,18 @@ export async function paidCharges(
   }
 }
 
-/** What the service itself said that settled answers cost, beside what the ledger has for the same answers. */
+/** The service's own count of what settled answers cost, beside the ledger's amounts for the same answers. */
 export interface CreditCount {
   currency: Currency
-  /** Settled charges, and how many of their answers said what they cost. */
+  /** Settled charges. */
   charges: number
+  /** Those whose answer said what it cost. */
   counted: number
-  /** Millionths of a credit, of the answers that said so. */
+  /** What these answers said that they cost, in millionths of a credit. */
   creditsAtomic: bigint
-  /** What the ledger has for those same answers: millionths of USD or of a credit. */
+  /** What the ledger has for the same answers, in millionths of USD or of a credit. */
   ledgerAtomic: Atomic
-  /** Of all settled charges. */
+  /** The amount of all settled charges. */
   settledAtomic: Atomic
 }
 

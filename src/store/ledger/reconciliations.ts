@@ -1,11 +1,11 @@
 import type { Atomic } from '../../domain/money.ts'
 import type { Database } from '../database/database.ts'
 
-/** What came of holding the ledger against the chain, as it was found at that time. */
+/** The result of one comparison of the ledger with the chain. */
 export interface KeptReconciliation {
   at: Date
   differenceAtomic: Atomic
-  /** Transfers or charges on which the two do not agree. */
+  /** The number of transfers and charges on which the two disagree. */
   differences: number
   inDoubtAtomic: Atomic
 }

@@ -17,8 +17,8 @@ import type { Each } from '../../timing/coalesce.ts'
 type Tx = Transaction<Tables>
 
 /**
- * Reserves the budget and journals a charge for each lookup that may be paid for; the others' errors are theirs alone. Throws
- * where only one of several can be the cause: a budget that is too small for all of them, a nonce that is taken.
+ * Reserves the budget and journals a charge for each lookup that may be paid for. Each other lookup gets an error of its own.
+ * Throws when the group as a whole fails: the budget is too small for all of them, or a nonce is taken.
  */
 export async function reserveCharges(
   tx: Tx,
@@ -28,12 +28,12 @@ export async function reserveCharges(
   const keys = charges.map(({ lookupKey }) => lookupKey)
   const states = await lockLookups(tx, keys)
   const before = await chargesBefore(tx, keys)
-  const judged = charges.map((charge) => ({
+  const checked = charges.map((charge) => ({
     charge,
     error: refusal(states.get(charge.lookupKey), before.get(charge.lookupKey)),
   }))
-  const allowed = judged.filter(({ error }) => !error).map(({ charge }) => charge)
-  if (allowed.length === 0) return judged.map(({ error }) => ({ error }))
+  const allowed = checked.filter(({ error }) => !error).map(({ charge }) => charge)
+  if (allowed.length === 0) return checked.map(({ error }) => ({ error }))
   await commitBudget(tx, allowed)
   const drawn = allowed.map((charge) => {
     const attempt = (before.get(charge.lookupKey)?.attempts ?? 0) + 1
@@ -42,7 +42,7 @@ export async function reserveCharges(
   const at = options.now()
   await insertCharges(tx, drawn, at)
   const journaled = new Map(drawn.map((each) => [each.charge.lookupKey, journaledCharge(each, at)]))
-  return judged.map(({ charge: { lookupKey }, error }) => {
+  return checked.map(({ charge: { lookupKey }, error }) => {
     const ok = journaled.get(lookupKey)
     return ok && !error ? { ok } : { error }
   })
@@ -55,7 +55,7 @@ interface Drawn {
   authorization: Authorization
 }
 
-/** One parameter, however many there are: the statement is the same each time. */
+/** The charges go as one parameter, so that the statement is the same each time. */
 async function insertCharges(tx: Tx, drawn: readonly Drawn[], at: Date): Promise<void> {
   const rows = drawn.map(({ charge, id, attempt, authorization }) => ({
     id,
@@ -70,7 +70,7 @@ async function insertCharges(tx: Tx, drawn: readonly Drawn[], at: Date): Promise
     protocol: authorization.terms.protocol,
     currency: currencyOf(authorization.terms.protocol),
     amount_atomic: String(charge.amountAtomic),
-    // As text: the order of its keys is part of the bytes that go out again.
+    // Text keeps the order of the keys, which is part of the bytes that are sent again after a crash.
     authorization_text: writeAuthorization(authorization),
     nonce: authorization.nonce,
     scopes: charge.budget.map(({ scope }) => scope),
@@ -111,9 +111,9 @@ interface LookupLocked {
 }
 
 /**
- * A lookup's row orders everybody who wants to pay for it: of two workers the second sees the first's charge. It has to be a
- * statement of its own, since one that waits for a lock goes on seeing the charges of before its wait. In one order, or two
- * groups could wait for each other.
+ * Locks lookups so that two workers cannot both pay for one: the second sees the charge of the first. The lock needs a
+ * statement of its own, because a statement that waits for a lock still sees the charges from before the wait. The order by
+ * key keeps two groups from deadlocking.
  */
 async function lockLookups(tx: Tx, keys: readonly LookupKey[]): Promise<Map<LookupKey, LookupLocked>> {
   const { rows } = await sql<LookupLocked>`
@@ -138,13 +138,13 @@ async function chargesBefore(tx: Tx, keys: readonly LookupKey[]): Promise<Map<Lo
 
 function refusal(lookup: LookupLocked | undefined, before: ChargesBefore | undefined): Error | undefined {
   if (lookup?.is_stopped) return spendingStopped()
-  // Somebody else has bought it while this one waited for its turn: there is an answer, or one that is asked for.
+  // Another worker bought it while this one waited: it has an answer, or its request was started.
   if (lookup?.has_ended) {
     const options = { retryAfterMs: 50, countsAsTry: false }
-    return new RetriableError('ended_meanwhile', 'the lookup has ended meanwhile', options)
+    return new RetriableError('ended_meanwhile', 'the lookup has ended in the meantime', options)
   }
   if (lookup?.bundle_key) {
-    return new RetriableError('bundled', 'the lookup is out together with others', { countsAsTry: false })
+    return new RetriableError('bundled', 'the lookup is out in a batch', { countsAsTry: false })
   }
   if (before && before.open > 0) {
     return new PaymentInDoubtError('charge_open', 'another charge for this lookup is still open')
@@ -153,9 +153,9 @@ function refusal(lookup: LookupLocked | undefined, before: ChargesBefore | undef
 }
 
 /**
- * Adds the amounts to every line at once, each only as far as its cap allows: the rows' locks make two racing processes
- * take turns. One line left out means one cap reached, and the whole transaction goes back. Scopes are sorted, so that
- * transactions lock them in the same order.
+ * Adds the amounts to all budget lines, each up to its cap. Row locks serialise racing processes. A line that is not
+ * returned has reached its cap, and the whole transaction rolls back. Scopes are sorted, so that all transactions lock them
+ * in the same order.
  */
 async function commitBudget(tx: Tx, charges: readonly NewCharge[]): Promise<void> {
   const lines = totals(charges)
@@ -179,7 +179,10 @@ async function commitBudget(tx: Tx, charges: readonly NewCharge[]): Promise<void
   if (full) throw exhausted(full)
 }
 
-/** What a group adds to each line. Of two caps on one line the lower one holds: then each is tried by itself. */
+/**
+ * Sums what a group adds to each line. When two charges give different caps for a line, the lower one counts; the group may
+ * then fail, and each charge is tried by itself.
+ */
 function totals(charges: readonly NewCharge[]): (BudgetLine & { amountAtomic: bigint })[] {
   const byScope = new Map<string, BudgetLine & { amountAtomic: bigint }>()
   for (const { budget, amountAtomic } of charges) {
@@ -199,9 +202,6 @@ function exhausted(line: BudgetLine): BudgetExhaustedError {
   return new BudgetExhaustedError(
     `budget_${window}`,
     `the budget of this ${window} (${formatUsd(line.capAtomic)} ${isCredits ? 'credits' : 'USD'}) is used up`,
-    {
-      ...(line.resumesAt ? { resumesAt: line.resumesAt } : {}),
-      details: { scope: line.scope },
-    },
+    { resumesAt: line.resumesAt, details: { scope: line.scope } },
   )
 }

@@ -1,13 +1,13 @@
 import type { Database } from '../database/database.ts'
 
-/** A key of a request that the service did not take as it was sent. */
+/** A request key that the service ignored or renamed. */
 export interface ServiceWarning {
   kind: 'ignored' | 'renamed'
   field: string
-  to?: string
+  to?: string | undefined
 }
 
-/** Keeps what the service says of our requests. Answers what it had not said before. */
+/** Stores the service's warnings about our requests, and returns the new ones. */
 export async function noteWarnings(
   db: Database,
   endpoint: string,
@@ -28,5 +28,5 @@ export async function noteWarnings(
     .onConflict((conflict) => conflict.doNothing())
     .returning(['kind', 'field', 'renamed_to'])
     .execute()
-  return rows.map(({ kind, field, renamed_to: to }) => ({ kind, field, ...(to === null ? {} : { to }) }))
+  return rows.map(({ kind, field, renamed_to: to }) => ({ kind, field, to: to ?? undefined }))
 }

@@ -13,13 +13,14 @@ export interface Settlement {
 }
 
 /**
- * Open ones, and lost ones: a worker that slept past its lock may bring the answer after all. Of what nobody can be asked about
- * also what a person took for declined. What expired or was never sent has the chain's word that nothing has moved.
+ * True for charges that may still be settled: open ones, and lost ones, because a worker that slept past its lock may still
+ * deliver the answer. For protocols that cannot be queried it includes charges that a person closed as declined. For an
+ * expired or withdrawn charge the chain has confirmed that nothing was transferred.
  */
 const takesAnAnswer = sql`(state = any(${[...openChargeStates, 'lost']}::text[])
   or (state = 'declined' and protocol in ('api_key', 'mpp_card')))`
 
-/** Closes charges as paid and stores their answers. May be done twice: what is settled stays as it is. */
+/** Closes charges as paid and stores their answers. May be repeated: a settled charge stays as it is. */
 export async function settleCharges(
   tx: Transaction<Tables>,
   settlements: readonly Settlement[],
@@ -45,16 +46,16 @@ export async function settleCharges(
     tx,
   )
   const byId = new Map(closed.map((row) => [row.id, row]))
-  const told: AnswerRow[] = []
+  const answers: AnswerRow[] = []
   for (const { id, receipt, answer } of settlements) {
     const row = byId.get(id)
     if (!row) continue
-    // Its budget was given back. It is spent all the same, above a cap if need be.
+    // Its budget was given back, but the money is spent: it counts again, even above a cap.
     if (row.before === 'declined') await moveBudget(tx, row.budget_scopes, row.amount_atomic)
     const amountAtomic = await actualCost(tx, id, row, receipt.creditsAtomic)
-    told.push({ key: row.lookup_key, answer, paidBy: { id, amountAtomic, currency: row.currency } })
+    answers.push({ key: row.lookup_key, answer, paidBy: { id, amountAtomic, currency: row.currency } })
   }
-  await storeAnswers(tx, told, at)
+  await storeAnswers(tx, answers, at)
 }
 
 interface Closed {

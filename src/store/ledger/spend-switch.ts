@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { Database } from '../database/database.ts'
 
-/** The kill switch. It is read in every charge's own transaction, so that it holds for all processes at once. */
+/** The kill switch. Each charge reads it in its own transaction, so that it applies to all processes at once. */
 export interface SpendSwitch {
   isStopped(): Promise<{ reason: string; since: Date } | undefined>
   stop(reason: string): Promise<void>
@@ -10,7 +10,7 @@ export interface SpendSwitch {
 
 const spendSwitchName = 'spending_stopped'
 
-/** Whether spending is stopped, within a statement. */
+/** True when spending is stopped; for use inside a statement. */
 export const isStopped = sql<boolean>`exists (select 1 from switches where name = ${spendSwitchName} and is_on)`
 
 export function createSpendSwitch(db: Database, options: { now: () => Date }): SpendSwitch {

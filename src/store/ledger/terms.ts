@@ -2,7 +2,7 @@ import type { Terms } from '../../domain/payment.ts'
 import type { TermsCache } from '../../domain/ports/charge-journal.ts'
 import type { Database } from '../database/database.ts'
 
-/** Terms by endpoint, in SQL so that all processes share them, and in memory because every lookup asks. */
+/** Caches terms by endpoint: in SQL, so that all processes share them, and in memory, because every lookup reads them. */
 export function createTermsCache(db: Database, options: { now: () => Date; cacheMs?: number }): TermsCache {
   const cacheMs = options.cacheMs ?? 60_000
   const cache = new Map<string, { terms: Terms; until: number }>()

@@ -4,7 +4,7 @@ import type { LookupKey } from '../../domain/keys.ts'
 import { identifiersOfKey, isNamed } from '../../domain/subjects/traces.ts'
 import type { Database, OpenDatabase } from '../database/database.ts'
 import type { Tables } from '../database/schema.ts'
-import { dissolve } from '../ledger/batches.ts'
+import { dissolveBatch } from '../ledger/batches.ts'
 import { eraseConditions, eraseMentions } from './erase-mentions.ts'
 import { nameOf, type Subject } from './find-subject.ts'
 
@@ -149,7 +149,7 @@ async function dissolveBatches(tx: Transaction<Tables>, keys: readonly LookupKey
     select distinct bundle_key as key from lookups where key = any(${[...keys]}) and bundle_key is not null`.execute(
     tx,
   )
-  for (const { key } of rows) await dissolve(tx, key, { alone: true }, at)
+  for (const { key } of rows) await dissolveBatch(tx, key, { alone: true }, at)
 }
 
 /** True for charges that paid for one of these lookups, by itself or in a batch. */

@@ -2,7 +2,8 @@ import type { Batch } from './batcher.ts'
 import type { Lane } from '../../domain/ports/send-permit.ts'
 import type { Queues } from '../../queues/queues.ts'
 import { startPollLoop, type PollLoop } from '../../timing/poll-loop.ts'
-import type { LeaseOwner, LookupLedger } from '../../store/ledger/lookups.ts'
+import type { LeaseOwner } from '../../store/ledger/lookup-leases.ts'
+import type { LookupLedger } from '../../store/ledger/lookups.ts'
 
 export interface EnqueuerOptions {
   lookups: Pick<LookupLedger, 'lease' | 'dropLeases'>

@@ -1,0 +1,123 @@
+import { sql, type Transaction } from 'kysely'
+import { isBatchKey, type LookupKey } from '../../domain/keys.ts'
+import type { StoredAnswer } from '../../domain/ports/charge-journal.ts'
+import type { Database } from '../database/database.ts'
+import { indefinitely, type LookupState, type Tables } from '../database/schema.ts'
+import { storeSingles } from './answers.ts'
+import { dissolveBatch } from './batches.ts'
+import { waitsForOneOf } from './lookup-leases.ts'
+
+/** How an attempt at a lookup ends without a payment: answered for free, postponed, parked or failed. */
+export interface LookupEndings {
+  storeFree(key: LookupKey, answer: StoredAnswer): Promise<void>
+  /** Tries again at `dueAt`. */
+  postpone(key: LookupKey, dueAt: Date, reason: string, countsAsTry: boolean): Promise<void>
+  /** Parks a lookup and the tasks that wait for it until `dueAt`; null: until a person acts. */
+  park(key: LookupKey, dueAt: Date | null, cause: { code: string; reason: string }): Promise<void>
+  /**
+   * Ends a lookup with a reason. The members of a batch each go alone from now on. With `isPaid` they fail too, because the
+   * batch was paid for and never answered.
+   */
+  fail(key: LookupKey, reason: string, isPaid?: boolean): Promise<void>
+}
+
+/** When a batch that failed, and that may have been paid for, is tried again. */
+const recheckMs = 5 * 60_000
+
+export function createLookupEndings(db: Database, { now }: { now: () => Date }): LookupEndings {
+  async function move(
+    key: LookupKey,
+    change: { state: LookupState; dueAt: Date; reason: string; tries: 0 | 1 },
+  ) {
+    await db
+      .updateTable('lookups')
+      .set((eb) => ({
+        state: change.state,
+        due_at: change.dueAt,
+        reason: change.reason,
+        queued_until: null,
+        tries: eb('tries', '+', change.tries),
+      }))
+      .where('key', '=', key)
+      .where('state', 'in', ['waiting', 'parked'])
+      .execute()
+  }
+
+  async function parkIn(
+    tx: Transaction<Tables>,
+    key: LookupKey,
+    { dueAt, code, reason }: { dueAt: Date; code: string; reason: string },
+  ): Promise<void> {
+    await tx
+      .updateTable('lookups')
+      .set({ state: 'parked', due_at: dueAt, reason, code, queued_until: null })
+      .where('key', '=', key)
+      .where('state', 'in', ['waiting', 'parked'])
+      .execute()
+    await tx
+      .updateTable('tasks')
+      .set({ status: 'parked', reason, updated_at: now() })
+      .where(waitsForOneOf([key]))
+      .where('status', '=', 'looking_up')
+      .execute()
+  }
+
+  async function failBatch(key: LookupKey, reason: string): Promise<void> {
+    await db.transaction().execute(async (tx) => {
+      if (await mayDissolve(tx, key)) return dissolveBatch(tx, key, { alone: true }, now())
+      // Crash window: a batch that may have been paid for stays together, whatever went wrong, and is tried again.
+      const dueAt = new Date(now().getTime() + recheckMs)
+      await parkIn(tx, key, { dueAt, code: 'bundle_open', reason })
+    })
+  }
+
+  async function failPaidBatch(key: LookupKey, reason: string): Promise<void> {
+    const ended = { state: 'failed' as const, reason, queued_until: null, bundle_key: null }
+    await db
+      .updateTable('lookups')
+      .set(ended)
+      .where((eb) => eb.or([eb('key', '=', key), eb('bundle_key', '=', key)]))
+      .where('state', 'in', ['waiting', 'parked'])
+      .execute()
+    await db.updateTable('lookups').set({ request: '{}' }).where('key', '=', key).execute()
+  }
+
+  return {
+    storeFree: (key, answer) => storeSingles(db, [{ key, answer }], now()),
+
+    postpone: (key, dueAt, reason, countsAsTry) =>
+      move(key, { state: 'waiting', dueAt, reason, tries: countsAsTry ? 1 : 0 }),
+
+    async park(key, dueAt, { code, reason }) {
+      await db.transaction().execute(async (tx) => {
+        if (await mayDissolve(tx, key)) {
+          return dissolveBatch(tx, key, { parkedUntil: dueAt ?? indefinitely, code, reason }, now())
+        }
+        await parkIn(tx, key, { dueAt: dueAt ?? indefinitely, code, reason })
+      })
+    },
+
+    async fail(key, reason, isPaid = false) {
+      if (isBatchKey(key)) return isPaid ? failPaidBatch(key, reason) : failBatch(key, reason)
+      await db
+        .updateTable('lookups')
+        .set({ state: 'failed', reason, queued_until: null })
+        .where('key', '=', key)
+        .where('state', 'in', ['waiting', 'parked'])
+        .execute()
+    },
+  }
+}
+
+/** True for a batch that was not paid for and has no open charge. Its lookups can then wait one by one. */
+async function mayDissolve(tx: Transaction<Tables>, key: LookupKey): Promise<boolean> {
+  if (!isBatchKey(key)) return false
+  // The lock needs a statement of its own: a statement that waits for a lock still sees the charges from before the wait.
+  await sql`select from lookups where key = ${key} for no key update`.execute(tx)
+  const { rows } = await sql<{ key: string }>`
+    select key from lookups where key = ${key} and state in ('waiting', 'parked') and query_id is null
+      and not exists (select 1 from charges where lookup_key = ${key} and state in ('journaled', 'sent', 'in_doubt'))`.execute(
+    tx,
+  )
+  return rows.length > 0
+}

@@ -1,0 +1,93 @@
+import { sql, type Selectable } from 'kysely'
+import { RetriableError } from '../../domain/errors.ts'
+import type { LookupKey } from '../../domain/keys.ts'
+import { openChargeStates, type Charge } from '../../domain/payment.ts'
+import type { ChargeJournal, NewCharge } from '../../domain/ports/charge-journal.ts'
+import { coalesceWhileBusy, type Each } from '../../timing/coalesce.ts'
+import type { Database } from '../database/database.ts'
+import { retryWhileAway } from '../database/retry-while-away.ts'
+import type { Tables } from '../database/schema.ts'
+import { paidFor, toCharge } from './charge-rows.ts'
+import { reserveCharges } from './reserve-charges.ts'
+import { settleCharges, type Settlement } from './settle-charges.ts'
+import { isStopped } from './spend-switch.ts'
+
+type SendMark = Awaited<ReturnType<ChargeJournal['markSent']>>
+type Unanswered = Awaited<ReturnType<ChargeJournal['unanswered']>>
+
+/**
+ * The steps of a purchase. When many lookups take the same step at once, they take it as a group, in one transaction (see
+ * `coalesceWhileBusy`). Each charge keeps its own order of steps, because a step begins after the group of the step before
+ * has committed.
+ */
+export function createPurchaseSteps(
+  db: Database,
+  options: { now: () => Date; newId: () => string },
+): Pick<ChargeJournal, 'unanswered' | 'reserve' | 'markSent' | 'settleCharge'> {
+  async function unansweredAll(keys: readonly LookupKey[]): Promise<Each<Unanswered>[]> {
+    const { rows } = await sql<Selectable<Tables['charges']> & { wanted: LookupKey }>`
+      select * from ${paidFor(keys, sql`*`)} where state = any(${[...openChargeStates, 'lost']}::text[])`.execute(
+      db,
+    )
+    const byKey = Map.groupBy(rows, ({ wanted }) => wanted)
+    return keys.map((key) => {
+      const ofKey = byKey.get(key) ?? []
+      // An open charge of the lookup's batch belongs to the batch.
+      const open = ofKey.find((row) => row.state !== 'lost' && row.lookup_key === key)
+      const lost = ofKey.filter((row) => row.state === 'lost').length
+      return { ok: { open: open && toCharge(open), lost } }
+    })
+  }
+
+  async function reserveAll(charges: readonly NewCharge[]): Promise<Each<Charge>[]> {
+    return db
+      .transaction()
+      .execute((tx) => reserveCharges(tx, charges, options))
+      .catch((error: unknown) => {
+        // A server that derives its challenges from terms and time alone gives two lookups of one instant the same one.
+        if ((error as { constraint?: string }).constraint !== 'charges_nonce_key') throw error
+        const message = 'another lookup was given the same challenge'
+        throw new RetriableError('challenge_taken', message, { retryAfterMs: 50, countsAsTry: false })
+      })
+  }
+
+  async function markAllSent(sendings: readonly { id: string; at: Date }[]): Promise<Each<SendMark>[]> {
+    const ids = sendings.map(({ id }) => id)
+    // The first time counts: how long an answer may still be on its way is measured from there.
+    const { rows } = await sql<{ id: string }>`
+      update charges set state = 'sent', sends = sends + 1, sent_at = coalesce(sent_at, sending.at), touched_at = sending.at
+      from jsonb_to_recordset(${JSON.stringify(sendings)}::jsonb) as sending (id text, at timestamptz)
+      where charges.id = sending.id and state = any(${[...openChargeStates]}::text[])
+        and (state <> 'journaled' or not ${isStopped}) returning charges.id`.execute(db)
+    const marked = new Set(rows.map(({ id }) => id))
+    const left = ids.filter((id) => !marked.has(id))
+    const journaled = left.length === 0 ? [] : await stillJournaled(left)
+    return ids.map((id) => ({
+      ok: marked.has(id) ? 'sent' : journaled.includes(id) ? 'stopped' : 'closed',
+    }))
+  }
+
+  async function stillJournaled(ids: readonly string[]): Promise<string[]> {
+    const { rows } = await sql<{ id: string }>`
+      select id from charges where id = any(${[...ids]}::text[]) and state = 'journaled'`.execute(db)
+    return rows.map(({ id }) => id)
+  }
+
+  /** Waits for a database that is away, because a paid answer has arrived. The write may be repeated. */
+  async function settleAll(settlements: readonly Settlement[]): Promise<Each<void>[]> {
+    await retryWhileAway(() =>
+      db.transaction().execute((tx) => settleCharges(tx, settlements, options.now())),
+    )
+    return settlements.map(() => ({ ok: undefined }))
+  }
+
+  const markSent = coalesceWhileBusy(markAllSent, ({ id }) => id)
+  const settle = coalesceWhileBusy(settleAll, ({ id }) => id)
+
+  return {
+    unanswered: coalesceWhileBusy(unansweredAll, (key) => key),
+    reserve: coalesceWhileBusy(reserveAll, ({ lookupKey }) => lookupKey),
+    markSent: (id, at) => markSent({ id, at }),
+    settleCharge: (id, receipt, answer) => settle({ id, receipt, answer }),
+  }
+}
