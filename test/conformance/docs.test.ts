@@ -92,6 +92,11 @@ describe.each(pages)('%s', (page) => {
     expect(links.filter((target) => !existsSync(join(root, page, '..', target)))).toEqual([])
   })
 
+  test('has no semicolon in a Mermaid diagram, where it ends a statement', () => {
+    const diagrams = [...text.matchAll(/```mermaid\n([\s\S]*?)```/g)].map(([, diagram]) => diagram!)
+    expect(diagrams.filter((diagram) => diagram.includes(';'))).toEqual([])
+  })
+
   test('names only paths that are there', () => {
     const paths = spans.filter((span) =>
       /^(?:src|test|docs|scripts|bench|crm|bin|samples|\.ci)\/[\w./*-]*$/.test(span),
