@@ -4,15 +4,17 @@ import { defineConfig } from 'oxlint'
 export const floors: Record<string, readonly string[]> = (() => {
   const siblings = ['service', 'pay', 'connectors', 'store', 'queues']
   const middle = ['timing', 'domain', ...siblings]
+  const belowTasks = [...middle, 'planning']
   return {
     timing: [],
     domain: [],
     ...Object.fromEntries(siblings.map((floor) => [floor, ['timing', 'domain']])),
-    producers: middle,
-    workers: middle,
-    http: [...middle, 'producers', 'workers'],
-    app: [...middle, 'producers', 'workers', 'http'],
-    cli: [...middle, 'producers', 'workers', 'http', 'app', 'sandbox'],
+    planning: ['timing', 'domain', 'store'],
+    producers: belowTasks,
+    workers: belowTasks,
+    http: [...belowTasks, 'producers', 'workers'],
+    app: [...belowTasks, 'producers', 'workers', 'http'],
+    cli: [...belowTasks, 'producers', 'workers', 'http', 'app', 'sandbox'],
     // A mistake of the client must not agree with itself: of the service the sandbox sees the schemas alone.
     sandbox: ['timing', 'domain', 'service/schema'],
   }

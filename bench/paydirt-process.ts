@@ -9,7 +9,7 @@ import { start, type Role, type Running } from '../src/app/start.ts'
 import { makeReady, openRun } from '../src/app/runs/sync.ts'
 import { createToken } from '../src/app/web/tokens.ts'
 import { scan } from '../src/producers/scan.ts'
-import { createAdvance } from '../src/workers/advance.ts'
+import { createAdvance } from '../src/planning/advance.ts'
 import { readOrder, serveParent } from './child.ts'
 import { startMeter } from './meter.ts'
 
@@ -38,16 +38,8 @@ serveParent(
       await makeReady(connector, ['companies'])
       const job = { entity: 'companies', filter: [] }
       const { run } = await openRun(context, connector, job, 'scanning', { trigger: 'schedule' })
-      const { lookups, tasks, runs, suppressions } = context
       const advance = createAdvance({ ...context.planning, onReady: () => {}, onWanted: () => {} })
-      const records = await scan(run, connector, {
-        lookups,
-        tasks,
-        runs,
-        advance,
-        recipes: config.recipes,
-        suppressed: suppressions.match,
-      })
+      const records = await scan(run, connector, { ...context.planning, runs: context.runs, advance })
       await connector.close()
       return records
     },

@@ -2,32 +2,26 @@ import type { Connector } from '../connectors/connector.ts'
 import { definitionOf } from '../connectors/definitions.ts'
 import { PaydirtError } from '../domain/errors.ts'
 import type { LookupKey } from '../domain/keys.ts'
-import { nextStep, type LookupWanted } from '../domain/planning/planner.ts'
-import type { RecipeBook } from '../domain/planning/recipes.ts'
-
-import { identifiersOf, type Identifier } from '../domain/subjects/identifiers.ts'
-import type { ObjectKind, TaskStatus } from '../domain/words.ts'
-import type { BegunTask, OnDemandLedger, OnDemandTask } from '../store/runs/on-demand-tasks.ts'
+import { stop, type Stop } from '../domain/planning/step.ts'
+import type { ObjectKind } from '../domain/words.ts'
+import type { Advance } from '../planning/advance.ts'
+import { beginTasks, type RecordToBegin } from '../planning/begin-tasks.ts'
+import type { StepPlanner } from '../planning/step-planner.ts'
 import type { LookupLedger } from '../store/ledger/lookups.ts'
+import type { OnDemandLedger, OnDemandTask } from '../store/runs/on-demand-tasks.ts'
 import type { Run, RunLedger } from '../store/runs/runs.ts'
 import { recordsById, type FoundRecord } from './records-by-id.ts'
-
-/** Moves on the tasks that wait for these lookups; the workers' planner does it. */
-interface Advance {
-  advanceTasksWaitingFor(keys: LookupKey[]): Promise<void>
-}
 
 export interface OnDemandOptions {
   ledger: OnDemandLedger
   runs: Pick<RunLedger, 'get'>
   lookups: Pick<LookupLedger, 'want' | 'facts'>
+  planner: StepPlanner
   advance: Advance
-  recipes: RecipeBook
   /** Undefined in a process that has no access to it: another one begins its tasks. */
   connector: (name: string) => Connector | undefined
   /** Throws ConfigError while the entity cannot be written: our own fields are missing, or a right is. */
   ready: (connector: Connector, entity: string) => Promise<void>
-  suppressed: (subjects: readonly (readonly Identifier[])[]) => Promise<ReadonlySet<number>>
   now: () => Date
   newRunId: () => string
   onError: (error: unknown) => void
@@ -81,17 +75,17 @@ export function createOnDemand(options: OnDemandOptions): OnDemand {
   const underWay = new Set<Promise<void>>()
 
   function beginSoon(run: BegunRun, tasks: readonly Queued[]): void {
-    const begun = beginTasks(run, tasks).catch(options.onError)
+    const begun = beginQueued(run, tasks).catch(options.onError)
     underWay.add(begun)
     void begun.finally(() => underWay.delete(begun))
   }
 
   async function begin(runId: string): Promise<void> {
     const run = await options.runs.get(runId)
-    if (run) await beginTasks(run, await ledger.queued(runId))
+    if (run) await beginQueued(run, await ledger.queued(runId))
   }
 
-  async function beginTasks(run: BegunRun, queued: readonly Queued[]): Promise<void> {
+  async function beginQueued(run: BegunRun, queued: readonly Queued[]): Promise<void> {
     const connector = options.connector(run.connector)
     if (!connector || queued.length === 0) return
     let found: Map<string, FoundRecord>
@@ -109,58 +103,19 @@ export function createOnDemand(options: OnDemandOptions): OnDemand {
       options.onError(error)
       return
     }
-    await askFor(run, queued, found)
-  }
-
-  async function askFor(
-    run: BegunRun,
-    queued: readonly Queued[],
-    found: ReadonlyMap<string, FoundRecord>,
-  ): Promise<void> {
-    const suppressed = await options.suppressed(
-      queued.map(({ recordId }) => {
-        const record = found.get(recordId)
-        return record?.state === 'present' ? identifiersOf(record.record.identity) : []
-      }),
+    const records = queued.map(({ ordinal, recordId }) =>
+      recordToBegin(run.object, ordinal, found.get(recordId)),
     )
-    const recipe = options.recipes(run.object, run.recipe)
-    const firsts = new Map<LookupKey, number>()
-    const wanted: LookupWanted[] = []
-    const begun = queued.map(({ id, ordinal, recordId }, index): BegunTask => {
-      const one = found.get(recordId)
-      if (one?.state !== 'present') return ended(id, 'skipped', whyAbsent(one))
-      if (suppressed.has(index)) return ended(id, 'skipped', 'suppressed')
-      const { record, values } = one
-      if (record.unreadable !== undefined) return ended(id, 'rejected', record.unreadable)
-      const step = nextStep({ ...record, values }, recipe, {})
-      if (step.kind === 'stop') return { ...ended(id, step.status, step.reason), identity: record.identity }
-      if (step.kind === 'write') throw new Error('a plan without facts cannot write')
-      const { key } = step.lookup
-      const first = firsts.get(key)
-      if (first === undefined) firsts.set(key, ordinal)
-      wanted.push(step.lookup)
-      return {
-        id,
-        identity: record.identity,
-        status: 'looking_up',
-        lookupKey: key,
-        duplicateOf: first ?? null,
-        waitingFor: key,
-        reason: null,
-      }
+    const { planner, lookups, advance } = options
+    await beginTasks(run, records, {
+      planner,
+      lookups,
+      advance,
+      async store(tasks, wanted) {
+        await ledger.begin(tasks.map((task, index) => ({ ...task, id: (queued[index] as Queued).id })))
+        if (run.trigger === 'button') options.onHot?.(wanted)
+      },
     })
-    await options.lookups.want(wanted, {
-      id: run.id,
-      connector: run.connector,
-      hot: run.trigger === 'button',
-    })
-    await ledger.begin(begun)
-    // Of what is known already a worker finds the answer, and goes on with it.
-    if (run.trigger === 'button') options.onHot?.(wanted.map(({ key }) => key))
-    // Whatever was answered before this moment found no task waiting.
-    const known = await options.lookups.facts(wanted.map(({ key }) => key))
-    const cached = [...known.keys()]
-    if (cached.length > 0) await options.advance.advanceTasksWaitingFor(cached)
   }
 
   return {
@@ -199,8 +154,13 @@ export function recordIdOf(connector: string, id: string): string {
   return definitionOf(connector).canonicalId(id)
 }
 
-function ended(id: bigint, status: TaskStatus, reason: string): BegunTask {
-  return { id, identity: {}, status, lookupKey: null, duplicateOf: null, waitingFor: null, reason }
+function recordToBegin(object: ObjectKind, ordinal: number, found: FoundRecord | undefined): RecordToBegin {
+  if (found?.state !== 'present')
+    return { object, ordinal, identity: {}, ended: stop('skipped', whyAbsent(found)) }
+  const { record, values } = found
+  const ended: Stop | undefined =
+    record.unreadable === undefined ? undefined : stop('rejected', record.unreadable)
+  return { object, ordinal, identity: record.identity, values, ended }
 }
 
 function whyAbsent(record: Exclude<FoundRecord, { state: 'present' }> | undefined): string {

@@ -1,7 +1,7 @@
 import type { LookupKey } from '../domain/keys.ts'
 import type { TaskLedger } from '../store/runs/tasks.ts'
 import { startPollLoop, type PollLoop } from '../timing/poll-loop.ts'
-import type { Advance } from './advance.ts'
+import type { Advance } from '../planning/advance.ts'
 
 export interface SweepOptions {
   tasks: Pick<TaskLedger, 'overlooked' | 'readyGroups'>

@@ -24,11 +24,12 @@ const mayImport: Record<string, string> = {
   connectors: 'timing domain',
   store: 'timing domain',
   queues: 'timing domain',
-  producers: 'timing domain service pay connectors store queues',
-  workers: 'timing domain service pay connectors store queues',
-  http: 'timing domain service pay connectors store queues producers workers',
-  app: 'timing domain service pay connectors store queues producers workers http',
-  cli: 'timing domain service pay connectors store queues producers workers http app sandbox',
+  planning: 'timing domain store',
+  producers: 'timing domain service pay connectors store queues planning',
+  workers: 'timing domain service pay connectors store queues planning',
+  http: 'timing domain service pay connectors store queues planning producers workers',
+  app: 'timing domain service pay connectors store queues planning producers workers http',
+  cli: 'timing domain service pay connectors store queues planning producers workers http app sandbox',
   sandbox: 'timing domain',
 }
 const floors = Object.keys(mayImport)

@@ -6,7 +6,7 @@ import { readEnvironment } from '../../src/app/config/environment.ts'
 import { makeReady, openRun } from '../../src/app/runs/sync.ts'
 import { scan } from '../../src/producers/scan.ts'
 import { startSandbox, type Sandbox } from '../../src/sandbox/sandbox.ts'
-import { createAdvance } from '../../src/workers/advance.ts'
+import { createAdvance } from '../../src/planning/advance.ts'
 import { missingServers, startPostgres, startRedis, type Server } from '../faults/servers.ts'
 import { openServiceHouse } from '../support/service-house.ts'
 
@@ -156,8 +156,7 @@ async function scanAll(context: Context, config: Config): Promise<void> {
   const connector = await openConnector(config, 'hubspot', callBudget)
   await makeReady(connector, ['companies'])
   const { run } = await openRun(context, connector, { entity: 'companies', filter: [] }, 'scanning')
-  const { lookups, tasks, runs, suppressions } = context
   const advance = createAdvance({ ...context.planning, onReady: () => {}, onWanted: () => {} })
-  await scan(run, connector, { lookups, tasks, runs, advance, suppressed: suppressions.match })
+  await scan(run, connector, { ...context.planning, runs: context.runs, advance })
   await connector.close()
 }

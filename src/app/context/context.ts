@@ -13,7 +13,7 @@ import { createRunLedger, type RunLedger } from '../../store/runs/runs.ts'
 import { createTaskLedger, type TaskLedger } from '../../store/runs/tasks.ts'
 import { createSuppressionLedger, type SuppressionLedger } from '../../store/subjects/suppressions.ts'
 import { createFieldWriteLedger, type FieldWriteLedger } from '../../store/writes/field-writes.ts'
-import type { AdvanceOptions } from '../../workers/advance.ts'
+import { createStepPlanner, type StepPlanner } from '../../planning/step-planner.ts'
 import type { Config } from '../config/config.ts'
 import { openEngine, type Engine } from './engine.ts'
 import { createLog, type Log } from './log.ts'
@@ -31,7 +31,7 @@ export interface Context {
   fieldWrites: FieldWriteLedger
   suppressions: SuppressionLedger
   spendSwitch: SpendSwitch
-  /** Settings for planning a task's next step, the same wherever it is planned. */
+  /** What planning the next step of a task needs: the same for every trigger. */
   planning: Planning
   chain: Chain
   connectors: Map<string, Connector>
@@ -40,7 +40,8 @@ export interface Context {
   close(): Promise<void>
 }
 
-type Planning = Required<Pick<AdvanceOptions, 'recipes' | 'prices' | 'suppressed' | 'now'>> & {
+interface Planning {
+  planner: StepPlanner
   lookups: LookupLedger
   tasks: TaskLedger
 }
@@ -94,10 +95,13 @@ export async function createContext(config: Config, overrides: Overrides = {}): 
     planning: {
       lookups,
       tasks,
-      recipes: config.recipes,
-      prices: config.prices,
-      suppressed: suppressions.match,
-      now,
+      planner: createStepPlanner({
+        lookups,
+        recipes: config.recipes,
+        prices: config.prices,
+        suppressed: suppressions.match,
+        now,
+      }),
     },
     chain,
     connectors: new Map(),

@@ -3,7 +3,7 @@ import type { Connector } from '../../connectors/connector.ts'
 import type { LookupKey } from '../../domain/keys.ts'
 import { createOnDemand, type OnDemand } from '../../producers/on-demand.ts'
 import { createOnDemandLedger } from '../../store/runs/on-demand-tasks.ts'
-import { createAdvance } from '../../workers/advance.ts'
+import { createAdvance } from '../../planning/advance.ts'
 import type { Context } from '../context/context.ts'
 import { newRunId } from '../context/new-id.ts'
 import { makeReady } from './sync.ts'
@@ -18,9 +18,9 @@ export function openOnDemand(
     onHot?: (keys: LookupKey[]) => void
   },
 ): OnDemand {
-  const { config, database, log, lookups, now, runs, suppressions } = context
+  const { database, log, lookups, now, planning, runs } = context
   const advance = createAdvance({
-    ...context.planning,
+    ...planning,
     onReady: options.onReady,
     // The feeder of whichever process works looks several times a second.
     onWanted: () => {},
@@ -30,11 +30,10 @@ export function openOnDemand(
     ledger: createOnDemandLedger(database.db, { now }),
     runs,
     lookups,
+    planner: planning.planner,
     advance,
-    recipes: config.recipes,
     connector: (name) => context.connectors.get(name),
     ready,
-    suppressed: suppressions.match,
     now,
     ...(options.onHot ? { onHot: options.onHot } : {}),
     newRunId: () => newRunId(context),

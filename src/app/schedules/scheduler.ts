@@ -9,7 +9,7 @@ import {
   type ScheduleState,
   type Occurrence,
 } from '../../store/runs/schedules.ts'
-import { createAdvance } from '../../workers/advance.ts'
+import { createAdvance } from '../../planning/advance.ts'
 import { startPollLoop } from '../../timing/poll-loop.ts'
 import { isCrmName } from '../../connectors/definitions.ts'
 import { openConnector } from '../context/connectors.ts'

@@ -22,7 +22,7 @@ import { freeOperations } from '../words.ts'
 
 export { recipes, type Recipe } from './recipes.ts'
 export { slotOf } from './step.ts'
-export type { Facts, FactSlot, LookupWanted, PlannedRecord, PriceTable, Step } from './step.ts'
+export type { Facts, FactSlot, LookupWanted, PlannedRecord, PriceTable, Step, Stop } from './step.ts'
 
 export interface PlanContext {
   /** What each step costs at most. Default: what is known of the service's prices. */

@@ -20,7 +20,7 @@ import type { BatchLedger } from '../../store/ledger/batches.ts'
 import type { Outcome } from '../../queues/queues.ts'
 import type { LookupLedger, LookupRow } from '../../store/ledger/lookups.ts'
 import type { RunLedger } from '../../store/runs/runs.ts'
-import type { Advance } from '../advance.ts'
+import type { Advance } from '../../planning/advance.ts'
 import type { createAskLater } from './poll-answer.ts'
 import { batchRequest } from './batch-request.ts'
 

@@ -1,0 +1,140 @@
+import type { LookupKey } from '../domain/keys.ts'
+import type { Atomic } from '../domain/money.ts'
+import {
+  nextStep,
+  slotOf,
+  type Facts,
+  type LookupWanted,
+  type PlannedRecord,
+  type PriceTable,
+  type Stop,
+} from '../domain/planning/planner.ts'
+import type { RecipeBook } from '../domain/planning/recipes.ts'
+import type { Patch } from '../domain/record.ts'
+import { identifiersOf, type Identifier } from '../domain/subjects/identifiers.ts'
+import { identifiersOfKey } from '../domain/subjects/traces.ts'
+import type { LookupLedger } from '../store/ledger/lookups.ts'
+
+/** Nothing here is optional: a trigger that left out the configured prices would decide differently from the others. */
+export interface StepPlannerOptions {
+  lookups: Pick<LookupLedger, 'facts' | 'paidBy'>
+  recipes: RecipeBook
+  /** The most that each step costs. */
+  prices: PriceTable
+  /** Returns the indexes of the suppressed subjects. */
+  suppressed: (subjects: readonly (readonly Identifier[])[]) => Promise<ReadonlySet<number>>
+  now: () => Date
+}
+
+export interface PlannableTask extends PlannedRecord {
+  runId: string
+  recipe: string
+  /** The lookups made for it, in order. Empty for a task that has just been made. */
+  steps: readonly LookupKey[]
+  /** Set where the record itself decides: it cannot be read, it is gone, its last change was our own. */
+  ended?: Stop | undefined
+}
+
+export type Decision =
+  | { kind: 'lookup'; lookup: LookupWanted }
+  | { kind: 'write'; patch: Patch; reason: string | null }
+  | Stop
+  | { kind: 'suppressed' }
+  /** Its last lookup has no answer yet. */
+  | { kind: 'waiting' }
+
+export interface StepPlanner {
+  /** Decides the next step of each task, in order. Changes nothing. */
+  decide(tasks: readonly PlannableTask[]): Promise<Decision[]>
+}
+
+type Answers = Awaited<ReturnType<LookupLedger['facts']>>
+type Paid = ReadonlyMap<LookupKey, Atomic>
+
+/**
+ * Plans the next step of tasks, for every trigger: scan, button, workflow, monitor and worker. The first step and the
+ * later ones go through the same rules: recipe, prices, price ceiling, fresh answers and suppressions.
+ */
+export function createStepPlanner(options: StepPlannerOptions): StepPlanner {
+  const { lookups, recipes, prices } = options
+
+  /** A price ceiling counts what the run has paid for the record, and a fresh answer in the ledger costs nothing. */
+  async function paidFor(capped: readonly PlannableTask[]): Promise<ReadonlyMap<PlannableTask, Paid>> {
+    const paid = new Map<PlannableTask, Paid>()
+    for (const [runId, group] of Map.groupBy(capped, (task) => task.runId)) {
+      const keys = group.flatMap(({ steps }) => steps)
+      const byKey: Paid = keys.length > 0 ? await lookups.paidBy(runId, keys) : new Map()
+      for (const task of group) paid.set(task, byKey)
+    }
+    return paid
+  }
+
+  async function freshAmong(keys: readonly LookupKey[]): Promise<ReadonlySet<LookupKey>> {
+    if (keys.length === 0) return new Set()
+    const at = options.now()
+    const answers = [...(await lookups.facts([...keys]))]
+    return new Set(
+      answers.filter(([, fact]) => fact.outcome !== 'failed' && fact.freshUntil > at).map(([key]) => key),
+    )
+  }
+
+  async function plan(tasks: readonly PlannableTask[], answers: Answers): Promise<Decision[]> {
+    const isPlanned = ({ ended, steps }: PlannableTask) => {
+      const last = steps.at(-1)
+      return !ended && (last === undefined || answers.has(last))
+    }
+    const capped = tasks.filter(
+      (task) => isPlanned(task) && recipes(task.object, task.recipe).priceCeilingAtomic !== undefined,
+    )
+    const paid = await paidFor(capped)
+    const stepOf = (task: PlannableTask, isFresh: (key: LookupKey) => boolean) => {
+      const facts = factsOf(task.steps, answers, paid.get(task))
+      return nextStep(task, recipes(task.object, task.recipe), facts, { prices, isFresh })
+    }
+    // A first pass collects the lookups whose price decides; whether they are fresh is then one query.
+    const asked = new Set<LookupKey>()
+    for (const task of capped) stepOf(task, (key) => (asked.add(key), false))
+    const fresh = await freshAmong([...asked])
+    return tasks.map((task): Decision => {
+      if (task.ended) return task.ended
+      if (!isPlanned(task)) return { kind: 'waiting' }
+      const step = stepOf(task, (key) => fresh.has(key))
+      if (step.kind !== 'write') return step
+      const patch = Object.fromEntries(Object.entries(step.values).map(([name, set]) => [name, { set }]))
+      return { kind: 'write', patch, reason: step.reason ?? null }
+    })
+  }
+
+  return {
+    async decide(tasks) {
+      const known = tasks.flatMap(({ steps }) => steps)
+      const answers: Answers = known.length > 0 ? await lookups.facts(known) : new Map()
+      const decisions = await plan(tasks, answers)
+      const marks = decisions.map((decision, index) => identifiersOfTask(tasks[index], decision))
+      const suppressed = await options.suppressed(marks)
+      return decisions.map((decision, index) =>
+        suppressed.has(index) && decision.kind !== 'waiting' ? { kind: 'suppressed' } : decision,
+      )
+    },
+  }
+}
+
+function factsOf(steps: readonly LookupKey[], answers: Answers, paid: Paid | undefined): Facts {
+  const facts: Facts = {}
+  for (const key of steps) {
+    const fact = answers.get(key)
+    if (fact) facts[slotOf(key)] = paid ? { ...fact, priceAtomic: paid.get(key) ?? 0n } : fact
+  }
+  return facts
+}
+
+/** A lookup may find a suppressed subject that nothing in the record named: nothing more is bought for it either. */
+function identifiersOfTask(task: PlannableTask | undefined, decision: Decision): Identifier[] {
+  if (!task) return []
+  const last = task.steps.at(-1)
+  return [
+    ...identifiersOf(task.identity),
+    ...(last === undefined ? [] : identifiersOfKey(last)),
+    ...(decision.kind === 'lookup' ? identifiersOfKey(decision.lookup.key) : []),
+  ]
+}
