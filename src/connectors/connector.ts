@@ -155,8 +155,6 @@ export interface Connector {
   /** The name in the registry. */
   readonly name: string
   readonly capabilities: Capabilities
-  /** What an id counts or names, for messages: "line" for a CSV. */
-  readonly idNoun: string
   /** Entities that can be scanned and written, with the object each stands for. */
   readonly entities: Readonly<Record<string, ObjectKind>>
   /** Credentials, account, API version and rights, and whether the mapping fits what the CRM has. */

@@ -21,6 +21,10 @@ const all: Readonly<Record<string, CrmDefinition | FileDefinition>> = registry
 export const connectorNames = Object.keys(all) as [ConnectorName, ...ConnectorName[]]
 export const crmNames = connectorNames.filter((name) => all[name]?.kind === 'crm') as [CrmName, ...CrmName[]]
 
+export function isConnectorName(name: string): name is ConnectorName {
+  return Object.hasOwn(all, name)
+}
+
 export function isCrmName(name: string): name is CrmName {
   return (crmNames as string[]).includes(name)
 }

@@ -188,11 +188,11 @@ test('a lookup that a CSV took over and was broken off with goes on under the ru
   }
   await tasks.insertPage(nightly, [{ ...waiting, ordinal: 1, duplicateOf: null, reason: null }], 'w')
   await form()
-  expect(await adoptOrphans(db, clock)).toBe(0)
+  expect(await adoptOrphans(db, clock, ['csv'])).toBe(0)
   await runs.setState(world.run, 'stopped')
-  expect(await adoptOrphans(db, clock)).toBe(1)
+  expect(await adoptOrphans(db, clock, ['csv'])).toBe(1)
   expect(await world.lookups.get(world.bundle)).toMatchObject({ runId: nightly, connector: 'hubspot' })
-  expect(await adoptOrphans(db, clock)).toBe(0)
+  expect(await adoptOrphans(db, clock, ['csv'])).toBe(0)
 })
 
 test('what somebody waits for goes alone', async () => {

@@ -252,7 +252,7 @@ describe('a group of failures', () => {
     expect(await stateOf(known)).toMatchObject({ state: 'answered' })
     expect((await runHeads(desk.db, { limit: 1 }))[0]).toMatchObject({ state: 'working', finishedAt: null })
     expect(await retryGroup(desk.db, group, options)).toEqual({ records: 0, left: 1 })
-    expect(await updateRunStates(desk.db, desk.now())).toEqual([])
+    expect(await updateRunStates(desk.db, desk.now(), ['csv'])).toEqual([])
   })
 
   test('of a file, or of a run that another has followed, is left as it is', async () => {

@@ -94,12 +94,12 @@ describe('a schedule', () => {
 
     at('2026-11-20T04:59:59Z')
     await schedules.look()
-    await updateRunStates(context.database.db, clock)
+    await updateRunStates(context.database.db, clock, ['csv'])
     expect((await context.runs.get(runId))?.state).toBe('working')
     at('2026-11-20T05:00:00Z')
     await schedules.look()
     await statesAre(['stopped'])
-    await updateRunStates(context.database.db, clock)
+    await updateRunStates(context.database.db, clock, ['csv'])
     expect(await context.tasks.counts(runId)).toMatchObject({ parked: 3, looking_up: 0 })
     expect(await context.lookups.lease(10, 1_000, false, { connectors: ['hubspot'] })).toEqual([])
 
@@ -111,7 +111,7 @@ describe('a schedule', () => {
     expect(second?.run_id).not.toBe(runId)
     const records = await context.tasks.page(second?.run_id ?? '', 0, 10)
     expect(records.map(({ recordId }) => recordId)).toContain(added)
-    await updateRunStates(context.database.db, clock)
+    await updateRunStates(context.database.db, clock, ['csv'])
     const due = await context.lookups.lease(10, 1_000, false, { connectors: ['hubspot'] })
     expect(due).toHaveLength(4)
     expect((await context.runs.get(runId))?.state).toBe('working')

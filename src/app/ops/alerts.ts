@@ -1,4 +1,5 @@
 import { privateKeyToAccount } from 'viem/accounts'
+import { connectorsWithout } from '../../connectors/definitions.ts'
 import { decideAlerts, type AlertState } from '../../domain/alerts.ts'
 import { describeError } from '../../domain/errors.ts'
 import { createAlertLedger, type Delivery } from '../../store/messages/alerts.ts'
@@ -47,13 +48,14 @@ export function createAlerts(context: Context, options: { signal: AbortSignal; r
   const { signal, restMs = 30_000 } = options
   const { config, log, now } = context
   const { rules, webhook } = config.alerts
+  const foreground = connectorsWithout('runsInBackground')
   const ledger = createAlertLedger(context.database.db, { now })
   const wallet = config.walletKey === undefined ? undefined : privateKeyToAccount(config.walletKey).address
 
   async function look(): Promise<void> {
     await reconcileWhenDue().catch((error: unknown) => tellError(context, error))
     const schedules = config.schedules.map(({ name }) => name)
-    const state = { ...(await ledger.state({ schedules })), wallet: await readWallet() }
+    const state = { ...(await ledger.state({ schedules, foreground })), wallet: await readWallet() }
     const decision = decideAlerts(state, await ledger.standing(), rules, now())
     const { raised, ended } = await ledger.apply(decision, { deliver: webhook !== undefined })
     for (const { condition, subject, severity, message } of raised)
@@ -74,7 +76,7 @@ export function createAlerts(context: Context, options: { signal: AbortSignal; r
   async function reconcileWhenDue(): Promise<void> {
     const everyHours = config.alerts.reconcileEveryHours
     if (wallet === undefined || everyHours === 0) return
-    const { reconciliation } = await ledger.state({ schedules: [] })
+    const { reconciliation } = await ledger.state({ schedules: [], foreground })
     const lastMs = reconciliation === 'none' ? 0 : (reconciliation?.at.getTime() ?? 0)
     if (now().getTime() - lastMs >= everyHours * 3_600_000)
       await reconcileAndSave(context, wallet, { restMs, signal })

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Connector, CurrentRecord, OwnValues, RecordPatch } from '../../connectors/connector.ts'
+import { definitionOf } from '../../connectors/definitions.ts'
 import { ConfigError } from '../../domain/errors.ts'
 import type { FieldChange, FieldValue, Patch } from '../../domain/record.ts'
 import { sameValue } from '../../domain/field-policy/same-value.ts'
@@ -44,11 +45,11 @@ export interface Undone {
 const pageSize = 100
 const longestPauseMs = 30_000
 
-/** Answers undefined where a run wrote nothing that could be put back: a CSV's input is never touched. */
+/** Returns undefined for a run whose source keeps no values: nothing of it could be put back. */
 export async function undoableRun(context: Pick<Context, 'runs'>, runId: string): Promise<Run | undefined> {
   const run = await context.runs.get(runId)
   if (!run) throw new ConfigError('no_such_run', `there is no run ${runId}; \`paydirt runs\` lists them`)
-  return run.connector === 'csv' ? undefined : run
+  return definitionOf(run.connector).capabilities.keepsValues ? run : undefined
 }
 
 /**

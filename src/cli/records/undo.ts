@@ -29,7 +29,7 @@ async function run(runId: string, options: Options): Promise<void> {
   await withContext(async (context) => {
     const undoable = await undoableRun(context, runId)
     if (!undoable) {
-      const reason = 'a CSV is never written into: there is nothing to undo'
+      const reason = 'nothing was written into its source: there is nothing to undo'
       process.stdout.write(
         options.json
           ? `${JSON.stringify({ runId, restored: 0, already: 0, left: 0, rows: [], reason })}\n`

@@ -19,7 +19,6 @@ export function createCsvConnector({ csv }: { csv: OpenedCsv }): Connector {
   return {
     name: 'csv',
     capabilities,
-    idNoun: 'line',
     entities: { [csv.object]: csv.object },
 
     // The file was opened and its head read before the connector was made: nothing is left that could be missing.

@@ -80,7 +80,6 @@ export function createHubspotConnector(options: HubspotConnectorOptions): Connec
   return {
     name: 'hubspot',
     capabilities,
-    idNoun: 'record',
     // One request of the largest size: more of them in a row save nothing.
     writesAtOnce: 100,
     entities: entityObjects(mapping),

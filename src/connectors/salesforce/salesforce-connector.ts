@@ -96,7 +96,6 @@ export function createSalesforceConnector(options: SalesforceOptions): Connector
   return {
     name: 'salesforce',
     capabilities,
-    idNoun: 'record',
     entities: entityObjects(mapping),
 
     check: () => checkSalesforce({ client, schema, mapping, quotaShare }),

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { crmNames, crmOf } from '../../connectors/definitions.ts'
 import { taskSchema, taskJson, statusSchema } from '../tasks/task-json.ts'
 import type { Authenticator } from '../server/caller.ts'
 import type { Route } from '../server/route.ts'
@@ -8,13 +9,15 @@ import { requestEnrichment, resolveTarget, type Enrichment } from '../tasks/enri
 const recordId = z.string().regex(/^[A-Za-z0-9_-]{1,64}$/, 'is not the id of a record')
 const recipeName = z.string().min(1).max(100)
 
+const entityNames = crmNames.flatMap((name) => Object.keys(crmOf(name).entities))
+
 const body = z.strictObject({
-  connector: z.string().min(1).max(50).describe('hubspot or salesforce'),
+  connector: z.string().min(1).max(50).describe(crmNames.join(' or ')),
   object: z
     .string()
     .min(1)
     .max(50)
-    .describe('company, person, or the CRM’s own name (companies, contacts, Account, Contact, Lead)'),
+    .describe(`company, person, or the CRM’s own name (${entityNames.join(', ')})`),
   ids: z.array(recordId).min(1).max(100).describe('The CRM’s own ids'),
   recipe: recipeName.optional().describe('Default: the one of the config'),
 })

@@ -23,7 +23,11 @@ export interface Delivery {
 }
 
 export interface AlertLedger {
-  state(options: { schedules: readonly string[] }): Promise<Omit<AlertState, 'wallet'>>
+  /** Runs of `foreground` connectors are left out: the command that began one is watched by the person who started it. */
+  state(options: {
+    schedules: readonly string[]
+    foreground: readonly string[]
+  }): Promise<Omit<AlertState, 'wallet'>>
   standing(): Promise<(Standing & Alert)[]>
   /**
    * Stores what was decided, with its messages, in one transaction. Answers only what this call began or ended: of two
@@ -40,7 +44,7 @@ const hourMs = 3_600_000
 
 export function createAlertLedger(db: Database, { now }: { now: () => Date }): AlertLedger {
   return {
-    async state({ schedules }) {
+    async state({ schedules, foreground }) {
       const at = now()
       const { rows: caps } = await sql<{ window: string; lookups: number; resumes_at: Date | null }>`
         select substr(code, 8) as "window", count(*)::int as lookups,
@@ -61,7 +65,7 @@ export function createAlertLedger(db: Database, { now }: { now: () => Date }): A
       // and stop at the first that counts: what runs have ended long ago is not gone through.
       const { rows: work } = await sql<{ due_since: Date | null; last_ended_at: Date | null }>`
         with working as materialized (
-          select id, started_at from runs where state in ('scanning', 'working') and connector <> 'csv'
+          select id, started_at from runs where state in ('scanning', 'working') and connector <> all(${[...foreground]}::text[])
         )
         select (
           select updated_at from tasks where status in ('looking_up', 'ready') and run_id in (select id from working)

@@ -22,9 +22,14 @@ export const runStatesLock = 7_290_006
  *
  * A run whose scan is complete is `working` while a task is open, `parked` when only parked ones remain (and `working`
  * again when one of them goes on), `finished` when none does. A `stopped` run stays stopped until somebody starts it,
- * unless nothing of it is left to do. CSV runs are left alone: their command writes their file, and then ends them.
+ * unless nothing of it is left to do. Runs of `foreground` connectors are left alone: the command that began one writes its
+ * result, and then ends it.
  */
-export async function updateRunStates(db: Database, now: Date): Promise<RunMove[]> {
+export async function updateRunStates(
+  db: Database,
+  now: Date,
+  foreground: readonly string[],
+): Promise<RunMove[]> {
   return db.transaction().execute(async (tx) => {
     const { rows: lock } = await sql<{ taken: boolean }>`
       select pg_try_advisory_xact_lock(${runStatesLock}) as taken`.execute(tx)
@@ -38,7 +43,7 @@ export async function updateRunStates(db: Database, now: Date): Promise<RunMove[
           exists (select 1 from tasks where run_id = runs.id and status in ('queued', 'looking_up', 'ready')) as has_open,
           exists (select 1 from tasks where run_id = runs.id and status = 'parked') as has_parked
         from runs
-        where scanned_at is not null and state in ('scanning', 'working', 'parked', 'stopped') and connector <> 'csv'
+        where scanned_at is not null and state in ('scanning', 'working', 'parked', 'stopped') and connector <> all(${names(foreground)})
       ), moves as (
         select id, state as from_state, case
           when not has_open and not has_parked then 'finished'
@@ -49,7 +54,7 @@ export async function updateRunStates(db: Database, now: Date): Promise<RunMove[
       update runs set state = to_state, finished_at = case when to_state = 'finished' then ${now}::timestamptz end
       from moves where runs.id = moves.id and runs.state = from_state and to_state <> from_state
       returning runs.id, connector, entity, from_state as "from", to_state as "to"`.execute(tx)
-    await parkStopped(tx, now)
+    await parkStopped(tx, now, foreground)
     await unparkStarted(tx, now)
     return moves
   })
@@ -59,17 +64,18 @@ export async function updateRunStates(db: Database, now: Date): Promise<RunMove[
  * What a stopped run still wants is parked, or the feeder would hand it out for nothing again and again. A lookup that
  * another run waits for too goes on under that one.
  */
-async function parkStopped(db: Database, now: Date): Promise<void> {
+async function parkStopped(db: Database, now: Date, foreground: readonly string[]): Promise<void> {
   // Every two seconds, and hardly ever anything to do: without a stopped run the lookups of a night are not gone through.
-  const { rows } = await sql`select from runs where state = 'stopped' and connector <> 'csv' limit 1`.execute(
-    db,
-  )
+  const { rows } =
+    await sql`select from runs where state = 'stopped' and connector <> all(${names(foreground)}) limit 1`.execute(
+      db,
+    )
   if (rows.length === 0) return
   await sql`
     with shared as (
       select lookups.key, min(others.id) as run_id
       from lookups
-      join runs on runs.id = lookups.run_id and runs.state = 'stopped' and runs.connector <> 'csv'
+      join runs on runs.id = lookups.run_id and runs.state = 'stopped' and runs.connector <> all(${names(foreground)})
       join lookups as asked on asked.key = lookups.key or asked.bundle_key = lookups.key
       join tasks on tasks.waiting_for = asked.key and tasks.status in ('looking_up', 'parked')
       join runs as others on others.id = tasks.run_id and others.state in ('scanning', 'working')
@@ -82,7 +88,7 @@ async function parkStopped(db: Database, now: Date): Promise<void> {
       update lookups set state = 'parked', due_at = '9999-01-01T00:00:00Z', queued_until = null,
         code = ${runStoppedCode}, reason = 'its run is stopped'
       from runs
-      where runs.id = lookups.run_id and runs.state = 'stopped' and runs.connector <> 'csv' and lookups.state = 'waiting'
+      where runs.id = lookups.run_id and runs.state = 'stopped' and runs.connector <> all(${names(foreground)}) and lookups.state = 'waiting'
       returning key
     )
     update tasks set status = 'parked', reason = 'its run is stopped', updated_at = ${now}
@@ -108,10 +114,10 @@ export async function unparkStarted(db: Database, now: Date): Promise<void> {
 }
 
 /**
- * A CSV that asked for a lookup last was broken off, or has used up its budget, and runs of the CRMs wait for the same
- * lookup: it goes on under one of them. Answers how many went over.
+ * Moves lookups of `foreground` runs that were broken off, or have used up their budget, to runs of other connectors that
+ * wait for the same lookup. Returns how many were moved.
  */
-export async function adoptOrphans(db: Database, now: Date): Promise<number> {
+export async function adoptOrphans(db: Database, now: Date, foreground: readonly string[]): Promise<number> {
   const { rows } = await sql<{ adopted: number }>`
     with orphan as (
       select distinct on (owned.key) owned.key, others.id as run_id, others.connector
@@ -120,9 +126,9 @@ export async function adoptOrphans(db: Database, now: Date): Promise<number> {
       join lookups as asked on asked.key = owned.key or asked.bundle_key = owned.key
       join tasks on tasks.waiting_for = asked.key and tasks.run_id <> owned.run_id
         and tasks.status in ('looking_up', 'parked')
-      join runs as others on others.id = tasks.run_id and others.connector <> 'csv'
+      join runs as others on others.id = tasks.run_id and others.connector <> all(${names(foreground)})
         and others.state in ('scanning', 'working', 'parked')
-      where owned.connector = 'csv' and owned.bundle_key is null
+      where owned.connector = any(${names(foreground)}) and owned.bundle_key is null
         and owned.state in ('waiting', 'parked') and (owned.state = 'waiting' or owned.code = 'budget_run')
       order by owned.key, others.id
     ), adopted as (
@@ -136,4 +142,9 @@ export async function adoptOrphans(db: Database, now: Date): Promise<number> {
     )
     select count(*)::int as adopted from adopted`.execute(db)
   return rows[0]?.adopted ?? 0
+}
+
+/** The names as literals: with a parameter in their place the planner could not use the index `lookups_of_csv`. */
+function names(connectors: readonly string[]) {
+  return sql`array[${sql.join(connectors.map((name) => sql.lit(name)))}]::text[]`
 }

@@ -27,6 +27,7 @@ function source(tasks: { hot: number; bulk: number }, writesAtOnce?: number) {
   )
   const connector = {
     name: 'csv',
+    capabilities: { keepsValues: false },
     entities: { company: 'company' },
     ...(writesAtOnce === undefined ? {} : { writesAtOnce }),
     read: async (_: string, ids: readonly string[]) =>

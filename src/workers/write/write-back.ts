@@ -78,7 +78,7 @@ export function createWriteBack(options: WriteBackOptions) {
       const ready = oncePerRecord(hot.length > 0 ? hot : found.slice(0, isHotNear ? few : most))
       if (ready.length === 0) return
       const batch = await writeBatch(connector, entity, ready).catch(delayOrThrow)
-      if (isKept(connector)) await fieldWrites.confirmWrites(batch.results)
+      if (connector.capabilities.keepsValues) await fieldWrites.confirmWrites(batch.results)
       else await tasks.finish(batch.results)
       if (batch.retryInMs !== undefined) return { againInMs: batch.retryInMs }
       // What has become ready meanwhile has a flush of its own coming.
@@ -112,7 +112,7 @@ export function createWriteBack(options: WriteBackOptions) {
     if (wanted.length === 0) return { results, retryInMs: undefined }
     const ids = wanted.map((task) => task.recordId)
     const current = await connector.read(entity, ids)
-    const history = isKept(connector)
+    const history = connector.capabilities.keepsValues
       ? await fieldWrites.history(
           connector.name,
           entity,
@@ -120,7 +120,7 @@ export function createWriteBack(options: WriteBackOptions) {
           wanted.map(({ id }) => id),
         )
       : noHistory
-    const form = isKept(connector) ? await options.formOf(connector, entity) : undefined
+    const form = connector.capabilities.keepsValues ? await options.formOf(connector, entity) : undefined
     const judged = wanted.map((each) => {
       const task = form ? { ...each, patch: placed(each.patch, form) } : each
       const rule = (field: string) => options.rule(connector.name, field)
@@ -211,11 +211,6 @@ interface Writing {
 type Present = Extract<CurrentRecord, { state: 'present' }>
 
 const noHistory: WriteHistory = { ours: new Map(), open: new Map(), blocked: new Map() }
-
-/** Nothing is written into a CSV: its values come out of the tasks into another file, and the old ones stay. */
-function isKept({ name }: Connector): boolean {
-  return name !== 'csv'
-}
 
 function placed(patch: Patch, form: RecordForm): Patch {
   return Object.fromEntries(Object.entries(patch).filter(([field]) => form.has(field)))

@@ -1,4 +1,5 @@
 import { html } from 'hono/html'
+import { crmNames, crmOf } from '../../../connectors/definitions.ts'
 import type { LiveRun } from '../../../store/views/desk-now.ts'
 import { mayAct } from '../access/access.ts'
 import { attentionItems } from '../model/attention.ts'
@@ -252,7 +253,9 @@ function queueTable({ queues }: NowModel): Markup {
 
 function startForms({ syncable }: NowSettings, { visitor }: Shell): Markup {
   if (syncable.length === 0)
-    return empty('No CRM is set up. Set HUBSPOT_ACCESS_TOKEN or the Salesforce variables and start again.')
+    return empty(
+      `No CRM is set up. Set ${crmNames.map((name) => crmOf(name).required).join(', or ')}, and start again.`,
+    )
   return html`${syncable.map(
     ({ connector, entities }) =>
       html`<div class="start">

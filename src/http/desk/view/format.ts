@@ -1,3 +1,4 @@
+import { definitionOf, isConnectorName } from '../../../connectors/definitions.ts'
 import { formatUsd, type Atomic } from '../../../domain/money.ts'
 
 const integers = new Intl.NumberFormat('en-US', { maximumFractionDigits: 0 })
@@ -78,6 +79,7 @@ export function words(name: string): string {
   return name.replaceAll('_', ' ')
 }
 
+/** Returns a connector's label. A run in the ledger may be of a connector that is no longer there: then its name. */
 export function connectorName(name: string): string {
-  return { hubspot: 'HubSpot', salesforce: 'Salesforce', csv: 'CSV' }[name] ?? name
+  return isConnectorName(name) ? definitionOf(name).label : name
 }
