@@ -1,6 +1,6 @@
 import { existsSync, globSync, readFileSync } from 'node:fs'
 import { basename, join, relative } from 'node:path'
-import { hubspotMapping } from '../../src/domain/mapping/defaults.ts'
+import { hubspotMapping } from '../../src/connectors/hubspot/mapping.ts'
 import { builtInRecipes } from '../../src/domain/planning/recipes.ts'
 import { objectKinds, openTaskStatuses, taskStatuses } from '../../src/domain/words.ts'
 import { typeCheck } from './type-check.mjs'

@@ -2,7 +2,7 @@ import { existsSync, globSync, mkdtempSync, readFileSync, rmSync, writeFileSync 
 import { tmpdir } from 'node:os'
 import { basename, dirname, join, relative } from 'node:path'
 import { ownFields } from '../../src/connectors/salesforce/own-fields.ts'
-import { salesforceMapping } from '../../src/domain/mapping/defaults.ts'
+import { salesforceMapping } from '../../src/connectors/salesforce/mapping.ts'
 import { readApex } from './apex.mjs'
 import { templateAsTypeScript } from './lwc-template.mjs'
 import { all, elementsOf, parseMarkup, textOf } from './markup.mjs'
