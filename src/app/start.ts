@@ -1,34 +1,23 @@
+import { parkingCodes } from '../domain/error-codes.ts'
 import { describeError } from '../domain/errors.ts'
-import { startAlerts } from './ops/alerts.ts'
-import { startPollLoop } from '../timing/poll-loop.ts'
 import { configuredCrms, openConnector } from './context/connectors.ts'
 import type { Context } from './context/context.ts'
+import { startAlerts } from './ops/alerts.ts'
+import { startMaintenance } from './runs/maintenance.ts'
 import { startWorkerRuntime } from './runs/worker-runtime.ts'
-import { startRunStates } from './schedules/run-states.ts'
 import { startSchedules } from './schedules/scheduler.ts'
-import { obeyOrder } from './money/spend-switch.ts'
 
 export const roles = ['all', 'web', 'worker', 'scheduler'] as const
 export type Role = (typeof roles)[number]
 
 export interface Running {
-  /** What is running, a line each. */
+  /** One line for each part that is running. */
   parts: string[]
   /** Ends what was started, the last first. */
   stop(): Promise<void>
 }
 
-/** What a new start takes up again: its cause may be gone, and whoever finds it is not parks it anew. */
-const retriedCodes = [
-  'budget_run',
-  'budget_day',
-  'budget_month',
-  'budget_connector',
-  'wallet_empty',
-  'unreachable',
-]
-
-/** Starts what a role does and keeps on doing it until it is stopped. */
+/** Starts the parts of a role. They run until `stop` is called. */
 export async function start(context: Context, role: Role): Promise<Running> {
   const parts: string[] = []
   const stops: (() => Promise<unknown>)[] = []
@@ -36,6 +25,11 @@ export async function start(context: Context, role: Role): Promise<Running> {
   try {
     if (has('worker')) await startWorker(context, parts, stops)
     if (has('scheduler')) await startScheduler(context, parts, stops)
+    const maintained = (['worker', 'scheduler'] as const).filter(has)
+    if (maintained.length > 0) {
+      const maintenance = await startMaintenance(context, maintained)
+      stops.push(() => maintenance.stop())
+    }
     if (has('web')) await startWeb(context, parts, stops)
   } catch (error) {
     for (const stop of stops.reverse()) await stop()
@@ -62,15 +56,15 @@ async function startWorker(
     context.connectors.set(name, connector)
     stops.push(() => connector.close())
   }
-  await lookups.unparkBy(retriedCodes)
-  const crew = await startWorkerRuntime(context, {
+  // The cause may be gone since the last start. Where it is not, the same lookups are parked again.
+  await lookups.unparkBy([...parkingCodes])
+  const runtime = await startWorkerRuntime(context, {
     owner: { connectors: names },
-    // What a person must mend is parked with its reason; the rest goes on.
     onHalt: (error) =>
-      log.error({ code: error.code, problem: describeError(error) }, 'work is parked until this is mended'),
-    onLongWait: (ms, reason) => log.warn({ reason, ms }, 'a source wants to be left alone for a while'),
+      log.error({ code: error.code, problem: describeError(error) }, 'work is parked until this is fixed'),
+    onLongWait: (ms, reason) => log.warn({ reason, ms }, 'a source refuses requests for a while'),
   })
-  stops.push(() => crew.stop(15_000))
+  stops.push(() => runtime.stop(15_000))
   parts.push(
     `worker: lookups and write-back for ${names.length > 0 ? names.join(' and ') : 'no CRM (none is set up)'}`,
   )
@@ -81,27 +75,16 @@ async function startScheduler(
   parts: string[],
   stops: (() => Promise<unknown>)[],
 ): Promise<void> {
-  const engine = await context.openEngine()
-  const onError = (error: unknown) => context.log.warn({ problem: describeError(error) }, 'a round failed')
-  const resolver = startPollLoop({
-    work: async () => void (await engine.resolve()),
-    pauseMs: 60_000,
-    onError,
-  })
-  const orders = startPollLoop({ work: () => obeyOrder(context), pauseMs: 500, onError })
-  stops.push(() => Promise.all([resolver.stop(), orders.stop()]))
-  const keeper = startRunStates(context)
-  stops.push(() => keeper.stop())
   const schedules = await startSchedules(context)
   stops.push(() => schedules.stop(15_000))
   const alerts = startAlerts(context)
   stops.push(() => alerts.stop())
   const names = context.config.schedules.map(({ name }) => name).join(', ')
-  parts.push(`scheduler: ${names || 'no schedules'}; settles charges in doubt, closes runs that are done`)
+  parts.push(`scheduler: ${names || 'no schedules'}; resolves charges in doubt, closes runs that are done`)
 }
 
 async function startWeb(context: Context, parts: string[], stops: (() => Promise<unknown>)[]): Promise<void> {
-  // Only where it is wanted: a worker's memory has no room for pages.
+  // Loaded only for this role: a worker's memory has no room for pages.
   const { startWebServer } = await import('./web/web.ts')
   const web = await startWebServer(context)
   stops.push(() => web.stop(5_000))

@@ -1,3 +1,5 @@
+import { errorCode } from './error-codes.ts'
+
 /** What an error carries besides its message: safe to log, so never a value of a record, a header or a key. */
 export type ErrorDetails = Record<string, string | number | boolean | null | undefined>
 
@@ -61,7 +63,10 @@ export class BudgetExhaustedError extends PaydirtError {
 
 /** Somebody has thrown the kill switch. */
 export function spendingStopped(): BudgetExhaustedError {
-  return new BudgetExhaustedError('stopped', 'spending is stopped (lift it with `paydirt spend --resume`)')
+  return new BudgetExhaustedError(
+    errorCode.stopped,
+    'spending is stopped (lift it with `paydirt spend --resume`)',
+  )
 }
 
 /** Money may have moved and nobody knows yet: never pay again for this lookup, let the resolver ask. */

@@ -1,4 +1,5 @@
 import { createPublicClient, getAddress, http, parseAbi, parseAbiItem, type Address, type Hex } from 'viem'
+import { errorCode } from '../domain/error-codes.ts'
 import { RetriableError } from '../domain/errors.ts'
 import type { Authorization, Fate } from '../domain/payment.ts'
 import type { Atomic } from '../domain/money.ts'
@@ -43,7 +44,7 @@ export function createChain(options: { rpcUrl: string; asset: string; timeoutMs?
       return await question()
     } catch (error) {
       const host = new URL(options.rpcUrl).origin
-      throw new RetriableError('chain_unreachable', `the chain's RPC at ${host} did not answer`, {
+      throw new RetriableError(errorCode.chainUnreachable, `the chain's RPC at ${host} did not answer`, {
         cause: error,
       })
     }

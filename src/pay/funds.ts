@@ -1,3 +1,4 @@
+import { errorCode } from '../domain/error-codes.ts'
 import { BudgetExhaustedError } from '../domain/errors.ts'
 import { formatUsd, type Atomic } from '../domain/money.ts'
 
@@ -36,7 +37,7 @@ export function createFunds({ address, balanceOf, now }: FundsOptions): Funds {
   function empty(): BudgetExhaustedError {
     const held = left === undefined ? 'no funds' : `${formatUsd(left < 0n ? 0n : left)} USDC`
     return new BudgetExhaustedError(
-      'wallet_empty',
+      errorCode.walletEmpty,
       `the wallet ${address} holds ${held}, too little for the next lookup: send it USDC on Base`,
       {
         resumesAt: new Date(now().getTime() + pauseMs),

@@ -1,3 +1,4 @@
+import { errorCode } from '../domain/error-codes.ts'
 import { FatalError, PaymentInDoubtError, RetriableError, type PaydirtError } from '../domain/errors.ts'
 import { currencyOf, type Charge, type Currency, type ResponseHead, type Terms } from '../domain/payment.ts'
 import type { BudgetLine, ChargeJournal, StoredAnswer } from '../domain/ports/charge-journal.ts'
@@ -81,7 +82,7 @@ export function createPayer(options: PayerOptions): Payer {
 
   async function begin(purchase: Purchase, lost: number): Promise<Fact> {
     if (lost > (options.rebuyLost ? 1 : 0)) {
-      throw new FatalError('paid_no_data', `paid ${lost} time(s) and never answered; not bought again`)
+      throw new FatalError(errorCode.paidNoData, `paid ${lost} time(s) and never answered; not bought again`)
     }
     const terms = (await admission.remembered(purchase)) ?? (await learnTerms(purchase))
     if ('outcome' in terms) return terms

@@ -1,3 +1,4 @@
+import { errorCode } from '../domain/error-codes.ts'
 import { ConfigError, FatalError, RetriableError, type PaydirtError } from '../domain/errors.ts'
 import type { ResponseHead } from '../domain/payment.ts'
 import { retryAfter } from '../domain/retry-after.ts'
@@ -43,7 +44,7 @@ export function answerError(response: ResponseHead): PaydirtError {
       )
     case 429: {
       const retryAfterMs = retryAfter(response.headers, Date.now())
-      return new RetriableError('rate_limited', 'the service asks to slow down (429)', {
+      return new RetriableError(errorCode.rateLimited, 'the service asks to slow down (429)', {
         countsAsTry: false,
         ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
         details,

@@ -1,4 +1,5 @@
 import { Agent, errors, type Dispatcher } from 'undici'
+import { errorCode } from '../domain/error-codes.ts'
 import { RetriableError } from '../domain/errors.ts'
 import type { ResponseHead } from '../domain/payment.ts'
 import type { Send, ServiceRequest } from '../domain/ports/transport.ts'
@@ -100,13 +101,17 @@ function unanswered(error: unknown, url: URL, request: ServiceRequest, timeout: 
     error instanceof errors.HeadersTimeoutError ||
     error instanceof errors.BodyTimeoutError
   ) {
-    return new RetriableError('timeout', `${url.origin} did not answer within ${request.timeoutMs} ms`, {
-      details,
-      cause: error,
-    })
+    return new RetriableError(
+      errorCode.timeout,
+      `${url.origin} did not answer within ${request.timeoutMs} ms`,
+      {
+        details,
+        cause: error,
+      },
+    )
   }
   const reason = (error as { code?: string }).code ?? (error as Error).message
-  return new RetriableError('unreachable', `no answer from ${url.origin} (${reason})`, {
+  return new RetriableError(errorCode.unreachable, `no answer from ${url.origin} (${reason})`, {
     details,
     cause: error,
   })

@@ -1,6 +1,12 @@
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { leaveOrder, obeyOrder, orderSpending, type SpendOrder } from '../../src/app/money/spend-switch.ts'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import {
+  hasPendingOrder,
+  leaveOrder,
+  orderSpending,
+  type SpendOrder,
+} from '../../src/app/money/spend-switch.ts'
+import { startMaintenance } from '../../src/app/runs/maintenance.ts'
 import { startSandbox, type Sandbox } from '../../src/sandbox/sandbox.ts'
 import { createAuditLog } from '../../src/store/access/audit.ts'
 import { openDatabase, type Database } from '../../src/store/database/database.ts'
@@ -59,7 +65,7 @@ test('what is stopped, made, revoked and paused from the command line is audited
   }
 }, 60_000)
 
-test('an order that was left for the process at work is audited once, however many look for it', async () => {
+test('an order that was left for the process at work is audited once, also in a process of several roles', async () => {
   const house = await openHouse(sandbox)
   try {
     const { context } = house
@@ -67,8 +73,9 @@ test('an order that was left for the process at work is audited once, however ma
     const order = async (wish: SpendOrder) => {
       if (context.database.kind !== 'pglite') return orderSpending(context, wish)
       await leaveOrder(context.config, wish)
-      await Promise.all([obeyOrder(context), obeyOrder(context)])
-      await obeyOrder(context)
+      const maintenance = await startMaintenance(context, ['worker', 'scheduler'])
+      await vi.waitFor(async () => expect(await hasPendingOrder(context.config)).toBe(false), 10_000)
+      await maintenance.stop()
     }
     await order('stop')
     expect(await context.spendSwitch.isStopped()).toBeDefined()

@@ -1,4 +1,5 @@
 import { connect } from 'node:net'
+import { errorCode } from '../../domain/error-codes.ts'
 import { ConfigError } from '../../domain/errors.ts'
 
 /** Throws ConfigError `unreachable`, naming the address, when nothing listens there within five seconds. */
@@ -14,7 +15,7 @@ export async function assertReachable(what: string, address: string): Promise<vo
     })
   } catch (error) {
     const reason = (error as NodeJS.ErrnoException).code ?? (error as Error).message
-    throw new ConfigError('unreachable', `${what} at ${url.origin} did not answer (${reason})`, {
+    throw new ConfigError(errorCode.unreachable, `${what} at ${url.origin} did not answer (${reason})`, {
       cause: error,
     })
   } finally {

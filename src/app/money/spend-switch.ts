@@ -3,11 +3,9 @@ import { join } from 'node:path'
 import { noteFromCli } from '../context/audit-from-cli.ts'
 import type { Config } from '../config/config.ts'
 import type { Context } from '../context/context.ts'
+import { errorCode } from '../../domain/error-codes.ts'
 
 export type SpendOrder = 'stop' | 'resume'
-
-/** Causes that a resumed spending takes away. */
-const stoppedCode = 'stopped'
 
 export async function setSpending(
   context: Pick<Context, 'spendSwitch' | 'lookups'>,
@@ -15,7 +13,7 @@ export async function setSpending(
 ): Promise<void> {
   if (order === 'stop') return context.spendSwitch.stop('paydirt spend --stop')
   await context.spendSwitch.resume()
-  await context.lookups.unparkBy([stoppedCode])
+  await context.lookups.unparkBy([errorCode.stopped])
 }
 
 /** The same from the command line, which the audit log remembers. */
@@ -38,23 +36,15 @@ export async function leaveOrder(config: Config, order: SpendOrder): Promise<voi
   await writeFile(orderFile(config), order)
 }
 
-/** A process looks for orders in more than one place; each order is obeyed, and noted, once. */
-const obeying = new WeakSet<Context['database']>()
-
+/** Obeys an order that another process left. One loop a process calls it (runs/maintenance.ts), so that it is noted once. */
 export async function obeyOrder(
   context: Pick<Context, 'config' | 'database' | 'now' | 'spendSwitch' | 'lookups'>,
 ): Promise<void> {
-  const { database } = context
-  if (database.kind !== 'pglite' || obeying.has(database)) return
-  obeying.add(database)
-  try {
-    const order = await readFile(orderFile(context.config), 'utf8').catch(() => undefined)
-    if (order !== 'stop' && order !== 'resume') return
-    await orderSpending(context, order)
-    await rm(orderFile(context.config), { force: true })
-  } finally {
-    obeying.delete(database)
-  }
+  if (context.database.kind !== 'pglite') return
+  const order = await readFile(orderFile(context.config), 'utf8').catch(() => undefined)
+  if (order !== 'stop' && order !== 'resume') return
+  await orderSpending(context, order)
+  await rm(orderFile(context.config), { force: true })
 }
 
 export async function hasPendingOrder(config: Config): Promise<boolean> {

@@ -1,4 +1,5 @@
 import { privateKeyToAccount } from 'viem/accounts'
+import { errorCode } from '../../domain/error-codes.ts'
 import { ConfigError, describeError } from '../../domain/errors.ts'
 import { formatUsd } from '../../domain/money.ts'
 import { createChain } from '../../pay/chain.ts'
@@ -55,7 +56,7 @@ async function checkDatabase(config: Config): Promise<Finding[]> {
     await database.close()
     return [{ name: 'database', status: 'ok', message: `${kind}: open, schema up to date` }]
   } catch (error) {
-    if (error instanceof ConfigError && error.code === 'data_dir_in_use') {
+    if (error instanceof ConfigError && error.code === errorCode.dataDirInUse) {
       return [{ name: 'database', status: 'ok', message: `${kind}: in use by another paydirt process` }]
     }
     throw error

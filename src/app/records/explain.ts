@@ -8,7 +8,7 @@ import { identifiersOf } from '../../domain/subjects/identifiers.ts'
 import { freeOperations } from '../../domain/words.ts'
 import type { Context } from '../context/context.ts'
 import type { RecordName } from './history.ts'
-import { entitiesOf } from '../runs/sync.ts'
+import { entitiesOf } from '../context/entities.ts'
 
 export interface Explained extends Explanation {
   /** Lookups whose fresh answers the plan rests on. */

@@ -2,7 +2,6 @@ import type { LookupKey } from '../../domain/keys.ts'
 import type { Identifier } from '../../domain/subjects/identifiers.ts'
 import { openRedis } from '../../queues/connection.ts'
 import { createQueues } from '../../queues/queues.ts'
-import { eraseOldAnswers } from '../../store/subjects/erase-old-answers.ts'
 import { eraseSubject, vacuumErased, type Erased } from '../../store/subjects/erase-subject.ts'
 import { findSubject } from '../../store/subjects/find-subject.ts'
 import type { Context } from '../context/context.ts'
@@ -45,22 +44,5 @@ async function dropJobs({ config }: Pick<Context, 'config'>, keys: readonly Look
   } finally {
     await queues.close()
     await redis.close()
-  }
-}
-
-const dayMs = 86_400_000
-const pageSize = 500
-
-/** Erases answers that are older than the config allows. */
-export async function enforceRetention(
-  context: Pick<Context, 'database' | 'config' | 'now'>,
-): Promise<number> {
-  const { answersKeptDays } = context.config
-  if (answersKeptDays === undefined) return 0
-  const before = new Date(context.now().getTime() - answersKeptDays * dayMs)
-  for (let erased = 0; ;) {
-    const count = await eraseOldAnswers(context.database.db, before, pageSize)
-    erased += count
-    if (count < pageSize) return erased
   }
 }

@@ -12,7 +12,7 @@ import { openOnDemand } from './on-demand.ts'
 import type { Context } from '../context/context.ts'
 import { runToEnd, type RunEnd } from './run-to-end.ts'
 import { summarise, type RunSummary } from './summary.ts'
-import { entitiesOf } from './sync.ts'
+import { entitiesOf } from '../context/entities.ts'
 
 export interface RecordsJob {
   /** An object or the CRM's own name of one. */

@@ -1,3 +1,4 @@
+import { errorCode } from '../../domain/error-codes.ts'
 import { ConfigError } from '../../domain/errors.ts'
 import { formatUsd } from '../../domain/money.ts'
 import { capOf } from '../../domain/planning/prices.ts'
@@ -19,7 +20,7 @@ export async function preflight({ config, chain }: Pick<Context, 'config' | 'cha
   const node = new URL(config.rpcUrl).origin
   const actual = await chain.chainId().catch((error: unknown) => {
     throw new ConfigError(
-      'chain_unreachable',
+      errorCode.chainUnreachable,
       `the chain's RPC at ${node} did not answer (PAYDIRT_RPC_URL)`,
       { cause: error },
     )

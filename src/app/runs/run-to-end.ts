@@ -5,6 +5,7 @@ import { scan } from '../../producers/scan.ts'
 import type { Run } from '../../store/runs/runs.ts'
 import { retryWhileAway } from '../../store/database/retry-while-away.ts'
 import type { Context } from '../context/context.ts'
+import { startMaintenance } from './maintenance.ts'
 import { startWorkerRuntime } from './worker-runtime.ts'
 import { pause } from '../../timing/pause.ts'
 import { preflight, refuseAboveCaps } from './preflight.ts'
@@ -58,6 +59,7 @@ export async function runToEnd(context: Context, options: RunOptions): Promise<R
     },
     onLongWait: leave,
   })
+  const maintenance = await startMaintenance(context, ['worker'])
   /** The source wants to be left alone for longer than anybody would wait: the rest stays in the ledger. */
   function leave(ms: number, reason: string): void {
     if (halt.signal.aborted) return
@@ -80,7 +82,7 @@ export async function runToEnd(context: Context, options: RunOptions): Promise<R
     if (!stop.aborted && typeof watermark === 'string') await options.onScanned?.(watermark)
     await untilDone(context, options, stop)
   } finally {
-    await crew.stop(graceMs)
+    await Promise.all([maintenance.stop(), crew.stop(graceMs)])
     context.connectors.delete(connector.name)
   }
   if (haltedBy || signal.aborted) await runs.setState(run.id, 'stopped')

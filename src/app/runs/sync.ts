@@ -38,20 +38,6 @@ export async function makeReady(connector: Connector, entities: readonly string[
   }
 }
 
-/** The connector's entities that stand for an object, or the one of that name; all of them when nothing is asked for. */
-export function entitiesOf(connector: Connector, wanted: string | undefined): string[] {
-  const all = Object.keys(connector.entities)
-  if (wanted === undefined) return all
-  const found = all.filter(
-    (name) => name.toLowerCase() === wanted.toLowerCase() || connector.entities[name] === wanted,
-  )
-  if (found.length > 0) return found
-  throw new ConfigError(
-    'no_such_object',
-    `${connector.name} has no ${wanted}; it has ${all.join(', ')} (or company, person)`,
-  )
-}
-
 /** Scans what a sync would scan, and asks the ledger what it holds. Pays nothing, writes nothing. With a name it is kept. */
 export async function planSync(
   context: Context,

@@ -1,20 +1,15 @@
 import type { ConfigError } from '../../domain/errors.ts'
 import { describeError } from '../../domain/errors.ts'
 import type { LeaseOwner } from '../../store/ledger/lookup-leases.ts'
-import { createStatistics } from '../../store/database/analyse-tables.ts'
-import { checkpointWhenLong } from '../../store/database/checkpoint.ts'
 import { createAdvance, type Advance } from '../../planning/advance.ts'
 import { startEnqueuer } from '../../workers/lookup/enqueuer.ts'
 import { coalesceWithin } from '../../timing/coalesce.ts'
-import { startPollLoop } from '../../timing/poll-loop.ts'
 import { createLookUp } from '../../workers/lookup/look-up.ts'
 import { startSweep } from '../../workers/sweep.ts'
 import { createWriteBack } from '../../workers/write/write-back.ts'
 import type { Context } from '../context/context.ts'
 import { ruleOf } from '../config/policies.ts'
-import { enforceRetention } from '../records/forget.ts'
 import { createRecordForms } from '../context/record-form.ts'
-import { obeyOrder } from '../money/spend-switch.ts'
 
 export interface WorkerRuntime {
   advance: Advance
@@ -109,34 +104,13 @@ export async function startWorkerRuntime(
     queues.workLookups('hot', 8, (key) => lookUpHot('hot', key)),
     queues.workWriteBack(writeBack),
   ]
-  const resolver = startPollLoop({
-    work: async () => void (await engine.resolve()),
-    pauseMs: 60_000,
-    onError,
-  })
-  const orders = startPollLoop({ work: () => obeyOrder(context), pauseMs: 500, onError })
-  const retention = startPollLoop({
-    work: async () => void (await enforceRetention(context)),
-    pauseMs: 3_600_000,
-    onError,
-  })
-  const statistics = createStatistics(context.database.db)
-  const looks = startPollLoop({
-    async work() {
-      await statistics.refresh()
-      await checkpointWhenLong(context.database)
-    },
-    pauseMs: 3_000,
-    onError,
-  })
   const sweep = startSweep({ tasks, advance, flush: flushSoon, everyMs: 3_000, onError })
 
   return {
     advance,
     wake: () => feeder.wake(),
     async stop(graceMs) {
-      const rounds = [retention, orders, resolver, looks, sweep, feeder]
-      await Promise.all(rounds.map((each) => each.stop()))
+      await Promise.all([sweep.stop(), feeder.stop()])
       await Promise.all(workers.map((worker) => worker.close(graceMs)))
       for (const timer of flushes.values()) clearTimeout(timer)
     },

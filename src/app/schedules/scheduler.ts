@@ -16,7 +16,8 @@ import { openConnector } from '../context/connectors.ts'
 import type { Context } from '../context/context.ts'
 import type { Schedule } from '../config/schedules.ts'
 import { runOccurrence } from './occurrence.ts'
-import { entitiesOf, openRun } from '../runs/sync.ts'
+import { entitiesOf } from '../context/entities.ts'
+import { openRun } from '../runs/sync.ts'
 
 export interface Schedules {
   /** Looks at once for what is due, as every round does. */

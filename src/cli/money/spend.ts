@@ -7,6 +7,7 @@ import {
   orderSpending,
   type SpendOrder,
 } from '../../app/money/spend-switch.ts'
+import { errorCode } from '../../domain/error-codes.ts'
 import { ConfigError } from '../../domain/errors.ts'
 import { formatUsd } from '../../domain/money.ts'
 import { refusals, spendBy, spendGroups, type SpendGroup } from '../../store/views/spend.ts'
@@ -46,7 +47,7 @@ async function order(wish: SpendOrder): Promise<void> {
       await orderSpending(context, wish)
     })
   } catch (error) {
-    if (!(error instanceof ConfigError) || error.code !== 'data_dir_in_use') throw error
+    if (!(error instanceof ConfigError) || error.code !== errorCode.dataDirInUse) throw error
     const config = await readConfig()
     await leaveOrder(config, wish)
     const deadlineMs = performance.now() + 5_000

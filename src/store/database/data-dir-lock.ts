@@ -1,5 +1,6 @@
 import { readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { errorCode } from '../../domain/error-codes.ts'
 import { ConfigError } from '../../domain/errors.ts'
 
 /**
@@ -29,7 +30,7 @@ export async function lockDataDir(dataDir: string): Promise<{ release(): Promise
 
 function inUse(dataDir: string, owner: string): ConfigError {
   return new ConfigError(
-    'data_dir_in_use',
+    errorCode.dataDirInUse,
     `another paydirt process (${owner.split(' ')[0]}) uses ${dataDir}. Wait for it or stop it; to run several at once, set DATABASE_URL and REDIS_URL`,
   )
 }

@@ -23,6 +23,7 @@ import type { RunLedger } from '../../store/runs/runs.ts'
 import type { Advance } from '../../planning/advance.ts'
 import type { createAskLater } from './poll-answer.ts'
 import { batchRequest } from './batch-request.ts'
+import { errorCode } from '../../domain/error-codes.ts'
 
 type AskLater = ReturnType<typeof createAskLater>
 
@@ -110,7 +111,8 @@ export function createLookUp(options: LookUpOptions) {
     const { key, tries } = lookup
     if (!(error instanceof PaydirtError)) throw error
     if (error instanceof RetriableError && !error.countsAsTry) {
-      if (error.code === 'rate_limited') await options.runs.countRequests(lookup.runId, { rateLimited: 1 })
+      if (error.code === errorCode.rateLimited)
+        await options.runs.countRequests(lookup.runId, { rateLimited: 1 })
       // The pace itself holds back whoever comes too early: what somebody waits for stands in its line again at once.
       return { againInMs: Math.max(50, error.retryAfterMs ?? (lane === 'hot' ? 0 : 1_000)) }
     }
@@ -129,7 +131,7 @@ export function createLookUp(options: LookUpOptions) {
       return park(key, after(Math.max(recheckMs, askAgainInMs)), error, `payment in doubt: ${error.message}`)
     }
     // What is left may pay for some of them, if not for all at once.
-    if (error instanceof BudgetExhaustedError && error.code !== 'stopped' && isBatchKey(key))
+    if (error instanceof BudgetExhaustedError && error.code !== errorCode.stopped && isBatchKey(key))
       return fail(key, error.message)
     if (error instanceof BudgetExhaustedError) return park(key, error.resumesAt ?? null, error)
     if (error instanceof PolicyDeniedError) return park(key, null, error)
@@ -138,7 +140,7 @@ export function createLookUp(options: LookUpOptions) {
       options.onHalt(error)
       return
     }
-    return fail(key, error.message, error.code === 'paid_no_data')
+    return fail(key, error.message, error.code === errorCode.paidNoData)
   }
 
   async function wait(key: LookupKey, ms: number, reason: string): Promise<void> {
@@ -169,6 +171,8 @@ export function createLookUp(options: LookUpOptions) {
   }
 }
 
+const outageCodes: readonly string[] = [errorCode.unreachable, errorCode.timeout, errorCode.chainUnreachable]
+
 function isOutage(error: RetriableError): boolean {
-  return error.code === 'unreachable' || error.code === 'timeout' || error.code === 'chain_unreachable'
+  return outageCodes.includes(error.code)
 }

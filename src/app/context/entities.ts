@@ -1,0 +1,19 @@
+import type { Connector } from '../../connectors/connector.ts'
+import { ConfigError } from '../../domain/errors.ts'
+
+/**
+ * Returns the connector's entities of an object, or the one of that name; all of them when none is asked for. Throws
+ * ConfigError when the connector has none.
+ */
+export function entitiesOf(connector: Connector, wanted: string | undefined): string[] {
+  const all = Object.keys(connector.entities)
+  if (wanted === undefined) return all
+  const found = all.filter(
+    (name) => name.toLowerCase() === wanted.toLowerCase() || connector.entities[name] === wanted,
+  )
+  if (found.length > 0) return found
+  throw new ConfigError(
+    'no_such_object',
+    `${connector.name} has no ${wanted}; it has ${all.join(', ')} (or company, person)`,
+  )
+}

@@ -1,0 +1,104 @@
+import { connectorsWithout } from '../../connectors/definitions.ts'
+import { describeError } from '../../domain/errors.ts'
+import { createStatistics } from '../../store/database/analyse-tables.ts'
+import { checkpointWhenLong } from '../../store/database/checkpoint.ts'
+import { adoptOrphans, updateRunStates } from '../../store/runs/run-states.ts'
+import { startPollLoop } from '../../timing/poll-loop.ts'
+import type { Context } from '../context/context.ts'
+import type { Engine } from '../context/engine.ts'
+import { obeyOrder } from '../money/spend-switch.ts'
+import { enforceRetention } from './retention.ts'
+
+type MaintenanceRole = 'worker' | 'scheduler'
+
+interface MaintenanceJob {
+  name: string
+  everyMs: number
+  /** A process with one of these roles does the job, and a process with both does it once. */
+  roles: readonly MaintenanceRole[]
+  work: () => Promise<unknown>
+}
+
+function maintenanceJobs(context: Context, engine: Pick<Engine, 'resolve'>): MaintenanceJob[] {
+  const { database, now } = context
+  const foreground = connectorsWithout('runsInBackground')
+  const statistics = createStatistics(database.db)
+  return [
+    {
+      name: 'obey an order to stop or resume spending',
+      everyMs: 500,
+      roles: ['worker', 'scheduler'],
+      work: () => obeyOrder(context),
+    },
+    {
+      name: 'resolve charges in doubt',
+      everyMs: 60_000,
+      roles: ['worker', 'scheduler'],
+      work: () => engine.resolve(),
+    },
+    {
+      name: 'refresh statistics',
+      everyMs: 3_000,
+      roles: ['worker'],
+      work: () => statistics.refresh(),
+    },
+    {
+      name: 'take a checkpoint',
+      everyMs: 3_000,
+      roles: ['worker'],
+      work: () => checkpointWhenLong(database),
+    },
+    {
+      name: 'erase old answers',
+      everyMs: 3_600_000,
+      roles: ['worker'],
+      work: () => enforceRetention(context),
+    },
+    {
+      name: 'update the states of runs',
+      everyMs: 2_000,
+      roles: ['scheduler'],
+      work: () => updateStates(context, foreground),
+    },
+    {
+      // Rarely needed, and it reads every lookup that an interrupted command left behind.
+      name: 'adopt orphaned lookups',
+      everyMs: 30_000,
+      roles: ['scheduler'],
+      work: () => adoptOrphans(database.db, now(), foreground),
+    },
+  ]
+}
+
+/** Starts the timed jobs of these roles. A job that fails is logged and runs again at its next time. */
+export async function startMaintenance(
+  context: Context,
+  roles: readonly MaintenanceRole[],
+): Promise<{ stop(): Promise<void> }> {
+  const engine = await context.openEngine()
+  const loops = maintenanceJobs(context, engine)
+    .filter((job) => job.roles.some((role) => roles.includes(role)))
+    .map(({ name, everyMs, work }) =>
+      startPollLoop({
+        work: async () => void (await work()),
+        pauseMs: everyMs,
+        onError: (error) =>
+          context.log.warn(
+            { job: name, problem: describeError(error) },
+            'a maintenance job failed this time',
+          ),
+      }),
+    )
+  return {
+    async stop() {
+      await Promise.all(loops.map((loop) => loop.stop()))
+    },
+  }
+}
+
+/** Opens and closes the runs that `paydirt start` works on; src/store/runs/run-states.ts has the rules. */
+async function updateStates({ database, log, now }: Context, foreground: readonly string[]): Promise<void> {
+  const moves = await updateRunStates(database.db, now(), foreground)
+  for (const { id, connector, entity, from, to } of moves)
+    log.info({ run: id, connector, entity, from, to }, 'a run changed its state')
+}

@@ -1,0 +1,19 @@
+import { eraseOldAnswers } from '../../store/subjects/erase-old-answers.ts'
+import type { Context } from '../context/context.ts'
+
+const dayMs = 86_400_000
+const pageSize = 500
+
+/** Erases answers that are older than the configuration allows. Returns how many. */
+export async function enforceRetention(
+  context: Pick<Context, 'database' | 'config' | 'now'>,
+): Promise<number> {
+  const { answersKeptDays } = context.config
+  if (answersKeptDays === undefined) return 0
+  const before = new Date(context.now().getTime() - answersKeptDays * dayMs)
+  for (let erased = 0; ;) {
+    const count = await eraseOldAnswers(context.database.db, before, pageSize)
+    erased += count
+    if (count < pageSize) return erased
+  }
+}

@@ -1,0 +1,31 @@
+/**
+ * Codes that the program compares and does not only report. Throwing and comparing code takes them from here, so that the
+ * type checker finds a misspelt one.
+ */
+export const errorCode = {
+  budgetRun: 'budget_run',
+  budgetDay: 'budget_day',
+  budgetMonth: 'budget_month',
+  budgetConnector: 'budget_connector',
+  walletEmpty: 'wallet_empty',
+  /** Spending is stopped by `paydirt spend --stop`. */
+  stopped: 'stopped',
+  rateLimited: 'rate_limited',
+  paidNoData: 'paid_no_data',
+  unreachable: 'unreachable',
+  timeout: 'timeout',
+  chainUnreachable: 'chain_unreachable',
+  dataDirInUse: 'data_dir_in_use',
+} as const
+
+export type ErrorCode = (typeof errorCode)[keyof typeof errorCode]
+
+/** Codes of parked lookups that a new start of the workers tries again. */
+export const parkingCodes: readonly ErrorCode[] = [
+  errorCode.budgetRun,
+  errorCode.budgetDay,
+  errorCode.budgetMonth,
+  errorCode.budgetConnector,
+  errorCode.walletEmpty,
+  errorCode.unreachable,
+]
