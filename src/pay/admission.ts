@@ -12,23 +12,26 @@ export interface AdmissionOptions {
   terms: TermsCache
   protocols: readonly PaymentProtocol[]
   policy: SpendingPolicy
-  /** Terms that stand without a challenge: direct access by API key. Throws PolicyDeniedError above the caps. */
+  /** Returns terms that need no challenge, for direct access by API key. Throws PolicyDeniedError above the caps. */
   fixedTerms?: ((purchase: Purchase, capAtomic: Atomic) => Terms) | undefined
   now: () => Date
-  /** The body as it leaves the transport, where that changes it: a challenge may name its digest. */
+  /** Returns the body as it leaves the transport, which may change it. A challenge may name the digest of that body. */
   wireBody?: (body: string) => string
 }
 
-/** The way of a challenge through the spending policy. */
+/** Passes challenges through the spending policy. */
 export interface Admission {
   /**
-   * Terms that were let in before and still hold. Throws the PolicyDeniedError of a moment ago while asking again would
-   * only be rude.
+   * Returns terms that were admitted before and are still valid. Throws the last PolicyDeniedError again for a short
+   * pause after a refusal, so that the server is not asked in vain.
    */
   remembered(purchase: Purchase): Promise<Terms | undefined>
-  /** Judges the challenge of a 402. Terms that pass are remembered for the endpoint, unless they are for this one lookup. */
+  /**
+   * Checks the challenge of a 402. Terms that pass are remembered for the endpoint, unless they are valid for one
+   * lookup only.
+   */
   admit(purchase: Purchase, response: ResponseHead): Promise<Terms>
-  /** The server no longer takes what was remembered. */
+  /** Drops the remembered terms. Called when the server no longer accepts them. */
   forget(endpoint: string): Promise<void>
 }
 
@@ -47,11 +50,12 @@ export function createAdmission(options: AdmissionOptions): Admission {
     const asked = askedOf(purchase)
     const terms = chooseTerms(offers, options.policy, (protocol) => pins.get(protocol), asked)
     const pinned = await book.pinRecipient(host, terms.protocol, terms.payTo)
-    // Two processes may see their first challenges at once: whoever pinned first is right.
+    // Two processes may see their first challenges at the same time: the recipient that was pinned first is the one
+    // allowed.
     if (options.policy.recipients.length === 0 && pinned.toLowerCase() !== terms.payTo.toLowerCase()) {
       throw new PolicyDeniedError(
         'recipient',
-        `recipient ${terms.payTo} is not the one first seen for ${host}`,
+        `recipient ${terms.payTo} is not the recipient first seen for ${host}`,
       )
     }
     return terms
@@ -93,7 +97,8 @@ export function createAdmission(options: AdmissionOptions): Admission {
       if (options.fixedTerms) return standing(options.fixedTerms, purchase)
       const { endpoint } = purchase.request
       const terms = await book.terms(endpoint)
-      // Remembered under other settings: what the policy of now does not let through is asked for and judged anew.
+      // The settings may have changed since these terms were remembered. Terms that the current policy refuses are
+      // requested and checked again.
       if (terms && stillPasses(terms, options.policy, askedOf(purchase))) return terms
       const refusal = refused.get(endpoint)
       if (refusal && refusal.untilMs > now().getTime()) throw refusal.error

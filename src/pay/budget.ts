@@ -2,22 +2,22 @@ import type { Atomic } from '../domain/money.ts'
 import type { Currency } from '../domain/payment.ts'
 import type { BudgetLine } from '../domain/ports/charge-journal.ts'
 
-/** Caps in force; undefined is no cap. */
+/** The caps in force. Undefined means no cap. */
 export interface Caps {
   runAtomic?: Atomic
   dayAtomic?: Atomic
   monthAtomic?: Atomic
-  /** A day's cap by connector. */
+  /** Daily caps by connector. */
   connectorDayAtomic?: Record<string, Atomic>
-  /** Millionths of a credit, on the direct interface. */
+  /** In millionths of a credit, for direct access. */
   creditsRun?: bigint
   creditsDay?: bigint
 }
 
 /**
- * The lines of the budget on which a charge of this run counts at this time. Windows are calendar days and months in
- * UTC, so that two hosts never disagree on which window it is. Every window is counted, capped or not: reports and a
- * cap set later then have the truth.
+ * Returns the budget lines that a charge of this run counts against at this time. Windows are calendar days and months
+ * in UTC, so that two hosts always agree on the current window. Every window is counted, capped or not, so that reports
+ * and a cap that is set afterwards use true figures.
  */
 export function budgetLines(
   charge: { runId: string; connector: string; now: Date; currency: Currency },
@@ -45,5 +45,5 @@ export function budgetLines(
   ]
 }
 
-/** The largest amount that the ledger's columns hold. */
+/** The largest amount that fits into the ledger's columns. */
 const unlimited: Atomic = 2n ** 63n - 1n

@@ -4,7 +4,10 @@ import { RetriableError } from '../domain/errors.ts'
 import type { Authorization, Fate } from '../domain/payment.ts'
 import type { Atomic } from '../domain/money.ts'
 
-/** The token's own words, without which neither a doubt can be settled nor the ledger be checked (EIP-20, EIP-3009). */
+/**
+ * The parts of the token's interface that are needed to resolve a charge in doubt and to check the ledger (EIP-20,
+ * EIP-3009).
+ */
 const token = parseAbi([
   'function balanceOf(address owner) view returns (uint256)',
   'function authorizationState(address authorizer, bytes32 nonce) view returns (bool)',
@@ -22,13 +25,16 @@ export interface Transfer {
   amountAtomic: Atomic
 }
 
-/** Read access to the chain on which payments settle. Every method throws RetriableError `chain_unreachable` when it does not answer. */
+/**
+ * Read access to the chain on which payments settle. Every method throws RetriableError `chain_unreachable` when the
+ * chain's RPC does not answer.
+ */
 export interface Chain {
   chainId(): Promise<number>
   balanceOf(owner: string): Promise<Atomic>
   fate(authorization: Authorization): Promise<Fate>
   transfersFrom(owner: string, fromBlock?: bigint): Promise<Transfer[]>
-  /** The last block before a time (less an hour, for clocks that differ). */
+  /** Returns the last block before a time, less an hour to allow for clocks that differ. */
   blockBefore(time: Date): Promise<bigint>
 }
 
@@ -59,7 +65,10 @@ export function createChain(options: { rpcUrl: string; asset: string; timeoutMs?
     })
   }
 
-  /** The final block first, then the latest state: whatever could still be mined after that block comes too late for `validBefore`. */
+  /**
+   * Reads the final block first and the latest state second: a transfer that could still be mined after that block
+   * would come too late for `validBefore`.
+   */
   async function fate({ payer, nonce, validBefore }: Authorization): Promise<Fate> {
     const final = await client.getBlock({ blockTag: 'finalized' })
     if (await isUsed(getAddress(payer), nonce))
@@ -67,7 +76,7 @@ export function createChain(options: { rpcUrl: string; asset: string; timeoutMs?
     return final.timestamp > BigInt(validBefore) ? { kind: 'dead' } : { kind: 'live' }
   }
 
-  /** Public nodes limit the range of a log query; without the transaction the charge is still known to be paid. */
+  /** Public nodes limit the range of a log query. Without the transaction hash the charge is still known to be paid. */
   async function usingTransaction(payer: string, nonce: Hex): Promise<string | null> {
     const latest = await client.getBlockNumber()
     const args = { authorizer: getAddress(payer), nonce }
@@ -76,7 +85,7 @@ export function createChain(options: { rpcUrl: string; asset: string; timeoutMs?
     return logs[0]?.transactionHash ?? null
   }
 
-  /** Public nodes answer for some ten thousand blocks at most. */
+  /** Public nodes return logs for about ten thousand blocks at most. */
   async function transfersFrom(owner: string, fromBlock: bigint): Promise<Transfer[]> {
     const latest = await client.getBlockNumber()
     const transfers: Transfer[] = []

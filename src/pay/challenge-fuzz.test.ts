@@ -15,7 +15,7 @@ import { createX402 } from './x402/protocol.ts'
 const cases = 10_000
 const seed = testSeed()
 
-/** A wallet that keeps what it is asked to sign. */
+/** A wallet that records what it is asked to sign. */
 const wallet: TypedDataDefinition[] = []
 const account: LocalAccount = {
   ...privateKeyToAccount(`0x${'11'.repeat(32)}`),
@@ -61,7 +61,7 @@ test(`no challenge of ${cases} breaks the reading or gets anything signed outsid
     }),
     { numRuns: cases, seed },
   )
-  // A fuzz that never gets past the first check proves nothing.
+  // A fuzz test that never passes the first check proves nothing.
   expect(signed.x402).toBeGreaterThan(500)
   expect(signed.mpp).toBeGreaterThan(500)
   expect(signed.mpp_card).toBeGreaterThan(100)
@@ -69,7 +69,7 @@ test(`no challenge of ${cases} breaks the reading or gets anything signed outsid
   expect(receipts).toBeGreaterThan(100)
 }, 60_000)
 
-/** Looks at what the wallet is asked to sign, with nothing of the policy's own. */
+/** Checks what the wallet is asked to sign, using none of the policy's own code. */
 async function expectWithinPolicy(terms: Terms): Promise<void> {
   const protocol = protocols.find(({ name }) => name === terms.protocol)!
   const authorization = protocol.draw(terms, { seed: 'fuzz', nowMs: asked.nowMs, lifetimeSeconds: 300 })
@@ -77,7 +77,7 @@ async function expectWithinPolicy(terms: Terms): Promise<void> {
   try {
     headers = await protocol.headers(authorization)
   } catch (error) {
-    // Signed or not, nothing was sent.
+    // Whether it was signed or not, nothing was sent.
     expect(error).toBeInstanceOf(PaydirtError)
   }
   for (const data of wallet.splice(0)) expectTransfer(data, authorization.nonce)

@@ -2,8 +2,8 @@ import fc from 'fast-check'
 import type { Protocol, ResponseHead } from '../domain/payment.ts'
 import { basePolicy } from './spending-policy.ts'
 
-// Challenges, receipts and refusals as a server might send them: honest ones with up to two of their places changed,
-// cut or overwritten, in every place where they may stand, and some noise.
+// Challenges, receipts and refusals as a server might send them: honest ones with up to two places changed, cut or
+// overwritten, in every location where they may occur, and some noise.
 
 export const asked = {
   url: 'https://api.example/companies/lookup',
@@ -171,7 +171,7 @@ export const orders = fc.constantFrom<Protocol[]>(
   ['mpp_card', 'x402'],
 )
 
-/** Where a challenge or a receipt may stand, each changed on its own. */
+/** Every location of a challenge or a receipt, each changed on its own. */
 export const responses: fc.Arbitrary<ResponseHead> = fc
   .record({
     status: fc.constantFrom(402, 402, 402, 402, 402, 402, 402, 200, 409, 500),
@@ -225,7 +225,7 @@ function paymentScheme(
   return scarred(`Payment ${text}`, wound)
 }
 
-/** The JSON text of a value, with some of its places changed. */
+/** Returns the JSON text of a value with some of its places changed. */
 function changed(value: object, edits: Change[]): string {
   const copy = structuredClone(value) as Record<string, unknown>
   const raws: string[] = []

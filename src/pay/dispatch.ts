@@ -14,27 +14,27 @@ export interface DispatchOptions {
   protocols: readonly PaymentProtocol[]
   freshUntil: (operation: Operation, outcome: Fact['outcome'], now: Date) => Date
   errorFor: (response: ResponseHead) => PaydirtError
-  /** What an answer says that it cost, in credits; undefined where it does not say. */
+  /** Returns the cost in credits that an answer states, or undefined when it states none. */
   creditsOf?: (body: string) => number | undefined
-  /** Told of every answer that was kept. Must not throw. */
+  /** Called with every answer that was stored. Must not throw. */
   onAnswer?: (request: PaidRequest, body: string) => void
-  /** Sent with every request to the service, paid or not: the buyer's bearer, for one. */
+  /** Headers of every request to the service, paid or not, such as the buyer's bearer token. */
   extraHeaders?: Record<string, string> | undefined
   now: () => Date
 }
 
-/** What came of sending a charge: the answer, now in the ledger, or the server's refusal of the payment. */
+/** The result of sending a charge: the answer, now in the ledger, or the server's refusal of the payment. */
 type Sent = { answer: StoredAnswer } | { refusal: string }
 
 export interface Dispatch {
   protocolOf(terms: Terms): PaymentProtocol
   exchange(request: PaidRequest, headers: Record<string, string>, permit: SendPermit): Promise<ResponseHead>
   read(request: PaidRequest, response: ResponseHead): StoredAnswer
-  /** Sends a charge's bytes, the same ones every time. Throws the error of whatever is neither an answer nor a refusal. */
+  /** Sends a charge's bytes, the same ones every time. Throws when the response is neither an answer nor a refusal. */
   send(charge: Charge, request: PaidRequest, permit: SendPermit): Promise<Sent>
 }
 
-/** When the answer of a request that was started is asked for first, where the service does not say how long it takes. */
+/** How long to wait before the first request for a deferred answer when the service gives no estimate. */
 const firstAskMs = 5_000
 const longestAskMs = 60_000
 
@@ -44,13 +44,14 @@ export function createDispatch(options: DispatchOptions): Dispatch {
   async function send(charge: Charge, request: PaidRequest, permit: SendPermit): Promise<Sent> {
     const protocol = protocolOf(charge.authorization.terms)
     const headers = await protocol.headers(charge.authorization)
-    // Crash window: before this commits no byte has left; after it the charge counts as sent, whether it was or not.
+    // Crash window: before this commits, no byte has left. After it, the charge counts as sent, whether it was sent or
+    // not.
     const marked = await journal.markSent(charge.id, now())
     if (marked !== 'sent') await permit.done(undefined)
-    // It stays as it is: sent when spending goes on, or withdrawn when its time is over.
+    // The charge stays as it is: it is sent when spending resumes, or withdrawn when its time is over.
     if (marked === 'stopped') throw spendingStopped()
     if (marked === 'closed') {
-      const message = 'another process has closed the charge meanwhile'
+      const message = 'another process has closed the charge in the meantime'
       throw new RetriableError('charge_closed', message, { countsAsTry: false })
     }
     let response: ResponseHead
@@ -60,7 +61,7 @@ export function createDispatch(options: DispatchOptions): Dispatch {
       await journal.markInDoubt(charge.id, error instanceof PaydirtError ? error.code : 'no answer')
       throw error
     }
-    // Crash window: the answer is here and not yet stored. The same bytes will go out again.
+    // Crash window: the answer has arrived and is not yet stored. After a crash, the same bytes are sent again.
     if (response.status === 200) return { answer: await keep(charge, protocol, request, response) }
     if (protocol.isUncharged?.(response)) {
       await journal.release(charge.id, 'declined', `answered ${response.status}`)
@@ -72,7 +73,8 @@ export function createDispatch(options: DispatchOptions): Dispatch {
       return { refusal }
     }
     const error = options.errorFor(response)
-    // The handler failed after the payment was verified: not settled, but alive.
+    // The server failed after it had verified the payment: the payment is not settled, and its authorization is still
+    // valid.
     await journal.markInDoubt(charge.id, error.code)
     throw error
   }
@@ -149,7 +151,7 @@ export function createDispatch(options: DispatchOptions): Dispatch {
 
   function protocolOf(terms: Terms): PaymentProtocol {
     const protocol = options.protocols.find(({ name }) => name === terms.protocol)
-    if (!protocol) throw new FatalError('no_protocol', `nothing here can pay by ${terms.protocol}`)
+    if (!protocol) throw new FatalError('no_protocol', `no configured protocol can pay by ${terms.protocol}`)
     return protocol
   }
 

@@ -8,11 +8,11 @@ export interface FundsOptions {
   now: () => Date
 }
 
-/** Refuses to sign what the wallet cannot pay. */
+/** Refuses to sign payments that the wallet cannot cover. */
 export interface Funds {
   /** Throws BudgetExhaustedError `wallet_empty` when the wallet cannot cover one more payment of this amount. */
   assertCover(amountAtomic: Atomic): Promise<void>
-  /** The server found the wallet empty: nothing is signed until the balance has been looked at again. */
+  /** Called when the server found the wallet empty: nothing is signed until the balance has been read again. */
   foundEmpty(): BudgetExhaustedError
 }
 
@@ -20,9 +20,9 @@ const rereadMs = 15_000
 const pauseMs = 60_000
 
 /**
- * Keeps an estimate of the wallet: the balance last read, less what was promised since. Every signature beyond the
- * balance would leave an authorization alive that nobody can settle and that blocks its lookup until it is dead. When
- * the chain does not answer, the server's own word decides.
+ * Keeps an estimate of the wallet: the last balance read, less the amounts promised since. A signature beyond the
+ * balance would create an authorization that cannot settle and that blocks its lookup until it expires. When the chain
+ * does not answer, the server's refusal decides instead.
  */
 export function createFunds({ address, balanceOf, now }: FundsOptions): Funds {
   let left: Atomic | undefined

@@ -19,10 +19,10 @@ export interface PayerOptions extends AdmissionOptions, DispatchOptions {
     currency: Currency
   }) => BudgetLine[] | Promise<BudgetLine[]>
   funds: Funds
-  /** Names this ledger in every nonce: two ledgers with one wallet never draw the same one. */
+  /** Names this ledger in every nonce, so that two ledgers with one wallet never derive the same nonce. */
   ledgerId: string
   lifetimeSeconds: number
-  /** Buy again, once, what was paid for and never answered. */
+  /** Whether a lookup that was paid for and never answered is bought again, once. */
   rebuyLost: boolean
   /** Counts requests that carry no charge (challenges, free answers). */
   onRequest?: (runId: string, response: ResponseHead | undefined) => void
@@ -30,37 +30,41 @@ export interface PayerOptions extends AdmissionOptions, DispatchOptions {
 
 export interface Payer {
   /**
-   * Buys one lookup, or finishes what an earlier attempt began. Resolves when the answer stands in the ledger; what it
-   * throws says what comes next: RetriableError (later), BudgetExhaustedError (parked), PolicyDeniedError (refused, not
-   * consumed), PaymentInDoubtError (ask the chain later), FatalError (ends with a reason), ConfigError (stop the run).
+   * Buys one lookup, or finishes an earlier attempt. Resolves when the answer is in the ledger. The class of the thrown
+   * error says what to do next: RetriableError (retry), BudgetExhaustedError (park), PolicyDeniedError (refused; the
+   * lookup is not consumed), PaymentInDoubtError (ask the chain again), FatalError (end the lookup with the reason),
+   * ConfigError (stop the run).
    */
   buy(purchase: Purchase): Promise<Fact>
   /**
-   * Finds out what became of an open charge that no worker drives, and signs nothing new for it: the chain is asked, and
-   * where the money has moved the server is asked again for its answer. True when the charge is closed now.
+   * Resolves an open charge that no worker drives, and signs nothing new for it: it asks the chain, and where the money
+   * has moved, it asks the server for the answer again. Returns true when the charge is now closed.
    */
   recover(charge: Charge, purchase: Purchase, isAnswered: boolean): Promise<boolean>
 }
 
-/** An authorization about to die is not sent any more: it could still be settled after we took it for dead. */
+/** An authorization that is about to expire is not sent: it could still settle after we have counted it as expired. */
 const lastSendSeconds = 10
-/** How long a charge that is used on the chain may still get its answer (slow server, second worker) before it counts as lost. */
+/**
+ * How long a charge that is used on the chain may still get its answer (slow server, second worker) before it counts as
+ * lost.
+ */
 const answerGraceMs = 45_000
 
 /**
- * The way of a charge, and what a crash in each window leaves behind:
+ * The states of a charge, and what a crash in each window leaves behind:
  *
- *     (nothing) ──reserve──▶ journaled ──markSent──▶ sent ──settle──▶ settled
+ *     (nothing) ──reserve──▶ journaled ──markSent──▶ sent ──settleCharge──▶ settled
  *                                │                     ├──402, 5xx, time-out──▶ in_doubt ──▶ settled, lost or expired
  *                                └──────too old──────▶ declined
  *
- * - before `reserve` commits: nothing was promised and nothing sent. The lookup starts over.
- * - after `reserve`, before `markSent`: the budget is held and no byte has left. The same authorization is sent, or
- *   declined when its time is nearly over.
- * - after `markSent`, before the answer is stored: the server may or may not have it, and the money may or may not have
- *   moved. The same bytes go out again: the token takes a nonce once, and a server that keeps payment ids repeats its
- *   answer. Then the chain decides, never a guess.
- * - after `settle`: answer and charge are one transaction. Nothing is left to do.
+ * - before `reserve` commits: nothing is promised and nothing is sent. The lookup starts over.
+ * - after `reserve`, before `markSent`: the budget is reserved and no byte has left. The same authorization is sent, or
+ *   the charge is declined when the authorization is about to expire.
+ * - after `markSent`, before the answer is stored: the server may or may not have the request, and the money may or may
+ *   not have moved. The same bytes are sent again: the token contract accepts a nonce once, and a server that stores
+ *   payment ids repeats its answer. After that the chain decides, never a guess.
+ * - after `settleCharge`: answer and charge are committed in one transaction. Nothing is left to do.
  */
 export function createPayer(options: PayerOptions): Payer {
   const { journal, now } = options
@@ -75,14 +79,14 @@ export function createPayer(options: PayerOptions): Payer {
     return (await finish(open, purchase)) ?? beginAgain(purchase)
   }
 
-  /** The charge before this one has just been closed, and may be lost. */
+  /** The previous charge has just been closed, and may be lost. */
   async function beginAgain(purchase: Purchase): Promise<Fact> {
     return begin(purchase, (await journal.unanswered(purchase.key)).lost)
   }
 
   async function begin(purchase: Purchase, lost: number): Promise<Fact> {
     if (lost > (options.rebuyLost ? 1 : 0)) {
-      throw new FatalError(errorCode.paidNoData, `paid ${lost} time(s) and never answered; not bought again`)
+      throw new FatalError(errorCode.paidNoData, `paid ${lost} time(s) without an answer; not bought again`)
     }
     const terms = (await admission.remembered(purchase)) ?? (await learnTerms(purchase))
     if ('outcome' in terms) return terms
@@ -92,7 +96,7 @@ export function createPayer(options: PayerOptions): Payer {
     return (await send(charge, purchase, permit)) ?? beginAgain(purchase)
   }
 
-  /** Of many lookups that begin at once one asks for the terms, and the others take what it learned. */
+  /** When many lookups begin at the same time, one of them requests the terms, and the others use its result. */
   async function learnTerms(purchase: Purchase): Promise<Terms | StoredAnswer> {
     const { endpoint } = purchase.request
     const asking = probing.get(endpoint)
@@ -108,7 +112,7 @@ export function createPayer(options: PayerOptions): Payer {
     })
   }
 
-  /** An unpaid request, to learn the terms. Some meters answer it for nothing. */
+  /** Sends an unpaid request to get the terms. A metered service may answer it for free. */
   async function probe(purchase: Purchase, permit: SendPermit): Promise<Terms | StoredAnswer> {
     const response = await dispatch.exchange(purchase.request, {}, permit)
     options.onRequest?.(purchase.runId, response)
@@ -121,12 +125,12 @@ export function createPayer(options: PayerOptions): Payer {
     return admission.admit(purchase, response)
   }
 
-  /** The wait for a place in the pace may have outlived a challenge that is good for this one lookup only. */
+  /** A challenge that is valid for one lookup only may have expired while the lookup waited for its permit. */
   async function refuseEnded(terms: Terms, permit: SendPermit): Promise<void> {
     const endsAt = terms.singleUse?.expiresAt
     if (typeof endsAt !== 'number' || endsAt - now().getTime() / 1000 >= lastSendSeconds) return
     await permit.done(undefined)
-    const message = 'the challenge ended before its permit came'
+    const message = 'the challenge expired before its permit came'
     throw new RetriableError('challenge_ended', message, { countsAsTry: false })
   }
 
@@ -163,29 +167,32 @@ export function createPayer(options: PayerOptions): Payer {
     }
   }
 
-  /** Answers undefined when the charge turned out to be dead, so that the lookup may begin anew. */
+  /** Returns undefined when the charge turned out to be dead, so that the lookup may start over. */
   async function send(charge: Charge, purchase: Purchase, permit: SendPermit): Promise<Fact | undefined> {
     const sent = await dispatch.send(charge, purchase.request, permit)
     if ('answer' in sent) return sent.answer
     if (/insufficient_(funds|balance)/.test(sent.refusal)) throw options.funds.foundEmpty()
-    // A changed challenge is looked at by the policy when the next lookup asks for the terms anew.
+    // The next lookup requests the terms again, and the policy checks the changed challenge.
     await admission.forget(purchase.request.endpoint)
     return closedOrThrow(charge, sent.refusal)
   }
 
-  /** Goes on with a charge that an earlier try left open. Answers undefined when it is closed and the lookup may begin anew. */
+  /**
+   * Continues a charge that an earlier attempt left open. Returns undefined when the charge is closed and the lookup
+   * may start over.
+   */
   async function finish(charge: Charge, purchase: Purchase): Promise<Fact | undefined> {
     if (charge.state === 'journaled' && secondsLeft(charge) < lastSendSeconds) {
       if (await journal.withdraw(charge.id)) return undefined
-      throw inDoubt('sent by another process meanwhile')
+      throw inDoubt('sent by another process in the meantime')
     }
     const { terms } = charge.authorization
-    // Nobody can be asked whether the first request was charged, and a second one may be charged again.
+    // No one can be asked whether the first request was charged, and a second one may be charged again.
     if (terms.protocol === 'api_key' && charge.state !== 'journaled') throw unknowable()
     if (secondsLeft(charge) >= lastSendSeconds || terms.paymentIdentifier) {
       return send(charge, purchase, await acquirePermit(purchase))
     }
-    return closedOrThrow(charge, charge.reason ?? 'past its time')
+    return closedOrThrow(charge, charge.reason ?? 'too late to be sent again')
   }
 
   async function recover(charge: Charge, purchase: Purchase, isAnswered: boolean): Promise<boolean> {
@@ -201,11 +208,12 @@ export function createPayer(options: PayerOptions): Payer {
       return true
     }
     if (fate.kind === 'used' && terms.paymentIdentifier) {
-      // The money has moved, so sending the same bytes cannot move it: all that can come is the answer.
+      // The money has moved, and the same bytes cannot move it again. The only possible effect of this send is the
+      // answer.
       const sent = await dispatch.send(charge, purchase.request, await acquirePermit(purchase))
       if ('answer' in sent) return true
     }
-    return (await decide(charge, charge.reason ?? 'past its time')) === 'closed'
+    return (await decide(charge, charge.reason ?? 'too late to be sent again')) === 'closed'
   }
 
   async function closedOrThrow(charge: Charge, reason: string): Promise<undefined> {
@@ -213,7 +221,9 @@ export function createPayer(options: PayerOptions): Payer {
     if (decision !== 'closed') throw decision
   }
 
-  /** Asks the chain what became of an open charge that has no answer, and closes it when the chain is sure. */
+  /**
+   * Asks the chain what became of an open charge without an answer, and closes it when the chain gives a final result.
+   */
   async function decide(charge: Charge, reason: string): Promise<'closed' | PaydirtError> {
     const fate = await dispatch.protocolOf(charge.authorization.terms).fate(charge.authorization)
     if (fate.kind === 'dead') {
@@ -224,13 +234,14 @@ export function createPayer(options: PayerOptions): Payer {
       const firstSentMs = charge.sentAt?.getTime() ?? now().getTime()
       const graceLeftMs = firstSentMs + answerGraceMs - now().getTime()
       if (graceLeftMs > 0) {
-        return inDoubt('the money has moved, the answer has not come', Math.min(graceLeftMs, 5_000))
+        return inDoubt('the money has moved, and the answer has not arrived', Math.min(graceLeftMs, 5_000))
       }
       await journal.lose(charge.id, fate.transaction, reason)
       return 'closed'
     }
     if (fate.kind === 'unknown' && !movesOnChain(charge.authorization.terms)) return unknowable()
-    // While it lives the same bytes may go out again, soon and then more rarely; after that only the chain can be asked.
+    // While the authorization is valid, the same bytes may be sent again, at growing intervals. After that, only the
+    // chain can be asked.
     return secondsLeft(charge) >= lastSendSeconds ? inDoubt(reason) : inDoubt(reason, 30_000)
   }
 
@@ -245,15 +256,17 @@ function movesOnChain({ protocol }: Terms): boolean {
   return protocol === 'x402' || protocol === 'mpp'
 }
 
-/** Fails closed: neither bought again nor given up, until a person has looked at the provider's own statement. */
+/**
+ * Fails closed: the lookup is neither bought again nor given up until a person has checked the provider's statement.
+ */
 function unknowable(): PaymentInDoubtError {
   return inDoubt(
-    'paid by a method that cannot be asked whether it was charged; a person must decide',
+    'paid by a method that cannot confirm whether it was charged; a person must decide',
     86_400_000,
   )
 }
 
-/** `askAgainInMs` absent: whenever a failed request would be tried again. */
+/** Without `askAgainInMs`, the lookup is retried at the interval of any failed request. */
 function inDoubt(reason: string, askAgainInMs?: number): PaymentInDoubtError {
   return new PaymentInDoubtError('in_doubt', reason, { details: { askAgainInMs } })
 }

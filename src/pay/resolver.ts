@@ -4,9 +4,9 @@ import type { Payer } from './payer.ts'
 import type { Purchase } from './purchase.ts'
 
 export interface ResolverOptions {
-  /** Open charges that nobody has touched since `before`, the longest untouched first. */
+  /** Returns the open charges that no process has touched since `before`, the longest untouched first. */
   openCharges: (before: Date, limit: number) => Promise<OpenCharge[]>
-  /** Puts a charge at the end of the line, so that one that cannot be closed does not keep others from their turn. */
+  /** Moves a charge to the end of the line, so that a charge that cannot be closed does not block the others. */
   touch: (id: string) => Promise<void>
   payer: Pick<Payer, 'recover'>
   purchaseOf: (charge: OpenCharge) => Purchase
@@ -19,13 +19,14 @@ export interface Resolution {
   open: number
 }
 
-/** A charge that a worker has in hand is touched at least this often. */
+/** A worker touches the charge it works on at least this often. */
 const restMs = 60_000
 const pageSize = 100
 
 /**
  * Closes charges that no worker drives any more: those of stopped runs and failed lookups, and those whose answer came
- * without a receipt. Signs nothing and decides nothing that the chain has not said. One pass goes over each charge once.
+ * without a receipt. It signs nothing and decides nothing that the chain has not confirmed. One pass visits each charge
+ * once.
  */
 export function createResolver(options: ResolverOptions) {
   return async function resolve(restedMs = restMs): Promise<Resolution> {
@@ -46,7 +47,7 @@ export function createResolver(options: ResolverOptions) {
     try {
       return await options.payer.recover(charge, options.purchaseOf(charge), charge.isAnswered)
     } catch (error) {
-      // One charge that cannot be looked at must not keep the others from being closed.
+      // A charge that cannot be checked must not keep the others from being closed.
       options.onError(error instanceof PaydirtError ? describeError(error) : error)
       return false
     }

@@ -5,33 +5,40 @@ import { formatUsd, type Atomic } from '../domain/money.ts'
 import type { Offer, Protocol, SingleUse, Terms } from '../domain/payment.ts'
 import type { PriceTable } from '../domain/planning/step.ts'
 
-/** What may be signed. Everything is pinned; a field of an offer that is not looked at here is not signed either. */
+/**
+ * Defines what may be signed. Everything is pinned: a field of an offer that is not checked here is not signed either.
+ */
 export interface SpendingPolicy {
   maxPriceAtomic: Atomic
-  /** For single steps, in its place. */
+  /** Caps of single steps, which replace `maxPriceAtomic`. */
   maxPrices?: PriceTable
-  /** Accept an amount of 0: units that the service includes before it charges (service.md, 5.6). Default: refused. */
+  /**
+   * Whether an amount of 0 is accepted: units that the service includes before it charges (service.md, 5.6). Default:
+   * refused.
+   */
   acceptsFree?: boolean
-  /** CAIP-2 id of the only network. */
+  /** CAIP-2 id of the only network allowed. */
   network: string
   asset: string
   domainName: string
   domainVersion: string
-  /** Longest life that a challenge may ask for. */
+  /** Longest lifetime that a challenge may ask for. */
   maxTimeoutSeconds: number
-  /** Longest life of a proof whose end the challenge itself names. Default 600: five minutes and some skew of clocks. */
+  /**
+   * Longest lifetime of a proof whose expiry the challenge itself names. Default 600: five minutes and some clock skew.
+   */
   maxProofSeconds?: number
-  /** Recipients allowed; empty: whoever is pinned for the host. */
+  /** Allowed recipients. Empty: the recipient that is pinned for the host. */
   recipients: readonly string[]
-  /** Realms that a challenge may name; empty: the host of the request. */
+  /** Realms that a challenge may name. Empty: the host of the request. */
   realms?: readonly string[]
-  /** Profiles that may charge a card; empty: no card is charged. */
+  /** Profiles that may charge a card. Empty: no card is charged. */
   cardProfiles?: readonly string[]
-  /** Which protocol is taken first where a challenge offers several. */
+  /** The order in which protocols are tried when a challenge offers several. */
   order: readonly Protocol[]
 }
 
-/** Base, USDC: the service's own words (service.md, 5.3) and the token's EIP-712 domain. */
+/** Base and USDC: the service's values (service.md, 5.3) and the token's EIP-712 domain. */
 export const basePolicy = {
   network: 'eip155:8453',
   asset: '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913',
@@ -40,12 +47,15 @@ export const basePolicy = {
   maxTimeoutSeconds: 3600,
 } as const
 
-/** The request that is to be paid for, as it goes over the wire. */
+/** The request to be paid for, as it goes over the wire. */
 export interface Asked {
   url: string
   body: string
   nowMs: number
-  /** The most that it may cost: the sum of the caps of what it buys. Default: the policy's cap for one lookup. */
+  /**
+   * The most that the request may cost: the sum of the caps of the lookups it buys. Default: the policy's cap for one
+   * lookup.
+   */
   maxPriceAtomic?: Atomic
 }
 
@@ -57,7 +67,7 @@ interface Refusal {
 }
 
 /**
- * Chooses the first offer that passes, in the order of the configured protocols, and answers it as terms: the amount
+ * Chooses the first offer that passes, in the order of the configured protocols, and returns it as terms: the amount
  * that was checked is the amount that will be signed. Throws PolicyDeniedError when no offer passes.
  */
 export function chooseTerms(
@@ -76,7 +86,7 @@ export function chooseTerms(
     : new PolicyDeniedError('no_offer', 'the 402 holds no challenge that can be read and paid')
 }
 
-/** Judges one offer of any protocol. Pure; the rule's name is what reports group by. */
+/** Checks one offer of any protocol. Pure. Reports group refusals by the name of the rule. */
 export function checkOffer(
   offer: Offer,
   policy: SpendingPolicy,
@@ -84,7 +94,7 @@ export function checkOffer(
   asked: Asked,
 ): Verdict {
   const money = moneyOf[offer.protocol]
-  if (!money) return no('scheme', `nothing here pays by ${show(offer.protocol)}`)
+  if (!money) return no('scheme', `no protocol here pays by ${show(offer.protocol)}`)
   if (offer.scheme !== money.scheme) {
     return no('scheme', `scheme ${show(offer.scheme)} instead of ${money.scheme}`)
   }
@@ -94,7 +104,7 @@ export function checkOffer(
     return no('payment_flow', `payment flow ${show(offer.paymentFlow)} takes the money before the answer`)
   }
   if (offer.decimals !== undefined && offer.decimals !== money.decimals) {
-    return no('units', `an amount of ${offer.decimals} decimals where ${money.decimals} are right`)
+    return no('units', `an amount with ${offer.decimals} decimals instead of ${money.decimals}`)
   }
   if (!/^\d{1,30}$/.test(offer.amount))
     return no('amount', `amount ${show(offer.amount)} is not a whole number`)
@@ -119,7 +129,7 @@ export function checkOffer(
   return { ok: true, terms: { ...rest, amountAtomic } }
 }
 
-/** Judges terms that passed before: a setting may have changed since. The recipient is the one that was pinned then. */
+/** Checks terms that passed before: a setting may have changed since. The recipient is the one that was pinned then. */
 export function stillPasses(terms: Terms, policy: SpendingPolicy, asked: Asked): boolean {
   if (!policy.order.includes(terms.protocol)) return false
   const { amountAtomic, ...rest } = terms
@@ -130,7 +140,10 @@ export function stillPasses(terms: Terms, policy: SpendingPolicy, asked: Asked):
 
 const atomicDecimals = 6
 
-/** The money of each protocol. Its units are ours to know: 0.01 USD is 1 cent on a card and 10000 in USDC. */
+/**
+ * The money of each protocol. Its units are fixed here and never taken from the server: 0.01 USD is 1 on a card (cents)
+ * and 10000 in USDC.
+ */
 const moneyOf: Partial<
   Record<Protocol, { scheme: string; flow: string; decimals: number; onChain: boolean; singleUse: boolean }>
 > = {
@@ -165,13 +178,13 @@ function wrongCard(offer: Offer): Refusal | undefined {
 function wrongLife(seconds: number, policy: SpendingPolicy): Refusal | undefined {
   return Number.isInteger(seconds) && seconds >= 1 && seconds <= policy.maxTimeoutSeconds
     ? undefined
-    : no('lifetime', `a life of ${seconds} seconds`)
+    : no('lifetime', `a lifetime of ${seconds} seconds`)
 }
 
-/** A challenge that is about to end would be in doubt before its answer is there. */
+/** A challenge that expires sooner would be in doubt before its answer arrives. */
 const minLifeSeconds = 15
 
-/** A header of another meaning (`cookie`, `host`) must not be written on a server's word. */
+/** A header with another meaning (`cookie`, `host`) must not be set because a server asks for it. */
 const proofHeader = /^(authorization|(x-)?payment(-[a-z0-9]+)*)$/
 
 function wrongRequest(
@@ -179,7 +192,7 @@ function wrongRequest(
   policy: SpendingPolicy,
   { url, body, nowMs }: Asked,
 ): Refusal | undefined {
-  if (!challenge) return no('realm', 'the challenge says nothing of the request that it is for')
+  if (!challenge) return no('realm', 'the challenge does not name the request that it is for')
   const { realm, digest, expiresAt, header } = challenge
   const { host, hostname } = new URL(url)
   const realms = policy.realms?.length ? policy.realms : [host, hostname]
@@ -189,15 +202,15 @@ function wrongRequest(
   if (digest !== null && !isDigestOf(digest, body))
     return no('digest', 'the challenge is for a request with another body')
   if (!proofHeader.test(header)) return no('header', `a proof in the header ${show(header)}`)
-  if (expiresAt === null) return no('lifetime', 'a challenge without an end')
+  if (expiresAt === null) return no('lifetime', 'a challenge without an expiry')
   const seconds = expiresAt - Math.floor(nowMs / 1000)
   if (!(seconds >= minLifeSeconds)) return no('expired', `a challenge with ${seconds} seconds left`)
   return seconds <= (policy.maxProofSeconds ?? 600)
     ? undefined
-    : no('lifetime', `a life of ${seconds} seconds`)
+    : no('lifetime', `a lifetime of ${seconds} seconds`)
 }
 
-/** As libraries write it, and as RFC 9530 has it, between colons. */
+/** Accepts the form that libraries write and the form of RFC 9530, which puts the digest between colons. */
 function isDigestOf(digest: string, body: string): boolean {
   const sum = createHash('sha256').update(body).digest('base64')
   return digest === `sha-256=${sum}` || digest === `sha-256=:${sum}:`
@@ -208,7 +221,8 @@ function wrongRecipient(
   policy: SpendingPolicy,
   pinnedRecipient: string | undefined,
 ): Refusal | undefined {
-  if (!isAddress(payTo, { strict: false })) return no('recipient', `recipient ${show(payTo)} is no address`)
+  if (!isAddress(payTo, { strict: false }))
+    return no('recipient', `recipient ${show(payTo)} is not an address`)
   const allowed = policy.recipients.length > 0 ? policy.recipients : pinnedRecipient ? [pinnedRecipient] : []
   if (allowed.length > 0 && !allowed.some((recipient) => sameAddress(recipient, payTo))) {
     const source = policy.recipients.length > 0 ? 'PAYDIRT_PAY_TO' : 'the recipient first seen for this host'
@@ -217,7 +231,10 @@ function wrongRecipient(
   return undefined
 }
 
-/** Nobody is charged for on first sight by a card: its profile has to be named. */
+/**
+ * A card is charged only by a profile that is named in `cardProfiles`. There is no pinning on first sight for cards: an
+ * unnamed profile is always refused.
+ */
 function wrongProfile(payTo: string, policy: SpendingPolicy): Refusal | undefined {
   return policy.cardProfiles?.includes(payTo)
     ? undefined
@@ -234,7 +251,7 @@ function no(rule: string, message: string): Refusal {
   return { ok: false, rule, message }
 }
 
-/** The server's words, bounded and without control characters, so that a report can print them. */
+/** Returns the server's text, bounded and without control characters, so that a report can print it. */
 function show(text: string): string {
   return JSON.stringify(text.replace(/[^\x20-\x7e]/g, '?').slice(0, 60))
 }

@@ -5,15 +5,15 @@ import type { Redis } from 'ioredis'
 import { queueNames } from './jobs.ts'
 import { scheduleQueueName } from './schedules.ts'
 
-/** What a board of queues shows, and how full each queue is. */
+/** The queues as a board shows them, and the number of jobs in each. */
 export interface QueueBoard {
-  /** One a queue. Nothing of a record is in what they tell; with `readOnly` they change nothing. */
+  /** Returns one adapter per queue. They show no data of a record. With `readOnly` they change nothing. */
   adapters(options: { readOnly: boolean }): BullMQAdapter[]
   depths(): Promise<{ name: string; waiting: number; active: number; delayed: number }[]>
   close(): Promise<void>
 }
 
-/** Opens the queues a second time, to be looked at: what moves work knows nothing of it. */
+/** Opens the queues a second time for the board. The processes that move work are not affected. */
 export function createQueueBoard(
   redis: Redis,
   { prefix, onError }: { prefix: string; onError: (error: Error) => void },
@@ -46,7 +46,7 @@ export function createQueueBoard(
   }
 }
 
-/** A job's key may name a person: of every text that leaves here only what kind of lookup it is remains. */
+/** A job's key may name a person, so every text that leaves here is reduced to the kind of lookup. */
 class MaskedAdapter extends BullMQAdapter {
   override async getJob(id: string): ReturnType<BullMQAdapter['getJob']> {
     const job = await super.getJob(id)
@@ -70,7 +70,7 @@ function masked(job: Job): Awaited<ReturnType<BullMQAdapter['getJobs']>>[number]
   return job as never
 }
 
-/** Every text within, at whatever depth: what is added to a job later is masked too. */
+/** Masks every text in a value at any depth, including fields that are added to jobs in future. */
 export function maskValue(value: unknown): unknown {
   if (typeof value === 'string') return maskText(value)
   if (Array.isArray(value)) return value.map(maskValue)
@@ -79,7 +79,7 @@ export function maskValue(value: unknown): unknown {
   return value
 }
 
-/** `contact.lookup|jane@acme.test` becomes `contact.lookup|#3f2a91c0`: the same key has the same mark. */
+/** Turns `contact.lookup|jane@acme.test` into `contact.lookup|#3f2a91c0`. The same key always gives the same digest. */
 export function maskText(text: string): string {
   return text
     .replace(/\b([a-z]+\.[a-z]+)\|[^"\n]+/g, (key, operation: string) => `${operation}|#${digest(key)}`)

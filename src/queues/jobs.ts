@@ -3,7 +3,7 @@ import { z } from 'zod'
 import type { LookupKey } from '../domain/keys.ts'
 import type { Lane } from '../domain/ports/send-permit.ts'
 
-/** Every queue with the schema of its jobs. A job carries names, never data: what it works on stands in SQL. */
+/** The schema of each queue's jobs. A job carries names, never data: the data is in SQL. */
 export const lookupJob = z.object({ key: z.string().transform((key) => key as LookupKey) })
 export const writeBackJob = z.object({ connector: z.string(), entity: z.string() })
 
@@ -15,7 +15,10 @@ export function lookupQueueName(lane: Lane): string {
   return queueNames[lane]
 }
 
-/** One job a lookup, whoever adds it. BullMQ refuses ids that are integers or hold a colon, hence the letter and the hash. */
+/**
+ * Returns the id of a lookup's job, so that a lookup has one job however often it is added. BullMQ refuses ids that are
+ * integers or contain a colon, hence the letter and the hash.
+ */
 export function lookupJobId(key: LookupKey): string {
   return `k${createHash('sha256').update(key).digest('hex').slice(0, 32)}`
 }

@@ -2,25 +2,25 @@ import type { Redis } from 'ioredis'
 import type { Operation } from '../domain/words.ts'
 import { createPacer, type Pacer, type PacerOptions } from './pacer/pacer.ts'
 
-/** Requests that the service may count apart from the others. */
+/** Kinds of requests that the service may count separately. */
 const pacerPaths = ['lookup', 'redemption', 'enrichment'] as const
 type PacerPath = (typeof pacerPaths)[number]
 
 export interface Pacers {
-  /** The pace of ordinary lookups. */
+  /** The pacer of ordinary lookups. */
   readonly lookup: Pacer
   of(operation: Operation): Pacer
-  /** With the name under which processes share it. */
+  /** Returns each pacer with the name under which processes share it. */
   all(): [path: PacerPath, pacer: Pacer, name: string][]
 }
 
 const pathOf: Partial<Record<Operation, PacerPath>> = {
   'contact.redeem': 'redemption',
-  // Half a minute and more each: what is learned of their pace says nothing of the others'.
+  // An enrichment takes half a minute or more, so its pace says nothing about the others.
   'company.enrich': 'enrichment',
 }
 
-/** One pacer a service host, access (paid by request, or by API key) and path. */
+/** One pacer per service host, access (paid by request, or by API key) and path. */
 export function createPacers(
   redis: Redis,
   { host, access, ...options }: { host: string; access: 'paid' | 'direct' } & Omit<PacerOptions, 'name'>,

@@ -12,19 +12,28 @@ import {
   type WriteBackJob,
 } from './jobs.ts'
 
-/** What a processor may answer besides being done: the same job again after a while, at no cost in attempts. */
+/**
+ * Returned by a processor: nothing when the job is done, or the delay after which the same job runs again at no cost in
+ * attempts.
+ */
 export type Outcome = void | { againInMs: number }
 
 export interface Queues {
   addLookups(lane: Lane, keys: LookupKey[]): Promise<void>
-  /** Puts them into the fast lane, those too that wait in the slow one. What a worker has in hand there is left to it. */
+  /**
+   * Moves lookups into the hot lane, including those that wait in the background lane. A lookup that a worker is
+   * processing there stays with that worker.
+   */
   hurryLookups(keys: readonly LookupKey[]): Promise<void>
-  /** Jobs that stand in Redis for a lane, in whatever state. */
+  /** Returns the number of a lane's jobs in Redis, in any state. */
   countLookups(lane: Lane): Promise<number>
-  /** Takes the jobs of these lookups out of both lanes; one that a worker has in hand goes when it ends. */
+  /**
+   * Removes the jobs of these lookups from both lanes and returns how many were removed. A job that a worker is
+   * processing ends with that worker.
+   */
   dropLookups(keys: readonly LookupKey[]): Promise<number>
   addWriteBack(job: WriteBackJob): Promise<void>
-  /** True once after Redis was emptied (or is new): whatever was leased to the queue is gone. */
+  /** Returns true once after Redis was emptied (or is new): everything leased to the queue is gone. */
   wasEmptied(): Promise<boolean>
   workLookups(lane: Lane, concurrency: number, process: (key: LookupKey) => Promise<Outcome>): QueueWorker
   workWriteBack(process: (job: WriteBackJob) => Promise<Outcome>): QueueWorker
@@ -32,23 +41,27 @@ export interface Queues {
 }
 
 export interface QueueWorker {
-  /** Takes no more jobs, waits for those in hand up to `graceMs`, then lets go of them: their locks run out. */
+  /** Takes no more jobs, waits up to `graceMs` for the active ones, and then abandons them: their locks expire. */
   close(graceMs: number): Promise<void>
 }
 
-/** A worker that dies is noticed after the lock's time at most; see docs/decisions/0004-queue.md for the numbers. */
+/** A dead worker is noticed after the lock's duration at most; see docs/decisions/0004-queue.md for the numbers. */
 export const workerOptions = { lockDuration: 15_000, stalledInterval: 5_000, maxStalledCount: 5 }
-/** Failures are kept in SQL with their reason; in Redis a finished job would only block its own id. */
+/** Failures are stored in SQL with their reason. In Redis, a finished job would only block its own id. */
 export const jobOptions = { removeOnComplete: true, removeOnFail: true, stackTraceLimit: 3 }
 
-/** The only place that knows BullMQ. Redis moves work and may be emptied at any moment; nothing here is the truth. */
+/**
+ * The only module that uses BullMQ's queues for work. Redis moves work and may be emptied at any moment; it never holds
+ * the truth.
+ */
 export function createQueues(
   redis: Redis,
   options: { prefix: string; onError: (error: Error) => void; telemetry?: QueueTelemetry | undefined },
 ): Queues {
   const { prefix, onError, telemetry } = options
   const base = { connection: redis, prefix, ...(telemetry ? { telemetry } : {}) }
-  // A round adds hundreds at once: each is a trace of its own. What somebody waits for stays in the trace that asked.
+  // The enqueuer adds hundreds of jobs at once, and each gets a trace of its own. A job that a caller waits for stays
+  // in the caller's trace.
   const ownTrace = telemetry ? { telemetry: { omitContext: true } } : {}
   const lookups = { background: openQueue(queueNames.background), hot: openQueue(queueNames.hot) }
   const writeBack = openQueue(queueNames.writeBack)
@@ -77,7 +90,7 @@ export function createQueues(
     )
   }
 
-  /** False while a worker holds the job's lock. */
+  /** Returns false while a worker holds the job's lock. */
   async function removeFromBackground(key: LookupKey): Promise<boolean> {
     const job = await lookups.background.getJob(lookupJobId(key))
     if (!job) return true
@@ -108,7 +121,7 @@ export function createQueues(
       for (const queue of Object.values(lookups)) {
         for (const key of keys) {
           const job = await queue.getJob(lookupJobId(key))
-          // Refused while a worker holds its lock.
+          // Fails while a worker holds the job's lock.
           const isGone = await job?.remove().then(
             () => true,
             () => false,

@@ -8,15 +8,18 @@ import { closeWithin, jobOptions, workerOptions, type QueueWorker } from './queu
 export const scheduleQueueName = 'schedule'
 
 const dueJob = z.object({ schedule: z.string() })
-/** Jobs that wait in Redis carry the name `turn`, so it stays on the wire. */
+/** An occurrence is called `turn` in Redis, because jobs that are already waiting there carry that name. */
 const occurrenceJob = z.object({ turn: z.string().regex(/^\d+$/).transform(BigInt) })
 
 export interface ScheduleQueue {
-  /** Makes BullMQ's job schedulers exactly these: others are added, changed and removed. */
+  /** Makes BullMQ's job schedulers exactly these: adds, changes and removes as needed. */
   setSchedulers(schedules: readonly (CronTimes & { name: string })[]): Promise<void>
-  /** Job schedulers that stand in Redis: fewer than were kept after it was emptied. */
+  /** Returns the number of job schedulers in Redis. It is lower than the number set after Redis was emptied. */
   count(): Promise<number>
-  /** Offers turns to whichever scheduler is free. One that is offered or in hand already is not offered twice. */
+  /**
+   * Offers occurrences to any free scheduler process. One that is already offered or being processed is not offered
+   * twice.
+   */
   offer(occurrences: readonly bigint[]): Promise<void>
   work(handlers: {
     onDue: (schedule: string) => Promise<void>
@@ -25,12 +28,12 @@ export interface ScheduleQueue {
   close(): Promise<void>
 }
 
-/** As many scans at once as there are entities to scan, and room for the planned times that fall due meanwhile. */
+/** As many scans at once as there are entities to scan, with room for planned times that fall due meanwhile. */
 const concurrency = 16
 
 /**
- * What moves schedules: BullMQ wakes one scheduler at each planned time, and hands each turn to one of them. What is due
- * and what was done stands in SQL, where a planned time that Redis lost is found again.
+ * Moves schedules: BullMQ wakes one scheduler process at each planned time and gives each occurrence to one of them.
+ * SQL records what is due and what was done, so a planned time that Redis lost is found again.
  */
 export function createScheduleQueue(
   redis: Redis,

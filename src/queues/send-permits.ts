@@ -3,16 +3,19 @@ import type { AcquirePermit } from '../domain/ports/send-permit.ts'
 import { rateLimitLeft, retryAfter } from '../domain/retry-after.ts'
 import type { Pacers } from './pacers.ts'
 
-/** A worker that would wait longer than this is worth more elsewhere. */
+/** A worker that would wait longer than this is better used for another job. */
 const longestWaitMs = 2_000
 
-/** Leave to send, from the pace that all processes share. A refusal for time is no failure: it says when to come again. */
+/**
+ * Acquires permits from the pace that all processes share. When the wait is too long, throws a RetriableError that does
+ * not count as a failure and says when to try again.
+ */
 export function createAcquirePermit(pacers: Pick<Pacers, 'of'>, now: () => Date): AcquirePermit {
   return async (lane, operation) => {
     const pacer = pacers.of(operation)
     const token = await pacer.take({ lane, maxWaitMs: longestWaitMs })
     if (!token.granted) {
-      throw new RetriableError('paced', 'waiting for a place in the shared pace', {
+      throw new RetriableError('paced', 'waiting for a permit of the shared pace', {
         retryAfterMs: token.retryInMs,
         countsAsTry: false,
       })

@@ -31,7 +31,7 @@ describe('an answer that is neither a success nor a challenge says by its class 
   ])('%i %s: %s %s', (status, body, name, code) => {
     const error = answerError(answer(status, body))
     expect(error).toMatchObject({ name, code, details: { status } })
-    // The service's own words may name a person.
+    // The service's own text may name a person.
     expect(error.message).not.toContain('Ada')
     expect(JSON.stringify(error.details)).not.toContain('Ada')
   })

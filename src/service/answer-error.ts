@@ -4,8 +4,8 @@ import type { ResponseHead } from '../domain/payment.ts'
 import { retryAfter } from '../domain/retry-after.ts'
 
 /**
- * Turns an answer that is neither a success nor a challenge into an error whose class says what to do next
- * (service.md, section 7). The body's own words are kept only where they cannot hold personal data.
+ * Turns a response that is neither a success nor a challenge into an error whose class says what to do next
+ * (service.md, section 7). Text of the body is used only where it cannot hold personal data.
  */
 export function answerError(response: ResponseHead): PaydirtError {
   const { status, body } = response
@@ -17,7 +17,7 @@ export function answerError(response: ResponseHead): PaydirtError {
       if (body.includes('error code: 1010')) {
         return new ConfigError(
           'user_agent_blocked',
-          'the service blocks this User-Agent at its edge (error code: 1010); this is not an invalid key. Set another userAgent',
+          'the service blocks this User-Agent at its edge (error code: 1010); the key is not invalid. Set another userAgent',
           { details },
         )
       }
@@ -39,12 +39,12 @@ export function answerError(response: ResponseHead): PaydirtError {
     case 416:
       return new FatalError(
         'over_quota',
-        `the service's quota or paging limit is passed (${codeOf(body) ?? 416})`,
+        `the service's quota or paging limit is exceeded (${codeOf(body) ?? 416})`,
         { details },
       )
     case 429: {
       const retryAfterMs = retryAfter(response.headers, Date.now())
-      return new RetriableError(errorCode.rateLimited, 'the service asks to slow down (429)', {
+      return new RetriableError(errorCode.rateLimited, 'the service asks for fewer requests (429)', {
         countsAsTry: false,
         ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
         details,

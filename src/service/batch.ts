@@ -8,33 +8,40 @@ import type { Paths } from './endpoints/paths.ts'
 import { redemptionBatch } from './endpoints/redemption.ts'
 
 type AnyBatchEndpoint = BatchEndpoint<unknown, unknown> | DeferredEndpoint<unknown, unknown>
-// Entries are only ever given back to the endpoint whose schema has made them.
+// An entry is only ever passed back to the endpoint whose schema made it.
 const endpoints = [contactLookupBatch, redemptionBatch] as unknown as readonly AnyBatchEndpoint[]
 
-/** One HTTP request that answers many lookups. Positions are those of the requests that it was prepared from. */
+/** One HTTP request that answers many lookups. Positions refer to the requests that it was prepared from. */
 export interface PreparedBatch extends Omit<PreparedRequest, 'decode'> {
-  /** For each entry of the body the requests that it answers: more than one where two are the same input. */
+  /** For each entry of the body, the requests that it answers: several when they are the same input. */
   sent: readonly (readonly number[])[]
-  /** Requests that are not in the body, and why: there is nothing to search by, or they can only be sent alone. */
+  /**
+   * Requests that are not in the body, with the reason: they have nothing to search by, or they can only be sent alone.
+   */
   skipped: readonly { index: number; reason: string }[]
-  /** One fact for each request that was sent. Never throws. */
+  /** Returns one fact for each request that was sent. Never throws. */
   decode: (body: string) => Map<number, Fact>
-  /** Present when the answer is not in the first response: what the start says, to be asked for with `prepareQuery`. */
+  /**
+   * Present when the first response does not hold the answer. Reads that response, so that the answer can be requested
+   * with `prepareQuery`.
+   */
   started?: (body: string) => StartedQuery | undefined
 }
 
 export interface BatchOptions {
   paths?: Paths
-  /** Entries in one request; never more than the endpoint takes. */
+  /** Entries in one request. The endpoint's own maximum always applies. */
   max?: number
 }
 
-/** How many lookups of an operation fit in one request; 1 when they can only be sent alone. */
+/** Returns how many lookups of an operation fit into one request; 1 when they can only be sent alone. */
 export function batchSize(operation: Operation, max = Infinity): number {
   return Math.min(max, find(operation)?.max ?? 1)
 }
 
-/** Lookups with the same group may go in one request. Undefined: this one can only be sent alone. */
+/**
+ * Returns the group of a lookup. Lookups of one group may share a request. Undefined: this one can only be sent alone.
+ */
 export function batchGroup(operation: Operation, request: Record<string, unknown>): string | undefined {
   const endpoint = find(operation)
   const halves = endpoint?.split(request)
@@ -43,8 +50,9 @@ export function batchGroup(operation: Operation, request: Record<string, unknown
 }
 
 /**
- * Puts the requests of single lookups into one bulk request. An entry that the service could not search by is left out
- * and named. Throws InputError when none is left, when they do not belong together, or when there are too many.
+ * Puts the requests of single lookups into one batch request. An entry that the service could not search by is left out
+ * and reported in `skipped`. Throws InputError when no entry is left, when the entries do not belong together, or when
+ * there are too many.
  */
 export function prepareBatch(
   serviceUrl: string,
@@ -71,7 +79,7 @@ export function prepareBatch(
   if (entries.size === 0)
     throw new InputError('nothing_searchable', `${operation}: no entry can be searched for`)
   if (shared.size > 1)
-    throw new InputError('mixed_batch', `${operation}: the entries differ in what is sent once`)
+    throw new InputError('mixed_batch', `${operation}: the entries differ in the values that are sent once`)
   if (entries.size > batchSize(operation, options.max)) {
     throw new InputError(
       'batch_too_large',
@@ -86,7 +94,7 @@ export function prepareBatch(
   return prepared(serviceUrl, endpoint, body, { sent: all.map(({ indexes }) => indexes), skipped }, options)
 }
 
-/** The same request out of a body that was sent before: position n of its facts is entry n of the body. */
+/** Rebuilds a request from a body that was sent before. Position n of its facts is entry n of the body. */
 export function resumeBatch(
   serviceUrl: string,
   operation: Operation,
@@ -99,7 +107,10 @@ export function resumeBatch(
   return { ...prepared(serviceUrl, endpoint, parsed, { sent, skipped: [] }, options), body }
 }
 
-/** Asks a started request for its answer. Free, and good for any number of times; `decode` is that of the start. */
+/**
+ * Prepares the request for the answer of a deferred request. It is free and can be repeated. The response is read with
+ * the `decode` of the request that started it.
+ */
 export function prepareQuery(
   serviceUrl: string,
   operation: Operation,
@@ -107,7 +118,7 @@ export function prepareQuery(
   { paths = {} }: BatchOptions = {},
 ): Omit<PreparedRequest, 'decode'> {
   const { method, ...endpoint } = found(operation)
-  if (!('query' in endpoint)) throw new ConfigError('no_query', `nothing is asked for later by ${operation}`)
+  if (!('query' in endpoint)) throw new ConfigError('no_query', `${operation} has no deferred answer`)
   const { name, path, timeoutMs, body } = endpoint.query
   const url = urlOf(serviceUrl, paths[name] ?? path)
   return {
@@ -166,7 +177,7 @@ function besidePeoples(body: Record<string, unknown>): Record<string, unknown> {
 
 function found(operation: Operation): AnyBatchEndpoint {
   const endpoint = find(operation)
-  if (!endpoint) throw new ConfigError('no_batch', `${operation} is only sent one by one`)
+  if (!endpoint) throw new ConfigError('no_batch', `${operation} can only be sent one at a time`)
   return endpoint
 }
 

@@ -11,7 +11,7 @@ import type { Paths } from './endpoints/paths.ts'
 import { personProfile } from './endpoints/person-profile.ts'
 import { redemption } from './endpoints/redemption.ts'
 
-/** The endpoint of each operation that a single lookup can be sent to. `company.logo` is no JSON endpoint: see logo.ts. */
+/** The endpoint of each operation that takes single lookups. `company.logo` is not a JSON endpoint: see logo.ts. */
 const endpoints: readonly Endpoint[] = [
   companyProfile,
   personProfile,
@@ -22,12 +22,12 @@ const endpoints: readonly Endpoint[] = [
   accountProfile,
 ]
 
-/** A request ready to be paid for and sent: everything that the journal keeps of it. */
+/** A request ready to be paid for and sent. The journal stores all of it. */
 export interface PreparedRequest {
   operation: Operation
   /**
-   * `POST https://host/path`, and in brackets what its price depends on: under this name terms are cached and spending is
-   * reported.
+   * `POST https://host/path`, with the values that determine its price in brackets. Terms are cached and spending is
+   * reported under this name.
    */
   endpoint: string
   method: 'GET' | 'POST'
@@ -37,7 +37,7 @@ export interface PreparedRequest {
   decode: (body: string) => Fact
 }
 
-/** Checks a lookup's request against its endpoint's schema, so that nothing malformed is ever paid for. */
+/** Checks a lookup's request against its endpoint's schema, so that a malformed request is never paid for. */
 export function prepareRequest(
   serviceUrl: string,
   operation: Operation,
@@ -49,7 +49,7 @@ export function prepareRequest(
   return prepare(serviceUrl, endpoint, request, paths)
 }
 
-/** What the workspace has used: free, by API key alone. */
+/** Prepares the request for the workspace's usage. It is free and needs an API key. */
 export function prepareUsage(serviceUrl: string, paths: Paths = {}): PreparedRequest {
   return prepare(serviceUrl, accountUsage, {}, paths)
 }
@@ -81,7 +81,7 @@ export function urlOf(serviceUrl: string, path: string): string {
   return serviceUrl.replace(/\/$/, '') + path
 }
 
-/** The path and the rule of the first issue. Never the value: it may be personal data. */
+/** Returns the path and the rule of the first issue. Never the value: it may be personal data. */
 export function issueText({
   issues: [issue],
 }: {

@@ -9,7 +9,7 @@ const image = (text: string, headers: Record<string, string> = {}): BinaryRespon
   bytes: Buffer.from(text),
 })
 
-/** A logo endpoint that knows these domains and shows the placeholder for all others. */
+/** A logo endpoint that knows these domains and returns the placeholder for all others. */
 function endpoint(
   logos: Record<string, BinaryResponse | Error>,
   options: { placeholderHeader?: string } = {},
@@ -45,7 +45,7 @@ describe('a logo', () => {
     const { lookup, asked } = endpoint({ 'acme.example': image('a drawing') })
     expect(await lookup('unknown.example')).toEqual({ outcome: 'not_found', data: null })
     expect(await lookup('acme.example')).toMatchObject({ outcome: 'found' })
-    // The placeholder was asked for once, under a name that nobody can register.
+    // The placeholder was requested once, under a name that cannot be registered.
     expect(asked.filter((url) => url.endsWith('.invalid'))).toHaveLength(1)
   })
 

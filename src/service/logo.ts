@@ -5,18 +5,21 @@ import { retryAfter } from '../domain/retry-after.ts'
 import type { BinaryResponse, Transport } from './transport.ts'
 
 export interface LogoOptions {
-  /** Base address of the logo endpoint; the domain follows it. */
+  /** Base address of the logo endpoint. The domain is appended to it. */
   logoUrl: string
-  /** `name: value` of the header that marks "no logo found"; which one is not documented, so it is a setting. */
+  /**
+   * `name: value` of the header that marks "no logo found". The service does not document the header, so it is a
+   * setting.
+   */
   placeholderHeader?: string | undefined
   timeoutMs?: number
 }
 
-/** `.invalid` can never be registered (RFC 2606): whatever the endpoint answers for it is its placeholder. */
+/** `.invalid` can never be registered (RFC 2606), so the endpoint's answer for it is its placeholder. */
 const impossibleDomain = 'no-such-company.invalid'
 
 /**
- * `GET {logo_url}/{domain}` (service.md, 4.3): free, and always a picture. The neutral placeholder that stands for an
+ * `GET {logo_url}/{domain}` (service.md, 4.3): free, and always returns an image. The neutral placeholder for an
  * unknown domain is recognised by the configured header or by its bytes, and counts as not found.
  */
 export function createLogoClient(transport: Pick<Transport, 'sendForBytes'>, options: LogoOptions) {
@@ -28,7 +31,10 @@ export function createLogoClient(transport: Pick<Transport, 'sendForBytes'>, opt
     return transport.sendForBytes({ method: 'GET', url, timeoutMs: options.timeoutMs ?? 15_000 })
   }
 
-  /** Learned once a process. When it cannot be learned, the next lookup tries again: a guess would write placeholders. */
+  /**
+   * Learns the placeholder once per process. When that fails, the next lookup tries again: a guess would write
+   * placeholders.
+   */
   async function placeholderDigest(): Promise<string | undefined> {
     placeholder ??= get(impossibleDomain).then(
       (response) => (response.status === 200 ? digest(response.bytes) : undefined),
@@ -48,7 +54,7 @@ export function createLogoClient(transport: Pick<Transport, 'sendForBytes'>, opt
       if (!(response.headers['content-type'] ?? '').startsWith('image/')) {
         throw new RetriableError(
           'not_an_image',
-          `the logo of ${domain} came as ${response.headers['content-type'] ?? 'nothing'}`,
+          `the logo of ${domain} has the content type ${response.headers['content-type'] ?? '(none)'}`,
         )
       }
       if (marked(response, options.placeholderHeader)) return { outcome: 'not_found', data: null }
@@ -59,8 +65,8 @@ export function createLogoClient(transport: Pick<Transport, 'sendForBytes'>, opt
 }
 
 /**
- * The logo is free and beside the point: being refused it stops no run, as being refused by the service does, and a 429
- * of its fair-use limit counts as a try, so that it ends.
+ * The logo is free and optional. A refusal by the logo endpoint does not stop the run, unlike a refusal by the service.
+ * A 429 of its fair-use limit counts as an attempt, so that retries end.
  */
 function logoError(response: BinaryResponse): PaydirtError {
   const { status, headers } = response

@@ -6,14 +6,14 @@ import type { Transport } from './transport.ts'
 const tracer = trace.getTracer('paydirt.service')
 
 /**
- * A span around each request to the service. Of the address only the host and the shape of the path are told, of what is
- * asked and answered nothing; no trace id goes out.
+ * Wraps each request to the service in a span. The span holds the host and the shape of the path, and nothing of the
+ * request's or the answer's content. No trace id is sent.
  */
 export function traceTransport(transport: Transport): Transport {
   return {
     ...transport,
     send: (request) => traced(request, shapeOf(new URL(request.url).pathname), () => transport.send(request)),
-    // Logos: the path of one holds a domain.
+    // The path of a logo holds a domain.
     sendForBytes: (request) => traced(request, '/{logo}', () => transport.sendForBytes(request)),
   }
 }
@@ -54,7 +54,7 @@ async function traced<T extends { status: number }>(
   )
 }
 
-/** A segment that is no plain word is somebody's or something's name. */
+/** A segment that is not a plain word may be the name of a person or a company. */
 export function shapeOf(path: string): string {
   return path
     .split('/')

@@ -88,7 +88,7 @@ describe('a request', () => {
       profnetish: 1,
       'my profnet': 2,
     })
-    // On the way back the neutral word stands again: here it is the same body once more.
+    // On the way back the neutral word is restored, so the body is the same again.
     expect(JSON.parse(reply.body)).toEqual(sent)
   })
 

@@ -14,22 +14,22 @@ export interface BinaryResponse {
 export interface Transport {
   send: Send
   sendForBytes: (request: ServiceRequest) => Promise<BinaryResponse>
-  /** A JSON body as it leaves, to the byte: what a digest of it is taken over. */
+  /** Returns a JSON body exactly as it is sent. A digest is computed over these bytes. */
   wireBody: (body: string) => string
   close: () => Promise<void>
 }
 
 export interface TransportOptions {
-  /** Exactly what stands in the `User-Agent` header. The edge blocks generic ones (service.md, 5.8). */
+  /** The exact `User-Agent` header. The edge blocks generic ones (service.md, 5.8). */
   userAgent: string
-  /** The word that the real service writes where this code says `profnet`. */
+  /** The word that the real service uses where this code says `profnet`. */
   networkName: string
   connections?: number
 }
 
 const maxAnswerBytes = 16 * 1024 * 1024
 
-/** The only place where bytes leave for the service. Connections stay open and are shared by all lookups of a process. */
+/** The only place that sends bytes to the service. Connections stay open and are shared by all lookups of a process. */
 export function createTransport(options: TransportOptions): Transport {
   const agent = new Agent({ connections: options.connections ?? 64, pipelining: 1, keepAliveTimeout: 30_000 })
   const toWire = wordSwap(networkWord, options.networkName)
@@ -68,7 +68,7 @@ export function createTransport(options: TransportOptions): Transport {
   }
 }
 
-/** Swaps the network's word in path segments and in the names of JSON fields; values stay as they are. */
+/** Replaces the network's word in path segments and in the names of JSON fields. Values stay as they are. */
 function wordSwap(
   from: string,
   to: string,

@@ -5,13 +5,16 @@ import type { Authorization, PaymentProtocol, ResponseHead, Terms } from '../../
 
 export interface ApiKeyOptions {
   apiKey: string
-  /** Name of the header that carries it: the service does not say (service.md, 5.7), so it is a setting. */
+  /**
+   * Name of the header that carries the key. The service does not document it (service.md, 5.7), so it is a setting.
+   */
   header: string
 }
 
 /**
- * Direct access: the key names the workspace and the service takes credits. There is no challenge to judge and nothing
- * to ask whether it was charged, so a request that got no answer stays in doubt and is not sent again (fails closed).
+ * Direct access: the key names the workspace, and the service deducts credits from it. There is no challenge to check.
+ * No one can be asked whether a request was charged, so a request without an answer stays in doubt and is not sent
+ * again (fails closed).
  */
 export function createApiKey({ apiKey, header }: ApiKeyOptions): PaymentProtocol {
   return {
@@ -26,7 +29,10 @@ export function createApiKey({ apiKey, header }: ApiKeyOptions): PaymentProtocol
   }
 }
 
-/** The terms of direct access stand without a challenge: credits, for what the request costs at most in USD. */
+/**
+ * Returns the terms of direct access, which need no challenge: an amount of credits equal to the most that the request
+ * may cost in USD.
+ */
 export function apiKeyTerms(ceilingAtomic: Atomic): Terms {
   return {
     protocol: 'api_key',
@@ -46,7 +52,10 @@ export function apiKeyTerms(ceilingAtomic: Atomic): Terms {
   }
 }
 
-/** A request that the service refused or failed to perform took no credit. A connection that broke proves nothing. */
+/**
+ * Returns true when the service refused the request or failed to perform it: it deducted no credit. A broken connection
+ * proves nothing.
+ */
 function isUncharged(response: ResponseHead): boolean {
   return response.status >= 400
 }

@@ -6,30 +6,34 @@ import { commonOffer, details, readChallenges, word, type PaymentChallenge } fro
 import { readReceipt } from './receipt.ts'
 import { challengeOf, checkedChallenge, paymentIdOf, sameWallet, signed } from './rebuild.ts'
 
-/** What a one-time token is asked for. */
+/** The parameters of a one-time token. */
 export interface TokenRequest {
-  /** Cents. */
+  /** In cents. */
   amount: string
   currency: string
   /** The profile that may charge the token. */
   networkId: string
-  /** Unix seconds. */
+  /** In Unix seconds. */
   expiresAt: number
   paymentMethod: string
-  /** The same key must give the same token again: after a crash the very same bytes go out. */
+  /** The same key must return the same token again: after a crash, the same bytes are sent. */
   idempotencyKey: string
 }
 
 export interface MppCardOptions {
-  /** The payment method that tokens are drawn on, as its issuer calls it. It stands in the journal, so never a card's number. */
+  /**
+   * The payment method from which tokens are drawn, by its issuer's identifier. The journal stores it, so it must never
+   * be a card number.
+   */
   paymentMethod: string
   createToken: (request: TokenRequest) => Promise<string>
   repeatsAnswers?: boolean
 }
 
 /**
- * MPP, method `stripe`, intent `charge`: a card pays in cents of `usd` by a token for one payment. Nobody can be asked
- * whether the charge went through, so a doubt stays a doubt: the lookup is never bought again by itself.
+ * MPP, method `stripe`, intent `charge`: a card pays in cents of `usd` with a token for one payment. No one can be
+ * asked whether the charge went through, so a charge in doubt stays in doubt, and the lookup is never bought again
+ * automatically.
  */
 export function createMppCard(options: MppCardOptions): PaymentProtocol {
   const read = (found: PaymentChallenge) => readOffer(found, options)
@@ -81,7 +85,7 @@ async function token({ createToken }: MppCardOptions, request: TokenRequest): Pr
   try {
     return await createToken(request)
   } catch (cause) {
-    throw new RetriableError('no_card_token', 'the issuer gave no token for the card', { cause })
+    throw new RetriableError('no_card_token', 'the issuer returned no token for the card', { cause })
   }
 }
 
@@ -107,7 +111,7 @@ function readOffer(found: PaymentChallenge, options: MppCardOptions): Offer | un
   }
 }
 
-/** A profile that charges on behalf of another is named with it: `profile/recipient`. */
+/** A profile that charges on behalf of another account is named together with it: `profile/recipient`. */
 function payeeOf(networkId: string, recipient: unknown): string {
   return recipient === undefined ? networkId : `${networkId}/${word(recipient)}`
 }

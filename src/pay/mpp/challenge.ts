@@ -1,15 +1,18 @@
 import { Challenge } from 'mppx'
 import type { Offer, Receipt, ResponseHead, SingleUse } from '../../domain/payment.ts'
 
-/** One challenge of the `Payment` scheme, with its own text: proofs are built from that, so that no key changes its place. */
+/**
+ * One challenge of the `Payment` scheme with its original text. Proofs are built from that text, so that the order of
+ * its keys never changes.
+ */
 export interface PaymentChallenge {
   text: string
   challenge: Challenge.Challenge
 }
 
 /**
- * Reads the challenges of a 402 from `WWW-Authenticate`, where several, also of other schemes, may stand in one header.
- * One that cannot be read is left out and takes nothing from the others.
+ * Reads the challenges of a 402 from `WWW-Authenticate`. One header may hold several challenges, also of other schemes.
+ * A challenge that cannot be read is left out, and the others are still read.
  */
 export function readChallenges(response: ResponseHead): PaymentChallenge[] {
   if (response.status !== 402) return []
@@ -19,7 +22,7 @@ export function readChallenges(response: ResponseHead): PaymentChallenge[] {
   })
 }
 
-/** Undefined when it cannot be read. */
+/** Returns undefined when the text cannot be read. */
 export function parseChallenge(text: string): Challenge.Challenge | undefined {
   try {
     return Challenge.deserialize(text)
@@ -28,7 +31,7 @@ export function parseChallenge(text: string): Challenge.Challenge | undefined {
   }
 }
 
-/** What every method's challenge says of the request that it is for. */
+/** Returns the part of a challenge that describes the request it is valid for. It is the same for every method. */
 export function singleUseOf(challenge: Challenge.Challenge): SingleUse {
   const expiresMs = Date.parse(challenge.expires ?? '')
   return {
@@ -39,7 +42,7 @@ export function singleUseOf(challenge: Challenge.Challenge): SingleUse {
   }
 }
 
-/** The part of an offer that is read the same for every method. */
+/** Returns the fields of an offer that are read the same way for every method. */
 export function commonOffer({ text, challenge }: PaymentChallenge) {
   return {
     version: 1,
@@ -52,7 +55,10 @@ export function commonOffer({ text, challenge }: PaymentChallenge) {
   } satisfies Partial<Offer>
 }
 
-/** A text of the server's, bounded. What should be a text and is not stands in angle brackets, which no rule lets through. */
+/**
+ * Returns a text of the server, bounded in length. A value that should be a text and is not is put in angle brackets,
+ * which every rule refuses.
+ */
 export function word(value: unknown): string {
   if (value === undefined || value === null) return ''
   return (typeof value === 'string' ? value : `<${JSON.stringify(value)}>`).slice(0, 200)
@@ -63,14 +69,17 @@ export function details(challenge: Challenge.Challenge): Record<string, unknown>
   return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {}
 }
 
-/** The protocol has no word for when the money moves; a server that has one of its own is taken by it. */
+/**
+ * The protocol does not define when the money moves. A server that states it in a field of its own is read by that
+ * field.
+ */
 function flowOf(challenge: Challenge.Challenge): string {
   return word(details(challenge)['paymentFlow'] ?? challenge.request['paymentFlow'] ?? 'unsaid')
 }
 
 /**
- * Cuts the header where a `Payment` scheme begins: at its start or after a comma, and not inside a quoted string. What
- * follows of another scheme stays on and is not read as a parameter.
+ * Cuts the header where a `Payment` scheme begins: at the start or after a comma, and not inside a quoted string. Text
+ * of another scheme that follows stays attached and is not read as a parameter.
  */
 function challengeTexts(header: string): string[] {
   const starts: number[] = []
@@ -94,7 +103,10 @@ function schemeAt(header: string, at: number): boolean {
   return /^payment\s/i.test(header.slice(at, at + 8))
 }
 
-/** Reasons go to the journal and to logs: the problem's type and a machine's word. Its text may hold the proof itself. */
+/**
+ * Reasons go to the journal and to logs, so they hold only the problem's type and a machine code. The problem's free
+ * text may contain the proof itself.
+ */
 export function readProblem(response: ResponseHead): Receipt | undefined {
   if (response.status !== 402) return undefined
   const failed = { success: false, transaction: null }
@@ -108,7 +120,7 @@ export function readProblem(response: ResponseHead): Receipt | undefined {
   }
 }
 
-/** Servers pass on what the token's contract says, in its own words; others end with a word of their own. */
+/** Servers pass on the token contract's own error text, or end their text with a machine code. */
 function causeIn(detail: string): string | undefined {
   if (/exceeds balance|insufficient[ _](funds|balance)/i.test(detail)) return 'insufficient_balance'
   if (/authorization is used|already[ _]used/i.test(detail)) return 'nonce_already_used'

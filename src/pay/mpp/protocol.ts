@@ -11,19 +11,20 @@ import { challengeOf, checkedChallenge, paymentIdOf, sameWallet, signed } from '
 export interface MppOptions {
   account: LocalAccount
   chain: Pick<Chain, 'fate'> | undefined
-  /** EIP-712 domain of the token. MPP challenges do not name it, so it is the policy's own. */
+  /** EIP-712 domain of the token. MPP challenges do not name it, so it comes from the spending policy. */
   domain: { domainName: string; domainVersion: string }
   /**
-   * The server keeps answers by `Idempotency-Key` and gives them again. Challenges do not say so, hence a setting; the
-   * header is sent in any case.
+   * Whether the server stores answers by `Idempotency-Key` and repeats them. Challenges do not say so, so it is a
+   * setting. The header is sent in any case.
    */
   repeatsAnswers?: boolean
 }
 
 /**
- * MPP, method `evm`, intent `charge`: USDC by EIP-3009. The proof is built by mppx's own method, one call that neither
- * sends nor reads a clock or randomness: the nonce is a hash of the challenge, and its end is the challenge's. So the
- * journaled challenge gives the same bytes again, and the token itself refuses to move the money twice.
+ * MPP, method `evm`, intent `charge`: USDC by EIP-3009. The proof is built by one call of mppx's own method, which
+ * sends nothing and reads no clock and no randomness: the nonce is a hash of the challenge, and its expiry is the
+ * challenge's expiry. So the journaled challenge gives the same bytes again, and the token contract refuses to move the
+ * money twice.
  */
 export function createMpp(options: MppOptions): PaymentProtocol {
   const { account, domain } = options
@@ -31,7 +32,7 @@ export function createMpp(options: MppOptions): PaymentProtocol {
 
   return {
     name: 'mpp',
-    // Cards are a protocol of their own here; whatever else is no `evm` charge goes to the policy, which says so.
+    // Cards are a protocol of their own. Every other method goes to the spending policy, which refuses it by name.
     offers: (response) =>
       readChallenges(response)
         .filter(({ challenge }) => challenge.method !== 'stripe')
@@ -68,7 +69,7 @@ function draw(terms: Terms, attempt: { seed: string }, payer: string): Authoriza
     payer,
     nonce: challengeHash(challengeOf(terms).challenge),
     validAfter: 0,
-    // The policy lets nothing through that names no end.
+    // The policy refuses a challenge without an expiry.
     validBefore: terms.singleUse?.expiresAt ?? 0,
     paymentId: paymentIdOf(attempt.seed),
   }
@@ -101,12 +102,15 @@ function chainOf(id: unknown): string {
   return typeof id === 'number' ? `eip155:${id}` : word(id)
 }
 
-/** An address in mixed case whose checksum is wrong cannot be signed for. */
+/** An address in mixed case with a wrong checksum cannot be signed for. */
 function checked(address: string): string {
   return isAddress(address) ? address : `<${address}>`
 }
 
-/** mppx signs EIP-3009 transfers and names them `authorization`; a payment split between recipients is none. */
+/**
+ * mppx signs EIP-3009 transfers and names them `authorization`. A payment that is split between recipients is not such
+ * a transfer.
+ */
 function transferMethod(method: Record<string, unknown>): string {
   const types = method['credentialTypes']
   const splits = method['splits']

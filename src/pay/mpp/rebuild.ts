@@ -5,22 +5,22 @@ import type { Authorization, Offer, Terms } from '../../domain/payment.ts'
 import { formatUsd } from '../../domain/money.ts'
 import { parseChallenge, type PaymentChallenge } from './challenge.ts'
 
-/** Sent as `Idempotency-Key`: the same for every send of one attempt, whatever it is sent with. */
+/** Returns the `Idempotency-Key` of an attempt. It is the same for every send of the attempt, with any protocol. */
 export function paymentIdOf(seed: string): string {
   return `pd_${keccak256(toBytes(`paydirt:${seed}`)).slice(2, 42)}`
 }
 
-/** The challenge that was journaled with these terms. */
+/** Returns the challenge that was journaled with these terms. */
 export function challengeOf(terms: Terms): PaymentChallenge {
   const text = terms.raw['challenge']
   const challenge = typeof text === 'string' ? parseChallenge(text) : undefined
-  if (!challenge) throw new FatalError('bad_journal', 'the journaled challenge cannot be read any more')
+  if (!challenge) throw new FatalError('bad_journal', 'the journaled challenge can no longer be read')
   return { text: text as string, challenge }
 }
 
 /**
- * Reads the journaled challenge once more and holds it against the terms that the policy let through, so that what is
- * signed is what was judged, whatever became of the journal in between.
+ * Reads the journaled challenge again and compares it with the terms that the policy admitted, so that exactly the
+ * checked challenge is signed even if the journal was changed in between.
  */
 export function checkedChallenge(
   authorization: Authorization,
@@ -41,7 +41,7 @@ export function checkedChallenge(
   if (!same) {
     throw new FatalError(
       'bad_journal',
-      `the journaled challenge is not the one that was judged at ${formatUsd(terms.amountAtomic)}`,
+      `the journaled challenge is not the one that was checked at ${formatUsd(terms.amountAtomic)}`,
     )
   }
   return found.challenge
@@ -51,11 +51,11 @@ export function sameWallet(authorization: Authorization, address: string): void 
   if (authorization.payer.toLowerCase() === address.toLowerCase()) return
   throw new ConfigError(
     'wallet_changed',
-    `an open payment was drawn up for ${authorization.payer}, and ${address} is configured now. Put the old one back until \`paydirt reconcile\` shows nothing open`,
+    `an open payment belongs to ${authorization.payer}, but ${address} is configured now. Restore the old one until \`paydirt reconcile\` shows no open payment`,
   )
 }
 
-/** Terms that passed the policy can be signed; where the library still will not, the lookup ends and nothing was sent. */
+/** Terms that passed the policy can be signed. If the library still refuses, the lookup fails and nothing was sent. */
 export async function signed(sign: () => Promise<string>): Promise<string> {
   try {
     return await sign()

@@ -3,8 +3,8 @@ import type { Receipt, ResponseHead } from '../../domain/payment.ts'
 import { readProblem } from './challenge.ts'
 
 /**
- * What the server said of the money. A receipt counts on an answer alone: on anything else the header proves nothing,
- * and the payer asks the chain.
+ * Returns what the server states about the payment. A receipt counts only on a 2xx answer. On any other response the
+ * header proves nothing, and the payer asks the chain.
  */
 export function readReceipt(response: ResponseHead, method: string): Receipt | undefined {
   const header = response.headers['payment-receipt']
@@ -19,7 +19,10 @@ export function readReceipt(response: ResponseHead, method: string): Receipt | u
   }
 }
 
-/** On the chain a transaction's hash, which reports compare with the chain; else the processor's own number. */
+/**
+ * Returns the transaction hash for a payment on the chain, which reports compare with the chain. Otherwise returns the
+ * processor's own reference.
+ */
 function reference(value: string, method: string): string | null {
   if (method === 'evm') return /^0x[0-9a-f]{64}$/i.test(value) ? value.toLowerCase() : null
   return /^[\w.:-]{1,128}$/.test(value) ? value : null

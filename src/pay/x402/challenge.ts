@@ -2,15 +2,16 @@ import { decodePaymentRequiredHeader, decodePaymentResponseHeader } from '@x402/
 import { parsePaymentRequired, type PaymentRequired } from '@x402/core/schemas'
 import type { Offer, Receipt, ResponseHead } from '../../domain/payment.ts'
 
-/** The names that version 1 gives to networks, in the CAIP-2 form that everything else here uses. */
+/** The network names of version 1, in the CAIP-2 form that is used everywhere else. */
 const networkNames = new Map([
   ['base', 'eip155:8453'],
   ['base-sepolia', 'eip155:84532'],
 ])
 
 /**
- * Reads the x402 challenge of a 402 wherever it stands: version 2 in the `PAYMENT-REQUIRED` header, version 1 in the
- * body, or version 2 terms in the body (the service's description mixes them). Whatever cannot be read is no offer.
+ * Reads the x402 challenge of a 402 in each place where it may occur: version 2 in the `PAYMENT-REQUIRED` header,
+ * version 1 in the body, or version 2 terms in the body (the service's description mixes them). A challenge that cannot
+ * be read yields no offer.
  */
 export function readOffers(response: ResponseHead): Offer[] {
   if (response.status !== 402) return []
@@ -18,7 +19,7 @@ export function readOffers(response: ResponseHead): Offer[] {
   return challenge === undefined ? [] : offersOf(challenge)
 }
 
-/** What the server said of a payment: the settlement header, else the error of a repeated challenge. */
+/** Returns what the server states about a payment: the settlement header, or the error of a repeated challenge. */
 export function readReceipt(response: ResponseHead): Receipt | undefined {
   const header = response.headers['payment-response'] ?? response.headers['x-payment-response']
   if (header !== undefined) {
@@ -96,7 +97,10 @@ function inBody(response: ResponseHead): PaymentRequired | undefined {
   }
 }
 
-/** The schema checks the shape; the value itself goes on, since the proof must repeat the offer with every field it has. */
+/**
+ * The schema checks the shape. The original value is returned, because the proof must repeat the offer with all of its
+ * fields.
+ */
 function parsed(value: unknown): PaymentRequired | undefined {
   return parsePaymentRequired(value).success ? (value as PaymentRequired) : undefined
 }
@@ -105,7 +109,7 @@ function text(value: unknown): string {
   return typeof value === 'string' ? value : JSON.stringify(value ?? '')
 }
 
-/** Reasons go to the journal and to logs: only the machine's words, never free text. */
+/** Reasons go to the journal and to logs: they hold machine codes only, never free text. */
 function word(value: unknown): string | null {
   return typeof value === 'string' && /^[\w .:-]{1,80}$/.test(value) ? value : null
 }

@@ -10,13 +10,13 @@ import { readOffers, readReceipt } from './challenge.ts'
 export interface X402Options {
   account: LocalAccount
   chain: Pick<Chain, 'fate'> | undefined
-  /** Forces the header that carries the proof; by default the one that goes with the challenge's version. */
+  /** Forces the header that carries the proof. Default: the header that belongs to the challenge's version. */
   proofHeader?: string | undefined
 }
 
 /**
- * x402, scheme `exact` by EIP-3009, versions 1 and 2. The stock client draws a random nonce and reads the clock while it
- * signs; here both come from the journal, so that after a crash the very same bytes go out again and the token itself
+ * x402, scheme `exact` by EIP-3009, versions 1 and 2. The stock client draws a random nonce and reads the clock while
+ * it signs. Here both come from the journal, so that after a crash the same bytes are sent again and the token contract
  * refuses to move the money twice.
  */
 export function createX402(options: X402Options): PaymentProtocol {
@@ -29,7 +29,7 @@ export function createX402(options: X402Options): PaymentProtocol {
       if (!isAddressEqual(getAddress(authorization.payer), options.account.address)) {
         throw new ConfigError(
           'wallet_changed',
-          `an open payment was drawn up for wallet ${authorization.payer}; PAYDIRT_WALLET_KEY is of ${options.account.address}. Put the old key back until \`paydirt reconcile\` shows nothing open`,
+          `an open payment belongs to wallet ${authorization.payer}, but PAYDIRT_WALLET_KEY is the key of ${options.account.address}. Restore the old key until \`paydirt reconcile\` shows no open payment`,
         )
       }
       const signature = await sign(options.account, authorization)
@@ -42,7 +42,10 @@ export function createX402(options: X402Options): PaymentProtocol {
   }
 }
 
-/** The header that goes with the challenge's version; a signed zero-amount proof has one of its own (service.md, 5.3). */
+/**
+ * Returns the header that belongs to the challenge's version. A signed zero-amount proof has a header of its own
+ * (service.md, 5.3).
+ */
 function proofHeaderOf(terms: Terms): string {
   return terms.version === 1 && terms.amountAtomic > 0n ? 'x-payment' : 'payment-signature'
 }
@@ -58,7 +61,7 @@ function draw(
     terms,
     payer,
     nonce,
-    // From the epoch on: a clock of ours that runs ahead must not make the authorization invalid for the chain.
+    // Valid from the epoch on: if our clock runs ahead, the authorization must still be valid for the chain.
     validAfter: 0,
     validBefore: Math.floor(attempt.nowMs / 1000) + lifetime,
     paymentId: `pd_${nonce.slice(2, 42)}`,

@@ -1,5 +1,5 @@
 /**
- * A block: refused again and again, so nothing goes out but single trials. What is learned is how long it lasts.
+ * A block: the server refuses every request, so only single trials are sent. The pacer learns how long the block lasts.
  */
 import { countBetween } from './history.ts'
 import type { Block, Learner, Outcome } from './learner.ts'
@@ -14,9 +14,12 @@ import {
   type WindowLayer,
 } from './windows.ts'
 
-/** Blocks up to this length are a matter of rate, longer ones of a window. */
+/** Blocks up to this length are attributed to a rate, longer ones to a window. */
 export const shortBlockMs = 2000
-/** A fixed window lets nothing through between its last request and its end: so many times otherwise, and it slides. */
+/**
+ * A fixed window serves nothing between its last request and its end. After this many contradictions the window counts
+ * as sliding.
+ */
 const contradictionsToSlide = 3
 
 export function startBlock(learner: Learner, refusal: Outcome, sinceMs: number): Learner {
@@ -43,8 +46,9 @@ export function failTrial(learner: Learner, block: Block, refusal: Outcome): Lea
 }
 
 /**
- * Trials stand where a window is likely to end: at the known ends, and in growing gaps in between. While a known end lies ahead
- * they are few; past it, or with nothing known, the gap decides how exactly the phase of a new window is found.
+ * Trials are placed where a window is likely to end: at the known ends, and in growing gaps between them. Before a
+ * known end, trials are few. Past it, or when no end is known, the gap decides how exactly the phase of a new window is
+ * found.
  */
 function withNextTrial(learner: Learner, block: Block, refusal: Outcome): Block {
   const nowMs = refusal.atMs
@@ -94,8 +98,9 @@ function usedPart(window: WindowLayer, block: Block): number {
 }
 
 /**
- * The window was spent before its known count: the limit has come down to where the first refusal stood. Not all the way at once,
- * because a block with another cause may end with the window by chance; and when it happens again, the true window is longer.
+ * The window was exhausted before its known count, so the limit has dropped to the place of the first refusal. The
+ * limit is not lowered all the way at once, because a block with another cause may end with the window by chance. When
+ * it happens again, the true window is longer.
  */
 function endWithWindow(open: Learner, window: WindowLayer, block: Block, ok: Outcome): Learner {
   const place = placeIn(window, block.places)
@@ -121,15 +126,19 @@ function endWithWindow(open: Learner, window: WindowLayer, block: Block, ok: Out
   })
 }
 
-/** A window that begins now, with what was served in its length before as a first limit. */
+/**
+ * Returns a window that begins now. Its first limit is the number of requests that were served in the same length
+ * before.
+ */
 function windowFrom(open: Learner, lengthMs: number, ok: Outcome): WindowLayer {
   const permitted = countBetween(open.history, ok.sentAtMs - lengthMs, ok.sentAtMs - 1)
   return newWindow(ok.sentAtMs, lengthMs, Math.max(1, permitted))
 }
 
 /**
- * The block ended within the window. Just after its beginning that is an error of phase: clocks part slowly, and some windows
- * begin with their first request. When it goes on, the window slides, and evenness is all that is needed.
+ * The block ended within the window. Just after the window's beginning, that is an error of phase: clocks drift slowly,
+ * and some windows begin with their first request. When it continues, the window is sliding, and an even rate is all
+ * that is needed.
  */
 function contradict(open: Learner, window: WindowLayer, block: Block, ok: Outcome): Learner {
   const contradictions = window.contradictions + 1
@@ -144,8 +153,8 @@ function contradict(open: Learner, window: WindowLayer, block: Block, ok: Outcom
 }
 
 /**
- * A sliding window lets one through when its count has come down to the limit, so the count is the limit; unless the length was
- * guessed too short, which shows as a count far too low.
+ * A sliding window serves a request when its count has dropped to the limit, so the count is the limit. The exception
+ * is a guessed length that is too short, which shows as a count far too low.
  */
 function slide(open: Learner, ok: Outcome, certain: boolean): Learner {
   const { lengthMs } = open.sliding!
@@ -161,8 +170,9 @@ function endShortBlock(open: Learner, block: Block, ok: Outcome): Learner {
 }
 
 /**
- * A short window ends where success returns: between two such ends lies a whole number of windows and all that they permit. After
- * the first block the length is unknown; the most that any likely one held is corrected by the next refusals.
+ * A short window ends where success returns: between two such ends lies a whole number of windows and all the requests
+ * that they permit. After the first block the length is unknown. The largest rate of the likely lengths is used, and
+ * the next refusals correct it.
  */
 function goodput(open: Learner, block: Block, ok: Outcome): number {
   const perSecond = (lengthMs: number) =>
@@ -180,7 +190,7 @@ function endLongBlock(open: Learner, block: Block, ok: Outcome): Learner {
     open.windows.find((w) => lastedMs <= w.lengthMs)?.lengthMs ??
     candidateWindowMs.find((length) => length > (lastedMs + block.lastFailMs - block.sinceMs) / 2) ??
     candidateWindowMs.at(-1)!
-  // A shorter window that seemed to be spent as well was a first guess at this one.
+  // A shorter window that also seemed exhausted was a first guess at this one.
   const windows = open.windows.filter((w) => w.lengthMs > lengthMs || usedPart(w, block) < 0.9)
   return withWindow({ ...open, windows }, windowFrom(open, lengthMs, ok))
 }

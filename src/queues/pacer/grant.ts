@@ -2,8 +2,8 @@ import { z } from 'zod'
 import type { TokenGrant } from './token.ts'
 
 /**
- * The grant in its own id: what the learner must know when the answer comes, in whichever process that is.
- * Opaque to callers; `<time>.<epoch>.<busy>.<random>` and four numbers for each window.
+ * Encodes the grant in its own id, so that any process can tell the learner about it when the answer comes. Opaque to
+ * callers: `<time>.<epoch>.<busy>.<random>` and four numbers for each window.
  */
 export function encodeGrant(grant: TokenGrant, nonce: string): string {
   const places = grant.places.map((p) => [p.anchorMs, p.lengthMs, p.index, p.ordinal].join('_'))
@@ -19,7 +19,7 @@ const number = z
 const head = z.tuple([number, number, z.enum(['0', '1']), z.string()])
 const place = z.tuple([number, number, number, number])
 
-/** @throws TypeError for anything that `take` did not hand out */
+/** @throws TypeError for a text that `take` did not return */
 export function decodeGrant(grantId: string): GrantFacts {
   const parts = grantId.split('|')
   const facts = head.safeParse(parts.slice(0, 4))

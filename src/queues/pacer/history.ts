@@ -1,6 +1,6 @@
 /**
- * How many requests succeeded in any past stretch, in a few dozen numbers: fine for the last seconds, coarser with age, so that
- * one list answers for a second and for an hour.
+ * The number of successful requests in any past interval, in a few dozen points: fine for the last seconds and coarser
+ * with age, so that one list covers a second and an hour.
  */
 export interface Checkpoint {
   atMs: number
@@ -21,7 +21,7 @@ export function addSuccess(history: readonly Checkpoint[], atMs: number): Checkp
   return grown.length > 120 ? thin(grown, sentAtMs) : grown
 }
 
-/** Successes sent in (fromMs, toMs], read between the lines where the record is coarse. */
+/** Returns the successes sent in (fromMs, toMs], interpolated where the history is coarse. */
 export function countBetween(history: readonly Checkpoint[], fromMs: number, toMs: number): number {
   return countUpTo(history, toMs) - countUpTo(history, fromMs)
 }
@@ -39,7 +39,7 @@ function countUpTo(history: readonly Checkpoint[], atMs: number): number {
   return before?.count ?? 0
 }
 
-/** A gap may be a twentieth of its age: some 80 points for two days. */
+/** A gap may be a twentieth of its age, which gives about 80 points for two days. */
 function thin(history: readonly Checkpoint[], nowMs: number): Checkpoint[] {
   const kept: Checkpoint[] = []
   for (const [i, point] of history.entries()) {

@@ -1,4 +1,4 @@
-/** What is kept between two reports, and what a report says. JSON in Redis. */
+/** The learner's state between two reports, and the content of a report. Stored as JSON in Redis. */
 import type { Checkpoint } from './history.ts'
 import type { WindowPlace } from './token.ts'
 import type { WindowLayer } from './windows.ts'
@@ -12,23 +12,26 @@ export interface Learner {
   /** Successes since the last 429 while the rate was the bottleneck. */
   okRun: number
   grownAtMs: number
-  /** From 0.1 to 1: how sure the rate is. An unsure one is probed sooner; each refusal where it was expected doubles it. */
+  /**
+   * From 0.1 to 1: how sure the rate is. An unsure rate is probed sooner. Each refusal where it was expected doubles
+   * the value.
+   */
   sureness: number
-  /** The rate from which the probe set out; null when it was never certain. */
+  /** The rate at which the probe started; null when that rate was never certain. */
   probeFrom: number | null
-  /** Since when the probe stands at twice that rate. */
+  /** Since when the probe has held at twice that rate. */
   probeHeldSinceMs: number | null
   refusedRun: RefusedRun | null
   block: Block | null
   blockEndedMs: number
   notBeforeMs: number
   windows: WindowLayer[]
-  /** Windows up to this length were found to slide: they are left to the rate until then. */
+  /** Windows up to this length turned out to be sliding. Until then, the rate alone covers them. */
   sliding: { lengthMs: number; untilMs: number } | null
   history: Checkpoint[]
-  /** What `RateLimit-*` said last; it holds until the reset. */
+  /** The last `RateLimit-*` headers, valid until the reset. */
   headers: { resetAtMs: number; intervalMs: number; sentAtMs: number } | null
-  /** Successes between two refusals to aim at: more when each refusal costs a long Retry-After. */
+  /** Target number of successes between two refusals. It is higher when each refusal costs a long Retry-After. */
   okPerRefusal: number
   lastAtMs: number
   totals: { ok: number; limited: number }
@@ -38,7 +41,7 @@ export interface Learner {
 export interface RefusedRun {
   count: number
   firstSentMs: number
-  /** Refusals that followed each other with no slot in between. */
+  /** Refusals in consecutive slots, with no free slot in between. */
   adjacent: number
   /** The next slot after this one, pauses included. */
   followsUntilMs: number
@@ -49,7 +52,7 @@ export interface Block {
   lastFailMs: number
   nextTrialMs: number
   trialGapMs: number
-  /** Where the first refused request stood in each window. */
+  /** The place of the first refused request in each window. */
   places: readonly WindowPlace[]
 }
 
@@ -79,7 +82,7 @@ export const defaultLearnerSettings: LearnerSettings = {
 
 export const leastSureness = 0.1
 
-/** Successes for one refusal in `hold`. */
+/** Successes per refusal in `hold`. */
 export const okPerRefusal = 320
 
 export function newLearner(settings: LearnerSettings): Learner {

@@ -16,7 +16,7 @@ import { createWaitingLine, type Take } from './waiting-line.ts'
 export type { PacerSnapshot } from './snapshot.ts'
 
 /**
- * The right to send one request now, shared by every process that names the same pacer in the same Redis.
+ * Issues the right to send one request now, shared by every process that uses the same pacer name in the same Redis.
  *
  * @example
  * const token = await pacer.take({ lane: 'background', maxWaitMs: 2000 })
@@ -26,31 +26,34 @@ export type { PacerSnapshot } from './snapshot.ts'
  */
 export interface Pacer {
   /**
-   * Waits in this process up to `maxWaitMs` for a token; when the wait would be longer, answers `granted: false` at once, and the
-   * caller puts its job back in the queue without consuming an attempt.
-   * @throws the reason of `signal` when aborted while waiting; Redis's error when it cannot be asked
+   * Waits in this process up to `maxWaitMs` for a token. When the wait would be longer, returns `granted: false` at
+   * once, and the caller puts its job back into the queue without consuming an attempt.
+   * @throws the reason of `signal` when aborted while waiting; the error of Redis when Redis cannot be reached
    */
   take(options: { lane: Lane; maxWaitMs: number; signal?: AbortSignal | undefined }): Promise<Take>
   /**
-   * Tells the shared state what came of a request. `ok` is kept for a few milliseconds and sent in bunches; `limited` is sent at
-   * once and awaited. Never rejects for Redis's sake: what could not be sent goes with the next report.
+   * Reports the outcome of a request to the shared state. `ok` is held for a few milliseconds and sent in batches;
+   * `limited` is sent at once and awaited. Never rejects because of Redis: outcomes that could not be sent go with the
+   * next report.
    */
   report(outcome: RequestOutcome): Promise<void>
   snapshot(): Promise<PacerSnapshot>
-  /** All that was learned, as JSON, for a store that outlives Redis. */
+  /** Returns everything that was learned, as JSON, for a store that outlives Redis. */
   export(): Promise<string>
-  /** Puts back what `export` gave, unless Redis knows more than that. Begins at 0.9 of the learned rate. */
+  /** Restores the result of `export`, unless Redis knows more. Starts at 0.9 of the learned rate. */
   import(exported: string): Promise<void>
-  /** Sends what is still held; refuses who still waits. The Redis connection belongs to the caller. */
+  /**
+   * Sends the outcomes still held and refuses the callers still waiting. The Redis connection belongs to the caller.
+   */
   close(): Promise<void>
 }
 
 export interface PacerOptions extends Partial<LearnerSettings>, Partial<TokenSettings> {
-  /** One a service host and access path. */
+  /** One per service host and access path. */
   name: string
-  /** Of the keys in Redis. */
+  /** Prefix of the keys in Redis. */
   prefix: string
-  /** How long successes are held back to go together. */
+  /** How long successes are held so that they are sent together. */
   flushMs?: number
 }
 

@@ -1,4 +1,4 @@
-/** The limit as a rate: the ramp, the climb, and what a refusal costs. */
+/** The limit as a rate: the ramp, the climb, and the effect of a refusal. */
 import {
   clampRate,
   leastSureness,
@@ -9,12 +9,12 @@ import {
 } from './learner.ts'
 import { windowIntervalMs } from './windows.ts'
 
-/** A refusal lowers the rate by this part; `okPerRefusal` successes raise it by the same. */
+/** A refusal lowers the rate by this share; `okPerRefusal` successes raise it by the same share. */
 const cutPerRefusal = 0.004
-/** Without a refusal for that many times as long, the climb doubles its speed again and again. */
+/** After this many times the expected run without a refusal, the climb doubles its speed repeatedly. */
 const probeAfterRuns = 2
 const probeDoubleOks = 60
-/** A window of a second answers only at its end: neither may be faster than that. */
+/** A window of a second refuses only at its end, so neither value may be faster than that. */
 const probeAfterSeconds = 5
 const probeDoubleSeconds = 3
 const probeHeldMs = 60_000
@@ -22,7 +22,7 @@ const keptOfProbe = 0.25
 const runOfRefusals = 5
 const runSpanMs = 200
 
-/** Doubles every second of use; answers that come in bunches count for no more time than passed. */
+/** Doubles the rate for every second of use. Answers that arrive together count only for the time that has passed. */
 export function ramp(learner: Learner, ok: Outcome): Learner {
   const passedMs = Math.min(Math.max(0, ok.atMs - learner.grownAtMs), 250)
   return {
@@ -42,8 +42,8 @@ export function climb(learner: Learner, ok: Outcome, settings: LearnerSettings):
 }
 
 /**
- * A bucket or a sliding window refuses only when it has been overdrawn for a while, so a probe stops for that long at twice the
- * rate it came from. After a block it came from nowhere, and nothing stops it.
+ * A bucket or a sliding window refuses only after it has been overdrawn for a while, so a probe pauses that long at
+ * twice its starting rate. A probe after a block has no starting rate, and nothing pauses it.
  */
 function withinProbe(learner: Learner, climbed: number, ok: Outcome): Learner {
   const { probeFrom, probeHeldSinceMs } = learner
@@ -65,7 +65,7 @@ function probeDouble(learner: Learner): number {
   return Math.max(probeDoubleOks * learner.sureness, seconds * learner.rate)
 }
 
-/** A window that slides answers for what was sent in all of its length. */
+/** A sliding window counts everything that was sent within its length. */
 function slidingMs(learner: Learner): number {
   return learner.sliding?.lengthMs ?? 0
 }
@@ -77,13 +77,13 @@ function climbStep(okRun: number, learner: Learner): number {
   return Math.min(base * 2 ** (beyond / probeDouble(learner)), Math.LN2 / Math.max(1, learner.rate))
 }
 
-/** Where the refusal was expected, the rate is surer than before; where a probe had risen, it is not. */
+/** A refusal where it was expected makes the rate surer. A refusal after a probe had risen does not. */
 export function surenessAfterRefusal({ sureness, phase, rate, probeFrom }: Learner): number {
   const rose = phase === 'probe' && (probeFrom === null || rate > 1.25 * probeFrom)
   return rose ? sureness : Math.min(1, 2 * sureness)
 }
 
-/** A bucket answers a probe late, when it has run dry, so of a climb by a few percent only a part is kept. */
+/** A bucket refuses a probe late, once it is empty, so only part of a climb by a few percent is kept. */
 export function rateAfterRefusal(learner: Learner): number {
   const { rate, probeFrom, phase } = learner
   const cut = rate * (1 - cutPerRefusal)
@@ -108,8 +108,8 @@ export function extendRun(learner: Learner, refusal: Outcome): RefusedRun {
 }
 
 /**
- * One refusal is an answer; a second in the slot after it says that the limit is in debt (a bucket that counts refused calls,
- * the tail of a window), and only leaving slots free pays that back.
+ * A single refusal is a normal answer. A second one in the next slot means that the limit is in debt (a bucket that
+ * counts refused calls, or the tail of a window), and only empty slots pay that debt back.
  */
 export function pauseAfter(run: { adjacent: number }, learner: Learner, refusal: Outcome): number {
   return refusal.atMs + (run.adjacent * 1000) / learner.rate
@@ -119,12 +119,14 @@ export function rateBinds(learner: Learner): boolean {
   return learner.windows.every((w) => windowIntervalMs(w) <= 1000 / learner.rate)
 }
 
-/** A run that lasts, with no success in between, is more than an edge of the limit. */
+/** A run of refusals that lasts, with no success in between, is more than the edge of the limit. */
 export function isBlock(run: RefusedRun, refusal: Outcome): boolean {
   return run.count >= runOfRefusals && refusal.sentAtMs - run.firstSentMs >= runSpanMs
 }
 
-/** A rate measured in a hurry: climbs from there, by this part a second and faster, until the next refusal. */
+/**
+ * A rate that was measured quickly: it climbs from there by this share per second, and faster, until the next refusal.
+ */
 export function withMeasuredRate(learner: Learner, rate: number, growthPerSecond: number): Learner {
   const measured = { ...learner, rate }
   const hurry = Math.log2(Math.max(1, (growthPerSecond / rate) * (learner.okPerRefusal / cutPerRefusal)))

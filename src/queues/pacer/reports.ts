@@ -12,15 +12,15 @@ export interface RequestOutcome {
   rateLimit?: { remaining: number; resetMs: number; limit?: number | undefined } | undefined
 }
 
-/** Outcomes kept while Redis is away; older ones would teach nothing anyway. */
+/** Outcomes held while Redis is unreachable. Older ones would teach nothing. */
 const heldOutcomes = 5000
 const commitTries = 12
 
-/** What came back in this process, on its way to the learner. */
+/** Carries the outcomes of this process to the learner. */
 export function createReports(shared: SharedState, settings: LearnerSettings, flushMs: number) {
   let held: Outcome[] = []
   let known: { version: string; learner: Learner } | null = null
-  /** Redis's clock less this process's. */
+  /** The clock of Redis minus the clock of this process. */
   let clockMs: number | null = null
   let flushing: Promise<void> | null = null
   let timer: NodeJS.Timeout | null = null
@@ -54,7 +54,7 @@ export function createReports(shared: SharedState, settings: LearnerSettings, fl
         return
       }
     } catch {
-      // Redis is away: its own client reports that. The outcomes wait.
+      // Redis is unreachable, which its client reports. The outcomes wait.
     }
     held = [...batch, ...held].slice(-heldOutcomes)
     schedule()
@@ -64,7 +64,7 @@ export function createReports(shared: SharedState, settings: LearnerSettings, fl
     const askedMs = performance.now()
     const { nowMs, version, learner } = await shared.read()
     syncClock(nowMs, askedMs)
-    // Counts only grow, so smaller ones mean that Redis was emptied: this process still knows what was learned.
+    // Counts only grow, so a lower count means that Redis was emptied. This process still knows what was learned.
     const emptied = known !== null && learner.totals.ok < known.learner.totals.ok
     known = { version, learner: emptied && known ? known.learner : learner }
   }

@@ -18,7 +18,7 @@ export interface TakeAnswer {
 export interface SharedState {
   take(wanted: Record<Lane, number>): Promise<TakeAnswer>
   read(): Promise<{ nowMs: number; version: string; learner: Learner }>
-  /** Null when another process was first. */
+  /** Returns null when another process has committed first. */
   commit(version: string, learner: Learner, nowMs: number): Promise<{ version: string; nowMs: number } | null>
 }
 

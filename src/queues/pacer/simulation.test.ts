@@ -46,7 +46,7 @@ describe('in steady state, against a limit a second', () => {
   it.each(goals)(
     '$kind $perSecond/s (refused calls count: $countsRefused): use ≥ $use, refused ≤ $refused, four processes within 0.3 points',
     ({ kind, perSecond, countsRefused, use, refused }) => {
-      // Long enough that one refusal more or less is not what is measured.
+      // Long enough that one refusal more or less does not matter.
       const durationMs = 2 * minute + Math.max(4, Math.min(16, 600 / perSecond)) * minute
       const scenario = {
         limit: always(kind, { limitAt: () => perSecond, windowMs: second, countsRefused }),
@@ -263,7 +263,7 @@ function evenly(limit: number, windowMs: number): Scenario['permitted'] {
   return (fromMs, toMs) => (limit * (toMs - fromMs)) / windowMs
 }
 
-/** The run whose use is the middle one. */
+/** Returns the run with the median use. */
 function median(scenario: Omit<Scenario, 'seed'>, fromMs: number, toMs: number, name: string): Measured {
   const runs = seeds.map((seed) => simulate({ ...scenario, seed }).between(fromMs, toMs))
   const byUse = runs.map((r) => r.use).sort((a, b) => a - b)
@@ -274,7 +274,10 @@ function median(scenario: Omit<Scenario, 'seed'>, fromMs: number, toMs: number, 
   return measured
 }
 
-/** Even pacing by one who knows the limit, at the rate that serves most with at most half a percent refused; same jitter. */
+/**
+ * Even pacing by a client that knows the limit, at the rate that serves most with at most half a percent refused; same
+ * jitter.
+ */
 function bestKnownPace(perSecond: number): number {
   let best = 0
   for (let rate = 0.9 * perSecond; rate <= 1.02 * perSecond; rate += 0.0025 * perSecond) {
@@ -291,7 +294,7 @@ function bestKnownPace(perSecond: number): number {
   return best
 }
 
-/** The figures are the point of this suite, so they are shown and not only asserted. */
+/** The figures are the point of this suite, so they are printed and not only asserted. */
 function show(line: string): void {
   process.stdout.write(`${line}\n`)
 }

@@ -1,28 +1,28 @@
 /**
- * The pacer against servers with hidden limits, in virtual time: the same `takeTokens` and `learn` as in Redis, processes that ask
- * and report as `pacer.ts` does, with round trips to Redis, late timers, latency and bunched reports. Seeded, so every figure is
- * computed and not timed.
+ * Simulates the pacer against servers with hidden limits, in virtual time. It uses the same `takeTokens` and `learn` as
+ * Redis does, and processes that ask and report as `pacer.ts` does, with round trips to Redis, late timers, latency and
+ * batched reports. It is seeded, so every figure is computed and not timed.
  */
 import { defaultLearnerSettings, newLearner, type Learner, type Outcome } from './learner.ts'
 import { learn, paceOf } from './state.ts'
 import { defaultTokenSettings, emptyMeter, takeTokens, type TokenGrant } from './token.ts'
 
-/** Answers whether a request that arrives now is served. */
+/** Returns whether a request that arrives now is served. */
 export type HiddenLimit = (atMs: number) => boolean
 
 export interface Scenario {
   seed: number
-  /** Made with the run's own random numbers. */
+  /** Built with the random numbers of the run. */
   limit: (random: () => number) => HiddenLimit
-  /** Requests that the server would have served at most between two times. */
+  /** The most requests that the server would have served between two times. */
   permitted: (fromMs: number, toMs: number) => number
   durationMs: number
   workers?: number
   processes?: number
-  /** Time from the grant to the server's count: median of a lognormal. */
+  /** Time from the grant to the server's count: the median of a lognormal distribution. */
   outboundMs?: number | undefined
   outboundSpread?: number | undefined
-  /** Sees every step of the learner. */
+  /** Called with every step of the learner. */
   trace?: (outcome: Outcome, after: Learner, before: Learner) => void
 }
 
@@ -127,14 +127,14 @@ export function simulate(scenario: Scenario): Run {
   }
 }
 
-/** The way from the grant to the server's count; lognormal. */
+/** The delay from the grant to the server's count; lognormal. */
 export function outboundDelay(random: () => number, medianMs = 12, spread = 0.5): number {
   return Math.min(60, Math.max(3, medianMs * Math.exp(spread * normal(random))))
 }
 
-/** What a limit counts against: a refused call may count as well. */
+/** The count of a limit. A refused call may count as well. */
 export interface LimitKind {
-  /** Permitted in a window; a change takes effect at once. */
+  /** Requests permitted in a window. A change takes effect at once. */
   limitAt: (atMs: number) => number
   windowMs: number
   countsRefused?: boolean
@@ -163,7 +163,9 @@ export function slidingWindow({ limitAt, windowMs, countsRefused }: LimitKind): 
   }
 }
 
-/** Holds one window's worth and fills evenly; where refusals count, it can owe as much again. */
+/**
+ * Holds the requests of one window and refills evenly. Where refusals count, it can go into debt by the same amount.
+ */
 export function tokenBucket({ limitAt, windowMs, countsRefused }: LimitKind): HiddenLimit {
   let level = limitAt(0)
   let lastMs = 0
@@ -177,7 +179,7 @@ export function tokenBucket({ limitAt, windowMs, countsRefused }: LimitKind): Hi
   }
 }
 
-/** All of them must agree; only a served request counts in those that agreed. */
+/** Every limit must serve the request. When one refuses it, the request still counts in the limits checked before. */
 export function everyLimit(...limits: HiddenLimit[]): HiddenLimit {
   return (atMs) => limits.every((admits) => admits(atMs))
 }

@@ -2,19 +2,21 @@ import { countBetween } from './history.ts'
 import { type Learner, type Phase } from './learner.ts'
 import { paceOf } from './state.ts'
 
-/** What the desk shows of a pacer. */
+/** The pacer's figures as the desk shows them. */
 export interface PacerSnapshot {
   phase: Phase
-  /** Requests a second at which grants go out now. */
+  /** Requests per second at which grants are issued now. */
   perSecond: number
-  /** Requests a second that were served over the last ten seconds; its share of `perSecond` is the use of the pace. */
+  /**
+   * Requests per second that were served over the last ten seconds. Its share of `perSecond` is the use of the pace.
+   */
   servedPerSecond: number
-  /** Learned limits in requests a window; `confirmed` once met by a refusal. */
+  /** Learned limits in requests per window; `confirmed` once a refusal has met the limit. */
   windows: { lengthMs: number; limit: number; confirmed: boolean }[]
   /** Milliseconds until the next grant is possible; 0 when open. */
   closedForMs: number
   totals: { ok: number; limited: number }
-  /** Share of 429 over the last ten minutes or so, 0 to 1. */
+  /** Share of 429 responses over roughly the last ten minutes, 0 to 1. */
   limitedShare: number
 }
 

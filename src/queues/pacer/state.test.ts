@@ -89,7 +89,7 @@ describe('learn', () => {
       ok(1000, { rateLimit: { remaining: 100, resetMs: 10_000, limit: 600 } }),
       settings,
     )
-    // The answer took 100 ms, in which five more went out at 50 a second.
+    // The answer took 100 ms, in which five more requests were sent at 50 a second.
     expect(paceOf(informed, start + 1000).intervalMs).toBeCloseTo(10_000 / 95, 1)
     const stale = learn(informed, ok(900, { rateLimit: { remaining: 600, resetMs: 10_000 } }), settings)
     expect(paceOf(stale, start + 1000).intervalMs).toBeCloseTo(10_000 / 95, 1)

@@ -1,5 +1,5 @@
 /**
- * What the pacer knows of a limit that nobody tells it, as a pure function of what came back.
+ * The pacer's knowledge of a limit that no server states, as a pure function of the outcomes.
  *
  *           first 429              success returns               no 429 for long
  *   learn ─────────────▶ blocked ───────────────────▶ hold ───────────────────────▶ probe
@@ -9,18 +9,19 @@
  *                           │       is known          each success
  *                           └──────── a run of 429s ──────┘
  *
- * Two kinds of limit are held at once, and the slower one sets the pace:
+ * The pacer tracks two kinds of limit at once, and the slower one sets the pace:
  *
- * - The *rate* (windows of a second or so, sliding windows, token buckets). In `hold` it settles where one request in
- *   `okPerRefusal` is refused; that refusal is the only way to know that the limit still stands where it stood. Successes teach
- *   only while the pacer was the bottleneck.
- * - Counted *windows* (`windows.ts`): ten seconds, a minute, an hour. Their count is exact after one refusal, spent evenly,
- *   and tried with one request too many at the end of a window.
+ * - The *rate* (windows of a second or so, sliding windows, token buckets). In `hold` it converges to the rate at which
+ *   one request in `okPerRefusal` is refused. That refusal is the only way to know that the limit is unchanged.
+ *   Successes teach only while the pacer was the bottleneck.
+ * - Counted *windows* (`windows.ts`): ten seconds, a minute, an hour. Their count is exact after one refusal, is spent
+ *   evenly, and is tested with one extra request at the end of a window.
  *
- * The length of a block tells which of the two was hit (`block.ts`). Answers come late and out of order, from many processes: a
- * grant carries its time, its epoch and its place in each window, and nothing here depends on the order of reports.
+ * The length of a block tells which of the two was hit (`block.ts`). Answers come late and out of order, from many
+ * processes: a grant carries its time, its epoch and its place in each window, and nothing here depends on the order of
+ * reports.
  *
- * Times are milliseconds on Redis's clock; rates are requests a second.
+ * Times are milliseconds on the clock of Redis; rates are requests per second.
  */
 import { endBlock, failTrial, shortBlockMs, startBlock } from './block.ts'
 import { addSuccess } from './history.ts'
@@ -39,9 +40,9 @@ import type { Pace, WindowPace } from './token.ts'
 import { exhausted, learnFromPlaces, spentAt, windowIntervalMs, windowPaces } from './windows.ts'
 
 const restMs = 600_000
-/** What a server asks for beyond this is not believed. */
+/** A longer wait that a server asks for is not believed. */
 const longestWaitMs = 86_400_000
-/** Reports of one moment reach Redis in any order, but not by this much. */
+/** Reports of one moment may reach Redis in any order, but never this far apart. */
 const clockJumpMs = 60_000
 
 export function learn(before: Learner, reported: Outcome, settings: LearnerSettings): Learner {
@@ -68,7 +69,7 @@ function believable(outcome: Outcome): Outcome {
 export function paceOf(learner: Learner, nowMs: number): Pace {
   const { block, epoch } = learner
   if (block) {
-    // Counts go on through a block, but nothing is held back by them: the trials are what finds the end.
+    // Requests are counted during a block too, but the counts hold nothing back: the trials find the end.
     const windows = windowPaces(learner.windows).map((w): WindowPace => ({ ...w, limit: 1e9, capIndex: -1 }))
     return { epoch, setAtMs: nowMs, intervalMs: block.trialGapMs, notBeforeMs: block.nextTrialMs, windows }
   }
@@ -104,7 +105,8 @@ function learnFromRefusal(learner: Learner, refusal: Outcome, settings: LearnerS
     return refusal.epoch === learner.epoch ? failTrial(learner, learner.block, refusal) : learner
   }
   if (refusal.epoch < learner.epoch) return learner
-  // The shortest window that explains it: were it a longer one, the refusals would go on past the end of this one.
+  // The shortest window that explains the refusal. If a longer one were exhausted, the refusals would continue past the
+  // end of this one.
   const spent = learner.windows.find((w) => exhausted(w, refusal))
   const windows = learner.windows.map((w) => spentAt(w, refusal, w !== spent))
   if (spent) {
@@ -128,7 +130,7 @@ function learnFromRefusal(learner: Learner, refusal: Outcome, settings: LearnerS
   )
 }
 
-/** A pause of R seconds costs R × rate requests, so it is asked for a hundred times more rarely than that. */
+/** A pause of R seconds costs R × rate requests, so refusals are aimed for a hundred times more rarely than that. */
 function honourRetryAfter(learner: Learner, refusal: Outcome): Learner {
   if (refusal.retryAfterMs === undefined) return learner
   const lost = (refusal.retryAfterMs / 1000) * learner.rate
@@ -140,8 +142,8 @@ function honourRetryAfter(learner: Learner, refusal: Outcome): Learner {
 }
 
 /**
- * Told beats learned: what remains is spread to the reset, less what has gone out since the answer's own request. An answer that
- * overtook a later one is stale.
+ * The server's own figure replaces the learned one: the remaining requests are spread until the reset, less those sent
+ * since the answer's own request. An answer that is older than the last one used is ignored.
  */
 function learnFromHeaders(
   learner: Learner,
@@ -159,7 +161,7 @@ function learnFromHeaders(
   }
   const rate = clampRate((1000 * remaining) / limit.resetMs, settings)
   const headers = { resetAtMs, intervalMs: 1000 / rate, sentAtMs: outcome.sentAtMs }
-  // Kept as the rate as well, for the moment after the reset until the first answer of the next window.
+  // The value also becomes the rate, for the time after the reset until the first answer of the next window.
   return { ...learner, headers, rate, phase: learner.block ? learner.phase : 'hold' }
 }
 
@@ -175,7 +177,7 @@ function count(learner: Learner, outcome: Outcome): Learner {
   return { ...learner, totals: add(learner.totals), recent: { ...add(recent), sinceMs: recent.sinceMs } }
 }
 
-/** Redis's clock was put back: what was timed by it is forgotten, the limits are not. */
+/** The clock of Redis was set back: times measured by it are forgotten, limits are not. */
 function onTime(learner: Learner, outcome: Outcome): Learner {
   const nowMs = outcome.atMs
   if (learner.lastAtMs - nowMs < clockJumpMs) return learner
@@ -196,7 +198,7 @@ function onTime(learner: Learner, outcome: Outcome): Learner {
   }
 }
 
-/** After ten quiet minutes the limit may have moved: begin a little below it. */
+/** After ten quiet minutes the limit may have moved, so the rate starts a little below it. */
 function rested(learner: Learner, outcome: Outcome): Learner {
   const quiet = learner.lastAtMs > 0 && outcome.atMs - learner.lastAtMs > restMs
   return quiet && learner.phase !== 'learn' && !learner.block

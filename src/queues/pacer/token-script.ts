@@ -1,9 +1,11 @@
 /**
- * The Redis side. `take` mirrors `takeTokens` line by line (checked by token.test.ts) on Redis's own clock; `commit` stores what
- * the learner made of a batch of reports, by compare-and-set on a version, and leaves the fields of `take` alone.
+ * The Redis side. `take` mirrors `takeTokens` line by line (checked by token.test.ts) on the clock of Redis. `commit`
+ * stores the learner's new state after a batch of reports, by compare-and-set on a version, and leaves the fields of
+ * `take` alone.
  *
- * One hash a pacer: `pace` (JSON, the learner's), `learner` (JSON, opaque here), `version`, and the meter's `last`, `hotUntil`,
- * `hotClaim`, `used` (JSON). Numbers go through '%.17g': Lua's default of 14 digits would cut an epoch time to milliseconds.
+ * One hash per pacer: `pace` (JSON, written by the learner), `learner` (JSON, opaque here), `version`, and the meter's
+ * `last`, `hotUntil`, `hotClaim`, `used` (JSON). Numbers go through '%.17g': Lua's default of 14 digits would cut an
+ * epoch time to milliseconds.
  */
 export const takeScript = `
 local now = tonumber(ARGV[8])
@@ -92,7 +94,7 @@ redis.call('HSET', KEYS[1], 'last', num(last), 'hotUntil', num(hotUntil), 'hotCl
 return { num(now), f[2], num(nextSlot('hot') - now), num(nextSlot('background') - now), num(pace.intervalMs), grants }
 `
 
-/** ARGV: expected version, pace JSON, learner JSON. Answers {1, version, now}, or {0, version, now} on a lost race. */
+/** ARGV: expected version, pace JSON, learner JSON. Returns {1, version, now}, or {0, version, now} on a lost race. */
 export const commitScript = `
 local t = redis.call('TIME')
 local now = string.format('%.17g', tonumber(t[1]) * 1000 + tonumber(t[2]) / 1000)

@@ -1,30 +1,31 @@
 /**
  * One token at a time, evenly spaced (GCRA with burst 1), under any number of counted windows.
  *
- * This is the hot path and exists twice: here for the simulation, and as Lua in token-script.ts for Redis. `token.test.ts` runs
- * both over the same seeded sequences. What may be asked of it is decided by the learner (`state.ts`), which owns `Pace`; the
- * take owns `Meter`. Neither writes the other's fields, so a take never loses against a report.
+ * This is the hot path and exists twice: here for the simulation, and as Lua in token-script.ts for Redis.
+ * `token.test.ts` runs both over the same seeded sequences. The learner (`state.ts`) decides how many requests may be
+ * sent and owns `Pace`; the take owns `Meter`. Neither writes the other's fields, so a take never loses a race against
+ * a report.
  *
- * All times are milliseconds on Redis's clock.
+ * All times are milliseconds on the clock of Redis.
  */
 import type { Lane } from '../../domain/ports/send-permit.ts'
 
 export interface WindowPace {
-  /** Stable while the window's phase is; a new phase starts a new count. */
+  /** Stable as long as the window's phase is. A new phase starts a new count. */
   anchorMs: number
   lengthMs: number
-  /** Requests permitted in every window but the one named by `capIndex`. */
+  /** Requests permitted in every window except the one named by `capIndex`. */
   limit: number
   capIndex: number
   cap: number
 }
 
 export interface Pace {
-  /** Distance between two grants. */
+  /** Time between two grants. */
   intervalMs: number
-  /** No grant before this time: a block, a Retry-After, a spent window. */
+  /** No grant before this time, because of a block, a Retry-After or an exhausted window. */
   notBeforeMs: number
-  /** When the learner wrote this. A clock that shows less has been put back, and `notBeforeMs` goes back with it. */
+  /** When the learner wrote this. If the clock shows less, it was set back, and `notBeforeMs` is moved back with it. */
   setAtMs: number
   /** Counts blocks and their ends, so that a late answer is not taken for the answer to a trial. */
   epoch: number
@@ -33,21 +34,24 @@ export interface Pace {
 
 export interface Meter {
   lastAtMs: number
-  /** Hot work was seen; background leaves a share free until then. */
+  /** Hot work was seen recently: until this time the background lane leaves it a share. */
   hotUntilMs: number
-  /** A hot request waits for the next token; background stands back until then. */
+  /** A hot request waits for the next token: until this time the background lane yields. */
   hotClaimUntilMs: number
   used: Readonly<Record<string, number>>
 }
 
 export interface TokenSettings {
-  /** A token due within this time is granted now, to be used when it falls due; longer waits are asked again. */
+  /**
+   * A token that is due within this time is granted now and used when it is due. For longer waits the caller asks
+   * again.
+   */
   horizonMs: number
-  /** How late a caller may come for its token before the schedule moves on without it. */
+  /** How late a caller may come for its token before the schedule moves on. */
   slackMs: number
-  /** Part of the rate that background leaves free while hot work is present. */
+  /** Share of the rate that the background lane leaves free while hot work is present. */
   hotShare: number
-  /** How long after its last request hot work counts as present. */
+  /** How long hot work counts as present after its last request. */
   hotPresenceMs: number
 }
 
@@ -55,9 +59,12 @@ export interface TokenGrant {
   atMs: number
   lane: Lane
   epoch: number
-  /** The schedule was the bottleneck, and not the share that is left to hot work: only then does a success say anything about the limit. */
+  /**
+   * True when the schedule was the bottleneck, and not the share that is left to hot work. Only then does a success say
+   * anything about the limit.
+   */
   busy: boolean
-  /** Index of each window that the grant falls in, and which request of that window it is, from 1. */
+  /** The index of each window that contains the grant, and the grant's number in that window, from 1. */
   places: readonly WindowPlace[]
 }
 
@@ -104,7 +111,7 @@ export function takeTokens(
     grants.push(slot)
     hot--
   }
-  // A claim outlives the token's time by the slack, so that it ends by itself when its process has died.
+  // A claim lasts for the slack beyond the token's time, so that it ends by itself when its process has died.
   if (hot > 0) {
     meter = {
       ...meter,
@@ -113,7 +120,7 @@ export function takeTokens(
   } else if (wanted.hot > 0) {
     meter = { ...meter, hotClaimUntilMs: 0 }
   }
-  // What was claimed in a block does not outlast it.
+  // A claim made during a block does not outlast the block.
   const claimMs = nextSlot(meter, pace, nowMs, 'hot', settings).atMs + settings.slackMs
   meter = { ...meter, hotClaimUntilMs: Math.min(meter.hotClaimUntilMs, claimMs) }
   while (background > 0) {
@@ -131,7 +138,7 @@ export function takeTokens(
   }
 }
 
-/** No grant lies further ahead than the horizon, unless the clock was put back since. */
+/** No grant is further ahead than the horizon, unless the clock was set back since. */
 function withinClock(meter: Meter, nowMs: number, settings: TokenSettings): Meter {
   return {
     ...meter,
@@ -145,7 +152,8 @@ function nextSlot(meter: Meter, pace: Pace, nowMs: number, lane: Lane, settings:
   const spacing =
     lane === 'background' && hotPresent ? pace.intervalMs / (1 - settings.hotShare) : pace.intervalMs
   const due = meter.lastAtMs + spacing
-  // What is spaced wider than the pace tells nothing of it: a pace that climbed on that would get the hot ones refused.
+  // A grant that is spaced wider than the pace says nothing about the pace. If the pace climbed on it, hot requests
+  // would be refused.
   const busy = due > nowMs - settings.slackMs && spacing === pace.intervalMs
   const notBeforeMs = pace.notBeforeMs - Math.max(0, pace.setAtMs - nowMs)
   let atMs = Math.max(due, nowMs - settings.slackMs, notBeforeMs)
@@ -167,7 +175,7 @@ function nextSlot(meter: Meter, pace: Pace, nowMs: number, lane: Lane, settings:
   return { atMs, lane, epoch: pace.epoch, busy, places }
 }
 
-/** Only the current count of each window is kept: the rest is dropped with the first grant of the next one. */
+/** Only the current count of each window is kept. The first grant of the next window drops the others. */
 function spend(meter: Meter, slot: TokenGrant): Meter {
   const used: Record<string, number> = {}
   for (const place of slot.places) used[usedKey(place, place.index)] = place.ordinal

@@ -5,7 +5,7 @@ import { createWaitingLine } from './waiting-line.ts'
 beforeEach(() => void vi.useFakeTimers())
 afterEach(() => void vi.useRealTimers())
 
-/** A Redis that grants what is asked for, a token every 5 ms, up to 20 ms ahead. */
+/** A Redis that grants every request: a token every 5 ms, up to 20 ms ahead. */
 function evenTokens(): SharedState {
   let lastMs = performance.now()
   const take = async (wanted: { hot: number; background: number }): Promise<TakeAnswer> => {
@@ -29,7 +29,7 @@ test('a hot request goes before those that hold tokens and wait for their time',
   const take = (lane: 'hot' | 'background', name: string) =>
     line.take({ lane, maxWaitMs: 1_000 }).then((answer) => served.push(`${name} ${answer.granted}`))
   const background = [1, 2, 3, 4].map((number) => take('background', `background ${number}`))
-  // All four are granted, 5 to 20 ms ahead; a fifth can be as soon as the first is used.
+  // All four are granted, 5 to 20 ms ahead; a fifth can be granted as soon as the first is used.
   await vi.advanceTimersByTimeAsync(2)
   const hot = take('hot', 'hot')
   await vi.advanceTimersByTimeAsync(10)

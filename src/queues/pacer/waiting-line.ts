@@ -8,7 +8,7 @@ export type Take = { granted: true; grantId: string } | { granted: false; retryI
 interface Waiter {
   lane: Lane
   deadlineMs: number
-  /** Once: its token comes within the time for which it wanted to wait. */
+  /** A request is overtaken at most once, so its token still comes within its maximum wait. */
   wasOvertaken?: true
   resolve(answer: Take): void
   fail(error: unknown): void
@@ -20,10 +20,12 @@ export interface TakeOptions {
   signal?: AbortSignal | undefined
 }
 
-/** Who waits in this process. One question to Redis at a time, for all of them together, hot first. */
+/**
+ * The requests that wait in this process. It asks Redis for all of them together, one call at a time, hot ones first.
+ */
 export function createWaitingLine(shared: SharedState, horizonMs: number) {
   const waiting: Record<Lane, Waiter[]> = { hot: [], background: [] }
-  /** Granted, and not yet due; in the order in which they fall due. */
+  /** Tokens that are granted and not yet due, in the order in which they are due. */
   const held = new Set<{ waiter: Waiter }>()
   let asking = false
   let wake: (() => void) | null = null
@@ -48,10 +50,11 @@ export function createWaitingLine(shared: SharedState, horizonMs: number) {
       background: Math.min(waiting.background.length, 50),
     })
     for (const grant of answer.grants) {
-      // Whoever asked may have left meanwhile: a token for nobody is lost, not handed to a request that was not asked for.
+      // The request may have been aborted in the meantime. A token without a waiter is lost: it is not given to a
+      // request for which no token was asked.
       const waiter = waiting[grant.lane].shift() ?? waiting.background.shift()
       if (!waiter) continue
-      // A late caller's token lies in the past; it is used now.
+      // A late caller's token is in the past; it is used now.
       const grantId = encodeGrant(
         { ...grant, atMs: Math.max(grant.atMs, answer.nowMs) },
         randomBytes(4).toString('hex'),
@@ -60,14 +63,18 @@ export function createWaitingLine(shared: SharedState, horizonMs: number) {
     }
     refuseHopeless('hot', answer.hotWaitMs, answer.intervalMs)
     refuseHopeless('background', answer.backgroundWaitMs, answer.intervalMs)
-    // Back before the token is due, so that a late timer costs nothing of the rate; for a hot one as soon as it can be granted,
-    // since somebody here may hold an earlier one. And now and then, because blocks end early.
+    // Ask again before the token is due, so that a late timer does not cost any of the rate. For a hot request, ask as soon
+    // as a token can be granted, because a background request here may hold an earlier one. Also ask now and then because
+    // blocks end early.
     const waitMs =
       waiting.hot.length > 0 ? answer.hotWaitMs - horizonMs : answer.backgroundWaitMs - horizonMs / 2
     return Math.min(250, Math.max(1, waitMs))
   }
 
-  /** Tokens are granted a little ahead. A hot request goes before those that hold one here and wait for its time. */
+  /**
+   * Tokens are granted a little ahead. A hot request takes the token of a background request that holds one here and
+   * waits for its time.
+   */
   function hand(waiter: Waiter, grantId: string, inMs: number): void {
     const holder = waiter.lane === 'hot' ? [...held].find((each) => mayBeOvertaken(each.waiter)) : undefined
     const next = holder?.waiter ?? waiter
@@ -84,7 +91,7 @@ export function createWaitingLine(shared: SharedState, horizonMs: number) {
     }, inMs)
   }
 
-  /** The n-th in line waits n intervals more; other processes' lines are not known and come on top. */
+  /** The n-th in line waits n intervals more. The lines of other processes are not known and add to that. */
   function refuseHopeless(lane: Lane, waitMs: number, intervalMs: number): void {
     const nowMs = performance.now()
     waiting[lane] = waiting[lane].filter((waiter, place) => {

@@ -1,9 +1,10 @@
 /**
  * A window with a counted limit, known by its length and phase.
  *
- * The place of the first refused request in the window is the limit, exactly. The count is spent evenly and a little early, and
- * what is left of the window is quiet: it absorbs latency and an error of phase, and it is where one request too many asks
- * whether the limit has risen. Three granted beyond the limit say yes; then the count doubles until the next refusal.
+ * The place of the first refused request in the window is exactly the limit. The count is spent evenly and a little
+ * early. The rest of the window is quiet: it absorbs latency and an error of phase, and in it one extra request tests
+ * whether the limit has risen. Three served beyond the limit confirm that; then the count doubles until the next
+ * refusal.
  */
 import type { WindowPace, WindowPlace } from './token.ts'
 
@@ -11,7 +12,7 @@ export interface WindowLayer {
   anchorMs: number
   lengthMs: number
   limit: number
-  /** The last limit met by a refusal, or the first estimate. */
+  /** The last limit that a refusal confirmed, or the first estimate. */
   base: number
   confirmed: boolean
   /** When the first request beyond the limit was served; 0 when none was. */
@@ -21,17 +22,17 @@ export interface WindowLayer {
   refusedIndex: number
   refused: number
   okSinceRefusal: number
-  /** Successes to wait for before the limit is tried again: few while it is unsure, more with each refused try. */
+  /** Successes to wait for before the limit is tested again: few while it is unsure, more after each refused test. */
   probeAfterOks: number
-  /** Blocks that ended within the window, where a fixed one lets nothing through. */
+  /** Number of blocks that ended within the window, where a fixed window serves nothing. */
   contradictions: number
-  /** Times that the limit came down: more than once in a row, and this is a part of a longer window. */
+  /** How often the limit was lowered in a row. More than once means that this is part of a longer window. */
   lowered: number
 }
 
 /**
- * Lengths in use out there. A block that lasts longer than one of them has another cause; a limit of another length is found not
- * to fit and is left to the rate.
+ * Common window lengths. A block that lasts longer than one of them has another cause. A limit with another length does
+ * not fit, and the rate alone covers it.
  */
 export const candidateWindowMs = [10_000, 60_000, 300_000, 900_000, 3_600_000, 86_400_000]
 
@@ -57,7 +58,7 @@ export function newWindow(anchorMs: number, lengthMs: number, limit: number): Wi
 }
 
 export function windowIntervalMs(window: WindowLayer): number {
-  // A little faster in a window that is to be tried, so that three more fit in before its end.
+  // A window that is about to be tested runs a little faster, so that three more requests fit in before its end.
   const tried = window.cap > window.limit ? risenBy + 2 : 0
   return (window.lengthMs - quietMs(window)) / (window.limit + tried)
 }
@@ -80,7 +81,7 @@ export function currentIndex(window: WindowLayer, atMs: number): number {
   return Math.floor((atMs - window.anchorMs) / window.lengthMs)
 }
 
-/** A grant made before the phase was found anew says nothing about this window. */
+/** A grant made before the phase was found again says nothing about this window. */
 export function placeIn(window: WindowLayer, places: readonly WindowPlace[]): WindowPlace | undefined {
   return places.find((p) => p.lengthMs === window.lengthMs && p.anchorMs === window.anchorMs)
 }
@@ -107,13 +108,13 @@ export function learnFromPlaces(
   return mayProbe ? { ...next, capIndex: place.index, cap: window.limit + 1 } : next
 }
 
-/** Whether the refusal stands where the limit is expected, or higher. */
+/** Returns whether the refused request was at the expected limit or beyond it. */
 export function exhausted(window: WindowLayer, refusal: { places: readonly WindowPlace[] }): boolean {
   const place = placeIn(window, refusal.places)
   return place !== undefined && granted(window, place) >= 0.9 * window.base
 }
 
-/** Takes a refusal into the window's books; closes the window when it is spent. */
+/** Counts a refusal in the window, and closes the window when it is exhausted. */
 export function spentAt(
   window: WindowLayer,
   refusal: { sentAtMs: number; places: readonly WindowPlace[] },
@@ -149,8 +150,8 @@ export function spentAt(
 }
 
 /**
- * The limit had not risen after all: what was served beyond it stood in the next window already, which begins there or earlier.
- * The window that was just spent began with it.
+ * The limit had not risen after all: the requests served beyond it already belonged to the next window, which begins
+ * there or earlier. The window that was just exhausted began with it.
  */
 function withPhase(window: WindowLayer, anchorMs: number, spentAtMs: number): WindowLayer {
   const moved = { ...window, anchorMs, beyondAtMs: 0, cap: 0 }

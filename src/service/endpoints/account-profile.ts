@@ -5,7 +5,7 @@ import type { Fact } from '../../domain/record.ts'
 import { decodeData, type Endpoint } from './endpoint.ts'
 import { defaultPaths } from './paths.ts'
 
-/** Credit and plan limits of the workspace that an API key names. Free; without an API key there is no workspace. */
+/** Credit and plan limits of the workspace that an API key names. Free. Without an API key there is no workspace. */
 export const accountProfile = {
   operation: 'account.profile',
   name: 'accountProfile',
@@ -16,7 +16,7 @@ export const accountProfile = {
   decode: withCredits(decodeData(accountSchema)),
 } satisfies Endpoint
 
-/** What the workspace has used: the service's own count, against which the ledger's is held. */
+/** The workspace's usage: the service's own count, which reconciliation compares with the ledger. */
 export const accountUsage = {
   operation: 'account.profile',
   name: 'accountUsage',
@@ -27,7 +27,7 @@ export const accountUsage = {
   decode: withCredits(decodeData(accountUsageSchema)),
 } satisfies Endpoint
 
-/** The counts stand in the record, or only in the credit block: both are read into the same two fields. */
+/** Reads the counts from the record or from the credit block into the same two fields. */
 function withCredits(decode: (body: string) => Fact): (body: string) => Fact {
   return (body) => {
     const fact = decode(body)

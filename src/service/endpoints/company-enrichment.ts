@@ -3,7 +3,7 @@ import { companyIdentifierSchema } from './company-identifier.ts'
 import { decodeData, type Endpoint } from './endpoint.ts'
 import { defaultPaths } from './paths.ts'
 
-/** A company with its jobs, news, advertisements and similar companies. The service takes 30 to 60 seconds over it. */
+/** A company with its jobs, news, advertisements and similar companies. The service takes 30 to 60 seconds. */
 export const companyEnrichment = {
   operation: 'company.enrich',
   name: 'companyEnrichment',

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { canonicalDomain } from '../../domain/keys.ts'
 
-/** How a company is named to the service: by exactly one of these. A website address is sent as its bare domain. */
+/** Names a company by exactly one of these. A website address is sent as its bare domain. */
 export const companyIdentifierSchema = z
   .strictObject({
     domain: z

@@ -3,7 +3,7 @@ import { companyIdentifierSchema } from './company-identifier.ts'
 import { decodeData, type Endpoint } from './endpoint.ts'
 import { defaultPaths } from './paths.ts'
 
-/** A company by its domain, for records without a profile URL. */
+/** Looks a company up by its domain, for records without a profile URL. */
 export const companyLookup = {
   operation: 'company.lookup',
   name: 'companyLookup',

@@ -3,7 +3,7 @@ import { companySchema } from '../schema/company.ts'
 import { decodeData, type Endpoint } from './endpoint.ts'
 import { defaultPaths } from './paths.ts'
 
-/** `POST /companies/profnet/lookup` (service.md, 4.1): a company by the URL of its profile. 0.01 USD. */
+/** `POST /companies/profnet/lookup` (service.md, 4.1): looks a company up by its profile URL. 0.01 USD. */
 export const companyProfile = {
   operation: 'company.profile',
   name: 'companyProfile',

@@ -24,7 +24,7 @@ const email = z.preprocess(
   z
     .string()
     .trim()
-    .regex(/^[^\s@]+@[^\s@]+\.[^\s@]+$/, 'is no e-mail address')
+    .regex(/^[^\s@]+@[^\s@]+\.[^\s@]+$/, 'is not an e-mail address')
     .optional(),
 )
 
@@ -33,20 +33,26 @@ const phone = z.preprocess(
   z
     .string()
     .trim()
-    .refine((value) => value.replace(/\D/g, '').length >= 5, 'is no phone number')
+    .refine((value) => value.replace(/\D/g, '').length >= 5, 'is not a phone number')
     .optional(),
 )
 
 const shape = { email, phone, first_name: word, last_name: word, domain, company: word }
 
-/** One entry of a contact lookup, with what can be searched by. A key that the service does not know is refused. */
+/**
+ * Schema of one entry of a contact lookup, with the values to search by. A key that the service does not know is
+ * refused.
+ */
 export const contactEntrySchema = z.strictObject(shape).refine(isSearchable, unsearchable())
 export type ContactEntry = z.infer<typeof contactEntrySchema>
 
 /** A boolean, or the text of one. */
 export const switchSchema = z.union([z.boolean(), z.stringbool()])
 
-/** A whole request of the single lookup: the entry, and whether one whose e-mail or phone finds nobody is searched by name. */
+/**
+ * Schema of a whole request of the single lookup: the entry, and whether an entry without a match by e-mail or phone is
+ * also searched by name.
+ */
 export const singleContactSchema = z
   .strictObject({
     ...shape,
@@ -54,7 +60,9 @@ export const singleContactSchema = z
   })
   .refine(isSearchable, unsearchable())
 
-/** Whether the service would search at all: by e-mail, by phone, or by a whole name with domain or company. */
+/**
+ * Returns true when the service would search at all: by e-mail, by phone, or by a whole name with domain or company.
+ */
 export function isSearchable(entry: Partial<Record<keyof typeof shape, string | undefined>>): boolean {
   if (entry.email !== undefined || entry.phone !== undefined) return true
   const isNamed = entry.first_name !== undefined && entry.last_name !== undefined
@@ -62,8 +70,9 @@ export function isSearchable(entry: Partial<Record<keyof typeof shape, string | 
 }
 
 /**
- * The spellings under which the service may name an entry in `match.input.value`, the one that it searches by first at
- * the head. Two entries with the same head are the same input, of which the second is flagged and not charged.
+ * Returns the spellings under which the service may name an entry in `match.input.value`, in the order in which it
+ * searches. Two entries with the same first spelling are the same input: the service flags the second one and does not
+ * charge it.
  */
 export function inputsOf(entry: ContactEntry): string[] {
   const name = [entry.first_name, entry.last_name].filter((each) => each !== undefined).join(' ')

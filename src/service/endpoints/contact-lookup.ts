@@ -12,8 +12,8 @@ import type { Endpoint } from './endpoint.ts'
 import { defaultPaths } from './paths.ts'
 
 /**
- * A contact by e-mail, by phone, or by name with domain or company (service.md, 4.4). One credit a billable match; a miss
- * is free of credits.
+ * Looks a contact up by e-mail, by phone, or by name with domain or company (service.md, 4.4). A billable match costs
+ * one credit; a miss costs none.
  */
 export const contactLookup = {
   operation: 'contact.lookup',
@@ -22,16 +22,19 @@ export const contactLookup = {
   path: defaultPaths.contactLookup,
   request: singleContactSchema,
   timeoutMs: 30_000,
-  // The entry itself is not needed to place a single answer.
+  // A single answer can be assigned without the entry itself.
   decode: (body) => decodeContacts(body, [{}]).get(0)!,
 } satisfies Endpoint
 
 export interface ContactSettings {
-  /** Whether an entry whose e-mail or phone finds nobody is also searched by name. An entry with neither always is. */
+  /**
+   * Whether an entry without a match by e-mail or phone is also searched by name. An entry with neither is always
+   * searched by name.
+   */
   is_enable_similarity_search?: boolean | undefined
 }
 
-/** Many contacts in one request; duplicates among them cost nothing. */
+/** Looks many contacts up in one request. Duplicates among them cost nothing. */
 export const contactLookupBatch = {
   operation: 'contact.lookup',
   name: 'contactLookupBatch',

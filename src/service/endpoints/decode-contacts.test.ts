@@ -18,7 +18,7 @@ const matched = (input_index: number | null, id: string | null, match: object = 
 })
 const answer = (...peoples: unknown[]) => JSON.stringify({ data: { peoples } })
 
-/** Of each entry the id that was found, or its outcome. */
+/** Returns for each entry the id that was found, or its outcome. */
 function ids(body: string, asked = entries) {
   const facts = decodeContacts(body, asked)
   expect([...facts.keys()]).toEqual([...asked.keys()])

@@ -5,10 +5,10 @@ import { foldInput, inputsOf, type ContactEntry } from './contact-entry.ts'
 import { objectOf, peoplesOf } from './peoples.ts'
 
 /**
- * Reads the answer of a contact lookup. People are placed by `match.input_index` and in no other order; an answer of a
- * release without it by what `match.input` says was searched. An entry that is flagged as a duplicate, or that an earlier
- * one repeats, has the fact of the first. Who is left without an answer was asked for and not found, unless the answer
- * holds people that could not be placed: one of them may be theirs.
+ * Reads the answer of a contact lookup. People are assigned by `match.input_index`, never by their order. Answers of a
+ * release without that field are assigned by the searched value in `match.input`. An entry that is flagged as a
+ * duplicate, or that repeats an earlier one, gets the fact of the first. An entry without an answer was not found,
+ * unless the answer holds people that could not be assigned: one of them may belong to it.
  */
 export function decodeContacts(body: string, entries: readonly ContactEntry[]): Map<number, Fact> {
   const answer = objectOf(body)
@@ -45,7 +45,7 @@ interface Placed {
   contact: Contact | undefined
 }
 
-/** Undefined when nothing that came for an entry says who it is. */
+/** Returns undefined when nothing in the answer identifies a person for the entry. */
 function factOf(placed: readonly Placed[]): Fact | undefined {
   const people = placed.flatMap(({ contact }) => (contact && isSomebody(contact) ? [contact] : []))
   const [best, ...others] = people.sort((one, other) => rank(one) - rank(other))

@@ -3,8 +3,8 @@ import { redeemedSchema, type ContactValue, type Redeemed } from '../schema/cont
 import { objectOf, peoplesOf } from './peoples.ts'
 
 /**
- * What became of a kind of contact data that could be asked for. `nothing_found` is the service's null, `empty` its `[]`,
- * which is read as nothing found and counted; `not_asked` says nothing about the person.
+ * The result for one kind of requested contact data. `nothing_found` is the service's null. `empty` is its `[]`, which
+ * is read as nothing found and counted. `not_asked` says nothing about the person.
  */
 type Reveal = 'found' | 'nothing_found' | 'empty' | 'not_asked'
 
@@ -14,7 +14,7 @@ export interface RedeemedPerson {
   fact: Fact
 }
 
-/** The people of a redemption's answer, or undefined when it holds no list of them. */
+/** Returns the people of a redemption's answer, or undefined when it holds no list of them. */
 export function readRedeemed(body: string): RedeemedPerson[] | undefined {
   const answer = objectOf(body)
   const peoples = answer && peoplesOf(answer)
@@ -31,7 +31,10 @@ export function readRedeemed(body: string): RedeemedPerson[] | undefined {
   })
 }
 
-/** A person's fact keeps order, type and status of every e-mail and phone, and in `revealed` what a null means. */
+/**
+ * Returns a person's fact, with order, type and status of every e-mail and phone, and with the meaning of each null in
+ * `revealed`.
+ */
 function factOf(person: Redeemed): Fact {
   const emails = person.emails?.flatMap(valued).map((each) => ({ ...each, type: emailType(each.type) }))
   const phones = person.phones?.flatMap(valued)
@@ -40,7 +43,7 @@ function factOf(person: Redeemed): Fact {
   const states = Object.values(revealed)
   if (states.includes('found')) return { outcome: 'found', data }
   if (states.every((state) => state === 'not_asked')) {
-    const problem = 'neither emails nor phones were answered'
+    const problem = 'the answer holds neither emails nor phones'
     return { outcome: 'unreadable', data: { raw: JSON.stringify(person), problem } }
   }
   return { outcome: 'not_found', data }
@@ -59,7 +62,7 @@ function valued(value: ContactValue): ContactValue[] {
   return value.value?.trim() ? [value] : []
 }
 
-/** `work` and `email-work` are the same: the words of the vocabulary are used from here on. */
+/** `work` and `email-work` mean the same. From here on only the words of the vocabulary are used. */
 function emailType(type: string | null | undefined): string | null | undefined {
   return type === 'work' || type === 'personal' ? `email-${type}` : type
 }

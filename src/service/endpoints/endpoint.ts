@@ -4,23 +4,29 @@ import type { Operation } from '../../domain/words.ts'
 import { isCreditBlock } from '../schema/metadata.ts'
 import type { EndpointName } from './paths.ts'
 
-/** One endpoint of the service: a file of its own stands behind each (see CONTRIBUTING.md). */
+/** One endpoint of the service. Each has a file of its own (see CONTRIBUTING.md). */
 export interface Endpoint<Request extends z.ZodType = z.ZodType> {
   operation: Operation
-  /** Under which the settings may give it another path. */
+  /** The name under which the settings may give it another path. */
   name: EndpointName
   method: 'GET' | 'POST'
-  /** Below the base address, with the neutral network word. */
+  /** The path below the base address, with the neutral network word. */
   path: string
   request: Request
   timeoutMs: number
-  /** Tells checked requests of different price apart, in words: terms are remembered for each. Absent: one price. */
+  /**
+   * Returns a name for checked requests of the same price. Terms are remembered for each. Absent: there is one price.
+   */
   priceClass?: (request: Record<string, unknown>) => string
-  /** Reads the body of a 200. Never throws: what cannot be read was paid for, and is kept as `unreadable`. */
+  /**
+   * Reads the body of a 200. Never throws: an answer that cannot be read was paid for and is stored as `unreadable`.
+   */
   decode: (body: string) => Fact
 }
 
-/** Decodes `{data: object or null}`: null means asked, nothing found. Unknown fields beside and inside `data` are kept. */
+/**
+ * Decodes `{data: object or null}`. Null means asked, nothing found. Unknown fields beside and inside `data` are kept.
+ */
 export function decodeData(schema: z.ZodType<Record<string, unknown>>): (body: string) => Fact {
   return (body) => {
     let parsed: unknown
@@ -42,12 +48,12 @@ export function decodeData(schema: z.ZodType<Record<string, unknown>>): (body: s
   }
 }
 
-/** Under this name a record keeps the fields that could not be read, as they came. */
+/** A record keeps its unreadable fields under this name, as they came. */
 const unreadableFields = 'unreadable_fields'
 
 /**
- * A paid answer is not lost for one field of the wrong kind (an `[]` where a text is meant): that field counts as nothing
- * found and is kept beside the others. Undefined when nothing is left of the record.
+ * A paid answer is not lost because one field has the wrong type (an `[]` instead of a text): that field counts as
+ * nothing found and is kept beside the others. Returns undefined when nothing is left of the record.
  */
 function withoutUnreadable(
   schema: z.ZodType<Record<string, unknown>>,
@@ -66,7 +72,7 @@ function withoutUnreadable(
   return { outcome: 'found', data: { ...checked.data, [unreadableFields]: Object.fromEntries(bad) } }
 }
 
-/** A credit block inside `data` is no part of the record; where nothing else stands beside it, nothing was found. */
+/** A credit block inside `data` is not part of the record. When `data` holds nothing else, nothing was found. */
 function withoutCredits(data: unknown): unknown {
   if (typeof data !== 'object' || data === null || !('profile' in data) || !isCreditBlock(data.profile))
     return data

@@ -1,5 +1,5 @@
 /**
- * Paths below the base address. `service.md` gives the first two; the others are not shown there, so each is a default
+ * Paths below the base address. `service.md` gives the first two. The others are not shown there, so each is a default
  * that the settings may replace.
  */
 export const defaultPaths = {
@@ -18,5 +18,5 @@ export const defaultPaths = {
 
 export type EndpointName = keyof typeof defaultPaths
 export const endpointNames = Object.keys(defaultPaths) as [EndpointName, ...EndpointName[]]
-/** By endpoint; what is left out keeps its default. */
+/** Paths by endpoint. Endpoints that are left out keep their default. */
 export type Paths = Partial<Record<EndpointName, string>>

@@ -1,4 +1,4 @@
-/** The body of an answer as an object; undefined when it is none. */
+/** Returns the body of an answer as an object; undefined when it is not an object. */
 export function objectOf(body: string): Record<string, unknown> | undefined {
   try {
     return asRecord(JSON.parse(body))
@@ -14,8 +14,8 @@ export function asRecord(value: unknown): Record<string, unknown> | undefined {
 }
 
 /**
- * The people of an answer, wherever the list stands: `data.peoples`, `peoples`, or `data` itself. A null stands for an
- * empty list, as the service writes it. Undefined when there is no list at all.
+ * Returns the people of an answer from any place where the list may be: `data.peoples`, `peoples`, or `data` itself.
+ * The service writes null for an empty list. Returns undefined when there is no list at all.
  */
 export function peoplesOf(answer: Record<string, unknown>): unknown[] | undefined {
   const { data } = answer

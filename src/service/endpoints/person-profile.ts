@@ -3,7 +3,7 @@ import { personSchema } from '../schema/person.ts'
 import { decodeData, type Endpoint } from './endpoint.ts'
 import { defaultPaths } from './paths.ts'
 
-/** `POST /people/profnet/lookup` (service.md, 4.2): a person by the URL of the profile. 0.01 USD. */
+/** `POST /people/profnet/lookup` (service.md, 4.2): looks a person up by the profile URL. 0.01 USD. */
 export const personProfile = {
   operation: 'person.profile',
   name: 'personProfile',

@@ -9,8 +9,9 @@ import { asRecord, objectOf } from './peoples.ts'
 import { redemptionQuerySchema } from '../schema/contact.ts'
 
 /**
- * The closed vocabulary, each word once and in one order, so that one wish has one body. Checked before anything is sent:
- * the service answers an unknown word with 200, null and no cost, which looks like a person without contact data.
+ * The closed vocabulary, each word once and in one order, so that the same types always give the same body. It is
+ * checked before anything is sent: the service answers an unknown word with 200, null and no cost, which looks like a
+ * person without contact data.
  */
 const contactTypesSchema = z
   .array(z.enum(contactTypes))
@@ -19,7 +20,9 @@ const contactTypesSchema = z
 
 const id = z.string().trim().min(1)
 
-/** The e-mails and phones of one person, of the types that are named. Charged for each type that is returned. */
+/**
+ * Buys the e-mails and phones of one person, of the requested types. The service charges for each type that it returns.
+ */
 export const redemption = {
   operation: 'contact.redeem',
   name: 'redemption',
@@ -53,7 +56,10 @@ const entry = z.strictObject({ people_search_id: id })
 const shared = z.strictObject({ people_contact_types: contactTypesSchema })
 const body = z.object({ peoples: z.array(id) })
 
-/** Many people by id, of the same types: started, and then asked for until it is complete. */
+/**
+ * Buys contact data of the same types for many people by id. The request is started, and its answer is polled until it
+ * is complete.
+ */
 export const redemptionBatch = {
   operation: 'contact.redeem',
   name: 'redemptionBatch',
@@ -101,7 +107,7 @@ function started(answer: string): StartedQuery | undefined {
   return undefined
 }
 
-/** By id, in whatever order they come. Who is not among them was asked for and has nothing. */
+/** Assigns people by id, in any order. A person who is missing was asked for and has no contact data. */
 function decodeBatch(answer: string, entries: readonly { people_search_id: string }[]): Map<number, Fact> {
   const people = readRedeemed(answer)
   if (!people) return allUnreadable(entries.length, answer, 'no list of people')
@@ -119,6 +125,6 @@ function decodeBatch(answer: string, entries: readonly { people_search_id: strin
 
 function missing(strangers: readonly RedeemedPerson[]): Fact {
   if (strangers.length === 0) return { outcome: 'not_found', data: null }
-  const problem = 'the answer holds people that nobody asked for'
+  const problem = 'the answer holds people that were not asked for'
   return { outcome: 'unreadable', data: { raw: JSON.stringify(strangers.map(({ raw }) => raw)), problem } }
 }

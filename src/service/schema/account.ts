@@ -2,7 +2,10 @@ import { z } from 'zod'
 
 const integer = z.number().nullish()
 
-/** What Profile tells of the workspace. `total_max_*` fields, with the licence multiplier applied, are kept as they come. */
+/**
+ * The Profile record of the workspace. `total_max_*` fields, with the licence multiplier applied, are kept as they
+ * come.
+ */
 export const accountSchema = z.looseObject({
   credit: integer,
   topup_credit: integer,
@@ -10,5 +13,5 @@ export const accountSchema = z.looseObject({
   max_search_page: integer,
 })
 
-/** What Profile Usage tells: its usage and quota fields are not documented, so they are kept as they come. */
+/** The Profile Usage record. Its usage and quota fields are not documented, so they are kept as they come. */
 export const accountUsageSchema = z.looseObject({ credit: integer, topup_credit: integer })

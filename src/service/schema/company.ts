@@ -1,7 +1,7 @@
 import { z } from 'zod'
 
-// The service does not say which fields are required. Every one may be null or absent, and fields that
-// are not listed are kept, so that a release of theirs never costs a paid answer.
+// The service does not say which fields are required. Each may be null or absent, and unlisted fields are kept, so that
+// a new release of the service never costs a paid answer.
 const text = z.string().nullish()
 const integer = z.number().nullish()
 const texts = z.array(z.string().nullable()).nullish()
@@ -36,7 +36,7 @@ const companyActivitySchema = z.looseObject({
   repost: repostSchema.nullish(),
 })
 
-/** The company record inside `data` of a company lookup. `company_size` is a head count, `created_at` ISO 8601. */
+/** The company record inside `data` of a company lookup. `company_size` is a head count; `created_at` is ISO 8601. */
 export const companySchema = z.looseObject({
   title: text,
   alumni: z.unknown().optional(),

@@ -1,16 +1,16 @@
 import { z } from 'zod'
 
-// As in company.ts: nothing is required, nothing unknown is dropped.
+// As in company.ts: no field is required, and no unknown field is dropped.
 const text = z.string().nullish()
 
 /** The whole vocabulary of `people_contact_types`. The service answers any other value with an empty success. */
 export const contactTypes = ['email-work', 'email-personal', 'phone'] as const
 export type ContactType = (typeof contactTypes)[number]
 
-/** One e-mail or phone as it was revealed. `status` is `Verified` or null. */
+/** One e-mail or phone. `status` is `Verified` or null. */
 const contactValueSchema = z.looseObject({ value: text, type: text, status: text })
 
-/** Which entry of the request a person answers, and how surely. */
+/** The entry of the request that a person belongs to, and the confidence of the match. */
 const matchSchema = z.looseObject({
   input_index: z.int().nullish(),
   /** `exact`, `similarity_domain` or `similarity_company`. */
@@ -37,8 +37,8 @@ export const contactSchema = z.looseObject({
 })
 
 /**
- * An element of `peoples` in the answer of a redemption. Of `emails` and `phones`, null is *asked, nothing found*, absent
- * *not asked*, and `[]` counts as nothing found.
+ * An element of `peoples` in the answer of a redemption. In `emails` and `phones`, null means *asked, nothing found*,
+ * absent means *not asked*, and `[]` counts as nothing found.
  */
 export const redeemedSchema = z.looseObject({
   people_search_id: idSchema,
@@ -48,11 +48,11 @@ export const redeemedSchema = z.looseObject({
   phones: z.array(contactValueSchema).nullish(),
 })
 
-/** What a batch of redemptions answers when it is started, and again each time that it is asked for. */
+/** The response of a redemption batch when it is started and each time it is polled. */
 export const redemptionQuerySchema = z.looseObject({
   redeem_query_id: z.union([z.string().min(1), z.number().transform(String)]).nullish(),
   is_completed: z.boolean().nullish(),
-  /** Seconds; a text in some answers. */
+  /** In seconds; a text in some answers. */
   estimated_time: z.union([z.number(), z.string()]).nullish(),
 })
 

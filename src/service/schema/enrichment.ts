@@ -3,7 +3,7 @@ import { companySchema } from './company.ts'
 
 const rows = z.array(z.looseObject({})).nullish()
 
-/** The company record with four lists beside its fields. Of their rows no field is documented. */
+/** The company record with lists beside its fields. The fields of their rows are not documented. */
 export const enrichedCompanySchema = companySchema.extend({ jobs: rows, news: rows, advertisements: rows })
 
 export type EnrichedCompany = z.infer<typeof enrichedCompanySchema>

@@ -11,30 +11,30 @@ const count = z
   .nullish()
   .catch(undefined)
 
-/** The block in which the service says what an answer cost and what is left. Credits, not USD. */
+/** The block in which the service states the cost of an answer and the remaining credits. Credits, not USD. */
 const creditBlockSchema = z.looseObject({
   credit: count,
   topup_credit: count,
   total_credit_cost: count,
 })
 
-/** Credits of the service; a field that the answer does not tell is absent. */
+/** Credits of the service. A field that the answer does not state is absent. */
 export interface Credits {
-  /** Left of the plan. */
+  /** Remaining credits of the plan. */
   credit?: number
-  /** Left of what was bought besides. */
+  /** Remaining credits that were bought in addition. */
   topupCredit?: number
-  /** What this answer cost. 0 is an answer that was free, absent one that does not say. */
+  /** The cost of this answer. 0 means a free answer; absent means that the answer states no cost. */
   totalCreditCost?: number
 }
 
-/** A body key that the service did not take as it was sent. Names only: the value may be personal data. */
+/** A body key that the service did not accept as it was sent. Names only: the value may be personal data. */
 export type RequestWarning =
   { kind: 'ignored'; field: string } | { kind: 'renamed'; field: string; to?: string }
 
 /**
- * The credit block of an answer, which is seen both at `metadata.profile` and at `data.profile`. Undefined when neither
- * holds one. Never throws, whatever the body is.
+ * Returns the credit block of an answer, which occurs both at `metadata.profile` and at `data.profile`. Returns
+ * undefined when neither holds one. Never throws.
  */
 export function creditsOf(body: string | unknown): Credits | undefined {
   const answer = parsed(body)
@@ -51,15 +51,16 @@ export function creditsOf(body: string | unknown): Credits | undefined {
   return undefined
 }
 
-/** True of a block that holds at least one of the three counts: `profile` may mean something else in a record. */
+/** Returns true for a block with at least one of the three counts: `profile` may mean something else in a record. */
 export function isCreditBlock(value: unknown): boolean {
   const block = record(value)
   return ['credit', 'topup_credit', 'total_credit_cost'].some((name) => name in (block ?? {}))
 }
 
 /**
- * What the service says of the request's own keys (`metadata.ignored_fields`, `metadata.renamed_fields`), each once.
- * The form of a renaming is not documented: a list of names, of `{from, to}` and an object `old: new` are all read.
+ * Returns the service's warnings about the request's own keys (`metadata.ignored_fields`, `metadata.renamed_fields`),
+ * each once. The form of a renaming is not documented: a list of names, a list of `{from, to}` and an object `old: new`
+ * are all read.
  */
 export function warningsOf(body: string | unknown): RequestWarning[] {
   const metadata = record(parsed(body)?.['metadata'])

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 
-// As in company.ts: nothing is required, nothing unknown is dropped.
+// As in company.ts: no field is required, and no unknown field is dropped.
 const text = z.string().nullish()
 const integer = z.number().nullish()
 
