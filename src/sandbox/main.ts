@@ -1,9 +1,11 @@
 // The sandbox as a process of its own. Prints one line of JSON with its addresses when it is ready, and stops on
 // SIGTERM, SIGINT, when its parent disconnects or when its standard input ends. Options come as one JSON argument.
-import { startCrm, type CrmKind } from './crm/stand-ins.ts'
+import { startCrm, type StandInName } from './stand-ins.ts'
 import { startSandbox, type SandboxOptions } from './sandbox.ts'
 
-const { crm: kind, ...options } = JSON.parse(process.argv[2] ?? '{}') as SandboxOptions & { crm?: CrmKind }
+const { crm: kind, ...options } = JSON.parse(process.argv[2] ?? '{}') as SandboxOptions & {
+  crm?: StandInName
+}
 const starting = Promise.all([startSandbox(options), kind === undefined ? undefined : startCrm(kind)])
 let stopping: Promise<void> | undefined
 

@@ -4,7 +4,6 @@ import { Command, Option } from 'commander'
 import { privateKeyToAccount } from 'viem/accounts'
 import { resolveConfig, type Config } from '../../app/config/config.ts'
 import { openConnector } from '../../app/context/connectors.ts'
-import { crmNames, type CrmName } from '../../connectors/definitions.ts'
 import { createContext, type Context } from '../../app/context/context.ts'
 import { enrichCsv, openInput } from '../../app/runs/enrich-csv.ts'
 import { reconcile } from '../../app/money/reconcile.ts'
@@ -15,6 +14,7 @@ import { entitiesOf } from '../../app/context/entities.ts'
 import { makeReady, syncEntity } from '../../app/runs/sync.ts'
 import { formatUsd, parseUsd } from '../../domain/money.ts'
 import type { ObjectKind } from '../../domain/words.ts'
+import { standInNames, type StandInName } from '../../sandbox/stand-ins.ts'
 import { exitStatus } from '../terminal/exit.ts'
 import { summaryText } from '../terminal/print-summary.ts'
 import { createProgressView } from '../terminal/progress.ts'
@@ -33,14 +33,14 @@ export function demoCommand(): Command {
     )
     .option('--out <folder>', 'where the enriched files go', 'demo-out')
     .addOption(
-      new Option('--crm <name>', 'sync a stand-in of this CRM instead of the files').choices(crmNames),
+      new Option('--crm <name>', 'sync a stand-in of this CRM instead of the files').choices(standInNames),
     )
     .option('--json', 'print one JSON document')
     .action(run)
 }
 
 /** The demo keeps its own ledger, wallet and chain, apart from any real ones, so that a second demo finds everything paid. */
-async function run(options: { out: string; crm?: CrmName; json?: true }): Promise<void> {
+async function run(options: { out: string; crm?: StandInName; json?: true }): Promise<void> {
   const say = (text: string) => void (options.json ? process.stderr : process.stdout).write(`${text}\n`)
   const signal = stopSignal()
   const home = resolve(process.env['PAYDIRT_DATA_DIR'] ?? '.paydirt', 'demo')
@@ -119,7 +119,7 @@ async function* enrichSamples(
   }
 }
 
-async function* syncCrm(context: Context, name: CrmName, { signal, say }: Stage): AsyncGenerator<Result> {
+async function* syncCrm(context: Context, name: StandInName, { signal, say }: Stage): AsyncGenerator<Result> {
   const connector = await openConnector(context.config, name, (await context.openEngine()).callBudget)
   try {
     // Each stand-in begins anew: the increments of an earlier one say nothing of it.

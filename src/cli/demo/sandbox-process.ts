@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
+import type { StandInName } from '../../sandbox/stand-ins.ts'
 
 export interface SandboxProcess {
   serviceUrl: string
@@ -14,7 +15,7 @@ export interface SandboxProcess {
 /** Starts the sandbox as a process of its own, as the real service would be. It ends with its standard input, so also when this process is killed. */
 export async function startSandboxProcess(options: {
   stateFile?: string
-  crm?: 'hubspot' | 'salesforce'
+  crm?: StandInName
 }): Promise<SandboxProcess> {
   const main = new URL('../../sandbox/main.ts', import.meta.url).pathname
   const child = spawn(

@@ -4,6 +4,7 @@ import { createHubspotFaults, type HubspotFaults } from './faults.ts'
 import { answerError, createGate, type HubspotEnv, type HubspotStats } from './gate.ts'
 import { REAL_LIMITS, createLimiter, type HubspotLimits, type Limiter } from './limits.ts'
 import { listen } from '../crm/listen.ts'
+import type { CrmStandIn } from '../crm/stand-in.ts'
 import type { HubspotType } from './properties.ts'
 import { accountRoutes } from './routes-account.ts'
 import { associationRoutes, recordAssociationRoutes } from './routes-associations.ts'
@@ -94,4 +95,9 @@ export async function startHubspotStandIn(options: HubspotStandInOptions = {}): 
     stats: gate.stats,
     stop: server.stop,
   }
+}
+
+export async function startCrm(): Promise<CrmStandIn> {
+  const { baseUrl, token, stop } = await startHubspotStandIn()
+  return { environment: { HUBSPOT_BASE_URL: baseUrl, HUBSPOT_ACCESS_TOKEN: token }, stop }
 }

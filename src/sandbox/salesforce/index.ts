@@ -1,5 +1,6 @@
 import { Hono } from 'hono'
 import { listen } from '../crm/listen.ts'
+import type { CrmStandIn } from '../crm/stand-in.ts'
 import { ORG_ID, createAuth, type SalesforceAuth } from './auth.ts'
 import { resourceNotFound } from './errors.ts'
 import { createSalesforceFaults, type SalesforceFaults } from './faults.ts'
@@ -132,4 +133,14 @@ export async function startSalesforceStandIn(
     stats: gate.stats,
     stop: server.stop,
   }
+}
+
+export async function startCrm(): Promise<CrmStandIn> {
+  const { baseUrl, auth, stop } = await startSalesforceStandIn()
+  const environment = {
+    SALESFORCE_LOGIN_URL: baseUrl,
+    SALESFORCE_CLIENT_ID: auth.clientId,
+    SALESFORCE_CLIENT_SECRET: auth.clientSecret,
+  }
+  return { environment, stop }
 }
