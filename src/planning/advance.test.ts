@@ -3,7 +3,7 @@ import type { LookupKey } from '../domain/keys.ts'
 import { defaultPrices } from '../domain/planning/prices.ts'
 import { builtInRecipes, type RecipeBook } from '../domain/planning/recipes.ts'
 import type { LookupLedger } from '../store/ledger/lookups.ts'
-import type { TaskMove, WaitingTask } from '../store/runs/tasks.ts'
+import type { TaskMove, WaitingTask } from '../store/runs/waiting-tasks.ts'
 import { createAdvance } from './advance.ts'
 import { createStepPlanner } from './step-planner.ts'
 

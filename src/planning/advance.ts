@@ -1,7 +1,8 @@
 import type { LookupKey } from '../domain/keys.ts'
 import type { LookupWanted } from '../domain/planning/planner.ts'
 import type { LookupLedger } from '../store/ledger/lookups.ts'
-import type { TaskLedger, TaskMove, WaitingTask } from '../store/runs/tasks.ts'
+import type { TaskLedger } from '../store/runs/tasks.ts'
+import type { TaskMove, WaitingTask } from '../store/runs/waiting-tasks.ts'
 import type { Decision, StepPlanner } from './step-planner.ts'
 
 export interface AdvanceOptions {

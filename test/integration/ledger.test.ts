@@ -7,6 +7,7 @@ import { openDatabase, type OpenDatabase } from '../../src/store/database/databa
 import { ledgerId } from '../../src/store/database/meta.ts'
 import { migrate } from '../../src/store/database/migrate.ts'
 import { planFigures } from '../../src/store/runs/plans.ts'
+import { runFigures } from '../../src/store/views/run-figures.ts'
 import { spendBy } from '../../src/store/views/spend.ts'
 import { createTermsCache } from '../../src/store/ledger/terms.ts'
 import { authorization, openLedgerRun } from '../support/ledger-run.ts'
@@ -411,7 +412,7 @@ describe('a run', () => {
     await journal.markInDoubt(ids[3]!, 'time-out')
     await journal.storeFreeAnswer(free, found)
     await runs.countRequests(run.id, { unpaid: 1, rateLimited: 3 })
-    expect(await runs.figures(run.id)).toMatchObject({
+    expect(await runFigures(db, run.id)).toMatchObject({
       lookups: { unique: 5, paid: 2, cached: 1, notFound: 1, duplicates: 1, open: 2 },
       spend: { settledAtomic: 20_000n, inDoubtAtomic: 10_000n, lostAtomic: 10_000n, creditsAtomic: 0n },
       requests: { sent: 5, rateLimited: 3 },

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { runFigures } from '../../src/store/views/run-figures.ts'
 import { startWebServer, type Web } from '../../src/app/web/web.ts'
 import { startSandbox, type Sandbox } from '../../src/sandbox/sandbox.ts'
 import { lintMetrics, parsePrometheusText, type Family } from '../support/prometheus-text.ts'
@@ -54,7 +55,9 @@ describe('/metrics', () => {
 
   test('tells what the ledger tells', async () => {
     const { families } = await scrape()
-    const figures = await house.context.runs.list(1).then(([run]) => house.context.runs.figures(run!.id))
+    const figures = await house.context.runs
+      .list(1)
+      .then(([run]) => runFigures(house.context.database.db, run!.id))
     const settled = Number(figures.spend.settledAtomic) / 1_000_000
     expect(settled).toBeGreaterThan(0)
     expect(sum(families.get('paydirt_spend_usd_total'), { connector: 'hubspot' })).toBeCloseTo(settled, 9)

@@ -324,7 +324,9 @@ describe('schedules in the config', () => {
     const planned = { cause: 'cron', plannedAt: clock, startBy: null, stopAt: null } as const
     await ledger.addOccurrence({ ...turn, ...planned, schedule: 'old' })
     const schedules = await scheduler()
-    expect(await turns()).toMatchObject([{ state: 'missed', reason: 'its schedule is gone from the config' }])
+    expect(await turns()).toMatchObject([
+      { state: 'missed', reason: 'its schedule was removed from the config' },
+    ])
     expect(await queue.count()).toBe(1)
     await queue.setSchedulers([])
     await schedules.look()

@@ -1,6 +1,7 @@
 import { formatUsd } from '../../domain/money.ts'
 import type { TaskStatus } from '../../domain/words.ts'
 import type { Run } from '../../store/runs/runs.ts'
+import { runFigures } from '../../store/views/run-figures.ts'
 import type { Context } from '../context/context.ts'
 
 /** The summary of a run as scripts read it (a contract: see the README). Money is text with six places. */
@@ -18,9 +19,12 @@ export interface RunSummary {
   reasons?: { status: TaskStatus; reason: string; count: number }[]
 }
 
-export async function summarise(context: Pick<Context, 'runs' | 'tasks'>, run: Run): Promise<RunSummary> {
+export async function summarise(
+  context: Pick<Context, 'database' | 'runs' | 'tasks'>,
+  run: Run,
+): Promise<RunSummary> {
   const [figures, counts, fresh, reasons] = await Promise.all([
-    context.runs.figures(run.id),
+    runFigures(context.database.db, run.id),
     context.tasks.counts(run.id),
     context.runs.get(run.id),
     context.tasks.reasons(run.id),

@@ -3,12 +3,8 @@ import type { Connector } from '../../connectors/connector.ts'
 import { ConfigError, describeError, InputError } from '../../domain/errors.ts'
 import { lastTime, nextTime, type CronTimes } from '../../queues/cron.ts'
 import { createScheduleQueue } from '../../queues/schedules.ts'
-import {
-  createScheduleLedger,
-  type NewOccurrence,
-  type ScheduleState,
-  type Occurrence,
-} from '../../store/runs/schedules.ts'
+import type { NewOccurrence, Occurrence } from '../../store/runs/schedule-occurrences.ts'
+import { createScheduleLedger, type ScheduleState } from '../../store/runs/schedules.ts'
 import { createAdvance } from '../../planning/advance.ts'
 import { startPollLoop } from '../../timing/poll-loop.ts'
 import { isCrmName } from '../../connectors/definitions.ts'

@@ -21,6 +21,7 @@ import { createMonitor } from '../../producers/monitor.ts'
 import { createApiTokenLedger } from '../../store/access/api-tokens.ts'
 import { ledgerId } from '../../store/database/meta.ts'
 import { createMonitorDeliveries } from '../../store/messages/monitor-deliveries.ts'
+import { runFigures } from '../../store/views/run-figures.ts'
 import { createNonceLedger } from '../../store/access/nonces.ts'
 import { createSessionLedger } from '../../store/access/sessions.ts'
 import { createTaskViews } from '../../store/runs/task-view.ts'
@@ -110,7 +111,11 @@ export async function openHttpRoutes(
     routes: [
       enrichRoute(enrichment, apiTokenAuthenticator(['enrich'], { tokens, now })),
       ...taskRoutes(enrichment, streams, mayRead),
-      ...runRoutes({ runs, tasks, onError }, streams, mayRead),
+      ...runRoutes(
+        { runs, figures: (id) => runFigures(context.database.db, id), tasks, onError },
+        streams,
+        mayRead,
+      ),
       hubspotCardRoute(enrichment, hubspotAuthenticator(hubspotKeys)),
       hubspotWorkflowRoute(enrichment, callbacks, hubspotAuthenticator({ ...hubspotKeys, allowsV2: true })),
       salesforceRoute(

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { formatUsd } from '../../domain/money.ts'
 import { objectKinds } from '../../domain/words.ts'
 import type { Run, RunLedger } from '../../store/runs/runs.ts'
+import type { RunFigures } from '../../store/views/run-figures.ts'
 import type { TaskLedger } from '../../store/runs/tasks.ts'
 import { assertMaySee } from '../callers/api-token.ts'
 import { wantsEvents, type EventStreams } from '../server/events.ts'
@@ -43,7 +44,8 @@ const runSchema = z.object({
 })
 
 export interface RunReader {
-  runs: Pick<RunLedger, 'get' | 'figures'>
+  runs: Pick<RunLedger, 'get'>
+  figures: (runId: string) => Promise<RunFigures>
   tasks: Pick<TaskLedger, 'counts'>
   onError: (error: unknown) => void
 }
@@ -120,8 +122,8 @@ export function runRoutes(reader: RunReader, streams: EventStreams, door: Authen
   ]
 }
 
-async function runJson(run: Run, { runs, tasks }: RunReader): Promise<z.input<typeof runSchema>> {
-  const [{ spend }, counts] = await Promise.all([runs.figures(run.id), tasks.counts(run.id)])
+async function runJson(run: Run, { figures, tasks }: RunReader): Promise<z.input<typeof runSchema>> {
+  const [{ spend }, counts] = await Promise.all([figures(run.id), tasks.counts(run.id)])
   return {
     id: run.id,
     connector: run.connector,

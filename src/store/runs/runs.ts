@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import type { Atomic } from '../../domain/money.ts'
-import { freeOperations, type ObjectKind } from '../../domain/words.ts'
+import type { ObjectKind } from '../../domain/words.ts'
 import type { Database } from '../database/database.ts'
 import type { RunState } from '../database/schema.ts'
 
@@ -14,55 +14,39 @@ export interface Run {
   state: RunState
   fingerprint: string
   source: Record<string, unknown>
-  /** Where its scan stands; null before the first page. */
+  /** How far its scan has come; null before the first page. */
   watermark: string | null
-  /** When its scan had gone through everything; null while it has not. */
+  /** When its scan was complete; null before that. */
   scannedAt: Date | null
   records: number
   startedAt: Date
   finishedAt: Date | null
 }
 
-/** A run's figures, straight from the ledger. Free lookups (logos) are not counted among what was bought. */
-interface RunFigures {
-  lookups: {
-    unique: number
-    paid: number
-    cached: number
-    notFound: number
-    duplicates: number
-    open: number
-  }
-  /** In USD; what direct access took stands apart, in millionths of a credit. */
-  spend: { settledAtomic: Atomic; inDoubtAtomic: Atomic; lostAtomic: Atomic; creditsAtomic: bigint }
-  requests: { sent: number; rateLimited: number }
-  refusals: { rule: string; message: string; count: number }[]
-}
-
 export interface RunLedger {
-  /** Begins a run, or goes on with the unfinished one of the same fingerprint. */
+  /** Begins a run, or resumes the unfinished one of the same fingerprint. */
   open(
     run: Omit<Run, 'finishedAt' | 'records' | 'state' | 'startedAt' | 'watermark' | 'scannedAt'> & {
-      state?: RunState
+      state?: RunState | undefined
     },
   ): Promise<{ run: Run; resumed: boolean }>
   get(id: string): Promise<Run | undefined>
   list(limit: number): Promise<Run[]>
   setState(id: string, state: RunState): Promise<void>
-  /** The scan has gone through everything. */
+  /** Records that the scan is complete. */
   markScanned(id: string): Promise<void>
-  countRequests(id: string, counts: { unpaid?: number; rateLimited?: number }): Promise<void>
-  figures(id: string): Promise<RunFigures>
-  /** What the run has paid so far. */
+  countRequests(
+    id: string,
+    counts: { unpaid?: number | undefined; rateLimited?: number | undefined },
+  ): Promise<void>
+  /** Returns what the run has paid so far, in USD. */
   spent(id: string): Promise<Atomic>
-  /** Forgets a run of which only a plan was made. */
+  /** Deletes a run that was only planned. */
   dropPlanned(id: string): Promise<void>
 }
 
 export function createRunLedger(db: Database, options: { now: () => Date }): RunLedger {
   const { now } = options
-  const paidOnly = sql`operation not in (${sql.join(freeOperations.map((operation) => sql`${operation}`))})`
-
   return {
     open: async function open(run): ReturnType<RunLedger['open']> {
       const opened = await db.transaction().execute(async (tx) => {
@@ -96,7 +80,7 @@ export function createRunLedger(db: Database, options: { now: () => Date }): Run
           .executeTakeFirst()
         return row && { run: toRun(row), resumed: false }
       })
-      // Another process has begun the same run since it was looked for.
+      // Another process has begun the same run in between.
       return opened ?? open(run)
     },
 
@@ -124,7 +108,7 @@ export function createRunLedger(db: Database, options: { now: () => Date }): Run
     async markScanned(id) {
       await db
         .updateTable('runs')
-        // A plan stays a plan: it is scanned like a run and never worked on.
+        // A plan stays planned: it is scanned like a run, but never worked on.
         .set({
           scanned_at: now(),
           state: sql<RunState>`case state when 'scanning' then 'working' else state end`,
@@ -143,71 +127,6 @@ export function createRunLedger(db: Database, options: { now: () => Date }): Run
         }))
         .where('id', '=', id)
         .execute()
-    },
-
-    async figures(id) {
-      const { rows: lookups } = await sql<{
-        unique: number
-        duplicates: number
-        not_found: number
-        open: number
-        cached: number
-      }>`
-        select count(distinct tasks.lookup_key)::int as unique,
-          count(duplicate_of)::int as duplicates,
-          (count(distinct tasks.lookup_key) filter (where lookups.state = 'answered' and lookups.outcome = 'not_found'))::int as not_found,
-          (count(distinct tasks.lookup_key) filter (where lookups.state in ('waiting', 'parked')))::int as open,
-          (count(distinct tasks.lookup_key) filter (where lookups.state = 'answered' and not exists (
-            select 1 from charge_shares as paid where paid.lookup_key = tasks.lookup_key and paid.run_id = ${id}
-              and paid.state in ('settled', 'in_doubt'))))::int as cached
-        from tasks left join lookups on lookups.key = tasks.lookup_key
-        where tasks.run_id = ${id} and tasks.lookup_key is not null`.execute(db)
-      const { rows: money } = await sql<{
-        paid: number
-        sends: number
-        settled: bigint
-        in_doubt: bigint
-        lost: bigint
-        credits: bigint
-      }>`
-        select (select count(*)::int from charge_shares where run_id = ${id} and state = 'settled' and ${paidOnly}) as paid,
-          coalesce(sum(sends), 0)::int as sends,
-          coalesce(sum(amount_atomic) filter (where state = 'settled' and currency = 'USD'), 0)::bigint as settled,
-          coalesce(sum(amount_atomic) filter (where state in ('journaled', 'sent', 'in_doubt') and currency = 'USD'), 0)::bigint as in_doubt,
-          coalesce(sum(amount_atomic) filter (where state = 'lost' and currency = 'USD'), 0)::bigint as lost,
-          coalesce(sum(amount_atomic) filter (where state = 'settled' and currency = 'credit'), 0)::bigint as credits
-        from charges where run_id = ${id} and ${paidOnly}`.execute(db)
-      const { rows: refusals } = await sql<{ rule: string; message: string; count: number }>`
-        select rule, min(message) as message, count(*)::int as count from refusals
-        where run_id = ${id} group by rule order by count desc`.execute(db)
-      const requests = await db
-        .selectFrom('runs')
-        .select(['requests_unpaid', 'requests_limited'])
-        .where('id', '=', id)
-        .executeTakeFirstOrThrow()
-      const [lookup] = lookups
-      const [spend] = money
-      return {
-        lookups: {
-          unique: lookup?.unique ?? 0,
-          paid: spend?.paid ?? 0,
-          cached: lookup?.cached ?? 0,
-          notFound: lookup?.not_found ?? 0,
-          duplicates: lookup?.duplicates ?? 0,
-          open: lookup?.open ?? 0,
-        },
-        spend: {
-          settledAtomic: spend?.settled ?? 0n,
-          inDoubtAtomic: spend?.in_doubt ?? 0n,
-          lostAtomic: spend?.lost ?? 0n,
-          creditsAtomic: spend?.credits ?? 0n,
-        },
-        requests: {
-          sent: (spend?.sends ?? 0) + requests.requests_unpaid,
-          rateLimited: requests.requests_limited,
-        },
-        refusals,
-      }
     },
 
     async spent(id) {

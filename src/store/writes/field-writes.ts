@@ -6,7 +6,7 @@ import type { FieldValue } from '../../domain/record.ts'
 import type { Database } from '../database/database.ts'
 import { isOneOf, pages } from '../database/parameters.ts'
 import type { FieldWriteState, Tables } from '../database/schema.ts'
-import { finishTasks, type TaskResult } from '../runs/tasks.ts'
+import { finishTasks, type TaskResult } from '../runs/ready-tasks.ts'
 
 export interface Intent {
   taskId: bigint

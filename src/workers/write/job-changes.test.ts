@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import type { CurrentRecord } from '../../connectors/connector.ts'
 import type { LookupKey } from '../../domain/keys.ts'
 import type { FieldValue, Identity, Patch } from '../../domain/record.ts'
-import type { ReadyTask } from '../../store/runs/tasks.ts'
+import type { ReadyTask } from '../../store/runs/ready-tasks.ts'
 import { withJobChanges } from './job-changes.ts'
 
 function noted(

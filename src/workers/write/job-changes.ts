@@ -2,7 +2,7 @@ import type { CurrentRecord } from '../../connectors/connector.ts'
 import { jobChangeOf } from '../../domain/planning/job-change.ts'
 import type { FieldValue } from '../../domain/record.ts'
 import type { TaskOutcome } from '../../store/writes/field-writes.ts'
-import type { ReadyTask } from '../../store/runs/tasks.ts'
+import type { ReadyTask } from '../../store/runs/ready-tasks.ts'
 
 /**
  * Says of each result whether the person has another employer or title than the record said when it was read for writing.

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { Connector, RecordPatch } from '../../connectors/connector.ts'
-import type { ReadyTask, TaskResult } from '../../store/runs/tasks.ts'
+import type { ReadyTask, TaskResult } from '../../store/runs/ready-tasks.ts'
 import { createWriteBack } from './write-back.ts'
 
 /** A source of which nothing is kept, with so many ready tasks, the pressed ones first. What it is sent, request by request. */

@@ -3,7 +3,7 @@ import { applyPolicy, type FieldRule, type KeptReason } from '../../domain/field
 import type { FieldValue, Patch } from '../../domain/record.ts'
 import { sameValue } from '../../domain/field-policy/same-value.ts'
 import type { OpenIntent, BlockedValue } from '../../store/writes/field-writes.ts'
-import type { ReadyTask } from '../../store/runs/tasks.ts'
+import type { ReadyTask } from '../../store/runs/ready-tasks.ts'
 
 type Present = Extract<CurrentRecord, { state: 'present' }>
 

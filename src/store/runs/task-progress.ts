@@ -1,0 +1,118 @@
+import type { Patch } from '../../domain/record.ts'
+import { openTaskStatuses, type TaskStatus } from '../../domain/words.ts'
+import type { Database } from '../database/database.ts'
+
+interface TaskRow {
+  ordinal: number
+  recordId: string
+  status: TaskStatus
+  /** The record whose lookup also serves this one. */
+  duplicateOf: string | null
+  patch: Patch | null
+  reason: string | null
+  updatedAt: Date
+}
+
+/** How far the tasks of a run have come. */
+export interface TaskProgress {
+  /** Returns up to `limit` tasks after this place in the run. */
+  page(runId: string, afterOrdinal: number, limit: number): Promise<TaskRow[]>
+  counts(runId: string): Promise<Record<TaskStatus, number>>
+  /** Returns why tasks did not end as written, the most frequent reason first. */
+  reasons(runId: string): Promise<{ status: TaskStatus; reason: string; count: number }[]>
+  hasOpen(runId: string): Promise<boolean>
+  lastOrdinal(runId: string): Promise<number>
+}
+
+export function createTaskProgress(db: Database): TaskProgress {
+  return {
+    async page(runId, afterOrdinal, limit) {
+      const rows = await db
+        .selectFrom('tasks')
+        .leftJoin('tasks as first', (join) =>
+          join.onRef('first.run_id', '=', 'tasks.run_id').onRef('first.ordinal', '=', 'tasks.duplicate_of'),
+        )
+        .select([
+          'tasks.ordinal',
+          'tasks.record_id',
+          'tasks.status',
+          'tasks.patch',
+          'tasks.reason',
+          'tasks.updated_at',
+        ])
+        .select('first.record_id as duplicate_of')
+        .where('tasks.run_id', '=', runId)
+        .where('tasks.ordinal', '>', afterOrdinal)
+        .orderBy('tasks.ordinal')
+        .limit(limit)
+        .execute()
+      return rows.map((row) => ({
+        ordinal: row.ordinal,
+        recordId: row.record_id,
+        status: row.status,
+        duplicateOf: row.duplicate_of,
+        patch: row.patch,
+        reason: row.reason,
+        updatedAt: row.updated_at,
+      }))
+    },
+
+    async counts(runId) {
+      const rows = await db
+        .selectFrom('tasks')
+        .select((eb) => ['status', eb.cast<number>(eb.fn.countAll(), 'integer').as('count')])
+        .where('run_id', '=', runId)
+        .groupBy('status')
+        .execute()
+      const counts = {
+        queued: 0,
+        looking_up: 0,
+        ready: 0,
+        written: 0,
+        unchanged: 0,
+        skipped: 0,
+        rejected: 0,
+        parked: 0,
+      }
+      for (const row of rows) counts[row.status] = row.count
+      return counts
+    },
+
+    async reasons(runId) {
+      return db
+        .selectFrom('tasks')
+        .select((eb) => [
+          'status',
+          eb.ref('reason').$notNull().as('reason'),
+          eb.cast<number>(eb.fn.countAll(), 'integer').as('count'),
+        ])
+        .where('run_id', '=', runId)
+        .where('reason', 'is not', null)
+        .where('status', '!=', 'written')
+        .groupBy(['status', 'reason'])
+        .orderBy('count', 'desc')
+        .limit(20)
+        .execute()
+    },
+
+    async hasOpen(runId) {
+      const row = await db
+        .selectFrom('tasks')
+        .select('id')
+        .where('run_id', '=', runId)
+        .where('status', 'in', [...openTaskStatuses])
+        .limit(1)
+        .executeTakeFirst()
+      return row !== undefined
+    },
+
+    async lastOrdinal(runId) {
+      const row = await db
+        .selectFrom('tasks')
+        .select((eb) => eb.fn.max('ordinal').as('ordinal'))
+        .where('run_id', '=', runId)
+        .executeTakeFirst()
+      return row?.ordinal ?? 0
+    },
+  }
+}

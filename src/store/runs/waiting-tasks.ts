@@ -1,0 +1,134 @@
+import { sql } from 'kysely'
+import type { LookupKey } from '../../domain/keys.ts'
+import type { Identity, Patch } from '../../domain/record.ts'
+import type { ObjectKind, TaskStatus } from '../../domain/words.ts'
+import type { Database } from '../database/database.ts'
+import { isOneOf, pages } from '../database/parameters.ts'
+
+/** A waiting task, with everything that planning its next step needs. */
+export interface WaitingTask {
+  id: bigint
+  runId: string
+  connector: string
+  entity: string
+  object: ObjectKind
+  recipe: string
+  hot: boolean
+  identity: Identity
+  waitingFor: LookupKey
+  steps: LookupKey[]
+}
+
+export interface TaskMove {
+  id: bigint
+  status: TaskStatus
+  waitingFor: LookupKey | null
+  steps: LookupKey[]
+  patch: Patch | null
+  reason: string | null
+}
+
+/** Tasks that wait for a lookup, and their next step once it has ended. */
+export interface WaitingTasks {
+  /** Returns up to `limit` tasks that wait for one of these lookups. */
+  waitingFor(keys: LookupKey[], limit: number): Promise<WaitingTask[]>
+  /**
+   * Returns lookups that have ended and that tasks still wait for, because a process died between the answer and the next
+   * step. Examines up to `limit` awaited lookups after this key, in the order of their keys. `next` is the key to continue
+   * after; undefined at the end.
+   */
+  overlooked(after: string, limit: number): Promise<{ ended: LookupKey[]; next?: LookupKey | undefined }>
+  move(moves: TaskMove[]): Promise<void>
+}
+
+export function createWaitingTasks(db: Database, { now }: { now: () => Date }): WaitingTasks {
+  function waiting() {
+    return db
+      .selectFrom('tasks')
+      .innerJoin('runs', 'runs.id', 'tasks.run_id')
+      .select([
+        'tasks.id',
+        'tasks.run_id',
+        'runs.connector',
+        'runs.entity',
+        'object',
+        'recipe',
+        'trigger',
+        'identity',
+        'waiting_for',
+        'steps',
+      ])
+  }
+
+  return {
+    async waitingFor(keys, limit) {
+      if (keys.length === 0) return []
+      const rows = await waiting()
+        .where(isOneOf('waiting_for', keys))
+        .where('tasks.status', 'in', ['looking_up', 'parked'])
+        .limit(limit)
+        .execute()
+      return rows.map(toWaiting)
+    },
+
+    async overlooked(after, limit) {
+      const { rows } = await sql<{ ended: LookupKey[] | null; last: LookupKey | null; count: number }>`
+        select array_agg(key) filter (where state in ('answered', 'failed')) as ended, max(key) as last, count(*)::int as count
+        from (
+          select key, (select state from lookups where lookups.key = awaited.key) as state from (
+            select distinct waiting_for as key from tasks where waiting_for > ${after} order by waiting_for limit ${limit}
+          ) as awaited
+        ) as looked_at`.execute(db)
+      const { ended = null, last = null, count = 0 } = rows[0] ?? {}
+      return { ended: ended ?? [], next: last !== null && count === limit ? last : undefined }
+    },
+
+    async move(moves) {
+      for (const page of pages(moves, 500)) {
+        const rows = JSON.stringify(
+          page.map((task) => ({
+            id: String(task.id),
+            status: task.status,
+            waiting_for: task.waitingFor,
+            steps: task.steps,
+            patch: task.patch,
+            reason: task.reason,
+          })),
+        )
+        // Only a task that still waits is moved, so two processes that advance the same task do not undo each other's step.
+        await sql`
+          update tasks set status = moved.status, waiting_for = moved.waiting_for, patch = moved.patch, reason = moved.reason,
+            steps = array(select jsonb_array_elements_text(moved.steps)), updated_at = ${now()}
+          from jsonb_to_recordset(${rows}::jsonb)
+            as moved (id bigint, status text, waiting_for text, steps jsonb, patch jsonb, reason text)
+          where tasks.id = moved.id and tasks.status in ('queued', 'looking_up', 'parked')`.execute(db)
+      }
+    },
+  }
+}
+
+function toWaiting(row: {
+  id: bigint
+  run_id: string
+  connector: string
+  entity: string
+  object: ObjectKind
+  recipe: string
+  trigger: string
+  identity: Identity
+  waiting_for: LookupKey | null
+  steps: LookupKey[]
+}): WaitingTask {
+  return {
+    id: row.id,
+    runId: row.run_id,
+    connector: row.connector,
+    entity: row.entity,
+    object: row.object,
+    recipe: row.recipe,
+    hot: row.trigger === 'button',
+    identity: row.identity,
+    waitingFor: row.waiting_for as LookupKey,
+    steps: row.steps,
+  }
+}

@@ -1,0 +1,88 @@
+import { sql } from 'kysely'
+import type { Atomic } from '../../domain/money.ts'
+import { freeOperations } from '../../domain/words.ts'
+import type { Database } from '../database/database.ts'
+
+/** A run's figures. Free lookups (logos) do not count as bought. */
+export interface RunFigures {
+  lookups: {
+    unique: number
+    paid: number
+    cached: number
+    notFound: number
+    duplicates: number
+    open: number
+  }
+  /** In USD; what direct access cost is separate, in millionths of a credit. */
+  spend: { settledAtomic: Atomic; inDoubtAtomic: Atomic; lostAtomic: Atomic; creditsAtomic: bigint }
+  requests: { sent: number; rateLimited: number }
+  refusals: { rule: string; message: string; count: number }[]
+}
+
+const paidOnly = sql`operation not in (${sql.join(freeOperations.map((operation) => sql`${operation}`))})`
+
+/** Returns a run's figures, read from the ledger. */
+export async function runFigures(db: Database, id: string): Promise<RunFigures> {
+  const { rows: lookups } = await sql<{
+    unique: number
+    duplicates: number
+    not_found: number
+    open: number
+    cached: number
+  }>`
+    select count(distinct tasks.lookup_key)::int as unique,
+      count(duplicate_of)::int as duplicates,
+      (count(distinct tasks.lookup_key) filter (where lookups.state = 'answered' and lookups.outcome = 'not_found'))::int as not_found,
+      (count(distinct tasks.lookup_key) filter (where lookups.state in ('waiting', 'parked')))::int as open,
+      (count(distinct tasks.lookup_key) filter (where lookups.state = 'answered' and not exists (
+        select 1 from charge_shares as paid where paid.lookup_key = tasks.lookup_key and paid.run_id = ${id}
+          and paid.state in ('settled', 'in_doubt'))))::int as cached
+    from tasks left join lookups on lookups.key = tasks.lookup_key
+    where tasks.run_id = ${id} and tasks.lookup_key is not null`.execute(db)
+  const { rows: money } = await sql<{
+    paid: number
+    sends: number
+    settled: bigint
+    in_doubt: bigint
+    lost: bigint
+    credits: bigint
+  }>`
+    select (select count(*)::int from charge_shares where run_id = ${id} and state = 'settled' and ${paidOnly}) as paid,
+      coalesce(sum(sends), 0)::int as sends,
+      coalesce(sum(amount_atomic) filter (where state = 'settled' and currency = 'USD'), 0)::bigint as settled,
+      coalesce(sum(amount_atomic) filter (where state in ('journaled', 'sent', 'in_doubt') and currency = 'USD'), 0)::bigint as in_doubt,
+      coalesce(sum(amount_atomic) filter (where state = 'lost' and currency = 'USD'), 0)::bigint as lost,
+      coalesce(sum(amount_atomic) filter (where state = 'settled' and currency = 'credit'), 0)::bigint as credits
+    from charges where run_id = ${id} and ${paidOnly}`.execute(db)
+  const { rows: refusals } = await sql<{ rule: string; message: string; count: number }>`
+    select rule, min(message) as message, count(*)::int as count from refusals
+    where run_id = ${id} group by rule order by count desc`.execute(db)
+  const requests = await db
+    .selectFrom('runs')
+    .select(['requests_unpaid', 'requests_limited'])
+    .where('id', '=', id)
+    .executeTakeFirstOrThrow()
+  const [lookup] = lookups
+  const [spend] = money
+  return {
+    lookups: {
+      unique: lookup?.unique ?? 0,
+      paid: spend?.paid ?? 0,
+      cached: lookup?.cached ?? 0,
+      notFound: lookup?.not_found ?? 0,
+      duplicates: lookup?.duplicates ?? 0,
+      open: lookup?.open ?? 0,
+    },
+    spend: {
+      settledAtomic: spend?.settled ?? 0n,
+      inDoubtAtomic: spend?.in_doubt ?? 0n,
+      lostAtomic: spend?.lost ?? 0n,
+      creditsAtomic: spend?.credits ?? 0n,
+    },
+    requests: {
+      sent: (spend?.sends ?? 0) + requests.requests_unpaid,
+      rateLimited: requests.requests_limited,
+    },
+    refusals,
+  }
+}
