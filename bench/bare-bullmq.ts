@@ -1,4 +1,4 @@
-// BullMQ alone: as many jobs as there are lookups, and a processor that does nothing.
+// BullMQ alone: one job per lookup, and a processor that does nothing.
 import { Queue, Worker } from 'bullmq'
 import { openRedis } from '../src/queues/connection.ts'
 import { jobOptions, workerOptions } from '../src/queues/queues.ts'

@@ -3,11 +3,11 @@ import { once } from 'node:events'
 import { join } from 'node:path'
 import { leanFlags } from '../scripts/runtime.mjs'
 
-/** A process of a benchmark: what it costs is its own, and it ends with the one that started it. */
+/** A process of a benchmark. Its cost is measured separately, and it ends with the process that started it. */
 export interface Child {
   pid: number
   ask<T>(name: string, argument?: unknown): Promise<T>
-  /** Asks it to end, and waits for that. */
+  /** Asks the process to end, and waits for that. */
   stop(): Promise<void>
   kill(signal: NodeJS.Signals): void
   ended: Promise<unknown>
@@ -19,7 +19,7 @@ interface Reply {
   error?: string
 }
 
-/** Starts `bench/<file>` with an order that it reads by `readOrder`, and waits until it has called `serveParent`. */
+/** Starts `bench/<file>` with an order that it reads with `readOrder`, and waits until it has called `serveParent`. */
 export async function startChild(
   file: string,
   order: unknown = {},
@@ -71,12 +71,12 @@ export async function startChild(
   }
 }
 
-/** What the parent ordered. */
+/** Returns the order that the parent passed. */
 export function readOrder<T>(): T {
   return JSON.parse(process.argv[2] ?? '{}') as T
 }
 
-/** Answers what the parent asks, from now on; when it lets go, `onEnd` runs and the process ends. */
+/** Answers the parent's requests from now on. When the parent disconnects, `onEnd` runs and the process ends. */
 export function serveParent(
   answers: Record<string, (argument: never) => unknown>,
   onEnd: () => unknown = () => {},

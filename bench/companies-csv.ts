@@ -1,7 +1,7 @@
 import { createWriteStream } from 'node:fs'
 import { once } from 'node:events'
 
-/** A file of so many companies, each with a profile of its own: one lookup a row. */
+/** Writes a file of companies, each with a profile of its own: one lookup per row. */
 export async function writeCompanies(path: string, rows: number, tag: string): Promise<void> {
   const file = createWriteStream(path)
   file.write('id,name,profnet_url\n')

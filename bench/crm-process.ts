@@ -1,4 +1,4 @@
-// The HubSpot stand-in in a process of its own, with so many companies that have a profile and little else.
+// The HubSpot stand-in in a process of its own, with a number of companies that have a profile and little else.
 import { startHubspotStandIn } from '../src/sandbox/hubspot/index.ts'
 import { readOrder, serveParent } from './child.ts'
 

@@ -28,16 +28,16 @@ interface TimedRequest {
   overMs: number
   toServiceMs: number
   toCrmMs: number
-  /** Times that the service answered 429. */
+  /** How often the service answered 429. */
   refused: number
 }
 
 const serviceMs = 100
 
 /**
- * A button timed while a night's tasks wait: from the HTTP request to the write that the CRM has seen, less the time that
- * the service took. Everything runs on this machine: the web and worker roles (in one process on the embedded stores, in two on
- * servers), the service (the stub), the CRM (the HubSpot stand-in), Redis and Postgres.
+ * Measures an on-demand request while the tasks of a nightly run wait: from the HTTP request to the write in the CRM,
+ * less the time of the service. Everything runs on this machine: the web and worker roles (in one process on the
+ * embedded stores, in two on servers), the service (the stub), the CRM (the HubSpot stand-in), Redis and Postgres.
  */
 export async function latency(options: BenchOptions): Promise<Row[]> {
   const { quick, sizes } = options
@@ -88,7 +88,7 @@ async function measure(setting: Setting): Promise<Row> {
       },
       file: {
         ...oneLookup,
-        // Not to learn the limit is what is measured: the pacer begins near it, and finds it.
+        // Learning the limit is not measured, so the pacer starts near it and finds it.
         pacing: { startPerSecond: perSecond * 0.8, concurrency: 64 },
         connectors: { hubspot: { tenSecondLimit: 1_000_000, searchLimit: 1_000_000 } },
       },
@@ -111,7 +111,7 @@ async function measure(setting: Setting): Promise<Row> {
       const stalledMs = Math.round(await web.ask<number>('stalledMs'))
       const states = await web.ask<Record<string, number>>('states')
       if (process.env['BENCH_DETAILS']) process.stderr.write(`${JSON.stringify(await web.ask('pace'))}\n`)
-      // What is left at the end must still stand in a press's way.
+      // Enough tasks must still be waiting at the end, or the last requests had nothing to compete with.
       if (setting.waiting >= 1_000 && (states['waiting'] ?? 0) < setting.waiting / 20)
         throw new Error('too few tasks were left to wait')
       const served = (1_000 * answered) / (performance.now() - startMs)
@@ -130,7 +130,7 @@ async function requestAll(
   const timed: TimedRequest[] = []
   const slugs = knownSlugs()
   for (let index = 0; index < requests; index += 1) {
-    // At no fixed time in anybody's rounds.
+    // Varies the pause, so that requests do not fall into step with any poll loop.
     await setTimeout(200 + ((index * 397) % 601))
     const slug = slugs.next().value
     const id = await crm.ask<string>('add', slug)
@@ -141,7 +141,7 @@ async function requestAll(
       body: JSON.stringify({ connector: 'hubspot', object: 'company', ids: [id] }),
     })
     const text = await response.text()
-    if (response.status !== 200) throw new Error(`a press was answered ${response.status}: ${text}`)
+    if (response.status !== 200) throw new Error(`a request was answered ${response.status}: ${text}`)
     const written = await crm.ask<number>('written', id)
     const times = await stub.ask<{ askedAtMs: number; answeredAtMs: number; refused: number }>(
       'times',
@@ -158,7 +158,7 @@ async function requestAll(
   return timed
 }
 
-/** Of companies that the service knows something of: else nothing is written. */
+/** Yields companies that the service knows. For others nothing would be written. */
 function* knownSlugs(): Generator<string, never> {
   for (let number = 0; ; number += 1) {
     const slug = `timed-${number}`

@@ -1,4 +1,5 @@
-// A server with hidden limits, one a path, counted by the sandbox's own limiter. It counts what it lets in and what it refuses.
+// A server with hidden limits, one per path, counted by the sandbox's own limiter. It counts admitted and refused
+// requests.
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { outboundDelay } from '../src/queues/pacer/simulation.ts'
@@ -9,11 +10,11 @@ import { readOrder, serveParent } from './child.ts'
 
 export type Rule = Omit<RateLimit, 'countRefused'> & { countRefused?: boolean }
 
-/** What came while one rule was in force, window by window from its first request on. */
+/** The requests that arrived while one rule was in force, window by window from its first request on. */
 export interface Phase {
   rules: Rule[]
   windows: { admitted: number; refused: number }[]
-  /** How far the last window has come, 0 to 1. */
+  /** Elapsed share of the last window, 0 to 1. */
   lastShare: number
 }
 
@@ -33,7 +34,7 @@ const server = createServer((request, response) => {
   request.resume()
   request.on('end', () => {
     const book = books.get(request.url?.slice(1) ?? '')?.at(-1)
-    // The way here, the same as in the simulation: on the loopback there is none.
+    // The network delay, as in the simulation: the loopback has none.
     setTimeout(
       () => {
         const status = book && !admit(book, performance.now()) ? 429 : 200
@@ -56,7 +57,7 @@ server.listen(0, '127.0.0.1', () => {
   })
 })
 
-/** Shorter windows first: what they refuse does not count for the longer ones. */
+/** Shorter windows come first: a request that they refuse does not count for the longer ones. */
 function admit(book: Book, nowMs: number): boolean {
   book.startMs ||= nowMs
   const place = Math.floor((nowMs - book.startMs) / countedMs(book))

@@ -1,6 +1,6 @@
 import { availableParallelism, cpus, totalmem } from 'node:os'
 
-/** What the figures were measured on. */
+/** Describes the machine on which the figures were measured. */
 export function machine(): { node: string; cpu: string; cores: number; memoryGb: number; date: string } {
   return {
     node: process.version,

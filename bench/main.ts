@@ -8,7 +8,7 @@ import { syncMemory } from './sync-memory.ts'
 import { workers } from './workers.ts'
 
 /**
- * Each benchmark by its name: `npm run bench -- pacing`, or all of them; `--json` prints one document. `--quick` is a smoke
+ * The benchmarks by name: `npm run bench -- pacing`, or all of them. `--json` prints one document. `--quick` is a smoke
  * run. `--only`, `--sizes`, `--stores embedded,servers` and `--repeat` narrow a run; see docs/benchmarks.md.
  */
 const benches: Record<string, (options: BenchOptions) => Promise<unknown>> = {
@@ -24,7 +24,7 @@ const { json, names, ...options } = readOptions(process.argv.slice(2))
 const wanted = names.length > 0 ? names : Object.keys(benches)
 const unknown = wanted.find((name) => !benches[name])
 if (unknown !== undefined) {
-  process.stderr.write(`there is no benchmark ${unknown}; there is ${Object.keys(benches).join(', ')}\n`)
+  process.stderr.write(`there is no benchmark ${unknown}; available: ${Object.keys(benches).join(', ')}\n`)
   process.exit(2)
 }
 const results: Record<string, unknown> = {}

@@ -2,15 +2,15 @@ import type { Redis } from 'ioredis'
 
 export interface Metered {
   wallMs: number
-  /** Of all threads of this process, the embedded Redis and PGlite among them. */
+  /** Of all threads of this process, including the embedded Redis and PGlite. */
   cpuMs: number
   peakRssMb: number
-  /** What Redis held at most beyond what it held at the begin; absent without one. */
+  /** The most that Redis held beyond what it held at the start; 0 without Redis. */
   redisPeakBytes: number
   redisPeakMb: number
 }
 
-/** Measures the process that it runs in, from now on. */
+/** Measures the current process from now on. */
 export function startMeter(redis?: Redis): { stop(): Promise<Metered> } {
   const startMs = performance.now()
   const cpu = process.cpuUsage()

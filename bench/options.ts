@@ -1,9 +1,9 @@
 import { parseArgs } from 'node:util'
 
 export interface BenchOptions {
-  /** A smoke run: everything happens, and the figures mean nothing. */
+  /** A smoke run: every step runs, and the figures mean nothing. */
   quick: boolean
-  /** Parts of a benchmark, by name; all of them when empty. */
+  /** Names of the parts to run; all of them when empty. */
   only: string[]
   sizes: number[] | undefined
   stores: ('embedded' | 'servers')[]

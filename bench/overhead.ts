@@ -25,8 +25,9 @@ const concurrency = 64
 const goals = { embedded: '8 ms, 2.5 times, 1.02', servers: '5 ms, 2.5 times, 1.02' }
 
 /**
- * Processor time and requests of a paid lookup, from a CSV to a CSV, beside the same in a plain script and beside BullMQ with
- * nothing to do. Each runs in a process of its own; service and chain (the stub) in another, Redis and Postgres in theirs.
+ * Measures processor time and requests of a paid lookup, from a CSV to a CSV, and compares them with a plain script and
+ * with BullMQ that has nothing to do. Each runs in a process of its own; service and chain (the stub) run in another,
+ * and so do Redis and Postgres.
  */
 export async function overhead(options: BenchOptions): Promise<Row[]> {
   const lookups = options.sizes?.[0] ?? (options.quick ? 50 : 3_000)

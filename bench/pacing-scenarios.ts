@@ -2,21 +2,21 @@ import type { Rule } from './limit-server.ts'
 
 export interface PacingScenario {
   id: string
-  /** By which `--only` finds it. */
+  /** The name under which `--only` finds it. */
   group: '10' | '50' | '200' | 'minute' | 'hour' | 'change'
   label: string
   goal: string
-  /** The limits in force, one after the other; each for so many seconds. */
+  /** The limits in force, one after the other, each for a number of seconds. */
   phases: { rules: Rule[]; seconds: number }[]
   processes: 1 | 4
-  /** Left out at the begin of each phase, in seconds: what is learned there is told by `back at 95 %`. */
+  /** Seconds at the start of each phase that are left out. `back at 95 %` covers what is learned in them. */
   learnSeconds: number
 }
 
 const second = (kind: Rule['kind'], limit: number): Rule => ({ kind, limit, windowMs: 1_000 })
 const minute = (kind: Rule['kind'], limit: number): Rule => ({ kind, limit, windowMs: 60_000 })
 
-/** In waves: what is in one wave runs at the same time, against paths of their own. */
+/** Returns the scenarios in waves. The scenarios of one wave run at the same time, each against a path of its own. */
 export function pacingWaves(): PacingScenario[][] {
   const both = [1, 4] as const
   const slow: PacingScenario[] = both.flatMap((processes) => [
@@ -90,7 +90,7 @@ export function pacingWaves(): PacingScenario[][] {
   return [slow, ...fast, ...faster, ...changing]
 }
 
-/** The same ways in a few seconds. */
+/** The same kinds of scenarios in a few seconds. */
 export function quickWaves(): PacingScenario[][] {
   return [
     [

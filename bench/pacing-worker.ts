@@ -1,4 +1,4 @@
-// A process that sends as fast as its pacers let it. No payment: the pace and HTTP alone.
+// A process that sends as fast as its pacers allow. There is no payment: only pacing and HTTP.
 import { openRedis } from '../src/queues/connection.ts'
 import { createPacer, type Pacer } from '../src/queues/pacer/pacer.ts'
 import { createTransport } from '../src/service/transport.ts'
@@ -35,7 +35,7 @@ serveParent(
 async function sendOne(id: string, pacer: Pacer): Promise<void> {
   const token = await pacer.take({ lane: 'background', maxWaitMs: 2_000 })
   if (!token.granted) {
-    // In the pipeline the job goes back to the queue for that long.
+    // In the pipeline, the job would go back to the queue for that long.
     await new Promise((resolve) => setTimeout(resolve, Math.min(token.retryInMs, 5_000)))
     return
   }

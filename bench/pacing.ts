@@ -19,8 +19,8 @@ interface Row {
 }
 
 /**
- * The pacer and real HTTP against hidden limits, in real time: one or four processes that share one Redis. Nothing is paid
- * for. Use and refusals are what the server counted, in whole windows.
+ * Measures the pacer and real HTTP against hidden limits, in real time: one or four processes that share one Redis.
+ * Nothing is paid for. Use and refusals are the server's own counts, in whole windows.
  */
 export async function pacing({ quick, only }: BenchOptions): Promise<Row[]> {
   const waves = (quick ? quickWaves() : pacingWaves())
@@ -51,7 +51,8 @@ export async function pacing({ quick, only }: BenchOptions): Promise<Row[]> {
 
 async function runScenario(scenario: PacingScenario, server: Child, workers: Child[]): Promise<Row[]> {
   const { id, processes, phases } = scenario
-  // The first process has all that run alone, the others share the rest: load of one does not stand in another's way.
+  // The first process runs the scenarios with one process, the others share the rest: their loads do not affect each
+  // other.
   const [alone, ...shared] = workers as [Child, ...Child[]]
   const mine = processes === 1 ? [alone] : shared
   let isFirst = true

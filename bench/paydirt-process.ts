@@ -1,4 +1,4 @@
-// `paydirt start --role …` in a process of its own, and the scan of a night before it.
+// `paydirt start --role …` in a process of its own, preceded by the scan of a nightly run.
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { resolveConfig, fileSchema, type FileConfig } from '../src/app/config/config.ts'
 import { openConnector } from '../src/app/context/connectors.ts'
@@ -31,7 +31,7 @@ let running: Running | undefined
 
 serveParent(
   {
-    /** Makes a task of every company, as a nightly sync does. Answers their number. */
+    /** Makes a task of every company, as a nightly sync does. Returns their number. */
     async scanAll(): Promise<number> {
       const engine = await context.openEngine()
       const connector = await openConnector(config, 'hubspot', engine.callBudget)
@@ -43,7 +43,7 @@ serveParent(
       await connector.close()
       return records
     },
-    /** The longest that anything had to wait for this process's event loop since it was asked last. */
+    /** Returns the longest delay of this process's event loop since the last call. */
     stalledMs() {
       const longestMs = loop.max / 1e6
       loop.enable()

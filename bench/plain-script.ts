@@ -1,5 +1,5 @@
-// What somebody writes in an afternoon: the stock x402 client around fetch, a limiter, a CSV in and a CSV out. No ledger, no
-// journal, no queue: stopped halfway, it pays again.
+// A script as written in an afternoon: the stock x402 client around fetch, a limiter, a CSV in and a CSV out. It has no
+// ledger, no journal and no queue: when it is stopped halfway, the next run pays again.
 import { readFile, writeFile } from 'node:fs/promises'
 import { x402Client, x402HTTPClient } from '@x402/core/client'
 import { ExactEvmScheme } from '@x402/evm/exact/client'
@@ -48,7 +48,7 @@ async function lookUp(profile: string): Promise<Record<string, string>> {
   return { domain: text('domain'), industry: text('industry'), city: text('headquarters') }
 }
 
-/** As the client's documentation wraps fetch: ask, pay what the 402 wants, ask again. */
+/** Wraps fetch as the client's documentation does: ask, pay what the 402 asks for, ask again. */
 async function fetchWithPayment(url: string, init: RequestInit & { headers: Record<string, string> }) {
   const first = await fetch(url, init)
   if (first.status !== 402) return first

@@ -24,8 +24,9 @@ interface Row {
 const goals = { embedded: '700 MB, 20 MB, ± 10 %', servers: '300 MB, 20 MB, ± 10 %' }
 
 /**
- * A CSV of so many companies, each looked up and written, in one process. The service is the stub and is paid by API key: no
- * chain, no signatures, the rest is as it is. Time includes reading the file and writing the result.
+ * Measures a CSV of many companies, each looked up and written, in one process. The service is the stub and is paid by
+ * API key: there is no chain and no signature, and everything else is unchanged. The time includes reading the file and
+ * writing the result.
  */
 export async function scale(options: BenchOptions): Promise<Row[]> {
   const sizes = options.sizes ?? (options.quick ? [50, 100] : [10_000, 100_000])

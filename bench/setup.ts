@@ -8,12 +8,12 @@ import { startChild, type Child } from './child.ts'
 import type { BenchOptions } from './options.ts'
 import type { StubOrder } from './stub-service.ts'
 
-/** Of no wallet that holds anything: the stub takes every signature. */
+/** The key of an empty wallet: the stub accepts every signature. */
 export const walletKey = `0x${'7'.repeat(64)}` as const
 
 /**
- * One paid lookup a record and no free one behind it: the built-in recipe without logos, which would be a second request a
- * record, to another server, that the plain script does not make either.
+ * One paid lookup per record and no free one: the built-in recipe without logos. A logo would be a second request per
+ * record, to another server, which the plain script does not make either.
  */
 export const oneLookup = {
   recipes: { profile: { company: { fields: profileFieldNames('company'), steps: ['company.profile'] } } },
@@ -25,7 +25,7 @@ export interface Stores {
   stop(): Promise<void>
 }
 
-/** Fresh stores of one kind; undefined, and said so, where the servers are not installed. */
+/** Opens fresh stores of one kind. Returns undefined and prints the reason where the servers are not installed. */
 export async function openStores(kind: Stores['kind']): Promise<Stores | undefined> {
   const folder = await mkdtemp(join(tmpdir(), 'paydirt-bench-'))
   const clean = () => rm(folder, { recursive: true, force: true })
@@ -36,7 +36,7 @@ export async function openStores(kind: Stores['kind']): Promise<Stores | undefin
   if (kind === 'embedded') return { kind, env, stop: clean }
   const missing = missingServers()
   if (missing !== undefined) {
-    process.stderr.write(`left out with Redis and Postgres: ${missing}\n`)
+    process.stderr.write(`skipped with Redis and Postgres: ${missing}\n`)
     await clean()
     return undefined
   }

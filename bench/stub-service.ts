@@ -1,6 +1,6 @@
-// A stand-in of the data service that costs as little as it can: it answers 402 and 200 in the right form with the sandbox's
-// synthetic companies, and verifies nothing. It is also the chain's RPC, with a full wallet. For figures of ours alone: what
-// it takes for paid the real sandbox checks on a chain.
+// A stand-in for the data service that costs as little as possible: it answers 402 and 200 in the right form with the
+// sandbox's synthetic companies, and verifies nothing. It is also the chain's RPC, with a full wallet. Use it only to
+// measure our own cost: it accepts payments that the real sandbox would check on a chain.
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { encodePaymentRequiredHeader, encodePaymentResponseHeader } from '@x402/core/http'
@@ -11,7 +11,7 @@ import { createRateLimiter } from '../src/sandbox/faults/rate-limiter.ts'
 import { readOrder, serveParent } from './child.ts'
 
 export interface StubOrder {
-  /** Of each answer; exactly that long, so that it can be taken off a measured time. */
+  /** Duration of each answer. It is exact, so that it can be subtracted from a measured time. */
   latencyMs?: number
   limit?: RateLimit
 }
@@ -41,7 +41,7 @@ server.listen(0, '127.0.0.1', () => {
   serveParent({
     url,
     stats: () => stats,
-    /** When a profile was asked for and answered, by the machine's clock. */
+    /** When a profile was requested and answered, by the machine's clock. */
     times: (profile: string) => {
       const times = arrivals.get(profile)
       return times && { ...times, refused: refusals.get(profile) ?? 0 }

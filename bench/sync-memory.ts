@@ -11,8 +11,8 @@ import { planSync } from '../src/app/runs/sync.ts'
 import type { BenchOptions } from './options.ts'
 
 /**
- * Resident memory while 250,000 HubSpot contacts become tasks in the embedded ledger. Flat means that the last rows are
- * like the first. Nothing is looked up: this is about the scan, the planner and the ledger.
+ * Measures resident memory while 250,000 HubSpot contacts become tasks in the embedded ledger. It is flat when the last
+ * rows are like the first. Nothing is looked up: this measures the scan, the planner and the ledger.
  */
 export async function syncMemory({
   quick,
@@ -65,7 +65,7 @@ function measure(seen: number) {
   return row
 }
 
-/** In a process of its own, so that its memory is not counted. */
+/** Runs in a process of its own, so that its memory is not counted. */
 async function startStandIn(records: number): Promise<{ baseUrl: string; token: string; stop(): void }> {
   const child = spawn(process.execPath, [join(import.meta.dirname, 'hubspot-process.ts'), String(records)], {
     stdio: ['pipe', 'pipe', 'inherit'],

@@ -1,4 +1,7 @@
-/** Prints rows under their column names, numbers to the right, on standard error: standard output is for results as JSON. */
+/**
+ * Prints rows under their column names, numbers aligned right, on standard error. Standard output is for results as
+ * JSON.
+ */
 export function printTable(title: string, rows: readonly object[]): void {
   const [first] = rows
   if (!first) return

@@ -18,8 +18,8 @@ const concurrency = 4
 const perSecond = 200
 
 /**
- * Worker processes on one Redis and one Postgres. One worker alone is held to 20 a second by its concurrency (4 lookups of
- * 200 ms), far from the service's limit: what a second one adds is what it brings.
+ * Worker processes on one Redis and one Postgres. Concurrency limits one worker to 20 a second (4 lookups of 200 ms),
+ * far from the service's limit, so each further worker adds its own capacity.
  */
 export async function workers(options: BenchOptions): Promise<Row[]> {
   const measureMs = options.quick ? 2_000 : 20_000

@@ -1,5 +1,5 @@
-// `npm run check`: what is installed in the CRMs (crm/), held as far as that goes without HubSpot's and Salesforce's own
-// tools. `node scripts/check-crm.mjs [folder]`; another folder than crm/ is one that a test has broken.
+// `npm run check`: checks the packages that are installed in the CRMs (crm/), as far as possible without HubSpot's and
+// Salesforce's own tools. Usage: `node scripts/check-crm.mjs [folder]`. Tests pass a folder with a broken package.
 
 import { join, resolve } from 'node:path'
 import { checkHubspot } from '../crm/check/hubspot.mjs'

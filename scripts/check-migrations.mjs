@@ -1,5 +1,6 @@
 // `npm run check`: squawk reads the SQL of each migration that is newer than the rules. A released migration is never
-// edited, so the older ones are not judged. `node scripts/check-migrations.mjs [first]`: from which one on.
+// edited, so older ones are not checked. Usage: `node scripts/check-migrations.mjs [first]`, where `first` is the first
+// migration to check.
 
 import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'

@@ -1,4 +1,5 @@
-// `npm run check`: format, lint with the floors, types, what nothing uses, new migrations, the CRM packages. All run, and the last line names those that failed.
+// `npm run check`: format, lint with the floors, types, unused code, new migrations, the CRM packages. Every check
+// runs, and the last line names those that failed.
 
 import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'

@@ -1,5 +1,5 @@
-// Recompiles the contracts of the sandbox's chain after their source was changed: `node scripts/compile-token.mjs`.
-// The compiler is large and needed by nobody else, so it is installed in a temporary folder and not in the project.
+// Recompiles the contracts of the sandbox's chain after a change of their source: `node scripts/compile-token.mjs`. The
+// compiler is large and only this script needs it, so it is installed in a temporary folder and not in the project.
 import { execFileSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
@@ -28,7 +28,7 @@ try {
   rmSync(install, { recursive: true, force: true })
 }
 
-/** The code that stands on the chain once deployed, which is what `anvil_setCode` takes. */
+/** Returns the deployed code of a contract, as `anvil_setCode` takes it. */
 function compile(solc, file, name) {
   const output = JSON.parse(
     solc.compile(

@@ -1,18 +1,19 @@
-// Adds to package-lock.json the optional packages of other platforms that it lacks.
+// Adds the optional packages of other platforms that package-lock.json lacks.
 //
-// A registry (a mirror, for instance) that does not hold the binaries of every platform makes `npm install` leave them
-// out of the lock file, and from then on `npm ci` refuses the lock file as out of step, on every platform. The entries
-// added here carry what their names say (os, cpu, libc) and no integrity; the full registry's `npm install` adds that.
+// When a registry (a mirror, for instance) does not hold the binaries of every platform, `npm install` leaves them out
+// of the lock file, and from then on `npm ci` refuses the lock file as out of step, on every platform. The entries
+// added here carry what their names say (os, cpu, libc) and no integrity; `npm install` with the full registry adds
+// that.
 //
-//   node scripts/complete-lock.mjs          add what is missing
-//   node scripts/complete-lock.mjs --check  only say what is missing, exit 1 if anything is
+//   node scripts/complete-lock.mjs          adds what is missing
+//   node scripts/complete-lock.mjs --check  only prints what is missing; exits with 1 if anything is
 
 import { readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 
 const lockPath = fileURLToPath(new URL('../package-lock.json', import.meta.url))
 
-/** The optional dependencies that no entry of the lock file answers: `[path, version, dev]`. */
+/** Returns the optional dependencies that have no entry in the lock file: `[path, version, dev]`. */
 export function missingPlatformPackages(lock) {
   const missing = new Map()
   for (const [path, entry] of Object.entries(lock.packages)) {
@@ -20,7 +21,7 @@ export function missingPlatformPackages(lock) {
       if (resolves(lock, path, name) || platformOf(name) === undefined) continue
       const at = missing.get(name)
       if (at && at.version !== version)
-        throw new Error(`${name} is wanted as ${at.version} and as ${version}`)
+        throw new Error(`${name} is required as ${at.version} and as ${version}`)
       missing.set(name, { name, version, dev: (at?.dev ?? true) && entry.dev === true })
     }
   }

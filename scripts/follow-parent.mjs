@@ -1,10 +1,11 @@
-// Preloaded into what runtime.mjs starts. When the parent goes away without a word (SIGKILL, a crash), the channel to it
-// closes, and that counts as SIGTERM: the work stops cleanly instead of going on, and paying, with nobody watching.
+// Preloaded into the program that runtime.mjs starts. When the parent disappears without a signal (SIGKILL, a crash),
+// the channel to it closes, and this module treats that as SIGTERM: the work stops cleanly instead of continuing to pay
+// unattended.
 
 if (process.env.PAYDIRT_PARENT_IPC === '1' && process.channel) {
-  // Our own children inherit the environment but have other parents.
+  // The child processes of this program inherit the environment but have another parent.
   delete process.env.PAYDIRT_PARENT_IPC
   process.once('disconnect', () => process.kill(process.pid, 'SIGTERM'))
-  // Listening must not keep a finished program alive.
+  // The open channel must not keep a finished program alive.
   process.channel.unref()
 }

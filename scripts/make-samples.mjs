@@ -1,4 +1,4 @@
-// Writes samples/companies.csv and samples/people.csv: a CRM export of 300 rows each, dirty in the usual ways. Seeded, so
+// Writes samples/companies.csv and samples/people.csv: CRM exports of 300 rows each with the usual defects. Seeded, so
 // that running it again changes nothing.
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -62,7 +62,7 @@ const slug = (name) =>
     .trim()
     .replace(/\s+/g, '-')
 
-/** The same profile as different people write it down. */
+/** Returns the same profile in the spellings that different people use. */
 function spellings(segment, name) {
   const path = encodeURI(`/${segment}/${name}`)
   return [
@@ -113,7 +113,7 @@ function make({ segment, otherSegment, nameOf, rowOf }) {
     else if (dice > 0.91) url = broken(segment)
     else if (dice > 0.905) url = `https://www.profnet.com/${otherSegment}/${slug(name)}`
     const row = rowOf(n, name, url)
-    // Two rows whose cells do not fit the header: one short, one long.
+    // Two rows do not fit the header: one is too short, one too long.
     rows.push(n === 77 ? row.slice(0, 2) : n === 201 ? [...row, 'surplus'] : row)
   }
   return rows

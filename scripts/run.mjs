@@ -1,4 +1,4 @@
-// `node scripts/run.mjs <target> [args]`: what the scripts in package.json call. See runtime.mjs.
+// `node scripts/run.mjs <target> [args]`: the scripts of package.json call this file. See runtime.mjs.
 
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
@@ -29,7 +29,7 @@ if (target === 'install') {
   const [file, ...fixed] = targets[target]
   pinnedNode()
   if (!existsSync(join(root, file))) {
-    console.error(`paydirt: ${file} is not there`)
+    console.error(`paydirt: ${file} does not exist`)
     process.exit(2)
   }
   await runPinned(join(root, file), [...fixed, ...args], { cwd: root })

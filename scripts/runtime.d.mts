@@ -1,2 +1,2 @@
-/** What of runtime.mjs the benchmarks use. */
+/** The part of runtime.mjs that the benchmarks use. */
 export const leanFlags: string[]

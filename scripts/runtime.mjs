@@ -1,5 +1,5 @@
-// Runs a file of this checkout on the pinned Node, whatever Node started us, installing what is missing first.
-// Plain JavaScript without dependencies: it has to run on any Node >= 20 in a bare clone.
+// Runs a file of this checkout on the pinned Node, independent of the Node that started this process, and installs
+// missing dependencies first. Plain JavaScript without dependencies: it must run on any Node >= 20 in a bare clone.
 
 import { spawn, spawnSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
@@ -9,16 +9,16 @@ import { fileURLToPath, pathToFileURL } from 'node:url'
 export const root = dirname(dirname(fileURLToPath(import.meta.url)))
 
 const FORWARDED = ['SIGINT', 'SIGTERM', 'SIGHUP']
-// One Ctrl-C can reach us several times (from the terminal, from npm, from `timeout`); the child is told once.
-const SAME_PRESS_MS = 1000
+// One Ctrl-C can arrive several times (from the terminal, from npm, from `timeout`). It is passed to the child once.
+const SAME_SIGNAL_MS = 1000
 
 /**
- * How Paydirt itself is run. V8 would give its young objects 130 MB, most of a worker's memory; see also src/app/context/heap-limits.ts. The
- * Dockerfile has the same.
+ * The flags under which Paydirt runs. By default V8 reserves 130 MB for young objects, most of a worker's memory; see
+ * also src/app/context/heap-limits.ts. The Dockerfile uses the same flags.
  */
 export const leanFlags = ['--max-semi-space-size=16']
 
-/** Runs `file` with `args` and ends this process the way the child ended: same exit status, same signal. */
+/** Runs `file` with `args` and ends this process as the child ended: with the same exit status or signal. */
 export async function runPinned(file, args, { dev = true, cwd = process.cwd(), env = {}, flags = [] } = {}) {
   const node = pinnedNode({ dev })
   const child = spawn(
@@ -47,8 +47,8 @@ export async function runPinned(file, args, { dev = true, cwd = process.cwd(), e
 }
 
 /**
- * The Node to run on, after installing what the lock file asks for. Without the dev dependencies (an image, a
- * production installation) that is the Node we are running on, provided that it is recent enough.
+ * Returns the Node to run on, after installing what the lock file asks for. Without the dev dependencies (an image, a
+ * production installation) it returns the current Node, if that is recent enough.
  */
 export function pinnedNode({ dev = true } = {}) {
   if (!dev && isInstalled({ dev: false }) && !isInstalled() && runsTypeScript(process.versions.node))
@@ -57,7 +57,7 @@ export function pinnedNode({ dev = true } = {}) {
   return nodeBinary()
 }
 
-/** Whether node_modules holds what package-lock.json asks for; packages of other platforms may be absent. */
+/** Returns whether node_modules holds what package-lock.json asks for. Packages of other platforms may be absent. */
 export function isInstalled({ dev = true } = {}) {
   const installed = packagesIn(join(root, 'node_modules/.package-lock.json'))
   if (!installed) return false
@@ -90,7 +90,7 @@ function install() {
   const args = ['ci', '--include=dev', '--include=optional', '--no-audit', '--no-fund', '--loglevel=error']
   const viaNpm = process.env.npm_execpath && basename(process.env.npm_execpath) === 'npm-cli.js'
   const [command, argv] = viaNpm ? [process.execPath, [process.env.npm_execpath, ...args]] : ['npm', args]
-  // npm's chatter stays off standard output, which may be a JSON document that somebody parses.
+  // npm's output stays off standard output, which may be a JSON document that a program parses.
   const { status, signal, error } = spawnSync(command, argv, {
     cwd: root,
     stdio: ['ignore', 'ignore', 'inherit'],
@@ -112,19 +112,20 @@ function install() {
 }
 
 function forwardSignals(child) {
-  // On a terminal Ctrl-C goes to the whole foreground group and has reached the child already.
+  // On a terminal, Ctrl-C goes to the whole foreground group and has already reached the child.
   const onTerminal = [process.stdin, process.stdout, process.stderr].some((stream) => stream.isTTY)
-  let toldAt = -Infinity
+  let passedAt = -Infinity
   for (const signal of FORWARDED) {
     process.on(signal, () => {
-      if (signal === 'SIGINT' && (onTerminal || Date.now() - toldAt < SAME_PRESS_MS)) return
-      if (signal === 'SIGINT') toldAt = Date.now()
+      if (signal === 'SIGINT' && (onTerminal || Date.now() - passedAt < SAME_SIGNAL_MS)) return
+      if (signal === 'SIGINT') passedAt = Date.now()
       child.kill(signal)
     })
   }
 }
 
-// npm runs us through a shell, and passes SIGTERM to that shell alone. When the shell is gone, so is whoever wanted this.
+// npm runs this process through a shell and passes SIGTERM to that shell only. When the shell is gone, so is the
+// caller.
 function followNpm(child) {
   if (!process.env.npm_lifecycle_event || process.platform === 'win32') return
   const shell = process.ppid
@@ -140,6 +141,6 @@ function endAs(code, signal) {
   if (!signal) process.exit(code ?? 1)
   for (const forwarded of FORWARDED) process.removeAllListeners(forwarded)
   process.kill(process.pid, signal)
-  // Reached where a signal does not end the process at once (Windows, or one that is ignored).
+  // Reached where a signal does not end the process at once (Windows, or an ignored signal).
   setTimeout(() => process.exit(1), 1000)
 }

@@ -1,5 +1,6 @@
-// After `npm ci`: takes out of node_modules what nothing here ever loads, about a third of it (the installation is to
-// stay under 500 MB with its own Node and a chain for the sandbox). Deleting more than listed here would need a reason.
+// Runs after `npm ci`: removes files from node_modules that nothing here loads, about a third of it (the installation
+// is to stay under 500 MB, including its own Node and a chain for the sandbox). Deleting more than listed here would
+// need a reason.
 
 import { existsSync, readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
@@ -7,7 +8,10 @@ import { fileURLToPath } from 'node:url'
 
 const modules = fileURLToPath(new URL('../node_modules', import.meta.url))
 
-/** CommonJS twins of packages that are only imported as ES modules, bundles for browsers, polyfills, tests, manuals, APIs that are loaded on demand and never here. */
+/**
+ * CommonJS twins of packages that are only imported as ES modules, browser bundles, polyfills, tests, manuals, and APIs
+ * that are loaded on demand and never here.
+ */
 const unused = [
   'viem/_cjs',
   'ox/_cjs',
@@ -42,9 +46,9 @@ const unused = [
 ]
 
 trimRuntime(join(modules, 'node'))
-// Vite loads it to transform style sheets, and none goes through Vite here.
+// Vite loads it to transform style sheets, and no style sheet goes through Vite here.
 for (const name of namesIn(modules)) if (name.startsWith('lightningcss-')) unused.push(name)
-// Prettier's plugins twice: Node loads the ES modules.
+// Prettier ships its plugins twice. Node loads the ES modules.
 for (const name of namesIn(join(modules, 'prettier', 'plugins')))
   if (name.endsWith('.js')) unused.push(join('prettier', 'plugins', name))
 
@@ -53,8 +57,8 @@ trimTelemetry(join(modules, '@opentelemetry'))
 if (existsSync(modules)) trimSources(modules)
 
 /**
- * The package `node` links its binary out of a nested package and leaves the rest of that package (headers, manuals,
- * some 70 MB) behind. The binary is a hard link, so what it came from can go.
+ * The package `node` links its binary out of a nested package and leaves the rest of that package behind (headers,
+ * manuals, about 70 MB). The binary is a hard link, so the nested package can be removed.
  */
 function trimRuntime(runtime) {
   const nested = join(runtime, 'node_modules')
@@ -66,7 +70,7 @@ function trimRuntime(runtime) {
   }
 }
 
-/** Each of OpenTelemetry's packages brings itself three times; Node loads the one in `build/src`. */
+/** Each OpenTelemetry package contains itself three times. Node loads the copy in `build/src`. */
 function trimTelemetry(scope) {
   if (!existsSync(scope)) return
   for (const name of readdirSync(scope)) {
@@ -80,8 +84,8 @@ function namesIn(folder) {
 }
 
 /**
- * Source maps, build caches, the TypeScript that compiled files came from, change logs and readmes, and add-ons for the Bare runtime.
- * Type declarations stay: `tsc` reads them.
+ * Source maps, build caches, TypeScript sources of compiled files, change logs, readmes, and add-ons for the Bare
+ * runtime. Type declarations stay: `tsc` reads them.
  */
 function trimSources(folder) {
   for (const entry of readdirSync(folder, { withFileTypes: true })) {

@@ -2,8 +2,8 @@
 # scripts/with-services.sh COMMAND [ARGS]
 #
 # Starts the system's Redis (or Valkey) and Postgres on free loopback ports with data in a temporary directory, runs the
-# command with REDIS_URL and DATABASE_URL set, and stops and removes everything again. Ends with the command's status.
-# Status 69: the two servers are not installed, or would not start; the last line says which.
+# command with REDIS_URL and DATABASE_URL set, and stops and removes everything afterwards. Exits with the command's status.
+# Status 69: the two servers are not installed or did not start; the last line says which.
 set -euo pipefail
 
 unavailable() { echo "with-services: $*" >&2; exit 69; }
@@ -13,7 +13,7 @@ unavailable() { echo "with-services: $*" >&2; exit 69; }
 redis_server=$(command -v redis-server || command -v valkey-server || true)
 [ -n "$redis_server" ] || unavailable 'neither redis-server nor valkey-server is installed'
 
-# Debian keeps the server's programs off the path, a directory a version.
+# Debian keeps the server's programs off the path, in one directory per version.
 pg_bin=''
 for candidate in "$(dirname "$(readlink -f "$(command -v initdb 2>/dev/null || echo /none/initdb)")")" $(ls -d /usr/lib/postgresql/*/bin 2>/dev/null | sort -rV); do
   if [ -x "$candidate/initdb" ] && [ -x "$candidate/postgres" ]; then pg_bin=$candidate; break; fi
@@ -25,7 +25,7 @@ as_user=()
 if [ "$(id -u)" = 0 ]; then
   user=nobody
   if id postgres >/dev/null 2>&1; then user=postgres; fi
-  # setpriv becomes the server, so that signals reach it; runuser stays in front of it and passes them on.
+  # setpriv is replaced by the server, so that signals reach it; runuser stays in front of it and passes them on.
   if command -v setpriv >/dev/null; then as_user=(setpriv --reuid "$user" --regid "$(id -g "$user")" --clear-groups --)
   elif command -v runuser >/dev/null; then as_user=(runuser -u "$user" --)
   else unavailable 'as root, setpriv or runuser is needed to start Postgres as another user'; fi
@@ -65,7 +65,7 @@ await_server() { # name, pid, log, test command ...
   done
 }
 
-# setsid: a Ctrl-C on the terminal is for the command; the servers stop after it.
+# setsid: a Ctrl-C on the terminal must reach only the command; the servers stop after it.
 redis_port=$(free_port)
 (cd "$work/redis" && exec setsid "${as_user[@]}" "$redis_server" --port "$redis_port" --bind 127.0.0.1 --dir "$work/redis" \
   --save '' --appendonly no --maxmemory-policy noeviction) >"$work/redis.log" 2>&1 &
@@ -75,7 +75,7 @@ await_server "$redis_server" $! "$work/redis.log" answers "$redis_port"
 (cd "$work" && "${as_user[@]}" "$pg_bin/initdb" -D "$work/postgres" -U paydirt --auth=trust --encoding=UTF8 --no-locale --no-sync) \
   >"$work/initdb.log" 2>&1 || { tail -n 20 "$work/initdb.log" >&2; unavailable 'initdb failed'; }
 pg_port=$(free_port)
-# Durability is not what a throw-away server is for.
+# A temporary server does not need durability.
 (cd "$work" && exec setsid "${as_user[@]}" "$pg_bin/postgres" -D "$work/postgres" -p "$pg_port" -c listen_addresses=127.0.0.1 \
   -c unix_socket_directories="$work/socket" -c fsync=off -c max_connections=200) >"$work/postgres.log" 2>&1 &
 pids+=($!)
@@ -85,7 +85,7 @@ export REDIS_URL="redis://127.0.0.1:$redis_port"
 export DATABASE_URL="postgres://paydirt@127.0.0.1:$pg_port/postgres"
 echo "with-services: REDIS_URL=$REDIS_URL DATABASE_URL=$DATABASE_URL" >&2
 
-# In the background and awaited, so that a signal to this script is handled at once.
+# The command runs in the background and is awaited, so that a signal to this script is handled at once.
 "$@" <&0 &
 command_pid=$!
 trap 'kill -INT "$command_pid" 2>/dev/null; wait "$command_pid"; exit 130' INT
