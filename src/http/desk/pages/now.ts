@@ -69,8 +69,8 @@ function lead({ runs }: NowModel): Markup {
 function troubleList(model: NowModel, caps: DeskCaps): Markup {
   const found = attentionItems(model, caps)
   if (found.length === 0)
-    return html`<p class="well">${icon('ok')}<span>All is well. Nothing needs you.</span></p>`
-  return html`<ul class="troubles">
+    return html`<p class="all-clear">${icon('ok')}<span>All is well. Nothing needs you.</span></p>`
+  return html`<ul class="attention">
     ${found.map(
       ({ tone, text, href }) =>
         html`<li class="${tone}">${icon('failures')}<a href="${href}">${text}</a></li>`,
