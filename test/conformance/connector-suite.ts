@@ -6,24 +6,23 @@ import type {
   Watermark,
   WriteResult,
 } from '../../src/connectors/connector.ts'
+import { crmOf, definitionOf, type ConnectorName } from '../../src/connectors/definitions.ts'
 import type { Patch } from '../../src/domain/record.ts'
-import type { ObjectKind } from '../../src/domain/words.ts'
 
-/** One connector with records behind it, as the suite needs it. Made anew for every test. */
+/** One connector with records behind it. Every test opens its own. */
 interface ConnectorWorld {
   connector: Connector
-  entity: string
-  /** Every record that a scan must hand out: more than two pages of them. */
+  /** Every record that a scan must return: more than two pages of them. */
   ids: string[]
-  /** Behind the connector's back, in the words of the CRM. Present where the source keeps values. */
+  /** The records past the connector, under the CRM's own names. Present where the source keeps values. */
   store?: {
-    /** The value of `field` (canonical) as it stands, undefined for a blank of whatever kind. */
+    /** Returns the value of `field` (canonical) as it is stored, undefined for a blank of any kind. */
     value(id: string, field: string): string | undefined
-    /** Everything that stands in the record, blanks left out. */
+    /** Returns all values of the record without its blanks. */
     all(id: string): Record<string, unknown>
     /** A person edits the record. */
     edit(id: string, field: string, value: string): void
-    /** Makes the field blank in one of the ways in which the CRM may hold a blank. */
+    /** Makes the field blank in one of the ways in which the CRM may store a blank. */
     blank(id: string, field: string, how: 'null' | 'empty' | 'missing'): void
   }
   remove?(id: string): void
@@ -34,40 +33,45 @@ interface ConnectorWorld {
 }
 
 export interface ConnectorSuiteOptions {
-  name: string
-  object: ObjectKind
+  /** The name in the registry. What the suite asks of the connector follows from the capabilities of its definition. */
+  connector: ConnectorName
+  entity: string
   open(): Promise<ConnectorWorld>
   /** A canonical text field that is mapped and may be cleared. Must not identify the record. */
   textField: string
-  /** How the source holds a blank. Empty for one that keeps no values. */
+  /** The ways in which the source stores a blank. Empty for one that keeps no values. */
   blanks: readonly ('null' | 'empty' | 'missing')[]
-  /** What the CRM refuses of a record when it gets it (and only then), with the code and field it is named by. */
+  /** A patch that the CRM refuses when it gets it, and only then, with the code and field that name the refusal. */
   refused?: { patch: Patch; code: string; field: string }
   /** A value that does not fit its field: it is left out and the rest written. Alone, it is rejected. */
   unfit?: { field: string; value: string | number; code: string }
   /** How many of our own fields the source lacks at first. */
   ownFields: number
-  can: { remove: boolean; merge: boolean; convert: boolean; ownWrites: boolean; quota: boolean }
-  /** An id of the right form that no record has; absent where any id stands for itself. */
+  /** What may become of a record in the source. */
+  can: readonly ('remove' | 'merge' | 'convert')[]
+  /** A well-formed id that no record has; absent where every id is accepted. */
   unknownId?: string
 }
 
-/** What every connector must do. A connector's test is one call of this. */
+/** Tests what every connector must do. A connector's test is one call of this for each entity. */
 export function connectorSuite(options: ConnectorSuiteOptions): void {
-  const { name, textField, can } = options
+  const { textField, can } = options
+  const definition = definitionOf(options.connector)
+  const { capabilities } = definition
+  const object = definition.entities[options.entity]
 
-  describe(`the ${name} connector`, () => {
+  describe(`the ${options.connector} connector (${options.entity})`, () => {
     let world: ConnectorWorld
-    const keepsValues = options.blanks.length > 0
+    const { keepsValues } = capabilities
     const store = (): NonNullable<ConnectorWorld['store']> => world.store!
     const write = (patches: [id: string, patch: Patch][]): Promise<WriteResult[]> =>
       world.connector.write(
-        world.entity,
+        options.entity,
         patches.map(([id, patch]) => ({ id, patch })),
       )
     const scan = async (begin: ScanOptions = {}): Promise<ScanPage[]> => {
       const pages: ScanPage[] = []
-      for await (const page of world.connector.scan(world.entity, begin)) pages.push(page)
+      for await (const page of world.connector.scan(options.entity, begin)) pages.push(page)
       return pages
     }
     const text = (value: string): Patch => ({ [textField]: { set: value } })
@@ -80,6 +84,16 @@ export function connectorSuite(options: ConnectorSuiteOptions): void {
       await world.stop()
     })
 
+    test('is the one that its definition describes', () => {
+      const { name, capabilities: own, entities } = world.connector
+      expect(name).toBe(options.connector)
+      expect(own).toEqual(capabilities)
+      expect(definition.entities).toMatchObject(entities)
+      expect(entities).toHaveProperty(options.entity)
+      expect(world.store !== undefined).toBe(keepsValues)
+      expect(options.blanks.length > 0).toBe(keepsValues)
+    })
+
     test('says which account it is and finds nothing wrong once its fields are there', async () => {
       for (const entity of Object.keys(world.connector.entities))
         await world.connector.ensureFields(entity, { dryRun: false })
@@ -90,7 +104,7 @@ export function connectorSuite(options: ConnectorSuiteOptions): void {
     })
 
     test('describes the fields it writes', async () => {
-      const fields = await world.connector.describe(world.entity)
+      const fields = await world.connector.describe(options.entity)
       expect(fields.length).toBeGreaterThan(0)
       expect(new Set(fields.map((field) => field.name)).size).toBe(fields.length)
       for (const field of fields) {
@@ -100,7 +114,7 @@ export function connectorSuite(options: ConnectorSuiteOptions): void {
 
     test('creates its own fields once, and none in a dry run', async () => {
       const states = async (dryRun: boolean): Promise<string[]> =>
-        (await world.connector.ensureFields(world.entity, { dryRun })).map(({ status }) => status)
+        (await world.connector.ensureFields(options.entity, { dryRun })).map(({ status }) => status)
       const planned = await states(true)
       expect(planned.filter((status) => status === 'would_create')).toHaveLength(options.ownFields)
       expect(await states(true)).toEqual(planned)
@@ -113,7 +127,7 @@ export function connectorSuite(options: ConnectorSuiteOptions): void {
       expect(pages.length).toBeGreaterThan(2)
       const records = pages.flatMap((page) => page.records)
       expect(records.map(({ id }) => id).sort()).toEqual([...world.ids].sort())
-      expect(records.every(({ object }) => object === options.object)).toBe(true)
+      expect(records.every((record) => record.object === object)).toBe(true)
       const identified = records.filter(({ identity }) => Object.keys(identity).length > 0)
       expect(identified.length).toBeGreaterThan(records.length / 2)
       for (const { identity } of identified)
@@ -124,7 +138,7 @@ export function connectorSuite(options: ConnectorSuiteOptions): void {
       const seen: string[] = []
       let after: Watermark | undefined
       for (let rounds = 0; seen.length < world.ids.length && rounds < 1000; rounds++) {
-        for await (const page of world.connector.scan(world.entity, after === undefined ? {} : { after })) {
+        for await (const page of world.connector.scan(options.entity, after === undefined ? {} : { after })) {
           seen.push(...page.records.map(({ id }) => id))
           after = page.watermark
           break
@@ -144,11 +158,33 @@ export function connectorSuite(options: ConnectorSuiteOptions): void {
       expect(await scan({ limit: 0 })).toEqual([])
     })
 
+    test.each(where(capabilities.filters))('finds one record by the property of its id', async () => {
+      const id = world.ids[5]!
+      const { idProperty: property } = crmOf(options.connector)
+      const pages = await scan({ filter: [{ property, is: 'equal', value: id }], limit: 1 })
+      expect(pages.flatMap((page) => page.records.map((record) => record.id))).toEqual([id])
+      await expect(scan({ filter: [{ property: 'no_such_field', is: 'blank' }] })).rejects.toThrow(
+        'no_such_field',
+      )
+    })
+
+    test.each(where(capabilities.scansChanges))(
+      'hands out what has changed since the last page',
+      async () => {
+        const after = (await scan()).at(-1)!.watermark
+        const id = world.ids[2]!
+        store().edit(id, textField, 'Changed since')
+        const ids = (await scan({ after })).flatMap((page) => page.records.map((record) => record.id))
+        expect(ids).toContain(id)
+        expect(ids).toHaveLength(new Set(ids).size)
+      },
+    )
+
     test('stops when it is told to', async () => {
       const controller = new AbortController()
       const seen: ScanPage[] = []
       const walk = async (): Promise<void> => {
-        for await (const page of world.connector.scan(world.entity, { signal: controller.signal })) {
+        for await (const page of world.connector.scan(options.entity, { signal: controller.signal })) {
           seen.push(page)
           controller.abort(new Error('enough'))
         }
@@ -162,21 +198,23 @@ export function connectorSuite(options: ConnectorSuiteOptions): void {
 
     test('answers for every id that it is asked to read', async () => {
       const asked = world.ids.slice(0, 205)
-      const found = await world.connector.read(world.entity, asked)
+      const found = await world.connector.read(options.entity, asked)
       expect([...found.keys()]).toEqual(asked)
       for (const record of found.values()) expect(record.state).toBe('present')
-      expect((await world.connector.read(world.entity, [])).size).toBe(0)
+      expect((await world.connector.read(options.entity, [])).size).toBe(0)
     })
 
     test('answers for every id whose associations it is asked for', async () => {
       const asked = world.ids.slice(0, 5)
-      const [other = world.entity] = Object.keys(world.connector.entities).filter((it) => it !== world.entity)
-      const found = await world.connector.associations(world.entity, other, asked)
+      const [other = options.entity] = Object.keys(world.connector.entities).filter(
+        (it) => it !== options.entity,
+      )
+      const found = await world.connector.associations(options.entity, other, asked)
       expect([...found.keys()]).toEqual(asked)
     })
 
     test('answers writes in the order in which they came', async () => {
-      await world.connector.ensureFields(world.entity, { dryRun: false })
+      await world.connector.ensureFields(options.entity, { dryRun: false })
       const ids = world.ids.slice(0, 230).reverse()
       const results = await write(
         ids.map((id, at): [string, Patch] => [id, at % 50 === 3 ? {} : text(`text ${at}`)]),
@@ -194,7 +232,7 @@ export function connectorSuite(options: ConnectorSuiteOptions): void {
 
     test('tells what is left of the day', async () => {
       const quota = await world.connector.quota()
-      if (!can.quota) return expect(quota).toBeNull()
+      if (!capabilities.tellsQuota) return expect(quota).toBeNull()
       expect(quota!.used).toBeLessThanOrEqual(quota!.limit)
       expect(quota!.resetsAt.getTime()).not.toBeNaN()
     })
@@ -208,37 +246,37 @@ export function connectorSuite(options: ConnectorSuiteOptions): void {
       { what: 'an absent field that is blank', patch: {} },
     ]
     test.each(keepsValues ? table : [])('writes and reads back: $what', async ({ patch, before, after }) => {
-      await world.connector.ensureFields(world.entity, { dryRun: false })
+      await world.connector.ensureFields(options.entity, { dryRun: false })
       const id = world.ids[3]!
       if (before === undefined) store().blank(id, textField, options.blanks[0]!)
       else store().edit(id, textField, before)
       const [result] = await write([[id, patch]])
       expect(result).toEqual({ id, status: Object.keys(patch).length > 0 ? 'written' : 'unchanged' })
       expect(store().value(id, textField)).toBe(after)
-      const read = (await world.connector.read(world.entity, [id])).get(id)
+      const read = (await world.connector.read(options.entity, [id])).get(id)
       expect(read?.state === 'present' && read.values[textField]).toBe(after)
     })
 
     test.each(where(keepsValues))(
       'tells what stands there to the byte, and puts it back, and our own fields with it',
       async () => {
-        await world.connector.ensureFields(world.entity, { dryRun: false })
+        await world.connector.ensureFields(options.entity, { dryRun: false })
         const id = world.ids[3]!
         const odd = 'Ünüsual\t value — “with”\r\nlines, 007 🚚'
         store().edit(id, textField, odd)
-        const before = (await world.connector.read(world.entity, [id])).get(id)
+        const before = (await world.connector.read(options.entity, [id])).get(id)
         expect(before).toMatchObject({ state: 'present', raw: { [textField]: odd }, own: {} })
         const state = store().all(id)
 
         const [written] = await write([[id, text('New')]])
         expect(written).toMatchObject({ status: 'written' })
         expect(store().all(id)).not.toEqual(state)
-        const after = (await world.connector.read(world.entity, [id])).get(id)
+        const after = (await world.connector.read(options.entity, [id])).get(id)
         if (after?.state !== 'present' || before?.state !== 'present') throw new Error('the record is gone')
         expect(after.own).toMatchObject({ status: 'enriched', source: expect.stringMatching(/^paydirt:/) })
 
         const patch: Patch = { [textField]: { restore: odd } }
-        const restored = await world.connector.write(world.entity, [{ id, patch, own: before.own ?? {} }])
+        const restored = await world.connector.write(options.entity, [{ id, patch, own: before.own ?? {} }])
         expect(restored).toEqual([{ id, status: 'written' }])
         expect(store().all(id)).toEqual(state)
       },
@@ -247,17 +285,17 @@ export function connectorSuite(options: ConnectorSuiteOptions): void {
     test.each(options.blanks)('a blank that is %s is read as blank', async (how) => {
       const id = world.ids[3]!
       store().edit(id, textField, 'Something')
-      const before = (await world.connector.read(world.entity, [id])).get(id)
+      const before = (await world.connector.read(options.entity, [id])).get(id)
       expect(before).toMatchObject({ state: 'present', values: { [textField]: 'Something' } })
       store().blank(id, textField, how)
-      const read = (await world.connector.read(world.entity, [id])).get(id)
+      const read = (await world.connector.read(options.entity, [id])).get(id)
       expect(read?.state === 'present' && Object.keys(read.values)).not.toContain(textField)
     })
 
     test.each(given(options.refused))(
       'writes all but the records that the CRM refuses, and names code and field of those',
       async (refused) => {
-        await world.connector.ensureFields(world.entity, { dryRun: false })
+        await world.connector.ensureFields(options.entity, { dryRun: false })
         const ids = world.ids.slice(0, 100)
         const bad = new Set([ids[0], ids[41], ids[99]])
         const results = await write(
@@ -275,7 +313,7 @@ export function connectorSuite(options: ConnectorSuiteOptions): void {
     test.each(given(options.unfit))(
       'leaves out what does not fit its field, and rejects a patch of nothing else',
       async (unfit) => {
-        await world.connector.ensureFields(world.entity, { dryRun: false })
+        await world.connector.ensureFields(options.entity, { dryRun: false })
         const [a = '', b = ''] = world.ids
         const wrong: Patch = { [unfit.field]: { set: unfit.value } }
         const results = await write([
@@ -294,9 +332,9 @@ export function connectorSuite(options: ConnectorSuiteOptions): void {
     test.each(given(options.unknownId))(
       'reads an unknown record as gone, and skips writing to it',
       async (unknownId) => {
-        await world.connector.ensureFields(world.entity, { dryRun: false })
+        await world.connector.ensureFields(options.entity, { dryRun: false })
         const id = world.ids[1]!
-        const found = await world.connector.read(world.entity, [unknownId, id])
+        const found = await world.connector.read(options.entity, [unknownId, id])
         expect([...found].map(([key, { state }]) => [key, state])).toEqual([
           [unknownId, 'gone'],
           [id, 'present'],
@@ -309,13 +347,13 @@ export function connectorSuite(options: ConnectorSuiteOptions): void {
       },
     )
 
-    test.each(where(can.remove))(
+    test.each(where(can.includes('remove')))(
       'reads a removed record as gone, skips writing to it, and no longer hands it out',
       async () => {
-        await world.connector.ensureFields(world.entity, { dryRun: false })
+        await world.connector.ensureFields(options.entity, { dryRun: false })
         const [gone = '', there = ''] = world.ids
         world.remove!(gone)
-        expect((await world.connector.read(world.entity, [gone])).get(gone)).toEqual({ state: 'gone' })
+        expect((await world.connector.read(options.entity, [gone])).get(gone)).toEqual({ state: 'gone' })
         const results = await write([
           [gone, text('Fine')],
           [there, text('Fine')],
@@ -327,12 +365,12 @@ export function connectorSuite(options: ConnectorSuiteOptions): void {
       },
     )
 
-    test.each(where(can.merge))(
+    test.each(where(can.includes('merge')))(
       'reads a merged record as merged, and hands out the winner alone',
       async () => {
         const [winner = '', loser = ''] = world.ids
         world.merge!(winner, loser)
-        const found = await world.connector.read(world.entity, [loser, winner])
+        const found = await world.connector.read(options.entity, [loser, winner])
         expect(found.get(loser)).toEqual({ state: 'merged', into: winner })
         expect(found.get(winner)).toMatchObject({ state: 'present' })
         const ids = (await scan()).flatMap((page) => page.records.map(({ id }) => id))
@@ -340,21 +378,21 @@ export function connectorSuite(options: ConnectorSuiteOptions): void {
       },
     )
 
-    test.each(where(can.convert))(
+    test.each(where(can.includes('convert')))(
       'reads a converted lead as converted, and skips writing to it',
       async () => {
-        await world.connector.ensureFields(world.entity, { dryRun: false })
+        await world.connector.ensureFields(options.entity, { dryRun: false })
         const [id = ''] = world.ids
         world.convert!(id)
-        expect((await world.connector.read(world.entity, [id])).get(id)).toEqual({ state: 'converted' })
+        expect((await world.connector.read(options.entity, [id])).get(id)).toEqual({ state: 'converted' })
         expect((await write([[id, text('Fine')]]))[0]).toMatchObject({ status: 'skipped' })
       },
     )
 
-    test.each(where(can.ownWrites))(
+    test.each(where(capabilities.marksOwnWrites))(
       'knows its own writes again, until somebody else changes the record',
       async () => {
-        await world.connector.ensureFields(world.entity, { dryRun: false })
+        await world.connector.ensureFields(options.entity, { dryRun: false })
         const after = (await scan()).at(-1)!.watermark
         const [a = '', b = '', c = ''] = world.ids
         await write([
@@ -380,4 +418,9 @@ function where(can: boolean): readonly true[] {
 
 function given<T>(value: T | undefined): readonly T[] {
   return value === undefined ? [] : [value]
+}
+
+/** Returns the values of a record without its blanks. */
+export function filled(values: Record<string, unknown>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== '' && value !== null))
 }
