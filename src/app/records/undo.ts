@@ -4,7 +4,7 @@ import { definitionOf } from '../../connectors/definitions.ts'
 import { ConfigError } from '../../domain/errors.ts'
 import type { FieldChange, FieldValue, Patch } from '../../domain/record.ts'
 import { sameValue } from '../../domain/field-policy/same-value.ts'
-import type { FieldWrite } from '../../store/writes/field-writes.ts'
+import type { FieldWrite } from '../../store/writes/written-fields.ts'
 import type { Run } from '../../store/runs/runs.ts'
 import type { Context } from '../context/context.ts'
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { FieldRule } from '../../domain/field-policy/field-policy.ts'
 import type { FieldValue, Patch } from '../../domain/record.ts'
-import type { BlockedValue } from '../../store/writes/field-writes.ts'
+import type { BlockedValue } from '../../store/writes/write-intents.ts'
 import { blockedFields } from './blocked-values.ts'
 
 const undone: BlockedValue = {

@@ -1,7 +1,7 @@
 import type { FieldRule } from '../../domain/field-policy/field-policy.ts'
 import type { FieldValue, Patch } from '../../domain/record.ts'
 import { sameValue } from '../../domain/field-policy/same-value.ts'
-import type { BlockedValue } from '../../store/writes/field-writes.ts'
+import type { BlockedValue } from '../../store/writes/write-intents.ts'
 
 export interface BlockedBy {
   proposed: Patch

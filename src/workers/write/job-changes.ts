@@ -1,7 +1,7 @@
 import type { CurrentRecord } from '../../connectors/connector.ts'
 import { jobChangeOf } from '../../domain/planning/job-change.ts'
 import type { FieldValue } from '../../domain/record.ts'
-import type { TaskOutcome } from '../../store/writes/field-writes.ts'
+import type { TaskOutcome } from '../../store/writes/confirm-writes.ts'
 import type { ReadyTask } from '../../store/runs/ready-tasks.ts'
 
 /**

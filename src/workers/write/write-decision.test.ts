@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { FieldRule } from '../../domain/field-policy/field-policy.ts'
 import type { FieldValue, Patch } from '../../domain/record.ts'
-import type { OpenIntent } from '../../store/writes/field-writes.ts'
+import type { OpenIntent } from '../../store/writes/write-intents.ts'
 import { decideWrite } from './write-decision.ts'
 
 const task = (patch: Patch) => ({

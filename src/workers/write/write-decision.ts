@@ -2,7 +2,7 @@ import type { CurrentRecord } from '../../connectors/connector.ts'
 import { applyPolicy, type FieldRule, type KeptReason } from '../../domain/field-policy/field-policy.ts'
 import type { FieldValue, Patch } from '../../domain/record.ts'
 import { sameValue } from '../../domain/field-policy/same-value.ts'
-import type { OpenIntent, BlockedValue } from '../../store/writes/field-writes.ts'
+import type { OpenIntent, BlockedValue } from '../../store/writes/write-intents.ts'
 import type { ReadyTask } from '../../store/runs/ready-tasks.ts'
 
 type Present = Extract<CurrentRecord, { state: 'present' }>

@@ -1,0 +1,109 @@
+import { sql, type Transaction } from 'kysely'
+import type { LookupKey } from '../../domain/keys.ts'
+import type { Database } from '../database/database.ts'
+import { pages } from '../database/parameters.ts'
+import type { Tables } from '../database/schema.ts'
+import { finishTasks, type TaskResult } from '../runs/ready-tasks.ts'
+
+/** The outcome of a task's intents. An intent that is in no list was never sent, and is deleted. */
+export interface TaskOutcome extends TaskResult {
+  written: readonly string[]
+  /** Fields that changed between our attempts, so that it is unknown whether our value was written. */
+  unknown: readonly string[]
+  /** Fields that were sent and that the CRM refused. */
+  rejected?: readonly { field: string; code: string }[] | undefined
+}
+
+/** Ends tasks and confirms their writes, page by page, each page in one transaction. */
+export async function confirmWrites(
+  db: Database,
+  results: readonly TaskOutcome[],
+  now: () => Date,
+): Promise<void> {
+  for (const page of pages(results, 500)) {
+    await db.transaction().execute(async (tx) => {
+      await finishTasks(tx, page, now())
+      await confirmIntents(tx, page, now())
+    })
+  }
+}
+
+async function confirmIntents(
+  tx: Transaction<Tables>,
+  results: readonly TaskOutcome[],
+  at: Date,
+): Promise<void> {
+  const ids = results.map(({ id }) => String(id))
+  const fields = (pick: (result: TaskOutcome) => readonly string[]) =>
+    results.flatMap((result) => pick(result).map((field) => ({ id: String(result.id), field })))
+  const unknown = fields((result) => result.unknown)
+  const written = JSON.stringify(fields((result) => result.written))
+  const rejected = results.flatMap(({ id, rejected: refused = [] }) =>
+    refused.map(({ field, code }) => ({ id: String(id), field, code })),
+  )
+  if (rejected.length > 0) {
+    await sql`
+      update field_writes set state = 'rejected', code = refused.code
+      from jsonb_to_recordset(${JSON.stringify(rejected)}::jsonb) as refused (id bigint, field text, code text)
+      where task_id = refused.id and field_writes.field = refused.field and state = 'intended'`.execute(tx)
+  }
+  await sql`
+    delete from field_writes where task_id = any(${ids}::bigint[]) and state = 'intended' and not exists (
+      select 1 from jsonb_to_recordset(${written}::jsonb || ${JSON.stringify(unknown)}::jsonb) as sent (id bigint, field text)
+      where sent.id = field_writes.task_id and sent.field = field_writes.field)`.execute(tx)
+  if (unknown.length > 0) {
+    await sql`
+      update field_writes set state = 'superseded'
+      from jsonb_to_recordset(${JSON.stringify(unknown)}::jsonb) as lost (id bigint, field text)
+      where task_id = lost.id and field_writes.field = lost.field and state = 'intended'`.execute(tx)
+  }
+  // The old value is superseded before the new one counts, so that at most one of them is ours at any time.
+  await sql`
+    update field_writes as old set state = 'superseded', superseded_by = new.id
+    from field_writes as new
+      join jsonb_to_recordset(${written}::jsonb) as sent (id bigint, field text)
+        on sent.id = new.task_id and sent.field = new.field
+    where new.state = 'intended' and old.state = 'written' and old.connector = new.connector
+      and old.entity = new.entity and old.record_id = new.record_id and old.field = new.field`.execute(tx)
+  await markWritten(tx, written, at)
+}
+
+/**
+ * Marks intents as written, each with its share of the price. What a lookup cost, less what earlier writes were given, is
+ * shared equally among the fields that it fills now; the remainder goes to the first ones. The shares of a lookup never add
+ * up to more than was paid for it. `written` is JSON: task and field.
+ */
+async function markWritten(tx: Transaction<Tables>, written: string, at: Date): Promise<void> {
+  // The lock needs a statement of its own, so that the second of two batches sees the shares that the first has taken.
+  const { rows } = await sql<{ key: LookupKey }>`
+    select key from lookups where key in (
+      select lookup_key from field_writes
+        join jsonb_to_recordset(${written}::jsonb) as sent (id bigint, field text)
+          on task_id = sent.id and field_writes.field = sent.field
+      where state = 'intended')
+    order by key collate "C" for no key update`.execute(tx)
+  const keys = rows.map(({ key }) => key)
+  await sql`
+    with mine as (
+      select field_writes.id, lookup_key, count(*) over (partition by lookup_key) as parts,
+        row_number() over (partition by lookup_key order by field_writes.id) as place
+      from field_writes join jsonb_to_recordset(${written}::jsonb) as sent (id bigint, field text)
+        on task_id = sent.id and field_writes.field = sent.field
+      where state = 'intended'
+    ), paid as (
+      select lookup_key, max(currency) as currency, sum(amount_atomic) as amount from charge_shares
+      where lookup_key = any(${keys}::text[]) and state = 'settled' group by lookup_key
+    ), taken as (
+      select lookup_key, sum(price_atomic) as amount from field_writes
+      where lookup_key = any(${keys}::text[]) group by lookup_key
+    ), rest as (
+      select paid.lookup_key, currency, greatest(paid.amount - coalesce(taken.amount, 0), 0)::bigint as amount
+      from paid left join taken using (lookup_key)
+    ), priced as (
+      select mine.id, rest.currency, rest.amount / parts + case when place <= rest.amount % parts then 1 else 0 end as price
+      from mine left join rest using (lookup_key)
+    )
+    update field_writes set state = 'written', written_at = ${at}, currency = coalesce(priced.currency, field_writes.currency),
+      price_atomic = coalesce(priced.price, price_atomic)
+    from priced where field_writes.id = priced.id and field_writes.state = 'intended'`.execute(tx)
+}

@@ -1,0 +1,161 @@
+import { sql } from 'kysely'
+import type { LookupKey } from '../../domain/keys.ts'
+import type { FieldValue } from '../../domain/record.ts'
+import type { Database } from '../database/database.ts'
+import { isOneOf, pages } from '../database/parameters.ts'
+import type { FieldWriteState } from '../database/schema.ts'
+
+export interface Intent {
+  taskId: bigint
+  runId: string
+  recordId: string
+  field: string
+  old: FieldValue | null
+  /** The old value exactly as the CRM held it; undefined when the field was blank. */
+  oldRaw?: FieldValue | undefined
+  /** The value as the record will show it. */
+  new: FieldValue
+  lookupKey: LookupKey | null
+  rule: string
+  /** A digest of the field's mapping. */
+  mapping: string
+}
+
+/** The values of our own fields of a record before a task wrote to it, without the blank ones. */
+interface OwnBefore {
+  taskId: bigint
+  values: Readonly<Record<string, FieldValue>>
+}
+
+/** A field that a task was about to write when its process died. The record may or may not have the new value. */
+export interface OpenIntent {
+  taskId: bigint
+  field: string
+  old: FieldValue | null
+  new: FieldValue | null
+}
+
+/** A value that must not be written again: it was undone, or the CRM refused it. */
+export interface BlockedValue {
+  field: string
+  value: FieldValue
+  why: 'undone' | 'rejected'
+  rule: string | null
+  mapping: string | null
+  code: string | null
+}
+
+export interface WriteHistory {
+  /** By record: the value that we last wrote into each field, unless it was undone. */
+  ours: Map<string, Record<string, FieldValue>>
+  /** By task. */
+  open: Map<bigint, OpenIntent[]>
+  /** By record. */
+  blocked: Map<string, BlockedValue[]>
+}
+
+/** A CRM's rules can change without notice, so a refusal blocks its value for this long only. */
+const refusalBlocksMs = 30 * 86_400_000
+
+/** What the ledger knows of a record's fields before a write, and what it stores just before the write is sent. */
+export interface WriteIntents {
+  history(
+    connector: string,
+    entity: string,
+    records: readonly string[],
+    taskIds: readonly bigint[],
+  ): Promise<WriteHistory>
+  /** Stores what is about to be written. A repeated attempt stores nothing: it keeps the values from before the first one. */
+  intend(
+    connector: string,
+    entity: string,
+    intents: readonly Intent[],
+    own?: readonly OwnBefore[],
+  ): Promise<void>
+}
+
+export function createWriteIntents(db: Database, { now }: { now: () => Date }): WriteIntents {
+  return {
+    async history(connector, entity, records, taskIds) {
+      if (records.length === 0) return { ours: new Map(), open: new Map(), blocked: new Map() }
+      const rows = await db
+        .selectFrom('field_writes')
+        .selectAll()
+        .where('connector', '=', connector)
+        .where('entity', '=', entity)
+        .where(isOneOf('record_id', records))
+        .where('state', '!=', 'superseded')
+        .orderBy('id')
+        .execute()
+      const ours = new Map<string, Record<string, FieldValue>>()
+      const open = new Map<bigint, OpenIntent[]>()
+      const blocked = new Map<string, BlockedValue[]>()
+      const asked = new Set(taskIds)
+      for (const row of rows) {
+        const { field, new_value: value, state } = row
+        if (state === 'intended') {
+          if (!asked.has(row.task_id)) continue
+          const intent = { taskId: row.task_id, field, old: row.old_value, new: value }
+          open.set(row.task_id, [...(open.get(row.task_id) ?? []), intent])
+          continue
+        }
+        if (state === 'written' && value !== null)
+          ours.set(row.record_id, { ...ours.get(row.record_id), [field]: value })
+        const blockedValue = blockedValueOf(row)
+        const isOver = state === 'rejected' && now().getTime() - row.intended_at.getTime() > refusalBlocksMs
+        if (blockedValue && !isOver)
+          blocked.set(row.record_id, [...(blocked.get(row.record_id) ?? []), blockedValue])
+      }
+      return { ours, open, blocked }
+    },
+
+    async intend(connector, entity, intents, own = []) {
+      const intendedAt = now()
+      for (const page of pages(own, 500)) {
+        const rows = JSON.stringify(page.map(({ taskId, values }) => ({ id: String(taskId), values })))
+        await sql`
+          update tasks set own_before = before.values
+          from jsonb_to_recordset(${rows}::jsonb) as before (id bigint, values jsonb)
+          where tasks.id = before.id and own_before is null`.execute(db)
+      }
+      for (const page of pages(intents, 1_000)) {
+        // Values go as text, to keep a field that held null apart from one whose value is unknown.
+        const rows = page.map((intent) => ({
+          task_id: String(intent.taskId),
+          run_id: intent.runId,
+          record_id: intent.recordId,
+          field: intent.field,
+          old_value: intent.old === null ? null : JSON.stringify(intent.old),
+          old_raw: intent.oldRaw === undefined ? null : JSON.stringify(intent.oldRaw),
+          new_value: JSON.stringify(intent.new),
+          lookup_key: intent.lookupKey,
+          rule: intent.rule,
+          mapping: intent.mapping,
+        }))
+        // A repeated attempt stores nothing: the value before the first attempt is the one that was replaced.
+        await sql`
+          insert into field_writes (task_id, run_id, connector, entity, record_id, field, old_value, old_raw, new_value,
+            lookup_key, rule, mapping, state, intended_at)
+          select task_id, run_id, ${connector}, ${entity}, record_id, field, old_value::jsonb, old_raw::jsonb,
+            new_value::jsonb, lookup_key, rule, mapping, 'intended', ${intendedAt}::timestamptz
+          from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb)
+            as intent (task_id bigint, run_id text, record_id text, field text, old_value text, old_raw text,
+              new_value text, lookup_key text, rule text, mapping text)
+          on conflict (task_id, field) do nothing`.execute(db)
+      }
+    },
+  }
+}
+
+function blockedValueOf(row: {
+  field: string
+  new_value: FieldValue | null
+  state: FieldWriteState
+  rule: string | null
+  mapping: string | null
+  code: string | null
+}): BlockedValue | undefined {
+  const { field, new_value: value, state, rule, mapping, code } = row
+  if (value === null || (state !== 'undone' && state !== 'rejected')) return undefined
+  return { field, value, why: state, rule, mapping, code }
+}
