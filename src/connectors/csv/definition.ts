@@ -9,7 +9,7 @@ export const csv = defineFile({
   entities: { company: 'company', person: 'person' },
   canonicalId: (line) => line,
   file: z.strictObject({
-    /** Further names of columns, by the identifying field: `{ profileUrl: ['LinkedIn'] }`. */
+    /** Further names of columns, by the identifying field: `{ profileUrl: ['Network link'] }`. */
     synonyms: z.record(z.string(), z.array(z.string())).optional(),
   }),
 })
