@@ -1,6 +1,7 @@
 // `paydirt csv` in a process of its own that measures itself: processor time of all its threads, memory, Redis.
 import { createContext } from '../src/app/context/context.ts'
-import { fileSchema, resolveConfig, type FileConfig } from '../src/app/config/config.ts'
+import { resolveConfig } from '../src/app/config/config.ts'
+import { fileSchema, type FileConfig } from '../src/app/config/file.ts'
 import { enrichCsv, openInput } from '../src/app/runs/enrich-csv.ts'
 import { readEnvironment } from '../src/app/config/environment.ts'
 import { limitHeap } from '../src/app/context/heap-limits.ts'

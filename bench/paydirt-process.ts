@@ -1,6 +1,7 @@
 // `paydirt start --role …` in a process of its own, preceded by the scan of a nightly run.
 import { monitorEventLoopDelay } from 'node:perf_hooks'
-import { resolveConfig, fileSchema, type FileConfig } from '../src/app/config/config.ts'
+import { resolveConfig } from '../src/app/config/config.ts'
+import { fileSchema, type FileConfig } from '../src/app/config/file.ts'
 import { openConnector } from '../src/app/context/connectors.ts'
 import { createContext } from '../src/app/context/context.ts'
 import { readEnvironment } from '../src/app/config/environment.ts'

@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { FileConfig } from '../src/app/config/config.ts'
+import type { FileConfig } from '../src/app/config/file.ts'
 import { profileFieldNames } from '../src/domain/fields.ts'
 import { missingServers, startPostgres, startRedis } from '../test/faults/servers.ts'
 import { startChild, type Child } from './child.ts'

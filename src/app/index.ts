@@ -1,2 +1,2 @@
 /** What a `paydirt.config.ts` imports: `import { defineConfig } from 'paydirt'`. */
-export { defineConfig, type FileConfig } from './config/config.ts'
+export { defineConfig, type FileConfig } from './config/file.ts'

@@ -76,13 +76,13 @@ export type ScanFilter =
 
 export interface ScanOptions {
   /** Goes on where this watermark stands. It wins over `since`. */
-  after?: Watermark
+  after?: Watermark | undefined
   /** Only records changed at or after this time; without it and without `after`, all records. */
-  since?: Date
-  filter?: readonly ScanFilter[]
+  since?: Date | undefined
+  filter?: readonly ScanFilter[] | undefined
   /** At most so many records; the watermark then stands behind the last one. */
-  limit?: number
-  signal?: AbortSignal
+  limit?: number | undefined
+  signal?: AbortSignal | undefined
 }
 
 export interface ConnectorProblem {

@@ -6,12 +6,12 @@ import type { BudgetLine } from '../domain/ports/charge-journal.ts'
 export interface Caps {
   runAtomic?: Atomic
   dayAtomic?: Atomic
-  monthAtomic?: Atomic
+  monthAtomic?: Atomic | undefined
   /** Daily caps by connector. */
-  connectorDayAtomic?: Record<string, Atomic>
+  connectorDayAtomic?: Record<string, Atomic> | undefined
   /** In millionths of a credit, for direct access. */
-  creditsRun?: bigint
-  creditsDay?: bigint
+  creditsRun?: bigint | undefined
+  creditsDay?: bigint | undefined
 }
 
 /**

@@ -11,7 +11,7 @@ import type { PriceTable } from '../domain/planning/step.ts'
 export interface SpendingPolicy {
   maxPriceAtomic: Atomic
   /** Caps of single steps, which replace `maxPriceAtomic`. */
-  maxPrices?: PriceTable
+  maxPrices?: PriceTable | undefined
   /**
    * Whether an amount of 0 is accepted: units that the service includes before it charges (service.md, 5.6). Default:
    * refused.
@@ -31,7 +31,7 @@ export interface SpendingPolicy {
   /** Allowed recipients. Empty: the recipient that is pinned for the host. */
   recipients: readonly string[]
   /** Realms that a challenge may name. Empty: the host of the request. */
-  realms?: readonly string[]
+  realms?: readonly string[] | undefined
   /** Profiles that may charge a card. Empty: no card is charged. */
   cardProfiles?: readonly string[]
   /** The order in which protocols are tried when a challenge offers several. */

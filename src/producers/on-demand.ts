@@ -26,7 +26,7 @@ export interface OnDemandOptions {
   newRunId: () => string
   onError: (error: unknown) => void
   /** Lookups that somebody waits for now stand in the ledger. A hint: whoever hears nothing finds them there. */
-  onHot?: (keys: LookupKey[]) => void
+  onHot?: ((keys: LookupKey[]) => void) | undefined
 }
 
 export interface RequestedRecords {

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import type { Command } from 'commander'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
-import { fileSchema } from '../../src/app/config/config.ts'
+import { fileSchema } from '../../src/app/config/file.ts'
 import { environmentVariables } from '../../src/app/config/environment.ts'
 import { createProgram } from '../../src/cli/program.ts'
 

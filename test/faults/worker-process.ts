@@ -1,6 +1,7 @@
 // One enrichment in a process of its own, that ends itself where it is told to (see kill-plan.ts). Prints one line of
 // JSON when the run has come to an end.
-import { fileSchema, resolveConfig } from '../../src/app/config/config.ts'
+import { resolveConfig } from '../../src/app/config/config.ts'
+import { fileSchema } from '../../src/app/config/file.ts'
 import { createContext } from '../../src/app/context/context.ts'
 import { enrichCsv, openInput } from '../../src/app/runs/enrich-csv.ts'
 import { readEnvironment } from '../../src/app/config/environment.ts'

@@ -1,5 +1,5 @@
 import { openConnector } from '../../src/app/context/connectors.ts'
-import type { FileConfig } from '../../src/app/config/config.ts'
+import type { FileConfig } from '../../src/app/config/file.ts'
 import type { Overrides } from '../../src/app/context/context.ts'
 import { syncEntity, makeReady } from '../../src/app/runs/sync.ts'
 import { undoableRun, undoRun } from '../../src/app/records/undo.ts'

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { openConnector } from '../../src/app/context/connectors.ts'
-import type { FileConfig } from '../../src/app/config/config.ts'
+import type { FileConfig } from '../../src/app/config/file.ts'
 import { makeReady, syncEntity } from '../../src/app/runs/sync.ts'
 import { undoableRun, undoRun } from '../../src/app/records/undo.ts'
 import { startHubspotStandIn } from '../../src/sandbox/hubspot/index.ts'

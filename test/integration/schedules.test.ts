@@ -1,15 +1,13 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
-import { fileSchema, type FileConfig } from '../../src/app/config/config.ts'
+import { fileSchema, type FileConfig } from '../../src/app/config/file.ts'
 import {
   listSchedules,
   pauseSchedule,
   resumeSchedule,
   runScheduleNow,
-  startSchedules,
   startSync,
-  type Schedules,
-  type SchedulesOptions,
-} from '../../src/app/schedules/scheduler.ts'
+} from '../../src/app/schedules/schedule-commands.ts'
+import { startSchedules, type Schedules, type SchedulesOptions } from '../../src/app/schedules/scheduler.ts'
 import { start } from '../../src/app/start.ts'
 import { createScheduleQueue } from '../../src/queues/schedules.ts'
 import { companyAnswer } from '../../src/sandbox/data/company.ts'

@@ -143,7 +143,7 @@ describe('a sync of HubSpot', () => {
     hubspot.faults.limit('DAILY')
     const parked = await running.ended
     expect(parked).toMatchObject({ status: 3 })
-    expect(parked.stderr).toMatch(/calls of the day are used up; goes on after/)
+    expect(parked.stderr).toMatch(/calls of the day are used up; run it again after/)
 
     // Tomorrow: the CRM counts anew, and so does the budget that all processes share in Redis.
     hubspot.faults.clear()

@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { fileSchema, resolveConfig } from '../../src/app/config/config.ts'
+import { resolveConfig } from '../../src/app/config/config.ts'
+import { fileSchema } from '../../src/app/config/file.ts'
 import { readEnvironment } from '../../src/app/config/environment.ts'
 import { createContext, type Context } from '../../src/app/context/context.ts'
 import { openOnDemand } from '../../src/app/runs/on-demand.ts'

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
-import type { FileConfig } from '../../src/app/config/config.ts'
+import type { FileConfig } from '../../src/app/config/file.ts'
 import type { RunSummary } from '../../src/app/runs/summary.ts'
 import { API_KEY, API_KEY_HEADER } from '../../src/sandbox/accounts.ts'
 import { startSandbox, type Sandbox } from '../../src/sandbox/sandbox.ts'

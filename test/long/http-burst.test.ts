@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
-import { startSync } from '../../src/app/schedules/scheduler.ts'
+import { startSync } from '../../src/app/schedules/schedule-commands.ts'
 import { API_KEY, API_KEY_HEADER } from '../../src/sandbox/accounts.ts'
 import { startSandbox, type Sandbox } from '../../src/sandbox/sandbox.ts'
 import { call, openHttpHouse, type HttpHouse } from '../support/http-house.ts'

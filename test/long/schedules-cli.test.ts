@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest'
-import type { FileConfig } from '../../src/app/config/config.ts'
+import type { FileConfig } from '../../src/app/config/file.ts'
 import { startHubspotStandIn, type HubspotStandIn } from '../../src/sandbox/hubspot/index.ts'
 import { startSandbox, type Sandbox } from '../../src/sandbox/sandbox.ts'
 import { openDatabase } from '../../src/store/database/database.ts'

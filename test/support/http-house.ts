@@ -1,4 +1,4 @@
-import type { FileConfig } from '../../src/app/config/config.ts'
+import type { FileConfig } from '../../src/app/config/file.ts'
 import type { Overrides } from '../../src/app/context/context.ts'
 import { start } from '../../src/app/start.ts'
 import { createToken, type TokenRequest } from '../../src/app/web/tokens.ts'

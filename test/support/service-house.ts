@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
-import type { FileConfig } from '../../src/app/config/config.ts'
+import type { FileConfig } from '../../src/app/config/file.ts'
 import { startHubspotStandIn } from '../../src/sandbox/hubspot/index.ts'
 import type { Sandbox } from '../../src/sandbox/sandbox.ts'
 import type { Server } from '../faults/servers.ts'

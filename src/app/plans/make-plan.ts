@@ -21,7 +21,7 @@ export interface PlanOf {
   /** How the same records are found again. */
   job: Record<string, unknown>
   /** Stored under this name; absent: measured only. */
-  planId?: string
+  planId?: string | undefined
 }
 
 const pageSize = 500

@@ -14,24 +14,24 @@ import { runToEnd, type Progress, type RunEnd } from './run-to-end.ts'
 import { summarise, type RunSummary } from './summary.ts'
 
 export interface ApplyOptions {
-  /** Of a CSV's plan: where the enriched file goes. */
+  /** Where the enriched file goes; needed for the plan of a CSV. */
   out: string | undefined
-  /** Of a sync's plan: the CRM. */
+  /** Opens the CRM of a sync's plan. */
   openConnector: (name: string) => Promise<Connector>
   signal: AbortSignal
-  onProgress?: (progress: Progress) => void
-  onNotice?: (text: string) => void
+  onProgress?: ((progress: Progress) => void) | undefined
+  onNotice?: ((text: string) => void) | undefined
 }
 
 export interface Applied {
   planId: string
   end: RunEnd
   summary: RunSummary
-  /** Records that are not what they were when the plan was made: nothing was bought for them, and nothing written. */
+  /** Records that have changed since the plan was made: nothing was bought or written for them. */
   drifted: number
 }
 
-/** Throws ConfigError for a plan that there is none of, or that has been carried out. */
+/** Returns a plan that can be carried out. Throws ConfigError when there is none of this id, or it was carried out before. */
 export async function readPlan(
   context: Pick<Context, 'database' | 'runs' | 'now'>,
   id: string,
@@ -44,7 +44,7 @@ export async function readPlan(
   return plan
 }
 
-/** The settings under which a plan is carried out: no lookup above its price, and all together not above its cost. */
+/** Returns the settings for a plan: no lookup costs more than its planned price, and all together no more than its cost. */
 export function withinPlan(config: Config, plan: Plan): Config {
   const { policy, caps } = config
   const least = (a: bigint, b: bigint) => (a < b ? a : b)
@@ -61,9 +61,9 @@ export function withinPlan(config: Config, plan: Plan): Config {
 }
 
 /**
- * Carries out a plan: its records, its lookups, at its cost. What has drifted as a whole (the file, the rules, more to buy)
- * refuses the plan before anything is bought; a CRM's record that has changed since is left out alone. The context must
- * have been made with `withinPlan`. A plan broken off goes on with its own run.
+ * Carries out a plan: its records, its lookups, at its cost. Throws ConfigError `plan_drifted` before anything is bought when
+ * the file or the rules have changed, or more would have to be bought. A CRM record that has changed is left out, and the
+ * others are enriched. The context must have been made with `withinPlan`. An interrupted plan continues its own run.
  */
 export async function applyPlan(context: Context, plan: Plan, options: ApplyOptions): Promise<Applied> {
   const rules = rulesDigest(context, plan)
@@ -91,7 +91,7 @@ async function applyCsv(
     recipe: plan.recipe,
     planId: plan.id,
     onOpened: (run) => plans.setRun(plan.id, run.id),
-    ...(onProgress ? { onProgress } : {}),
+    onProgress,
   })
   return { planId: plan.id, ...result, drifted: 0 }
 }
@@ -131,8 +131,8 @@ async function applySync(
       connector: planned,
       source,
       signal: options.signal,
-      ...(options.onProgress ? { onProgress: options.onProgress } : {}),
-      ...(options.onNotice ? { onNotice: options.onNotice } : {}),
+      onProgress: options.onProgress,
+      onNotice: options.onNotice,
     })
     const summary = await summarise(context, run)
     const changed = summary.records === 0 ? 0 : await countChanged(context, run)
@@ -144,7 +144,7 @@ async function applySync(
 
 const changedReason = 'changed since the plan'
 
-/** A scan that knows of the plan's records alone. It ends when all of them have come by. */
+/** Returns the connector with a scan of the plan's records alone. The scan ends when it has found all of them. */
 function onlyPlanned(
   connector: Connector,
   plan: Plan,
@@ -184,13 +184,13 @@ async function countChanged({ database }: Pick<Context, 'database'>, run: Run): 
   return row.count
 }
 
-/** Where the plan's scan began, whatever other syncs have seen since. Its limit is the number of its records. */
+/** Returns where the plan's scan began. Other syncs may have moved the watermark since. */
 function sourceOf(plan: Plan): Omit<ScanOptions, 'signal'> {
   const { after, since, filter } = plan.job
   return {
-    ...(typeof after === 'string' ? { after } : {}),
-    ...(typeof since === 'string' ? { since: new Date(since) } : {}),
-    ...(Array.isArray(filter) && filter.length > 0 ? { filter: filter as ScanFilter[] } : {}),
+    after: typeof after === 'string' ? after : undefined,
+    since: typeof since === 'string' ? new Date(since) : undefined,
+    filter: Array.isArray(filter) && filter.length > 0 ? (filter as ScanFilter[]) : undefined,
   }
 }
 
@@ -203,7 +203,7 @@ async function openRun(context: Context, plan: Plan, state: 'planned' | 'scannin
     recipe: plan.recipe,
     trigger: 'apply',
     state,
-    // Not that of a sync: the one must never go on with the other's scan.
+    // Different from a sync's fingerprint: neither may continue the other's scan.
     fingerprint: `plan|${plan.id}`,
     source: { plan: plan.id, entity: plan.entity },
   })

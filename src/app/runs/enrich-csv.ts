@@ -24,7 +24,7 @@ export interface CsvJob {
   object: ObjectKind
 }
 
-/** Opens and checks a CSV before anything else is started, so that a bad file costs nothing but its message. */
+/** Opens and checks a CSV. Called before anything else starts. Throws ConfigError or InputError for a file that cannot be used. */
 export async function openInput(config: Config, job: CsvJob): Promise<OpenedCsv> {
   const csv = await openCsv(job.input, {
     object: job.object,
@@ -35,11 +35,11 @@ export async function openInput(config: Config, job: CsvJob): Promise<OpenedCsv>
   return csv
 }
 
-/** Goes through the file as the run would, and asks the ledger what it holds. Pays nothing. With a name it is kept, and can be applied. */
+/** Plans the enrichment of a file without paying: reads it as the run would and asks the ledger. With an id the plan is saved. */
 export async function planCsv(
   context: Context,
   csv: OpenedCsv,
-  { planId, recipe }: { planId?: string; recipe?: string | undefined } = {},
+  { planId, recipe }: { planId?: string | undefined; recipe?: string | undefined } = {},
 ): Promise<RunPlan> {
   const { run } = await openRun(context, csv, 'planned', recipe)
   try {
@@ -49,7 +49,7 @@ export async function planCsv(
       run,
       source: {},
       job: { path: resolve(csv.path), sha256: csv.sha256 },
-      ...(planId === undefined ? {} : { planId }),
+      planId,
     })
   } finally {
     await context.runs.dropPlanned(run.id)
@@ -59,18 +59,18 @@ export async function planCsv(
 export interface EnrichOptions {
   out: string
   signal: AbortSignal
-  onProgress?: (progress: Progress) => void
-  onResumed?: (run: Run) => void
-  /** Default: the config's. */
+  onProgress?: ((progress: Progress) => void) | undefined
+  onResumed?: ((run: Run) => void) | undefined
+  /** Default: the configured one. */
   recipe?: string | undefined
-  /** The plan that this run carries out: it has a run of its own. */
-  planId?: string
-  onOpened?: (run: Run) => Promise<void>
+  /** The plan that this run carries out. Each plan has a run of its own. */
+  planId?: string | undefined
+  onOpened?: ((run: Run) => Promise<void>) | undefined
 }
 
 /**
- * Enriches a CSV and writes the result. The same file asked for again goes on with the run that was broken off, or, when
- * that one has ended, runs again and finds every fresh answer in the ledger. Nothing is written after an interrupt.
+ * Enriches a CSV and writes the result. Called again for the same file, continues the interrupted run; when that has ended,
+ * opens a new run, which finds every fresh answer in the ledger. Writes no file after an interrupt.
  */
 export async function enrichCsv(
   context: Context,
@@ -84,7 +84,7 @@ export async function enrichCsv(
     run,
     connector: createCsvConnector({ csv }),
     signal,
-    ...(onProgress ? { onProgress } : {}),
+    onProgress,
   })
   if (end !== 'interrupted') {
     await writeEnriched({

@@ -15,7 +15,7 @@ import { summarise, type RunSummary } from './summary.ts'
 import { entitiesOf } from '../context/entities.ts'
 
 export interface RecordsJob {
-  /** An object or the CRM's own name of one. */
+  /** An object, or the CRM's own name for one. */
   object: string
   ids: readonly string[]
   recipe?: string | undefined
@@ -23,7 +23,7 @@ export interface RecordsJob {
 
 export interface EnrichedRecords {
   end: RunEnd
-  /** One, but where some of the records were asked for within the last minute by others. */
+  /** One summary, or more when other requests of the last minute asked for some of the records. */
   summaries: RunSummary[]
   results: TaskJson[]
 }
@@ -31,14 +31,14 @@ export interface EnrichedRecords {
 const mostTries = 5
 
 /**
- * Enriches records by their ids in this process, to the end: the same tasks as a button's, so that one that was pressed
- * within the last minute is gone on with and not begun anew. Throws ConfigError for what there is not.
+ * Enriches records by their ids in this process. Makes the same tasks as other on-demand requests, so that a task that was
+ * requested within the last minute is continued and not made again. Throws ConfigError for an unknown object or recipe.
  */
 export async function enrichRecords(
   context: Context,
   connector: Connector,
   job: RecordsJob,
-  { signal, onNotice }: { signal: AbortSignal; onNotice?: (text: string) => void },
+  { signal, onNotice }: { signal: AbortSignal; onNotice?: ((text: string) => void) | undefined },
 ): Promise<EnrichedRecords> {
   const { config, database } = context
   const entities = entitiesOf(connector, job.object)
@@ -48,9 +48,9 @@ export async function enrichRecords(
   const object = connector.entities[entity] as ObjectKind
   context.connectors.set(connector.name, connector)
   const errors: unknown[] = []
-  // Nobody works yet: what is ready at once is found by the sweep of the crew that comes.
-  const button = openOnDemand(context, { onReady: () => {}, onError: (error) => errors.push(error) })
-  const pressed = await button.request({
+  // No worker runs yet. The sweep of the worker runtime that starts below finds the tasks that are ready at once.
+  const onDemand = openOnDemand(context, { onReady: () => {}, onError: (error) => errors.push(error) })
+  const requested = await onDemand.request({
     connector: connector.name,
     object,
     entity,
@@ -59,24 +59,24 @@ export async function enrichRecords(
     trigger: 'button',
     source: { caller: 'command line', entity, records: job.ids.length },
   })
-  await button.idle()
+  await onDemand.idle()
   const ends: RunEnd[] = []
   const summaries: RunSummary[] = []
-  for (const run of await runsOf(context, pressed)) {
+  for (const run of await runsOf(context, requested)) {
     if (run.state !== 'finished') {
       context.connectors.set(connector.name, connector)
-      await beginAll(run)
-      // One that was broken off goes on: nothing is bought for a run that is stopped.
+      await beginTasks(run)
+      // Continues an interrupted run: nothing is bought for a run in the state `stopped`.
       await context.runs.setState(run.id, 'working')
-      ends.push(await runToEnd(context, { run, connector, signal, ...(onNotice ? { onNotice } : {}) }))
+      ends.push(await runToEnd(context, { run, connector, signal, onNotice }))
     }
     summaries.push(await summarise(context, run))
     if (signal.aborted) break
   }
-  return { end: worstOf(ends), summaries, results: await resultsOf(pressed) }
+  return { end: worstOf(ends), summaries, results: await resultsOf(requested) }
 
-  /** A CRM that is away for a moment is asked again; what a person must mend is told. */
-  async function beginAll(run: Run): Promise<void> {
+  /** Retries while the CRM cannot be reached. Throws an error that a person must fix. */
+  async function beginTasks(run: Run): Promise<void> {
     for (let tries = 1; (await context.tasks.counts(run.id)).queued > 0; tries += 1) {
       const error = errors.at(-1)
       if (error instanceof ConfigError || (error !== undefined && tries >= mostTries)) {
@@ -85,7 +85,7 @@ export async function enrichRecords(
       }
       if (tries > 1) await setTimeout(500 * 2 ** tries, undefined, { signal }).catch(() => {})
       if (signal.aborted) return
-      await button.begin(run.id)
+      await onDemand.begin(run.id)
     }
   }
 
@@ -100,9 +100,9 @@ export async function enrichRecords(
   }
 }
 
-async function runsOf({ runs }: Context, pressed: readonly OnDemandTask[]): Promise<Run[]> {
+async function runsOf({ runs }: Context, requested: readonly OnDemandTask[]): Promise<Run[]> {
   const found: Run[] = []
-  for (const id of new Set(pressed.map(({ runId }) => runId))) {
+  for (const id of new Set(requested.map(({ runId }) => runId))) {
     const run = await runs.get(id)
     if (run) found.push(run)
   }

@@ -8,21 +8,21 @@ import type { Context } from '../context/context.ts'
 import { newRunId } from '../context/new-id.ts'
 import { makeReady } from './sync.ts'
 
-/** What makes tasks of records by their ids, over the ledger of this context. */
+/** Opens the producer that makes tasks of records by their ids, over the ledger of this context. */
 export function openOnDemand(
   context: Context,
   options: {
     onReady: (group: { connector: string; entity: string }) => void
-    onError?: (error: unknown) => void
-    /** Where the queue is at hand: lookups that somebody waits for need not be found by a feeder first. */
-    onHot?: (keys: LookupKey[]) => void
+    onError?: ((error: unknown) => void) | undefined
+    /** Called with lookups of the hot lane, in a process that has the queue: they need not wait for the enqueuer. */
+    onHot?: ((keys: LookupKey[]) => void) | undefined
   },
 ): OnDemand {
   const { database, log, lookups, now, planning, runs } = context
   const advance = createAdvance({
     ...planning,
     onReady: options.onReady,
-    // The feeder of whichever process works looks several times a second.
+    // The enqueuer of the process with the worker role polls several times a second.
     onWanted: () => {},
   })
   const ready = createReadiness()
@@ -35,15 +35,16 @@ export function openOnDemand(
     connector: (name) => context.connectors.get(name),
     ready,
     now,
-    ...(options.onHot ? { onHot: options.onHot } : {}),
+    onHot: options.onHot,
     newRunId: () => newRunId(context),
     onError:
       options.onError ??
-      ((error) => log.warn({ problem: describeError(error) }, 'records that were asked for wait')),
+      ((error) =>
+        log.warn({ problem: describeError(error) }, 'on-demand records wait: they could not be read yet')),
   })
 }
 
-/** What a sync makes sure of at its start, once a process and entity; what was missing is looked for again. */
+/** Checks what a sync checks at its start, once a process and entity. A failed check is repeated at the next request. */
 function createReadiness() {
   const known = new Map<string, Promise<void>>()
   return function ready(connector: Connector, entity: string): Promise<void> {

@@ -9,8 +9,8 @@ import type { Context } from '../context/context.ts'
 import { assertReachable } from '../context/assert-reachable.ts'
 
 /**
- * Asks each address that a run needs whether it is there, before anything is begun. The database was asked when it was
- * opened, Redis will be when the engine opens. Throws ConfigError naming the address that did not answer.
+ * Checks that each address that a run needs can be reached, before anything begins. The database was checked when it was
+ * opened, and Redis is checked when the engine opens. Throws ConfigError naming the address that did not answer.
  */
 export async function preflight({ config, chain }: Pick<Context, 'config' | 'chain'>): Promise<void> {
   if (config.serviceUrl !== undefined)
@@ -34,8 +34,8 @@ export async function preflight({ config, chain }: Pick<Context, 'config' | 'cha
 }
 
 /**
- * A step that is known to cost more than its cap would be refused for each record, after the cheaper steps before it were
- * paid for. So the run does not begin. Throws ConfigError that says what to allow.
+ * Throws ConfigError, with the setting that allows it, when a step of the recipe is known to cost more than its cap. Such a
+ * step would be refused for each record after the cheaper steps before it were paid for.
  */
 export function refuseAboveCaps(
   { policy, prices, recipes }: Pick<Config, 'policy' | 'prices' | 'recipes'>,
@@ -47,11 +47,11 @@ export function refuseAboveCaps(
     const price = prices[slot]
     return price !== undefined && price > capOf(slot, { otherAtomic, bySlot }) ? [{ slot, price }] : []
   })
-  // Where nothing at all is within its cap nothing would be paid either: the challenge itself is refused, and shown.
+  // When every step is above its cap nothing is paid at all: the challenge itself is refused, and reported.
   if (dear.length === 0 || dear.length === steps.length) return
   const allowed = dear.map(({ slot, price }) => `'${slot}': '${formatUsd(price).replace(/0{1,4}$/, '')}'`)
   throw new ConfigError(
     'above_cap',
-    `the recipe ${run.recipe} buys what costs more than the cap of ${formatUsd(otherAtomic)} USD a lookup. To allow it, set in paydirt.config.ts: payment: { maxPricesUsd: { ${allowed.join(', ')} } }`,
+    `the recipe ${run.recipe} has a step that costs more than the cap of ${formatUsd(otherAtomic)} USD a lookup. To allow it, set in paydirt.config.ts: payment: { maxPricesUsd: { ${allowed.join(', ')} } }`,
   )
 }

@@ -9,9 +9,9 @@ import type { Context } from '../context/context.ts'
 const pageSize = 200
 
 /**
- * The connector as a source of those records whose answers are stale: the longest answered first, as many as the run's
- * budget pays for. What they are looked up by is what the ledger read of them last; what stands in them is read again
- * before anything is written, as always.
+ * Returns the connector as a source of the records whose answers are stale: the oldest answer first, as many as the run's
+ * budget pays for. They are looked up by the identity that the ledger read last. Their current values are read again before
+ * anything is written, as always.
  */
 export function staleOnly(
   { config, database, now }: Pick<Context, 'config' | 'database' | 'now'>,

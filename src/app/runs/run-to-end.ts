@@ -14,14 +14,14 @@ import { scanWithRetry } from './scan-with-retry.ts'
 export interface RunOptions {
   run: Run
   connector: Connector
-  /** What of the connector is read. */
+  /** Which part of the connector is read; absent: all of it. */
   source?: Omit<ScanOptions, 'signal'>
   signal: AbortSignal
-  /** Every record is a task now, and this is where the next scan begins. */
-  onScanned?: (watermark: string) => Promise<void>
-  onProgress?: (progress: Progress) => void
-  /** Why the run ends before its work does, in words for a person. */
-  onNotice?: (text: string) => void
+  /** Called when every record is a task, with the place where the next scan begins. */
+  onScanned?: ((watermark: string) => Promise<void>) | undefined
+  onProgress?: ((progress: Progress) => void) | undefined
+  /** Called with the reason, in words for a person, when the run ends before its work is done. */
+  onNotice?: ((text: string) => void) | undefined
 }
 
 export interface Progress {
@@ -36,9 +36,9 @@ export type RunEnd = 'finished' | 'parked' | 'interrupted'
 const graceMs = 15_000
 
 /**
- * Takes one run to its end in this process: scans, looks up, writes back. Ends `parked` when all that is left waits for
- * a budget, a wallet or a doubt, and `interrupted` when the signal fires; either way everything stands in the ledger and
- * the same call goes on with it. Throws the ConfigError that made going on pointless.
+ * Carries one run out in this process: scans, looks up, writes back. Returns `parked` when the rest waits for a budget, for
+ * the wallet or for a payment in doubt, and `interrupted` when the signal fires. Either way the ledger has the state of all
+ * work, and the same call continues it. Throws the ConfigError that stopped the run.
  */
 export async function runToEnd(context: Context, options: RunOptions): Promise<RunEnd> {
   const { run, connector, signal } = options
@@ -49,9 +49,9 @@ export async function runToEnd(context: Context, options: RunOptions): Promise<R
   const halt = new AbortController()
   let haltedBy: ConfigError | undefined
   const stop = AbortSignal.any([signal, halt.signal])
-  // Whoever starts a run again has acted on what parked it: a cap raised, a wallet filled.
+  // The cause may be gone since the run was parked: a cap was raised, the wallet was filled.
   await lookups.unpark(run.id)
-  const crew = await startWorkerRuntime(context, {
+  const runtime = await startWorkerRuntime(context, {
     owner: { runId: run.id },
     onHalt(error) {
       haltedBy ??= error
@@ -60,18 +60,20 @@ export async function runToEnd(context: Context, options: RunOptions): Promise<R
     onLongWait: leave,
   })
   const maintenance = await startMaintenance(context, ['worker'])
-  /** The source wants to be left alone for longer than anybody would wait: the rest stays in the ledger. */
+  /** Called when the source refuses requests for too long to wait: the rest of the work stays in the ledger. */
   function leave(ms: number, reason: string): void {
     if (halt.signal.aborted) return
-    options.onNotice?.(`${reason}; goes on after ${new Date(context.now().getTime() + ms).toISOString()}`)
+    options.onNotice?.(
+      `${reason}; run it again after ${new Date(context.now().getTime() + ms).toISOString()}`,
+    )
     halt.abort()
   }
   try {
     const settings = {
       ...context.planning,
       runs,
-      advance: crew.advance,
-      onPage: () => crew.wake(),
+      advance: runtime.advance,
+      onPage: () => runtime.wake(),
     }
     await scanWithRetry(
       () => scan(run, connector, settings, { ...options.source, signal: stop }),
@@ -82,7 +84,7 @@ export async function runToEnd(context: Context, options: RunOptions): Promise<R
     if (!stop.aborted && typeof watermark === 'string') await options.onScanned?.(watermark)
     await untilDone(context, options, stop)
   } finally {
-    await Promise.all([maintenance.stop(), crew.stop(graceMs)])
+    await Promise.all([maintenance.stop(), runtime.stop(graceMs)])
     context.connectors.delete(connector.name)
   }
   if (haltedBy || signal.aborted) await runs.setState(run.id, 'stopped')
@@ -92,24 +94,24 @@ export async function runToEnd(context: Context, options: RunOptions): Promise<R
     await runs.setState(run.id, 'parked')
     return 'parked'
   }
-  // Parked work whose time came while the crew was going home is open again: it is left like the rest that is parked.
+  // Parked work whose time came while the workers stopped is open again. It counts as parked like the rest.
   const { parked, looking_up, ready } = await tasks.counts(run.id)
   const end = parked + looking_up + ready > 0 ? 'parked' : 'finished'
   await runs.setState(run.id, end)
   return end
 }
 
-/** How long a database may be away before the run is given up: a restart is no reason, the workers go on by themselves. */
+/** How long the database may be unreachable before the run fails. A restart of the database takes less, and workers survive it. */
 const patienceMs = 60_000
 
-/** Looks at the ledger until no task of the run is open. Looking is cheap for small runs and rare for large ones. */
+/** Polls the ledger until no task of the run is open. Polling is cheap for small runs and rare for large ones. */
 async function untilDone(
   context: Context,
   { run, onProgress }: RunOptions,
   signal: AbortSignal,
 ): Promise<void> {
   const { tasks, runs } = context
-  async function look(): Promise<{ isDone: boolean; progress?: Progress; tookMs: number }> {
+  async function poll(): Promise<{ isDone: boolean; progress?: Progress; tookMs: number }> {
     const startedMs = performance.now()
     const isDone = !(await tasks.hasOpen(run.id))
     const tookMs = () => performance.now() - startedMs
@@ -123,12 +125,12 @@ async function untilDone(
     return { isDone, progress, tookMs: tookMs() }
   }
   while (!signal.aborted) {
-    const looked = await retryWhileAway(look, { forMs: patienceMs, signal }).catch((error: unknown) => {
-      // Whoever interrupts a run does not wait for its database.
+    const polled = await retryWhileAway(poll, { forMs: patienceMs, signal }).catch((error: unknown) => {
+      // An interrupted run does not wait for its database.
       if (!signal.aborted) throw error
     })
-    if (!looked) return
-    const { isDone, progress, tookMs } = looked
+    if (!polled) return
+    const { isDone, progress, tookMs } = polled
     if (progress) onProgress?.(progress)
     if (isDone) return
     await pause(Math.max(100, tookMs * 20), signal)

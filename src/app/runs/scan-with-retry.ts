@@ -5,8 +5,8 @@ const mostScanTries = 5
 const longestScanPauseMs = 60_000
 
 /**
- * A scan that the source breaks off goes on behind its last page, as soon as the source says; `leave` is called when that
- * is not worth waiting for.
+ * Scans, and continues behind the last page after an error of the source, as soon as the source allows. Calls `leave` instead
+ * when that is too long to wait.
  */
 export async function scanWithRetry(
   scanOn: () => Promise<number>,

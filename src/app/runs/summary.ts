@@ -4,7 +4,7 @@ import type { Run } from '../../store/runs/runs.ts'
 import { runFigures } from '../../store/views/run-figures.ts'
 import type { Context } from '../context/context.ts'
 
-/** The summary of a run as scripts read it (a contract: see the README). Money is text with six places. */
+/** The summary of a run. Scripts rely on its form. Money is text with six places. */
 export interface RunSummary {
   runId: string
   object: string
@@ -12,10 +12,10 @@ export interface RunSummary {
   records: number
   lookups: { unique: number; paid: number; cached: number; notFound: number; duplicates: number }
   tasks: Record<'written' | 'unchanged' | 'skipped' | 'rejected' | 'parked', number>
-  /** `credits`: what direct access took, where it took something. */
+  /** `credits`: the credits that direct access charged, when it charged any. */
   spend: { currency: 'USD'; settled: string; inDoubt: string; lost: string; credits?: string }
   requests: { sent: number; rateLimited: number }
-  /** Why work is parked or was refused, most frequent first. */
+  /** Why tasks are parked or were refused, the most frequent reason first. */
   reasons?: { status: TaskStatus; reason: string; count: number }[]
 }
 
@@ -30,7 +30,7 @@ export async function summarise(
     context.tasks.reasons(run.id),
   ])
   const { written, unchanged, skipped, rejected } = counts
-  // What is still under way when a run is left waits for its next start like what is parked.
+  // Unfinished tasks of a run that ended wait for its next start, as parked ones do.
   const parked = counts.parked + counts.queued + counts.looking_up + counts.ready
   const { open: _, ...lookups } = figures.lookups
   return {

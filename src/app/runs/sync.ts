@@ -14,20 +14,20 @@ import { summarise, type RunSummary } from './summary.ts'
 
 export interface SyncJob {
   entity: string
-  /** Default: the config's. */
-  recipe?: string
-  /** Read what changed since then, whatever the last sync has seen. */
-  since?: Date
-  limit?: number
-  /** Instead of what has changed: what was answered longest ago and is no longer fresh. */
-  refresh?: boolean
+  /** Default: the configured one. */
+  recipe?: string | undefined
+  /** Read the records that changed since then, also those that an earlier sync has read. */
+  since?: Date | undefined
+  limit?: number | undefined
+  /** Read records whose answers are no longer fresh, the oldest answer first, instead of changed records. */
+  refresh?: boolean | undefined
   filter: readonly ScanFilter[]
 }
 
-/** Without our own fields in the CRM a sync still works; only our own writes are then looked at again, from the ledger. */
+/** Problems that do not prevent a sync. Without our own fields in the CRM, the ledger alone recognises our own writes. */
 export const optionalCodes = new Set(['own_field_missing', 'own_fields_missing'])
 
-/** Creates our own fields where they are missing, and refuses to begin while something is wrong that a person must mend. */
+/** Creates our own fields where they are missing. Throws ConfigError for a problem that a person must fix first. */
 export async function makeReady(connector: Connector, entities: readonly string[]): Promise<void> {
   for (const entity of entities) await connector.ensureFields(entity, { dryRun: false })
   const { problems, missingScopes } = await connector.check()
@@ -38,7 +38,7 @@ export async function makeReady(connector: Connector, entities: readonly string[
   }
 }
 
-/** Scans what a sync would scan, and asks the ledger what it holds. Pays nothing, writes nothing. With a name it is kept. */
+/** Plans a sync without paying or writing anything: scans as the sync would and asks the ledger. With an id the plan is saved. */
 export async function planSync(
   context: Context,
   connector: Connector,
@@ -54,7 +54,7 @@ export async function planSync(
       run,
       source: await sourceOf(context, connector, job, signal),
       job: { ...run.source },
-      ...(planId === undefined ? {} : { planId }),
+      planId,
     })
   } finally {
     await context.runs.dropPlanned(run.id)
@@ -63,14 +63,14 @@ export async function planSync(
 
 export interface SyncOptions {
   signal: AbortSignal
-  onProgress?: (progress: Progress) => void
-  onResumed?: (run: Run) => void
-  onNotice?: (text: string) => void
+  onProgress?: ((progress: Progress) => void) | undefined
+  onResumed?: ((run: Run) => void) | undefined
+  onNotice?: ((text: string) => void) | undefined
 }
 
 /**
- * Syncs one entity to its end. The next increment begins where this scan ended, and that is stored only now that every
- * record of it is a task. A sync broken off goes on with its own scan first.
+ * Syncs one entity to its end. The next increment begins where this scan ended; that place is saved only when every record
+ * of the scan is a task. An interrupted sync continues its own scan first.
  */
 export async function syncEntity(
   context: Context,
@@ -87,31 +87,31 @@ export async function syncEntity(
     source,
     signal,
     onScanned: (watermark) => advanceWatermark(context, connector, job, run, watermark),
-    ...(onProgress ? { onProgress } : {}),
-    ...(onNotice ? { onNotice } : {}),
+    onProgress,
+    onNotice,
   })
   return { end, summary: await summarise(context, run) }
 }
 
-/** Where a job's records come from: the CRM, or for a refresh the ledger. */
+/** Returns the source of a job's records: the CRM, or for a refresh the ledger. */
 export function scanned(context: Context, connector: Connector, job: SyncJob): Connector {
   return job.refresh ? staleOnly(context, connector, job.recipe ?? context.config.defaultRecipe) : connector
 }
 
-/** What of the connector is read: behind the watermark, or since a time. */
+/** Returns which part of the connector is read: behind the watermark, or since a time. */
 export async function sourceOf(context: Context, connector: Connector, job: SyncJob, signal: AbortSignal) {
   const { since, limit, filter, refresh } = job
   const after = since || refresh ? undefined : await watermarks(context).get(keyOf(context, connector, job))
   return {
     signal,
-    ...(after === undefined ? {} : { after }),
-    ...(since ? { since } : {}),
-    ...(limit === undefined ? {} : { limit }),
-    ...(filter.length > 0 ? { filter } : {}),
+    after,
+    since,
+    limit,
+    filter: filter.length > 0 ? filter : undefined,
   }
 }
 
-/** A look back with `--since`, or a refresh, says nothing of what lies between: it leaves the watermark where it is. */
+/** Moves the watermark. A sync with `--since` and a refresh leave it, because they do not read all that changed after it. */
 export async function advanceWatermark(
   context: Context,
   connector: Connector,
@@ -132,7 +132,7 @@ function keyOf({ config }: Context, connector: Connector, job: SyncJob): Waterma
   return {
     connector: connector.name,
     entity: job.entity,
-    // Another recipe wants other things of the same records: it has its own place in the source.
+    // Another recipe fills other fields of the same records, so it has a watermark of its own.
     filter: [
       ...(recipe === config.defaultRecipe ? [] : [`recipe ${recipe}`]),
       ...(job.filter.length > 0 ? [JSON.stringify(job.filter)] : []),
@@ -140,13 +140,13 @@ function keyOf({ config }: Context, connector: Connector, job: SyncJob): Waterma
   }
 }
 
-/** `occasion` tells runs of the same job apart: without it an unfinished one is gone on with. */
+/** Opens a run, or continues the unfinished one of the same job. An `occasion` separates runs of the same job. */
 export function openRun(
   context: Context,
   connector: Connector,
   job: SyncJob,
   state: 'planned' | 'scanning',
-  { trigger = 'sync', occasion }: { trigger?: string; occasion?: string } = {},
+  { trigger = 'sync', occasion }: { trigger?: string; occasion?: string | undefined } = {},
 ) {
   const { runs, config } = context
   const object = connector.entities[job.entity] as ObjectKind
@@ -156,7 +156,8 @@ export function openRun(
     since: job.since?.toISOString() ?? null,
     limit: job.limit ?? null,
     filter: job.filter,
-    ...(job.refresh ? { refresh: true } : {}),
+    // Left out, not false: the text of this object is part of the fingerprint.
+    refresh: job.refresh || undefined,
   }
   return runs.open({
     id: newRunId(context),

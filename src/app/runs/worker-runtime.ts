@@ -13,21 +13,21 @@ import { createRecordForms } from '../context/record-form.ts'
 
 export interface WorkerRuntime {
   advance: Advance
-  /** New lookups are due: do not wait for the next round. */
+  /** Enqueues new lookups at once, without waiting for the next poll. */
   wake(): void
-  /** Takes no new work and gives what is in hand this long to end. What does not end is finished from the ledger later. */
+  /** Takes no new work and gives active work this long to end. Unfinished work is continued from the ledger at the next start. */
   stop(graceMs: number): Promise<void>
 }
 
 export interface WorkerRuntimeOptions {
   owner: LeaseOwner
-  /** Something that a person must mend. */
+  /** Called for an error that a person must fix. */
   onHalt: (error: ConfigError) => void
-  /** A source will take nothing for so long. */
-  onLongWait?: (ms: number, reason: string) => void
+  /** Called when a source refuses requests for so long. */
+  onLongWait?: ((ms: number, reason: string) => void) | undefined
 }
 
-/** Starts everything that works: feeder, lookup workers for both lanes, write-back, sweep. What starts last stops first. */
+/** Starts the enqueuer, the lookup workers of both lanes, write-back and the sweep. */
 export async function startWorkerRuntime(
   context: Context,
   { owner, onHalt, onLongWait }: WorkerRuntimeOptions,
@@ -36,7 +36,7 @@ export async function startWorkerRuntime(
   const engine = await context.openEngine()
   const { queues } = engine
   const onError = (error: unknown) =>
-    log.warn({ problem: describeError(error) }, 'a worker met an error and goes on')
+    log.warn({ problem: describeError(error) }, 'a worker met an error and continues')
 
   const flushes = new Map<string, NodeJS.Timeout>()
   /** Records that become ready within a moment are written in one batch. */
@@ -53,14 +53,14 @@ export async function startWorkerRuntime(
     queues.addWriteBack(group).catch(onError)
   }
 
-  const planning = { ...context.planning, onWanted: () => feeder.wake() }
+  const planning = { ...context.planning, onWanted: () => enqueuer.wake() }
   const advance = createAdvance({ ...planning, onReady: flushSoon })
   // On-demand tasks are advanced at once, each by itself; background tasks of one moment are advanced together.
   const hotAdvance = createAdvance({ ...planning, onReady: flushNow })
   const backgroundAdvance: Advance = {
     advanceTasksWaitingFor: coalesceWithin(20, advance.advanceTasksWaitingFor),
   }
-  const feeder = startEnqueuer({
+  const enqueuer = startEnqueuer({
     lookups,
     queues,
     owner,
@@ -108,9 +108,9 @@ export async function startWorkerRuntime(
 
   return {
     advance,
-    wake: () => feeder.wake(),
+    wake: () => enqueuer.wake(),
     async stop(graceMs) {
-      await Promise.all([sweep.stop(), feeder.stop()])
+      await Promise.all([sweep.stop(), enqueuer.stop()])
       await Promise.all(workers.map((worker) => worker.close(graceMs)))
       for (const timer of flushes.values()) clearTimeout(timer)
     },

@@ -17,7 +17,7 @@ import type { Engine } from '../context/engine.ts'
 import { settingsSections } from './desk-settings.ts'
 import { timelineOf } from './record-timeline.ts'
 import { reconcileAndSave } from '../money/save-reconciliation.ts'
-import { listSchedules, pauseSchedule, resumeSchedule, startSync } from '../schedules/scheduler.ts'
+import { listSchedules, pauseSchedule, resumeSchedule, startSync } from '../schedules/schedule-commands.ts'
 import { setSpending } from '../money/spend-switch.ts'
 
 export interface Desk {

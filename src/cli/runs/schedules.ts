@@ -6,7 +6,7 @@ import {
   resumeSchedule,
   runScheduleNow,
   type ScheduleView,
-} from '../../app/schedules/scheduler.ts'
+} from '../../app/schedules/schedule-commands.ts'
 import { noteFromCli } from '../../app/context/audit-from-cli.ts'
 import type { Context } from '../../app/context/context.ts'
 import { withContext } from '../terminal/with-context.ts'

@@ -1,4 +1,5 @@
-import { loadConfigFile, resolveConfig, type Config } from '../../app/config/config.ts'
+import { resolveConfig, type Config } from '../../app/config/config.ts'
+import { loadConfigFile } from '../../app/config/file.ts'
 import { createContext, type Context } from '../../app/context/context.ts'
 import { readWallet, walletFile } from '../../app/config/wallet-file.ts'
 import { loadDotEnv, readEnvironment } from '../../app/config/environment.ts'

@@ -8,8 +8,8 @@ export interface DeskCaps {
   maxPriceAtomic: Atomic
   runAtomic?: Atomic
   dayAtomic?: Atomic
-  monthAtomic?: Atomic
-  connectorDayAtomic?: Record<string, Atomic>
+  monthAtomic?: Atomic | undefined
+  connectorDayAtomic?: Record<string, Atomic> | undefined
 }
 
 export interface BudgetBar {

@@ -1,0 +1,110 @@
+import { existsSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { z } from 'zod'
+import { csv } from '../../connectors/csv/definition.ts'
+import { connectorsSchema } from '../../connectors/definitions.ts'
+import { ConfigError } from '../../domain/errors.ts'
+import { recipesSchema } from '../../domain/planning/recipe-schema.ts'
+import { operations } from '../../domain/words.ts'
+import { endpointNames } from '../../service/endpoints/paths.ts'
+import { alertsSchema } from './alerts.ts'
+import { budgetsSchema } from './budgets.ts'
+import { deskSchema } from './desk.ts'
+import { httpSchema } from './http.ts'
+import { paymentSchema } from './payment.ts'
+import { policiesSchema, retentionSchema } from './policies.ts'
+import { schedulesSchema } from './schedules.ts'
+
+const days = z.number().min(0).max(3650)
+
+/** What `paydirt.config.ts` may hold. Every key is optional; the environment's variables win over it. */
+export const fileSchema = z.strictObject({
+  /** Sent as the `User-Agent`. The service's edge blocks generic ones. */
+  userAgent: z.string().min(3).optional(),
+  service: z
+    .strictObject({
+      /** `name: value` of the header by which the logo endpoint marks its placeholder. */
+      logoPlaceholderHeader: z.string().includes(':').optional(),
+      /** Fetch the logo of a company whose domain is known (free). */
+      logos: z.boolean().optional(),
+      /** Paths of endpoints below the base address, where the service has others than the defaults. */
+      paths: z.partialRecord(z.enum(endpointNames), z.string().startsWith('/')).optional(),
+    })
+    .optional(),
+  payment: paymentSchema.optional(),
+  budgets: budgetsSchema.optional(),
+  /** What a run wants to know of each record and may buy for it, by name and object; beside the built-in ones. */
+  recipes: recipesSchema.optional(),
+  /** The recipe of a run that names none. Default: `profile`. */
+  recipe: z.string().min(1).optional(),
+  /** Days for which an answer is not bought again; for each operation where one has its own. */
+  freshness: z
+    .strictObject({
+      foundDays: days.optional(),
+      notFoundDays: days.optional(),
+      operations: z
+        .partialRecord(
+          z.enum(operations),
+          z.strictObject({ foundDays: days.optional(), notFoundDays: days.optional() }),
+        )
+        .optional(),
+    })
+    .optional(),
+  /** Lookups that go out in one request, where the service takes several; 1: each alone. Default: 25 and 10. */
+  bulk: z
+    .strictObject({
+      contactLookup: z.number().int().min(1).max(100).optional(),
+      redemption: z.number().int().min(1).max(100).optional(),
+    })
+    .optional(),
+  /** What may be written over what, a connector and field. */
+  policies: policiesSchema.optional(),
+  retention: retentionSchema.optional(),
+  schedules: schedulesSchema.optional(),
+  /** When somebody is told. */
+  alerts: alertsSchema.optional(),
+  pacing: z
+    .strictObject({
+      concurrency: z.number().int().min(1).max(500).optional(),
+      /** Requests a second to begin with, before anything is learned of the service's limit. */
+      startPerSecond: z.number().positive().optional(),
+      maxPerSecond: z.number().positive().optional(),
+    })
+    .optional(),
+  connectors: connectorsSchema.optional(),
+  /** Who may call the web role, and how. */
+  http: httpSchema.optional(),
+  desk: deskSchema.optional(),
+  csv: csv.file.optional(),
+})
+
+export type FileConfig = z.input<typeof fileSchema>
+
+/** Types a `paydirt.config.ts`; the check comes when it is loaded. */
+export function defineConfig(config: FileConfig): FileConfig {
+  return config
+}
+
+/** Reads `paydirt.config.ts` (or .js, .mjs) of a directory, when there is one. */
+export async function loadConfigFile(directory: string): Promise<z.output<typeof fileSchema>> {
+  const file = ['paydirt.config.ts', 'paydirt.config.js', 'paydirt.config.mjs']
+    .map((name) => resolve(directory, name))
+    .find((path) => existsSync(path))
+  if (!file) return {}
+  let exported: unknown
+  try {
+    exported = ((await import(pathToFileURL(file).href)) as { default?: unknown }).default
+  } catch (error) {
+    throw new ConfigError('bad_config', `${file} cannot be loaded: ${(error as Error).message}`, {
+      cause: error,
+    })
+  }
+  const result = fileSchema.safeParse(exported)
+  if (result.success) return result.data
+  const [issue] = result.error.issues
+  throw new ConfigError(
+    'bad_config',
+    `${file}: ${issue?.path.join('.') || 'the default export'}: ${issue?.message ?? 'is invalid'}`,
+  )
+}

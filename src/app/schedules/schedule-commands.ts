@@ -1,0 +1,147 @@
+import { randomUUID } from 'node:crypto'
+import type { Connector } from '../../connectors/connector.ts'
+import { ConfigError, InputError } from '../../domain/errors.ts'
+import { isCrmName } from '../../connectors/definitions.ts'
+import { nextTime } from '../../queues/cron.ts'
+import type { Occurrence } from '../../store/runs/schedule-occurrences.ts'
+import { createScheduleLedger } from '../../store/runs/schedules.ts'
+import type { Schedule } from '../config/schedules.ts'
+import { openConnector } from '../context/connectors.ts'
+import type { Context } from '../context/context.ts'
+import { entitiesOf } from '../context/entities.ts'
+import { openRun } from '../runs/sync.ts'
+import { plannedOccurrences } from './planned-occurrences.ts'
+
+export interface ScheduleView extends Schedule {
+  isPaused: boolean
+  pausedBy: string | null
+  pausedAt: Date | null
+  /** null while it is paused, and before a scheduler has seen it. */
+  nextAt: Date | null
+  /** The last occurrence of each entity, with its run's state. */
+  last: (Occurrence & { runState: string | null })[]
+}
+
+/** Returns the schedules of the configuration with their current states. Reads the ledger alone. */
+export async function listSchedules(
+  context: Pick<Context, 'config' | 'database' | 'now'>,
+): Promise<ScheduleView[]> {
+  const { config, database, now } = context
+  const ledger = createScheduleLedger(database.db, { now })
+  const [states, latest] = await Promise.all([ledger.states(), ledger.latest()])
+  return config.schedules.map((schedule) => {
+    const state = states.get(schedule.name)
+    return {
+      ...schedule,
+      isPaused: state?.isPaused ?? false,
+      pausedBy: state?.pausedBy ?? null,
+      pausedAt: state?.pausedAt ?? null,
+      nextAt: state && !state.isPaused ? (nextTime(schedule, now()) ?? null) : null,
+      last: latest.filter((occurrence) => occurrence.schedule === schedule.name),
+    }
+  })
+}
+
+type LedgerContext = Pick<Context, 'config' | 'database' | 'now'>
+
+/** Pauses a schedule until it is resumed, also across restarts. An active run continues. */
+export async function pauseSchedule(context: LedgerContext, name: string, by: string): Promise<void> {
+  await setPaused(context, name, true, by)
+}
+
+/** Resumes a schedule at its next planned time. Times that passed during the pause are not caught up. */
+export async function resumeSchedule(context: LedgerContext, name: string): Promise<void> {
+  await setPaused(context, name, false, null)
+}
+
+async function setPaused(
+  context: LedgerContext,
+  name: string,
+  isPaused: boolean,
+  by: string | null,
+): Promise<void> {
+  const schedule = named(context, name)
+  const ledger = createScheduleLedger(context.database.db, { now: context.now })
+  await ledger.register([schedule.name])
+  await ledger.setPaused(schedule.name, isPaused, by)
+}
+
+/**
+ * Asks the schedulers for an occurrence now, outside the schedule's times and windows, also while it is paused. Throws
+ * ConfigError `no_such_schedule`.
+ */
+export async function runScheduleNow(context: Context, name: string): Promise<void> {
+  const schedule = named(context, name)
+  const ledger = createScheduleLedger(context.database.db, { now: context.now })
+  const entities = await withConnector(context, schedule.connector, async (connector) =>
+    entitiesOf(connector, schedule.object),
+  )
+  await ledger.register([name])
+  const plannedAt = context.now()
+  for (const occurrence of plannedOccurrences(schedule, plannedAt, entities, plannedAt))
+    await ledger.addOccurrence({ ...occurrence, cause: 'run_now', startBy: null, stopAt: null })
+}
+
+function named({ config }: LedgerContext, name: string): Schedule {
+  const schedule = config.schedules.find((each) => each.name === name)
+  if (schedule) return schedule
+  const known = config.schedules.map((each) => each.name).join(', ') || 'none'
+  throw new ConfigError('no_such_schedule', `there is no schedule ${name}; the config has ${known}`)
+}
+
+/**
+ * Begins a sync outside any schedule and returns its run at once. A scheduler scans it within seconds, or after the active
+ * run of the same connector and entity, and the workers carry it out. A second call before the scan returns the same run.
+ * Throws ConfigError for a connector that is not set up, InputError for an object or recipe that does not exist.
+ */
+export async function startSync(
+  context: Context,
+  wanted: { connector: string; entity: string; recipe?: string | undefined },
+): Promise<{ runId: string }> {
+  const ledger = createScheduleLedger(context.database.db, { now: context.now })
+  return withConnector(context, wanted.connector, async (connector) => {
+    const [entity, ...others] = entitiesOf(connector, wanted.entity)
+    if (entity === undefined || others.length > 0)
+      throw new InputError(
+        'ambiguous_object',
+        `${wanted.entity} is more than one object of ${connector.name}`,
+      )
+    const open = await ledger.openRequest(connector.name, entity)
+    if (open?.runId) return { runId: open.runId }
+    const { recipe } = wanted
+    const { run } = await openRun(context, connector, { entity, filter: [], recipe }, 'scanning', {
+      trigger: 'request',
+      occasion: randomUUID(),
+    })
+    await ledger.addOccurrence({
+      schedule: null,
+      connector: connector.name,
+      entity,
+      recipe: recipe ?? null,
+      limit: null,
+      refresh: false,
+      cause: 'request',
+      plannedAt: context.now(),
+      startBy: null,
+      stopAt: null,
+      runId: run.id,
+    })
+    return { runId: run.id }
+  })
+}
+
+async function withConnector<T>(
+  context: Context,
+  name: string,
+  work: (connector: Connector) => Promise<T>,
+): Promise<T> {
+  const shared = context.connectors.get(name)
+  if (shared) return work(shared)
+  if (!isCrmName(name)) throw new InputError('no_such_connector', `there is no connector ${name}`)
+  const connector = await openConnector(context.config, name, undefined)
+  try {
+    return await work(connector)
+  } finally {
+    await connector.close()
+  }
+}
