@@ -70,7 +70,7 @@ const employerFields: readonly Field[] = [
   field('company_country_code', (answer) => answer['country_code']),
 ]
 
-const contactFieldNames = ['email', 'email_personal', 'phone', 'mobile_phone'] as const
+export const contactFieldNames = ['email', 'email_personal', 'phone', 'mobile_phone'] as const
 
 /**
  * Every canonical field of an object, in the order in which reports and CSV files show them. Which of them a run fills is
@@ -88,7 +88,10 @@ export function profileFieldNames(object: ObjectKind): string[] {
 }
 
 export const enrichmentFieldNames: readonly string[] = names(enrichmentFields)
-export const employerFieldNames: readonly string[] = [...names(employerFields), 'company_logo']
+export const matchFieldNames: readonly string[] = names(matchFields)
+/** Those fields of a person that the profile of the employer tells. */
+export const employerProfileFieldNames: readonly string[] = names(employerFields)
+export const employerFieldNames: readonly string[] = [...employerProfileFieldNames, 'company_logo']
 
 /**
  * The values that a profile answer holds. Blank ones (null, "", white space, an empty list) are left out: nothing

@@ -1,4 +1,5 @@
 import type { Atomic } from './money.ts'
+import { operationRow } from './operations.ts'
 import type { Fact } from './record.ts'
 import type { Operation } from './words.ts'
 
@@ -26,7 +27,9 @@ export function freshUntil(
   answeredAt: Date,
   windows: Windows = defaultWindows,
 ): Date {
-  const window = { ...windows, ...defined(windows.operations?.[operation]) }
+  const { freshness } = operationRow(operation)
+  const own = freshness === 'usual' ? {} : freshness
+  const window = { ...windows, ...own, ...defined(windows.operations?.[operation]) }
   const days = outcome === 'not_found' ? window.notFoundDays : window.foundDays
   return new Date(answeredAt.getTime() + days * dayMs)
 }

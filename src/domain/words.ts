@@ -17,7 +17,7 @@ export type TaskStatus = (typeof taskStatuses)[number]
 
 export const openTaskStatuses = ['queued', 'looking_up', 'ready'] as const satisfies TaskStatus[]
 
-/** What a unit of work asks the service for. One file in `service/endpoints/` stands behind each. */
+/** What a unit of work asks the service for. `operations.ts` has one row of facts about each. */
 export const operations = [
   'company.profile',
   'person.profile',
@@ -29,9 +29,6 @@ export const operations = [
   'account.profile',
 ] as const
 export type Operation = (typeof operations)[number]
-
-/** Operations that cost nothing: they take no charge, and reports leave them out of what was bought. */
-export const freeOperations: readonly Operation[] = ['company.logo', 'account.profile']
 
 /** The network's word in the vocabulary of this code; the transport alone may put another in its place. */
 export const networkWord = 'profnet'

@@ -1,23 +1,14 @@
 import type { Redis } from 'ioredis'
+import { operationRow, paces, type Pace } from '../domain/operations.ts'
 import type { Operation } from '../domain/words.ts'
 import { createPacer, type Pacer, type PacerOptions } from './pacer/pacer.ts'
-
-/** Kinds of requests that the service may count separately. */
-const pacerPaths = ['lookup', 'redemption', 'enrichment'] as const
-type PacerPath = (typeof pacerPaths)[number]
 
 export interface Pacers {
   /** The pacer of ordinary lookups. */
   readonly lookup: Pacer
   of(operation: Operation): Pacer
   /** Returns each pacer with the name under which processes share it. */
-  all(): [path: PacerPath, pacer: Pacer, name: string][]
-}
-
-const pathOf: Partial<Record<Operation, PacerPath>> = {
-  'contact.redeem': 'redemption',
-  // An enrichment takes half a minute or more, so its pace says nothing about the others.
-  'company.enrich': 'enrichment',
+  all(): [path: Pace, pacer: Pacer, name: string][]
 }
 
 /** One pacer per service host, access (paid by request, or by API key) and path. */
@@ -26,13 +17,13 @@ export function createPacers(
   { host, access, ...options }: { host: string; access: 'paid' | 'direct' } & Omit<PacerOptions, 'name'>,
 ): Pacers {
   const base = access === 'paid' ? host : `${host}:direct`
-  const nameOf = (path: PacerPath) => (path === 'lookup' ? base : `${base}:${path}`)
+  const nameOf = (path: Pace) => (path === 'lookup' ? base : `${base}:${path}`)
   const pacers = Object.fromEntries(
-    pacerPaths.map((path) => [path, createPacer(redis, { ...options, name: nameOf(path) })]),
-  ) as Record<PacerPath, Pacer>
+    paces.map((path) => [path, createPacer(redis, { ...options, name: nameOf(path) })]),
+  ) as Record<Pace, Pacer>
   return {
     lookup: pacers.lookup,
-    of: (operation) => pacers[pathOf[operation] ?? 'lookup'],
-    all: () => pacerPaths.map((path) => [path, pacers[path], nameOf(path)]),
+    of: (operation) => pacers[operationRow(operation).pace],
+    all: () => paces.map((path) => [path, pacers[path], nameOf(path)]),
   }
 }

@@ -12,15 +12,15 @@ import { personProfile } from './endpoints/person-profile.ts'
 import { redemption } from './endpoints/redemption.ts'
 
 /** The endpoint of each operation that takes single lookups. `company.logo` is not a JSON endpoint: see logo.ts. */
-const endpoints: readonly Endpoint[] = [
-  companyProfile,
-  personProfile,
-  contactLookup,
-  redemption,
-  companyLookup,
-  companyEnrichment,
-  accountProfile,
-]
+const endpoints: Record<Exclude<Operation, 'company.logo'>, Endpoint> = {
+  'company.profile': companyProfile,
+  'person.profile': personProfile,
+  'contact.lookup': contactLookup,
+  'contact.redeem': redemption,
+  'company.lookup': companyLookup,
+  'company.enrich': companyEnrichment,
+  'account.profile': accountProfile,
+}
 
 /** A request ready to be paid for and sent. The journal stores all of it. */
 export interface PreparedRequest {
@@ -44,9 +44,9 @@ export function prepareRequest(
   request: Record<string, unknown>,
   paths: Paths = {},
 ): PreparedRequest {
-  const endpoint = endpoints.find((candidate) => candidate.operation === operation)
-  if (!endpoint) throw new ConfigError('no_endpoint', `no endpoint of the service performs ${operation}`)
-  return prepare(serviceUrl, endpoint, request, paths)
+  if (operation === 'company.logo')
+    throw new ConfigError('no_endpoint', `no endpoint of the service performs ${operation}`)
+  return prepare(serviceUrl, endpoints[operation], request, paths)
 }
 
 /** Prepares the request for the workspace's usage. It is free and needs an API key. */

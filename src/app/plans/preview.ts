@@ -11,7 +11,7 @@ import {
 import { applyPolicy } from '../../domain/field-policy/field-policy.ts'
 import type { Recipe } from '../../domain/planning/recipes.ts'
 import type { Fact, FieldValue, Patch } from '../../domain/record.ts'
-import { freeOperations } from '../../domain/words.ts'
+import { isFreeOperation } from '../../domain/operations.ts'
 import type { PlannedTask } from '../../store/runs/plans.ts'
 import type { Run } from '../../store/runs/runs.ts'
 import { blockedFields } from '../../workers/write/blocked-values.ts'
@@ -143,7 +143,7 @@ async function freshFacts(
 
 /** What costs nothing is not waited for: the preview does without it. */
 function free({ operation }: LookupWanted): Fact | undefined {
-  return freeOperations.includes(operation) ? { outcome: 'not_found', data: null } : undefined
+  return isFreeOperation(operation) ? { outcome: 'not_found', data: null } : undefined
 }
 
 /** What the rules would let through over what stands there now, without what was put back or refused before. */

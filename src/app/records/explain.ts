@@ -5,7 +5,7 @@ import { explainStep, type Explanation } from '../../domain/planning/explain.ts'
 import type { LookupKey } from '../../domain/keys.ts'
 import { nextStep, slotOf, type Facts, type PlannedRecord } from '../../domain/planning/planner.ts'
 import { identifiersOf } from '../../domain/subjects/identifiers.ts'
-import { freeOperations } from '../../domain/words.ts'
+import { isFreeOperation } from '../../domain/operations.ts'
 import type { Context } from '../context/context.ts'
 import type { RecordName } from './history.ts'
 import { entitiesOf } from '../context/entities.ts'
@@ -36,7 +36,7 @@ export async function explain(
     if (step.kind !== 'lookup') break
     const fact = (await lookups.facts([step.lookup.key])).get(step.lookup.key)
     const isKnown = fact !== undefined && fact.outcome !== 'failed' && fact.freshUntil > now()
-    if (!isKnown && !freeOperations.includes(step.lookup.operation)) break
+    if (!isKnown && !isFreeOperation(step.lookup.operation)) break
     facts[slotOf(step.lookup.key)] = isKnown
       ? { ...fact, priceAtomic: 0n }
       : { outcome: 'not_found', data: null }

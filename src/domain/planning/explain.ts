@@ -1,7 +1,8 @@
 import type { LookupKey } from '../keys.ts'
 import { formatUsd, type Atomic } from '../money.ts'
 import { nextStep, priceOf, slotOf, spentOn, type PlanContext } from './planner.ts'
-import type { Facts, FactSlot, PlannedRecord, Step } from './step.ts'
+import { slotRow } from '../operations.ts'
+import type { Facts, PlannedRecord, Step } from './step.ts'
 import type { Recipe } from './recipes.ts'
 
 export interface Explanation {
@@ -16,21 +17,6 @@ export interface Explanation {
   /** The same as sentences for a person. Values of the record are not in them, but of fields found there are the names. */
   lines: string[]
 }
-
-const names: Record<FactSlot, string> = {
-  'company.profile': 'look up the company’s profile',
-  'person.profile': 'look up the person’s profile',
-  'company.logo': 'fetch the logo',
-  'contact.lookup': 'find the person',
-  'contact.redeem:email-work': 'reveal the work e-mail',
-  'contact.redeem:email-personal': 'reveal the personal e-mail',
-  'contact.redeem:phone': 'reveal the phones',
-  'company.lookup': 'look up the company by its domain',
-  'company.enrich': 'enrich the company',
-  'account.profile': 'ask for the account',
-}
-/** Steps that are only charged for what they find. */
-const onlyWhenFound = /^contact\./
 
 /** Which step the planner would take for a record, why, and what it would cost. */
 export function explainStep(
@@ -56,7 +42,7 @@ function told(step: Step): { next: string; why: string } {
   switch (step.kind) {
     case 'lookup': {
       const slot = slotOf(step.lookup.key)
-      return { next: `${names[slot]} (${slot})`, why: step.why }
+      return { next: `${slotRow(slot).verb} (${slot})`, why: step.why }
     }
     case 'write': {
       const fields = Object.keys(step.values)
@@ -74,7 +60,7 @@ function costText(key: LookupKey, cost: Atomic | undefined, { isFresh }: PlanCon
   if (isFresh?.(key)) return 'nothing, a fresh answer is in the ledger'
   if (cost === undefined) return 'not known before it is asked for'
   if (cost === 0n) return 'nothing'
-  return `at most ${formatUsd(cost)} USD${onlyWhenFound.test(key) ? ', nothing when nothing is found' : ''}`
+  return `at most ${formatUsd(cost)} USD${slotRow(slotOf(key)).isChargedWhenFound ? ', nothing when nothing is found' : ''}`
 }
 
 function ceilingText({ priceCeilingAtomic }: Recipe): string {

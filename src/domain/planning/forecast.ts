@@ -1,6 +1,7 @@
 import type { LookupKey } from '../keys.ts'
 import type { Atomic } from '../money.ts'
-import { capOf, type PriceCaps } from './prices.ts'
+import { operationRow, slotRow } from '../operations.ts'
+import { capOf, isFreeSlot, type PriceCaps } from './prices.ts'
 import {
   nextStep,
   slotOf,
@@ -13,7 +14,6 @@ import {
 } from './planner.ts'
 import type { Recipe } from './recipes.ts'
 import type { Fact } from '../record.ts'
-import { freeOperations } from '../words.ts'
 
 /** What may be bought for a record from here on. */
 export interface Forecast {
@@ -47,7 +47,7 @@ export function forecast(record: PlannedRecord, recipe: Recipe, facts: Facts, me
   const { priceCeilingAtomic: ceiling } = recipe
   const room = ceiling === undefined ? undefined : ceiling - spentOn(facts, means.prices)
   const chain = follow(record, untilAsked(recipe), facts, room, means)
-  const bought = chain.filter(({ isKnown, slot }) => !isKnown && !isFree(slot))
+  const bought = chain.filter(({ isKnown, slot }) => !isKnown && !isFreeSlot(slot))
   const [first] = bought
   const possible = new Map(
     bought.map(({ key, slot, isNamed }) => [
@@ -92,7 +92,7 @@ function follow(
     const slot = slotOf(key)
     const isNamed = !key.includes(nowhere)
     const fact = isNamed ? known(key) : undefined
-    const price = isFree(slot) ? 0n : prices[slot]
+    const price = isFreeSlot(slot) ? 0n : prices[slot]
     // Above the ceiling by itself: the planner passes it by, and takes what comes behind it.
     const isTooDear = !fact && room !== undefined && (price === undefined || price > room)
     if (!isTooDear) chain.push({ key, slot, isKnown: fact !== undefined, isNamed })
@@ -116,20 +116,16 @@ function untilAsked(recipe: Recipe): Recipe {
   }
 }
 
-/** The answer that leaves the most to be asked for: it says who somebody is, and nothing else. */
+/** Returns the answer that leaves the most to be asked for: it names the profiles that further steps need, and nothing else. */
 function leastTelling({ operation }: LookupWanted): Fact {
+  const { about, namesProfileOf } = operationRow(operation)
+  if (namesProfileOf.length === 0) return { outcome: 'not_found', data: null }
   const person = `https://${nowhere}/in/somebody`
   const company = `https://${nowhere}/company/somewhere`
-  switch (operation) {
-    case 'contact.lookup':
-      return { outcome: 'found', data: { profnet_url: person } }
-    case 'person.profile':
-      return { outcome: 'found', data: { profnet_url: person, company: { profnet_url: company } } }
-    case 'company.lookup':
-    case 'company.enrich':
-      return { outcome: 'found', data: { profnet_url: company } }
-    default:
-      return { outcome: 'not_found', data: null }
+  const employer = namesProfileOf.includes('company') ? { company: { profnet_url: company } } : {}
+  return {
+    outcome: 'found',
+    data: about === 'company' ? { profnet_url: company } : { profnet_url: person, ...employer },
   }
 }
 
@@ -149,7 +145,7 @@ function sureOf(
     const price = means.prices[slot]
     // What is refused for its price keeps the record from all that comes behind it.
     if (!isNamed || price === undefined || price > capOf(slot, means.caps)) break
-    sure.set(nameOf(key, recipe), means.inCredits && slot.startsWith('contact.') ? 0n : price)
+    sure.set(nameOf(key, recipe), means.inCredits && slotRow(slot).isChargedWhenFound ? 0n : price)
     const isBeside = slot.startsWith('contact.redeem:') || (object === 'person' && slot === 'company.profile')
     if (!isBeside || isBound || recipe.stopWhen) break
   }
@@ -173,10 +169,6 @@ function mostWithin(room: Atomic, [first = 0n, ...others]: readonly Atomic[]): A
   let sums = new Set([first])
   for (const price of others) sums = new Set([...sums].flatMap((each) => [each, each + price]))
   return [...sums].filter((each) => each <= room).reduce((most, each) => (each > most ? each : most), first)
-}
-
-function isFree(step: FactSlot): boolean {
-  return (freeOperations as readonly string[]).includes(step)
 }
 
 function sum(amounts: Iterable<Atomic>): Atomic {

@@ -15,10 +15,9 @@ import {
   type Candidates,
   type Candidate,
 } from './step.ts'
-import { defaultPrices } from './prices.ts'
+import { defaultPrices, isFreeSlot } from './prices.ts'
 import type { Recipe } from './recipes.ts'
 import type { FieldValue } from '../record.ts'
-import { freeOperations } from '../words.ts'
 
 export { recipes, type Recipe } from './recipes.ts'
 export { slotOf } from './step.ts'
@@ -67,7 +66,7 @@ export function nextStep(
 /** What a record has cost so far. A fact whose price is not known counts as the table has it. */
 export function spentOn(facts: Facts, prices: PriceTable = defaultPrices): Atomic {
   return Object.entries(facts).reduce((sum, [slot, fact]) => {
-    return sum + (fact.priceAtomic ?? (isFree(slot as FactSlot) ? 0n : (prices[slot as FactSlot] ?? 0n)))
+    return sum + (fact.priceAtomic ?? (isFreeSlot(slot as FactSlot) ? 0n : (prices[slot as FactSlot] ?? 0n)))
   }, 0n)
 }
 
@@ -77,11 +76,7 @@ export function priceOf(
   { prices = defaultPrices, isFresh }: PlanContext = {},
 ): Atomic | undefined {
   const slot = slotOf(key)
-  return isFree(slot) || isFresh?.(key) ? 0n : prices[slot]
-}
-
-function isFree(slot: FactSlot): boolean {
-  return (freeOperations as readonly string[]).includes(slot)
+  return isFreeSlot(slot) || isFresh?.(key) ? 0n : prices[slot]
 }
 
 /** A step whose price is not known could break the ceiling: then it is not taken. */

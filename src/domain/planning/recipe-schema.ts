@@ -4,12 +4,12 @@ import { fieldNames } from '../fields.ts'
 import { nearNames } from '../normalise/near-names.ts'
 import { recipeBook, type Recipe, type RecipeBook } from './recipes.ts'
 import { usd } from '../usd-schema.ts'
-import { objectKinds, operations, type ObjectKind, type Operation } from '../words.ts'
+import { operationRow, stepOperations } from '../operations.ts'
+import { objectKinds, type ObjectKind, type Operation } from '../words.ts'
 
-const steps = operations.filter((operation) => operation !== 'account.profile')
 const recipe = z.strictObject({
   fields: z.array(z.string().min(1)).min(1),
-  steps: z.array(z.enum(steps)).min(1),
+  steps: z.array(z.enum(stepOperations)).min(1),
   priceCeilingUsd: usd.optional(),
   stopWhen: z.array(z.string().min(1)).min(1).optional(),
   similaritySearch: z.boolean().optional(),
@@ -62,8 +62,6 @@ function checkFields(at: string, object: ObjectKind, fields: readonly string[]):
 }
 
 function checkSteps(at: string, object: ObjectKind, taken: readonly Operation[]): void {
-  const ofPeople = new Set<Operation>(['contact.lookup', 'contact.redeem', 'person.profile'])
-  const ofCompanies = new Set<Operation>(['company.lookup', 'company.enrich'])
-  const wrong = taken.find((step) => (object === 'company' ? ofPeople : ofCompanies).has(step))
+  const wrong = taken.find((step) => !operationRow(step).stepOf.includes(object))
   if (wrong !== undefined) throw new ConfigError('bad_recipe', `${at}: ${wrong} is no step for a ${object}`)
 }

@@ -1,17 +1,15 @@
-import { contactFields, contactTypes } from '../contact-types.ts'
-import type { FactSlot } from './step.ts'
+import { isFreeOperation, isTypedOperation, slotRow, slotsOf } from '../operations.ts'
 import type { Recipe } from './recipes.ts'
-import { freeOperations } from '../words.ts'
+import type { FactSlot } from './step.ts'
 
-/** The steps that a recipe may buy, in no order; of redemptions those types whose fields it wants. */
+/** Returns the steps that a recipe may buy, in no order; of redemptions, the types whose fields it wants. */
 export function paidSteps({ steps, fields }: Recipe): FactSlot[] {
   return steps
-    .filter((operation) => !freeOperations.includes(operation))
-    .flatMap((operation): FactSlot[] => {
-      if (operation !== 'contact.redeem') return [operation]
-      const wanted = contactTypes.filter((type) =>
-        contactFields[type].some((field) => fields.includes(field)),
+    .filter((operation) => !isFreeOperation(operation))
+    .flatMap((operation) => {
+      if (!isTypedOperation(operation)) return slotsOf(operation)
+      return slotsOf(operation).filter((slot) =>
+        slotRow(slot).tells.person.some((field) => fields.includes(field)),
       )
-      return wanted.map((type) => `contact.redeem:${type}` as const)
     })
 }

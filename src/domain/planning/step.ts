@@ -1,7 +1,8 @@
-import { isContactType, type ContactType } from '../contact-types.ts'
+import { isContactType } from '../contact-types.ts'
 import type { JobChange } from './job-change.ts'
 import type { LookupKey } from '../keys.ts'
 import type { Atomic } from '../money.ts'
+import { isTypedOperation, type FactSlot } from '../operations.ts'
 import type { Fact, FieldValue, Identity, LookupRequest } from '../record.ts'
 import type { ObjectKind, Operation } from '../words.ts'
 
@@ -20,8 +21,7 @@ export interface PlannedRecord {
   values?: Readonly<Record<string, FieldValue>>
 }
 
-/** Where a fact stands in a plan: one a step, and of redemptions one a contact type. */
-export type FactSlot = Exclude<Operation, 'contact.redeem'> | `contact.redeem:${ContactType}`
+export type { FactSlot }
 export type Facts = Partial<Record<FactSlot, Fact>>
 
 /** The most that a step costs. A step that is not in it has a price that nobody knows. */
@@ -56,13 +56,19 @@ export interface Candidates {
   problem?: string
 }
 
-/** The place of a lookup's fact. Throws RangeError for a redemption's key that names no contact type. */
+/** Returns the slot of a lookup's fact. Throws RangeError for a redemption's key that names no contact type. */
 export function slotOf(key: LookupKey): FactSlot {
+  const slot = slotIn(key)
+  if (slot === undefined) throw new RangeError('a redemption without its contact type')
+  return slot
+}
+
+/** The same, and undefined for a redemption's key that names no contact type: that of a forgotten subject. */
+export function slotIn(key: LookupKey): FactSlot | undefined {
   const operation = key.slice(0, key.indexOf('|')) as Operation
-  if (operation !== 'contact.redeem') return operation
+  if (!isTypedOperation(operation)) return operation
   const type = key.slice(key.lastIndexOf('|') + 1)
-  if (!isContactType(type)) throw new RangeError('a redemption without its contact type')
-  return `contact.redeem:${type}`
+  return isContactType(type) ? `${operation}:${type}` : undefined
 }
 
 export function stop(status: Stop['status'], reason: string): Stop {

@@ -3,7 +3,8 @@ import type { LookupKey } from '../../domain/keys.ts'
 import type { Atomic } from '../../domain/money.ts'
 import type { LookupWanted } from '../../domain/planning/planner.ts'
 import type { Fact, LookupRequest } from '../../domain/record.ts'
-import { freeOperations, type Operation } from '../../domain/words.ts'
+import { isFreeOperation } from '../../domain/operations.ts'
+import type { Operation } from '../../domain/words.ts'
 import { coalesceWhileBusy, type Each } from '../../timing/coalesce.ts'
 import type { Database } from '../database/database.ts'
 import { isOneOf, pages } from '../database/parameters.ts'
@@ -72,7 +73,7 @@ export function createLookupLedger(db: Database, options: { now: () => Date }): 
           key,
           operation,
           request,
-          due_at: freeOperations.includes(operation) ? new Date(at.getTime() - freeAheadMs) : at,
+          due_at: isFreeOperation(operation) ? new Date(at.getTime() - freeAheadMs) : at,
         }))
         // A fresh answer is never bought again, and a stale one stays until the new one is stored. A lookup that waits for
         // another run moves to the run that asked last, so that this run's budget can pay for what the other's has parked.

@@ -1,4 +1,5 @@
 import { sql } from 'kysely'
+import { operationRow, operationsAbout } from '../../domain/operations.ts'
 import type { ObjectKind } from '../../domain/words.ts'
 import type { Database } from '../database/database.ts'
 
@@ -40,6 +41,11 @@ export interface MonitorDeliveries {
   addUnknown(runId: string, names: readonly string[], recipe: string, reason: string): Promise<void>
   prune(before: Date): Promise<void>
 }
+
+/** Operations whose keys name a company by its profile. */
+const keyedByProfile = operationsAbout('company').filter((operation) =>
+  operationRow(operation).keyedBy.includes('profile'),
+)
 
 export function createMonitorDeliveries(db: Database, { now }: { now: () => Date }): MonitorDeliveries {
   return {
@@ -93,7 +99,8 @@ export function createMonitorDeliveries(db: Database, { now }: { now: () => Date
           select * from jsonb_to_recordset(${wanted}::jsonb) as wanted (profile text, domain text, place int)
         ), seen as (
           select wanted.place, tasks.run_id, tasks.record_id
-          from wanted join tasks on tasks.lookup_key = 'company.profile|' || wanted.profile
+          from wanted cross join unnest(${keyedByProfile}::text[]) as operation
+            join tasks on tasks.lookup_key = operation || '|' || wanted.profile
           union
           select wanted.place, tasks.run_id, tasks.record_id
           from tasks join wanted on wanted.domain =

@@ -1,5 +1,6 @@
 import { sql, type Transaction } from 'kysely'
 import type { LookupKey } from '../../domain/keys.ts'
+import { personalOperations } from '../../domain/operations.ts'
 import type { Identifier } from '../../domain/subjects/identifiers.ts'
 import { scrub } from '../../domain/subjects/traces.ts'
 import type { Tables } from '../database/schema.ts'
@@ -13,7 +14,10 @@ export async function eraseMentions(
   let erased = 0
   for (const needle of needles(identifiers)) {
     const { rows } = await sql<{ key: LookupKey; answer: Record<string, unknown> }>`
-      select key, answer from lookups where answer::text ilike ${containing(needle)}`.execute(tx)
+      select key, answer from lookups
+      where operation = any(${[...personalOperations]}) and answer::text ilike ${containing(needle)}`.execute(
+      tx,
+    )
     for (const { key, answer } of rows) {
       const { value, isChanged } = scrub(answer, identifiers)
       if (!isChanged) continue

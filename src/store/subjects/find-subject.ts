@@ -1,8 +1,9 @@
 import { sql } from 'kysely'
 import type { LookupKey } from '../../domain/keys.ts'
+import { operationsAbout } from '../../domain/operations.ts'
 import { identifiersOf, type Identifier } from '../../domain/subjects/identifiers.ts'
 import { identifiersOfKey, isNamed, profilesIn } from '../../domain/subjects/traces.ts'
-import type { ObjectKind, Operation } from '../../domain/words.ts'
+import type { ObjectKind } from '../../domain/words.ts'
 import type { Database } from '../database/database.ts'
 
 /** Everything in the ledger that is about one subject. */
@@ -57,7 +58,7 @@ async function collectLookups(
   const rows = await db
     .selectFrom('lookups')
     .select('key')
-    .where('operation', 'in', operationsOf(object))
+    .where('operation', 'in', operationsAbout(object))
     .where((eb) =>
       eb.or([...identifiers.values()].map(({ value }) => sql<boolean>`key like ${containing(value)}`)),
     )
@@ -72,8 +73,7 @@ async function collectLookups(
     .execute()
   for (const { key, answer } of answers) {
     // Only the profile that the answer is about: the other profiles in it are other people's.
-    const profile =
-      key.startsWith('contact.') || key.startsWith(`${object}.`) ? profilesIn(answer, object)[0] : undefined
+    const profile = isAbout(key, object) ? profilesIn(answer, object)[0] : undefined
     if (profile) identifiers.set(nameOf(profile), profile)
   }
 }
@@ -118,12 +118,6 @@ export function nameOf({ kind, value }: Identifier): string {
   return `${kind}|${value}`
 }
 
-function operationsOf(object: ObjectKind): Operation[] {
-  return object === 'company'
-    ? ['company.profile', 'company.lookup', 'company.enrich']
-    : ['person.profile', 'contact.lookup', 'contact.redeem']
-}
-
 function isAbout(key: LookupKey, object: ObjectKind): boolean {
-  return operationsOf(object).some((operation) => key.startsWith(`${operation}|`))
+  return operationsAbout(object).some((operation) => key.startsWith(`${operation}|`))
 }

@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import type { Atomic } from '../../domain/money.ts'
-import { freeOperations, type ObjectKind, type TaskStatus } from '../../domain/words.ts'
+import { freeOperations } from '../../domain/operations.ts'
+import type { ObjectKind, TaskStatus } from '../../domain/words.ts'
 import type { Database } from '../database/database.ts'
 import { liveRuns, type LiveRun } from './desk-now.ts'
 import type { RunState } from '../database/schema.ts'

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { Atomic } from '../../domain/money.ts'
 import type { ObjectKind } from '../../domain/words.ts'
-import { freeOperations } from '../../domain/words.ts'
+import { freeOperations } from '../../domain/operations.ts'
 import type { Database } from '../database/database.ts'
 
 /** Which runs a report is about. */

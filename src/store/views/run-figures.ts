@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import type { Atomic } from '../../domain/money.ts'
-import { freeOperations } from '../../domain/words.ts'
+import { freeOperations } from '../../domain/operations.ts'
 import type { Database } from '../database/database.ts'
 
 /** A run's figures. Free lookups (logos) do not count as bought. */

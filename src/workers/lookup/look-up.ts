@@ -12,7 +12,8 @@ import type { Lane } from '../../domain/ports/send-permit.ts'
 import type { Fact, LookupRequest } from '../../domain/record.ts'
 import type { Identifier } from '../../domain/subjects/identifiers.ts'
 import { identifiersOfKey } from '../../domain/subjects/traces.ts'
-import { freeOperations, type Operation } from '../../domain/words.ts'
+import { isFreeOperation } from '../../domain/operations.ts'
+import type { Operation } from '../../domain/words.ts'
 import type { Payer } from '../../pay/payer.ts'
 import type { Purchase } from '../../pay/purchase.ts'
 import type { PreparedBatch } from '../../service/batch.ts'
@@ -84,7 +85,7 @@ export function createLookUp(options: LookUpOptions) {
       await options.payer.buy({ key, buys, runId, connector, lane, request: batchRequest(bulk) })
       return
     }
-    if (!freeOperations.includes(operation)) {
+    if (!isFreeOperation(operation)) {
       await options.payer.buy({
         key,
         buys: [key],
@@ -120,7 +121,7 @@ export function createLookUp(options: LookUpOptions) {
       if (tries + 1 < maxTries) return wait(key, error.retryAfterMs ?? backoffMs(tries), error.message)
       // A service that cannot be reached says nothing about the record: it waits, it does not fail. For want of what is free,
       // though, nothing that was paid for is held back: the record goes on without.
-      if (isOutage(error) && !freeOperations.includes(lookup.operation)) {
+      if (isOutage(error) && !isFreeOperation(lookup.operation)) {
         return park(key, after(recheckMs), error)
       }
       return fail(key, `${error.message}, ${maxTries} times`)

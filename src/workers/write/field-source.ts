@@ -1,17 +1,13 @@
 import type { LookupKey } from '../../domain/keys.ts'
-import type { Operation } from '../../domain/words.ts'
+import { slotRow } from '../../domain/operations.ts'
+import { slotIn } from '../../domain/planning/step.ts'
+import type { ObjectKind } from '../../domain/words.ts'
 
-/** Operations that tell certain fields and no others. */
-const tells: Readonly<Partial<Record<Operation, ReadonlySet<string>>>> = {
-  'company.logo': new Set(['logo']),
-  'contact.redeem': new Set(['email', 'email_personal', 'phone', 'mobile_phone']),
-}
-
-/** The lookup that told a field of a record, of those that were made for it: the last one that can have. */
-export function sourceOf(field: string, steps: readonly LookupKey[]): LookupKey | null {
-  const special = Object.entries(tells).find(([, fields]) => fields.has(field))?.[0]
-  const made = (wanted: (operation: string) => boolean) =>
-    steps.findLast((key) => wanted(key.slice(0, key.indexOf('|'))))
-  const own = special === undefined ? undefined : made((operation) => operation === special)
-  return own ?? made((operation) => !(operation in tells)) ?? null
+/** Returns the lookup that told a field of a record: of the lookups made for it, the last one that can tell the field. */
+export function sourceOf(field: string, object: ObjectKind, steps: readonly LookupKey[]): LookupKey | null {
+  const told = steps.findLast((key) => {
+    const slot = slotIn(key)
+    return slot !== undefined && slotRow(slot).tells[object].includes(field)
+  })
+  return told ?? steps.at(-1) ?? null
 }

@@ -3,6 +3,7 @@ import { ConfigError, PaydirtError, RetriableError } from '../../domain/errors.t
 import type { FieldRule } from '../../domain/field-policy/field-policy.ts'
 import type { FieldValue, Patch } from '../../domain/record.ts'
 import { identifiersOf, identifiersOfPatch, type Identifier } from '../../domain/subjects/identifiers.ts'
+import type { ObjectKind } from '../../domain/words.ts'
 import type { WriteBackJob } from '../../queues/jobs.ts'
 import type { Outcome } from '../../queues/queues.ts'
 import type { TaskOutcome } from '../../store/writes/confirm-writes.ts'
@@ -191,7 +192,7 @@ export function createWriteBack(options: WriteBackOptions) {
           old: judgement.current.values[field] ?? null,
           ...oldRaw(judgement.current, field),
           new: aim.value,
-          lookupKey: sourceOf(field, task.steps),
+          lookupKey: sourceOf(field, connector.entities[entity] as ObjectKind, task.steps),
           rule: options.rule(connector.name, field),
           mapping: aim.mapping,
         }

@@ -1,0 +1,69 @@
+import { expect, test } from 'vitest'
+import { fieldNames } from './fields.ts'
+import {
+  factSlots,
+  freeOperations,
+  operationRow,
+  operationsAbout,
+  personalOperations,
+  slotRow,
+  slotsOf,
+  stepOperations,
+} from './operations.ts'
+import { defaultPrices, pricedSlots } from './planning/prices.ts'
+import { objectKinds, operations } from './words.ts'
+
+test('what is forgotten with a subject is what is about it', () => {
+  expect(operationsAbout('company').sort()).toEqual([
+    'company.enrich',
+    'company.logo',
+    'company.lookup',
+    'company.profile',
+  ])
+  expect(operationsAbout('person').sort()).toEqual(['contact.lookup', 'contact.redeem', 'person.profile'])
+})
+
+test('every answer about a person is personal', () => {
+  expect(personalOperations).toEqual(expect.arrayContaining(operationsAbout('person')))
+})
+
+test('a redemption has a slot a contact type, any other operation one', () => {
+  expect(slotsOf('contact.redeem')).toEqual([
+    'contact.redeem:email-work',
+    'contact.redeem:email-personal',
+    'contact.redeem:phone',
+  ])
+  expect(slotsOf('company.profile')).toEqual(['company.profile'])
+})
+
+test('free operations have no price, and those of unknown price no default', () => {
+  expect(freeOperations).toEqual(['company.logo', 'account.profile'])
+  const unknown = pricedSlots.filter((slot) => !(slot in defaultPrices))
+  expect(unknown).toEqual(['company.enrich'])
+  expect(defaultPrices).toMatchObject({
+    'company.profile': 10_000n,
+    'contact.redeem:email-work': 150_000n,
+    'contact.redeem:phone': 300_000n,
+  })
+})
+
+test.each(objectKinds)('each field of a %s is told by one of its steps, and no others are', (object) => {
+  const told = factSlots.flatMap((slot) => slotRow(slot).tells[object])
+  expect(new Set(told)).toEqual(new Set(fieldNames(object)))
+})
+
+test('an operation tells fields of the objects whose recipes may have it, and of no other', () => {
+  for (const operation of operations) {
+    for (const object of objectKinds) {
+      const fields = slotsOf(operation).flatMap((slot) => slotRow(slot).tells[object])
+      expect([operation, object, fields.length > 0]).toEqual([
+        operation,
+        object,
+        operationRow(operation).stepOf.includes(object),
+      ])
+    }
+  }
+  expect(operations.filter((operation) => !(stepOperations as string[]).includes(operation))).toEqual([
+    'account.profile',
+  ])
+})
