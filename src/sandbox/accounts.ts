@@ -1,15 +1,15 @@
-/** The key that every sandbox knows, for direct access. */
+/** The API key of every sandbox, for direct access. */
 export const API_KEY = 'sandbox-key'
 export const API_KEY_HEADER = 'x-api-key'
 
 export interface Credit {
-  /** Of the plan: taken first. */
+  /** Credits of the plan, which are used first. */
   credit: number
   topupCredit: number
 }
 
 export interface AccountState extends Credit {
-  /** Credits that were taken, in all and by endpoint; free endpoints have requests and no credits. */
+  /** Credits that were used, in total and by endpoint. Free endpoints have requests and no credits. */
   spent: number
   usage: Record<string, { requests: number; credits: number }>
 }
@@ -26,7 +26,7 @@ export type Accounts = ReturnType<typeof createAccounts>
 export function createAccounts(keys: Record<string, Credit>) {
   const accounts = new Map(Object.entries(keys).map(([key, credit]) => [key, createAccount(credit)]))
   return {
-    /** Undefined when nobody has this key. */
+    /** Returns undefined for an unknown key. */
     find: (key: string): Account | undefined => accounts.get(key),
   }
 }

@@ -1,4 +1,4 @@
-// The sandbox as a process of its own. Prints one line of JSON with its addresses when it is ready, and stops on
+// Runs the sandbox as a process of its own. It prints one line of JSON with its addresses when it is ready. It stops on
 // SIGTERM, SIGINT, when its parent disconnects or when its standard input ends. Options come as one JSON argument.
 import { startCrm, type StandInName } from './stand-ins.ts'
 import { startSandbox, type SandboxOptions } from './sandbox.ts'
@@ -9,7 +9,7 @@ const { crm: kind, ...options } = JSON.parse(process.argv[2] ?? '{}') as Sandbox
 const starting = Promise.all([startSandbox(options), kind === undefined ? undefined : startCrm(kind)])
 let stopping: Promise<void> | undefined
 
-// Before the line that says it is ready: whoever reads that line may stop the process at once.
+// Registered before the line that says it is ready: the reader of that line may stop the process immediately.
 for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, stop)
 process.on('disconnect', stop)
 process.stdin.on('end', stop).on('error', stop).resume()

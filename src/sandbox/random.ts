@@ -1,22 +1,22 @@
 import { createHash } from 'node:crypto'
 
-/** A number in [0, 1) that depends on the text alone. */
+/** Returns a number in [0, 1) that depends only on the text. */
 export function fraction(text: string): number {
   return createHash('sha256').update(text).digest().readUIntBE(0, 6) / 2 ** 48
 }
 
 export interface Dice {
-  /** A number in [0, 1). */
+  /** Returns a number in [0, 1). */
   roll(): number
   integer(min: number, max: number): number
   pick<T>(list: readonly T[]): T
-  /** True in so many of a hundred cases. */
+  /** Returns true in this many of a hundred cases. */
   percent(share: number): boolean
 }
 
-/** Throws that depend on the text alone: the same text gives the same series. */
+/** Creates dice whose rolls depend only on the text: the same text gives the same series. */
 export function createDice(text: string): Dice {
-  // sfc32, seeded with 128 bits of a hash: cheap, and the series of similar texts have nothing in common.
+  // sfc32, seeded with 128 bits of a hash: cheap, and the series of similar texts are unrelated.
   const seed = createHash('sha256').update(text).digest()
   let [a, b, c, d] = [seed.readInt32LE(0), seed.readInt32LE(4), seed.readInt32LE(8), seed.readInt32LE(12)]
 

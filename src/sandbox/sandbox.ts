@@ -18,17 +18,17 @@ import { createTill } from './payment/till.ts'
 import type { Stats } from './stats.ts'
 import { createStatsBook } from './stats.ts'
 
-/** Who is paid. Nobody holds a key to it. */
+/** The recipient of payments. No one holds its key. */
 const PAY_TO = getAddress('0x5a4db0e5a4db0e5a4db0e5a4db0e5a4db0e5a4d0')
 
 export interface SandboxOptions extends AnvilOptions {
   /** Port of the service on the loopback. 0, the default, takes a free one. */
   port?: number
-  /** The word in paths and keys that stands for the network's name. Default `profnet`. */
+  /** The network's name in paths and keys. Default `profnet`. */
   networkName?: string
   payTo?: Address
   faults?: FaultsInput
-  /** Who has direct access, and with how many credits. Default: one workspace with the key `sandbox-key`. */
+  /** API keys with direct access, and their credits. Default: one workspace with the key `sandbox-key`. */
   apiKeys?: Record<string, Credit>
 }
 
@@ -42,18 +42,19 @@ export interface Sandbox {
   /** Gives an address money of the chain, in atomic units (six decimals). */
   fund(address: Address, amountAtomic: bigint): Promise<void>
   balanceOf(address: Address): Promise<bigint>
-  /** Everything that left an address, in the order of the chain. */
+  /** Returns all transfers from an address, in the order of the chain. */
   transfersFrom(address: Address): Promise<Transfer[]>
   faults: Pick<FaultSwitch, 'get' | 'set' | 'reset'>
   stats(): Stats
-  /** What a workspace has left and has spent. Undefined when nobody has the key. */
+  /** Returns a workspace's remaining and spent credits; undefined for an unknown key. */
   account(apiKey: string): AccountState | undefined
   stop(): Promise<void>
 }
 
 /**
- * Starts a data service with synthetic answers for any profile, paid for on a local chain. Payments are checked by
- * the official x402 server, MPP server and facilitator and by nothing of ours. Everything listens on the loopback only.
+ * Starts a data service with synthetic answers for any profile, paid for on a local chain. Payments are checked by the
+ * official x402 server, MPP server and facilitator, and by none of our own code. Everything listens on the loopback
+ * only.
  */
 export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
   const {

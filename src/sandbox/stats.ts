@@ -13,9 +13,9 @@ export type OtherEndpoint =
   | 'usage'
 export type StatsEndpoint = Endpoint | OtherEndpoint
 
-/** What the sandbox has seen since it started. */
+/** The sandbox's counts since it started. */
 export interface Stats {
-  /** Requests to the service, the control routes left out. */
+  /** Requests to the service, without the control routes. */
   requests: number
   byEndpoint: Record<Endpoint, number> & Partial<Record<OtherEndpoint, number>>
   byStatus: Record<string, number>
@@ -25,15 +25,15 @@ export interface Stats {
   rateLimited: number
   /** Lookups that were answered with 200. */
   answered: number
-  /** Of those, how many were repeated for a payment identifier without another settlement. */
+  /** Those of them that were repeated for a payment identifier without another settlement. */
   repeated: number
-  /** Payments that moved money, whatever the client was told. */
+  /** Payments that moved money, independent of what the client was told. */
   settled: number
-  /** Payments that were announced as pending and of which nothing was heard since; their money moves later. */
+  /** Payments that were announced as pending and have no result yet; their money moves later. */
   pending: number
-  /** Distinct companies, people and contacts asked for, however written. */
+  /** Distinct companies, people and contacts asked for, in any spelling. */
   distinctKeys: number
-  /** How many of them were paid for, and how many more than once. */
+  /** The number of them that were paid for, and that were paid for more than once. */
   keysPaid: number
   keysPaidTwice: number
 }

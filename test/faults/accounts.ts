@@ -4,7 +4,10 @@ import pg from 'pg'
 import type { Sandbox } from '../../src/sandbox/sandbox.ts'
 import type { FreshStores } from '../support/stores.ts'
 
-/** What a case has come to, read from the database by SQL and from the chain by its logs: not through the code under test. */
+/**
+ * The final state of a case, read from the database by SQL and from the chain by its logs, not through the code under
+ * test.
+ */
 export interface Accounts {
   charges: ChargeRow[]
   lookups: { key: string; state: string; outcome: string | null; reason: string | null }[]
@@ -14,7 +17,7 @@ export interface Accounts {
   settledAtomic: bigint
   lostAtomic: bigint
   openAtomic: bigint
-  /** Transfers on the chain less what the ledger says was paid. */
+  /** Transfers on the chain minus payments in the ledger. */
   differenceAtomic: bigint
 }
 
@@ -36,7 +39,7 @@ interface TransferRow {
   transaction: string
   nonce: string | null
   amountAtomic: bigint
-  /** Unix seconds of its block. */
+  /** Time of its block in Unix seconds. */
   at: number
 }
 
@@ -90,7 +93,7 @@ export async function readAccounts(
 
 type Rows = Record<keyof typeof statements, Record<string, unknown>[]>
 
-/** A process that holds the embedded database must have ended. */
+/** The process that holds the embedded database must have ended. */
 async function query(stores: FreshStores): Promise<Rows> {
   if (stores.databaseUrl === undefined) {
     const embedded = await PGlite.create(join(stores.dataDir, 'data', 'pglite'))

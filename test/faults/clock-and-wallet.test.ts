@@ -25,7 +25,7 @@ describe('a clock an hour ahead', () => {
       const killed = await fault.start({ kill: { point: 'before-send', nth: 4 } }).ended
       expect(killed.signal).toBe('SIGKILL')
       const sentMs = Date.now()
-      // By this clock the authorization ended an hour ago. Only the chain's own time may close it.
+      // By this clock the authorization expired an hour ago. Only the chain's own time may close it.
       expectEnd(await fault.finish([], { clockAheadMs: anHour }), 'finished')
       expect(Date.now() - sentMs).toBeGreaterThan(20_000)
       const accounts = await fault.accounts()
@@ -55,7 +55,7 @@ test.concurrent('a wallet emptied in mid run parks what is left, and goes on whe
   await withCase({ lookups: 40, file, faults: slow }, async (fault) => {
     const worker = fault.start()
     await fault.until(() => fault.sandbox.stats().settled >= 10)
-    // Without a transfer, which would stand among ours: the token's own memory is changed.
+    // Empties the wallet in the token's storage: a transfer would be counted among ours.
     const slot = keccak256(
       encodeAbiParameters([{ type: 'address' }, { type: 'uint256' }], [fault.wallet, 1n]),
     )
@@ -69,7 +69,7 @@ test.concurrent('a wallet emptied in mid run parks what is left, and goes on whe
     const dry = await fault.accounts()
     expectSound(dry, { rows: fault.rows })
     expect(dry.transfers.length).toBeLessThan(40)
-    // The one whose payment the server refused, and no signature more beyond the balance than was under way.
+    // The payment that the server refused, and no signatures beyond the balance other than those already in flight.
     expect(dry.charges.length - dry.transfers.length).toBeLessThanOrEqual(1)
     const parked = dry.tasks.filter(({ status }) => status === 'parked')
     expect(parked.map(({ reason }) => reason?.includes('wallet'))).not.toContain(false)

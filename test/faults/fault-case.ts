@@ -9,18 +9,18 @@ import { readAccounts, type Accounts } from './accounts.ts'
 import type { KillPlan, WorkerOrder } from './kill-plan.ts'
 import { startWorker, type Worker, type WorkerEnd } from './worker.ts'
 
-/** How often a run with parked work is taken up again before the case counts as not finished. */
+/** How often a run with parked work is resumed before the case counts as unfinished. */
 const patience = 6
 
 export interface CaseOptions {
   faults?: FaultsInput
-  /** Distinct companies. A fifth of them stands in the file twice, written otherwise. */
+  /** Distinct companies. A fifth of them are in the file twice, in another spelling. */
   lookups: number
   fundsAtomic?: bigint
   file?: Record<string, unknown>
   env?: Record<string, string>
   authorizationSeconds?: number
-  /** Stores of the test's own, which it may restart. */
+  /** The test's own stores, which it may restart. */
   stores?: FreshStores
 }
 
@@ -31,7 +31,7 @@ interface StartOptions {
   task?: WorkerOrder['task']
 }
 
-/** A ledger, a wallet, a file and a sandbox of its own, and processes that work on it. */
+/** A ledger, a wallet, a file and a sandbox of its own, with processes that work on it. */
 export interface FaultCase {
   sandbox: Sandbox
   stores: FreshStores
@@ -40,17 +40,17 @@ export interface FaultCase {
   rows: number
   kills: number
   start(options?: StartOptions): Worker
-  /** Works until the run has ended, killed where the plans say, one plan a process. Parked work is taken up again. */
+  /** Works until the run has ended. Processes are killed by the plans, one plan per process. Parked work is resumed. */
   finish(plans?: KillPlan[], options?: StartOptions): Promise<WorkerEnd>
-  /** Resolves when the condition holds, which lies in this process: the sandbox's counts. */
+  /** Resolves when the condition on the sandbox's counts is true. */
   until(condition: () => boolean): Promise<void>
-  /** What `paydirt reconcile` does with charges that a run has left open, a minute after it. */
+  /** Runs the pass of `paydirt reconcile` over the charges that a run has left open, a minute later. */
   settleDoubts(): Promise<void>
   accounts(): Promise<Accounts>
   close(): Promise<void>
 }
 
-/** Opens a case and closes it again, whatever became of it. */
+/** Opens a case and always closes it again. */
 export async function withCase(
   options: CaseOptions,
   use: (fault: FaultCase) => Promise<void>,
@@ -106,7 +106,7 @@ async function openCase(options: CaseOptions): Promise<FaultCase> {
     return worker
   }
 
-  /** The server settles and holds its answer back: the worker dies in between. */
+  /** The server settles and withholds its answer, and the worker dies in between. */
   async function killAfterSettlement(worker: Worker, { nth, signal = 'SIGKILL' }: KillPlan): Promise<void> {
     const before = sandbox.stats().settled
     let over = false
@@ -139,7 +139,7 @@ async function openCase(options: CaseOptions): Promise<FaultCase> {
       const left = [...plans]
       for (let parkedTimes = 0; ;) {
         const kill = left.shift()
-        // What is parked is taken up again by a process that comes a minute later.
+        // A process that starts a minute later resumes parked work.
         const ahead = clockAheadMs + parkedTimes * 60_000
         const ended = await start({ ...rest, clockAheadMs: ahead, ...(kill ? { kill } : {}) }).ended
         if (ended.signal === 'SIGKILL') {

@@ -5,13 +5,13 @@ import type { WorkerEnd } from './worker.ts'
 
 const finalStatuses = ['written', 'unchanged', 'skipped', 'rejected']
 
-/** A process that came to an end of its run by itself, and to this one; without `wanted` to any. */
+/** Expects a process that reached the end of its run by itself, and this end where `wanted` is given. */
 export function expectEnd({ status, signal, end, output }: WorkerEnd, wanted?: RunEnd): void {
   if (status !== 0) throw new Error(`a worker failed (${status ?? signal}):\n${output}`)
   if (wanted !== undefined) expect(end).toBe(wanted)
 }
 
-/** What holds after every fault. `rows`: records of the run. */
+/** Expects the invariants that hold after every fault. `rows`: records of the run. */
 export function expectSound(
   accounts: Accounts,
   { rows, mayAnswerLate = false }: { rows: number; mayAnswerLate?: boolean },
@@ -21,7 +21,7 @@ export function expectSound(
   expectTasksEnded(accounts, rows)
 }
 
-/** The server keeps answers by payment id: nothing is lost and nothing bought twice. */
+/** For a server that stores answers by payment id: expects that nothing is lost and nothing is bought twice. */
 export function expectNothingLost({ charges, lookups, transfers }: Accounts): void {
   expect(charges.filter(({ state }) => state === 'lost')).toEqual([])
   expect(transfers).toHaveLength(lookups.filter(({ state }) => state === 'answered').length)
@@ -34,7 +34,10 @@ export function expectBoughtAgainAtMostOnce({ charges }: Accounts): void {
   }
 }
 
-/** Transaction by transaction and to the atomic unit. An open charge is not paid: if money of it had moved, this fails. */
+/**
+ * Compares transaction by transaction and to the atomic unit. An open charge counts as unpaid, so this fails if its
+ * money has moved.
+ */
 function expectLedgerIsChain({ charges, transfers, differenceAtomic }: Accounts): void {
   const paid = charges.filter(({ state }) => state === 'settled' || state === 'lost')
   const line = (nonce: string | null, amount: bigint) => `${nonce} ${amount}`
@@ -48,9 +51,10 @@ function expectLedgerIsChain({ charges, transfers, differenceAtomic }: Accounts)
 }
 
 /**
- * No charge began before the one before it was dead. By the journal: it was closed, as lost, expired or never sent. By the
- * chain: what was lost was used by then, and what had expired was past its time when the next one moved its money. Only
- * where a process may bring the answer to what is counted as lost already does an earlier charge end as settled.
+ * Expects that no charge began before the previous one was dead. By the journal: the previous one was closed, as lost,
+ * expired or never sent. By the chain: a lost one was used by then, and an expired one had expired when the next one
+ * moved its money. An earlier charge ends as settled only where a process may still bring the answer of a charge that
+ * already counts as lost.
  */
 function expectOneLiveAuthorization({ charges, transfers }: Accounts, mayAnswerLate: boolean): void {
   const minedAt = new Map(transfers.map(({ nonce, at }) => [nonce, at]))

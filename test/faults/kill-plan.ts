@@ -10,23 +10,23 @@ export const points = [
 ] as const
 export type Point = (typeof points)[number]
 
-/** At the `nth` time that a process comes to `point`, it gets the signal. SIGKILL is the default. */
+/** Sends the signal when a process reaches `point` for the `nth` time. Default: SIGKILL. */
 export interface KillPlan {
   point: Point
   nth: number
   signal?: 'SIGKILL' | 'SIGSTOP'
 }
 
-/** What a worker process is told in its one argument, as JSON. */
+/** The order for a worker process, passed as JSON in its one argument. */
 export interface WorkerOrder {
-  /** `reconcile`: the pass over open charges that `paydirt reconcile` makes. */
+  /** `reconcile`: the pass of `paydirt reconcile` over open charges. */
   task: 'run' | 'reconcile'
   env: Record<string, string>
-  /** What stands in `paydirt.config.ts`. */
+  /** The content of `paydirt.config.ts`. */
   file: Record<string, unknown>
   input: string
   out: string
-  /** Shorter than the configuration allows, so that an expiry comes within a test's time. */
+  /** Shorter than the configuration allows, so that an authorization expires within a test's time. */
   authorizationSeconds?: number
   /** How far this process's clock runs ahead. */
   clockAheadMs: number

@@ -6,10 +6,13 @@ import { reportFault } from './report.ts'
 import { paymentMethods } from './payment-methods.ts'
 
 const lookups = 12
-/** Past the time in which a paid answer may still come: the process is started again a minute later. */
+/** After the time in which a paid answer may still come: the process is restarted a minute later. */
 const aMinute = 60_000
 
-/** Where the money has moved and the answer has not been stored, a server that repeats no answers has taken it for nothing. */
+/**
+ * At these points the money has moved and the answer is not stored. A server that does not repeat answers then keeps
+ * the money without an answer.
+ */
 const losesItsAnswer = new Set<Point>([
   'after-send',
   'after-settlement-before-answer',
@@ -21,7 +24,7 @@ describe.each(paymentMethods)('paying by $name', (way) => {
     const options = {
       lookups,
       faults: way.faults,
-      // One at a time: the kill meets exactly one lookup, and what it costs can be said beforehand.
+      // One lookup at a time: the kill hits exactly one lookup, so its cost is known in advance.
       file: { ...way.file, pacing: { startPerSecond: 200, concurrency: 1 } },
     }
     await withCase(options, async (fault) => {

@@ -66,7 +66,7 @@ describe.skipIf(missing)('an outage', () => {
         const stores = await freshStores({ ...process.env, DATABASE_URL: postgres.url })
         await withCase({ lookups, faults: { ...slow, paymentIdentifier }, file, stores }, async (fault) => {
           let worker = fault.start()
-          // It may go on by itself, or end and say why: then whoever runs it starts it again.
+          // The process may continue, or end with a reason; then it is started again.
           const paid = () => fault.sandbox.stats().settled
           for (const settled of [10, 30]) {
             while (paid() < settled) {
@@ -88,7 +88,7 @@ describe.skipIf(missing)('an outage', () => {
           )
           expectSound(accounts, { rows: fault.rows })
           expect(accounts.transfers).toHaveLength(lookups)
-          // Answers that were in hand when it went away have waited for it.
+          // Answers that were being processed when it went away have waited for it.
           expectNothingLost(accounts)
         })
       } finally {

@@ -72,7 +72,7 @@ describe('a 402 loop', () => {
         reportFault(`402 loop, ${way.name}`, 0, accounts)
         expect(last.end).toBe('finished')
         expectSound(accounts, { rows: open.rows })
-        // The authorizations of the loop were good all the time: none has had to be signed anew.
+        // The authorizations of the loop stayed valid: none had to be signed again.
         expect(accounts.charges).toHaveLength(10)
         expect(accounts.transfers).toHaveLength(10)
       })

@@ -1,6 +1,6 @@
 import type { FaultsInput } from '../../src/sandbox/faults/faults.ts'
 
-/** A way of paying, with and without a server that gives a lost answer again. */
+/** A payment method, on a server that does or does not repeat a lost answer. */
 export interface PaymentMethod {
   name: string
   faults: FaultsInput

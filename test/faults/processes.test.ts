@@ -24,7 +24,7 @@ describe.skipIf(!hasServers)('a process stopped past the lock of its job, while 
         sleeper.kill('SIGCONT')
         const woken = await sleeper.ended
         expectEnd(woken)
-        // Without payment ids the other process may have waited in vain for the answer that this one had in hand.
+        // Without payment ids, the other process may have waited in vain for the answer that this one was processing.
         if (woken.end !== 'finished') expect(await fault.finish()).toMatchObject({ end: 'finished' })
 
         const accounts = await fault.accounts()
@@ -41,7 +41,8 @@ describe.skipIf(!hasServers)('a process stopped past the lock of its job, while 
     await withCase({ lookups, file: oneAtATime, authorizationSeconds: 120 }, async (fault) => {
       const sleeper = fault.start({ kill: { point: 'after-journal', nth: 3, signal: 'SIGSTOP' } })
       await sleeper.stopped()
-      // By this clock the journaled authorization has ended, and was never sent: it is declined and the lookup begun anew.
+      // By this clock the journaled authorization has expired, and it was never sent: it is declined, and the lookup
+      // starts over.
       const other = await fault.start({ clockAheadMs: 115_000 }).ended
       expectEnd(other, 'finished')
       sleeper.kill('SIGCONT')
@@ -64,7 +65,7 @@ describe.skipIf(!hasServers)('two processes on one run', () => {
   const slow = { latency: { minMs: 200, maxMs: 400 } }
   const fewAtATime = { pacing: { startPerSecond: 200, concurrency: 4 } }
 
-  /** The second joins when the first has read the file. */
+  /** The second process joins when the first has read the file. */
   async function startBoth(fault: FaultCase): Promise<WorkerEnd[]> {
     const first = fault.start()
     await fault.until(() => fault.sandbox.stats().settled >= 4)

@@ -12,7 +12,7 @@ const lookups = 2_000
 const kills = 200
 const hasServers = Boolean(process.env['DATABASE_URL'] && process.env['REDIS_URL'])
 
-/** Two processes at a time, each killed at a random point of its life and started again, until the last one may finish. */
+/** Two processes at a time, each killed at a random point and started again, until the last one may finish. */
 test.skipIf(!hasServers)(
   `${kills} kills at random over ${lookups} lookups leave every cent accounted for`,
   { timeout: 1_500_000 },
@@ -49,7 +49,10 @@ test.skipIf(!hasServers)(
   },
 )
 
-/** A process that joins a run goes on behind what is stored; two that read the same file at once would collide. */
+/**
+ * A process that joins a run continues after the stored rows. Two processes that read the same file at the same time
+ * would collide.
+ */
 async function readTheFile(fault: FaultCase): Promise<void> {
   const first = fault.start()
   const client = new pg.Client({ connectionString: fault.stores.databaseUrl })

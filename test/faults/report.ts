@@ -7,7 +7,7 @@ const usd = (atomic: bigint) => {
   return `${sign}${digits.slice(0, -6)}.${digits.slice(-6)}`
 }
 
-/** One line a fault, past the reporter: `test:faults` is read by people. */
+/** Prints one line per fault, bypassing the reporter: people read the output of `test:faults`. */
 export function reportFault(fault: string, kills: number, accounts: Accounts): void {
   const { requests, transfers, settledAtomic, lostAtomic, openAtomic, differenceAtomic } = accounts
   const counts = [

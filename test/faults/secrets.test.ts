@@ -11,7 +11,7 @@ import { paymentMethods } from './payment-methods.ts'
 
 const hasServers = Boolean(process.env['DATABASE_URL'] && process.env['REDIS_URL'])
 
-/** What must stand in no log line, by its shape: whatever the value, and however it came there. */
+/** Shapes of values that must be in no log line, whatever the value is and wherever it comes from. */
 const shapes = {
   // A proof or a challenge: JSON in base64, as both protocols send it.
   'payment header': /eyJ[A-Za-z0-9+/_-]{40,}/,
@@ -52,7 +52,7 @@ test('the shapes are those of real proofs and keys', async () => {
   expect(key).toMatch(shapes['private key'])
 })
 
-/** A run in order has little to say; one that loses its database in the middle, again and again, says what it can. */
+/** A normal run logs little. A run that loses its database again and again logs as much as it can. */
 async function whenPaying(sandbox: Sandbox, running: Running, stores: FreshStores): Promise<Ended> {
   const before = sandbox.stats().settled
   let isHeard = false
@@ -64,7 +64,7 @@ async function whenPaying(sandbox: Sandbox, running: Running, stores: FreshStore
   )
   while (!isOver && sandbox.stats().settled < before + 5)
     await new Promise((resolve) => setTimeout(resolve, 2))
-  // Which statement is cut is a matter of chance, and between two of them a cut is mended in silence.
+  // Which statement is cut is a matter of chance, and a cut between two statements is recovered silently.
   while (hasServers && !isOver && !isHeard) await cutConnections(stores)
   return running.ended
 }
@@ -96,11 +96,11 @@ describe('everything that a run prints at level trace, in trouble of every kind'
       const doubts = await desk.run(['reconcile', '--json'], aloud)
       const printed = [cut, run, doubts].map(({ stdout, stderr }) => `${stdout}\n${stderr}`).join('\n')
 
-      // Or nothing was sent or said, and there was nothing to find.
+      // Otherwise nothing was sent or logged, and there was nothing to find.
       expect(await desk.transfers()).not.toHaveLength(0)
       if (hasServers) expect(printed).toContain('"level":')
       expect(run.json()).toMatchObject({ records: 40 })
-      // Transactions are named on purpose; they are 32 bytes as a private key is.
+      // Transactions are named on purpose. Their hashes have 32 bytes, as a private key has.
       const transactions = (await desk.transfers()).map(({ transaction }) => transaction)
       const rest = transactions.reduce((text, transaction) => text.replaceAll(transaction, ''), printed)
       const found = Object.entries(shapes).map(([name, shape]) => [name, shape.exec(rest)?.[0]])

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import pg from 'pg'
 
-/** A real server of the test's own, on a free port of the loopback, that can be taken away and come back. */
+/** A real server for one test, on a free port of the loopback, that can be stopped and started again. */
 export interface Server {
   url: string
   /** Ends it as a power cut would. */
@@ -20,7 +20,7 @@ export interface Server {
 const redisProgram = ['redis-server', 'valkey-server'].map(onPath).find((path) => path !== undefined)
 const postgresPrograms = findPostgres()
 
-/** What is missing for tests with real servers; undefined when nothing is. */
+/** Returns the programs that tests with real servers lack; undefined when none is missing. */
 export function missingServers(): string | undefined {
   if (redisProgram === undefined) return 'neither redis-server nor valkey-server is installed'
   if (postgresPrograms === undefined) return 'no Postgres server is installed (initdb and postgres)'
@@ -31,7 +31,7 @@ export interface RedisServer extends Server {
   command(text: string): Promise<void>
 }
 
-/** Keeps nothing: when it is killed, everything in it is gone. */
+/** Persists nothing: when it is killed, all of its data is gone. */
 export async function startRedis(): Promise<RedisServer> {
   const port = await freePort()
   const folder = await mkdtemp(join(tmpdir(), 'paydirt-redis-'))
@@ -64,7 +64,7 @@ export async function startRedis(): Promise<RedisServer> {
   }
 }
 
-/** What it has committed it keeps. Postgres refuses to run as root, so then it runs as another user. */
+/** Keeps what it has committed. Postgres refuses to run as root, so as root it runs as another user. */
 export async function startPostgres(): Promise<Server> {
   const port = await freePort()
   const folder = await mkdtemp(join(tmpdir(), 'paydirt-postgres-'))
@@ -75,7 +75,7 @@ export async function startPostgres(): Promise<Server> {
   const run = (program: string, args: string[]): [string, string[]] => {
     const path = join(postgresPrograms as string, program)
     if (!user) return [path, args]
-    // setpriv becomes the server, so that signals reach it.
+    // setpriv is replaced by the server, so that signals reach it.
     return ['setpriv', ['--reuid', user.uid, '--regid', user.gid, '--clear-groups', '--', path, ...args]]
   }
   const made = spawnSync(
@@ -101,7 +101,7 @@ export async function startPostgres(): Promise<Server> {
     folder,
     spawn: () => spawn(...run('postgres', args), { cwd: folder, stdio: 'ignore' }),
     isReady: () => answers(url),
-    // Immediate shutdown: every connection is cut and the next start recovers from the log.
+    // Immediate shutdown: every connection is cut, and the next start recovers from the log.
     killSignal: 'SIGQUIT',
   })
 }
@@ -181,7 +181,7 @@ function onPath(program: string): string | undefined {
   return folders.map((folder) => join(folder, program)).find((path) => existsSync(path))
 }
 
-/** Debian keeps the server's programs off the path, a directory a version. */
+/** Debian keeps the server's programs off the path, in one directory per version. */
 function findPostgres(): string | undefined {
   const root = '/usr/lib/postgresql'
   const versions = existsSync(root) ? readdirSync(root).sort((a, b) => Number(b) - Number(a)) : []

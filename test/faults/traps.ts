@@ -3,8 +3,8 @@ import type { Overrides } from '../../src/app/context/context.ts'
 import type { KillPlan, Point } from './kill-plan.ts'
 
 /**
- * Stands around the journal and the transport and ends this process at the point of the plan: with a signal that cannot
- * be caught, so that nothing of it is tidied up. `after-settlement-before-answer` is not here: only the server knows it.
+ * Wraps the journal and the transport and ends this process at the point of the plan, with a signal that cannot be
+ * caught, so that nothing is cleaned up. `after-settlement-before-answer` is not here: only the server knows it.
  */
 export function createTraps(plan: KillPlan | undefined): Pick<Overrides, 'journal' | 'send'> {
   let seen = 0
@@ -47,7 +47,10 @@ function isPaid(headers: Record<string, string> = {}): boolean {
   return Object.keys(headers).some((name) => proofHeaders.includes(name.toLowerCase()))
 }
 
-/** Undici tells of each body that it has written to a socket: from then on the kernel delivers it, whatever becomes of us. */
+/**
+ * Undici reports each body that it has written to a socket. From then on the kernel delivers it, even if this process
+ * dies.
+ */
 function handedToSocket(body: string): Promise<void> {
   return new Promise((resolve) => {
     const channel = 'undici:request:bodySent'

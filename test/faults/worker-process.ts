@@ -1,5 +1,5 @@
-// One enrichment in a process of its own, that ends itself where it is told to (see kill-plan.ts). Prints one line of
-// JSON when the run has come to an end.
+// One enrichment in a process of its own, which ends itself at the point of its order (see kill-plan.ts). It prints one
+// line of JSON when the run has ended.
 import { resolveConfig } from '../../src/app/config/config.ts'
 import { fileSchema } from '../../src/app/config/file.ts'
 import { createContext } from '../../src/app/context/context.ts'
@@ -10,7 +10,7 @@ import type { WorkerOrder } from './kill-plan.ts'
 
 const order = JSON.parse(process.argv[2] ?? '') as WorkerOrder
 
-// Whoever started this process holds its standard input: it never outlives a test that was broken off.
+// The parent process holds the standard input, so this process never outlives an aborted test.
 process.stdin.on('end', () => process.exit(1)).resume()
 
 const settled = resolveConfig(readEnvironment(order.env), fileSchema.parse(order.file))

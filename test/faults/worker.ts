@@ -7,7 +7,7 @@ import type { WorkerOrder } from './kill-plan.ts'
 export interface WorkerEnd {
   signal: NodeJS.Signals | null
   status: number | null
-  /** Only of a process that came to the end of its run. */
+  /** Only for a process that reached the end of its run. */
   end?: RunEnd
   output: string
 }

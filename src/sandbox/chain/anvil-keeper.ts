@@ -1,6 +1,6 @@
-// Runs as a process of its own between the sandbox and anvil: `node anvil-keeper.ts <binary> <arguments…>`.
-// Its standard input is a pipe that the sandbox holds open. When the sandbox ends in any way, SIGKILL included,
-// the pipe closes and the keeper takes anvil down, which no exit handler inside the sandbox could promise.
+// Runs as a process of its own between the sandbox and anvil: `node anvil-keeper.ts <binary> <arguments…>`. Its
+// standard input is a pipe that the sandbox keeps open. When the sandbox ends for any reason, including SIGKILL, the
+// pipe closes and the keeper stops anvil. No exit handler inside the sandbox could guarantee that.
 import { spawn } from 'node:child_process'
 
 const [binary, ...args] = process.argv.slice(2)
@@ -18,7 +18,7 @@ for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal
 
 announce()
 
-/** Prints the address once; everything else anvil says is read and dropped, so that its pipe never fills. */
+/** Prints the address once. All other output of anvil is read and dropped, so that its pipe never fills. */
 function announce() {
   let printed = ''
   anvil.stdout.setEncoding('utf8').on('data', function look(chunk: string) {
@@ -30,7 +30,7 @@ function announce() {
   })
 }
 
-// Asked politely first, because only then does anvil write its state file.
+// Sends a signal that anvil can handle, because only then does anvil write its state file.
 function end() {
   anvil.kill('SIGTERM')
   setTimeout(() => anvil.kill('SIGKILL'), 3000)

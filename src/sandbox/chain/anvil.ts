@@ -4,8 +4,8 @@ import { fileURLToPath } from 'node:url'
 
 export const CHAIN_ID = 8453
 
-// A block for every transaction and one every second besides, so that block time moves while nobody pays and an
-// authorization can expire. One slot an epoch lets `finalized` follow two blocks behind. Gas is free.
+// One block for every transaction and one every second, so that block time moves while no one pays and an authorization
+// can expire. One slot per epoch lets `finalized` follow two blocks behind. Gas is free.
 const ARGUMENTS = [
   '--accounts',
   '32',
@@ -26,17 +26,18 @@ export interface Anvil {
 export interface AnvilOptions {
   /** Port on the loopback. 0, the default, takes a free one. */
   rpcPort?: number
-  /** A file that keeps the chain from one start to the next, written when it is stopped. */
+  /** A file that keeps the chain from one start to the next. It is written when the chain is stopped. */
   stateFile?: string
 }
 
-/** Starts anvil on the loopback. It ends with this process, however this process ends. */
+/** Starts anvil on the loopback. Anvil ends with this process, however this process ends. */
 export async function startAnvil({ rpcPort = 0, stateFile }: AnvilOptions = {}): Promise<Anvil> {
   const options = ['--port', String(rpcPort), ...(stateFile === undefined ? [] : ['--state', stateFile])]
   const keeper = spawn(
     process.execPath,
     [fileURLToPath(new URL('anvil-keeper.ts', import.meta.url)), anvilBinary(), ...ARGUMENTS, ...options],
-    // Its own group: Ctrl-C in a terminal must reach the sandbox, which settles what is under way, and not anvil.
+    // A process group of its own: Ctrl-C in a terminal must reach the sandbox, which settles open payments, and not
+    // anvil.
     { stdio: ['pipe', 'pipe', 'pipe'], detached: true, env: keeperEnvironment() },
   )
   keeper.stdin.on('error', () => {})
@@ -71,7 +72,7 @@ function keeperEnvironment() {
   return { PATH, HOME, TMPDIR, NO_COLOR: '1' }
 }
 
-// The package's own launcher would be one more process that can be orphaned, so the binary is started itself.
+// The package's own launcher would be one more process that can be orphaned, so the binary is started directly.
 function anvilBinary() {
   const launcher = createRequire(import.meta.url).resolve('@foundry-rs/anvil/package.json')
   const architecture = process.arch === 'x64' ? 'amd64' : process.arch

@@ -9,7 +9,7 @@ import { openWallets, request } from './wallets.ts'
 
 const MULTICALL3 = '0xcA11bde05977b3631167028862bE2a173976CA11'
 
-/** Money that left an address, as the chain's logs tell it. `nonce` is that of the authorization, if one was used. */
+/** Money that left an address, according to the chain's logs. `nonce` is that of the authorization, if one was used. */
 export interface Transfer {
   transaction: Hash
   from: Address
@@ -29,7 +29,7 @@ export interface Chain {
   stop(): Promise<void>
 }
 
-/** A local chain under Base's id with the USDC stand-in at USDC's address. */
+/** Starts a local chain under Base's id, with the USDC stand-in at USDC's address. */
 export async function startChain(options: AnvilOptions = {}): Promise<Chain> {
   const anvil = await startAnvil(options)
   try {

@@ -1,6 +1,6 @@
-/** USDC on Base. The stand-in is put here, so that the domain that a wallet signs is the real one. */
+/** USDC on Base. The stand-in is placed at this address, so that the domain that a wallet signs is the real one. */
 export const USDC = '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913'
-/** The same code at another address: what a challenge that names a wrong asset can point to. */
+/** The same code at another address, for challenges that name a wrong asset. */
 export const OTHER_TOKEN = '0x0000000000000000000000000000000000bad0c5'
 
 export const TOKEN_DOMAIN = { name: 'USD Coin', version: '2' } as const

@@ -3,15 +3,15 @@ import { formatTransactionReceipt } from 'viem'
 
 export interface Wallets {
   addresses: readonly Address[]
-  /** Sends a transaction and waits until it is mined; a revert is a receipt with that status, not an error. */
+  /** Sends a transaction and waits until it is mined. A revert is a receipt with that status, not an error. */
   send(transaction: { to: Address; data: Hex }): Promise<TransactionReceipt>
 }
 
 const GAS = '0x61a80'
 
 /**
- * Accounts that anvil holds the keys of. Each has one transaction under way at a time: of two that leave together the
- * second may arrive first, and anvil then sometimes leaves it lying. More transactions than accounts wait their turn.
+ * Opens accounts whose keys anvil holds. Each sends one transaction at a time: when two leave together, the second may
+ * arrive first, and anvil sometimes does not mine it. Further transactions wait in line.
  */
 export async function openWallets(client: PublicClient, addresses: readonly Address[]): Promise<Wallets> {
   const free = await Promise.all(
@@ -42,7 +42,7 @@ export async function openWallets(client: PublicClient, addresses: readonly Addr
       try {
         return await submit(wallet, to, data)
       } finally {
-        // Whatever became of it: the number of the next one is what the chain says.
+        // After any outcome, the next transaction's number is read from the chain.
         wallet.nextNonce = await client
           .getTransactionCount({ address: wallet.address })
           .catch(() => wallet.nextNonce + 1)
@@ -52,7 +52,7 @@ export async function openWallets(client: PublicClient, addresses: readonly Addr
   }
 }
 
-/** A JSON-RPC call that viem has no types for: anvil's own methods. */
+/** Sends a JSON-RPC call that viem has no types for: anvil's own methods. */
 export async function request<T = unknown>(
   client: PublicClient,
   method: string,

@@ -6,12 +6,12 @@ export interface Listening {
   readonly stop: () => Promise<void>
 }
 
-/** What a handler sees of the connection, so that a fault can cut it. */
+/** The connection as a handler sees it, so that a fault can cut it. */
 export interface ConnectionBindings {
   readonly incoming: IncomingMessage
 }
 
-/** Serves on a free loopback port. Headers up to 64 KiB, so that it is the stand-in that refuses a long URL. */
+/** Serves on a free loopback port. Headers may have up to 64 KiB, so that the stand-in itself refuses a long URL. */
 export async function listen(
   fetch: (request: Request, bindings: ConnectionBindings) => Response | Promise<Response>,
 ): Promise<Listening> {

@@ -1,4 +1,4 @@
-/** One company as a CRM's users typed it in: nothing here is clean on purpose. Absent means the field is blank. */
+/** One company as a CRM's users typed it in: its values are untidy on purpose. An absent field is blank. */
 export interface SeedCompany {
   readonly name: string
   readonly slug: string
@@ -27,7 +27,7 @@ export interface SeedPerson {
 
 export type Random = () => number
 
-/** The same seed and index always give the same company, whatever was generated before it. */
+/** Returns the same company for the same seed and index, independent of the companies generated before it. */
 export function seedCompany(seed: number, index: number): SeedCompany {
   const random = createRandom(seed, 'company', index)
   const duplicateOf = index >= 10 && random() < 0.03 ? index - 1 - Math.floor(random() * 9) : index
@@ -185,7 +185,7 @@ function pick<T>(random: Random, values: readonly T[]): T {
 function hash(text: string): number {
   let value = 0x811c9dc5
   for (let at = 0; at < text.length; at++) value = Math.imul(value ^ text.charCodeAt(at), 0x01000193)
-  // Texts that differ in the last sign alone must not start neighbouring sequences.
+  // Texts that differ only in the last character must not start neighbouring sequences.
   value = Math.imul(value ^ (value >>> 16), 0x85ebca6b)
   value = Math.imul(value ^ (value >>> 13), 0xc2b2ae35)
   return value ^ (value >>> 16)

@@ -9,8 +9,9 @@ import { posts, titles } from './words.ts'
 export const companyUrl = (slug: string) => `https://www.profnet.example/company/${encodeURIComponent(slug)}`
 
 /**
- * What the sandbox answers for a bare domain: the company whose profile has it. Under `.example` that is the profile of
- * the same name; elsewhere a company that is made up for the whole domain, so that any customer's records find one.
+ * Returns the sandbox's answer for a bare domain: the company whose profile has that domain. Under `.example` that is
+ * the profile of the same name. For other domains a company is invented from the whole domain, so that any customer's
+ * records find one.
  */
 export function companyByDomain(domain: string, options: DataOptions = {}): { data: Company | null } {
   const firm = employersAt(domain)[0]
@@ -24,7 +25,7 @@ export function companyByDomain(domain: string, options: DataOptions = {}): { da
   }
 }
 
-/** A company with the rows of its hiring, news and advertising: up to five of each. */
+/** Returns a company with the rows of its hiring, news and advertising: up to five of each. */
 export function enriched(company: Company): EnrichedCompany {
   const dice = createDice(`enriched ${company.domain}`)
   return {

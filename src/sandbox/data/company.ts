@@ -10,12 +10,12 @@ const NETWORK_HOST = 'https://www.profnet.example'
 const CDN_HOST = 'https://media.profnet.example'
 
 export interface DataOptions {
-  /** Where the logos stand, so that the records point to the sandbox's own. */
+  /** Address of the logos, so that the records point to the sandbox's own. */
   logoUrl?: string
 }
 
 /**
- * What the sandbox answers for a company's profile URL, however the URL is written. The same for every sandbox.
+ * Returns the sandbox's answer for a company's profile URL in any spelling. It is the same for every sandbox.
  *
  * @throws TypeError if the URL names no company
  */
@@ -41,7 +41,7 @@ function company(key: string, dice: Dice, logoUrl: string): Company {
   const industry = dice.pick(industries)
   const address = `${place.street}, ${place.local}`
   const description = `${name} works in ${industry.toLowerCase()} from ${place.city}.`
-  /** About one in ten of the less certain fields is not known. */
+  /** About one in ten of the less certain fields is unknown. */
   const known = <T>(value: T) => (dice.percent(10) ? null : value)
 
   return {
@@ -135,7 +135,7 @@ function slugOf(key: string) {
   return key.slice(key.indexOf('/') + 1)
 }
 
-/** A host label for any slug: its Latin letters and digits, or a number if it has none. */
+/** Returns a host label for any slug: its Latin letters and digits, or a number if it has none. */
 function hostLabel(slug: string, dice: Dice) {
   const label = slug
     .normalize('NFKD')
@@ -149,7 +149,7 @@ export function list<T>(dice: Dice, most: number, make: (index: number) => T): T
   return Array.from({ length: dice.integer(0, most) }, (_, index) => make(index))
 }
 
-/** A moment of the years before 2026, as an ISO 8601 timestamp. */
+/** Returns a moment of the years before 2026, as an ISO 8601 timestamp. */
 export function moment(dice: Dice): string {
   return new Date(Date.UTC(2019, 0, 1) + dice.integer(0, 7 * 365 * 24 * 3600) * 1000).toISOString()
 }

@@ -3,7 +3,7 @@ import { memberOfSlug } from './directory.ts'
 import { personUrl } from './contacts.ts'
 import { personAnswer } from './person.ts'
 
-/** An element of `peoples` in the answer of a contact lookup: who the person is, and which entry that answers. */
+/** Returns an element of `peoples` in the answer of a contact lookup: the person, and the entry that it answers. */
 export function contactAnswer(
   { slug, confidence, input }: FoundContact,
   { index, isDuplicate }: { index: number; isDuplicate: boolean },
@@ -21,12 +21,12 @@ export function contactAnswer(
   }
 }
 
-/** The id of a person in searches and redemptions. */
+/** Returns the id of a person in searches and redemptions. */
 export function searchIdOf(slug: string): string {
   return `ps-${Buffer.from(slug).toString('base64url')}`
 }
 
-/** Null of what is no id of a person. */
+/** Returns null for a text that is not the id of a person. */
 export function slugOfSearchId(id: string): string | null {
   if (!id.startsWith('ps-')) return null
   const slug = Buffer.from(id.slice(3), 'base64url').toString('utf8')

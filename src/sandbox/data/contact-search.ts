@@ -4,7 +4,7 @@ import { foldDomain, foldEmail, foldName, foldPhone, foldPlace } from './fold.ts
 import { personAnswer } from './person.ts'
 import { profileKey } from './profile-url.ts'
 
-/** An entry of a contact lookup as it comes in: what is blank counts as absent. */
+/** An entry of a contact lookup as received. Blank values count as absent. */
 export interface SearchedContact {
   email?: string
   phone?: string
@@ -15,21 +15,21 @@ export interface SearchedContact {
 }
 
 export interface FoundContact {
-  /** Of the person's profile. */
+  /** Slug of the person's profile. */
   slug: string
   confidence: 'exact' | 'similarity_domain' | 'similarity_company'
-  /** What of the entry was searched by. */
+  /** The part of the entry that was searched by. */
   input: { value: string; type: 'email' | 'phone' | 'name_domain' | 'name_company' }
 }
 
-/** Whether there is anything to search by (rule 4). */
+/** Returns whether the entry has anything to search by (rule 4). */
 export function isSearchable(entry: SearchedContact): boolean {
   return entry.email !== undefined || entry.phone !== undefined || isNamed(entry)
 }
 
 /**
- * Who an entry is, by the service's rules: by e-mail and phone first. By name when there is neither (rule 1), or when
- * neither finds anybody and `similarity` is on (rule 2).
+ * Finds the person of an entry by the service's rules: first by e-mail and phone. By name when the entry has neither
+ * (rule 1), or when neither finds a person and `similarity` is on (rule 2).
  */
 export function searchContact(entry: SearchedContact, similarity: boolean): FoundContact | null {
   const { email, phone } = entry
@@ -40,7 +40,9 @@ export function searchContact(entry: SearchedContact, similarity: boolean): Foun
   return byDomain(entry) ?? byCompany(entry)
 }
 
-/** What makes two entries the same input (rule 5): the first thing that they are searched by. */
+/**
+ * Returns the value by which an entry is searched first. Two entries with the same value are the same input (rule 5).
+ */
 export function inputKey(entry: SearchedContact): string {
   if (entry.email !== undefined) return `email ${foldEmail(entry.email)}`
   if (entry.phone !== undefined) return `phone ${foldPhone(entry.phone)}`
@@ -61,7 +63,7 @@ function byPhone(phone: string): FoundContact | null {
   return slug === null ? null : { slug, confidence: 'exact', input: { value: `+${digits}`, type: 'phone' } }
 }
 
-/** Rule 7: everybody at any company record with the domain. */
+/** Rule 7: matches people at any company record with the domain. */
 function byDomain(entry: SearchedContact): FoundContact | null {
   const domain = entry.domain === undefined ? null : foldDomain(entry.domain)
   if (domain === null || !isNamed(entry)) return null
@@ -93,8 +95,9 @@ function membersOf({ first_name: first, last_name: last }: SearchedContact) {
 }
 
 /**
- * People at companies that the directory does not have, so that any customer's records find somebody: whoever has the
- * address `first.last@domain` is the person `/in/first-last-domain`. Not below `.example`, where the directory is all.
+ * Returns the slug of a person at a company outside the directory, so that any customer's records find people: the
+ * address `first.last@domain` belongs to the person `/in/first-last-domain`. Domains under `.example` have only the
+ * people of the directory.
  */
 function outsiderOf(email: string): string | null {
   const [local = '', host = ''] = email.split('@')

@@ -17,7 +17,7 @@ export interface Phone {
 }
 
 export interface Contacts {
-  /** In the order in which the service gives them: the best is not always first. */
+  /** In the order in which the service returns them: the best is not always first. */
   emails: Email[]
   phones: Phone[]
 }
@@ -25,8 +25,8 @@ export interface Contacts {
 export const personUrl = (slug: string) => `https://www.profnet.example/in/${encodeURIComponent(slug)}`
 
 /**
- * All e-mails and phones that the service has of a person, by the slug of the profile. Empty lists for one in ten of those
- * that it knows, and for everybody that it does not know.
+ * Returns all e-mails and phones that the service has of a person, by the slug of the profile. The lists are empty for
+ * one in ten of the known people, and for all unknown people.
  */
 export function contactsOf(slug: string): Contacts {
   const { data } = personAnswer(personUrl(slug))
@@ -39,7 +39,7 @@ export function contactsOf(slug: string): Contacts {
   return { emails: emailsOf(slug, known, domain, dice), phones: phonesOf(known, dice) }
 }
 
-/** The same of the types that were asked for, as the service answers it: null where nothing is found, absent where not asked. */
+/** Returns the requested types as the service answers them: null where nothing is found, absent where not asked. */
 export function revealed(
   slug: string,
   types: readonly ContactType[],
@@ -53,7 +53,7 @@ export function revealed(
   }
 }
 
-/** Each type that was asked for and has something to give, once: what a redemption is charged for. */
+/** Returns each requested type that has a value, once: a redemption is charged for these. */
 export function returnedTypes(slug: string, types: readonly ContactType[]): ContactType[] {
   const { emails, phones } = contactsOf(slug)
   return types.filter((type, at) => {
@@ -62,7 +62,7 @@ export function returnedTypes(slug: string, types: readonly ContactType[]): Cont
   })
 }
 
-/** The person whose e-mail this is, by slug; null if it is nobody's. */
+/** Returns the slug of the person with this e-mail; null if there is none. */
 export function slugOfEmail(email: string): string | null {
   const [local = '', host = ''] = email.split('@')
   const candidates = [local.replaceAll('.', '-')]
@@ -72,7 +72,10 @@ export function slugOfEmail(email: string): string | null {
   return candidates.find((slug) => contactsOf(slug).emails.some(({ value }) => value === email)) ?? null
 }
 
-/** The member whose phone this is, from its digits; null if it is nobody's. Only the phones of members can be searched. */
+/**
+ * Returns the slug of the member with this phone, by its digits; null if there is none. Only the phones of members can
+ * be searched.
+ */
 export function slugOfPhone(digits: string): string | null {
   for (const { prefix } of plans) {
     if (!digits.startsWith(prefix)) continue
@@ -85,7 +88,7 @@ export function slugOfPhone(digits: string): string | null {
 }
 
 function emailsOf(slug: string, known: Member | null, domain: string | null, dice: Dice): Email[] {
-  // Letters and digits only: a slug in another script has no address that could be made of it.
+  // Letters and digits only: no address can be made of a slug in another script.
   if (!/^[a-z0-9]+(-[a-z0-9]+)*$/.test(slug)) return []
   const local = slug.replaceAll('-', '.')
   const short = known === null ? local : local.replace(/\.\d+$/, '')
@@ -104,7 +107,7 @@ function emailsOf(slug: string, known: Member | null, domain: string | null, dic
   return dice.percent(30) ? all.reverse() : all
 }
 
-/** Numbers of people who do not exist: each prefix takes six digits more. */
+/** Phone numbers of people who do not exist: six more digits follow each prefix. */
 const plans = [
   { prefix: '4915121', type: 'mobile' },
   { prefix: '4989230', type: 'landline' },

@@ -9,7 +9,7 @@ import { DIRECTORY_SIZE, member, memberOfSlug } from './directory.ts'
 import { companyByDomain } from './company-by-domain.ts'
 import { personAnswer } from './person.ts'
 
-// Every seventh: all names and several namesakes of each are among them.
+// Every seventh member: all names and several namesakes of each are among them.
 const members = Array.from({ length: Math.floor(DIRECTORY_SIZE / 7) }, (_, index) => member(index * 7))
 
 describe('the directory', () => {

@@ -2,19 +2,19 @@ import { fraction } from '../random.ts'
 import { foldName, foldPlace } from './fold.ts'
 import { familyNames, firmTrades, firmWords, givenNames } from './names.ts'
 
-// Everybody who can be found without a profile URL. All of it is arithmetic on the number of a member, forth and back,
-// so that a search has nothing to index and every process knows the same people.
+// All people who can be found without a profile URL. They are computed from a member's number and back, so that a
+// search has nothing to index and every process knows the same people.
 
 const NAMES = givenNames.length * familyNames.length
 const FIRMS = firmWords.length * firmTrades.length
-/** As many people have the same name, each at another firm. */
+/** Number of people with the same name, each at another firm. */
 const NAMESAKES = 12
 
-/** How many people there are: members 0 to one below. Any consecutive few hundred of them have different names. */
+/** The number of people. Any few hundred consecutive members have different names. */
 export const DIRECTORY_SIZE = NAMES * NAMESAKES
 
 export interface Employer {
-  /** Of the company's profile. */
+  /** Slug of the company's profile. */
   slug: string
   name: string
   /** Shared by all company records of a firm. */
@@ -23,12 +23,12 @@ export interface Employer {
 
 export interface Member {
   index: number
-  /** Of the person's profile, `/in/<slug>`. */
+  /** Slug of the person's profile, `/in/<slug>`. */
   slug: string
   firstName: string
   lastName: string
   employer: Employer
-  /** True of one in ten: the service knows nothing about them, neither by profile nor by anything else. */
+  /** True for one in ten: the service knows nothing about them, by profile or otherwise. */
   unknown: boolean
 }
 
@@ -45,14 +45,14 @@ export function member(index: number): Member {
   }
 }
 
-/** The member whose profile has this slug, known or not; null of every other person. */
+/** Returns the member whose profile has this slug, known or not; null for every other person. */
 export function memberOfSlug(slug: string): Member | null {
   const [, given, family] = /^([a-z]+)-([a-z]+)-\d{4}$/.exec(slug) ?? []
   if (given === undefined || family === undefined) return null
   return membersNamed(given, family).find((each) => each.slug === slug) ?? null
 }
 
-/** All members of this name, as people write it or in Latin letters, whatever the case and the accents. */
+/** Returns all members of this name, as people write it or in Latin letters, ignoring case and accents. */
 export function membersNamed(firstName: string, lastName: string): Member[] {
   const given = indexOfName(givenNames, firstName)
   const family = indexOfName(familyNames, lastName)
@@ -61,19 +61,21 @@ export function membersNamed(firstName: string, lastName: string): Member[] {
   return Array.from({ length: NAMESAKES }, (_, time) => member(first + time * NAMES))
 }
 
-/** Every company record of the firm at a domain; none of a domain that is no firm's of the directory. */
+/** Returns every company record of the firm at a domain; an empty list when no firm of the directory has the domain. */
 export function employersAt(domain: string): Employer[] {
   const firm = firmIndex(/^([a-z]+-[a-z]+)\.example$/.exec(domain)?.[1] ?? '')
   return firm === -1 ? [] : recordsOf(firm)
 }
 
-/** The company record with this slug; null of every company outside the directory. */
+/** Returns the company record with this slug; null for every company outside the directory. */
 export function employerOfSlug(slug: string): Employer | null {
   const firm = firmIndex(slug.split('-').slice(0, 2).join('-'))
   return firm === -1 ? null : (recordsOf(firm).find((record) => record.slug === slug) ?? null)
 }
 
-/** Whether a company, as somebody writes it, is this employer: its own name or its firm's, with or without a legal form. */
+/**
+ * Returns whether a written company name is this employer: its own name or its firm's, with or without a legal form.
+ */
 export function isNameOf(written: string, employer: Employer): boolean {
   const asked = foldPlace(written)
   const firm = employersAt(employer.domain)[0]
@@ -92,7 +94,7 @@ function numberOf(index: number) {
   return 1000 + ((first + Math.floor(index / NAMES) * 739) % 9000)
 }
 
-/** Namesakes are at firms of their own, so that name and firm together are one person. */
+/** Namesakes work at different firms, so that name and firm together identify one person. */
 function employerOf(index: number): Employer {
   const first = Math.floor(fraction(`employer ${index % NAMES}`) * FIRMS)
   const records = recordsOf((first + Math.floor(index / NAMES) * 31) % FIRMS)

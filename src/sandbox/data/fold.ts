@@ -1,7 +1,7 @@
-// How the service reads what people write. Written here and not taken from the domain, so that a wrong key there cannot
-// agree with the sandbox.
+// Reads text that people write, as the service does. The rules are written here and not taken from the domain, so that
+// a wrong key there cannot agree with the sandbox.
 
-/** A name without case, accents and punctuation, in its own script. */
+/** Returns a name without case, accents and punctuation, in its own script. */
 export function foldName(text: string): string {
   return text
     .normalize('NFKD')
@@ -15,7 +15,7 @@ export function foldName(text: string): string {
 const legalForms =
   /(?<= )(inc|incorporated|llc|ltd|limited|gmbh|ag|sas|sa|co|corp|corporation|company|plc|kg|pvt|pte|ltda|ab|oy|bv|sp z o o)$/
 
-/** A company's name without its legal form. */
+/** Returns a company's name without its legal form. */
 export function foldPlace(text: string): string {
   let folded = foldName(text)
   for (let before = ''; before !== folded;) {
@@ -29,12 +29,12 @@ export function foldEmail(text: string): string {
   return text.trim().toLowerCase()
 }
 
-/** The digits of an international number; a leading 00 stands for the plus sign. */
+/** Returns the digits of an international number. A leading 00 stands for the plus sign. */
 export function foldPhone(text: string): string {
   return text.replace(/\D/g, '').replace(/^00/, '')
 }
 
-/** A domain out of a website address. Null if there is none in it. */
+/** Returns the domain of a website address; null if it has none. */
 export function foldDomain(text: string): string | null {
   const trimmed = text.trim()
   const address = /^[a-z][a-z0-9+.-]*:\/\//i.test(trimmed) ? trimmed : `https://${trimmed}`

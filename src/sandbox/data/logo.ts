@@ -8,7 +8,7 @@ export interface Logo {
   placeholder: boolean
 }
 
-/** The domain of a logo's path: without protocol, `www.`, path and port, in lower case. */
+/** Returns the domain of a logo's path: without protocol, `www.`, path and port, in lower case. */
 export function logoDomain(path: string): string {
   return decode(path)
     .replace(/^[a-z][a-z0-9+.-]*:\/+/i, '')
@@ -18,8 +18,8 @@ export function logoDomain(path: string): string {
 }
 
 /**
- * A small PNG that depends on the domain, or the placeholder: for what is no domain, for everything under `.invalid`,
- * and for about 15 in 100 of the other domains.
+ * Returns a small PNG that depends on the domain. Returns the placeholder for a text that is not a domain, for
+ * everything under `.invalid`, and for about 15 in 100 of the other domains.
  */
 export function logoFor(domain: string): Logo {
   const unknown =
@@ -27,7 +27,7 @@ export function logoFor(domain: string): Logo {
   return unknown ? { png: placeholder, placeholder: true } : { png: drawn(domain), placeholder: false }
 }
 
-/** A field of four by eight mirrored tiles in one colour on a transparent ground. */
+/** Draws a field of four by eight mirrored tiles in one colour on a transparent ground. */
 function drawn(domain: string) {
   const dice = createDice(`logo ${domain}`)
   const colour = [dice.integer(20, 200), dice.integer(20, 200), dice.integer(20, 200), 255]

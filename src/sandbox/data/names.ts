@@ -1,4 +1,4 @@
-/** A name as it stands in an address, and as people write it. */
+/** A name as used in an address, and as people write it. */
 export type Name = readonly [latin: string, written: string]
 
 export const givenNames: readonly Name[] = [

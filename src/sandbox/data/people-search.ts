@@ -4,7 +4,7 @@ import { contactsOf } from './contacts.ts'
 import { DIRECTORY_SIZE, member, type Member } from './directory.ts'
 import { foldDomain, foldName } from './fold.ts'
 
-/** Not the real catalogs, which are not published: enough of one to match against. */
+/** Not the real catalogs, which are not published: just enough of one to match against. */
 const departments = [
   'Sales',
   'Marketing',
@@ -34,7 +34,7 @@ export interface PeopleFilters {
 export const departmentOf = ({ index }: Member) => pickOf(departments, `department ${index}`)
 export const levelOf = ({ index }: Member) => pickOf(managementLevels, `level ${index}`)
 
-/** Every known member that fits all filters, in the order of the directory. */
+/** Returns every known member that fits all filters, in the order of the directory. */
 export function searchPeople(filters: PeopleFilters): Member[] {
   const domains = filters.domains && new Set(filters.domains.map((domain) => foldDomain(domain)))
   const wanted = filters.departments && entriesOf(departments, filters.departments)
@@ -55,8 +55,8 @@ export function searchPeople(filters: PeopleFilters): Member[] {
 }
 
 /**
- * The entries that values name. Case, spaces and punctuation do not matter; what names no entry fully is the single entry
- * with all its words; what is left names nothing, and finds nobody.
+ * Returns the catalog entries that the values name, ignoring case, spaces and punctuation. A value names the entry that
+ * it equals, or the only entry that contains all of its words. Any other value names nothing and finds no one.
  */
 function entriesOf(catalog: readonly string[], values: readonly string[]): Set<string> {
   return new Set(

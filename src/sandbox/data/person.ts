@@ -13,7 +13,7 @@ const NETWORK_HOST = 'https://www.profnet.example'
 const CDN_HOST = 'https://media.profnet.example'
 
 /**
- * What the sandbox answers for a person's profile URL, however the URL is written. The same for every sandbox.
+ * Returns the sandbox's answer for a person's profile URL in any spelling. It is the same for every sandbox.
  *
  * @throws TypeError if the URL names no person
  */
@@ -80,7 +80,7 @@ function person(key: string, known: Member | null, dice: Dice, logoUrl: string):
   }
 }
 
-/** Up to four employers, the current one first, each before the one above it. */
+/** Returns up to four employers, newest first; each employment ends where the one above it begins. */
 function employmentHistory(dice: Dice, logoUrl: string): Employment[] {
   let year = 2026
   return list(dice, 4, (index) => {
@@ -90,7 +90,7 @@ function employmentHistory(dice: Dice, logoUrl: string): Employment[] {
   })
 }
 
-/** Where a member of the directory is today. */
+/** Returns the current employment of a member of the directory. */
 function memberEmployment({ slug, name, domain }: Employer, dice: Dice, logoUrl: string): Employment {
   return {
     ...employment(dice, logoUrl, dice.integer(2015, 2025), 'Present'),

@@ -1,7 +1,7 @@
 export interface Place {
   country: string
   city: string
-  /** City and country as they stand in an address, in the script of the place. */
+  /** City and country as in an address, in the script of the place. */
   local: string
   street: string
   legalForm: string

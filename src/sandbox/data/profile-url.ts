@@ -1,11 +1,12 @@
 export type ProfileKind = 'company' | 'person'
 
-// Which path segment stands before the name of a profile.
+// The path segments that precede the name of a profile.
 const segments = { company: ['company'], person: ['in', 'pub'] } as const
 
 /**
- * The profile that a URL names, in one spelling: `company/acme-robotics`, `in/ada-moreau`. Null if it names none.
- * Written here and not taken from the domain, so that a wrong key there cannot agree with the sandbox.
+ * Returns the profile that a URL names, in one spelling: `company/acme-robotics`, `in/ada-moreau`. Returns null if it
+ * names none. The rules are written here and not taken from the domain, so that a wrong key there cannot agree with the
+ * sandbox.
  */
 export function profileKey(kind: ProfileKind, url: string): string | null {
   if (!/^https?:\/\//i.test(url.trim()) || !URL.canParse(url.trim())) return null
@@ -24,12 +25,17 @@ function unescape(name: string) {
   }
 }
 
-/** Whether the sandbox knows nothing about the profile: names ending in `-missing`, and about 6 in 100 others. */
+/**
+ * Returns whether the sandbox knows nothing about the profile: names ending in `-missing`, and about 6 in 100 others.
+ */
 export function isMissing(key: string, percentile: number): boolean {
   return key.endsWith('-missing') || percentile < 6
 }
 
-/** The words of a profile's name, as a title: `acme-robotics` is `Acme Robotics`. Null if it has no letters. */
+/**
+ * Returns the words of a profile's name, as a title: `acme-robotics` is `Acme Robotics`. Returns null if it has no
+ * letters.
+ */
 export function titleOf(key: string): string | null {
   const words = key
     .slice(key.indexOf('/') + 1)

@@ -21,7 +21,7 @@ export const companyTypes = [
   'Self-Employed',
 ] as const
 
-/** Smallest and largest head count of a size class, and the text that stands for it. */
+/** Smallest and largest head count of a size class, and its text. */
 export const sizes = [
   [2, 10, '2-10 employees'],
   [11, 50, '11-50 employees'],

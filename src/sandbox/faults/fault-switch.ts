@@ -3,14 +3,14 @@ import type { FaultName, Faults, FaultsInput } from './faults.ts'
 import { faultsSchema } from './faults.ts'
 
 export interface FaultSwitch {
-  /** The faults as they stand, with what is left of each `next`. */
+  /** Returns the current faults, with the remaining count of each `next`. */
   get(): Faults
-  /** Replaces the entries that are given and keeps the others. Throws a ZodError and changes nothing if one is wrong. */
+  /** Replaces the given entries and keeps the others. Throws a ZodError and changes nothing if one is invalid. */
   set(change: FaultsInput): Faults
   reset(): Faults
   /**
-   * Whether the fault strikes this request, and with what. Shares depend on the seed, the fault, the key asked for
-   * and how often it was asked before, not on the order in which concurrent requests arrive.
+   * Returns the fault if it hits this request, otherwise null. Shares depend on the seed, the fault, the requested key
+   * and how often it was requested before, not on the order in which concurrent requests arrive.
    */
   strikes<N extends FaultName>(name: N, key: string): Faults[N] | null
   readonly current: Readonly<Faults>

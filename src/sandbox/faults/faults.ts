@@ -5,7 +5,7 @@ import { pricesSchema } from '../prices.ts'
 const milliseconds = z.int().min(0).max(600_000)
 const status = z.int().min(500).max(599)
 
-/** When a fault strikes: the next so many requests that reach it, and besides that a share of all that do. */
+/** When a fault hits: the next requests that reach it, by number, and in addition a share of all that do. */
 const trigger = { next: z.int().min(0).default(0), share: z.number().min(0).max(1).default(0) }
 
 const fault = <T extends z.ZodRawShape>(shape: T) =>
@@ -19,7 +19,7 @@ const rateLimitSchema = z.strictObject({
   countRefused: z.boolean().default(false),
 })
 
-/** One entry of a challenge's `accepts`. What is left out is as the real service has it. */
+/** One entry of a challenge's `accepts`. Fields that are left out are as in the real service. */
 const offerSchema = z.strictObject({
   amountAtomic: z
     .string()
@@ -34,7 +34,7 @@ const offerSchema = z.strictObject({
   assetTransferMethod: z.string().optional(),
   paymentFlow: z.string().optional(),
   maxTimeoutSeconds: z.int().optional(),
-  // Of an MPP challenge alone.
+  // For MPP challenges only.
   method: z.string().optional(),
   intent: z.string().optional(),
   realm: z.string().optional(),
@@ -51,20 +51,20 @@ export const faultsSchema = z.strictObject({
 
   rateLimit: rateLimitSchema.nullable().default(null),
   logoRateLimit: rateLimitSchema.nullable().default(null),
-  /** How long the lookup itself takes, after verification. */
+  /** Duration of the lookup itself, after verification. */
   latency: z.strictObject({ minMs: milliseconds, maxMs: milliseconds }).nullable().default(null),
-  /** How much longer a company enrichment takes: 30 to 60 seconds with the real service. */
+  /** Additional duration of a company enrichment: 30 to 60 seconds in the real service. */
   enrichmentLatency: z.strictObject({ minMs: milliseconds, maxMs: milliseconds }).nullable().default(null),
 
   prices: pricesSchema.prefault({}),
-  /** How often a batch of redemptions is asked for in vain before it is complete. */
+  /** Number of polls for a batch of redemptions that are answered before the batch is complete. */
   batchPending: z.int().min(0).default(1),
   /** Redemptions answer `[]` where the real service answers null. */
   nothingAsEmptyList: z.boolean().default(false),
 
-  /** Refused at the door with a 5xx: the payment was not even read. */
+  /** Refused with a 5xx before the payment is read. */
   errorAtDoor: fault({ status: status.default(500) }),
-  /** The lookup failed after the payment was verified: nothing is settled, and the authorization stays live. */
+  /** The lookup fails after the payment was verified: nothing is settled, and the authorization stays valid. */
   errorAfterVerification: fault({ status: status.default(500) }),
   /** The connection is cut before the request is read as a payment. */
   dropAtDoor: fault({}),
@@ -78,32 +78,36 @@ export const faultsSchema = z.strictObject({
   slowFacilitator: fault({ delayMs: milliseconds.default(2000) }),
   /** The payment settles, then the facilitator times out towards the server, which answers 502. */
   facilitatorTimeout: fault({ delayMs: milliseconds.default(0) }),
-  /** The payment settles and the server answers 500 all the same. */
+  /** The payment settles, and the server still answers 500. */
   errorAfterSettlement: fault({ status: status.default(500) }),
-  /** The payment settles and the server answers with a fresh 402 challenge: stock clients pay again and again. */
+  /** The payment settles, and the server answers with a new 402 challenge: stock clients pay again and again. */
   challengeAfterSettlement: fault({}),
-  /** A challenge again, whatever was paid with; nothing is settled. `share: 1` is the endless loop. */
+  /** Answers every payment with another challenge; nothing is settled. `share: 1` is the endless loop. */
   challengeAgain: fault({}),
 
   /** The protocols by which a lookup can be paid for. With `both`, one 402 holds a challenge of each. */
   challengeProtocols: z.enum(['x402', 'mpp', 'both']).default('x402'),
   mpp: z
     .strictObject({
-      /** The header in which the proof is asked for, as newer servers do; null is the scheme's own, `Authorization`. */
+      /**
+       * The header in which the proof is requested, as newer servers do. Null means the scheme's own, `Authorization`.
+       */
       header: z.string().nullable().default(null),
-      /** Null is the name of the host. */
+      /** Null means the name of the host. */
       realm: z.string().nullable().default(null),
-      /** Binds the challenge to the request's body. The stock server does not: its ids then repeat within a millisecond. */
+      /**
+       * Binds the challenge to the request's body. The stock server does not: its ids then repeat within a millisecond.
+       */
       digest: z.boolean().default(true),
-      /** Settles before the lookup, as the stock server does: an error of the lookup then costs its price. */
+      /** Settles before the lookup, as the stock server does. A lookup that fails is then charged too. */
       settleFirst: z.boolean().default(false),
-      /** Answers an `Idempotency-Key` that it knows without another settlement. */
+      /** Answers a known `Idempotency-Key` without another settlement. */
       idempotencyKey: z.boolean().default(false),
-      /** A second challenge in the same header, for a card, that nothing here can settle. */
+      /** Adds a second challenge to the same header, for a card, which nothing here can settle. */
       card: z.boolean().default(false),
     })
     .prefault({}),
-  /** Version and place of the x402 challenge. A v1 challenge always stands in the body. */
+  /** Version and place of the x402 challenge. A v1 challenge is always in the body. */
   challenge: z
     .strictObject({
       version: z.union([z.literal(1), z.literal(2)]).default(2),
@@ -111,9 +115,9 @@ export const faultsSchema = z.strictObject({
     })
     .prefault({}),
   offers: offersSchema.default([{}]),
-  /** Requests that it hits meet these offers in place of `offers`, paid or not. */
+  /** Requests that this hits get these offers instead of `offers`, paid or not. */
   changedOffers: fault({ offers: offersSchema.default([{}]) }),
-  /** Advertises `payment-identifier` and answers an identifier that it knows without a second settlement. */
+  /** Advertises `payment-identifier` and answers a known identifier without a second settlement. */
   paymentIdentifier: z.boolean().default(false),
   /** Refuses user agents that name only a library or nothing, as the edge does. */
   blockGenericUserAgents: z.boolean().default(true),
@@ -149,7 +153,7 @@ export const hostileOffers = {
   cheapFirstDearSecond: [{ network: 'eip155:84532' }, { amountAtomic: '5000000' }],
 } satisfies Record<string, Offer[]>
 
-/** What can be wrong with an MPP challenge besides. */
+/** Further defects of an MPP challenge. */
 export const hostileMppOffers = {
   otherMethod: [{ method: 'tempo' }],
   otherIntent: [{ intent: 'session' }],

@@ -1,7 +1,7 @@
 import type { RateLimit } from './faults.ts'
 
 export interface RateLimiter {
-  /** Whether a request at this time may pass. */
+  /** Returns whether a request at this time may pass. */
   admit(rule: RateLimit, nowMs: number): boolean
 }
 
@@ -28,7 +28,7 @@ function sameRule(a: RateLimit, b: RateLimit) {
 }
 
 const strategies = {
-  /** Windows that follow each other from the first request on, whatever was used of the last one. */
+  /** Windows follow each other from the first request on, independent of the use of the last one. */
   fixed({ limit, windowMs, countRefused }: RateLimit, startMs: number) {
     let window = 0
     let used = 0
@@ -36,13 +36,13 @@ const strategies = {
       const current = Math.floor((nowMs - startMs) / windowMs)
       if (current !== window) [window, used] = [current, 0]
       if (used < limit) return ((used += 1), true)
-      // The window is full already, so a refused request can only count by starting its wait anew.
+      // The window is already full, so a refused request can only count by starting its wait again.
       if (countRefused) startMs = nowMs - current * windowMs
       return false
     }
   },
 
-  /** At most `limit` in any stretch of `windowMs`. */
+  /** At most `limit` requests in any interval of `windowMs`. */
   sliding({ limit, windowMs, countRefused }: RateLimit) {
     let times: number[] = []
     return (nowMs: number) => {
@@ -53,7 +53,10 @@ const strategies = {
     }
   },
 
-  /** A bucket of `limit` tokens that fills at `limit` a `windowMs`; a refused request costs a token too, if counted. */
+  /**
+   * A bucket of `limit` tokens that fills with `limit` tokens per `windowMs`. If refused requests count, each costs a
+   * token too.
+   */
   bucket({ limit, windowMs, countRefused }: RateLimit, startMs: number) {
     let tokens = limit
     let filledMs = startMs

@@ -5,7 +5,10 @@ export const MAX_PER_PAGE = 25
 export const MAX_PAGE = 100
 const LICENCES = 2
 
-/** `POST /profile`: what is left and what the plan allows. It needs an API key, which alone names a workspace. */
+/**
+ * `POST /profile`: remaining credits and the limits of the plan. It needs an API key, since only a key names a
+ * workspace.
+ */
 export function profile(account: Account): Answer {
   const { credit, topupCredit } = account.read()
   account.take('profile', 0)
@@ -26,7 +29,7 @@ export function profile(account: Account): Answer {
   }
 }
 
-/** `POST /profile/usage`: what was taken, in all and by endpoint. */
+/** `POST /profile/usage`: credits used, in total and by endpoint. */
 export function usage(account: Account): Answer {
   account.take('usage', 0)
   const { credit, topupCredit, spent, usage: byEndpoint } = account.read()
@@ -44,7 +47,7 @@ export function usage(account: Account): Answer {
   }
 }
 
-/** The block that tells what an answer cost. Without an account nothing is left over to tell of. */
+/** Returns the block that states the cost of an answer. Without an account it states no remaining credits. */
 export function creditBlock(account: Account | undefined, credits: number) {
   const { credit = 0, topupCredit = 0 } = account?.read() ?? {}
   return { profile: { credit, topup_credit: topupCredit, total_credit_cost: credits } }

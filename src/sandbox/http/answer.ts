@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 
-/** What goes out; `drop` cuts the connection instead. */
+/** A response to send; `drop` cuts the connection instead. */
 export type Answer = { status: number; headers?: Record<string, string>; body: unknown } | 'drop'
 
 export function send(response: ServerResponse, answer: Answer) {
@@ -17,7 +17,7 @@ export function send(response: ServerResponse, answer: Answer) {
 
 const MAX_BODY_BYTES = 1 << 20
 
-/** The body as text, or null if it is too large. */
+/** Returns the body as text, or null if it is too large. */
 export async function readBody(request: IncomingMessage): Promise<string | null> {
   const chunks: Buffer[] = []
   let bytes = 0

@@ -18,7 +18,7 @@ import {
 
 const identifiers = ['domain', 'profnet_url', 'domain_search_id'] as const
 
-/** `POST /companies/lookup`: the record by domain, profile URL or id. */
+/** `POST /companies/lookup`: returns the record by domain, profile URL or id. */
 export const companyLookup: PaidEndpoint = {
   name: 'companies_lookup',
   keys: (text, word) => keysOf(text, word),
@@ -26,7 +26,7 @@ export const companyLookup: PaidEndpoint = {
   answer: (ask) => lookUp(ask, ask.prices.companyLookup),
 }
 
-/** `POST /companies/lookup/enrich`: the record and its lists, as slowly as the switch says. */
+/** `POST /companies/lookup/enrich`: returns the record and its lists, delayed by the fault switch. */
 export const companyEnrichment: PaidEndpoint = {
   name: 'companies_enrich',
   keys: (text, word) => keysOf(text, word).map((key) => `enrich ${key}`),
@@ -67,7 +67,7 @@ function namedBy(body: Record<string, unknown>): { domain: string } | { slug: st
       ? malformed('profnet_url is no company profile', given)
       : { slug: key.slice('company/'.length) }
   }
-  // An id of a company is its domain with two letters in front.
+  // A company's id is its domain with two letters in front.
   const domain = given === 'domain' ? foldDomain(value) : foldDomain(value.replace(/^ds-/, ''))
   return domain === null ? malformed(`${given} names no domain`, given) : { domain }
 }

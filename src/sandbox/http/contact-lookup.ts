@@ -16,10 +16,10 @@ import {
 
 const entryFields = ['email', 'phone', 'first_name', 'last_name', 'domain', 'company'] as const
 const SWITCH = 'is_enable_similarity_search'
-/** Entries in one request. */
+/** Maximum entries in one request. */
 const MAX_CONTACTS = 100
 
-/** `POST …/contact/lookup`: one entry, whose fields stand in the body itself. */
+/** `POST …/contact/lookup`: one entry, whose fields are in the body itself. */
 export const contactLookup: PaidEndpoint = {
   name: 'contacts',
   keys: (text) => keysOf([parseObject(text)]),
@@ -86,7 +86,7 @@ function lookUp(
     if (!isDuplicate) billable += 1
     return [contactAnswer(found, { index, isDuplicate })]
   })
-  // Not in the order of the request: whoever places answers by their order places them wrongly.
+  // Not in the order of the request, so that a client that assigns answers by their order fails.
   return {
     data: { peoples: peoples.reverse() },
     credits: billable * prices.contact,

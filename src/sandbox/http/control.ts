@@ -17,9 +17,9 @@ const address = z.custom<Address>((value) => typeof value === 'string' && isAddr
 const fundSchema = z.strictObject({ address, amountAtomic: z.string().regex(/^\d+$/).transform(BigInt) })
 
 /**
- * The routes under `/_sandbox/` by which another process runs the sandbox: `GET|POST|DELETE faults` (a change of the
- * faults, or all back to none), `GET stats`, `POST fund {address, amountAtomic}`, `GET transfers?from=`,
- * `GET balance?of=`. Amounts are decimal strings of atomic units.
+ * Serves the routes under `/_sandbox/` with which another process controls the sandbox: `GET|POST|DELETE faults` (read,
+ * change, or reset all faults), `GET stats`, `POST fund {address, amountAtomic}`, `GET transfers?from=`, `GET
+ * balance?of=`. Amounts are decimal strings of atomic units.
  */
 export async function control(
   { faults, stats, chain }: ControlContext,

@@ -10,7 +10,7 @@ export interface LogoContext {
   stats: StatsBook
 }
 
-/** Answers `GET /logo/{domain}`: free, never a 404, the placeholder for a domain without a logo. */
+/** Answers `GET /logo/{domain}`: free, never a 404, and the placeholder for a domain without a logo. */
 export function logo({ faults, limiter, stats }: LogoContext, path: string): Answer {
   const { logoRateLimit, logoPlaceholderHeader } = faults.current
   if (logoRateLimit !== null && !limiter.admit(logoRateLimit, performance.now())) {

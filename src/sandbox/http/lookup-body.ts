@@ -39,7 +39,7 @@ export function readLookupBody(
   return { url, ignoredFields: Object.keys(body).filter((key) => key !== parameter && key !== list) }
 }
 
-/** The profile that a body asks for, whatever else is wrong with the request. */
+/** Returns the profile that a body asks for, even if the request is otherwise invalid. */
 export function keyOf(kind: ProfileKind, word: string, text: string | null): string | null {
   const url = parseObject(text)?.[`${word}_url`]
   return typeof url === 'string' ? profileKey(kind, url) : null

@@ -74,19 +74,19 @@ export async function lookup(context: LookupContext, request: LookupRequest): Pr
 
 interface Visit extends LookupContext {
   request: LookupRequest
-  /** All that is asked for, in one word: the faults strike by it. */
+  /** The key of everything the request asks for. Faults are drawn by it. */
   key: string
   keys: readonly string[]
   terms: TillTerms
   account: Account | undefined
 }
 
-/** An offer asks for the request's own price unless a switch says another. */
+/** An offer asks for the request's own price unless the fault switch sets another. */
 function priced(offer: Offer, price: string): Offer {
   return price === PRICE_ATOMIC ? offer : { amountAtomic: price, ...offer }
 }
 
-/** Without payment: the key names a workspace, and its credits are counted when the answer is there. */
+/** Without payment: the key names a workspace, and its credits are counted when the answer is ready. */
 async function direct(
   context: LookupContext,
   request: LookupRequest,
@@ -129,7 +129,7 @@ export function atTheEdge(
   return error && { status: error.status, body: { error: 'Unexpected server error' } }
 }
 
-/** What is known under the identifier is given out once its payment has settled; else it is a payment like any other. */
+/** A known identifier gets its stored answer once its payment has settled. Otherwise it is an ordinary payment. */
 async function payOrRepeat(
   visit: Visit,
   payment: Payment,
@@ -215,11 +215,13 @@ function orderFor({ faults, stats, key, keys }: Visit): SettlementOrder {
 interface Handled {
   status: number
   credits: number
-  /** The body; asked for after its credits are counted, because it tells what is left. */
+  /** Returns the body. Called after its credits are counted, because the body states the remaining credits. */
   finish(): unknown
 }
 
-/** The lookup behind the paywall. It reads the body, so a malformed request is refused after its payment was verified. */
+/**
+ * The lookup behind the paywall. It reads the body, so a malformed request is refused after its payment was verified.
+ */
 async function handle({
   faults,
   request,
@@ -271,7 +273,7 @@ async function handle({
   }
 }
 
-/** Puts the network's own name in the place of the neutral word, in keys only. */
+/** Replaces the neutral word with the network's own name, in keys only. */
 export function renameKeys(value: unknown, word: string): unknown {
   if (word === 'profnet' || typeof value !== 'object' || value === null) return value
   if (Array.isArray(value)) return value.map((each) => renameKeys(each, word))

@@ -4,7 +4,7 @@ import type { Prices } from '../prices.ts'
 import type { StatsEndpoint } from '../stats.ts'
 import type { BadRequest } from './request-body.ts'
 
-/** A request behind the paywall, whatever it is paid with. Its text is not read as JSON yet. */
+/** A request behind the paywall, paid by any method. Its text is not parsed as JSON yet. */
 export interface Ask {
   text: string | null
   contentType: string | undefined
@@ -13,7 +13,7 @@ export interface Ask {
   prices: Prices
   faults: FaultSwitch
   logoUrl: string
-  /** Undefined when the request is paid for by itself. */
+  /** Undefined when the request is paid by a payment of its own. */
   account: Account | undefined
 }
 
@@ -21,18 +21,18 @@ export type Answered =
   | { refused: BadRequest; status: 400 | 416 }
   | {
       data: unknown
-      /** What it truly cost. Shown in the credit block, where the endpoint has one. */
+      /** The actual cost. It is shown in the credit block, where the endpoint has one. */
       credits: number
       ignoredFields: readonly string[]
       creditsAt: 'data' | 'metadata' | 'nowhere'
     }
 
-/** One endpoint that is paid for, without the paying. */
+/** One paid endpoint, without its payment. */
 export interface PaidEndpoint {
   name: StatsEndpoint
-  /** Everything that is asked for, each in one spelling. None when the request cannot be read. */
+  /** Returns everything that is asked for, each in one spelling. Empty when the request cannot be read. */
   keys(text: string | null, word: string): string[]
-  /** The most that the request can cost, in credits. Never throws, whatever the text is. */
+  /** Returns the most that the request can cost, in credits. Never throws. */
   ceiling(text: string | null, prices: Prices): number
   answer(ask: Ask): Answered | Promise<Answered>
 }

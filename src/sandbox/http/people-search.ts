@@ -24,7 +24,10 @@ const filterNames = [
   'people_contact_types',
 ] as const
 
-/** `POST /people/search`: members of the directory by filter, page by page. An overflow is a 416, never a shorter page. */
+/**
+ * `POST /people/search`: returns members of the directory by filter, page by page. An overflow is a 416, never a
+ * shorter page.
+ */
 export const peopleSearch: PaidEndpoint = {
   name: 'people_search',
   keys: (text) => {
@@ -71,7 +74,7 @@ export const peopleSearch: PaidEndpoint = {
           .slice(from, from + (perPage as number))
           .map((each) => ({ ...rowOf(each), ...(isUnknownType && { emails: null }) })),
       },
-      // What cannot be told from people without contact data costs nothing.
+      // An unknown type costs nothing, because its answer looks like a person without contact data.
       credits: isUnknownType ? 0 : ask.prices.peopleSearch,
       ignoredFields,
       creditsAt: 'metadata',

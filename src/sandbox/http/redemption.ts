@@ -19,7 +19,7 @@ import {
   type BadRequest,
 } from './request-body.ts'
 
-/** People in one batch. */
+/** Maximum people in one batch. */
 const MAX_REDEEMED = 100
 const TYPES = 'people_contact_types'
 
@@ -55,7 +55,7 @@ interface Batch {
   slugs: string[]
   types: string[]
   credits: number
-  /** How often it has been asked for. */
+  /** How often it has been polled. */
   asked: number
 }
 
@@ -65,9 +65,9 @@ interface Queried {
 }
 
 export interface RedemptionBatches {
-  /** `POST /redeem/people/batch`: starts a batch, which is paid for at once. */
+  /** `POST /redeem/people/batch`: starts a batch, which is paid for immediately. */
   start: PaidEndpoint
-  /** `POST /redeem/people/batch/query`: free. Who does not have the id cannot ask. */
+  /** `POST /redeem/people/batch/query`: free, and only possible with the id. */
   query(text: string | null, contentType: string | undefined, word: string, faults: Faults): Queried
 }
 
@@ -141,7 +141,7 @@ export function createRedemptionBatches(): RedemptionBatches {
   }
 }
 
-/** An unknown type is not refused: it finds nothing and costs nothing. With no known one among them `emails` is null. */
+/** An unknown type is not refused: it finds nothing and costs nothing. Without any known type, `emails` is null. */
 function person(slug: string, types: readonly string[], { nothingAsEmptyList }: Faults) {
   const known = types.filter(isContactType)
   const answer = known.length === 0 ? { emails: null } : revealed(slug, known)
@@ -192,7 +192,7 @@ function peoplesOf(raw: unknown): unknown[] {
   return Array.isArray(raw) ? raw : []
 }
 
-/** One for each person and type, so that a type that is bought a second time shows. */
+/** Returns one key for each person and type, so that a type that is bought twice is noticed. */
 function keysOf(slugs: readonly string[], types: unknown): string[] {
   const known = Array.isArray(types) ? types.filter(isContactType) : []
   return [...new Set(slugs)].flatMap((slug) => known.map((type) => `redeem ${slug} ${type}`))

@@ -8,9 +8,9 @@ export const MALFORMED = 40001
 export const MISSING_PARAMETER = 41847
 /** More than the limit in one request (HTTP 416). */
 export const OVER_LIMIT = 41675
-/** A page behind the last that the plan allows (HTTP 416). */
+/** A page beyond the last that the plan allows (HTTP 416). */
 export const OVER_PAGE = 41676
-/** The credits do not cover it (HTTP 416). */
+/** Not covered by the remaining credits (HTTP 416). */
 export const OVER_QUOTA = 41691
 
 export function malformed(message: string, parameter?: string): BadRequest {
@@ -27,8 +27,8 @@ export interface ReadBody {
 }
 
 /**
- * A JSON object with the network's word put back to the neutral one, and which of its keys the endpoint does not know:
- * those are dropped and named, not refused.
+ * Returns a JSON object with the network's word replaced by the neutral one, and the keys that the endpoint does not
+ * know: those are dropped and named, not refused.
  */
 export function readBody(
   { text, contentType, word }: { text: string | null; contentType: string | undefined; word: string },
@@ -63,7 +63,7 @@ export function asObject(value: unknown): Record<string, unknown> | null {
     : null
 }
 
-/** A text that says something; what is blank counts as absent. */
+/** Returns a text with content. A blank text counts as absent. */
 export function textOf(value: unknown): string | undefined {
   return typeof value === 'string' && value.trim() !== '' ? value.trim() : undefined
 }

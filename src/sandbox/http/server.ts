@@ -24,7 +24,7 @@ export type ServiceContext = Omit<LookupContext, 'limiter' | 'logoUrl'> & Contro
 export interface Service {
   serviceUrl: string
   logoUrl: string
-  /** Waits for what is being answered, then closes every connection. */
+  /** Waits for the responses in progress, then closes every connection. */
   stop(): Promise<void>
 }
 
@@ -121,7 +121,7 @@ export async function startService(context: ServiceContext, port: number): Promi
       })
       .then((result) => send(response, result))
   })
-  // Longer than any client keeps a connection for, so that a cut connection is always a fault that was asked for.
+  // Longer than any client keeps a connection, so that a cut connection is always a requested fault.
   server.keepAliveTimeout = 120_000
   server.headersTimeout = 125_000
   await listen(server, port)

@@ -3,7 +3,7 @@ import { validationError } from './errors.ts'
 import { DEFAULT_PROPERTIES, MODIFIED_PROPERTY, type HubspotType } from './properties.ts'
 import { readProperty, type HubspotRecord, type HubspotStore } from './store.ts'
 
-/** Reads `contacts`, `contact` and `0-1` alike, as the paths of the API do. */
+/** Accepts `contacts`, `contact` and `0-1` alike, as the paths of the API do. */
 export function objectType(given: string): HubspotType {
   if (['contacts', 'contact', '0-1'].includes(given)) return 'contacts'
   if (['companies', 'company', '0-2'].includes(given)) return 'companies'
@@ -41,7 +41,7 @@ export function batchAnswer(
   }
 }
 
-/** Parses a body as HubSpot's JSON reader does, with its 400 for what does not fit. */
+/** Parses a body as HubSpot's JSON reader does, and throws its 400 for an invalid body. */
 export function parseBody<T extends z.ZodType>(schema: T, text: string): z.infer<T> {
   let json: unknown
   try {
@@ -55,7 +55,9 @@ export function parseBody<T extends z.ZodType>(schema: T, text: string): z.infer
   throw validationError(`Invalid input JSON on line 1, column 1: ${issue?.path.join('.')}: ${issue?.message}`)
 }
 
-/** Unknown property names are left out without a word when reading; known ones without a value are null. */
+/**
+ * Returns a record for reading: unknown property names are silently left out, and known ones without a value are null.
+ */
 export function simpleObject(record: HubspotRecord, names: readonly string[], store: HubspotStore): object {
   const known = store.registry.properties[record.type]
   const asked = names.length === 0 ? DEFAULT_PROPERTIES[record.type] : names.filter((name) => known.has(name))
@@ -72,7 +74,7 @@ export function simpleObject(record: HubspotRecord, names: readonly string[], st
   }
 }
 
-/** The order of a batch's results is not the order of its inputs. */
+/** The order of a batch's results differs from the order of its inputs. */
 export function inIdOrder<T>(byId: ReadonlyMap<string, T>): T[] {
   return [...byId].sort(([a], [b]) => Number(a) - Number(b)).map(([, item]) => item)
 }

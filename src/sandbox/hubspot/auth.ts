@@ -20,13 +20,13 @@ interface OauthApp {
 }
 
 export interface HubspotAuth {
-  /** The token of a private app or service key: it never expires, it can only be revoked. */
+  /** The token of a private app or service key. It never expires; it can only be revoked. */
   readonly accessToken: string
   readonly oauth: OauthApp
   readonly scopes: Set<string>
-  /** Issues an OAuth access token good for 30 minutes, for a matching client and refresh token. */
+  /** Issues an OAuth access token for a matching client and refresh token. It is valid for 30 minutes. */
   refresh(form: URLSearchParams): Record<string, unknown>
-  /** Makes every OAuth token issued so far expired. */
+  /** Expires every OAuth token issued so far. */
   expireTokens(): void
   revokeAccessToken(): void
   check(authorization: string | undefined): { token: string; isOauth: boolean }

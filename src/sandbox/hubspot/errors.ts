@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto'
 
-/** One refused property value, in the form in which HubSpot lists it. */
+/** One refused property value, in HubSpot's form. */
 export interface InvalidValue {
   readonly code: string
   readonly property: string
   readonly message: string
 }
 
-/** An error as the CRM API answers it: status, category, message, and what its context names. */
+/** An error as the CRM API returns it: status, category, message, and the names in its context. */
 export class HubspotError extends Error {
   readonly status: number
   readonly category: string
@@ -65,7 +65,7 @@ export function notFound(message = 'resource not found', context?: Record<string
 
 export type RatePolicy = 'DAILY' | 'TEN_SECONDLY_ROLLING' | 'SECONDLY'
 
-/** 429s have no category: the policy's name is the only thing that tells them apart. */
+/** 429s have no category: only the policy's name distinguishes them. */
 export function rateLimitBody(policyName: RatePolicy): Record<string, unknown> {
   return {
     status: 'error',

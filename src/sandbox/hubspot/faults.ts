@@ -1,37 +1,37 @@
-/** A forced misbehaviour of the next requests that match. Taken in the order of injection. */
+/** A forced fault for the next matching requests. Faults are taken in the order of injection. */
 interface InjectedFault {
   /** `answer` replaces the response; `drop` cuts the connection; `drop-after` handles the request first, then cuts. */
   readonly kind: 'answer' | 'drop' | 'drop-after'
   readonly status?: number
   readonly body?: unknown
   readonly headers?: Readonly<Record<string, string>>
-  /** How many requests it takes. Default 1. */
+  /** Number of requests that it affects. Default 1. */
   readonly times?: number
   readonly method?: string
   readonly path?: RegExp
 }
 
-/** Standing switches, each with the real account's behaviour as its default. */
+/** Permanent switches. The default of each is the real account's behaviour. */
 interface HubspotSwitches {
   /** Search sees a change only after this time. */
   indexLagMs: number
-  /** A JSON null for a property answers success and clears nothing, or is refused with 400. */
+  /** A JSON null for a property either succeeds and clears nothing, or is refused with 400. */
   nullValues: 'ignored' | 'refused'
-  /** One invalid record refuses the whole batch with 400, or fails alone in a 207. */
+  /** One invalid record either fails the whole batch with 400, or only itself in a 207. */
   batchErrors: 'whole' | 'each'
-  /** Reserved top-level domains that e-mail addresses may have all the same. None in a real account. */
+  /** Reserved top-level domains that are still accepted in e-mail addresses. A real account accepts none. */
   acceptedTlds: Set<string>
-  /** Records for which every write answers an error of their own in a 207, with the given category. */
+  /** Records for which every write returns an error of their own in a 207, with the given category. */
   failingRecords: Map<string, { readonly category: string; readonly message: string }>
 }
 
 export interface HubspotFaults extends HubspotSwitches {
   inject(fault: InjectedFault): void
-  /** The next `times` calls answer 423 Locked, as after a burst of writes on the same records. */
+  /** Makes the next `times` calls return 423 Locked, as after a burst of writes on the same records. */
   lock(times?: number): void
-  /** The next `times` calls answer 477, as while an account moves between data centres. */
+  /** Makes the next `times` calls return 477, as while an account moves between data centres. */
   migrate(retryAfterSeconds: number, times?: number): void
-  /** The next `times` calls answer 429 under the named policy, whatever the counters say. */
+  /** Makes the next `times` calls return 429 under the named policy, whatever the counters say. */
   limit(policyName: 'DAILY' | 'TEN_SECONDLY_ROLLING' | 'SECONDLY', times?: number): void
   take(method: string, path: string): InjectedFault | undefined
   clear(): void

@@ -13,9 +13,9 @@ export interface HubspotEnv {
 export interface HubspotStats {
   readonly requests: number
   readonly rateLimited: number
-  /** Requests by method and path, ids written as `:id`. */
+  /** Requests by method and path, with ids replaced by `:id`. */
   readonly byPath: Readonly<Record<string, number>>
-  /** The most requests that were under way at once. */
+  /** The most requests that were active at the same time. */
   readonly mostConcurrent: number
 }
 
@@ -24,7 +24,7 @@ export interface Gate {
   readonly stats: () => HubspotStats
 }
 
-/** What stands before every handler, in HubSpot's order: forced faults, authentication, rate limits. */
+/** Runs before every handler, in HubSpot's order: forced faults, authentication, rate limits. */
 export function createGate(auth: HubspotAuth, limiter: Limiter, faults: HubspotFaults): Gate {
   const byPath: Record<string, number> = {}
   let requests = 0
@@ -75,10 +75,10 @@ export function createGate(auth: HubspotAuth, limiter: Limiter, faults: HubspotF
   }
 }
 
-/** The API's answer to whatever a handler threw. */
+/** Returns the API's response to an error that a handler threw. */
 export function answerError(error: Error, c: Context<HubspotEnv>): Response {
   if (error instanceof HubspotError) return c.json(errorBody(error), error.status as 400)
-  // A fault of the stand-in itself, made as loud as the caller can hear it.
+  // A defect of the stand-in itself is reported to the caller as clearly as possible.
   return c.text(`stand-in failure: ${error.stack}`, 500)
 }
 

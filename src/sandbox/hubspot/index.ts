@@ -15,15 +15,15 @@ import { seedRecords, type SeedOptions } from './seed.ts'
 import { createHubspotStore, type HubspotRecord, type HubspotStore } from './store.ts'
 
 export interface HubspotStandInOptions {
-  /** Seeds the generated records. Default 1. */
+  /** Seed of the generated records. Default 1. */
   readonly seed?: number
-  /** Records at the start. Default 500 of each; 0 for an empty account. */
+  /** Number of records at the start. Default 500 of each; 0 for an empty account. */
   readonly companies?: number
   readonly contacts?: number
-  /** Raised limits for a load test; the real ones by default. */
+  /** Raised limits for a load test. Default: the real ones. */
   readonly limits?: Partial<HubspotLimits>
   readonly scopes?: readonly string[]
-  /** Milliseconds since the epoch, for stamps, limits and token expiry. */
+  /** Returns milliseconds since the epoch, for stamps, limits and token expiry. */
   readonly now?: () => number
 }
 
@@ -46,7 +46,7 @@ export interface HubspotStandIn {
 const VERSIONS = ['2026-03', '2026-09'] as const
 const PORTAL_ID = 62_515
 
-/** Starts an account of its own on a free loopback port. It answers the real API's paths and nothing else. */
+/** Starts an account of its own on a free loopback port. It answers the real API's paths and no others. */
 export async function startHubspotStandIn(options: HubspotStandInOptions = {}): Promise<HubspotStandIn> {
   const now = options.now ?? Date.now
   const limits = { ...REAL_LIMITS, ...options.limits }

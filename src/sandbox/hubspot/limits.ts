@@ -1,20 +1,20 @@
 import type { RatePolicy } from './errors.ts'
 
 export interface HubspotLimits {
-  /** Requests in any ten seconds, a token: 100 for free and starter, 190 for professional and enterprise. */
+  /** Requests per token in any ten seconds: 100 for free and starter, 190 for professional and enterprise. */
   readonly perTenSeconds: number
-  /** Requests a day, an account. */
+  /** Requests per account and day. */
   readonly perDay: number
-  /** Search requests a second, an account, whatever the token. */
+  /** Search requests per account and second, with any token. */
   readonly searchPerSecond: number
 }
 
 export const REAL_LIMITS: HubspotLimits = { perTenSeconds: 190, perDay: 650_000, searchPerSecond: 5 }
 
 export interface Limiter {
-  /** Counts the request, or names the policy it breaks. A refused request is not counted. */
+  /** Counts the request, or returns the policy it breaks. A refused request is not counted. */
   admit(token: string, isSearch: boolean): RatePolicy | undefined
-  /** The headers of an answer. Search answers carry none; daily headers go to private apps alone. */
+  /** Returns the headers of a response. Search responses carry none; only private apps get daily headers. */
   headers(token: string, options: { isSearch: boolean; isOauth: boolean }): Record<string, string>
   usedToday(): number
   setUsedToday(calls: number): void

@@ -11,7 +11,7 @@ export interface PropertyOption {
   readonly hidden: boolean
 }
 
-/** A property as the properties API answers it. */
+/** A property as the properties API returns it. */
 export interface HubspotProperty {
   readonly name: string
   readonly label: string
@@ -49,7 +49,7 @@ export interface PropertyRegistry {
   readonly groups: Record<HubspotType, Map<string, PropertyGroup>>
 }
 
-/** The name of the stamp that moves with every change of a record. */
+/** The name of the stamp that changes with every change of a record. */
 export const MODIFIED_PROPERTY: Readonly<Record<HubspotType, string>> = {
   companies: 'hs_lastmodifieddate',
   contacts: 'lastmodifieddate',
@@ -76,7 +76,7 @@ export function createPropertyRegistry(): PropertyRegistry {
   }
 }
 
-/** A definition with the defaults that HubSpot fills in. */
+/** Returns a definition with HubSpot's defaults. */
 export function property(
   name: string,
   type: PropertyType,

@@ -2,15 +2,15 @@ import { Hono } from 'hono'
 import { notFound, validationError } from './errors.ts'
 import type { HubspotEnv } from './gate.ts'
 
-/** Executions of custom workflow actions that a test has begun. */
+/** Executions of custom workflow actions that a test has started. */
 export interface HubspotWorkflows {
   /** Blocks an execution under this id, as an action that answers BLOCK does. */
   block(callbackId: string): void
-  /** What each was completed with; an execution that still waits is not among them. */
+  /** The completion of each execution. An execution that still waits is absent. */
   completed: ReadonlyMap<string, Record<string, unknown>>
 }
 
-/** The callback by which a blocked execution is completed: 204, and 404 for one that does not wait. */
+/** The callback that completes a blocked execution: 204, or 404 for one that is not waiting. */
 export function automationRoutes(): { app: Hono<HubspotEnv>; workflows: HubspotWorkflows } {
   const app = new Hono<HubspotEnv>()
   const blocked = new Set<string>()

@@ -27,7 +27,7 @@ export interface ObjectRoutesDeps {
   readonly now: () => number
 }
 
-/** The routes below one objects prefix; `/crm/v3/objects` and `/crm/objects/2026-09` answer alike. */
+/** The routes below one objects prefix. `/crm/v3/objects` and `/crm/objects/2026-09` behave alike. */
 export function objectRoutes(deps: ObjectRoutesDeps): Hono<HubspotEnv> {
   const { store, auth, faults, portalId, now } = deps
   const app = new Hono<HubspotEnv>()
@@ -76,7 +76,7 @@ export function objectRoutes(deps: ObjectRoutesDeps): Hono<HubspotEnv> {
 
     for (const input of body.inputs) {
       if (input.idProperty) refuseIdProperty(store, type, input.idProperty)
-      // An address or any other text in place of an id is dropped without a word.
+      // A text in place of an id, such as an address, is silently dropped.
       if (!input.idProperty && !/^\d+$/.test(input.id)) continue
       const traceId = input.objectWriteTraceId
       const trace = traceId === undefined ? {} : { objectWriteTraceId: [traceId] }
@@ -182,7 +182,7 @@ export function objectRoutes(deps: ObjectRoutesDeps): Hono<HubspotEnv> {
   return app
 }
 
-// Numbers and booleans are read as text; lists and objects are not values at all.
+// Numbers and booleans are read as text. Lists and objects are not valid values.
 const valueSchema = z.union([
   z.string(),
   z.number().transform(String),

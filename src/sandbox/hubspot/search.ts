@@ -58,7 +58,7 @@ export interface SearchResult {
   readonly properties: readonly string[]
 }
 
-/** Answers one search over what the index shows now. Throws the API's 400 for every limit of the endpoint. */
+/** Answers one search over the current index. Throws the API's 400 for every limit of the endpoint. */
 export function runSearch(store: HubspotStore, type: HubspotType, body: string, nowMs: number): SearchResult {
   const search = parseSearch(body)
   const definitions = store.registry.properties[type]
@@ -108,7 +108,7 @@ function parseSearch(body: string): Search {
   return parsed.data
 }
 
-/** The record as the index has it: absent while archived or not yet indexed, older while the index lags. */
+/** Returns the record as indexed: absent while archived or not yet indexed, older while the index lags. */
 function indexed(record: HubspotRecord, nowMs: number): HubspotRecord | undefined {
   if (record.stale && record.stale.until > nowMs) {
     if (!record.stale.properties) return undefined
@@ -154,7 +154,7 @@ function compileFilter(
     case 'NOT_IN': {
       if (!filter.values || filter.values.length === 0)
         throw validationError(`${filter.operator} needs values`)
-      // Text is indexed in lower case, and IN compares with the index as it is.
+      // Text is indexed in lower case, and IN compares its values with the index unchanged.
       const wanted = new Set(filter.values)
       const fold = definition.type === 'string'
       const isIn = (record: HubspotRecord): boolean => {
@@ -233,7 +233,7 @@ function sort(
   }
 }
 
-/** The stamps and the id are kept as numbers: a scan of a large account must not parse dates. */
+/** Stamps and ids are compared as numbers, because a scan of a large account must not parse dates. */
 function numberReader(type: HubspotType, definition: HubspotProperty): (record: HubspotRecord) => number {
   const { name } = definition
   if (name === MODIFIED_PROPERTY[type]) return (record) => record.modifiedAtMs

@@ -10,7 +10,7 @@ export interface SeedOptions {
   readonly nowMs: number
 }
 
-/** Adds generated records of one object; the same options on an empty store give the same records. */
+/** Adds generated records of one object. The same options on an empty store give the same records. */
 export function seedRecords(store: HubspotStore, type: HubspotType, options: SeedOptions): HubspotRecord[] {
   const start = store.count(type)
   const companies = [...store.list('companies')].slice(0, 5000)

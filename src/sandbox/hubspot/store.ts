@@ -13,7 +13,7 @@ export interface HubspotRecord {
   modifiedAtMs: number
   archivedAtMs: number | undefined
   mergedIds: string[]
-  /** What search still shows while the index lags; gone once `until` has passed. */
+  /** The old values that search returns while the index lags. Ignored once `until` has passed. */
   stale:
     | {
         readonly properties: Record<string, string> | undefined
@@ -30,19 +30,22 @@ interface NewHubspotRecord {
   readonly modifiedAtMs?: number
 }
 
-/** What tests do to the account behind the API's back, and what the API itself stands on. */
+/** The account's data: the API reads and writes it, and tests change it directly. */
 export interface HubspotStore {
   readonly registry: PropertyRegistry
   add(type: HubspotType, record: NewHubspotRecord): HubspotRecord
-  /** The record under this id, or the one it was merged into; archived ones too. */
+  /** Returns the record with this id, or the one it was merged into; archived ones too. */
   get(type: HubspotType, id: string): HubspotRecord | undefined
   list(type: HubspotType): Iterable<HubspotRecord>
   count(type: HubspotType): number
-  /** A person edits in the browser: no validation, a new stamp. An empty string clears. */
+  /** Edits as a person in the browser does: no validation, and a new stamp. An empty string clears. */
   edit(type: HubspotType, id: string, values: Readonly<Record<string, string>>): HubspotRecord
   archive(type: HubspotType, id: string): void
   restore(type: HubspotType, id: string): void
-  /** The loser's id answers as the winner from now on; blanks of the winner are filled from the loser. */
+  /**
+   * Merges two records: from then on the loser's id returns the winner, and blanks of the winner are filled from the
+   * loser.
+   */
   merge(type: HubspotType, winnerId: string, loserId: string): void
   /** Sets the stamp without a change, as bulk imports and HubSpot's own jobs do. */
   stamp(type: HubspotType, id: string, modifiedAtMs: number): void
@@ -85,7 +88,7 @@ export function createHubspotStore(now: () => number, indexLagMs: () => number):
     add(type, given) {
       const id = given.id ?? String(nextIds[type])
       if (Number(id) < nextIds[type]) throw new Error(`ids of ${type} go on from ${nextIds[type]}, not ${id}`)
-      // Ids grow with gaps and cross a power of ten, so that sorting them as text goes wrong.
+      // Ids grow with gaps and cross a power of ten, so that sorting them as text fails.
       nextIds[type] = Math.max(nextIds[type], Number(id)) + 1 + (Number(id) % 3)
       const createdAtMs = given.createdAtMs ?? now()
       const record: HubspotRecord = {
@@ -172,7 +175,7 @@ export function createHubspotStore(now: () => number, indexLagMs: () => number):
   return store
 }
 
-/** One property as the API answers it: always a string, or null where there is nothing. */
+/** Returns one property as the API does: always a string, or null for a blank. */
 export function readProperty(record: HubspotRecord, name: string): string | null {
   switch (name) {
     case 'hs_object_id':

@@ -2,12 +2,12 @@ import type { InvalidValue } from './errors.ts'
 import type { HubspotProperty } from './properties.ts'
 
 export interface ValidatedPatch {
-  /** What is to be stored; an empty string clears. */
+  /** The values to store. An empty string clears. */
   readonly values: ReadonlyMap<string, string>
   readonly invalid: readonly InvalidValue[]
 }
 
-/** Judges the properties of one record as the CRM does: each value a string, each name known and writable. */
+/** Checks the properties of one record as the CRM does: each value a string, each name known and writable. */
 export function validateProperties(
   given: Readonly<Record<string, string | null>>,
   properties: ReadonlyMap<string, HubspotProperty>,
@@ -101,7 +101,7 @@ function isEmail(value: string, acceptedTlds: ReadonlySet<string>): boolean {
   return tld !== undefined && (!BAD_TLDS.has(tld) || acceptedTlds.has(tld))
 }
 
-/** The CRM keeps e-mail addresses in lower case, domains bare, and times as ISO 8601. */
+/** The CRM stores e-mail addresses in lower case, domains without a prefix, and times as ISO 8601. */
 function normalise(property: HubspotProperty, value: string): string {
   if (value === '') return value
   if (EMAIL_PROPERTIES.has(property.name)) return value.toLowerCase()
@@ -120,7 +120,7 @@ function normalise(property: HubspotProperty, value: string): string {
 
 const EMAIL_PROPERTIES: ReadonlySet<string> = new Set(['email', 'work_email'])
 
-/** Names that can never be in the public root, and the two misspellings that real bases are full of. */
+/** Names that can never be top-level domains, and the two misspellings that are common in real CRMs. */
 const BAD_TLDS: ReadonlySet<string> = new Set([
   'con',
   'cmo',

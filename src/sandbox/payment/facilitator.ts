@@ -16,20 +16,20 @@ import { request } from '../chain/wallets.ts'
 
 export const NETWORK = `eip155:${CHAIN_ID}` as const
 
-/** What goes wrong with one settlement. Nothing does by default. */
+/** The faults of one settlement. None by default. */
 export interface SettlementPlan {
-  /** Waits so long before it settles. */
+  /** Waits this long before it settles. */
   slowMs?: number
-  /** Settles, then says that it timed out after so long. */
+  /** Settles, and reports a timeout after this time. */
   timeoutAfterMs?: number
-  /** Answers `settlement_pending` with a transaction that reaches the chain only so much later. */
+  /** Answers `settlement_pending` with a transaction that reaches the chain this much later. */
   pendingMs?: number
 }
 
 export interface SettlementOrder {
-  /** Asked when a settlement really begins. */
+  /** Called when a settlement begins. */
   plan(): SettlementPlan
-  /** Told what became of the money, also where the server is told something else. */
+  /** Called with the result of the settlement, also when the server is told a different one. */
   outcome(result: SettleResponse): void
 }
 
@@ -78,7 +78,7 @@ export function createFacilitator(chain: Chain): Facilitator {
 }
 
 function createSigner({ client, wallets }: Chain): ReturnType<typeof toFacilitatorEvmSigner> {
-  // The wallets wait for the receipt already, so it is at hand when the scheme asks for it by hash.
+  // The wallets already wait for the receipt, so it is available when the scheme requests it by hash.
   const receipts = new Map<Hash, TransactionReceipt>()
 
   async function send(to: Address, data: Hex) {
@@ -114,8 +114,8 @@ interface PendingSettlements {
 }
 
 /**
- * Settlements whose transaction is signed and announced, and sent later. Each is signed by a wallet of its own, so
- * that its hash is known at once and no other transaction has to wait for it; gas is free on this chain.
+ * Settlements whose transaction is signed and announced, and sent later. Each is signed by a wallet of its own, so that
+ * its hash is known immediately and no other transaction has to wait for it. Gas is free on this chain.
  */
 function createPendingSettlements({ client }: Chain): PendingSettlements {
   const announced = new Map<string, { transaction: Hash; payer: Address }>()

@@ -2,7 +2,7 @@ import type { PaymentPayload } from '@x402/core/types'
 
 const KEY = 'payment-identifier'
 
-/** What a server declares that answers a known payment identifier without a second settlement. */
+/** Declares that the server answers a known payment identifier without a second settlement. */
 export const identifierExtension = {
   [KEY]: {
     info: { required: false },
@@ -18,7 +18,7 @@ export const identifierExtension = {
   },
 }
 
-/** The identifier of a payment, null if it has none, or `malformed`. */
+/** Returns the identifier of a payment, null if it has none, or `malformed`. */
 export function readIdentifier(payload: PaymentPayload): { id: string } | 'malformed' | null {
   const extension = payload.extensions?.[KEY] as { info?: { id?: unknown } } | undefined
   const id = extension?.info?.id
@@ -26,16 +26,16 @@ export function readIdentifier(payload: PaymentPayload): { id: string } | 'malfo
   return typeof id === 'string' && /^[a-zA-Z0-9_-]{16,128}$/.test(id) ? { id } : 'malformed'
 }
 
-/** What is known under an identifier. */
+/** The state of a known identifier. */
 export interface IdentifiedPayment<Answer> {
   /** The request and the payment that the identifier was first used with. */
   fingerprint: string
-  /** The answer that was worked out; it may be given once the payment has settled. */
+  /** The computed answer. It may be returned once the payment has settled. */
   answer: Answer | null
 }
 
 export interface IdentifierBook<Answer> {
-  /** Runs `use` alone under the identifier: the same payment sent twice at once settles once. */
+  /** Runs `use` exclusively for the identifier: the same payment that is sent twice at the same time settles once. */
   exclusively<T>(
     id: string,
     use: (known: IdentifiedPayment<Answer>) => Promise<T>,

@@ -4,12 +4,15 @@ import { PRICE_ATOMIC } from './offers.ts'
 
 const LIFE_SECONDS = 300
 
-/** Signs challenges, so that the server knows its own when they come back. The same in every process: nobody is kept out by it. */
+/**
+ * Signs challenges, so that the server recognises its own. It is the same in every process, because it protects
+ * nothing.
+ */
 export const SECRET = 'the sandbox of paydirt signs its challenges with this'
 
 /**
- * An official challenge changed to one offer and to the switch, and signed again as the official server signs. What the
- * official server would never offer is only shown: it refuses to settle for it.
+ * Changes an official challenge to one offer and to the fault switch, and signs it again as the official server does.
+ * An offer that the official server would never make is only shown: the server refuses to settle for it.
  */
 export function mppChallenge(
   official: Challenge.Challenge,
@@ -49,7 +52,7 @@ export function mppChallenge(
   })
 }
 
-/** A price of one cent for a card. */
+/** Returns a challenge of one cent for a card. */
 export function cardChallenge(realm: string): Challenge.Challenge {
   return Challenge.from({
     secretKey: SECRET,

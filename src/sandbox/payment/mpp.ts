@@ -18,9 +18,9 @@ interface MppTerms {
 }
 
 export interface MppPaywall {
-  /** The value of `WWW-Authenticate`: one challenge for each offer. */
+  /** Returns the value of `WWW-Authenticate`: one challenge for each offer. */
   challenges(request: PaidRequest, terms: MppTerms): Promise<string>
-  /** The proof of a request, or null if there is none that can be read. */
+  /** Returns the proof of a request, or null if there is none that can be read. */
   credential(request: PaidRequest, terms: MppTerms): Credential.Credential | null
   enter(
     request: PaidRequest,
@@ -28,11 +28,13 @@ export interface MppPaywall {
     terms: MppTerms,
     order: SettlementOrder,
   ): Promise<Entered | Refusal>
-  /** The receipt of a payment that the chain has seen, or null. */
+  /** Returns the receipt of a payment that the chain has recorded, or null. */
   settlementOf(credential: Credential.Credential): Promise<Headers | null>
 }
 
-/** The official MPP server, method `evm`: it verifies and settles through the official x402 facilitator on the chain. */
+/**
+ * The official MPP server, method `evm`: it verifies and settles through the official x402 facilitator on the chain.
+ */
 export function createMppPaywall(facilitator: Facilitator, chain: Chain, payTo: Address): MppPaywall {
   const servers = new Map<string, ReturnType<typeof open>>()
 
@@ -101,7 +103,7 @@ export function createMppPaywall(facilitator: Facilitator, chain: Chain, payTo: 
         const reason = 'credential does not match an offer of this route'
         return refused(new Errors.InvalidChallengeError({ id: challenge.id, reason }))
       }
-      // The official server binds the digest into the challenge and leaves it to the route to look at the body.
+      // The official server binds the digest into the challenge and leaves it to the route to check the body.
       if (challenge.digest !== undefined && !isDigestOf(challenge.digest, request.body)) {
         return refused(new Errors.VerificationFailedError({ reason: 'body_digest_mismatch' }))
       }
@@ -157,7 +159,7 @@ function open(facilitator: Facilitator, realm: string, recipient: Address, curre
   })
 }
 
-/** Which of the offers as they stand now a challenge belongs to. */
+/** Returns the current offer that a challenge belongs to. */
 function offerOf(challenge: Challenge.Challenge, offers: readonly Offer[], payTo: Address) {
   const { amount, recipient, currency } = challenge.request
   if (![recipient, currency].every((each) => typeof each === 'string' && isAddress(each))) return undefined

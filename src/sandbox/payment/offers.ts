@@ -10,7 +10,7 @@ const MAX_TIMEOUT_SECONDS = 300
 
 type PaymentOption = Extract<RouteConfig['accepts'], unknown[]>[number]
 
-/** Whether the official server would make this offer. The others are only shown, and nothing can pay for them. */
+/** Returns whether the official server would make this offer. Other offers are only shown, and cannot be paid. */
 function canBeSettled(offer: Offer) {
   return (
     (offer.scheme ?? 'exact') === 'exact' &&
@@ -21,7 +21,7 @@ function canBeSettled(offer: Offer) {
   )
 }
 
-/** The offers as payment options of the official server's route. */
+/** Returns the offers as payment options of the official server's route. */
 export function paymentOptions(offers: readonly Offer[], payTo: string): PaymentOption[] {
   return offers.filter(canBeSettled).map((offer) => {
     const { amount, asset, network, scheme, ...rest } = requirement(offer, payTo)
@@ -29,7 +29,9 @@ export function paymentOptions(offers: readonly Offer[], payTo: string): Payment
   })
 }
 
-/** What goes out: the official requirements in the places of their offers, and the rest as configured. */
+/**
+ * Returns the offers to send: the official requirements at the positions of their offers, and the rest as configured.
+ */
 export function wireOffers(offers: readonly Offer[], payTo: string, official: PaymentRequirements[]) {
   const ready = [...official]
   return offers.map((offer) => (canBeSettled(offer) ? ready.shift()! : requirement(offer, payTo)))

@@ -17,7 +17,7 @@ interface PaywallRequest {
   header(name: string): string | undefined
 }
 
-/** A request with the body that was paid for; null if it was too large to be read. */
+/** A request with the body that was paid for; null if the body was too large. */
 export interface PaidRequest extends PaywallRequest {
   body: string | null
 }
@@ -30,15 +30,15 @@ export interface Refusal {
 
 /** A payment that was verified, before the lookup. */
 export interface Entered {
-  /** Moves the money, or says with what to answer instead. */
+  /** Moves the money, or returns the response to send instead. */
   settle(answer: Buffer): Promise<{ headers: Headers; refusal: Refusal | null }>
-  /** Says that the lookup failed, so that nothing will be settled. */
+  /** Called when the lookup failed, so that nothing is settled. */
   cancel(status: number): Promise<void>
 }
 
 export interface Paywall {
   proof(request: PaywallRequest, offers: readonly Offer[]): Promise<Proof | null>
-  /** Verifies the proof, or answers with the challenge. Without a proof it is always the challenge. */
+  /** Verifies the proof, or answers with the challenge. A request without a proof always gets the challenge. */
   enter(
     request: PaywallRequest,
     proof: Proof | null,

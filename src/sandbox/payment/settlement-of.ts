@@ -7,7 +7,7 @@ import { NETWORK } from './facilitator.ts'
 import type { Headers, Proof } from './wire.ts'
 import { writeResult } from './wire.ts'
 
-/** The transaction that used an authorization, as the chain tells of it, or null if it was not used. */
+/** Returns the transaction that used an authorization, according to the chain, or null if it was not used. */
 export async function usedIn(
   { client }: Chain,
   authorization: { from: Address; nonce: Hex },
@@ -25,7 +25,7 @@ export async function usedIn(
   return { transaction: log.transactionHash, at: new Date(Number(timestamp) * 1000) }
 }
 
-/** The header of a settlement by x402, or null if the authorization was not used. */
+/** Returns the header of an x402 settlement, or null if the authorization was not used. */
 export async function settlementOf(chain: Chain, proof: Proof): Promise<Headers | null> {
   const { authorization } = proof.payload.payload as unknown as ExactPayload
   const used = await usedIn(chain, authorization)

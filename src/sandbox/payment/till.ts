@@ -7,25 +7,25 @@ import type { Entered, PaidRequest, Paywall, Refusal } from './paywall.ts'
 import { settlementOf } from './settlement-of.ts'
 import type { Headers } from './wire.ts'
 
-/** The faults as they stand, with the offers that this request meets. */
+/** The current faults, with the offers for this request. */
 export type TillTerms = Pick<
   Faults,
   'offers' | 'challenge' | 'challengeProtocols' | 'paymentIdentifier' | 'mpp'
 >
 
-/** A proof that came with a request, of whatever protocol. */
+/** A proof that came with a request, of any protocol. */
 export interface Payment {
-  /** Under which its answer is kept and repeated, where the switch says so. */
+  /** Key under which its answer is stored and repeated, where the fault switch says so. */
   identifier: { id: string } | 'malformed' | null
-  /** What was signed: by it two sends of one payment are told from two payments. */
+  /** The signed content. It distinguishes two payments from one payment that is sent twice. */
   signed: unknown
-  /** The headers that tell of its settlement, or null if the chain has not seen it used. */
+  /** Returns the headers of its settlement, or null if the chain has not recorded its use. */
   settlement(): Promise<Headers | null>
   /** Verifies it, or answers with a challenge. */
   enter(order: SettlementOrder): Promise<Entered | Refusal>
 }
 
-/** Where lookups are paid for, by one protocol or by either. */
+/** Takes payments for lookups, by one protocol or by both. */
 export interface Till {
   payment(request: PaidRequest, terms: TillTerms): Promise<Payment | null>
   challenge(request: PaidRequest, terms: TillTerms, order: SettlementOrder): Promise<Refusal>
@@ -43,7 +43,7 @@ export function createTill(x402: Paywall, mpp: MppPaywall, chain: Chain): Till {
     return { ...entered, headers }
   }
 
-  /** A refused payment meets every way to pay, as an unpaid request does. */
+  /** A refused payment is offered every payment method, as an unpaid request is. */
   async function withAllOffers(
     entered: Entered | Refusal,
     request: PaidRequest,

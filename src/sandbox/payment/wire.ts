@@ -9,8 +9,8 @@ import type { Faults } from '../faults/faults.ts'
 import type { ExactPayload } from './facilitator.ts'
 import { NETWORK } from './facilitator.ts'
 
-// The official server speaks v2 in headers. This file turns that into the other forms in which a challenge, a proof
-// and a result travel, and back. Nothing is verified here.
+// The official server speaks v2 in headers. This file converts challenges, proofs and results to their other forms and
+// back. Nothing is verified here.
 
 const NETWORK_V1 = 'base'
 
@@ -18,13 +18,13 @@ export interface Headers {
   [name: string]: string
 }
 
-/** A proof as it came in, already in the form that the official server reads. */
+/** A received proof, in the form that the official server reads. */
 export interface Proof {
   version: 1 | 2
   payload: PaymentPayload
 }
 
-/** The proof of a request, wherever it stands, or null if there is none that can be read. */
+/** Returns the proof of a request from any of its places, or null if there is none that can be read. */
 export function readProof(
   header: (name: string) => string | undefined,
   requirements: PaymentRequirements[],
@@ -53,7 +53,7 @@ function decodeProof(raw: string): Record<string, unknown> | null {
   }
 }
 
-// A v1 proof does not say which offer it accepts, so it is the one that its amount and recipient fit.
+// A v1 proof does not name the offer that it accepts, so the offer is found by amount and recipient.
 function fromVersion1(proof: PaymentPayloadV1, requirements: PaymentRequirements[]): Proof | null {
   const network = proof.network === NETWORK_V1 ? NETWORK : proof.network
   const { authorization } = proof.payload as Partial<ExactPayload>
@@ -67,7 +67,10 @@ function fromVersion1(proof: PaymentPayloadV1, requirements: PaymentRequirements
   return { version: 1, payload: { x402Version: 2, accepted, payload: proof.payload } as PaymentPayload }
 }
 
-/** The official 402 in the form that the switch asks for. `extra` are offers the official server would not make. */
+/**
+ * Returns the official 402 in the form that the fault switch asks for. `extra` are offers that the official server
+ * would not make.
+ */
 export function writeChallenge(
   official: Headers,
   wire: (official: PaymentRequirements[]) => PaymentRequirements[],
@@ -100,7 +103,7 @@ function toVersion1({ accepts, resource, error }: PaymentRequired) {
   }
 }
 
-/** The header that tells the result of a settlement, in the version of the proof. */
+/** Returns the header with the result of a settlement, in the version of the proof. */
 export function writeResult(official: Headers, version: 1 | 2): Headers {
   if (version === 2) return official
   const entry = Object.entries(official).find(([name]) => name.toLowerCase() === 'payment-response')

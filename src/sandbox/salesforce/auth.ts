@@ -9,18 +9,18 @@ export interface SalesforceAuth {
   readonly clientId: string
   readonly clientSecret: string
   readonly username: string
-  /** The answer of the token endpoint. Throws `OauthError` for what it refuses. */
+  /** Returns the response of the token endpoint. Throws `OauthError` for a refused request. */
   issue(form: URLSearchParams, authorization: string | undefined, baseUrl: string): Record<string, string>
-  /** A ready session, as one handed to a script. */
+  /** Opens a session, like one that is handed to a script. */
   newSession(): string
   /** Ends every session issued so far. */
   expireSessions(): void
-  /** The PEM public key whose private half signs JWT assertions. */
+  /** Sets the PEM public key that verifies JWT assertions. */
   setJwtKey(publicKeyPem: string): void
   check(authorization: string | undefined): void
 }
 
-/** The token endpoint's own error form, unlike the list that the data API answers. */
+/** The token endpoint's own error form, which differs from the list that the data API returns. */
 export class OauthError extends Error {
   readonly error: string
 
@@ -106,7 +106,7 @@ export function createAuth(now: () => number, sessionLifetimeMs: number): Salesf
       const expiresAt = token === undefined ? undefined : sessions.get(token)
       if (token === undefined || expiresAt === undefined || expiresAt <= now())
         throw new SalesforceError(401, 'INVALID_SESSION_ID', 'Session expired or invalid')
-      // A session lives on for as long as it is used.
+      // A session stays valid as long as it is used.
       sessions.set(token, now() + sessionLifetimeMs)
     },
   }

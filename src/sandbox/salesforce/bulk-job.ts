@@ -36,7 +36,7 @@ export interface JobInfo {
   readonly createdAtMs: number
 }
 
-/** Reads the uploaded text into rows. Answers why the whole job fails, if it does. */
+/** Reads the uploaded text into rows. Returns the reason when the whole job fails. */
 export function readRows(job: Job): string | undefined {
   const text = job.csv ?? ''
   const isCrlf = /\r\n/.test(text)
@@ -59,7 +59,7 @@ export function safeRows(job: Job): string[][] {
   }
 }
 
-/** In an upload an empty cell leaves the field as it is; only `#N/A` clears it. */
+/** In an upload an empty cell leaves the field unchanged; only `#N/A` clears it. */
 export function csvValues(header: readonly string[], row: readonly string[]): Record<string, unknown> {
   const values: Record<string, unknown> = {}
   for (const [at, name] of header.entries()) {
@@ -70,7 +70,7 @@ export function csvValues(header: readonly string[], row: readonly string[]): Re
   return values
 }
 
-/** One error as a failed-results row writes it. */
+/** Returns one error in the form of a failed-results row. */
 export function bulkError({ statusCode, message, fields }: SaveError): string {
   return `${statusCode}:${message}:${fields.join(',')} --`
 }

@@ -1,4 +1,4 @@
-/** Parses RFC 4180 text with one-character delimiter. Throws on a quote that is never closed. */
+/** Parses RFC 4180 text with a one-character delimiter. Throws on an unclosed quote. */
 export function parseCsv(text: string, delimiter: string): string[][] {
   const rows: string[][] = []
   let row: string[] = []
@@ -31,7 +31,7 @@ export function parseCsv(text: string, delimiter: string): string[][] {
   return rows
 }
 
-/** Every value quoted, as the bulk API writes its results. */
+/** Writes every value quoted, as the bulk API writes its results. */
 export function formatCsv(rows: readonly (readonly string[])[], delimiter: string, lineEnd: string): string {
   return rows
     .map((row) => row.map((value) => `"${value.replaceAll('"', '""')}"`).join(delimiter) + lineEnd)

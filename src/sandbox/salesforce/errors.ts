@@ -1,11 +1,11 @@
-/** One error as the REST API lists it. Save results call the code `statusCode`, request errors `errorCode`. */
+/** One error in the REST API's form. Save results call the code `statusCode`, request errors `errorCode`. */
 export interface SaveError {
   readonly statusCode: string
   readonly message: string
   readonly fields: readonly string[]
 }
 
-/** A request refused as a whole. The body of the answer is a list with this one error. */
+/** A request that is refused as a whole. The body of the response is a list with this one error. */
 export class SalesforceError extends Error {
   readonly status: number
   readonly errorCode: string

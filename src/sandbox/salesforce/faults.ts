@@ -2,20 +2,20 @@ import type { SalesforceType } from './schema.ts'
 import type { FieldValue } from './store.ts'
 import { toLongId } from './ids.ts'
 
-/** A forced misbehaviour of the next requests that match. Taken in the order of injection. */
+/** A forced fault for the next matching requests. Faults are taken in the order of injection. */
 interface InjectedFault {
   /** `answer` replaces the response; `drop` cuts the connection; `drop-after` handles the request first, then cuts. */
   readonly kind: 'answer' | 'drop' | 'drop-after'
   readonly status?: number
   readonly body?: unknown
   readonly headers?: Readonly<Record<string, string>>
-  /** How many requests it takes. Default 1. */
+  /** Number of requests that it affects. Default 1. */
   readonly times?: number
   readonly method?: string
   readonly path?: RegExp
 }
 
-/** A validation rule of the org: the record as it would be, and the message if that is refused. */
+/** A validation rule of the org: a check of the changed record, and the message of its refusal. */
 interface ValidationRule {
   readonly type: SalesforceType
   readonly field?: string
@@ -23,26 +23,26 @@ interface ValidationRule {
   readonly refuses: (values: Readonly<Record<string, FieldValue>>) => boolean
 }
 
-/** Standing switches, each with the usual org's behaviour as its default. */
+/** Permanent switches. The default of each is the usual org's behaviour. */
 interface SalesforceSwitches {
   validationRules: ValidationRule[]
-  /** A changed e-mail that another record of the object already has is refused unless the header allows it. */
+  /** An e-mail that is changed to one of another record of the object is refused unless the header allows it. */
   hasDuplicateRules: boolean
-  /** A lead rule is active: an update gives the lead to the queue unless `Sforce-Auto-Assign: FALSE` says not to. */
+  /** A lead rule is active: an update assigns the lead to the queue unless `Sforce-Auto-Assign: FALSE` is sent. */
   hasLeadAssignment: boolean
-  /** Records that the user may read and not write. */
+  /** Records that the user may read but not write. */
   readOnlyRecords: Set<string>
-  /** An unknown field refuses the whole request, or the one record. */
+  /** An unknown field either fails the whole request or only its record. */
   unknownField: 'request' | 'record'
-  /** How long a write keeps its rows locked. Zero: until the next turn of the event loop. */
+  /** How long a write keeps its rows locked. Zero: until the next tick of the event loop. */
   lockHoldMs: number
-  /** How often a bulk job is seen at work before it is done. */
+  /** Number of polls that see a bulk job in progress before it is done. */
   bulkPolls: number
 }
 
 export interface SalesforceFaults extends SalesforceSwitches {
   inject(fault: InjectedFault): void
-  /** The next `times` writes of each of these records answer UNABLE_TO_LOCK_ROW. */
+  /** Makes the next `times` writes of each of these records return UNABLE_TO_LOCK_ROW. */
   lockRows(ids: readonly string[], times?: number): void
   takeRowLock(id: string): boolean
   take(method: string, path: string): InjectedFault | undefined

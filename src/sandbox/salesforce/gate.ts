@@ -11,13 +11,13 @@ export interface SalesforceEnv {
 
 export interface SalesforceStats {
   readonly requests: number
-  /** Requests by method and path, record and job ids written as `:id`. */
+  /** Requests by method and path, with record and job ids replaced by `:id`. */
   readonly byPath: Readonly<Record<string, number>>
-  /** The most requests that were under way at once. */
+  /** The most requests that were active at the same time. */
   readonly mostConcurrent: number
 }
 
-/** The org's daily quota of API requests, counted over a rolling day like the real one, but never forgotten here. */
+/** The org's daily quota of API requests. A real org counts over a rolling day; this count is never reset. */
 export interface Quota {
   readonly limit: number
   used: number
@@ -32,7 +32,7 @@ const OLDEST_VERSION = 31
 const NEWEST_VERSION = 68
 const MAX_URL_CHARACTERS = 16_384
 
-/** What stands before every handler: forced faults, the session, the version, the quota and its header. */
+/** Runs before every handler: forced faults, the session, the version, the quota and its header. */
 export function createGate(auth: SalesforceAuth, quota: Quota, faults: SalesforceFaults): Gate {
   const byPath: Record<string, number> = {}
   let requests = 0
@@ -82,16 +82,16 @@ export function createGate(auth: SalesforceAuth, quota: Quota, faults: Salesforc
   }
 }
 
-/** The API's answer to whatever a handler threw. */
+/** Returns the API's response to an error that a handler threw. */
 export function answerError(error: Error, c: Context<SalesforceEnv>): Response {
   if (error instanceof SalesforceError) return c.json(error.body(), error.status as 400)
   if (error instanceof OauthError)
     return c.json({ error: error.error, error_description: error.message }, 400)
-  // A fault of the stand-in itself, made as loud as the caller can hear it.
+  // A defect of the stand-in itself is reported to the caller as clearly as possible.
   return c.text(`stand-in failure: ${error.stack}`, 500)
 }
 
-/** Three releases a year; 68.0 is Winter '27. */
+/** Three releases per year; 68.0 is Winter '27. */
 export function versions(): { label: string; url: string; version: string }[] {
   const seasons = ['Winter', 'Summer', 'Spring'] as const
   return Array.from({ length: NEWEST_VERSION - OLDEST_VERSION + 1 }, (_, index) => {

@@ -1,14 +1,14 @@
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 const CHECK = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ012345'
 
-/** The 18-character id of the n-th record of an object. */
+/** Returns the 18-character id of the n-th record of an object. */
 export function makeId(keyPrefix: string, index: number): string {
   let digits = ''
   for (let rest = index; digits.length < 9; rest = Math.floor(rest / 62)) digits = BASE62[rest % 62] + digits
   return toLongId(`${keyPrefix}Wx0${digits}`)
 }
 
-/** Adds the three check characters that make an id safe where letter case is lost. Long ids stay as they are. */
+/** Adds the three check characters that make an id safe where letter case is lost. Returns long ids unchanged. */
 export function toLongId(id: string): string {
   if (id.length !== 15) return id
   let suffix = ''

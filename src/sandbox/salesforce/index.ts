@@ -21,19 +21,19 @@ import { seedRecords, type SeedOptions } from './seed.ts'
 import { API_USER_ID, createSalesforceStore, type SalesforceRecord, type SalesforceStore } from './store.ts'
 
 export interface SalesforceStandInOptions {
-  /** Seeds the generated records. Default 1. */
+  /** Seed of the generated records. Default 1. */
   readonly seed?: number
-  /** Records at the start. Default 500 of each; 0 for an empty org. */
+  /** Number of records at the start. Default 500 of each; 0 for an empty org. */
   readonly accounts?: number
   readonly contacts?: number
   readonly leads?: number
-  /** API requests a day. Default 100,000. */
+  /** API requests per day. Default 100,000. */
   readonly dailyApiRequests?: number
-  /** How long a session lives after its last use. Default two hours. */
+  /** Lifetime of a session after its last use. Default two hours. */
   readonly sessionLifetimeMs?: number
   /** Rows in one page of a bulk query's results. Default 50,000. */
   readonly bulkPageRows?: number
-  /** Milliseconds since the epoch, for stamps and sessions. */
+  /** Returns milliseconds since the epoch, for stamps and sessions. */
   readonly now?: () => number
 }
 
@@ -53,7 +53,7 @@ export interface SalesforceStandIn {
   stop(): Promise<void>
 }
 
-/** Starts an org of its own on a free loopback port. It answers the real API's paths and nothing else. */
+/** Starts an org of its own on a free loopback port. It answers the real API's paths and no others. */
 export async function startSalesforceStandIn(
   options: SalesforceStandInOptions = {},
 ): Promise<SalesforceStandIn> {

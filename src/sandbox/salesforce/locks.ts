@@ -1,4 +1,4 @@
-/** Row locks of writes under way. A contact locks its account too, as a real org does. */
+/** Row locks of active writes. A contact also locks its account, as in a real org. */
 export interface RowLocks {
   /** Locks all keys for the owner, or none when another owner holds one of them. */
   tryHold(owner: symbol, keys: readonly string[]): boolean

@@ -22,10 +22,10 @@ import { objectOf, readColumn, runSoql } from './soql-run.ts'
 import { formatDateTime } from './store.ts'
 import { updateRecords, type WriteDeps } from './write.ts'
 
-/** A bulk update is worked through in chunks of this many rows, each a transaction of its own. */
+/** A bulk update is processed in chunks of this many rows, each a transaction of its own. */
 const CHUNK = 200
 
-/** Bulk API 2.0: update jobs from CSV and query jobs to CSV. A job works while it is polled. */
+/** Bulk API 2.0: update jobs from CSV and query jobs to CSV. A job makes progress while it is polled. */
 export function bulkRoutes(
   deps: WriteDeps,
   apiUserId: string,
@@ -163,7 +163,7 @@ export function bulkRoutes(
     return job
   }
 
-  /** True on the poll that finds the job's work due. */
+  /** Returns true on the poll at which the job's work is due. */
   function advance(job: Job): boolean {
     if (job.state !== 'UploadComplete' && job.state !== 'InProgress') return false
     job.state = 'InProgress'
@@ -178,7 +178,7 @@ export function bulkRoutes(
       job.errorMessage = problem
       return
     }
-    // Taken before the first wait: two polls at once must not run the job twice.
+    // Set before the first wait: two simultaneous polls must not run the job twice.
     job.state = 'JobComplete'
     const [header = [], ...rows] = job.rows
     const idColumn = header.findIndex((name) => name.toLowerCase() === 'id')

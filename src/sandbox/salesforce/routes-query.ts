@@ -13,7 +13,7 @@ interface Cursor {
   readonly total: number
 }
 
-/** `query`, `queryAll` and the pages that follow: a cursor keeps the rows as they were selected. */
+/** `query`, `queryAll` and their further pages: a cursor keeps the rows as they were selected. */
 export function queryRoutes(store: SalesforceStore): Hono<SalesforceEnv> {
   const app = new Hono<SalesforceEnv>()
   const cursors = new Map<string, Cursor>()
@@ -61,7 +61,7 @@ export function queryRoutes(store: SalesforceStore): Hono<SalesforceEnv> {
   return app
 }
 
-/** A record with its attributes, and parents nested, as query and retrieve answer it. */
+/** Returns a record with its attributes and nested parents, as query and retrieve do. */
 export function project(
   store: SalesforceStore,
   record: SalesforceRecord,

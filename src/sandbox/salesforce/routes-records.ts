@@ -12,7 +12,7 @@ import { updateRecords, type UpdateOptions, type WriteDeps } from './write.ts'
 const MAX_COLLECTION = 200
 const MAX_RETRIEVE = 2000
 
-/** Records one by one and in collections, describes, deletions, limits: all below one version. */
+/** Single records and collections, describes, deletions, limits: everything below one version. */
 export function recordRoutes(deps: WriteDeps, quota: Quota, now: () => number): Hono<SalesforceEnv> {
   const { store } = deps
   const app = new Hono<SalesforceEnv>()
@@ -141,7 +141,7 @@ export function recordRoutes(deps: WriteDeps, quota: Quota, now: () => number): 
     return c.json(retrieve(c, c.req.param('type'), body.ids, body.fields))
   })
 
-  /** In the order of the ids; null for every record that is not there. */
+  /** Returns records in the order of the ids, and null for every record that does not exist. */
   function retrieve(
     c: Context<SalesforceEnv>,
     type: string,

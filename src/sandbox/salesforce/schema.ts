@@ -21,7 +21,7 @@ export interface FieldDefinition {
   readonly name: string
   readonly label: string
   readonly type: FieldType
-  /** Characters; 0 for what is not text. */
+  /** In characters; 0 for a field that is not text. */
   readonly length: number
   readonly nillable: boolean
   readonly updateable: boolean
@@ -34,7 +34,7 @@ export interface FieldDefinition {
 export interface ObjectDefinition {
   readonly name: SalesforceType
   readonly keyPrefix: string
-  /** Field definitions by lower-case name: names have no letter case in Salesforce. */
+  /** Field definitions by lower-case name: names are case-insensitive in Salesforce. */
   readonly fields: Map<string, FieldDefinition>
 }
 
@@ -65,7 +65,7 @@ export function field(name: string, type: FieldType, more: Partial<FieldDefiniti
   }
 }
 
-/** A field of a describe answer. */
+/** Returns a field of a describe response. */
 export function describeField(definition: FieldDefinition): object {
   const { name, type, length, picklist } = definition
   const isCustom = name.endsWith('__c')

@@ -10,7 +10,7 @@ export interface SeedOptions {
   readonly nowMs: number
 }
 
-/** Adds generated records of one object; the same options on an empty store give the same records. */
+/** Adds generated records of one object. The same options on an empty store give the same records. */
 export function seedRecords(
   store: SalesforceStore,
   type: SalesforceType,
@@ -68,7 +68,7 @@ function contactFields(seed: number, index: number, accounts: readonly Salesforc
   }
 }
 
-/** Leads are other people than the contacts, at companies that need not be accounts. */
+/** Leads are different people from the contacts, at companies that need not be accounts. */
 function leadFields(seed: number, index: number): Fields {
   const person = seedPerson(seed + 7919, index, 0)
   const random = createRandom(seed, 'lead', index)

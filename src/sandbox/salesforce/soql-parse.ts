@@ -40,7 +40,7 @@ export interface Soql {
   readonly offset: number
 }
 
-/** Parses the part of SOQL that the stand-in speaks. Anything else is MALFORMED_QUERY, never a guess. */
+/** Parses the part of SOQL that the stand-in supports. Anything else is MALFORMED_QUERY, never a guess. */
 export function parseSoql(text: string): Soql {
   const tokens = tokenize(text)
   let at = 0
@@ -85,7 +85,7 @@ export function parseSoql(text: string): Soql {
     if (!OPERATORS.has(operator)) throw unexpected(operator)
     return { kind: 'compare', field, operator: operator as CompareOperator, value: literal() }
   }
-  // AND and OR do not mix without parentheses.
+  // AND and OR cannot be mixed without parentheses.
   const condition = (): Condition => {
     const parts = [term()]
     if (!isWord('AND') && !isWord('OR')) return parts[0] as Condition
@@ -195,7 +195,7 @@ const RESERVED: ReadonlySet<string> = new Set([
   'LIMIT',
   'IN',
 ])
-// A backslash before % or _ keeps the sign literal in LIKE; everywhere else it is the sign itself.
+// In LIKE, a backslash before % or _ makes the character literal. Elsewhere the result is the character itself.
 const ESCAPES: Readonly<Record<string, string>> = {
   n: '\n',
   r: '\r',

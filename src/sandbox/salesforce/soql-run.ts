@@ -7,7 +7,7 @@ import { readField, type FieldValue, type SalesforceRecord, type SalesforceStore
 export interface Selection {
   readonly type: SalesforceType
   readonly records: SalesforceRecord[]
-  /** Exact field names as asked for, `Account.Name` for a parent's field. */
+  /** Exact field names as requested; `Account.Name` for a parent's field. */
   readonly columns: readonly Column[]
 }
 
@@ -19,7 +19,7 @@ export interface Column {
 type Predicate = (record: SalesforceRecord) => boolean
 type Reader = (record: SalesforceRecord) => string | number | boolean | null
 
-/** Evaluates a parsed query over the org as it stands. */
+/** Evaluates a parsed query over the org's current data. */
 export function runSoql(store: SalesforceStore, soql: Soql, withDeleted: boolean): Selection {
   const definition = objectOf(store, soql.from)
   const columns = soql.fields.map((name) => columnOf(store, definition, name))
@@ -129,7 +129,7 @@ function compileComparison(
   }
   const wanted = operand(field, value)
   if (operator === '=') return (record) => read(record) === wanted
-  // Other than in SQL, a null is different from every value.
+  // Unlike in SQL, null is different from every value.
   if (operator === '!=') return (record) => read(record) !== wanted
   if (wanted === null || field.type === 'boolean') throw badOperator(field, operator)
   return (record) => {
@@ -142,7 +142,7 @@ function compileComparison(
   }
 }
 
-/** Reads a field in the form in which it is compared: text without letter case, times as milliseconds. */
+/** Returns a field's value for comparison: text in lower case, times as milliseconds. */
 function readerOf(field: FieldDefinition): Reader {
   switch (field.name) {
     case 'Id':

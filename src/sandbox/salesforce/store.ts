@@ -6,12 +6,12 @@ export type FieldValue = string | number | boolean | null
 export interface SalesforceRecord {
   readonly id: string
   readonly type: SalesforceType
-  /** Stored fields by their exact name; an absent field is null. */
+  /** Stored fields by their exact name. An absent field is null. */
   fields: Record<string, FieldValue>
   readonly createdAtMs: number
   modifiedAtMs: number
   modifiedById: string
-  /** Whole seconds, as the org keeps it: records of one transaction share it. */
+  /** In whole seconds, as the org stores it. Records of one transaction share it. */
   modstampMs: number
   deletedAtMs: number | undefined
   masterRecordId: string | null
@@ -23,29 +23,32 @@ interface NewSalesforceRecord {
   readonly modstampMs?: number
 }
 
-/** What tests do to the org behind the API's back, and what the API itself stands on. */
+/** The org's data: the API reads and writes it, and tests change it directly. */
 export interface SalesforceStore {
   readonly schema: Record<SalesforceType, ObjectDefinition>
   readonly apiUserId: string
   add(type: SalesforceType, record: NewSalesforceRecord): SalesforceRecord
-  /** By 15- or 18-character id; deleted ones too. */
+  /** Returns a record by its 15- or 18-character id; deleted ones too. */
   get(type: SalesforceType, id: string): SalesforceRecord | undefined
   list(type: SalesforceType): Iterable<SalesforceRecord>
   count(type: SalesforceType): number
-  /** A person edits in the browser: no validation, new stamps. Null clears. */
+  /** Edits as a person in the browser does: no validation, and new stamps. Null clears. */
   edit(
     type: SalesforceType,
     id: string,
     values: Readonly<Record<string, FieldValue>>,
     byUserId?: string,
   ): void
-  /** To the recycle bin. */
+  /** Moves the record to the recycle bin. */
   delete(type: SalesforceType, id: string): void
-  /** The loser goes to the recycle bin and names its master; blanks of the winner are filled from it. */
+  /**
+   * Merges two records: the loser goes to the recycle bin and names its master, and blanks of the winner are filled
+   * from it.
+   */
   merge(type: SalesforceType, winnerId: string, loserId: string): void
-  /** Converts a lead to an account and a contact; the lead stays, and can no longer be written. */
+  /** Converts a lead to an account and a contact. The lead stays and can no longer be written. */
   convert(leadId: string): { readonly accountId: string; readonly contactId: string }
-  /** Sets SystemModstamp alone, as the platform's own jobs do. Cut to whole seconds. */
+  /** Sets SystemModstamp alone, as the platform's own jobs do. Truncated to whole seconds. */
   stamp(type: SalesforceType, id: string, modstampMs: number): void
   /** Adds or replaces a field definition. */
   defineField(type: SalesforceType, definition: FieldDefinition): void
@@ -159,7 +162,7 @@ export function createSalesforceStore(now: () => number): SalesforceStore {
   return store
 }
 
-/** One field as the API answers it. Text that is empty is null: the org keeps no empty text. */
+/** Returns one field as the API does. Empty text is null: the org stores no empty text. */
 export function readField(record: SalesforceRecord, name: string): FieldValue {
   switch (name) {
     case 'Id':

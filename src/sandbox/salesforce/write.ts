@@ -30,13 +30,13 @@ export interface UpdateOptions {
   readonly allowDuplicates: boolean
   /** Active assignment rules are used unless `Sforce-Auto-Assign: FALSE`. */
   readonly usesAssignment: boolean
-  /** Values come from CSV: all text, and a value of the wrong form fails its row instead of the request. */
+  /** Values come from CSV: all are text, and a value of the wrong form fails its row instead of the request. */
   readonly isCsv?: boolean
 }
 
 export type UpdateResult = { readonly id: string } | { readonly errors: readonly SaveError[] }
 
-/** Updates records one after another, as the rows of one transaction; answers in their order. */
+/** Updates records one after another, as the rows of one transaction. Returns results in their order. */
 export async function updateRecords(
   deps: WriteDeps,
   updates: readonly RecordUpdate[],
@@ -174,7 +174,7 @@ function readValues(
   return { values, errors }
 }
 
-/** The stored form of one value, or why it is refused. Text is trimmed, and empty text is null. */
+/** Returns the stored form of one value, or the error that refuses it. Text is trimmed, and empty text is null. */
 function readValue(field: FieldDefinition, value: unknown, isCsv: boolean): FieldValue | SaveError {
   if (value === null || value === '') {
     if (field.nillable) return null
