@@ -1,13 +1,5 @@
-import { CommanderError } from 'commander'
 import { limitHeap } from '../app/context/heap-limits.ts'
-import { createProgram } from './program.ts'
-import { exitStatus, reportError } from './terminal/exit.ts'
+import { runProgram } from './program.ts'
 
 limitHeap()
-
-try {
-  await createProgram().parseAsync()
-} catch (error) {
-  if (error instanceof CommanderError) process.exitCode = error.exitCode === 0 ? 0 : exitStatus.usage
-  else process.exitCode = reportError(error)
-}
+await runProgram(process.argv.slice(2))

@@ -1,4 +1,4 @@
-import { Command } from 'commander'
+import { Command, CommanderError } from 'commander'
 import { version } from '../app/config/version.ts'
 import { applyCommand } from './runs/apply.ts'
 import { csvCommand } from './runs/csv.ts'
@@ -6,6 +6,7 @@ import { demoCommand } from './demo/demo.ts'
 import { doctorCommand } from './setup/doctor.ts'
 import { explainCommand } from './records/explain.ts'
 import { enrichCommand } from './runs/enrich.ts'
+import { exitStatus, reportError } from './terminal/exit.ts'
 import { forgetCommand } from './records/forget.ts'
 import { historyCommand } from './records/history.ts'
 import { passwordCommand } from './setup/password.ts'
@@ -21,6 +22,16 @@ import { syncCommand } from './runs/sync.ts'
 import { tokenCommand } from './setup/token.ts'
 import { undoCommand } from './records/undo.ts'
 import { walletCommand } from './money/wallet.ts'
+
+/** Runs one command line. The exit status is in `process.exitCode` afterwards, and errors are on standard error. */
+export async function runProgram(args: readonly string[]): Promise<void> {
+  try {
+    await createProgram().parseAsync(args, { from: 'user' })
+  } catch (error) {
+    if (error instanceof CommanderError) process.exitCode = error.exitCode === 0 ? 0 : exitStatus.usage
+    else process.exitCode = reportError(error)
+  }
+}
 
 /** Returns the command line with all its commands. Parsing throws CommanderError instead of ending the process. */
 export function createProgram(): Command {

@@ -278,7 +278,7 @@ describe('a session', () => {
   })
 
   test('ends when its user gets another password or role, or leaves the config; those of others go on', async () => {
-    const all = await users()
+    const all = users
     const vera = all.find(({ name }) => name === 'vera')!
     const others = all.filter((user) => user !== vera)
     for (const changed of [
@@ -327,6 +327,19 @@ describe('signing in', () => {
   beforeEach(async () => {
     desk = await openBareDesk()
     return () => desk.close()
+  })
+
+  test('takes a password that was hashed as the command `password` hashes it', async () => {
+    const hashed = {
+      name: 'olga',
+      passwordHash: await hashPassword('olga signs in'),
+      role: 'viewer' as const,
+    }
+    desk.access.users = [...users, hashed]
+    const visitor = desk.browser()
+    expect((await visitor.signIn('olga', 'olga signs on')).status).toBe(401)
+    expect((await visitor.signIn('olga', 'olga signs in')).status).toBe(303)
+    expect((await visitor.ask('/')).status).toBe(200)
   })
 
   test('is refused with the same words for a wrong name and a wrong password', async () => {
@@ -560,7 +573,7 @@ describe('where the desk may listen', () => {
       expect(() => deskAccess(open, host)).toThrow(
         `PAYDIRT_HOST is ${host}, and nobody would have to sign in`,
       )
-    const [ada] = (await users()).slice(-1)
+    const [ada] = users.slice(-1)
     const closed = deskConfig({ PAYDIRT_ADMIN_PASSWORD_HASH: ada?.passwordHash })
     expect(deskAccess(closed, '0.0.0.0')).toMatchObject({
       mode: 'sign_in',
@@ -574,9 +587,7 @@ describe('where the desk may listen', () => {
     expect(deskAccess(open, '127.0.0.1', 'https://paydirt.example').mode).toBe('closed')
     for (const url of ['http://localhost:8080', 'http://127.0.0.1:8080', 'http://[::1]:8080'])
       expect([url, deskAccess(open, '127.0.0.1', url).mode]).toEqual([url, 'open'])
-    expect(deskAccess({ ...open, users: await users() }, '127.0.0.1', 'https://paydirt.example').mode).toBe(
-      'sign_in',
-    )
+    expect(deskAccess({ ...open, users }, '127.0.0.1', 'https://paydirt.example').mode).toBe('sign_in')
   })
 
   test('is refused with a hash that is none', () => {

@@ -1,29 +1,30 @@
-import { join } from 'node:path'
+import { randomBytes, scryptSync } from 'node:crypto'
 import { deskAccess, deskConfig, type DeskConfig } from '../../src/app/config/desk.ts'
 import type { Environment } from '../../src/app/config/environment.ts'
 import type { DeskPorts } from '../../src/http/desk/model/ports.ts'
-import { hashPassword } from '../../src/http/desk/access/password.ts'
 import { deskRoutes } from '../../src/http/desk/index.ts'
 import { createAuditLog } from '../../src/store/access/audit.ts'
-import { openDatabase } from '../../src/store/database/database.ts'
 import { createSessionLedger } from '../../src/store/access/sessions.ts'
 import { createSpendSwitch } from '../../src/store/ledger/spend-switch.ts'
-import { layLedger } from '../support/ledger-template.ts'
-import { freshStores } from '../support/stores.ts'
+import { openFreshLedger } from '../support/fresh-ledger.ts'
 
 export const passwords = { vera: 'vera looks around', otto: 'otto acts on things', ada: 'ada may do it all' }
 export type Person = keyof typeof passwords
 
-let people: Promise<DeskConfig['users']> | undefined
+/** A viewer, an operator and an admin. */
+export const users: DeskConfig['users'] = [
+  person('vera', 'viewer'),
+  person('otto', 'operator'),
+  person('ada', 'admin'),
+]
 
-/** A viewer, an operator and an admin. Hashing is slow on purpose: once for all tests. */
-export function users(): Promise<DeskConfig['users']> {
-  people ??= Promise.all([person('vera', 'viewer'), person('otto', 'operator'), person('ada', 'admin')])
-  return people
-}
-
-async function person(name: Person, role: 'viewer' | 'operator' | 'admin') {
-  return { name, passwordHash: await hashPassword(passwords[name]), role }
+/** Hashed with the least cost that the desk takes: what hashing costs by default has a test of its own. */
+function person(name: Person, role: 'viewer' | 'operator' | 'admin'): DeskConfig['users'][number] {
+  const [N, r, p] = [2 ** 14, 1, 1]
+  const salt = randomBytes(16)
+  const hash = scryptSync(passwords[name], salt, 32, { N, r, p })
+  const passwordHash = ['scrypt', N, r, p, salt.toString('base64url'), hash.toString('base64url')].join(':')
+  return { name, passwordHash, role }
 }
 
 export interface Ask {
@@ -48,18 +49,13 @@ export async function openBareDesk(
     onError?: (error: unknown) => void
   } = {},
 ) {
-  const stores = await freshStores()
-  await layLedger(join(stores.dataDir, 'data'))
-  const database = await openDatabase({
-    dataDir: join(stores.dataDir, 'data'),
-    ...(stores.databaseUrl === undefined ? {} : { url: stores.databaseUrl }),
-  })
+  const { database, close } = await openFreshLedger()
   const { db } = database
   let nowMs = Date.parse('2026-11-20T12:00:00Z')
   const now = () => new Date(nowMs)
   const config = {
     ...deskConfig(options.env ?? {}),
-    ...(options.open ? {} : { users: await users() }),
+    ...(options.open ? {} : { users }),
     ...options.config,
   }
   const access = deskAccess(config, options.host ?? '127.0.0.1', options.publicUrl)
@@ -193,8 +189,7 @@ export async function openBareDesk(
     },
     async close() {
       stopping.abort()
-      await database.close()
-      await stores.cleanup()
+      await close()
     },
   }
 }

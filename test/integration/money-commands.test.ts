@@ -29,7 +29,7 @@ describe('the kill switch', () => {
     const running = desk.start(csv)
     while (sandbox.stats().settled < before + 10) await new Promise((resolve) => setTimeout(resolve, 5))
 
-    const stopped = await desk.run(['spend', '--stop'])
+    const stopped = await desk.start(['spend', '--stop']).ended
     expect(stopped).toMatchObject({ status: 0 })
     expect(stopped.stdout).toContain('spending is stopped')
     const ended = await running.ended

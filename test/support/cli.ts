@@ -7,6 +7,7 @@ import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import type { FileConfig } from '../../src/app/config/file.ts'
 import type { Sandbox } from '../../src/sandbox/sandbox.ts'
 import { layLedger } from './ledger-template.ts'
+import { runInProcess } from './run-in-process.ts'
 import { freshStores, type FreshStores } from './stores.ts'
 
 const main = join(import.meta.dirname, '../../src/cli/main.ts')
@@ -85,8 +86,12 @@ export function startPaydirt(args: readonly string[], settings: Settings): Runni
   }
 }
 
+/** Runs `paydirt` to its end in this process; `startPaydirt` is for what only a process of its own can show. */
 export function paydirt(args: readonly string[], settings: Settings): Promise<Ended> {
-  return startPaydirt(args, settings).ended
+  return runInProcess(args, {
+    env: environment(settings),
+    cwd: settings.cwd ?? settings.stores.dataDir,
+  })
 }
 
 function environment({ stores, sandbox, walletKey, env }: Settings): NodeJS.ProcessEnv {
@@ -145,7 +150,10 @@ export async function openDesk(
     /** An output's rows by column name. */
     rows: async (name: string) =>
       parse(await readFile(join(folder, name)), { columns: true, bom: true }) as Record<string, string>[],
-    run: (args: readonly string[], env?: Settings['env']) => start(args, env).ended,
+    /** In this process; see `runInProcess`. */
+    run: (args: readonly string[], env?: Settings['env']) =>
+      paydirt(args, { ...settings, ...(env ? { env } : {}) }),
+    /** As a process of its own, which can be killed, and which has to end by itself. */
     start,
     transfers: () => sandbox.transfersFrom(wallet),
     async close() {

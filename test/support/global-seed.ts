@@ -1,8 +1,12 @@
 import { testSeed } from './seed.ts'
 
-/** Says which seed a run has, so that a failure can be had again. */
+const variable = 'PAYDIRT_TEST_SEED_SAID'
+
+/** Says once a run which seed it has, so that a failure can be had again. */
 export default function announceSeed() {
   const seed = testSeed()
   process.env['PAYDIRT_TEST_SEED'] = String(seed)
-  console.error(`seed ${seed} (PAYDIRT_TEST_SEED=${seed} gives the same run)`)
+  if (process.env[variable] === undefined)
+    console.error(`seed ${seed} (PAYDIRT_TEST_SEED=${seed} gives the same run)`)
+  process.env[variable] = '1'
 }

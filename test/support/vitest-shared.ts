@@ -6,5 +6,9 @@ export const shared = {
   maxWorkers: 2,
   testTimeout: 20_000,
   hookTimeout: 30_000,
-  globalSetup: ['./test/support/global-seed.ts', './test/support/global-ledger.ts'],
+  globalSetup: [
+    './test/support/global-seed.ts',
+    './test/support/global-scratch.ts',
+    './test/support/global-ledger.ts',
+  ],
 }

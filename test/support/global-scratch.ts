@@ -1,0 +1,57 @@
+import { statfsSync } from 'node:fs'
+import { mkdtemp, readdir, rm } from 'node:fs/promises'
+import { freemem, tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+const variable = 'PAYDIRT_TEST_SCRATCH'
+const inMemory = '/dev/shm'
+const prefix = 'paydirt-tests-'
+const GiB = 1024 ** 3
+/** Two workers with a few ledgers and CSV files each need less than one; a container often gives /dev/shm only 64 MB. */
+const neededBytes = 3 * GiB
+
+/**
+ * Gives a run one directory for everything temporary, in memory where the machine has room there, and removes it at the
+ * end. Tests copy thousands of small files; on a virtual disk that takes several times as long as the tests themselves.
+ * Each project calls this; the first call of a run does the work.
+ */
+export default async function useScratchFolder(): Promise<() => Promise<void>> {
+  if (process.env[variable] !== undefined) return async () => {}
+  const before = process.env['TMPDIR']
+  const parent = before === undefined && hasRoom(inMemory) ? inMemory : tmpdir()
+  await removeLeftovers(parent)
+  const folder = await mkdtemp(join(parent, `${prefix}${process.pid}-`))
+  process.env[variable] = folder
+  process.env['TMPDIR'] = folder
+  return async () => {
+    if (before === undefined) delete process.env['TMPDIR']
+    else process.env['TMPDIR'] = before
+    await rm(folder, { recursive: true, force: true })
+  }
+}
+
+function hasRoom(folder: string): boolean {
+  try {
+    const { bavail, bsize } = statfsSync(folder)
+    return bavail * bsize > neededBytes && freemem() > 2 * neededBytes
+  } catch {
+    return false
+  }
+}
+
+/** A run that was killed could not remove its directory. */
+async function removeLeftovers(parent: string): Promise<void> {
+  for (const name of await readdir(parent)) {
+    const pid = Number(new RegExp(`^${prefix}(\\d+)-`).exec(name)?.[1])
+    if (pid > 0 && !isAlive(pid)) await rm(join(parent, name), { recursive: true, force: true })
+  }
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM'
+  }
+}
