@@ -6,6 +6,7 @@ export const shared = {
   maxWorkers: 2,
   testTimeout: 20_000,
   hookTimeout: 30_000,
+  reporters: ['default', './test/support/slowest-files.ts'],
   globalSetup: [
     './test/support/global-seed.ts',
     './test/support/global-scratch.ts',
