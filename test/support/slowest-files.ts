@@ -5,8 +5,8 @@ const shown = 20
 const fewest = 40
 
 /** Prints at the end of a run which files took longest: importing what they need, their hooks and their tests. */
-export default class SlowestFiles implements Reporter {
-  onTestRunEnd(modules: readonly TestModule[]): void {
+export const slowestFiles: Reporter = {
+  onTestRunEnd(modules) {
     if (modules.length < fewest) return
     const files = modules
       .map((module) => ({ path: module.relativeModuleId, ms: durationMs(module) }))
@@ -14,7 +14,7 @@ export default class SlowestFiles implements Reporter {
     const totalMs = files.reduce((sum, { ms }) => sum + ms, 0)
     console.log(`\n ${shown} slowest of ${files.length} files (${seconds(totalMs)} s in all):`)
     for (const { path, ms } of files.slice(0, shown)) console.log(` ${seconds(ms).padStart(7)} s  ${path}`)
-  }
+  },
 }
 
 function durationMs(module: TestModule): number {

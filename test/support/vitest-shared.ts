@@ -1,3 +1,5 @@
+import { slowestFiles } from './slowest-files.ts'
+
 /** What every suite has in common. A test that fails once has failed: nothing is retried. */
 export const shared = {
   retry: 0,
@@ -6,7 +8,7 @@ export const shared = {
   maxWorkers: 2,
   testTimeout: 20_000,
   hookTimeout: 30_000,
-  reporters: ['default', './test/support/slowest-files.ts'],
+  reporters: ['default', slowestFiles],
   globalSetup: [
     './test/support/global-seed.ts',
     './test/support/global-scratch.ts',
