@@ -55,7 +55,7 @@ export interface CrmDefinition<
   readonly kind: 'crm'
   /** The environment variables that it reads, each with its schema. */
   readonly variables: Variables
-  /** The variables that must be set, for messages: `A, B and C`. */
+  /** What must be set, for messages: `A, B and C`. */
   readonly required: string
   /** Its part of `connectors` in `paydirt.config.ts`. Every key is optional. */
   readonly file: File
