@@ -23,8 +23,10 @@ describe('the registry', () => {
 
   test('refuses an unknown name and lists the known ones', () => {
     for (const name of ['abacus', 'toString', '']) {
-      expect(() => definitionOf(name)).toThrow(`there is no connector ${name}; there are csv, hubspot`)
-      expect(() => crmOf(name)).toThrow(`there is no CRM ${name}; there are hubspot, salesforce`)
+      expect(() => definitionOf(name)).toThrow(
+        `there is no connector ${name}; there are ${connectorNames.join(', ')}`,
+      )
+      expect(() => crmOf(name)).toThrow(`there is no CRM ${name}; there are ${crmNames.join(', ')}`)
     }
     expect(() => crmOf('csv')).toThrow('there is no CRM csv')
   })
