@@ -1,2 +1,4 @@
-/** The part of runtime.mjs that the benchmarks use. */
+/** The part of runtime.mjs that TypeScript uses: benchmarks and the mutation run. */
 export const leanFlags: string[]
+/** The folder of this checkout. */
+export const root: string

@@ -33,13 +33,13 @@ export interface CrmSettings {
 }
 
 /** What a CRM is opened with, besides its own settings. */
-export interface OpenOptions {
+interface OpenOptions {
   /** Shared by all processes that use the account. Absent: this process counts alone. */
   budget: CallBudget | undefined
 }
 
 /** Where one record is. */
-export interface RecordPlace {
+interface RecordPlace {
   /** The account's id as `check` returns it, where it is known. */
   accountId: string | undefined
   entity: string

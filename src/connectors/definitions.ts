@@ -52,7 +52,7 @@ export function connectorsWithout(capability: keyof Capabilities): ConnectorName
 }
 
 /** Returns an object with one value for each CRM. */
-export function eachCrm<T>(make: (definition: CrmDefinition, name: CrmName) => T): Record<CrmName, T> {
+function eachCrm<T>(make: (definition: CrmDefinition, name: CrmName) => T): Record<CrmName, T> {
   return Object.fromEntries(crmNames.map((name) => [name, make(crmOf(name), name)])) as Record<CrmName, T>
 }
 

@@ -2,7 +2,14 @@ import { createHash } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import { PolicyDeniedError } from '../domain/errors.ts'
 import type { Offer, Protocol } from '../domain/payment.ts'
-import { basePolicy, chooseTerms, checkOffer, type Asked, type SpendingPolicy } from './spending-policy.ts'
+import {
+  basePolicy,
+  chooseTerms,
+  checkOffer,
+  stillPasses,
+  type Asked,
+  type SpendingPolicy,
+} from './spending-policy.ts'
 
 const payTo = '0x5A4dB0E5a4db0E5A4Db0E5a4db0E5A4Db0E5A4D0'
 const stranger = '0x00000000000000000000000000000000DeaDBeef'
@@ -237,5 +244,126 @@ describe('the choice between offers', () => {
   test('refuses what it is not configured for', () => {
     expect(() => choose([mpp, card], ['x402'])).toThrow(/no challenge that can be read/)
     expect(() => choose([])).toThrow(PolicyDeniedError)
+  })
+})
+
+describe('the edges of the policy', () => {
+  const passes = (
+    offer: Partial<Offer>,
+    change: Partial<SpendingPolicy> = {},
+    request: Partial<Asked> = {},
+  ) => checkOffer({ ...x402, ...offer }, { ...policy, ...change }, undefined, { ...asked, ...request })
+  const lasting = (seconds: number) => ({
+    ...mpp,
+    singleUse: { ...singleUse, expiresAt: nowMs / 1000 + seconds },
+  })
+
+  test.each([
+    ['the longest life', { maxTimeoutSeconds: 3600 }, true],
+    ['a second more', { maxTimeoutSeconds: 3601 }, false],
+    ['the shortest life', { maxTimeoutSeconds: 1 }, true],
+    ['a challenge with fifteen seconds left', lasting(15), true],
+    ['a challenge with fourteen seconds left', lasting(14), false],
+    ['a challenge with ten minutes left', lasting(600), true],
+    ['a challenge with a second more', lasting(601), false],
+    ['an amount of thirty digits', { amount: `${'0'.repeat(25)}10000` }, true],
+    ['an amount of thirty-one digits', { amount: `${'0'.repeat(26)}10000` }, false],
+    ['a protocol that is not judged here', { protocol: 'api_key', scheme: 'direct' }, false],
+  ] as [string, Partial<Offer>, boolean][])('%s: passes %s', (_, offer, ok) => {
+    expect(passes(offer).ok).toBe(ok)
+  })
+
+  test('a life may be limited further, and longer proofs allowed', () => {
+    expect(passes({ maxTimeoutSeconds: 61 }, { maxTimeoutSeconds: 60 }).ok).toBe(false)
+    expect(passes(lasting(700), { maxProofSeconds: 700 }).ok).toBe(true)
+  })
+
+  test('an amount of nothing passes where that is accepted', () => {
+    expect(passes({ amount: '0' }, { acceptsFree: true })).toMatchObject({
+      ok: true,
+      terms: { amountAtomic: 0n },
+    })
+  })
+
+  test('the cap of the request goes before that of the policy', () => {
+    expect(passes({ amount: '20000' }, {}, { maxPriceAtomic: 20_000n }).ok).toBe(true)
+    expect(passes({ amount: '10000' }, {}, { maxPriceAtomic: 9_999n })).toMatchObject({
+      ok: false,
+      rule: 'price',
+    })
+  })
+
+  test.each(['x-payment', 'payment', 'payment-signature', 'payment-authorization', 'x-payment-2'])(
+    'a proof may stand in the header %s',
+    (header) => {
+      expect(passes({ ...mpp, singleUse: { ...singleUse, header } }).ok).toBe(true)
+    },
+  )
+
+  test.each([
+    'x-authorization',
+    'authorization-x',
+    'payments',
+    'payment-',
+    'xpayment',
+    'payment-signature; x',
+  ])('a proof may not stand in the header %s', (header) => {
+    expect(passes({ ...mpp, singleUse: { ...singleUse, header } })).toMatchObject({
+      ok: false,
+      rule: 'header',
+    })
+  })
+
+  test('the refusal says what was found and what was expected', () => {
+    const messageOf = (offer: Partial<Offer>, change: Partial<SpendingPolicy> = {}) => {
+      const verdict = passes(offer, change)
+      return verdict.ok ? undefined : verdict.message
+    }
+    expect(messageOf({ amount: '20000' })).toMatch(/price 0\.020000 is above the cap of 0\.010000/)
+    expect(messageOf({ payTo: stranger })).toBe(`recipient ${stranger} is not PAYDIRT_PAY_TO`)
+    expect(messageOf({ network: 'a\u0000b' })).toBe('network "a?b" instead of eip155:8453')
+    expect(messageOf({ ...mpp, singleUse: { ...singleUse, realm: 'x' } })).toBe(
+      'realm "x" instead of api.example or api.example',
+    )
+    const pinned = checkOffer({ ...x402, payTo: stranger }, { ...policy, recipients: [] }, payTo, asked)
+    expect(pinned).toMatchObject({
+      message: `recipient ${stranger} is not the recipient first seen for this host`,
+    })
+  })
+
+  test('one of several recipients, realms and profiles is enough', () => {
+    expect(passes({}, { recipients: [stranger, payTo] }).ok).toBe(true)
+    expect(passes(mpp, { realms: ['other', 'API.example'] }).ok).toBe(true)
+    expect(passes(mpp, { realms: [] }).ok).toBe(true)
+    expect(passes(card, { cardProfiles: ['profile_0', 'profile_1'] }).ok).toBe(true)
+  })
+})
+
+describe('terms that passed before', () => {
+  const termsOf = (protocol: 'x402' | 'mpp' | 'mpp_card') => {
+    const verdict = checkOffer(good[protocol], policy, undefined, asked)
+    if (!verdict.ok) throw new Error(verdict.message)
+    return verdict.terms
+  }
+
+  test.each(['x402', 'mpp', 'mpp_card'] as const)('still pass under the same policy: %s', (protocol) => {
+    expect(stillPasses(termsOf(protocol), policy, asked)).toBe(true)
+  })
+
+  test.each([
+    ['its protocol is not configured any more', { order: ['mpp'] }],
+    ['the cap is lower', { maxPriceAtomic: 9_999n }],
+    ['another recipient is configured', { recipients: [stranger] }],
+    ['the network is another', { network: 'eip155:84532' }],
+  ] as [string, Partial<SpendingPolicy>][])('do not where %s', (_, change) => {
+    expect(stillPasses(termsOf('x402'), { ...policy, ...change }, asked)).toBe(false)
+  })
+
+  test('keep the recipient that was pinned for them', () => {
+    expect(stillPasses(termsOf('x402'), { ...policy, recipients: [] }, asked)).toBe(true)
+  })
+
+  test('of a card do not where the cap in cents is lower', () => {
+    expect(stillPasses(termsOf('mpp_card'), { ...policy, maxPriceAtomic: 9_999n }, asked)).toBe(false)
   })
 })

@@ -15,7 +15,7 @@ export interface RecordToBegin extends PlannedRecord {
 }
 
 /** What the task of a record begins with. */
-export type BegunTask = Omit<NewTask, 'ordinal' | 'recordId'>
+type BegunTask = Omit<NewTask, 'ordinal' | 'recordId'>
 
 export interface BeginOptions {
   planner: StepPlanner

@@ -26,7 +26,7 @@ export interface StepPlannerOptions {
   now: () => Date
 }
 
-export interface PlannableTask extends PlannedRecord {
+interface PlannableTask extends PlannedRecord {
   runId: string
   recipe: string
   /** The lookups made for it, in order. Empty for a task that has just been made. */

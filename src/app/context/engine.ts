@@ -51,7 +51,7 @@ export interface Engine extends Pick<Service, 'prepare' | 'prepareBulk' | 'askAc
 }
 
 /** Returns until when an answer is not bought again. */
-export type FreshUntil = (operation: Operation, outcome: Fact['outcome'], now: Date) => Date
+type FreshUntil = (operation: Operation, outcome: Fact['outcome'], now: Date) => Date
 
 export interface EngineOptions {
   config: Config

@@ -24,7 +24,7 @@ const fileSchema = z.strictObject({
   autoAssign: z.union([z.boolean(), z.string()]).optional(),
 })
 
-export interface SalesforceSettings extends z.output<typeof fileSchema> {
+interface SalesforceSettings extends z.output<typeof fileSchema> {
   auth: SalesforceAuth
   loginUrl: string
 }

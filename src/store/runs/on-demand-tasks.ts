@@ -31,7 +31,7 @@ export interface OnDemandTask {
 }
 
 /** How a task that waits to be begun goes on. */
-export interface BegunTask {
+interface BegunTask {
   id: bigint
   identity: Identity
   status: TaskStatus

@@ -1,0 +1,90 @@
+// `npm run mutants`: breaks a random sample of the sources and counts how many of the breaks the unit tests notice.
+//
+//   npm run mutants -- [--seed N] [--count N] [--only src/pay] [--json FILE]
+
+import { globSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { root } from '../runtime.mjs'
+import { mutantsOf, type Mutant } from './mutate.ts'
+import { startTests } from './run-tests.ts'
+
+const folders = ['src/domain', 'src/pay']
+
+const { values: options } = parseArgs({
+  options: {
+    seed: { type: 'string', default: '20261122' },
+    count: { type: 'string', default: '300' },
+    only: { type: 'string', default: '' },
+    json: { type: 'string' },
+  },
+})
+
+const sources = new Map(
+  globSync(
+    folders.map((folder) => `${folder}/**/*.ts`),
+    { cwd: root },
+  )
+    .filter((file) => !/\.(test|fixture)\.ts$/.test(file))
+    .sort()
+    .map((file) => [file, readFileSync(join(root, file), 'utf8')]),
+)
+const all = [...sources].flatMap(([file, source]) => mutantsOf(file, source))
+const sample = shuffled(all, Number(options.seed))
+  .filter(({ file }) => file.startsWith(options.only))
+  .slice(0, Number(options.count))
+console.log(`seed ${options.seed}: ${sample.length} of ${all.length} mutants in ${sources.size} files`)
+
+const startedAt = Date.now()
+const tests = await startTests(folders)
+const broken = await tests.baseline()
+if (broken) {
+  console.error(`the tests fail without a mutant: ${broken}`)
+  process.exit(1)
+}
+
+const survivors: Mutant[] = []
+const killers = new Map<string, number>()
+let judged = 0
+// File by file, so that a file's tests stay warm.
+for (const mutant of sample.toSorted((a, b) =>
+  a.file < b.file ? -1 : a.file > b.file ? 1 : a.start - b.start,
+)) {
+  const verdict = await tests.judge(mutant, sources.get(mutant.file)!)
+  judged += 1
+  if (verdict.outcome === 'killed') killers.set(verdict.by, (killers.get(verdict.by) ?? 0) + 1)
+  else {
+    survivors.push(mutant)
+    console.log(
+      `survived ${mutant.file}:${mutant.line}  ${oneLine(mutant.original)}  →  ${oneLine(mutant.replacement)}`,
+    )
+  }
+  if (judged % 25 === 0) console.error(`${judged} judged, ${survivors.length} survived`)
+}
+await tests.close()
+
+const killed = sample.length - survivors.length
+console.log(
+  `${killed} of ${sample.length} killed (${((100 * killed) / sample.length).toFixed(1)} %) in ${Math.round((Date.now() - startedAt) / 1000)} s, seed ${options.seed}`,
+)
+if (options.json) writeFileSync(options.json, JSON.stringify(survivors, null, 1))
+process.exit(0)
+
+function oneLine(text: string): string {
+  const short = text.replace(/\s+/g, ' ')
+  return short.length > 70 ? `${short.slice(0, 67)}...` : short || '(nothing)'
+}
+
+/** A Fisher-Yates shuffle by a seeded generator (mulberry32). */
+function shuffled<T>(items: readonly T[], seed: number): T[] {
+  const result = [...items]
+  let state = seed >>> 0
+  for (let at = result.length - 1; at > 0; at -= 1) {
+    state = (state + 0x6d2b79f5) >>> 0
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1)
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
+    const other = Math.floor((((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32) * (at + 1))
+    ;[result[at], result[other]] = [result[other]!, result[at]!]
+  }
+  return result
+}
