@@ -10,7 +10,7 @@ import { liveRuns, moneyNow, parkedGroups } from '../../src/store/views/desk-now
 import { funnels, recordsLike, runHeads, runReasons, runRecords } from '../../src/store/views/desk-runs.ts'
 import { spendDays, spendTotals } from '../../src/store/views/desk-spend.ts'
 import { updateRunStates } from '../../src/store/runs/run-states.ts'
-import type { RunState } from '../../src/store/database/schema.ts'
+import type { RunState } from '../../src/store/database/states.ts'
 import { openBareDesk, type BareDesk } from './desk-fixture.ts'
 
 let desk: BareDesk

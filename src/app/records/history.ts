@@ -2,7 +2,7 @@ import { ConfigError } from '../../domain/errors.ts'
 import { formatUsd } from '../../domain/money.ts'
 import type { FieldValue } from '../../domain/record.ts'
 import { objectKinds, type ObjectKind, type TaskStatus } from '../../domain/words.ts'
-import type { FieldWriteState } from '../../store/database/schema.ts'
+import type { FieldWriteState } from '../../store/database/states.ts'
 import type { Context } from '../context/context.ts'
 
 interface HistoryField {

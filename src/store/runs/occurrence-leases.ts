@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import type { Database } from '../database/database.ts'
-import type { OccurrenceState } from '../database/schema.ts'
+import type { OccurrenceState } from '../database/states.ts'
 import { unparkStarted } from './run-states.ts'
 import { toOccurrence, type Occurrence } from './schedule-occurrences.ts'
 

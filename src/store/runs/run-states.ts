@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import type { Database } from '../database/database.ts'
-import type { RunState } from '../database/schema.ts'
+import type { RunState } from '../database/states.ts'
 
 export interface RunMove {
   id: string

@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import type { Atomic } from '../../domain/money.ts'
 import type { ObjectKind } from '../../domain/words.ts'
 import type { Database } from '../database/database.ts'
-import type { RunState } from '../database/schema.ts'
+import type { RunState } from '../database/states.ts'
 
 export interface Run {
   id: string

@@ -1,6 +1,7 @@
 import { sql, type Selectable } from 'kysely'
 import type { Database } from '../database/database.ts'
-import type { OccurrenceCause, OccurrenceState, Tables } from '../database/schema.ts'
+import type { Tables } from '../database/schema.ts'
+import type { OccurrenceCause, OccurrenceState } from '../database/states.ts'
 
 export interface NewOccurrence {
   schedule: string | null

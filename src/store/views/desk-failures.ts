@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { sql } from 'kysely'
 import type { Database } from '../database/database.ts'
-import { indefinitely } from '../database/schema.ts'
+import { indefinitely } from '../database/states.ts'
 import type { FailureCause } from '../runs/retry-and-skip.ts'
 
 /** Records that are parked or were rejected for the same cause. */

@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import type { Atomic } from '../../domain/money.ts'
 import type { TaskStatus } from '../../domain/words.ts'
 import type { Database } from '../database/database.ts'
-import { indefinitely, type RunState } from '../database/schema.ts'
+import { indefinitely, type RunState } from '../database/states.ts'
 
 /** A run under way, with what tells how fast it goes. */
 export interface LiveRun {

@@ -4,7 +4,7 @@ import { freeOperations } from '../../domain/operations.ts'
 import type { ObjectKind, TaskStatus } from '../../domain/words.ts'
 import type { Database } from '../database/database.ts'
 import { liveRuns, type LiveRun } from './desk-now.ts'
-import type { RunState } from '../database/schema.ts'
+import type { RunState } from '../database/states.ts'
 
 export interface RunHead {
   id: string

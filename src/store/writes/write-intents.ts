@@ -3,7 +3,7 @@ import type { LookupKey } from '../../domain/keys.ts'
 import type { FieldValue } from '../../domain/record.ts'
 import type { Database } from '../database/database.ts'
 import { isOneOf, pages } from '../database/parameters.ts'
-import type { FieldWriteState } from '../database/schema.ts'
+import type { FieldWriteState } from '../database/states.ts'
 
 export interface Intent {
   taskId: bigint
