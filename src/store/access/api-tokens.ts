@@ -9,9 +9,9 @@ export interface ApiToken {
   id: string
   name: string
   scopes: TokenScope[]
-  /** Calls that it may make in a minute. */
+  /** The most calls that it may make in a minute. */
   perMinute: number
-  /** What may be spent for its calls in a day (UTC); null: only what the caps of all allow. */
+  /** The most that its calls may spend in a UTC day; null: no cap besides the general ones. */
   dayCapAtomic: Atomic | null
   createdAt: Date
   lastUsedAt: Date | null
@@ -25,15 +25,15 @@ export interface ApiTokenLedger {
   ): Promise<void>
   list(): Promise<ApiToken[]>
   /**
-   * The token of a digest, with the number of its calls in this minute, this one among them, over all processes. Undefined
-   * for a digest that is unknown or was revoked.
+   * Counts a call, and returns the token of this digest with its calls in this minute, over all processes and with this one
+   * included. Returns undefined for an unknown or revoked token.
    */
   enter(digest: string): Promise<{ token: ApiToken; calls: number } | undefined>
-  /** False when there is no such token, or it was revoked before. */
+  /** Returns false when there is no such token, or it was revoked before. */
   revoke(id: string): Promise<boolean>
-  /** The token for which a run was made, and what may be spent for it in a day. */
+  /** Returns the token that requested a run, with its cap for a day. */
   ofRun(runId: string): Promise<{ id: string; dayCapAtomic: Atomic | null } | undefined>
-  /** Forgets the calls of minutes before this time. */
+  /** Deletes the call counts of minutes before this time. */
   prune(before: Date): Promise<void>
 }
 

@@ -1,14 +1,14 @@
 import type { Database } from '../database/database.ts'
 
-/** Something that a person or a caller did which spends, retries, stops or changes. No personal data of records in it. */
+/** An action of a person or a caller that spends, retries, stops or changes something. Holds no personal data of records. */
 export interface AuditedAction {
   /** The user's name, `token:<id>`, the CRM that called, or `cli`. */
   actor: string
-  /** At the desk; `api` and `hook` for callers, `shell` for the command line. */
+  /** The user's role at the desk; `api` and `hook` for callers, `shell` for the command line. */
   role: string
   /** `spending.stop`, `sync.start`, `failures.retry` ... */
   action: string
-  /** On what: a run, a connector and object, a group of failures. */
+  /** The target of the action: a run, a connector and object, a group of failures. */
   target?: string | undefined
   details?: Record<string, string | number | boolean | null> | undefined
 }
@@ -20,11 +20,11 @@ export interface AuditRow extends AuditedAction {
 
 export interface AuditLog {
   record(action: AuditedAction): Promise<void>
-  /** The latest first; `before` is the id behind which the page begins. */
+  /** Returns the latest rows first; with `before`, those that are older than the row of this id. */
   list(limit: number, before?: bigint): Promise<AuditRow[]>
 }
 
-/** Rows are added and never changed. */
+/** Rows are only added, never changed. */
 export function createAuditLog(db: Database, { now }: { now: () => Date }): AuditLog {
   return {
     async record({ actor, role, action, target, details }) {

@@ -8,7 +8,7 @@ export interface CallRefusal {
   count: number
 }
 
-/** Counts a refused call under its reason: a trace of who tried what, without who it was. */
+/** Counts a refused call under its reason and day. The caller is not recorded. */
 export async function countCallRefusal(db: Database, reason: string, at: Date): Promise<void> {
   const day = at.toISOString().slice(0, 10)
   await sql`

@@ -1,11 +1,11 @@
 import { sql } from 'kysely'
 import type { Database } from '../database/database.ts'
 
-/** What may be used once, remembered for all processes. Only digests are kept, and only as long as they could be used. */
+/** Values that may be used once, across all processes. Only digests are stored, until the value expires. */
 export interface NonceLedger {
-  /** False when it was used before and is not forgotten yet. */
+  /** Returns false when the value was used before and has not expired. */
   use(digest: string, expiresAt: Date): Promise<boolean>
-  /** It came to nothing through a fault of ours: the caller may come again with the same. */
+  /** Makes a value usable again. Called when the request failed through a fault of ours. */
   giveBack(digest: string): Promise<void>
   prune(): Promise<void>
 }

@@ -8,28 +8,28 @@ export type DeskRole = (typeof deskRoles)[number]
 interface Session {
   user: string
   role: DeskRole
-  /** What proves that it was opened with the password and role that its user still has. */
+  /** A digest that proves that the session was opened with the user's current password and role. */
   credential: string
 }
 
 export interface SessionLedger {
-  /** Makes the session of a fresh token. */
+  /** Stores the session of a new token. */
   begin(token: string, session: Session): Promise<void>
-  /** Undefined for a token that is unknown, idle for too long, or at its end. A use counts as activity. */
+  /** Returns undefined for a token that is unknown, idle for too long, or expired. Counts as activity. */
   find(token: string): Promise<Session | undefined>
-  /** The same, for what a page asks for by itself: nobody needs to sit before it, so it is no activity. */
+  /** The same for a page's automatic requests, which do not count as activity. */
   peek(token: string): Promise<Session | undefined>
   end(token: string): Promise<void>
-  /** Signs everybody out. Answers how many sessions there were. */
+  /** Ends all sessions. Returns how many there were. */
   endAll(): Promise<number>
   /**
-   * Counts an attempt to sign in before its password is looked at, so that attempts side by side count too. Answers how
-   * long to wait instead, when there were too many failures.
+   * Counts an attempt to sign in. Called before the password is checked, so that concurrent attempts count too. Returns how
+   * long to wait when there were too many failures.
    */
   attempt(address: string, name: string): Promise<{ waitMs: number } | undefined>
-  /** The password was right: what was counted is forgotten. */
+  /** Deletes the counts of an address and a name. Called when the password was right. */
   succeed(address: string, name: string): Promise<void>
-  /** Forgets sessions that are over and attempts that count no more. */
+  /** Deletes expired sessions and attempts that no longer count. */
   prune(): Promise<void>
 }
 
@@ -38,22 +38,22 @@ export interface SessionLimits {
   lifetimeMs: number
 }
 
-/** A session in use is written at most this often. */
+/** A session's time of last activity is written at most this often. */
 const touchMs = 60_000
 const freeFailures = 5
 const forgetMs = 30 * 60_000
-/** A name is held back for a short while only, or whoever knows it could lock its owner out. */
-const longestBlockMs = { address: 15 * 60_000, name: 30_000 }
+/** A name is blocked only for a short time; otherwise anyone who knows it could lock its owner out. */
+const maxBlockMs = { address: 15 * 60_000, name: 30_000 }
 
 export function createSessionLedger(
   db: Database,
   { now, idleMs, lifetimeMs }: SessionLimits & { now: () => Date },
 ): SessionLedger {
-  /** One row a scope; the row's lock makes attempts side by side count one after the other. */
+  /** Counts in one row a scope, whose lock puts concurrent attempts in sequence. Returns how long to wait. */
   async function countAttempt(kind: 'address' | 'name', value: string): Promise<number> {
     const at = now()
     const failures = sql`case when known.last_at < ${new Date(at.getTime() - forgetMs)} then 1 else known.failures + 1 end`
-    const blockMs = sql`least(power(2, least(${failures} - ${freeFailures}, 20)) * 1000, ${longestBlockMs[kind]})`
+    const blockMs = sql`least(power(2, least(${failures} - ${freeFailures}, 20)) * 1000, ${maxBlockMs[kind]})`
     const { rows } = await sql<{ blocked_until: Date | null; admitted: boolean }>`
       insert into desk_attempts as known (scope, failures, last_at, admitted) values (${scopeOf(kind, value)}, 1, ${at}, true)
       on conflict (scope) do update set
@@ -129,7 +129,7 @@ export function createSessionLedger(
     },
 
     async attempt(address, name) {
-      // An address that is blocked says nothing of the name, or it could lock its owner out for nothing.
+      // A blocked address does not count against the name; otherwise it could lock the name's owner out.
       const waitMs = (await countAttempt('address', address)) || (await countAttempt('name', name))
       return waitMs > 0 ? { waitMs } : undefined
     },

@@ -1,15 +1,15 @@
 import { sql } from 'kysely'
 import type { Database } from './database.ts'
 
-/** Those that a run fills. */
+/** The tables that a run fills. */
 const tables = ['tasks', 'lookups', 'charges', 'field_writes', 'bundle_members'] as const
-/** Below that every plan is good enough. */
-const leastBytes = 256 * 1_024
+/** For smaller tables every plan is good enough. */
+const minBytes = 256 * 1_024
 
 /**
- * Postgres plans by what it knows of its tables. Of one that a run fills it learns when autovacuum comes by, a minute later,
- * and PGlite has none and never learns: until then it takes a table of 100,000 records for an empty one, and what should be
- * a look at an index reads all of it. So whatever has doubled is looked at again; a small sample is enough to tell.
+ * Keeps the planner's statistics current. Autovacuum analyses a table that a run fills only after about a minute, and PGlite
+ * has no autovacuum. Until then the planner takes a table of 100,000 records for an empty one, and reads all of it instead of
+ * an index. So each table is analysed again when it has doubled; a small sample is enough.
  */
 export function createStatistics(db: Database): { refresh(): Promise<void> } {
   const seen = new Map<string, number>()
@@ -19,7 +19,7 @@ export function createStatistics(db: Database): { refresh(): Promise<void> } {
         select relname as name, pg_relation_size(oid)::float8 as bytes from pg_class
         where oid = any(array[${sql.join(tables.map((table) => sql`${table}::regclass`))}])`.execute(db)
       for (const { name, bytes } of rows) {
-        if (bytes < leastBytes || bytes < 2 * (seen.get(name) ?? 0)) continue
+        if (bytes < minBytes || bytes < 2 * (seen.get(name) ?? 0)) continue
         await db.transaction().execute(async (tx) => {
           await sql`select set_config('default_statistics_target', '20', true)`.execute(tx)
           await sql`analyze ${sql.table(name)}`.execute(tx)

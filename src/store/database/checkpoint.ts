@@ -2,20 +2,21 @@ import { sql } from 'kysely'
 import type { OpenDatabase } from './database.ts'
 
 /** About what thirty thousand paid records write. */
-const mostBytes = 256 * 1_024 * 1_024
+const maxWalBytes = 256 * 1_024 * 1_024
 
 /**
- * PGlite has no process that takes checkpoints: its log of changes grows until it is closed, by nine gigabytes over a million
- * records, and all of it is read again after a crash. So one is taken whenever enough has come together. A server takes its own.
+ * Takes a checkpoint when the write-ahead log of PGlite is long. PGlite has no checkpointer process, so its log would grow
+ * until it is closed, by nine gigabytes over a million records, and a crash would replay all of it. A server takes its own
+ * checkpoints.
  */
 export async function checkpointWhenLong(
   { db, kind }: Pick<OpenDatabase, 'db' | 'kind'>,
-  most = mostBytes,
+  maxBytes = maxWalBytes,
 ): Promise<void> {
   if (kind !== 'pglite') return
   const { rows } = await sql<{ bytes: number }>`
     select pg_wal_lsn_diff(pg_current_wal_lsn(), redo_lsn)::float8 as bytes from pg_control_checkpoint()`.execute(
     db,
   )
-  if ((rows[0]?.bytes ?? 0) > most) await sql`checkpoint`.execute(db)
+  if ((rows[0]?.bytes ?? 0) > maxBytes) await sql`checkpoint`.execute(db)
 }

@@ -4,8 +4,9 @@ import { errorCode } from '../../domain/error-codes.ts'
 import { ConfigError } from '../../domain/errors.ts'
 
 /**
- * PGlite has no guard of its own: two processes on one directory would destroy it. A file names the owner by process id
- * and start time, so that an id that was given to another process after a crash does not lock anybody out.
+ * Locks a data directory for this process. PGlite has no lock of its own, and two processes on one directory would destroy
+ * it. A file holds the owner's process id and start time, so that a process id that was reused after a crash does not keep
+ * the directory locked. Throws ConfigError when another process holds the lock.
  */
 export async function lockDataDir(dataDir: string): Promise<{ release(): Promise<void> }> {
   const file = join(dataDir, 'owner')
@@ -47,7 +48,7 @@ async function isAlive(owner: string): Promise<boolean> {
   return started === '' || now === undefined || now === started
 }
 
-/** Field 22 of /proc/PID/stat; undefined where there is no /proc. */
+/** Returns field 22 of /proc/PID/stat; undefined where there is no /proc. */
 async function startTime(pid: number): Promise<string | undefined> {
   const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => undefined)
   return stat?.slice(stat.lastIndexOf(')') + 2).split(' ')[19]

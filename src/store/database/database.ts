@@ -22,7 +22,7 @@ export async function openDatabase(options: {
   url?: string | undefined
   dataDir: string
   connections?: number
-  /** Told of each statement after it ran. */
+  /** Called with each statement after it ran. */
   onQuery?: ((event: LogEvent) => void) | undefined
 }): Promise<OpenDatabase> {
   const log = options.onQuery ? { log: options.onQuery } : {}
@@ -39,15 +39,15 @@ async function openPostgres(url: string, connections: number, log: QueryLog): Pr
     connectionString: url,
     max: connections,
     connectionTimeoutMillis: 10_000,
-    // Amounts are bigints all the way; the driver's default would make strings of them.
+    // Amounts are bigints everywhere; by default the driver returns them as strings.
     types: {
       getTypeParser: ((oid: number, format?: 'text') =>
         oid === int8 ? BigInt : pg.types.getTypeParser(oid, format)) as typeof pg.types.getTypeParser,
     },
   })
-  // An idle connection that breaks is replaced by the pool; without a listener it would end the process.
+  // The pool replaces an idle connection that breaks. Without a listener the error would end the process.
   pool.on('error', () => {})
-  // One that breaks between two queries of a transaction is nobody's to listen to: its next query fails and tells.
+  // A connection that breaks between two queries of a transaction also needs a listener; its next query reports the error.
   pool.on('connect', (client) => client.on('error', () => {}))
   const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }), ...log })
   try {

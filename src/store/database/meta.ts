@@ -1,6 +1,6 @@
 import type { Database } from './database.ts'
 
-/** The name of this ledger, drawn once when it is made: it keeps two ledgers of one wallet from drawing the same nonce. */
+/** Returns the id of this ledger, and draws it on first use. It keeps two ledgers of one wallet from deriving the same nonce. */
 export async function ledgerId(db: Database, randomBytes: (size: number) => Buffer): Promise<string> {
   await db
     .insertInto('meta')

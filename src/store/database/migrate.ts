@@ -13,7 +13,7 @@ import { rejectedTasks } from '../migrations/0009-rejected-tasks.ts'
 import { rounds } from '../migrations/0010-rounds.ts'
 import { paces } from '../migrations/0011-paces.ts'
 
-/** In order, for ever: one that has been released is never edited, only followed. */
+/** All migrations in order. A released migration is never edited; changes go into a new one. */
 export const migrations: readonly { name: string; statements: string }[] = [
   { name: '0001-ledger', statements: ledger },
   { name: '0002-provenance', statements: provenance },
@@ -28,10 +28,10 @@ export const migrations: readonly { name: string; statements: string }[] = [
   { name: '0011-paces', statements: paces },
 ]
 
-/** Any number would do; it must only be the same in every process that migrates this database. */
+/** The advisory lock for migrating. The number is arbitrary, and the same in every process. */
 const lockId = 7_290_001
 
-/** Brings the schema up to date in one transaction. Of several processes that start at once, one migrates and the others wait. */
+/** Brings the schema up to date in one transaction. When several processes start at once, one migrates and the others wait. */
 export async function migrate(db: Kysely<Tables>): Promise<void> {
   await db.transaction().execute(async (tx) => {
     await sql`select pg_advisory_xact_lock(${lockId})`.execute(tx)

@@ -12,8 +12,8 @@ import {
 import { createPGliteStatements } from './pglite-statements.ts'
 
 /**
- * Kysely on PGlite: one connection, handed out one at a time, so that no statement of somebody else slips into an open
- * transaction.
+ * Kysely on PGlite. There is one connection, and one caller has it at a time, so that no other caller's statement gets into
+ * an open transaction.
  */
 export function createPGliteDialect(client: PGlite): Dialect {
   return {
@@ -24,22 +24,23 @@ export function createPGliteDialect(client: PGlite): Dialect {
   }
 }
 
-const longestStretchMs = 10
+const maxStretchMs = 10
 
 function createDriver(client: PGlite): Driver {
   const connection = createConnection(client)
   const waiting: (() => void)[] = []
   let busy = false
-  let brokeAtMs = performance.now()
+  let yieldedAtMs = performance.now()
 
   /**
-   * PGlite works in this thread, and one statement hands over to the next without a turn of the event loop: while a run
-   * keeps the line filled, nobody would accept a connection or look at a timer. So now and then the loop has its turn.
+   * Gives the connection to the next caller. PGlite runs in this thread, and one statement is followed by the next without a
+   * turn of the event loop. While a run keeps the line filled, no connection would be accepted and no timer would fire, so
+   * the event loop gets a turn after each stretch.
    */
   function handOver(next: () => void): void {
-    if (performance.now() - brokeAtMs < longestStretchMs) return next()
+    if (performance.now() - yieldedAtMs < maxStretchMs) return next()
     setImmediate(() => {
-      brokeAtMs = performance.now()
+      yieldedAtMs = performance.now()
       next()
     })
   }
@@ -72,7 +73,7 @@ function createConnection(client: PGlite): DatabaseConnection {
     },
     // eslint-disable-next-line require-yield
     async *streamQuery() {
-      throw new Error('PGlite has no cursors here: read in pages')
+      throw new Error('this PGlite dialect has no cursors: read in pages')
     },
   }
 }

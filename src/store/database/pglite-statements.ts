@@ -1,6 +1,6 @@
 import { parse, protocol, type PGlite } from '@electric-sql/pglite'
 
-/** What runs SQL on PGlite. */
+/** Runs SQL on PGlite. */
 export interface PGliteStatements {
   run<R>(sql: string, parameters: readonly unknown[]): Promise<{ rows: R[]; affected: number }>
 }
@@ -10,25 +10,25 @@ type Messages = Awaited<ReturnType<PGlite['execProtocol']>>['messages']
 interface Prepared {
   name: string
   parameterTypes: number[]
-  /** How its rows look; empty for a statement without rows. */
+  /** The description of its rows; empty for a statement without rows. */
   description: Messages
   sinceMs: number
 }
 
 /**
- * A plan is made of the tables as they are: one that was made of an empty ledger reads the whole of a full one. So none
- * gets old.
+ * How long a prepared statement is kept. Its plan suits the tables as they were: a plan for an empty ledger reads all of a
+ * full one.
  */
-const keptForMs = 5_000
-const mostKept = 200
-/** Longer ones are lists of values, of another length each time. */
-const mostParameters = 40
+const maxAgeMs = 5_000
+const maxPrepared = 200
+/** Statements with more parameters are lists of values, of a different length each time. */
+const maxParameters = 40
 const transactional = /^\s*(begin|commit|rollback|savepoint|release)\b/i
 const preparable = /^\s*(select|insert|update|delete|with)\b/i
 
 /**
- * Statements by name. PGlite's own `query` reads and plans each anew, in six steps into WebAssembly and out again; here one that
- * came before takes one step and no planning. What it answers is the same.
+ * Runs statements as named prepared statements. PGlite's own `query` parses and plans each statement again, in six calls
+ * into WebAssembly. Here a repeated statement takes one call and no planning. The results are the same.
  */
 export function createPGliteStatements(client: PGlite): PGliteStatements {
   const kept = new Map<string, Prepared>()
@@ -37,7 +37,7 @@ export function createPGliteStatements(client: PGlite): PGliteStatements {
   async function runPrepared<R>(sql: string, parameters: readonly unknown[]) {
     return client.runExclusive(async () => {
       const before = kept.get(sql)
-      const isOld = before !== undefined && performance.now() - before.sinceMs > keptForMs
+      const isOld = before !== undefined && performance.now() - before.sinceMs > maxAgeMs
       if (before && isOld) await drop(sql, before)
       const prepared = before && !isOld ? before : await prepare(sql)
       const { serialize } = protocol
@@ -47,7 +47,7 @@ export function createPGliteStatements(client: PGlite): PGliteStatements {
         serialize.execute({}),
         serialize.sync(),
       ]).catch(async (error: unknown) => {
-        // The tables may have changed under it; whatever it was, the next one is made anew.
+        // The tables may have changed since it was prepared. Whatever the cause, it is prepared again next time.
         await drop(sql, prepared)
         throw error
       })
@@ -58,7 +58,7 @@ export function createPGliteStatements(client: PGlite): PGliteStatements {
   }
 
   async function prepare(sql: string): Promise<Prepared> {
-    if (kept.size >= mostKept) {
+    if (kept.size >= maxPrepared) {
       const [oldest] = kept as unknown as Iterable<[string, Prepared]>
       if (oldest) await drop(...oldest)
     }
@@ -83,18 +83,18 @@ export function createPGliteStatements(client: PGlite): PGliteStatements {
   async function drop(sql: string, { name }: Prepared): Promise<void> {
     kept.delete(sql)
     const { serialize } = protocol
-    // Refused inside a transaction that has failed: then it stays in the database, under a name that does not come again.
+    // Fails inside a failed transaction. The statement then stays in the database, under a name that is not used again.
     await exchange([serialize.close({ type: 'S', name }), serialize.sync()]).catch(() => {})
   }
 
-  /** A table may have another form now. */
+  /** Called after a statement that may have changed a table. */
   async function dropAll(): Promise<void> {
     if (kept.size === 0) return
     kept.clear()
     await client.exec('deallocate all')
   }
 
-  /** In one step: what follows an error is passed over by the database up to the `sync`. */
+  /** Sends all parts in one call. After an error the database skips everything up to the `sync`. */
   async function exchange(parts: readonly Uint8Array[]): Promise<Messages> {
     const { messages } = await client.execProtocol(Buffer.concat(parts), { syncToFs: false })
     return messages
@@ -108,7 +108,7 @@ export function createPGliteStatements(client: PGlite): PGliteStatements {
 
   return {
     async run<R>(sql: string, parameters: readonly unknown[]) {
-      if (parameters.length <= mostParameters && preparable.test(sql)) return runPrepared<R>(sql, parameters)
+      if (parameters.length <= maxParameters && preparable.test(sql)) return runPrepared<R>(sql, parameters)
       if (parameters.length === 0) {
         const [result] = await client.exec(sql)
         if (!transactional.test(sql)) await dropAll()

@@ -5,8 +5,8 @@ const tracer = trace.getTracer('paydirt.store')
 const longestText = 2_000
 
 /**
- * Makes a span of each statement that was part of a trace; rounds that look at the ledger on their own leave none. The text
- * has placeholders where values were: parameters are told nowhere.
+ * Adds a span for each statement that is part of a trace. The polling rounds are part of none. The text has placeholders in
+ * place of values, and the parameters are not recorded.
  */
 export function traceQuery(event: LogEvent): void {
   if (!trace.getActiveSpan()?.isRecording()) return

@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises'
 
-/** What Postgres says when it is shut down or starting, and what its driver says when there is nobody. */
+/** The codes of Postgres while it shuts down or starts, and of its driver when there is no connection. */
 const awayCodes = new Set([
-  // Two transactions stood in each other's way, and this one was chosen to begin again.
+  // Deadlock and serialisation failure: Postgres rolled this transaction back, and it may be repeated.
   '40P01',
   '40001',
   '57P01',
@@ -19,8 +19,8 @@ const awayMessage =
   /connection (terminated|ended|closed)|timeout exceeded when trying to connect|not queryable/i
 
 /**
- * Repeats a write while the database is away: a restart must not cost an answer that was paid for. The write must be one
- * that may be done twice, since a connection can break after the commit and before the word of it.
+ * Repeats a write while the database is away, because a restart must not lose a paid answer. The write must be repeatable:
+ * a connection can break after the commit and before its confirmation.
  */
 export async function retryWhileAway<T>(
   write: () => Promise<T>,
@@ -41,7 +41,7 @@ export async function retryWhileAway<T>(
   }
 }
 
-/** Whether an error says that the database is not there, rather than that it refuses. */
+/** Returns true for an error that says that the database is away, and not that it refused the statement. */
 export function isAway(error: unknown): boolean {
   const { code, message } = error as { code?: unknown; message?: unknown }
   return awayCodes.has(String(code)) || awayMessage.test(String(message))

@@ -14,7 +14,7 @@ interface Alert {
   endedMessage: string | null
 }
 
-/** A message that the webhook has yet to take. */
+/** A message that the webhook has not received yet. */
 export interface Delivery {
   id: bigint
   kind: 'raised' | 'ended'
@@ -30,11 +30,11 @@ export interface AlertLedger {
   }): Promise<Omit<AlertState, 'wallet'>>
   standing(): Promise<(Standing & Alert)[]>
   /**
-   * Stores what was decided, with its messages, in one transaction. Answers only what this call began or ended: of two
-   * processes that decide the same, one tells it.
+   * Stores a decision and its messages in one transaction. Returns only the alerts that this call raised or ended: when two
+   * processes decide the same, only one of them reports it.
    */
   apply(decision: AlertDecision, options: { deliver: boolean }): Promise<{ raised: Alert[]; ended: Alert[] }>
-  /** Takes up to `limit` messages that are due, for so long; the end of an alert only after its beginning was taken. */
+  /** Leases up to `limit` due messages. The end of an alert is leased only after its beginning was delivered. */
   lease(limit: number, leaseMs: number): Promise<Delivery[]>
   delivered(id: bigint): Promise<void>
   failed(id: bigint, problem: string, againAt: Date): Promise<void>
@@ -61,8 +61,8 @@ export function createAlertLedger(db: Database, { now }: { now: () => Date }): A
       const { rows: outages } = await sql<{ lookups: number }>`
         select count(*)::int as lookups from lookups
         where state = 'parked' and code in ('unreachable', 'timeout', 'chain_unreachable')`.execute(db)
-      // A task's time is when it last moved: of open work, since when nothing has become of it. Both walk an index from its end
-      // and stop at the first that counts: what runs have ended long ago is not gone through.
+      // `updated_at` is when a task last moved, so for open work it is when the work stalled. Both subqueries read an index
+      // from one end and stop at the first match, so they do not read the tasks of runs that ended long ago.
       const { rows: work } = await sql<{ due_since: Date | null; last_ended_at: Date | null }>`
         with working as materialized (
           select id, started_at from runs where state in ('scanning', 'working') and connector <> all(${[...foreground]}::text[])
@@ -76,7 +76,7 @@ export function createAlertLedger(db: Database, { now }: { now: () => Date }): A
             and run_id in (select id from working)
           order by updated_at desc limit 1
         ) as last_ended_at`.execute(db)
-      const { rows: turns } = await sql<AlertState['schedules'][number]>`
+      const { rows: occurrences } = await sql<AlertState['schedules'][number]>`
         select distinct on (schedule, entity) schedule, entity, state, planned_at as "plannedAt", reason
         from schedule_turns where schedule = any(${[...schedules]}) and state <> 'due'
         order by schedule, entity, planned_at desc`.execute(db)
@@ -86,7 +86,7 @@ export function createAlertLedger(db: Database, { now }: { now: () => Date }): A
         recent: { ended: (recent[0]?.ended ?? 0) + stuck, failed: (recent[0]?.failed ?? 0) + stuck },
         work: { dueSince: work[0]?.due_since ?? null, lastEndedAt: work[0]?.last_ended_at ?? null },
         reconciliation: (await lastReconciliation(db)) ?? 'none',
-        schedules: turns,
+        schedules: occurrences,
       }
     },
 

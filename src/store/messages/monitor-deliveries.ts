@@ -9,13 +9,13 @@ export interface DueDelivery {
   tries: number
 }
 
-/** A company that a delivery names: as far as it says, by canonical profile and domain. */
+/** A company in a delivery, by canonical profile and domain, where the delivery has them. */
 export interface NamedCompany {
   profile: string | null
   domain: string | null
 }
 
-/** A record of a CRM that was seen before. */
+/** A CRM record that an earlier run has seen. */
 export interface KnownRecord {
   connector: string
   entity: string
@@ -23,21 +23,21 @@ export interface KnownRecord {
   recordId: string
 }
 
-/** What monitors have delivered: stored before it is answered, and worked on behind the answer. */
+/** The deliveries of monitors. Each is stored before the response is sent, and processed after it. */
 export interface MonitorDeliveries {
-  /** False for one that came before. */
+  /** Returns false for a delivery that was received before. */
   add(digest: string, body: string): Promise<boolean>
-  /** Takes deliveries for `leaseMs`: of several processes one works on each, and after a crash another does. */
+  /** Leases deliveries for `leaseMs`, so that one process works on each, and another takes it over after a crash. */
   take(options: { limit: number; leaseMs: number }): Promise<DueDelivery[]>
   again(digest: string, dueAt: Date, reason: string): Promise<void>
-  /** Its text goes. */
+  /** Stores the result of a delivery, and deletes its body. */
   end(digest: string, result: { records: number; unknown: number; reason: string | null }): Promise<void>
-  /** The CRM records that earlier runs have seen under a profile or a domain, by place of the company. */
+  /** Returns the CRM records that earlier runs have seen under a profile or domain, with the index of the company. */
   known(
     companies: readonly NamedCompany[],
     connectors: readonly string[],
   ): Promise<(KnownRecord & { place: number })[]>
-  /** A task for each company that no record is known of: it ends at once, costs nothing, and is to be seen. Once a name. */
+  /** Adds a skipped task for each company without a known record, so that it is visible. It costs nothing. */
   addUnknown(runId: string, names: readonly string[], recipe: string, reason: string): Promise<void>
   prune(before: Date): Promise<void>
 }
@@ -92,8 +92,8 @@ export function createMonitorDeliveries(db: Database, { now }: { now: () => Date
     async known(companies, connectors) {
       if (companies.length === 0 || connectors.length === 0) return []
       const wanted = JSON.stringify(companies.map((company, place) => ({ ...company, place })))
-      // A domain stands in a record as somebody wrote it: scheme, www. and path are folded away here as in domain/keys.ts.
-      // Joined by what it folds to, so that each record is read once, however many companies a delivery names.
+      // Records hold domains as people typed them. Scheme, www. and path are removed here as in domain/keys.ts. The join on
+      // the result reads each record once, however many companies a delivery names.
       const { rows } = await sql<KnownRecord & { place: number }>`
         with wanted as (
           select * from jsonb_to_recordset(${wanted}::jsonb) as wanted (profile text, domain text, place int)
@@ -134,12 +134,12 @@ export function createMonitorDeliveries(db: Database, { now }: { now: () => Date
             started_at: at,
             finished_at: at,
           })
-          // A process died between this and the end of its delivery: the tasks are here.
+          // Conflict: a process died between this and the end of its delivery. Its tasks are stored already.
           .onConflict((conflict) => conflict.doNothing())
           .returning('id')
           .executeTakeFirst()
         if (!run) return
-        // One parameter for all of them: a statement takes 65,535.
+        // All names go as one parameter, because a statement takes at most 65,535.
         await sql`
           insert into tasks (run_id, ordinal, record_id, identity, status, reason, updated_at)
           select ${runId}, place::int, name, '{}', 'skipped', ${reason}, ${at}::timestamptz

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { Database } from '../database/database.ts'
 
-/** An execution of a workflow that waits for us, with a task that has ended or an end that is near. */
+/** A workflow execution that waits for us, and whose task has ended or whose time is running out. */
 interface DueCallback {
   callbackId: string
   taskId: bigint
@@ -9,14 +9,14 @@ interface DueCallback {
   askedAt: Date
 }
 
-/** Executions of a HubSpot workflow stand still until we say that they may go on: nothing of that may be lost. */
+/** HubSpot workflow executions that are blocked until we complete them. None of them may be lost. */
 export interface WorkflowCallbacks {
-  /** The same execution asked for twice is one. */
+  /** Adds an execution; does nothing when it was added before. */
   add(callbackId: string, taskId: bigint): Promise<void>
   has(callbackId: string): Promise<boolean>
   /**
-   * Takes those whose task has ended, or that were asked for before `latest`, for `leaseMs`: of several processes one
-   * tells HubSpot, and after a crash another does.
+   * Leases, for `leaseMs`, the executions whose task has ended or that were added before `latest`. One process completes
+   * each at HubSpot, and another takes it over after a crash.
    */
   take(options: { limit: number; leaseMs: number; latest: Date }): Promise<DueCallback[]>
   again(callbackId: string, dueAt: Date, reason: string): Promise<void>

@@ -5,32 +5,32 @@ import type { ObjectKind, TaskStatus } from '../../domain/words.ts'
 import type { Database } from '../database/database.ts'
 import { isOneOf } from '../database/parameters.ts'
 
-/** Records that somebody asks for now. */
+/** Records that a person or another system asks for now. */
 export interface OnDemandRequest {
-  /** The run that is made of those that are not being done already. */
+  /** The run that is made of those records that were not requested a moment ago. */
   runId: string
   connector: string
   object: ObjectKind
   entity: string
   recipe: string
   trigger: string
-  /** Who asks. A `token` in it may look at what it was given, whoever had asked for that before. */
+  /** Who asks. A `token` in it may read the tasks that it was given, even those that another caller requested first. */
   source: Record<string, unknown>
-  /** Each once. */
+  /** Each id once. */
   ids: readonly string[]
 }
 
 export interface OnDemandTask {
   taskId: bigint
   recordId: string
-  /** Its place in its run. */
+  /** The place of the task in its run. */
   ordinal: number
   runId: string
-  /** False: it was asked for a moment ago, and this is that task. */
+  /** False when the record was requested a moment ago and this is the task of that request. */
   isNew: boolean
 }
 
-/** How a task that waits to be begun goes on. */
+/** The first step of a task that was queued. */
 interface BegunTask {
   id: bigint
   identity: Identity
@@ -42,22 +42,22 @@ interface BegunTask {
 }
 
 export interface OnDemandLedger {
-  /** Makes a run of those records that nobody asked for within `windowMs`. Answers a task for each id, in order. */
-  openTasks(press: OnDemandRequest, windowMs: number): Promise<OnDemandTask[]>
-  /** The tasks of a run that nobody has begun. */
+  /** Makes a run of the records that were not requested within `windowMs`. Returns a task for each id, in order. */
+  openTasks(request: OnDemandRequest, windowMs: number): Promise<OnDemandTask[]>
+  /** Returns the tasks of a run that were not begun. */
   queued(runId: string): Promise<{ id: bigint; ordinal: number; recordId: string }[]>
   begin(tasks: readonly BegunTask[]): Promise<void>
-  /** Says on those that are not begun why that is. */
+  /** Stores a reason on the tasks that were not begun. */
   delay(runId: string, reason: string): Promise<void>
-  /** Runs of these connectors with tasks that nobody has begun since `before`. */
+  /** Returns runs of these connectors with tasks that were queued before `before` and not begun since. */
   forgotten(connectors: readonly string[], before: Date): Promise<string[]>
 }
 
-/** What is asked for by hand or by another system; a scan makes its tasks in another way. */
+/** The triggers of on-demand runs. Their tasks are made here, and not by a scan. */
 const onDemandTriggers = ['button', 'workflow', 'monitor'] as const
 
 export function createOnDemandLedger(db: Database, { now }: { now: () => Date }): OnDemandLedger {
-  /** A statement of its own: whoever has just waited for another's claim does not see it in the same one. */
+  /** A statement of its own: the statement that waited for another request's claims does not see them. */
   async function claimedBefore(
     { connector, entity, recipe }: OnDemandRequest,
     ids: readonly string[],
@@ -89,12 +89,12 @@ export function createOnDemandLedger(db: Database, { now }: { now: () => Date })
   }
 
   return {
-    async openTasks(press, windowMs) {
+    async openTasks(request, windowMs) {
       const at = now()
-      const { runId, connector, object, entity, recipe, trigger, ids } = press
-      const { actor, role } = askerOf(press)
-      // One statement, so that run, claims and tasks are there together or not at all, and so that 200 presses at once are
-      // 200 statements. Rows are claimed in one order by everybody: two presses that overlap never wait for each other.
+      const { runId, connector, object, entity, recipe, trigger, ids } = request
+      const { actor, role } = askerOf(request)
+      // One statement, so that run, claims and tasks are stored together or not at all, and so that 200 requests at once are
+      // 200 statements. Rows are claimed in the order of their ids, so that two overlapping requests cannot deadlock.
       const { rows: made } = await sql<{ recordId: string; taskId: bigint; ordinal: number }>`
         with wanted as (
           select record_id, place, nextval(pg_get_serial_sequence('tasks', 'id')) as task_id
@@ -111,10 +111,10 @@ export function createOnDemandLedger(db: Database, { now }: { now: () => Date })
           select record_id, claimed.task_id, row_number() over (order by place)::int as ordinal
           from claimed join wanted using (record_id)
         ), opened as (
-          -- There is nothing to scan: its records are all here.
+          -- There is nothing to scan: the request names all records.
           insert into runs (id, connector, object, entity, recipe, trigger, state, fingerprint, source, records, scanned_at, started_at)
           select ${runId}, ${connector}, ${object}, ${entity}, ${recipe}, ${trigger}, 'working', ${`${trigger}|${runId}`},
-            ${JSON.stringify(press.source)}::jsonb, (select count(*) from numbered), ${at}::timestamptz, ${at}::timestamptz
+            ${JSON.stringify(request.source)}::jsonb, (select count(*) from numbered), ${at}::timestamptz, ${at}::timestamptz
           where exists (select from numbered)
         ), made as (
           insert into tasks (id, run_id, ordinal, record_id, identity, status, updated_at) overriding system value
@@ -131,10 +131,10 @@ export function createOnDemandLedger(db: Database, { now }: { now: () => Date })
         made.map((task) => [task.recordId, { ...task, runId, isNew: true }]),
       )
       const before = await claimedBefore(
-        press,
+        request,
         ids.filter((id) => !byId.has(id)),
       )
-      const { token } = press.source
+      const { token } = request.source
       if (typeof token === 'string' && before.length > 0)
         await rememberAsker(token, [...new Set(before.map((task) => task.runId))])
       for (const task of before) byId.set(task.recordId, task)
@@ -164,7 +164,7 @@ export function createOnDemandLedger(db: Database, { now }: { now: () => Date })
           reason: task.reason,
         })),
       )
-      // Of two processes that begin the same task the second finds it begun.
+      // When two processes begin the same task, the second changes nothing.
       await sql`
         update tasks set identity = begun.identity, status = begun.status, lookup_key = begun.lookup_key,
           duplicate_of = begun.duplicate_of, waiting_for = begun.waiting_for, reason = begun.reason, updated_at = ${now()}
@@ -201,7 +201,7 @@ export function createOnDemandLedger(db: Database, { now }: { now: () => Date })
   }
 }
 
-/** As the audit log knows them. A caller's name is a system's or a token's, never a person's. */
+/** Returns the names for the audit log. A caller's name is that of a system or a token, never of a person. */
 function askerOf({ source, trigger }: OnDemandRequest): { actor: string; role: string } {
   if (typeof source['caller'] !== 'string') return { actor: trigger, role: 'none' }
   if (source['caller'] === 'command line') return { actor: 'cli', role: 'shell' }

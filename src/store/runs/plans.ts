@@ -6,14 +6,14 @@ import type { ObjectKind } from '../../domain/words.ts'
 import type { Database } from '../database/database.ts'
 import { isOneOf } from '../database/parameters.ts'
 
-/** What a planned run would ask for, and how much of it the ledger already holds. */
+/** The lookups of a planned run, and how many of them the ledger already has. */
 export interface PlanFigures {
   unique: number
   cached: number
   duplicates: number
 }
 
-/** Counts a planned run's lookups: `cached` are those with a fresh answer, which cost nothing. */
+/** Counts a planned run's lookups. Those with a fresh answer are `cached` and cost nothing. */
 export async function planFigures(db: Database, runId: string, now: Date): Promise<PlanFigures> {
   const { rows } = await sql<PlanFigures>`
     select count(distinct tasks.lookup_key)::int as unique,
@@ -32,15 +32,15 @@ export interface Plan {
   object: ObjectKind
   entity: string
   recipe: string
-  /** What was asked for, as its maker reads it. */
+  /** The request, in a form that only its maker reads. */
   job: Record<string, unknown>
   document: Record<string, unknown>
   toBuy: number
-  /** No lookup may cost more. */
+  /** The highest price of one lookup. */
   priceAtomic: Atomic
-  /** All lookups together may not cost more. */
+  /** The highest price of all lookups together. */
   highAtomic: Atomic
-  /** The run that carries it out. */
+  /** The run that carries the plan out; null before that. */
   runId: string | null
   madeAt: Date
 }
@@ -55,20 +55,20 @@ export interface PlannedTask {
 export interface PlanLedger {
   begin(plan: Omit<Plan, 'document' | 'toBuy' | 'highAtomic' | 'runId' | 'madeAt'>): Promise<void>
   addRecords(planId: string, records: { ordinal: number; recordId: string; digest: string }[]): Promise<void>
-  /** What is known of these records besides: the lookup they wait for, and what would be written. */
+  /** Adds to these records the lookup that they wait for, and what would be written. */
   describe(
     planId: string,
     records: { ordinal: number; lookupKey: LookupKey | null; preview: Record<string, unknown> | null }[],
   ): Promise<void>
   finish(planId: string, result: Pick<Plan, 'document' | 'toBuy' | 'highAtomic'>): Promise<void>
-  /** A plan that was not finished is none. */
+  /** Deletes a plan that was not finished. */
   drop(planId: string): Promise<void>
   get(planId: string): Promise<Plan | undefined>
-  /** Of these records, those that are planned. */
+  /** Returns the digests of those of these records that are in the plan. */
   digests(planId: string, recordIds: readonly string[]): Promise<Map<string, string>>
   countRecords(planId: string): Promise<number>
   setRun(planId: string, runId: string): Promise<void>
-  /** The tasks of a planned run, in their order. */
+  /** Returns the tasks of a planned run, in their order. */
   tasks(runId: string, afterOrdinal: number, limit: number): Promise<PlannedTask[]>
 }
 

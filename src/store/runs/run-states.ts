@@ -10,20 +10,20 @@ export interface RunMove {
   to: RunState
 }
 
-/** What parks the lookups of a stopped run; they go on as soon as the run does. */
+/** The code that parks the lookups of a stopped run. They are unparked when the run is started again. */
 const runStoppedCode = 'run_stopped'
 
-/** The advisory lock of whatever changes the states of runs and reopens their tasks. The number is arbitrary. */
+/** The advisory lock for changing run states and reopening tasks. The number is arbitrary. */
 export const runStatesLock = 7_290_006
 
 /**
- * Runs that no command drives find their state here, from their tasks alone. One process at a time does a round, and a
- * round repeated changes nothing.
+ * Derives the states of runs from their tasks, for runs that no command drives. One process at a time does this, and a
+ * repeated call changes nothing.
  *
- * A run whose scan is complete is `working` while a task is open, `parked` when only parked ones remain (and `working`
- * again when one of them goes on), `finished` when none does. A `stopped` run stays stopped until somebody starts it,
- * unless nothing of it is left to do. Runs of `foreground` connectors are left alone: the command that began one writes its
- * result, and then ends it.
+ * A run whose scan is complete is `working` while a task is open, `parked` when all open tasks are parked (and `working`
+ * again when one of them is unparked), and `finished` when no task is open. A `stopped` run stays stopped until a person
+ * starts it, unless all its tasks have ended. Runs of
+ * `foreground` connectors are left alone: the command that began one writes its result, and then ends it.
  */
 export async function updateRunStates(
   db: Database,
@@ -34,9 +34,9 @@ export async function updateRunStates(
     const { rows: lock } = await sql<{ taken: boolean }>`
       select pg_try_advisory_xact_lock(${runStatesLock}) as taken`.execute(tx)
     if (!lock[0]?.taken) return []
-    // To find the first open record of a run the planner would read the table from its begin, where the oldest runs stand.
+    // Without this, Postgres looks for the first open task of a run by reading the table from its oldest rows.
     await sql`select set_config('enable_seqscan', 'off', true)`.execute(tx)
-    // A run's tasks are never opened again once all are final, so what this snapshot calls finished stays so.
+    // Once all tasks of a run are final they stay final (a retry takes the same lock), so a finished run stays finished.
     const { rows: moves } = await sql<RunMove>`
       with judged as (
         select id, state,
@@ -61,11 +61,11 @@ export async function updateRunStates(
 }
 
 /**
- * What a stopped run still wants is parked, or the feeder would hand it out for nothing again and again. A lookup that
- * another run waits for too goes on under that one.
+ * Parks the lookups of stopped runs, because the enqueuer would otherwise lease them again and again. A lookup that an
+ * active run waits for too moves to that run.
  */
 async function parkStopped(db: Database, now: Date, foreground: readonly string[]): Promise<void> {
-  // Every two seconds, and hardly ever anything to do: without a stopped run the lookups of a night are not gone through.
+  // Called every two seconds with rarely anything to do, so the lookups are searched only when a run is stopped.
   const { rows } =
     await sql`select from runs where state = 'stopped' and connector <> all(${names(foreground)}) limit 1`.execute(
       db,
@@ -97,7 +97,7 @@ async function parkStopped(db: Database, now: Date, foreground: readonly string[
       and status = 'looking_up'`.execute(db)
 }
 
-/** What was parked because its run was stopped, and the run is not any more. The tasks are open again in the same moment. */
+/** Unparks the lookups of runs that were started again, and reopens their tasks in the same statement. */
 export async function unparkStarted(db: Database, now: Date): Promise<void> {
   await sql`
     with resumed as (

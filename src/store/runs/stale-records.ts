@@ -6,20 +6,20 @@ import type { Database } from '../database/database.ts'
 /** A record whose answer is no longer fresh. */
 export interface StaleRecord {
   recordId: string
-  /** As the record was last read. */
+  /** The identity as the record was last read. */
   identity: Identity
   lookupKey: LookupKey
   answeredAt: Date
   freshUntil: Date
 }
 
-/** Behind which record a page begins. */
+/** The record after which a page begins. */
 export interface StalePlace {
   answeredAt: Date
   recordId: string
 }
 
-/** Records of a source that a recipe has been through and whose answer is stale, the longest answered first. */
+/** Returns the records of a source whose answer for a recipe is stale, the oldest answer first. */
 export async function staleRecords(
   db: Database,
   source: { connector: string; entity: string; recipe: string },

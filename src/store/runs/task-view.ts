@@ -5,7 +5,7 @@ import type { Patch } from '../../domain/record.ts'
 import type { ObjectKind, TaskStatus } from '../../domain/words.ts'
 import type { Database } from '../database/database.ts'
 
-/** A task as it is shown outside, with what it has cost. */
+/** A task as callers see it, with its cost. */
 export interface TaskView {
   id: bigint
   runId: string
@@ -15,27 +15,27 @@ export interface TaskView {
   recordId: string
   recipe: string
   trigger: string
-  /** The API tokens for which its run was made, or that asked for some of its records later. */
+  /** The API token that requested its run, and those that requested some of its records afterwards. */
   tokens: string[]
   status: TaskStatus
   reason: string | null
-  /** What was written; what else was found is the ledger's. */
+  /** The patch that was written, without what else the lookups found. */
   patch: Patch | null
   updatedAt: Date
-  /** Settled, in USD; what was paid in credits counts at their price. */
+  /** The settled cost in USD; credits count at their price. */
   costAtomic: Atomic
   currency: 'USD' | 'credit'
 }
 
-/** Of a row of `runs`. */
+/** The tokens that may read a run, from a row of `runs`. */
 const tokensOf = sql`array_remove(array_append(
   array(select jsonb_array_elements_text(coalesce(source -> 'askers', '[]'))), source ->> 'token'), null)`
 
 export interface TaskViews {
   get(ids: readonly bigint[]): Promise<TaskView[]>
-  /** The latest task of a record that has ended, in whatever run. */
+  /** Returns the latest task of a record that has ended, in any run. */
   last(record: { connector: string; entity: string; recordId: string }): Promise<TaskView | undefined>
-  /** What of these tasks changes while they are worked on. */
+  /** Returns the part of these tasks that changes while they are worked on. */
   states(ids: readonly bigint[]): Promise<{ id: bigint; status: TaskStatus; reason: string | null }[]>
 }
 
@@ -46,7 +46,7 @@ interface Row extends Omit<TaskView, 'costAtomic' | 'currency'> {
 
 export function createTaskViews(db: Database): TaskViews {
   async function view(where: ReturnType<typeof sql>): Promise<TaskView[]> {
-    // A lookup that several tasks of a run waited for was paid for the first of them.
+    // A lookup that several tasks of a run waited for counts as a cost of the first of them.
     const { rows } = await sql<Row>`
       select tasks.id, tasks.run_id as "runId", connector, object, entity, record_id as "recordId", recipe, trigger,
         ${tokensOf} as tokens, tasks.status, tasks.reason, patch, updated_at as "updatedAt",

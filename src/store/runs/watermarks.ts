@@ -3,14 +3,14 @@ import type { Database } from '../database/database.ts'
 export interface WatermarkKey {
   connector: string
   entity: string
-  /** What narrows the scan, as text: another filter is another source. */
+  /** The conditions of the scan, as text. Each filter is a source of its own. */
   filter: string
 }
 
-/** Where the next increment of each source begins. */
+/** Stores where the next incremental scan of each source begins. */
 export interface WatermarkLedger {
   get(key: WatermarkKey): Promise<string | undefined>
-  /** Only after the tasks of every page before it are stored. */
+  /** Called only after the tasks of every page before the watermark are stored. */
   move(key: WatermarkKey, watermark: string, runId: string): Promise<void>
   forget(key: WatermarkKey): Promise<void>
 }

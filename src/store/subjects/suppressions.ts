@@ -5,37 +5,37 @@ import type { Database } from '../database/database.ts'
 
 interface SuppressionRow {
   kind: IdentifierKind
-  /** The beginning of the digest: enough to tell entries apart, and nothing of whom they name. */
+  /** The first characters of the digest: they tell entries apart, and do not identify the person. */
   digest: string
   addedAt: Date
 }
 
-/** Who is to be left alone. Only digests are stored: the list tells of nobody who is on it. */
+/** The people and companies that must not be looked up. Only digests are stored, so the list does not reveal who is on it. */
 export interface SuppressionLedger {
-  /** How many of these were not on the list before. */
-  add(marks: readonly Identifier[]): Promise<number>
-  /** How many of these were on the list. */
-  remove(marks: readonly Identifier[]): Promise<number>
+  /** Returns how many of these were not on the list before. */
+  add(identifiers: readonly Identifier[]): Promise<number>
+  /** Returns how many of these were on the list. */
+  remove(identifiers: readonly Identifier[]): Promise<number>
   list(): Promise<SuppressionRow[]>
-  /** The places of those subjects that are named by the list. */
+  /** Returns the indexes of the subjects that the list names. */
   match(subjects: readonly (readonly Identifier[])[]): Promise<Set<number>>
 }
 
-/** `salt` is this ledger's own, so that the digests of two ledgers cannot be laid side by side. */
+/** `salt` is specific to this ledger, so that the digests of two ledgers cannot be compared. */
 export function createSuppressionLedger(
   db: Database,
   { now, salt }: { now: () => Date; salt: () => Promise<string> },
 ): SuppressionLedger {
-  const digests = async (marks: readonly Identifier[]) => {
+  const digests = async (identifiers: readonly Identifier[]) => {
     const key = await salt()
-    return marks.map(({ kind, value }) => ({
+    return identifiers.map(({ kind, value }) => ({
       kind,
       digest: createHmac('sha256', key).update(`${kind}|${value}`).digest('hex'),
     }))
   }
 
   let knownEmptyUntilMs = 0
-  /** Asked before every lookup: that nobody is on the list is believed for half a second. */
+  /** Called before every lookup, so an empty list is cached for half a second. */
   async function isEmpty(): Promise<boolean> {
     const nowMs = performance.now()
     if (nowMs < knownEmptyUntilMs) return true
@@ -45,9 +45,9 @@ export function createSuppressionLedger(
   }
 
   return {
-    async add(marks) {
+    async add(identifiers) {
       knownEmptyUntilMs = 0
-      const { kinds, values } = columnsOf(await digests(marks))
+      const { kinds, values } = columnsOf(await digests(identifiers))
       const { rows } = await sql`
         insert into suppressions (kind, digest, added_at)
         select kind, digest, ${now()}::timestamptz from unnest(${kinds}::text[], ${values}::text[]) as given (kind, digest)
@@ -55,8 +55,8 @@ export function createSuppressionLedger(
       return rows.length
     },
 
-    async remove(marks) {
-      const { kinds, values } = columnsOf(await digests(marks))
+    async remove(identifiers) {
+      const { kinds, values } = columnsOf(await digests(identifiers))
       const { rows } = await sql`
         delete from suppressions using unnest(${kinds}::text[], ${values}::text[]) as given (kind, digest)
         where suppressions.kind = given.kind and suppressions.digest = given.digest returning 1`.execute(db)
@@ -78,9 +78,11 @@ export function createSuppressionLedger(
     },
 
     async match(subjects) {
-      const marked = subjects.flatMap((marks, index) => marks.map((mark) => ({ index, mark })))
-      if (marked.length === 0 || (await isEmpty())) return new Set()
-      const hashed = await digests(marked.map(({ mark }) => mark))
+      const given = subjects.flatMap((identifiers, index) =>
+        identifiers.map((identifier) => ({ index, identifier })),
+      )
+      if (given.length === 0 || (await isEmpty())) return new Set()
+      const hashed = await digests(given.map(({ identifier }) => identifier))
       const rows = await db
         .selectFrom('suppressions')
         .select(['kind', 'digest'])
@@ -88,7 +90,7 @@ export function createSuppressionLedger(
         .execute()
       const listed = new Set(rows.map(({ kind, digest }) => `${kind}|${digest}`))
       return new Set(
-        marked.flatMap(({ index }, at) => {
+        given.flatMap(({ index }, at) => {
           const { kind, digest } = hashed[at] as (typeof hashed)[number]
           return listed.has(`${kind}|${digest}`) ? [index] : []
         }),
@@ -97,7 +99,7 @@ export function createSuppressionLedger(
   }
 }
 
-/** As two arrays: one statement for a list of any length, which is done whole or not at all. */
+/** Returns the rows as two arrays, so that one statement handles a list of any length, as a whole or not at all. */
 function columnsOf(rows: readonly { kind: IdentifierKind; digest: string }[]) {
   return { kinds: rows.map(({ kind }) => kind), values: rows.map(({ digest }) => digest) }
 }

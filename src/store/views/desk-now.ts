@@ -4,7 +4,7 @@ import type { TaskStatus } from '../../domain/words.ts'
 import type { Database } from '../database/database.ts'
 import { indefinitely, type RunState } from '../database/states.ts'
 
-/** A run under way, with what tells how fast it goes. */
+/** An active run, with the figures that show its speed. */
 export interface LiveRun {
   id: string
   connector: string
@@ -12,7 +12,7 @@ export interface LiveRun {
   trigger: string
   state: RunState
   startedAt: Date
-  /** Read so far; more will come while `scanned` is false. */
+  /** Records read so far; more follow while `scanned` is false. */
   records: number
   scanned: boolean
   counts: Record<TaskStatus, number>
@@ -25,27 +25,27 @@ export interface ParkedGroup {
   code: string | null
   reason: string
   records: number
-  /** When the first of them goes on; null: when somebody acts. */
+  /** When the first of them resumes by itself; null: never, a person has to act. */
   resumesAt: Date | null
 }
 
 export interface MoneyNow {
-  /** By scope, as the budget counts them (pay/budget.ts). */
+  /** The committed amount of each budget scope (pay/budget.ts). */
   committed: Map<string, Atomic>
   settledTodayAtomic: Atomic
   settledLastDayAtomic: Atomic
   settledLastWeekAtomic: Atomic
-  /** Of the first charge of all. */
+  /** When the first charge of all was made. */
   firstAt: Date | null
   inDoubtAtomic: Atomic
   inDoubt: number
   lostAtomic: Atomic
 }
 
-/** The statuses in which a record stays. */
+/** The statuses that do not change any more. */
 export const finalStatuses = ['written', 'unchanged', 'skipped', 'rejected'] as const
 
-/** Runs that are not at their end, the latest first, at most `limit`; or the one of that id, wherever it is. */
+/** Returns up to `limit` unfinished runs, the latest first; with an id the run of that id, in any state. */
 export async function liveRuns(db: Database, now: Date, limit: number, id?: string): Promise<LiveRun[]> {
   const minuteAgo = new Date(now.getTime() - 60_000)
   const wanted =
@@ -56,7 +56,7 @@ export async function liveRuns(db: Database, now: Date, limit: number, id?: stri
     with live as (
       select * from runs where ${wanted} order by started_at desc limit ${limit}
     ), counted as (
-      -- Each by itself: joined with all at once, the records of runs long over would be read too.
+      -- A lateral join counts run by run: a plain join would also read the records of runs that ended long ago.
       select live.id as run_id, of_run.* from live cross join lateral (select
         (count(*) filter (where status = 'queued'))::int as queued,
         (count(*) filter (where status = 'looking_up'))::int as looking_up,
@@ -96,7 +96,7 @@ const statuses: TaskStatus[] = [
   'parked',
 ]
 
-/** Why work stands still, the most first. */
+/** Returns why work is parked, the most frequent reason first. */
 export async function parkedGroups(db: Database): Promise<ParkedGroup[]> {
   const { rows } = await sql<ParkedGroup>`
     select code, coalesce(tasks.reason, lookups.reason, 'no reason is known') as reason, count(*)::int as records,
@@ -106,7 +106,7 @@ export async function parkedGroups(db: Database): Promise<ParkedGroup[]> {
   return rows
 }
 
-/** Lookups that are due or will be, by whether a person waits for them. */
+/** Counts waiting lookups: `hot` are those that a person waits for. */
 export async function openLookups(db: Database): Promise<{ hot: number; bulk: number }> {
   const { rows } = await sql<{ hot: number; bulk: number }>`
     select (count(*) filter (where hot))::int as hot, (count(*) filter (where not hot))::int as bulk

@@ -19,16 +19,16 @@ export interface RunHead {
   finishedAt: Date | null
 }
 
-/** From what was read down to what was changed. */
+/** How many records of a run reached each stage, from read to changed, and what they cost. */
 export interface Funnel {
   records: number
-  /** Records of which a lookup has come back; those that still wait are not among them. */
+  /** Records for which at least one lookup has ended. */
   asked: number
-  /** Of those, the ones that the service knows. */
+  /** Those of them that the service found. */
   matched: number
-  /** Records into which something was written. */
+  /** Records into which at least one field was written. */
   filled: number
-  /** Of those, the ones in which something took a value's place. */
+  /** Those of them in which a value was replaced. */
   changed: number
   unchanged: number
   skipped: number
@@ -37,7 +37,7 @@ export interface Funnel {
   settledAtomic: Atomic
   inDoubtAtomic: Atomic
   lostAtomic: Atomic
-  /** Of direct access, in millionths of a credit. */
+  /** Settled on direct access, in millionths of a credit. */
   creditsAtomic: Atomic
   creditsInDoubtAtomic: Atomic
   creditsLostAtomic: Atomic
@@ -45,7 +45,7 @@ export interface Funnel {
 
 const free = sql.join(freeOperations.map((operation) => sql`${operation}`))
 
-/** Runs that were more than a plan, the latest first. */
+/** Returns runs that were not only planned, the latest first. */
 export async function runHeads(
   db: Database,
   { limit, before, connector }: { limit: number; before?: Date | undefined; connector?: string | undefined },
@@ -72,7 +72,7 @@ export async function runHead(db: Database, id: string): Promise<RunHead | undef
     .executeTakeFirst()
 }
 
-/** The figures of these runs, straight from the ledger. */
+/** Returns the figures of these runs, read from the ledger. */
 export async function funnels(db: Database, ids: readonly string[]): Promise<Map<string, Funnel>> {
   if (ids.length === 0) return new Map()
   const { rows } = await sql<Funnel & { id: string }>`
@@ -114,11 +114,11 @@ export interface RunReason {
   status: TaskStatus
   reason: string
   records: number
-  /** One of them, to look at. */
+  /** The id of one such record. */
   example: string
 }
 
-/** Why records of a run did not end as written, the most first. */
+/** Returns why records of a run did not end as written, the most frequent reason first. */
 export async function runReasons(db: Database, id: string): Promise<RunReason[]> {
   const { rows } = await sql<RunReason>`
     select status, reason, count(*)::int as records, min(record_id) as example from tasks
@@ -136,7 +136,7 @@ export interface RunRecord {
   ordinal: number
 }
 
-/** Records of a run in the order in which they were read, those behind `after`. */
+/** Returns a page of a run's records in the order in which they were read, beginning after `after`. */
 export async function runRecords(
   db: Database,
   id: string,
@@ -152,13 +152,13 @@ export async function runRecords(
   return rows
 }
 
-/** One run as the first page shows those under way, whether it is under way or not. */
+/** Returns one run with the figures of an active run, whatever its state. */
 export async function runLive(db: Database, id: string, now: Date): Promise<LiveRun | undefined> {
   const [run] = await liveRuns(db, now, 1, id)
   return run
 }
 
-/** Records that have this id in their source, by connector and object. */
+/** Returns the records that have this id in their source, by connector and object. */
 export async function recordsLike(
   db: Database,
   text: string,

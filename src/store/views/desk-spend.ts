@@ -12,7 +12,7 @@ export interface SpendDay {
   lostAtomic: Atomic
 }
 
-/** Each day from `from` to `to`, both included, in UTC, with what was spent in USD; days without a charge too. */
+/** Returns what was spent in USD on each UTC day from `from` to `to`, both included. Includes days without a charge. */
 export async function spendDays(db: Database, from: Date, to: Date): Promise<SpendDay[]> {
   const { rows } = await sql<SpendDay>`
     with days as (
@@ -43,7 +43,7 @@ export interface SpendTotals {
   lostAtomic: Atomic
 }
 
-/** Of all time, by currency. */
+/** Returns the totals of all time, by currency. */
 export async function spendTotals(db: Database): Promise<SpendTotals[]> {
   const { rows } = await sql<SpendTotals>`
     select currency,

@@ -4,7 +4,7 @@ import type { Database } from '../database/database.ts'
 /** A number for each combination of labels. */
 export type Samples = { labels: Record<string, string>; value: number }[]
 
-/** What the ledger says at this moment, ready to be shown. Money in USD, times in seconds. */
+/** The current figures of the ledger. Money in USD, times in seconds. */
 export interface LedgerMetrics {
   tasks: Samples
   lookups: Samples
@@ -25,12 +25,12 @@ export interface LedgerMetrics {
 
 type Row = Record<string, unknown> & { value: number }
 
-/** More causes than these are one: what a code may be is not for a scrape to bound. */
-const mostCodes = 25
+/** Rarer codes are summed as `other`, because the number of different codes is unbounded. */
+const maxCodes = 25
 
 /**
- * Every number that the ledger can tell is read from it, so that all processes tell the same and none forgets at a restart.
- * Nothing that grows with records is a label.
+ * Reads the metrics from the ledger, so that all processes report the same figures and a restart loses none. No label has a
+ * value that grows with the number of records.
  */
 export async function ledgerMetrics(db: Database, now: Date): Promise<LedgerMetrics> {
   const read = async (query: ReturnType<typeof sql<Row>>): Promise<Samples> => {
@@ -56,7 +56,7 @@ export async function ledgerMetrics(db: Database, now: Date): Promise<LedgerMetr
           row_number() over (order by count(*) desc, 1) as place
         from lookups where state = 'parked' group by 1
       )
-      select case when place <= ${mostCodes} then code else 'other' end as code, sum(value)::float8 as value
+      select case when place <= ${maxCodes} then code else 'other' end as code, sum(value)::float8 as value
       from codes group by 1`),
     charges: await read(sql`
       select state, currency, connector, count(*)::float8 as value from charges group by 1, 2, 3`),

@@ -4,7 +4,7 @@ import type { ObjectKind } from '../../domain/words.ts'
 import { freeOperations } from '../../domain/operations.ts'
 import type { Database } from '../database/database.ts'
 
-/** Which runs a report is about. */
+/** The runs that a report covers. */
 export type ReportScope = { runId: string } | { from: Date; to: Date }
 
 export interface ReportedRun {
@@ -14,19 +14,19 @@ export interface ReportedRun {
   trigger: string
   startedAt: Date
   records: number
-  /** Records for which something was asked. */
+  /** Records for which a lookup was wanted. */
   attempted: number
-  /** Of those, the ones that the service knows. */
+  /** Those of them that the service found. */
   matched: number
-  /** Records into which something was written. */
+  /** Records into which at least one field was written. */
   written: number
-  /** Of those, the ones in which something took a value's place. */
+  /** Those of them in which a value was replaced. */
   changed: number
   unchanged: number
   skipped: number
   rejected: number
   parked: number
-  /** Records of people who have another employer or title than the record says. */
+  /** Records of people whose employer or title differs from the record. */
   jobChanges: number
   settledAtomic: Atomic
   lostAtomic: Atomic
@@ -41,7 +41,7 @@ export interface ReportedField {
   changed: number
 }
 
-/** The runs of a scope with their figures, oldest first. A record counts as matched when a paid lookup found it. */
+/** Returns the runs of a scope with their figures, oldest first. A record is matched when a paid lookup found it. */
 export async function reportedRuns(db: Database, scope: ReportScope): Promise<ReportedRun[]> {
   const { rows } = await sql<ReportedRun>`
     with scoped as (select * from runs where state != 'planned' and ${within(scope)}),
@@ -79,7 +79,7 @@ export async function reportedRuns(db: Database, scope: ReportScope): Promise<Re
   return rows
 }
 
-/** How often each field was filled, and how often it took a value's place; the most filled first. */
+/** Returns how often each field was filled when blank, and how often changed; the most frequent first. */
 export async function reportedFields(db: Database, scope: ReportScope): Promise<ReportedField[]> {
   const { rows } = await sql<ReportedField>`
     select object, field, (count(*) filter (where not field = any(replaced)))::int as filled,
@@ -90,7 +90,7 @@ export async function reportedFields(db: Database, scope: ReportScope): Promise<
   return rows
 }
 
-/** What was settled on each day, in UTC. */
+/** Returns what was settled on each UTC day. */
 export async function reportedDays(
   db: Database,
   scope: ReportScope,

@@ -29,7 +29,7 @@ const columns: Record<Exclude<SpendGroup, 'field'>, ReturnType<typeof sql>> = {
   endpoint: sql`endpoint`,
 }
 
-/** All charges of the ledger, grouped. What was declined or expired cost nothing and is left out of the sums. */
+/** Returns the sums of all charges, grouped. Declined and expired charges cost nothing and do not count. */
 export async function spendBy(db: Database, group: SpendGroup): Promise<SpendRow[]> {
   if (group === 'field') return spendByField(db)
   const { rows } = await sql<SpendRow>`
@@ -41,12 +41,12 @@ export async function spendBy(db: Database, group: SpendGroup): Promise<SpendRow
   return rows
 }
 
-/** What filled nothing has this name among the fields. */
+/** The name, among the fields, of charges whose lookup filled no field. */
 const noField = '(nothing filled)'
 
 /**
- * Each charge's amount in equal parts over the fields that its lookup filled, in however many records of its run; what
- * does not divide goes to the first fields by name, so that the parts add up to the cent.
+ * Shares each charge's amount equally among the fields that its lookup filled in its run. The remainder goes to the first
+ * fields by name, so that the shares add up to the charge.
  */
 async function spendByField(db: Database): Promise<SpendRow[]> {
   const { rows } = await sql<SpendRow>`
@@ -71,7 +71,7 @@ async function spendByField(db: Database): Promise<SpendRow[]> {
   return rows
 }
 
-/** Challenges that the spending policy refused: nothing was signed for them. */
+/** Returns the challenges that the spending policy refused. Nothing was signed for them. */
 export async function refusals(db: Database): Promise<RefusalRow[]> {
   const { rows } = await sql<RefusalRow>`
     select rule, min(message) as message, count(*)::int as count, max(refused_at) as "lastAt"
