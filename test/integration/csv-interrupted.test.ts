@@ -96,7 +96,7 @@ describe('a run that is interrupted', () => {
 
     const rest = await desk.run(command('in.csv'))
     expect(rest.status).toBe(0)
-    expect(rest.stderr).toContain(`going on with run ${runId}`)
+    expect(rest.stderr).toContain(`continuing run ${runId}`)
     expect(rest.json()).toMatchObject({ runId, lookups: { unique: 150, paid: 150, cached: 0 } })
     await expectEnriched('out-in.csv', file)
     expect(await desk.transfers()).toHaveLength(150)

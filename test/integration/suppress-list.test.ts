@@ -56,8 +56,8 @@ test('a list is put on and taken off as a whole, from a file and from standard i
     list: { email: 30_000, phone: 0, profile_url: 0, domain: 0 },
     blankRows: 1,
   })
-  expect(added.stderr).toContain('columns that were not read: "Name", "Website"')
-  expect(added.stderr).toContain('1 rows name nobody (lines 30002)')
+  expect(added.stderr).toContain('columns that were ignored: "Name", "Website"')
+  expect(added.stderr).toContain('1 rows without an identifier (lines 30002)')
 
   await write('bad.txt', 'new@acme.test\nnonsense\n')
   const refused = await suppress('add', 'bad.txt')

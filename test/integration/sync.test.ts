@@ -104,7 +104,7 @@ describe('a sync of HubSpot', () => {
     }
     const last = await desk.run(args, environment())
     expect(last).toMatchObject({ status: 0 })
-    expect(last.stderr).toContain('going on with run')
+    expect(last.stderr).toContain('continuing run')
     expect(last.json<RunSummary>()).toMatchObject({ records: 25_000, lookups: { paid: 0 } })
 
     const database = await openDatabase({

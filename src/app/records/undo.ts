@@ -10,7 +10,7 @@ import type { Context } from '../context/context.ts'
 
 export interface UndoOptions {
   /** Only this field. */
-  field?: string
+  field?: string | undefined
   /** Says what would be put back, and writes nothing. */
   plan: boolean
   signal: AbortSignal

@@ -39,7 +39,7 @@ export function demoCommand(): Command {
     .action(run)
 }
 
-/** The demo keeps its own ledger, wallet and chain, apart from any real ones, so that a second demo finds everything paid. */
+/** The demo has its own ledger, wallet and chain, apart from any real ones. They are kept, so that a second demo pays nothing. */
 async function run(options: { out: string; crm?: StandInName; json?: true }): Promise<void> {
   const say = (text: string) => void (options.json ? process.stderr : process.stdout).write(`${text}\n`)
   const signal = stopSignal()
@@ -51,7 +51,7 @@ async function run(options: { out: string; crm?: StandInName; json?: true }): Pr
   say('starting a sandbox of the data service, with a local chain ...')
   const sandbox = await startSandboxProcess({
     stateFile: join(home, 'chain.json'),
-    ...(options.crm ? { crm: options.crm } : {}),
+    crm: options.crm,
   })
   try {
     const config = demoConfig(sandbox, walletKey, home)
@@ -76,7 +76,7 @@ async function run(options: { out: string; crm?: StandInName; json?: true }): Pr
       say(`paid in this run: ${formatUsd(paid)} USD
 chain   ${chain.amount} USD in ${chain.transfers} transfers
 ledger  ${booked} USD in ${ledger.charges} charges
-${agree ? 'they agree to the cent.' : 'THEY DIFFER.'}${paid > 0n ? ' Run the demo again: it pays nothing.' : ''}`)
+${agree ? 'ledger and chain agree to the cent.' : 'LEDGER AND CHAIN DIFFER.'}${paid > 0n ? ' Run the demo again: it pays nothing.' : ''}`)
       if (options.json) {
         const document = {
           runs: summaries,
@@ -96,7 +96,7 @@ ${agree ? 'they agree to the cent.' : 'THEY DIFFER.'}${paid > 0n ? ' Run the dem
   }
 }
 
-interface Stage {
+interface DemoOutput {
   signal: AbortSignal
   say: (text: string) => void
 }
@@ -105,7 +105,7 @@ type Result = { end: RunEnd; summary: RunSummary }
 async function* enrichSamples(
   context: Context,
   folder: string,
-  { signal, say }: Stage,
+  { signal, say }: DemoOutput,
 ): AsyncGenerator<Result> {
   for (const { file, object } of samples) {
     const out = join(folder, file)
@@ -119,10 +119,14 @@ async function* enrichSamples(
   }
 }
 
-async function* syncCrm(context: Context, name: StandInName, { signal, say }: Stage): AsyncGenerator<Result> {
+async function* syncCrm(
+  context: Context,
+  name: StandInName,
+  { signal, say }: DemoOutput,
+): AsyncGenerator<Result> {
   const connector = await openConnector(context.config, name, (await context.openEngine()).callBudget)
   try {
-    // Each stand-in begins anew: the increments of an earlier one say nothing of it.
+    // Each stand-in starts with fresh records, so the watermark of an earlier demo does not apply.
     const since = new Date(0)
     const entities = entitiesOf(connector, undefined)
     await makeReady(connector, entities)
@@ -139,7 +143,7 @@ async function* syncCrm(context: Context, name: StandInName, { signal, say }: St
 
 async function watched(
   total: number | undefined,
-  say: Stage['say'],
+  say: DemoOutput['say'],
   out: string | undefined,
   work: (onProgress: (progress: Progress) => void) => Promise<Result>,
 ): Promise<Result> {
@@ -162,13 +166,13 @@ function demoConfig(sandbox: SandboxProcess, walletKey: `0x${string}`, dataDir: 
 }
 
 async function demoWallet(file: string): Promise<`0x${string}`> {
-  const kept = await readWallet(file)
-  if (kept !== undefined) return kept
+  const saved = await readWallet(file)
+  if (saved !== undefined) return saved
   await createWallet(file)
   return demoWallet(file)
 }
 
-/** Tops the wallet up to 10 USDC of the sandbox's money. */
+/** Tops the wallet up to 10 USDC of the sandbox's money. Returns the balance. */
 async function fund(context: Context, serviceUrl: string, wallet: string): Promise<bigint> {
   const wanted = parseUsd('10')
   const held = await context.chain.balanceOf(wallet)

@@ -12,10 +12,13 @@ export interface SandboxProcess {
   stop(): Promise<void>
 }
 
-/** Starts the sandbox as a process of its own, as the real service would be. It ends with its standard input, so also when this process is killed. */
+/**
+ * Starts the sandbox in a separate process, as the real service would be. It ends when its standard input closes, so also
+ * when this process is killed.
+ */
 export async function startSandboxProcess(options: {
-  stateFile?: string
-  crm?: StandInName
+  stateFile?: string | undefined
+  crm?: StandInName | undefined
 }): Promise<SandboxProcess> {
   const main = new URL('../../sandbox/main.ts', import.meta.url).pathname
   const child = spawn(
@@ -23,7 +26,7 @@ export async function startSandboxProcess(options: {
     [main, JSON.stringify({ faults: { paymentIdentifier: true }, ...options })],
     {
       stdio: ['pipe', 'pipe', 'inherit'],
-      // Ctrl-C is for the run, which still needs the sandbox to end cleanly.
+      // Ctrl-C must not reach the sandbox: the run needs it to end cleanly.
       detached: true,
     },
   )

@@ -3,9 +3,7 @@ import { ConfigError } from '../../domain/errors.ts'
 
 export function sandboxCommand(): Command {
   return new Command('sandbox')
-    .description(
-      'Run a stand-in of the data service on this machine, with synthetic data and a chain of its own.',
-    )
+    .description('Run a stand-in of the data service on this machine, with synthetic data and a local chain.')
     .option('--port <n>', 'port of the service (0: a free one)', '8402')
     .option('--rpc-port <n>', 'port of the chain (0: a free one)', '8545')
     .option('--state <file>', 'keep the chain in this file between starts')
@@ -15,9 +13,9 @@ export function sandboxCommand(): Command {
       const sandbox = await startSandbox({
         port: port(options.port),
         rpcPort: port(options.rpcPort),
-        // Answers are kept by payment id: what a crash between payment and answer took can be asked for again.
+        // Answers are stored by payment id, so that one lost in a crash between payment and answer can be asked for again.
         faults: { paymentIdentifier: true },
-        ...(options.state === undefined ? {} : { stateFile: options.state }),
+        stateFile: options.state,
       })
       process.stdout.write(`PAYDIRT_SERVICE_URL=${sandbox.serviceUrl}
 PAYDIRT_LOGO_URL=${sandbox.logoUrl}

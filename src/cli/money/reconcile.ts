@@ -27,21 +27,24 @@ interface Options {
 
 export function reconcileCommand(): Command {
   return new Command('reconcile')
-    .description('Settle what is in doubt, and compare the ledger with the chain, transfer by transfer.')
+    .description('Resolve payments in doubt, and compare the ledger with the chain, transfer by transfer.')
     .option('--json', 'print one JSON document')
-    .option('--close <charge...>', 'close charges in doubt that neither chain nor service can be asked about')
+    .option(
+      '--close <charge...>',
+      'close charges in doubt that neither the chain nor the service can resolve',
+    )
     .addOption(
       new Option(
         '--as <verdict>',
-        "what the provider's statement says of them: not charged, charged without an answer, or charged with it",
+        "what the provider's statement says: not charged, charged without an answer, or charged with one",
       ).choices(verdicts),
     )
     .addHelpText(
       'after',
       `
-Payments by API key or card cannot be asked whether they were charged. One that got no answer holds its budget and its
-lookup until a person has looked: declined gives the budget back and buys again, lost keeps it, settled is for an answer
-that the ledger has. All that are named are closed, or none.
+Neither the chain nor the service can say whether a payment by API key or card was charged. One without an answer keeps
+its budget reserved and its lookup waiting until a person decides: declined releases the budget and buys again, lost
+counts the amount as spent, settled is for an answer that the ledger has. All named charges are closed, or none.
 
 Exit status: 0 ledger and chain agree · 1 they differ`,
     )
@@ -52,7 +55,7 @@ Exit status: 0 ledger and chain agree · 1 they differ`,
         if (walletKey === undefined && apiKey === undefined)
           throw new ConfigError(
             'missing_setting',
-            'neither PAYDIRT_WALLET_KEY nor PAYDIRT_API_KEY is set: whose payments to compare is not known',
+            'neither PAYDIRT_WALLET_KEY nor PAYDIRT_API_KEY is set: there are no payments to compare',
           )
         const engine = await context.openEngine()
         const resolved = await engine.resolve(0)
@@ -92,7 +95,7 @@ Exit status: 0 ledger and chain agree · 1 they differ`,
 
 async function closeByHand({ close, as, json }: Options): Promise<void> {
   if (!close || !as)
-    throw new ConfigError('missing_option', '--close and --as go together: which charges, and as what')
+    throw new ConfigError('missing_option', '--close and --as are used together: --close CHARGE --as VERDICT')
   await withContext(async ({ database, now }) => {
     const closed = await closeCharges(database.db, {
       ids: close,
@@ -134,7 +137,7 @@ function shown({
 function decideLines(charges: readonly ChargeToDecide[]): string[] {
   if (charges.length === 0) return []
   return [
-    'a person must decide (`paydirt reconcile --close CHARGE --as declined`, `lost` or `settled`):',
+    'needs attention (decide with `paydirt reconcile --close CHARGE --as declined`, `lost` or `settled`):',
     ...charges.map((charge) => `  ${decideLine(charge)}`),
   ]
 }
@@ -145,7 +148,7 @@ function decideLine({ id, operation, currency, amountAtomic, sentAt, isAnswered 
 }
 
 function doubtLines({ closed, open }: { closed: number; open: number }): string[] {
-  return closed + open > 0 ? [`doubts: ${closed} settled just now, ${open} still open`] : []
+  return closed + open > 0 ? [`in doubt: ${closed} resolved now, ${open} still open`] : []
 }
 
 function countLines(counts: readonly ServiceCount[], account: AccountCount | undefined): string[] {
@@ -155,11 +158,11 @@ function countLines(counts: readonly ServiceCount[], account: AccountCount | und
       .map(({ currency, charges, counted, credits, service, ledger, difference }) => {
         const unit = currency === 'USD' ? 'USD' : 'credits'
         const same = currency === 'USD' ? ` (${service} USD)` : ''
-        return `service ${credits} credits${same} by its own count, in ${counted} of ${charges} answers; ledger ${ledger} ${unit} for them; difference ${difference}`
+        return `service ${credits} credits${same} by its own count, in ${counted} of ${charges} answers; ledger ${ledger} ${unit} for the same answers; difference ${difference}`
       }),
     ...(account
       ? [
-          `account ${account.used ?? 'unknown'} credits used by whoever has the key, ${account.left ?? 'unknown'} left`,
+          `account ${account.used ?? 'unknown'} credits used with this key by all its users, ${account.left ?? 'unknown'} left`,
         ]
       : []),
   ]
@@ -173,7 +176,7 @@ function chainLines(result: Reconciliation): string[] {
     `ledger  ${ledger.settled} USD settled, ${ledger.lost} lost, ${ledger.inDoubt} in doubt, in ${ledger.charges} charges`,
     `difference ${result.difference} USD`,
     ...(elsewhere.transfers > 0
-      ? [`${elsewhere.amount} USD went elsewhere in ${elsewhere.transfers} transfers (not ours)`]
+      ? [`${elsewhere.amount} USD in ${elsewhere.transfers} other transfers (not by Paydirt)`]
       : []),
     ...differences.map(
       ({ kind, charge, transaction, ledger: booked, chain: moved }) =>

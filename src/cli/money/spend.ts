@@ -23,45 +23,45 @@ interface Options {
 
 export function spendCommand(): Command {
   return new Command('spend')
-    .description('Show what was spent, from the ledger; stop all spending at once, or let it go on.')
+    .description('Show what was spent, from the ledger; stop all spending at once, or resume it.')
     .addOption(new Option('--by <group>', 'group by').choices(spendGroups).default('day'))
     .option('--json', 'print one JSON document')
     .option('--csv', 'print CSV')
     .addOption(
       new Option('--stop', 'stop all spending, in every process, until --resume').conflicts('resume'),
     )
-    .option('--resume', 'lift the stop; parked work goes on')
+    .option('--resume', 'resume spending; parked work continues')
     .action(async (options: Options) => {
-      if (options.stop) return order('stop')
-      if (options.resume) return order('resume')
+      if (options.stop) return giveOrder('stop')
+      if (options.resume) return giveOrder('resume')
       await withContext((context) => show(context, options))
     })
 }
 
-async function order(wish: SpendOrder): Promise<void> {
-  const said =
-    wish === 'stop' ? 'spending is stopped. `paydirt spend --resume` lets it go on.' : 'spending goes on.'
+async function giveOrder(order: SpendOrder): Promise<void> {
+  const done =
+    order === 'stop' ? 'spending is stopped. `paydirt spend --resume` resumes it.' : 'spending is resumed.'
   try {
     await withContext(async (context) => {
       await obeyOrder(context)
-      await orderSpending(context, wish)
+      await orderSpending(context, order)
     })
   } catch (error) {
     if (!(error instanceof ConfigError) || error.code !== errorCode.dataDirInUse) throw error
     const config = await readConfig()
-    await leaveOrder(config, wish)
+    await leaveOrder(config, order)
     const deadlineMs = performance.now() + 5_000
     while (await hasPendingOrder(config)) {
       if (performance.now() > deadlineMs) {
         process.stdout.write(
-          'the order is left for the process that works on this ledger; it has not answered yet.\n',
+          'the order was left for the process that uses this ledger; it has not obeyed it yet.\n',
         )
         return
       }
       await new Promise((resolve) => setTimeout(resolve, 50))
     }
   }
-  process.stdout.write(`${said}\n`)
+  process.stdout.write(`${done}\n`)
 }
 
 async function show(
@@ -89,7 +89,7 @@ async function show(
   }
   if (stopped)
     process.stdout.write(
-      `SPENDING IS STOPPED since ${stopped.since.toISOString()}; \`paydirt spend --resume\` lifts it.\n`,
+      `SPENDING IS STOPPED since ${stopped.since.toISOString()}; \`paydirt spend --resume\` resumes it.\n`,
     )
   if (rows.length === 0) process.stdout.write('nothing was spent yet\n')
   else
@@ -103,7 +103,7 @@ async function show(
   for (const { count, rule, message } of refused) process.stdout.write(`  ${count} × ${rule}: ${message}\n`)
 }
 
-/** The first column to the left, the others to the right. */
+/** Aligns the first column to the left and the others to the right. */
 function table(header: string[], rows: string[][]): string {
   const widths = header.map((name, column) =>
     Math.max(name.length, ...rows.map((row) => row[column]?.length ?? 0)),

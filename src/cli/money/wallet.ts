@@ -7,13 +7,13 @@ import { createChain } from '../../pay/chain.ts'
 import { readConfig } from '../terminal/with-context.ts'
 
 export function walletCommand(): Command {
-  const wallet = new Command('wallet').description('Make a wallet, show its address, show what it holds.')
+  const wallet = new Command('wallet').description('Make a wallet, show its address, show its balance.')
   wallet
     .command('new')
-    .description('Make a key, keep it in a file that only you can read, and print the address to fund.')
+    .description('Make a key, store it in a file that only you can read, and print the address to fund.')
     .option(
       '--file <path>',
-      'where the key goes (default: wallet.key in the data directory, where it is found by itself)',
+      'where the key goes (default: wallet.key in the data directory, where commands look for it)',
     )
     .action(async ({ file }: { file?: string }) => {
       const config = await readConfig()
@@ -32,7 +32,7 @@ export function walletCommand(): Command {
     })
   wallet
     .command('balance')
-    .description('Print what the wallet holds.')
+    .description('Print the balance of the wallet.')
     .option('--json', 'print one JSON document')
     .action(async ({ json }: { json?: true }) => {
       const { address, config } = await configured()

@@ -9,21 +9,26 @@ import { withContext } from '../terminal/with-context.ts'
 
 export function explainCommand(): Command {
   return new Command('explain')
-    .description('Say what a run would do next with one record, why, and what it would cost. Pays nothing.')
+    .description(
+      'Explain what a run would do next with one record, why, and what it would cost. Pays nothing.',
+    )
     .argument('<record>', 'CONNECTOR:OBJECT:ID, as in hubspot:company:123')
-    .option('--recipe <name>', 'the recipe of the run (default: that of the config, else profile)')
+    .option('--recipe <name>', 'the recipe of the run (default: the one in the config, else profile)')
     .option('--json', 'print one JSON document')
     .action(async (text: string, options: { recipe?: string; json?: true }) => {
       const name = readRecordName(text)
       if (!isCrmName(name.connector)) {
-        throw new ConfigError('bad_record', `${name.connector} is no CRM; there are ${crmNames.join(', ')}`)
+        throw new ConfigError(
+          'bad_record',
+          `${name.connector} is not a CRM; there are ${crmNames.join(', ')}`,
+        )
       }
       await withContext(async (context) => {
         const connector = await openConnector(context.config, name.connector, undefined)
         try {
           const explained = await explain(context, connector, name, options.recipe)
           process.stdout.write(
-            options.json ? `${JSON.stringify(document(text, explained))}\n` : told(explained),
+            options.json ? `${JSON.stringify(document(text, explained))}\n` : textOf(explained),
           )
         } finally {
           await connector.close()
@@ -32,14 +37,14 @@ export function explainCommand(): Command {
     })
 }
 
-function told({ lines, known, isSuppressed }: Explained): string {
+function textOf({ lines, known, isSuppressed }: Explained): string {
   const suppressed =
-    'The record is on the suppression list: a run leaves it alone, and this is only what it would do otherwise.'
-  const rests =
+    'The record is on the suppression list: a run skips it. Otherwise it would do the following.'
+  const basis =
     known.length === 0
       ? []
-      : [`It rests on ${known.length} fresh answer${known.length === 1 ? '' : 's'} of the ledger.`]
-  return `${[...(isSuppressed ? [suppressed] : []), ...lines, ...rests].join('\n')}\n`
+      : [`It uses ${known.length} fresh answer${known.length === 1 ? '' : 's'} of the ledger.`]
+  return `${[...(isSuppressed ? [suppressed] : []), ...lines, ...basis].join('\n')}\n`
 }
 
 function document(

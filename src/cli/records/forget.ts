@@ -14,21 +14,21 @@ interface Options {
 export function forgetCommand(): Command {
   return new Command('forget')
     .description(
-      'Erase a person or company everywhere in the ledger, plans and queue, and leave them alone from now on. Bare amounts stay.',
+      'Erase a person or company from the ledger, plans and queue, and put them on the suppression list. Amounts stay, without a name.',
     )
     .option('--email <address>', 'an e-mail address; repeatable', collect, [])
     .option('--phone <number>', 'a phone number with its country prefix; repeatable', collect, [])
     .option('--profile-url <url>', 'a profile; repeatable', collect, [])
-    .option('--no-suppress', 'do not put the subject on the list of those who are to be left alone')
+    .option('--no-suppress', 'do not put the subject on the suppression list')
     .option('--json', 'print one JSON document')
     .addHelpText(
       'after',
-      '\nWhat stands in a CRM, and files that were written before, are not touched. Backups of the database are yours.',
+      '\nRecords in a CRM, enriched files and backups of the database are not changed: erase the subject there yourself.',
     )
     .action(async ({ email, phone, profileUrl, suppress, json }: Options) => {
-      const marks = readIdentifiers({ email, phone, profile_url: profileUrl })
+      const identifiers = readIdentifiers({ email, phone, profile_url: profileUrl })
       await withContext(async (context) => {
-        const forgotten = await forget(context, marks, { suppress })
+        const forgotten = await forget(context, identifiers, { suppress })
         process.stdout.write(json ? `${JSON.stringify(forgotten)}\n` : text(forgotten))
       })
     })

@@ -15,7 +15,7 @@ export function historyCommand(): Command {
       await withContext(async (context) => {
         const history = await historyOf(context, record)
         if (history.tasks.length === 0 && history.fields.length === 0)
-          throw new ConfigError('no_such_record', `the ledger knows of no record ${name}`)
+          throw new ConfigError('no_such_record', `the ledger has no record ${name}`)
         process.stdout.write(options.json ? `${JSON.stringify(history)}\n` : text(history))
       })
     })
@@ -28,10 +28,10 @@ function text({ connector, object, id, fields, tasks }: RecordHistory): string {
     const cost = `${each.price} ${each.currency === 'USD' ? 'USD' : 'credits'}`
     lines.push(
       `  ${each.field}: ${shown(each.old, '(blank)')} → ${shown(each.new, '(erased)')}`,
-      `    ${each.state}, ${at}, ${cost}, by ${each.lookup ?? 'an unknown lookup'}, run ${each.run}${each.undoneAt ? `, put back ${each.undoneAt.toISOString().slice(0, 16)}` : ''}`,
+      `    ${each.state}, ${at}, ${cost}, from ${each.lookup ?? 'an unknown lookup'}, run ${each.run}${each.undoneAt ? `, put back ${each.undoneAt.toISOString().slice(0, 16)}` : ''}`,
     )
   }
-  if (fields.length === 0) lines.push('  nothing was written into it')
+  if (fields.length === 0) lines.push('  nothing was written into this record')
   lines.push(
     'runs:',
     ...tasks.map(

@@ -20,18 +20,18 @@ interface Options {
 
 export function suppressCommand(): Command {
   const command = new Command('suppress').description(
-    'Keep the list of those who are to be left alone: nothing is bought about them and nothing written. Only digests are stored.',
+    'Manage the suppression list: nothing is bought or written about the subjects on it. Only digests are stored.',
   )
   command.addCommand(
     subjects(new Command('add').description('Put subjects on the list.')).action(
       (file: string | undefined, options: Options) =>
-        change('add', file, options, (context, marks) => context.suppressions.add(marks)),
+        change('add', file, options, (context, identifiers) => context.suppressions.add(identifiers)),
     ),
   )
   command.addCommand(
     subjects(new Command('remove').description('Take subjects off the list.')).action(
       (file: string | undefined, options: Options) =>
-        change('remove', file, options, (context, marks) => context.suppressions.remove(marks)),
+        change('remove', file, options, (context, identifiers) => context.suppressions.remove(identifiers)),
     ),
   )
   command.addCommand(
@@ -42,7 +42,7 @@ export function suppressCommand(): Command {
         await withContext(async ({ suppressions }) => {
           const rows = await suppressions.list()
           if (options.json) process.stdout.write(`${JSON.stringify(rows)}\n`)
-          else if (rows.length === 0) process.stdout.write('nobody is on the list\n')
+          else if (rows.length === 0) process.stdout.write('the list is empty\n')
           else
             for (const { kind, digest, addedAt } of rows)
               process.stdout.write(`${addedAt.toISOString().slice(0, 16)}  ${kind.padEnd(11)} ${digest}\n`)
@@ -54,19 +54,19 @@ export function suppressCommand(): Command {
 
 function subjects(command: Command): Command {
   return command
-    .argument('[file]', 'a list: a CSV with a header, or one mark a line; - for standard input')
+    .argument('[file]', 'a list: a CSV with a header, or one identifier on each line; - for standard input')
     .option('--email <address>', 'an e-mail address; repeatable', collect, [])
     .option('--phone <number>', 'a phone number with its country prefix; repeatable', collect, [])
     .option('--profile-url <url>', "a person's or company's profile; repeatable", collect, [])
-    .option('--domain <domain>', 'everybody at a domain; repeatable', collect, [])
+    .option('--domain <domain>', 'everyone at a domain; repeatable', collect, [])
     .option('--json', 'print one JSON document')
     .addHelpText(
       'after',
       `
-In a CSV the columns email, phone and profile_url are read, and what else \`paydirt csv\` takes for them (mobile, person_url …);
-of domains only a column that is called domain, which means everybody there. Other columns are named and passed over.
-Without such a header each line is one e-mail address, phone number, profile URL or domain.
-What cannot be read is told with its line, and then nothing at all is done.`,
+In a CSV, the columns email, phone and profile_url are read, and the synonyms that \`paydirt csv\` knows (mobile, person_url …).
+A column named domain suppresses everyone at each domain. Other columns are ignored, and their names are printed.
+Without such a header, each line is one e-mail address, phone number, profile URL or domain.
+When a line cannot be read, the command names it and changes nothing.`,
     )
 }
 
@@ -74,7 +74,7 @@ async function change(
   verb: 'add' | 'remove',
   file: string | undefined,
   options: Options,
-  work: (context: Context, marks: readonly Identifier[]) => Promise<number>,
+  work: (context: Context, identifiers: readonly Identifier[]) => Promise<number>,
 ): Promise<void> {
   const config = await readConfig()
   const list =
@@ -84,14 +84,14 @@ async function change(
           networkName: config.networkName,
           synonyms: config.csvSynonyms,
         })
-  // Named by option alone, or beside the list.
+  // Subjects may be named by options, by a list, or by both.
   const isNamed = Object.values(named(options)).some((values) => values.length > 0)
-  const marks = [...(list?.marks ?? []), ...(isNamed || !list ? readIdentifiers(named(options)) : [])]
+  const identifiers = [...(list?.marks ?? []), ...(isNamed || !list ? readIdentifiers(named(options)) : [])]
   await withContext(async (context) => {
     const done = verb === 'add' ? 'added' : 'removed'
-    const count = await work(context, marks)
-    await noteFromCli(context, `suppress.${verb}`, { details: { [done]: count, given: marks.length } })
-    tell(options, { [done]: count, given: marks.length, ...(list ? inList(list) : {}) }, done)
+    const count = await work(context, identifiers)
+    await noteFromCli(context, `suppress.${verb}`, { details: { [done]: count, given: identifiers.length } })
+    tell(options, { [done]: count, given: identifiers.length, ...(list ? inList(list) : {}) }, done)
   }, config)
   if (list) tellOfList(list)
 }
@@ -103,11 +103,11 @@ function inList({ counts, blankLines }: SuppressionFile) {
 function tellOfList({ unread, blankLines }: SuppressionFile): void {
   const notes = [
     ...(unread.length > 0
-      ? [`columns that were not read: ${unread.map((name) => JSON.stringify(name)).join(', ')}`]
+      ? [`columns that were ignored: ${unread.map((name) => JSON.stringify(name)).join(', ')}`]
       : []),
     ...(blankLines.length > 0
       ? [
-          `${blankLines.length} rows name nobody (lines ${blankLines.slice(0, 10).join(', ')}${blankLines.length > 10 ? ', …' : ''})`,
+          `${blankLines.length} rows without an identifier (lines ${blankLines.slice(0, 10).join(', ')}${blankLines.length > 10 ? ', …' : ''})`,
         ]
       : []),
   ]

@@ -12,14 +12,16 @@ interface Options {
 
 export function undoCommand(): Command {
   return new Command('undo')
-    .description('Put back what a run wrote into a CRM and nobody has changed since.')
+    .description(
+      'Restore the old values that a run overwrote in a CRM, except in fields that were changed since.',
+    )
     .argument('<run>', 'the id of a run; `paydirt runs` lists them')
     .option('--field <name>', 'only this field, by its canonical name (industry, employees ...)')
-    .option('--plan', 'show what would be put back; writes nothing')
+    .option('--plan', 'show what would be restored; writes nothing')
     .option('--json', 'print one JSON document on standard output')
     .addHelpText(
       'after',
-      '\nExit status: 0 all done · 1 failed · 2 wrong use · 3 the CRM wants a pause; the same command goes on',
+      '\nExit status: 0 all done · 1 failed · 2 wrong use · 3 the CRM refuses requests for a while: run the same command again',
     )
     .action(run)
 }
@@ -42,7 +44,7 @@ async function run(runId: string, options: Options): Promise<void> {
       const undone = await undoRun(context, connector, undoable, {
         plan: options.plan === true,
         signal,
-        ...(options.field === undefined ? {} : { field: options.field }),
+        field: options.field,
       })
       process.stdout.write(options.json ? `${JSON.stringify(undone)}\n` : text(undone))
       if (undone.unfinished !== undefined)
@@ -58,12 +60,12 @@ const shown = 50
 function text({ runId, plan, restored, already, left, rows, unfinished }: Undone): string {
   const leftRows = rows.filter(({ outcome }) => outcome === 'left')
   const lines = [
-    `run ${runId}: ${restored} fields ${plan ? 'would be put back' : 'put back'}, ${left} left alone${already > 0 ? `, ${already} stood as before` : ''}`,
+    `run ${runId}: ${restored} fields ${plan ? 'would be restored' : 'restored'}, ${left} not touched${already > 0 ? `, ${already} already had the old value` : ''}`,
     ...leftRows
       .slice(0, shown)
-      .map(({ record, field, reason }) => `  left: ${record} ${field}: ${reason ?? ''}`),
+      .map(({ record, field, reason }) => `  not touched: ${record} ${field}: ${reason ?? ''}`),
   ]
   if (leftRows.length > shown) lines.push(`  and ${leftRows.length - shown} more (--json shows all)`)
-  if (unfinished !== undefined) lines.push(`not finished: ${unfinished}; the same command goes on`)
+  if (unfinished !== undefined) lines.push(`not finished: ${unfinished}; run the same command to continue`)
   return `${lines.join('\n')}\n`
 }

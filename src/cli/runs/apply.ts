@@ -16,7 +16,7 @@ interface Options {
 export function applyCommand(): Command {
   return new Command('apply')
     .description(
-      'Carry out a plan that --plan has made: its records and lookups, within its cost. Refuses what has drifted.',
+      'Carry out a plan that --plan made: its records and lookups, within its cost. Refuses a plan that has drifted.',
     )
     .argument('<plan>', 'the id that --plan printed')
     .option('--out <file>', 'where the enriched CSV goes (a plan of a CSV needs it)')
@@ -53,9 +53,7 @@ async function run(id: string, { out, json }: Options): Promise<void> {
       }).finally(() => view.end())
       const { end, summary, drifted, planId } = applied
       if (drifted > 0)
-        process.stderr.write(
-          `paydirt: ${drifted} records have changed since the plan; they were left alone\n`,
-        )
+        process.stderr.write(`paydirt: ${drifted} records have changed since the plan; they were skipped\n`)
       if (json) process.stdout.write(`${JSON.stringify({ ...summary, planId, drifted })}\n`)
       else (out === '-' ? process.stderr : process.stdout).write(summaryText(summary, end, out))
       process.exitCode = {

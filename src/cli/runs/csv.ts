@@ -22,16 +22,19 @@ interface Options {
 export function csvCommand(): Command {
   return new Command('csv')
     .description(
-      'Enrich a CSV file. What the ledger already holds is not bought again; a run that was broken off goes on.',
+      'Enrich a CSV file. Answers that the ledger already has are not bought again; an interrupted run continues.',
     )
     .argument('<in>', 'the CSV file; its columns are found by name (profnet_url, domain, email ...)')
-    .addOption(new Option('--object <kind>', 'what its rows are').choices(objectKinds).makeOptionMandatory())
+    .addOption(new Option('--object <kind>', 'what each row is').choices(objectKinds).makeOptionMandatory())
     .option(
       '--recipe <name>',
-      'what to find out: profile, contact, full, or one of the config (default: profile)',
+      'which fields to fill: profile, contact, full, or a recipe of the config (default: profile)',
     )
     .option('--out <file>', 'where the enriched CSV goes (- for standard output)')
-    .option('--plan', 'keep and show a plan: what would be bought, filled and paid; pays nothing (see apply)')
+    .option(
+      '--plan',
+      'show a plan and save it: what would be bought, filled and paid; pays nothing (see apply)',
+    )
     .option('--json', 'print one JSON document on standard output; progress stays on standard error')
     .addHelpText(
       'after',
@@ -50,11 +53,11 @@ async function run(input: string, options: Options): Promise<void> {
   if (!options.plan && out === undefined) {
     throw new ConfigError(
       'no_out',
-      '--out <file> says where the enriched CSV goes (or use --plan to see the cost first)',
+      '--out <file> is needed: where the enriched CSV goes (or use --plan to see the cost first)',
     )
   }
   if (out === '-' && options.json)
-    throw new ConfigError('two_outputs', '--json and --out - both want standard output')
+    throw new ConfigError('two_outputs', '--json and --out - both use standard output: choose one')
   const config = await readConfig()
   const csv = await openInput(config, { input, object: options.object })
   for (const warning of csv.warnings) process.stderr.write(`paydirt: ${warning}\n`)
@@ -81,7 +84,7 @@ async function run(input: string, options: Options): Promise<void> {
       signal,
       onProgress: (progress) => view.show(progress),
       onResumed: (run) =>
-        process.stderr.write(`paydirt: going on with run ${run.id} of ${run.startedAt.toISOString()}\n`),
+        process.stderr.write(`paydirt: continuing run ${run.id}, started ${run.startedAt.toISOString()}\n`),
     }).finally(() => view.end())
     if (options.json) process.stdout.write(`${JSON.stringify(summary)}\n`)
     else (out === '-' ? process.stderr : process.stdout).write(summaryText(summary, end, out))

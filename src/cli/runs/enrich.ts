@@ -13,13 +13,13 @@ interface Options {
 
 export function enrichCommand(): Command {
   return new Command('enrich')
-    .description('Enrich records of a CRM by their ids, now: what its button does.')
+    .description('Enrich records of a CRM by their ids, now, as the button in the CRM does.')
     .addArgument(new Argument('<connector>', 'the CRM').choices(crmNames))
     .argument('<object>', "company, person, or the CRM's own name (companies, Lead ...)")
     .argument('<ids...>', "the CRM's own ids")
     .option(
       '--recipe <name>',
-      'what to find out: profile, contact, full, or one of the config (default: profile)',
+      'which fields to fill: profile, contact, full, or a recipe of the config (default: profile)',
     )
     .option('--json', 'print one JSON document on standard output')
     .addHelpText(
@@ -59,7 +59,7 @@ const statuses: Record<RunEnd, number> = {
   interrupted: exitStatus.interrupted,
 }
 
-/** The summary of the run, as every command prints it, and what became of each record. */
+/** Returns the summary of the run, as every command prints it, and the result of each record. */
 function documentOf({ summaries, results }: EnrichedRecords) {
   const [summary, ...others] = summaries
   return { ...summary, ...(others.length > 0 ? { otherRuns: others } : {}), results }
@@ -70,7 +70,7 @@ function textOf({ results, end }: EnrichedRecords): string {
     const what = fields.length > 0 ? fields.map(({ name }) => name).join(', ') : (reason ?? '')
     return `${recordId}  ${status.padEnd(10)} ${costUsd} USD  ${what}`
   })
-  if (end === 'interrupted') lines.push('stopped. Nothing is lost: the same command goes on from here.')
-  if (end === 'parked') lines.push('what is parked goes on when its reason is gone')
+  if (end === 'interrupted') lines.push('stopped. Nothing is lost: run the same command to continue.')
+  if (end === 'parked') lines.push('some work is parked; it continues when the reason is resolved')
   return `${lines.join('\n')}\n`
 }

@@ -15,17 +15,22 @@ interface Options {
 
 export function reportCommand(): Command {
   return new Command('report')
-    .description('What a run or a month has brought and cost: match rate, fill rate a field, cost of each.')
-    .argument('[run]', 'the id of a run; without it the month is told')
+    .description(
+      'Report the results and cost of a run or a month: match rate, fill rate of each field, cost of each.',
+    )
+    .argument('[run]', 'the id of a run (default: the month)')
     .option('--month <month>', 'a month such as 2026-11; default: this month (UTC)')
     .addOption(new Option('--json', 'print one JSON document').conflicts(['csv', 'html']))
     .addOption(
-      new Option('--csv', 'print CSV: a line a run, then a line a field').conflicts(['json', 'html']),
+      new Option('--csv', 'print CSV: one line for each run, then one for each field').conflicts([
+        'json',
+        'html',
+      ]),
     )
-    .option('--html <file>', 'write a page with charts that opens without a network')
+    .option('--html <file>', 'write an HTML page with charts that opens offline')
     .action(async (run: string | undefined, options: Options) => {
       if (run !== undefined && options.month !== undefined)
-        throw new ConfigError('two_scopes', 'either a run or --month')
+        throw new ConfigError('two_scopes', 'give either a run or --month, not both')
       await withContext(async (context) => {
         const now = context.now()
         const report = await makeReport(
@@ -61,7 +66,7 @@ const csvColumns = [
   'lost_usd',
 ]
 
-/** One table for both: a spreadsheet tells them apart by their first column. */
+/** Runs and fields are one table; the first column separates them in a spreadsheet. */
 function csv(report: Report): string {
   const runs = report.runs.map((run) => ({
     kind: 'run',
@@ -111,10 +116,10 @@ function text({
     `  filled     ${totals.filled}, ${totals.changed} of them with a changed value`,
     `  unchanged  ${totals.unchanged}, skipped ${totals.skipped}, rejected ${totals.rejected}, parked ${totals.parked}`,
     ...(totals.jobChanges > 0
-      ? [`  of these ${totals.jobChanges} people have another employer or title than their record said`]
+      ? [`  job changes ${totals.jobChanges}: people whose employer or title differs from their record`]
       : []),
     `  paid       ${totals.settled} USD${/[1-9]/.test(totals.lost) ? `, ${totals.lost} lost` : ''}${/[1-9]/.test(totals.credits) ? `, ${totals.credits} credits` : ''}`,
-    `  cost       ${costPerMatched ?? '-'} USD a matched record, ${costPerFilledField ?? '-'} a filled field`,
+    `  cost       ${costPerMatched ?? '-'} USD per matched record, ${costPerFilledField ?? '-'} per filled field`,
   ]
   if (fields.length > 0) lines.push('fields:')
   for (const { field, object, filled, changed, fillRate } of fields)

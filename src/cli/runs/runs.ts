@@ -6,7 +6,7 @@ import { withContext } from '../terminal/with-context.ts'
 
 export function runsCommand(): Command {
   return new Command('runs')
-    .description('List the latest runs, or show one with its figures.')
+    .description('List the latest runs, or show the figures of one.')
     .argument('[run]', 'the id of a run')
     .option('--limit <n>', 'how many to list', positive, 20)
     .option('--json', 'print one JSON document')

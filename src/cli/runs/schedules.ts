@@ -19,30 +19,36 @@ export function schedulesCommand(): Command {
       await withContext(async (context) => {
         const schedules = await listSchedules(context)
         if (options.json) process.stdout.write(`${JSON.stringify(schedules.map(toDocument))}\n`)
-        else process.stdout.write(schedules.map(toText).join('') || 'no schedules in paydirt.config\n')
+        else process.stdout.write(schedules.map(toText).join('') || 'no schedules in paydirt.config.ts\n')
       })
     })
   command
     .command('pause')
     .argument('<name>')
-    .description('Begin no more runs of it until it is resumed, over every restart. One under way goes on.')
+    .description(
+      'Start no more runs of it until it is resumed, also across restarts. An active run continues.',
+    )
     .action((name: string) =>
-      noted('pause', name, (context) => pauseSchedule(context, name, userInfo().username)),
+      runAndNote('pause', name, (context) => pauseSchedule(context, name, userInfo().username)),
     )
   command
     .command('resume')
     .argument('<name>')
-    .description('Go on with its next planned time.')
-    .action((name: string) => noted('resume', name, (context) => resumeSchedule(context, name)))
+    .description('Resume it at its next planned time.')
+    .action((name: string) => runAndNote('resume', name, (context) => resumeSchedule(context, name)))
   command
     .command('run')
     .argument('<name>')
-    .description('Have the scheduler begin it now, whatever its times and windows.')
-    .action((name: string) => noted('run', name, (context) => runScheduleNow(context, name)))
+    .description('Have the scheduler start it now, outside its times and windows.')
+    .action((name: string) => runAndNote('run', name, (context) => runScheduleNow(context, name)))
   return command
 }
 
-function noted(change: string, name: string, work: (context: Context) => Promise<unknown>): Promise<void> {
+function runAndNote(
+  change: string,
+  name: string,
+  work: (context: Context) => Promise<unknown>,
+): Promise<void> {
   return withContext(async (context) => {
     await work(context)
     await noteFromCli(context, `schedule.${change}`, { target: name })
@@ -63,10 +69,10 @@ function toDocument(schedule: ScheduleView) {
 }
 
 function toText({ name, connector, object, cron, timeZone, isPaused, nextAt, last }: ScheduleView): string {
-  const next = isPaused ? 'paused' : `next ${nextAt?.toISOString() ?? 'when a scheduler has started'}`
-  const turns = last.map(
+  const next = isPaused ? 'paused' : `next ${nextAt?.toISOString() ?? 'once a scheduler has started'}`
+  const occurrences = last.map(
     ({ entity, plannedAt, state, runId, runState, reason }) =>
       `  ${entity.padEnd(12)} ${plannedAt.toISOString()}  ${(runState ?? state).padEnd(9)} ${runId ?? ''}${reason === null ? '' : ` (${reason})`}\n`,
   )
-  return `${name}: ${connector} ${object ?? 'all objects'}, ${cron} (${timeZone}), ${next}\n${turns.join('')}`
+  return `${name}: ${connector} ${object ?? 'all objects'}, ${cron} (${timeZone}), ${next}\n${occurrences.join('')}`
 }

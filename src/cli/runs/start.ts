@@ -5,7 +5,7 @@ import { stopSignal, withContext } from '../terminal/with-context.ts'
 export function startCommand(): Command {
   return new Command('start')
     .description(
-      'Run as a service until stopped. With DATABASE_URL and REDIS_URL any number of processes share the work.',
+      'Run as a service until stopped. With DATABASE_URL and REDIS_URL, any number of processes share the work.',
     )
     .addOption(new Option('--role <role>', 'what this process does').choices(roles).default('all'))
     .action(async ({ role }: { role: Role }) => {

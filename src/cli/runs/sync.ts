@@ -27,7 +27,9 @@ interface Options {
 
 export function syncCommand(): Command {
   return new Command('sync')
-    .description('Enrich what is new or changed in a CRM since the last sync, and write the results back.')
+    .description(
+      'Enrich records that are new or changed in a CRM since the last sync, and write the results back.',
+    )
     .addArgument(new Argument('<connector>', 'the CRM').choices(crmNames))
     .option(
       '--object <name>',
@@ -35,10 +37,14 @@ export function syncCommand(): Command {
     )
     .option(
       '--recipe <name>',
-      'what to find out: profile, contact, full, or one of the config (default: profile)',
+      'which fields to fill: profile, contact, full, or a recipe of the config (default: profile)',
     )
-    .option('--since <time>', 'what changed since then (ISO 8601), whatever the last sync has seen', time)
-    .option('--limit <n>', 'at most so many records an object', count)
+    .option(
+      '--since <time>',
+      'records that changed since then (ISO 8601), also those that the last sync has read',
+      time,
+    )
+    .option('--limit <n>', 'at most so many records of each object', count)
     .option(
       '--filter <condition>',
       'only records where PROPERTY=VALUE, PROPERTY!=VALUE, PROPERTY= (blank) or PROPERTY!= (filled); repeatable',
@@ -47,9 +53,12 @@ export function syncCommand(): Command {
     )
     .option(
       '--refresh',
-      'instead of what has changed: records whose answers are stale, the longest answered first, inside the budget',
+      'records whose answers are stale instead of changed ones, the oldest answer first, within the budget',
     )
-    .option('--plan', 'keep and show a plan: what would be bought, filled and paid; pays nothing (see apply)')
+    .option(
+      '--plan',
+      'show a plan and save it: what would be bought, filled and paid; pays nothing (see apply)',
+    )
     .option('--json', 'print one JSON document on standard output')
     .addHelpText(
       'after',
@@ -64,7 +73,10 @@ Examples:
 
 async function run(name: CrmName, options: Options): Promise<void> {
   if (options.refresh && (options.since || options.filter.length > 0)) {
-    throw new ConfigError('bad_options', '--refresh reads the ledger: --since and --filter do not go with it')
+    throw new ConfigError(
+      'bad_options',
+      '--refresh reads records from the ledger: it cannot be combined with --since or --filter',
+    )
   }
   const signal = stopSignal()
   await withContext(async (context) => {
@@ -77,14 +89,7 @@ async function run(name: CrmName, options: Options): Promise<void> {
       const plans: RunPlan[] = []
       const ends: { end: RunEnd; summary: RunSummary }[] = []
       for (const entity of entities) {
-        const job = {
-          entity,
-          filter: conditions,
-          ...(recipe === undefined ? {} : { recipe }),
-          ...(since ? { since } : {}),
-          ...(limit === undefined ? {} : { limit }),
-          ...(refresh ? { refresh } : {}),
-        }
+        const job = { entity, filter: conditions, recipe, since, limit, refresh }
         if (options.plan) {
           const plan = await planSync(context, connector, job, signal, newPlanId(context))
           plans.push(plan)
@@ -102,7 +107,7 @@ async function run(name: CrmName, options: Options): Promise<void> {
           onNotice: (text) => process.stderr.write(`paydirt: ${text}\n`),
           onResumed: (resumed) =>
             process.stderr.write(
-              `paydirt: going on with run ${resumed.id} of ${resumed.startedAt.toISOString()}\n`,
+              `paydirt: continuing run ${resumed.id}, started ${resumed.startedAt.toISOString()}\n`,
             ),
         }).finally(() => view.end())
         ends.push(result)

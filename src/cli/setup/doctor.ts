@@ -13,10 +13,10 @@ const marks: Record<Finding['status'], string> = {
 export function doctorCommand(): Command {
   return new Command('doctor')
     .description(
-      'Check every dependency and credential in turn, and say what to do. Buys and writes nothing.',
+      'Check every dependency and credential in turn, and say how to fix problems. Buys and writes nothing.',
     )
     .option('--json', 'print one JSON document')
-    .addHelpText('after', '\nExit status: 0 nothing stands in the way · 1 there is a problem')
+    .addHelpText('after', '\nExit status: 0 no problem · 1 there is a problem')
     .action(async (options: { json?: true }) => {
       const config = await readConfig()
       const findings: Finding[] = []

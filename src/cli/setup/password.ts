@@ -3,7 +3,7 @@ import { Command } from 'commander'
 import { ConfigError } from '../../domain/errors.ts'
 import { hashPassword } from '../../http/desk/access/password.ts'
 
-const shortest = 12
+const leastCharacters = 12
 
 export function passwordCommand(): Command {
   return new Command('password')
@@ -12,18 +12,18 @@ export function passwordCommand(): Command {
     )
     .addHelpText(
       'after',
-      '\nThe password is not an argument: it would stand in the list of processes and in the history of your shell.',
+      '\nThe password is not an argument, because arguments appear in the list of processes and in the history of your shell.',
     )
     .action(async () => {
       const password = await readPassword()
-      if ([...password].length < shortest) {
-        throw new ConfigError('short_password', `a password needs at least ${shortest} characters`)
+      if ([...password].length < leastCharacters) {
+        throw new ConfigError('short_password', `a password needs at least ${leastCharacters} characters`)
       }
       process.stdout.write(`${await hashPassword(password)}\n`)
     })
 }
 
-/** One line. At a terminal it is not shown while it is typed. */
+/** Reads one line. A terminal does not show it while it is typed. */
 async function readPassword(): Promise<string> {
   const { stdin, stderr } = process
   if (stdin.isTTY) stderr.write('password (not shown): ')

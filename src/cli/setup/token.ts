@@ -18,28 +18,28 @@ export function tokenCommand(): Command {
   const command = new Command('token').description('Make, list and revoke the tokens of the HTTP interface.')
   command.addCommand(
     new Command('create')
-      .description('Make a token. It is shown now and never again: only its digest is kept.')
+      .description('Make a token. It is shown only once, because only its digest is stored.')
       .argument('<name>', 'what it is for')
       .addOption(
         new Option('--scope <name>', 'enrich, read (all tasks and runs) or admin; repeatable')
           .argParser(scope)
           .default(defaultScopes, 'enrich'),
       )
-      .option('--per-minute <n>', 'calls that it may make in a minute', count, 120)
-      .option('--day-usd <amount>', 'what may be spent for it in a day (UTC)', usd)
+      .option('--per-minute <n>', 'the most calls in a minute', count, 120)
+      .option('--day-usd <amount>', 'the most that may be spent for it in a day (UTC)', usd)
       .option('--json', 'print one JSON document')
       .action(create),
   )
   command.addCommand(
     new Command('list')
-      .description('Show the tokens, without what makes them tokens.')
+      .description('List the tokens by id and name, without their text.')
       .option('--json', 'print one JSON document')
       .action(list),
   )
   command.addCommand(
     new Command('revoke')
-      .description('Let a token in no more.')
-      .addArgument(new Argument('<id>', 'as `paydirt token list` shows it'))
+      .description('Revoke a token.')
+      .addArgument(new Argument('<id>', 'the id that `paydirt token list` shows'))
       .action(revoke),
   )
   return command
@@ -58,7 +58,7 @@ async function create(
     })
     if (json) process.stdout.write(`${JSON.stringify({ id, token })}\n`)
     else process.stdout.write(`${token}\n`)
-    process.stderr.write(`token ${id} (${scopes.join(', ')}) is shown this once\n`)
+    process.stderr.write(`token ${id} (${scopes.join(', ')}) is shown only this once\n`)
   })
 }
 
@@ -96,7 +96,7 @@ function minute(date: Date): string {
   return date.toISOString().slice(0, 16)
 }
 
-/** The first one named takes the default's place. */
+/** The first scope that is named replaces the default. */
 function scope(text: string, before: TokenScope[]): TokenScope[] {
   const found = tokenScopes.find((name) => name === text)
   if (!found) throw new InvalidArgumentError(`must be ${tokenScopes.join(', ')}`)

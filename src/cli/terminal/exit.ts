@@ -7,10 +7,10 @@ import {
 } from '../../domain/errors.ts'
 import { isAway } from '../../store/database/retry-while-away.ts'
 
-/** The exit statuses that scripts rely on (see the README). 130 is the shell's own for an interrupt. */
+/** The exit statuses that scripts rely on. 130 is the shell's own for an interrupt. */
 export const exitStatus = { done: 0, failed: 1, usage: 2, parked: 3, interrupted: 130 } as const
 
-/** Prints an error as one line for a person, and answers the exit status that goes with its class. */
+/** Prints an error as one line for a person. Returns the exit status of its class. */
 export function reportError(error: unknown): number {
   if (error instanceof PaydirtError) {
     process.stderr.write(`paydirt: ${error.message}\n`)
@@ -18,7 +18,7 @@ export function reportError(error: unknown): number {
     return error instanceof ConfigError || error instanceof InputError ? exitStatus.usage : exitStatus.failed
   }
   const what = isAway(error)
-    ? 'Postgres or Redis went away; nothing that was paid for is lost, so run the same command again when it is back'
+    ? 'the connection to Postgres or Redis was lost; nothing that was paid for is lost, so run the same command again when it is back'
     : 'unexpected error'
   process.stderr.write(`paydirt: ${what}: ${describeError(error)}\n`)
   if (process.env['PAYDIRT_LOG_LEVEL'] === 'debug' && error instanceof Error)

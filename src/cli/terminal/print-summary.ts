@@ -1,7 +1,7 @@
 import type { RunEnd } from '../../app/runs/run-to-end.ts'
 import type { RunSummary } from '../../app/runs/summary.ts'
 
-/** The end of a run for a person: what became of the records, what it cost, and what to do next. */
+/** Returns the end of a run as text: the results, the cost, and what to do next. */
 export function summaryText(summary: RunSummary, end: RunEnd, out: string | undefined): string {
   const { lookups, tasks, spend, requests } = summary
   const lines = [
@@ -11,16 +11,16 @@ export function summaryText(summary: RunSummary, end: RunEnd, out: string | unde
     row('skipped', tasks.skipped),
     row('rejected', tasks.rejected),
     ...(tasks.parked > 0 ? [row('parked', tasks.parked)] : []),
-    `lookups: ${lookups.unique} different, ${lookups.paid} paid, ${lookups.cached} from the ledger, ${lookups.duplicates} rows were duplicates`,
-    `spent: ${spend.credits ? `${spend.credits} credits` : `${spend.settled} USD`}${spend.lost === zero ? '' : `, ${spend.lost} lost`}${spend.inDoubt === zero ? '' : `, ${spend.inDoubt} in doubt`} (${requests.sent} requests, ${requests.rateLimited} refused for their rate)`,
+    `lookups: ${lookups.unique} different, ${lookups.paid} paid, ${lookups.cached} from the ledger, ${lookups.duplicates} duplicate rows`,
+    `spent: ${spend.credits ? `${spend.credits} credits` : `${spend.settled} USD`}${spend.lost === zero ? '' : `, ${spend.lost} lost`}${spend.inDoubt === zero ? '' : `, ${spend.inDoubt} in doubt`} (${requests.sent} requests, ${requests.rateLimited} rate-limited)`,
     ...(summary.reasons ?? [])
       .filter(({ status }) => status !== 'unchanged')
       .map(({ status, reason, count }) => `  ${count} ${status}: ${reason}`),
   ]
-  if (end === 'interrupted') lines.push('stopped. Nothing is lost: the same command goes on from here.')
+  if (end === 'interrupted') lines.push('stopped. Nothing is lost: run the same command to continue.')
   else if (out !== undefined && out !== '-') lines.push(`written: ${out}`)
   if (end === 'parked')
-    lines.push('some work is parked for the reasons above; the same command goes on with it.')
+    lines.push('some work is parked for the reasons above; run the same command to continue it.')
   return `${lines.join('\n')}\n`
 }
 

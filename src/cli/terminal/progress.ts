@@ -10,11 +10,11 @@ const barWidth = 24
 const plainEveryMs = 5_000
 
 /**
- * Shows how far a run is, on standard error: a line that redraws itself on a terminal, plain lines elsewhere. The rate
- * is that of the last ten seconds, and the time left follows from it.
+ * Shows the progress of a run on standard error: a line that redraws itself on a terminal, plain lines elsewhere. The rate
+ * and the time left are those of the last ten seconds.
  */
 export function createProgressView(options: {
-  /** Undefined: as many as the scan has found so far. */
+  /** Undefined: the number of records that the scan has found so far. */
   total: number | undefined
   stream: NodeJS.WriteStream
   nowMs: () => number

@@ -4,14 +4,14 @@ import { createContext, type Context } from '../../app/context/context.ts'
 import { readWallet, walletFile } from '../../app/config/wallet-file.ts'
 import { loadDotEnv, readEnvironment } from '../../app/config/environment.ts'
 
-/** Reads `.env`, the environment and `paydirt.config.ts`, once, and refuses what is garbage. */
+/** Reads `.env`, the environment and `paydirt.config.ts` once. Throws ConfigError naming a setting that is not valid. */
 export async function readConfig(): Promise<Config> {
   loadDotEnv()
   const config = resolveConfig(readEnvironment(process.env), await loadConfigFile(process.cwd()))
   return { ...config, walletKey: config.walletKey ?? (await readWallet(walletFile(config.dataDir))) }
 }
 
-/** Opens the ledger with the settings as they stand, does the work, and closes whatever was opened, also after an error. */
+/** Opens a context with the current settings, does the work, and closes everything that was opened, also after an error. */
 export async function withContext<T>(work: (context: Context) => Promise<T>, config?: Config): Promise<T> {
   const context = await createContext(config ?? (await readConfig()))
   try {
@@ -21,14 +21,14 @@ export async function withContext<T>(work: (context: Context) => Promise<T>, con
   }
 }
 
-/** A signal that fires at the first Ctrl-C or SIGTERM; the second Ctrl-C ends at once, and loses nothing either. */
+/** Returns a signal that fires at the first Ctrl-C or SIGTERM. A second one ends the process at once, without loss either. */
 export function stopSignal(): AbortSignal {
   const controller = new AbortController()
   let asked = false
   function stop(): void {
     if (asked) process.exit(130)
     asked = true
-    process.stderr.write('\nstopping: finishing what has been sent (Ctrl-C again to leave at once)\n')
+    process.stderr.write('\nstopping: waiting for requests that were sent (Ctrl-C again to end at once)\n')
     controller.abort()
   }
   process.on('SIGINT', stop)

@@ -27,7 +27,7 @@ export interface AnvilOptions {
   /** Port on the loopback. 0, the default, takes a free one. */
   rpcPort?: number
   /** A file that keeps the chain from one start to the next. It is written when the chain is stopped. */
-  stateFile?: string
+  stateFile?: string | undefined
 }
 
 /** Starts anvil on the loopback. Anvil ends with this process, however this process ends. */
