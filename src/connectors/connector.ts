@@ -1,26 +1,9 @@
-import type { DescribedField, OwnFields } from '../domain/mapping/mapping.ts'
-import type { FieldValue, Identity, Patch, SourceRecord } from '../domain/record.ts'
+import type { CurrentRecord, OwnValues } from '../domain/field-policy/current-record.ts'
+import type { DescribedField } from '../domain/mapping/mapping.ts'
+import type { Patch, SourceRecord } from '../domain/record.ts'
 import type { ObjectKind } from '../domain/words.ts'
 
-/** What stands in our own fields of a record, as the CRM holds it; a blank is left out. */
-export type OwnValues = Readonly<Partial<Record<keyof OwnFields, FieldValue>>>
-
-/** What stands in a record now. Gone, merged and converted records are answers, not exceptions. */
-export type CurrentRecord =
-  | {
-      state: 'present'
-      /** By canonical field name. A blank (null, "" or missing in the CRM) is left out. */
-      values: Record<string, FieldValue>
-      /** By what it is identified, as a scan reads it. Absent where a read cannot tell. */
-      identity?: Identity
-      /** The same fields as the CRM holds them, to the byte: white space too. Absent where the source keeps no values. */
-      raw?: Record<string, FieldValue>
-      /** Absent where the source has no fields of ours. */
-      own?: OwnValues
-    }
-  | { state: 'gone' }
-  | { state: 'merged'; into: string }
-  | { state: 'converted' }
+export type { CurrentRecord, OwnValues }
 
 export interface RecordPatch {
   id: string

@@ -1,6 +1,7 @@
 import type { Connector } from '../connectors/connector.ts'
 import { definitionOf } from '../connectors/definitions.ts'
 import { PaydirtError } from '../domain/errors.ts'
+import { absentReason } from '../domain/field-policy/current-record.ts'
 import type { LookupKey } from '../domain/keys.ts'
 import { stop, type Stop } from '../domain/planning/step.ts'
 import type { ObjectKind } from '../domain/words.ts'
@@ -156,14 +157,9 @@ export function recordIdOf(connector: string, id: string): string {
 
 function recordToBegin(object: ObjectKind, ordinal: number, found: FoundRecord | undefined): RecordToBegin {
   if (found?.state !== 'present')
-    return { object, ordinal, identity: {}, ended: stop('skipped', whyAbsent(found)) }
+    return { object, ordinal, identity: {}, ended: stop('skipped', absentReason(found)) }
   const { record, values } = found
   const ended: Stop | undefined =
     record.unreadable === undefined ? undefined : stop('rejected', record.unreadable)
   return { object, ordinal, identity: record.identity, values, ended }
-}
-
-function whyAbsent(record: Exclude<FoundRecord, { state: 'present' }> | undefined): string {
-  if (record?.state === 'merged') return `the record was merged into ${record.into}`
-  return record?.state === 'converted' ? 'the lead was converted' : 'the record is gone'
 }

@@ -5,7 +5,7 @@ import { fromCrm, toCrm } from '../../domain/mapping/convert.ts'
 import type { CrmMapping, FieldMapping } from '../../domain/mapping/mapping.ts'
 import { resolveMapping } from '../../domain/mapping/schema.ts'
 import type { FieldValue, Patch } from '../../domain/record.ts'
-import type { RecordForm } from '../../workers/write/write-back.ts'
+import type { RecordForm } from '../../workers/write/record-form.ts'
 import type { Config } from '../config/config.ts'
 
 /**

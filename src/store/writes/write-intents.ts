@@ -1,4 +1,6 @@
 import { sql } from 'kysely'
+import type { BlockedValue } from '../../domain/field-policy/blocked-values.ts'
+import type { OpenIntent } from '../../domain/field-policy/write-decision.ts'
 import type { LookupKey } from '../../domain/keys.ts'
 import type { FieldValue } from '../../domain/record.ts'
 import type { Database } from '../database/database.ts'
@@ -25,24 +27,6 @@ export interface Intent {
 interface OwnBefore {
   taskId: bigint
   values: Readonly<Record<string, FieldValue>>
-}
-
-/** A field that a task was about to write when its process died. The record may or may not have the new value. */
-export interface OpenIntent {
-  taskId: bigint
-  field: string
-  old: FieldValue | null
-  new: FieldValue | null
-}
-
-/** A value that must not be written again: it was undone, or the CRM refused it. */
-export interface BlockedValue {
-  field: string
-  value: FieldValue
-  why: 'undone' | 'rejected'
-  rule: string | null
-  mapping: string | null
-  code: string | null
 }
 
 export interface WriteHistory {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { CurrentRecord } from '../../connectors/connector.ts'
+import type { CurrentRecord } from '../../domain/field-policy/current-record.ts'
 import type { LookupKey } from '../../domain/keys.ts'
 import type { FieldValue, Identity, Patch } from '../../domain/record.ts'
 import type { ReadyTask } from '../../store/runs/ready-tasks.ts'

@@ -1,4 +1,4 @@
-import type { CurrentRecord } from '../../connectors/connector.ts'
+import type { CurrentRecord } from '../../domain/field-policy/current-record.ts'
 import { jobChangeOf } from '../../domain/planning/job-change.ts'
 import type { FieldValue } from '../../domain/record.ts'
 import type { TaskOutcome } from '../../store/writes/confirm-writes.ts'

@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import type { FieldRule } from '../../domain/field-policy/field-policy.ts'
-import type { FieldValue, Patch } from '../../domain/record.ts'
-import type { OpenIntent } from '../../store/writes/write-intents.ts'
-import { decideWrite } from './write-decision.ts'
+import type { FieldRule } from './field-policy.ts'
+import type { FieldValue, Patch } from '../record.ts'
+import { decideWrite, type OpenIntent } from './write-decision.ts'
 
 const task = (patch: Patch) => ({
   id: 1n,
@@ -21,7 +20,7 @@ const intent = (field: string, old: FieldValue | null, value: FieldValue): OpenI
   new: value,
 })
 
-function judged(
+function decided(
   values: Record<string, FieldValue>,
   patch: Patch,
   by: { ours?: Record<string, FieldValue>; open?: OpenIntent[]; rule?: FieldRule } = {},
@@ -32,10 +31,10 @@ function judged(
 
 const pilot: Patch = { job_title: { set: 'Pilot' } }
 
-describe('what a first attempt writes', () => {
-  test('is what the rules allow, and tells blanks from values that give place', () => {
+describe('a first attempt', () => {
+  test('writes what the rules allow, and tells blanks from replaced values', () => {
     expect(
-      judged({ city: 'Bern' }, { ...pilot, city: { set: 'Basel' } }, { rule: 'overwrite' }),
+      decided({ city: 'Bern' }, { ...pilot, city: { set: 'Basel' } }, { rule: 'overwrite' }),
     ).toMatchObject({
       kind: 'write',
       patch: { job_title: { set: 'Pilot' }, city: { set: 'Basel' } },
@@ -49,20 +48,23 @@ describe('what a first attempt writes', () => {
     ['never', {}, 'never', {}, 'never written by policy: job_title'],
     ['edited', { job_title: 'Cook' }, 'overwrite', { job_title: 'Baker' }, 'edited by a person: job_title'],
     ['cleared', {}, 'fill_blank', { job_title: 'Baker' }, 'edited by a person: job_title'],
-  ])('is nothing where all is kept (%s), and the reason says why', (_, values, rule, ours, reason) => {
-    expect(judged(values, pilot, { rule, ours })).toEqual({
-      kind: 'end',
-      status: 'unchanged',
-      reason,
-      unknown: [],
-    })
-  })
+  ])(
+    'writes nothing where every field is kept (%s), and the reason says why',
+    (_, values, rule, ours, reason) => {
+      expect(decided(values, pilot, { rule, ours })).toEqual({
+        kind: 'end',
+        status: 'unchanged',
+        reason,
+        unknown: [],
+      })
+    },
+  )
 
   test.each([
     [{ state: 'gone' as const }, 'the record is gone'],
     [{ state: 'merged' as const, into: '9' }, 'the record was merged into 9'],
     [{ state: 'converted' as const }, 'the lead was converted'],
-  ])('is nothing in a record that is %o', (record, reason) => {
+  ])('writes nothing to a record that is %o', (record, reason) => {
     const by = { ours: {}, open: [intent('city', null, 'Bern')], rule: () => 'overwrite' as const }
     expect(decideWrite(task(pilot), record, by)).toEqual({
       kind: 'end',
@@ -73,11 +75,11 @@ describe('what a first attempt writes', () => {
   })
 })
 
-describe('after an attempt that died', () => {
+describe('after an interrupted attempt', () => {
   const open = [intent('job_title', null, 'Pilot')]
 
-  test('what stands there counts as written, and is not written again', () => {
-    expect(judged({ job_title: 'Pilot' }, pilot, { open })).toMatchObject({
+  test('a field with the new value counts as written, and is not written again', () => {
+    expect(decided({ job_title: 'Pilot' }, pilot, { open })).toMatchObject({
       kind: 'written',
       done: pilot,
       replaces: new Set(),
@@ -85,18 +87,18 @@ describe('after an attempt that died', () => {
     })
   })
 
-  test('what does not stand there is written, and the other fields with it', () => {
-    expect(judged({}, { ...pilot, city: { set: 'Bern' } }, { open })).toMatchObject({
+  test('a field with the old value is written, and the other fields with it', () => {
+    expect(decided({}, { ...pilot, city: { set: 'Bern' } }, { open })).toMatchObject({
       kind: 'write',
       patch: { job_title: { set: 'Pilot' }, city: { set: 'Bern' } },
       done: {},
     })
   })
 
-  test('a half of the fields may stand there', () => {
+  test('some of the fields may have been written', () => {
     const both = { ...pilot, city: { set: 'Bern' } }
     expect(
-      judged({ job_title: 'Pilot' }, both, { open: [...open, intent('city', null, 'Bern')] }),
+      decided({ job_title: 'Pilot' }, both, { open: [...open, intent('city', null, 'Bern')] }),
     ).toMatchObject({
       kind: 'write',
       patch: { city: { set: 'Bern' } },
@@ -104,16 +106,16 @@ describe('after an attempt that died', () => {
     })
   })
 
-  test('an old value that gave place is still known to have been one', () => {
+  test('a field that the first attempt overwrote still counts as replaced', () => {
     const replaced = [intent('job_title', 'Cook', 'Pilot')]
-    expect(judged({ job_title: 'Pilot' }, pilot, { open: replaced, rule: 'overwrite' })).toMatchObject({
+    expect(decided({ job_title: 'Pilot' }, pilot, { open: replaced, rule: 'overwrite' })).toMatchObject({
       kind: 'written',
       replaces: new Set(['job_title']),
     })
   })
 
-  test('a third value is a person\u2019s, and stays under every rule', () => {
-    expect(judged({ job_title: 'Baker' }, pilot, { open, rule: 'overwrite' })).toEqual({
+  test('a third value is a person\u2019s, and is kept under every rule', () => {
+    expect(decided({ job_title: 'Baker' }, pilot, { open, rule: 'overwrite' })).toEqual({
       kind: 'end',
       status: 'unchanged',
       reason: 'edited by a person: job_title',

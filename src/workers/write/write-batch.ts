@@ -1,0 +1,146 @@
+import type { Connector } from '../../connectors/connector.ts'
+import { blockedFields, writeTargetOf } from '../../domain/field-policy/blocked-values.ts'
+import type { PresentRecord } from '../../domain/field-policy/current-record.ts'
+import type { FieldRule } from '../../domain/field-policy/field-policy.ts'
+import { decideWrite } from '../../domain/field-policy/write-decision.ts'
+import type { FieldValue, Patch } from '../../domain/record.ts'
+import { identifiersOf, identifiersOfPatch, type Identifier } from '../../domain/subjects/identifiers.ts'
+import type { ObjectKind } from '../../domain/words.ts'
+import type { ReadyTask } from '../../store/runs/ready-tasks.ts'
+import type { TaskOutcome } from '../../store/writes/confirm-writes.ts'
+import type { Intent, WriteHistory, WriteIntents } from '../../store/writes/write-intents.ts'
+import { sourceOf } from './field-source.ts'
+import { withJobChanges } from './job-changes.ts'
+import type { RecordForm } from './record-form.ts'
+import { outcomeOfWrite, outcomeWithoutWrite, suppressedOutcome, type Writing } from './task-outcomes.ts'
+import { writeAccepted } from './write-dropping-refused.ts'
+
+export interface WriteBatchOptions {
+  fieldWrites: Pick<WriteIntents, 'history' | 'intend'>
+  rule: (connector: string, field: string) => FieldRule
+  formOf: (connector: Connector, entity: string) => Promise<RecordForm>
+  /** Returns the indexes of the suppressed subjects. */
+  suppressed: (subjects: readonly (readonly Identifier[])[]) => Promise<ReadonlySet<number>>
+}
+
+export interface BatchResult {
+  outcomes: TaskOutcome[]
+  /** Set when some records have to be written again after this time. */
+  retryInMs: number | undefined
+}
+
+const noHistory: WriteHistory = { ours: new Map(), open: new Map(), blocked: new Map() }
+
+/**
+ * Writes one batch of ready tasks: reads their records again, decides which fields to write over the current values,
+ * stores what is about to be written, and writes. The caller stores the outcomes.
+ */
+export function createWriteBatch(options: WriteBatchOptions) {
+  const { fieldWrites } = options
+
+  return async function writeBatch(
+    connector: Connector,
+    entity: string,
+    ready: ReadyTask[],
+  ): Promise<BatchResult> {
+    const suppressed = await options.suppressed(
+      ready.map(({ identity, patch }) => [...identifiersOf(identity), ...identifiersOfPatch(patch)]),
+    )
+    const outcomes = ready.filter((_, index) => suppressed.has(index)).map(suppressedOutcome)
+    const allowed = ready.filter((_, index) => !suppressed.has(index))
+    if (allowed.length === 0) return { outcomes, retryInMs: undefined }
+    const ids = allowed.map((task) => task.recordId)
+    const current = await connector.read(entity, ids)
+    const { keepsValues } = connector.capabilities
+    const taskIds = allowed.map(({ id }) => id)
+    const history = keepsValues ? await fieldWrites.history(connector.name, entity, ids, taskIds) : noHistory
+    const form = keepsValues ? await options.formOf(connector, entity) : undefined
+    const rule = (field: string) => options.rule(connector.name, field)
+    const decided = allowed.map((each) => {
+      const task = form ? { ...each, patch: placeable(each.patch, form) } : each
+      const { recordId, patch: proposed } = task
+      const standing = form?.standing(proposed)
+      const blocked =
+        form && standing
+          ? blockedFields(history.blocked.get(recordId) ?? [], {
+              proposed,
+              standing,
+              rule,
+              mapping: form.mapping,
+            })
+          : undefined
+      const decision = decideWrite(task, current.get(recordId), {
+        ours: history.ours.get(recordId) ?? {},
+        open: history.open.get(task.id) ?? [],
+        rule,
+        standing,
+        blocked,
+      })
+      return { task, decision, standing: standing ?? {} }
+    })
+    outcomes.push(...decided.flatMap(({ task, decision }) => outcomeWithoutWrite(task, decision)))
+    const toWrite = decided.flatMap(({ task, decision, standing }): Writing[] =>
+      decision.kind === 'write' ? [{ task, decision, standing }] : [],
+    )
+    const finished = (retryInMs?: number): BatchResult => ({
+      // Only a person has a job that can change.
+      outcomes:
+        connector.entities[entity] === 'person' ? withJobChanges(outcomes, allowed, current) : outcomes,
+      retryInMs,
+    })
+    if (toWrite.length === 0) return finished()
+    if (form) await storeIntents(connector, entity, toWrite, form)
+    const sent = await writeAccepted(
+      connector,
+      entity,
+      toWrite.map(({ task, decision }) => ({ id: task.recordId, patch: decision.patch })),
+    )
+    let retryInMs: number | undefined
+    sent.forEach(({ outcome, patch, refused }, index) => {
+      if (outcome.status === 'retry') retryInMs = Math.max(retryInMs ?? 0, outcome.afterMs)
+      else outcomes.push(outcomeOfWrite(toWrite[index] as Writing, outcome, patch, refused))
+    })
+    return finished(retryInMs)
+  }
+
+  /** Crash window: from here on the CRM may hold these values, even if this process dies. */
+  async function storeIntents(
+    connector: Connector,
+    entity: string,
+    toWrite: Writing[],
+    form: RecordForm,
+  ): Promise<void> {
+    const intents = toWrite.flatMap(({ task, decision, standing }) =>
+      Object.keys(decision.patch).flatMap((field): Intent[] => {
+        const target = writeTargetOf(field, { proposed: decision.patch, standing, mapping: form.mapping })
+        if (!target) return []
+        const intent = {
+          taskId: task.id,
+          runId: task.runId,
+          recordId: task.recordId,
+          field,
+          old: decision.current.values[field] ?? null,
+          oldRaw: rawValueOf(decision.current, field),
+          new: target.value,
+          lookupKey: sourceOf(field, connector.entities[entity] as ObjectKind, task.steps),
+          rule: options.rule(connector.name, field),
+          mapping: target.mapping,
+        }
+        return [intent]
+      }),
+    )
+    const own = toWrite.flatMap(({ task, decision }) =>
+      decision.current.own ? [{ taskId: task.id, values: decision.current.own }] : [],
+    )
+    await fieldWrites.intend(connector.name, entity, intents, own)
+  }
+}
+
+/** Leaves out the fields that the CRM has no place for. */
+function placeable(patch: Patch, form: RecordForm): Patch {
+  return Object.fromEntries(Object.entries(patch).filter(([field]) => form.has(field)))
+}
+
+function rawValueOf({ values, raw }: PresentRecord, field: string): FieldValue | undefined {
+  return raw ? raw[field] : values[field]
+}
