@@ -92,7 +92,7 @@ describe.skipIf(!hasChromium)('the desk in a browser', () => {
 
   test('starts a sync of HubSpot, and its progress moves by itself', async () => {
     await page.getByRole('button', { name: 'Start a sync of HubSpot companies' }).click()
-    await page.getByText('The sync has begun.').waitFor()
+    await page.getByText('Sync started.').waitFor()
     await page.locator('#now-runs .run').waitFor()
     await expect.poll(ended, { timeout: 30_000 }).toBeGreaterThan(0)
     await expect.poll(async () => (await charges()).length, { timeout: 30_000 }).toBeGreaterThan(3)
@@ -106,7 +106,7 @@ describe.skipIf(!hasChromium)('the desk in a browser', () => {
   test('stops all spending within a second of the kill switch', async () => {
     expect((await charges()).filter(({ state }) => state === 'settled').length).toBeLessThan(90)
     await page.getByText('Stop spending').click()
-    await page.getByLabel('Why').fill('a test')
+    await page.getByLabel('Reason').fill('a test')
     const pressedAt = Date.now()
     await page.getByRole('button', { name: 'Yes, stop all spending' }).click()
     await page.locator('#spending').getByText('Spending is stopped').waitFor()
@@ -137,7 +137,7 @@ describe.skipIf(!hasChromium)('the desk in a browser', () => {
     await page.goto('/')
     await page.getByText('Resume spending').click()
     await page.getByRole('button', { name: 'Yes, resume' }).click()
-    await page.getByText('Spending goes on.').waitFor()
+    await page.getByText('Spending is on again.').waitFor()
     await expect
       .poll(async () => (await stage.context.runs.get(await runId()))?.state, {
         timeout: 120_000,
@@ -152,7 +152,7 @@ describe.skipIf(!hasChromium)('the desk in a browser', () => {
     await page.getByRole('link', { name: 'HubSpot companies' }).first().click()
     await page.getByRole('link', { name: 'written', exact: true }).click()
     await page.locator('section[aria-labelledby=records-title] tbody a').first().click()
-    await page.getByRole('heading', { name: 'What was written' }).waitFor()
+    await page.getByRole('heading', { name: 'Fields written' }).waitFor()
     const id = new URL(page.url()).searchParams.get('q')?.split(':').at(-1) ?? ''
     const writes = await stage.context.database.db
       .selectFrom('field_writes')
@@ -172,8 +172,8 @@ describe.skipIf(!hasChromium)('the desk in a browser', () => {
 
   test('shows the totals of the ledger, and they are those of the chain', async () => {
     await page.goto('/spend')
-    await page.getByRole('button', { name: 'Compare now' }).click()
-    await page.getByText('they agree to the cent').waitFor()
+    await page.getByRole('button', { name: 'Reconcile now' }).click()
+    await page.getByText('no differences').waitFor()
     const shown = (await page.locator('.tile', { hasText: 'Settled' }).locator('.value').textContent()) ?? ''
     const settled = (await charges()).filter(({ state }) => state === 'settled')
     const ledger = settled.reduce((sum, { amount_atomic }) => sum + amount_atomic, 0n)
@@ -226,7 +226,7 @@ describe.skipIf(!hasChromium)('the desk in a browser', () => {
       expect(await stage.context.spendSwitch.isStopped()).toBeDefined()
       await bare.locator('#spending summary').click()
       await bare.getByRole('button', { name: 'Yes, resume' }).click()
-      await bare.getByText('Spending goes on.').waitFor()
+      await bare.getByText('Spending is on again.').waitFor()
       expect(await stage.context.spendSwitch.isStopped()).toBeUndefined()
     } finally {
       await plain.close()

@@ -353,7 +353,7 @@ describe('signing in', () => {
       expect(answer.status).toBe(401)
       texts.push(/role="alert">([^<]*)/.exec(await answer.text())?.[1]?.trim())
     }
-    expect(new Set(texts)).toEqual(new Set(['This name and password do not go together.']))
+    expect(new Set(texts)).toEqual(new Set(['Wrong name or password.']))
   })
 
   test('is slowed after a few failures from an address, whatever the name, and a right password does not help', async () => {

@@ -392,8 +392,8 @@ describe('runs', () => {
       Settled: '15 credits',
       'In doubt': '2 credits',
       Lost: '1 credits',
-      'A matched record': '15 credits',
-      'A filled record': '15 credits',
+      'Per matched record': '15 credits',
+      'Per filled record': '15 credits',
     })
   })
 

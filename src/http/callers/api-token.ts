@@ -5,7 +5,7 @@ import { type Authenticator, type Caller, CallRefused, refuse } from '../server/
 
 const minuteMs = 60_000
 
-/** Lets in whoever brings a token with one of these scopes (`admin` has all), at the token's own rate. */
+/** Authenticates a token that has one of these scopes (`admin` includes all), within the token's rate limit. */
 export function apiTokenAuthenticator(
   scopes: readonly TokenScope[],
   options: { tokens: ApiTokenLedger; now: () => Date },
@@ -15,18 +15,26 @@ export function apiTokenAuthenticator(
     async authenticate({ headers }) {
       const text = /^Bearer +(pd_[\w-]+)$/i.exec(headers.get('authorization') ?? '')?.[1]
       if (text === undefined)
-        throw unknown('token_missing', 'send `Authorization: Bearer pd_…` (`paydirt token create` makes one)')
-      // The digest is looked up, not compared: its time tells nothing of the token.
+        throw unknown(
+          'token_missing',
+          'send `Authorization: Bearer pd_…` (`paydirt token create` prints one)',
+        )
+      // The digest is looked up, not compared, so the timing reveals nothing about the token.
       const entered = await options.tokens.enter(digestOf(text))
       if (!entered) throw unknown('token_unknown', 'the token is unknown or was revoked')
       const { token, calls } = entered
       if (!token.scopes.some((scope) => scope === 'admin' || scopes.includes(scope)))
-        throw refuse('token_scope', `the token has not the scope ${scopes.join(' or ')}`, 403)
+        throw refuse('token_scope', `the token lacks the scope ${scopes.join(' or ')}`, 403)
       if (calls > token.perMinute) {
         const leftMs = minuteMs - (options.now().getTime() % minuteMs)
-        throw new CallRefused(429, 'token_rate', `the token may call ${token.perMinute} times a minute`, {
-          headers: { 'retry-after': String(Math.ceil(leftMs / 1000)) },
-        })
+        throw new CallRefused(
+          429,
+          'token_rate',
+          `the token is limited to ${token.perMinute} requests per minute`,
+          {
+            headers: { 'retry-after': String(Math.ceil(leftMs / 1000)) },
+          },
+        )
       }
       return { kind: 'token', name: `token:${token.id}`, token }
     },
@@ -37,12 +45,12 @@ export function digestOf(token: string): string {
   return createHash('sha256').update(token).digest('hex')
 }
 
-/** A token that may only ask sees what was asked with it, by it first or later, and nothing else. */
+/** Throws 404 for a token with scope `enrich` alone unless the run or task was requested with this token. */
 export function assertMaySee(caller: Caller, made: { tokens: readonly string[] }): void {
   if (caller.kind !== 'token') return
   const { scopes, id } = caller.token
   if (scopes.includes('read') || scopes.includes('admin') || made.tokens.includes(id)) return
-  throw new Problem(404, 'not_found', 'there is nothing of this name')
+  throw new Problem(404, 'not_found', 'not found')
 }
 
 function unknown(code: string, detail: string): CallRefused {

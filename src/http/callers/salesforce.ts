@@ -5,9 +5,9 @@ import { type AuthenticationRequest, type Authenticator, type Caller, refuse } f
 import { equal, maxAgeMs, skewMs } from './hubspot.ts'
 
 export interface SalesforceAuthenticatorOptions {
-  /** Shared with the package in the org. Undefined: calls signed by HMAC are not taken. */
+  /** Shared with the package in the org. Undefined: HMAC signatures are refused. */
   secret: string | undefined
-  /** What the org signs its tokens with. Undefined: tokens are not taken. */
+  /** The public key of the org's certificate, and the expected claims. Undefined: tokens are refused. */
   jwt: { key: KeyObject; issuer: string; audience: string } | undefined
   nonces: NonceLedger
   now: () => Date
@@ -20,20 +20,20 @@ const claimsSchema = z.object({
   exp: z.number(),
   iat: z.number().optional(),
   nbf: z.number().optional(),
-  /** Under this the token is remembered: the same token can be written in many ways, its `jti` cannot. */
+  /** Identifies a used token: the same token can be encoded in many ways, but its `jti` cannot. */
   jti: z.string().min(1).max(200),
-  /** Hex. A token is good for one body alone. */
+  /** Hex. Binds the token to one body. */
   body_sha256: z.string(),
 })
 
-/** Lets in what a Salesforce org has signed: a JWT of its own certificate, or an HMAC with time and nonce. */
+/** Authenticates a request that a Salesforce org has signed, by a JWT or by an HMAC with timestamp and nonce. */
 export function salesforceAuthenticator(options: SalesforceAuthenticatorOptions): Authenticator {
   const { nonces } = options
 
   async function byToken(token: string, body: string): Promise<Caller> {
     const { jwt } = options
     if (!jwt)
-      throw refuse('salesforce_not_set_up', 'tokens of Salesforce are not set up (http.salesforce.jwt)')
+      throw refuse('salesforce_not_set_up', 'JWTs from Salesforce are not set up (http.salesforce.jwt)')
     const nowMs = options.now().getTime()
     const { claims, isGenuine } = readToken(token, jwt.key)
     if (!isGenuine || !claims)
@@ -41,19 +41,19 @@ export function salesforceAuthenticator(options: SalesforceAuthenticatorOptions)
         'salesforce_wrong_signature',
         'the token is not signed by the org’s certificate (RS256), or lacks iss, aud, exp, jti or body_sha256',
       )
-    if (claims.iss !== jwt.issuer) throw refuse('salesforce_wrong_issuer', 'the token’s iss is another')
+    if (claims.iss !== jwt.issuer) throw refuse('salesforce_wrong_issuer', 'the claim iss is wrong')
     if (![claims.aud].flat().includes(jwt.audience))
-      throw refuse('salesforce_wrong_audience', 'the token’s aud is another')
+      throw refuse('salesforce_wrong_audience', 'the claim aud is wrong')
     const expMs = claims.exp * 1000
-    if (expMs + skewMs <= nowMs) throw refuse('salesforce_stale', 'the token has ended')
-    // A token for long would be a password: whoever reads it once could use it for as long.
+    if (expMs + skewMs <= nowMs) throw refuse('salesforce_stale', 'the token has expired')
+    // A long-lived token would be as good as a password to anyone who intercepts it.
     if (expMs > nowMs + maxAgeMs + skewMs)
-      throw refuse('salesforce_too_long', 'the token is good for more than five minutes')
+      throw refuse('salesforce_too_long', 'the token is valid for more than five minutes')
     const from = Math.max(claims.nbf ?? 0, claims.iat ?? 0) * 1000
-    if (from > nowMs + skewMs) throw refuse('salesforce_future', 'the token is from the future')
+    if (from > nowMs + skewMs) throw refuse('salesforce_future', 'the token is not valid yet')
     const bodyDigest = createHash('sha256').update(body).digest('hex')
     if (!equal(claims.body_sha256.toLowerCase(), bodyDigest))
-      throw refuse('salesforce_wrong_signature', 'the token was signed for another body')
+      throw refuse('salesforce_wrong_signature', 'the claim body_sha256 does not match the body')
     return onlyOnce(`jwt|${claims.iss}|${claims.jti}`, new Date(expMs + skewMs))
   }
 
@@ -68,17 +68,17 @@ export function salesforceAuthenticator(options: SalesforceAuthenticatorOptions)
     const timestamp = request.headers.get('x-paydirt-timestamp') ?? ''
     const nonce = request.headers.get('x-paydirt-nonce') ?? ''
     const signature = request.headers.get('x-paydirt-signature')
-    if (signature === null) throw refuse('salesforce_unsigned', 'the request bears no x-paydirt-signature')
+    if (signature === null) throw refuse('salesforce_unsigned', 'the header x-paydirt-signature is missing')
     if (!/^[\w.-]{8,128}$/.test(nonce) || !/^\d{10}$/.test(timestamp))
       throw refuse(
         'salesforce_unsigned',
-        'x-paydirt-nonce or x-paydirt-timestamp is missing or no such thing',
+        'the header x-paydirt-nonce or x-paydirt-timestamp is missing or malformed',
       )
     const path = new URL(request.uri).pathname
     const signed = `${timestamp}.${nonce}.${request.method}.${path}.${request.body}`
     const expected = `v1=${createHmac('sha256', secret).update(signed).digest('hex')}`
     if (!equal(signature, expected))
-      throw refuse('salesforce_wrong_signature', 'the signature does not fit the request')
+      throw refuse('salesforce_wrong_signature', 'the signature does not match the request')
     const nowMs = options.now().getTime()
     const atMs = Number(timestamp) * 1000
     if (nowMs - atMs > maxAgeMs) throw refuse('salesforce_stale', 'the request was signed too long ago')
@@ -89,7 +89,7 @@ export function salesforceAuthenticator(options: SalesforceAuthenticatorOptions)
   async function onlyOnce(name: string, expiresAt: Date): Promise<Caller> {
     const digest = createHash('sha256').update(`salesforce|${name}`).digest('hex')
     if (!(await nonces.use(digest, expiresAt)))
-      throw refuse('salesforce_replayed', 'this request was made before', 403)
+      throw refuse('salesforce_replayed', 'this request was received before', 403)
     return { kind: 'system', name: 'salesforce', releaseNonce: () => nonces.giveBack(digest) }
   }
 
@@ -108,9 +108,9 @@ function readToken(token: string, key: KeyObject) {
   const claims = claimsSchema.safeParse(json(body))
   const isGenuine =
     rest.length === 0 &&
-    // The key decides the algorithm, never the token.
+    // The algorithm is fixed by our key, never taken from the token.
     header.data?.alg === 'RS256' &&
-    // `from` passes over whatever is no base64url.
+    // `Buffer.from` skips characters that are not base64url.
     /^[\w-]+$/.test(signature) &&
     verify('RSA-SHA256', Buffer.from(`${head}.${body}`), key, Buffer.from(signature, 'base64url'))
   return { claims: claims.data, isGenuine }

@@ -15,7 +15,7 @@ import { barePage, layout } from './view/layout.ts'
 
 export type { DeskOptions } from './routes/desk.ts'
 
-/** Every path that belongs to the desk. The gate stands before these and no others: the API beside it has its own. */
+/** Every path of the desk. The gate guards these and no others, because the API has authenticators of its own. */
 const deskPaths = [
   '/',
   '/sign-in',
@@ -38,7 +38,7 @@ const deskPaths = [
   '/desk/*',
 ]
 
-/** The desk for ops, to be mounted at the root of the web role's app. */
+/** Returns the desk's app, to be mounted at the root of the web role's app. */
 export function deskRoutes(options: DeskOptions): Hono<DeskEnv> {
   const assets = createAssets()
   const desk: Desk = {
@@ -52,7 +52,7 @@ export function deskRoutes(options: DeskOptions): Hono<DeskEnv> {
     allowsChange: (role) => [requireRole(role, options.onDenied), requireCsrf(options.onDenied)],
     async recordAction(context, action, target, details) {
       const { user, role } = context.var.visitor
-      await options.audit.record({ actor: user ?? 'nobody', role: role ?? 'none', action, target, details })
+      await options.audit.record({ actor: user ?? 'unknown', role: role ?? 'none', action, target, details })
     },
   }
 
@@ -60,31 +60,31 @@ export function deskRoutes(options: DeskOptions): Hono<DeskEnv> {
   app.onError(async (error, context) => {
     options.onError(error)
     const visitor = context.get('visitor') as DeskEnv['Variables']['visitor'] | undefined
-    const [status, sorry] =
+    const [status, message] =
       error instanceof Problem && error.code === 'timeout'
-        ? ([503, 'This took too long. Load the page again in a moment.'] as const)
-        : ([500, 'Something went wrong here. The log knows more.'] as const)
-    if (!visitor) return context.text(sorry, status)
+        ? ([503, 'This took too long. Reload the page in a moment.'] as const)
+        : ([500, 'Something went wrong. The log has the details.'] as const)
+    if (!visitor) return context.text(message, status)
     const body = html`<div class="sign-in">
-      <h1>That did not work</h1>
-      <p>${sorry}</p>
+      <h1>Error</h1>
+      <p>${message}</p>
       <p class="more"><a href="/">Back to the desk</a></p>
     </div>`
     return context.html(await barePage({ visitor, asset: assets.path }, { title: 'Error', body }), status)
   })
-  // The files are the same for everybody, and a sign-in page needs them too.
+  // Assets need no gate: they hold no data, and the sign-in page loads them too.
   app.route('/desk/assets', assets.routes())
-  const limited = bodyLimit({
+  const limitedSize = bodyLimit({
     maxSize: 64 * 1024,
     onError(context) {
       options.onDenied?.('too_large')
-      return context.text('This is too large.', 413)
+      return context.text('The request is too large.', 413)
     },
   })
-  const timely: MiddlewareHandler<DeskEnv> = (context, next) =>
+  const limitedTime: MiddlewareHandler<DeskEnv> = (context, next) =>
     ['GET', 'HEAD'].includes(context.req.method) ? withTimeout(options.timeoutMs ?? 30_000, next()) : next()
   for (const path of deskPaths) {
-    app.use(path, timely, limited, deskGate(options))
+    app.use(path, limitedTime, limitedSize, deskGate(options))
   }
   signInRoutes(app, desk)
   pageRoutes(app, desk)

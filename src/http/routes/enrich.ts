@@ -6,7 +6,7 @@ import type { Route } from '../server/route.ts'
 import { route } from '../server/route.ts'
 import { requestEnrichment, resolveTarget, type Enrichment } from '../tasks/enrichment.ts'
 
-const recordId = z.string().regex(/^[A-Za-z0-9_-]{1,64}$/, 'is not the id of a record')
+const recordId = z.string().regex(/^[A-Za-z0-9_-]{1,64}$/, 'is not a valid record id')
 const recipeName = z.string().min(1).max(100)
 
 const entityNames = crmNames.flatMap((name) => Object.keys(crmOf(name).entities))
@@ -18,8 +18,8 @@ const body = z.strictObject({
     .min(1)
     .max(50)
     .describe(`company, person, or the CRM’s own name (${entityNames.join(', ')})`),
-  ids: z.array(recordId).min(1).max(100).describe('The CRM’s own ids'),
-  recipe: recipeName.optional().describe('Default: the one of the config'),
+  ids: z.array(recordId).min(1).max(100).describe('Record ids of the CRM'),
+  recipe: recipeName.optional().describe('Default: the recipe of the config'),
 })
 
 const accepted = z.object({
@@ -28,7 +28,9 @@ const accepted = z.object({
     z.object({
       id: z.string(),
       recordId: z.string(),
-      runId: z.string().describe('Another run’s where the record was asked for within the last minute'),
+      runId: z
+        .string()
+        .describe('The id of an earlier run if the record was requested within the last minute'),
       status: statusSchema,
       url: z.string(),
     }),
@@ -41,10 +43,10 @@ const finished = z.object({
   statusUrl: z.string(),
 })
 
-/** A HubSpot card gives up at 15 seconds, and so do others. */
+/** A HubSpot card times out after 15 seconds. */
 const longestWaitSeconds = 13
 
-export function enrichRoute(enrichment: Enrichment, door: Authenticator): Route {
+export function enrichRoute(enrichment: Enrichment, authenticator: Authenticator): Route {
   const { views, watch, ids } = enrichment
   return route({
     method: 'post',
@@ -52,23 +54,23 @@ export function enrichRoute(enrichment: Enrichment, door: Authenticator): Route 
     operationId: 'enrich',
     summary: 'Enrich records now',
     description:
-      'Makes a task of each record. A record that is asked for twice within a minute, by whomever, is one task. With `wait` the answer comes when all have ended, or after so many seconds.',
-    authenticator: door,
+      'Creates a task for each record. Requests for the same record within a minute share one task. With `wait`, responds when all tasks have ended, or after that many seconds.',
+    authenticator,
     query: z.object({
       wait: z.coerce.number().int().min(0).max(longestWaitSeconds).default(0).describe('Seconds'),
     }),
     body,
     answers: {
-      200: { description: 'All have ended (only with `wait`)', schema: finished },
-      202: { description: 'Begun', schema: accepted },
+      200: { description: 'All tasks have ended (only with `wait`)', schema: finished },
+      202: { description: 'The tasks were accepted', schema: accepted },
     },
-    async handle({ body: asked, query, caller, receivedMs, signal }) {
-      const target = resolveTarget(enrichment, asked)
-      const pressed = await requestEnrichment(enrichment, target, asked.ids, { caller, trigger: 'button' })
-      const made = pressed.find(({ isNew }) => isNew) ?? pressed[0]
-      const runId = made?.runId ?? ''
+    async handle({ body: input, query, caller, receivedMs, signal }) {
+      const target = resolveTarget(enrichment, input)
+      const requested = await requestEnrichment(enrichment, target, input.ids, { caller, trigger: 'button' })
+      const first = requested.find(({ isNew }) => isNew) ?? requested[0]
+      const runId = first?.runId ?? ''
       const statusUrl = `/v1/runs/${runId}`
-      const taskIds = pressed.map(({ taskId }) => taskId)
+      const taskIds = requested.map(({ taskId }) => taskId)
       const isSettled =
         query.wait > 0 &&
         (await watch.waitUntilDone(taskIds, { untilMs: receivedMs + query.wait * 1000, signal }))

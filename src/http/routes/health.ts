@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { anyone } from '../server/caller.ts'
 import { route, type Route } from '../server/route.ts'
 
-/** Answers undefined when all is well, else what is not, in words that may be shown. */
+/** Resolves to undefined when healthy, else to a public description of what is wrong. */
 export type HealthCheck = () => Promise<string | undefined>
 
 const timeoutMs = 3_000
@@ -12,29 +12,27 @@ const readiness = z.object({
   checks: z.record(z.string(), z.string()).describe('By name: ok, or what is wrong'),
 })
 
-/**
- * `/healthz`: this process answers. `/readyz`: so does everything that it needs; 503 with a line for each.
- */
+/** `/healthz`: this process responds. `/readyz`: everything that it depends on responds too, else 503. */
 export function healthRoutes(checks: Record<string, HealthCheck>, isStopping: () => boolean): Route[] {
   return [
     route({
       method: 'get',
       path: '/healthz',
       operationId: 'getHealth',
-      summary: 'Whether this process answers',
+      summary: 'Liveness: this process responds',
       authenticator: anyone,
-      answers: { 200: { description: 'It does', schema: alive } },
+      answers: { 200: { description: 'The process responds', schema: alive } },
       handle: async () => Response.json({ status: 'ok' }),
     }),
     route({
       method: 'get',
       path: '/readyz',
       operationId: 'getReadiness',
-      summary: 'Whether everything answers that this process needs',
+      summary: 'Readiness: everything that this process depends on responds',
       authenticator: anyone,
       answers: {
-        200: { description: 'All is well', schema: readiness },
-        503: { description: 'Something is not', schema: readiness },
+        200: { description: 'Ready', schema: readiness },
+        503: { description: 'Not ready', schema: readiness },
       },
       async handle() {
         const results = await Promise.all(
@@ -53,13 +51,13 @@ export function healthRoutes(checks: Record<string, HealthCheck>, isStopping: ()
   ]
 }
 
-/** Asks at most so often: whoever probes us every second must not make us probe others every second. */
+/** Limits how often a check runs, so that frequent probes of ours do not become frequent probes of others. */
 export function atMostEvery(ms: number, check: HealthCheck, nowMs: () => number): HealthCheck {
-  let askedMs = Number.NEGATIVE_INFINITY
+  let checkedMs = Number.NEGATIVE_INFINITY
   let answer: Promise<string | undefined> = Promise.resolve(undefined)
   return () => {
-    if (nowMs() - askedMs >= ms) {
-      askedMs = nowMs()
+    if (nowMs() - checkedMs >= ms) {
+      checkedMs = nowMs()
       answer = check()
       answer.catch(() => {})
     }
@@ -67,7 +65,7 @@ export function atMostEvery(ms: number, check: HealthCheck, nowMs: () => number)
   }
 }
 
-/** A check that hangs must not make the answer hang. */
+/** Limits the time of a check, so that one that hangs does not delay the response. */
 async function outcome(check: HealthCheck): Promise<string | undefined> {
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<string>((resolve) => {

@@ -8,7 +8,7 @@ import { Problem } from '../server/problem.ts'
 import { fieldSchema, statusSchema, writtenFields } from '../tasks/task-json.ts'
 import { isOpen } from '../tasks/task-watch.ts'
 
-/** What a card in a CRM shows. All but `last` is null while there is no task to speak of. */
+/** The state that a card in a CRM shows. Without a task, everything but `last` is null or empty. */
 export const hookAnswerSchema = z.object({
   taskId: z.string().nullable(),
   runId: z.string().nullable(),
@@ -18,17 +18,17 @@ export const hookAnswerSchema = z.object({
   costUsd: z.string(),
   currency: z.enum(['USD', 'credit']),
   enrichedAt: z.iso.datetime().nullable(),
-  done: z.boolean().describe('Nothing more comes of it by itself now: it has ended, or is parked'),
+  done: z.boolean().describe('True when the task has ended or is parked'),
   last: z
     .object({
       status: statusSchema,
       reason: z.string().nullable(),
       enrichedAt: z.iso.datetime(),
-      fields: z.array(fieldSchema).describe('What was written'),
+      fields: z.array(fieldSchema).describe('The fields that were written'),
       costUsd: z.string(),
     })
     .nullable()
-    .describe('The latest result of the record, of whatever run'),
+    .describe('The latest result for this record, from any run'),
 })
 type HookAnswer = z.output<typeof hookAnswerSchema>
 
@@ -42,24 +42,26 @@ export interface HookRequest {
   signal: AbortSignal
 }
 
-/** A card gives up at 15 seconds, and what it does then is press again. */
+/** A card times out after 15 seconds and then requests again. */
 const waitMs = 10_000
 
-/** What both CRMs' cards ask for: press and wait a while, or look. */
-export async function answerHook(enrichment: Enrichment, asked: HookRequest): Promise<Response> {
+/** Handles both actions of a CRM's card: `enrich` requests and waits for a while, `status` only reads. */
+export async function answerHook(enrichment: Enrichment, request: HookRequest): Promise<Response> {
   const view =
-    asked.action === 'enrich' ? await startEnrichment(enrichment, asked) : await readStatus(enrichment, asked)
-  const { connector, entity } = asked.target
+    request.action === 'enrich'
+      ? await startEnrichment(enrichment, request)
+      : await readStatus(enrichment, request)
+  const { connector, entity } = request.target
   const last = await enrichment.views.last({
     connector,
     entity,
-    recordId: recordIdOf(connector, asked.recordId),
+    recordId: recordIdOf(connector, request.recordId),
   })
   return Response.json(hookAnswer(enrichment, view, last))
 }
 
-async function startEnrichment(enrichment: Enrichment, asked: HookRequest): Promise<TaskView | undefined> {
-  const { target, recordId, caller, receivedMs, signal } = asked
+async function startEnrichment(enrichment: Enrichment, request: HookRequest): Promise<TaskView | undefined> {
+  const { target, recordId, caller, receivedMs, signal } = request
   const [task] = await requestEnrichment(enrichment, target, [recordId], { caller, trigger: 'button' })
   const ids = task ? [task.taskId] : []
   await enrichment.watch.waitUntilDone(ids, { untilMs: receivedMs + waitMs, signal })
@@ -67,16 +69,16 @@ async function startEnrichment(enrichment: Enrichment, asked: HookRequest): Prom
   return view
 }
 
-async function readStatus(enrichment: Enrichment, asked: HookRequest): Promise<TaskView | undefined> {
-  if (asked.taskId === undefined) return undefined
-  const view = await findTask(enrichment, asked.taskId)
-  const { connector, entity } = asked.target
+async function readStatus(enrichment: Enrichment, request: HookRequest): Promise<TaskView | undefined> {
+  if (request.taskId === undefined) return undefined
+  const view = await findTask(enrichment, request.taskId)
+  const { connector, entity } = request.target
   const isOfRecord =
     view.connector === connector &&
     view.entity === entity &&
-    view.recordId === recordIdOf(connector, asked.recordId)
+    view.recordId === recordIdOf(connector, request.recordId)
   if (isOfRecord) return view
-  throw new Problem(404, 'not_found', 'there is no task of this name for this record')
+  throw new Problem(404, 'not_found', 'this record has no such task')
 }
 
 function hookAnswer({ ids }: Enrichment, view: TaskView | undefined, last: TaskView | undefined): HookAnswer {
@@ -103,7 +105,7 @@ function hookAnswer({ ids }: Enrichment, view: TaskView | undefined, last: TaskV
   }
 }
 
-/** The CRM that calls has to be one that we can write to. */
+/** Throws 503 unless the calling CRM is set up as a connector. */
 export function assertConnected({ connector }: Pick<Enrichment, 'connector'>, name: string): void {
   if (connector(name)) return
   throw new Problem(503, 'not_connected', `${name} is not set up here: its credentials are missing`)

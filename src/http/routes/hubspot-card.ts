@@ -4,7 +4,7 @@ import { type Authenticator } from '../server/caller.ts'
 import { route, type Route } from '../server/route.ts'
 import { answerHook, assertConnected, hookAnswerSchema } from './hook-answer.ts'
 
-/** HubSpot names an object by its plural, its type id or, in workflows, by a word of its own. */
+/** HubSpot names an object by its plural, its type id or, in workflows, by its singular. */
 export const hubspotEntities: Readonly<Record<string, string>> = {
   companies: 'companies',
   company: 'companies',
@@ -13,7 +13,7 @@ export const hubspotEntities: Readonly<Record<string, string>> = {
   contact: 'contacts',
   '0-1': 'contacts',
 }
-export const hubspotId = z.coerce.string().regex(/^\d{1,19}$/, 'is not the id of a record')
+export const hubspotId = z.coerce.string().regex(/^\d{1,19}$/, 'is not a valid record id')
 export const hubspotType = z
   .string()
   .refine(
@@ -26,23 +26,23 @@ const body = z.object({
   objectType: hubspotType.describe('companies or contacts, or 0-2 or 0-1'),
   objectId: hubspotId,
   recipe: z.string().max(100).optional(),
-  taskId: z.string().max(64).optional().describe('With `status`: as an earlier answer named it'),
+  taskId: z.string().max(64).optional().describe('For `status`: the id from an earlier response'),
 })
 
-export function hubspotCardRoute(enrichment: Enrichment, door: Authenticator): Route {
+export function hubspotCardRoute(enrichment: Enrichment, authenticator: Authenticator): Route {
   return route({
     method: 'post',
     path: '/hooks/hubspot/card',
     operationId: 'hubspotCard',
-    summary: 'The button in a HubSpot card or bulk action',
-    description: '`enrich` waits up to 10 seconds for the result; `status` tells how it stands.',
-    authenticator: door,
+    summary: 'Enrich from a HubSpot card or bulk action',
+    description: '`enrich` waits up to 10 seconds for the result; `status` returns the current state.',
+    authenticator,
     body,
-    answers: { 200: { description: 'How it stands', schema: hookAnswerSchema } },
-    async handle({ body: asked, caller, receivedMs, signal }) {
+    answers: { 200: { description: 'The current state', schema: hookAnswerSchema } },
+    async handle({ body: input, caller, receivedMs, signal }) {
       assertConnected(enrichment, 'hubspot')
-      const { action, objectId: recordId, taskId, recipe } = asked
-      const object = hubspotEntities[asked.objectType.toLowerCase()] ?? asked.objectType
+      const { action, objectId: recordId, taskId, recipe } = input
+      const object = hubspotEntities[input.objectType.toLowerCase()] ?? input.objectType
       const target = resolveTarget(
         enrichment,
         { connector: 'hubspot', object, recipe },

@@ -7,7 +7,7 @@ import { assertConnected } from './hook-answer.ts'
 import { hubspotEntities, hubspotId, hubspotType } from './hubspot-card.ts'
 
 const body = z.object({
-  callbackId: z.string().regex(/^[\w.:-]{1,200}$/, 'is not the id of a callback'),
+  callbackId: z.string().regex(/^[\w.:-]{1,200}$/, 'is not a valid callback id'),
   object: z.object({ objectId: hubspotId, objectType: hubspotType.describe('COMPANY or CONTACT') }),
   inputFields: z.object({ recipe: z.string().max(100).nullish() }).optional(),
 })
@@ -19,28 +19,28 @@ const blocked = z.object({
   }),
 })
 
-/** HubSpot goes on without us after so long. */
+/** HubSpot continues the workflow without us after this time. */
 export const workflowTimeoutMs = 24 * 3_600_000
 
-/** A step of a workflow: it stands still until its task has ended, and is then told to go on (app/workflow-rounds.ts). */
+/** A step of a workflow. It blocks until its task has ended; app/web/workflow-callbacks.ts then completes it. */
 export function hubspotWorkflowRoute(
   enrichment: Enrichment,
   callbacks: Pick<WorkflowCallbacks, 'add' | 'has'>,
-  door: Authenticator,
+  authenticator: Authenticator,
 ): Route {
   return route({
     method: 'post',
     path: '/hooks/hubspot/workflow',
     operationId: 'hubspotWorkflow',
-    summary: 'A step of a HubSpot workflow',
+    summary: 'Enrich from a HubSpot workflow',
     description:
-      'Blocks the execution, which is completed by a callback with `status`, `reason`, `fieldsFilled` and `costUsd`. The same `callbackId` asked for twice is one execution.',
-    authenticator: door,
+      'Blocks the execution; a callback completes it with `status`, `reason`, `fieldsFilled` and `costUsd`. Requests with the same `callbackId` are one execution.',
+    authenticator,
     body,
-    answers: { 200: { description: 'The execution waits', schema: blocked } },
-    async handle({ body: asked, caller }) {
+    answers: { 200: { description: 'The execution is blocked', schema: blocked } },
+    async handle({ body: input, caller }) {
       assertConnected(enrichment, 'hubspot')
-      const { callbackId, object, inputFields } = asked
+      const { callbackId, object, inputFields } = input
       const target = resolveTarget(
         enrichment,
         {
@@ -55,7 +55,7 @@ export function hubspotWorkflowRoute(
           caller,
           trigger: 'workflow',
         })
-        // A process that dies here has answered nothing: HubSpot asks again, and finds the same task.
+        // If the process dies here it has not responded: HubSpot retries and finds the same task.
         if (task) await callbacks.add(callbackId, task.taskId)
       }
       const answer: z.input<typeof blocked> = {

@@ -8,10 +8,10 @@ import { type Authenticator, refuse } from '../server/caller.ts'
 import { arrivalOf, type DeskAccess } from '../desk/access/access.ts'
 import { route, type Route } from '../server/route.ts'
 
-/** Where the numbers come from. One that fails leaves its metrics out and is counted. */
+/** The sources of the metrics. If one fails, its metrics are left out and the failure is counted. */
 export interface MetricSources {
   version: string
-  /** Caps in USD: a day's, a month's, a connector's day's. */
+  /** Caps in USD: per day, per month, and per day and connector. */
   caps: Samples
   ledger: () => Promise<LedgerMetrics>
   queues: () => Promise<QueueDepth[]>
@@ -23,9 +23,9 @@ export interface MetricSources {
 
 export interface Metrics {
   contentType: string
-  /** Reads all sources anew and writes them in Prometheus' text form. */
+  /** Reads all sources and returns them in the Prometheus text format. */
   text(): Promise<string>
-  /** Counts an answered HTTP request under its route's pattern. */
+  /** Counts an HTTP request under its route's pattern. */
   recordAnswer(entry: Pick<AccessEntry, 'route' | 'status' | 'ms'>): void
 }
 
@@ -34,21 +34,17 @@ type Fill<T> = { [name: string]: readonly [help: string, labels: readonly string
 const ledgerGauges: Fill<LedgerMetrics> = {
   paydirt_tasks: ['Tasks by status.', ['status'], (it) => it.tasks],
   paydirt_lookups: ['Lookups by state.', ['state'], (it) => it.lookups],
-  paydirt_lookups_due: ['Lookups whose time has come, by lane.', ['lane'], (it) => it.lookupsDue],
-  paydirt_lookups_parked: ['Lookups that stand still, by cause.', ['code'], (it) => it.lookupsParked],
+  paydirt_lookups_due: ['Lookups that are due, by lane.', ['lane'], (it) => it.lookupsDue],
+  paydirt_lookups_parked: ['Parked lookups, by cause.', ['code'], (it) => it.lookupsParked],
   paydirt_charges: [
     'Charges by state, currency and connector.',
     ['state', 'currency', 'connector'],
     (it) => it.charges,
   ],
   paydirt_runs: ['Runs by connector and state.', ['connector', 'state'], (it) => it.runs],
-  paydirt_run_age_seconds: [
-    'Age of the oldest run that is not finished.',
-    ['connector', 'state'],
-    (it) => it.runAges,
-  ],
+  paydirt_run_age_seconds: ['Age of the oldest unfinished run.', ['connector', 'state'], (it) => it.runAges],
   paydirt_budget_used_usd: [
-    'Committed under the caps of this day and month.',
+    'Budget committed in the current day and month.',
     ['window', 'connector'],
     (it) => it.budgetUsed,
   ],
@@ -57,57 +53,53 @@ const ledgerGauges: Fill<LedgerMetrics> = {
     [],
     (it) => single(it.spendingStopped ? 1 : 0),
   ],
-  paydirt_alerts: ['Alerts that stand.', ['condition', 'severity'], (it) => it.alerts],
+  paydirt_alerts: ['Active alerts.', ['condition', 'severity'], (it) => it.alerts],
 }
 
 const ledgerCounters: Fill<LedgerMetrics> = {
   paydirt_spend_usd_total: [
-    'Paid so far, as the ledger has it; lost: paid, and no data came.',
+    'Spending according to the ledger; lost means paid without an answer.',
     ['connector', 'outcome'],
     (it) => it.spendUsd,
   ],
   paydirt_spend_credits_total: [
-    'Credits paid so far on direct access.',
+    'Credits spent with direct access.',
     ['connector', 'outcome'],
     (it) => it.spendCredits,
   ],
   paydirt_service_requests_total: ['Requests sent to the data service.', [], (it) => single(it.requests)],
   paydirt_service_requests_limited_total: [
-    'Requests that the data service refused for their rate (429).',
+    'Requests that the data service rate-limited (429).',
     [],
     (it) => single(it.requestsLimited),
   ],
-  paydirt_http_calls_refused_total: [
-    'Calls that were not let in, by reason.',
-    ['reason'],
-    (it) => it.refusedCalls,
-  ],
+  paydirt_http_calls_refused_total: ['Refused calls, by reason.', ['reason'], (it) => it.refusedCalls],
 }
 
 const pacerGauges: Fill<{ path: string; snapshot: PacerSnapshot }[]> = {
   paydirt_pacer_limit_requests_per_second: [
-    'Requests a second at which leave to send is given.',
+    'Rate at which the pacer permits requests, per second.',
     ['path'],
     (them) => each(them, (it) => it.perSecond),
   ],
   paydirt_pacer_served_requests_per_second: [
-    'Requests a second that were served in the last ten seconds.',
+    'Requests served per second, over the last ten seconds.',
     ['path'],
     (them) => each(them, (it) => it.servedPerSecond),
   ],
   paydirt_pacer_limited_ratio: [
-    'Share of 429 in the last ten minutes or so.',
+    'Share of requests that were rate-limited (429), over about ten minutes.',
     ['path'],
     (them) => each(them, (it) => it.limitedShare),
   ],
   paydirt_pacer_closed_seconds: [
-    'Time until the next request may go out.',
+    'Time until the next request may be sent.',
     ['path'],
     (them) => each(them, (it) => it.closedForMs / 1000),
   ],
 }
 
-/** The library names three gauges as if they were counters. */
+/** Gauges that the library names like counters. */
 const misnamed = [
   'nodejs_active_handles_total',
   'nodejs_active_requests_total',
@@ -120,34 +112,34 @@ export function createMetrics(sources: MetricSources): Metrics {
   for (const name of misnamed) own.removeSingleMetric(name)
   const answers = new Counter({
     name: 'paydirt_http_requests_total',
-    help: 'HTTP requests answered, by route and status.',
+    help: 'HTTP requests, by route and status.',
     labelNames: ['route', 'status'],
     registers: [own],
   })
   const durations = new Histogram({
     name: 'paydirt_http_request_duration_seconds',
-    help: 'Time until an HTTP request was answered, by route.',
+    help: 'Response time of HTTP requests, by route.',
     labelNames: ['route'],
     buckets: [0.005, 0.025, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15, 30],
     registers: [own],
   })
   const failures = new Counter({
     name: 'paydirt_metrics_source_failures_total',
-    help: 'Times that a source of these metrics did not answer.',
+    help: 'Failed reads of a source of these metrics.',
     labelNames: ['source'],
     registers: [own],
   })
   const build = new Gauge({
     name: 'paydirt_build_info',
-    help: 'The version that runs.',
+    help: 'The running version.',
     labelNames: ['version'],
     registers: [own],
   })
   build.set({ version: sources.version }, 1)
 
-  async function ask<T>(source: string, question: () => Promise<T>): Promise<T | undefined> {
+  async function readSource<T>(source: string, read: () => Promise<T>): Promise<T | undefined> {
     try {
-      return await question()
+      return await read()
     } catch (error) {
       failures.inc({ source })
       sources.onError(error)
@@ -163,12 +155,12 @@ export function createMetrics(sources: MetricSources): Metrics {
     },
     async text() {
       const [ledger, queues, pacers, wallet] = await Promise.all([
-        ask('ledger', sources.ledger),
-        ask('queues', sources.queues),
-        ask('pacers', sources.pacers),
-        ask('wallet', sources.wallet),
+        readSource('ledger', sources.ledger),
+        readSource('queues', sources.queues),
+        readSource('pacers', sources.pacers),
+        readSource('wallet', sources.wallet),
       ])
-      // A registry a scrape: what is gone since the last one, is gone, and two scrapes at once do not mix.
+      // A new registry per scrape: vanished label values disappear, and concurrent scrapes do not mix.
       const read = new Registry()
       gauge(read, 'paydirt_budget_cap_usd', 'Caps in force.', ['window', 'connector'], sources.caps)
       if (ledger) {
@@ -178,10 +170,10 @@ export function createMetrics(sources: MetricSources): Metrics {
       if (pacers) fill(read, Gauge, pacerGauges, pacers)
       if (queues) {
         const samples = queues.map(({ queue, state, jobs }) => ({ labels: { queue, state }, value: jobs }))
-        gauge(read, 'paydirt_queue_jobs', 'Jobs that stand in Redis.', ['queue', 'state'], samples)
+        gauge(read, 'paydirt_queue_jobs', 'Jobs in Redis.', ['queue', 'state'], samples)
       }
       if (wallet !== undefined)
-        gauge(read, 'paydirt_wallet_balance_usd', 'What the wallet holds.', [], single(wallet))
+        gauge(read, 'paydirt_wallet_balance_usd', 'Balance of the wallet.', [], single(wallet))
       return Registry.merge([own, read]).metrics()
     },
   }
@@ -215,22 +207,22 @@ function each(
   return pacers.map(({ path, snapshot }) => ({ labels: { path }, value: value(snapshot) }))
 }
 
-export function metricsRoutes(metrics: Metrics, door: Authenticator): Route[] {
+export function metricsRoutes(metrics: Metrics, authenticator: Authenticator): Route[] {
   return [
     route({
       method: 'get',
       path: '/metrics',
       operationId: 'getMetrics',
-      summary: 'Metrics in the text form of Prometheus',
-      authenticator: door,
-      answers: { 200: { description: 'Version 0.0.4 of the text form', contentType: 'text/plain' } },
+      summary: 'Metrics in the Prometheus text format',
+      authenticator,
+      answers: { 200: { description: 'Version 0.0.4 of the text format', contentType: 'text/plain' } },
       handle: async () =>
         new Response(await metrics.text(), { headers: { 'content-type': metrics.contentType } }),
     }),
   ]
 }
 
-/** With a token set, whoever brings it; without one only whom the desk would take for somebody at this machine. */
+/** Authenticates by the metrics token; when none is set, only requests that the desk would accept as local. */
 export function metricsAuthenticator({
   token,
   access,
@@ -246,14 +238,14 @@ export function metricsAuthenticator({
           return { kind: 'public', name: 'public' }
         throw refuse(
           'metrics_off',
-          'set PAYDIRT_METRICS_TOKEN to read metrics from elsewhere than this machine, or where somebody signs in',
+          'set PAYDIRT_METRICS_TOKEN to read metrics from another machine, or when the desk has sign-in',
           403,
         )
       }
       const [, given = ''] = /^Bearer +(\S+)$/i.exec(headers.get('authorization') ?? '') ?? []
       const [a, b] = [Buffer.from(given), Buffer.from(token)]
       if (a.length !== b.length || !timingSafeEqual(a, b))
-        throw refuse('metrics_token', 'send `Authorization: Bearer` with the metrics token')
+        throw refuse('metrics_token', 'send the metrics token as `Authorization: Bearer`')
       return { kind: 'public', name: 'metrics' }
     },
   }

@@ -3,7 +3,7 @@ import { openApiDocument } from '../server/openapi.ts'
 import { anyone } from '../server/caller.ts'
 import { route, type Route } from '../server/route.ts'
 
-/** What there is, for programs. */
+/** The contract of the interface, for programs. */
 export function openApiRoute(
   routes: () => readonly Route[],
   info: { version: string; monitorHeader: string; url: string | undefined },

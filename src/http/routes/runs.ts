@@ -20,7 +20,7 @@ const runSchema = z.object({
   object: z.enum(objectKinds),
   entity: z.string(),
   recipe: z.string(),
-  trigger: z.string().describe('sync, button, workflow, monitor …'),
+  trigger: z.string().describe('sync, button (on-demand request), workflow, monitor …'),
   state: z.enum(['scanning', 'working', 'stopped', 'parked', 'finished', 'failed']),
   records: count,
   startedAt: z.iso.datetime(),
@@ -52,11 +52,11 @@ export interface RunReader {
 
 const everyMs = 500
 
-/** A run's figures, once or as they change. */
-export function runRoutes(reader: RunReader, streams: EventStreams, door: Authenticator): Route[] {
+/** A run's figures, once or as a stream. */
+export function runRoutes(reader: RunReader, streams: EventStreams, authenticator: Authenticator): Route[] {
   async function runOf({ params: { id }, caller }: RunCall): Promise<Run> {
     const run = await reader.runs.get(id)
-    if (!run || run.state === 'planned') throw new Problem(404, 'not_found', 'there is no run of this name')
+    if (!run || run.state === 'planned') throw new Problem(404, 'not_found', 'run not found')
     const { token, askers } = run.source
     const tokens = [token, ...(Array.isArray(askers) ? askers : [])]
     assertMaySee(caller, { tokens: tokens.filter((id) => typeof id === 'string') })
@@ -69,7 +69,7 @@ export function runRoutes(reader: RunReader, streams: EventStreams, door: Authen
       let isOver = false
       let last = ''
       let timer: NodeJS.Timeout | undefined
-      const look = async () => {
+      const poll = async () => {
         const run = await reader.runs.get(id)
         if (!run || isOver) return end()
         const document = await runJson(run, reader)
@@ -80,7 +80,7 @@ export function runRoutes(reader: RunReader, streams: EventStreams, door: Authen
         timer = setTimeout(again, everyMs)
       }
       const again = () =>
-        void look().catch((error: unknown) => {
+        void poll().catch((error: unknown) => {
           reader.onError(error)
           end()
         })
@@ -97,9 +97,9 @@ export function runRoutes(reader: RunReader, streams: EventStreams, door: Authen
       method: 'get',
       path: '/v1/runs/{id}',
       operationId: 'getRun',
-      summary: 'How a run stands',
+      summary: 'Get a run',
       description: 'With `Accept: text/event-stream` the same as `/v1/runs/{id}/events`.',
-      authenticator: door,
+      authenticator,
       params,
       answers: { 200: { description: 'The run', schema: runSchema } },
       async handle(call) {
@@ -112,11 +112,14 @@ export function runRoutes(reader: RunReader, streams: EventStreams, door: Authen
       method: 'get',
       path: '/v1/runs/{id}/events',
       operationId: 'followRun',
-      summary: 'A run as it changes',
-      description: 'Server-sent events named `run`, each with the whole run; the last one when it has ended.',
-      authenticator: door,
+      summary: 'Follow a run',
+      description:
+        'Server-sent events named `run`, each with the whole run. The stream ends when the run has ended.',
+      authenticator,
       params,
-      answers: { 200: { description: 'The events', schema: z.string(), contentType: 'text/event-stream' } },
+      answers: {
+        200: { description: 'The event stream', schema: z.string(), contentType: 'text/event-stream' },
+      },
       handle: events,
     }),
   ]

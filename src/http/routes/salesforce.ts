@@ -7,24 +7,24 @@ import { answerHook, assertConnected, hookAnswerSchema } from './hook-answer.ts'
 const body = z.object({
   action: z.enum(['enrich', 'status']),
   object: z.string().min(1).max(80).describe('Account, Contact or Lead'),
-  recordId: z.string().regex(/^[A-Za-z0-9]{15}(?:[A-Za-z0-9]{3})?$/, 'is not the id of a record'),
+  recordId: z.string().regex(/^[A-Za-z0-9]{15}(?:[A-Za-z0-9]{3})?$/, 'is not a valid record id'),
   recipe: z.string().max(100).optional(),
-  taskId: z.string().max(64).optional().describe('With `status`: as an earlier answer named it'),
+  taskId: z.string().max(64).optional().describe('For `status`: the id from an earlier response'),
 })
 
-export function salesforceRoute(enrichment: Enrichment, door: Authenticator): Route {
+export function salesforceRoute(enrichment: Enrichment, authenticator: Authenticator): Route {
   return route({
     method: 'post',
     path: '/hooks/salesforce',
     operationId: 'salesforceAction',
-    summary: 'The action on a Salesforce record',
-    description: '`enrich` waits up to 10 seconds for the result; `status` tells how it stands.',
-    authenticator: door,
+    summary: 'Enrich from a Salesforce record',
+    description: '`enrich` waits up to 10 seconds for the result; `status` returns the current state.',
+    authenticator,
     body,
-    answers: { 200: { description: 'How it stands', schema: hookAnswerSchema } },
-    async handle({ body: asked, caller, receivedMs, signal }) {
+    answers: { 200: { description: 'The current state', schema: hookAnswerSchema } },
+    async handle({ body: input, caller, receivedMs, signal }) {
       assertConnected(enrichment, 'salesforce')
-      const { action, object, recordId, taskId, recipe } = asked
+      const { action, object, recordId, taskId, recipe } = input
       const target = resolveTarget(
         enrichment,
         { connector: 'salesforce', object, recipe },

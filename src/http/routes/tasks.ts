@@ -7,11 +7,15 @@ import { route, type Call, type Route } from '../server/route.ts'
 import { taskJson, taskSchema } from '../tasks/task-json.ts'
 import { isOpen } from '../tasks/task-watch.ts'
 
-const params = z.object({ id: z.string().max(64).describe('As `POST /v1/enrich` answered it') })
+const params = z.object({ id: z.string().max(64).describe('The id from the response of `POST /v1/enrich`') })
 type TaskCall = Call<z.output<typeof params>, unknown, unknown>
 
-/** A task's state, once or as it changes. */
-export function taskRoutes(enrichment: Enrichment, streams: EventStreams, door: Authenticator): Route[] {
+/** A task's state, once or as a stream. */
+export function taskRoutes(
+  enrichment: Enrichment,
+  streams: EventStreams,
+  authenticator: Authenticator,
+): Route[] {
   const { ids, views, watch } = enrichment
 
   async function viewOf({ params: { id }, caller }: TaskCall) {
@@ -28,7 +32,7 @@ export function taskRoutes(enrichment: Enrichment, streams: EventStreams, door: 
           .get([id])
           .then(([view]) => {
             if (view) send('task', taskJson(view, ids))
-            // A parked one goes on some time: whoever looks on sees it.
+            // A parked task resumes at some point, so its stream stays open.
             if (!view || (!isOpen(view.status) && view.status !== 'parked')) end()
           })
           .catch(end)
@@ -41,9 +45,9 @@ export function taskRoutes(enrichment: Enrichment, streams: EventStreams, door: 
       method: 'get',
       path: '/v1/tasks/{id}',
       operationId: 'getTask',
-      summary: 'How a task stands',
+      summary: 'Get a task',
       description: 'With `Accept: text/event-stream` the same as `/v1/tasks/{id}/events`.',
-      authenticator: door,
+      authenticator,
       params,
       answers: { 200: { description: 'The task', schema: taskSchema } },
       async handle(call) {
@@ -54,12 +58,14 @@ export function taskRoutes(enrichment: Enrichment, streams: EventStreams, door: 
       method: 'get',
       path: '/v1/tasks/{id}/events',
       operationId: 'followTask',
-      summary: 'A task as it changes',
+      summary: 'Follow a task',
       description:
-        'Server-sent events named `task`, each with the whole task; the last one when it has ended.',
-      authenticator: door,
+        'Server-sent events named `task`, each with the whole task. The stream ends when the task has ended.',
+      authenticator,
       params,
-      answers: { 200: { description: 'The events', schema: z.string(), contentType: 'text/event-stream' } },
+      answers: {
+        200: { description: 'The event stream', schema: z.string(), contentType: 'text/event-stream' },
+      },
       handle: events,
     }),
   ]

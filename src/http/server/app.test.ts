@@ -5,7 +5,11 @@ import { route } from './route.ts'
 
 const never = new Promise<never>(() => {})
 
-function appOf(door: Authenticator, handle: () => Promise<Response>, method: 'get' | 'post' = 'get') {
+function appOf(
+  authenticator: Authenticator,
+  handle: () => Promise<Response>,
+  method: 'get' | 'post' = 'get',
+) {
   return createApp({
     routes: [
       route({
@@ -13,7 +17,7 @@ function appOf(door: Authenticator, handle: () => Promise<Response>, method: 'ge
         path: '/it',
         operationId: 'it',
         summary: 'It',
-        authenticator: door,
+        authenticator,
         answers: {},
         handle,
       }),
@@ -28,19 +32,19 @@ function appOf(door: Authenticator, handle: () => Promise<Response>, method: 'ge
 
 test.each([
   ['a handler', anyone, () => never],
-  ['a door', { security: ['x'], authenticate: () => never }, async () => Response.json({})],
+  ['an authenticator', { security: ['x'], authenticate: () => never }, async () => Response.json({})],
 ] as [string, Authenticator, () => Promise<Response>][])(
-  '%s that takes too long answers 503',
-  async (_, door, handle) => {
-    const response = await appOf(door, handle).request('/it')
+  '%s that takes too long gives 503',
+  async (_, authenticator, handle) => {
+    const response = await appOf(authenticator, handle).request('/it')
     expect(response.status).toBe(503)
     expect(await response.json()).toMatchObject({ code: 'timeout' })
   },
 )
 
-test('a door that opens after the time-out lets nobody in, and the signature may come again', async () => {
+test('an authenticator that succeeds after the timeout runs no handler and releases the nonce', async () => {
   const opened = Promise.withResolvers<Caller>()
-  const givenBack = Promise.withResolvers<string>()
+  const released = Promise.withResolvers<string>()
   let handled = 0
   const app = appOf({ security: ['x'], authenticate: () => opened.promise }, async () => {
     handled += 1
@@ -50,8 +54,8 @@ test('a door that opens after the time-out lets nobody in, and the signature may
   opened.resolve({
     kind: 'system',
     name: 'hubspot',
-    releaseNonce: async () => givenBack.resolve('given back'),
+    releaseNonce: async () => released.resolve('released'),
   })
-  expect(await givenBack.promise).toBe('given back')
+  expect(await released.promise).toBe('released')
   expect(handled).toBe(0)
 })

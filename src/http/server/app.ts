@@ -9,24 +9,24 @@ import { withTimeout } from './with-timeout.ts'
 
 export interface AppOptions {
   routes: readonly Route[]
-  /** Where the outside reaches us, when a proxy stands before it: callers sign this address. */
+  /** The public address when behind a proxy; callers sign it. */
   publicUrl?: string | undefined
-  /** One line a request: no address, no query, no header. */
+  /** Called once per request. The entry has no address, query or header. */
   onAnswer: (entry: AccessEntry) => void
-  /** A refused call is counted under its reason. */
+  /** Called for each refused call with its code, to be counted. */
   onRefused: (reason: string) => Promise<void>
-  /** Something that nobody foresaw; the caller is told nothing of it. */
+  /** Called with an unexpected error, of which the response tells nothing. */
   onError: (error: unknown, requestId: string) => void
-  /** Fires when the server is to stop. */
+  /** Aborts when the server is to stop. */
   stopping: AbortSignal
-  /** For the door and the handler together. Default 30 s. */
-  timeoutMs?: number
+  /** The time limit of authenticator and handler together. Default 30 s. */
+  timeoutMs?: number | undefined
 }
 
 export interface AccessEntry {
   requestId: string
   method: string
-  /** The pattern, not the path. */
+  /** The route's pattern, not the path. */
   route: string
   status: number
   ms: number
@@ -36,8 +36,8 @@ export interface AccessEntry {
 const defaultBodyLimit = 64_000
 
 /**
- * The HTTP interface: every answer has an id, every refusal is a problem document, and what is not JSON of the right shape
- * from somebody who may call reaches no handler. Other pages are mounted with `app.route` before `closeApp`.
+ * Creates the HTTP interface. Every response has a request id, every refusal is a problem document, and a handler runs
+ * only for an authenticated request whose input matches the schemas of its route.
  */
 export function createApp(options: AppOptions): Hono<HttpEnv> {
   const app = new Hono<HttpEnv>()
@@ -46,10 +46,7 @@ export function createApp(options: AppOptions): Hono<HttpEnv> {
     const requestId = context.get('requestId')
     if (error instanceof Problem) return problemResponse(error, requestId)
     options.onError(error, requestId)
-    return problemResponse(
-      new Problem(500, 'internal', 'the log knows more under the id of this request'),
-      requestId,
-    )
+    return problemResponse(new Problem(500, 'internal', 'see the log entry with this request id'), requestId)
   })
   const methods = new Map<string, string[]>()
   for (const each of options.routes) {
@@ -59,14 +56,14 @@ export function createApp(options: AppOptions): Hono<HttpEnv> {
   }
   for (const [path, allowed] of methods) {
     app.all(path, () => {
-      throw new Problem(405, 'method_not_allowed', `this takes ${allowed.join(', ')}`, {
+      throw new Problem(405, 'method_not_allowed', `allowed methods: ${allowed.join(', ')}`, {
         headers: { allow: allowed.join(', ') },
       })
     })
   }
   app.notFound((context) =>
     problemResponse(
-      new Problem(404, 'no_such_route', 'there is nothing here; /openapi.json lists what there is'),
+      new Problem(404, 'no_such_route', 'no such route; /openapi.json lists all routes'),
       context.get('requestId'),
     ),
   )
@@ -81,23 +78,23 @@ async function serve(each: Route, context: Context<HttpEnv>, options: AppOptions
   let caller: Caller | undefined
   let isOver = false
   try {
-    // A stream is answered as soon as it begins, so that this holds for it too.
-    const response = await withTimeout(options.timeoutMs ?? 30_000, answer())
-    if (response.status >= 500) await giveBack()
+    // A stream responds as soon as it starts, so the limit does not cut it off.
+    const response = await withTimeout(options.timeoutMs ?? 30_000, respond())
+    if (response.status >= 500) await releaseNonce()
     return response
   } catch (error) {
-    if (!(error instanceof Problem) || error.status >= 500) await giveBack()
+    if (!(error instanceof Problem) || error.status >= 500) await releaseNonce()
     throw error
   } finally {
     isOver = true
   }
 
-  async function answer(): Promise<Response> {
-    caller = await enter()
+  async function respond(): Promise<Response> {
+    caller = await authenticate()
     if (isOver) {
-      // The door took so long that the caller was told to come again, and may.
-      await giveBack()
-      throw new Problem(503, 'timeout', 'this took too long here')
+      // The caller already got the timeout response and may retry with the same signature.
+      await releaseNonce()
+      throw new Problem(503, 'timeout', 'the request took too long')
     }
     context.set('caller', caller.name)
     return each.handle({
@@ -119,7 +116,7 @@ async function serve(each: Route, context: Context<HttpEnv>, options: AppOptions
     })
   }
 
-  async function enter(): Promise<Caller> {
+  async function authenticate(): Promise<Caller> {
     const { method, headers } = request
     const uri = calledUri(context, options.publicUrl)
     try {
@@ -130,7 +127,7 @@ async function serve(each: Route, context: Context<HttpEnv>, options: AppOptions
     }
   }
 
-  async function giveBack(): Promise<void> {
+  async function releaseNonce(): Promise<void> {
     if (caller?.kind === 'system') await caller.releaseNonce?.().catch(() => {})
   }
 }
@@ -151,7 +148,7 @@ function checked(schema: Route['params'], value: unknown, where: 'body' | 'query
   throw inputProblem(result.error, where)
 }
 
-/** What the caller has called, to the letter: a router may have decoded or folded the path. */
+/** Returns the URI exactly as the caller sent it; a router may have decoded or normalised the path. */
 function calledUri(context: Context<HttpEnv>, publicUrl: string | undefined): string {
   const own = new URL(context.req.url)
   const target = context.env?.incoming?.url ?? `${own.pathname}${own.search}`
@@ -168,13 +165,13 @@ function accessLog(options: AppOptions): MiddlewareHandler<HttpEnv> {
       route: context.get('route') ?? 'other',
       status: context.res.status,
       ms: Math.round(performance.now() - startedMs),
-      caller: context.get('caller') ?? 'nobody',
+      caller: context.get('caller') ?? 'none',
     })
     if (options.stopping.aborted) context.res.headers.set('connection', 'close')
   }
 }
 
-/** For answers that are data. A page sets its own policy, and keeps it. */
+/** Defaults for data. A page sets its own content security policy, which is kept. */
 const defaultHeaders = {
   'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
   'x-content-type-options': 'nosniff',

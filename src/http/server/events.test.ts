@@ -6,7 +6,7 @@ import type { HttpEnv } from './request-id.ts'
 
 type Begin = Parameters<ReturnType<typeof createEventStreams>['open']>[1]
 
-/** More than a process carries at once. */
+/** One more than a process allows. */
 const many = 501
 
 afterEach(() => vi.restoreAllMocks())
@@ -20,7 +20,7 @@ function appOf(begin: Begin) {
   return app
 }
 
-test('no more streams are open than a process carries, and whoever leaves makes room', async () => {
+test('the number of open streams is limited, and a stream that ends frees its slot', async () => {
   const app = appOf(() => () => {})
   const held = []
   for (let count = 1; count < many; count++) held.push(await app.request('/held'))
@@ -29,7 +29,7 @@ test('no more streams are open than a process carries, and whoever leaves makes 
   expect((await app.request('/held')).status).toBe(200)
 })
 
-test('HEAD has the headers of a stream and takes no place', async () => {
+test('HEAD has the headers of a stream and takes no slot', async () => {
   const begin = vi.fn<Begin>(() => () => {})
   const app = appOf(begin)
   for (let count = 0; count < many; count++) {
@@ -40,7 +40,7 @@ test('HEAD has the headers of a stream and takes no place', async () => {
   expect((await app.request('/held')).status).toBe(200)
 })
 
-test('a stream that could not begin gives its place back', async () => {
+test('a stream that fails to start frees its slot', async () => {
   vi.spyOn(console, 'error').mockImplementation(() => {})
   const app = appOf(() => {
     throw new Error('the ledger is away')

@@ -4,12 +4,12 @@ import type { HttpEnv } from './request-id.ts'
 import { Problem } from './problem.ts'
 
 const heartbeatMs = 15_000
-/** Each stream holds a socket and a place in the watch. */
+/** Each stream uses a socket and an entry in the watch. */
 const mostStreams = 500
 
-/** Server-sent events of this process; no more at once than it can carry. */
+/** The server-sent event streams of this process, limited in number. */
 export interface EventStreams {
-  /** `begin` sends what it likes until it calls `end`; what it answers is called when the stream is over. */
+  /** `begin` sends events until it calls `end`. It returns a function that is called when the stream is over. */
   open(
     context: Context<HttpEnv>,
     begin: (stream: { send: (event: string, data: unknown) => void; end: () => void }) => () => void,
@@ -20,23 +20,18 @@ export function createEventStreams(stopping: AbortSignal): EventStreams {
   let open = 0
   return {
     open(context, begin) {
-      // Nobody reads a body after it, so nothing would ever tell that its reader is gone.
+      // A HEAD response has no reader whose leaving could end the stream.
       if (context.req.method === 'HEAD')
         return new Response(null, { headers: { 'content-type': 'text/event-stream' } })
       if (open >= mostStreams)
-        throw new Problem(
-          503,
-          'too_many_streams',
-          'too many streams are open here; ask for the state instead',
-          {
-            headers: { 'retry-after': '10' },
-          },
-        )
+        throw new Problem(503, 'too_many_streams', 'too many open streams; poll the state instead', {
+          headers: { 'retry-after': '10' },
+        })
       open += 1
       context.header('x-accel-buffering', 'no')
       return streamSSE(context, async (stream) => {
         const { promise: over, resolve: end } = Promise.withResolvers<void>()
-        // In order, whoever sends: one event after the other.
+        // Writes are chained, so that events stay in order.
         let last: Promise<unknown> = Promise.resolve()
         const write = (text: string) => {
           last = last.then(() => stream.write(text)).catch(end)
@@ -54,7 +49,7 @@ export function createEventStreams(stopping: AbortSignal): EventStreams {
           if (stopping.aborted) end()
           await over
         } finally {
-          // The place first: what is left to write may never be read.
+          // Free the slot first: the remaining writes may never be read.
           open -= 1
           clearInterval(beat)
           stopping.removeEventListener('abort', onStop)

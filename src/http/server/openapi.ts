@@ -2,30 +2,39 @@ import { z } from 'zod'
 import { problemSchema } from './problem.ts'
 import type { AnswerSpec, Route } from './route.ts'
 
-/** Refusals that a route with these traits may answer. */
+/** The problem responses of a route, by its traits. */
 const refusals: { status: number; description: string; when: (route: Route) => boolean }[] = [
-  { status: 400, description: 'The body is not JSON', when: (route) => route.body !== undefined },
-  { status: 401, description: 'Who calls is not known', when: (route) => isGuarded(route) },
-  { status: 403, description: 'The caller may not do this', when: (route) => isGuarded(route) },
-  { status: 404, description: 'There is no such thing, or this is not set up', when: () => true },
+  { status: 400, description: 'The body is not valid JSON', when: (route) => route.body !== undefined },
+  { status: 401, description: 'The caller is not authenticated', when: (route) => isGuarded(route) },
+  { status: 403, description: 'The caller is not allowed to do this', when: (route) => isGuarded(route) },
+  { status: 404, description: 'Not found, or not set up', when: () => true },
   { status: 413, description: 'The body is too large', when: (route) => route.method === 'post' },
-  { status: 415, description: 'The body is not sent as JSON', when: (route) => route.body !== undefined },
-  { status: 422, description: 'The input is wrong; `errors` say where', when: (route) => hasInput(route) },
-  { status: 429, description: 'Too many calls; `Retry-After` says when', when: (route) => isGuarded(route) },
-  { status: 500, description: 'A fault here', when: () => true },
-  { status: 503, description: 'Not available now', when: () => true },
+  {
+    status: 415,
+    description: 'The content type of the body is not JSON',
+    when: (route) => route.body !== undefined,
+  },
+  { status: 422, description: 'The input is invalid; `errors` says where', when: (route) => hasInput(route) },
+  {
+    status: 429,
+    description: 'Too many requests; `Retry-After` says when to retry',
+    when: (route) => isGuarded(route),
+  },
+  { status: 500, description: 'Internal error', when: () => true },
+  { status: 503, description: 'Temporarily unavailable', when: () => true },
 ]
 
 const securitySchemes = (monitorHeader: string) => ({
   metricsToken: {
     type: 'http',
     scheme: 'bearer',
-    description: 'The token for metrics (PAYDIRT_METRICS_TOKEN); without one only this machine reads them',
+    description:
+      'The metrics token (PAYDIRT_METRICS_TOKEN); when it is not set, only this machine can read metrics',
   },
   apiToken: {
     type: 'http',
     scheme: 'bearer',
-    description: 'An API token (`paydirt token create`), with the scopes enrich, read or admin',
+    description: 'An API token (`paydirt token create`) with the scope enrich, read or admin',
   },
   hubspotSignature: {
     type: 'apiKey',
@@ -43,7 +52,8 @@ const securitySchemes = (monitorHeader: string) => ({
     type: 'http',
     scheme: 'bearer',
     bearerFormat: 'JWT',
-    description: 'RS256 by the org’s certificate, with iss, aud, exp, jti and body_sha256',
+    description:
+      'A JWT signed with the org’s certificate (RS256), with the claims iss, aud, exp, jti and body_sha256',
   },
   salesforceHmac: {
     type: 'apiKey',
@@ -56,11 +66,11 @@ const securitySchemes = (monitorHeader: string) => ({
     type: 'apiKey',
     in: 'header',
     name: monitorHeader,
-    description: 'The secret that is set on the monitor (PAYDIRT_MONITOR_SECRET)',
+    description: 'The secret configured on the monitor (PAYDIRT_MONITOR_SECRET)',
   },
 })
 
-/** The OpenAPI 3.1 document of these routes, from the schemas that check their requests. */
+/** Returns the OpenAPI 3.1 document of these routes, generated from the schemas that validate their requests. */
 export function openApiDocument(
   routes: readonly Route[],
   info: { version: string; monitorHeader: string; url?: string | undefined },

@@ -1,13 +1,13 @@
 import { z } from 'zod'
 
-/** Where the input is wrong: a JSON pointer into the body, or the name of a parameter. */
+/** An invalid place in the input: a JSON pointer into the body, or the name of a parameter. */
 export interface InputFault {
-  pointer?: string
-  parameter?: string
+  pointer?: string | undefined
+  parameter?: string | undefined
   detail: string
 }
 
-/** RFC 9457, with a word that programs can go by and the id under which the log knows the request. */
+/** RFC 9457, with a machine-readable code and the request id of the log entry. */
 export const problemSchema = z
   .object({
     type: z.string().describe('urn:paydirt:problem:<code>'),
@@ -21,29 +21,29 @@ export const problemSchema = z
         z.object({ pointer: z.string().optional(), parameter: z.string().optional(), detail: z.string() }),
       )
       .optional()
-      .describe('Each place of the input that is wrong'),
+      .describe('Each invalid place in the input'),
   })
-  .describe('What went wrong (RFC 9457)')
+  .describe('A problem document (RFC 9457)')
 
 export type ProblemStatus = 400 | 401 | 403 | 404 | 405 | 408 | 409 | 413 | 415 | 422 | 429 | 500 | 503
 
 const titles: Record<ProblemStatus, string> = {
   400: 'The request cannot be read',
-  401: 'Who calls is not known',
+  401: 'Not authenticated',
   403: 'Not allowed',
   404: 'Not found',
   405: 'Method not allowed',
   408: 'The request took too long to arrive',
   409: 'Not possible now',
-  413: 'Too large',
-  415: 'Not JSON',
-  422: 'The input is wrong',
+  413: 'Request too large',
+  415: 'Unsupported media type',
+  422: 'Invalid input',
   429: 'Too many requests',
-  500: 'Something went wrong here',
-  503: 'Not available now',
+  500: 'Internal error',
+  503: 'Temporarily unavailable',
 }
 
-/** An answer that is a refusal. Nothing in it is personal data or of our insides. */
+/** A refusal, sent to the caller as a problem document. Contains no personal data and no internals. */
 export class Problem extends Error {
   readonly status: ProblemStatus
   readonly code: string
@@ -82,7 +82,7 @@ export function problemResponse(problem: Problem, requestId: string): Response {
   })
 }
 
-/** The first twenty places at which a schema found the input wrong. */
+/** Returns a 422 problem with the first twenty invalid places. */
 export function inputProblem(error: z.ZodError, where: 'body' | 'query' | 'path'): Problem {
   const errors = error.issues.slice(0, 20).map((issue): InputFault => {
     const path = issue.path.map((part) => String(part).replaceAll('~', '~0').replaceAll('/', '~1'))

@@ -1,6 +1,6 @@
 import { Problem } from './problem.ts'
 
-/** Reads a body of at most `limit` bytes. What is larger is refused before it is held in memory. */
+/** Reads a body of at most `limit` bytes. Throws 413 before a larger one is buffered. */
 export async function readBody(request: Request, limit: number): Promise<string> {
   const announced = request.headers.get('content-length')
   if (announced !== null && Number(announced) > limit) throw tooLarge(limit)
@@ -15,7 +15,7 @@ export async function readBody(request: Request, limit: number): Promise<string>
   return Buffer.concat(chunks).toString('utf8')
 }
 
-/** Throws 415 for another content type and 400 for what is no JSON, with the place where it stops being any. */
+/** Throws 415 for another content type, and 400 with the position of the error for invalid JSON. */
 export function parseJson(text: string, contentType: string | null, anyContentType = false): unknown {
   const type = contentType?.split(';')[0]?.trim().toLowerCase()
   if (!anyContentType && type !== 'application/json' && !type?.endsWith('+json')) {
@@ -28,13 +28,13 @@ export function parseJson(text: string, contentType: string | null, anyContentTy
     throw new Problem(
       400,
       'malformed_json',
-      `the body is not JSON${place === undefined ? '' : ` (at character ${place})`}`,
+      `the body is not valid JSON${place === undefined ? '' : ` (at character ${place})`}`,
     )
   }
 }
 
 function tooLarge(limit: number): Problem {
-  return new Problem(413, 'too_large', `the body may have ${limit / 1_000} kB at most`, {
+  return new Problem(413, 'too_large', `the limit for the body is ${limit / 1_000} kB`, {
     headers: { connection: 'close' },
   })
 }

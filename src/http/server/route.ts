@@ -3,56 +3,56 @@ import type { z } from 'zod'
 import type { Authenticator, Caller } from './caller.ts'
 import type { HttpEnv } from './request-id.ts'
 
-/** A request that was let in, read and checked. */
+/** An authenticated request with validated input. */
 export interface Call<Params, Query, Body> {
   params: Params
   query: Query
   body: Body
   caller: Caller
-  /** As it came, for who has to read it in another way. */
+  /** The raw body, for a handler that stores it or parses it itself. */
   text: string
   requestId: string
-  /** When it came, by `performance.now()`: what may be waited for is counted from there. */
+  /** The arrival by `performance.now()`; waiting times count from here. */
   receivedMs: number
-  /** Ends when the caller is gone, or the server stops. */
+  /** Aborts when the caller disconnects or the server stops. */
   signal: AbortSignal
   context: Context<HttpEnv>
 }
 
 export interface AnswerSpec {
   description: string
-  schema?: z.ZodType
+  schema?: z.ZodType | undefined
   /** Default `application/json`. */
-  contentType?: string
+  contentType?: string | undefined
 }
 
-/** One route: what it takes, who may call it, what it answers. The OpenAPI document is made of the same. */
+/** One route: its input, its callers and its responses. The OpenAPI document is generated from it. */
 export interface Route<
   Params extends z.ZodType = z.ZodType,
   Query extends z.ZodType = z.ZodType,
   Body extends z.ZodType = z.ZodType,
 > {
   method: 'get' | 'post'
-  /** With `{name}` for a parameter. */
+  /** Parameters are written `{name}`. */
   path: string
   operationId: string
   summary: string
-  description?: string
+  description?: string | undefined
   authenticator: Authenticator
-  params?: Params
-  query?: Query
+  params?: Params | undefined
+  query?: Query | undefined
   /** Absent: the body is not read. */
-  body?: Body
-  /** The body may come under any content type. */
-  anyContentType?: boolean
+  body?: Body | undefined
+  /** Accepts the body under any content type. */
+  anyContentType?: boolean | undefined
   /** Bytes. Default 64 kB. */
-  bodyLimit?: number
-  /** Answers by status; refusals are the same everywhere. */
+  bodyLimit?: number | undefined
+  /** Responses by status; the problem responses are the same for every route. */
   answers: Record<number, AnswerSpec>
   handle(call: Call<z.output<Params>, z.output<Query>, z.output<Body>>): Promise<Response>
 }
 
-/** Keeps the schemas' types together while the route goes into a list of routes. */
+/** Checks the handler against the schemas and erases their types, so that routes fit into one list. */
 export function route<Params extends z.ZodType, Query extends z.ZodType, Body extends z.ZodType>(
   definition: Route<Params, Query, Body>,
 ): Route {

@@ -5,13 +5,13 @@ import { createAdaptorServer } from '@hono/node-server'
 import { ConfigError } from '../../domain/errors.ts'
 
 export interface HttpServer {
-  /** Where it listens; the port is the real one when 0 was asked for. */
+  /** The address, with the actual port when 0 was requested. */
   url: string
-  /** Takes no new connections and lets those in hand end, up to `graceMs`. */
+  /** Accepts no new connections and lets open ones finish within `graceMs`. */
   stop(graceMs: number): Promise<void>
 }
 
-/** What is slow to say what it wants keeps no place: headers and body have to be here in this time. */
+/** A slow client must not hold a connection: headers and body have to arrive within these times. */
 const headersTimeoutMs = 10_000
 const requestTimeoutMs = 30_000
 

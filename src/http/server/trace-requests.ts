@@ -5,7 +5,7 @@ import type { HttpEnv } from './request-id.ts'
 const tracer = trace.getTracer('paydirt.http')
 const methods = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])
 
-/** A span around each request, named by its route's pattern: neither address nor path nor caller is told. */
+/** Opens a span for each request, named after its route's pattern. It records neither address nor path nor caller. */
 export function traceRequests(): MiddlewareHandler<HttpEnv> {
   return async (context, next) => {
     const { raw } = context.req

@@ -1,11 +1,11 @@
 import { Problem } from './problem.ts'
 
-/** The work, or a problem when it takes longer. The work goes on; what becomes of it then is nobody's concern. */
+/** Resolves with the work, or rejects with a 503 problem after `timeoutMs`. The work continues, but its outcome is ignored. */
 export async function withTimeout<T>(timeoutMs: number, work: Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<never>((_, reject) => {
     timer = setTimeout(
-      () => reject(new Problem(503, 'timeout', 'this took too long here; what was begun goes on')),
+      () => reject(new Problem(503, 'timeout', 'the request took too long; work that was started continues')),
       timeoutMs,
     )
   })

@@ -9,13 +9,13 @@ import { Problem } from '../server/problem.ts'
 import type { TaskIds } from './task-ids.ts'
 import type { TaskWatch } from './task-watch.ts'
 
-/** What every route that enriches shares. */
+/** Dependencies of the routes that enrich records. */
 export interface Enrichment {
   onDemand: OnDemand
   views: TaskViews
   watch: TaskWatch
   ids: TaskIds
-  /** Of this process; undefined for one that is not set up. */
+  /** Undefined for a connector that is not set up in this process. */
   connector: (name: string) => Connector | undefined
   connectorNames: () => string[]
   recipes: RecipeBook
@@ -29,32 +29,32 @@ export interface Target {
   recipe: string
 }
 
-/** Throws a problem that says which part of the input names what there is not. */
+/** Resolves connector, object and recipe. Throws a 422 problem that points to the unknown one. */
 export function resolveTarget(
   enrichment: Pick<Enrichment, 'connector' | 'connectorNames' | 'recipes' | 'defaultRecipe'>,
-  asked: { connector: string; object: string; recipe?: string | undefined },
+  input: { connector: string; object: string; recipe?: string | undefined },
   pointers: { connector: string; object: string } = { connector: '/connector', object: '/object' },
 ): Target {
-  const connector = enrichment.connector(asked.connector)
+  const connector = enrichment.connector(input.connector)
   if (!connector) {
     const names = enrichment.connectorNames()
     throw wrong(
       pointers.connector,
-      `there is no connector of this name here; ${names.length > 0 ? `there is ${names.join(', ')}` : 'none is set up'}`,
+      `unknown connector; ${names.length > 0 ? `available: ${names.join(', ')}` : 'none is set up'}`,
     )
   }
   const all = Object.keys(connector.entities)
-  const wanted = asked.object.toLowerCase()
+  const wanted = input.object.toLowerCase()
   const exact = all.find((name) => name.toLowerCase() === wanted)
   const found = exact === undefined ? all.filter((name) => connector.entities[name] === wanted) : [exact]
   const [entity] = found
   if (entity === undefined) {
     const objects = [...new Set([...Object.values(connector.entities), ...all])]
-    throw wrong(pointers.object, `${connector.name} has no such object; it has ${objects.join(', ')}`)
+    throw wrong(pointers.object, `${connector.name} has no such object; available: ${objects.join(', ')}`)
   }
-  if (found.length > 1) throw wrong(pointers.object, `say which: ${found.join(' or ')}`)
+  if (found.length > 1) throw wrong(pointers.object, `ambiguous; use ${found.join(' or ')}`)
   const object = connector.entities[entity] as ObjectKind
-  return { connector: connector.name, entity, object, recipe: recipeOf(enrichment, object, asked.recipe) }
+  return { connector: connector.name, entity, object, recipe: recipeOf(enrichment, object, input.recipe) }
 }
 
 export async function requestEnrichment(
@@ -77,14 +77,14 @@ export async function requestEnrichment(
   })
 }
 
-/** The task of a name that was given out here, by whoever. */
+/** Finds a task by its public id, for any requester. Throws 404. */
 export async function findTask(
   { ids, views }: Pick<Enrichment, 'ids' | 'views'>,
   name: string,
 ): Promise<TaskView> {
   const id = ids.idOf(name)
   const [view] = id === undefined ? [] : await views.get([id])
-  if (!view) throw new Problem(404, 'not_found', 'there is no task of this name')
+  if (!view) throw new Problem(404, 'not_found', 'task not found')
   return view
 }
 

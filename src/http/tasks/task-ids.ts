@@ -1,9 +1,9 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 
-/** The names of tasks outside: nobody can guess one or count by them, and none has to be stored. */
+/** The public ids of tasks: they cannot be guessed, reveal no count, and need no storage. */
 export interface TaskIds {
   nameOf(id: bigint): string
-  /** Undefined for what is no name of a task of this ledger. */
+  /** Undefined when it is not the public id of a task of this ledger. */
   idOf(name: string): bigint | undefined
 }
 

@@ -7,7 +7,9 @@ import { isOpen } from './task-watch.ts'
 
 export const statusSchema = z
   .enum(taskStatuses)
-  .describe('queued, looking_up and ready are under way; parked goes on by itself or when somebody acts')
+  .describe(
+    'queued, looking_up and ready are in progress; a parked task resumes by itself or needs attention',
+  )
 
 export const fieldSchema = z.object({ name: z.string(), label: z.string(), value: z.string() })
 
@@ -21,10 +23,12 @@ export const taskSchema = z.object({
   recipe: z.string(),
   status: statusSchema,
   reason: z.string().nullable(),
-  done: z.boolean().describe('Nothing more comes of it by itself now: it has ended, or is parked'),
-  fields: z.array(fieldSchema).describe('What was written'),
-  costUsd: z.string().describe('Settled, with six places'),
-  currency: z.enum(['USD', 'credit']).describe('What it was paid in; credits are shown at their price'),
+  done: z.boolean().describe('True when the task has ended or is parked'),
+  fields: z.array(fieldSchema).describe('The fields that were written'),
+  costUsd: z.string().describe('Settled, with six decimal places'),
+  currency: z
+    .enum(['USD', 'credit'])
+    .describe('The currency it was paid in; credits are converted at their price'),
   updatedAt: z.iso.datetime(),
 })
 export type TaskJson = z.infer<typeof taskSchema>
@@ -48,7 +52,7 @@ export function taskJson(view: TaskView, ids: TaskIds): TaskJson {
   }
 }
 
-/** What stands in the record now through this task; before it is written, nothing does. */
+/** Returns the fields that this task wrote; empty until it is written. */
 export function writtenFields({ status, patch }: TaskView): z.infer<typeof fieldSchema>[] {
   if (status !== 'written' || !patch) return []
   return Object.entries(patch).map(([name, change]) => ({
@@ -60,7 +64,7 @@ export function writtenFields({ status, patch }: TaskView): z.infer<typeof field
 
 const words: Record<string, string> = { url: 'URL', profnet: 'Profile', id: 'ID' }
 
-/** `founded_year` reads Founded year. */
+/** Returns "Founded year" for `founded_year`. */
 function labelOf(name: string): string {
   const text = name
     .split('_')

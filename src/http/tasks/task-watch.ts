@@ -10,11 +10,11 @@ interface TaskState {
 
 export interface TaskWatch {
   /**
-   * Ends when none of the tasks is open any more (true), at `untilMs` (of `performance.now()`) or when the signal fires (false). A parked task
-   * is not open: what it waits for takes longer than anybody would.
+   * Resolves to true when no task is open any more; to false at `untilMs` (of `performance.now()`) or when the signal
+   * aborts. A parked task is not open, because it waits longer than a caller would.
    */
   waitUntilDone(ids: readonly bigint[], options: { untilMs: number; signal: AbortSignal }): Promise<boolean>
-  /** Calls back with the state at once and after each change, until it is told to stop. */
+  /** Calls back with the current state and after each change. Returns a function that stops it. */
   follow(id: bigint, onState: (state: TaskState) => void): () => void
   close(): void
 }
@@ -31,9 +31,8 @@ export function isOpen(status: TaskStatus): boolean {
 }
 
 /**
- * Watches tasks in the ledger. A task is moved by whichever process has it, so no event of this process tells all, and the
- * embedded database knows no LISTEN: the ledger is asked every 150 ms, in one query for everybody who waits here, and not
- * at all while nobody does.
+ * Watches tasks by polling the ledger. Events of this process would miss changes by others, and the embedded database has
+ * no LISTEN. One query every 150 ms serves all watchers; without watchers there is no query.
  */
 export function createTaskWatch(
   views: Pick<TaskViews, 'states'>,
@@ -45,7 +44,7 @@ export function createTaskWatch(
 
   function add(watcher: Watcher): () => void {
     watchers.add(watcher)
-    // Whoever comes does not wait for the next round: what is answered from the ledger has ended already.
+    // The first watcher polls at once, because a task answered from the ledger has ended already.
     if (timer === undefined) schedule(0)
     return () => {
       watchers.delete(watcher)
@@ -54,15 +53,15 @@ export function createTaskWatch(
 
   function schedule(ms: number): void {
     if (isClosed || watchers.size === 0) return
-    timer = setTimeout(() => void look(), ms)
+    timer = setTimeout(() => void poll(), ms)
   }
 
-  async function look(): Promise<void> {
-    const asked = [...watchers]
+  async function poll(): Promise<void> {
+    const polled = [...watchers]
     try {
-      const ids = [...new Set(asked.flatMap((watcher) => [...watcher.ids]))]
+      const ids = [...new Set(polled.flatMap((watcher) => [...watcher.ids]))]
       const states = new Map((await views.states(ids)).map((state) => [state.id, state]))
-      for (const watcher of asked) if (watchers.has(watcher)) watcher.onStates(states)
+      for (const watcher of polled) if (watchers.has(watcher)) watcher.onStates(states)
     } catch (error) {
       onError(error)
     } finally {

@@ -1,16 +1,16 @@
 import { BlockList, isIP } from 'node:net'
 import type { DeskRole } from '../../../store/access/sessions.ts'
 
-/** Who may use the desk, as config and environment say. */
+/** Who may use the desk, as set by config and environment. */
 export interface DeskAccess {
   /**
-   * `open`: nobody is set up and the server listens on the loopback: whoever sits at this machine is admin. `closed`: nobody
-   * is set up, and others than those can reach it: nobody gets in.
+   * `open`: no user is set up and the server listens on the loopback, so anyone at this machine is admin. `closed`: no user
+   * is set up and other machines can reach the server, so access is denied to all. `sign_in`: users must sign in.
    */
   mode: 'open' | 'closed' | 'sign_in'
   users: DeskUser[]
   proxy: TrustedProxy | undefined
-  /** Names (without port) under which the desk answers. Empty: under any, since every visitor must sign in. */
+  /** Host names (without port) that the desk accepts. Empty: any, because every visitor must sign in. */
   hosts: string[]
 }
 
@@ -22,16 +22,16 @@ export interface DeskUser {
 
 interface TrustedProxy {
   isTrusted: (address: string | undefined) => boolean
-  /** The header in which it names the user that it has signed in. Absent: it only forwards. */
+  /** The header that names the signed-in user. Absent: the proxy only forwards. */
   userHeader: string | undefined
   roles: Record<string, DeskRole>
-  /** Of users whom `roles` does not name; absent: they are turned away. */
+  /** The role of users whom `roles` does not name; when absent they are denied. */
   defaultRole: DeskRole | undefined
 }
 
 export const loopbackHosts = ['localhost', '127.0.0.1', '[::1]']
 
-/** Addresses and networks such as `10.0.0.0/8`. Throws RangeError naming what is neither. */
+/** Matches addresses and networks such as `10.0.0.0/8`. Throws RangeError naming an invalid entry. */
 export function addressMatcher(ranges: readonly string[]): (address: string | undefined) => boolean {
   const list = new BlockList()
   for (const range of ranges) {
@@ -52,7 +52,7 @@ export function addressMatcher(ranges: readonly string[]): (address: string | un
   }
 }
 
-/** What proxies add, each some of it. */
+/** Headers that proxies add; each proxy adds some of them. */
 const forwardingHeaders = [
   'forwarded',
   'via',
@@ -63,9 +63,9 @@ const forwardingHeaders = [
 ]
 
 /**
- * How a request has reached us. `local`: from this machine, where nobody is set up. `sign_in`: from anywhere, and whoever it
- * is must show who it is. The others get nothing: `unprotected` is a closed desk, `host` a name that is not ours (a page
- * elsewhere may have bound its own to this address), `open_behind_proxy` what a proxy has handed on where nobody signs in.
+ * How a request reached the desk. `local`: from this machine, with no user set up. `sign_in`: from anywhere; the visitor
+ * must sign in. The others are denied: `unprotected` means that the desk is closed, `host` that the host name is not ours
+ * (DNS rebinding), `open_behind_proxy` that a proxy forwarded the request to a desk without sign-in.
  */
 export type Arrival = 'local' | 'sign_in' | 'unprotected' | 'host' | 'open_behind_proxy'
 

@@ -4,16 +4,16 @@ import { getCookie, setCookie } from 'hono/cookie'
 import type { DeskRole, SessionLedger } from '../../../store/access/sessions.ts'
 import { arrivalOf, mayAct, type Arrival, type DeskAccess, type DeskUser } from './access.ts'
 
-/** Who asks, as one request shows it. */
+/** Who made a request. */
 export interface Visitor {
-  /** Undefined: nobody is signed in. */
+  /** Undefined when not signed in. */
   user: string | undefined
   role: DeskRole | undefined
-  /** Goes into every form; see `csrfOf`. */
+  /** Part of every form; see `csrfOf`. */
   csrf: string
   address: string
   isSecure: boolean
-  /** Signed in by a password here, so that signing out means something. */
+  /** True when signed in by a password here, so that signing out is possible. */
   hasSession: boolean
   theme: 'auto' | 'light' | 'dark'
 }
@@ -28,7 +28,7 @@ export type DeskContext = Context<DeskEnv>
 export interface GateOptions {
   access: DeskAccess
   sessions: SessionLedger
-  /** Counts what was turned away, by its kind. No personal data. */
+  /** Called for each denied request with its kind, to be counted. Never gets personal data. */
   onDenied?: ((kind: string) => void) | undefined
 }
 
@@ -45,14 +45,14 @@ const contentPolicy = [
 
 const refusals: Record<Exclude<Arrival, 'local' | 'sign_in'>, string> = {
   unprotected:
-    'The desk is closed: nobody would have to sign in, and it can be reached from outside. Set PAYDIRT_ADMIN_PASSWORD_HASH (`npx paydirt password` makes one) and start again.',
-  host: 'The desk does not answer under this name.',
-  open_behind_proxy: 'A proxy stands before this desk, and nobody signs in: set a password.',
+    'The desk is closed: no user is set up, and other machines can reach it. Set PAYDIRT_ADMIN_PASSWORD_HASH (`npx paydirt password` prints one), then restart.',
+  host: 'The desk does not accept this host name.',
+  open_behind_proxy: 'The desk is behind a proxy and has no sign-in: set a password.',
 }
 
 /**
- * Everything in front of the desk's pages, in this order: how it was reached, where a change came from, who it is, and
- * whether the form was ours.
+ * Guards every path of the desk. Checks, in this order, how the request arrived, the Origin of a change, and who the
+ * visitor is. `requireRole` and `requireCsrf` check the rest.
  */
 export function deskGate({ access, sessions, onDenied }: GateOptions): MiddlewareHandler<DeskEnv> {
   return async (context, next) => {
@@ -68,7 +68,7 @@ export function deskGate({ access, sessions, onDenied }: GateOptions): Middlewar
     const fromProxy = access.proxy?.isTrusted(address) ?? false
     const isChange = !['GET', 'HEAD', 'OPTIONS'].includes(context.req.method)
     if (isChange && !isSameOrigin(context.req.header('origin'), host)) {
-      return deny('origin', 'This did not come from a page of the desk.')
+      return deny('origin', 'This request did not come from a page of the desk.')
     }
     const isSecure = fromProxy
       ? context.req.header('x-forwarded-proto') === 'https'
@@ -110,7 +110,7 @@ export function deskGate({ access, sessions, onDenied }: GateOptions): Middlewar
       : { user: undefined, role: undefined, hasSession: false }
   }
 
-  /** Whoever was taken out of the config is out, and so is everybody whose password or role was changed there. */
+  /** Ends a session whose user was removed from the config, or has another password or role there now. */
   async function userOf(context: DeskContext, token: string): Promise<DeskUser | undefined> {
     const session = await findSession(context, token)
     if (!session) return undefined
@@ -121,16 +121,16 @@ export function deskGate({ access, sessions, onDenied }: GateOptions): Middlewar
   }
 }
 
-/** What an open page reads by itself, for as long as it is open. */
+/** The stream that an open page reads by itself; reading it does not keep a session alive. */
 export const livePath = '/desk/events'
 
-/** Turns away whoever may not: to the sign-in for a page, 401 or 403 for anything else. */
+/** Denies a visitor without the role: redirects a page to the sign-in, responds 401 or 403 to anything else. */
 export function requireRole(needed: DeskRole, onDenied?: (kind: string) => void): MiddlewareHandler<DeskEnv> {
   return async (context, next) => {
     const { role, user } = context.var.visitor
     if (user === undefined || role === undefined) {
       onDenied?.(user === undefined ? 'signed_out' : 'no_role')
-      if (user !== undefined) return context.text('You have no role at this desk.', 403)
+      if (user !== undefined) return context.text('You have no role on this desk.', 403)
       const isPage =
         context.req.method === 'GET' && (context.req.header('accept') ?? '').includes('text/html')
       if (!isPage) return context.text('Sign in first.', 401)
@@ -139,35 +139,35 @@ export function requireRole(needed: DeskRole, onDenied?: (kind: string) => void)
     }
     if (!mayAct(role, needed)) {
       onDenied?.('role')
-      return context.text(`This needs the role ${needed}; yours is ${role}.`, 403)
+      return context.text(`This needs the role ${needed}; you have ${role}.`, 403)
     }
     await next()
   }
 }
 
-/** The form must carry what only a page made for this visitor holds. Reads the body once; handlers find it parsed. */
+/** Requires the CSRF token of this visitor. Parses the body once; handlers get it from the cache. */
 export function requireCsrf(onDenied?: (kind: string) => void): MiddlewareHandler<DeskEnv> {
   return async (context, next) => {
     const given = context.req.header('x-csrf-token') ?? (await context.req.parseBody())['_csrf']
     if (typeof given !== 'string' || !isEqual(given, context.var.visitor.csrf)) {
       onDenied?.('csrf')
-      return context.text('This form is out of date. Go back, load the page again, and try once more.', 403)
+      return context.text('This form has expired. Go back, reload the page and try again.', 403)
     }
     await next()
   }
 }
 
 /**
- * The token in the cookie is known to the browser and us alone, and pages cannot read it; so a hash of it proves a form
- * to be ours and needs no store. Signing in changes the token, and with it this.
+ * Derives the CSRF token from the session token. Only the browser and we know the session token, and pages cannot read
+ * it, so its hash proves that a form is ours without any storage. Signing in changes both.
  */
 function csrfOf(token: string): string {
   return createHash('sha256').update(`csrf:${token}`).digest('base64url')
 }
 
 /**
- * Binds a session to what it was opened with. Under its token, which is not stored, so that what is stored tells nothing of
- * the hash and cannot be carried over to another session.
+ * Binds a session to the user's password hash and role at sign-in. The HMAC key is the token, which is not stored, so the
+ * stored value reveals nothing about the hash and cannot be moved to another session.
  */
 export function credentialOf({ name, passwordHash, role }: DeskUser, token: string): string {
   return createHmac('sha256', token)
@@ -175,7 +175,7 @@ export function credentialOf({ name, passwordHash, role }: DeskUser, token: stri
     .digest('base64url')
 }
 
-/** `__Host-` holds the cookie to this host, path and https; over plain http browsers refuse the prefix. */
+/** `__Host-` restricts the cookie to this host, path and https; browsers reject the prefix over plain http. */
 function cookieName(isSecure: boolean): string {
   return isSecure ? '__Host-paydirt_desk' : 'paydirt_desk'
 }
@@ -185,7 +185,7 @@ function readToken(context: DeskContext, isSecure: boolean): string | undefined 
   return token !== undefined && /^[\w-]{43}$/.test(token) ? token : undefined
 }
 
-/** Gives the visitor a new token; answers it. */
+/** Sets a new session token as the cookie and returns it. */
 export function giveToken(context: DeskContext, isSecure: boolean): string {
   const token = randomBytes(32).toString('base64url')
   setCookie(context, cookieName(isSecure), token, {
@@ -219,7 +219,7 @@ function setSecurityHeaders(context: DeskContext): void {
   context.header('content-security-policy', contentPolicy)
   context.header('x-content-type-options', 'nosniff')
   context.header('x-frame-options', 'DENY')
-  // Not `no-referrer`: with it browsers send `Origin: null` even to ourselves.
+  // Not `no-referrer`: browsers would then send `Origin: null` even to our own host.
   context.header('referrer-policy', 'same-origin')
   context.header('cross-origin-opener-policy', 'same-origin')
   context.header('cross-origin-resource-policy', 'same-origin')

@@ -1,18 +1,18 @@
 import { randomBytes, scrypt, timingSafeEqual } from 'node:crypto'
 
-/** 32 MB and three passes: tens of milliseconds here, and dear to whoever has only the hash. */
+/** 32 MB and three passes: tens of milliseconds for us, expensive for an attacker who has only the hash. */
 const cost = { N: 2 ** 15, r: 8, p: 3 }
 const maxmem = 128 * 1024 * 1024
 const pattern = /^scrypt:(\d{1,7}):(\d{1,2}):(\d{1,2}):([\w-]{16,}):([\w-]{40,})$/
 
-/** `scrypt:N:r:p:salt:hash`: without a dollar sign, which env files and compose would read as a variable. */
+/** Returns `scrypt:N:r:p:salt:hash`, without a dollar sign because env files and compose read that as a variable. */
 export async function hashPassword(password: string): Promise<string> {
   const salt = randomBytes(16)
   const hash = await derive(password, salt, 32, cost)
   return ['scrypt', cost.N, cost.r, cost.p, salt.toString('base64url'), hash.toString('base64url')].join(':')
 }
 
-/** Whether a text has the form that `hashPassword` gives, with costs that this machine should be asked for. */
+/** Returns whether a text is a hash as `hashPassword` makes it, with cost parameters in an acceptable range. */
 export function isPasswordHash(text: string): boolean {
   const match = pattern.exec(text)
   if (!match) return false

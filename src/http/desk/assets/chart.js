@@ -1,4 +1,4 @@
-/* Draws the days of a table beside it with uPlot. The table is the truth; the picture is taken from it. */
+/* Draws the table of days with uPlot. The table is the only source of the data. */
 ;(() => {
   const holder = document.getElementById('spend-chart')
   const table = document.getElementById('spend-days')

@@ -1,4 +1,4 @@
-/* What the pages do beyond reloading: parts of them are replaced as they change. Without this file everything works. */
+/* Live updates: replaces the parts of a page that change. Every page works without this file. */
 ;(() => {
   const page = document.body.dataset.live
   if (!page || !('EventSource' in window)) return
@@ -23,7 +23,7 @@
     source = undefined
   }
 
-  /* Whoever is in the middle of a question keeps it open. */
+  /* Leaves a region alone while the visitor has a confirmation open in it. */
   function replace(region, html) {
     if (region.querySelector('details[open]') && region.contains(document.activeElement)) return
     const next = region.cloneNode(false)
@@ -31,7 +31,7 @@
     morph(region, next)
   }
 
-  /* Changes what differs and leaves the rest, so that focus, selection and transitions stay. */
+  /* Changes only the nodes that differ, so that focus, selection and transitions survive. */
   function morph(from, to) {
     const [old, fresh] = [[...from.childNodes], [...to.childNodes]]
     for (let i = 0; i < Math.max(old.length, fresh.length); i++) {
@@ -58,7 +58,7 @@
   listen()
 })()
 
-/* An open question is closed by Escape or by looking elsewhere. */
+/* Closes an open confirmation on Escape or on a click elsewhere. */
 ;(() => {
   const close = (except) => {
     for (const ask of document.querySelectorAll('details.ask[open]')) {

@@ -1,9 +1,9 @@
 import type { Atomic } from '../../../domain/money.ts'
 import type { RecordName, RecordTimeline } from './record-timeline.ts'
 
-/** What the desk needs beyond the ledger. Wired in app/web/desk.ts. */
+/** The desk's dependencies beyond the ledger. Wired in app/web/desk.ts. */
 export interface DeskPorts {
-  /** What an operator can sync; empty when no CRM is set up. */
+  /** The objects that an operator can sync; empty when no CRM is set up. */
   syncable(): { connector: string; entities: string[] }[]
   /**
    * Starts a sync of one entity and returns as soon as its run exists. A second call while the run is open returns the

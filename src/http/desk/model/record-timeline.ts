@@ -9,7 +9,7 @@ export interface RecordName {
   id: string
 }
 
-/** What the ledger knows about one record. */
+/** The history of one record, from the ledger. */
 export interface RecordTimeline extends RecordName {
   tasks: { run: string; status: TaskStatus; reason: string | null; at: Date; lookups: string[] }[]
   lookups: TimelineLookup[]

@@ -9,37 +9,37 @@ const actions: Record<string, string> = {
   'spending.stop': 'stopped spending',
   'spending.resume': 'resumed spending',
   'sync.start': 'started a sync',
-  'failures.retry': 'tried a group again',
+  'failures.retry': 'retried a group',
   'failures.skip': 'skipped a group',
   'schedule.pause': 'paused a schedule',
   'schedule.resume': 'resumed a schedule',
-  'schedule.run': 'ran a schedule',
-  'token.create': 'made an API token',
+  'schedule.run': 'started a schedule now',
+  'token.create': 'created an API token',
   'token.revoke': 'revoked an API token',
-  enrich: 'asked for records',
+  enrich: 'requested enrichment',
   'queue.change': 'changed a queue',
-  'sessions.end_all': 'signed everybody out',
-  reconcile: 'compared ledger and chain',
+  'sessions.end_all': 'signed everyone out',
+  reconcile: 'reconciled the ledger with the chain',
 }
 
 export function auditPage(rows: AuditRow[], next: bigint | undefined, { visitor, now }: Shell): Page {
   const isAdmin = visitor.role !== undefined && mayAct(visitor.role, 'admin')
   return {
     title: 'Audit',
-    lead: 'Who did what, when, and on what. Rows are added and never changed.',
+    lead: 'Who did what, and when. The log is append-only.',
     current: '/audit',
     body: html`${card(
       'actions',
       'Actions',
       rows.length > 0
         ? html`${table<AuditRow>(
-            'Actions, the latest first',
+            'Actions, newest first',
             [
-              { name: 'Who', isHead: true, cell: ({ actor, role }) => html`${actor}<small>${role}</small>` },
-              { name: 'What', cell: ({ action }) => actions[action] ?? action },
-              { name: 'On what', cell: ({ target }) => target ?? '–' },
+              { name: 'User', isHead: true, cell: ({ actor, role }) => html`${actor}<small>${role}</small>` },
+              { name: 'Action', cell: ({ action }) => actions[action] ?? action },
+              { name: 'Target', cell: ({ target }) => target ?? '–' },
               {
-                name: 'More',
+                name: 'Details',
                 cell: ({ details }) =>
                   details
                     ? Object.entries(details)
@@ -51,16 +51,16 @@ export function auditPage(rows: AuditRow[], next: bigint | undefined, { visitor,
             ],
             rows,
           )}${next === undefined ? '' : html`<p class="more"><a href="/audit?before=${String(next)}">Earlier actions</a></p>`}`
-        : empty('Nothing was done here yet.'),
+        : empty('No actions yet.'),
     )}
     ${
       isAdmin
         ? card(
             'sessions',
             'Sessions',
-            html`<p>Ends every session of this desk, also yours.</p>
+            html`<p>Ends every session of this desk, including yours.</p>
               <form method="post" action="/sessions/end-all">
-                ${csrf(visitor)}<button class="danger" type="submit">Sign everybody out</button>
+                ${csrf(visitor)}<button class="danger" type="submit">Sign everyone out</button>
               </form>`,
           )
         : ''

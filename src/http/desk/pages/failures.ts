@@ -12,19 +12,19 @@ export function failuresPage(groups: FailureGroup[], days: number, shell: Shell)
     title: 'Failures',
     lead:
       groups.length === 0
-        ? 'Grouped by their cause.'
-        : `${counted(records, 'record')} in ${counted(groups.length, 'group')}, by their cause.`,
+        ? 'Grouped by cause.'
+        : `${counted(records, 'record')} in ${counted(groups.length, 'group')}, by cause.`,
     current: '/failures',
     body: html`${
         groups.length === 0
           ? html`<section class="card">
-              ${empty(`Nothing is parked, and nothing was rejected in the last ${days} days.`)}
+              ${empty(`No record is parked, and none was rejected in the last ${days} days.`)}
             </section>`
           : html`<ul class="failures">
               ${groups.map((group) => item(group, shell))}
             </ul>`
       }
-      <p class="note">Parked work is shown whatever its age, rejected records for ${days} days.</p>`,
+      <p class="note">Parked records are always listed; rejected records for ${days} days.</p>`,
   }
 }
 
@@ -36,10 +36,10 @@ function item(group: FailureGroup, { visitor, now }: Shell): Markup {
       <h2>${reason}</h2>
       <p class="meta">
         ${badge(status)}${code ? html` <span class="badge quiet">${words(code)}</span>` : ''}
-        <span>${counted(records, 'record')} of ${counted(runs, 'run')}</span>
-        <span>the latest ${ago(lastAt, now)}</span>
-        ${status === 'parked' ? html`<span>goes on ${resumesWhen(resumesAt, now)}</span>` : ''}
-        <span>for example ${recordLink(example, example.recordId)}</span>
+        <span>${counted(records, 'record')} in ${counted(runs, 'run')}</span>
+        <span>last ${ago(lastAt, now)}</span>
+        ${status === 'parked' ? html`<span>${resumesWhen(resumesAt, now)}</span>` : ''}
+        <span>example: ${recordLink(example, example.recordId)}</span>
       </p>
     </div>
     ${
@@ -48,19 +48,19 @@ function item(group: FailureGroup, { visitor, now }: Shell): Markup {
             <form method="post" action="/failures/retry">
               ${csrf(visitor)}<input type="hidden" name="group" value="${id}" /><button
                 type="submit"
-                aria-label="Try again: ${counted(records, 'record')}, ${reason}"
+                aria-label="Retry ${counted(records, 'record')}: ${reason}"
               >
-                Try again
+                Retry
               </button>
             </form>
             ${
               status === 'parked'
                 ? html`<details class="ask">
-                    <summary aria-label="Skip ${counted(records, 'record')}, ${reason}">Skip</summary>
+                    <summary aria-label="Skip ${counted(records, 'record')}: ${reason}">Skip</summary>
                     <form method="post" action="/failures/skip">
                       ${csrf(visitor)}<input type="hidden" name="group" value="${id}" />
                       <p>
-                        ${counted(records, 'record')} will end as skipped. A later run may take them up again.
+                        ${counted(records, 'record')} will end as skipped. A later run can enrich them again.
                       </p>
                       <button class="danger" type="submit">Yes, skip them</button>
                     </form>

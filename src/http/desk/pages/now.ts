@@ -24,29 +24,29 @@ export function nowPage(model: NowModel, settings: NowSettings, shell: Shell): P
     lead: html`<span id="now-lead">${regions['now-lead']}</span>`,
     current: '/',
     live: 'now',
-    body: html` <div id="now-troubles" aria-live="polite">${regions['now-troubles']}</div>
+    body: html` <div id="now-attention" aria-live="polite">${regions['now-attention']}</div>
       <div id="now-tiles" class="tiles">${regions['now-tiles']}</div>
       <div class="columns">
         <div class="column wide">
           ${card('running', 'Running', html`<div id="now-runs">${regions['now-runs']}</div>`)}
-          ${card('parked', 'Parked', html`<div id="now-parked">${regions['now-parked']}</div>`, { note: 'Work that stands still, and when it goes on' })}
+          ${card('parked', 'Parked', html`<div id="now-parked">${regions['now-parked']}</div>`, { note: 'Work on hold, and when it resumes' })}
           ${card('queues', 'Queues', html`<div id="now-queues">${regions['now-queues']}</div>`)}
         </div>
         <div class="column">
           ${mayStart ? card('start', 'Start a sync', startForms(settings, shell)) : ''}
           ${card('budgets', 'Budgets', html`<div id="now-budgets">${regions['now-budgets']}</div>`, { note: 'Days and months are in UTC' })}
-          ${card('pace', 'Pace', html`<div id="now-pace">${regions['now-pace']}</div>`, { note: 'What the service was found to allow' })}
+          ${card('pace', 'Request rate', html`<div id="now-pace">${regions['now-pace']}</div>`, { note: 'The rate that the service allows, as measured' })}
         </div>
       </div>`,
   }
 }
 
-/** What of the page changes, by the id under which it stands there. */
+/** Returns the parts of the page that update live, by the id of their element. */
 export function nowRegions(model: NowModel, { caps, syncable }: NowSettings): Record<string, Markup> {
   const connectors = syncable.map(({ connector }) => connector)
   return {
     'now-lead': lead(model),
-    'now-troubles': troubleList(model, caps),
+    'now-attention': attentionList(model, caps),
     'now-tiles': tiles(model, caps),
     'now-runs': running(model),
     'now-parked': parked(model),
@@ -63,15 +63,15 @@ function lead({ runs }: NowModel): Markup {
     (sum, run) => sum + run.counts.looking_up + run.counts.ready + run.counts.queued,
     0,
   )
-  return html`${counted(active.length, 'run')} under way, ${counted(open, 'record')} to go.`
+  return html`${counted(active.length, 'run')} in progress, ${counted(open, 'record')} left.`
 }
 
-function troubleList(model: NowModel, caps: DeskCaps): Markup {
-  const found = attentionItems(model, caps)
-  if (found.length === 0)
-    return html`<p class="all-clear">${icon('ok')}<span>All is well. Nothing needs you.</span></p>`
+function attentionList(model: NowModel, caps: DeskCaps): Markup {
+  const items = attentionItems(model, caps)
+  if (items.length === 0)
+    return html`<p class="all-clear">${icon('ok')}<span>All clear. Nothing needs attention.</span></p>`
   return html`<ul class="attention">
-    ${found.map(
+    ${items.map(
       ({ tone, text, href }) =>
         html`<li class="${tone}">${icon('failures')}<a href="${href}">${text}</a></li>`,
     )}
@@ -83,11 +83,11 @@ function tiles(model: NowModel, caps: DeskCaps): Markup {
   const today = money.settledTodayAtomic
   const balance = wallet?.balanceAtomic
   const left = balance === undefined ? undefined : daysLeft(balance, money, model.at)
-  const inHand = queues.reduce((sum, queue) => sum + queue.active, 0)
-  return html` ${tile('Spent today', usd(today), caps.dayAtomic === undefined ? 'no daily cap is set' : `of ${usd(caps.dayAtomic)} a day`)}
-  ${tile('Wallet', wallet === undefined ? 'none' : balance === undefined ? 'unknown' : usd(balance), wallet === undefined ? 'paid by an API key' : left === undefined ? 'nothing was spent this week' : `${left >= 365 ? 'more than a year' : `about ${left < 10 ? left.toFixed(1) : Math.round(left)} days`} at this week’s rate`)}
-  ${tile('Pace', now ? `${perSecond(now.servedPerSecond)}/s` : 'unknown', now ? `of ${perSecond(now.perSecond)}/s learned · ${percent(now.limitedShare)} refused` : 'Redis does not answer')}
-  ${tile('To look up', count(open.hot + open.bulk), `${count(inHand)} in hand · ${count(open.hot)} asked by a person`)}`
+  const active = queues.reduce((sum, queue) => sum + queue.active, 0)
+  return html` ${tile('Spent today', usd(today), caps.dayAtomic === undefined ? 'no daily cap' : `of ${usd(caps.dayAtomic)} a day`)}
+  ${tile('Wallet', wallet === undefined ? 'none' : balance === undefined ? 'unknown' : usd(balance), wallet === undefined ? 'lookups are paid with an API key' : left === undefined ? 'nothing spent this week' : `${left >= 365 ? 'more than a year' : `about ${left < 10 ? left.toFixed(1) : Math.round(left)} days`} at this week’s rate`)}
+  ${tile('Request rate', now ? `${perSecond(now.servedPerSecond)}/s` : 'unknown', now ? `of ${perSecond(now.perSecond)}/s allowed · ${percent(now.limitedShare)} rate-limited` : 'Redis does not respond')}
+  ${tile('Pending lookups', count(open.hot + open.bulk), `${count(active)} active jobs · ${count(open.hot)} on demand`)}`
 }
 
 function tile(name: string, value: string, note: string): Markup {
@@ -104,11 +104,11 @@ function running({ runs, ended, at }: NowModel): Markup {
       ? html`<ul class="runs">
           ${runs.map((run) => runItem(run, at))}
         </ul>`
-      : empty('No run is open. Start a sync, or wait for the next scheduled one.')
+      : empty('No run is in progress. Start a sync, or wait for the next scheduled one.')
   }
   ${
     ended.length > 0
-      ? html`<h3>Ended last</h3>
+      ? html`<h3>Recent runs</h3>
           <ul class="ended">
             ${ended.map(
               (run) =>
@@ -135,9 +135,9 @@ function runItem(run: LiveRun, now: Date): Markup {
   const { ended, open, perSecond: rate, leftMs } = progressOf(run, now)
   const total = Math.max(run.records, ended + open + run.counts.parked)
   const parts = barLegend.map(([name, className]) => ({ name, className, value: run.counts[name] }))
-  const told = parts.filter(({ value }) => value > 0)
+  const shown = parts.filter(({ value }) => value > 0)
   const timeLeft =
-    leftMs === undefined ? (run.scanned ? '' : 'still reading the source') : `about ${duration(leftMs)} left`
+    leftMs === undefined ? (run.scanned ? '' : 'still scanning the source') : `about ${duration(leftMs)} left`
   return html`<li class="run" data-run="${run.id}">
     <div class="run-head">
       <a href="/runs/${run.id}"><strong>${connectorName(run.connector)}</strong> ${run.entity}</a>
@@ -147,13 +147,13 @@ function runItem(run: LiveRun, now: Date): Markup {
     <p class="run-foot">
       <span class="run-count"><strong>${count(ended)}</strong> of ${counted(total, 'record')}</span
       >${rate > 0 ? html`<span>${perSecond(rate)}/s</span>` : ''}${timeLeft ? html`<span>${timeLeft}</span>` : ''}<span
-        >began ${ago(run.startedAt, now)}</span
+        >started ${ago(run.startedAt, now)}</span
       >
     </p>
     ${
-      told.length > 0
+      shown.length > 0
         ? html`<ul class="legend">
-            ${told.map(({ name, className, value }) => html`<li><span class="dot ${className}"></span>${count(value)} ${name}</li>`)}
+            ${shown.map(({ name, className, value }) => html`<li><span class="dot ${className}"></span>${count(value)} ${name}</li>`)}
           </ul>`
         : ''
     }
@@ -167,7 +167,7 @@ function parked({ parked: groups, at }: NowModel): Markup {
       ({ reason, records, resumesAt }) =>
         html`<li>
           <span class="group-count">${count(records)}</span
-          ><span class="group-text">${reason}<small>goes on ${resumesWhen(resumesAt, at)}</small></span>
+          ><span class="group-text">${reason}<small>${resumesWhen(resumesAt, at)}</small></span>
         </li>`,
     )}
   </ul>`
@@ -188,34 +188,34 @@ function budgets(bars: BudgetBar[]): Markup {
 }
 
 const phases: Record<string, string> = {
-  learn: 'finding the limit',
-  hold: 'holding the limit',
-  probe: 'trying for more',
-  blocked: 'held off by the service',
+  learn: 'learning the limit',
+  hold: 'at the limit',
+  probe: 'probing for a higher limit',
+  blocked: 'blocked by the service',
 }
 
 function pace({ pace: now }: NowModel): Markup {
-  if (!now) return empty('Redis does not answer.')
+  if (!now) return empty('Redis does not respond.')
   const share = now.perSecond > 0 ? now.servedPerSecond / now.perSecond : 0
   return html`<p class="bar-head">
       <span>${phases[now.phase] ?? now.phase}</span
-      ><span>${perSecond(now.servedPerSecond)} of ${perSecond(now.perSecond)} a second</span>
+      ><span>${perSecond(now.servedPerSecond)} of ${perSecond(now.perSecond)} requests/s</span>
     </p>
     ${meter(share, `${perSecond(now.servedPerSecond)} of ${perSecond(now.perSecond)} requests a second`, false)}
     <dl class="facts">
       <div>
-        <dt>Refused (429)</dt>
-        <dd>${percent(now.limitedShare)} lately, ${count(now.totals.limited)} in all</dd>
+        <dt>Rate-limited (429)</dt>
+        <dd>${percent(now.limitedShare)} recently, ${count(now.totals.limited)} in total</dd>
       </div>
       <div>
         <dt>Served</dt>
-        <dd>${count(now.totals.ok)} in all</dd>
+        <dd>${count(now.totals.ok)} in total</dd>
       </div>
       ${now.windows.map(
         ({ lengthMs, limit, confirmed }) =>
           html`<div>
             <dt>Every ${duration(lengthMs)}</dt>
-            <dd>${count(limit)} requests${confirmed ? '' : ', not met yet'}</dd>
+            <dd>${count(limit)} requests${confirmed ? '' : ', not confirmed'}</dd>
           </div>`,
       )}
       ${
@@ -230,21 +230,21 @@ function pace({ pace: now }: NowModel): Markup {
 }
 
 const queueWords: Record<string, string> = {
-  'lookup-hot': 'Lookups that a person waits for',
-  lookup: 'Lookups of runs',
-  'write-back': 'Writing into the CRM',
+  'lookup-hot': 'On-demand lookups',
+  lookup: 'Background lookups',
+  'write-back': 'CRM writes',
   schedule: 'Schedules',
 }
 
 function queueTable({ queues }: NowModel): Markup {
-  if (queues.length === 0) return empty('Redis does not answer.')
+  if (queues.length === 0) return empty('Redis does not respond.')
   return table<NowModel['queues'][number]>(
     'Jobs in each queue',
     [
       { name: 'Queue', isHead: true, cell: ({ name }) => queueWords[name] ?? name },
       { name: 'Waiting', isNumber: true, cell: ({ waiting }) => count(waiting) },
-      { name: 'In hand', isNumber: true, cell: ({ active }) => count(active) },
-      { name: 'Later', isNumber: true, cell: ({ delayed }) => count(delayed) },
+      { name: 'Active', isNumber: true, cell: ({ active }) => count(active) },
+      { name: 'Delayed', isNumber: true, cell: ({ delayed }) => count(delayed) },
     ],
     queues,
     { isNarrow: true },
@@ -254,7 +254,7 @@ function queueTable({ queues }: NowModel): Markup {
 function startForms({ syncable }: NowSettings, { visitor }: Shell): Markup {
   if (syncable.length === 0)
     return empty(
-      `No CRM is set up. Set ${crmNames.map((name) => crmOf(name).required).join(', or ')}, and start again.`,
+      `No CRM is set up. Set ${crmNames.map((name) => crmOf(name).required).join(', or ')}, then restart.`,
     )
   return html`${syncable.map(
     ({ connector, entities }) =>

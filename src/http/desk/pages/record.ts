@@ -9,24 +9,24 @@ import { recordSearch } from './runs.ts'
 export interface RecordSearch {
   text: string
   problem?: string
-  /** Of several records with the same id. */
+  /** The records to choose from when several match. */
   choices: { connector: string; entity: string; recordId: string; at: Date }[]
-  story: RecordTimeline | undefined
+  timeline: RecordTimeline | undefined
 }
 
-/** A record's whole story: what was asked, what it cost, what was written over what. */
+/** A record's timeline: what was looked up, what it cost, and which values were written. */
 export function recordPage(found: RecordSearch, shell: Shell): Page {
-  const { story, text, problem, choices } = found
+  const { timeline, text, problem, choices } = found
   return {
-    title: story ? `${connectorName(story.connector)} ${story.object}` : 'Find a record',
-    lead: story ? html`Record <code>${story.id}</code>` : 'By the id that it has in its source.',
+    title: timeline ? `${connectorName(timeline.connector)} ${timeline.object}` : 'Find a record',
+    lead: timeline ? html`Record <code>${timeline.id}</code>` : 'Search by its id in the CRM or file.',
     current: '/runs',
     body: html`${recordSearch(text)} ${problem ? html`<p class="problem" role="alert">${problem}</p>` : ''}
     ${
       choices.length > 0
         ? card(
             'choices',
-            'Which of these',
+            'Matching records',
             html`<ul class="groups">
               ${choices.map(
                 ({ connector, entity, recordId, at }) =>
@@ -34,7 +34,7 @@ export function recordPage(found: RecordSearch, shell: Shell): Page {
                     <span class="group-text"
                       ><a href="/records?q=${encodeURIComponent(`${connector}:${entity}:${recordId}`)}"
                         >${connectorName(connector)} ${entity} ${recordId}</a
-                      ><small>last touched ${instant(at, shell.now)}</small></span
+                      ><small>last updated ${instant(at, shell.now)}</small></span
                     >
                   </li>`,
               )}
@@ -42,30 +42,30 @@ export function recordPage(found: RecordSearch, shell: Shell): Page {
           )
         : ''
     }
-    ${story ? storyCards(story, shell.now) : ''}`,
+    ${timeline ? timelineCards(timeline, shell.now) : ''}`,
   }
 }
 
-function storyCards(story: RecordTimeline, now: Date): Markup {
-  const byKey = new Map(story.lookups.map((lookup, index) => [lookup.key, index + 1]))
+function timelineCards(timeline: RecordTimeline, now: Date): Markup {
+  const byKey = new Map(timeline.lookups.map((lookup, index) => [lookup.key, index + 1]))
   const lookupName = (key: string | null) =>
     key === null ? '–' : byKey.has(key) ? `no. ${byKey.get(key)}` : '–'
   return html` ${card(
     'fields',
-    'What was written',
-    story.fields.length > 0
+    'Fields written',
+    timeline.fields.length > 0
       ? table<TimelineField>(
-          'Fields, in the order in which they were written',
+          'Fields in the order written',
           [
             { name: 'Field', isHead: true, cell: ({ field }) => words(field) },
             { name: 'Before', cell: ({ old }) => value(old, 'blank') },
             { name: 'After', cell: (write) => value(write.new, 'forgotten') },
-            { name: 'By lookup', cell: ({ lookup }) => lookupName(lookup) },
+            { name: 'Lookup', cell: ({ lookup }) => lookupName(lookup) },
             { name: 'Price', isNumber: true, cell: (write) => money(write.priceAtomic, write.currency) },
             {
               name: 'State',
               cell: (write) =>
-                html`${badge(write.state, undefined, write.state === 'superseded' ? 'replaced later' : words(write.state))}${write.undoneAt ? html` <small>${instant(write.undoneAt, now)}</small>` : ''}`,
+                html`${badge(write.state, undefined, write.state === 'superseded' ? 'replaced' : words(write.state))}${write.undoneAt ? html` <small>${instant(write.undoneAt, now)}</small>` : ''}`,
             },
             {
               name: 'When',
@@ -73,16 +73,16 @@ function storyCards(story: RecordTimeline, now: Date): Markup {
                 html`${instant(write.at, now)} <small><a href="/runs/${write.run}">run</a></small>`,
             },
           ],
-          story.fields,
+          timeline.fields,
         )
-      : empty('Nothing was written into this record.'),
+      : empty('No field of this record was written.'),
   )}
   ${card(
     'lookups',
-    'What was asked',
-    story.lookups.length > 0
+    'Lookups',
+    timeline.lookups.length > 0
       ? table<{ lookup: TimelineLookup; place: number }>(
-          'Lookups that served this record',
+          'Lookups for this record',
           [
             { name: 'No.', isNumber: true, cell: ({ place }) => String(place) },
             {
@@ -98,16 +98,16 @@ function storyCards(story: RecordTimeline, now: Date): Markup {
             { name: 'Fresh until', cell: ({ lookup }) => instant(lookup.freshUntil, now) },
             { name: 'Paid', cell: ({ lookup }) => charges(lookup, now) },
           ],
-          story.lookups.map((lookup, index) => ({ lookup, place: index + 1 })),
+          timeline.lookups.map((lookup, index) => ({ lookup, place: index + 1 })),
         )
-      : empty('Nothing was asked about this record.'),
+      : empty('No lookup was made for this record.'),
   )}
   ${card(
     'tasks',
-    'What each run did',
-    story.tasks.length > 0
+    'Runs',
+    timeline.tasks.length > 0
       ? table<RecordTimeline['tasks'][number]>(
-          'Runs that touched this record',
+          'Runs that included this record',
           [
             {
               name: 'Run',
@@ -118,14 +118,14 @@ function storyCards(story: RecordTimeline, now: Date): Markup {
             { name: 'Reason', cell: ({ reason }) => reason ?? '–' },
             { name: 'When', cell: ({ at }) => instant(at, now) },
           ],
-          story.tasks,
+          timeline.tasks,
         )
-      : empty('No run has met this record.'),
+      : empty('No run included this record.'),
   )}`
 }
 
 function charges(lookup: TimelineLookup, now: Date): Markup {
-  if (lookup.charges.length === 0) return html`nothing`
+  if (lookup.charges.length === 0) return html`–`
   return html`<ul class="plain-list">
     ${lookup.charges.map(
       (charge) =>
@@ -143,7 +143,7 @@ function charges(lookup: TimelineLookup, now: Date): Markup {
   </ul>`
 }
 
-/** Without the operation in front: that stands beside it. */
+/** Returns the key without its operation, which has a column of its own. */
 function keyOf(key: string): string {
   return key.slice(key.indexOf('|') + 1)
 }

@@ -13,17 +13,17 @@ export interface RunDetail {
   live: LiveRun
   reasons: RunReason[]
   records: RunRecord[]
-  /** Where the next page of records begins; undefined at the end. */
+  /** Where the next page of records starts; undefined on the last page. */
   nextAfter: number | undefined
   status: string | undefined
 }
 
-export function runPage(story: RunDetail, { now }: Shell): Page {
-  const { run, funnel, live, reasons, records, nextAfter, status } = story
+export function runPage(detail: RunDetail, { now }: Shell): Page {
+  const { run, funnel, live, reasons, records, nextAfter, status } = detail
   const regions = runRegions(live, now)
   return {
     title: `${connectorName(run.connector)} ${run.entity}`,
-    lead: html`Run <code>${run.id}</code>, by ${words(run.trigger)}, recipe ${run.recipe}, began
+    lead: html`Run <code>${run.id}</code>, by ${words(run.trigger)}, recipe ${run.recipe}, started
       ${instant(run.startedAt, now)}${
         run.finishedAt
           ? html`, ended ${instant(run.finishedAt, now)}
@@ -34,15 +34,15 @@ export function runPage(story: RunDetail, { now }: Shell): Page {
     live: `run:${run.id}`,
     body: html` ${card('progress', 'Progress', html`<div id="run-progress">${regions['run-progress']}</div>`)}
       <div class="columns even">
-        ${card('funnel', 'Funnel', funnelList(funnel), { note: 'From what was read down to what was changed' })}
+        ${card('funnel', 'Funnel', funnelList(funnel), { note: 'From records read to values changed' })}
         ${card('cost', 'Cost', costList(funnel), { note: 'From the ledger' })}
       </div>
       ${card(
         'why',
-        'Why records were left',
+        'Records not written',
         reasons.length > 0
           ? table<RunReason>(
-              'Reasons, the most frequent first',
+              'Reasons, most frequent first',
               [
                 { name: 'Reason', isHead: true, cell: ({ reason }) => reason },
                 { name: 'Status', cell: ({ status }) => badge(status) },
@@ -51,7 +51,7 @@ export function runPage(story: RunDetail, { now }: Shell): Page {
               ],
               reasons,
             )
-          : empty('No record was left behind.'),
+          : empty('No record was skipped, rejected or parked.'),
       )}
       ${card(
         'records',
@@ -59,12 +59,12 @@ export function runPage(story: RunDetail, { now }: Shell): Page {
         html`${statusFilter(run.id, status)}${
           records.length > 0
             ? table<RunRecord>(
-                'Records in the order in which they were read',
+                'Records in the order read',
                 [
                   { name: 'Record', isHead: true, cell: ({ recordId }) => recordLink(run, recordId) },
                   { name: 'Status', cell: ({ status }) => badge(status) },
                   {
-                    name: 'What',
+                    name: 'Result',
                     cell: (row) =>
                       row.fields.length > 0 ? row.fields.map(words).join(', ') : (row.reason ?? '–'),
                   },
@@ -72,8 +72,8 @@ export function runPage(story: RunDetail, { now }: Shell): Page {
                 ],
                 records,
               )
-            : empty('No records here.')
-        }${nextAfter === undefined ? '' : html`<p class="more"><a href="/runs/${run.id}?after=${nextAfter}${status ? `&status=${status}` : ''}">Next records</a></p>`}`,
+            : empty('No matching records.')
+        }${nextAfter === undefined ? '' : html`<p class="more"><a href="/runs/${run.id}?after=${nextAfter}${status ? `&status=${status}` : ''}">Next page</a></p>`}`,
       )}`,
   }
 }
@@ -96,7 +96,7 @@ export function runRegions(live: LiveRun, now: Date): Record<string, Markup> {
       ${stackedBar(parts, total, `${count(ended)} of ${count(total)} records ended`)}
       <ul class="legend">
         ${parts.map(({ name, className, value }) => html`<li><span class="dot ${className}"></span>${count(value)} ${name}</li>`)}${
-          open > 0 ? html`<li><span class="dot rest"></span>${count(open)} to go</li>` : ''
+          open > 0 ? html`<li><span class="dot rest"></span>${count(open)} left</li>` : ''
         }
       </ul>`,
   }
@@ -104,11 +104,11 @@ export function runRegions(live: LiveRun, now: Date): Record<string, Markup> {
 
 function funnelList(funnel: Funnel): Markup {
   const steps: [string, number, string][] = [
-    ['Records', funnel.records, 'read'],
-    ['Asked', funnel.asked, 'looked up'],
-    ['Matched', funnel.matched, 'known to the service'],
-    ['Filled', funnel.filled, 'something was written'],
-    ['Changed', funnel.changed, 'a value was replaced'],
+    ['Read', funnel.records, 'from the source'],
+    ['Looked up', funnel.asked, 'at the service'],
+    ['Matched', funnel.matched, 'found at the service'],
+    ['Filled', funnel.filled, 'at least one field written'],
+    ['Changed', funnel.changed, 'at least one value replaced'],
   ]
   return html`<ol class="funnel">
       ${steps.map(
@@ -151,11 +151,11 @@ function costList(funnel: Funnel): Markup {
       <dd>${cost(lostAtomic, creditsLostAtomic)}</dd>
     </div>
     <div>
-      <dt>A matched record</dt>
+      <dt>Per matched record</dt>
       <dd>${per(funnel.matched)}</dd>
     </div>
     <div>
-      <dt>A filled record</dt>
+      <dt>Per filled record</dt>
       <dd>${per(funnel.filled)}</dd>
     </div>
   </dl>`

@@ -13,7 +13,7 @@ export interface RunList {
 export function runsPage({ runs, next }: RunList, { now }: Shell): Page {
   return {
     title: 'Runs',
-    lead: 'Every sync, file and button press, with what came of it.',
+    lead: 'Every sync, CSV and on-demand request, with its results.',
     current: '/runs',
     body: html` ${recordSearch('')}
     ${card(
@@ -21,7 +21,7 @@ export function runsPage({ runs, next }: RunList, { now }: Shell): Page {
       'Runs',
       runs.length > 0
         ? html`${table<RunList['runs'][number]>(
-            'Runs, the latest first',
+            'Runs, newest first',
             [
               {
                 name: 'Run',
@@ -31,7 +31,7 @@ export function runsPage({ runs, next }: RunList, { now }: Shell): Page {
                     ><small>${words(run.trigger)} · ${ago(run.startedAt, now)}</small>`,
               },
               { name: 'State', cell: ({ run }) => badge(run.state) },
-              { name: 'Began', cell: ({ run }) => instant(run.startedAt, now) },
+              { name: 'Started', cell: ({ run }) => instant(run.startedAt, now) },
               { name: 'Records', isNumber: true, cell: ({ funnel }) => count(funnel.records) },
               { name: 'Matched', isNumber: true, cell: ({ funnel }) => count(funnel.matched) },
               { name: 'Filled', isNumber: true, cell: ({ funnel }) => count(funnel.filled) },
@@ -44,8 +44,8 @@ export function runsPage({ runs, next }: RunList, { now }: Shell): Page {
               },
             ],
             runs,
-          )}${next ? html`<p class="more"><a href="/runs?before=${encodeURIComponent(next)}">Earlier runs</a></p>` : ''}`
-        : empty('Nothing has run yet.'),
+          )}${next ? html`<p class="more"><a href="/runs?before=${encodeURIComponent(next)}">Older runs</a></p>` : ''}`
+        : empty('No runs yet.'),
     )}`,
   }
 }

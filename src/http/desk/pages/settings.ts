@@ -12,8 +12,7 @@ export function settingsPage(
 ): Page {
   return {
     title: 'Settings',
-    lead: html`As they stand in <code>paydirt.config.ts</code> and the environment. They are changed there,
-      not here.`,
+    lead: html`Read from <code>paydirt.config.ts</code> and the environment, and changed only there.`,
     current: '/settings',
     body: html` ${card('schedules', 'Schedules', scheduleTable(schedules, shell))}
     ${sections.map((section, index) =>
@@ -38,11 +37,10 @@ export function settingsPage(
 }
 
 function scheduleTable(schedules: ScheduleRow[] | undefined, { visitor, now }: Shell): Markup {
-  if (!schedules || schedules.length === 0)
-    return empty('Nothing is scheduled. Schedules stand in the config.')
+  if (!schedules || schedules.length === 0) return empty('No schedules. Add them to the config.')
   const may = visitor.role !== undefined && mayAct(visitor.role, 'operator')
   return table<ScheduleRow>(
-    'Syncs that begin by themselves',
+    'Scheduled syncs',
     [
       {
         name: 'Schedule',
@@ -55,11 +53,11 @@ function scheduleTable(schedules: ScheduleRow[] | undefined, { visitor, now }: S
       },
       { name: 'State', cell: (row) => (row.isPaused ? badge('paused') : badge('on', 'ok', 'on')) },
       { name: 'Next', cell: (row) => (row.isPaused ? '–' : instant(row.nextAt, now)) },
-      { name: 'Last', cell: (row) => instant(row.lastAt, now, 'not yet') },
+      { name: 'Last', cell: (row) => instant(row.lastAt, now, 'never') },
       ...(may
         ? [
             {
-              name: 'Change',
+              name: 'Action',
               cell: (row: ScheduleRow) =>
                 html`<form method="post" action="/schedules/${row.isPaused ? 'resume' : 'pause'}">
                   ${csrf(visitor)}<input type="hidden" name="name" value="${row.name}" /><button

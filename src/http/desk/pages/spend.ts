@@ -27,7 +27,7 @@ export function spendPage(model: SpendModel, shell: Shell): Page {
   const sum = days.reduce((total, { settledAtomic }) => total + settledAtomic, 0n)
   return {
     title: 'Spend',
-    lead: `What was paid, for what, and whether ledger and chain agree.`,
+    lead: 'What was paid and for what, and whether the ledger matches the chain.',
     current: '/spend',
     styles: ['uplot.css'],
     scripts: ['uplot.js', 'chart.js'],
@@ -39,10 +39,10 @@ export function spendPage(model: SpendModel, shell: Shell): Page {
             id="spend-chart"
             class="chart"
             role="img"
-            aria-label="Spending by day from ${first} to ${last}, ${usd(sum)} in all; the table below has each day"
+            aria-label="Spending by day from ${first} to ${last}, ${usd(sum)} in total; the table below lists each day"
           ></div>
           <details class="more-table">
-            <summary>The days as a table</summary>
+            <summary>Show as a table</summary>
             <div class="table-wrap" id="spend-days">${dayTable(days)}</div>
           </details>`,
         { note: `${usd(sum)} in the last ${days.length} days, UTC` },
@@ -51,28 +51,28 @@ export function spendPage(model: SpendModel, shell: Shell): Page {
         ${card(
           'connectors',
           'By connector',
-          rows('What each connector’s runs have spent', byConnector, (name) => connectorName(name)),
+          rows('Spending by connector', byConnector, (name) => connectorName(name)),
         )}
         ${card('caps', 'Caps', capList(budgets, model.maxPriceAtomic))}
       </div>
-      ${card('fields', 'By field', rows('What each field has cost', byField, words), { note: 'A charge counts in equal parts for the fields that it filled' })}
+      ${card('fields', 'By field', rows('Spending by field', byField, words), { note: 'A charge is split equally among the fields that it filled' })}
       <div class="columns even">
-        ${card('reconciliation', 'Ledger and chain', reconciliation(model, shell))}
+        ${card('reconciliation', 'Reconciliation', reconciliation(model, shell))}
         ${card(
           'refused',
           'Refused by the spending policy',
           refusals.length > 0
             ? table<RefusalRow>(
-                'Challenges that were refused; nothing was signed for them',
+                'Refused payment challenges; nothing was signed for them',
                 [
                   { name: 'Rule', isHead: true, cell: ({ rule }) => words(rule) },
-                  { name: 'What it said', cell: ({ message }) => message },
-                  { name: 'Times', isNumber: true, cell: (row) => count(row.count) },
+                  { name: 'Message', cell: ({ message }) => message },
+                  { name: 'Count', isNumber: true, cell: (row) => count(row.count) },
                   { name: 'Last', cell: ({ lastAt }) => instant(lastAt, shell.now) },
                 ],
                 refusals,
               )
-            : empty('Nothing was refused.'),
+            : empty('No challenge was refused.'),
         )}
       </div>`,
   }
@@ -85,19 +85,19 @@ function totalTiles(totals: SpendTotals[]): Markup {
       html` <div class="tile">
           <h2>Settled</h2>
           <p class="value">${money(total.settledAtomic, total.currency)}</p>
-          <p class="note">${counted(total.settled, 'charge')} of all time</p>
+          <p class="note">${counted(total.settled, 'charge')} in total</p>
         </div>
         <div class="tile">
           <h2>In doubt</h2>
           <p class="value">${money(total.inDoubtAtomic, total.currency)}</p>
           <p class="note">
-            ${total.inDoubt === 0 ? 'none is under way' : `${counted(total.inDoubt, 'charge')} sent or under way`}
+            ${total.inDoubt === 0 ? 'no open charges' : `${counted(total.inDoubt, 'charge')} with unknown outcome`}
           </p>
         </div>
         <div class="tile">
           <h2>Lost</h2>
           <p class="value">${money(total.lostAtomic, total.currency)}</p>
-          <p class="note">${counted(total.lost, 'charge')} paid and never answered</p>
+          <p class="note">${counted(total.lost, 'charge')} paid without an answer</p>
         </div>`,
   )}`
 }
@@ -112,7 +112,7 @@ const noTotals: SpendTotals = {
   lostAtomic: 0n,
 }
 
-/** The chart is drawn from this: one source for both. */
+/** The chart is drawn from this table. */
 function dayTable(days: SpendDay[]): Markup {
   return html`<table class="stacks">
     <caption>
@@ -147,12 +147,12 @@ function dayTable(days: SpendDay[]): Markup {
 }
 
 function rows(caption: string, spent: SpendRow[], name: (name: string) => string): Markup {
-  if (spent.length === 0) return empty('Nothing was spent yet.')
-  // Parts of a cent stand in line only where all have the same places.
+  if (spent.length === 0) return empty('Nothing spent yet.')
+  // Fractions of a cent align only when every amount has the same number of decimal places.
   const isFine = spent.some(({ settledAtomic }) => settledAtomic % 10_000n !== 0n)
   const amount = (value: bigint, currency: string) =>
     isFine && currency === 'USD' ? `$${formatUsd(value)}` : money(value, currency)
-  /** A column of noughts tells nothing that the tiles above do not. */
+  /** Leaves out a column that is zero in every row. */
   const optional = (title: string, of: (row: SpendRow) => bigint) =>
     spent.some((row) => of(row) !== 0n)
       ? [{ name: title, isNumber: true, cell: (row: SpendRow) => amount(of(row), row.currency) }]
@@ -182,7 +182,7 @@ function capList(bars: BudgetBar[], maxPriceAtomic: bigint): Markup {
         </li>`
       })}
     </ul>
-    <p class="note">One lookup may cost ${usd(maxPriceAtomic)} at most.</p>`
+    <p class="note">A single lookup may cost at most ${usd(maxPriceAtomic)}.</p>`
 }
 
 function reconciliation({ reconciliation: last, canReconcile }: SpendModel, { visitor, now }: Shell): Markup {
@@ -190,23 +190,23 @@ function reconciliation({ reconciliation: last, canReconcile }: SpendModel, { vi
   return html`${
     last
       ? html`<p>
-            ${last.differences === 0 ? badge('agree', 'ok', 'they agree to the cent') : badge('differ', 'danger', 'they differ')}
-            <span class="note">compared ${ago(last.at, now)}</span>
+            ${last.differences === 0 ? badge('agree', 'ok', 'no differences') : badge('differ', 'danger', 'differences found')}
+            <span class="note">${ago(last.at, now)}</span>
           </p>
           <dl class="facts">
             <div>
-              <dt>Chain less ledger</dt>
+              <dt>Chain minus ledger</dt>
               <dd>${usd(last.differenceAtomic)}</dd>
             </div>
             <div>
-              <dt>Transfers or charges that differ</dt>
+              <dt>Differing transfers or charges</dt>
               <dd>${count(last.differences)}</dd>
             </div>
             <div>
-              <dt>In doubt then</dt>
+              <dt>In doubt at that time</dt>
               <dd>${usd(last.inDoubtAtomic)}</dd>
             </div>
           </dl>`
-      : empty('They have not been compared yet.')
-  }${mayReconcile ? html`<form class="below" method="post" action="/spend/reconcile">${csrf(visitor)}<button type="submit">Compare now</button></form>` : ''}`
+      : empty('The ledger has not been reconciled with the chain yet.')
+  }${mayReconcile ? html`<form class="below" method="post" action="/spend/reconcile">${csrf(visitor)}<button type="submit">Reconcile now</button></form>` : ''}`
 }

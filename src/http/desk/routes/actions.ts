@@ -6,15 +6,15 @@ import type { DeskContext, DeskEnv } from '../access/gate.ts'
 import type { Desk } from './desk.ts'
 import { failureDays } from './pages.ts'
 
-/** What spends, retries, stops or changes. Each is noted in the audit log, and answered with a page to look at. */
+/** The actions of the desk. Each is recorded in the audit log and redirects to a page. */
 export function actionRoutes(app: Hono<DeskEnv>, desk: Desk): void {
   const { db, ports } = desk
   const operator = () => desk.allowsChange('operator')
 
   app.post('/spending/stop', ...operator(), async (context) => {
     const { reason } = await form(context)
-    const by = context.var.visitor.user ?? 'somebody'
-    // The stop first: an audit log that cannot be written must not keep spending going.
+    const by = context.var.visitor.user ?? 'unknown'
+    // Stop first: a failing audit log must not delay the stop.
     await ports.stopSpending(reason ? `${reason} (${by})` : `by ${by}`)
     await desk.recordAction(context, 'spending.stop')
     return back(context, 'stopped')
@@ -31,7 +31,7 @@ export function actionRoutes(app: Hono<DeskEnv>, desk: Desk): void {
     const known = ports
       .syncable()
       .some((each) => each.connector === connector && each.entities.includes(entity))
-    if (!known) return context.text('There is no such thing to sync.', 400)
+    if (!known) return context.text('This object cannot be synced.', 400)
     return attempt(context, async () => {
       const { runId } = await ports.startSync(connector, entity)
       await desk.recordAction(context, 'sync.start', `${connector} ${entity}`, { run: runId })
@@ -55,7 +55,7 @@ export function actionRoutes(app: Hono<DeskEnv>, desk: Desk): void {
     if (!group || group.status !== 'parked') return context.redirect('/failures?done=nothing', 303)
     const records = await skipGroup(db, group, {
       now: desk.now(),
-      by: context.var.visitor.user ?? 'somebody',
+      by: context.var.visitor.user ?? 'unknown',
     })
     await desk.recordAction(context, 'failures.skip', `${group.status}: ${group.code ?? group.id}`, {
       records,
@@ -65,7 +65,7 @@ export function actionRoutes(app: Hono<DeskEnv>, desk: Desk): void {
 
   app.post('/spend/reconcile', ...operator(), async (context) => {
     const { reconcile } = ports
-    if (!reconcile) return context.text('There is no wallet to compare with.', 400)
+    if (!reconcile) return context.text('Reconciliation needs a wallet.', 400)
     return attempt(context, async () => {
       const result = await reconcile()
       await desk.recordAction(context, 'reconcile', undefined, result)
@@ -78,8 +78,8 @@ export function actionRoutes(app: Hono<DeskEnv>, desk: Desk): void {
       const { name = '' } = await form(context)
       const { schedules } = ports
       const known = (await schedules?.list())?.some((each) => each.name === name)
-      if (!schedules || !known) return context.text('There is no such schedule.', 400)
-      await schedules[change](name, context.var.visitor.user ?? 'somebody')
+      if (!schedules || !known) return context.text('Schedule not found.', 400)
+      await schedules[change](name, context.var.visitor.user ?? 'unknown')
       await desk.recordAction(context, `schedule.${change}`, name)
       return context.redirect(`/settings?done=${change === 'pause' ? 'paused' : 'scheduled'}`, 303)
     })
@@ -89,13 +89,13 @@ export function actionRoutes(app: Hono<DeskEnv>, desk: Desk): void {
     return new Date(desk.now().getTime() - failureDays * 86_400_000)
   }
 
-  /** The group as it stands now: one that was retried or skipped meanwhile is not there any more. */
+  /** Returns the group's current state; undefined when it was retried or skipped in the meantime. */
   async function groupOf(context: DeskContext) {
     const { group: id } = await form(context)
     return (await failureGroups(db, since())).find((group) => group.id === id)
   }
 
-  /** What a person must mend is told on a page, not as a broken one. */
+  /** Shows an error that the operator can fix on a regular page. */
   async function attempt(context: DeskContext, work: () => Promise<Response>): Promise<Response> {
     try {
       return await work()
@@ -104,7 +104,7 @@ export function actionRoutes(app: Hono<DeskEnv>, desk: Desk): void {
       desk.onError(error)
       return desk.show(
         context,
-        { title: 'That did not work', lead: describeError(error), current: '', body: [] },
+        { title: 'Action failed', lead: describeError(error), current: '', body: [] },
         409,
       )
     }

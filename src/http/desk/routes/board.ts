@@ -8,8 +8,8 @@ import { spendingControl } from '../view/layout.ts'
 import { boardPath, isBoardChange } from './queue-board.ts'
 
 /**
- * The queues by bull-board. Its page sends no form token: what holds a change there is the gate's check of the Origin,
- * which browsers set themselves and always send with a change.
+ * The queues, shown by bull-board. Its page sends no CSRF token, so changes there rely on the gate's check of the Origin
+ * header, which browsers set themselves and send with every change.
  */
 export function boardRoutes(app: Hono<DeskEnv>, desk: Desk): void {
   const { board } = desk
@@ -23,7 +23,7 @@ export function boardRoutes(app: Hono<DeskEnv>, desk: Desk): void {
     })
     app.on(['POST', 'PUT', 'PATCH', 'DELETE'], path, operator, async (context, next) => {
       const { pathname } = new URL(context.req.url)
-      if (!isBoardChange(pathname)) return context.text('This is not done from the board.', 403)
+      if (!isBoardChange(pathname)) return context.text('This action is disabled here.', 403)
       const [, , , , queue, ...action] = pathname.split('/')
       await desk.recordAction(context, 'queue.change', queue, {
         action: decodeURIComponent(action.join('/')).slice(0, 200),
@@ -36,7 +36,7 @@ export function boardRoutes(app: Hono<DeskEnv>, desk: Desk): void {
     const shell = await desk.shell(context)
     const head = html`<link rel="stylesheet" href="${desk.asset('board.css')}" />
       <script src="${desk.asset('desk.js')}" defer></script>`
-    const body = html`<aside class="desk-bar" aria-label="The desk">
+    const body = html`<aside class="desk-bar" aria-label="Desk">
       <a href="/">${icon('now')}<span>Back to the desk</span></a>
       <div id="spending">${spendingControl(shell)}</div>
     </aside>`

@@ -19,26 +19,26 @@ export interface DeskOptions {
   spendSwitch: Pick<SpendSwitch, 'isStopped'>
   caps: DeskCaps
   ports: DeskPorts
-  /** What bull-board shows, for whoever may act and for whoever may look; absent: there is no such page. */
+  /** The bull-board page, with or without its actions; when absent there is no such page. */
   board?: ((mayAct: boolean, bar: BoardBar) => MiddlewareHandler) | undefined
-  /** For a page. Default 30 s. What changes something has as long as it takes. */
+  /** The time limit of a page. Default 30 s. Actions have none. */
   timeoutMs?: number | undefined
-  /** Fires when the server stops: open streams end. */
+  /** Aborts when the server stops; open streams then end. */
   signal: AbortSignal
   onError: (error: unknown) => void
-  /** Counts what was turned away, by its kind. */
+  /** Called for each denied request with its kind, to be counted. */
   onDenied?: ((kind: string) => void) | undefined
 }
 
-/** What the desk's routes share. */
+/** Dependencies of the desk routes. */
 export interface Desk extends DeskOptions {
   asset: (name: string) => string
   shell(context: Context<DeskEnv>): Promise<Shell>
   show(context: Context<DeskEnv>, page: Page, status?: 200 | 400 | 404 | 409): Promise<Response>
   requires(role: DeskRole): MiddlewareHandler<DeskEnv>
-  /** Before whatever changes something: the role, and a form that was ours. */
+  /** Guards an action: checks the role and the form's CSRF token. */
   allowsChange(role: DeskRole): [MiddlewareHandler<DeskEnv>, MiddlewareHandler<DeskEnv>]
-  /** Notes who did what, on what. */
+  /** Records in the audit log who did what to which target. */
   recordAction(
     context: Context<DeskEnv>,
     action: string,
@@ -60,15 +60,15 @@ export async function shellOf(
   }
 }
 
-/** What is told after an action. Only these words: an address must not be able to put its own on a page. */
+/** The notices shown after an action. The address names only a key, so that a link cannot put its own text on a page. */
 const notices: Record<string, string> = {
-  stopped: 'Spending is stopped, in every process.',
-  resumed: 'Spending goes on. What the stop had parked is taken up again.',
-  started: 'The sync has begun.',
-  retried: 'They are tried again.',
-  skipped: 'They are skipped.',
-  nothing: 'There was nothing left to do.',
-  reconciled: 'Ledger and chain were compared.',
-  paused: 'The schedule is paused.',
-  scheduled: 'The schedule goes on.',
+  stopped: 'Spending is stopped in every process.',
+  resumed: 'Spending is on again. Parked work resumes.',
+  started: 'Sync started.',
+  retried: 'Retrying.',
+  skipped: 'Records skipped.',
+  nothing: 'There was nothing to do.',
+  reconciled: 'Reconciliation finished.',
+  paused: 'Schedule paused.',
+  scheduled: 'Schedule resumed.',
 }

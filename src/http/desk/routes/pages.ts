@@ -28,14 +28,14 @@ import { spendPage } from '../pages/spend.ts'
 import { readNow } from '../model/read-now.ts'
 
 const dayMs = 86_400_000
-/** Rejected records are shown, and may be tried again, for so long. */
+/** How long rejected records are listed and can be retried. */
 export const failureDays = 14
 const chartDays = 30
 const runsPerPage = 20
 const recordsPerPage = 50
 const auditPerPage = 100
 
-/** What can be read, a page each. */
+/** The pages of the desk. */
 export function pageRoutes(app: Hono<DeskEnv>, desk: Desk): void {
   const { db, ports } = desk
   const viewer = desk.requires('viewer')
@@ -66,12 +66,12 @@ export function pageRoutes(app: Hono<DeskEnv>, desk: Desk): void {
     const after = numberOf(context.req.query('after'))
     const [run, live] = [await runHead(db, id), await runLive(db, id, desk.now())]
     const funnel = (await funnels(db, [id])).get(id)
-    if (!run || !live || !funnel) return missing(context, `There is no run ${id.slice(0, 40)}.`)
+    if (!run || !live || !funnel) return missing(context, `Run ${id.slice(0, 40)} not found.`)
     const records = await runRecords(db, id, { after, limit: recordsPerPage, status })
     const nextAfter = records.length === recordsPerPage ? records.at(-1)?.ordinal : undefined
     const reasons = await runReasons(db, id)
-    const story = { run, live, funnel, reasons, records, nextAfter, status }
-    return desk.show(context, runPage(story, await desk.shell(context)))
+    const detail = { run, live, funnel, reasons, records, nextAfter, status }
+    return desk.show(context, runPage(detail, await desk.shell(context)))
   })
 
   app.get('/records', viewer, async (context) => {
@@ -80,28 +80,26 @@ export function pageRoutes(app: Hono<DeskEnv>, desk: Desk): void {
   })
 
   async function findRecord(text: string): Promise<RecordSearch> {
-    const none = { text, choices: [], story: undefined }
+    const none = { text, choices: [], timeline: undefined }
     if (text === '') return none
     const match = /^([^:]+):([^:]+):(.+)$/s.exec(text)
     if (match) {
       const [, connector = '', object = '', id = ''] = match
-      const story = await ports.timeline({ connector: connector.toLowerCase(), object, id })
-      if (story.tasks.length > 0) return { ...none, story }
-      return { ...none, problem: 'The ledger knows no such record.' }
+      const timeline = await ports.timeline({ connector: connector.toLowerCase(), object, id })
+      if (timeline.tasks.length > 0) return { ...none, timeline }
+      return { ...none, problem: 'Record not found in the ledger.' }
     }
     const choices = await recordsLike(db, text, 20)
     const [only] = choices
     if (only && choices.length === 1) {
-      const story = await ports.timeline({
+      const timeline = await ports.timeline({
         connector: only.connector,
         object: only.entity,
         id: only.recordId,
       })
-      return { text: `${only.connector}:${only.entity}:${only.recordId}`, choices: [], story }
+      return { text: `${only.connector}:${only.entity}:${only.recordId}`, choices: [], timeline }
     }
-    return choices.length > 0
-      ? { ...none, choices }
-      : { ...none, problem: 'The ledger knows no such record.' }
+    return choices.length > 0 ? { ...none, choices } : { ...none, problem: 'Record not found in the ledger.' }
   }
 
   app.get('/spend', viewer, async (context) => {

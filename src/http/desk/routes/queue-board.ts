@@ -4,28 +4,28 @@ import { serveStatic } from '@hono/node-server/serve-static'
 import { Hono, type MiddlewareHandler } from 'hono'
 import type { QueueBoard } from '../../../queues/board.ts'
 
-/** What stands on the board's page of ours: the way back, and the kill switch. */
+/** Our part of the board's page: the link back, and the kill switch. */
 export type BoardBar = () => Promise<{ head: string; body: string }>
 
 export const boardPath = '/queues'
 
-/** What may be changed there. A job that is added or rewritten by hand is nobody's work: the ledger says what is due. */
+/** The changes that are allowed. Adding or editing jobs is not: the ledger decides what is due. */
 const changes =
   /^\/queues\/api\/queues\/(pause|resume|[^/]+\/(pause|resume|promote|empty)|[^/]+\/(retry|clean)\/[a-z-]+|[^/]+\/[^/]+\/(retry|clean|promote))$/
 
-/** Whether the board's own interface may do this. */
+/** Returns whether the board may make this change. */
 export function isBoardChange(path: string): boolean {
   return changes.test(path)
 }
 
-/** Bull-board, once for those who may act and once for those who may look. */
+/** Mounts bull-board twice: with its actions for operators, and read-only for viewers. */
 export function queueBoard(board: QueueBoard): (mayAct: boolean, bar: BoardBar) => MiddlewareHandler {
-  const [forActing, forLooking] = [mount(false), mount(true)]
+  const [forOperators, forViewers] = [mount(false), mount(true)]
   return (mayAct, bar) => async (context) => {
-    const answer = await (mayAct ? forActing : forLooking).fetch(context.req.raw)
+    const answer = await (mayAct ? forOperators : forViewers).fetch(context.req.raw)
     const isPage = answer.headers.get('content-type')?.includes('text/html')
     if (!isPage) return answer
-    // The page of the board names its own address as the base of its links.
+    // The page of the board sets a <base> for its links.
     const policy = context.res.headers.get('content-security-policy')
     if (policy)
       context.header('content-security-policy', policy.replace("base-uri 'none'", "base-uri 'self'"))
@@ -53,7 +53,7 @@ export function queueBoard(board: QueueBoard): (mayAct: boolean, bar: BoardBar) 
   }
 }
 
-/** Without the fonts of another host, and without the styles in its mark-up that our content policy refuses. */
+/** Removes fonts from other hosts and inline styles, which our content security policy blocks. */
 function ownAssetsOnly(page: string): string {
   return page
     .replace(/<link[^>]+href="https?:\/\/[^>]*>/g, '')

@@ -15,10 +15,10 @@ import { duration } from '../view/format.ts'
 import { mark } from '../view/icons.ts'
 import { barePage, csrf } from '../view/layout.ts'
 
-/** Signing in and out, and the colours. */
+/** Signing in and out, and the theme. */
 export function signInRoutes(app: Hono<DeskEnv>, desk: Desk): void {
   const { access, sessions } = desk
-  // Whether a name exists must not show in how long the answer takes.
+  // The response time must not reveal whether a name exists, so an unknown name is verified against this hash.
   let decoy: Promise<string> | undefined
 
   app.get('/sign-in', async (context) => {
@@ -42,12 +42,12 @@ export function signInRoutes(app: Hono<DeskEnv>, desk: Desk): void {
     const isRight = await verifyPassword(password, user?.passwordHash ?? (await decoy))
     if (!user || !isRight) {
       desk.onDenied?.('sign_in')
-      return form(context, 401, 'This name and password do not go together.')
+      return form(context, 401, 'Wrong name or password.')
     }
     await sessions.succeed(address, name)
     const old = tokenOf(context)
     if (old !== undefined) await sessions.end(old)
-    // A token that somebody may have planted before is worth nothing after.
+    // A new token at sign-in defeats session fixation: a token planted before is worthless after.
     const token = giveToken(context, isSecure)
     await sessions.begin(token, { user: user.name, role: user.role, credential: credentialOf(user, token) })
     await desk.audit.record({ actor: user.name, role: user.role, action: 'sign_in' })
@@ -110,7 +110,7 @@ export function signInRoutes(app: Hono<DeskEnv>, desk: Desk): void {
               />
               <button class="primary" type="submit">Sign in</button>
             </form>`
-          : html`<p>Come through the proxy that signs you in.</p>`
+          : html`<p>Sign in through your organisation’s proxy.</p>`
       }
     </div>`
     return context.html(await barePage({ visitor, asset: desk.asset }, { title: 'Sign in', body }), status)
@@ -121,7 +121,7 @@ function text(value: unknown): string {
   return typeof value === 'string' ? value : ''
 }
 
-/** A path of this desk and nothing else, or a link could lead from our sign-in to somebody else's page. */
+/** Returns the path if it belongs to this desk, else "/", so that a link cannot redirect from our sign-in to another site. */
 export function nextOf(path: string | undefined): string {
   return path !== undefined && /^\/(?![/\\])[\w\-./?=&:%+]*$/.test(path) && !path.startsWith('/sign-')
     ? path

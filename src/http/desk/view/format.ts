@@ -12,7 +12,7 @@ export function counted(value: number, one: string, many = `${one}s`): string {
   return `${count(value)} ${value === 1 ? one : many}`
 }
 
-/** Two places, and more only where there is more to tell: a cent is "$0.01", half a cent "$0.005". */
+/** Formats with two decimal places, or more where the amount needs them: "$0.01", "$0.005". */
 export function usd(amount: Atomic): string {
   const [whole = '0', fraction = ''] = formatUsd(amount < 0n ? -amount : amount).split('.')
   const places = fraction.replace(/0+$/, '').padEnd(2, '0')
@@ -23,14 +23,14 @@ export function money(amount: Atomic, currency: string): string {
   return currency === 'USD' ? usd(amount) : `${formatUsd(amount).replace(/\.?0+$/, '')} credits`
 }
 
-/** What was paid in either currency: dollars unless it was credits alone. */
+/** Formats a cost in both currencies; credits alone when no dollars were paid. */
 export function cost(usdAtomic: Atomic, creditsAtomic: Atomic): string {
   if (creditsAtomic === 0n) return usd(usdAtomic)
   const credits = money(creditsAtomic, 'credit')
   return usdAtomic === 0n ? credits : `${usd(usdAtomic)} and ${credits}`
 }
 
-/** A rate with as many places as it deserves. */
+/** Formats a rate with up to two decimal places. */
 export function perSecond(value: number): string {
   if (value >= 100) return integers.format(value)
   return value >= 10 ? value.toFixed(1) : value.toFixed(2).replace(/\.?0+$/, '') || '0'
@@ -42,7 +42,7 @@ export function percent(share: number): string {
   return value < 0.1 ? '<\u00a00.1\u00a0%' : `${value < 10 ? value.toFixed(1) : value.toFixed(0)}\u00a0%`
 }
 
-/** "40 s", "3 min", "2 h 5 min", "4 days": for a person who wants to know whether to wait. */
+/** "40 s", "3 min", "2 h 5 min", "4 days". */
 export function duration(ms: number): string {
   const seconds = Math.round(ms / 1000)
   if (seconds < 90) return `${Math.max(seconds, 0)}\u00a0s`
@@ -68,13 +68,13 @@ const stamps = new Intl.DateTimeFormat('en-GB', {
 })
 const years = new Intl.DateTimeFormat('en-GB', { year: 'numeric', timeZone: 'UTC' })
 
-/** "20 Nov, 17:54", with the year where it is another one. Always UTC, like the budgets. */
+/** "20 Nov, 17:54", with the year if it is not the current one. Always UTC, like the budgets. */
 export function stamp(at: Date, now: Date): string {
   const text = stamps.format(at)
   return years.format(at) === years.format(now) ? text : text.replace(',', ` ${years.format(at)},`)
 }
 
-/** Words of the ledger for people: `looking_up` is "looking up". */
+/** Turns an identifier of the ledger into words: `looking_up` is "looking up". */
 export function words(name: string): string {
   return name.replaceAll('_', ' ')
 }

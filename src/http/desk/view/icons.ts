@@ -1,6 +1,6 @@
 import { raw } from 'hono/html'
 
-/** Drawn for a 20 by 20 grid; they inherit the colour of the text beside them, and say nothing to a screen reader. */
+/** Drawn on a 20 by 20 grid. Icons inherit the colour of the text next to them and are hidden from screen readers. */
 const paths = {
   now: '<path d="M2 10h3.5l2.2-6 4.2 12 2.3-6H18"/>',
   runs: '<path d="M7 5h10M7 10h10M7 15h10"/><path d="M3 5h.01M3 10h.01M3 15h.01"/>',
@@ -32,7 +32,7 @@ export function icon(name: IconName) {
   )
 }
 
-/** The mark: a vein of something in layered ground. */
+/** The logo: a vein of gold in layered ground. */
 export const mark = raw(
   '<svg class="mark" viewBox="0 0 28 28" width="28" height="28" aria-hidden="true" focusable="false"><rect width="28" height="28" rx="8" class="mark-ground"/><path d="M6 18.500c3-2.500 5 1 8-1s5-2.500 8-1" class="mark-line"/><path d="M6 13.500c3-2.500 5 1 8-1s5-2.500 8-1" class="mark-line mark-faint"/><circle cx="14" cy="8.500" r="2.200" class="mark-gold"/></svg>',
 )

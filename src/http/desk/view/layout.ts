@@ -9,20 +9,20 @@ import type { Markup } from './parts.ts'
 export interface Shell {
   visitor: Visitor
   now: Date
-  /** Undefined: spending goes on. */
+  /** Undefined while spending is on. */
   stopped: { reason: string; since: Date } | undefined
-  /** The address of an asset, with its hash. */
+  /** Returns the address of an asset, with its hash. */
   asset: (name: string) => string
-  /** Told once, above the page, after an action. */
+  /** Shown once, above the page, after an action. */
   notice?: string | undefined
 }
 
 export interface Page {
   title: string
-  /** Under the title: what this page answers. */
+  /** Shown under the title. */
   lead?: Markup | string
   current: string
-  /** What of it is sent again as it changes (see live.ts). */
+  /** The live parts of this page (see routes/live.ts). */
   live?: string
   scripts?: readonly string[]
   styles?: readonly string[]
@@ -46,10 +46,10 @@ export function layout(shell: Shell, page: Page): Markup {
     <html lang="en" data-theme="${visitor.theme}">
       ${head(page, asset)}
       <body data-live="${page.live ?? 'shell'}">
-        <a class="skip" href="#main">Skip to the page</a>
+        <a class="skip" href="#main">Skip to content</a>
         <div class="frame">
           <header class="side">
-            <a class="brand" href="/" aria-label="Paydirt, the desk">${mark}<span>Paydirt</span></a>
+            <a class="brand" href="/" aria-label="Paydirt desk">${mark}<span>Paydirt</span></a>
             <nav aria-label="Pages">
               <ul>
                 ${navigation
@@ -92,7 +92,7 @@ export function layout(shell: Shell, page: Page): Markup {
     </html>`
 }
 
-/** A page before anybody is signed in. */
+/** A page without the frame: the sign-in form, or an error. */
 export function barePage(
   { visitor, asset }: Pick<Shell, 'visitor' | 'asset'>,
   page: Pick<Page, 'title' | 'body'>,
@@ -125,7 +125,7 @@ export function csrf(visitor: Visitor): Markup {
   return html`<input type="hidden" name="_csrf" value="${visitor.csrf}" />`
 }
 
-/** The kill switch. A disclosure asks once more, so that no script is needed and no slip of the hand stops a night's work. */
+/** The kill switch. A disclosure asks for confirmation, which works without a script and prevents accidental stops. */
 export function spendingControl({ visitor, stopped, now }: Shell): Markup {
   const mayStop = visitor.role !== undefined && mayAct(visitor.role, 'operator')
   if (stopped) {
@@ -140,7 +140,7 @@ export function spendingControl({ visitor, stopped, now }: Shell): Markup {
               <summary>${icon('go')}Resume spending</summary>
               <form method="post" action="/spending/resume">
                 ${csrf(visitor)}
-                <p>Lookups are bought again, and what the stop had parked goes on.</p>
+                <p>Paydirt buys lookups again and resumes the work that the stop parked.</p>
                 <button class="primary" type="submit">Yes, resume</button>
               </form>
             </details>`
@@ -154,11 +154,12 @@ export function spendingControl({ visitor, stopped, now }: Shell): Markup {
     <form method="post" action="/spending/stop">
       ${csrf(visitor)}
       <p>
-        Nothing more is bought, in every process, until somebody resumes. What is paid for already is still
-        stored and written.
+        No process buys anything until an operator resumes spending. Answers that are already paid for are
+        still stored and written.
       </p>
       <label
-        >Why <input name="reason" maxlength="200" autocomplete="off" placeholder="for the others"
+        >Reason
+        <input name="reason" maxlength="200" autocomplete="off" placeholder="shown to other operators"
       /></label>
       <button class="danger" type="submit">Yes, stop all spending</button>
     </form>
@@ -167,7 +168,7 @@ export function spendingControl({ visitor, stopped, now }: Shell): Markup {
 
 function themeSwitch(visitor: Visitor): Markup {
   const themes = ['auto', 'light', 'dark'] as const
-  return html`<form class="themes" method="post" action="/desk/theme" aria-label="Colours">
+  return html`<form class="themes" method="post" action="/desk/theme" aria-label="Theme">
     ${csrf(visitor)}${themes.map(
       (theme) =>
         html`<button
@@ -177,7 +178,7 @@ function themeSwitch(visitor: Visitor): Markup {
           title="${theme}"
           aria-pressed="${theme === visitor.theme ? 'true' : 'false'}"
         >
-          ${icon(theme)}<span class="visually-hidden">${theme} colours</span>
+          ${icon(theme)}<span class="visually-hidden">${theme} theme</span>
         </button>`,
     )}
   </form>`

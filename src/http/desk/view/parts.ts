@@ -1,10 +1,10 @@
 import { html } from 'hono/html'
 import { duration, stamp, words } from './format.ts'
 
-/** What a template gives; arrays of it go into templates as they are. */
+/** The result of a template. Templates accept arrays of it. */
 export type Markup = ReturnType<typeof html>
 
-/** The instant in UTC, and the exact one to whoever asks. */
+/** Shows an instant in UTC, with the exact time as the tooltip. */
 export function instant(at: Date | null | undefined, now: Date, none = '–'): Markup {
   if (!at) return html`${none}`
   return html`<time datetime="${at.toISOString()}" title="${at.toISOString()}">${stamp(at, now)}</time>`
@@ -43,7 +43,7 @@ export interface BarPart {
   value: number
 }
 
-/** A bar of parts of a whole. Its words stand beside it, so that to a screen reader it is one picture with a name. */
+/** A bar of parts of a whole. The text next to it has the numbers, so screen readers get one image with a label. */
 export function stackedBar(parts: readonly BarPart[], total: number, label: string): Markup {
   const width = 1000
   let x = 0
@@ -72,7 +72,7 @@ export function stackedBar(parts: readonly BarPart[], total: number, label: stri
   </svg>`
 }
 
-/** How much of a cap is used. Without a cap there is no bar, only the amount. */
+/** Shows how much of a cap is used. */
 export function meter(share: number, label: string, isCap = true): Markup {
   const level = !isCap || share < 0.8 ? 'fair' : share >= 1 ? 'full' : 'high'
   const value = Math.max(0, Math.min(1, share))
@@ -106,23 +106,23 @@ export function empty(text: string): Markup {
   return html`<p class="empty">${text}</p>`
 }
 
-/** What stands still, and until when, in a person's words. */
+/** Says when parked work resumes: "resumes in 5 min", or "needs attention" when it does not resume without an operator. */
 export function resumesWhen(resumesAt: Date | null, now: Date): string {
-  if (!resumesAt) return 'when somebody acts'
+  if (!resumesAt) return 'needs attention'
   const ms = resumesAt.getTime() - now.getTime()
-  return ms <= 0 ? 'now' : `in ${duration(ms)}`
+  return ms <= 0 ? 'resumes now' : `resumes in ${duration(ms)}`
 }
 
 export interface Column<Row> {
   name: string
-  /** Numbers stand to the right. */
+  /** Numbers are aligned right. */
   isNumber?: boolean
-  /** On a phone rows become cards, and this column is their head. */
+  /** On a phone each row becomes a card; this column is its heading. */
   isHead?: boolean
   cell: (row: Row) => Markup | string
 }
 
-/** A table that a phone shows as a list, unless it is narrow: every cell carries its column's name. */
+/** A table that becomes a list of cards on a phone, unless it is narrow. Each cell carries the name of its column. */
 export function table<Row>(
   caption: string,
   columns: readonly Column<Row>[],
