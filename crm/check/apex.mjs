@@ -8,7 +8,7 @@ class Errors extends ApexErrorListener {
   }
 }
 
-/** Collects the class and its static methods with the annotations that stand before them. */
+/** Collects the class and its methods with their annotations. */
 class Members extends ApexParserBaseVisitor {
   className
   methods = new Map()
@@ -34,7 +34,7 @@ class Members extends ApexParserBaseVisitor {
 }
 
 /**
- * What stands in a class file: its syntax errors, its name, its methods by name, and the named credentials it calls.
+ * Reads a class file: its syntax errors, its name, its methods by name, and the named credentials that it calls.
  *
  * @param {string} source
  */

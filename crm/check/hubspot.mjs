@@ -14,7 +14,7 @@ const folders = {
 }
 const locations = ['crm.record.tab', 'crm.record.sidebar', 'crm.preview', 'helpdesk.sidebar']
 
-/** Which scopes the app needs for which object: reading and writing records, and making its own properties. */
+/** The scopes that the app needs to read and write records and to create its own properties. */
 const scopes = [
   'oauth',
   'automation',
@@ -26,7 +26,7 @@ const scopes = [
 ]
 
 /**
- * What HubSpot would refuse or what would not work in the project in `folder`, a line a fault.
+ * Returns the faults of the project in `folder`, one line each: anything that HubSpot would refuse or that would not work.
  *
  * @param {string} folder
  * @returns {string[]}
@@ -37,7 +37,7 @@ export function checkHubspot(folder) {
   const project = readJson(join(folder, 'hsproject.json'), at)
   const source = join(folder, project?.srcDir ?? 'src')
   if (!/^20\d\d\.\d\d$/.test(project?.platformVersion ?? ''))
-    at(join(folder, 'hsproject.json'), 'its platformVersion is no version such as 2026.09')
+    at(join(folder, 'hsproject.json'), 'its platformVersion is not a version such as 2026.09')
 
   const components = globSync('app/**/*-hsmeta.json', { cwd: source })
     .sort()
@@ -49,7 +49,7 @@ export function checkHubspot(folder) {
   const uids = new Set()
   for (const { file, path, uid, type, config } of components) {
     if (!/^[\w.-]{1,64}$/.test(uid ?? '')) at(file, 'its uid is missing or too long')
-    if (uids.has(uid)) at(file, `the uid ${uid} stands twice`)
+    if (uids.has(uid)) at(file, `the uid ${uid} is used twice`)
     uids.add(uid)
     if (!Object.hasOwn(folders, type)) at(file, `there is no type ${type}`)
     else if (path !== join('app', folders[type], basename(path)))
@@ -110,7 +110,7 @@ const checks = {
             .sort()
             .join() !== [...names].sort().join()
         )
-          at(`labels.en.${key} does not speak of ${names.join(', ')}`)
+          at(`labels.en.${key} does not cover ${names.join(', ')}`)
     }
     for (const [, name] of (en.actionCardContent ?? '').matchAll(/\{\{(\w+)\}\}/g))
       if (!inputFields.some(({ typeDefinition }) => typeDefinition.name === name))
@@ -131,7 +131,7 @@ function checkExtension({ entrypoint, objectTypes }, at, source) {
     at(`its objectTypes are ${objectTypes}, not ${entities.join(', ')}`)
 }
 
-/** Whatever a `${VARIABLE}` or the code names is in each profile, and the other way round. */
+/** Checks that each profile defines exactly the variables that the project uses. */
 function checkVariables(source, at) {
   const used = new Set(
     globSync('app/**/*.{json,ts,tsx}', { cwd: source }).flatMap((path) => {

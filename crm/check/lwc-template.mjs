@@ -3,11 +3,11 @@ import { parseMarkup } from './markup.mjs'
 const path = /^\{\s*([A-Za-z_$][\w$]*(?:\.[A-Za-z_$][\w$]*)*)\s*\}$/
 
 /**
- * A template as TypeScript that reads what the template reads, so that the type checker says which member the class does
- * not have. `lines` has the template's line for each line of it.
+ * Translates a template to TypeScript that reads the same members, so that the type checker reports members that the class
+ * does not have. `lines` maps each line of the result to a line of the template.
  *
  * @param {string} template
- * @param {string} classModule what the class is imported from
+ * @param {string} classModule the module that exports the class
  * @returns {{ source: string, lines: number[], problems: string[], components: string[] }}
  */
 export function templateAsTypeScript(template, classModule) {
@@ -58,7 +58,7 @@ export function templateAsTypeScript(template, classModule) {
   function expression(value, scope, line) {
     const found = path.exec(value)
     if (!found) {
-      problems.push(`line ${line}: ${value} is no path to a property, and a template can read nothing else`)
+      problems.push(`line ${line}: ${value} is not a path to a property; a template can read nothing else`)
       return 'undefined'
     }
     const [first = ''] = found[1].split('.')

@@ -1,4 +1,4 @@
-// Reads XML and Lightning templates strictly: what is not well-formed throws, with its line.
+// A strict parser for XML and Lightning templates. Throws with the line of anything that is not well-formed.
 
 /**
  * @typedef {{ name: string, attributes: Map<string, string>, children: (Element | Text)[], line: number }} Element
@@ -10,7 +10,7 @@ const token =
 const attribute = /([\w:.-]+)(?:\s*=\s*(?:"([^"]*)"|'([^']*)'|(\{[^}]*\})))?/g
 
 /**
- * The root element. A template may have bare attributes and `{expression}` values, XML may not.
+ * Returns the root element. A template may have bare attributes and `{expression}` values; XML may not.
  *
  * @param {string} source
  * @param {{ isTemplate?: boolean }} [options]
@@ -23,7 +23,7 @@ export function parseMarkup(source, { isTemplate = false } = {}) {
   let line = 1
   for (const [whole, comment, closing, opening, rest = '', slash] of source.matchAll(token)) {
     const current = open.at(-1) ?? top
-    if (whole === '<') throw new Error(`line ${line}: a "<" that begins no tag`)
+    if (whole === '<') throw new Error(`line ${line}: a "<" that starts no tag`)
     if (closing !== undefined) {
       if (current.name !== closing)
         throw new Error(`line ${line}: </${closing}> closes <${current.name || 'nothing'}>`)
@@ -57,7 +57,7 @@ export function elementsOf(element) {
 }
 
 /**
- * The text of the first child of that name; undefined where there is none.
+ * Returns the text of the first child with this name; undefined if there is none.
  *
  * @param {Element} element
  * @param {string} name
@@ -81,7 +81,7 @@ function attributesOf(source, { isTemplate, line }) {
     const value = double ?? single ?? expression
     if (!isTemplate && (value === undefined || expression !== undefined))
       throw new Error(`line ${line}: the attribute ${name} has no quoted value`)
-    if (attributes.has(name)) throw new Error(`line ${line}: the attribute ${name} stands twice`)
+    if (attributes.has(name)) throw new Error(`line ${line}: the attribute ${name} is used twice`)
     checkEntities(value ?? '', line)
     attributes.set(name, value ?? '')
   }
@@ -90,5 +90,5 @@ function attributesOf(source, { isTemplate, line }) {
 
 function checkEntities(text, line) {
   const wrong = /&(?!(?:amp|lt|gt|quot|apos|#\d+|#x[\da-fA-F]+);)/.exec(text)
-  if (wrong) throw new Error(`line ${line}: a "&" that begins no entity`)
+  if (wrong) throw new Error(`line ${line}: a "&" that starts no entity`)
 }

@@ -1,4 +1,4 @@
-// The elements of each kind of metadata, as the Metadata API has them, as far as this package uses them.
+// The elements of each metadata type in the Metadata API that this package uses.
 
 const flags = ['true', 'false']
 

@@ -14,7 +14,7 @@ const entities = Object.keys(salesforceMapping.entities)
 const fieldTypes = { Text: 'text', DateTime: 'datetime', Url: 'url' }
 
 /**
- * What would not deploy or not work in the package in `folder`, a line a fault. Names what stands in which file.
+ * Returns the faults of the package in `folder`, one line each with its file: anything that would not deploy or not work.
  *
  * @param {string} folder
  * @returns {string[]}
@@ -116,7 +116,7 @@ function checkVersions(metadata, folder, at) {
   }
 }
 
-// The connector itself judges the fields of the package, as it judges those of an org.
+// The connector's own check of an org's fields is applied to the fields of the package.
 function checkFields(fields, source, at) {
   for (const { file, name, root } of fields)
     if (textOf(root, 'fullName') !== name) at(file, `its fullName is ${textOf(root, 'fullName')}`)
@@ -211,14 +211,14 @@ function checkPermissions({ sets, classes, fields, principals, calledClasses }, 
     }
     const permitted = all(root, 'fieldPermissions').map((it) => textOf(it, 'field'))
     for (const name of permitted) if (!fields.has(name)) at(file, `there is no field ${name}`)
-    for (const name of fields) if (!permitted.includes(name)) at(file, `it does not speak of ${name}`)
+    for (const name of fields) if (!permitted.includes(name)) at(file, `it does not cover ${name}`)
   }
   const granted = sets.flatMap(({ root }) => all(root, 'classAccesses').map((it) => textOf(it, 'apexClass')))
   for (const name of calledClasses)
     if (!granted.includes(name)) at(join(source, 'permissionsets'), `none gives access to ${name}`)
 }
 
-/** Types of the components, what their templates read, and whether Apex has what they call. The classes that they call. */
+/** Checks the types of the components, their templates, and their calls to Apex. Returns the classes that they call. */
 function checkComponents(source, classes, folder, at) {
   const types = join(folder, 'types/platform.d.ts')
   const declared = [

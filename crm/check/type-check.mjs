@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path'
 const tsc = join(import.meta.dirname, '../../node_modules/typescript/bin/tsc')
 
 /**
- * What the type checker says of the project in `folder`. Throws where it did not run.
+ * Returns the type errors of the project in `folder`. Throws if the type checker did not run.
  *
  * @param {string} folder
  * @returns {{ file: string, line: number, message: string }[]}

@@ -1,7 +1,7 @@
 import { defineConfig } from 'oxlint'
 import base from '../../oxlint.config.ts'
 
-// On top of the project's rules those of React.
+// The project's rules plus those of React.
 export default defineConfig({
   ...base,
   plugins: [...(base.plugins ?? []), 'react'],
@@ -9,7 +9,7 @@ export default defineConfig({
     ...base.rules,
     'react/rules-of-hooks': 'error',
     'react/exhaustive-deps': 'error',
-    // The JSX runtime brings it.
+    // The JSX runtime imports it.
     'react/react-in-jsx-scope': 'off',
   },
 })

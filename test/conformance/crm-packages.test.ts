@@ -29,7 +29,7 @@ const mutations: Mutation[] = [
   {
     what: 'a status that the card forgets',
     file: `${hubspot}/app/cards/paydirt-client.ts`,
-    from: "  parked: 'Waiting',\n",
+    from: "  parked: 'Parked',\n",
     to: '',
     says: /paydirt-client\.ts: line \d+: TS2741.*parked/,
   },
@@ -90,11 +90,11 @@ const mutations: Mutation[] = [
     says: /enrich-hsmeta\.json: labels\.en\.outputFieldLabels/,
   },
   {
-    what: 'a uid that stands twice',
+    what: 'a uid that is used twice',
     file: `${hubspot}/app/actions/enrich-selected-hsmeta.json`,
     from: 'paydirt_enrich_selected',
     to: 'paydirt_enrich_card',
-    says: /the uid paydirt_enrich_card stands twice/,
+    says: /the uid paydirt_enrich_card is used twice/,
   },
   {
     what: 'Apex that does not parse',
@@ -150,7 +150,7 @@ const mutations: Mutation[] = [
     file: `${lwc}/paydirtEnrich.html`,
     from: 'disabled={cannotEnrich}',
     to: 'disabled={!isBusy}',
-    says: /paydirtEnrich\.html: line \d+: \{!isBusy\} is no path/,
+    says: /paydirtEnrich\.html: line \d+: \{!isBusy\} is not a path/,
   },
   {
     what: 'a type error in a component',
@@ -213,7 +213,7 @@ const mutations: Mutation[] = [
     file: `${salesforce}/permissionsets/Paydirt_Integration.permissionset-meta.xml`,
     from: '<field>Lead.Profnet_URL__c</field>',
     to: '<field>Lead.Profile_URL__c</field>',
-    says: /Paydirt_Integration\.permissionset-meta\.xml: it does not speak of Lead\.Profnet_URL__c/,
+    says: /Paydirt_Integration\.permissionset-meta\.xml: it does not cover Lead\.Profnet_URL__c/,
   },
   {
     what: 'a field too short for what Paydirt writes',

@@ -1,4 +1,4 @@
-// What the Lightning platform gives a component, as far as ours use it.
+// The parts of the Lightning platform that our components use.
 
 declare module 'lwc' {
   export class LightningElement {

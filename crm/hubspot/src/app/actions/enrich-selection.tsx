@@ -27,12 +27,12 @@ interface Props {
   sleep?: (ms: number) => Promise<void>
 }
 
-/** The panel behind "Enrich selected": nothing is asked for before the button in it is pressed. */
+/** The panel behind "Enrich selected". Requests nothing until its button is clicked. */
 export function EnrichSelection({ context, sleep = realSleep }: Props) {
   const { objectTypeId, objectIds } = context.crm
   const recipes = recipesOf(context.variables?.['PAYDIRT_RECIPES'])
   const [recipe, setRecipe] = useState(recipes[0])
-  const [phase, setPhase] = useState<'ready' | 'asking' | 'asked'>('ready')
+  const [phase, setPhase] = useState<'ready' | 'requesting' | 'requested'>('ready')
   const [tally, setTally] = useState<Tally>()
   const [problem, setProblem] = useState<Problem>()
   const stop = useRef(false)
@@ -40,7 +40,7 @@ export function EnrichSelection({ context, sleep = realSleep }: Props) {
   const begin = async () => {
     stop.current = false
     setProblem(undefined)
-    setPhase('asking')
+    setPhase('requesting')
     try {
       await enrichSelection({
         paydirt: createPaydirt({ url: context.variables?.['PAYDIRT_URL'], fetch: hubspot.fetch }),
@@ -51,9 +51,9 @@ export function EnrichSelection({ context, sleep = realSleep }: Props) {
         onTally: setTally,
       })
     } catch (error) {
-      setProblem(error instanceof Problem ? error : new Problem(String(error), 'Try it again.'))
+      setProblem(error instanceof Problem ? error : new Problem(String(error), 'Try again.'))
     }
-    setPhase('asked')
+    setPhase('requested')
   }
 
   useEffect(
@@ -67,8 +67,8 @@ export function EnrichSelection({ context, sleep = realSleep }: Props) {
   return (
     <Flex direction="column" gap="md">
       <Text>
-        Paydirt looks {count} up and fills blank fields. Each lookup costs money unless its answer is known
-        already; the caps that are set in Paydirt hold.
+        Paydirt looks up {count} and fills blank fields. A lookup costs money unless its answer is already
+        stored. The caps that are set in Paydirt apply.
       </Text>
       {problem && <ProblemView problem={problem} />}
       {recipes.length > 1 && phase === 'ready' && (
@@ -81,25 +81,25 @@ export function EnrichSelection({ context, sleep = realSleep }: Props) {
         />
       )}
       {tally && <TallyView tally={tally} />}
-      {phase === 'asked' && !problem && (
+      {phase === 'requested' && !problem && (
         <Text variant="microcopy">
-          What is still under way goes on by itself; this panel may be closed. The result stands in each
-          record’s card.
+          Enrichment continues in the background; you can close this panel. Each record’s card shows its
+          result.
         </Text>
       )}
-      {phase !== 'asked' && (
-        <LoadingButton variant="primary" loading={phase === 'asking'} onClick={() => void begin()}>
+      {phase !== 'requested' && (
+        <LoadingButton variant="primary" loading={phase === 'requesting'} onClick={() => void begin()}>
           Enrich {count}
         </LoadingButton>
       )}
-      {phase === 'asking' && (
+      {phase === 'requesting' && (
         <Button
           variant="secondary"
           onClick={() => {
             stop.current = true
           }}
         >
-          Stop asking
+          Stop
         </Button>
       )}
     </Flex>
@@ -112,7 +112,7 @@ function TallyView({ tally }: { tally: Tally }) {
   return (
     <Flex direction="column" gap="sm">
       <ProgressBar
-        title="Asked for"
+        title="Requested"
         value={accepted + failures.length}
         maxValue={total}
         valueDescription={`${accepted + failures.length} of ${total}`}
@@ -134,8 +134,8 @@ function TallyView({ tally }: { tally: Tally }) {
       )}
       {stopped && (
         <Text format={{ fontWeight: 'bold' }}>
-          {stopped === 'by_hand' ? 'Stopped by hand' : 'Stopped'}: {total - accepted - failures.length}{' '}
-          records were not asked for.
+          {stopped === 'by_hand' ? 'Stopped by you' : 'Stopped'}: {total - accepted - failures.length} records
+          were not requested.
         </Text>
       )}
     </Flex>

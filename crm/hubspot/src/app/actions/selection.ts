@@ -1,22 +1,22 @@
 import { Problem, type Answer, type Paydirt, type RecordRef } from '../cards/paydirt-client.ts'
 
-/** HubSpot lets an app have 20 requests under way in an account; cards need some of them. */
-const atOnce = 8
+/** HubSpot allows an app 20 concurrent requests per account; cards need some of them. */
+const maxConcurrent = 8
 const busyTries = 6
 
 export interface Tally {
   total: number
-  /** Records for which the server has taken the task, whatever came of it yet. */
+  /** Records whose request the server has accepted, whatever their result. */
   accepted: number
   answers: Answer[]
   failures: { objectId: string; problem: Problem }[]
-  /** Why no further record was asked for. */
+  /** Why the remaining records were not requested. */
   stopped: Problem | 'by_hand' | undefined
 }
 
 /**
- * Asks for each record once. A busy server is asked again after a pause; what every record would meet with (a refused
- * signature) stops the rest. What is asked for goes on in the server, whether this panel stays open or not.
+ * Requests each record once. Retries after a pause while the server is busy. A problem that affects every record, such as
+ * a refused signature, stops the rest. The server continues with accepted requests after the panel is closed.
  */
 export async function enrichSelection(options: {
   paydirt: Pick<Paydirt, 'enrich'>
@@ -30,14 +30,14 @@ export async function enrichSelection(options: {
   const tally: Tally = { total: records.length, accepted: 0, answers: [], failures: [], stopped: undefined }
   const waiting = [...records]
 
-  const ask = async (record: RecordRef) => {
+  const request = async (record: RecordRef) => {
     for (let attempt = 1; ; attempt++) {
       try {
         tally.answers.push(await paydirt.enrich(record, recipe))
         tally.accepted += 1
         return
       } catch (error) {
-        const problem = error instanceof Problem ? error : new Problem(String(error), 'Try it again.')
+        const problem = error instanceof Problem ? error : new Problem(String(error), 'Try again.')
         if (problem.isBusy && attempt < busyTries && !isStopped()) {
           await sleep(1_000 * 2 ** attempt)
           continue
@@ -51,7 +51,7 @@ export async function enrichSelection(options: {
 
   const work = async () => {
     for (let record = next(); record; record = next()) {
-      await ask(record)
+      await request(record)
       onTally({ ...tally })
     }
   }
@@ -60,12 +60,12 @@ export async function enrichSelection(options: {
     return tally.stopped ? undefined : waiting.shift()
   }
 
-  await Promise.all(Array.from({ length: Math.min(atOnce, records.length) }, work))
+  await Promise.all(Array.from({ length: Math.min(maxConcurrent, records.length) }, work))
   onTally({ ...tally })
   return tally
 }
 
-/** How many records came out how, the most frequent first: `[['written', 12], ['queued', 3]]`. */
+/** Counts equal keys, the most frequent first: `[['written', 12], ['queued', 3]]`. */
 export function countBy<Key extends string>(keys: readonly Key[]): [Key, number][] {
   const counts = new Map<Key, number>()
   for (const key of keys) counts.set(key, (counts.get(key) ?? 0) + 1)

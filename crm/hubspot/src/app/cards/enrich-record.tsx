@@ -22,16 +22,16 @@ import {
 } from './paydirt-client.ts'
 import { ProblemView, ResultView } from './result-view.tsx'
 
-type Phase = 'loading' | 'idle' | 'asking' | 'following' | 'left'
+type Phase = 'loading' | 'idle' | 'requesting' | 'following' | 'left'
 
 interface Props {
   context: CrmContext
   actions: Pick<ExtensionPointApiActions<'crm.record.sidebar'>, 'refreshObjectProperties'>
-  /** How time passes; a test lets it pass faster. */
+  /** Replaced in tests. */
   sleep?: (ms: number) => Promise<void>
 }
 
-/** The card: the last result of the record, a button, and what becomes of the task while somebody looks. */
+/** The card: the last result of the record, a button, and the progress of the current task. */
 export function EnrichRecord({ context, actions, sleep = realSleep }: Props) {
   const recipes = recipesOf(context.variables?.['PAYDIRT_RECIPES'])
   const [recipe, setRecipe] = useState(recipes[0])
@@ -40,85 +40,85 @@ export function EnrichRecord({ context, actions, sleep = realSleep }: Props) {
   const [task, setTask] = useState<Answer>()
   const [problem, setProblem] = useState<Problem>()
   const { objectTypeId, objectId } = context.crm
-  // Counts the record shown and the presses: an answer to an earlier one is no longer wanted.
-  const turn = useRef(0)
+  // Increases with each request and each change of record, so that a late response is ignored.
+  const generation = useRef(0)
 
   const paydirt = createPaydirt({ url: context.variables?.['PAYDIRT_URL'], fetch: hubspot.fetch })
 
-  const during = async (work: (record: RecordRef, isMine: () => boolean) => Promise<void>) => {
-    const mine = ++turn.current
-    const isMine = () => turn.current === mine
+  const during = async (work: (record: RecordRef, isCurrent: () => boolean) => Promise<void>) => {
+    const own = ++generation.current
+    const isCurrent = () => generation.current === own
     setProblem(undefined)
     try {
-      await work(recordRef(objectTypeId, objectId), isMine)
+      await work(recordRef(objectTypeId, objectId), isCurrent)
     } catch (error) {
-      if (!isMine()) return
+      if (!isCurrent()) return
       setProblem(error instanceof Problem ? error : unexpected(error))
       setPhase('idle')
     }
   }
 
   const showLast = () =>
-    during(async (record, isMine) => {
+    during(async (record, isCurrent) => {
       setPhase('loading')
       setTask(undefined)
       setResult(undefined)
       const last = await paydirt.last(record)
-      if (!isMine()) return
+      if (!isCurrent()) return
       setResult(last)
       setPhase('idle')
     })
 
-  const watch = async (record: RecordRef, first: Answer, isMine: () => boolean) => {
+  const watch = async (record: RecordRef, first: Answer, isCurrent: () => boolean) => {
     const show = (answer: Answer) => {
-      if (!isMine()) return
+      if (!isCurrent()) return
       setTask(answer)
       setResult(answer)
     }
     show(first)
-    if (!first.done && isMine()) setPhase('following')
+    if (!first.done && isCurrent()) setPhase('following')
     const answer = await follow({
       first,
       ask: (taskId) => paydirt.task(record, taskId),
       onAnswer: show,
       pause: async (ms) => {
         await sleep(ms)
-        return isMine()
+        return isCurrent()
       },
     })
-    if (!isMine()) return
+    if (!isCurrent()) return
     setPhase(answer.done ? 'idle' : 'left')
     if (answer.status === 'written') actions.refreshObjectProperties()
   }
 
   const enrich = () =>
-    during(async (record, isMine) => {
-      setPhase('asking')
-      await watch(record, await paydirt.enrich(record, recipe), isMine)
+    during(async (record, isCurrent) => {
+      setPhase('requesting')
+      await watch(record, await paydirt.enrich(record, recipe), isCurrent)
     })
 
-  const lookAgain = () =>
-    during(async (record, isMine) => {
+  const checkAgain = () =>
+    during(async (record, isCurrent) => {
       if (!task) return
       setPhase('following')
-      await watch(record, await paydirt.task(record, task.taskId), isMine)
+      await watch(record, await paydirt.task(record, task.taskId), isCurrent)
     })
 
   useEffect(() => {
     void showLast()
     return () => {
-      turn.current += 1
+      generation.current += 1
     }
-    // The record alone decides what is shown first.
+    // Only a change of record reloads the last result.
     // oxlint-disable-next-line react/exhaustive-deps
   }, [objectTypeId, objectId])
 
-  const busy = phase === 'asking' || phase === 'following'
+  const busy = phase === 'requesting' || phase === 'following'
   return (
     <Flex direction="column" gap="sm">
       {problem && <ProblemView problem={problem} />}
-      {phase === 'loading' && <LoadingSpinner label="Reading the last result" showLabel />}
-      {phase === 'idle' && !result && !problem && <Text>This record was not enriched yet.</Text>}
+      {phase === 'loading' && <LoadingSpinner label="Loading the last result" showLabel />}
+      {phase === 'idle' && !result && !problem && <Text>This record is not enriched yet.</Text>}
       {result && <ResultView result={result} />}
       {recipes.length > 1 && (
         <Select
@@ -131,8 +131,8 @@ export function EnrichRecord({ context, actions, sleep = realSleep }: Props) {
         />
       )}
       {phase === 'left' && (
-        <Button onClick={() => void lookAgain()} variant="secondary">
-          Look again
+        <Button onClick={() => void checkAgain()} variant="secondary">
+          Check again
         </Button>
       )}
       <LoadingButton
@@ -155,8 +155,8 @@ const recipeLabels: Record<string, string> = {
 
 function unexpected(error: unknown): Problem {
   return new Problem(
-    error instanceof Error ? error.message : 'Something went wrong in this card.',
-    'Reload the page. Nothing is paid for twice by asking again.',
+    error instanceof Error ? error.message : 'An error occurred in this card.',
+    'Reload the page. Requesting again does not pay twice.',
   )
 }
 

@@ -1,4 +1,4 @@
-/** Talks to the Paydirt server. No import and no state: the card and the bulk action bring `hubspot.fetch` with them. */
+/** The client of the Paydirt server. It has no imports and no state: the card and the bulk action pass in `hubspot.fetch`. */
 
 export type TaskStatus =
   'queued' | 'looking_up' | 'ready' | 'written' | 'unchanged' | 'skipped' | 'rejected' | 'parked'
@@ -20,7 +20,7 @@ export interface Result {
 
 export interface Answer extends Result {
   taskId: string
-  /** Nothing more comes of this task by itself: it is final, or parked. */
+  /** True when the task has ended or is parked. */
   done: boolean
 }
 
@@ -31,9 +31,9 @@ export interface RecordRef {
 
 export interface Paydirt {
   enrich(record: RecordRef, recipe?: string): Promise<Answer>
-  /** How the task stands. Throws Problem. */
+  /** Returns the current state of the task. Throws Problem. */
   task(record: RecordRef, taskId: string): Promise<Answer>
-  /** The last result for the record, or undefined where it never was enriched. */
+  /** Returns the last result for the record; undefined if it was never enriched. */
   last(record: RecordRef): Promise<Result | undefined>
 }
 
@@ -42,7 +42,7 @@ type Fetch = (
   options: { method: 'POST'; timeout: number; body: Record<string, unknown> },
 ) => Promise<Pick<Response, 'ok' | 'status' | 'json'>>
 
-/** What went wrong, and what the person in front of the card can do about it. */
+/** An error with advice for the user of the card. */
 export class Problem extends Error {
   readonly httpStatus: number
   readonly advice: string
@@ -54,44 +54,44 @@ export class Problem extends Error {
     this.httpStatus = httpStatus
   }
 
-  /** The server has too much to do: the same request may be sent again after a pause. */
+  /** The server is busy; the same request can be retried after a pause. */
   get isBusy(): boolean {
     return this.httpStatus === 429 || this.httpStatus === 503
   }
 
-  /** Every other record would meet with it too. */
+  /** The problem affects every record. */
   get isForAll(): boolean {
     return [401, 403, 404].includes(this.httpStatus)
   }
 }
 
-/** HubSpot gives up at 15 seconds; the server answers by 10. */
+/** HubSpot times out after 15 seconds; the server responds within 10. */
 const timeoutMs = 14_000
 
 export function createPaydirt({ url, fetch }: { url: unknown; fetch: Fetch }): Paydirt {
-  const ask = async (body: Record<string, unknown>): Promise<Record<string, unknown>> => {
+  const send = async (body: Record<string, unknown>): Promise<Record<string, unknown>> => {
     const response = await fetch(`${baseUrl(url)}/hooks/hubspot/card`, {
       method: 'POST',
       timeout: timeoutMs,
       body,
     }).catch(() => {
       throw new Problem(
-        'Paydirt did not answer.',
-        'Press Enrich again in a minute: a record that is asked for twice is not paid for twice. If it stays like this, ask whoever runs Paydirt whether the server is up.',
+        'Paydirt did not respond.',
+        'Click Enrich again in a minute. A repeated request is not paid twice. If the problem persists, ask your Paydirt operator whether the server is up.',
       )
     })
     const document: unknown = await response.json().catch(() => undefined)
     if (!response.ok) throw problemOf(response.status, document)
-    if (!isObject(document)) throw notUnderstood()
+    if (!isObject(document)) throw invalidAnswer()
     return document
   }
 
   return {
     enrich: async (record, recipe) =>
-      readAnswer(await ask({ action: 'enrich', ...record, ...(recipe ? { recipe } : {}) })),
-    task: async (record, taskId) => readAnswer(await ask({ action: 'status', ...record, taskId })),
+      readAnswer(await send({ action: 'enrich', ...record, ...(recipe ? { recipe } : {}) })),
+    task: async (record, taskId) => readAnswer(await send({ action: 'status', ...record, taskId })),
     last: async (record) => {
-      const document = await ask({ action: 'status', ...record })
+      const document = await send({ action: 'status', ...record })
       return isObject(document['last']) ? readResult(document['last']) : undefined
     },
   }
@@ -101,14 +101,11 @@ export function createPaydirt({ url, fetch }: { url: unknown; fetch: Fetch }): P
 export function recordRef(objectTypeId: string, objectId: string | number): RecordRef {
   const objectType = { '0-1': 'contacts' as const, '0-2': 'companies' as const }[objectTypeId]
   if (!objectType)
-    throw new Problem(
-      'Paydirt enriches companies and contacts only.',
-      'Remove this card from the other records.',
-    )
+    throw new Problem('Paydirt enriches companies and contacts only.', 'Remove this card from other objects.')
   return { objectType, objectId: String(objectId) }
 }
 
-/** The recipes that the card offers, from the profile's variable; the first is taken unless another is chosen. */
+/** Reads the recipes that the card offers from the profile's variable. The first one is the default. */
 export function recipesOf(variable: unknown): string[] {
   return typeof variable === 'string'
     ? variable
@@ -119,8 +116,8 @@ export function recipesOf(variable: unknown): string[] {
 }
 
 /**
- * Asks after a task until it is done, ever less often, and gives up after five minutes: the task goes on without us.
- * `pause` resolves to false when nobody looks any more.
+ * Polls a task until it is done, at growing intervals, for at most five minutes; the task itself continues. `pause`
+ * resolves to false when the card was closed.
  */
 export async function follow(options: {
   first: Answer
@@ -139,7 +136,7 @@ export async function follow(options: {
     try {
       answer = await ask(answer.taskId)
     } catch (error) {
-      // The server is busy or restarts; the task is kept there.
+      // The server is busy or restarting; it keeps the task.
       if (error instanceof Problem && (error.isBusy || error.httpStatus === 0 || error.httpStatus >= 500))
         continue
       throw error
@@ -149,87 +146,91 @@ export async function follow(options: {
   return answer
 }
 
-/** Whether something was bought or only read, in the currency of the answer: `USD 0.01`, `nothing`. */
+/** Formats a cost: `USD 0.01`, or `nothing`. */
 export function costText(costUsd: string): string {
   const [whole = '0', fraction = ''] = costUsd.split('.')
   const cents = fraction.replace(/0+$/, '').padEnd(2, '0')
   return /[1-9]/.test(costUsd) ? `USD ${whole}.${cents}` : 'nothing'
 }
 
-/** The sum of decimal strings of up to six places. */
+/** Adds decimal strings with up to six decimal places. */
 export function sumUsd(amounts: readonly string[]): string {
   const micros = amounts.reduce((sum, amount) => sum + Math.round(Number(amount) * 1_000_000), 0)
   return (micros / 1_000_000).toFixed(6)
 }
 
 export const statusText: Record<TaskStatus, string> = {
-  queued: 'Waiting for its turn',
+  queued: 'Queued',
   looking_up: 'Looking up',
   ready: 'Writing to HubSpot',
   written: 'Fields filled',
-  unchanged: 'Nothing to change',
+  unchanged: 'No changes',
   skipped: 'Skipped',
-  rejected: 'Not possible',
-  parked: 'Waiting',
+  rejected: 'Rejected',
+  parked: 'Parked',
 }
 
-/** What happens next, or what to do. */
+/** Says what happens next, or what the user can do. */
 export function nextText({ status }: Pick<Result, 'status'>): string {
   switch (status) {
     case 'queued':
     case 'looking_up':
     case 'ready':
-      return 'It goes on by itself; this card may be closed.'
+      return 'Enrichment continues in the background; you can close this card.'
     case 'written':
-      return 'The fields above are in the record. A value that you change by hand stays as you leave it.'
+      return 'The fields above were written to the record. Values that you change by hand are kept.'
     case 'unchanged':
-      return 'The record has all that could be found. Asking again is free while the answer is fresh.'
+      return 'The record already has everything that was found. Enriching again is free while the answer is fresh.'
     case 'skipped':
-      return 'Nothing is done for this record. Ask whoever runs Paydirt if that surprises you.'
+      return 'This record was not enriched. If you did not expect that, ask your Paydirt operator.'
     case 'rejected':
-      return 'Give the record a domain, an e-mail address, a phone number or its profile URL, and press Enrich again.'
+      return 'Add a domain, an e-mail address, a phone number or the profile URL to the record, then click Enrich again.'
     case 'parked':
-      return 'It goes on by itself when the reason is gone: a cap for the day ends at midnight, a stop when an operator ends it.'
+      return 'Enrichment resumes when the reason no longer applies: a daily cap resets at midnight UTC, a stop ends when an operator resumes spending.'
   }
 }
 
 function baseUrl(url: unknown): string {
   if (typeof url === 'string' && url.startsWith('https://')) return url.replace(/\/+$/, '')
   throw new Problem(
-    'This app does not know where Paydirt is.',
-    'An administrator sets PAYDIRT_URL (https://…) in the profile of the app and uploads it again.',
+    'The address of Paydirt is not set in this app.',
+    'Ask an administrator to set PAYDIRT_URL (https://…) in the profile of the app and to upload it again.',
   )
 }
 
 function problemOf(httpStatus: number, document: unknown): Problem {
   const { title, detail } = isObject(document) ? document : {}
-  const said = [detail, title].find((it): it is string => typeof it === 'string' && it !== '')
-  return new Problem(said ?? `Paydirt answered with status ${httpStatus}.`, adviceFor(httpStatus), httpStatus)
+  const message = [detail, title].find((it): it is string => typeof it === 'string' && it !== '')
+  return new Problem(
+    message ?? `Paydirt responded with status ${httpStatus}.`,
+    adviceFor(httpStatus),
+    httpStatus,
+  )
 }
 
 function adviceFor(httpStatus: number): string {
   if (httpStatus === 401)
-    return 'An administrator checks that the client secret of this app stands in Paydirt’s settings, and that the clocks are right.'
-  if (httpStatus === 403) return 'Ask an administrator whether this account may start enrichments.'
+    return 'Ask an administrator to check that Paydirt has the client secret of this app and that its clock is right.'
+  if (httpStatus === 403) return 'Ask an administrator whether this account is allowed to enrich records.'
   if (httpStatus === 404)
-    return 'Reload the page. If it stays, an administrator checks PAYDIRT_URL and that the button is switched on in Paydirt.'
-  if (httpStatus === 429) return 'Too much was asked for at once. Wait a minute and press Enrich again.'
-  if (httpStatus === 503) return 'Paydirt is starting or spending is stopped. Try again in a few minutes.'
-  if (httpStatus >= 500)
-    return 'Press Enrich again in a minute: a record that is asked for twice is not paid for twice.'
-  return 'Nothing was bought. Correct what it says and press Enrich again.'
+    return 'Reload the page. If the problem persists, ask an administrator to check PAYDIRT_URL and that calls from HubSpot are set up in Paydirt.'
+  if (httpStatus === 429) return 'Too many requests. Wait a minute, then click Enrich again.'
+  if (httpStatus === 503)
+    return 'Paydirt is starting, or HubSpot is not connected. Try again in a few minutes.'
+  if (httpStatus >= 500) return 'Click Enrich again in a minute. A repeated request is not paid twice.'
+  return 'Nothing was bought. Correct the problem, then click Enrich again.'
 }
 
 function readAnswer(document: Record<string, unknown>): Answer {
   const { taskId, done } = document
-  if (typeof taskId !== 'string' || typeof done !== 'boolean') throw notUnderstood()
+  if (typeof taskId !== 'string' || typeof done !== 'boolean') throw invalidAnswer()
   return { ...readResult(document), taskId, done }
 }
 
 function readResult(document: Record<string, unknown>): Result {
   const { status, reason, fields, costUsd, enrichedAt } = document
   if (typeof status !== 'string' || !Object.hasOwn(statusText, status) || typeof costUsd !== 'string')
-    throw notUnderstood()
+    throw invalidAnswer()
   return {
     status: status as TaskStatus,
     reason: typeof reason === 'string' && reason !== '' ? reason : null,
@@ -247,10 +248,10 @@ function readField({ name, label, value }: Record<string, unknown>): FilledField
   }
 }
 
-function notUnderstood(): Problem {
+function invalidAnswer(): Problem {
   return new Problem(
-    'Paydirt answered something that this app does not understand.',
-    'An administrator uploads the app that belongs to the version of the server.',
+    'This app does not understand the response of Paydirt.',
+    'Ask an administrator to upload the version of the app that matches the server.',
   )
 }
 

@@ -1,5 +1,5 @@
 /**
- * What the server says about a record, put into words. Without the platform: the component brings Apex with it.
+ * Turns the server's answers into text. Independent of the platform: the component passes in Apex.
  *
  * @typedef {'queued' | 'looking_up' | 'ready' | 'written' | 'unchanged' | 'skipped' | 'rejected' | 'parked'} TaskStatus
  * @typedef {{ name: string, label: string, value: string }} Row
@@ -9,28 +9,29 @@
 
 /** @type {Record<TaskStatus, string>} */
 export const statusLabels = {
-  queued: 'Waiting for its turn',
+  queued: 'Queued',
   looking_up: 'Looking up',
   ready: 'Writing to Salesforce',
   written: 'Fields filled',
-  unchanged: 'Nothing to change',
+  unchanged: 'No changes',
   skipped: 'Skipped',
-  rejected: 'Not possible',
-  parked: 'Waiting',
+  rejected: 'Rejected',
+  parked: 'Parked',
 }
 
 /** @type {Record<TaskStatus, string>} */
 const next = {
-  queued: 'It goes on by itself; this window may be closed.',
-  looking_up: 'It goes on by itself; this window may be closed.',
-  ready: 'It goes on by itself; this window may be closed.',
-  written: 'The fields above are in the record. A value that you change by hand stays as you leave it.',
-  unchanged: 'The record has all that could be found. Asking again is free while the answer is fresh.',
-  skipped: 'Nothing is done for this record. Ask whoever runs Paydirt if that surprises you.',
+  queued: 'Enrichment continues in the background; you can close this window.',
+  looking_up: 'Enrichment continues in the background; you can close this window.',
+  ready: 'Enrichment continues in the background; you can close this window.',
+  written: 'The fields above were written to the record. Values that you change by hand are kept.',
+  unchanged:
+    'The record already has everything that was found. Enriching again is free while the answer is fresh.',
+  skipped: 'This record was not enriched. If you did not expect that, ask your Paydirt operator.',
   rejected:
-    'Give the record a website, an e-mail address, a phone number or its profile URL, and press Enrich again.',
+    'Add a website, an e-mail address, a phone number or the profile URL to the record, then click Enrich again.',
   parked:
-    'It goes on by itself when the reason is gone: a cap for the day ends at midnight, a stop when an operator ends it.',
+    'Enrichment resumes when the reason no longer applies: a daily cap resets at midnight UTC, a stop ends when an operator resumes spending.',
 }
 
 /**
@@ -43,7 +44,7 @@ export function nextText(result) {
 
 /**
  * @param {Result} result
- * @returns {Row[]} what the window lists of a result, in order
+ * @returns {Row[]} the rows that the window shows for a result, in order
  */
 export function rowsOf({ reason, fields, costUsd, enrichedAt }) {
   return [
@@ -70,16 +71,16 @@ export function costText(costUsd) {
  */
 export function readAnswer(document) {
   const { taskId, done } = isObject(document) ? document : {}
-  if (typeof taskId !== 'string' || typeof done !== 'boolean') throw notUnderstood()
+  if (typeof taskId !== 'string' || typeof done !== 'boolean') throw invalidAnswer()
   return { ...readResult(document), taskId, done }
 }
 
 /**
  * @param {unknown} document
- * @returns {Result | undefined} the last result of a record; undefined where it never was enriched
+ * @returns {Result | undefined} the last result of a record; undefined if it was never enriched
  */
 export function readLast(document) {
-  if (!isObject(document)) throw notUnderstood()
+  if (!isObject(document)) throw invalidAnswer()
   return isObject(document['last']) ? readResult(document['last']) : undefined
 }
 
@@ -89,7 +90,7 @@ export function readLast(document) {
  */
 function readResult(document) {
   const { status, reason, fields, costUsd, enrichedAt } = isObject(document) ? document : {}
-  if (!isStatus(status) || typeof costUsd !== 'string') throw notUnderstood()
+  if (!isStatus(status) || typeof costUsd !== 'string') throw invalidAnswer()
   return {
     status,
     reason: text(reason),
@@ -103,18 +104,18 @@ function readResult(document) {
   }
 }
 
-/** Apex tells no status of an answer: a server that restarts is back by then, and what is refused stays so. */
+/** Apex hides the status of a response, so a restart cannot be told from a refusal. A restart is over after this many tries. */
 const mostFailuresInARow = 4
 
 /**
- * Asks after a task until it is done, ever less often, and gives up after five minutes: the task goes on without us. A few
- * questions may fail in a row.
+ * Polls a task until it is done, at growing intervals, for at most five minutes; the task itself continues. Tolerates a few
+ * failures in a row.
  *
  * @param {object} options
  * @param {Answer} options.first
  * @param {(taskId: string) => Promise<Answer>} options.ask
  * @param {(answer: Answer) => void} options.onAnswer
- * @param {(ms: number) => Promise<boolean>} options.pause false when nobody looks any more
+ * @param {(ms: number) => Promise<boolean>} options.pause resolves to false when the window was closed
  * @returns {Promise<Answer>}
  */
 export async function follow({ first, ask, onAnswer, pause }) {
@@ -140,7 +141,7 @@ export async function follow({ first, ask, onAnswer, pause }) {
 
 /**
  * @param {string} phase in which it failed
- * @returns {'left' | 'idle'} where a task was followed it goes on, and somebody may look again
+ * @returns {'left' | 'idle'} `left` when a task was being followed, so that the user can check again
  */
 export function phaseAfterFailure(phase) {
   return phase === 'following' ? 'left' : 'idle'
@@ -153,12 +154,12 @@ export function phaseAfterFailure(phase) {
 export function problemText(error) {
   const body = isObject(error) ? error['body'] : undefined
   if (isObject(body) && typeof body['message'] === 'string') return body['message']
-  return error instanceof Error ? error.message : 'Something went wrong. Close this window and try again.'
+  return error instanceof Error ? error.message : 'An error occurred. Close this window and try again.'
 }
 
-function notUnderstood() {
+function invalidAnswer() {
   return new Error(
-    'Paydirt answered something that this window does not understand. An administrator deploys the package that belongs to the version of the server.',
+    'This window does not understand the response of Paydirt. Ask an administrator to deploy the version of the package that matches the server.',
   )
 }
 

@@ -16,7 +16,7 @@ import {
 
 /** The window behind the action "Enrich" on an account, contact or lead. */
 export default class PaydirtEnrich extends LightningElement {
-  /** @type {'loading' | 'idle' | 'asking' | 'following' | 'left'} */
+  /** @type {'loading' | 'idle' | 'requesting' | 'following' | 'left'} */
   phase = 'loading'
   problem = ''
   /** @type {import('./enrichment').Result | undefined} */
@@ -24,10 +24,10 @@ export default class PaydirtEnrich extends LightningElement {
   taskId = ''
   /** @type {string | undefined} */
   shownId
-  // Counts the presses: an answer to an earlier one, or to a closed window, is no longer wanted.
-  turn = 0
+  // Increases with each request and when the window closes, so that a late response is ignored.
+  generation = 0
 
-  // The platform sets it after the window is connected, so that this is the time to ask.
+  // The platform sets the id after the window is connected, so the first request starts here.
   @api
   get recordId() {
     return this.shownId
@@ -39,7 +39,7 @@ export default class PaydirtEnrich extends LightningElement {
   }
 
   disconnectedCallback() {
-    this.turn += 1
+    this.generation += 1
   }
 
   get isLoading() {
@@ -47,7 +47,7 @@ export default class PaydirtEnrich extends LightningElement {
   }
 
   get isBusy() {
-    return this.phase === 'asking' || this.phase === 'following'
+    return this.phase === 'requesting' || this.phase === 'following'
   }
 
   get isNew() {
@@ -77,16 +77,16 @@ export default class PaydirtEnrich extends LightningElement {
   async handleEnrich() {
     const recordId = this.shownId
     if (!recordId) return
-    await this.during('asking', async (isMine) => {
-      await this.watch(recordId, readAnswer(await enrich({ recordId })), isMine)
+    await this.during('requesting', async (isCurrent) => {
+      await this.watch(recordId, readAnswer(await enrich({ recordId })), isCurrent)
     })
   }
 
-  async handleLookAgain() {
+  async handleCheckAgain() {
     const { shownId: recordId, taskId } = this
     if (!recordId || !taskId) return
-    await this.during('following', async (isMine) => {
-      await this.watch(recordId, readAnswer(await readStatus({ recordId, taskId })), isMine)
+    await this.during('following', async (isCurrent) => {
+      await this.watch(recordId, readAnswer(await readStatus({ recordId, taskId })), isCurrent)
     })
   }
 
@@ -96,9 +96,9 @@ export default class PaydirtEnrich extends LightningElement {
 
   /** @param {string} recordId */
   async showLast(recordId) {
-    await this.during('loading', async (isMine) => {
+    await this.during('loading', async (isCurrent) => {
       const last = readLast(await readStatus({ recordId }))
-      if (!isMine()) return
+      if (!isCurrent()) return
       this.result = last
       this.phase = 'idle'
     })
@@ -107,46 +107,46 @@ export default class PaydirtEnrich extends LightningElement {
   /**
    * @param {string} recordId
    * @param {import('./enrichment').Answer} first
-   * @param {() => boolean} isMine
+   * @param {() => boolean} isCurrent
    */
-  async watch(recordId, first, isMine) {
+  async watch(recordId, first, isCurrent) {
     /** @param {import('./enrichment').Answer} answer */
     const show = (answer) => {
-      if (!isMine()) return
+      if (!isCurrent()) return
       this.result = answer
       this.taskId = answer.taskId
     }
     show(first)
-    if (!first.done && isMine()) this.phase = 'following'
+    if (!first.done && isCurrent()) this.phase = 'following'
     const answer = await follow({
       first,
       ask: async (taskId) => readAnswer(await readStatus({ recordId, taskId })),
       onAnswer: show,
       pause: async (ms) => {
         await sleep(ms)
-        return isMine()
+        return isCurrent()
       },
     })
-    if (!isMine()) return
+    if (!isCurrent()) return
     this.phase = answer.done ? 'idle' : 'left'
     if (answer.status === 'written') await notifyRecordUpdateAvailable([{ recordId }])
   }
 
   /**
-   * @param {'loading' | 'asking' | 'following'} phase
-   * @param {(isMine: () => boolean) => Promise<void>} work
+   * @param {'loading' | 'requesting' | 'following'} phase
+   * @param {(isCurrent: () => boolean) => Promise<void>} work
    */
   async during(phase, work) {
-    const mine = ++this.turn
-    const isMine = () => this.turn === mine
+    const own = ++this.generation
+    const isCurrent = () => this.generation === own
     this.phase = phase
     this.problem = ''
     try {
-      await work(isMine)
+      await work(isCurrent)
     } catch (error) {
-      if (!isMine()) return
+      if (!isCurrent()) return
       this.problem = problemText(error)
-      // Not the phase that it began with: a press goes on to following.
+      // The phase may have changed from requesting to following.
       this.phase = phaseAfterFailure(this.phase)
     }
   }
