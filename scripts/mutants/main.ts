@@ -6,8 +6,8 @@ import { globSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { root } from '../runtime.mjs'
+import { createJudge } from './judge.ts'
 import { mutantsOf, type Mutant } from './mutate.ts'
-import { startTests } from './run-tests.ts'
 
 const folders = ['src/domain', 'src/pay']
 
@@ -36,24 +36,22 @@ const sample = shuffled(all, Number(options.seed))
 console.log(`seed ${options.seed}: ${sample.length} of ${all.length} mutants in ${sources.size} files`)
 
 const startedAt = Date.now()
-const tests = await startTests(folders)
-const broken = await tests.baseline()
+const judge = createJudge(folders)
+const broken = await judge.baseline()
 if (broken) {
   console.error(`the tests fail without a mutant: ${broken}`)
   process.exit(1)
 }
 
 const survivors: Mutant[] = []
-const killers = new Map<string, number>()
 let judged = 0
 // File by file, so that a file's tests stay warm.
 for (const mutant of sample.toSorted((a, b) =>
   a.file < b.file ? -1 : a.file > b.file ? 1 : a.start - b.start,
 )) {
-  const verdict = await tests.judge(mutant, sources.get(mutant.file)!)
+  const by = await judge.noticedBy(mutant, sources.get(mutant.file)!)
   judged += 1
-  if (verdict.outcome === 'killed') killers.set(verdict.by, (killers.get(verdict.by) ?? 0) + 1)
-  else {
+  if (by === undefined) {
     survivors.push(mutant)
     console.log(
       `survived ${mutant.file}:${mutant.line}  ${oneLine(mutant.original)}  →  ${oneLine(mutant.replacement)}`,
@@ -61,7 +59,7 @@ for (const mutant of sample.toSorted((a, b) =>
   }
   if (judged % 25 === 0) console.error(`${judged} judged, ${survivors.length} survived`)
 }
-await tests.close()
+judge.close()
 
 const killed = sample.length - survivors.length
 console.log(

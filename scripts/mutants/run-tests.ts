@@ -1,9 +1,9 @@
+import { readFile } from 'node:fs/promises'
 import { dirname, join, relative } from 'node:path'
+import { parseSync } from 'oxc-parser'
 import { createVitest } from 'vitest/node'
 import { root } from '../runtime.mjs'
 import { applyMutant, type Mutant } from './mutate.ts'
-
-export type Verdict = { outcome: 'killed'; by: string } | { outcome: 'survived' }
 
 /**
  * Starts the unit tests of the given folders once and keeps them warm. A mutant is put into its module as that is
@@ -23,8 +23,6 @@ export async function startTests(folders: readonly string[]) {
       bail: 1,
       // The cache knows nothing of mutants.
       fsModuleCache: false,
-      // A mutant that never ends is a killed one.
-      testTimeout: 5_000,
       reporters: [{}],
     },
     {
@@ -58,8 +56,6 @@ export async function startTests(folders: readonly string[]) {
   async function importedBy(file: string, seen = new Set<string>()): Promise<Set<string>> {
     if (seen.has(file)) return seen
     seen.add(file)
-    const { parseSync } = await import('oxc-parser')
-    const { readFile } = await import('node:fs/promises')
     const { module } = parseSync(file, await readFile(file, 'utf8'))
     for (const { moduleRequest, entries } of module.staticImports) {
       if (!moduleRequest.value.startsWith('.') || (entries.length > 0 && entries.every((it) => it.isType)))
@@ -86,22 +82,21 @@ export async function startTests(folders: readonly string[]) {
     /** Runs everything without a mutant; returns the test that fails even so. */
     baseline: () => firstFailure([...importsOf.keys()]),
 
-    async judge(mutant: Mutant, source: string): Promise<Verdict> {
+    /** Returns the test that notices a mutant; undefined when none does. */
+    async firstFailureWith(mutant: Mutant, source: string): Promise<string | undefined> {
       const file = join(root, mutant.file)
       current = { file, code: applyMutant(source, mutant) }
       vitest.invalidateFile(file)
       try {
         for (const group of testsOf(file)) {
           const by = await firstFailure(group)
-          if (by) return { outcome: 'killed', by }
+          if (by) return by
         }
-        return { outcome: 'survived' }
+        return undefined
       } finally {
         current = undefined
         vitest.invalidateFile(file)
       }
     },
-
-    close: () => vitest.close(),
   }
 }

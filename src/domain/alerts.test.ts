@@ -86,3 +86,36 @@ describe('what stands', () => {
     expect(end).toMatchObject([{ id: 3n }])
   })
 })
+
+describe('a finding', () => {
+  const run = { schedule: 'nightly', entity: 'contacts', plannedAt: now }
+
+  test.each<[string, Partial<AlertState>, 'warning' | 'critical']>([
+    ['a low wallet', { wallet: { balanceAtomic: 1n } }, 'warning'],
+    ['a cap', { caps: [{ window: 'day', lookups: 3, resumesAt: now }] }, 'warning'],
+    ['errors', { recent: { ended: 20, failed: 4 } }, 'critical'],
+    ['nothing written', { work: { dueSince: hoursAgo(7), lastEndedAt: null } }, 'critical'],
+    ['a difference', { reconciliation: { at: now, differences: 1, differenceAtomic: 1n } }, 'critical'],
+    ['a missed run', { schedules: [{ ...run, state: 'missed', reason: null }] }, 'warning'],
+    ['a failed run', { schedules: [{ ...run, state: 'failed', reason: null }] }, 'critical'],
+  ])('of %s has its severity', (_, state, severity) => {
+    expect(decide(state).raise).toMatchObject([{ severity }])
+  })
+
+  test('tells a run that failed from one that did not begin, and why', () => {
+    const messageOf = (state: 'missed' | 'failed', reason: string | null) =>
+      decide({ schedules: [{ ...run, state, reason }] }).raise[0]?.message
+    expect(messageOf('failed', 'no such list')).toMatch(/ failed: no such list$/)
+    expect(messageOf('missed', null)).toMatch(/ did not begin$/)
+  })
+
+  test('names the figures', () => {
+    const messageOf = (state: Partial<AlertState>) => decide(state).raise[0]?.message
+    expect(messageOf({ recent: { ended: 30, failed: 10 } })).toContain('10 of 30 records')
+    expect(messageOf({ recent: { ended: 30, failed: 10 } })).toContain('(33 %)')
+    expect(messageOf({ reconciliation: { at: now, differences: 2, differenceAtomic: -10_000n } })).toContain(
+      '-0.010000',
+    )
+    expect(messageOf({ wallet: { balanceAtomic: 1n } })).toContain('0.000001')
+  })
+})

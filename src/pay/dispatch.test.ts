@@ -147,7 +147,7 @@ describe('a charge that is sent', () => {
     const { dispatch, termsOf, protocol } = open()
     expect(dispatch.protocolOf(termsOf())).toBe(protocol)
     expect(() => dispatch.protocolOf(termsOf({ protocol: 'mpp' }))).toThrow(FatalError)
-    expect(() => dispatch.protocolOf(termsOf({ protocol: 'mpp' }))).toThrow(/can pay by mpp/)
+    expect(() => dispatch.protocolOf(termsOf({ protocol: 'mpp' }))).toThrow(/mpp/)
   })
 })
 

@@ -242,8 +242,8 @@ describe('a payment that the server refuses', () => {
     [{ kind: 'live' }, 'x402', inDoubt(undefined, 'expired')],
     [{ kind: 'unknown' }, 'x402', inDoubt(undefined, 'expired')],
     [{ kind: 'unknown' }, 'mpp', inDoubt(undefined)],
-    [{ kind: 'unknown' }, 'mpp_card', inDoubt(86_400_000, 'a person must decide')],
-    [{ kind: 'used', transaction: '0xab' }, 'x402', inDoubt(5_000, 'the money has moved')],
+    [{ kind: 'unknown' }, 'mpp_card', inDoubt(86_400_000)],
+    [{ kind: 'used', transaction: '0xab' }, 'x402', inDoubt(5_000)],
   ] as [Fate, Protocol, unknown][])(
     'stays in doubt where the chain says %j of %s',
     async (fate, name, error) => {
@@ -289,14 +289,14 @@ describe('a charge that an earlier try left open', () => {
     const stage = openStage()
     stage.leave({ secondsLeft: 9 })
     stage.journalSays.withdraw = false
-    await expect(buy(stage)).rejects.toEqual(inDoubt(undefined, 'sent by another process meanwhile'))
+    await expect(buy(stage)).rejects.toEqual(inDoubt(undefined))
     expect(stage.requests).toEqual([])
   })
 
   test.each(['sent', 'in_doubt'] as const)('is never sent twice by API key: %s', async (state) => {
     const stage = openStage('api_key')
     stage.leave({ state, terms: { paymentIdentifier: true } })
-    await expect(buy(stage)).rejects.toEqual(inDoubt(86_400_000, 'a person must decide'))
+    await expect(buy(stage)).rejects.toEqual(inDoubt(86_400_000))
     expect(stage.requests).toEqual([])
   })
 
@@ -308,7 +308,7 @@ describe('a charge that an earlier try left open', () => {
   })
 
   test.each([
-    ['live', { kind: 'live' }, {}, inDoubt(30_000, 'past its time')],
+    ['live', { kind: 'live' }, {}, inDoubt(30_000)],
     ['live, refused before', { kind: 'live' }, { reason: 'http_500' }, inDoubt(30_000, 'http_500')],
     ['moved now', { kind: 'used', transaction: null }, { sentAt: null }, inDoubt(5_000)],
     ['moved 41 seconds ago', { kind: 'used', transaction: null }, { secondsAgo: 41 }, inDoubt(4_000)],
@@ -326,7 +326,7 @@ describe('a charge that an earlier try left open', () => {
 
   test.each([
     [44, undefined],
-    [45, 'lose charge 1 0xcd: past its time'],
+    [45, 'lose charge 1 0xcd'],
   ])('whose money moved %i seconds ago without an answer', async (secondsAgo, event) => {
     const stage = openStage()
     stage.chain.fate = { kind: 'used', transaction: '0xcd' }
@@ -334,7 +334,7 @@ describe('a charge that an earlier try left open', () => {
     stage.leave({ state: 'in_doubt', secondsLeft: -1, sentAt })
     const bought = buy(stage, { rebuyLost: false })
     await expect(bought).rejects.toMatchObject({ code: event ? 'paid_no_data' : 'in_doubt' })
-    expect(stage.events.find((it) => it.startsWith('lose'))).toBe(event)
+    expect(stage.events.find((it) => it.startsWith('lose'))?.split(':')[0]).toBe(event)
   })
 
   test('that is lost is bought again once', async () => {

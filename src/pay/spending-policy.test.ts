@@ -319,16 +319,13 @@ describe('the edges of the policy', () => {
       const verdict = passes(offer, change)
       return verdict.ok ? undefined : verdict.message
     }
-    expect(messageOf({ amount: '20000' })).toMatch(/price 0\.020000 is above the cap of 0\.010000/)
-    expect(messageOf({ payTo: stranger })).toBe(`recipient ${stranger} is not PAYDIRT_PAY_TO`)
-    expect(messageOf({ network: 'a\u0000b' })).toBe('network "a?b" instead of eip155:8453')
-    expect(messageOf({ ...mpp, singleUse: { ...singleUse, realm: 'x' } })).toBe(
-      'realm "x" instead of api.example or api.example',
-    )
+    expect(messageOf({ amount: '20000' })).toMatch(/0\.020000 .*0\.010000/)
+    expect(messageOf({ payTo: stranger })).toMatch(new RegExp(`${stranger}.*PAYDIRT_PAY_TO`))
+    expect(messageOf({ network: 'a\u0000b' })).toMatch(/"a\?b".*eip155:8453/)
+    expect(messageOf({ ...mpp, singleUse: { ...singleUse, realm: 'x' } })).toMatch(/"x".*api\.example/)
     const pinned = checkOffer({ ...x402, payTo: stranger }, { ...policy, recipients: [] }, payTo, asked)
-    expect(pinned).toMatchObject({
-      message: `recipient ${stranger} is not the recipient first seen for this host`,
-    })
+    expect(pinned.ok === false && pinned.message).toContain(stranger)
+    expect(pinned.ok === false && pinned.message).not.toContain('PAYDIRT_PAY_TO')
   })
 
   test('one of several recipients, realms and profiles is enough', () => {

@@ -147,7 +147,6 @@ describe('an authorization', () => {
   ])('cannot be drawn from a journal with %s', (_, raw) => {
     const draw = () => open().draw({ ...termsOf(offer), raw }, attempt)
     expect(draw).toThrow(FatalError)
-    expect(draw).toThrow(/cannot be read any more/)
   })
 
   test('without an end is dead from the start', () => {
@@ -197,10 +196,7 @@ describe('the proof', () => {
     ['the challenge', { raw: { challenge: challengeText({ amount: '20000' }) } }],
   ] as [string, Partial<Terms>][])('is not built where %s is not what was judged', async (_, change) => {
     await expect(headersOf(change)).rejects.toThrow(FatalError)
-    await expect(headersOf(change)).rejects.toMatchObject({
-      code: 'bad_journal',
-      message: expect.stringContaining('is not the one that was judged at 0.0'),
-    })
+    await expect(headersOf(change)).rejects.toMatchObject({ code: 'bad_journal' })
   })
 
   test('is not built where the end is not what was judged', async () => {
