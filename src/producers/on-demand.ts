@@ -136,7 +136,7 @@ export function createOnDemand(options: OnDemandOptions): OnDemand {
     begin,
 
     async beginForgotten(connectors) {
-      const runs = await ledger.forgotten(connectors, new Date(now().getTime() - forgottenAfterMs))
+      const runs = await ledger.notBegun(connectors, new Date(now().getTime() - forgottenAfterMs))
       for (const id of runs) {
         // One that cannot be begun must not keep the others waiting.
         await begin(id).catch(options.onError)

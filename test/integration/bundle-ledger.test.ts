@@ -77,7 +77,7 @@ const states = async () =>
   Promise.all(
     world.keys.map(async (key) => {
       const row = await world.lookups.get(key)
-      return { state: row?.state, isOut: row?.bundleKey !== null }
+      return { state: row?.state, isOut: row?.batchKey !== null }
     }),
   )
 const three = <T>(value: T) => world.keys.map(() => value)

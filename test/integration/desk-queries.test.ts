@@ -488,7 +488,7 @@ describe('money', () => {
       runs: [],
       ended: [],
       parked: await parkedGroups(desk.db),
-      open: { hot: 0, bulk: 0 },
+      open: { hot: 0, background: 0 },
       money: { ...(await moneyNow(desk.db, at, [])), committed: new Map([['day:2026-11-20', 95n]]) },
       wallet: { address: '0x1', balanceAtomic: 0n },
       pace: undefined,

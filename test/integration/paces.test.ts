@@ -4,7 +4,7 @@ import { startEmbeddedRedis } from '../../src/queues/embedded-redis.ts'
 import { openRedis } from '../../src/queues/connection.ts'
 import { createPacers } from '../../src/queues/pacers.ts'
 import type { OpenDatabase } from '../../src/store/database/database.ts'
-import { createPaceBook } from '../../src/store/ledger/pacer-state.ts'
+import { createPacerStateStore } from '../../src/store/ledger/pacer-state.ts'
 import { openFreshLedger } from '../support/fresh-ledger.ts'
 
 let database: OpenDatabase
@@ -25,7 +25,7 @@ async function start(host: string, now: () => Date, maxPerSecond = 1_000) {
     initialPerSecond: 50,
     maxPerSecond,
   })
-  const end = await savePacerState(pacers, createPaceBook(database.db, { now }), (error) =>
+  const end = await savePacerState(pacers, createPacerStateStore(database.db, { now }), (error) =>
     errors.push(error),
   )
   let isOver = false
@@ -87,7 +87,7 @@ test('a Redis that is gone keeps no process from ending', async () => {
   const server = await startEmbeddedRedis()
   const { redis, close } = await openRedis(server.url)
   const pacers = createPacers(redis, { host: 'gone.example', access: 'paid', prefix: 'p' })
-  const end = await savePacerState(pacers, createPaceBook(database.db, { now: today }), () => {})
+  const end = await savePacerState(pacers, createPacerStateStore(database.db, { now: today }), () => {})
   await server.stop()
   await expect(end()).resolves.toBeUndefined()
   await close()

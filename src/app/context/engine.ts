@@ -19,7 +19,7 @@ import { answerError } from '../../service/answer-error.ts'
 import type { OpenDatabase } from '../../store/database/database.ts'
 import { ledgerId } from '../../store/database/meta.ts'
 import { createBatchLedger, type BatchLedger } from '../../store/ledger/batches.ts'
-import { createPaceBook } from '../../store/ledger/pacer-state.ts'
+import { createPacerStateStore } from '../../store/ledger/pacer-state.ts'
 import type { RunLedger } from '../../store/runs/runs.ts'
 import type { SuppressionLedger } from '../../store/subjects/suppressions.ts'
 import { createBatcher, type Batch } from '../../workers/lookup/batcher.ts'
@@ -85,7 +85,7 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
     ...(config.maxPerSecond === undefined ? {} : { maxPerSecond: config.maxPerSecond }),
   })
   onOpened(
-    await savePacerState(pacers, createPaceBook(db, { now }), (error) =>
+    await savePacerState(pacers, createPacerStateStore(db, { now }), (error) =>
       log.debug({ problem: describeError(error) }, 'the learned pace could not be saved this time'),
     ),
   )

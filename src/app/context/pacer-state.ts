@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Pacers } from '../../queues/pacers.ts'
-import type { PaceBook } from '../../store/ledger/pacer-state.ts'
+import type { PacerStateStore } from '../../store/ledger/pacer-state.ts'
 import { startPollLoop } from '../../timing/poll-loop.ts'
 
 const saveEveryMs = 30_000
@@ -13,7 +13,7 @@ const lastSaveMs = 1_000
  */
 export async function savePacerState(
   pacers: Pacers,
-  book: PaceBook,
+  book: PacerStateStore,
   onError: (error: unknown) => void,
 ): Promise<() => Promise<void>> {
   const saved = new Map<string, string>()

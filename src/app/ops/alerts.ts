@@ -56,7 +56,7 @@ export function createAlerts(context: Context, options: { signal: AbortSignal; r
     await reconcileWhenDue().catch((error: unknown) => tellError(context, error))
     const schedules = config.schedules.map(({ name }) => name)
     const state = { ...(await ledger.state({ schedules, foreground })), wallet: await readWallet() }
-    const decision = decideAlerts(state, await ledger.standing(), rules, now())
+    const decision = decideAlerts(state, await ledger.active(), rules, now())
     const { raised, ended } = await ledger.apply(decision, { deliver: webhook !== undefined })
     for (const { condition, subject, severity, message } of raised)
       log[severity === 'critical' ? 'error' : 'warn']({ alert: condition, subject }, message)
@@ -120,6 +120,6 @@ function again({ tries }: Delivery, at: Date): Date {
 export async function standingAlerts(
   context: Pick<Context, 'database' | 'now'>,
 ): Promise<{ name: string; message: string; since: Date }[]> {
-  const standing = await createAlertLedger(context.database.db, { now: context.now }).standing()
+  const standing = await createAlertLedger(context.database.db, { now: context.now }).active()
   return standing.map(({ condition, message, raisedAt }) => ({ name: condition, message, since: raisedAt }))
 }

@@ -123,7 +123,7 @@ async function ownToRestore(
   const byRecord = Map.groupBy(writes, ({ recordId }) => recordId)
   const records = [...byRecord.keys()]
   const before = await fieldWrites.ownBefore(run.id, records)
-  const standing = await fieldWrites.standing(run.connector, run.entity, records)
+  const standing = await fieldWrites.ourWrites(run.connector, run.entity, records)
   const own = new Map<string, OwnValues>()
   for (const [record, undone] of byRecord) {
     const values = before.get(record)

@@ -14,7 +14,7 @@ const mine = new RegExp(`^${process.pid} `)
 const owner = () => readFile(join(dir, 'owner'), 'utf8').catch(() => undefined)
 const own = (text: string) => writeFile(join(dir, 'owner'), text)
 
-/** A process that has taken the directory and waits. */
+/** A process that has locked the directory and waits. */
 async function neighbour() {
   const program = `
     import { lockDataDir } from ${JSON.stringify(join(import.meta.dirname, 'data-dir-lock.ts'))}
@@ -29,7 +29,7 @@ async function neighbour() {
 }
 
 describe('a data directory', () => {
-  test("is its first process's alone, which is named, and free again when that has let go", async () => {
+  test('belongs to its first process, which is named, until that releases it', async () => {
     const lock = await lockDataDir(dir)
     expect(await owner()).toMatch(mine)
     await lock.release()
@@ -37,7 +37,7 @@ describe('a data directory', () => {
     await (await lockDataDir(dir)).release()
   })
 
-  test('of a living process is refused with its number; of one that was killed it is taken over', async () => {
+  test('of a living process is refused with its number, and that of a killed process is taken over', async () => {
     const child = await neighbour()
     try {
       await expect(lockDataDir(dir)).rejects.toMatchObject({
@@ -55,7 +55,7 @@ describe('a data directory', () => {
   })
 
   test.runIf(process.platform === 'linux')(
-    "whose owner's number was given to another process is taken over",
+    "whose owner's number was reused by another process is taken over",
     async () => {
       // Process 1 lives, and did not start at this time.
       await own('1 123456789')
@@ -72,7 +72,7 @@ describe('a data directory', () => {
     await lock.release()
   })
 
-  test('that another has taken over meanwhile is not let go of', async () => {
+  test('that another process has taken over is not released', async () => {
     const lock = await lockDataDir(dir)
     await own('1 5')
     await lock.release()

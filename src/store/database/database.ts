@@ -21,19 +21,18 @@ const int8 = 20
 export async function openDatabase(options: {
   url?: string | undefined
   dataDir: string
-  connections?: number
+  connections?: number | undefined
   /** Called with each statement after it ran. */
   onQuery?: ((event: LogEvent) => void) | undefined
 }): Promise<OpenDatabase> {
-  const log = options.onQuery ? { log: options.onQuery } : {}
   return options.url
-    ? openPostgres(options.url, options.connections ?? 10, log)
-    : openPGlite(options.dataDir, log)
+    ? openPostgres(options.url, options.connections ?? 10, options.onQuery)
+    : openPGlite(options.dataDir, options.onQuery)
 }
 
-type QueryLog = { log?: (event: LogEvent) => void }
+type OnQuery = ((event: LogEvent) => void) | undefined
 
-async function openPostgres(url: string, connections: number, log: QueryLog): Promise<OpenDatabase> {
+async function openPostgres(url: string, connections: number, onQuery: OnQuery): Promise<OpenDatabase> {
   const { default: pg } = await import('pg')
   const pool = new pg.Pool({
     connectionString: url,
@@ -49,7 +48,7 @@ async function openPostgres(url: string, connections: number, log: QueryLog): Pr
   pool.on('error', () => {})
   // A connection that breaks between two queries of a transaction also needs a listener; its next query reports the error.
   pool.on('connect', (client) => client.on('error', () => {}))
-  const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }), ...log })
+  const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }), log: onQuery ?? [] })
   try {
     await pingDatabase(db)
   } catch (error) {
@@ -64,13 +63,13 @@ async function openPostgres(url: string, connections: number, log: QueryLog): Pr
   return { db, kind: 'postgres', close: () => db.destroy() }
 }
 
-async function openPGlite(dataDir: string, log: QueryLog): Promise<OpenDatabase> {
+async function openPGlite(dataDir: string, onQuery: OnQuery): Promise<OpenDatabase> {
   await mkdir(dataDir, { recursive: true })
   const lock = await lockDataDir(dataDir)
   try {
     const { PGlite } = await import('@electric-sql/pglite')
     const client = await PGlite.create(join(dataDir, 'pglite'), { parsers: { [int8]: BigInt } })
-    const db = new Kysely<Tables>({ dialect: createPGliteDialect(client), ...log })
+    const db = new Kysely<Tables>({ dialect: createPGliteDialect(client), log: onQuery ?? [] })
     await migrate(db)
     return {
       db,

@@ -17,7 +17,7 @@ export function* pages<T>(items: readonly T[], size: number): Generator<T[]> {
 const maybeUnstorable = /\\u(0000|d[89a-f])/i
 
 /**
- * Returns JSON that a jsonb column accepts, whatever the value holds: a paid answer must not be lost because of an
+ * Returns JSON that a jsonb column always accepts: a paid answer must not be lost because of an
  * unreadable character. Removes NUL and replaces half a surrogate pair by U+FFFD.
  */
 export function storableJson(value: unknown): string {

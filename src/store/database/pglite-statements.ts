@@ -16,7 +16,7 @@ interface Prepared {
 }
 
 /**
- * How long a prepared statement is kept. Its plan suits the tables as they were: a plan for an empty ledger reads all of a
+ * How long a prepared statement is preparedBySql. Its plan suits the tables as they were: a plan for an empty ledger reads all of a
  * full one.
  */
 const maxAgeMs = 5_000
@@ -31,12 +31,12 @@ const preparable = /^\s*(select|insert|update|delete|with)\b/i
  * into WebAssembly. Here a repeated statement takes one call and no planning. The results are the same.
  */
 export function createPGliteStatements(client: PGlite): PGliteStatements {
-  const kept = new Map<string, Prepared>()
+  const preparedBySql = new Map<string, Prepared>()
   let made = 0
 
   async function runPrepared<R>(sql: string, parameters: readonly unknown[]) {
     return client.runExclusive(async () => {
-      const before = kept.get(sql)
+      const before = preparedBySql.get(sql)
       const isOld = before !== undefined && performance.now() - before.sinceMs > maxAgeMs
       if (before && isOld) await drop(sql, before)
       const prepared = before && !isOld ? before : await prepare(sql)
@@ -47,7 +47,7 @@ export function createPGliteStatements(client: PGlite): PGliteStatements {
         serialize.execute({}),
         serialize.sync(),
       ]).catch(async (error: unknown) => {
-        // The tables may have changed since it was prepared. Whatever the cause, it is prepared again next time.
+        // The tables may have changed since it was prepared, so after any error it is prepared again.
         await drop(sql, prepared)
         throw error
       })
@@ -58,8 +58,8 @@ export function createPGliteStatements(client: PGlite): PGliteStatements {
   }
 
   async function prepare(sql: string): Promise<Prepared> {
-    if (kept.size >= maxPrepared) {
-      const [oldest] = kept as unknown as Iterable<[string, Prepared]>
+    if (preparedBySql.size >= maxPrepared) {
+      const [oldest] = preparedBySql as unknown as Iterable<[string, Prepared]>
       if (oldest) await drop(...oldest)
     }
     made += 1
@@ -76,12 +76,12 @@ export function createPGliteStatements(client: PGlite): PGliteStatements {
       description: messages.filter((message) => message.name === 'rowDescription'),
       sinceMs: performance.now(),
     }
-    kept.set(sql, prepared)
+    preparedBySql.set(sql, prepared)
     return prepared
   }
 
   async function drop(sql: string, { name }: Prepared): Promise<void> {
-    kept.delete(sql)
+    preparedBySql.delete(sql)
     const { serialize } = protocol
     // Fails inside a failed transaction. The statement then stays in the database, under a name that is not used again.
     await exchange([serialize.close({ type: 'S', name }), serialize.sync()]).catch(() => {})
@@ -89,8 +89,8 @@ export function createPGliteStatements(client: PGlite): PGliteStatements {
 
   /** Called after a statement that may have changed a table. */
   async function dropAll(): Promise<void> {
-    if (kept.size === 0) return
-    kept.clear()
+    if (preparedBySql.size === 0) return
+    preparedBySql.clear()
     await client.exec('deallocate all')
   }
 

@@ -36,7 +36,7 @@ export async function retryWhileAway<T>(
       return await write()
     } catch (error) {
       if (!isAway(error) || signal?.aborted || performance.now() > until) throw error
-      await delay(everyMs, undefined, signal ? { signal } : {}).catch(() => {})
+      await delay(everyMs, undefined, { signal }).catch(() => {})
     }
   }
 }

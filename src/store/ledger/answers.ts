@@ -53,15 +53,15 @@ export async function storeSingles(
     fresh_until: freshUntil,
   }))
   await sql`
-    with told as materialized (
+    with given as materialized (
       select * from jsonb_to_recordset(${storableJson(rows)}::jsonb)
-        as told (key text, outcome text, answer jsonb, fresh_until timestamptz)
+        as given (key text, outcome text, answer jsonb, fresh_until timestamptz)
     ), locked as materialized (
-      select key from lookups where key in (select key from told) order by key collate "C" for no key update
+      select key from lookups where key in (select key from given) order by key collate "C" for no key update
     )
-    update lookups set state = 'answered', outcome = told.outcome, answer = told.answer, answered_at = ${at},
-      fresh_until = told.fresh_until, reason = null
-    from told join locked using (key) where lookups.key = told.key`.execute(db)
+    update lookups set state = 'answered', outcome = given.outcome, answer = given.answer, answered_at = ${at},
+      fresh_until = given.fresh_until, reason = null
+    from given join locked using (key) where lookups.key = given.key`.execute(db)
 }
 
 /**

@@ -142,7 +142,7 @@ class MemberTaken extends Error {}
 
 /**
  * Frees the members of a batch that was never paid for. `alone`: the batch request may be at fault, so each member goes by
- * itself from now on. With a cause: what kept the batch from being bought parks each member.
+ * itself from now on. With a cause: the cause that kept the batch from being bought parks each member.
  */
 export async function dissolveBatch(
   tx: Transaction<Tables>,

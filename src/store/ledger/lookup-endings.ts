@@ -66,7 +66,7 @@ export function createLookupEndings(db: Database, { now }: { now: () => Date }):
   async function failBatch(key: LookupKey, reason: string): Promise<void> {
     await db.transaction().execute(async (tx) => {
       if (await mayDissolve(tx, key)) return dissolveBatch(tx, key, { alone: true }, now())
-      // Crash window: a batch that may have been paid for stays together, whatever went wrong, and is tried again.
+      // Crash window: a batch that may have been paid for stays together after any error, and is tried again.
       const dueAt = new Date(now().getTime() + recheckMs)
       await parkIn(tx, key, { dueAt, code: 'bundle_open', reason })
     })

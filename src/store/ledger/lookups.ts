@@ -27,7 +27,7 @@ export interface LookupRow {
   /** When the answer stops being fresh; null while there is none. */
   freshUntil: Date | null
   /** The batch in which the lookup is out; null while it is on its own. */
-  bundleKey: LookupKey | null
+  batchKey: LookupKey | null
   /** Identifies a started request to the service, which is polled for the answer. */
   queryId: string | null
 }
@@ -149,7 +149,7 @@ function toLookup(row: Selectable<Tables['lookups']> & { run_state: RunState }):
     tries: row.tries,
     runStopped: row.run_state === 'stopped',
     freshUntil: row.fresh_until,
-    bundleKey: row.bundle_key,
+    batchKey: row.bundle_key,
     queryId: row.query_id,
   }
 }

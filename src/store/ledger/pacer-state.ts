@@ -1,7 +1,7 @@
 import type { Database } from '../database/database.ts'
 
 /** The limits that pacers have learned. Redis cannot hold them: it may be flushed, and the embedded one ends with its process. */
-export interface PaceBook {
+export interface PacerStateStore {
   /** Returns what was last saved under this name; undefined when it is too old to be of use. */
   load(name: string): Promise<string | undefined>
   save(name: string, learned: string): Promise<void>
@@ -10,7 +10,7 @@ export interface PaceBook {
 /** Plans and limits change, so an older state is learned again. */
 const maxAgeMs = 14 * 86_400_000
 
-export function createPaceBook(db: Database, { now }: { now: () => Date }): PaceBook {
+export function createPacerStateStore(db: Database, { now }: { now: () => Date }): PacerStateStore {
   return {
     async load(name) {
       const row = await db

@@ -46,9 +46,9 @@ export interface CreditCount {
   charges: number
   /** Those whose answer said what it cost. */
   counted: number
-  /** What these answers said that they cost, in millionths of a credit. */
+  /** The cost that these answers stated, in millionths of a credit. */
   creditsAtomic: bigint
-  /** What the ledger has for the same answers, in millionths of USD or of a credit. */
+  /** The ledger's amount for the same answers, in millionths of USD or of a credit. */
   ledgerAtomic: Atomic
   /** The amount of all settled charges. */
   settledAtomic: Atomic

@@ -2,7 +2,7 @@ import type { Atomic } from '../../domain/money.ts'
 import type { Database } from '../database/database.ts'
 
 /** The result of one comparison of the ledger with the chain. */
-export interface KeptReconciliation {
+export interface SavedReconciliation {
   at: Date
   differenceAtomic: Atomic
   /** The number of transfers and charges on which the two disagree. */
@@ -12,7 +12,7 @@ export interface KeptReconciliation {
 
 export async function saveReconciliation(
   db: Database,
-  result: KeptReconciliation,
+  result: SavedReconciliation,
   document: object,
 ): Promise<void> {
   await db
@@ -27,7 +27,7 @@ export async function saveReconciliation(
     .execute()
 }
 
-export async function lastReconciliation(db: Database): Promise<KeptReconciliation | undefined> {
+export async function lastReconciliation(db: Database): Promise<SavedReconciliation | undefined> {
   const row = await db
     .selectFrom('reconciliations')
     .selectAll()

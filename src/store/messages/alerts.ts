@@ -28,7 +28,7 @@ export interface AlertLedger {
     schedules: readonly string[]
     foreground: readonly string[]
   }): Promise<Omit<AlertState, 'wallet'>>
-  standing(): Promise<(Standing & Alert)[]>
+  active(): Promise<(Standing & Alert)[]>
   /**
    * Stores a decision and its messages in one transaction. Returns only the alerts that this call raised or ended: when two
    * processes decide the same, only one of them reports it.
@@ -90,7 +90,7 @@ export function createAlertLedger(db: Database, { now }: { now: () => Date }): A
       }
     },
 
-    async standing() {
+    async active() {
       const rows = await db
         .selectFrom('alerts')
         .selectAll()

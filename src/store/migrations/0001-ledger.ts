@@ -11,10 +11,10 @@ create table runs (
   recipe text not null,
   trigger text not null,
   state text not null check (state in ('planned', 'scanning', 'working', 'stopped', 'parked', 'finished', 'failed')),
-  -- Same input and options, same fingerprint: an unfinished run is gone on with, not begun again.
+  -- The same input and options have the same fingerprint, so that an unfinished run is resumed instead of begun again.
   fingerprint text not null,
   source jsonb not null,
-  -- Where the scan stands: always together with the tasks of all pages before it.
+  -- How far the scan has come; stored together with the tasks of all pages before it.
   watermark text,
   scanned_at timestamptz,
   records int not null default 0,
@@ -34,11 +34,11 @@ create table lookups (
   connector text not null,
   hot boolean not null default false,
   due_at timestamptz not null,
-  -- Until then a job in the queue stands for this lookup; after it the feeder may add one again.
+  -- Until then the lookup has a job in the queue; afterwards the enqueuer may add another.
   queued_until timestamptz,
   tries int not null default 0,
   reason text,
-  -- What parked it, in the words of domain/errors.ts: by it work is taken up again when its cause is gone.
+  -- The error code that parked it (domain/errors.ts), by which it is unparked when the cause is gone.
   code text,
   outcome text check (outcome in ('found', 'not_found', 'unreadable', 'failed')),
   answer jsonb,
@@ -55,7 +55,7 @@ create table tasks (
   identity jsonb not null,
   status text not null check (status in
     ('queued', 'looking_up', 'ready', 'written', 'unchanged', 'skipped', 'rejected', 'parked')),
-  -- The lookup under which the record is bought; equal for all spellings of the same company or person.
+  -- The lookup under which the record is bought; the same for all spellings of a company or person.
   lookup_key text,
   duplicate_of int,
   waiting_for text references lookups (key),
@@ -84,7 +84,7 @@ create table charges (
   -- USD in millionths (USDC's smallest unit), or credits in millionths on the direct interface.
   currency text not null check (currency in ('USD', 'credit')),
   amount_atomic bigint not null check (amount_atomic >= 0),
-  -- json, not jsonb: the order of its keys is part of the bytes that go out again
+  -- json, not jsonb: the order of its keys is part of the bytes that are sent again after a crash.
   authorization_json json not null,
   nonce text not null unique,
   budget_scopes text[] not null,
@@ -99,7 +99,7 @@ create table charges (
   closed_at timestamptz,
   unique (lookup_key, attempt)
 );
--- Never two live authorizations for one lookup: the database itself refuses the second.
+-- A lookup never has two live authorizations: the database refuses the second.
 create unique index charges_open on charges (lookup_key) where state in ('journaled', 'sent', 'in_doubt');
 create index charges_untouched on charges (touched_at) where state in ('journaled', 'sent', 'in_doubt');
 create index charges_run on charges (run_id);
@@ -116,7 +116,7 @@ create table switches (
   changed_at timestamptz not null
 );
 
--- Where the next increment of a source begins.
+-- Where the next incremental scan of a source begins.
 create table watermarks (
   connector text not null,
   entity text not null,

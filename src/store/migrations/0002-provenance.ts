@@ -1,6 +1,6 @@
-/** What was written where and over what, plans, and the people who are not to be looked up. */
+/** The writes with their old values, plans, and suppressed people. */
 export const provenance = `
--- Forgetting a subject renames its lookups: whatever names a lookup follows.
+-- Forgetting a subject renames its lookups, and references to a lookup follow.
 alter table charges drop constraint charges_lookup_key_fkey;
 alter table charges add constraint charges_lookup_key_fkey
   foreign key (lookup_key) references lookups (key) on update cascade;
@@ -8,7 +8,7 @@ alter table tasks drop constraint tasks_waiting_for_fkey;
 alter table tasks add constraint tasks_waiting_for_fkey
   foreign key (waiting_for) references lookups (key) on update cascade;
 
--- The fields of the patch that took a value's place; the others were blank.
+-- The fields of the patch that replaced a value; the others were blank.
 alter table tasks add column replaced text[] not null default '{}';
 
 create table field_writes (
@@ -19,15 +19,15 @@ create table field_writes (
   entity text not null,
   record_id text not null,
   field text not null,
-  -- What stood there before our first attempt; null: nothing.
+  -- The value before our first attempt; null: blank.
   old_value jsonb,
-  -- What stands there since, as the record shows it; null once the subject was forgotten.
+  -- The value since then, as the record shows it; null once the subject was forgotten.
   new_value jsonb,
   lookup_key text,
-  -- This field's part of what its lookup cost.
+  -- This field's share of the cost of its lookup.
   price_atomic bigint not null default 0 check (price_atomic >= 0),
   currency text check (currency in ('USD', 'credit')),
-  -- intended: stored before the write, and not known to have come to pass.
+  -- intended: stored before the write, which is not confirmed yet.
   state text not null check (state in ('intended', 'written', 'undone', 'superseded')),
   superseded_by bigint references field_writes (id),
   intended_at timestamptz not null,
@@ -35,7 +35,7 @@ create table field_writes (
   undone_at timestamptz,
   unique (task_id, field)
 );
--- Of each field of a record at most one value counts as ours.
+-- At most one value of each field of a record counts as ours.
 create unique index field_writes_ours on field_writes (connector, entity, record_id, field) where state = 'written';
 create index field_writes_record on field_writes (connector, entity, record_id);
 create index field_writes_run on field_writes (run_id, record_id);
@@ -44,7 +44,7 @@ create index field_writes_superseded on field_writes (superseded_by) where super
 
 create table suppressions (
   kind text not null check (kind in ('email', 'phone', 'profile_url', 'domain')),
-  -- Never the value: an HMAC of its canonical form.
+  -- An HMAC of the canonical value, never the value itself.
   digest text not null,
   added_at timestamptz not null,
   primary key (kind, digest)
@@ -57,9 +57,9 @@ create table plans (
   object text not null,
   entity text not null,
   recipe text not null,
-  -- What was asked for: the file and its digest, or the conditions of the scan and where it began.
+  -- The request: the file and its digest, or the conditions of the scan and where it began.
   job jsonb not null,
-  -- The plan as it was shown, without values.
+  -- The plan as it was printed, without values.
   document jsonb not null,
   to_buy int not null,
   price_atomic bigint not null,
@@ -71,10 +71,10 @@ create table plan_records (
   plan_id text not null references plans (id) on delete cascade,
   ordinal int not null,
   record_id text not null,
-  -- Of everything by which the record is looked up: another digest, and it has drifted.
+  -- A digest of everything by which the record is looked up. When it differs, the record has changed.
   digest text not null,
   lookup_key text,
-  -- Field by field, where the ledger holds the facts already.
+  -- The changes field by field, where the ledger already has the facts.
   preview jsonb,
   primary key (plan_id, ordinal)
 );

@@ -1,4 +1,4 @@
-/** Who may call, what was refused, and what was asked for by a press of a button. */
+/** Callers, refused calls, on-demand requests, and messages of CRMs and monitors. */
 export const http = `
 create table api_tokens (
   id text primary key,
@@ -20,7 +20,7 @@ create table api_token_calls (
   primary key (token_id, minute)
 );
 
--- Digests of what may come once: a signature, a nonce, the id of a signed token.
+-- Digests of values that may be used once: a signature, a nonce, the id of a signed token.
 create table replays (digest text primary key, expires_at timestamptz not null);
 create index replays_expired on replays (expires_at);
 
@@ -31,7 +31,7 @@ create table call_refusals (
   primary key (reason, day)
 );
 
--- The last task of each record that was asked for by hand: asked again within a minute, it is the same one.
+-- The last task of each record that was requested on demand. A request within a minute returns the same task.
 create table button_tasks (
   connector text not null,
   entity text not null,
@@ -45,7 +45,7 @@ create table button_tasks (
 );
 create index button_tasks_run on button_tasks (run_id);
 
--- Executions of a HubSpot workflow that wait for us.
+-- HubSpot workflow executions that wait for us.
 create table workflow_callbacks (
   callback_id text primary key,
   task_id bigint not null references tasks (id),
@@ -58,7 +58,7 @@ create table workflow_callbacks (
 );
 create index workflow_callbacks_due on workflow_callbacks (due_at) where state = 'waiting';
 
--- What a monitor delivered; its text goes once it has become tasks.
+-- The deliveries of monitors. The body is deleted once it has become tasks.
 create table monitor_deliveries (
   digest text primary key,
   body text,

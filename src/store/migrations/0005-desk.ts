@@ -1,13 +1,13 @@
-/** Who is signed in to the desk, who tried, and what was done there. */
+/** The desk's sessions, its sign-in attempts, and the audit log. */
 export const desk = `
 create table desk_sessions (
-  -- Never the token: its SHA-256.
+  -- The SHA-256 of the token, never the token itself.
   token_hash text primary key,
   user_name text not null,
   role text not null check (role in ('viewer', 'operator', 'admin')),
   created_at timestamptz not null,
   seen_at timestamptz not null,
-  -- At the latest; an idle session ends before.
+  -- The latest end; an idle session ends before.
   expires_at timestamptz not null
 );
 create index desk_sessions_expiry on desk_sessions (expires_at);

@@ -5,28 +5,28 @@ create table schedules (
   is_paused boolean not null default false,
   paused_by text,
   paused_at timestamptz,
-  -- Planned times up to here were dealt with: begun, missed, or passed over while paused.
+  -- All planned times up to this one were handled: started, missed, or skipped while paused.
   handled_until timestamptz not null
 );
 
--- One sync of one entity: a planned time of a schedule, or somebody's wish to have it now.
+-- An occurrence: one sync of one entity, at a planned time of a schedule or on request.
 create table schedule_turns (
   id bigint generated always as identity primary key,
   schedule text,
   connector text not null,
   entity text not null,
   recipe text,
-  -- The most records, and what narrows the scan.
+  -- The most records to scan, and the conditions of the scan.
   job jsonb not null,
   cause text not null check (cause in ('cron', 'catch_up', 'run_now', 'request')),
   planned_at timestamptz not null,
-  -- The window: not begun after, ended at. null: whenever.
+  -- The window: not started after start_by, stopped at stop_at. null: no limit.
   start_by timestamptz,
   stop_at timestamptz,
   state text not null check (state in ('due', 'scanning', 'handed_over', 'stopped', 'missed', 'failed')),
-  -- Not taken before: somebody else is at it, or the source asked to be left alone.
+  -- Not claimed before this time: another process holds it, or the source asked to wait.
   not_before timestamptz not null,
-  -- Who scans, and until when nobody else may.
+  -- The process that scans, and until when it holds the lease.
   holder text,
   lease_until timestamptz,
   run_id text references runs (id),
@@ -40,7 +40,7 @@ create index schedule_turns_run on schedule_turns (run_id);
 
 create table alerts (
   id bigint generated always as identity primary key,
-  -- What is wrong, and with what: schedule_missed, nightly/contacts.
+  -- The condition and what it concerns: schedule_missed, nightly/contacts.
   condition text not null,
   subject text not null,
   severity text not null check (severity in ('warning', 'critical')),
@@ -49,17 +49,17 @@ create table alerts (
   ended_at timestamptz,
   ended_message text
 );
--- One message a condition, however many processes see it.
+-- One alert for each condition and subject, however many processes detect it.
 create unique index alerts_standing on alerts (condition, subject) where ended_at is null;
 create index alerts_raised on alerts (raised_at desc);
 
--- The messages that the webhook has yet to take.
+-- The messages that the webhook has not received yet.
 create table alert_deliveries (
   id bigint generated always as identity primary key,
   alert_id bigint not null references alerts (id) on delete cascade,
   kind text not null check (kind in ('raised', 'ended')),
   due_at timestamptz not null,
-  -- Until then one process tries.
+  -- Until then one process delivers it.
   lease_until timestamptz,
   tries int not null default 0,
   delivered_at timestamptz,

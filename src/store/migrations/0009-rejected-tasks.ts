@@ -1,4 +1,4 @@
-/** Rejected records by age: without it the page of failures read every task there is. */
+/** Indexes rejected tasks by age. Without it the page of failures would read every task. */
 export const rejectedTasks = `
 create index tasks_rejected on tasks (updated_at) where status = 'rejected';
 `

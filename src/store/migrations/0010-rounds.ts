@@ -1,6 +1,6 @@
 /**
- * What is asked again and again while a night's records wait, of few among many: the lookups that a CSV left behind, what is
- * parked and for which cause, what moved last.
+ * Indexes for the queries that run every few seconds and match few of many rows: the lookups that a CSV left behind, parked
+ * lookups by cause, and the tasks that moved last.
  */
 export const rounds = `
 create index lookups_of_csv on lookups (run_id)

@@ -1,4 +1,4 @@
-/** What the pacers have learned, by host, access and path; as text, since only the pacer reads it. */
+/** The limits that the pacers have learned, by host, access and path; as text, because only the pacer reads them. */
 export const paces = `
 create table paces (
   name text primary key,

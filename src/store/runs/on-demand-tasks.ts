@@ -50,7 +50,7 @@ export interface OnDemandLedger {
   /** Stores a reason on the tasks that were not begun. */
   delay(runId: string, reason: string): Promise<void>
   /** Returns runs of these connectors with tasks that were queued before `before` and not begun since. */
-  forgotten(connectors: readonly string[], before: Date): Promise<string[]>
+  notBegun(connectors: readonly string[], before: Date): Promise<string[]>
 }
 
 /** The triggers of on-demand runs. Their tasks are made here, and not by a scan. */
@@ -182,7 +182,7 @@ export function createOnDemandLedger(db: Database, { now }: { now: () => Date })
         .execute()
     },
 
-    async forgotten(connectors, before) {
+    async notBegun(connectors, before) {
       if (connectors.length === 0) return []
       const rows = await db
         .selectFrom('tasks')

@@ -115,9 +115,9 @@ export function createPlanLedger(db: Database, { now }: { now: () => Date }): Pl
         records.map(({ ordinal, lookupKey, preview }) => ({ ordinal, lookup_key: lookupKey, preview })),
       )
       await sql`
-        update plan_records set lookup_key = told.lookup_key, preview = told.preview
-        from jsonb_to_recordset(${rows}::jsonb) as told (ordinal int, lookup_key text, preview jsonb)
-        where plan_id = ${planId} and plan_records.ordinal = told.ordinal`.execute(db)
+        update plan_records set lookup_key = described.lookup_key, preview = described.preview
+        from jsonb_to_recordset(${rows}::jsonb) as described (ordinal int, lookup_key text, preview jsonb)
+        where plan_id = ${planId} and plan_records.ordinal = described.ordinal`.execute(db)
     },
 
     async finish(planId, { document, toBuy, highAtomic }) {

@@ -107,11 +107,11 @@ export async function parkedGroups(db: Database): Promise<ParkedGroup[]> {
 }
 
 /** Counts waiting lookups: `hot` are those that a person waits for. */
-export async function openLookups(db: Database): Promise<{ hot: number; bulk: number }> {
-  const { rows } = await sql<{ hot: number; bulk: number }>`
-    select (count(*) filter (where hot))::int as hot, (count(*) filter (where not hot))::int as bulk
+export async function openLookups(db: Database): Promise<{ hot: number; background: number }> {
+  const { rows } = await sql<{ hot: number; background: number }>`
+    select (count(*) filter (where hot))::int as hot, (count(*) filter (where not hot))::int as background
     from lookups where state = 'waiting'`.execute(db)
-  return rows[0] ?? { hot: 0, bulk: 0 }
+  return rows[0] ?? { hot: 0, background: 0 }
 }
 
 export async function moneyNow(db: Database, now: Date, scopes: readonly string[]): Promise<MoneyNow> {

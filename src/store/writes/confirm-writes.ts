@@ -69,7 +69,7 @@ async function confirmIntents(
 }
 
 /**
- * Marks intents as written, each with its share of the price. What a lookup cost, less what earlier writes were given, is
+ * Marks intents as written, each with its share of the price. The cost of a lookup, less the shares of earlier writes, is
  * shared equally among the fields that it fills now; the remainder goes to the first ones. The shares of a lookup never add
  * up to more than was paid for it. `written` is JSON: task and field.
  */

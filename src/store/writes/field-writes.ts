@@ -9,7 +9,7 @@ import { createWriteIntents, type WriteIntents } from './write-intents.ts'
  *
  * - Before `intend` commits: nothing was sent to the CRM.
  * - After `intend`, before `confirmWrites`: the CRM may or may not have taken the write. The task is still ready and is
- *   written again. Its intents keep the values from before the first attempt, whatever is read now.
+ *   written again. Its intents keep the values from before the first attempt.
  * - `confirmWrites` ends the task and confirms its fields in one transaction, so that each write counts exactly once.
  */
 export interface FieldWriteLedger extends WriteIntents, WriteRecords {

@@ -41,7 +41,7 @@ export interface WriteHistory {
 /** A CRM's rules can change without notice, so a refusal blocks its value for this long only. */
 const refusalBlocksMs = 30 * 86_400_000
 
-/** What the ledger knows of a record's fields before a write, and what it stores just before the write is sent. */
+/** The ledger's side of a write before it is sent: it returns the fields' history, and stores the intent. */
 export interface WriteIntents {
   history(
     connector: string,

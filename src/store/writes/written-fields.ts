@@ -35,7 +35,7 @@ export interface WriteRecords {
   /** Returns, by record, the values of our own fields before the run wrote to it, where they are known. */
   ownBefore(runId: string, records: readonly string[]): Promise<Map<string, Record<string, FieldValue>>>
   /** Returns, by record, the writes whose value counts as ours, of any run. */
-  standing(
+  ourWrites(
     connector: string,
     entity: string,
     records: readonly string[],
@@ -102,7 +102,7 @@ export function createWriteRecords(db: Database, { now }: { now: () => Date }): 
       )
     },
 
-    async standing(connector, entity, records) {
+    async ourWrites(connector, entity, records) {
       if (records.length === 0) return new Map()
       const rows = await db
         .selectFrom('field_writes')

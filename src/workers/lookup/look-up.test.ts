@@ -34,7 +34,7 @@ beforeEach(() => {
     tries: 0,
     runStopped: false,
     freshUntil: null,
-    bundleKey: null,
+    batchKey: null,
     queryId: null,
   }
 })

@@ -62,7 +62,7 @@ export function createLookUp(options: LookUpOptions) {
 
   return async function lookUp(lane: Lane, key: LookupKey): Promise<Outcome> {
     const lookup = await lookups.get(key)
-    if (!lookup || lookup.state === 'parked' || lookup.runStopped || lookup.bundleKey) return
+    if (!lookup || lookup.state === 'parked' || lookup.runStopped || lookup.batchKey) return
     if (lookup.state === 'waiting') {
       try {
         await perform(lookup, lane)

@@ -1,5 +1,5 @@
 import type { Atomic } from '../../../domain/money.ts'
-import type { KeptReconciliation } from '../../../store/ledger/reconciliations.ts'
+import type { SavedReconciliation } from '../../../store/ledger/reconciliations.ts'
 import {
   finalStatuses,
   type LiveRun,
@@ -16,13 +16,13 @@ export interface NowModel {
   /** The runs that ended last, the latest first. */
   ended: RunHead[]
   parked: ParkedGroup[]
-  open: { hot: number; bulk: number }
+  open: { hot: number; background: number }
   money: MoneyNow
   wallet: Awaited<ReturnType<DeskPorts['wallet']>>
   pace: PaceNow | undefined
   queues: QueueDepth[]
   stopped: { reason: string; since: Date } | undefined
-  reconciliation: KeptReconciliation | undefined
+  reconciliation: SavedReconciliation | undefined
   alerts: { name: string; message: string; since: Date }[]
 }
 

@@ -87,7 +87,7 @@ function tiles(model: NowModel, caps: DeskCaps): Markup {
   return html` ${tile('Spent today', usd(today), caps.dayAtomic === undefined ? 'no daily cap' : `of ${usd(caps.dayAtomic)} a day`)}
   ${tile('Wallet', wallet === undefined ? 'none' : balance === undefined ? 'unknown' : usd(balance), wallet === undefined ? 'lookups are paid with an API key' : left === undefined ? 'nothing spent this week' : `${left >= 365 ? 'more than a year' : `about ${left < 10 ? left.toFixed(1) : Math.round(left)} days`} at this week’s rate`)}
   ${tile('Request rate', now ? `${perSecond(now.servedPerSecond)}/s` : 'unknown', now ? `of ${perSecond(now.perSecond)}/s allowed · ${percent(now.limitedShare)} rate-limited` : 'Redis does not respond')}
-  ${tile('Pending lookups', count(open.hot + open.bulk), `${count(active)} active jobs · ${count(open.hot)} on demand`)}`
+  ${tile('Pending lookups', count(open.hot + open.background), `${count(active)} active jobs · ${count(open.hot)} on demand`)}`
 }
 
 function tile(name: string, value: string, note: string): Markup {
