@@ -33,7 +33,12 @@ export class RetriableError extends PaydirtError {
   constructor(
     code: string,
     message: string,
-    options: { retryAfterMs?: number; countsAsTry?: boolean; details?: ErrorDetails; cause?: unknown } = {},
+    options: {
+      retryAfterMs?: number | undefined
+      countsAsTry?: boolean
+      details?: ErrorDetails
+      cause?: unknown
+    } = {},
   ) {
     super(code, message, options)
     this.retryAfterMs = options.retryAfterMs

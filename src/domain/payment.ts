@@ -37,7 +37,7 @@ export interface Offer {
   /** As the server wrote it. Only the policy turns it into an amount. */
   amount: string
   /** Decimals that the challenge says its amount has; absent: those of the asset. */
-  decimals?: number
+  decimals?: number | undefined
   /** 0 where the challenge names the end itself: see `singleUse`. */
   maxTimeoutSeconds: number
   /** EIP-712 domain under which the token checks the signature. */

@@ -94,7 +94,7 @@ export function createDispatch(options: DispatchOptions): Dispatch {
         {
           transaction: receipt.transaction,
           at: now(),
-          ...(credits === undefined ? {} : { creditsAtomic: atomicCredits(credits) }),
+          creditsAtomic: credits === undefined ? undefined : atomicCredits(credits),
         },
         answer,
       )

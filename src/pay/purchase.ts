@@ -19,7 +19,7 @@ export interface PaidRequest {
    * For a request whose answer is deferred: reads the response that started it. Returns undefined when there is nothing
    * to poll.
    */
-  started?: (body: string) => Started | undefined
+  started?: ((body: string) => Started | undefined) | undefined
 }
 
 interface Started {

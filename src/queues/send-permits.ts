@@ -24,13 +24,13 @@ export function createAcquirePermit(pacers: Pick<Pacers, 'of'>, now: () => Date)
       async done(response) {
         const { grantId } = token
         if (!response) return pacer.report({ grantId, kind: 'other' })
-        const wait = retryAfter(response.headers, now().getTime())
-        const left = rateLimitLeft(response.headers)
+        const retryAfterMs = retryAfter(response.headers, now().getTime())
+        const rateLimit = rateLimitLeft(response.headers)
         await pacer.report({
           grantId,
           kind: response.status === 429 ? 'limited' : response.status >= 500 ? 'other' : 'ok',
-          ...(wait === undefined ? {} : { retryAfterMs: wait }),
-          ...(left ? { rateLimit: left } : {}),
+          retryAfterMs,
+          rateLimit,
         })
       },
     }

@@ -11,7 +11,7 @@ import { createFaultSwitch } from './faults/fault-switch.ts'
 import type { FaultsInput } from './faults/faults.ts'
 import { startService } from './http/server.ts'
 import { createFacilitator } from './payment/facilitator.ts'
-import { createIdentifierBook } from './payment/identifier.ts'
+import { createIdentifierStore } from './payment/identifier.ts'
 import { createMppPaywall } from './payment/mpp.ts'
 import { createPaywall } from './payment/paywall.ts'
 import { createTill } from './payment/till.ts'
@@ -83,7 +83,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
           createMppPaywall(facilitator, chain, payTo),
           chain,
         ),
-        identifiers: createIdentifierBook(),
+        identifiers: createIdentifierStore(),
       },
       port,
     )

@@ -38,7 +38,7 @@ export interface Stats {
   keysPaidTwice: number
 }
 
-export interface StatsBook {
+export interface StatsCounter {
   request(endpoint: StatsEndpoint): void
   status(status: number): void
   dropped(): void
@@ -50,7 +50,7 @@ export interface StatsBook {
   read(): Stats
 }
 
-export function createStatsBook(): StatsBook {
+export function createStatsBook(): StatsCounter {
   const counts = { requests: 0, dropped: 0, challenged: 0, rateLimited: 0, answered: 0, repeated: 0 }
   const byEndpoint: Stats['byEndpoint'] = { companies: 0, people: 0, logo: 0 }
   const byStatus: Record<string, number> = {}

@@ -46,7 +46,7 @@ export function answerError(response: ResponseHead): PaydirtError {
       const retryAfterMs = retryAfter(response.headers, Date.now())
       return new RetriableError(errorCode.rateLimited, 'the service asks for fewer requests (429)', {
         countsAsTry: false,
-        ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+        retryAfterMs,
         details,
       })
     }

@@ -25,7 +25,7 @@ export interface PreparedBatch extends Omit<PreparedRequest, 'decode'> {
    * Present when the first response does not hold the answer. Reads that response, so that the answer can be requested
    * with `prepareQuery`.
    */
-  started?: (body: string) => StartedQuery | undefined
+  started?: ((body: string) => StartedQuery | undefined) | undefined
 }
 
 export interface BatchOptions {
@@ -154,7 +154,7 @@ function prepared(
       const facts = endpoint.decode(answer, entries)
       return new Map(sent.flatMap((indexes, at) => indexes.map((index) => [index, facts.get(at)!] as const)))
     },
-    ...('started' in endpoint && { started: endpoint.started }),
+    started: 'started' in endpoint ? endpoint.started : undefined,
   }
 }
 

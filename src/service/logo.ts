@@ -74,7 +74,7 @@ function logoError(response: BinaryResponse): PaydirtError {
     return new FatalError('logo_refused', `the logo endpoint answered ${status}`)
   const retryAfterMs = retryAfter(headers, Date.now())
   const message = `the logo endpoint answered ${status}`
-  return new RetriableError('logo_failed', message, retryAfterMs === undefined ? {} : { retryAfterMs })
+  return new RetriableError('logo_failed', message, { retryAfterMs })
 }
 
 function marked(response: BinaryResponse, header: string | undefined): boolean {

@@ -10,7 +10,7 @@ const lookups = 12
 const file = { pacing: { startPerSecond: 200, concurrency: 1 } }
 
 describe('a clock an hour ahead', () => {
-  test.concurrent('buys all the same', async () => {
+  test.concurrent('still buys everything', async () => {
     await withCase({ lookups, file }, async (fault) => {
       expectEnd(await fault.start({ clockAheadMs: anHour }).ended, 'finished')
       const accounts = await fault.accounts()
@@ -20,7 +20,7 @@ describe('a clock an hour ahead', () => {
     })
   })
 
-  test.concurrent('after a crash does not take a live authorization for dead', async () => {
+  test.concurrent('after a crash does not count a valid authorization as dead', async () => {
     await withCase({ lookups, file, authorizationSeconds: 25 }, async (fault) => {
       const killed = await fault.start({ kill: { point: 'before-send', nth: 4 } }).ended
       expect(killed.signal).toBe('SIGKILL')
@@ -36,13 +36,13 @@ describe('a clock an hour ahead', () => {
     })
   })
 
-  test.concurrent('put right after a crash: the same bytes go out again', async () => {
+  test.concurrent('corrected after a crash: the same bytes are sent again', async () => {
     await withCase({ lookups, file }, async (fault) => {
       const killed = await fault.start({ kill: { point: 'before-send', nth: 4 }, clockAheadMs: anHour }).ended
       expect(killed.signal).toBe('SIGKILL')
       expectEnd(await fault.finish(), 'finished')
       const accounts = await fault.accounts()
-      reportFault('killed with a clock an hour ahead, back with a right one', 1, accounts)
+      reportFault('killed with a clock an hour ahead, back with a correct one', 1, accounts)
       expectSound(accounts, { rows: fault.rows })
       expect(accounts.charges).toHaveLength(lookups)
       expect(accounts.transfers).toHaveLength(lookups)
@@ -50,36 +50,39 @@ describe('a clock an hour ahead', () => {
   })
 })
 
-test.concurrent('a wallet emptied in mid run parks what is left, and goes on when it is funded', async () => {
-  const slow = { latency: { minMs: 100, maxMs: 200 } }
-  await withCase({ lookups: 40, file, faults: slow }, async (fault) => {
-    const worker = fault.start()
-    await fault.until(() => fault.sandbox.stats().settled >= 10)
-    // Empties the wallet in the token's storage: a transfer would be counted among ours.
-    const slot = keccak256(
-      encodeAbiParameters([{ type: 'address' }, { type: 'uint256' }], [fault.wallet, 1n]),
-    )
-    await rpc(fault.sandbox.rpcUrl, 'anvil_setStorageAt', [
-      fault.sandbox.asset,
-      slot,
-      pad('0x0', { size: 32 }),
-    ])
-    expect(await fault.sandbox.balanceOf(fault.wallet)).toBe(0n)
-    expectEnd(await worker.ended, 'parked')
-    const dry = await fault.accounts()
-    expectSound(dry, { rows: fault.rows })
-    expect(dry.transfers.length).toBeLessThan(40)
-    // The payment that the server refused, and no signatures beyond the balance other than those already in flight.
-    expect(dry.charges.length - dry.transfers.length).toBeLessThanOrEqual(1)
-    const parked = dry.tasks.filter(({ status }) => status === 'parked')
-    expect(parked.map(({ reason }) => reason?.includes('wallet'))).not.toContain(false)
+test.concurrent(
+  'a wallet that is emptied during a run parks the rest, and the run continues when it is funded',
+  async () => {
+    const slow = { latency: { minMs: 100, maxMs: 200 } }
+    await withCase({ lookups: 40, file, faults: slow }, async (fault) => {
+      const worker = fault.start()
+      await fault.until(() => fault.sandbox.stats().settled >= 10)
+      // Empties the wallet in the token's storage: a transfer would be counted among ours.
+      const slot = keccak256(
+        encodeAbiParameters([{ type: 'address' }, { type: 'uint256' }], [fault.wallet, 1n]),
+      )
+      await rpc(fault.sandbox.rpcUrl, 'anvil_setStorageAt', [
+        fault.sandbox.asset,
+        slot,
+        pad('0x0', { size: 32 }),
+      ])
+      expect(await fault.sandbox.balanceOf(fault.wallet)).toBe(0n)
+      expectEnd(await worker.ended, 'parked')
+      const dry = await fault.accounts()
+      expectSound(dry, { rows: fault.rows })
+      expect(dry.transfers.length).toBeLessThan(40)
+      // The payment that the server refused, and no signatures beyond the balance other than those already in flight.
+      expect(dry.charges.length - dry.transfers.length).toBeLessThanOrEqual(1)
+      const parked = dry.tasks.filter(({ status }) => status === 'parked')
+      expect(parked.map(({ reason }) => reason?.includes('wallet'))).not.toContain(false)
 
-    await fault.sandbox.fund(fault.wallet, 1_000_000n)
-    expectEnd(await fault.finish(), 'finished')
-    const accounts = await fault.accounts()
-    reportFault('wallet emptied in mid run, then funded', 0, accounts)
-    expectSound(accounts, { rows: fault.rows })
-    expect(accounts.transfers).toHaveLength(40)
-    expect(accounts.charges).toHaveLength(40)
-  })
-})
+      await fault.sandbox.fund(fault.wallet, 1_000_000n)
+      expectEnd(await fault.finish(), 'finished')
+      const accounts = await fault.accounts()
+      reportFault('wallet emptied during a run, then funded', 0, accounts)
+      expectSound(accounts, { rows: fault.rows })
+      expect(accounts.transfers).toHaveLength(40)
+      expect(accounts.charges).toHaveLength(40)
+    })
+  },
+)

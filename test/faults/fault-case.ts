@@ -10,7 +10,7 @@ import type { KillPlan, WorkerOrder } from './kill-plan.ts'
 import { startWorker, type Worker, type WorkerEnd } from './worker.ts'
 
 /** How often a run with parked work is resumed before the case counts as unfinished. */
-const patience = 6
+const maxResumes = 6
 
 export interface CaseOptions {
   faults?: FaultsInput
@@ -25,7 +25,7 @@ export interface CaseOptions {
 }
 
 interface StartOptions {
-  kill?: KillPlan
+  kill?: KillPlan | undefined
   clockAheadMs?: number
   env?: Record<string, string>
   task?: WorkerOrder['task']
@@ -45,7 +45,7 @@ export interface FaultCase {
   /** Resolves when the condition on the sandbox's counts is true. */
   until(condition: () => boolean): Promise<void>
   /** Runs the pass of `paydirt reconcile` over the charges that a run has left open, a minute later. */
-  settleDoubts(): Promise<void>
+  resolveOpenCharges(): Promise<void>
   accounts(): Promise<Accounts>
   close(): Promise<void>
 }
@@ -94,10 +94,8 @@ async function openCase(options: CaseOptions): Promise<FaultCase> {
       input: join(folder, 'in.csv'),
       out: join(folder, 'out.csv'),
       clockAheadMs,
-      ...(options.authorizationSeconds === undefined
-        ? {}
-        : { authorizationSeconds: options.authorizationSeconds }),
-      ...(kill ? { kill } : {}),
+      authorizationSeconds: options.authorizationSeconds,
+      kill,
     }
     const worker = startWorker(order)
     running.add(worker)
@@ -141,24 +139,24 @@ async function openCase(options: CaseOptions): Promise<FaultCase> {
         const kill = left.shift()
         // A process that starts a minute later resumes parked work.
         const ahead = clockAheadMs + parkedTimes * 60_000
-        const ended = await start({ ...rest, clockAheadMs: ahead, ...(kill ? { kill } : {}) }).ended
+        const ended = await start({ ...rest, clockAheadMs: ahead, kill }).ended
         if (ended.signal === 'SIGKILL') {
           self.kills += 1
           continue
         }
         if (ended.status !== 0) throw new Error(`a worker failed (${ended.status}):\n${ended.output}`)
-        if (ended.end === 'finished' || parkedTimes === patience) return ended
+        if (ended.end === 'finished' || parkedTimes === maxResumes) return ended
         parkedTimes += 1
       }
     },
     async until(condition) {
       while (!condition()) {
-        if (running.size === 0) throw new Error('every worker ended before what was waited for')
+        if (running.size === 0) throw new Error('every worker ended before the condition was true')
         await new Promise((resolve) => setTimeout(resolve, 2))
       }
     },
-    async settleDoubts() {
-      const ended = await start({ task: 'reconcile', clockAheadMs: 60_000 * (patience + 1) }).ended
+    async resolveOpenCharges() {
+      const ended = await start({ task: 'reconcile', clockAheadMs: 60_000 * (maxResumes + 1) }).ended
       if (ended.status !== 0) throw new Error(`reconcile failed (${ended.status}):\n${ended.output}`)
     },
     accounts: () => readAccounts(stores, sandbox, wallet),

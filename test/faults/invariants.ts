@@ -67,13 +67,15 @@ function expectOneLiveAuthorization({ charges, transfers }: Accounts, mayAnswerL
       expect(dead, `${key}: attempt ${charge.attempt}`).toContain(charge.state)
       if (charge.state === 'declined') expect(charge.sends).toBe(0)
       if (charge.state === 'lost' || charge.state === 'settled')
-        expect(minedAt.get(charge.nonce), `${key}: begun anew too early`).toBeLessThanOrEqual(
+        expect(minedAt.get(charge.nonce), `${key}: started over too early`).toBeLessThanOrEqual(
           next.createdMs / 1000,
         )
       else expect(charge.closedMs).toBeLessThanOrEqual(next.createdMs)
       const nextMinedAt = minedAt.get(next.nonce)
       if (charge.state === 'expired' && nextMinedAt !== undefined)
-        expect(nextMinedAt, `${key}: paid again while it lived`).toBeGreaterThan(charge.validBefore)
+        expect(nextMinedAt, `${key}: paid again while the earlier one was still valid`).toBeGreaterThan(
+          charge.validBefore,
+        )
     }
   }
 }

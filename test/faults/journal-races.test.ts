@@ -22,7 +22,7 @@ const run = {
 async function openJournal() {
   const stores = await freshStores()
   const { databaseUrl, dataDir } = stores
-  const database = await openDatabase({ dataDir, ...(databaseUrl === undefined ? {} : { url: databaseUrl }) })
+  const database = await openDatabase({ dataDir, url: databaseUrl })
   const runs = createRunLedger(database.db, { now })
   const key = 'company.profile|profnet.example/company/one' as LookupKey
   return {

@@ -27,8 +27,8 @@ export interface WorkerOrder {
   input: string
   out: string
   /** Shorter than the configuration allows, so that an authorization expires within a test's time. */
-  authorizationSeconds?: number
+  authorizationSeconds?: number | undefined
   /** How far this process's clock runs ahead. */
   clockAheadMs: number
-  kill?: KillPlan
+  kill?: KillPlan | undefined
 }

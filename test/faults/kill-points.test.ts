@@ -19,26 +19,26 @@ const losesItsAnswer = new Set<Point>([
   'after-answer-before-store',
 ])
 
-describe.each(paymentMethods)('paying by $name', (way) => {
+describe.each(paymentMethods)('paying by $name', (method) => {
   test.concurrent.each(points)('a SIGKILL %s leaves every cent accounted for', async (point) => {
     const options = {
       lookups,
-      faults: way.faults,
+      faults: method.faults,
       // One lookup at a time: the kill hits exactly one lookup, so its cost is known in advance.
-      file: { ...way.file, pacing: { startPerSecond: 200, concurrency: 1 } },
+      file: { ...method.file, pacing: { startPerSecond: 200, concurrency: 1 } },
     }
     await withCase(options, async (fault) => {
       expect(await fault.start({ kill: { point, nth: 4 } }).ended).toMatchObject({ signal: 'SIGKILL' })
       const last = await fault.finish([], { clockAheadMs: aMinute })
 
       const accounts = await fault.accounts()
-      reportFault(`killed ${point}, ${way.name}`, 1, accounts)
+      reportFault(`killed ${point}, ${method.name}`, 1, accounts)
       expect(last.end).toBe('finished')
       expectSound(accounts, { rows: fault.rows })
-      const lost = losesItsAnswer.has(point) && !way.repeatsAnswers ? 1 : 0
+      const lost = losesItsAnswer.has(point) && !method.repeatsAnswers ? 1 : 0
       expect(accounts.charges.filter(({ state }) => state === 'lost')).toHaveLength(lost)
       expect(accounts.transfers).toHaveLength(lookups + lost)
-      if (way.repeatsAnswers) expectNothingLost(accounts)
+      if (method.repeatsAnswers) expectNothingLost(accounts)
       expect(accounts.openAtomic).toBe(0n)
     })
   })

@@ -79,7 +79,7 @@ describe.skipIf(missing)('an outage', () => {
           const ended = await worker.ended
           if (ended.end !== 'finished')
             expectEnd(await fault.finish([], { clockAheadMs: 60_000 }), 'finished')
-          await fault.settleDoubts()
+          await fault.resolveOpenCharges()
           const accounts = await fault.accounts()
           reportFault(
             `Postgres restarted twice${paymentIdentifier ? ', payment-identifier' : ''}`,

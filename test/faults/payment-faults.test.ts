@@ -11,8 +11,8 @@ const share = 0.25
 const elsewhere = '0x00000000000000000000000000000000DeaDBeef'
 
 const faults: { name: string; faults: FaultsInput }[] = [
-  { name: 'connection cut at the door', faults: { dropAtDoor: { share } } },
-  { name: 'error at the door', faults: { errorAtDoor: { share } } },
+  { name: 'connection cut before the payment is read', faults: { dropAtDoor: { share } } },
+  { name: 'error before the payment is read', faults: { errorAtDoor: { share } } },
   { name: 'connection cut before settlement', faults: { dropBeforeSettlement: { share } } },
   { name: 'connection cut after settlement', faults: { dropAfterSettlement: { share } } },
   { name: 'error 500 after verification', faults: { errorAfterVerification: { share } } },
@@ -29,37 +29,40 @@ const faults: { name: string; faults: FaultsInput }[] = [
     name: 'recipient changed between two calls',
     faults: { changedOffers: { share: 0.1, offers: [{ payTo: elsewhere }] } },
   },
-  { name: 'challenged again whatever was paid', faults: { challengeAgain: { share } } },
+  { name: 'challenged again after every payment', faults: { challengeAgain: { share } } },
 ]
 
 const chosen = paymentMethods.filter(({ name }) => name !== 'x402 v1')
 
 describe.each(faults)('$name', ({ name, faults: fault }) => {
-  test.concurrent.each(chosen)('by $name leaves every cent accounted for', async (way) => {
+  test.concurrent.each(chosen)('by $name leaves every cent accounted for', async (method) => {
     const seed = testSeed() % 1_000_000
-    await withCase({ lookups, faults: { seed, ...way.faults, ...fault }, file: way.file }, async (open) => {
-      const last = await open.finish()
-      // A lookup that failed for good may leave a payment behind that no worker drives.
-      await open.settleDoubts()
+    await withCase(
+      { lookups, faults: { seed, ...method.faults, ...fault }, file: method.file },
+      async (open) => {
+        const last = await open.finish()
+        // A lookup that failed for good may leave a payment behind that no worker drives.
+        await open.resolveOpenCharges()
 
-      const accounts = await open.accounts()
-      reportFault(`${name}, ${way.name}`, 0, accounts)
-      expectSound(accounts, { rows: open.rows })
-      expectBoughtAgainAtMostOnce(accounts)
-      if (way.repeatsAnswers) expectNothingLost(accounts)
-      expect(last.end).toBe('finished')
-      expect(accounts.openAtomic).toBe(0n)
-      expect(await open.sandbox.balanceOf(elsewhere)).toBe(0n)
-    })
+        const accounts = await open.accounts()
+        reportFault(`${name}, ${method.name}`, 0, accounts)
+        expectSound(accounts, { rows: open.rows })
+        expectBoughtAgainAtMostOnce(accounts)
+        if (method.repeatsAnswers) expectNothingLost(accounts)
+        expect(last.end).toBe('finished')
+        expect(accounts.openAtomic).toBe(0n)
+        expect(await open.sandbox.balanceOf(elsewhere)).toBe(0n)
+      },
+    )
   })
 })
 
 describe('a 402 loop', () => {
   test.concurrent.each(chosen)(
     'by $name signs once a lookup, moves nothing, and ends when the loop does',
-    async (way) => {
-      const endless = { ...way.faults, challengeAgain: { share: 1 } }
-      await withCase({ lookups: 10, faults: endless, file: way.file }, async (open) => {
+    async (method) => {
+      const endless = { ...method.faults, challengeAgain: { share: 1 } }
+      await withCase({ lookups: 10, faults: endless, file: method.file }, async (open) => {
         expectEnd(await open.start().ended, 'parked')
         const stuck = await open.accounts()
         expectSound(stuck, { rows: open.rows })
@@ -69,7 +72,7 @@ describe('a 402 loop', () => {
         open.sandbox.faults.set({ challengeAgain: {} })
         const last = await open.finish()
         const accounts = await open.accounts()
-        reportFault(`402 loop, ${way.name}`, 0, accounts)
+        reportFault(`402 loop, ${method.name}`, 0, accounts)
         expect(last.end).toBe('finished')
         expectSound(accounts, { rows: open.rows })
         // The authorizations of the loop stayed valid: none had to be signed again.

@@ -14,30 +14,36 @@ const oneAtATime = { pacing: { startPerSecond: 200, concurrency: 1 } }
 describe.skipIf(!hasServers)('a process stopped past the lock of its job, while another takes over', () => {
   const stops: Point[] = ['after-journal', 'before-send', 'after-send', 'after-answer-before-store']
 
-  describe.each(paymentMethods.filter(({ name }) => name.startsWith('x402 v2')))('paying by $name', (way) => {
-    test.concurrent.each(stops)('%s, goes on and pays for nothing twice', async (point) => {
-      await withCase({ lookups, faults: way.faults, file: { ...way.file, ...oneAtATime } }, async (fault) => {
-        const sleeper = fault.start({ kill: { point, nth: 3, signal: 'SIGSTOP' } })
-        await sleeper.stopped()
-        const other = await fault.start().ended
-        expectEnd(other)
-        sleeper.kill('SIGCONT')
-        const woken = await sleeper.ended
-        expectEnd(woken)
-        // Without payment ids, the other process may have waited in vain for the answer that this one was processing.
-        if (woken.end !== 'finished') expect(await fault.finish()).toMatchObject({ end: 'finished' })
+  describe.each(paymentMethods.filter(({ name }) => name.startsWith('x402 v2')))(
+    'paying by $name',
+    (method) => {
+      test.concurrent.each(stops)('%s, continues and pays for nothing twice', async (point) => {
+        await withCase(
+          { lookups, faults: method.faults, file: { ...method.file, ...oneAtATime } },
+          async (fault) => {
+            const sleeper = fault.start({ kill: { point, nth: 3, signal: 'SIGSTOP' } })
+            await sleeper.stopped()
+            const other = await fault.start().ended
+            expectEnd(other)
+            sleeper.kill('SIGCONT')
+            const woken = await sleeper.ended
+            expectEnd(woken)
+            // Without payment ids, the other process may have waited in vain for the answer that this one was processing.
+            if (woken.end !== 'finished') expect(await fault.finish()).toMatchObject({ end: 'finished' })
 
-        const accounts = await fault.accounts()
-        reportFault(`SIGSTOP ${point} past the lock, SIGCONT, ${way.name}`, 0, accounts)
-        expectSound(accounts, { rows: fault.rows, mayAnswerLate: point === 'after-answer-before-store' })
-        expectBoughtAgainAtMostOnce(accounts)
-        if (way.repeatsAnswers) expectNothingLost(accounts)
-        expect(accounts.openAtomic).toBe(0n)
+            const accounts = await fault.accounts()
+            reportFault(`SIGSTOP ${point} past the lock, SIGCONT, ${method.name}`, 0, accounts)
+            expectSound(accounts, { rows: fault.rows, mayAnswerLate: point === 'after-answer-before-store' })
+            expectBoughtAgainAtMostOnce(accounts)
+            if (method.repeatsAnswers) expectNothingLost(accounts)
+            expect(accounts.openAtomic).toBe(0n)
+          },
+        )
       })
-    })
-  })
+    },
+  )
 
-  test.concurrent('does not send what a process with a clock ahead has taken for dead', async () => {
+  test.concurrent('does not send what a process with a clock that runs ahead counted as dead', async () => {
     await withCase({ lookups, file: oneAtATime, authorizationSeconds: 120 }, async (fault) => {
       const sleeper = fault.start({ kill: { point: 'after-journal', nth: 3, signal: 'SIGSTOP' } })
       await sleeper.stopped()
@@ -50,7 +56,7 @@ describe.skipIf(!hasServers)('a process stopped past the lock of its job, while 
       expectEnd(woken)
 
       const accounts = await fault.accounts()
-      reportFault('SIGSTOP after-journal, declined by a clock ahead, SIGCONT', 0, accounts)
+      reportFault('SIGSTOP after-journal, declined by a clock that runs ahead, SIGCONT', 0, accounts)
       expectSound(accounts, { rows: fault.rows })
       expect(accounts.charges.map(({ state }) => state).sort()).toEqual([
         'declined',

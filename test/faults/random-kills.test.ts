@@ -14,7 +14,7 @@ const hasServers = Boolean(process.env['DATABASE_URL'] && process.env['REDIS_URL
 
 /** Two processes at a time, each killed at a random point and started again, until the last one may finish. */
 test.skipIf(!hasServers)(
-  `${kills} kills at random over ${lookups} lookups leave every cent accounted for`,
+  `${kills} random kills over ${lookups} lookups leave every cent accounted for`,
   { timeout: 1_500_000 },
   async () => {
     const seed = testSeed()

@@ -28,7 +28,7 @@ const trouble = {
   challengeAgain: { share: 0.15 },
 }
 
-test('the shapes are those of real proofs and keys', async () => {
+test('the shapes match real proofs and keys', async () => {
   const key = generatePrivateKey()
   const account = privateKeyToAccount(key)
   const protocol = createX402({ account, chain: undefined })
@@ -79,10 +79,10 @@ async function cutConnections({ databaseUrl }: FreshStores): Promise<void> {
   await client.end()
 }
 
-describe('everything that a run prints at level trace, in trouble of every kind', () => {
-  test.each(paymentMethods)('holds no proof, signature, key or e-mail, paying by $name', async (way) => {
-    const sandbox = await startSandbox({ faults: { ...way.faults, ...trouble, seed: 7 } })
-    const desk = await openDesk(sandbox, { config: way.file })
+describe('everything that a run prints at level trace, under every kind of fault', () => {
+  test.each(paymentMethods)('holds no proof, signature, key or e-mail, paying by $name', async (method) => {
+    const sandbox = await startSandbox({ faults: { ...method.faults, ...trouble, seed: 7 } })
+    const desk = await openDesk(sandbox, { config: method.file })
     try {
       const rows = Array.from({ length: 40 }, (_, index) => {
         const slug = `secret-${index}`

@@ -37,12 +37,12 @@ export function startWorker(order: WorkerOrder): Worker {
   child.stderr.setEncoding('utf8').on('data', (text: string) => (chunks.all += text))
   const ended = once(child, 'close').then(([status, signal]): WorkerEnd => {
     const line = chunks.stdout.trim().split('\n').at(-1) ?? ''
-    const told = status === 0 ? (JSON.parse(line) as { end?: RunEnd }) : {}
+    const result = status === 0 ? (JSON.parse(line) as { end?: RunEnd }) : {}
     return {
       status: status as number | null,
       signal: signal as NodeJS.Signals | null,
       output: chunks.all,
-      ...told,
+      ...result,
     }
   })
   return {

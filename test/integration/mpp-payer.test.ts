@@ -85,7 +85,7 @@ async function openPayer(order: Protocol[], settings: { repeatsAnswers?: boolean
 
   return {
     async buy(name: string) {
-      const key = `${runId}|${name}` as LookupKey
+      const key = `company.profile|${runId}-${name}` as LookupKey
       const request = company(name)
       const lookups = createLookupLedger(db, { now })
       await lookups.want([{ key, operation: 'company.profile', request }], {

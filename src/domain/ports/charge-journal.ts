@@ -47,7 +47,7 @@ export interface PaidReceipt {
   transaction: string | null
   at: Date
   /** What the service says that the answer cost, in millionths of a credit. Where credits are paid with, it is the truth. */
-  creditsAtomic?: bigint
+  creditsAtomic?: bigint | undefined
 }
 
 /** The journal of charges, as the payer needs it. Every method is one transaction. */

@@ -100,7 +100,7 @@ function readOffer(found: PaymentChallenge, options: MppCardOptions): Offer | un
       network: 'card',
       asset: word(request['currency']),
       payTo: payeeOf(word(method['networkId']), request['recipient']),
-      ...(decimals === undefined ? {} : { decimals: Number(decimals) }),
+      decimals: decimals === undefined ? undefined : Number(decimals),
       domainName: '',
       domainVersion: '',
       transferMethod: transferMethod(method),

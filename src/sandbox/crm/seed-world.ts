@@ -1,28 +1,40 @@
+import {
+  companyEndings,
+  companyStems,
+  countries,
+  firstNames,
+  industries,
+  jobTitles,
+  lastNames,
+  sectors,
+  type Country,
+} from './seed-words.ts'
+
 /** One company as a CRM's users typed it in: its values are untidy on purpose. An absent field is blank. */
 export interface SeedCompany {
   readonly name: string
   readonly slug: string
-  readonly domain?: string
-  readonly website?: string
-  readonly phone?: string
-  readonly country?: string
+  readonly domain?: string | undefined
+  readonly website?: string | undefined
+  readonly phone?: string | undefined
+  readonly country?: string | undefined
   readonly countryCode: string
-  readonly city?: string
-  readonly industry?: string
-  readonly employees?: number
-  readonly profileUrl?: string
+  readonly city?: string | undefined
+  readonly industry?: string | undefined
+  readonly employees?: number | undefined
+  readonly profileUrl?: string | undefined
 }
 
 export interface SeedPerson {
-  readonly firstName?: string
+  readonly firstName?: string | undefined
   readonly lastName: string
-  readonly email?: string
-  readonly phone?: string
-  readonly title?: string
-  readonly country?: string
+  readonly email?: string | undefined
+  readonly phone?: string | undefined
+  readonly title?: string | undefined
+  readonly country?: string | undefined
   readonly companyIndex: number
-  readonly companyName?: string
-  readonly profileUrl?: string
+  readonly companyName?: string | undefined
+  readonly profileUrl?: string | undefined
 }
 
 export type Random = () => number
@@ -36,37 +48,34 @@ export function seedCompany(seed: number, index: number): SeedCompany {
     name: dirtyCompanyName(random, core.name),
     slug: core.slug,
     countryCode: core.country.code,
-    ...optional('domain', random() < 0.85 ? core.domain : undefined),
-    ...optional('website', random() < 0.7 ? dirtyWebsite(random, core.domain) : undefined),
-    ...optional('phone', random() < 0.6 ? dirtyPhone(random, core.country.dial) : undefined),
-    ...optional('country', random() < 0.7 ? pick(random, core.country.names) : undefined),
-    ...optional('city', random() < 0.6 ? pick(random, core.country.cities) : undefined),
-    ...optional('industry', random() < 0.3 ? pick(random, INDUSTRIES) : undefined),
-    ...optional('employees', random() < 0.2 ? pick(random, [3, 12, 40, 85, 230, 900, 4200]) : undefined),
-    ...optional('profileUrl', random() < 0.55 ? dirtyProfileUrl(random, 'company', core.slug) : undefined),
+    domain: random() < 0.85 ? core.domain : undefined,
+    website: random() < 0.7 ? dirtyWebsite(random, core.domain) : undefined,
+    phone: random() < 0.6 ? dirtyPhone(random, core.country.dial) : undefined,
+    country: random() < 0.7 ? pick(random, core.country.names) : undefined,
+    city: random() < 0.6 ? pick(random, core.country.cities) : undefined,
+    industry: random() < 0.3 ? pick(random, industries) : undefined,
+    employees: random() < 0.2 ? pick(random, [3, 12, 40, 85, 230, 900, 4200]) : undefined,
+    profileUrl: random() < 0.55 ? dirtyProfileUrl(random, 'company', core.slug) : undefined,
   }
 }
 
 export function seedPerson(seed: number, index: number, companies: number): SeedPerson {
   const random = createRandom(seed, 'person', index)
-  const firstName = pick(random, FIRST_NAMES)
-  const lastName = pick(random, LAST_NAMES)
+  const firstName = pick(random, firstNames)
+  const lastName = pick(random, lastNames)
   const companyIndex = companies === 0 ? index : Math.floor(random() * companies)
   const company = companyCore(seed, companyIndex)
   const slug = `${fold(firstName)}-${fold(lastName)}-${index.toString(36).padStart(3, '0')}`
   return {
     lastName: dirtyCase(random, lastName),
     companyIndex,
-    ...optional('firstName', random() < 0.95 ? dirtyCase(random, firstName) : undefined),
-    ...optional(
-      'email',
-      random() < 0.8 ? dirtyEmail(random, firstName, lastName, company.domain, index) : undefined,
-    ),
-    ...optional('phone', random() < 0.45 ? dirtyPhone(random, company.country.dial) : undefined),
-    ...optional('title', random() < 0.5 ? pick(random, TITLES) : undefined),
-    ...optional('country', random() < 0.4 ? pick(random, company.country.names) : undefined),
-    ...optional('companyName', random() < 0.8 ? dirtyCompanyName(random, company.name) : undefined),
-    ...optional('profileUrl', random() < 0.5 ? dirtyProfileUrl(random, 'in', slug) : undefined),
+    firstName: random() < 0.95 ? dirtyCase(random, firstName) : undefined,
+    email: random() < 0.8 ? dirtyEmail(random, firstName, lastName, company.domain, index) : undefined,
+    phone: random() < 0.45 ? dirtyPhone(random, company.country.dial) : undefined,
+    title: random() < 0.5 ? pick(random, jobTitles) : undefined,
+    country: random() < 0.4 ? pick(random, company.country.names) : undefined,
+    companyName: random() < 0.8 ? dirtyCompanyName(random, company.name) : undefined,
+    profileUrl: random() < 0.5 ? dirtyProfileUrl(random, 'in', slug) : undefined,
   }
 }
 
@@ -90,9 +99,9 @@ interface CompanyCore {
 
 function companyCore(seed: number, index: number): CompanyCore {
   const random = createRandom(seed, 'core', index)
-  const stem = pick(random, STEMS) + pick(random, ENDS)
-  const sector = pick(random, SECTORS)
-  const country = pick(random, COUNTRIES)
+  const stem = pick(random, companyStems) + pick(random, companyEndings)
+  const sector = pick(random, sectors)
+  const country = pick(random, countries)
   const slug = `${fold(stem)}-${fold(sector)}-${index.toString(36).padStart(3, '0')}`
   return {
     name: `${stem} ${sector} ${pick(random, country.forms)}`,
@@ -174,10 +183,6 @@ function fold(text: string): string {
     .replace(/[^a-z0-9]+/g, '-')
 }
 
-function optional<K extends string, V>(key: K, value: V | undefined): { [P in K]?: V } {
-  return value === undefined ? {} : ({ [key]: value } as { [P in K]?: V })
-}
-
 function pick<T>(random: Random, values: readonly T[]): T {
   return values[Math.floor(random() * values.length)] as T
 }
@@ -190,128 +195,3 @@ function hash(text: string): number {
   value = Math.imul(value ^ (value >>> 13), 0xc2b2ae35)
   return value ^ (value >>> 16)
 }
-
-interface Country {
-  readonly code: string
-  readonly names: readonly string[]
-  readonly dial: string
-  readonly tld: string
-  readonly forms: readonly string[]
-  readonly cities: readonly string[]
-}
-
-const COUNTRIES: readonly Country[] = [
-  {
-    code: 'US',
-    names: ['United States', 'USA', 'US', 'U.S.'],
-    dial: '1',
-    tld: 'us',
-    forms: ['Inc.', 'LLC', 'Corp'],
-    cities: ['Austin', 'Denver', 'new york'],
-  },
-  {
-    code: 'DE',
-    names: ['Germany', 'Deutschland', 'DE'],
-    dial: '49',
-    tld: 'de',
-    forms: ['GmbH', 'AG', 'GmbH & Co. KG'],
-    cities: ['Berlin', 'München', 'KÖLN'],
-  },
-  {
-    code: 'FR',
-    names: ['France', 'FR'],
-    dial: '33',
-    tld: 'fr',
-    forms: ['SAS', 'SARL'],
-    cities: ['Paris', 'Lyon'],
-  },
-  {
-    code: 'GB',
-    names: ['United Kingdom', 'UK', 'England'],
-    dial: '44',
-    tld: 'uk',
-    forms: ['Ltd', 'PLC'],
-    cities: ['London', 'Leeds '],
-  },
-  {
-    code: 'SE',
-    names: ['Sweden', 'Sverige'],
-    dial: '46',
-    tld: 'se',
-    forms: ['AB'],
-    cities: ['Stockholm', 'Malmö'],
-  },
-  {
-    code: 'BR',
-    names: ['Brazil', 'Brasil'],
-    dial: '55',
-    tld: 'br',
-    forms: ['Ltda', 'S.A.'],
-    cities: ['São Paulo', 'Recife'],
-  },
-]
-const STEMS = ['Nor', 'Bright', 'Kal', 'Vel', 'Ost', 'Terra', 'Hal', 'Mira', 'Zeph', 'Quill', 'Über', 'Lum']
-const ENDS = ['vik', 'forge', 'dera', 'tano', 'sen', 'mark', 'core', 'wen', 'bridge', 'ström']
-const SECTORS = [
-  'Labs',
-  'Logistics',
-  'Systems',
-  'Foods',
-  'Robotics',
-  'Health',
-  'Energy',
-  'Media',
-  'Textiles',
-  'Software',
-]
-const INDUSTRIES = [
-  'COMPUTER_SOFTWARE',
-  'LOGISTICS_AND_SUPPLY_CHAIN',
-  'FOOD_PRODUCTION',
-  'HOSPITAL_HEALTH_CARE',
-  'TEXTILES',
-  'ONLINE_MEDIA',
-]
-const FIRST_NAMES = [
-  'Ana',
-  'Jürgen',
-  'María',
-  'Liam',
-  'Zoë',
-  'Søren',
-  'Priya',
-  'Chen',
-  'Olu',
-  'Émile',
-  'Katarzyna',
-  'Noah',
-  'Fatima',
-  'Bjørn',
-  'Ivy',
-]
-const LAST_NAMES = [
-  'Meyer',
-  "O'Neil",
-  'García',
-  'Nguyen',
-  'van Dijk',
-  'Müller',
-  'Smith-Jones',
-  'Okafor',
-  'Lindström',
-  'Rossi',
-  'Kowalska',
-  'Brown',
-  'Haddad',
-  'Groß',
-]
-const TITLES = [
-  'CEO',
-  'cto',
-  'Head of Sales',
-  'VP Marketing',
-  'Software Engineer',
-  'Einkauf',
-  'Ops Manager',
-  '-',
-]

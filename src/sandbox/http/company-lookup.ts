@@ -5,7 +5,7 @@ import { companyAnswer } from '../data/company.ts'
 import { foldDomain } from '../data/fold.ts'
 import { profileKey } from '../data/profile-url.ts'
 import { fraction } from '../random.ts'
-import type { Ask, Answered, PaidEndpoint } from './paid-endpoint.ts'
+import type { PaidAsk, Answered, PaidEndpoint } from './paid-endpoint.ts'
 import {
   isAbsent,
   isRefused,
@@ -43,7 +43,7 @@ export const companyEnrichment: PaidEndpoint = {
   },
 }
 
-function lookUp(ask: Ask, price: number): Answered {
+function lookUp(ask: PaidAsk, price: number): Answered {
   const read = readBody(ask, identifiers)
   if (isRefused(read)) return { refused: read, status: 400 }
   const named = namedBy(read.body)

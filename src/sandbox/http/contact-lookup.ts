@@ -1,6 +1,6 @@
 import { inputKey, isSearchable, searchContact, type SearchedContact } from '../data/contact-search.ts'
 import { contactAnswer } from '../data/contact-answer.ts'
-import type { Ask, Answered, PaidEndpoint } from './paid-endpoint.ts'
+import type { PaidAsk, Answered, PaidEndpoint } from './paid-endpoint.ts'
 import {
   asObject,
   isAbsent,
@@ -57,7 +57,7 @@ export const contactLookupBatch: PaidEndpoint = {
 }
 
 function lookUp(
-  { prices }: Ask,
+  { prices }: PaidAsk,
   raw: readonly Record<string, unknown>[],
   similarity: unknown,
   ignoredFields: readonly string[],

@@ -4,12 +4,12 @@ import { z } from 'zod'
 import type { Chain } from '../chain/chain.ts'
 import type { FaultSwitch } from '../faults/fault-switch.ts'
 import type { FaultsInput } from '../faults/faults.ts'
-import type { StatsBook } from '../stats.ts'
+import type { StatsCounter } from '../stats.ts'
 import type { Answer } from './answer.ts'
 
 export interface ControlContext {
   faults: FaultSwitch
-  stats: StatsBook
+  stats: StatsCounter
   chain: Chain
 }
 

@@ -1,13 +1,13 @@
 import { logoDomain, logoFor } from '../data/logo.ts'
 import type { FaultSwitch } from '../faults/fault-switch.ts'
 import type { RateLimiter } from '../faults/rate-limiter.ts'
-import type { StatsBook } from '../stats.ts'
+import type { StatsCounter } from '../stats.ts'
 import type { Answer } from './answer.ts'
 
 export interface LogoContext {
   faults: FaultSwitch
   limiter: RateLimiter
-  stats: StatsBook
+  stats: StatsCounter
 }
 
 /** Answers `GET /logo/{domain}`: free, never a 404, and the placeholder for a domain without a logo. */

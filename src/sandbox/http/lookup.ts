@@ -6,13 +6,13 @@ import type { FaultSwitch } from '../faults/fault-switch.ts'
 import type { Offer } from '../faults/faults.ts'
 import type { RateLimiter } from '../faults/rate-limiter.ts'
 import type { SettlementOrder, SettlementPlan } from '../payment/facilitator.ts'
-import type { IdentifiedPayment, IdentifierBook } from '../payment/identifier.ts'
+import type { IdentifiedPayment, IdentifierStore } from '../payment/identifier.ts'
 import { PRICE_ATOMIC } from '../payment/offers.ts'
 import type { PaidRequest } from '../payment/paywall.ts'
-import type { Payment, Till, TillTerms } from '../payment/till.ts'
+import type { Payment, Checkout, CheckoutSettings } from '../payment/till.ts'
 import { ceilingAtomic } from '../prices.ts'
 import { fraction } from '../random.ts'
-import type { StatsBook } from '../stats.ts'
+import type { StatsCounter } from '../stats.ts'
 import type { Answer } from './answer.ts'
 import { creditBlock } from './account.ts'
 import type { PaidEndpoint } from './paid-endpoint.ts'
@@ -26,10 +26,10 @@ export interface LookupRequest extends PaidRequest {
 export interface LookupContext {
   faults: FaultSwitch
   limiter: RateLimiter
-  till: Till
-  identifiers: IdentifierBook<unknown>
+  till: Checkout
+  identifiers: IdentifierStore<unknown>
   accounts: Accounts
-  stats: StatsBook
+  stats: StatsCounter
   logoUrl(): string
   networkName: string
 }
@@ -77,7 +77,7 @@ interface Visit extends LookupContext {
   /** The key of everything the request asks for. Faults are drawn by it. */
   key: string
   keys: readonly string[]
-  terms: TillTerms
+  terms: CheckoutSettings
   account: Account | undefined
 }
 

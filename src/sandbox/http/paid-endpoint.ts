@@ -5,7 +5,7 @@ import type { StatsEndpoint } from '../stats.ts'
 import type { BadRequest } from './request-body.ts'
 
 /** A request behind the paywall, paid by any method. Its text is not parsed as JSON yet. */
-export interface Ask {
+export interface PaidAsk {
   text: string | null
   contentType: string | undefined
   /** The network's name in keys. */
@@ -34,5 +34,5 @@ export interface PaidEndpoint {
   keys(text: string | null, word: string): string[]
   /** Returns the most that the request can cost, in credits. Never throws. */
   ceiling(text: string | null, prices: Prices): number
-  answer(ask: Ask): Answered | Promise<Answered>
+  answer(ask: PaidAsk): Answered | Promise<Answered>
 }

@@ -41,7 +41,7 @@ export const redemption: PaidEndpoint = {
     if (isAbsent(id) && isAbsent(url)) return { refused: missing('people_search_id'), status: 400 }
     const slug = slugOf(id, url)
     if (slug === null)
-      return { refused: malformed('people_search_id names nobody', 'people_search_id'), status: 400 }
+      return { refused: malformed('people_search_id is unknown', 'people_search_id'), status: 400 }
     return {
       data: { peoples: [person(slug, types, ask.faults.current)] },
       credits: costOf([slug], types, ask.prices),

@@ -50,19 +50,19 @@ export function createFacilitator(chain: Chain): Facilitator {
 
     async settle(payload, requirements) {
       const order = orders.getStore()
-      const told = (result: SettleResponse) => {
+      const report = (result: SettleResponse) => {
         order?.outcome(result)
         return result
       }
       const announced = await pending.look(payload)
-      if (announced !== null) return told(announced)
+      if (announced !== null) return report(announced)
 
       const plan = order?.plan() ?? {}
       if (plan.slowMs !== undefined) await delay(plan.slowMs)
       if (plan.pendingMs !== undefined)
-        return told(await pending.start(payload, requirements, plan.pendingMs))
+        return report(await pending.start(payload, requirements, plan.pendingMs))
 
-      const settled = told(await official.settle(payload, requirements))
+      const settled = report(await official.settle(payload, requirements))
       if (plan.timeoutAfterMs === undefined) return settled
       await delay(plan.timeoutAfterMs)
       throw new FacilitatorTimeoutError('settle', plan.timeoutAfterMs)

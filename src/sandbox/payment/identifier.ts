@@ -34,7 +34,7 @@ export interface IdentifiedPayment<Answer> {
   answer: Answer | null
 }
 
-export interface IdentifierBook<Answer> {
+export interface IdentifierStore<Answer> {
   /** Runs `use` exclusively for the identifier: the same payment that is sent twice at the same time settles once. */
   exclusively<T>(
     id: string,
@@ -43,7 +43,7 @@ export interface IdentifierBook<Answer> {
   ): Promise<T | 'conflict'>
 }
 
-export function createIdentifierBook<Answer>(): IdentifierBook<Answer> {
+export function createIdentifierStore<Answer>(): IdentifierStore<Answer> {
   const payments = new Map<string, IdentifiedPayment<Answer>>()
   const inOrder = new Map<string, Promise<unknown>>()
 

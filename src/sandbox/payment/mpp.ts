@@ -12,20 +12,20 @@ import type { Entered, PaidRequest, Refusal } from './paywall.ts'
 import { usedIn } from './settlement-of.ts'
 import type { Headers } from './wire.ts'
 
-interface MppTerms {
+interface MppSettings {
   offers: readonly Offer[]
   mpp: Faults['mpp']
 }
 
 export interface MppPaywall {
   /** Returns the value of `WWW-Authenticate`: one challenge for each offer. */
-  challenges(request: PaidRequest, terms: MppTerms): Promise<string>
+  challenges(request: PaidRequest, terms: MppSettings): Promise<string>
   /** Returns the proof of a request, or null if there is none that can be read. */
-  credential(request: PaidRequest, terms: MppTerms): Credential.Credential | null
+  credential(request: PaidRequest, terms: MppSettings): Credential.Credential | null
   enter(
     request: PaidRequest,
     credential: Credential.Credential,
-    terms: MppTerms,
+    terms: MppSettings,
     order: SettlementOrder,
   ): Promise<Entered | Refusal>
   /** Returns the receipt of a payment that the chain has recorded, or null. */
@@ -45,11 +45,11 @@ export function createMppPaywall(facilitator: Facilitator, chain: Chain, payTo: 
     return server
   }
 
-  function realmOf(request: PaidRequest, { mpp }: MppTerms) {
+  function realmOf(request: PaidRequest, { mpp }: MppSettings) {
     return mpp.realm ?? new URL(request.url).hostname
   }
 
-  async function challenges(request: PaidRequest, terms: MppTerms) {
+  async function challenges(request: PaidRequest, terms: MppSettings) {
     const realm = realmOf(request, terms)
     const official = await serverFor(realm, payTo, USDC).challenge.evm.charge({ amount: '0.01' })
     const all = terms.offers.map((offer) =>
@@ -62,7 +62,7 @@ export function createMppPaywall(facilitator: Facilitator, chain: Chain, payTo: 
   async function refuse(
     error: Errors.PaymentError,
     request: PaidRequest,
-    terms: MppTerms,
+    terms: MppSettings,
     id: string,
   ): Promise<Refusal> {
     return {

@@ -8,7 +8,7 @@ import { settlementOf } from './settlement-of.ts'
 import type { Headers } from './wire.ts'
 
 /** The current faults, with the offers for this request. */
-export type TillTerms = Pick<
+export type CheckoutSettings = Pick<
   Faults,
   'offers' | 'challenge' | 'challengeProtocols' | 'paymentIdentifier' | 'mpp'
 >
@@ -26,13 +26,13 @@ export interface Payment {
 }
 
 /** Takes payments for lookups, by one protocol or by both. */
-export interface Till {
-  payment(request: PaidRequest, terms: TillTerms): Promise<Payment | null>
-  challenge(request: PaidRequest, terms: TillTerms, order: SettlementOrder): Promise<Refusal>
+export interface Checkout {
+  payment(request: PaidRequest, terms: CheckoutSettings): Promise<Payment | null>
+  challenge(request: PaidRequest, terms: CheckoutSettings, order: SettlementOrder): Promise<Refusal>
 }
 
-export function createTill(x402: Paywall, mpp: MppPaywall, chain: Chain): Till {
-  async function challenge(request: PaidRequest, terms: TillTerms, order: SettlementOrder) {
+export function createTill(x402: Paywall, mpp: MppPaywall, chain: Chain): Checkout {
+  async function challenge(request: PaidRequest, terms: CheckoutSettings, order: SettlementOrder) {
     const entered =
       terms.challengeProtocols === 'mpp'
         ? { status: 402, headers: { 'cache-control': 'no-store' }, body: {} }
@@ -47,7 +47,7 @@ export function createTill(x402: Paywall, mpp: MppPaywall, chain: Chain): Till {
   async function withAllOffers(
     entered: Entered | Refusal,
     request: PaidRequest,
-    terms: TillTerms,
+    terms: CheckoutSettings,
     order: SettlementOrder,
   ): Promise<Entered | Refusal> {
     if (!('status' in entered) || entered.status !== 402 || terms.challengeProtocols !== 'both')

@@ -21,16 +21,16 @@ const creditBlockSchema = z.looseObject({
 /** Credits of the service. A field that the answer does not state is absent. */
 export interface Credits {
   /** Remaining credits of the plan. */
-  credit?: number
+  credit?: number | undefined
   /** Remaining credits that were bought in addition. */
-  topupCredit?: number
+  topupCredit?: number | undefined
   /** The cost of this answer. 0 means a free answer; absent means that the answer states no cost. */
-  totalCreditCost?: number
+  totalCreditCost?: number | undefined
 }
 
 /** A body key that the service did not accept as it was sent. Names only: the value may be personal data. */
 export type RequestWarning =
-  { kind: 'ignored'; field: string } | { kind: 'renamed'; field: string; to?: string }
+  { kind: 'ignored'; field: string } | { kind: 'renamed'; field: string; to?: string | undefined }
 
 /**
  * Returns the credit block of an answer, which occurs both at `metadata.profile` and at `data.profile`. Returns
@@ -43,9 +43,9 @@ export function creditsOf(body: string | unknown): Credits | undefined {
     if (!block.success || !isCreditBlock(block.data)) continue
     const { credit, topup_credit: topupCredit, total_credit_cost: totalCreditCost } = block.data
     return {
-      ...(typeof credit === 'number' && { credit }),
-      ...(typeof topupCredit === 'number' && { topupCredit }),
-      ...(typeof totalCreditCost === 'number' && { totalCreditCost }),
+      credit: credit ?? undefined,
+      topupCredit: topupCredit ?? undefined,
+      totalCreditCost: totalCreditCost ?? undefined,
     }
   }
   return undefined
@@ -77,14 +77,18 @@ function renamings(value: unknown): RequestWarning[] {
       const field = entry?.['from'] ?? entry?.['old'] ?? entry?.['field']
       const to = entry?.['to'] ?? entry?.['new']
       if (typeof field !== 'string') return entry ? renamings(entry) : []
-      return [{ kind: 'renamed', field, ...(typeof to === 'string' && { to }) }]
+      return [{ kind: 'renamed', field, to: textOf(to) }]
     })
   }
   return Object.entries(record(value) ?? {}).map(([field, to]) => ({
     kind: 'renamed',
     field,
-    ...(typeof to === 'string' && { to }),
+    to: textOf(to),
   }))
+}
+
+function textOf(value: unknown): string | undefined {
+  return typeof value === 'string' ? value : undefined
 }
 
 function same(one: RequestWarning, other: RequestWarning): boolean {
