@@ -227,7 +227,7 @@ describe.each(crmKinds)('in %s', (kind) => {
 
     const second = await world.sync()
     expect(second).toMatchObject({ tasks: { written: 0, unchanged: 2 }, lookups: { paid: 0 } })
-    expect(second.reasons?.[0]?.reason).toMatch(/put back by an undo before: .*description/)
+    expect(second.reasons?.[0]?.reason).toMatch(/undone before: .*description/)
     expect(world.state()).toEqual(before)
 
     await world.answerChanges(known[0] ?? '', { description: 'changed' })
