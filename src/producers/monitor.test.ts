@@ -24,7 +24,7 @@ test.each([
   expect(companiesIn(body, 'othernet')).toEqual([acme])
 })
 
-test('each company comes once, and what names none is left out', () => {
+test('each company is returned once, and entries without one are left out', () => {
   const twice = { profnet_url: acme.profile, domain: 'acme.example' }
   expect(
     companiesIn(
@@ -34,6 +34,6 @@ test('each company comes once, and what names none is left out', () => {
   ).toEqual([acme])
 })
 
-test.each([null, [], 'x', {}, { signals: {} }, { companies: 'x' }])('%j names nobody', (body) => {
+test.each([null, [], 'x', {}, { signals: {} }, { companies: 'x' }])('%j names no company', (body) => {
   expect(companiesIn(body, 'profnet')).toEqual([])
 })

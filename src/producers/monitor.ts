@@ -13,21 +13,21 @@ import type { OnDemand } from './on-demand.ts'
 
 export interface MonitorOptions {
   deliveries: MonitorDeliveries
-  button: Pick<OnDemand, 'request'>
-  /** The CRMs that are set up here. */
+  onDemand: Pick<OnDemand, 'request'>
+  /** The CRMs that are configured here. */
   connectors: readonly string[]
   recipes: RecipeBook
   recipe: string
-  /** The network's word in the names of fields, where it is not the usual one. */
+  /** The network's word in the names of fields, where it is not the default. */
   networkName: string
   now: () => Date
   onError: (error: unknown) => void
 }
 
 export interface Monitor {
-  /** Keeps a delivery; false for one that came before. */
+  /** Stores a delivery. Returns false for one that was received before. */
   receive(body: string): Promise<boolean>
-  /** Makes tasks of what was received. Answers the number of deliveries. */
+  /** Makes tasks of the deliveries received. Returns their number. */
   work(): Promise<number>
 }
 
@@ -36,9 +36,9 @@ const mostTries = 8
 const keptMs = 7 * 86_400_000
 
 /**
- * Turns the deliveries of monitors into tasks. A company that a delivery names becomes a task for each CRM record that was
- * seen under its profile or domain in an earlier run. What no record is known of becomes a task that ends at once:
- * nothing is bought of which nobody knows where to write it.
+ * Turns the deliveries of monitors into tasks: one for each CRM record that an earlier run has seen under the profile or
+ * domain of a company that the delivery names. A company without a known record gets a task that ends at once, because
+ * there would be no record to write an answer to.
  */
 export function createMonitor(options: MonitorOptions): Monitor {
   const { deliveries, now } = options
@@ -49,7 +49,7 @@ export function createMonitor(options: MonitorOptions): Monitor {
     const records = Map.groupBy(found, ({ connector, entity }) => `${connector}/${entity}`)
     for (const group of records.values()) {
       const { connector, entity, object } = group[0] as KnownRecord
-      await options.button.request({
+      await options.onDemand.request({
         connector,
         entity,
         object,
@@ -113,8 +113,8 @@ const domainFields = [
 ]
 
 /**
- * The companies that a delivery names, each once. The shape of a delivery is not documented beyond `signals` and `companies`
- * (service.md, 6): a company is looked for in each entry, and in what the entry holds as `company` or `companies`.
+ * Returns the companies that a delivery names, each once. The documentation names only `signals` and `companies`
+ * (service.md, 6), so each entry is searched for a company, and its `company` and `companies` too.
  */
 export function companiesIn(body: unknown, networkName: string): NamedCompany[] {
   const found = new Map<string, NamedCompany>()

@@ -19,14 +19,14 @@ export interface OnDemandOptions {
   lookups: Pick<LookupLedger, 'want' | 'facts'>
   planner: StepPlanner
   advance: Advance
-  /** Undefined in a process that has no access to it: another one begins its tasks. */
+  /** Returns undefined in a process that has no access to the connector: another process begins its tasks. */
   connector: (name: string) => Connector | undefined
-  /** Throws ConfigError while the entity cannot be written: our own fields are missing, or a right is. */
+  /** Throws ConfigError while the entity cannot be written, because our own fields or a permission is missing. */
   ready: (connector: Connector, entity: string) => Promise<void>
   now: () => Date
   newRunId: () => string
   onError: (error: unknown) => void
-  /** Lookups that somebody waits for now stand in the ledger. A hint: whoever hears nothing finds them there. */
+  /** Called with lookups that a person waits for, once they are in the ledger. A hint: the enqueuer finds them anyway. */
   onHot?: ((keys: LookupKey[]) => void) | undefined
 }
 
@@ -38,21 +38,21 @@ export interface RequestedRecords {
   recipe: string
   /** `button` takes the fast lane. */
   trigger: 'button' | 'workflow' | 'monitor'
-  /** Who asked, for the run's own record: never a person. */
+  /** The caller, for the run's own record: a system or a token, never a person. */
   source: Record<string, unknown>
 }
 
 export interface OnDemand {
   /**
-   * Makes a task of each record, or finds the one that was made of it within a minute, and answers at once. What it takes to
-   * begin them goes on in the background; a process that dies in between leaves that to `beginForgotten`.
+   * Makes a task of each record, or finds the one made of it within the last minute, and returns at once. The tasks are
+   * begun in the background. If the process dies first, `beginForgotten` begins them.
    */
   request(asked: RequestedRecords): Promise<OnDemandTask[]>
-  /** Reads the run's records and asks for what they need. Doing it twice changes nothing. */
+  /** Reads the run's records and asks for the lookups they need. Idempotent. */
   begin(runId: string): Promise<void>
-  /** Begins what nobody has begun: its process died, or its CRM was away. Answers the number of runs. */
+  /** Begins tasks whose process died or whose CRM was unavailable. Returns the number of runs. */
   beginForgotten(connectors: readonly string[]): Promise<number>
-  /** Ends when nothing is being begun any more. */
+  /** Resolves when no task is being begun. */
   idle(): Promise<void>
 }
 
@@ -68,8 +68,8 @@ const repeatWindowMs = 60_000
 const forgottenAfterMs = 15_000
 
 /**
- * A press of a button, a workflow's step, a delivered signal: records named by their ids, enriched now. First the tasks
- * stand in SQL, which is what the caller is told, and then their records are read and planned like those of a scan.
+ * Handles on-demand requests: a button, a workflow's step or a monitor's signal names records by their ids. The tasks are
+ * stored first, and their ids are the answer to the caller. Then their records are read and planned like those of a scan.
  */
 export function createOnDemand(options: OnDemandOptions): OnDemand {
   const { ledger, now } = options
@@ -99,7 +99,7 @@ export function createOnDemand(options: OnDemandOptions): OnDemand {
       )
     } catch (error) {
       if (!(error instanceof PaydirtError)) throw error
-      // It stays in the queue, and says why: the CRM may be back for the next round.
+      // The tasks stay queued with this reason: the CRM may be available at the next attempt.
       await ledger.delay(run.id, error.message)
       options.onError(error)
       return
@@ -138,7 +138,7 @@ export function createOnDemand(options: OnDemandOptions): OnDemand {
     async beginForgotten(connectors) {
       const runs = await ledger.notBegun(connectors, new Date(now().getTime() - forgottenAfterMs))
       for (const id of runs) {
-        // One that cannot be begun must not keep the others waiting.
+        // A run that cannot be begun must not block the others.
         await begin(id).catch(options.onError)
       }
       return runs.length

@@ -7,7 +7,7 @@ export type FoundRecord =
   | { state: 'present'; record: SourceRecord; values: Record<string, FieldValue> }
   | Exclude<CurrentRecord, { state: 'present' }>
 
-/** Records by their ids, with what identifies them. Every id asked for is in the answer. */
+/** Reads records by their ids, with their identities. The result has every id asked for. */
 export async function recordsById(
   connector: Connector,
   entity: string,

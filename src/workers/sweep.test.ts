@@ -4,7 +4,7 @@ import { startSweep } from './sweep.ts'
 
 const key = (name: string) => lookupKey('company.profile', name)
 
-test('goes through all pages, and what cannot be planned keeps nothing else waiting', async () => {
+test('goes through all pages, and a task that cannot be planned blocks no other', async () => {
   const pages = new Map<string, { ended: LookupKey[]; next?: LookupKey }>([
     ['', { ended: [key('a'), key('broken'), key('b')], next: key('m') }],
     [key('m'), { ended: [], next: key('t') }],
@@ -38,7 +38,7 @@ test('goes through all pages, and what cannot be planned keeps nothing else wait
   expect(errors).toHaveLength(2)
 })
 
-test('a round that took long is not begun again soon', async () => {
+test('after a long pass the next one comes later', async () => {
   vi.useFakeTimers({ toFake: ['performance', 'setTimeout', 'clearTimeout'] })
   try {
     let rounds = 0

@@ -11,15 +11,15 @@ export interface SweepOptions {
   onError: (error: unknown) => void
 }
 
-/** So few at a time that nobody else has to wait for the ledger: on PGlite, where all stand in one line, a millisecond. */
+/** Small enough that no other statement waits long: PGlite runs one at a time, and a page takes about a millisecond. */
 const pageSize = 200
-/** Where so many records wait that looking at them takes long, it is done more rarely, but never less than once a minute. */
+/** When a pass takes long, the next one comes later, but at least once a minute. */
 const shareOfTime = 1 / 20
 const longestPauseMs = 60_000
 
 /**
- * Looks at SQL for work that nobody moves: tasks whose lookup ended while a process died before planning on, and ready
- * tasks whose flush was lost with Redis. Begins at once, so that a restart goes on where the last process stopped.
+ * Finds work in SQL that no job will move: tasks whose lookup ended just before a process died, and ready tasks whose
+ * flush was lost with Redis. The first pass starts at once, so a restart continues where the last process stopped.
  */
 export function startSweep(options: SweepOptions): PollLoop {
   let isStopped = false
@@ -44,7 +44,7 @@ export function startSweep(options: SweepOptions): PollLoop {
       await options.advance.advanceTasksWaitingFor(keys)
     } catch (error) {
       options.onError(error)
-      // One that cannot be planned must not keep the others waiting.
+      // A task that cannot be planned must not block the others.
       for (const key of keys) await options.advance.advanceTasksWaitingFor([key]).catch(options.onError)
     }
   }

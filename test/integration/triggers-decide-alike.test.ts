@@ -139,7 +139,7 @@ async function byMonitor(connector: string, recipeName: string): Promise<void> {
   const requests = onDemand(connector)
   const monitor = createMonitor({
     deliveries: createMonitorDeliveries(context.database.db, { now: context.now }),
-    button: requests,
+    onDemand: requests,
     connectors: [connector],
     recipes: context.config.recipes,
     recipe: recipeName,

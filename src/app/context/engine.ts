@@ -23,7 +23,7 @@ import { createPacerStateStore } from '../../store/ledger/pacer-state.ts'
 import type { RunLedger } from '../../store/runs/runs.ts'
 import type { SuppressionLedger } from '../../store/subjects/suppressions.ts'
 import { createBatcher, type Batch } from '../../workers/lookup/batcher.ts'
-import { createAskLater } from '../../workers/lookup/poll-answer.ts'
+import { createPollAnswer } from '../../workers/lookup/poll-answer.ts'
 import type { Config } from '../config/config.ts'
 import type { Log } from './log.ts'
 import { savePacerState } from './pacer-state.ts'
@@ -45,8 +45,8 @@ export interface Engine extends Pick<Service, 'prepare' | 'prepareBulk' | 'askAc
   /** One pass over the charges that no worker drives; see pay/resolver.ts. */
   resolve: Payments['resolve']
   batches: BatchLedger
-  bundle: Batch
-  askLater: ReturnType<typeof createAskLater>
+  batch: Batch
+  pollAnswer: ReturnType<typeof createPollAnswer>
   freshUntil: FreshUntil
 }
 
@@ -107,7 +107,7 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
     fetchFree: service.fetchFree,
     freshUntil,
     batches,
-    bundle: createBatcher({
+    batch: createBatcher({
       batches,
       serviceUrl: service.url,
       sizes: config.bulk,
@@ -115,7 +115,7 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
       newId: randomUUID,
       now,
     }),
-    askLater: createAskLater({
+    pollAnswer: createPollAnswer({
       batches,
       send: service.send,
       acquirePermit,

@@ -68,7 +68,7 @@ export async function openHttpRoutes(
   }
   const monitor = createMonitor({
     deliveries: createMonitorDeliveries(db, { now }),
-    button,
+    onDemand: button,
     connectors: names,
     recipes: config.recipes,
     recipe: config.http.monitorRecipe ?? config.defaultRecipe,

@@ -12,18 +12,18 @@ export interface BatcherOptions {
   serviceUrl: string
   /** The most lookups that go out in one request; 1: each alone. */
   sizes: Readonly<Partial<Record<Operation, number>>>
-  /** Which of these subjects, by their place, are to be left alone: they do not go out with others. */
+  /** Returns the indexes of the suppressed subjects, which do not go into a batch. */
   suppressed: (subjects: readonly (readonly Identifier[])[]) => Promise<ReadonlySet<number>>
   newId: () => string
   now: () => Date
 }
 
-/** Puts leased lookups together. Answers the keys under which they go into the queue: of bundles, and of those left alone. */
+/** Puts leased lookups into batches. Returns the keys to queue: those of batches, and those of single lookups. */
 export type Batch = (keys: readonly LookupKey[], leasedUntil: Date) => Promise<LookupKey[]>
 
 /**
- * Fills bulk requests from lookups that wait. Only what was never tried goes with others, so that nobody is asked for
- * twice; a bundle that cannot be formed as a whole leaves its lookups as they are.
+ * Forms batches of waiting lookups. Only lookups that were never tried are batched, so that none is asked for twice. A
+ * batch that cannot be formed as a whole leaves its lookups single.
  */
 export function createBatcher(options: BatcherOptions): Batch {
   const sizes = new Map(
@@ -42,7 +42,7 @@ export function createBatcher(options: BatcherOptions): Batch {
       return group && `${group} ${lookup.runId} ${lookup.connector}`
     })
     groups.delete(undefined)
-    const bundled = new Set<LookupKey>()
+    const batched = new Set<LookupKey>()
     const formed: LookupKey[] = []
     for (const group of groups.values()) {
       const size = sizes.get((group[0] as Batchable).operation) ?? 1
@@ -51,10 +51,10 @@ export function createBatcher(options: BatcherOptions): Batch {
         const key = members.length > 1 ? await form(members, leasedUntil) : undefined
         if (!key) continue
         formed.push(key)
-        for (const member of members) bundled.add(member.key)
+        for (const member of members) batched.add(member.key)
       }
     }
-    return [...formed, ...keys.filter((key) => !bundled.has(key))]
+    return [...formed, ...keys.filter((key) => !batched.has(key))]
   }
 
   async function form(lookups: readonly Batchable[], leasedUntil: Date): Promise<LookupKey | undefined> {
@@ -64,7 +64,7 @@ export function createBatcher(options: BatcherOptions): Batch {
       operation,
       lookups.map(({ request }) => request),
     )
-    // What cannot be searched by goes alone, and is refused with its own reason.
+    // A lookup that the service cannot search by is sent alone, and is refused with its own reason.
     if (skipped.length > 0) return undefined
     const key = batchKey(options.newId())
     const members = sent.flatMap((indexes, place) =>

@@ -9,20 +9,20 @@ export interface EnqueuerOptions {
   lookups: Pick<LookupLedger, 'lease' | 'dropLeases'>
   queues: Pick<Queues, 'addLookups' | 'countLookups' | 'wasEmptied'>
   owner: LeaseOwner
-  /** The most jobs that may stand in Redis for a lane, whatever the size of the run. */
+  /** The most jobs that a lane may have in Redis, however large the run is. */
   highWater: number
   leaseMs: number
-  /** Puts bulk work together; a button's goes alone, at once. */
-  bundle: Batch
+  /** Puts background lookups into batches. Hot ones are sent alone, at once. */
+  batch: Batch
   now: () => Date
   idleMs: number
   onError: (error: unknown) => void
 }
 
 /**
- * Moves due lookups from SQL into the queue, never more than the high-water mark: this is the gate that keeps a million
- * records out of Redis, and the same loop puts back what a crash or an emptied Redis has lost, and what was parked and
- * is due again. A lease keeps it from adding the same lookup twice; when it runs out, adding again is harmless.
+ * Moves due lookups from SQL into the queue, up to the high-water mark, so that a run of a million records does not fill
+ * Redis. The same loop puts back jobs that a crash or an emptied Redis has lost, and parked lookups that are due again. A
+ * lease keeps it from adding a lookup twice. When the lease has run out, adding it again is harmless.
  */
 export function startEnqueuer(options: EnqueuerOptions): PollLoop {
   const { lookups, queues, idleMs } = options
@@ -35,11 +35,11 @@ export function startEnqueuer(options: EnqueuerOptions): PollLoop {
 
   async function feed(lane: Lane): Promise<number> {
     const room = options.highWater - (await queues.countLookups(lane))
-    // A nearly full queue is left alone: leasing a handful at a time costs more than it brings.
+    // Leasing a handful at a time costs more than it gains, so a nearly full queue gets no more.
     if (room < options.highWater / 4) return 0
     const leasedUntil = new Date(options.now().getTime() + options.leaseMs)
     const keys = await lookups.lease(room, options.leaseMs, lane === 'hot', options.owner)
-    await queues.addLookups(lane, lane === 'hot' ? keys : await options.bundle(keys, leasedUntil))
+    await queues.addLookups(lane, lane === 'hot' ? keys : await options.batch(keys, leasedUntil))
     return keys.length
   }
 

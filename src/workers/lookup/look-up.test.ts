@@ -59,7 +59,7 @@ function run(buy: () => Promise<Fact>, fetchFree: () => Promise<Fact> = buy) {
     prepareBulk: () => {
       throw new Error('nothing is bundled here')
     },
-    askLater: async () => {},
+    pollAnswer: async () => {},
     prepare: (operation, request) => ({ operation, request }) as never,
     fetchFree,
     freshUntil: (_, outcome, now) => new Date(now.getTime() + (outcome === 'found' ? 90 : 30)),
@@ -74,12 +74,12 @@ const failing = (error: unknown) => async (): Promise<never> => {
 }
 
 describe('a lookup that ends', () => {
-  test('moves on the tasks that wait for it', async () => {
+  test('advances the tasks that wait for it', async () => {
     expect(await run(async () => fact)).toBeUndefined()
     expect(done).toEqual([['advance', [key]]])
   })
 
-  test('moves them on too when somebody else has ended it, and buys nothing', async () => {
+  test('advances them too when another process has ended it, and buys nothing', async () => {
     for (const state of ['answered', 'failed'] as const) {
       row = { ...row, state }
       done = []
@@ -111,17 +111,17 @@ describe('a lookup that ends', () => {
   })
 })
 
-describe('what comes next when it does not end', () => {
+describe('a lookup that does not end', () => {
   test.each<[what: string, error: unknown, tries: number, done: unknown[][], outcome?: object]>([
     [
-      'a 429 is no attempt: the same job again when the service says',
+      'a 429 does not count as a try: the job comes back when the service says',
       new RetriableError('rate_limited', 'x', { countsAsTry: false, retryAfterMs: 700 }),
       5,
       [['count', 'r1', { rateLimited: 1 }]],
       { againInMs: 700 },
     ],
     [
-      'waiting for a place in the pace is none either, and no refusal',
+      'neither does waiting for the pacer, which is no refusal',
       new RetriableError('paced', 'x', { countsAsTry: false, retryAfterMs: 1 }),
       5,
       [],
@@ -140,7 +140,7 @@ describe('what comes next when it does not end', () => {
       [['postpone', key, later(4000), 'x', true]],
     ],
     [
-      'or when the service asks for it',
+      'or after the time that the service asks for',
       new RetriableError('service_error', 'x', { retryAfterMs: 9000 }),
       1,
       [['postpone', key, later(9000), 'x', true]],
@@ -155,25 +155,25 @@ describe('what comes next when it does not end', () => {
       ],
     ],
     [
-      'the sixth time-out parks it: an outage says nothing of the record',
+      'the sixth time-out parks it: an outage says nothing about the record',
       new RetriableError('timeout', 'x'),
       5,
       [['park', key, later(300_000), { code: 'timeout', reason: 'x' }]],
     ],
     [
-      'a doubt is asked about again',
+      'a payment in doubt is asked about again',
       new PaymentInDoubtError('in_doubt', 'x', { details: { askAgainInMs: 5000 } }),
       0,
       [['postpone', key, later(5000), 'x', true]],
     ],
     [
-      'a doubt that stays is parked',
+      'a payment that stays in doubt is parked',
       new PaymentInDoubtError('in_doubt', 'x'),
       5,
       [['park', key, later(300_000), { code: 'in_doubt', reason: 'payment in doubt: x' }]],
     ],
     [
-      'a doubt that only a person can settle is parked at once',
+      'a doubt that only a person can resolve is parked at once',
       new PaymentInDoubtError('in_doubt', 'x', { details: { askAgainInMs: 86_400_000 } }),
       0,
       [['park', key, later(86_400_000), { code: 'in_doubt', reason: 'payment in doubt: x' }]],
@@ -185,13 +185,13 @@ describe('what comes next when it does not end', () => {
       [['park', key, later(77), { code: 'budget_day', reason: 'x' }]],
     ],
     [
-      'a cap that never turns parks it until somebody acts',
+      'a cap without a window parks it until a person acts',
       new BudgetExhaustedError('budget_run', 'x'),
       0,
       [['park', key, null, { code: 'budget_run', reason: 'x' }]],
     ],
     [
-      'a refused challenge parks it, not consumed',
+      'a refused challenge parks it and does not consume it',
       new PolicyDeniedError('price', 'x'),
       0,
       [['park', key, null, { code: 'price', reason: 'x' }]],
@@ -229,12 +229,12 @@ describe('what comes next when it does not end', () => {
     expect(done).toEqual(expected)
   })
 
-  test("an error that is none of ours is the queue's: nothing is written that could be wrong", async () => {
+  test('an unknown error is left to the queue, and nothing is stored', async () => {
     await expect(run(failing(new TypeError('a mistake')))).rejects.toThrow('a mistake')
     expect(done).toEqual([])
   })
 
-  test('a logo that cannot be had does not hold back what was paid for', async () => {
+  test('an unreachable logo does not hold back answers that were paid for', async () => {
     row = { ...row, operation: 'company.logo', tries: 5 }
     await run(failing(new RetriableError('unreachable', 'x')))
     expect(done).toEqual([

@@ -22,11 +22,11 @@ import type { Outcome } from '../../queues/queues.ts'
 import type { LookupLedger, LookupRow } from '../../store/ledger/lookups.ts'
 import type { RunLedger } from '../../store/runs/runs.ts'
 import type { Advance } from '../../planning/advance.ts'
-import type { createAskLater } from './poll-answer.ts'
+import type { createPollAnswer } from './poll-answer.ts'
 import { batchRequest } from './batch-request.ts'
 import { errorCode } from '../../domain/error-codes.ts'
 
-type AskLater = ReturnType<typeof createAskLater>
+type PollAnswer = ReturnType<typeof createPollAnswer>
 
 export interface LookUpOptions {
   lookups: LookupLedger
@@ -35,18 +35,18 @@ export interface LookUpOptions {
   advance: Advance
   batches: Pick<BatchLedger, 'members'>
   prepare: (operation: Operation, request: LookupRequest) => Purchase['request']
-  /** The same for a whole body of several entries. */
+  /** Prepares a request from the stored body of a batch. */
   prepareBulk: (operation: Operation, body: string) => PreparedBatch
-  /** Asks for the answer of what was started and paid for. */
-  askLater: AskLater
-  /** Which of these subjects, by their place, are to be left alone. */
+  /** Asks for the answer of a request that was started and paid for. */
+  pollAnswer: PollAnswer
+  /** Returns the indexes of the suppressed subjects. */
   suppressed: (subjects: readonly (readonly Identifier[])[]) => Promise<ReadonlySet<number>>
   /** Performs a free lookup, which takes no charge. */
   fetchFree: (operation: Operation, request: LookupRequest) => Promise<Fact>
   freshUntil: (operation: Operation, outcome: Fact['outcome'], now: Date) => Date
   now: () => Date
   random: () => number
-  /** Something that a person must mend: nothing more should be tried. */
+  /** Called when a person must mend something before anything more is tried. */
   onHalt: (error: ConfigError) => void
 }
 
@@ -54,8 +54,8 @@ const maxTries = 6
 const recheckMs = 5 * 60_000
 
 /**
- * Performs one lookup under its key, however many tasks wait for it, and says what comes next in the ledger: what
- * happens to a lookup is never left to the queue's own retries. An error's class decides (see domain/errors.ts).
+ * Performs one lookup, however many tasks wait for it, and stores in the ledger what happens next. Nothing is left to the
+ * queue's own retries: the class of an error decides (see domain/errors.ts).
  */
 export function createLookUp(options: LookUpOptions) {
   const { lookups, now } = options
@@ -67,12 +67,12 @@ export function createLookUp(options: LookUpOptions) {
       try {
         await perform(lookup, lane)
       } catch (error) {
-        const outcome = await carryOn(lookup, lane, error)
+        const outcome = await handleFailure(lookup, lane, error)
         if (outcome !== 'ended') return outcome
       }
     }
-    const told = isBatchKey(key) ? (await options.batches.members(key)).map((member) => member.key) : [key]
-    await options.advance.advanceTasksWaitingFor(told)
+    const ended = isBatchKey(key) ? (await options.batches.members(key)).map((member) => member.key) : [key]
+    await options.advance.advanceTasksWaitingFor(ended)
   }
 
   async function perform(lookup: LookupRow, lane: Lane): Promise<void> {
@@ -80,7 +80,7 @@ export function createLookUp(options: LookUpOptions) {
     await refuseSuppressed(lookup)
     if (isBatchKey(key)) {
       const bulk = options.prepareBulk(operation, JSON.stringify(request))
-      if (queryId) return options.askLater({ key, operation, queryId, lane, bulk })
+      if (queryId) return options.pollAnswer({ key, operation, queryId, lane, bulk })
       const buys = (await options.batches.members(key)).map((member) => member.key)
       await options.payer.buy({ key, buys, runId, connector, lane, request: batchRequest(bulk) })
       return
@@ -100,27 +100,27 @@ export function createLookUp(options: LookUpOptions) {
     await lookups.storeFree(key, { ...fact, freshUntil: options.freshUntil(operation, fact.outcome, now()) })
   }
 
-  /** Somebody may have come onto the list since the record was read: nothing more is bought then. */
+  /** Throws FatalError for a subject that was suppressed after its record was read. */
   async function refuseSuppressed({ key, tries }: LookupRow): Promise<void> {
-    // What was begun may have been paid for: it is finished, and what came of it is not written.
+    // An earlier try may have been paid for: the lookup is finished, and its answer is not written.
     if (tries > 0 || isBatchKey(key)) return
     const isSuppressed = (await options.suppressed([identifiersOfKey(key)])).has(0)
     if (isSuppressed) throw new FatalError('suppressed', 'suppressed')
   }
 
-  async function carryOn(lookup: LookupRow, lane: Lane, error: unknown): Promise<Outcome | 'ended'> {
+  async function handleFailure(lookup: LookupRow, lane: Lane, error: unknown): Promise<Outcome | 'ended'> {
     const { key, tries } = lookup
     if (!(error instanceof PaydirtError)) throw error
     if (error instanceof RetriableError && !error.countsAsTry) {
       if (error.code === errorCode.rateLimited)
         await options.runs.countRequests(lookup.runId, { rateLimited: 1 })
-      // The pace itself holds back whoever comes too early: what somebody waits for stands in its line again at once.
+      // A hot lookup goes back into the pacer's waiting line at once: the pacer itself delays requests that come too early.
       return { againInMs: Math.max(50, error.retryAfterMs ?? (lane === 'hot' ? 0 : 1_000)) }
     }
     if (error instanceof RetriableError) {
       if (tries + 1 < maxTries) return wait(key, error.retryAfterMs ?? backoffMs(tries), error.message)
-      // A service that cannot be reached says nothing about the record: it waits, it does not fail. For want of what is free,
-      // though, nothing that was paid for is held back: the record goes on without.
+      // An unreachable service says nothing about the record, so the lookup waits and does not fail. A free lookup fails:
+      // answers that were paid for must not wait for it.
       if (isOutage(error) && !isFreeOperation(lookup.operation)) {
         return park(key, after(recheckMs), error)
       }
@@ -131,7 +131,7 @@ export function createLookUp(options: LookUpOptions) {
       if (tries + 1 < maxTries && askAgainInMs < recheckMs) return wait(key, askAgainInMs, error.message)
       return park(key, after(Math.max(recheckMs, askAgainInMs)), error, `payment in doubt: ${error.message}`)
     }
-    // What is left may pay for some of them, if not for all at once.
+    // The rest of the budget may pay for some of the lookups, if not for the whole batch.
     if (error instanceof BudgetExhaustedError && error.code !== errorCode.stopped && isBatchKey(key))
       return fail(key, error.message)
     if (error instanceof BudgetExhaustedError) return park(key, error.resumesAt ?? null, error)
@@ -162,7 +162,7 @@ export function createLookUp(options: LookUpOptions) {
     return 'ended'
   }
 
-  /** Doubling from half a second, spread over half its length so that a fault hitting many does not bring all back at once. */
+  /** Returns a wait that doubles from half a second. The jitter keeps lookups with one fault from retrying together. */
   function backoffMs(tries: number): number {
     return Math.min(30_000, 500 * 2 ** tries) * (0.75 + options.random() / 2)
   }

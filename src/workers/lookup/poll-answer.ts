@@ -15,7 +15,7 @@ export interface PollAnswerOptions {
   batches: Pick<BatchLedger, 'complete'>
   send: Send
   acquirePermit: AcquirePermit
-  /** What direct access sends with every request. */
+  /** Headers that direct access sends with every request. */
   headers: Readonly<Record<string, string>>
   queryFor: (operation: Operation, queryId: string) => Omit<PreparedRequest, 'decode'>
   freshUntil: (operation: Operation, outcome: Fact['outcome'], now: Date) => Date
@@ -23,13 +23,13 @@ export interface PollAnswerOptions {
   now: () => Date
 }
 
-/** A request that was started, and paid for. */
+/** A request that was started and paid for. */
 export interface Outstanding {
   key: LookupKey
   operation: Operation
   queryId: string
   lane: Lane
-  /** How to read the answer. */
+  /** Reads the answer. */
   bulk: PreparedBatch
 }
 
@@ -37,11 +37,11 @@ const shortestWaitMs = 1_000
 const longestWaitMs = 30_000
 
 /**
- * Asks for the answer of a request that was started and paid for. Asking costs nothing and may be done any number of
- * times, so a crash at any place only asks again. Throws a RetriableError that is no try while it is not complete.
+ * Asks for the answer of a request that was started and paid for. Asking is free and can be repeated, so a crash at any
+ * place only asks again. While the answer is not complete, throws a RetriableError that does not count as a try.
  */
-export function createAskLater(options: PollAnswerOptions) {
-  return async function askLater({ key, operation, queryId, lane, bulk }: Outstanding): Promise<void> {
+export function createPollAnswer(options: PollAnswerOptions) {
+  return async function pollAnswer({ key, operation, queryId, lane, bulk }: Outstanding): Promise<void> {
     const { method, url, body, timeoutMs } = options.queryFor(operation, queryId)
     const permit = await options.acquirePermit(lane, operation)
     let response: ResponseHead | undefined
@@ -59,7 +59,7 @@ export function createAskLater(options: PollAnswerOptions) {
     if (response.status !== 200) throw options.errorFor(response)
     const state = bulk.started?.(response.body)
     const facts = [...bulk.decode(response.body)]
-    // Asking again is free, and what is taken for the answer is final: it must say that it is, or hold somebody.
+    // Asking again is free, but an accepted answer is final: it must say that it is complete, or have found a subject.
     if (!state?.isCompleted && (state || !facts.some(([, fact]) => fact.outcome === 'found'))) {
       const retryAfterMs = Math.min(Math.max(state?.estimatedMs ?? 0, shortestWaitMs), longestWaitMs)
       throw new RetriableError('not_completed', 'the service is not done yet', {

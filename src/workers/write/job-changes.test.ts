@@ -53,14 +53,14 @@ test.each([
   expect(noted(values, found)?.jobChange).toEqual(jobChange)
 })
 
-test('what identifies the record says its employer too', () => {
+test('the employer in the identity of the record counts too', () => {
   expect(noted({}, { company_name: 'Umbra' }, { identity: { company: 'Acme' } })).toMatchObject({
     jobChange: ['employer'],
     reason: 'every field found is filled already; job change: employer',
   })
 })
 
-test('a record that is gone or left alone has no job change', () => {
+test('a record that is gone or suppressed has no job change', () => {
   const found = { company_name: 'Umbra' }
   expect(noted({}, found, { state: { state: 'gone' } })?.jobChange).toBeUndefined()
   expect(noted({ company_name: 'Acme' }, found, { status: 'skipped' })?.jobChange).toBeUndefined()

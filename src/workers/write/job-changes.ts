@@ -5,8 +5,8 @@ import type { TaskOutcome } from '../../store/writes/confirm-writes.ts'
 import type { ReadyTask } from '../../store/runs/ready-tasks.ts'
 
 /**
- * Says of each result whether the person has another employer or title than the record said when it was read for writing.
- * It is an outcome of its own, whatever the field policy did about it. Names the two, never a value.
+ * Adds to each outcome whether the answers name another employer or title than the record did before the write. A job
+ * change is reported even where the field policy kept the old value. The reason names the fields, never a value.
  */
 export function withJobChanges(
   results: readonly TaskOutcome[],

@@ -3,7 +3,7 @@ import type { Connector, RecordPatch } from '../../connectors/connector.ts'
 import type { ReadyTask, TaskResult } from '../../store/runs/ready-tasks.ts'
 import { createWriteBack } from './write-back.ts'
 
-/** A source of which nothing is kept, with so many ready tasks, the pressed ones first. What it is sent, request by request. */
+/** A source without history, with this many ready tasks, hot ones first. `sent` has the size of each request. */
 function source(tasks: { hot: number; bulk: number }, writesAtOnce?: number) {
   const sent: number[] = []
   const ready = new Map(
@@ -56,21 +56,21 @@ function source(tasks: { hot: number; bulk: number }, writesAtOnce?: number) {
   return { sent, left: ready, write: () => writeBack({ connector: 'csv', entity: 'company' }) }
 }
 
-test('a night is written in whole batches while nobody presses', async () => {
+test('a night is written in whole batches while no button is pressed', async () => {
   const { sent, left, write } = source({ hot: 0, bulk: 250 }, 100)
   await write()
   expect(sent).toEqual([100, 100, 50])
   expect(left.size).toBe(0)
 })
 
-test('after a press it goes in quarters, and what is pressed goes at once', async () => {
+test('after a press batches are a quarter as large, and the pressed records are written first', async () => {
   const { sent, left, write } = source({ hot: 90, bulk: 60 }, 100)
   await write()
   expect(sent).toEqual([90, 25, 25, 10])
   expect(left.size).toBe(0)
 })
 
-test('where many at once are cheaper they stay together', async () => {
+test('where large batches are cheaper they stay large', async () => {
   const { sent, left, write } = source({ hot: 1, bulk: 1_500 })
   await write()
   expect(sent).toEqual([1, 1_500])

@@ -6,7 +6,7 @@ import { writeAccepted } from './write-dropping-refused.ts'
 
 const set = (...fields: string[]): Patch => Object.fromEntries(fields.map((field) => [field, { set: field }]))
 
-/** A CRM that refuses these fields, one a time as HubSpot does, and keeps what it was sent. */
+/** A CRM that refuses these fields, one at a time as HubSpot does, and records what it was sent. */
 function crm(refuses: readonly string[], fails: (round: number) => void = () => {}) {
   const sent: Record<string, string[]>[] = []
   return {
@@ -23,7 +23,7 @@ function crm(refuses: readonly string[], fails: (round: number) => void = () => 
   }
 }
 
-test('what is refused is left out, and all else is written, in the order in which it came', async () => {
+test('a refused field is left out and the others are written, in order', async () => {
   const { write, sent } = crm(['b', 'c'])
   const results = await writeAccepted({ write }, 'things', [
     { id: '1', patch: set('a', 'b', 'c') },
@@ -49,7 +49,7 @@ test('what is refused is left out, and all else is written, in the order in whic
   ])
 })
 
-test('a patch of bad fields alone is rejected', async () => {
+test('a patch with refused fields only is rejected', async () => {
   const { write, sent } = crm(['a', 'b'])
   const [result] = await writeAccepted({ write }, 'things', [{ id: '1', patch: set('a', 'b') }])
   expect(result).toMatchObject({
@@ -59,7 +59,7 @@ test('a patch of bad fields alone is rejected', async () => {
   expect(sent).toHaveLength(2)
 })
 
-test('a refusal that names no field of the patch is the last word', async () => {
+test('a refusal that names no field of the patch is final', async () => {
   const write = async (): Promise<WriteResult[]> => [
     { id: '1', status: 'rejected', code: 'LOCKED', reason: 'it is locked' },
   ]
@@ -83,7 +83,7 @@ test('an outage in a later round loses nothing of the first', async () => {
   ])
 })
 
-test('what a person must mend, and an outage in the first round, are thrown', async () => {
+test('an error that a person must mend, and an outage in the first round, are thrown', async () => {
   const patches = [{ id: '1', patch: set('a', 'b') }]
   for (const [round, error] of [
     [0, new RetriableError('away', 'the CRM is away', {})],

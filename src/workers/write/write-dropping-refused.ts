@@ -4,20 +4,20 @@ import type { Patch } from '../../domain/record.ts'
 
 export interface Sent {
   outcome: WriteResult
-  /** What was sent at last. */
+  /** The patch as it was sent last. */
   patch: Patch
-  /** Fields that were refused, and without which the others were sent again. */
+  /** Fields that were refused. The others were sent again without them. */
   refused: Refused[]
 }
 
 export interface Refused extends LeftOut {
-  /** By the connector: it never went to the CRM. */
+  /** Set when the connector refused it, so that it was never sent to the CRM. */
   unsent?: true
 }
 
 /**
- * Writes patches, and those of which the CRM refuses one field once more without it: for one bad address nobody's title is
- * lost. Each round takes a field away, so it ends. Answers one result a patch, in order.
+ * Writes patches. A patch with a refused field is written again without the field, so that one bad value does not cost
+ * the others. Each round drops a field, so the loop ends. Returns one result a patch, in order.
  */
 export async function writeAccepted(
   connector: Pick<Connector, 'write'>,
@@ -39,7 +39,7 @@ export async function writeAccepted(
         again.push({ ...each, patch: rest, refused: [...refused, { ...bad, field }] })
         return
       }
-      // Nothing else fits into the CRM: the refusal is what there is to tell.
+      // No other field of the patch fits the CRM, so the refusal is the result.
       const [first] = refused
       const isNothing = outcome.status === 'unchanged' && first
       sent[index] = {
@@ -53,7 +53,7 @@ export async function writeAccepted(
   return sent
 }
 
-/** What the first round has written must not be lost with a later one: its records come again instead. */
+/** Writes one round. When a later round fails, its records are retried, so that the first round's results are not lost. */
 async function writeRound(
   connector: Pick<Connector, 'write'>,
   entity: string,
