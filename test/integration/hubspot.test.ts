@@ -3,7 +3,10 @@ import type { AddressInfo } from 'node:net'
 import { afterEach, describe, expect, test } from 'vitest'
 import { createMemoryCallBudget } from '../../src/connectors/budget.ts'
 import type { Connector, RecordPatch, ScanPage, Watermark } from '../../src/connectors/connector.ts'
-import { createHubspotConnector, type HubspotConnectorOptions } from '../../src/connectors/hubspot/index.ts'
+import {
+  createHubspotConnector,
+  type HubspotConnectorOptions,
+} from '../../src/connectors/hubspot/hubspot-connector.ts'
 import { ConfigError, RetriableError } from '../../src/domain/errors.ts'
 import { hubspotMapping } from '../../src/connectors/hubspot/mapping.ts'
 import { resolveMapping } from '../../src/domain/mapping/schema.ts'

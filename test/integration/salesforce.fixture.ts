@@ -1,4 +1,7 @@
-import { createSalesforceConnector, type SalesforceOptions } from '../../src/connectors/salesforce/index.ts'
+import {
+  createSalesforceConnector,
+  type SalesforceOptions,
+} from '../../src/connectors/salesforce/salesforce-connector.ts'
 import type { Connector, ScanOptions, ScanPage, WriteResult } from '../../src/connectors/connector.ts'
 import {
   startSalesforceStandIn,

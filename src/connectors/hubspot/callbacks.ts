@@ -2,10 +2,10 @@ import { setTimeout } from 'node:timers/promises'
 import { z } from 'zod'
 import type { CallBudget } from '../../domain/ports/call-budget.ts'
 import { createMemoryCallBudget } from '../budget.ts'
-import { createHubspotAccount, type HubspotLimits } from './account.ts'
-import { createHubspotApi } from './api.ts'
-import { createHubspotHttp } from './http.ts'
-import { createTokens, type HubspotAuth } from './tokens.ts'
+import { createHubspotAccount, type HubspotLimits } from './api/account.ts'
+import { createHubspotApi } from './api/client.ts'
+import { createHubspotHttp } from './api/http.ts'
+import { createTokens, type HubspotAuth } from './api/tokens.ts'
 
 /** What a blocked execution of a workflow is told. Texts and numbers by the names of the action's output fields. */
 type WorkflowOutput = Record<string, string | number>

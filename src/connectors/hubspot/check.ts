@@ -2,9 +2,9 @@ import { z } from 'zod'
 import { ConfigError, PaydirtError, RetriableError } from '../../domain/errors.ts'
 import { checkMapping, type CrmMapping } from '../../domain/mapping/mapping.ts'
 import type { ConnectorCheck, ConnectorProblem } from '../connector.ts'
-import type { HubspotApi } from './api.ts'
+import type { HubspotApi } from './api/client.ts'
 import type { HubspotProperties } from './properties.ts'
-import { accountSchema, apiVersion, pageSchema, paths, tokenInfoSchema } from './wire.ts'
+import { accountSchema, apiVersion, pageSchema, paths, tokenInfoSchema } from './api/wire.ts'
 
 /** Asks for all that a sync needs, one right after the other, and gathers what is wrong instead of stopping at the first. */
 export async function check(deps: {

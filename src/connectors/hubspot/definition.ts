@@ -6,7 +6,7 @@ import { mappingSchema, resolveMapping } from '../../domain/mapping/schema.ts'
 import { defineCrm } from '../definition.ts'
 import { capabilities } from './capabilities.ts'
 import { hubspotMapping } from './mapping.ts'
-import type { HubspotAuth } from './tokens.ts'
+import type { HubspotAuth } from './api/tokens.ts'
 
 const fileSchema = z.strictObject({
   mapping: mappingSchema.optional(),

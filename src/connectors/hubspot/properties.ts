@@ -8,8 +8,8 @@ import {
 } from '../../domain/mapping/mapping.ts'
 import { z } from 'zod'
 import type { EnsuredField } from '../connector.ts'
-import { refused, type HubspotApi } from './api.ts'
-import { paths, propertiesSchema, type HubspotProperty } from './wire.ts'
+import { refused, type HubspotApi } from './api/client.ts'
+import { paths, propertiesSchema, type HubspotProperty } from './api/wire.ts'
 
 export interface HubspotProperties {
   /** Kept for ten minutes. */

@@ -11,8 +11,8 @@ import {
 import { isOwnWrite } from '../../domain/mapping/stamp.ts'
 import type { FieldValue, SourceRecord } from '../../domain/record.ts'
 import type { CurrentRecord, OwnValues } from '../connector.ts'
-import type { HubspotApi } from './api.ts'
-import { batchSchema, modifiedProperty, paths, type HubspotEntity, type HubspotObject } from './wire.ts'
+import type { HubspotApi } from './api/client.ts'
+import { batchSchema, modifiedProperty, paths, type HubspotEntity, type HubspotObject } from './api/wire.ts'
 
 const readLimit = 100
 const mergedProperty = 'hs_merged_object_ids'

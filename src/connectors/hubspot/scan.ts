@@ -1,11 +1,11 @@
 import type { CrmMapping } from '../../domain/mapping/mapping.ts'
 import type { ScanOptions, ScanPage } from '../connector.ts'
 import { assertFilter, meets } from '../filter.ts'
-import type { HubspotApi } from './api.ts'
+import type { HubspotApi } from './api/client.ts'
 import { entityMapping, type HubspotProperties } from './properties.ts'
 import { batchRead, isOurs, modifiedAtMs, readProperties, toSourceRecord } from './records.ts'
 import { largerId, nextStand, openStand, writeWatermark, type Stand } from './window.ts'
-import { modifiedProperty, pageSchema, paths, type HubspotEntity, type HubspotObject } from './wire.ts'
+import { modifiedProperty, pageSchema, paths, type HubspotEntity, type HubspotObject } from './api/wire.ts'
 
 const listLimit = 100
 const searchLimit = 200

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { nextMidnight } from './account.ts'
+import { nextMidnight } from './api/account.ts'
 import { largerId, nextStand, openStand, readWatermark, writeWatermark, type Stand } from './window.ts'
 import { testSeed } from '../../../test/support/seed.ts'
 

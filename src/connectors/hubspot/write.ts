@@ -2,12 +2,12 @@ import { RetriableError } from '../../domain/errors.ts'
 import { canonicalOf, type CrmMapping, type EntityMapping } from '../../domain/mapping/mapping.ts'
 import { writeStamp } from '../../domain/mapping/stamp.ts'
 import type { OwnValues, RecordPatch, WriteResult } from '../connector.ts'
-import { refused, type HubspotApi } from './api.ts'
+import { refused, type HubspotApi } from './api/client.ts'
 import { prepare, type Input } from './prepare.ts'
 import { entityMapping, ownFieldsMissing, type HubspotProperties } from './properties.ts'
 import { writableProperties } from './records.ts'
-import { told, type RefusalDetail } from './refusal.ts'
-import { batchSchema, paths, type BatchError, type HubspotEntity } from './wire.ts'
+import { told, type RefusalDetail } from './api/refusal.ts'
+import { batchSchema, paths, type BatchError, type HubspotEntity } from './api/wire.ts'
 
 const writeLimit = 100
 /** Refusals that say something of the account's properties and not of a record. */

@@ -3,10 +3,8 @@ import { isBlank, type CrmMapping, type EntityMapping } from '../../domain/mappi
 import { writeStamp } from '../../domain/mapping/stamp.ts'
 import type { FieldValue, Patch } from '../../domain/record.ts'
 import type { LeftOut, OwnValues } from '../connector.ts'
+import type { Body } from './api/collections.ts'
 import type { DescribedObject, SalesforceField } from './api/schema-cache.ts'
-
-/** What is sent for one record: null clears a field, "" is never among the values. */
-export type Body = Record<string, FieldValue | null>
 
 export interface Fitted {
   /** Without our own fields; empty when nothing of the patch fits. */

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { salesforceMapping } from './mapping.ts'
-import { parseBulkError, readSaveError } from './save-error.ts'
+import { parseBulkError } from './api/bulk-error.ts'
+import { readSaveError } from './save-error.ts'
 
 const mapping = salesforceMapping.entities['Contact']!
 const read = (statusCode: string, fields: string[] = [], message = 'said') =>

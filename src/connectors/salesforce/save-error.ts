@@ -36,15 +36,6 @@ export function isRowLock({ statusCode }: SaveError): boolean {
   return statusCode === 'UNABLE_TO_LOCK_ROW'
 }
 
-/** Errors of a bulk job's row: `CODE:message:field,field --`, one behind another. The first one counts. */
-export function parseBulkError(text: string): SaveError {
-  const [, statusCode = 'UNKNOWN', message = '', fields = ''] =
-    /^([A-Z][A-Z0-9_]*):([\s\S]*?):([A-Za-z0-9_,]*) --/.exec(text) ??
-    /^([A-Z][A-Z0-9_]*):?([\s\S]*)$/.exec(text) ??
-    []
-  return { statusCode, message, fields: fields.split(',').filter((name) => name !== '') }
-}
-
 /** An id that never was, or whose record has left the recycle bin. With a field it is a reference that is wrong. */
 function isUnknownId({ statusCode, fields }: SaveError): boolean {
   const isOfRecord = fields.every((name) => name === 'Id')

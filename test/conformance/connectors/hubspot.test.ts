@@ -1,4 +1,4 @@
-import { createHubspotConnector } from '../../../src/connectors/hubspot/index.ts'
+import { createHubspotConnector } from '../../../src/connectors/hubspot/hubspot-connector.ts'
 import { hubspotMapping } from '../../../src/connectors/hubspot/mapping.ts'
 import type { CrmMapping } from '../../../src/domain/mapping/mapping.ts'
 import { startHubspotStandIn } from '../../../src/sandbox/hubspot/index.ts'

@@ -1,4 +1,4 @@
-import { createSalesforceConnector } from '../../../src/connectors/salesforce/index.ts'
+import { createSalesforceConnector } from '../../../src/connectors/salesforce/salesforce-connector.ts'
 import { salesforceMapping } from '../../../src/connectors/salesforce/mapping.ts'
 import type { CrmMapping } from '../../../src/domain/mapping/mapping.ts'
 import { startSalesforceStandIn } from '../../../src/sandbox/salesforce/index.ts'

@@ -1,7 +1,7 @@
 import { parse } from 'csv-parse/sync'
 import { expect, test } from 'vitest'
 import { fitsBulk, toJobs } from './bulk.ts'
-import type { Body } from '../fit.ts'
+import type { Body } from './collections.ts'
 
 const update = (id: string, body: Body) => ({ index: 0, id, body })
 const rowsOf = (csv: string): string[][] => parse(csv)

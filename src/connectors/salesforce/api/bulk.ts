@@ -6,9 +6,8 @@ import { RetriableError } from '../../../domain/errors.ts'
 import { RefusedRequestError } from './api-error.ts'
 import { jobSchema } from './answers.ts'
 import type { SalesforceClient } from './client.ts'
-import type { Outcome, Update } from './collections.ts'
-import type { Body } from '../fit.ts'
-import { parseBulkError } from '../save-error.ts'
+import { parseBulkError } from './bulk-error.ts'
+import type { Body, Outcome, Update } from './collections.ts'
 
 export interface BulkOptions {
   /** How long a job may take before it is aborted. Default 30 minutes. */

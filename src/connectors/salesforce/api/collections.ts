@@ -1,7 +1,7 @@
+import type { FieldValue } from '../../../domain/record.ts'
 import { RefusedRequestError } from './api-error.ts'
 import { saveResultsSchema, type SaveError } from './answers.ts'
 import type { SalesforceClient } from './client.ts'
-import type { Body } from '../fit.ts'
 
 export interface WriteHeaders {
   /** Save although a duplicate rule that only warns finds another record. Default false. */
@@ -10,7 +10,10 @@ export interface WriteHeaders {
   autoAssign?: boolean | string | undefined
 }
 
-/** One record on its way. */
+/** The fields of one record as they are sent: null clears a field, and "" is never among the values. */
+export type Body = Record<string, FieldValue | null>
+
+/** One record to update. */
 export interface Update {
   /** Its place among the patches. */
   index: number

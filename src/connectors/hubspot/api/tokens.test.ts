@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { ConfigError, RetriableError } from '../../domain/errors.ts'
+import { ConfigError, RetriableError } from '../../../domain/errors.ts'
 import type { HubspotResponse } from './http.ts'
 import { createTokens } from './tokens.ts'
 

@@ -1,6 +1,6 @@
 import type { z } from 'zod'
-import { ConfigError, FatalError, RetriableError } from '../../domain/errors.ts'
-import { retryAfter } from '../../domain/retry-after.ts'
+import { ConfigError, FatalError, RetriableError } from '../../../domain/errors.ts'
+import { retryAfter } from '../../../domain/retry-after.ts'
 import type { HubspotAccount } from './account.ts'
 import type { HubspotRequest, HubspotResponse, SendHubspot } from './http.ts'
 import type { Tokens } from './tokens.ts'

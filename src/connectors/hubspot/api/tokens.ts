@@ -1,4 +1,4 @@
-import { ConfigError, RetriableError } from '../../domain/errors.ts'
+import { ConfigError, RetriableError } from '../../../domain/errors.ts'
 import type { SendHubspot } from './http.ts'
 import { paths, tokenSchema } from './wire.ts'
 

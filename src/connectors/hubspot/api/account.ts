@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { CallBudget, CallLimit } from '../../domain/ports/call-budget.ts'
+import type { CallBudget, CallLimit } from '../../../domain/ports/call-budget.ts'
 import type { SendHubspot } from './http.ts'
 import type { HubspotAuth, Tokens } from './tokens.ts'
 import { accountSchema, paths, usageSchema } from './wire.ts'

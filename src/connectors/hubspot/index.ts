@@ -1,1 +1,0 @@
-export { createHubspotConnector, type HubspotConnectorOptions } from './hubspot-connector.ts'

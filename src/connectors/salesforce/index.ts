@@ -1,1 +1,0 @@
-export { createSalesforceConnector, type SalesforceOptions } from './salesforce-connector.ts'
