@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { AlertCondition, AlertDecision, AlertState, Severity, Standing } from '../../domain/alerts.ts'
-import { lastReconciliation } from '../ledger/reconciliations.ts'
 import type { Database } from '../database/database.ts'
+import { readAlertState } from './alert-state.ts'
 
 interface Alert {
   id: bigint
@@ -40,55 +40,9 @@ export interface AlertLedger {
   failed(id: bigint, problem: string, againAt: Date): Promise<void>
 }
 
-const hourMs = 3_600_000
-
 export function createAlertLedger(db: Database, { now }: { now: () => Date }): AlertLedger {
   return {
-    async state({ schedules, foreground }) {
-      const at = now()
-      const { rows: caps } = await sql<{ window: string; lookups: number; resumes_at: Date | null }>`
-        select substr(code, 8) as "window", count(*)::int as lookups,
-          nullif(min(due_at), '9999-01-01T00:00:00Z') as resumes_at
-        from lookups where state = 'parked' and code like 'budget\\_%' and due_at > ${at}
-        group by code order by code`.execute(db)
-      const hourAgo = new Date(at.getTime() - hourMs)
-      const { rows: recent } = await sql<{ ended: number; failed: number }>`
-        select count(*)::int as ended,
-          (count(*) filter (where tasks.status = 'rejected'))::int as failed
-        from runs join tasks on tasks.run_id = runs.id
-        where tasks.status in ('written', 'unchanged', 'skipped', 'rejected') and tasks.updated_at >= ${hourAgo}
-          and runs.state <> 'planned'`.execute(db)
-      const { rows: outages } = await sql<{ lookups: number }>`
-        select count(*)::int as lookups from lookups
-        where state = 'parked' and code in ('unreachable', 'timeout', 'chain_unreachable')`.execute(db)
-      // `updated_at` is when a task last moved, so for open work it is when the work stalled. Both subqueries read an index
-      // from one end and stop at the first match, so they do not read the tasks of runs that ended long ago.
-      const { rows: work } = await sql<{ due_since: Date | null; last_ended_at: Date | null }>`
-        with working as materialized (
-          select id, started_at from runs where state in ('scanning', 'working') and connector <> all(${[...foreground]}::text[])
-        )
-        select (
-          select updated_at from tasks where status in ('looking_up', 'ready') and run_id in (select id from working)
-          order by updated_at limit 1
-        ) as due_since, (
-          select updated_at from tasks
-          where status in ('written', 'unchanged') and updated_at >= (select min(started_at) from working)
-            and run_id in (select id from working)
-          order by updated_at desc limit 1
-        ) as last_ended_at`.execute(db)
-      const { rows: occurrences } = await sql<AlertState['schedules'][number]>`
-        select distinct on (schedule, entity) schedule, entity, state, planned_at as "plannedAt", reason
-        from schedule_turns where schedule = any(${[...schedules]}) and state <> 'due'
-        order by schedule, entity, planned_at desc`.execute(db)
-      const stuck = outages[0]?.lookups ?? 0
-      return {
-        caps: caps.map(({ window, lookups, resumes_at: resumesAt }) => ({ window, lookups, resumesAt })),
-        recent: { ended: (recent[0]?.ended ?? 0) + stuck, failed: (recent[0]?.failed ?? 0) + stuck },
-        work: { dueSince: work[0]?.due_since ?? null, lastEndedAt: work[0]?.last_ended_at ?? null },
-        reconciliation: (await lastReconciliation(db)) ?? 'none',
-        schedules: occurrences,
-      }
-    },
+    state: (options) => readAlertState(db, options, now()),
 
     async active() {
       const rows = await db
@@ -100,42 +54,7 @@ export function createAlertLedger(db: Database, { now }: { now: () => Date }): A
       return rows.map(toAlert)
     },
 
-    async apply({ raise, end }, { deliver }) {
-      if (raise.length === 0 && end.length === 0) return { raised: [], ended: [] }
-      const at = now()
-      return db.transaction().execute(async (tx) => {
-        const raised: Alert[] = []
-        for (const finding of raise) {
-          const row = await tx
-            .insertInto('alerts')
-            .values({ ...finding, raised_at: at })
-            .onConflict((conflict) =>
-              conflict.columns(['condition', 'subject']).where('ended_at', 'is', null).doNothing(),
-            )
-            .returningAll()
-            .executeTakeFirst()
-          if (row) raised.push(toAlert(row))
-        }
-        const ended: Alert[] = []
-        for (const { id, message } of end) {
-          const row = await tx
-            .updateTable('alerts')
-            .set({ ended_at: at, ended_message: message })
-            .where('id', '=', id)
-            .where('ended_at', 'is', null)
-            .returningAll()
-            .executeTakeFirst()
-          if (row) ended.push(toAlert(row))
-        }
-        const deliveries = [
-          ...raised.map(({ id }) => ({ alert_id: id, kind: 'raised' as const, due_at: at })),
-          ...ended.map(({ id }) => ({ alert_id: id, kind: 'ended' as const, due_at: at })),
-        ]
-        if (deliver && deliveries.length > 0)
-          await tx.insertInto('alert_deliveries').values(deliveries).execute()
-        return { raised, ended }
-      })
-    },
+    apply: (decision, { deliver }) => storeDecision(db, decision, deliver, now()),
 
     async lease(limit, leaseMs) {
       const at = now()
@@ -185,6 +104,46 @@ export function createAlertLedger(db: Database, { now }: { now: () => Date }): A
         .execute()
     },
   }
+}
+
+async function storeDecision(
+  db: Database,
+  { raise, end }: AlertDecision,
+  deliver: boolean,
+  at: Date,
+): Promise<{ raised: Alert[]; ended: Alert[] }> {
+  if (raise.length === 0 && end.length === 0) return { raised: [], ended: [] }
+  return db.transaction().execute(async (tx) => {
+    const raised: Alert[] = []
+    for (const finding of raise) {
+      const row = await tx
+        .insertInto('alerts')
+        .values({ ...finding, raised_at: at })
+        .onConflict((conflict) =>
+          conflict.columns(['condition', 'subject']).where('ended_at', 'is', null).doNothing(),
+        )
+        .returningAll()
+        .executeTakeFirst()
+      if (row) raised.push(toAlert(row))
+    }
+    const ended: Alert[] = []
+    for (const { id, message } of end) {
+      const row = await tx
+        .updateTable('alerts')
+        .set({ ended_at: at, ended_message: message })
+        .where('id', '=', id)
+        .where('ended_at', 'is', null)
+        .returningAll()
+        .executeTakeFirst()
+      if (row) ended.push(toAlert(row))
+    }
+    const deliveries = [
+      ...raised.map(({ id }) => ({ alert_id: id, kind: 'raised' as const, due_at: at })),
+      ...ended.map(({ id }) => ({ alert_id: id, kind: 'ended' as const, due_at: at })),
+    ]
+    if (deliver && deliveries.length > 0) await tx.insertInto('alert_deliveries').values(deliveries).execute()
+    return { raised, ended }
+  })
 }
 
 function toAlert(row: {

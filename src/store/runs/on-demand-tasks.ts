@@ -90,43 +90,8 @@ export function createOnDemandLedger(db: Database, { now }: { now: () => Date })
 
   return {
     async openTasks(request, windowMs) {
-      const at = now()
-      const { runId, connector, object, entity, recipe, trigger, ids } = request
-      const { actor, role } = askerOf(request)
-      // One statement, so that run, claims and tasks are stored together or not at all, and so that 200 requests at once are
-      // 200 statements. Rows are claimed in the order of their ids, so that two overlapping requests cannot deadlock.
-      const { rows: made } = await sql<{ recordId: string; taskId: bigint; ordinal: number }>`
-        with wanted as (
-          select record_id, place, nextval(pg_get_serial_sequence('tasks', 'id')) as task_id
-          from jsonb_array_elements_text(${JSON.stringify(ids)}::jsonb) with ordinality as given (record_id, place)
-        ), claimed as (
-          insert into button_tasks (connector, entity, record_id, recipe, asked_at, run_id, task_id)
-          select ${connector}, ${entity}, record_id, ${recipe}, ${at}::timestamptz, ${runId}, task_id
-          from wanted order by record_id
-          on conflict (connector, entity, record_id, recipe) do update
-            set asked_at = excluded.asked_at, run_id = excluded.run_id, task_id = excluded.task_id
-            where button_tasks.asked_at <= ${new Date(at.getTime() - windowMs)}
-          returning record_id, task_id
-        ), numbered as (
-          select record_id, claimed.task_id, row_number() over (order by place)::int as ordinal
-          from claimed join wanted using (record_id)
-        ), opened as (
-          -- There is nothing to scan: the request names all records.
-          insert into runs (id, connector, object, entity, recipe, trigger, state, fingerprint, source, records, scanned_at, started_at)
-          select ${runId}, ${connector}, ${object}, ${entity}, ${recipe}, ${trigger}, 'working', ${`${trigger}|${runId}`},
-            ${JSON.stringify(request.source)}::jsonb, (select count(*) from numbered), ${at}::timestamptz, ${at}::timestamptz
-          where exists (select from numbered)
-        ), made as (
-          insert into tasks (id, run_id, ordinal, record_id, identity, status, updated_at) overriding system value
-          select task_id, ${runId}, ordinal, record_id, '{}', 'queued', ${at}::timestamptz from numbered
-        ), noted as (
-          insert into audit (at, actor, role, action, target, details)
-          select ${at}::timestamptz, ${actor}, ${role}, 'enrich', ${runId},
-            jsonb_build_object('connector', ${connector}::text, 'entity', ${entity}::text, 'recipe', ${recipe}::text,
-              'records', (select count(*) from numbered))
-          where exists (select from numbered)
-        )
-        select record_id as "recordId", task_id as "taskId", ordinal from numbered`.execute(db)
+      const { runId, ids } = request
+      const made = await insertRun(db, request, { windowMs, at: now() })
       const byId = new Map<string, OnDemandTask>(
         made.map((task) => [task.recordId, { ...task, runId, isNew: true }]),
       )
@@ -199,6 +164,53 @@ export function createOnDemandLedger(db: Database, { now }: { now: () => Date })
       return rows.map(({ id }) => id)
     },
   }
+}
+
+/**
+ * Makes the run, its tasks and its row of the audit log, and returns the tasks. Makes nothing when all records were requested
+ * within `windowMs`. One statement stores all of it or nothing, and 200 requests at once are 200 statements. Rows are claimed
+ * in the order of their ids, so that two overlapping requests cannot deadlock.
+ */
+async function insertRun(
+  db: Database,
+  request: OnDemandRequest,
+  { windowMs, at }: { windowMs: number; at: Date },
+): Promise<{ recordId: string; taskId: bigint; ordinal: number }[]> {
+  const { runId, connector, object, entity, recipe, trigger, ids } = request
+  const { actor, role } = askerOf(request)
+  const { rows } = await sql<{ recordId: string; taskId: bigint; ordinal: number }>`
+    with wanted as (
+      select record_id, place, nextval(pg_get_serial_sequence('tasks', 'id')) as task_id
+      from jsonb_array_elements_text(${JSON.stringify(ids)}::jsonb) with ordinality as given (record_id, place)
+    ), claimed as (
+      insert into button_tasks (connector, entity, record_id, recipe, asked_at, run_id, task_id)
+      select ${connector}, ${entity}, record_id, ${recipe}, ${at}::timestamptz, ${runId}, task_id
+      from wanted order by record_id
+      on conflict (connector, entity, record_id, recipe) do update
+        set asked_at = excluded.asked_at, run_id = excluded.run_id, task_id = excluded.task_id
+        where button_tasks.asked_at <= ${new Date(at.getTime() - windowMs)}
+      returning record_id, task_id
+    ), numbered as (
+      select record_id, claimed.task_id, row_number() over (order by place)::int as ordinal
+      from claimed join wanted using (record_id)
+    ), opened as (
+      -- There is nothing to scan: the request names all records.
+      insert into runs (id, connector, object, entity, recipe, trigger, state, fingerprint, source, records, scanned_at, started_at)
+      select ${runId}, ${connector}, ${object}, ${entity}, ${recipe}, ${trigger}, 'working', ${`${trigger}|${runId}`},
+        ${JSON.stringify(request.source)}::jsonb, (select count(*) from numbered), ${at}::timestamptz, ${at}::timestamptz
+      where exists (select from numbered)
+    ), made as (
+      insert into tasks (id, run_id, ordinal, record_id, identity, status, updated_at) overriding system value
+      select task_id, ${runId}, ordinal, record_id, '{}', 'queued', ${at}::timestamptz from numbered
+    ), noted as (
+      insert into audit (at, actor, role, action, target, details)
+      select ${at}::timestamptz, ${actor}, ${role}, 'enrich', ${runId},
+        jsonb_build_object('connector', ${connector}::text, 'entity', ${entity}::text, 'recipe', ${recipe}::text,
+          'records', (select count(*) from numbered))
+      where exists (select from numbered)
+    )
+    select record_id as "recordId", task_id as "taskId", ordinal from numbered`.execute(db)
+  return rows
 }
 
 /** Returns the names for the audit log. A caller's name is that of a system or a token, never of a person. */

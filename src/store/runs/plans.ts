@@ -1,10 +1,11 @@
-import { sql } from 'kysely'
+import { sql, type Selectable } from 'kysely'
 import type { LookupKey } from '../../domain/keys.ts'
 import type { Atomic } from '../../domain/money.ts'
 import type { Identity } from '../../domain/record.ts'
 import type { ObjectKind } from '../../domain/words.ts'
 import type { Database } from '../database/database.ts'
 import { isOneOf } from '../database/parameters.ts'
+import type { Tables } from '../database/schema.ts'
 
 /** The lookups of a planned run, and how many of them the ledger already has. */
 export interface PlanFigures {
@@ -134,23 +135,7 @@ export function createPlanLedger(db: Database, { now }: { now: () => Date }): Pl
 
     async get(planId) {
       const row = await db.selectFrom('plans').selectAll().where('id', '=', planId).executeTakeFirst()
-      return (
-        row && {
-          id: row.id,
-          kind: row.kind,
-          connector: row.connector,
-          object: row.object,
-          entity: row.entity,
-          recipe: row.recipe,
-          job: row.job,
-          document: row.document,
-          toBuy: row.to_buy,
-          priceAtomic: row.price_atomic,
-          highAtomic: row.high_atomic,
-          runId: row.run_id,
-          madeAt: row.made_at,
-        }
-      )
+      return row && toPlan(row)
     },
 
     async digests(planId, recordIds) {
@@ -193,5 +178,23 @@ export function createPlanLedger(db: Database, { now }: { now: () => Date }): Pl
         lookupKey: row.lookup_key,
       }))
     },
+  }
+}
+
+function toPlan(row: Selectable<Tables['plans']>): Plan {
+  return {
+    id: row.id,
+    kind: row.kind,
+    connector: row.connector,
+    object: row.object,
+    entity: row.entity,
+    recipe: row.recipe,
+    job: row.job,
+    document: row.document,
+    toBuy: row.to_buy,
+    priceAtomic: row.price_atomic,
+    highAtomic: row.high_atomic,
+    runId: row.run_id,
+    madeAt: row.made_at,
   }
 }
