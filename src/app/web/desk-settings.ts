@@ -12,7 +12,7 @@ import { configuredCrms } from '../context/connectors.ts'
 import type { Context } from '../context/context.ts'
 import { ruleOf } from '../config/policies.ts'
 
-/** The settings in force, as tables. No secret is among them: of credentials only that they are set. */
+/** Returns the settings in force as tables. Credentials appear only as set or not set, never by value. */
 export async function settingsSections(context: Context): Promise<SettingsSection[]> {
   return [
     service(context),
@@ -32,24 +32,24 @@ function service({ config }: Context): SettingsSection {
     columns: ['Setting', 'Value'],
     rows: [
       ['Data service', config.serviceUrl ?? 'not set'],
-      ['Way in', config.apiKey ? 'API key, paid in credits' : 'paid a lookup'],
-      ['Ways of paying', policy.order.join(', then ')],
+      ['Access', config.apiKey ? 'API key, paid in credits' : 'payment per lookup'],
+      ['Payment protocols', policy.order.join(', then ')],
       ['Network', policy.network],
       [
         'Recipients',
         policy.recipients.length > 0
           ? policy.recipients.join(', ')
-          : 'the first one seen of a host is pinned',
+          : 'the first recipient of each host is pinned',
       ],
-      ['Dearest lookup', usd(policy.maxPriceAtomic)],
-      ['An authorization lives for', `${config.authorizationSeconds} s`],
-      ['Bought again after a loss', config.rebuyLost ? 'once' : 'never'],
-      ['Answers are fresh for', freshFor(freshness)],
+      ['Price cap per lookup', usd(policy.maxPriceAtomic)],
+      ['Authorization lifetime', `${config.authorizationSeconds} s`],
+      ['Repeat purchase after a loss', config.rebuyLost ? 'once' : 'never'],
+      ['Answer freshness', freshFor(freshness)],
       [
-        'Answers are kept for',
-        config.answersKeptDays === undefined ? 'ever' : `${config.answersKeptDays} days`,
+        'Answer retention',
+        config.answersKeptDays === undefined ? 'unlimited' : `${config.answersKeptDays} days`,
       ],
-      ['At the same time', `${config.concurrency} lookups`],
+      ['Concurrency', `${config.concurrency} lookups`],
     ],
   }
 }
@@ -57,13 +57,13 @@ function service({ config }: Context): SettingsSection {
 function budgets({ config: { caps } }: Context): SettingsSection {
   return {
     title: 'Budgets',
-    note: 'At a cap work is parked until its window ends',
+    note: 'At a cap, work is parked until the window ends',
     columns: ['Window', 'Cap'],
     rows: [
       ['Run', usd(caps.runAtomic)],
       ['Day', usd(caps.dayAtomic)],
       ['Month', caps.monthAtomic === undefined ? 'none' : usd(caps.monthAtomic)],
-      ...Object.entries(caps.connectorDayAtomic ?? {}).map(([name, cap]) => [`${name}, a day`, usd(cap)]),
+      ...Object.entries(caps.connectorDayAtomic ?? {}).map(([name, cap]) => [`${name}, per day`, usd(cap)]),
       ...(caps.creditsRun === undefined ? [] : [['Run, in credits', String(wholeCredits(caps.creditsRun))]]),
       ...(caps.creditsDay === undefined ? [] : [['Day, in credits', String(wholeCredits(caps.creditsDay))]]),
     ],
@@ -92,8 +92,8 @@ function recipes({ config }: Context): SettingsSection[] {
   return [
     {
       title: 'Recipes',
-      note: 'Those that runs and schedules use',
-      columns: ['Recipe', 'Steps', 'Fields', 'Ceiling a record'],
+      note: 'The default recipe and those of schedules',
+      columns: ['Recipe', 'Steps', 'Fields', 'Ceiling per record'],
       rows,
     },
   ]
@@ -105,16 +105,16 @@ function policies({ config }: Context): SettingsSection {
   const special = fields.flatMap((field) => {
     const rules = connectors.map((connector) => ruleOf(config.policies, connector, field))
     const usual = connectors.map((connector) => ruleOf(config.policies, connector, ''))
-    return rules.some((rule, index) => rule !== usual[index]) ? [[field, ...rules.map(spoken)]] : []
+    return rules.some((rule, index) => rule !== usual[index]) ? [[field, ...rules.map(ruleText)]] : []
   })
   return {
     title: 'Field policies',
-    note: 'What may be written over what',
+    note: 'When a field of the CRM may be overwritten',
     columns: ['Field', ...connectors.map(connectorName)],
     rows: [
       [
-        special.length > 0 ? 'all others' : 'all fields',
-        ...connectors.map((connector) => spoken(ruleOf(config.policies, connector, ''))),
+        special.length > 0 ? 'all other fields' : 'all fields',
+        ...connectors.map((connector) => ruleText(ruleOf(config.policies, connector, ''))),
       ],
       ...special.map(([field = '', ...rules]) => [field.replaceAll('_', ' '), ...rules]),
     ],
@@ -124,7 +124,7 @@ function policies({ config }: Context): SettingsSection {
 function mappings({ config }: Context): SettingsSection[] {
   return configuredCrms(config).map((name) => ({
     title: `Mapping of ${connectorName(name)}`,
-    columns: ['Our field', 'Object', 'Their field'],
+    columns: ['Paydirt field', 'Object', 'CRM field'],
     rows: mappingRows(resolveMapping(crmOf(name).mapping, config.connectors[name]?.mapping)),
   }))
 }
@@ -139,8 +139,8 @@ async function tokens({ database, now }: Context): Promise<SettingsSection> {
   const all = await createApiTokenLedger(database.db, { now }).list()
   return {
     title: 'API tokens',
-    note: 'Their names and scopes; the tokens themselves are kept by nobody',
-    columns: ['Name', 'Scopes', 'Calls a minute', 'Spend a day', 'Last used', 'State'],
+    note: 'Names and scopes only; the tokens themselves are not stored',
+    columns: ['Name', 'Scopes', 'Calls per minute', 'Spend per day', 'Last used', 'State'],
     rows: all.map((token) => [
       token.name,
       token.scopes.join(', '),
@@ -156,11 +156,11 @@ function access({ config }: Context): SettingsSection {
   const { users, proxy, hosts, idleMs, lifetimeMs } = config.desk
   return {
     title: 'Access to this desk',
-    columns: ['Who or what', 'Value'],
+    columns: ['Setting', 'Value'],
     rows: [
       ...users.map(({ name, role }) => [name, `${role}, by password`]),
       ...(users.length === 0 && !proxy?.userHeader
-        ? [['whoever sits at this machine', 'admin, without a password']]
+        ? [['anyone at this machine', 'admin, without a password']]
         : []),
       ...(proxy
         ? [
@@ -170,24 +170,24 @@ function access({ config }: Context): SettingsSection {
             ],
           ]
         : []),
-      ['Names of the desk', hosts?.join(', ') ?? 'by where it listens'],
-      ['A session ends', `after ${idleMs / 60_000} min without use, and after ${lifetimeMs / 3_600_000} h`],
+      ['Host names', hosts?.join(', ') ?? 'by listening address'],
+      ['Session lifetime', `${idleMs / 60_000} min idle, ${lifetimeMs / 3_600_000} h in total`],
     ],
   }
 }
 
 const rules: Record<string, string> = {
-  fill_blank: 'fill blanks',
-  overwrite_ours: 'replace what is ours',
-  overwrite: 'replace all',
+  fill_blank: 'fill blank fields',
+  overwrite_ours: 'overwrite our own values',
+  overwrite: 'overwrite',
   never: 'never',
 }
 
-function spoken(rule: string): string {
+function ruleText(rule: string): string {
   return rules[rule] ?? rule
 }
 
-/** Found, not found, and what differs by operation. */
+/** Formats the windows for found and not found, and those that differ by operation. */
 function freshFor({ foundDays, notFoundDays, operations = {} }: Windows): string {
   const own = Object.entries(operations).map(
     ([operation, window]) =>

@@ -59,7 +59,7 @@ export function auditPage(rows: AuditRow[], next: bigint | undefined, { visitor,
             'sessions',
             'Sessions',
             html`<p>Ends every session of this desk, including yours.</p>
-              <form method="post" action="/sessions/end-all">
+              <form class="below" method="post" action="/sessions/end-all">
                 ${csrf(visitor)}<button class="danger" type="submit">Sign everyone out</button>
               </form>`,
           )

@@ -28,7 +28,7 @@ export function nowPage(model: NowModel, settings: NowSettings, shell: Shell): P
       <div id="now-tiles" class="tiles">${regions['now-tiles']}</div>
       <div class="columns">
         <div class="column wide">
-          ${card('running', 'Running', html`<div id="now-runs">${regions['now-runs']}</div>`)}
+          ${card('running', 'Active runs', html`<div id="now-runs">${regions['now-runs']}</div>`)}
           ${card('parked', 'Parked', html`<div id="now-parked">${regions['now-parked']}</div>`, { note: 'Work on hold, and when it resumes' })}
           ${card('queues', 'Queues', html`<div id="now-queues">${regions['now-queues']}</div>`)}
         </div>
@@ -58,12 +58,12 @@ export function nowRegions(model: NowModel, { caps, syncable }: NowSettings): Re
 
 function lead({ runs }: NowModel): Markup {
   const active = runs.filter(({ state }) => state === 'scanning' || state === 'working')
-  if (active.length === 0) return html`Nothing is running.`
+  if (active.length === 0) return html`No active runs.`
   const open = active.reduce(
     (sum, run) => sum + run.counts.looking_up + run.counts.ready + run.counts.queued,
     0,
   )
-  return html`${counted(active.length, 'run')} in progress, ${counted(open, 'record')} left.`
+  return html`${counted(active.length, 'active run')}, ${counted(open, 'record')} left.`
 }
 
 function attentionList(model: NowModel, caps: DeskCaps): Markup {
@@ -83,11 +83,11 @@ function tiles(model: NowModel, caps: DeskCaps): Markup {
   const today = money.settledTodayAtomic
   const balance = wallet?.balanceAtomic
   const left = balance === undefined ? undefined : daysLeft(balance, money, model.at)
-  const active = queues.reduce((sum, queue) => sum + queue.active, 0)
+  const activeJobs = queues.reduce((sum, queue) => sum + queue.active, 0)
   return html` ${tile('Spent today', usd(today), caps.dayAtomic === undefined ? 'no daily cap' : `of ${usd(caps.dayAtomic)} a day`)}
   ${tile('Wallet', wallet === undefined ? 'none' : balance === undefined ? 'unknown' : usd(balance), wallet === undefined ? 'lookups are paid with an API key' : left === undefined ? 'nothing spent this week' : `${left >= 365 ? 'more than a year' : `about ${left < 10 ? left.toFixed(1) : Math.round(left)} days`} at this week’s rate`)}
   ${tile('Request rate', now ? `${perSecond(now.servedPerSecond)}/s` : 'unknown', now ? `of ${perSecond(now.perSecond)}/s allowed · ${percent(now.limitedShare)} rate-limited` : 'Redis does not respond')}
-  ${tile('Pending lookups', count(open.hot + open.background), `${count(active)} active jobs · ${count(open.hot)} on demand`)}`
+  ${tile('Pending lookups', count(open.hot + open.background), `${count(activeJobs)} active jobs · ${count(open.hot)} on demand`)}`
 }
 
 function tile(name: string, value: string, note: string): Markup {
@@ -104,7 +104,7 @@ function running({ runs, ended, at }: NowModel): Markup {
       ? html`<ul class="runs">
           ${runs.map((run) => runItem(run, at))}
         </ul>`
-      : empty('No run is in progress. Start a sync, or wait for the next scheduled one.')
+      : empty('No active runs. Start a sync, or wait for the next scheduled one.')
   }
   ${
     ended.length > 0

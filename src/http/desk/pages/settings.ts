@@ -12,7 +12,8 @@ export function settingsPage(
 ): Page {
   return {
     title: 'Settings',
-    lead: html`Read from <code>paydirt.config.ts</code> and the environment, and changed only there.`,
+    lead: html`Read from <code>paydirt.config.ts</code> and the environment. Change them there; only schedules
+      can be paused here.`,
     current: '/settings',
     body: html` ${card('schedules', 'Schedules', scheduleTable(schedules, shell))}
     ${sections.map((section, index) =>

@@ -191,7 +191,7 @@ function reconciliation({ reconciliation: last, canReconcile }: SpendModel, { vi
     last
       ? html`<p>
             ${last.differences === 0 ? badge('agree', 'ok', 'no differences') : badge('differ', 'danger', 'differences found')}
-            <span class="note">${ago(last.at, now)}</span>
+            <span class="note">compared ${ago(last.at, now)}</span>
           </p>
           <dl class="facts">
             <div>
