@@ -14,7 +14,7 @@ import { createFacilitator } from './payment/facilitator.ts'
 import { createIdentifierStore } from './payment/identifier.ts'
 import { createMppPaywall } from './payment/mpp.ts'
 import { createPaywall } from './payment/paywall.ts'
-import { createTill } from './payment/till.ts'
+import { createCheckout } from './payment/checkout.ts'
 import type { Stats } from './stats.ts'
 import { createStatsBook } from './stats.ts'
 
@@ -78,7 +78,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
         accounts,
         chain,
         networkName,
-        till: createTill(
+        checkout: createCheckout(
           await createPaywall(facilitator, payTo),
           createMppPaywall(facilitator, chain, payTo),
           chain,

@@ -1,24 +1,18 @@
 import { describe, expect, it } from 'vitest'
 import {
-  everyLimit,
-  fixedWindow,
-  outboundDelay,
-  seeded,
-  simulate,
-  slidingWindow,
-  tokenBucket,
-  type HiddenLimit,
-  type LimitKind,
-  type Measured,
-  type Scenario,
-} from './simulation.ts'
-
-const second = 1000
-const minute = 60_000
-const hour = 60 * minute
-const seeds = [1, 2, 3]
-const kinds = { fixed: fixedWindow, sliding: slidingWindow, bucket: tokenBucket }
-type KindName = keyof typeof kinds
+  second,
+  minute,
+  hour,
+  seeds,
+  always,
+  evenly,
+  median,
+  bestKnownPace,
+  show,
+  percent,
+  type KindName,
+} from './simulation.fixture.ts'
+import { everyLimit, fixedWindow, simulate, type HiddenLimit, type Measured } from './simulation.ts'
 
 show(`pacer simulation: seeds ${seeds.join(', ')}, medians of ${seeds.length} runs`)
 
@@ -254,51 +248,3 @@ describe('when the limit is not what it seems', () => {
     }
   })
 })
-
-function always(kind: KindName, settings: LimitKind): Scenario['limit'] {
-  return (random) => kinds[kind](settings, random)
-}
-
-function evenly(limit: number, windowMs: number): Scenario['permitted'] {
-  return (fromMs, toMs) => (limit * (toMs - fromMs)) / windowMs
-}
-
-/** Returns the run with the median use. */
-function median(scenario: Omit<Scenario, 'seed'>, fromMs: number, toMs: number, name: string): Measured {
-  const runs = seeds.map((seed) => simulate({ ...scenario, seed }).between(fromMs, toMs))
-  const byUse = runs.map((r) => r.use).sort((a, b) => a - b)
-  const byRefused = runs.map((r) => r.refusedShare).sort((a, b) => a - b)
-  const middle = Math.floor(runs.length / 2)
-  const measured = { ...runs[0]!, use: byUse[middle]!, refusedShare: byRefused[middle]! }
-  show(`  ${name}: use ${percent(measured.use)}, refused ${percent(measured.refusedShare)}`)
-  return measured
-}
-
-/**
- * Even pacing by a client that knows the limit, at the rate that serves most with at most half a percent refused; same
- * jitter.
- */
-function bestKnownPace(perSecond: number): number {
-  let best = 0
-  for (let rate = 0.9 * perSecond; rate <= 1.02 * perSecond; rate += 0.0025 * perSecond) {
-    const random = seeded(1)
-    const admits = slidingWindow({ limitAt: () => perSecond, windowMs: second })
-    const requests = Math.round(rate * 600)
-    const arrivals = Array.from(
-      { length: requests },
-      (_, i) => (i * second) / rate + outboundDelay(random),
-    ).sort((a, b) => a - b)
-    const served = arrivals.filter(admits).length
-    if (1 - served / requests <= 0.005) best = Math.max(best, served / (600 * perSecond))
-  }
-  return best
-}
-
-/** The figures are the point of this suite, so they are printed and not only asserted. */
-function show(line: string): void {
-  process.stdout.write(`${line}\n`)
-}
-
-function percent(share: number): string {
-  return `${(100 * share).toFixed(2)} %`
-}

@@ -9,7 +9,7 @@ import type { SettlementOrder, SettlementPlan } from '../payment/facilitator.ts'
 import type { IdentifiedPayment, IdentifierStore } from '../payment/identifier.ts'
 import { PRICE_ATOMIC } from '../payment/offers.ts'
 import type { PaidRequest } from '../payment/paywall.ts'
-import type { Payment, Checkout, CheckoutSettings } from '../payment/till.ts'
+import type { Payment, Checkout, CheckoutSettings } from '../payment/checkout.ts'
 import { ceilingAtomic } from '../prices.ts'
 import { fraction } from '../random.ts'
 import type { StatsCounter } from '../stats.ts'
@@ -26,7 +26,7 @@ export interface LookupRequest extends PaidRequest {
 export interface LookupContext {
   faults: FaultSwitch
   limiter: RateLimiter
-  till: Checkout
+  checkout: Checkout
   identifiers: IdentifierStore<unknown>
   accounts: Accounts
   stats: StatsCounter
@@ -36,7 +36,7 @@ export interface LookupContext {
 
 /** Answers one lookup: the edge first, then the paywall, the lookup itself, and the settlement last. */
 export async function lookup(context: LookupContext, request: LookupRequest): Promise<Answer> {
-  const { faults, till, stats, networkName } = context
+  const { faults, checkout, stats, networkName } = context
   const keys = request.endpoint.keys(request.body, networkName)
   for (const asked of keys) stats.asked(asked)
   const key =
@@ -50,10 +50,10 @@ export async function lookup(context: LookupContext, request: LookupRequest): Pr
   const changed = faults.strikes('changedOffers', key)
   const price = ceilingAtomic(request.endpoint.ceiling(request.body, faults.current.prices))
   const offers = (changed?.offers ?? faults.current.offers).map((offer) => priced(offer, price))
-  const terms = { ...faults.current, offers }
-  const sent = await till.payment(request, terms)
+  const settings = { ...faults.current, offers }
+  const sent = await checkout.payment(request, settings)
   const payment = sent !== null && faults.strikes('challengeAgain', key) ? null : sent
-  const visit: Visit = { ...context, request, key, keys, terms, account: undefined }
+  const visit: Visit = { ...context, request, key, keys, settings, account: undefined }
   if (payment === null) return challenged(visit)
 
   const { identifier } = payment
@@ -77,7 +77,7 @@ interface Visit extends LookupContext {
   /** The key of everything the request asks for. Faults are drawn by it. */
   key: string
   keys: readonly string[]
-  terms: CheckoutSettings
+  settings: CheckoutSettings
   account: Account | undefined
 }
 
@@ -149,8 +149,8 @@ async function payOrRepeat(
 }
 
 async function challenged(visit: Visit): Promise<Answer> {
-  const { till, request, terms, stats } = visit
-  const challenge = await till.challenge(request, terms, orderFor(visit))
+  const { checkout, request, settings, stats } = visit
+  const challenge = await checkout.challenge(request, settings, orderFor(visit))
   stats.challenged()
   return challenge
 }
@@ -229,7 +229,7 @@ async function handle({
   account,
   networkName,
   logoUrl,
-}: Omit<Visit, 'keys' | 'terms'>): Promise<Handled> {
+}: Omit<Visit, 'keys' | 'settings'>): Promise<Handled> {
   const { latency, seed, prices } = faults.current
   if (latency !== null) {
     const { minMs, maxMs } = latency

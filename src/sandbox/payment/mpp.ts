@@ -19,13 +19,13 @@ interface MppSettings {
 
 export interface MppPaywall {
   /** Returns the value of `WWW-Authenticate`: one challenge for each offer. */
-  challenges(request: PaidRequest, terms: MppSettings): Promise<string>
+  challenges(request: PaidRequest, settings: MppSettings): Promise<string>
   /** Returns the proof of a request, or null if there is none that can be read. */
-  credential(request: PaidRequest, terms: MppSettings): Credential.Credential | null
+  credential(request: PaidRequest, settings: MppSettings): Credential.Credential | null
   enter(
     request: PaidRequest,
     credential: Credential.Credential,
-    terms: MppSettings,
+    settings: MppSettings,
     order: SettlementOrder,
   ): Promise<Entered | Refusal>
   /** Returns the receipt of a payment that the chain has recorded, or null. */
@@ -49,20 +49,20 @@ export function createMppPaywall(facilitator: Facilitator, chain: Chain, payTo: 
     return mpp.realm ?? new URL(request.url).hostname
   }
 
-  async function challenges(request: PaidRequest, terms: MppSettings) {
-    const realm = realmOf(request, terms)
+  async function challenges(request: PaidRequest, settings: MppSettings) {
+    const realm = realmOf(request, settings)
     const official = await serverFor(realm, payTo, USDC).challenge.evm.charge({ amount: '0.01' })
-    const all = terms.offers.map((offer) =>
-      mppChallenge(official, offer, { mpp: terms.mpp, body: request.body ?? '' }),
+    const all = settings.offers.map((offer) =>
+      mppChallenge(official, offer, { mpp: settings.mpp, body: request.body ?? '' }),
     )
-    if (terms.mpp.card) all.push(cardChallenge(realm))
+    if (settings.mpp.card) all.push(cardChallenge(realm))
     return all.map((challenge) => Challenge.serialize(challenge)).join(', ')
   }
 
   async function refuse(
     error: Errors.PaymentError,
     request: PaidRequest,
-    terms: MppSettings,
+    settings: MppSettings,
     id: string,
   ): Promise<Refusal> {
     return {
@@ -70,7 +70,7 @@ export function createMppPaywall(facilitator: Facilitator, chain: Chain, payTo: 
       headers: {
         'content-type': 'application/problem+json',
         'cache-control': 'no-store',
-        ...(error.status === 402 && { 'www-authenticate': await challenges(request, terms) }),
+        ...(error.status === 402 && { 'www-authenticate': await challenges(request, settings) }),
       },
       body: error.toProblemDetails(id),
     }
@@ -89,16 +89,16 @@ export function createMppPaywall(facilitator: Facilitator, chain: Chain, payTo: 
       }
     },
 
-    async enter(request, credential, terms, order) {
+    async enter(request, credential, settings, order) {
       const { challenge } = credential
       const refused = (error: unknown) =>
         refuse(
           error instanceof Errors.PaymentError ? error : new Errors.InternalPaymentError(),
           request,
-          terms,
+          settings,
           challenge.id,
         )
-      const offer = offerOf(challenge, terms.offers, payTo)
+      const offer = offerOf(challenge, settings.offers, payTo)
       if (offer === undefined) {
         const reason = 'credential does not match an offer of this route'
         return refused(new Errors.InvalidChallengeError({ id: challenge.id, reason }))
@@ -108,7 +108,7 @@ export function createMppPaywall(facilitator: Facilitator, chain: Chain, payTo: 
         return refused(new Errors.VerificationFailedError({ reason: 'body_digest_mismatch' }))
       }
       const { amount, recipient, currency } = challenge.request as Record<string, string>
-      const server = serverFor(realmOf(request, terms), recipient as Address, currency as Address)
+      const server = serverFor(realmOf(request, settings), recipient as Address, currency as Address)
       const route = { request: { amount: usdc(BigInt(amount ?? '')) } }
 
       async function settle() {
@@ -125,7 +125,7 @@ export function createMppPaywall(facilitator: Facilitator, chain: Chain, payTo: 
       } catch (error) {
         return refused(error)
       }
-      const upfront = terms.mpp.settleFirst ? await settle() : null
+      const upfront = settings.mpp.settleFirst ? await settle() : null
       if (upfront?.refusal) return upfront.refusal
       return { settle: async () => upfront ?? settle(), cancel: async () => {} }
     },

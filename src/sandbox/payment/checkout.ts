@@ -27,19 +27,19 @@ export interface Payment {
 
 /** Takes payments for lookups, by one protocol or by both. */
 export interface Checkout {
-  payment(request: PaidRequest, terms: CheckoutSettings): Promise<Payment | null>
-  challenge(request: PaidRequest, terms: CheckoutSettings, order: SettlementOrder): Promise<Refusal>
+  payment(request: PaidRequest, settings: CheckoutSettings): Promise<Payment | null>
+  challenge(request: PaidRequest, settings: CheckoutSettings, order: SettlementOrder): Promise<Refusal>
 }
 
-export function createTill(x402: Paywall, mpp: MppPaywall, chain: Chain): Checkout {
-  async function challenge(request: PaidRequest, terms: CheckoutSettings, order: SettlementOrder) {
+export function createCheckout(x402: Paywall, mpp: MppPaywall, chain: Chain): Checkout {
+  async function challenge(request: PaidRequest, settings: CheckoutSettings, order: SettlementOrder) {
     const entered =
-      terms.challengeProtocols === 'mpp'
+      settings.challengeProtocols === 'mpp'
         ? { status: 402, headers: { 'cache-control': 'no-store' }, body: {} }
-        : await x402.enter(request, null, { ...terms, order })
+        : await x402.enter(request, null, { ...settings, order })
     if (!('status' in entered)) throw new Error('a lookup was let in without a payment')
-    if (terms.challengeProtocols === 'x402') return entered
-    const headers = { ...entered.headers, 'www-authenticate': await mpp.challenges(request, terms) }
+    if (settings.challengeProtocols === 'x402') return entered
+    const headers = { ...entered.headers, 'www-authenticate': await mpp.challenges(request, settings) }
     return { ...entered, headers }
   }
 
@@ -47,37 +47,37 @@ export function createTill(x402: Paywall, mpp: MppPaywall, chain: Chain): Checko
   async function withAllOffers(
     entered: Entered | Refusal,
     request: PaidRequest,
-    terms: CheckoutSettings,
+    settings: CheckoutSettings,
     order: SettlementOrder,
   ): Promise<Entered | Refusal> {
-    if (!('status' in entered) || entered.status !== 402 || terms.challengeProtocols !== 'both')
+    if (!('status' in entered) || entered.status !== 402 || settings.challengeProtocols !== 'both')
       return entered
-    const { headers } = await challenge(request, terms, order)
+    const { headers } = await challenge(request, settings, order)
     return { ...entered, headers: { ...headers, ...entered.headers } }
   }
 
   return {
     challenge,
 
-    async payment(request, terms) {
-      const proof = terms.challengeProtocols === 'mpp' ? null : await x402.proof(request, terms.offers)
+    async payment(request, settings) {
+      const proof = settings.challengeProtocols === 'mpp' ? null : await x402.proof(request, settings.offers)
       if (proof !== null) {
         return {
-          identifier: terms.paymentIdentifier ? readIdentifier(proof.payload) : null,
+          identifier: settings.paymentIdentifier ? readIdentifier(proof.payload) : null,
           signed: proof.payload.payload,
           settlement: () => settlementOf(chain, proof),
           enter: async (order) =>
-            withAllOffers(await x402.enter(request, proof, { ...terms, order }), request, terms, order),
+            withAllOffers(await x402.enter(request, proof, { ...settings, order }), request, settings, order),
         }
       }
-      const credential = terms.challengeProtocols === 'x402' ? null : mpp.credential(request, terms)
+      const credential = settings.challengeProtocols === 'x402' ? null : mpp.credential(request, settings)
       if (credential === null) return null
       return {
-        identifier: terms.mpp.idempotencyKey ? readKey(request.header('idempotency-key')) : null,
+        identifier: settings.mpp.idempotencyKey ? readKey(request.header('idempotency-key')) : null,
         signed: credential.payload,
         settlement: () => mpp.settlementOf(credential),
         enter: async (order) =>
-          withAllOffers(await mpp.enter(request, credential, terms, order), request, terms, order),
+          withAllOffers(await mpp.enter(request, credential, settings, order), request, settings, order),
       }
     },
   }
