@@ -1,5 +1,5 @@
 import { statfsSync } from 'node:fs'
-import { mkdtemp, readdir, rm } from 'node:fs/promises'
+import { chmod, mkdtemp, readdir, rm } from 'node:fs/promises'
 import { freemem, tmpdir } from 'node:os'
 import { join } from 'node:path'
 
@@ -21,6 +21,8 @@ export default async function useScratchFolder(): Promise<() => Promise<void>> {
   const parent = before === undefined && hasRoom(inMemory) ? inMemory : tmpdir()
   await removeLeftovers(parent)
   const folder = await mkdtemp(join(parent, `${prefix}${process.pid}-`))
+  // A test's Postgres runs as another user when the tests run as root, and its data directory is in here.
+  await chmod(folder, 0o711)
   process.env[variable] = folder
   process.env['TMPDIR'] = folder
   return async () => {
