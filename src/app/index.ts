@@ -1,2 +1,2 @@
-/** What a `paydirt.config.ts` imports: `import { defineConfig } from 'paydirt'`. */
+/** The package's exports, for `paydirt.config.ts`: `import { defineConfig } from 'paydirt'`. */
 export { defineConfig, type FileConfig } from './config/file.ts'

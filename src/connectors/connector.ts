@@ -9,7 +9,7 @@ export interface RecordPatch {
   id: string
   patch: Patch
   /** How our own fields are to stand again, what is left out cleared. Absent: they are stamped as a write of now. */
-  own?: OwnValues
+  own?: OwnValues | undefined
 }
 
 /** A field of a patch that could not be fitted into the CRM's field, and was not sent. `field` is canonical. */

@@ -570,9 +570,7 @@ describe('where the desk may listen', () => {
     for (const host of ['127.0.0.1', 'localhost', '::1', '127.3.2.1'])
       expect([host, deskAccess(open, host).mode]).toEqual([host, 'open'])
     for (const host of ['0.0.0.0', '::', '192.168.1.4', 'desk.example'])
-      expect(() => deskAccess(open, host)).toThrow(
-        `PAYDIRT_HOST is ${host}, and nobody would have to sign in`,
-      )
+      expect(() => deskAccess(open, host)).toThrow(`PAYDIRT_HOST is ${host}, and the desk has no sign-in`)
     const [ada] = users.slice(-1)
     const closed = deskConfig({ PAYDIRT_ADMIN_PASSWORD_HASH: ada?.passwordHash })
     expect(deskAccess(closed, '0.0.0.0')).toMatchObject({

@@ -100,7 +100,7 @@ describe('the undo of a run', () => {
 
     const rest = await house.undo(summary.runId)
     expect(rest.rows).toEqual([
-      { record: changed, field: 'description', outcome: 'left', reason: 'somebody has changed it since' },
+      { record: changed, field: 'description', outcome: 'left', reason: 'it has been changed since' },
     ])
     // What was blank before and a person has cleared stands as before.
     expect(rest.already).toBe(1)

@@ -4,16 +4,16 @@ import { parseUsd } from '../../domain/money.ts'
 import { usd } from '../../domain/usd-schema.ts'
 import type { Environment } from './environment.ts'
 
-/** When somebody is told. Where to stands in the environment: PAYDIRT_ALERT_URL, PAYDIRT_ALERT_SECRET. */
+/** The conditions that send alerts. The environment says where to: PAYDIRT_ALERT_URL, PAYDIRT_ALERT_SECRET. */
 export const alertsSchema = z.strictObject({
-  /** The wallet holds less than this. */
+  /** Alert when the wallet holds less than this. */
   walletBelowUsd: usd.optional(),
-  /** So large a share of the records of an hour failed, of at least `errorMinimum`. */
+  /** Alert when this share of an hour's records failed, of at least `errorMinimum` records. */
   errorShare: z.number().gt(0).max(1).optional(),
   errorMinimum: z.number().int().positive().optional(),
-  /** So long nothing was written while work was due. */
+  /** Alert when nothing was written for so long while work was due. */
   quietHours: z.number().positive().max(720).optional(),
-  /** How often the ledger is held against the chain. 0: never by itself. */
+  /** How often the ledger is compared with the chain. 0: only on request. */
   reconcileEveryHours: z.number().min(0).max(720).optional(),
 })
 

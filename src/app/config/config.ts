@@ -18,7 +18,7 @@ import { schedulesOf, type Schedule } from './schedules.ts'
 import { telemetryConfig, type TelemetryConfig } from './telemetry.ts'
 import { version } from './version.ts'
 
-/** Everything that was settled, once, before anything starts. */
+/** All settings, resolved once before anything starts. */
 export interface Config extends PaymentConfig {
   serviceUrl: string | undefined
   logoUrl: string | undefined
@@ -39,12 +39,12 @@ export interface Config extends PaymentConfig {
   defaultRecipe: string
   /** The most lookups in one request. */
   bulk: { 'contact.lookup': number; 'contact.redeem': number }
-  /** Of the service's endpoints, those that are not where they are by default. */
+  /** Paths of the service's endpoints that differ from the defaults. */
   paths: Paths
   policies: Policies
   schedules: Schedule[]
   alerts: AlertConfig
-  /** Undefined: for ever. */
+  /** Undefined: without end. */
   answersKeptDays: number | undefined
   concurrency: number
   startPerSecond: number | undefined
@@ -66,7 +66,7 @@ export interface Config extends PaymentConfig {
   logLevel: string
 }
 
-/** Throws ConfigError for a recipe that names what there is not, and for a default that is no recipe. */
+/** Throws ConfigError for a recipe with an unknown field or step, and for a default recipe that does not exist. */
 export function resolveConfig(env: Environment, file: z.output<typeof fileSchema>): Config {
   const recipes = resolveRecipes(file.recipes)
   const defaultRecipe = file.recipe ?? defaultRecipeName

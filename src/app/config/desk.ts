@@ -16,28 +16,28 @@ const network = z.string().refine((text) => {
   }
 }, 'is not an address or a network such as 10.0.0.0/8')
 
-/** The `desk` of `paydirt.config.ts`: who may look, and who may act. */
+/** The `desk` of `paydirt.config.ts`: who may read, and who may act. */
 export const deskSchema = z.strictObject({
   users: z
     .array(z.strictObject({ name: z.string().min(1).max(100), passwordHash, role: role.default('viewer') }))
     .optional(),
-  /** A proxy that stands before the desk. Only from its addresses are its headers believed. */
+  /** A proxy in front of the desk. Its headers are trusted only from its addresses. */
   proxy: z
     .strictObject({
       addresses: z.array(network).min(1),
-      /** The header in which it names whom it has signed in, such as `x-forwarded-user`. */
+      /** The header that names the user whom the proxy has signed in, such as `x-forwarded-user`. */
       userHeader: z
         .string()
         .regex(/^[A-Za-z0-9-]+$/, 'is not the name of a header')
         .optional(),
       roles: z.record(z.string(), role).optional(),
-      /** Of users who are not in `roles`. Absent: they are turned away. */
+      /** The role of users who are not in `roles`. Absent: they are refused. */
       defaultRole: role.optional(),
     })
     .optional(),
-  /** Names under which the desk answers, without port. Default: on the loopback its own names, else any. */
+  /** Host names that the desk serves, without port. Default: the loopback names on the loopback, otherwise any. */
   hosts: z.array(z.string().min(1).toLowerCase()).optional(),
-  /** A session ends when it was not used for so long, and after so long in any case. */
+  /** A session ends after `idleMinutes` without use, and after `sessionHours` in any case. */
   idleMinutes: z
     .number()
     .min(1)
@@ -72,7 +72,7 @@ export function deskConfig(env: Environment, file: z.output<typeof deskSchema> =
     ...users,
   ]
   const twice = all.find(({ name }, index) => all.findIndex((user) => user.name === name) !== index)
-  if (twice) throw new ConfigError('bad_config', `desk.users: ${twice.name} is there twice`)
+  if (twice) throw new ConfigError('bad_config', `desk.users: ${twice.name} is defined twice`)
   if (proxy?.userHeader !== undefined && hosts === undefined) {
     throw new ConfigError(
       'bad_config',
@@ -89,9 +89,10 @@ export function deskConfig(env: Environment, file: z.output<typeof deskSchema> =
 }
 
 /**
- * Who gets in, where the server listens on this host and the outside calls it by that address. Throws ConfigError when
- * the desk would stand open to others than those who sit at this machine. Where nobody signs in and something says that a
- * proxy on this machine makes it public, the desk is closed: the routes beside it have doors of their own and go on.
+ * Returns who may use the desk, for the host that the server listens on and its public address. Throws ConfigError when the
+ * desk would be open to other machines without a sign-in. When no sign-in is configured and a setting says that a proxy on
+ * this machine makes the desk public, the desk is closed. The other routes authenticate their callers themselves and stay
+ * open.
  */
 export function deskAccess(
   { users, proxy, hosts }: DeskConfig,
@@ -103,10 +104,10 @@ export function deskAccess(
   if (!isLocal && !signsIn) {
     throw new ConfigError(
       'desk_unprotected',
-      `PAYDIRT_HOST is ${host}, and nobody would have to sign in to the desk: set PAYDIRT_ADMIN_PASSWORD_HASH (\`paydirt password\` makes one), or listen on 127.0.0.1`,
+      `PAYDIRT_HOST is ${host}, and the desk has no sign-in: set PAYDIRT_ADMIN_PASSWORD_HASH (\`paydirt password\` makes one), or listen on 127.0.0.1`,
     )
   }
-  // From such a proxy everybody comes from this machine, often under the name 127.0.0.1 and without a header of its own.
+  // Behind such a proxy every request comes from this machine, often as 127.0.0.1 and without a forwarding header.
   const isPublished =
     (publicUrl !== undefined && !isLoopback(new URL(publicUrl).hostname)) ||
     proxy !== undefined ||

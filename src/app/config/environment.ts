@@ -11,7 +11,7 @@ const word = z.string().regex(/^[a-z][a-z0-9_]*$/, 'must be one lower-case word'
 const secret = z.string().min(16, 'must have 16 characters at least')
 const headerName = z.string().regex(/^[A-Za-z0-9-]+$/, 'is not the name of a header')
 
-/** Every variable that Paydirt reads (see the README). Read once; what is garbage is refused by its name. */
+/** Every variable that Paydirt reads. A value that is not valid is refused with the variable's name. */
 const environmentSchema = z.object({
   PAYDIRT_SERVICE_URL: httpsUrl.optional(),
   PAYDIRT_LOGO_URL: httpsUrl.optional(),
@@ -37,22 +37,22 @@ const environmentSchema = z.object({
   /** Where the web role listens. */
   PAYDIRT_HOST: z.string().min(1).optional(),
   PAYDIRT_PORT: z.coerce.number().int().min(0).max(65_535).optional(),
-  /** Where the outside reaches the web role: what callers sign, when a proxy stands before it. */
+  /** The public address of the web role, when a proxy is in front of it. Callers sign this address. */
   PAYDIRT_PUBLIC_URL: z.url({ protocol: /^https?$/, error: 'is not an http(s) URL' }).optional(),
   PAYDIRT_SALESFORCE_SECRET: secret.optional(),
   PAYDIRT_MONITOR_SECRET: secret.optional(),
   PAYDIRT_MONITOR_HEADER: headerName.optional(),
   /** Lets `admin` sign in to the desk; `paydirt password` makes it. */
   PAYDIRT_ADMIN_PASSWORD_HASH: z.string().min(1).optional(),
-  /** Lets a scraper of metrics in; without it only this machine is. */
+  /** The token of a metrics scraper. Without it, only this machine may read metrics. */
   PAYDIRT_METRICS_TOKEN: z.string().min(16, 'must have 16 characters or more').optional(),
-  /** Where alerts are sent, and what signs them. */
+  /** The address of the alert webhook, and the key that signs its messages. */
   PAYDIRT_ALERT_URL: httpsUrl.optional(),
   PAYDIRT_ALERT_SECRET: z.string().min(16, 'must have 16 characters or more').optional(),
   PAYDIRT_BUYER_TOKEN: z.string().min(1).optional(),
   ...connectorVariables,
   PAYDIRT_LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'silent']).optional(),
-  /** Two installations that share a Redis need two prefixes. */
+  /** Two installations that share a Redis need different prefixes. */
   PAYDIRT_REDIS_PREFIX: word.optional(),
   /** The standard variables that say whether and where traces are sent. */
   OTEL_SDK_DISABLED: z.string().optional(),
@@ -72,7 +72,7 @@ export type Environment = z.infer<typeof environmentSchema>
 /** The names of all variables that Paydirt reads, as docs/settings.md lists them. */
 export const environmentVariables: readonly string[] = Object.keys(environmentSchema.shape)
 
-/** Loads `.env` of the working directory into the process, without overriding what is set already. */
+/** Loads `.env` of the working directory into the process, without overriding variables that are set. */
 export function loadDotEnv(): void {
   if (!existsSync('.env')) return
   try {

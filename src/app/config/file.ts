@@ -18,7 +18,7 @@ import { schedulesSchema } from './schedules.ts'
 
 const days = z.number().min(0).max(3650)
 
-/** What `paydirt.config.ts` may hold. Every key is optional; the environment's variables win over it. */
+/** The schema of `paydirt.config.ts`. Every key is optional, and the environment's variables take precedence. */
 export const fileSchema = z.strictObject({
   /** Sent as the `User-Agent`. The service's edge blocks generic ones. */
   userAgent: z.string().min(3).optional(),
@@ -34,11 +34,11 @@ export const fileSchema = z.strictObject({
     .optional(),
   payment: paymentSchema.optional(),
   budgets: budgetsSchema.optional(),
-  /** What a run wants to know of each record and may buy for it, by name and object; beside the built-in ones. */
+  /** Which fields a run fills and what it may buy for a record, by name and object; in addition to the built-in recipes. */
   recipes: recipesSchema.optional(),
   /** The recipe of a run that names none. Default: `profile`. */
   recipe: z.string().min(1).optional(),
-  /** Days for which an answer is not bought again; for each operation where one has its own. */
+  /** Days for which an answer is not bought again; single operations may have their own. */
   freshness: z
     .strictObject({
       foundDays: days.optional(),
@@ -51,23 +51,23 @@ export const fileSchema = z.strictObject({
         .optional(),
     })
     .optional(),
-  /** Lookups that go out in one request, where the service takes several; 1: each alone. Default: 25 and 10. */
+  /** Lookups in one request, for operations that the service batches; 1: each alone. Default: 25 and 10. */
   bulk: z
     .strictObject({
       contactLookup: z.number().int().min(1).max(100).optional(),
       redemption: z.number().int().min(1).max(100).optional(),
     })
     .optional(),
-  /** What may be written over what, a connector and field. */
+  /** Which values may be overwritten, by connector and field. */
   policies: policiesSchema.optional(),
   retention: retentionSchema.optional(),
   schedules: schedulesSchema.optional(),
-  /** When somebody is told. */
+  /** The conditions that send alerts. */
   alerts: alertsSchema.optional(),
   pacing: z
     .strictObject({
       concurrency: z.number().int().min(1).max(500).optional(),
-      /** Requests a second to begin with, before anything is learned of the service's limit. */
+      /** Requests a second at the start, before the service's limit is learned. */
       startPerSecond: z.number().positive().optional(),
       maxPerSecond: z.number().positive().optional(),
     })
@@ -81,12 +81,12 @@ export const fileSchema = z.strictObject({
 
 export type FileConfig = z.input<typeof fileSchema>
 
-/** Types a `paydirt.config.ts`; the check comes when it is loaded. */
+/** Gives a `paydirt.config.ts` its type. It is validated when it is loaded. */
 export function defineConfig(config: FileConfig): FileConfig {
   return config
 }
 
-/** Reads `paydirt.config.ts` (or .js, .mjs) of a directory, when there is one. */
+/** Reads `paydirt.config.ts` (or .js, .mjs) of a directory; returns an empty one when there is none. Throws ConfigError. */
 export async function loadConfigFile(directory: string): Promise<z.output<typeof fileSchema>> {
   const file = ['paydirt.config.ts', 'paydirt.config.js', 'paydirt.config.mjs']
     .map((name) => resolve(directory, name))

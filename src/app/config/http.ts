@@ -4,7 +4,7 @@ import { z } from 'zod'
 import { ConfigError } from '../../domain/errors.ts'
 import type { Environment } from './environment.ts'
 
-/** The `http` of `paydirt.config.ts`. Secrets stand in the environment alone. */
+/** The `http` of `paydirt.config.ts`. Secrets are only in the environment. */
 export const httpSchema = z.strictObject({
   salesforce: z
     .strictObject({
@@ -14,7 +14,7 @@ export const httpSchema = z.strictObject({
         certificateFile: z.string().min(1),
         /** Its `iss`: the org's My Domain, `https://example.my.salesforce.com`. */
         issuer: z.string().min(1),
-        /** Its `aud`. Default: what the package in `crm/` says. */
+        /** Its `aud`. Default: the one in the package in `crm/`. */
         audience: z.string().min(1).default('paydirt'),
       }),
     })
@@ -28,9 +28,9 @@ export const httpSchema = z.strictObject({
 })
 
 export interface HttpConfig {
-  /** Where the outside reaches us; callers sign it. Undefined: as each request says. */
+  /** Our public address, which callers sign. Undefined: the address in each request. */
   publicUrl: string | undefined
-  /** Of the HubSpot app: what it signs with. */
+  /** The secret that the HubSpot app signs with. */
   hubspotSecret: string | undefined
   salesforceSecret: string | undefined
   salesforceJwt: { key: KeyObject; issuer: string; audience: string } | undefined
@@ -62,7 +62,7 @@ function readCertificate(file: string): KeyObject {
   try {
     key = createPublicKey(readFileSync(file, 'utf8'))
   } catch (cause) {
-    throw new ConfigError('bad_config', `${setting}: ${file} holds no certificate (PEM)`, { cause })
+    throw new ConfigError('bad_config', `${setting}: ${file} has no certificate (PEM)`, { cause })
   }
   if (key.asymmetricKeyType === 'rsa') return key
   throw new ConfigError('bad_config', `${setting}: RS256 needs an RSA certificate`)

@@ -5,7 +5,7 @@ import { fieldRules, type FieldRule } from '../../domain/field-policy/field-poli
 
 const rule = z.enum(fieldRules)
 const known = new Set([...fieldNames('company'), ...fieldNames('person')])
-/** By field; `default` is for all others. */
+/** Rules by field; `default` applies to all others. */
 const rulesOf = z.record(z.string(), rule).superRefine((rules, context) => {
   for (const field of Object.keys(rules)) {
     if (field === 'default' || known.has(field)) continue
@@ -23,15 +23,15 @@ export const policiesSchema = z.strictObject({
   ...rulesOfConnectors,
 })
 
-/** How long what was bought is kept. */
+/** How long answers are stored. */
 export const retentionSchema = z.strictObject({
-  /** Answers older than this are erased. They are bought anew when they are wanted again. */
+  /** Answers older than this are erased. They are bought again when a run needs them. */
   answersDays: z.number().min(1).max(3650).optional(),
 })
 
 export type Policies = z.output<typeof policiesSchema>
 
-/** The rule for a field: the connector's own, its default, the default of all, `fill_blank`. */
+/** Returns the rule for a field: the connector's own, its default, the general default, or `fill_blank`. */
 export function ruleOf(policies: Policies, connector: string, field: string): FieldRule {
   const own = Object.hasOwn(policies, connector) ? policies[connector as keyof Policies] : undefined
   const rules = typeof own === 'object' ? own : {}

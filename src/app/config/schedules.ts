@@ -7,19 +7,19 @@ const timeOfDay = z.string().regex(/^([01]\d|2[0-3]):[0-5]\d$/, 'is not a time o
 const schedule = z
   .strictObject({
     connector: z.enum(crmNames),
-    /** company, person, or the CRM's own name. Default: all its objects, each a run of its own. */
+    /** company, person, or the CRM's own name. Default: all its objects, each in a separate run. */
     object: z.string().min(1).optional(),
     /** Five fields, or six with seconds first; read in the time zone. */
     cron: z.string(),
     timeZone: z.string().default('UTC'),
-    /** A run that could not begin by then is missed. Default: it begins whenever it can. */
+    /** A run that could not begin by then is missed. Default: no limit. */
     startNoLaterThan: timeOfDay.optional(),
-    /** Nothing new is looked up from then on; what is left goes on with the next run. */
+    /** No lookups are started from then on; the next run continues the rest. */
     stopAt: timeOfDay.optional(),
     recipe: z.string().min(1).optional(),
-    /** At most so many records a run; the next one goes on behind them. */
+    /** At most so many records in each run; the next one continues behind them. */
     limit: z.number().int().positive().optional(),
-    /** Not what has changed, but what was answered longest ago and is no longer fresh. */
+    /** Reads records whose answers are no longer fresh, the oldest answer first, instead of changed records. */
     refresh: z.boolean().optional(),
   })
   .superRefine(({ cron, timeZone }, context) => {

@@ -1,15 +1,15 @@
 import { ConfigError } from '../../domain/errors.ts'
 import type { Environment } from './environment.ts'
 
-/** Of the standard variables, those that decide whether and where. The SDK reads the others (headers, sampler, limits) itself. */
+/** The standard variables that decide whether and where traces are sent. The SDK reads the others (headers, sampler, limits) itself. */
 export interface TelemetryConfig {
   serviceName: string
   attributes: Record<string, string>
-  /** Undefined: the standard one on this machine. */
+  /** Undefined: the standard address on this machine. */
   tracesUrl: string | undefined
 }
 
-/** Undefined unless OTEL_EXPORTER_OTLP_ENDPOINT (or its own for traces) or OTEL_TRACES_EXPORTER asks for it. */
+/** Returns undefined unless OTEL_EXPORTER_OTLP_ENDPOINT, its variant for traces, or OTEL_TRACES_EXPORTER asks for traces. */
 export function telemetryConfig(env: Environment): TelemetryConfig | undefined {
   const endpoint = env.OTEL_EXPORTER_OTLP_ENDPOINT
   const tracesUrl =
@@ -32,7 +32,7 @@ export function telemetryConfig(env: Environment): TelemetryConfig | undefined {
   }
 }
 
-/** `key=value,key=value`, the values percent-encoded. */
+/** Parses `key=value,key=value` with percent-encoded values. */
 function attributesOf(text: string): Record<string, string> {
   const pairs = text.split(',').filter((pair) => pair.trim() !== '')
   return Object.fromEntries(

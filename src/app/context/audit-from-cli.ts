@@ -1,7 +1,7 @@
 import { createAuditLog, type AuditedAction } from '../../store/access/audit.ts'
 import type { Context } from './context.ts'
 
-/** Notes what somebody did from the command line. Who that was, the ledger does not know: whoever has a shell may do it. */
+/** Notes an action from the command line in the audit log. The actor is not known: anyone with a shell can run it. */
 export function noteFromCli(
   { database, now }: Pick<Context, 'database' | 'now'>,
   action: string,

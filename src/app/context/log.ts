@@ -2,7 +2,7 @@ import { pino, type Logger } from 'pino'
 
 export type Log = Logger
 
-/** Headers that pay or sign in, the wallet's key and whatever could carry them: cut out wherever they would stand. */
+/** Headers that pay or sign in, the wallet's key, and objects that could contain them: removed from every log line. */
 const secrets = [
   'authorization',
   'x-payment',
@@ -16,7 +16,7 @@ const secrets = [
   'answer',
 ]
 
-/** JSON lines on standard error: standard output belongs to results. */
+/** Logs JSON lines to standard error: standard output is for results. */
 export function createLog(level: string): Log {
   const paths = secrets.flatMap((name) => [`["${name}"]`, `*["${name}"]`])
   return pino({ level, redact: { paths, remove: true } }, pino.destination({ fd: 2, sync: true }))

@@ -4,12 +4,12 @@ import type { PacerStateStore } from '../../store/ledger/pacer-state.ts'
 import { startPollLoop } from '../../timing/poll-loop.ts'
 
 const saveEveryMs = 30_000
-/** Redis may be gone when a process ends: what was learned since the last round is not worth waiting for. */
+/** Redis may be gone when a process ends: what was learned since the last save is not worth a longer wait. */
 const lastSaveMs = 1_000
 
 /**
- * Begins with the paces that an earlier process learned, and keeps what this one learns. Where Redis knows more it is left
- * alone: it is shared, and newer. Answers how to end it.
+ * Starts with the paces that an earlier process learned, and saves what this one learns. A pace in Redis that is newer stays,
+ * because it is shared. Returns a function that saves once more and ends the saving.
  */
 export async function savePacerState(
   pacers: Pacers,
@@ -35,9 +35,9 @@ export async function savePacerState(
     }
   }
 
-  const rounds = startPollLoop({ work: save, pauseMs: saveEveryMs, onError })
+  const saving = startPollLoop({ work: save, pauseMs: saveEveryMs, onError })
   return async () => {
-    await Promise.race([rounds.stop().then(save), delay(lastSaveMs, undefined, { ref: false })]).catch(
+    await Promise.race([saving.stop().then(save), delay(lastSaveMs, undefined, { ref: false })]).catch(
       onError,
     )
   }

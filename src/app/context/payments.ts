@@ -46,7 +46,7 @@ export interface PaymentsOptions {
   now: () => Date
   wrapJournal: ((journal: ChargeJournal) => ChargeJournal) | undefined
   onUnpaidRequest: (runId: string) => void
-  /** The service says for the first time that it did not take a field as it was sent. */
+  /** Called when the service says for the first time that it did not accept a field as it was sent. */
   onWarning: (warning: ServiceWarning, endpoint: string) => void
   onError: (error: unknown) => void
 }
@@ -57,7 +57,7 @@ export interface Payments {
   resolve: (restedMs?: number) => Promise<Resolution>
 }
 
-/** Everything that pays, wired: protocols in the configured order, journal, budgets, payer, resolver. */
+/** Builds everything that pays: protocols in the configured order, journal, budgets, payer, resolver. */
 export function createPayments(options: PaymentsOptions): Payments {
   const { config, db, now, account, chain } = options
   const warned = new Set<string>()
@@ -132,18 +132,18 @@ function protocolsOf({ config, account, chain }: PaymentsOptions): PaymentProtoc
   )
 }
 
-/** A charge knows its address and body to the letter; how to read the answer is its operation's. */
+/** Returns the purchase of a charge. Address and body are those of the charge; the operation decides how the answer is read. */
 function purchaseOf(
   charge: OpenCharge,
   { prepare, prepareBulk }: Pick<PaymentsOptions, 'prepare' | 'prepareBulk'>,
 ): Purchase {
-  const isBundle = isBatchKey(charge.lookupKey)
-  const request = isBundle
+  const isBatch = isBatchKey(charge.lookupKey)
+  const request = isBatch
     ? batchRequest(prepareBulk(charge.operation, charge.body))
     : prepare(charge.operation, JSON.parse(charge.body) as LookupRequest)
   return {
     key: charge.lookupKey,
-    buys: isBundle ? [] : [charge.lookupKey],
+    buys: isBatch ? [] : [charge.lookupKey],
     runId: charge.runId,
     connector: charge.connector,
     lane: 'background',
@@ -152,8 +152,8 @@ function purchaseOf(
 }
 
 /**
- * What direct access charges, in credits: the most that the request can cost. Without a challenge nobody would refuse a
- * step whose price is not known, so it is refused here.
+ * Returns the terms of direct access: the most that the request can cost, in credits. Throws PolicyDeniedError for a step
+ * whose price is not known, because no challenge names it, and for a request above its cap.
  */
 function creditTerms({ buys }: Purchase, prices: PriceTable, capAtomic: Atomic): Terms {
   let atomic = 0n
@@ -162,7 +162,7 @@ function creditTerms({ buys }: Purchase, prices: PriceTable, capAtomic: Atomic):
     if (price === undefined) {
       throw new PolicyDeniedError(
         'price_unknown',
-        `what ${slotOf(key)} costs is not known: name it in payment.pricesUsd`,
+        `the price of ${slotOf(key)} is not known: set it in payment.pricesUsd`,
       )
     }
     atomic += price

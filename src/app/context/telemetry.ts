@@ -4,13 +4,13 @@ import type { TelemetryConfig } from '../config/telemetry.ts'
 import { version } from '../config/version.ts'
 
 export interface Telemetry {
-  /** Sends what is still held, up to five seconds. */
+  /** Sends the remaining spans, for up to five seconds. */
   stop(): Promise<void>
 }
 
 /**
- * Starts tracing for this process: the SDK is loaded only now. Spans are made in the places that do the work, through the
- * API alone, which does nothing until this was called.
+ * Starts tracing for this process. The SDK is loaded only now. The code that does the work makes its spans through the API
+ * alone, which does nothing until this was called.
  */
 export async function startTelemetry(config: TelemetryConfig): Promise<Telemetry> {
   const [{ NodeTracerProvider, BatchSpanProcessor }, { OTLPTraceExporter }, { resourceFromAttributes }] =
@@ -34,15 +34,15 @@ export async function startTelemetry(config: TelemetryConfig): Promise<Telemetry
       trace.disable()
       context.disable()
       propagation.disable()
-      // A collector that is gone must not keep the process.
+      // An unreachable collector must not keep the process from ending.
       await withinFiveSeconds(provider.shutdown())
     },
   }
 }
 
 /**
- * What may leave. Attributes hold what a record is called nowhere by design, but texts of errors, results and options of
- * jobs are written by others: whatever is not named here is left out.
+ * The attributes that may be sent. Ours never name a record, but texts of errors, results and options of jobs come from other
+ * code, so every attribute that is not listed here is removed.
  */
 const allowed = new Set([
   'bullmq.queue.name',
@@ -50,7 +50,7 @@ const allowed = new Set([
   'bullmq.job.bulk.count',
   'bullmq.job.bulk.names',
   'bullmq.job.name',
-  // A digest, a schedule's or a turn's name: see queues/jobs.ts and queues/schedules.ts.
+  // A digest, or the name of a schedule or an occurrence: see queues/jobs.ts and queues/schedules.ts.
   'bullmq.job.id',
   'bullmq.job.attempts.made',
   'bullmq.job.scheduler.id',
@@ -72,7 +72,7 @@ const allowed = new Set([
   'exception.type',
 ])
 
-/** Drops what idles (a worker's own polling has no parent and makes traces of nothing), and cleans the rest. */
+/** Drops the spans of idle polling, which have no parent, and removes attributes that are not allowed from the rest. */
 function guarded(inner: SpanProcessor): SpanProcessor {
   return {
     onStart: (span: Span, parent: Context) => inner.onStart(span, parent),

@@ -6,11 +6,11 @@ import type { ApiTokenLedger } from '../../store/access/api-tokens.ts'
 const mostRemembered = 1_000
 
 /**
- * The line of the budget on which a charge counts that an API token has asked for: reserved in the charge's own
- * transaction like the others, so that no number of calls at once spends more than the token's cap of the day.
+ * Returns the budget line of a charge that an API token asked for. It is reserved in the charge's own transaction like the
+ * other lines, so that concurrent calls never spend more than the token's daily cap.
  */
 export function createTokenLines(tokens: Pick<ApiTokenLedger, 'ofRun'>) {
-  /** Most charges are of a few runs, and whose a run is never changes. */
+  /** Most charges belong to a few runs, and the token of a run never changes. */
   const ofRun = new Map<string, ReturnType<ApiTokenLedger['ofRun']>>()
 
   return async function tokenLines(charge: {
@@ -35,7 +35,7 @@ export function createTokenLines(tokens: Pick<ApiTokenLedger, 'ofRun'>) {
     const known = ofRun.get(runId)
     if (known) return known
     const asked = tokens.ofRun(runId)
-    // What failed is asked again.
+    // A read that failed is repeated.
     asked.catch(() => ofRun.delete(runId))
     if (ofRun.size >= mostRemembered) ofRun.clear()
     ofRun.set(runId, asked)

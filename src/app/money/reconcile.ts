@@ -3,7 +3,7 @@ import type { Transfer } from '../../pay/chain.ts'
 import type { Context } from '../context/context.ts'
 import { paidCharges, type PaidCharge } from '../../store/ledger/paid-charges.ts'
 
-/** One thing on which ledger and chain do not agree. */
+/** One difference between ledger and chain. */
 export interface Difference {
   kind: 'not_in_ledger' | 'not_on_chain' | 'amount'
   charge?: string
@@ -21,13 +21,13 @@ export interface Reconciliation {
   /** Chain less ledger. */
   difference: string
   differences: Difference[]
-  /** Money that left the wallet for somebody who never sold us anything: not ours to explain, and shown apart. */
+  /** Transfers to recipients that Paydirt never paid. They are shown separately and are no difference. */
   elsewhere: { transfers: number; amount: string }
 }
 
 /**
- * Compares what left the wallet, by the chain's own logs, with what the ledger says was paid, transfer by transfer. The
- * chain is read from just before the ledger's first charge.
+ * Compares the transfers from the wallet, as the chain logged them, with the charges that the ledger says were paid, one by
+ * one. The chain is read from just before the ledger's first charge.
  */
 export async function reconcile(
   context: Pick<Context, 'database' | 'chain'>,
@@ -63,7 +63,7 @@ export async function reconcile(
   }
 }
 
-/** By transaction where the ledger knows it. A charge whose transaction nobody named takes any transfer of its amount that is left. */
+/** Matches by transaction when the ledger knows it. A charge without a transaction matches any remaining transfer of its amount. */
 function compare(transfers: Transfer[], charges: PaidCharge[]): Difference[] {
   const left = new Map(transfers.map((transfer) => [transfer.transaction.toLowerCase(), transfer]))
   const differences: Difference[] = []

@@ -5,8 +5,8 @@ import { pause } from '../../timing/pause.ts'
 import { reconcile, type Difference, type Reconciliation } from './reconcile.ts'
 
 /**
- * Settles what can be settled, holds the ledger against the chain, and keeps what was found. A payment that is on its way
- * while the two are read looks like a difference: only what is still there after `restMs` counts as one.
+ * Resolves charges in doubt, compares the ledger with the chain, and saves the result. A payment that is made while both are
+ * read looks like a difference, so only a difference that is still there after `restMs` counts.
  */
 export async function reconcileAndSave(
   context: Context,
@@ -41,7 +41,7 @@ function nameOf({ kind, charge, transaction }: Difference): string {
   return `${kind}/${transaction ?? charge}`
 }
 
-/** Chain less ledger. */
+/** Returns the amounts on the chain less those in the ledger. */
 function total(differences: readonly Difference[]): Atomic {
   return differences.reduce((sum, { chain, ledger }) => sum + parseUsd(chain) - parseUsd(ledger), 0n)
 }

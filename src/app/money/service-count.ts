@@ -4,23 +4,23 @@ import { creditCounts } from '../../store/ledger/paid-charges.ts'
 import type { Context } from '../context/context.ts'
 import type { Engine } from '../context/engine.ts'
 
-/** The service's own count of what its answers cost, beside the ledger's for the same answers. */
+/** The service's own count of what its answers cost, and the ledger's for the same answers. */
 export interface ServiceCount {
   currency: 'USD' | 'credit'
   /** Settled charges, and how many of their answers said what they cost. */
   charges: number
   counted: number
   credits: string
-  /** Those credits in the ledger's currency (a credit is a cent), what the ledger has for the same answers, and the rest. */
+  /** Those credits in the ledger's currency (a credit is a cent), and the ledger's amount for the same answers. */
   service: string
   ledger: string
-  /** Ledger less service. By request the ceiling of the challenge is paid, so this may be above 0 in USD; in credits never. */
+  /** Ledger less service. May be above 0 in USD, where each request pays the ceiling of its challenge; never in credits. */
   difference: string
 }
 
-/** Of the workspace that the API key names, as the service tells it. */
+/** The workspace of the API key, as the service reports it. */
 export interface AccountCount {
-  /** Credits used in all, by whoever has the key; null where the service does not say. */
+  /** Credits used with the key in all; null when the service does not say. */
   used: string | null
   left: string | null
 }
@@ -42,7 +42,7 @@ export async function serviceCounts({ database }: Pick<Context, 'database'>): Pr
   )
 }
 
-/** Undefined without an API key: then there is no workspace to ask for. */
+/** Returns undefined without an API key, because there is no workspace to ask about. */
 export async function accountCount(engine: Pick<Engine, 'askAccount'>): Promise<AccountCount | undefined> {
   const data = await engine.askAccount()
   if (!data) return undefined

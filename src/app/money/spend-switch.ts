@@ -16,20 +16,20 @@ export async function setSpending(
   await context.lookups.unparkBy([errorCode.stopped])
 }
 
-/** The same from the command line, which the audit log remembers. */
+/** Stops or resumes spending from the command line, and notes it in the audit log. */
 export async function orderSpending(
   context: Pick<Context, 'database' | 'now' | 'spendSwitch' | 'lookups'>,
   order: SpendOrder,
 ): Promise<void> {
-  // A stop first: an audit log that cannot be written must not keep spending going.
+  // The stop comes before its note: an audit log that cannot be written must not prevent it.
   if (order === 'stop') await setSpending(context, order)
   await noteFromCli(context, `spending.${order}`)
   if (order === 'resume') await setSpending(context, order)
 }
 
 /**
- * The embedded database has room for one process. While one works, another leaves its order as a file in the data
- * directory; the one that works looks for it twice a second, and whoever opens the ledger next obeys it first.
+ * Leaves an order as a file in the data directory, because one process at a time can open the embedded database. The process
+ * that has it open looks for the file twice a second. If no process has, the next one obeys the order first.
  */
 export async function leaveOrder(config: Config, order: SpendOrder): Promise<void> {
   await mkdir(config.dataDir, { recursive: true })

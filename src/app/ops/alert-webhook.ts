@@ -5,9 +5,9 @@ import type { Delivery } from '../../store/messages/alerts.ts'
 const timeoutMs = 10_000
 
 /**
- * Sends one message. The same message has the same `id`, whenever and from wherever it comes again. Signed, when there is a
- * secret: `x-paydirt-signature: v1=<hex HMAC-SHA256 of timestamp.body>` with the Unix seconds in `x-paydirt-timestamp`.
- * Throws when it was not taken with a 2xx; the message of the error holds no part of the address.
+ * Sends one message. A repeated message has the same `id`, also from another process. With a secret it is signed:
+ * `x-paydirt-signature: v1=<hex HMAC-SHA256 of timestamp.body>` with the Unix seconds in `x-paydirt-timestamp`. Throws when
+ * the answer is not a 2xx. The message of the error contains no part of the address.
  */
 export async function sendAlert(
   webhook: { url: string; secret: string | undefined },
@@ -25,7 +25,7 @@ export async function sendAlert(
     message,
     raisedAt: alert.raisedAt,
     endedAt: alert.endedAt,
-    // What chat programs show of a webhook.
+    // Chat programs show this field of a webhook.
     text: `paydirt: ${kind === 'raised' ? alert.severity : 'ended'}: ${message}`,
   })
   const timestamp = String(Math.floor(now.getTime() / 1000))

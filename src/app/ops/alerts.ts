@@ -9,9 +9,9 @@ import type { Context } from '../context/context.ts'
 import { reconcileAndSave } from '../money/save-reconciliation.ts'
 
 export interface Alerts {
-  /** Looks at everything, and tells the log what is new. */
+  /** Checks all conditions, and logs the new ones. */
   look(): Promise<void>
-  /** Tries what the webhook has yet to take and is due. */
+  /** Sends the messages that are due and that the webhook has not accepted yet. */
   deliver(): Promise<void>
 }
 
@@ -19,15 +19,15 @@ const leaseMs = 30_000
 const longestPauseMs = 3_600_000
 
 /**
- * Looks at the ledger and the wallet once a minute and tells what began and what ended: to the log, and to the webhook
- * until that takes it.
+ * Checks the ledger and the wallet once a minute. Reports conditions that began or ended to the log, and to the webhook until
+ * it accepts them.
  */
 export function startAlerts(context: Context): { stop(): Promise<void> } {
   const ending = new AbortController()
   const alerts = createAlerts(context, { signal: ending.signal })
-  const onError = (error: unknown) => tellError(context, error)
+  const onError = (error: unknown) => logError(context, error)
   const deliveries = startPollLoop({ work: () => alerts.deliver(), pauseMs: 5_000, onError })
-  const rounds = startPollLoop({
+  const checks = startPollLoop({
     async work() {
       await alerts.look()
       deliveries.wake()
@@ -38,12 +38,12 @@ export function startAlerts(context: Context): { stop(): Promise<void> } {
   return {
     async stop() {
       ending.abort()
-      await Promise.all([rounds.stop(), deliveries.stop()])
+      await Promise.all([checks.stop(), deliveries.stop()])
     },
   }
 }
 
-/** The ledger keeps what was told, so that of many processes one tells. */
+/** The ledger stores which conditions were reported, so that one of several processes reports each. */
 export function createAlerts(context: Context, options: { signal: AbortSignal; restMs?: number }): Alerts {
   const { signal, restMs = 30_000 } = options
   const { config, log, now } = context
@@ -53,7 +53,7 @@ export function createAlerts(context: Context, options: { signal: AbortSignal; r
   const wallet = config.walletKey === undefined ? undefined : privateKeyToAccount(config.walletKey).address
 
   async function look(): Promise<void> {
-    await reconcileWhenDue().catch((error: unknown) => tellError(context, error))
+    await reconcileWhenDue().catch((error: unknown) => logError(context, error))
     const schedules = config.schedules.map(({ name }) => name)
     const state = { ...(await ledger.state({ schedules, foreground })), wallet: await readWallet() }
     const decision = decideAlerts(state, await ledger.active(), rules, now())
@@ -84,39 +84,42 @@ export function createAlerts(context: Context, options: { signal: AbortSignal; r
 
   async function deliver(): Promise<void> {
     if (!webhook) return
-    // One at a time: a lease outlasts one try, not twenty.
+    // One at a time: a lease is long enough for one try, not for twenty.
     for (;;) {
       const [delivery] = await ledger.lease(1, leaseMs)
       if (!delivery) return
-      await tell(webhook, delivery)
+      await send(webhook, delivery)
     }
   }
 
-  async function tell(to: NonNullable<typeof webhook>, delivery: Delivery): Promise<void> {
+  async function send(to: NonNullable<typeof webhook>, delivery: Delivery): Promise<void> {
     try {
       await sendAlert(to, delivery, now())
-      // Crash window: taken and not noted. It comes again with the same id, by which the receiver knows it.
+      // Crash window: accepted and not marked. It is sent again with the same id, by which the receiver recognises it.
       await ledger.delivered(delivery.id)
     } catch (error) {
       const problem = describeError(error)
-      await ledger.failed(delivery.id, problem, again(delivery, now()))
-      log.warn({ alert: delivery.alert.condition, tries: delivery.tries, problem }, 'an alert was not taken')
+      await ledger.failed(delivery.id, problem, nextTry(delivery, now()))
+      log.warn(
+        { alert: delivery.alert.condition, tries: delivery.tries, problem },
+        'the webhook did not accept an alert',
+      )
     }
   }
 
   return { look, deliver }
 }
 
-function tellError({ log }: Context, error: unknown): void {
-  log.warn({ problem: describeError(error) }, 'alerts met an error and go on')
+function logError({ log }: Context, error: unknown): void {
+  log.warn({ problem: describeError(error) }, 'alerts met an error and continue')
 }
 
-/** Doubling from half a minute to an hour, and then every hour until it is taken. */
-function again({ tries }: Delivery, at: Date): Date {
+/** Returns the time of the next try: after half a minute, doubling up to an hour, then every hour until it is accepted. */
+function nextTry({ tries }: Delivery, at: Date): Date {
   return new Date(at.getTime() + Math.min(longestPauseMs, 30_000 * 2 ** (tries - 1)))
 }
 
-/** Conditions that were told and have not ended. */
+/** Returns the conditions that were reported and have not ended. */
 export async function standingAlerts(
   context: Pick<Context, 'database' | 'now'>,
 ): Promise<{ name: string; message: string; since: Date }[]> {

@@ -15,13 +15,13 @@ export interface Finding {
   name: string
   status: 'ok' | 'warning' | 'problem' | 'off'
   message: string
-  /** What to do about it. */
+  /** How to fix it. */
   todo?: string
 }
 
 type Check = (config: Config) => Promise<Finding[]>
 
-/** Looks at everything that Paydirt depends on, in turn. Buys nothing, writes nothing, and never throws. */
+/** Checks everything that Paydirt depends on, in turn. Buys and writes nothing. Never throws. */
 export async function* examine(config: Config): AsyncGenerator<Finding> {
   const checks: [string, Check][] = [
     ['database', checkDatabase],
@@ -40,7 +40,7 @@ export async function* examine(config: Config): AsyncGenerator<Finding> {
         name,
         status: 'problem',
         message: describeError(error),
-        todo: 'mend what the message names, and ask again',
+        todo: 'fix what the message names, and run this again',
       }
     }
   }
@@ -51,7 +51,7 @@ async function checkDatabase(config: Config): Promise<Finding[]> {
   try {
     const database = await openDatabase({
       dataDir: config.dataDir,
-      ...(config.databaseUrl === undefined ? {} : { url: config.databaseUrl }),
+      url: config.databaseUrl,
     })
     await database.close()
     return [{ name: 'database', status: 'ok', message: `${kind}: open, schema up to date` }]

@@ -2,26 +2,25 @@ import type { Forecast } from '../../domain/planning/forecast.ts'
 import type { Atomic } from '../../domain/money.ts'
 import type { Recipe } from '../../domain/planning/recipes.ts'
 
-/** What a plan comes to, record by record. */
+/** Sums up the cost of a plan, record by record. */
 export interface Costs {
-  add(foreseen: Forecast): void
+  add(cost: Forecast): void
   sum(): { lowAtomic: Atomic; highAtomic: Atomic }
 }
 
 /**
- * Each lookup counts once, however many records it serves. A ceiling is each record's own: there records that would buy
- * the same count once, and others each by themselves.
+ * Each lookup counts once, also when it serves several records. A price ceiling applies to each record: records that would
+ * buy the same lookups count once, all others separately.
  */
 export function createCosts({ priceCeilingAtomic }: Recipe): Costs {
   const sure = new Map<string, Atomic>()
   const possible = new Map<string, Atomic>()
   const within = new Map<string, Atomic>()
   return {
-    add(foreseen) {
-      for (const [name, price] of foreseen.sure) sure.set(name, price)
-      for (const [name, price] of foreseen.possible) possible.set(name, price)
-      if (priceCeilingAtomic !== undefined)
-        within.set([...foreseen.possible.keys()].join('\n'), foreseen.highAtomic)
+    add(cost) {
+      for (const [name, price] of cost.sure) sure.set(name, price)
+      for (const [name, price] of cost.possible) possible.set(name, price)
+      if (priceCeilingAtomic !== undefined) within.set([...cost.possible.keys()].join('\n'), cost.highAtomic)
     },
     sum() {
       const lowAtomic = total(sure)

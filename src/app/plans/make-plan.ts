@@ -12,15 +12,15 @@ import type { Context } from '../context/context.ts'
 import type { RunPlan } from './plan-text.ts'
 import { previewPlan, type Preview } from './preview.ts'
 
-export interface PlanOf {
+export interface PlanOptions {
   kind: 'csv' | 'sync'
   connector: Connector
-  /** A run in the state `planned`, which its maker drops again. */
+  /** A run in the state `planned`. The caller drops it again. */
   run: Run
   source: ScanOptions
-  /** How the same records are found again. */
+  /** How `paydirt apply` finds the same records again. */
   job: Record<string, unknown>
-  /** Stored under this name; absent: measured only. */
+  /** Saves the plan under this id. Absent: the plan is only measured. */
   planId?: string | undefined
 }
 
@@ -28,30 +28,30 @@ const pageSize = 500
 const shownRows = 100
 
 /**
- * Goes through a source as the run would, and through each record as far as the ledger's answers lead. Pays nothing and
- * writes nothing. Stores which records there were, each by a digest of what it is looked up by, and what it comes to.
+ * Reads a source as the run would, and plans each record as far as the ledger's answers allow. Pays and writes nothing.
+ * Saves the records of the plan, each by a digest of the identity it is looked up by, and the cost.
  */
-export async function makePlan(context: Context, what: PlanOf): Promise<RunPlan> {
-  const { run, connector, source, planId } = what
+export async function makePlan(context: Context, options: PlanOptions): Promise<RunPlan> {
+  const { run, connector, source, planId } = options
   const plans = createPlanLedger(context.database.db, { now: context.now })
-  if (planId === undefined) return (await measure(context, what)).plan
+  if (planId === undefined) return (await measure(context, options)).plan
   const salt = await ledgerId(context.database.db, context.randomBytes)
   await plans.begin({
     id: planId,
-    kind: what.kind,
+    kind: options.kind,
     connector: connector.name,
     object: run.object,
     entity: run.entity,
     recipe: run.recipe,
-    job: { ...what.job, after: source.after ?? null, rules: rulesDigest(context, run) },
+    job: { ...options.job, after: source.after ?? null, rules: rulesDigest(context, run) },
     priceAtomic: context.config.policy.maxPriceAtomic,
   })
   try {
     let ordinal = 0
     const recorded: Connector = {
       ...connector,
-      async *scan(entity, options) {
-        for await (const page of connector.scan(entity, options)) {
+      async *scan(entity, scanOptions) {
+        for await (const page of connector.scan(entity, scanOptions)) {
           const rows = page.records.map((record) => ({
             ordinal: (ordinal += 1),
             recordId: record.id,
@@ -62,7 +62,7 @@ export async function makePlan(context: Context, what: PlanOf): Promise<RunPlan>
         }
       },
     }
-    const { plan, toBuy, highAtomic } = await measure(context, { ...what, connector: recorded })
+    const { plan, toBuy, highAtomic } = await measure(context, { ...options, connector: recorded })
     const document = { ...plan, planId }
     const { rows: _, ...counts } = document.preview ?? { rows: [] }
     await plans.finish(planId, { document: { ...document, preview: counts }, toBuy, highAtomic })
@@ -73,10 +73,10 @@ export async function makePlan(context: Context, what: PlanOf): Promise<RunPlan>
   }
 }
 
-/** What is planned now, without a word in the ledger. */
-async function measure(context: Context, what: PlanOf) {
+/** Returns the plan without saving it. */
+async function measure(context: Context, options: PlanOptions) {
   const { runs, tasks, database, config, now } = context
-  const { run, connector, source, planId } = what
+  const { run, connector, source, planId } = options
   const settings = { ...context.planning, runs }
   const records = await scan(run, connector, settings, source)
   const { unique, cached, duplicates } = await planFigures(database.db, run.id, now())
@@ -91,10 +91,10 @@ async function measure(context: Context, what: PlanOf) {
     const last = page.at(-1)
     if (!last) break
     after = last.ordinal
-    const walked = await previewPlan(context, connector, run, recipe, page)
-    for (const each of walked) {
+    const previews = await previewPlan(context, connector, run, recipe, page)
+    for (const each of previews) {
       if (each.wanted) wanted.add(each.wanted)
-      if (each.foreseen) costs.add(each.foreseen)
+      if (each.cost) costs.add(each.cost)
       if (!each.preview) continue
       preview.records += 1
       for (const field of Object.keys(each.preview)) preview.fields[field] = (preview.fields[field] ?? 0) + 1
@@ -104,7 +104,7 @@ async function measure(context: Context, what: PlanOf) {
     if (planId !== undefined) {
       await plans.describe(
         planId,
-        walked.map((each) => ({
+        previews.map((each) => ({
           ordinal: each.task.ordinal,
           lookupKey: each.wanted ?? each.task.lookupKey,
           preview: each.preview ?? null,
@@ -132,7 +132,7 @@ interface PreviewRow {
   fields: Preview
 }
 
-/** Everything by which a record is looked up. Salted: a digest of an address alone could be guessed. */
+/** Returns a digest of the identity that a record is looked up by. Salted, because a digest of an address alone could be guessed. */
 export function recordDigest({ identity, unreadable }: SourceRecord, salt: string): string {
   const named = Object.entries(identity).sort(([a], [b]) => (a < b ? -1 : 1))
   return createHash('sha256')
@@ -141,7 +141,7 @@ export function recordDigest({ identity, unreadable }: SourceRecord, salt: strin
     .slice(0, 32)
 }
 
-/** What decides of what is bought and written: with other rules it is another plan. */
+/** Returns a digest of the rules that decide what is bought and written. With other rules a plan is no longer valid. */
 export function rulesDigest(
   { config }: Pick<Context, 'config'>,
   run: Pick<Run, 'object' | 'recipe'>,

@@ -1,7 +1,7 @@
 import type { FieldValue } from '../../domain/record.ts'
 import type { ObjectKind } from '../../domain/words.ts'
 
-/** What a run would buy and cost at most, as scripts read it. `low` and `high` differ only where a price is not known yet. */
+/** What a run would buy, and its cost at most. Scripts rely on its form. `low` and `high` differ only when a price is not known yet. */
 export interface RunPlan {
   plan: true
   object: ObjectKind
@@ -10,9 +10,9 @@ export interface RunPlan {
   lookups: { unique: number; cached: number; duplicates: number; toBuy: number }
   tasks: { skipped: number; rejected: number }
   cost: { currency: 'USD'; low: string; high: string }
-  /** `paydirt apply` carries it out. */
+  /** The id for `paydirt apply`. */
   planId?: string
-  /** What would be written where the ledger holds the facts already: counts, and the first records field by field. */
+  /** What would be written from facts that the ledger already has: counts, and the first records field by field. */
   preview?: {
     records: number
     fields: Record<string, number>
@@ -23,11 +23,11 @@ export interface RunPlan {
 export function planText({ records, lookups, tasks, cost, planId, preview }: RunPlan): string {
   const range = cost.low === cost.high ? cost.high : `${cost.low} to ${cost.high}`
   return `${records} records
-  ${lookups.unique} different profiles, ${lookups.duplicates} further records are duplicates of them
+  ${lookups.unique} different profiles, ${lookups.duplicates} duplicates of them
   ${lookups.cached} already in the ledger, ${lookups.toBuy} to buy
   ${tasks.rejected} rejected and ${tasks.skipped} skipped, at no cost
 cost: ${range} USD at most. Nothing was paid.
-${preview ? previewText(preview) : ''}${planId === undefined ? '' : `plan ${planId}: \`paydirt apply ${planId}\` does exactly this, within this cost\n`}`
+${preview ? previewText(preview) : ''}${planId === undefined ? '' : `plan ${planId}: \`paydirt apply ${planId}\` carries out exactly this, within this cost\n`}`
 }
 
 const shownRecords = 5
@@ -45,5 +45,5 @@ function previewText({ records, fields, rows }: NonNullable<RunPlan['preview']>)
           `    ${field}: ${from === null ? '(blank)' : JSON.stringify(from)} → ${JSON.stringify(to)}`,
       ),
     ])
-  return `from what the ledger holds, ${records} records would be filled: ${counts.join(', ')}\n${lines.join('\n')}\n`
+  return `from answers in the ledger, ${records} records would be filled: ${counts.join(', ')}\n${lines.join('\n')}\n`
 }

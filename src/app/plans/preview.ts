@@ -19,21 +19,21 @@ import type { Context } from '../context/context.ts'
 import { ruleOf } from '../config/policies.ts'
 import { createRecordForms } from '../context/record-form.ts'
 
-/** Of one field: what stands there now, and what would. */
+/** The current and the new value of each field. */
 export type Preview = Record<string, { from: FieldValue | null; to: FieldValue }>
 
 export interface PlanPreview {
   task: PlannedTask
-  /** What would have to be bought next; undefined when the ledger holds all that is wanted, or nothing can be done. */
+  /** The lookup to buy next; absent when the ledger has everything that is wanted, or nothing can be done. */
   wanted?: LookupKey
-  /** What that and everything behind it may come to. */
-  foreseen?: Forecast
+  /** The possible cost of that lookup and of the steps after it. */
+  cost?: Forecast
   preview?: Preview
 }
 
 /**
- * Goes with tasks as far as the ledger's fresh answers lead, as the run would: to the first lookup that has to be bought,
- * or to what would be written. Buys and stores nothing.
+ * Plans tasks as the run would, as far as the ledger's fresh answers allow: up to the first lookup to buy, or to the values
+ * to write. Buys and saves nothing.
  */
 export async function previewPlan(
   context: Pick<Context, 'lookups' | 'fieldWrites' | 'config' | 'now'>,
@@ -42,66 +42,66 @@ export async function previewPlan(
   recipe: Recipe,
   tasks: readonly PlannedTask[],
 ): Promise<PlanPreview[]> {
-  const walked: PlanPreview[] = []
+  const planned: PlanPreview[] = []
   const patches: { at: number; recordId: string; patch: Patch }[] = []
   const wanting: Wanting[] = []
   const { prices } = context.config
-  let walking = tasks
+  let open = tasks
     .filter(({ lookupKey }) => lookupKey !== null)
     .map((task) => ({ task, record: { object: run.object, identity: task.identity }, facts: {} as Facts }))
-  for (const task of tasks) if (task.lookupKey === null) walked.push({ task })
-  while (walking.length > 0) {
-    // Asked twice: what a step costs depends on what the ledger has, and what to look for there on the steps.
+  for (const task of tasks) if (task.lookupKey === null) planned.push({ task })
+  while (open.length > 0) {
+    // Planned twice: the steps decide which answers to read from the ledger, and those answers decide what the steps cost.
     const asked = new Set<LookupKey>()
     const notFresh = (key: LookupKey) => (asked.add(key), false)
-    for (const { record, facts } of walking) {
+    for (const { record, facts } of open) {
       const step = nextStep(record, recipe, facts, { prices, isFresh: notFresh })
       if (step.kind === 'lookup') asked.add(step.lookup.key)
     }
     const known = await freshFacts(context, [...asked])
-    const further: typeof walking = []
-    for (const { task, record, facts } of walking) {
+    const further: typeof open = []
+    for (const { task, record, facts } of open) {
       const step = nextStep(record, recipe, facts, { prices, isFresh: (key) => known.has(key) })
-      if (step.kind === 'stop') walked.push({ task })
+      if (step.kind === 'stop') planned.push({ task })
       else if (step.kind === 'write') {
         const patch = Object.fromEntries(Object.entries(step.values).map(([name, set]) => [name, { set }]))
-        patches.push({ at: walked.length, recordId: task.recordId, patch })
-        walked.push({ task })
+        patches.push({ at: planned.length, recordId: task.recordId, patch })
+        planned.push({ task })
       } else {
         const { lookup } = step
         const fact = known.get(lookup.key) ?? free(lookup)
         if (fact) further.push({ task, record, facts: { ...facts, [slotOf(lookup.key)]: fact } })
         else {
-          wanting.push({ at: walked.length, record, facts })
-          walked.push({ task, wanted: lookup.key })
+          wanting.push({ at: planned.length, record, facts })
+          planned.push({ task, wanted: lookup.key })
         }
       }
     }
-    walking = further
+    open = further
   }
-  await foreseeAll(context, recipe, wanting, walked)
+  await forecastCosts(context, recipe, wanting, planned)
   const previews = await previewsOf(context, connector, run, patches)
   patches.forEach(({ at }, index) => {
     const preview = previews[index]
-    const each = walked[at]
+    const each = planned[at]
     if (each && preview && Object.keys(preview).length > 0) each.preview = preview
   })
-  return walked
+  return planned
 }
 
-/** A record for which something has to be bought, and what is known of it. */
+/** A record that needs a lookup, and the facts that are known about it. */
 interface Wanting {
   at: number
   record: PlannedRecord
   facts: Facts
 }
 
-/** Steps behind the next one may be in the ledger too: where their keys are known now, they are looked for and cost nothing. */
-async function foreseeAll(
+/** Adds the cost of each record. Later steps whose keys are known already are read from the ledger too, and cost nothing. */
+async function forecastCosts(
   context: Pick<Context, 'lookups' | 'config' | 'now'>,
   recipe: Recipe,
   wanting: readonly Wanting[],
-  walked: PlanPreview[],
+  planned: PlanPreview[],
 ): Promise<void> {
   const { policy, prices, apiKey } = context.config
   const known = new Map<LookupKey, Fact>()
@@ -115,19 +115,19 @@ async function foreseeAll(
   for (let open = wanting; open.length > 0;) {
     const asked = new Set<LookupKey>()
     for (const { at, record, facts } of open) {
-      const foreseen = forecast(record, recipe, facts, means)
-      const each = walked[at]
-      if (each) each.foreseen = foreseen
-      for (const key of foreseen.asked) if (!looked.has(key)) asked.add(key)
+      const cost = forecast(record, recipe, facts, means)
+      const each = planned[at]
+      if (each) each.cost = cost
+      for (const key of cost.asked) if (!looked.has(key)) asked.add(key)
     }
     for (const key of asked) looked.add(key)
     const found = await freshFacts(context, [...asked])
     for (const [key, fact] of found) known.set(key, fact)
-    open = open.filter(({ at }) => walked[at]?.foreseen?.asked.some((key) => found.has(key)))
+    open = open.filter(({ at }) => planned[at]?.cost?.asked.some((key) => found.has(key)))
   }
 }
 
-/** Those that a run would not buy again. */
+/** Returns the facts that a run would not buy again. */
 async function freshFacts(
   { lookups, now }: Pick<Context, 'lookups' | 'now'>,
   keys: LookupKey[],
@@ -141,12 +141,12 @@ async function freshFacts(
   )
 }
 
-/** What costs nothing is not waited for: the preview does without it. */
+/** Returns an empty fact for a free operation: the preview does not fetch it. */
 function free({ operation }: LookupWanted): Fact | undefined {
   return isFreeOperation(operation) ? { outcome: 'not_found', data: null } : undefined
 }
 
-/** What the rules would let through over what stands there now, without what was put back or refused before. */
+/** Returns the changes that the rules allow to the current values, without fields that an undo or the CRM has blocked. */
 async function previewsOf(
   { fieldWrites, config }: Pick<Context, 'fieldWrites' | 'config'>,
   connector: Connector,
@@ -156,7 +156,7 @@ async function previewsOf(
   if (patches.length === 0) return []
   const ids = patches.map(({ recordId }) => recordId)
   const current = await connector.read(run.entity, ids)
-  const { ours, blocked: setAside } = await fieldWrites.history(connector.name, run.entity, ids, [])
+  const { ours, blocked: blockedValues } = await fieldWrites.history(connector.name, run.entity, ids, [])
   const form = await createRecordForms(config)(connector, run.entity)
   const rule = (field: string) => ruleOf(config.policies, connector.name, field)
   return patches.map(({ recordId, patch }) => {
@@ -171,10 +171,10 @@ async function previewsOf(
     })
     const standing = form.standing(proposed)
     const { mapping } = form
-    const aside = blockedFields(setAside.get(recordId) ?? [], { proposed, standing, rule, mapping })
+    const blocked = blockedFields(blockedValues.get(recordId) ?? [], { proposed, standing, rule, mapping })
     return Object.fromEntries(
       Object.entries(form.standing(decision.patch))
-        .filter(([field]) => !aside.has(field))
+        .filter(([field]) => !blocked.has(field))
         .map(([field, to]) => [field, { from: record.values[field] ?? null, to }]),
     )
   })

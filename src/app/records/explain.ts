@@ -11,14 +11,14 @@ import type { RecordName } from './history.ts'
 import { entitiesOf } from '../context/entities.ts'
 
 export interface Explained extends Explanation {
-  /** Lookups whose fresh answers the plan rests on. */
+  /** Lookups whose fresh answers the plan uses. */
   known: LookupKey[]
   isSuppressed: boolean
 }
 
 /**
- * What a run with this recipe would do next with one record, why, and at what cost. Reads the record and the ledger, and
- * pays nothing. Throws ConfigError when there is no such CRM or record.
+ * Explains what a run with this recipe would do next with one record, why, and at what cost. Reads the record and the
+ * ledger, and pays nothing. Throws ConfigError when there is no such CRM or record.
  */
 export async function explain(
   context: Pick<Context, 'config' | 'lookups' | 'suppressions' | 'now'>,

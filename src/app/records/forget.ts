@@ -13,17 +13,17 @@ export interface Forgotten {
 }
 
 /**
- * Erases a subject in tables, plans and queue, and sees to it that nobody looks it up again. What stays are amounts,
- * times and nonces of what was paid, without a name.
+ * Erases a subject in tables, plans and queue, and prevents further lookups. The amounts, times and nonces of payments stay,
+ * without a name.
  */
 export async function forget(
   context: Pick<Context, 'database' | 'suppressions' | 'config' | 'now' | 'randomBytes'>,
-  marks: readonly Identifier[],
+  identifiers: readonly Identifier[],
   options: { suppress: boolean },
 ): Promise<Forgotten> {
   const { database, suppressions, now } = context
-  const subject = await findSubject(database.db, marks)
-  // First nobody asks any more, then what there is goes: a sync at this moment must not buy the subject anew.
+  const subject = await findSubject(database.db, identifiers)
+  // Suppressed first, erased second: a sync that runs at this moment must not buy the subject again.
   const suppressed = options.suppress ? await suppressions.add(subject.identifiers) : 0
   const erased = await eraseSubject(database.db, subject, {
     now,
@@ -34,7 +34,7 @@ export async function forget(
   return { erased: { ...erased, jobs }, suppressed }
 }
 
-/** Jobs in the embedded Redis died with the process that held them. */
+/** Jobs in the embedded Redis ended with their process. */
 async function dropJobs({ config }: Pick<Context, 'config'>, keys: readonly LookupKey[]): Promise<number> {
   if (config.redisUrl === undefined || keys.length === 0) return 0
   const redis = await openRedis(config.redisUrl)

@@ -34,7 +34,7 @@ export interface RecordName {
   id: string
 }
 
-/** `hubspot:companies:123`, `salesforce:Lead:00Q...` or, by object, `hubspot:company:123`. */
+/** Reads `hubspot:companies:123`, `salesforce:Lead:00Q...` or, by object, `hubspot:company:123`. */
 export function readRecordName(text: string): RecordName {
   const match = /^([^:]+):([^:]+):(.+)$/s.exec(text)
   if (!match)
@@ -43,7 +43,7 @@ export function readRecordName(text: string): RecordName {
   return { connector, object, id }
 }
 
-/** Everything that the ledger knows of one record: what was written into it, and what each run did with it. */
+/** Returns what the ledger knows about one record: the fields written into it, and the result of each run. */
 export async function historyOf(
   { database, fieldWrites }: Pick<Context, 'database' | 'fieldWrites'>,
   { connector, object, id }: RecordName,

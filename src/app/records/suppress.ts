@@ -1,7 +1,7 @@
 import { ConfigError } from '../../domain/errors.ts'
 import { identifierOf, type Identifier, type IdentifierKind } from '../../domain/subjects/identifiers.ts'
 
-/** What a command was given, by kind. */
+/** The values that a command was given, by kind. */
 export type Named = Readonly<Partial<Record<IdentifierKind, readonly string[]>>>
 
 const words: Record<IdentifierKind, string> = {
@@ -11,9 +11,9 @@ const words: Record<IdentifierKind, string> = {
   domain: '--domain',
 }
 
-/** Canonical marks of what a person typed. Refuses what cannot be read, by its option and never by its value. */
+/** Returns canonical identifiers of what a person typed. Throws ConfigError naming the option, never the value, that cannot be read. */
 export function readIdentifiers(named: Named): Identifier[] {
-  const marks = Object.entries(named).flatMap(([kind, raws]) =>
+  const identifiers = Object.entries(named).flatMap(([kind, raws]) =>
     raws.map((raw): Identifier => {
       const canonical = identifierOf(kind as IdentifierKind, raw)
       if (!canonical.ok)
@@ -24,10 +24,10 @@ export function readIdentifiers(named: Named): Identifier[] {
       return { kind: kind as IdentifierKind, value: canonical.value }
     }),
   )
-  if (marks.length > 0) return marks
+  if (identifiers.length > 0) return identifiers
   throw new ConfigError(
     'no_subject',
-    `say whom: one or more of ${Object.keys(named)
+    `name a subject by one or more of ${Object.keys(named)
       .map((kind) => words[kind as IdentifierKind])
       .join(', ')}`,
   )

@@ -8,8 +8,8 @@ import { parseIdentifiers, readSuppressionText } from './suppression-file.ts'
 const columns = { networkName: 'profnet', synonyms: {} }
 const read = (text: string, more: Partial<typeof columns> = {}) =>
   parseIdentifiers({ name: 'list.csv', text }, { ...columns, ...more })
-const marksIn = (text: string, more?: Partial<typeof columns>) =>
-  read(text, more).marks.map(({ kind, value }) => `${kind} ${value}`)
+const identifiersIn = (text: string, more?: Partial<typeof columns>) =>
+  read(text, more).identifiers.map(({ kind, value }) => `${kind} ${value}`)
 
 function refusal(text: string): string {
   try {
@@ -30,10 +30,12 @@ describe('a CSV', () => {
       'domain acme.de',
     ]
     const rows = ['ada@ACME.test', '+49 30 901820', 'https://www.profnet.com/in/Ada/?x=1', 'www.acme.de']
-    expect(marksIn(`email,phone,profile_url,domain\n${rows.join(',')}\n`)).toEqual(wanted)
-    expect(marksIn(`\n"E-Mail";Mobile;Person profnet URL;Domain\r\n${rows.join(';')}\r\n`)).toEqual(wanted)
+    expect(identifiersIn(`email,phone,profile_url,domain\n${rows.join(',')}\n`)).toEqual(wanted)
+    expect(identifiersIn(`\n"E-Mail";Mobile;Person profnet URL;Domain\r\n${rows.join(';')}\r\n`)).toEqual(
+      wanted,
+    )
     expect(
-      marksIn(
+      identifiersIn(
         `Opt-out,Ada\n`.replace('Opt-out,Ada', 'work_email\tcompany_profnet_url') +
           'ada@acme.test\thttps://profnet.com/company/acme',
       ),
@@ -41,22 +43,22 @@ describe('a CSV', () => {
   })
 
   test('may hold one column, names of the config, and the word of the network', () => {
-    expect(marksIn('email\nada@acme.test\n')).toEqual(['email ada@acme.test'])
-    expect(marksIn('Adresse\nada@acme.test\n', { synonyms: { email: ['adresse'] } })).toEqual([
+    expect(identifiersIn('email\nada@acme.test\n')).toEqual(['email ada@acme.test'])
+    expect(identifiersIn('Adresse\nada@acme.test\n', { synonyms: { email: ['adresse'] } })).toEqual([
       'email ada@acme.test',
     ])
-    expect(marksIn('nexus_url\nhttps://nexus.com/in/ada\n', { networkName: 'nexus' })).toEqual([
+    expect(identifiersIn('nexus_url\nhttps://nexus.com/in/ada\n', { networkName: 'nexus' })).toEqual([
       'profile_url nexus.com/in/ada',
     ])
   })
 
   test('does not keep out everybody at the employers of those whom it names', () => {
     const list = read('email,website,company domain\nada@acme.test,https://acme.test,acme.test\n')
-    expect(list.marks).toEqual([{ kind: 'email', value: 'ada@acme.test' }])
-    expect(list.unread).toEqual(['website', 'company domain'])
+    expect(list.identifiers).toEqual([{ kind: 'email', value: 'ada@acme.test' }])
+    expect(list.ignored).toEqual(['website', 'company domain'])
   })
 
-  test('names each once, and tells of rows that name nobody', () => {
+  test('returns each identifier once, and reports rows without one', () => {
     const list = read('name,email\nAda,ada@acme.test\nAda B.,ADA@acme.test\n\n"C\nD",\nE,e@acme.test\nF,\n')
     expect(list.counts).toEqual({ email: 2, phone: 0, profile_url: 0, domain: 0 })
     expect(list.blankLines).toEqual([5, 8])
@@ -89,7 +91,7 @@ describe('a CSV', () => {
 describe('a list of lines', () => {
   test('tells by its form what each is', () => {
     expect(
-      marksIn(
+      identifiersIn(
         'ada@acme.test\r\n\r\n  +49 30 901820\r\nprofnet.com/in/ada\r\nhttps://profnet.com/company/acme\r\nhttps://www.acme.de/\r\nacme.co.uk',
       ),
     ).toEqual([
@@ -119,8 +121,8 @@ describe('a list of lines', () => {
     )
   })
 
-  test.each(['', '\n\n', 'email\n', 'email\n""\n'])('that names nobody is refused: %j', (text) => {
-    expect(refusal(text)).toBe('list.csv: it names nobody')
+  test.each(['', '\n\n', 'email\n', 'email\n""\n'])('without an identifier is refused: %j', (text) => {
+    expect(refusal(text)).toBe('list.csv: it has no identifiers')
   })
 })
 

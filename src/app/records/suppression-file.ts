@@ -12,13 +12,13 @@ import {
 } from '../../domain/subjects/identifiers.ts'
 
 export interface SuppressionFile {
-  /** Each once, however often and in whatever spelling it stands there. */
-  marks: Identifier[]
+  /** Each identifier once, also when the list has it several times or in several spellings. */
+  identifiers: Identifier[]
   counts: Record<IdentifierKind, number>
-  /** Lines of rows in which every column that is read is blank. */
+  /** Lines of rows without an identifier. */
   blankLines: number[]
-  /** Columns that say nothing here. */
-  unread: string[]
+  /** Columns that are ignored. */
+  ignored: string[]
 }
 
 export interface IdentifierColumns {
@@ -26,7 +26,7 @@ export interface IdentifierColumns {
   synonyms: Synonyms
 }
 
-/** The text of a file, or of standard input for `-`. Throws InputError with the line at which it stops being text. */
+/** Returns the text of a file, or of standard input for `-`. Throws InputError with the first line that is not text. */
 export async function readSuppressionText(path: string): Promise<{ name: string; text: string }> {
   const name = path === '-' ? 'standard input' : path
   const bytes = path === '-' ? await readAll(process.stdin) : await readFile(path).catch(refuseUnreadable)
@@ -48,23 +48,23 @@ export async function readSuppressionText(path: string): Promise<{ name: string;
 }
 
 /**
- * Whom a list names: a CSV whose header has a column for a kind of mark, else one mark a line. All of it or nothing: throws
- * InputError with the line of everything that cannot be read, and never with a value.
+ * Reads a list of subjects: a CSV whose header has a column for a kind of identifier, or one identifier on each line. Throws
+ * InputError, with every line that cannot be read and never with a value, unless all of it can be read.
  */
 export function parseIdentifiers(
   { name, text }: { name: string; text: string },
   columns: IdentifierColumns,
 ): SuppressionFile {
   const problems: string[] = []
-  const marks = new Map<string, Identifier>()
-  const { rows, unread } = readRows(name, text, columns)
+  const identifiers = new Map<string, Identifier>()
+  const { rows, ignored } = readRows(name, text, columns)
   const blankLines: number[] = []
   for (const { line, cells, problem } of rows) {
     if (problem !== undefined) problems.push(`line ${line}: ${problem}`)
     if (cells.length === 0 && problem === undefined) blankLines.push(line)
     for (const { kind, column, value } of cells) {
       const canonical = identifierOf(kind, value)
-      if (canonical.ok) marks.set(`${kind}|${canonical.value}`, { kind, value: canonical.value })
+      if (canonical.ok) identifiers.set(`${kind}|${canonical.value}`, { kind, value: canonical.value })
       else
         problems.push(`line ${line}${column === undefined ? '' : `, column ${column}`}: ${canonical.reason}`)
     }
@@ -74,19 +74,19 @@ export function parseIdentifiers(
     throw new InputError(
       'bad_mark_file',
       [
-        `${name}: nothing was done, since not all of it can be read`,
+        `${name}: nothing was done, because some lines cannot be read`,
         ...problems.slice(0, mostShown),
         ...(more > 0 ? [`and ${more} more`] : []),
       ].join('\n  '),
       { details: { problems: problems.length } },
     )
   }
-  if (marks.size === 0) throw new InputError('empty_mark_file', `${name}: it names nobody`)
-  const all = [...marks.values()]
+  if (identifiers.size === 0) throw new InputError('empty_mark_file', `${name}: it has no identifiers`)
+  const all = [...identifiers.values()]
   const counts = Object.fromEntries(
-    identifierKinds.map((kind) => [kind, all.filter((mark) => mark.kind === kind).length]),
+    identifierKinds.map((kind) => [kind, all.filter((each) => each.kind === kind).length]),
   ) as SuppressionFile['counts']
-  return { marks: all, counts, blankLines, unread }
+  return { identifiers: all, counts, blankLines, ignored }
 }
 
 const mostShown = 20
@@ -97,7 +97,11 @@ interface Row {
   problem?: string
 }
 
-function readRows(name: string, text: string, columns: IdentifierColumns): { rows: Row[]; unread: string[] } {
+function readRows(
+  name: string,
+  text: string,
+  columns: IdentifierColumns,
+): { rows: Row[]; ignored: string[] } {
   const kinds = kindsByName(columns)
   const kindOf = (column: string) => kinds.get(foldName(column))
   const dialect = detectDialect(text.slice(0, sampleCharacters), {
@@ -106,7 +110,7 @@ function readRows(name: string, text: string, columns: IdentifierColumns): { row
   })
   const firstLine = text.split(/\r\n|\n|\r/).find((line) => line.trim() !== '') ?? ''
   const header = parsed(name, firstLine, { ...parserOptions(dialect), info: true })[0]?.record ?? []
-  if (!header.some((column) => kindOf(column))) return { rows: linesOf(text), unread: [] }
+  if (!header.some((column) => kindOf(column))) return { rows: linesOf(text), ignored: [] }
 
   let line = 1
   let blankLines = 0
@@ -128,14 +132,14 @@ function readRows(name: string, text: string, columns: IdentifierColumns): { row
     })
     return { line: start, cells }
   })
-  return { rows: rows.slice(1), unread: header.filter((column) => column.trim() !== '' && !kindOf(column)) }
+  return { rows: rows.slice(1), ignored: header.filter((column) => column.trim() !== '' && !kindOf(column)) }
 }
 
 const sampleCharacters = 64 * 1024
 
 /**
- * The columns of a file to enrich, with one exception: everybody at a domain is kept out by a column `domain` alone, since a
- * list of people often has their employers' websites beside them.
+ * Returns the column names of a file to enrich, with one exception: only a column named `domain` suppresses everyone at a
+ * domain, because a list of people often has their employers' websites too.
  */
 function kindsByName({ networkName, synonyms }: IdentifierColumns): Map<string, IdentifierKind> {
   const options = { networkName, synonyms }
@@ -157,17 +161,17 @@ function linesOf(text: string): Row[] {
   return text.split(/\r\n|\n|\r/).flatMap((raw, index): Row[] => {
     const value = raw.trim()
     if (value === '') return []
-    const kind = kindOfMark(value)
+    const kind = kindOfLine(value)
     const line = index + 1
     if (kind) return [{ line, cells: [{ kind, value }] }]
     const problem =
-      'it is no e-mail address, phone number with its country prefix, profile URL or domain (a CSV begins with a header: email, phone, profile_url, domain)'
+      'it is not an e-mail address, phone number with its country prefix, profile URL or domain (a CSV begins with a header: email, phone, profile_url, domain)'
     return [{ line, cells: [], problem }]
   })
 }
 
-/** By its form alone. An address with a path is a profile or nothing: it must not stand for everybody at its host. */
-function kindOfMark(value: string): IdentifierKind | undefined {
+/** Decides by the form alone. An address with a path is a profile or nothing: it must not suppress everyone at its host. */
+function kindOfLine(value: string): IdentifierKind | undefined {
   if (value.includes('@')) return 'email'
   if (/^(\+|00)[\d\s().\-/]+$/.test(value)) return 'phone'
   if (identifierOf('profile_url', value).ok) return 'profile_url'

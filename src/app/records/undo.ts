@@ -11,7 +11,7 @@ import type { Context } from '../context/context.ts'
 export interface UndoOptions {
   /** Only this field. */
   field?: string | undefined
-  /** Says what would be put back, and writes nothing. */
+  /** Reports what would be restored, and writes nothing. */
   plan: boolean
   signal: AbortSignal
 }
@@ -23,7 +23,7 @@ interface UndoRow {
   record: string
   field: string
   outcome: UndoOutcome
-  /** Why it was left alone. */
+  /** Why the field was not restored. */
   reason?: string
 }
 
@@ -33,19 +33,19 @@ export interface Undone {
   entity: string
   plan: boolean
   restored: number
-  /** Stood as before already: put back by an undo that was broken off, or by a person. */
+  /** Fields that already have the old value: an interrupted undo or a person restored it. */
   already: number
   left: number
-  /** Everything that was left alone, and of a plan also what would be put back. */
+  /** Fields that were not restored, and in a plan also those that would be. */
   rows: UndoRow[]
-  /** Set when the CRM wants to be left alone, or somebody interrupted: the same command goes on. */
-  unfinished?: string
+  /** Why the undo ended early: the CRM refuses requests, or it was interrupted. The same call continues it. */
+  unfinished?: string | undefined
 }
 
 const pageSize = 100
 const longestPauseMs = 30_000
 
-/** Returns undefined for a run whose source keeps no values: nothing of it could be put back. */
+/** Returns undefined for a run whose source keeps no values: there is nothing to restore. */
 export async function undoableRun(context: Pick<Context, 'runs'>, runId: string): Promise<Run | undefined> {
   const run = await context.runs.get(runId)
   if (!run) throw new ConfigError('no_such_run', `there is no run ${runId}; \`paydirt runs\` lists them`)
@@ -53,9 +53,9 @@ export async function undoableRun(context: Pick<Context, 'runs'>, runId: string)
 }
 
 /**
- * Puts back what a run wrote and nobody has changed since, record by record: each is read again, and only a field that
- * still holds what we wrote gets its old value, or is cleared. A crash between the write and its mark is met by the next
- * undo: it finds the old value standing, and marks it.
+ * Restores the values that a run overwrote, record by record. Each record is read again, and only a field that still has the
+ * value we wrote gets its old value back, or is cleared. After a crash between the write and its mark, the next undo finds
+ * the old value in the record and marks it.
  */
 export async function undoRun(
   context: Pick<Context, 'fieldWrites' | 'now'>,
@@ -85,17 +85,17 @@ export async function undoRun(
     const ids = [...new Set(writes.map(({ recordId }) => recordId))]
     if (ids.length === 0) continue
     const current = await connector.read(run.entity, ids)
-    const judged = writes.map((write) => ({ write, ...decideUndo(write, current.get(write.recordId)) }))
-    for (const { write, reason } of judged) if (reason !== undefined) note(leftRow(write, reason))
-    const standing = judged.filter(({ as }) => as === 'already').map(({ write }) => write)
-    for (const write of standing) note({ record: write.recordId, field: write.field, outcome: 'already' })
-    const toRestore = judged.flatMap(({ write, as }) => (as === 'restore' ? [write] : []))
+    const decided = writes.map((write) => ({ write, ...decideUndo(write, current.get(write.recordId)) }))
+    for (const { write, reason } of decided) if (reason !== undefined) note(leftRow(write, reason))
+    const alreadyOld = decided.filter(({ as }) => as === 'already').map(({ write }) => write)
+    for (const write of alreadyOld) note({ record: write.recordId, field: write.field, outcome: 'already' })
+    const toRestore = decided.flatMap(({ write, as }) => (as === 'restore' ? [write] : []))
     if (options.plan) {
       for (const { recordId, field } of toRestore) note({ record: recordId, field, outcome: 'would_restore' })
       continue
     }
     const own = await ownToRestore(context, run, writes)
-    await fieldWrites.markUndone(standing.map(({ id }) => id))
+    await fieldWrites.markUndone(alreadyOld.map(({ id }) => id))
     unfinished = await restore(context, connector, run, toRestore, own, note, options.signal)
   }
   return {
@@ -107,13 +107,13 @@ export async function undoRun(
     already: counts.already,
     left: counts.left,
     rows,
-    ...(unfinished === undefined ? {} : { unfinished }),
+    unfinished,
   }
 }
 
 /**
- * What stood in our own fields before the run, for the records in which nothing of ours remains but what was there before:
- * they are to look as if the run had never been. The others keep our stamp.
+ * Returns the earlier values of our own fields for records in which no later write of ours remains: these records look as if
+ * the run had never happened. The others keep our stamp.
  */
 async function ownToRestore(
   { fieldWrites }: Pick<Context, 'fieldWrites'>,
@@ -140,7 +140,7 @@ async function ownToRestore(
   return own
 }
 
-/** Answers why it had to stop before its end. */
+/** Returns why it ended early, or undefined. */
 async function restore(
   { fieldWrites }: Pick<Context, 'fieldWrites'>,
   connector: Connector,
@@ -155,7 +155,7 @@ async function restore(
     if (signal.aborted) return 'it was interrupted'
     const patches = waiting.map(([id, fields]): RecordPatch => {
       const before = own.get(id)
-      return { id, patch: oldValues(fields), ...(before ? { own: before } : {}) }
+      return { id, patch: oldValues(fields), own: before }
     })
     const outcomes = await connector.write(run.entity, patches)
     const again: typeof waiting = []
@@ -174,16 +174,16 @@ async function restore(
           else restored.push(write)
         }
       } else {
-        const reason = 'reason' in outcome ? outcome.reason : 'the CRM took none of it'
+        const reason = 'reason' in outcome ? outcome.reason : 'the CRM accepted none of it'
         for (const write of fields) note(leftRow(write, reason))
       }
     })
-    // Crash window: the CRM holds the old values and the ledger does not know it. The next undo finds them standing.
+    // Crash window: the CRM has the old values and the ledger does not know it. The next undo finds them in the record.
     await fieldWrites.markUndone(restored.map(({ id }) => id))
     for (const { recordId, field } of restored) note({ record: recordId, field, outcome: 'restored' })
     waiting = again
     if (waiting.length > 0 && pauseMs > longestPauseMs)
-      return `${connector.name} takes no writes for ${Math.ceil(pauseMs / 1000)} s`
+      return `${connector.name} accepts no writes for ${Math.ceil(pauseMs / 1000)} s`
     if (waiting.length > 0) await delay(pauseMs, undefined, { signal }).catch(() => {})
   }
   return undefined
@@ -195,7 +195,7 @@ function decideUndo(
 ): { as?: 'restore' | 'already'; reason?: string } {
   if (write.state === 'superseded') {
     const wasWritten = write.writtenAt !== null
-    return { reason: wasWritten ? 'it was written again since' : 'somebody changed it while it was written' }
+    return { reason: wasWritten ? 'it was written again since' : 'it was changed while it was written' }
   }
   if (record?.state !== 'present') return { reason: 'the record is gone, merged or converted' }
   if (write.new === null) return { reason: 'its subject was forgotten' }
@@ -205,14 +205,14 @@ function decideUndo(
     now === undefined || value === null
       ? now === undefined && value === null
       : sameValue(write.field, now, value, typeof country === 'string' ? country : undefined)
-  // The old value first: where it stands to the byte there is nothing to put back, though it may say the same as the new.
+  // The old value is checked first: where the record has it to the byte, there is nothing to restore, even if both values mean the same.
   const isOld =
     write.oldRaw === undefined
       ? now === write.old
       : (record.raw ? record.raw[write.field] : now) === write.oldRaw
   if (is(write.new)) return { as: isOld ? 'already' : 'restore' }
   if (is(write.old)) return { as: 'already' }
-  return { reason: now === undefined ? 'somebody has cleared it since' : 'somebody has changed it since' }
+  return { reason: now === undefined ? 'it has been cleared since' : 'it has been changed since' }
 }
 
 function oldValues(writes: readonly FieldWrite[]): Patch {

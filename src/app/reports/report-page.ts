@@ -1,6 +1,6 @@
 import type { Report } from './report.ts'
 
-/** The report as one page that needs nothing else: no script, no font, no address. Light and dark as the reader has it. */
+/** Returns the report as one self-contained HTML page: no script, no font, no external address. Light or dark as the reader prefers. */
 export function reportPage(report: Report, madeAt: Date): string {
   const { totals, fields, days, runs } = report
   const title = 'run' in report.scope ? `Run ${report.scope.run}` : `Enrichment in ${report.scope.month}`
@@ -16,7 +16,7 @@ export function reportPage(report: Report, madeAt: Date): string {
       figure('A filled field', report.costPerFilledField ?? '–'),
     ].join('')}</dl></section>`,
     section(
-      'What became of the records',
+      'Results by record',
       bars(
         'Records by outcome',
         [
@@ -103,7 +103,7 @@ interface Bar {
 
 const [row, bar, left, width] = [26, 16, 170, 560]
 
-/** Bars beside their names and numbers, so that nothing is told by length or colour alone. */
+/** Draws bars with their names and numbers, so that length and colour never carry information alone. */
 function bars(
   title: string,
   all: readonly Bar[],
@@ -120,7 +120,7 @@ function bars(
   return `<svg role="img" aria-label="${text(`${title}: ${summary}`)}" viewBox="0 0 ${width} ${height}">${drawn.join('')}</svg>`
 }
 
-/** The first columns hold words, the others numbers. */
+/** Aligns the first columns as text and the others as numbers. */
 function table(header: readonly string[], rows: readonly (readonly string[])[], words: number): string {
   if (rows.length === 0) return ''
   const cell = (tag: 'th scope="col"' | 'td', value: string, index: number) =>

@@ -14,14 +14,14 @@ interface ReportCounts {
   records: number
   attempted: number
   matched: number
-  /** Written at all; `changed` of them had a value that gave place. */
+  /** Records or fields that were written; `changed` of them replaced a value. */
   filled: number
   changed: number
   unchanged: number
   skipped: number
   rejected: number
   parked: number
-  /** People who have another employer or title than their record said. */
+  /** People whose employer or title differs from their record. */
   jobChanges: number
 }
 
@@ -29,7 +29,7 @@ interface ReportMoney {
   settled: string
   lost: string
   inDoubt: string
-  /** Direct access is paid in credits. */
+  /** Paid with credits, by direct access. */
   credits: string
 }
 
@@ -37,9 +37,9 @@ export interface Report {
   scope: { run: string } | { month: string }
   currency: 'USD'
   totals: ReportCounts & ReportMoney
-  /** Of what was attempted; null where nothing was. */
+  /** The share of attempted records; null when none was attempted. */
   matchRate: number | null
-  /** Settled and lost, for each; null where there was none. */
+  /** Settled and lost amounts for each; null when there was none. */
   costPerMatched: string | null
   costPerFilledField: string | null
   filledFields: number
@@ -48,7 +48,7 @@ export interface Report {
     field: string
     filled: number
     changed: number
-    /** Of the matched records of that object. */
+    /** The share of matched records of that object. */
     fillRate: number | null
   }[]
   days: { day: string; settled: string }[]
@@ -62,7 +62,7 @@ export interface Report {
     ReportMoney & { matchRate: number | null })[]
 }
 
-/** A run's report, or a month's (UTC, `2026-11`). Everything is read from the ledger. */
+/** Returns the report of a run or of a month (UTC, `2026-11`), from the ledger alone. */
 export async function makeReport(
   { database: { db } }: Pick<Context, 'database'>,
   of: { run: string } | { month: string },
@@ -143,12 +143,12 @@ function monthOf(month: string): { from: Date; to: Date } {
   return { from: new Date(Date.UTC(year, index, 1)), to: new Date(Date.UTC(year, index + 1, 1)) }
 }
 
-/** In four places. */
+/** Returns the share with four decimals. */
 function rate(part: number, whole: number): number | null {
   return whole === 0 ? null : Math.round((part / whole) * 10_000) / 10_000
 }
 
-/** Rounded up to the millionth: a cost is never told too low. */
+/** Rounds up to the millionth, so that a cost is never reported too low. */
 function share(amount: Atomic, count: number): string | null {
   if (count === 0) return null
   const parts = BigInt(count)

@@ -23,7 +23,7 @@ import { setSpending } from '../money/spend-switch.ts'
 export interface Desk {
   /** To be mounted at the root. */
   app: Hono<DeskEnv>
-  /** Nobody gets in, since nobody would have to sign in where others can reach it. */
+  /** The desk refuses every request, because other machines can reach it and no sign-in is configured. */
   isClosed: boolean
   close(): Promise<void>
 }
@@ -63,7 +63,7 @@ export async function openDesk(context: Context, { access, signal, onDenied }: D
 }
 
 const walletFreshMs = 20_000
-/** What still differs after so long is a difference, and not a payment on its way. */
+/** A difference between ledger and chain that lasts for so long is not a payment in progress. */
 const settleMs = 3_000
 
 function deskPorts(context: Context, engine: Engine, board: QueueBoard, signal: AbortSignal): DeskPorts {

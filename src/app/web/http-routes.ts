@@ -34,13 +34,13 @@ import { startWorkflowCallbacks } from './workflow-callbacks.ts'
 
 export interface OpenedRoutes {
   routes: Route[]
-  /** Ends the rounds, and what the routes have begun. */
+  /** Ends the poll loops and the work that the routes have begun. */
   close(): Promise<void>
 }
 
 const hourMs = 3_600_000
 
-/** The routes for programs and CRMs, and the rounds that finish what their calls have begun. */
+/** Opens the routes for programs and CRMs, and the poll loops that finish the work of their calls. */
 export async function openHttpRoutes(
   context: Context,
   { stopping, onError }: { stopping: AbortSignal; onError: (error: unknown) => void },
@@ -50,14 +50,14 @@ export async function openHttpRoutes(
   const engine = await context.openEngine()
   const closeConnectors = await openConnectors(context, engine.callBudget)
   const names = configuredCrms(config)
-  const button = openOnDemand(context, {
+  const onDemand = openOnDemand(context, {
     onReady: (group) => void engine.queues.addWriteBack(group).catch(onError),
     onHot: (keys) => void engine.queues.hurryLookups(keys).catch(onError),
   })
   const views = createTaskViews(db)
   const watch = createTaskWatch(views, onError)
   const enrichment: Enrichment = {
-    onDemand: button,
+    onDemand,
     views,
     watch,
     ids: createTaskIds(await ledgerId(db, context.randomBytes)),
@@ -68,7 +68,7 @@ export async function openHttpRoutes(
   }
   const monitor = createMonitor({
     deliveries: createMonitorDeliveries(db, { now }),
-    onDemand: button,
+    onDemand,
     connectors: names,
     recipes: config.recipes,
     recipe: config.http.monitorRecipe ?? config.defaultRecipe,
@@ -81,14 +81,14 @@ export async function openHttpRoutes(
   const sessions = createSessionLedger(db, { now, ...config.desk })
   const callbacks = createWorkflowCallbacks(db, { now })
 
-  const monitorRounds = startPollLoop({
+  const monitorLoop = startPollLoop({
     work: async () => void (await monitor.work()),
     pauseMs: 5_000,
     onError,
   })
-  const rounds = [
-    monitorRounds,
-    startPollLoop({ work: async () => void (await button.beginForgotten(names)), pauseMs: 5_000, onError }),
+  const loops = [
+    monitorLoop,
+    startPollLoop({ work: async () => void (await onDemand.beginForgotten(names)), pauseMs: 5_000, onError }),
     startPollLoop({
       async work() {
         await replays.prune()
@@ -101,7 +101,7 @@ export async function openHttpRoutes(
   ]
   const settings = config.connectors.hubspot
   const hubspot = settings && (await openCallbacks(settings, engine.callBudget))
-  if (hubspot) rounds.push(startWorkflowCallbacks({ callbacks, hubspot, views, now, onError }))
+  if (hubspot) loops.push(startWorkflowCallbacks({ callbacks, hubspot, views, now, onError }))
 
   const { http } = config
   const mayRead = apiTokenAuthenticator(['read', 'enrich'], { tokens, now })
@@ -129,13 +129,13 @@ export async function openHttpRoutes(
       ),
       ...monitorRoutes(
         monitor,
-        () => monitorRounds.wake(),
+        () => monitorLoop.wake(),
         monitorAuthenticator({ header: http.monitorHeader, secret: http.monitorSecret }),
       ),
     ],
     async close() {
-      await Promise.all(rounds.map((round) => round.stop()))
-      await button.idle()
+      await Promise.all(loops.map((loop) => loop.stop()))
+      await onDemand.idle()
       watch.close()
       hubspot?.close()
       await closeConnectors()
@@ -143,7 +143,7 @@ export async function openHttpRoutes(
   }
 }
 
-/** In a process with the worker's role they are open already. */
+/** Opens the connectors that are not open yet. A process with the worker role has opened them already. */
 async function openConnectors(context: Context, budget: CallBudget): Promise<() => Promise<void>> {
   const own: { close(): Promise<void> }[] = []
   for (const name of configuredCrms(context.config)) {
@@ -157,7 +157,7 @@ async function openConnectors(context: Context, budget: CallBudget): Promise<() 
   }
 }
 
-/** The client is large: it is loaded where HubSpot is set up. */
+/** The client is large, so it is loaded only when HubSpot is set up. */
 async function openCallbacks(
   { auth, baseUrl, tenSecondLimit }: HubspotSettings,
   budget: CallBudget,

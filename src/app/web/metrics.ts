@@ -15,11 +15,11 @@ import type { Config } from '../config/config.ts'
 import type { Context } from '../context/context.ts'
 import { version } from '../config/version.ts'
 
-/** Two scrapers, or an impatient one, ask the sources once. */
+/** The sources are read at most this often, also with several scrapers. */
 const ledgerEveryMs = 5_000
 const walletEveryMs = 60_000
 
-/** `/metrics` with everything behind it, for the web role. */
+/** Opens `/metrics` with its sources, for the web role. */
 export async function openMetrics(
   context: Context,
   access: DeskAccess,
@@ -33,13 +33,13 @@ export async function openMetrics(
   const metrics = createMetrics({
     version,
     caps: capSamples(config),
-    ledger: kept(ledgerEveryMs, () => ledgerMetrics(database.db, now()), nowMs),
+    ledger: cached(ledgerEveryMs, () => ledgerMetrics(database.db, now()), nowMs),
     queues: () => depths.read(),
     pacers: () =>
       Promise.all(
         engine.pacers.all().map(async ([path, pacer]) => ({ path, snapshot: await pacer.snapshot() })),
       ),
-    wallet: kept(
+    wallet: cached(
       walletEveryMs,
       async () => (wallet === undefined ? undefined : usd(await chain.balanceOf(wallet))),
       nowMs,
@@ -65,8 +65,8 @@ function capSamples({ caps }: Config): Samples {
   ]
 }
 
-/** The answer of the last question, for so long. A question that failed is asked again. */
-function kept<T>(forMs: number, ask: () => Promise<T>, nowMs: () => number): () => Promise<T> {
+/** Reads a source at most once in `forMs`. A read that failed is repeated at once. */
+function cached<T>(forMs: number, ask: () => Promise<T>, nowMs: () => number): () => Promise<T> {
   let last: { atMs: number; answer: Promise<T> } | undefined
   return () => {
     if (last && nowMs() - last.atMs < forMs) return last.answer

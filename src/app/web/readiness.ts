@@ -8,7 +8,7 @@ import { assertReachable } from '../context/assert-reachable.ts'
 const serviceEveryMs = 10_000
 const walletEveryMs = 30_000
 
-/** What `/readyz` looks at. The chain and the service are other people's: they are asked now and then. */
+/** Returns the checks of `/readyz`. The chain and the service belong to others, so they are asked less often. */
 export function readinessChecks(
   { config, database, chain }: Pick<Context, 'config' | 'database' | 'chain'>,
   { redis }: Pick<Engine, 'redis'>,
@@ -26,7 +26,7 @@ export function readinessChecks(
     if (config.apiKey) return undefined
     if (walletAddress === undefined) return 'there is no wallet and no API key'
     const balance = await chain.balanceOf(walletAddress)
-    return balance >= config.policy.maxPriceAtomic ? undefined : 'holds not enough for one lookup'
+    return balance >= config.policy.maxPriceAtomic ? undefined : 'the balance does not cover one lookup'
   }
 
   return {

@@ -8,25 +8,25 @@ export interface TokenRequest {
   name: string
   scopes: TokenScope[]
   perMinute: number
-  /** Absent: no cap of its own. */
+  /** null: no cap for this token. */
   dayCapAtomic: bigint | null
 }
 
-/** Makes a token. Its text is in this answer and nowhere else: the ledger holds its digest. */
+/** Makes a token. Only this result has its text: the ledger stores its digest. */
 export async function createToken(
   context: Pick<Context, 'database' | 'now' | 'randomBytes'>,
-  wish: TokenRequest,
+  request: TokenRequest,
 ): Promise<{ id: string; token: string }> {
   const id = context.randomBytes(5).toString('hex')
   const token = `pd_${context.randomBytes(32).toString('base64url')}`
-  await ledgerOf(context).add({ id, ...wish }, digestOf(token))
+  await ledgerOf(context).add({ id, ...request }, digestOf(token))
   await noteFromCli(context, 'token.create', {
     target: id,
     details: {
-      name: wish.name,
-      scopes: wish.scopes.join(', '),
-      perMinute: wish.perMinute,
-      dayUsd: wish.dayCapAtomic === null ? null : formatUsd(wish.dayCapAtomic),
+      name: request.name,
+      scopes: request.scopes.join(', '),
+      perMinute: request.perMinute,
+      dayUsd: request.dayCapAtomic === null ? null : formatUsd(request.dayCapAtomic),
     },
   })
   return { id, token }
@@ -36,7 +36,7 @@ export function listTokens(context: Pick<Context, 'database' | 'now'>): Promise<
   return ledgerOf(context).list()
 }
 
-/** False when there is no such token, or it was revoked before. */
+/** Returns false when there is no such token, or it was revoked before. */
 export async function revokeToken(context: Pick<Context, 'database' | 'now'>, id: string): Promise<boolean> {
   const isRevoked = await ledgerOf(context).revoke(id)
   if (isRevoked) await noteFromCli(context, 'token.revoke', { target: id })

@@ -17,15 +17,15 @@ import { version } from '../config/version.ts'
 
 export interface Web {
   url: string
-  /** What of it is not served, and what to do about it. */
+  /** Parts that are not served, and how to enable them. */
   notes: string[]
-  /** Ends what waits with the state of now, then what is under way, up to `graceMs`. */
+  /** Answers waiting requests with the current state, then waits for active ones, up to `graceMs`. */
   stop(graceMs: number): Promise<void>
 }
 
 /**
  * Starts the HTTP interface: the routes for programs and CRMs, metrics, health and the desk, on one address. Throws
- * ConfigError when the desk would stand open to others than those at this machine.
+ * ConfigError when the desk would be open to other machines without a sign-in.
  */
 export async function startWebServer(context: Context): Promise<Web> {
   const { config, log, now } = context
@@ -80,7 +80,7 @@ export async function startWebServer(context: Context): Promise<Web> {
       url: server.url,
       notes: desk.isClosed
         ? [
-            'desk: closed, since it can be reached from outside and nobody would have to sign in (PAYDIRT_ADMIN_PASSWORD_HASH; `paydirt password`)',
+            'desk: closed, because it can be reached from outside and has no sign-in (set PAYDIRT_ADMIN_PASSWORD_HASH; `paydirt password` makes one)',
           ]
         : [],
       async stop(graceMs) {

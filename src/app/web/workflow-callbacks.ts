@@ -16,17 +16,17 @@ export interface WorkflowCallbackOptions {
 }
 
 const leaseMs = 60_000
-/** Before HubSpot goes on by itself and knows nothing, it is told that the task is still parked. */
+/** So long before HubSpot stops waiting, it is told that the task is still parked. */
 const marginMs = 3_600_000
 
 /**
- * Lets the executions of workflows go on whose task has ended. An execution is taken for a while and stays in the ledger
- * until HubSpot has said that it knows: told twice is harmless, not told would stop a workflow for a day.
+ * Completes the workflow executions whose task has ended. An execution is leased and stays in the ledger until HubSpot
+ * confirms the completion: completing it twice is harmless, and a missed completion would stop a workflow for a day.
  */
 export function startWorkflowCallbacks(options: WorkflowCallbackOptions): PollLoop {
   const { callbacks, now } = options
 
-  async function round(): Promise<void> {
+  async function completeDue(): Promise<void> {
     const latest = new Date(now().getTime() - workflowTimeoutMs + marginMs)
     const due = await callbacks.take({ limit: 50, leaseMs, latest })
     const views = new Map(
@@ -48,7 +48,7 @@ export function startWorkflowCallbacks(options: WorkflowCallbackOptions): PollLo
     }
   }
 
-  return startPollLoop({ work: round, pauseMs: options.everyMs ?? 1_000, onError: options.onError })
+  return startPollLoop({ work: completeDue, pauseMs: options.everyMs ?? 1_000, onError: options.onError })
 }
 
 function waitMs(error: PaydirtError, tries: number): number {

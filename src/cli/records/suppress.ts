@@ -86,7 +86,10 @@ async function change(
         })
   // Subjects may be named by options, by a list, or by both.
   const isNamed = Object.values(named(options)).some((values) => values.length > 0)
-  const identifiers = [...(list?.marks ?? []), ...(isNamed || !list ? readIdentifiers(named(options)) : [])]
+  const identifiers = [
+    ...(list?.identifiers ?? []),
+    ...(isNamed || !list ? readIdentifiers(named(options)) : []),
+  ]
   await withContext(async (context) => {
     const done = verb === 'add' ? 'added' : 'removed'
     const count = await work(context, identifiers)
@@ -100,10 +103,10 @@ function inList({ counts, blankLines }: SuppressionFile) {
   return { list: counts, blankRows: blankLines.length }
 }
 
-function tellOfList({ unread, blankLines }: SuppressionFile): void {
+function tellOfList({ ignored, blankLines }: SuppressionFile): void {
   const notes = [
-    ...(unread.length > 0
-      ? [`columns that were ignored: ${unread.map((name) => JSON.stringify(name)).join(', ')}`]
+    ...(ignored.length > 0
+      ? [`columns that were ignored: ${ignored.map((name) => JSON.stringify(name)).join(', ')}`]
       : []),
     ...(blankLines.length > 0
       ? [
