@@ -5,7 +5,11 @@ export default defineConfig({
   test: {
     ...shared,
     projects: [
-      { extends: true, test: { name: 'unit', include: ['src/**/*.test.ts'] } },
+      {
+        extends: true,
+        // Units change nothing global: starting a process and loading the libraries for each of them took longer than they do.
+        test: { name: 'unit', include: ['src/**/*.test.ts'], isolate: false },
+      },
       { extends: true, test: { name: 'conformance', include: ['test/conformance/**/*.test.ts'] } },
       {
         extends: true,

@@ -1,28 +1,20 @@
 import { randomUUID } from 'node:crypto'
-import { join } from 'node:path'
 import { CompiledQuery, type LogEvent } from 'kysely'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { lookupKey } from '../../src/domain/keys.ts'
 import { createChargeJournal } from '../../src/store/ledger/charge-journal.ts'
-import { openDatabase, type OpenDatabase } from '../../src/store/database/database.ts'
-import { freshStores, type FreshStores } from '../support/stores.ts'
+import type { OpenDatabase } from '../../src/store/database/database.ts'
+import { openFreshLedger } from '../support/fresh-ledger.ts'
 
-let stores: FreshStores
 let database: OpenDatabase
+let close: () => Promise<void>
 const asked: LogEvent[] = []
 
-beforeAll(async () => {
-  stores = await freshStores()
-  database = await openDatabase({
-    dataDir: join(stores.dataDir, 'data'),
-    ...(stores.databaseUrl ? { url: stores.databaseUrl } : {}),
-    onQuery: (event) => void asked.push(event),
-  })
-}, 60_000)
-afterAll(async () => {
-  await database.close()
-  await stores.cleanup()
-})
+beforeAll(
+  async () =>
+    void ({ database, close } = await openFreshLedger({ onQuery: (event) => void asked.push(event) })),
+)
+afterAll(() => close())
 
 test('what a purchase asks of earlier charges is served by indexes, however many there are', async () => {
   const journal = createChargeJournal(database.db, { now: () => new Date(), newId: randomUUID })

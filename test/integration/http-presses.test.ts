@@ -3,6 +3,7 @@ import { openDatabase, type OpenDatabase } from '../../src/store/database/databa
 import { createApiTokenLedger } from '../../src/store/access/api-tokens.ts'
 import { createOnDemandLedger, type OnDemandRequest } from '../../src/store/runs/on-demand-tasks.ts'
 import { createNonceLedger } from '../../src/store/access/nonces.ts'
+import { layLedger } from '../support/ledger-template.ts'
 import { freshStores, type FreshStores } from '../support/stores.ts'
 
 /** Two processes on a server; embedded, two that share the one connection there is. */
@@ -14,6 +15,7 @@ const windowMs = 60_000
 
 beforeAll(async () => {
   stores = await freshStores()
+  await layLedger(stores.dataDir)
   const { databaseUrl: url, dataDir } = stores
   const first = await openDatabase({ dataDir, ...(url ? { url } : {}) })
   databases = [first, url ? await openDatabase({ dataDir, url }) : first]

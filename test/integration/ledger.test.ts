@@ -11,6 +11,7 @@ import { runFigures } from '../../src/store/views/run-figures.ts'
 import { spendBy } from '../../src/store/views/spend.ts'
 import { createTermsCache } from '../../src/store/ledger/terms.ts'
 import { authorization, openLedgerRun } from '../support/ledger-run.ts'
+import { layLedger } from '../support/ledger-template.ts'
 import { freshStores, type FreshStores } from '../support/stores.ts'
 
 let stores: FreshStores
@@ -26,6 +27,7 @@ const open = () =>
 
 beforeAll(async () => {
   stores = await freshStores()
+  await layLedger(join(stores.dataDir, 'data'))
   database = await open()
 })
 afterAll(async () => {

@@ -1,13 +1,11 @@
-import { join } from 'node:path'
 import { sql } from 'kysely'
 import { beforeEach, expect, test } from 'vitest'
-import { openDatabase, type OpenDatabase } from '../../src/store/database/database.ts'
+import type { OpenDatabase } from '../../src/store/database/database.ts'
 import {
   createMonitorDeliveries,
   type MonitorDeliveries,
 } from '../../src/store/messages/monitor-deliveries.ts'
-import { layLedger } from '../support/ledger-template.ts'
-import { freshStores } from '../support/stores.ts'
+import { openFreshLedger } from '../support/fresh-ledger.ts'
 
 const now = () => new Date('2026-11-20T12:00:00Z')
 /** More than there is room for in one statement, at seven parameters a row. */
@@ -17,18 +15,10 @@ let database: OpenDatabase
 let deliveries: MonitorDeliveries
 
 beforeEach(async () => {
-  const stores = await freshStores()
-  const dataDir = join(stores.dataDir, 'data')
-  await layLedger(dataDir)
-  database = await openDatabase({
-    dataDir,
-    ...(stores.databaseUrl === undefined ? {} : { url: stores.databaseUrl }),
-  })
+  const ledger = await openFreshLedger()
+  database = ledger.database
   deliveries = createMonitorDeliveries(database.db, { now })
-  return async () => {
-    await database.close()
-    await stores.cleanup()
-  }
+  return () => ledger.close()
 })
 
 async function seen(

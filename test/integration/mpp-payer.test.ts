@@ -17,28 +17,25 @@ import { answerError } from '../../src/service/answer-error.ts'
 import { prepareRequest } from '../../src/service/client.ts'
 import { createTransport, type Transport } from '../../src/service/transport.ts'
 import { createChargeJournal } from '../../src/store/ledger/charge-journal.ts'
-import { openDatabase, type OpenDatabase } from '../../src/store/database/database.ts'
+import type { OpenDatabase } from '../../src/store/database/database.ts'
 import { createLookupLedger } from '../../src/store/ledger/lookups.ts'
 import { createRunLedger } from '../../src/store/runs/runs.ts'
 import { createTermsCache } from '../../src/store/ledger/terms.ts'
-import { freshStores, type FreshStores } from '../support/stores.ts'
+import { openFreshLedger } from '../support/fresh-ledger.ts'
 import { company, PRICE, useSandbox } from './sandbox-fixture.ts'
 
 const world = useSandbox()
-let stores: FreshStores
 let database: OpenDatabase
+let close: () => Promise<void>
 let transport: Transport
 
 beforeAll(async () => {
-  stores = await freshStores()
-  const { dataDir, databaseUrl } = stores
-  database = await openDatabase({ dataDir, ...(databaseUrl === undefined ? {} : { url: databaseUrl }) })
+  ;({ database, close } = await openFreshLedger())
   transport = createTransport({ userAgent: 'paydirt-tests/1', networkName: 'profnet' })
 })
 afterAll(async () => {
   await transport.close()
-  await database.close()
-  await stores.cleanup()
+  await close()
 })
 
 /** The payer over the real journal, with a wallet of its own and a record of what it sent. */

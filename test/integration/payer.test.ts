@@ -6,7 +6,7 @@ import {
   PolicyDeniedError,
   RetriableError,
 } from '../../src/domain/errors.ts'
-import { openDatabase, type OpenDatabase } from '../../src/store/database/database.ts'
+import type { OpenDatabase } from '../../src/store/database/database.ts'
 import {
   challenge,
   fails,
@@ -17,23 +17,14 @@ import {
   type Reply,
   type Stage,
 } from '../support/payer-stage.ts'
-import { freshStores, type FreshStores } from '../support/stores.ts'
+import { openFreshLedger } from '../support/fresh-ledger.ts'
 
-let stores: FreshStores
 let database: OpenDatabase
+let close: () => Promise<void>
 let stage: Stage
 
-beforeAll(async () => {
-  stores = await freshStores()
-  database = await openDatabase({
-    dataDir: stores.dataDir,
-    ...(stores.databaseUrl ? { url: stores.databaseUrl } : {}),
-  })
-})
-afterAll(async () => {
-  await database.close()
-  await stores.cleanup()
-})
+beforeAll(async () => void ({ database, close } = await openFreshLedger()))
+afterAll(() => close())
 beforeEach(async () => void (stage = await setStage(database.db)))
 afterEach(() => {
   // Every place in the shared pace was given back, and the service was asked exactly what the test says.

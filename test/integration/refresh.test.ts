@@ -43,7 +43,7 @@ test('a refresh looks up again what was answered longest ago, as far as the budg
     ] as const) {
       await db
         .updateTable('lookups')
-        .set({ answered_at: daysAgo(days), fresh_until: daysAgo(days - 90) })
+        .set({ answered_at: daysAgo(days), fresh_until: daysAgo(days - 90), queued_until: null })
         .where(sql<boolean>`key like ${`company.profile|%refresh-${name}`}`)
         .execute()
     }

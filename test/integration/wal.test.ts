@@ -4,11 +4,13 @@ import { sql } from 'kysely'
 import { expect, test } from 'vitest'
 import { openDatabase } from '../../src/store/database/database.ts'
 import { checkpointWhenLong } from '../../src/store/database/checkpoint.ts'
+import { layLedger } from '../support/ledger-template.ts'
 import { freshStores } from '../support/stores.ts'
 
 test('the log of changes of an embedded ledger does not grow with what was written', async () => {
   const stores = await freshStores()
   const dataDir = join(stores.dataDir, 'embedded')
+  await layLedger(dataDir)
   let database = await openDatabase({ dataDir })
   try {
     const { db } = database

@@ -106,7 +106,10 @@ function environment({ stores, sandbox, walletKey, env }: Settings): NodeJS.Proc
     PAYDIRT_WALLET_KEY: walletKey,
     ...env,
   }
-  const inherited = ['PATH', 'HOME', 'TMPDIR', 'LANG'].map((name) => [name, process.env[name]])
+  const inherited = ['PATH', 'HOME', 'TMPDIR', 'LANG', 'NODE_COMPILE_CACHE'].map((name) => [
+    name,
+    process.env[name],
+  ])
   return Object.fromEntries(
     [...inherited, ...Object.entries(ours)].filter(([, value]) => value !== undefined),
   ) as NodeJS.ProcessEnv

@@ -1,18 +1,27 @@
+import { join } from 'node:path'
 import { PGlite } from '@electric-sql/pglite'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { layLedger } from '../../../test/support/ledger-template.ts'
+import { freshStores, type FreshStores } from '../../../test/support/stores.ts'
 import { createPGliteStatements, type PGliteStatements } from './pglite-statements.ts'
 
+let stores: FreshStores
 let client: PGlite
 let statements: PGliteStatements
 
 beforeAll(async () => {
-  client = await PGlite.create()
+  stores = await freshStores({})
+  await layLedger(stores.dataDir)
+  client = await PGlite.create(join(stores.dataDir, 'pglite'))
   await client.exec(
     'create table things (a text primary key, b bigint, c timestamptz, d jsonb, e text[], f boolean)',
   )
   statements = createPGliteStatements(client)
 }, 60_000)
-afterAll(() => client.close())
+afterAll(async () => {
+  await client.close()
+  await stores.cleanup()
+})
 
 describe('a statement by name', () => {
   const row = ['k', 7n, new Date('2026-01-02T03:04:05.678Z'), '{"x":["é",null]}', ['q"', 'a,b', '{}'], true]
