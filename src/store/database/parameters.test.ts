@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { storableJson } from './parameters.ts'
 
-test('leaves out what no jsonb column takes, in values and keys, and nothing else', () => {
+test('removes only the characters that no jsonb column accepts, in values and keys', () => {
   const value = {
     title: 'CEO \0at \ud83d',
     'ke\0y': ['\udc00', { deep: 'fine 🙂', number: 1.5, nothing: null }],
@@ -14,7 +14,7 @@ test('leaves out what no jsonb column takes, in values and keys, and nothing els
   })
 })
 
-test('is JSON as it always was where there is nothing to leave out', () => {
+test('is ordinary JSON when there is nothing to remove', () => {
   const value = { at: new Date('2026-05-05T05:05:05.005Z'), text: 'Zürich 株式会社 🙂', list: [1, null] }
   expect(storableJson(value)).toBe(JSON.stringify(value))
 })

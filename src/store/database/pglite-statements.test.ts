@@ -26,7 +26,7 @@ afterAll(async () => {
 describe('a statement by name', () => {
   const row = ['k', 7n, new Date('2026-01-02T03:04:05.678Z'), '{"x":["é",null]}', ['q"', 'a,b', '{}'], true]
 
-  test('stores and answers what PGlite itself would', async () => {
+  test('stores and returns the same as PGlite itself', async () => {
     const insert = 'insert into things values ($1, $2, $3, $4, $5, $6)'
     expect(await statements.run(insert, row)).toEqual({ rows: [], affected: 1 })
     const select = 'select * from things where a = $1 and b = any($2::bigint[])'
@@ -36,7 +36,7 @@ describe('a statement by name', () => {
     }
   })
 
-  test('counts the rows that it changed, and takes null for nothing', async () => {
+  test('counts the rows that it changed, and accepts null', async () => {
     const update = 'update things set b = $1, e = $2 where a = $3'
     expect((await statements.run(update, [null, null, 'k'])).affected).toBe(1)
     expect((await statements.run(update, [8n, [], 'elsewhere'])).affected).toBe(0)
@@ -56,7 +56,7 @@ describe('a statement by name', () => {
     expect((await statements.run(insert, ['l'])).affected).toBe(1)
   })
 
-  test('goes back with the transaction that it failed in', async () => {
+  test('rolls back with the transaction in which it failed', async () => {
     const insert = 'insert into things (a) values ($1)'
     await statements.run('begin', [])
     await statements.run(insert, ['m'])
@@ -66,7 +66,7 @@ describe('a statement by name', () => {
     expect(rows).toEqual([])
   })
 
-  test('is planned anew once the tables have had time to grow', async () => {
+  test('is planned again after the tables have had time to grow', async () => {
     const parse = vi.spyOn(client, 'execProtocol')
     const select = 'select count(*)::int as count from things where b = $1'
     await statements.run(select, [1n])

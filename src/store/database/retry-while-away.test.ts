@@ -25,12 +25,12 @@ describe('a write while the database is away', () => {
     expect(table.calls()).toBe(4)
   })
 
-  test('fails at last', async () => {
+  test('fails when the time is up', async () => {
     const table = failing(1_000_000, shutDown)
     await expect(retryWhileAway(table.write, { forMs: 20, everyMs: 5 })).rejects.toThrow(shutDown)
   })
 
-  test('is not repeated for an error of its own', async () => {
+  test('is not repeated after any other error', async () => {
     const broken = Object.assign(new Error('duplicate key'), { code: '23505' })
     const table = failing(1, broken)
     await expect(retryWhileAway(table.write)).rejects.toThrow(broken)

@@ -1,4 +1,4 @@
-/** Schedules and their turns, and the alerts that stand. */
+/** Schedules with their occurrences, and alerts with their deliveries. */
 export const schedules = `
 create table schedules (
   name text primary key,

@@ -38,7 +38,7 @@ export async function updateRunStates(
     await sql`select set_config('enable_seqscan', 'off', true)`.execute(tx)
     // Once all tasks of a run are final they stay final (a retry takes the same lock), so a finished run stays finished.
     const { rows: moves } = await sql<RunMove>`
-      with judged as (
+      with observed as (
         select id, state,
           exists (select 1 from tasks where run_id = runs.id and status in ('queued', 'looking_up', 'ready')) as has_open,
           exists (select 1 from tasks where run_id = runs.id and status = 'parked') as has_parked
@@ -49,7 +49,7 @@ export async function updateRunStates(
           when not has_open and not has_parked then 'finished'
           when state = 'stopped' then 'stopped'
           when has_open then 'working' else 'parked' end as to_state
-        from judged
+        from observed
       )
       update runs set state = to_state, finished_at = case when to_state = 'finished' then ${now}::timestamptz end
       from moves where runs.id = moves.id and runs.state = from_state and to_state <> from_state
