@@ -64,7 +64,7 @@ describe('what stands', () => {
     expect(decide({ wallet: { balanceAtomic: 0n } }, [low])).toEqual({ raise: [], end: [] })
     expect(decide({}, [low])).toEqual({
       raise: [],
-      end: [{ id: 1n, message: 'the wallet holds enough again' }],
+      end: [{ id: 1n, message: 'the wallet has enough again' }],
     })
   })
 
@@ -81,7 +81,7 @@ describe('what stands', () => {
     const day: Standing = { id: 3n, condition: 'cap_reached', subject: 'day' }
     const { raise, end } = decide({ caps: [{ window: 'month', lookups: 1, resumesAt: null }] }, [day])
     expect(raise).toMatchObject([
-      { subject: 'month', message: expect.stringContaining('until somebody acts') },
+      { subject: 'month', message: expect.stringContaining('until a person acts') },
     ])
     expect(end).toMatchObject([{ id: 3n }])
   })

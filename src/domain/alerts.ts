@@ -11,7 +11,7 @@ const alertConditions = [
 export type AlertCondition = (typeof alertConditions)[number]
 export type Severity = 'warning' | 'critical'
 
-/** What is wrong, and with what; the two together name an alert. A message names systems and numbers, never a record. */
+/** A condition and its subject, which together name an alert. A message contains systems and numbers, never a record. */
 interface Finding {
   condition: AlertCondition
   subject: string
@@ -25,14 +25,14 @@ export interface Standing {
   subject: string
 }
 
-/** What is looked at. What is undefined is not known now: alerts of it neither begin nor end. */
+/** The state that alerts are decided from. An undefined part is unknown at the moment: its alerts neither begin nor end. */
 export interface AlertState {
   wallet: { balanceAtomic: Atomic } | 'none' | undefined
-  /** Work that waits for a cap, by the window that is full. */
+  /** Work that waits for a cap, by the window that is used up. */
   caps: { window: string; lookups: number; resumesAt: Date | null }[]
-  /** Records that ended within the last hour, and those of them that failed for a fault. */
+  /** The records that ended within the last hour, and how many of them failed because of a fault. */
   recent: { ended: number; failed: number }
-  /** Since when work has been due, and when a record last ended; null: none is due, none ever did. */
+  /** Since when work has been due, and when the last record ended. Null where no work is due or no record ever ended. */
   work: { dueSince: Date | null; lastEndedAt: Date | null }
   reconciliation: { at: Date; differences: number; differenceAtomic: Atomic } | 'none' | undefined
   schedules: { schedule: string; entity: string; state: string; plannedAt: Date; reason: string | null }[]
@@ -40,7 +40,7 @@ export interface AlertState {
 
 export interface AlertRules {
   walletBelowAtomic: Atomic
-  /** 0 to 1, among at least so many records. It ends below half of it. */
+  /** The share of failed records, 0 to 1, from which the alert begins. It ends below half of it. */
   errorShare: number
   errorMinimum: number
   quietHours: number
@@ -53,7 +53,7 @@ export interface AlertDecision {
 
 const hourMs = 3_600_000
 
-/** From what is, and what was told already, to what is to be told now: each condition once, and once when it ends. */
+/** Decides which alerts to send: each condition once when it begins, and once when it ends. */
 export function decideAlerts(
   state: AlertState,
   standing: readonly Standing[],
@@ -93,7 +93,7 @@ function walletLow({ wallet }: AlertState, { walletBelowAtomic }: AlertRules): F
       condition: 'wallet_low',
       subject: 'wallet',
       severity: wallet.balanceAtomic === 0n ? 'critical' : 'warning',
-      message: `the wallet holds ${formatUsd(wallet.balanceAtomic)} USDC, less than ${formatUsd(walletBelowAtomic)}`,
+      message: `the wallet has ${formatUsd(wallet.balanceAtomic)} USDC, less than ${formatUsd(walletBelowAtomic)}`,
     },
   ]
 }
@@ -103,7 +103,7 @@ function capReached({ caps }: AlertState): Finding[] {
     condition: 'cap_reached',
     subject: window,
     severity: 'warning',
-    message: `the cap of this ${window} is reached: ${lookups} lookups wait ${resumesAt ? `until ${resumesAt.toISOString()}` : 'until somebody acts'}`,
+    message: `the cap of this ${window} is reached: ${lookups} lookups wait ${resumesAt ? `until ${resumesAt.toISOString()}` : 'until a person acts'}`,
   }))
 }
 
@@ -160,7 +160,7 @@ function scheduleMissed({ schedules }: AlertState): Finding[] {
 }
 
 const endings: Record<AlertCondition, (subject: string) => string> = {
-  wallet_low: () => 'the wallet holds enough again',
+  wallet_low: () => 'the wallet has enough again',
   cap_reached: (window) => `no work waits for the cap of the ${window} any more`,
   error_rate: () => 'fewer records fail',
   nothing_written: () => 'records are written again, or none is due',

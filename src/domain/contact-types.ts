@@ -9,7 +9,7 @@ export const contactFields: Readonly<Record<ContactType, readonly string[]>> = {
   phone: ['phone', 'mobile_phone'],
 }
 
-/** The service answers an unknown value with an empty success, so it must be told before anything is sent. */
+/** Checks a type before it is sent, because the service answers an unknown type with an empty success. */
 export function isContactType(text: string): text is ContactType {
   return (contactTypes as readonly string[]).includes(text)
 }

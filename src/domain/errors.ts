@@ -1,11 +1,11 @@
 import { errorCode } from './error-codes.ts'
 
-/** What an error carries besides its message: safe to log, so never a value of a record, a header or a key. */
+/** Details of an error that are safe to log: never a value of a record, a header or a key. */
 export type ErrorDetails = Record<string, string | number | boolean | null | undefined>
 
 /**
- * The base of all our errors. The class of an error says what the caller must do next;
- * `code` says what happened; `details` may go to a log as they are.
+ * The base of all our errors. The class says what the caller must do next, `code` says what happened, and `details` may be
+ * logged as they are.
  */
 export abstract class PaydirtError extends Error {
   readonly code: string
@@ -19,13 +19,13 @@ export abstract class PaydirtError extends Error {
   }
 }
 
-/** The settings, a file or a command line are wrong: refuse to start, and say which one. */
+/** A setting, a file or a command line is wrong: refuse to start and name it. */
 export class ConfigError extends PaydirtError {}
 
-/** Bad input at a known place: the row or record is rejected, the others go on. */
+/** Bad input at a known place: the row or record is rejected, and the others continue. */
 export class InputError extends PaydirtError {}
 
-/** Worth trying again later. `retryAfterMs` is what the other side asked for, when it did. `countsAsTry` is false for a 429. */
+/** Worth trying again later. `retryAfterMs` is the wait that the other side asked for. `countsAsTry` is false for a 429. */
 export class RetriableError extends PaydirtError {
   readonly retryAfterMs: number | undefined
   readonly countsAsTry: boolean
@@ -46,13 +46,13 @@ export class RetriableError extends PaydirtError {
   }
 }
 
-/** Trying the same again will not help: the lookup ends with this reason. */
+/** Another try would not help: the lookup ends with this reason. */
 export class FatalError extends PaydirtError {}
 
-/** A challenge outside the spending policy. Nothing was signed, the lookup is not consumed. */
+/** A challenge outside the spending policy. Nothing was signed, and the lookup is not consumed. */
 export class PolicyDeniedError extends PaydirtError {}
 
-/** A cap is reached or spending is stopped: the work is parked until `resumesAt` (undefined: until somebody acts). */
+/** A cap is reached or spending is stopped: the work is parked until `resumesAt` (undefined: until a person acts). */
 export class BudgetExhaustedError extends PaydirtError {
   readonly resumesAt: Date | undefined
 
@@ -66,7 +66,7 @@ export class BudgetExhaustedError extends PaydirtError {
   }
 }
 
-/** Somebody has thrown the kill switch. */
+/** Returns the error for work that the kill switch has stopped. */
 export function spendingStopped(): BudgetExhaustedError {
   return new BudgetExhaustedError(
     errorCode.stopped,
@@ -74,10 +74,10 @@ export function spendingStopped(): BudgetExhaustedError {
   )
 }
 
-/** Money may have moved and nobody knows yet: never pay again for this lookup, let the resolver ask. */
+/** It is not known whether money has moved: never pay again for this lookup, and let the resolver find out. */
 export class PaymentInDoubtError extends PaydirtError {}
 
-/** A short, log-safe line for any thrown value. */
+/** Returns a short line for any thrown value. */
 export function describeError(error: unknown): string {
   if (error instanceof PaydirtError) return `${error.code}: ${error.message}`
   if (error instanceof AggregateError && error.errors.length > 0) return describeError(error.errors[0])

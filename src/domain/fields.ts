@@ -8,8 +8,8 @@ interface Field {
 }
 
 /**
- * The canonical fields of an object and where each stands in the service's answer (sections 2.1 and 2.2). Names are
- * what a CSV column, a mapping and a policy use. `logo` is not among them: it comes from a lookup of its own.
+ * The canonical fields of an object and where the service's answer has each (sections 2.1 and 2.2). CSV columns, mappings
+ * and policies use these names. `logo` is not among them, because it comes from a lookup of its own.
  */
 const profileFields: Record<ObjectKind, readonly Field[]> = {
   company: [
@@ -45,7 +45,7 @@ const profileFields: Record<ObjectKind, readonly Field[]> = {
   ],
 }
 
-/** What company enrichment adds: how many of each it tells of, and the names of companies alike. */
+/** The fields that company enrichment adds: how many of each it lists, and the names of similar companies. */
 const enrichmentFields: readonly Field[] = [
   field('open_jobs', (answer) => count(answer['jobs'])),
   field('news_items', (answer) => count(answer['news'])),
@@ -53,7 +53,7 @@ const enrichmentFields: readonly Field[] = [
   field('similar_companies', (answer) => companyNames(answer['similar_companies'])),
 ]
 
-/** How a contact lookup's match names what a profile also tells. */
+/** The fields of a profile that a contact lookup's match has too, under the match's names. */
 const matchFields: readonly Field[] = [
   field('full_name', (answer) => answer['name'] ?? joined(answer['first_name'], answer['last_name'])),
   same('profnet_url'),
@@ -61,7 +61,7 @@ const matchFields: readonly Field[] = [
   same('company_name'),
 ]
 
-/** Fields of a person that the profile of the employer tells. */
+/** Fields of a person that come from the profile of the employer. */
 const employerFields: readonly Field[] = [
   field('company_domain', (answer) => answer['domain']),
   field('company_website', (answer) => answer['company_url']),
@@ -73,8 +73,8 @@ const employerFields: readonly Field[] = [
 export const contactFieldNames = ['email', 'email_personal', 'phone', 'mobile_phone'] as const
 
 /**
- * Every canonical field of an object, in the order in which reports and CSV files show them. Which of them a run fills is
- * said by its recipe.
+ * Returns every canonical field of an object, in the order of reports and CSV files. A run's recipe says which of them it
+ * fills.
  */
 export function fieldNames(object: ObjectKind): string[] {
   return object === 'company'
@@ -82,26 +82,26 @@ export function fieldNames(object: ObjectKind): string[] {
     : [...profileFieldNames('person'), ...contactFieldNames, ...names(employerFields), 'company_logo']
 }
 
-/** The fields that the profile alone tells. */
+/** Returns the fields of a profile answer. */
 export function profileFieldNames(object: ObjectKind): string[] {
   return names(profileFields[object])
 }
 
 export const enrichmentFieldNames: readonly string[] = names(enrichmentFields)
 export const matchFieldNames: readonly string[] = names(matchFields)
-/** Those fields of a person that the profile of the employer tells. */
+/** The fields of a person that come from the profile of the employer. */
 export const employerProfileFieldNames: readonly string[] = names(employerFields)
 export const employerFieldNames: readonly string[] = [...employerProfileFieldNames, 'company_logo']
 
 /**
- * The values that a profile answer holds. Blank ones (null, "", white space, an empty list) are left out: nothing
- * found is never a value.
+ * Returns the values of a profile answer. Blank ones (null, "", white space, an empty list) are left out: nothing found is
+ * never a value.
  */
 export function profileValues(object: ObjectKind, answer: Answer): Record<string, FieldValue> {
   return valuesOf(profileFields[object], answer)
 }
 
-/** The same of a company enrichment: the profile's fields and those that it adds. */
+/** Returns the values of a company enrichment: the fields of a profile and those that it adds. */
 export function enrichmentValues(answer: Answer): Record<string, FieldValue> {
   return valuesOf([...profileFields.company, ...enrichmentFields], answer)
 }
@@ -115,8 +115,8 @@ export function employerValues(answer: Answer): Record<string, FieldValue> {
 }
 
 /**
- * Whether an answer says anything of a field: null is *asked, nothing found*, and asking another endpoint for it would
- * only be paid again; absent is *not asked*.
+ * Returns whether an answer covers a field. Null means *asked, nothing found*: another endpoint would be paid for the same
+ * result. Absent means *not asked*.
  */
 export function isAnswered(source: 'match' | 'company', name: string, answer: Answer): boolean {
   const fields = source === 'match' ? matchFields : [...profileFields.company, ...enrichmentFields]
@@ -148,12 +148,12 @@ function asObject(value: unknown): Answer | undefined {
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Answer) : undefined
 }
 
-/** Null where the object itself is null. */
+/** Returns a property, or null where the object itself is null. */
 function within(object: unknown, name: string): unknown {
   return object === null ? null : asObject(object)?.[name]
 }
 
-/** An empty list is read as nothing found. */
+/** Returns the length of a list. An empty list counts as nothing found. */
 function count(list: unknown): unknown {
   return Array.isArray(list) ? list.length || null : list
 }

@@ -9,7 +9,7 @@ interface Window {
   notFoundDays: number
 }
 
-/** For every operation, and where one has its own. */
+/** The windows of all operations, and those of single operations. */
 export interface Windows extends Window {
   operations?: Partial<
     Record<Operation, { foundDays?: number | undefined; notFoundDays?: number | undefined }>
@@ -20,7 +20,7 @@ export const defaultWindows: Windows = { foundDays: 90, notFoundDays: 30 }
 
 const dayMs = 86_400_000
 
-/** Until when an answer is not bought again. What could not be read was paid for: it is not asked again any sooner. */
+/** Returns until when an answer is not bought again. An unreadable answer was paid for, so it counts like a found one. */
 export function freshUntil(
   operation: Operation,
   outcome: Fact['outcome'],
@@ -37,11 +37,11 @@ export function freshUntil(
 export interface Refreshable {
   answeredAt: Date
   freshUntil: Date
-  /** What asking again costs at most. */
+  /** The most that asking again costs. */
   priceAtomic: Atomic
 }
 
-/** The answers that are no longer fresh, the oldest first, as many as the budget pays for. Never skips an older for a cheaper. */
+/** Returns the stale answers, oldest first, as many as the budget pays for. Never skips an older one for a cheaper one. */
 export function dueForRefresh<T extends Refreshable>(
   answers: readonly T[],
   now: Date,

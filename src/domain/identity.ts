@@ -1,7 +1,7 @@
 import type { FieldValue, Identity } from './record.ts'
 import type { ObjectKind } from './words.ts'
 
-/** By what a record is identified, as far as the fields tell that a mapping writes: where nothing else can be read of it. */
+/** Derives a record's identity from its mapped fields, for sources that cannot read anything else. */
 export function identityOfValues(object: ObjectKind, values: Readonly<Record<string, FieldValue>>): Identity {
   const text = (...names: string[]) => {
     const found = names.map((name) => values[name]).find((value) => value !== undefined && value !== '')
@@ -13,7 +13,7 @@ export function identityOfValues(object: ObjectKind, values: Readonly<Record<str
     domain: object === 'company' ? text('domain', 'website') : text('company_domain', 'company_website'),
     email: object === 'person' ? text('email', 'email_personal') : undefined,
     phone: object === 'person' ? text('phone', 'mobile_phone') : undefined,
-    // A name of one word is no name to search by.
+    // A name of one word cannot be searched by.
     firstName: object === 'person' && rest.length > 0 ? firstName : undefined,
     lastName: object === 'person' && rest.length > 0 ? rest.join(' ') : undefined,
     company: text('company_name'),

@@ -1,10 +1,10 @@
 import type { Atomic } from './money.ts'
 import type { ObjectKind } from './words.ts'
 
-/** A scalar as it stands in a record; lists are joined by the mapping, never stored bare. */
+/** A scalar value of a record. Lists are joined by the mapping and never stored as they are. */
 export type FieldValue = string | number | boolean
 
-/** What is known to identify a record before anything is bought. Raw, as the connector read it; absent when blank. */
+/** What identifies a record before anything is bought: raw, as the connector read it, without blank values. */
 export interface Identity {
   profileUrl?: string
   domain?: string
@@ -15,9 +15,9 @@ export interface Identity {
   company?: string
 }
 
-/** A record as a connector hands it to a producer. */
+/** A record as a connector returns it to a producer. */
 export interface SourceRecord {
-  /** The connector's own id; for a CSV the line on which the row begins. */
+  /** The connector's own id. For a CSV it is the line on which the row begins. */
   id: string
   object: ObjectKind
   identity: Identity
@@ -26,8 +26,8 @@ export interface SourceRecord {
 }
 
 /**
- * The change of one field. Absent means leave as it is; there is no bare null. `restore` is a value as the CRM itself held
- * it: it is put back to the byte, and fitted to nothing.
+ * The change of one field. An absent change leaves the field as it is; there is no bare null. `restore` is a value exactly
+ * as the CRM had it: it is written back without conversion.
  */
 export type FieldChange = { set: FieldValue } | { clear: true } | { restore: FieldValue }
 
@@ -37,15 +37,15 @@ export type Patch = Record<string, FieldChange>
 type JsonValue =
   string | number | boolean | null | readonly JsonValue[] | { readonly [key: string]: JsonValue }
 
-/** What an endpoint is asked, before its schema has checked it. */
+/** The request to an endpoint, before its schema has checked it. */
 export type LookupRequest = Readonly<Record<string, JsonValue>>
 
-/** What one finished lookup told. */
+/** The answer of one finished lookup. */
 export interface Fact {
   outcome: 'found' | 'not_found' | 'unreadable' | 'failed'
   data: Record<string, unknown> | null
-  /** Why it failed, in words for a person. */
+  /** Why it failed, in words. */
   reason?: string | undefined
-  /** What was paid for it in this record's run: 0 for what stood in the ledger already; absent where that is not known. */
+  /** The price paid for it in this record's run: 0 where the ledger had it already, absent where it is not known. */
   priceAtomic?: Atomic
 }

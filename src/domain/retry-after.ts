@@ -1,4 +1,4 @@
-/** Milliseconds from `Retry-After`, in seconds or as a date (RFC 9110, 10.2.3); undefined when absent or unreadable. */
+/** Returns `Retry-After` (seconds or a date, RFC 9110, 10.2.3) in milliseconds, or undefined when absent or unreadable. */
 export function retryAfter(headers: Record<string, string>, nowMs: number): number | undefined {
   const text = headers['retry-after']
   if (text === undefined) return undefined
@@ -7,7 +7,7 @@ export function retryAfter(headers: Record<string, string>, nowMs: number): numb
   return Number.isNaN(at) ? undefined : Math.max(0, at - nowMs)
 }
 
-/** What a `RateLimit-*` header pair says is left of the window, where a server sends one at all. */
+/** Returns what is left of the window by a `RateLimit-*` header pair, where a server sends one. */
 export function rateLimitLeft(
   headers: Record<string, string>,
 ): { remaining: number; resetMs: number } | undefined {
@@ -15,6 +15,6 @@ export function rateLimitLeft(
   const resetSeconds = Number(headers['ratelimit-reset'] ?? headers['x-ratelimit-reset'] ?? NaN)
   if (!Number.isFinite(remaining) || !Number.isFinite(resetSeconds) || remaining < 0 || resetSeconds < 0)
     return undefined
-  // Some servers send a date in Unix seconds instead of a span: nothing here can last longer than a day.
+  // Some servers send a date in Unix seconds instead of a duration: no window here is longer than a day.
   return resetSeconds > 86_400 ? undefined : { remaining, resetMs: resetSeconds * 1000 }
 }

@@ -1,8 +1,8 @@
-/** The kinds of record that Paydirt enriches, whatever a CRM calls them (Account, contact, lead ...). */
+/** The kinds of record that Paydirt enriches. CRMs have their own names for them (Account, contact, lead ...). */
 export const objectKinds = ['company', 'person'] as const
 export type ObjectKind = (typeof objectKinds)[number]
 
-/** The life of a record in a run. All but the first three are final; `parked` goes on by itself or after somebody acts. */
+/** The states of a record in a run. The first three are open, `parked` continues by itself or after a person acts, and the others are final. */
 export const taskStatuses = [
   'queued',
   'looking_up',
@@ -17,7 +17,7 @@ export type TaskStatus = (typeof taskStatuses)[number]
 
 export const openTaskStatuses = ['queued', 'looking_up', 'ready'] as const satisfies TaskStatus[]
 
-/** What a unit of work asks the service for. `operations.ts` has one row of facts about each. */
+/** The kinds of lookup. `operations.ts` has one row of facts about each. */
 export const operations = [
   'company.profile',
   'person.profile',
@@ -30,5 +30,5 @@ export const operations = [
 ] as const
 export type Operation = (typeof operations)[number]
 
-/** The network's word in the vocabulary of this code; the transport alone may put another in its place. */
+/** The network's word in the vocabulary of this code. Only the transport replaces it by another. */
 export const networkWord = 'profnet'

@@ -87,7 +87,7 @@ test('a low wallet is told once by however many processes, signed, and once when
   )
   expect(Math.abs(Number(timestamp) - now() / 1000)).toBeLessThan(60)
   expect(headers['idempotency-key']).toBe(message.id)
-  expect(message.text).toMatch(/^paydirt: warning: the wallet holds 20\.000000 USDC/)
+  expect(message.text).toMatch(/^paydirt: warning: the wallet has 20\.000000 USDC/)
   expect(await standingAlerts(house.context)).toMatchObject([{ name: 'wallet_low' }])
 
   await sandbox.fund(house.wallet, 10_000_000n)

@@ -60,7 +60,7 @@ describe('a company', () => {
       'with the domain of a provider',
       { domain: 'gmail.com' },
       contact,
-      'skipped: no profile URL, and the domain is of no use: it is a provider of mailboxes, not a company',
+      'skipped: no profile URL, and the domain cannot be used: it is a mailbox provider, not a company',
     ],
     ['with nothing', {}, contact, 'skipped: no profile URL and no domain to look up by'],
     [

@@ -22,12 +22,13 @@ import type { Recipe } from './recipes.ts'
 import type { FieldValue, Identity, LookupRequest } from '../record.ts'
 
 /**
- * A company: by its profile URL the profile, by its domain the lookup, and the profile behind it only for what the lookup
- * does not answer. Enrichment tells all of that too, so where its own fields are wanted it comes instead. The logo is last.
+ * Plans a company. A profile URL leads to the profile, a domain to the lookup, and after the lookup to the profile only for
+ * the fields that the lookup did not answer. Enrichment answers all of these, so it comes first where one of its own fields
+ * is wanted. The logo is last.
  */
 export function companyCandidates({ identity }: PlannedRecord, recipe: Recipe, facts: Facts): Candidates {
   const known = identify(identity, recipe)
-  if ('kind' in known) return logoAlone(identity, recipe, facts) ?? { wishes: [], values: {}, end: known }
+  if ('kind' in known) return logoAlone(identity, recipe, facts) ?? { candidates: [], values: {}, end: known }
 
   const { 'company.enrich': enriched, 'company.profile': profile, 'company.lookup': lookedUp } = facts
   const values = {
@@ -35,15 +36,18 @@ export function companyCandidates({ identity }: PlannedRecord, recipe: Recipe, f
     ...enrichmentValues(foundIn(enriched) ?? {}),
     ...profileValues('company', foundIn(profile) ?? {}),
   }
-  const wishes = [...enrichmentWish(known, recipe, facts), ...profileWishes(known, recipe, facts)]
-  if (wishes.length === 0) wishes.push(...logoWish(recipe, facts, values))
+  const candidates = [
+    ...enrichmentCandidates(known, recipe, facts),
+    ...profileCandidates(known, recipe, facts),
+  ]
+  if (candidates.length === 0) candidates.push(...logoCandidates(recipe, facts, values))
   const last = profile ?? lookedUp ?? enriched
   const logo = foundIn(facts['company.logo'])?.['url']
   if (typeof logo === 'string') values['logo'] = logo
   return {
-    wishes,
+    candidates,
     values,
-    end: last ? endOf(last) : stop('unchanged', 'the recipe has no step that tells more of it'),
+    end: last ? endOf(last) : stop('unchanged', 'the recipe has no step that tells more about it'),
     ...problemOf(facts),
   }
 }
@@ -62,7 +66,7 @@ function identify(identity: Identity, { steps }: Recipe): Known | Stop {
   return stop(
     'skipped',
     domain && !domain.ok
-      ? `no profile URL, and the domain is of no use: ${domain.reason}`
+      ? `no profile URL, and the domain cannot be used: ${domain.reason}`
       : 'no profile URL and no domain to look up by',
   )
 }
@@ -73,19 +77,19 @@ function domainOf({ domain, email }: Identity) {
   return ofMail === undefined ? undefined : companyDomain(ofMail)
 }
 
-function enrichmentWish(known: Known, recipe: Recipe, facts: Facts): Candidate[] {
+function enrichmentCandidates(known: Known, recipe: Recipe, facts: Facts): Candidate[] {
   const extra = recipe.fields.filter((field) => enrichmentFieldNames.includes(field))
   if (extra.length === 0 || !recipe.steps.includes('company.enrich') || facts['company.enrich']) return []
   return [
-    wish(
+    candidate(
       'company.enrich',
       known,
-      `${extra.join(', ')} ${extra.length > 1 ? 'are' : 'is'} wanted, and only the enrichment tells`,
+      `${extra.join(', ')} ${extra.length > 1 ? 'are' : 'is'} wanted, and only the enrichment has them`,
     ),
   ]
 }
 
-function profileWishes(known: Known, recipe: Recipe, facts: Facts): Candidate[] {
+function profileCandidates(known: Known, recipe: Recipe, facts: Facts): Candidate[] {
   const wanted = recipe.fields.filter(
     (field) => profileFieldNames('company').includes(field) || field === 'logo',
   )
@@ -94,18 +98,28 @@ function profileWishes(known: Known, recipe: Recipe, facts: Facts): Candidate[] 
   if ('profile' in known) {
     if (!recipe.steps.includes('company.profile')) return []
     return [
-      wish('company.profile', known, 'the record has a profile URL, and the profile tells the fields wanted'),
+      candidate(
+        'company.profile',
+        known,
+        'the record has a profile URL, and the profile has the fields wanted',
+      ),
     ]
   }
   if (recipe.steps.includes('company.lookup') && !facts['company.lookup'])
-    return [wish('company.lookup', known, 'the record has no profile URL, but a domain')]
+    return [candidate('company.lookup', known, 'the record has no profile URL, but a domain')]
   const url = (foundIn(facts['company.lookup']) ?? foundIn(facts['company.enrich']))?.['profnet_url']
   const found = typeof url === 'string' ? canonicalProfileUrl('company', url) : undefined
   if (!found?.ok || !recipe.steps.includes('company.profile')) return []
-  return [wish('company.profile', { profile: found.value }, `what was found does not say ${open.join(', ')}`)]
+  return [
+    candidate(
+      'company.profile',
+      { profile: found.value },
+      `the answers so far do not have ${open.join(', ')}`,
+    ),
+  ]
 }
 
-/** A null is an answer: who asks another endpoint for the same pays again for nothing. */
+/** Returns the wanted fields without an answer. A null is an answer: another endpoint would be paid for the same null. */
 function unanswered(wanted: readonly string[], facts: Facts): string[] {
   const answers = [foundIn(facts['company.enrich']), foundIn(facts['company.lookup'])].filter(
     (answer) => answer !== undefined,
@@ -115,8 +129,8 @@ function unanswered(wanted: readonly string[], facts: Facts): string[] {
   )
 }
 
-/** The domain is the one that the profile tells, so that a logo is never another company's. */
-function logoWish(recipe: Recipe, facts: Facts, values: Record<string, FieldValue>): Candidate[] {
+/** Takes the domain from the profile, so that a logo is never another company's. */
+function logoCandidates(recipe: Recipe, facts: Facts, values: Record<string, FieldValue>): Candidate[] {
   if (!recipe.fields.includes('logo') || !recipe.steps.includes('company.logo') || facts['company.logo'])
     return []
   const domain = canonicalDomain(String(values['domain'] ?? ''))
@@ -129,12 +143,12 @@ function logoWish(recipe: Recipe, facts: Facts, values: Record<string, FieldValu
   return [{ lookup, why: 'the domain is known, and the logo costs nothing' }]
 }
 
-/** A recipe that buys nothing has the record's own domain to go by. */
+/** Plans a recipe of the logo alone, which uses the record's own domain. */
 function logoAlone({ domain }: Identity, recipe: Recipe, facts: Facts): Candidates | undefined {
   if (recipe.steps.some((step) => step !== 'company.logo')) return undefined
   const logo = foundIn(facts['company.logo'])?.['url']
   return {
-    wishes: logoWish(recipe, facts, domain === undefined ? {} : { domain }),
+    candidates: logoCandidates(recipe, facts, domain === undefined ? {} : { domain }),
     values: typeof logo === 'string' ? { logo } : {},
     end: facts['company.logo']
       ? stop('unchanged', 'no logo found')
@@ -142,7 +156,7 @@ function logoAlone({ domain }: Identity, recipe: Recipe, facts: Facts): Candidat
   }
 }
 
-function wish(
+function candidate(
   operation: 'company.profile' | 'company.lookup' | 'company.enrich',
   known: Known,
   why: string,

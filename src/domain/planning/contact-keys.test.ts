@@ -36,7 +36,7 @@ describe('what a person is searched for by', () => {
       { first_name: 'Ada', last_name: 'Moreau', domain: 'acme.example' },
     ],
     [
-      'a provider of mailboxes for a domain',
+      'the domain of a mailbox provider',
       { ...name, domain: 'gmail.com', company: ' Acme   SA ' },
       'name_company',
       { first_name: 'Ada', last_name: 'Moreau', company: 'Acme SA' },
@@ -232,7 +232,7 @@ describe('a redemption', () => {
   })
 })
 
-test('a company is looked up by what it has registered, and a provider of mailboxes is none', () => {
+test('a company is looked up by its registrable domain, and a mailbox provider is no company', () => {
   expect(companyDomain('https://www.shop.acme.co.uk/x')).toEqual({ ok: true, value: 'acme.co.uk' })
   expect(companyDomain('gmail.com').ok).toBe(false)
 })

@@ -7,29 +7,28 @@ import { canonicalEmail, isPersonalMailDomain } from '../normalise/email.ts'
 import { foldPersonName } from '../normalise/text.ts'
 import type { Identity, LookupRequest } from '../record.ts'
 
-/** By what a person is searched for, the surest first. */
+/** How a person is searched for, the most certain way first. */
 export type SearchPath = 'email' | 'phone' | 'name_domain' | 'name_company'
 
 export interface ContactSearch {
   path: SearchPath
   key: LookupKey
-  /** One entry of a contact lookup, single or in `peoples`; with similarity search the switch stands in it too. */
+  /** One entry of a contact lookup, single or in `peoples`. With similarity search it includes the switch. */
   request: LookupRequest
 }
 
 export interface ContactSearchOptions {
-  /** Code or name of the country where phones without a prefix belong. */
+  /** Code or name of the country of phones without a prefix. */
   country?: string
-  /** Also search by name where an e-mail or phone finds nobody (service.md, 4.4, rule 2). */
+  /** Also search by name where an e-mail or phone finds no person (service.md, 4.4, rule 2). */
   similarity?: boolean
 }
 
 type Named = { path: 'name_domain' | 'name_company'; canonical: string; entry: Record<string, string> }
 
 /**
- * What a contact lookup asks for a person: by e-mail, else phone, else name and domain, else name and company. One
- * person written in many ways has one key a path. Refuses a person with nothing to search by, who is never sent; reasons
- * never hold a value.
+ * Returns the contact lookup for a person: by e-mail, else phone, else name and domain, else name and company. One person
+ * in different spellings has one key per path. Refuses a person with nothing to search by. Reasons never contain a value.
  */
 export function contactSearch(
   identity: Identity,
@@ -55,9 +54,9 @@ export interface PersonReference {
 }
 
 /**
- * Asks for one contact type of a person: types are bought, answered and kept one by one, under the profile where it is
- * known. The id is what is sent where it is known, for only by ids many people are asked for at once. Throws RangeError
- * for a reference to nobody.
+ * Returns the redemption of one contact type of a person. Types are bought, answered and kept one by one, under the profile
+ * where it is known. The request has the id where it is known, because only ids can be sent in batches. Throws RangeError
+ * for an empty reference.
  */
 export function redemption(
   { profile, peopleSearchId }: PersonReference,
@@ -76,11 +75,11 @@ export function redemption(
   }
 }
 
-/** The domain by which a company is looked up, from a domain or a website address. Providers of mailboxes are none. */
+/** Returns the domain by which a company is looked up, from a domain or website address. Refuses mailbox providers. */
 export function companyDomain(raw: string): Canonical {
   const domain = registrableDomain(raw)
   if (domain.ok && isPersonalMailDomain(domain.value))
-    return { ok: false, reason: 'it is a provider of mailboxes, not a company' }
+    return { ok: false, reason: 'it is a mailbox provider, not a company' }
   return domain
 }
 
@@ -91,7 +90,7 @@ function found(
   named: Named | undefined,
   { similarity = false }: ContactSearchOptions,
 ): { ok: true; search: ContactSearch } {
-  // Asked with a name to fall back on it is another question, and may have another answer.
+  // With a name to fall back on, the request is another one and may have another answer.
   const [request, suffix] =
     similarity && named
       ? [{ ...entry, ...named.entry, is_enable_similarity_search: true }, `|${named.path}:${named.canonical}`]
@@ -124,7 +123,7 @@ function tidy(text: string): string {
 function missing({ email, phone, firstName, lastName, domain, company }: Identity): string {
   const broken = [
     email === undefined ? '' : 'the e-mail is not an address',
-    phone === undefined ? '' : 'the phone is not a number that can be told without its country',
+    phone === undefined ? '' : 'the phone is not a number that can be read without its country',
   ].filter((text) => text !== '')
   const halves =
     firstName || lastName

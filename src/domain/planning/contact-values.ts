@@ -4,32 +4,32 @@ import { canonicalEmail, isPersonalMailDomain } from '../normalise/email.ts'
 import type { Fact, FieldValue } from '../record.ts'
 
 /**
- * What an answer says of one list. `found`; `nothing`: null, asked and nothing found; `empty`: `[]` or only blanks, read
- * as nothing found and counted; `not_asked`: absent, which says nothing of the person.
+ * What an answer says about one list. `nothing`: null, so asked and not found. `empty`: `[]` or only blanks, which count as
+ * nothing found. `not_asked`: absent, which says nothing about the person.
  */
 export type Reveal = 'found' | 'nothing' | 'empty' | 'not_asked'
 
-/** One revealed e-mail or phone, in the words of the vocabulary and in its canonical form. */
+/** One revealed e-mail or phone, in canonical form. */
 export interface ContactValue {
   type: ContactType
   value: string
   isVerified: boolean
-  /** Phones alone; undefined where neither the service nor the number itself tells. */
+  /** For phones only. Undefined where neither the service nor the number shows it. */
   kind?: 'mobile' | 'landline'
 }
 
 export interface ContactReading {
   reveal: Reveal
-  /** In the order of the answer. Values that are no e-mail or phone, or that are known to be dead, are left out. */
+  /** In the order of the answer, without invalid values and values known to be dead. */
   values: ContactValue[]
   /**
-   * Whether the answer cost nothing, where that is known. Nothing found at no cost cannot be told from a type that the
-   * service does not know: that is why types are checked before anything is sent.
+   * Whether the answer cost nothing, where that is known. "Not found" at no cost is also what the service returns for an
+   * unknown type, which is why types are checked before anything is sent.
    */
   wasFree?: boolean
 }
 
-/** Reads a redemption of one type. Statuses, types and order of all that was revealed stay in the fact. */
+/** Reads a redemption of one type. The fact keeps the statuses, types and order of everything revealed. */
 export function readRedemption(type: ContactType, fact: Fact): ContactReading {
   const free = fact.priceAtomic === undefined ? {} : { wasFree: fact.priceAtomic === 0n }
   if (fact.data === null)
@@ -38,14 +38,14 @@ export function readRedemption(type: ContactType, fact: Fact): ContactReading {
   return { reveal: revealOf(list), values: readList(list, type), ...free }
 }
 
-/** What a contact lookup's match reveals by itself, without a redemption. */
+/** Reads the contacts that a contact lookup's match reveals without a redemption. */
 export function readMatchContacts(data: Record<string, unknown>): ContactValue[] {
   return [...readList(data['emails'], undefined), ...readList(data['phones'], 'phone')]
 }
 
 /**
- * Picks one value a field: the first verified work e-mail, else the first; mobile before landline, verified before not.
- * `phone` is the best number of all, `mobile_phone` only ever a mobile.
+ * Picks one value per field: the first verified e-mail of the type, else the first; for phones, mobile before landline and
+ * verified before unverified. `phone` is the best number of all, `mobile_phone` only a mobile.
  */
 export function chooseContacts(values: readonly ContactValue[]): Record<string, FieldValue> {
   const phones = of(values, 'phone').toSorted((a, b) => phoneRank(a) - phoneRank(b))
@@ -71,7 +71,7 @@ function readList(list: unknown, asked: ContactType | undefined): ContactValue[]
   return list.flatMap((entry) => readValue(entry, asked) ?? [])
 }
 
-/** Words by which a service says that nobody is reached there. */
+/** Words by which a service says that an address or number is dead. */
 const dead = /invalid|bounce|undeliverable|disconnected|do[ _-]?not|dnc|disposable/i
 
 function readValue(entry: unknown, asked: ContactType | undefined): ContactValue | undefined {
@@ -89,17 +89,17 @@ function readValue(entry: unknown, asked: ContactType | undefined): ContactValue
   return { type: emailType(text(entry, 'type'), asked, email.value), value: email.value, isVerified }
 }
 
-function emailType(told: string, asked: ContactType | undefined, email: string): ContactType {
-  if (isContactType(told) && told !== 'phone') return told
-  if (/personal|private/i.test(told)) return 'email-personal'
-  if (/work|business|professional|corporate/i.test(told)) return 'email-work'
+function emailType(stated: string, asked: ContactType | undefined, email: string): ContactType {
+  if (isContactType(stated) && stated !== 'phone') return stated
+  if (/personal|private/i.test(stated)) return 'email-personal'
+  if (/work|business|professional|corporate/i.test(stated)) return 'email-work'
   if (asked) return asked
   return isPersonalMailDomain(email.slice(email.lastIndexOf('@') + 1)) ? 'email-personal' : 'email-work'
 }
 
-function kindOf(told: string): ContactValue['kind'] {
-  if (/mobile|cell/i.test(told)) return 'mobile'
-  return /land|fixed|office|work|direct|hq|switchboard|home/i.test(told) ? 'landline' : undefined
+function kindOf(stated: string): ContactValue['kind'] {
+  if (/mobile|cell/i.test(stated)) return 'mobile'
+  return /land|fixed|office|work|direct|hq|switchboard|home/i.test(stated) ? 'landline' : undefined
 }
 
 function of(values: readonly ContactValue[], type: ContactType): ContactValue[] {
@@ -110,7 +110,7 @@ function firstVerified(values: readonly ContactValue[]): ContactValue | undefine
   return values.find(({ isVerified }) => isVerified) ?? values[0]
 }
 
-/** A number of which nothing is told may be a mobile. */
+/** Ranks a number of unknown kind between mobiles and landlines. */
 function phoneRank({ kind, isVerified }: ContactValue): number {
   return (kind === 'mobile' ? 0 : kind === undefined ? 2 : 4) + (isVerified ? 0 : 1)
 }

@@ -6,7 +6,7 @@ import type { Facts, PlannedRecord, Candidate } from './step.ts'
 import type { Recipe } from './recipes.ts'
 import type { Fact } from '../record.ts'
 
-/** One wish a contact type that is wanted, that the record lacks and that nobody has revealed yet. */
+/** Returns one candidate a contact type that is wanted, that the record lacks, and that no answer has revealed yet. */
 export function redemptionCandidates(
   person: PersonReference,
   record: PlannedRecord,
@@ -19,7 +19,7 @@ export function redemptionCandidates(
     .filter((type) => !facts[`contact.redeem:${type}`] && !contacts.some((contact) => contact.type === type))
     .flatMap((type) => {
       const missing = contactFields[type].filter(
-        (field) => recipe.fields.includes(field) && !stands(field, record),
+        (field) => recipe.fields.includes(field) && !hasValue(field, record),
       )
       if (missing.length === 0) return []
       const lookup = { operation: 'contact.redeem' as const, ...redemption(person, type) }
@@ -32,8 +32,8 @@ export function redemptionCandidates(
     })
 }
 
-/** Whether the record has a value in the field, as far as is known before it is read again for writing. */
-function stands(field: string, { identity, values }: PlannedRecord): boolean {
+/** Returns whether the record has a value in the field, as far as is known before it is read again for writing. */
+function hasValue(field: string, { identity, values }: PlannedRecord): boolean {
   if (values?.[field] !== undefined) return true
   const isPersonal =
     identity.email !== undefined && canonicalEmail(identity.email).ok && !companyDomainOf(identity.email)
@@ -42,7 +42,7 @@ function stands(field: string, { identity, values }: PlannedRecord): boolean {
       return identity.email !== undefined
     case 'email_personal':
       return isPersonal
-    // Which of the two an identifying phone is, only the record's own values say.
+    // Without the record's values, an identifying phone may be in either of the two phone fields.
     case 'mobile_phone':
       return values === undefined && identity.phone !== undefined
     default:
@@ -50,7 +50,7 @@ function stands(field: string, { identity, values }: PlannedRecord): boolean {
   }
 }
 
-/** Everything that redemptions have told. */
+/** Returns the contacts that redemptions have revealed. */
 export function revealed(facts: Facts): ContactValue[] {
   return contactTypes.flatMap((type) => {
     const fact = facts[`contact.redeem:${type}`]
@@ -58,7 +58,7 @@ export function revealed(facts: Facts): ContactValue[] {
   })
 }
 
-/** The answers of all redemptions, whatever they say. */
+/** Returns the facts of all redemptions, whether found or not. */
 export function redemptions(facts: Facts): Fact[] {
   return contactTypes.flatMap((type) => facts[`contact.redeem:${type}`] ?? [])
 }

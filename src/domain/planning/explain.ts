@@ -7,18 +7,18 @@ import type { Recipe } from './recipes.ts'
 
 export interface Explanation {
   step: Step
-  /** What comes next, in words. */
+  /** The next step, in words. */
   next: string
   why: string
-  /** At most; undefined where the price is not known. 0 for what costs nothing. */
+  /** The most that the next step costs: 0 for a free one, undefined where the price is not known. */
   costAtomic: Atomic | undefined
-  /** What has been spent on the record so far. */
+  /** The amount spent on the record so far. */
   spentAtomic: Atomic
-  /** The same as sentences for a person. Values of the record are not in them, but of fields found there are the names. */
+  /** The same as sentences. They name fields that were found, but no value of the record. */
   lines: string[]
 }
 
-/** Which step the planner would take for a record, why, and what it would cost. */
+/** Explains which step the planner would take for a record, why, and at what cost. */
 export function explainStep(
   record: PlannedRecord,
   recipe: Recipe,
@@ -28,7 +28,7 @@ export function explainStep(
   const step = nextStep(record, recipe, facts, context)
   const spentAtomic = spentOn(facts, context.prices)
   const costAtomic = step.kind === 'lookup' ? priceOf(step.lookup.key, context) : 0n
-  const { next, why } = told(step)
+  const { next, why } = wordsOf(step)
   const lines = [
     `Next (recipe ${recipe.name}): ${next}.`,
     `Why: ${why}.`,
@@ -38,7 +38,7 @@ export function explainStep(
   return { step, next, why, costAtomic, spentAtomic, lines }
 }
 
-function told(step: Step): { next: string; why: string } {
+function wordsOf(step: Step): { next: string; why: string } {
   switch (step.kind) {
     case 'lookup': {
       const slot = slotOf(step.lookup.key)
@@ -48,7 +48,7 @@ function told(step: Step): { next: string; why: string } {
       const fields = Object.keys(step.values)
       return {
         next: `write ${fields.length} ${fields.length === 1 ? 'field' : 'fields'} by the field policy (${fields.join(', ')})`,
-        why: step.reason ?? 'nothing that the recipe wants and may buy is left to ask',
+        why: step.reason ?? 'no step is left that the recipe wants and may buy',
       }
     }
     case 'stop':
@@ -57,8 +57,8 @@ function told(step: Step): { next: string; why: string } {
 }
 
 function costText(key: LookupKey, cost: Atomic | undefined, { isFresh }: PlanContext): string {
-  if (isFresh?.(key)) return 'nothing, a fresh answer is in the ledger'
-  if (cost === undefined) return 'not known before it is asked for'
+  if (isFresh?.(key)) return 'nothing, the ledger has a fresh answer'
+  if (cost === undefined) return 'not known in advance'
   if (cost === 0n) return 'nothing'
   return `at most ${formatUsd(cost)} USD${slotRow(slotOf(key)).isChargedWhenFound ? ', nothing when nothing is found' : ''}`
 }

@@ -15,33 +15,33 @@ import {
 import type { Recipe } from './recipes.ts'
 import type { Fact } from '../record.ts'
 
-/** What may be bought for a record from here on. */
+/** The lookups that may still be bought for a record. */
 export interface Forecast {
   /**
-   * Every lookup that may follow, with the most that it costs. By its key, or, where only an answer will tell the key, by
-   * its step and the lookup that is asked for next: records that share that one share what comes behind it.
+   * Every lookup that may follow, with the most that it costs. Named by its key, or, where the key depends on an answer, by
+   * its step and the next lookup: records that share the next lookup share the ones after it.
    */
   possible: ReadonlyMap<string, Atomic>
-  /** Those that are bought whatever the answers are, with what is surely paid. */
+  /** The lookups that are bought with any answers, with the least that they cost. */
   sure: ReadonlyMap<string, Atomic>
   /** For this record alone, within its ceiling. */
   highAtomic: Atomic
-  /** Lookups whose answers decide what it comes to, where the ledger has them. */
+  /** Lookups whose answers, where the ledger has them, change the forecast. */
   asked: readonly LookupKey[]
 }
 
 export interface Means {
   prices: PriceTable
   caps: PriceCaps
-  /** Direct access: what finds nothing is not charged where the service says so, and a price must be known. */
+  /** Direct access: some lookups that find nothing are not charged, and a price must be known. */
   inCredits: boolean
   /** Fresh answers in the ledger. */
   known: (key: LookupKey) => Fact | undefined
 }
 
 /**
- * How far the purchases for a record may go, the first of which is the next step. Pure: follows the planner with answers
- * that leave the most to be asked for. A payment by challenge is for a fixed amount, found or not.
+ * Forecasts the purchases for a record, from its next step on. Pure: follows the planner with made-up answers that leave
+ * the most to ask for. A payment by challenge costs the same whether the subject is found or not.
  */
 export function forecast(record: PlannedRecord, recipe: Recipe, facts: Facts, means: Means): Forecast {
   const { priceCeilingAtomic: ceiling } = recipe
@@ -70,11 +70,11 @@ interface Link {
   slot: FactSlot
   /** The ledger has its fresh answer. */
   isKnown: boolean
-  /** The key is the real one. */
+  /** True when no made-up answer is part of the key. */
   isNamed: boolean
 }
 
-/** Where a made-up answer says that somebody is. */
+/** The host of the profiles in made-up answers. */
 const nowhere = 'foreseen.invalid'
 
 function follow(
@@ -85,43 +85,43 @@ function follow(
   { known, prices }: Means,
 ): Link[] {
   const chain: Link[] = []
-  for (let told = facts; ;) {
-    const step = nextStep(record, recipe, told, { prices })
+  for (let answered = facts; ;) {
+    const step = nextStep(record, recipe, answered, { prices })
     if (step.kind !== 'lookup') return chain
     const { key } = step.lookup
     const slot = slotOf(key)
     const isNamed = !key.includes(nowhere)
     const fact = isNamed ? known(key) : undefined
     const price = isFreeSlot(slot) ? 0n : prices[slot]
-    // Above the ceiling by itself: the planner passes it by, and takes what comes behind it.
-    const isTooDear = !fact && room !== undefined && (price === undefined || price > room)
-    if (!isTooDear) chain.push({ key, slot, isKnown: fact !== undefined, isNamed })
-    told = { ...told, [slot]: isTooDear ? passedBy : (fact ?? leastTelling(step.lookup)) }
+    // A step above the ceiling by itself is skipped by the planner, which takes the next one.
+    const isAboveCeiling = !fact && room !== undefined && (price === undefined || price > room)
+    if (!isAboveCeiling) chain.push({ key, slot, isKnown: fact !== undefined, isNamed })
+    answered = { ...answered, [slot]: isAboveCeiling ? skipped : (fact ?? leastAnswer(step.lookup)) }
   }
 }
 
-const passedBy: Fact = { outcome: 'failed', data: null }
+const skipped: Fact = { outcome: 'failed', data: null }
 
-/** The ceiling is looked at by the way; made-up answers tell who somebody is, which must not end the asking. */
+/** Drops the ceiling, which `follow` checks itself, and a stop at a profile URL, which every made-up answer has. */
 function untilAsked(recipe: Recipe): Recipe {
   const { name, fields, steps, stopWhen, similarity, country } = recipe
-  const isTold = stopWhen?.some((field) => field === 'profnet_url' || field === 'company_profnet_url')
+  const stopsAtProfile = stopWhen?.some((field) => field === 'profnet_url' || field === 'company_profnet_url')
   return {
     name,
     fields,
     steps,
-    ...(stopWhen && !isTold ? { stopWhen } : {}),
+    ...(stopWhen && !stopsAtProfile ? { stopWhen } : {}),
     ...(similarity === undefined ? {} : { similarity }),
     ...(country === undefined ? {} : { country }),
   }
 }
 
 /** Returns the answer that leaves the most to be asked for: it names the profiles that further steps need, and nothing else. */
-function leastTelling({ operation }: LookupWanted): Fact {
+function leastAnswer({ operation }: LookupWanted): Fact {
   const { about, namesProfileOf } = operationRow(operation)
   if (namesProfileOf.length === 0) return { outcome: 'not_found', data: null }
-  const person = `https://${nowhere}/in/somebody`
-  const company = `https://${nowhere}/company/somewhere`
+  const person = `https://${nowhere}/in/person`
+  const company = `https://${nowhere}/company/company`
   const employer = namesProfileOf.includes('company') ? { company: { profnet_url: company } } : {}
   return {
     outcome: 'found',
@@ -130,8 +130,8 @@ function leastTelling({ operation }: LookupWanted): Fact {
 }
 
 /**
- * The next step, and those behind it that no answer takes away: one contact type is asked for whatever another one or the
- * employer's profile has told, while nothing ends the asking early.
+ * Returns the next step and the later ones that no answer can make unnecessary: each contact type is bought independently of
+ * the others and of the employer's profile, unless the recipe has a `stopWhen`.
  */
 function sureOf(
   { object }: PlannedRecord,
@@ -143,7 +143,7 @@ function sureOf(
   const sure = new Map<string, Atomic>()
   for (const { key, slot, isNamed } of bought) {
     const price = means.prices[slot]
-    // What is refused for its price keeps the record from all that comes behind it.
+    // A step that is refused for its price ends the record's purchases.
     if (!isNamed || price === undefined || price > capOf(slot, means.caps)) break
     sure.set(nameOf(key, recipe), means.inCredits && slotRow(slot).isChargedWhenFound ? 0n : price)
     const isBeside = slot.startsWith('contact.redeem:') || (object === 'person' && slot === 'company.profile')
@@ -152,7 +152,7 @@ function sureOf(
   return sure
 }
 
-/** Two questions about one address count as one input when they go out together, and are charged once. */
+/** Returns the name under which a lookup is charged: two lookups of one address in one batch are charged once. */
 function nameOf(key: LookupKey, { similarity }: Recipe): string {
   return similarity && key.startsWith('contact.lookup|') ? key.split('|').slice(0, 2).join('|') : key
 }
@@ -164,7 +164,7 @@ function atMost(slot: FactSlot, { prices, caps, inCredits }: Means): Atomic {
   return inCredits ? 0n : cap
 }
 
-/** The first is bought in any case; of the others, those that come to the most without going above the ceiling. */
+/** Returns the largest sum within the ceiling of the first price, which is always paid, and any of the others. */
 function mostWithin(room: Atomic, [first = 0n, ...others]: readonly Atomic[]): Atomic {
   let sums = new Set([first])
   for (const price of others) sums = new Set([...sums].flatMap((each) => [each, each + price]))

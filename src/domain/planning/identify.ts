@@ -3,7 +3,7 @@ import { canonicalProfileUrl } from '../keys.ts'
 import { endOf, foundIn, stop, type Facts, type PlannedRecord, type Stop, type Candidates } from './step.ts'
 import type { Recipe } from './recipes.ts'
 
-/** Who a record is to the service. */
+/** The person as the service knows them. */
 export interface Known {
   person: PersonReference
   /** The match of a contact lookup; absent where the record has a profile URL itself. */
@@ -11,14 +11,14 @@ export interface Known {
 }
 
 /**
- * By the record's profile URL, else by a contact lookup. Answers who it is, or the way to find out, or why that ends. A
- * broken URL is as good as none where a person may be searched for.
+ * Identifies a person by the record's profile URL, else by a contact lookup. Returns the person, or the candidates that
+ * would find them, or why the search ends. A broken URL counts as none where the person may be searched for.
  */
 export function identify(record: PlannedRecord, recipe: Recipe, facts: Facts): Known | Candidates {
   const { identity } = record
   const url = identity.profileUrl ? canonicalProfileUrl('person', identity.profileUrl) : undefined
   if (url?.ok) return { person: { profile: url.value } }
-  const ended = (end: Stop): Candidates => ({ wishes: [], values: {}, end })
+  const ended = (end: Stop): Candidates => ({ candidates: [], values: {}, end })
   const broken = url && stop('rejected', `broken profile URL: ${url.reason}`)
   if (!recipe.steps.includes('contact.lookup'))
     return ended(broken ?? stop('skipped', 'no profile URL to look up by'))
@@ -33,7 +33,7 @@ export function identify(record: PlannedRecord, recipe: Recipe, facts: Facts): K
     if (!asked.ok) return ended(broken ?? stop('skipped', asked.reason))
     const { key, request, path } = asked.search
     return {
-      wishes: [
+      candidates: [
         {
           lookup: { key, operation: 'contact.lookup', request },
           why: `the record has no profile URL, but ${byWhat[path]}`,
@@ -45,7 +45,7 @@ export function identify(record: PlannedRecord, recipe: Recipe, facts: Facts): K
   }
   const match = foundIn(fact)
   if (!match) return ended(endOf(fact))
-  // Whoever of several people it is, what is written of the wrong one makes the record worse.
+  // A value of the wrong one of several people would make the record worse.
   if (Number(match['other_matches'] ?? 0) > 0)
     return ended(stop('unchanged', 'several people match, and none is certain'))
   const person = reference({}, match)
@@ -64,7 +64,7 @@ function countryOf({ values }: PlannedRecord, recipe: Recipe): string | undefine
   return typeof own === 'string' ? own : recipe.country
 }
 
-/** The person as an answer names them, which is more than what was asked by. */
+/** Returns the person as an answer names them, completed by the reference that was asked with. */
 export function reference(
   asked: PersonReference,
   answer: Readonly<Record<string, unknown>>,

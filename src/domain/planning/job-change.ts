@@ -7,7 +7,7 @@ interface Change {
   to: string
 }
 
-/** Somebody has another employer or another title than the record says. */
+/** The person has another employer or title than the record says. */
 export interface JobChange {
   employer?: Change
   title?: Change
@@ -16,8 +16,8 @@ export interface JobChange {
 type Job = Readonly<Record<string, FieldValue | undefined>>
 
 /**
- * Compares employer (`company_name`) and title (`job_title`) of a record with what was found, normalised: a legal form, an
- * abbreviation or a letter's case is no change. A blank on either side is none too. Undefined where nothing changed.
+ * Compares the employer (`company_name`) and title (`job_title`) of a record with the values found. Legal forms,
+ * abbreviations and letter case are ignored, and a blank on either side is no change. Returns undefined without a change.
  */
 export function jobChangeOf(record: Job, found: Job): { jobChange: JobChange } | undefined {
   const employer = changeOf(record['company_name'], found['company_name'], foldCompanyName)

@@ -167,7 +167,7 @@ describe('only what is wanted and missing is revealed', () => {
         'a phone that may be a mobile',
         { ...url, ...mail, phone: '+33142685300' },
         undefined,
-        'unchanged: nothing that the recipe wants and may buy is missing',
+        'unchanged: the record lacks nothing that the recipe wants and may buy',
       ],
       [
         'a landline that is none',
@@ -179,7 +179,7 @@ describe('only what is wanted and missing is revealed', () => {
         'both phones',
         { ...url, ...mail },
         { phone: '+33142685300', mobile_phone: '+33612345678' },
-        'unchanged: nothing that the recipe wants and may buy is missing',
+        'unchanged: the record lacks nothing that the recipe wants and may buy',
       ],
     ],
   )('of a record that has %s', (_, identity, values, wanted) => {

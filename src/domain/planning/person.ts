@@ -25,39 +25,40 @@ import type { Recipe } from './recipes.ts'
 import type { FieldValue } from '../record.ts'
 
 /**
- * A person: found by e-mail, phone or name where the record has no profile URL; then the profile, where the match does not
- * tell what is wanted; then the employer; then e-mails and phones, a type at a time, only those that the record lacks.
+ * Plans a person. A record without a profile URL is found by e-mail, phone or name. Then come the profile, for wanted fields
+ * that the match did not answer, the employer, and e-mails and phones, one type at a time and only those that the record
+ * lacks.
  */
 export function personCandidates(record: PlannedRecord, recipe: Recipe, facts: Facts): Candidates {
   const known = identify(record, recipe, facts)
-  if ('wishes' in known) return known
+  if ('candidates' in known) return known
   const { person, match } = known
   const profile = facts['person.profile']
   // A profile URL that leads nowhere leads to no contact data either.
-  if (profile?.outcome === 'not_found' && !match) return { wishes: [], values: {}, end: endOf(profile) }
+  if (profile?.outcome === 'not_found' && !match) return { candidates: [], values: {}, end: endOf(profile) }
 
-  const told = { ...matchValues(match ?? {}), ...profileValues('person', foundIn(profile) ?? {}) }
+  const answered = { ...matchValues(match ?? {}), ...profileValues('person', foundIn(profile) ?? {}) }
   const employer = foundIn(facts['company.profile'])
   const contacts = [...readMatchContacts(match ?? {}), ...revealed(facts)]
   const values: Record<string, FieldValue> = {
-    ...told,
+    ...answered,
     ...employerValues(employer ?? {}),
     ...chooseContacts(contacts),
   }
   const logo = foundIn(facts['company.logo'])?.['url']
   if (typeof logo === 'string') values['company_logo'] = logo
 
-  const redeemable = reference(person, told)
-  const wishes = [
-    ...profileWish(person, match, recipe, facts),
-    ...employerWish(told, recipe, facts),
+  const redeemable = reference(person, answered)
+  const candidates = [
+    ...profileCandidates(person, match, recipe, facts),
+    ...employerCandidates(answered, recipe, facts),
     ...(redeemable ? redemptionCandidates(redeemable, record, contacts, recipe, facts) : []),
   ]
-  if (wishes.length === 0 && employer) wishes.push(...logoWish(employer, recipe, facts))
-  return { wishes, values, end: endWith(facts), ...problemOf(facts) }
+  if (candidates.length === 0 && employer) candidates.push(...logoCandidates(employer, recipe, facts))
+  return { candidates, values, end: endWith(facts), ...problemOf(facts) }
 }
 
-function profileWish(
+function profileCandidates(
   { profile }: PersonReference,
   match: Record<string, unknown> | undefined,
   recipe: Recipe,
@@ -76,8 +77,8 @@ function profileWish(
         request: { profnet_url: profileUrlOf(profile) },
       },
       why: match
-        ? `the match does not say ${[...new Set(open)].join(', ')}`
-        : 'the record has a profile URL, and the profile tells the fields wanted',
+        ? `the match does not have ${[...new Set(open)].join(', ')}`
+        : 'the record has a profile URL, and the profile has the fields wanted',
     },
   ]
 }
@@ -86,9 +87,9 @@ function employerIsWanted({ fields, steps }: Recipe): boolean {
   return steps.includes('company.profile') && fields.some((field) => employerFieldNames.includes(field))
 }
 
-function employerWish(told: Record<string, FieldValue>, recipe: Recipe, facts: Facts): Candidate[] {
+function employerCandidates(answered: Record<string, FieldValue>, recipe: Recipe, facts: Facts): Candidate[] {
   if (facts['company.profile'] || !employerIsWanted(recipe)) return []
-  const url = canonicalProfileUrl('company', String(told['company_profnet_url'] ?? ''))
+  const url = canonicalProfileUrl('company', String(answered['company_profnet_url'] ?? ''))
   if (!url.ok) return []
   return [
     {
@@ -102,7 +103,7 @@ function employerWish(told: Record<string, FieldValue>, recipe: Recipe, facts: F
   ]
 }
 
-function logoWish(employer: Record<string, unknown>, recipe: Recipe, facts: Facts): Candidate[] {
+function logoCandidates(employer: Record<string, unknown>, recipe: Recipe, facts: Facts): Candidate[] {
   if (
     !recipe.fields.includes('company_logo') ||
     !recipe.steps.includes('company.logo') ||
@@ -130,7 +131,9 @@ function endWith(facts: Facts): Stop {
   )
   if (failed) return endOf(failed)
   if (redemptions(facts).length > 0) return stop('unchanged', 'no e-mail or phone found')
-  return profile ? endOf(profile) : stop('unchanged', 'nothing that the recipe wants and may buy is missing')
+  return profile
+    ? endOf(profile)
+    : stop('unchanged', 'the record lacks nothing that the recipe wants and may buy')
 }
 
 function problemOf(facts: Facts): { problem?: string } {

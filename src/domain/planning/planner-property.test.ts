@@ -212,8 +212,8 @@ describe('an explanation', () => {
       'Cost: at most 0.010000 USD, nothing when nothing is found.',
       'Spent on this record so far: 0.000000 USD.',
     ])
-    expect(lines({}, { isFresh: () => true })[2]).toBe('Cost: nothing, a fresh answer is in the ledger.')
-    expect(lines({}, { prices: {} })[2]).toBe('Cost: not known before it is asked for.')
+    expect(lines({}, { isFresh: () => true })[2]).toBe('Cost: nothing, the ledger has a fresh answer.')
+    expect(lines({}, { prices: {} })[2]).toBe('Cost: not known in advance.')
     expect(lines({}, undefined, { ...full, priceCeilingAtomic: 500_000n })[3]).toContain(
       'of at most 0.500000 USD',
     )
@@ -228,7 +228,7 @@ describe('an explanation', () => {
     const facts: Facts = { 'contact.lookup': match, 'contact.redeem:phone': nothing }
     expect(lines(facts).slice(0, 2)).toEqual([
       'Next (recipe full): write 1 field by the field policy (full_name).',
-      'Why: nothing that the recipe wants and may buy is left to ask.',
+      'Why: no step is left that the recipe wants and may buy.',
     ])
     expect(lines({ 'contact.lookup': nothing })[0]).toBe(
       'Next (recipe full): stop; the record ends as unchanged.',

@@ -24,16 +24,16 @@ export { slotOf } from './step.ts'
 export type { Facts, FactSlot, LookupWanted, PlannedRecord, PriceTable, Step, Stop } from './step.ts'
 
 export interface PlanContext {
-  /** What each step costs at most. Default: what is known of the service's prices. */
+  /** The most that each step costs. Default: the published prices. */
   prices?: PriceTable
-  /** Whether a fresh answer stands in the ledger, so that asking costs nothing. Default: none does. */
+  /** Returns whether the ledger has a fresh answer, so that the step costs nothing. Default: it has none. */
   isFresh?: (key: LookupKey) => boolean
 }
 
 /**
- * What to do next for a record, asked again after each lookup until it answers `write` or `stop`. Pure: the same
+ * Returns what to do next for a record. Called again after each lookup until it returns `write` or `stop`. Pure: the same
  * record, recipe and facts give the same step, so a crash between two steps costs nothing. Each step of a recipe, and each
- * contact type, is asked for at most once, so it ends.
+ * contact type, is taken at most once, so the calls end.
  */
 export function nextStep(
   record: PlannedRecord,
@@ -41,36 +41,37 @@ export function nextStep(
   facts: Facts,
   context: PlanContext = {},
 ): Step {
-  const way =
+  const outlook =
     record.object === 'person'
       ? personCandidates(record, recipe, facts)
       : companyCandidates(record, recipe, facts)
-  const values = wantedValues(record, recipe, way)
+  const values = wantedValues(record, recipe, outlook)
   const isEnough = recipe.stopWhen?.some((field) => field in values) ?? false
   let refusal: string | undefined
-  for (const wish of isEnough ? [] : way.wishes) {
-    const why = overCeiling(wish, recipe, facts, context)
-    if (why === undefined) return { kind: 'lookup', ...wish }
+  for (const candidate of isEnough ? [] : outlook.candidates) {
+    const why = overCeiling(candidate, recipe, facts, context)
+    if (why === undefined) return { kind: 'lookup', ...candidate }
     refusal ??= why
   }
-  if (Object.keys(values).length === 0) return refusal === undefined ? way.end : stop('unchanged', refusal)
-  const reason = refusal ?? way.problem
+  if (Object.keys(values).length === 0)
+    return refusal === undefined ? outlook.end : stop('unchanged', refusal)
+  const reason = refusal ?? outlook.problem
   return {
     kind: 'write',
     values,
     ...(reason === undefined ? {} : { reason }),
-    ...(record.object === 'person' ? jobChangeOf(jobOf(record), way.values) : {}),
+    ...(record.object === 'person' ? jobChangeOf(jobOf(record), outlook.values) : {}),
   }
 }
 
-/** What a record has cost so far. A fact whose price is not known counts as the table has it. */
+/** Returns what a record has cost so far. A fact without a known price counts with the price of the table. */
 export function spentOn(facts: Facts, prices: PriceTable = defaultPrices): Atomic {
   return Object.entries(facts).reduce((sum, [slot, fact]) => {
     return sum + (fact.priceAtomic ?? (isFreeSlot(slot as FactSlot) ? 0n : (prices[slot as FactSlot] ?? 0n)))
   }, 0n)
 }
 
-/** What a step costs at most; undefined where nobody knows. */
+/** Returns the most that a step costs, or undefined where no price is known. */
 export function priceOf(
   key: LookupKey,
   { prices = defaultPrices, isFresh }: PlanContext = {},
@@ -79,7 +80,7 @@ export function priceOf(
   return isFreeSlot(slot) || isFresh?.(key) ? 0n : prices[slot]
 }
 
-/** A step whose price is not known could break the ceiling: then it is not taken. */
+/** Returns why the price ceiling refuses a step. A step of unknown price could break the ceiling, so it is refused too. */
 function overCeiling(
   { lookup }: Candidate,
   recipe: Recipe,
@@ -91,7 +92,7 @@ function overCeiling(
   const price = priceOf(lookup.key, context)
   const slot = slotOf(lookup.key)
   if (price === undefined)
-    return `price ceiling: what ${slot} costs is not known, and a record may cost ${formatUsd(ceiling)} USD`
+    return `price ceiling: the price of ${slot} is not known, and a record may cost ${formatUsd(ceiling)} USD`
   const spent = spentOn(facts, context.prices)
   if (price === 0n || spent + price <= ceiling) return undefined
   return `price ceiling: ${slot} costs ${formatUsd(price)} USD, and ${formatUsd(spent)} of ${formatUsd(ceiling)} USD are spent`

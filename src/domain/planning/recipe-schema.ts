@@ -57,11 +57,12 @@ function checkFields(at: string, object: ObjectKind, fields: readonly string[]):
   const near = nearNames(wrong, known)
   throw new ConfigError(
     'bad_recipe',
-    `${at}: there is no field "${wrong}" of a ${object}${near.length > 0 ? ` (near: ${near.join(', ')})` : ''}`,
+    `${at}: a ${object} has no field "${wrong}"${near.length > 0 ? ` (near: ${near.join(', ')})` : ''}`,
   )
 }
 
 function checkSteps(at: string, object: ObjectKind, taken: readonly Operation[]): void {
   const wrong = taken.find((step) => !operationRow(step).stepOf.includes(object))
-  if (wrong !== undefined) throw new ConfigError('bad_recipe', `${at}: ${wrong} is no step for a ${object}`)
+  if (wrong !== undefined)
+    throw new ConfigError('bad_recipe', `${at}: ${wrong} is not a step for a ${object}`)
 }

@@ -49,16 +49,16 @@ describe('recipes', () => {
   test.each<[config: unknown, message: string]>([
     [
       { x: { person: { ...mail, fields: ['e_mail'] } } },
-      'recipes.x.person: there is no field "e_mail" of a person (near: email',
+      'recipes.x.person: a person has no field "e_mail" (near: email',
     ],
-    [{ x: { person: { ...mail, stopWhen: ['domain'] } } }, 'no field "domain" of a person'],
+    [{ x: { person: { ...mail, stopWhen: ['domain'] } } }, 'a person has no field "domain"'],
     [
       { x: { company: { fields: ['domain'], steps: ['contact.lookup'] } } },
-      'contact.lookup is no step for a company',
+      'contact.lookup is not a step for a company',
     ],
     [
       { x: { person: { fields: ['email'], steps: ['company.enrich'] } } },
-      'company.enrich is no step for a person',
+      'company.enrich is not a step for a person',
     ],
   ])('refuses %j', (config, message) => {
     expect(() => resolve(config)).toThrow(message)
@@ -70,7 +70,7 @@ describe('recipes', () => {
     { x: { person: { ...mail, feilds: [] } } },
   ])('is no config: %j', (config) => expect(recipesSchema.safeParse(config).success).toBe(false))
 
-  test('a name that there is none of is refused with those that there are', () => {
+  test('an unknown name is refused, and the known ones are listed', () => {
     expect(() => resolve({ mail: { person: mail } })('person', 'maill')).toThrow(
       'there are profile, contact, full, mail',
     )

@@ -3,24 +3,24 @@ import { enrichmentFieldNames, fieldNames, profileFieldNames } from '../fields.t
 import type { Atomic } from '../money.ts'
 import { objectKinds, type ObjectKind, type Operation } from '../words.ts'
 
-/** What a run wants to know of each record, and what may be bought for it. */
+/** Which fields a run wants of each record, and which steps it may buy for them. */
 export interface Recipe {
   name: string
   /** Canonical fields, in any order. Nothing else is written or bought. */
   fields: readonly string[]
-  /** Which steps may be taken; their order is the planner's affair. */
+  /** The steps that may be taken. The planner decides their order. */
   steps: readonly Operation[]
-  /** The most that one record may cost. Absent: whatever its steps cost. */
+  /** The most that one record may cost. Absent: no ceiling. */
   priceCeilingAtomic?: Atomic
-  /** Nothing more is bought for a record once one of these fields is found. Absent: only when nothing is left to buy. */
+  /** Once one of these fields is found, nothing more is bought for the record. Absent: every candidate is bought. */
   stopWhen?: readonly string[]
-  /** Search by name where an e-mail or phone finds nobody (`is_enable_similarity_search`). */
+  /** Search by name where an e-mail or phone finds no person (`is_enable_similarity_search`). */
   similarity?: boolean
-  /** Code or name of the country of phones that stand without a prefix in a record that says no country itself. */
+  /** Code or name of the country of phones without a prefix, for records without a country of their own. */
   country?: string
 }
 
-/** Finds a recipe by name. Throws ConfigError for one that there is none of. */
+/** Returns a recipe by name. Throws ConfigError for an unknown name. */
 export type RecipeBook = (object: ObjectKind, name: string) => Recipe
 
 export const defaultRecipeName = 'profile'
@@ -28,9 +28,9 @@ export const defaultRecipeName = 'profile'
 const contactFieldNames = ['email', 'phone', 'mobile_phone']
 
 /**
- * `profile` reads what a record's own profile URL tells. `contact` also finds people and companies without one, and reveals
- * the work e-mail and phones that a record lacks. `full` is all of that, the employer and the enrichment of companies.
- * Private e-mail addresses are revealed only where a recipe of the config asks for them.
+ * `profile` reads the profile behind a record's own profile URL. `contact` also finds people and companies without a URL,
+ * and reveals the work e-mail and phones that a record lacks. `full` adds the employer and the enrichment of companies.
+ * Personal e-mail addresses are revealed only for a recipe of the config that wants them.
  */
 const builtIn: Readonly<Record<string, Record<ObjectKind, Omit<Recipe, 'name'>>>> = {
   profile: {
@@ -62,7 +62,7 @@ const builtIn: Readonly<Record<string, Record<ObjectKind, Omit<Recipe, 'name'>>>
   },
 }
 
-/** The recipes of the config, and behind them the built-in ones. */
+/** Returns the book of the config's recipes and the built-in ones. A recipe of the config wins over a built-in one. */
 export function recipeBook(custom: readonly (Recipe & { object: ObjectKind })[] = []): RecipeBook {
   return (object, name) => {
     const own = custom.find((recipe) => recipe.name === name && recipe.object === object)
@@ -84,7 +84,7 @@ export function recipeBook(custom: readonly (Recipe & { object: ObjectKind })[] 
 
 export const builtInRecipes: RecipeBook = recipeBook()
 
-/** The recipe that is taken where none is named. */
+/** The default recipe of each object. */
 export const recipes = Object.fromEntries(
   objectKinds.map((object) => [object, builtInRecipes(object, defaultRecipeName)]),
 ) as Record<ObjectKind, Recipe>

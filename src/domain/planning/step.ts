@@ -6,25 +6,25 @@ import { isTypedOperation, type FactSlot } from '../operations.ts'
 import type { Fact, FieldValue, Identity, LookupRequest } from '../record.ts'
 import type { ObjectKind, Operation } from '../words.ts'
 
-/** A unit of work to buy (or to fetch for nothing). `request` is the body that the endpoint will send. */
+/** A lookup to buy or to fetch for free. `request` is the body that the endpoint will send. */
 export interface LookupWanted {
   key: LookupKey
   operation: Operation
   request: LookupRequest
 }
 
-/** What is planned for: a record as the task holds it. */
+/** A record as its task has it. */
 export interface PlannedRecord {
   object: ObjectKind
   identity: Identity
-  /** What stands in the record, by canonical field, where that is known: contact data that is there is not bought. */
+  /** The record's values by canonical field, where they are known. Contact data that the record has is not bought. */
   values?: Readonly<Record<string, FieldValue>>
 }
 
 export type { FactSlot }
 export type Facts = Partial<Record<FactSlot, Fact>>
 
-/** The most that a step costs. A step that is not in it has a price that nobody knows. */
+/** The most that each step costs. A step that is not in the table has no known price. */
 export type PriceTable = Partial<Record<FactSlot, Atomic>>
 
 export type Stop = { kind: 'stop'; status: 'unchanged' | 'skipped' | 'rejected'; reason: string }
@@ -34,25 +34,26 @@ export type Step =
   | {
       kind: 'write'
       values: Record<string, FieldValue>
-      /** Why no more was found out, where more was wanted. */
+      /** Why planning ended before every wanted field was answered. */
       reason?: string
       jobChange?: JobChange
     }
   | Stop
 
-/** A lookup that would tell more, and why. */
+/** A lookup that would answer more, and why it is wanted. */
 export interface Candidate {
   lookup: LookupWanted
   why: string
 }
 
-/** What the facts so far come to: what may be asked next (the cheapest sufficient first), what is known, and how it ends. */
+/** Where the facts so far lead. */
 export interface Candidates {
-  wishes: Candidate[]
+  /** The lookups that may come next, the cheapest sufficient one first. */
+  candidates: Candidate[]
   values: Record<string, FieldValue>
-  /** How the task ends when nothing is left to ask and nothing is known. */
+  /** How the task ends when no candidate is left and no value is known. */
   end: Stop
-  /** What went wrong on the way, though something is known. */
+  /** Set when a lookup failed and values are known all the same. */
   problem?: string
 }
 
@@ -75,16 +76,16 @@ export function stop(status: Stop['status'], reason: string): Stop {
   return { kind: 'stop', status, reason }
 }
 
-/** How a task ends whose only answer is this one and holds no values. */
+/** Returns how a task ends whose last answer is this one and has no values. */
 export function endOf(fact: Fact): Stop {
   if (fact.outcome === 'not_found') return stop('unchanged', 'not found by the service')
   if (fact.outcome === 'unreadable')
     return stop('rejected', 'the answer could not be read; it is kept in the ledger')
   if (fact.outcome !== 'found' || !fact.data) return stop('rejected', fact.reason ?? 'the lookup failed')
-  return stop('unchanged', 'the answer holds no values')
+  return stop('unchanged', 'the answer has no values')
 }
 
-/** The data of an answer that found something. */
+/** Returns the data of an answer that found its subject. */
 export function foundIn(fact: Fact | undefined): Record<string, unknown> | undefined {
   return fact?.outcome === 'found' ? (fact.data ?? undefined) : undefined
 }

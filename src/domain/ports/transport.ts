@@ -11,7 +11,7 @@ export interface ServiceRequest {
 }
 
 /**
- * Sends one HTTP request and answers what came, whatever its status: never retries, never follows a redirect.
- * Throws RetriableError when no complete answer came.
+ * Sends one HTTP request and returns the response with any status. Never retries and never follows a redirect. Throws
+ * RetriableError when no complete response arrived.
  */
 export type Send = (request: ServiceRequest) => Promise<ResponseHead>
