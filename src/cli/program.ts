@@ -37,11 +37,11 @@ export async function runProgram(args: readonly string[]): Promise<void> {
 export function createProgram(): Command {
   const program = new Command('paydirt')
     .description(
-      'Enriches CRM records, one paid lookup at a time. No lookup is paid twice, no paid answer is lost,\nno good value is overwritten, and every cent can be shown.',
+      'Enriches CRM records, one paid lookup at a time. No lookup is paid twice, no paid answer is lost, no good value is overwritten, and every cent can be shown.',
     )
     .version(version)
     .showHelpAfterError('(`paydirt --help` lists the commands)')
-    .configureHelp({ sortSubcommands: false })
+    .configureHelp({ sortSubcommands: false, subcommandTerm: (command) => command.name() })
 
   for (const command of [
     demoCommand(),

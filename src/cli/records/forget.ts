@@ -1,6 +1,7 @@
 import { Command } from 'commander'
 import { forget, type Forgotten } from '../../app/records/forget.ts'
 import { readIdentifiers } from '../../app/records/suppress.ts'
+import { repeatable } from '../terminal/repeatable.ts'
 import { withContext } from '../terminal/with-context.ts'
 
 interface Options {
@@ -16,9 +17,9 @@ export function forgetCommand(): Command {
     .description(
       'Erase a person or company from the ledger, plans and queue, and put them on the suppression list. Amounts stay, without a name.',
     )
-    .option('--email <address>', 'an e-mail address; repeatable', collect, [])
-    .option('--phone <number>', 'a phone number with its country prefix; repeatable', collect, [])
-    .option('--profile-url <url>', 'a profile; repeatable', collect, [])
+    .addOption(repeatable('--email <address>', 'an e-mail address'))
+    .addOption(repeatable('--phone <number>', 'a phone number with its country prefix'))
+    .addOption(repeatable('--profile-url <url>', 'a profile'))
     .option('--no-suppress', 'do not put the subject on the suppression list')
     .option('--json', 'print one JSON document')
     .addHelpText(
@@ -40,8 +41,4 @@ function text({ erased, suppressed }: Forgotten): string {
 ${charges} charges keep their amount and lose their name
 ${suppressed} new entries on the suppression list
 `
-}
-
-function collect(value: string, before: string[]): string[] {
-  return [...before, value]
 }

@@ -8,6 +8,7 @@ import {
 } from '../../app/records/suppression-file.ts'
 import { readIdentifiers } from '../../app/records/suppress.ts'
 import type { Identifier } from '../../domain/subjects/identifiers.ts'
+import { repeatable } from '../terminal/repeatable.ts'
 import { readConfig, withContext } from '../terminal/with-context.ts'
 
 interface Options {
@@ -55,10 +56,10 @@ export function suppressCommand(): Command {
 function subjects(command: Command): Command {
   return command
     .argument('[file]', 'a list: a CSV with a header, or one identifier on each line; - for standard input')
-    .option('--email <address>', 'an e-mail address; repeatable', collect, [])
-    .option('--phone <number>', 'a phone number with its country prefix; repeatable', collect, [])
-    .option('--profile-url <url>', "a person's or company's profile; repeatable", collect, [])
-    .option('--domain <domain>', 'everyone at a domain; repeatable', collect, [])
+    .addOption(repeatable('--email <address>', 'an e-mail address'))
+    .addOption(repeatable('--phone <number>', 'a phone number with its country prefix'))
+    .addOption(repeatable('--profile-url <url>', "a person's or company's profile"))
+    .addOption(repeatable('--domain <domain>', 'everyone at a domain'))
     .option('--json', 'print one JSON document')
     .addHelpText(
       'after',
@@ -119,10 +120,6 @@ function tellOfList({ ignored, blankLines }: SuppressionFile): void {
 
 function named({ email, phone, profileUrl, domain }: Options) {
   return { email, phone, profile_url: profileUrl, domain }
-}
-
-function collect(value: string, before: string[]): string[] {
-  return [...before, value]
 }
 
 function tell(options: { json?: true }, document: Record<string, unknown>, verb: string): void {

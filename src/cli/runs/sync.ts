@@ -1,4 +1,4 @@
-import { Argument, Command, InvalidArgumentError } from 'commander'
+import { Argument, Command, InvalidArgumentError, Option } from 'commander'
 import { openConnector } from '../../app/context/connectors.ts'
 import { newPlanId } from '../../app/context/new-id.ts'
 import { crmNames, type CrmName } from '../../connectors/definitions.ts'
@@ -45,11 +45,13 @@ export function syncCommand(): Command {
       time,
     )
     .option('--limit <n>', 'at most so many records of each object', count)
-    .option(
-      '--filter <condition>',
-      'only records where PROPERTY=VALUE, PROPERTY!=VALUE, PROPERTY= (blank) or PROPERTY!= (filled); repeatable',
-      filter,
-      [],
+    .addOption(
+      new Option(
+        '--filter <condition>',
+        'only records where PROPERTY=VALUE, PROPERTY!=VALUE, PROPERTY= (blank) or PROPERTY!= (filled); repeatable',
+      )
+        .argParser(filter)
+        .default([], 'none'),
     )
     .option(
       '--refresh',
@@ -66,7 +68,9 @@ export function syncCommand(): Command {
 Examples:
   paydirt sync hubspot --plan
   paydirt sync hubspot --object company --limit 50
-  paydirt sync salesforce --object Lead --filter 'Status=Open'`,
+  paydirt sync salesforce --object Lead --filter 'Status=Open'
+
+Exit status: 0 every record is final · 1 failed · 2 wrong use or configuration · 3 work is parked (a cap, an empty wallet)`,
     )
     .action(run)
 }
