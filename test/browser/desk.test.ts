@@ -1,23 +1,19 @@
 import { existsSync } from 'node:fs'
-import { mkdir, readFile } from 'node:fs/promises'
-import { createRequire } from 'node:module'
-import { join } from 'node:path'
 import { chromium, type Browser, type BrowserContext, type Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { hashPassword } from '../../src/http/desk/access/password.ts'
 import { parseUsd } from '../../src/domain/money.ts'
 import { openStage, type Stage } from './stage.ts'
+import { visitPages } from './visit-pages.ts'
 
 const executablePath = process.env['CHROMIUM'] ?? '/usr/bin/chromium'
 const hasChromium = existsSync(executablePath)
 if (!hasChromium)
   console.warn(
-    `SKIPPED: the desk was not tried in a browser, for there is none at ${executablePath} (set CHROMIUM)`,
+    `SKIPPED: the desk was not tested in a browser, because there is none at ${executablePath} (set CHROMIUM)`,
   )
 
-const screenshots = join(import.meta.dirname, 'screenshots')
 const password = 'ada may do it all'
-const axeSource = createRequire(import.meta.url).resolve('axe-core/axe.min.js')
 
 describe.skipIf(!hasChromium)('the desk in a browser', () => {
   let stage: Stage
@@ -27,11 +23,10 @@ describe.skipIf(!hasChromium)('the desk in a browser', () => {
   const complaints: string[] = []
 
   beforeAll(async () => {
-    await mkdir(screenshots, { recursive: true })
     stage = await openStage({
       companies: 240,
       env: { PAYDIRT_ADMIN_PASSWORD_HASH: await hashPassword(password) },
-      // Slow enough that somebody can stop it on the way.
+      // Slow enough for the test to stop it in the middle.
       config: {
         pacing: { startPerSecond: 4, maxPerSecond: 4 },
         schedules: {
@@ -49,7 +44,7 @@ describe.skipIf(!hasChromium)('the desk in a browser', () => {
     await stage?.close()
   })
 
-  /** A refused asset, script or style, or one of another host, is told on the console. */
+  /** Collects what the console reports, such as a blocked asset, and every request to another host. */
   function watch(watched: Page): void {
     watched.on('console', (message) => message.type() === 'error' && complaints.push(message.text()))
     watched.on('pageerror', (error) => complaints.push(error.message))
@@ -71,14 +66,14 @@ describe.skipIf(!hasChromium)('the desk in a browser', () => {
       ((await page.locator('#now-runs .run-cost').first().textContent()) ?? '$0').trim().replace('$', ''),
     )
 
-  test('is signed in to', async () => {
+  test('has a sign-in', async () => {
     await page.goto('/')
     expect(new URL(page.url()).pathname).toBe('/sign-in')
     await page.getByLabel('Name').fill('admin')
     await page.getByLabel('Password').fill('wrong')
     await page.getByRole('button', { name: 'Sign in' }).click()
     await page.getByRole('alert').waitFor()
-    // The wrong password's answer is a 401, and the browser tells so.
+    // The browser reports the 401 of the wrong password.
     complaints.splice(0)
     await page.getByLabel('Name').fill('admin')
     await page.getByLabel('Password').fill(password)
@@ -86,11 +81,11 @@ describe.skipIf(!hasChromium)('the desk in a browser', () => {
     await page.getByRole('heading', { level: 1, name: 'Now' }).waitFor()
   })
 
-  test('has a page to sign in on, in which axe finds nothing serious', async () => {
-    expect(await visitAll('first', ['/sign-in'])).toEqual([])
+  test('has a sign-in page without serious findings of axe', async () => {
+    expect(await visit('first', ['/sign-in'], { isSignedIn: false })).toEqual([])
   })
 
-  test('starts a sync of HubSpot, and its progress moves by itself', async () => {
+  test('starts a sync of HubSpot, and its progress updates live', async () => {
     await page.getByRole('button', { name: 'Start a sync of HubSpot companies' }).click()
     await page.getByText('Sync started.').waitFor()
     await page.locator('#now-runs .run').waitFor()
@@ -107,29 +102,29 @@ describe.skipIf(!hasChromium)('the desk in a browser', () => {
     expect((await charges()).filter(({ state }) => state === 'settled').length).toBeLessThan(90)
     await page.getByText('Stop spending').click()
     await page.getByLabel('Reason').fill('a test')
-    const pressedAt = Date.now()
+    const clickedAt = Date.now()
     await page.getByRole('button', { name: 'Yes, stop all spending' }).click()
     await page.locator('#spending').getByText('Spending is stopped').waitFor()
     const shownAt = Date.now()
     await expect
       .poll(async () => (await stage.context.tasks.counts(await runId())).parked, { timeout: 60_000 })
       .toBeGreaterThan(0)
-    // By the ledger's own stamps. This project runs after all others: a busy machine would be measured, not the switch.
+    // Measured by the ledger's timestamps. This project runs after all others, because a busy machine would distort it.
     const stoppedAt = (await stage.context.spendSwitch.isStopped())?.since.getTime() ?? 0
     const last = Math.max(...(await charges()).map(({ created_at }) => created_at.getTime()))
     console.info(
-      `the last payment began ${last - pressedAt} ms after the press, ${last - stoppedAt} ms after the stop stood in the ledger`,
+      `the last payment began ${last - clickedAt} ms after the click, ${last - stoppedAt} ms after the stop was in the ledger`,
     )
-    expect(stoppedAt).toBeGreaterThanOrEqual(pressedAt)
+    expect(stoppedAt).toBeGreaterThanOrEqual(clickedAt)
     expect(last).toBeLessThanOrEqual(shownAt)
     expect(last - stoppedAt).toBeLessThan(1_000)
-    expect(last - pressedAt).toBeLessThan(1_000)
+    expect(last - clickedAt).toBeLessThan(1_000)
     await page.locator('#now-parked li').first().waitFor()
     expect(await page.locator('#now-parked').textContent()).toContain('spending is stopped')
   })
 
-  test('shows each page while work is parked, and axe finds nothing serious in either theme', async () => {
-    expect(await visitAll('parked', ['/', '/failures', '/audit'])).toEqual([])
+  test('shows each page while work is parked, without serious findings of axe in either theme', async () => {
+    expect(await visit('parked', ['/', '/failures', '/audit'])).toEqual([])
   })
 
   test('resumes, and the run ends', async () => {
@@ -147,7 +142,7 @@ describe.skipIf(!hasChromium)('the desk in a browser', () => {
     expect((await charges()).length).toBeGreaterThan(before)
   })
 
-  test("opens a record's story from its run", async () => {
+  test("opens a record's timeline from its run", async () => {
     await page.goto('/runs')
     await page.getByRole('link', { name: 'HubSpot companies' }).first().click()
     await page.getByRole('link', { name: 'written', exact: true }).click()
@@ -159,18 +154,18 @@ describe.skipIf(!hasChromium)('the desk in a browser', () => {
       .select(['field', 'new_value'])
       .where('record_id', '=', id)
       .execute()
-    const story = (await page.locator('section[aria-labelledby=fields-title]').textContent()) ?? ''
+    const timeline = (await page.locator('section[aria-labelledby=fields-title]').textContent()) ?? ''
     expect(writes.length).toBeGreaterThan(0)
     for (const { field, new_value } of writes) {
-      expect(story).toContain(field.replaceAll('_', ' '))
-      expect(story).toContain(String(new_value))
+      expect(timeline).toContain(field.replaceAll('_', ' '))
+      expect(timeline).toContain(String(new_value))
     }
     await expect(page.locator('section[aria-labelledby=lookups-title]').textContent()).resolves.toContain(
       'settled',
     )
   })
 
-  test('shows the totals of the ledger, and they are those of the chain', async () => {
+  test('shows the totals of the ledger, which match the chain', async () => {
     await page.goto('/spend')
     await page.getByRole('button', { name: 'Reconcile now' }).click()
     await page.getByText('no differences').waitFor()
@@ -189,7 +184,7 @@ describe.skipIf(!hasChromium)('the desk in a browser', () => {
     await page.locator('#spend-chart[data-drawn] canvas').waitFor()
   })
 
-  test('shows each page at two widths and in both themes, and axe finds nothing serious', async () => {
+  test('shows each page at two widths and in both themes, without serious findings of axe', async () => {
     const run = await runId()
     const record = await stage.context.database.db
       .selectFrom('tasks')
@@ -197,7 +192,7 @@ describe.skipIf(!hasChromium)('the desk in a browser', () => {
       .where('status', '=', 'written')
       .limit(1)
       .executeTakeFirstOrThrow()
-    const found = await visitAll('done', [
+    const found = await visit('done', [
       '/',
       '/runs',
       `/runs/${run}`,
@@ -233,91 +228,17 @@ describe.skipIf(!hasChromium)('the desk in a browser', () => {
     }
   })
 
-  test('loads nothing from another host, and nothing that its content policy refuses', () => {
+  test('loads nothing from another host, and nothing that its content security policy blocks', () => {
     expect(complaints).toEqual([])
   })
+
+  function visit(when: string, paths: string[], { isSignedIn = true } = {}): Promise<string[]> {
+    return visitPages(paths, { browser, stage, when, watch, signedIn: isSignedIn ? context : undefined })
+  }
 
   async function runId(): Promise<string> {
     const [run] = await stage.context.runs.list(1)
     if (!run) throw new Error('there is no run')
     return run.id
   }
-
-  /** Takes a picture of each, and answers what is wrong with them. */
-  async function visitAll(when: string, paths: string[]): Promise<string[]> {
-    const found: string[] = []
-    const axe = await readFile(axeSource, 'utf8')
-    const signedIn = await context.storageState()
-    for (const width of [1280, 390]) {
-      for (const colorScheme of ['light', 'dark'] as const) {
-        const own = await browser.newContext({
-          baseURL: stage.url,
-          colorScheme,
-          ...(paths.includes('/sign-in') ? {} : { storageState: signedIn }),
-          viewport: { width, height: width === 390 ? 844 : 900 },
-          reducedMotion: 'reduce',
-        })
-        try {
-          for (const path of paths) {
-            const visited = await own.newPage()
-            watch(visited)
-            await visited.goto(path)
-            if (path === '/spend') await visited.locator('#spend-chart[data-drawn]').waitFor()
-            if (path === '/queues') await visited.getByText('write-back').first().waitFor()
-            const name =
-              path
-                .replace(/\/(r[a-z0-9]{10,})/, '/run')
-                .replace(/\?.*/, '')
-                .replaceAll('/', '-')
-                .slice(1) || 'now'
-            await visited.screenshot({
-              path: join(screenshots, `${name}-${when}-${width}-${colorScheme}.png`),
-              fullPage: true,
-            })
-            const isWider = await visited.evaluate(
-              'document.documentElement.scrollWidth > document.documentElement.clientWidth',
-            )
-            if (isWider) found.push(`${path} at ${width} scrolls sideways`)
-            // Bull-board's own mark-up is not ours to mend; our corner on its page is.
-            const scope = path === '/queues' ? '.desk-bar' : 'html'
-            found.push(
-              ...(await seriousFindings(visited, axe, scope)).map(
-                (text) => `${path} ${width} ${colorScheme}: ${text}`,
-              ),
-            )
-            await visited.close()
-          }
-        } finally {
-          await own.close()
-        }
-      }
-    }
-    return found
-  }
 })
-
-interface Finding {
-  id: string
-  impact: string | null
-  nodes: { html: string; failureSummary?: string }[]
-}
-
-async function seriousFindings(page: Page, axe: string, scope: string): Promise<string[]> {
-  // Evaluated by the debugger, which the page's content policy does not bind.
-  await page.evaluate(axe)
-  const violations = await page.evaluate(
-    async (scope) =>
-      (
-        await (
-          globalThis as unknown as { axe: { run: (scope: string) => Promise<{ violations: Finding[] }> } }
-        ).axe.run(scope)
-      ).violations,
-    scope,
-  )
-  return violations
-    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
-    .map(
-      ({ id, nodes }) =>
-        `${id}: ${nodes.map(({ html, failureSummary }) => `${html} ${failureSummary}`).join('\n')}`,
-    )
-}

@@ -3,7 +3,7 @@ import { startHubspotStandIn } from '../../src/sandbox/hubspot/index.ts'
 import { startSandbox } from '../../src/sandbox/sandbox.ts'
 import { openHouse } from '../support/house.ts'
 
-/** The service as a company leaves it running, in this process, in front of a sandbox and a HubSpot of its own. */
+/** Runs Paydirt with all roles in this process, against its own sandbox and HubSpot stand-in. */
 export async function openStage(
   options: { companies?: number; contacts?: number; env?: Record<string, string>; config?: object } = {},
 ) {
@@ -28,7 +28,7 @@ export async function openStage(
   })
   const running = await start(house.context, 'all')
   const url = running.parts.map((part) => /http:\/\/\S+/.exec(part)?.[0]).find((text) => text !== undefined)
-  if (url === undefined) throw new Error('the web role tells no address')
+  if (url === undefined) throw new Error('the web role reports no address')
 
   return {
     ...house,

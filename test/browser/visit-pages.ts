@@ -1,0 +1,99 @@
+import { mkdir, readFile } from 'node:fs/promises'
+import { createRequire } from 'node:module'
+import { join } from 'node:path'
+import type { Browser, BrowserContext, Page } from 'playwright-core'
+
+const screenshots = join(import.meta.dirname, 'screenshots')
+const axeSource = createRequire(import.meta.url).resolve('axe-core/axe.min.js')
+
+interface Visit {
+  browser: Browser
+  stage: { url: string }
+  /** Part of the screenshots' names. */
+  when: string
+  watch: (page: Page) => void
+  /** Undefined to visit without a session. */
+  signedIn: BrowserContext | undefined
+}
+
+/** Takes a screenshot of each page at two widths and in both themes. Returns the faults found. */
+export async function visitPages(
+  paths: readonly string[],
+  { browser, stage, when, watch, signedIn }: Visit,
+): Promise<string[]> {
+  const found: string[] = []
+  const axe = await readFile(axeSource, 'utf8')
+  const storageState = await signedIn?.storageState()
+  await mkdir(screenshots, { recursive: true })
+  for (const width of [1280, 390]) {
+    for (const colorScheme of ['light', 'dark'] as const) {
+      const own = await browser.newContext({
+        baseURL: stage.url,
+        colorScheme,
+        ...(storageState ? { storageState } : {}),
+        viewport: { width, height: width === 390 ? 844 : 900 },
+        reducedMotion: 'reduce',
+      })
+      try {
+        for (const path of paths) {
+          const visited = await own.newPage()
+          watch(visited)
+          await visited.goto(path)
+          if (path === '/spend') await visited.locator('#spend-chart[data-drawn]').waitFor()
+          if (path === '/queues') await visited.getByText('write-back').first().waitFor()
+          const name =
+            path
+              .replace(/\/(r[a-z0-9]{10,})/, '/run')
+              .replace(/\?.*/, '')
+              .replaceAll('/', '-')
+              .slice(1) || 'now'
+          await visited.screenshot({
+            path: join(screenshots, `${name}-${when}-${width}-${colorScheme}.png`),
+            fullPage: true,
+          })
+          const isWider = await visited.evaluate(
+            'document.documentElement.scrollWidth > document.documentElement.clientWidth',
+          )
+          if (isWider) found.push(`${path} at ${width} scrolls sideways`)
+          // Bull-board's markup is not ours to fix; only our bar on its page is.
+          const scope = path === '/queues' ? '.desk-bar' : 'html'
+          found.push(
+            ...(await seriousFindings(visited, axe, scope)).map(
+              (text) => `${path} ${width} ${colorScheme}: ${text}`,
+            ),
+          )
+          await visited.close()
+        }
+      } finally {
+        await own.close()
+      }
+    }
+  }
+  return found
+}
+
+interface Finding {
+  id: string
+  impact: string | null
+  nodes: { html: string; failureSummary?: string }[]
+}
+
+async function seriousFindings(page: Page, axe: string, scope: string): Promise<string[]> {
+  // Evaluated through the debugger, which the content security policy does not restrict.
+  await page.evaluate(axe)
+  const violations = await page.evaluate(
+    async (scope) =>
+      (
+        await (
+          globalThis as unknown as { axe: { run: (scope: string) => Promise<{ violations: Finding[] }> } }
+        ).axe.run(scope)
+      ).violations,
+    scope,
+  )
+  return violations
+    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+    .map(
+      ({ id, nodes }) =>
+        `${id}: ${nodes.map(({ html, failureSummary }) => `${html} ${failureSummary}`).join('\n')}`,
+    )
+}
