@@ -3,7 +3,7 @@ import { deskAccess, deskConfig, type DeskConfig } from '../../src/app/config/de
 import type { CallRefused } from '../../src/http/server/caller.ts'
 import { nextOf } from '../../src/http/desk/routes/sign-in.ts'
 import { hashPassword } from '../../src/http/desk/access/password.ts'
-import { metricsAuthenticator } from '../../src/http/routes/metrics.ts'
+import { metricsAuthenticator } from '../../src/http/callers/metrics-token.ts'
 import { createSessionLedger } from '../../src/store/access/sessions.ts'
 import { openBareDesk, passwords, users, type BareDesk, type Person } from './desk-fixture.ts'
 

@@ -2,12 +2,8 @@ import { privateKeyToAccount } from 'viem/accounts'
 import { describeError } from '../../domain/errors.ts'
 import type { Atomic } from '../../domain/money.ts'
 import type { DeskAccess } from '../../http/desk/access/access.ts'
-import {
-  createMetrics,
-  metricsAuthenticator,
-  metricsRoutes,
-  type Metrics,
-} from '../../http/routes/metrics.ts'
+import { metricsAuthenticator } from '../../http/callers/metrics-token.ts'
+import { createMetrics, metricsRoutes, type Metrics } from '../../http/routes/metrics.ts'
 import type { Route } from '../../http/server/route.ts'
 import { createQueueDepths } from '../../queues/depths.ts'
 import { ledgerMetrics, type Samples } from '../../store/views/metrics.ts'

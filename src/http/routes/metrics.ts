@@ -1,11 +1,9 @@
-import { timingSafeEqual } from 'node:crypto'
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client'
 import type { PacerSnapshot } from '../../queues/pacer/pacer.ts'
 import type { QueueDepth } from '../../queues/depths.ts'
 import type { LedgerMetrics, Samples } from '../../store/views/metrics.ts'
 import type { AccessEntry } from '../server/app.ts'
-import { type Authenticator, refuse } from '../server/caller.ts'
-import { arrivalOf, type DeskAccess } from '../desk/access/access.ts'
+import type { Authenticator } from '../server/caller.ts'
 import { route, type Route } from '../server/route.ts'
 
 /** The sources of the metrics. If one fails, its metrics are left out and the failure is counted. */
@@ -220,33 +218,4 @@ export function metricsRoutes(metrics: Metrics, authenticator: Authenticator): R
         new Response(await metrics.text(), { headers: { 'content-type': metrics.contentType } }),
     }),
   ]
-}
-
-/** Authenticates by the metrics token; when none is set, only requests that the desk would accept as local. */
-export function metricsAuthenticator({
-  token,
-  access,
-}: {
-  token: string | undefined
-  access: DeskAccess
-}): Authenticator {
-  return {
-    security: token === undefined && access.mode === 'open' ? [] : ['metricsToken'],
-    async authenticate({ headers }) {
-      if (token === undefined) {
-        if (arrivalOf(access, headers, headers.get('host') ?? '') === 'local')
-          return { kind: 'public', name: 'public' }
-        throw refuse(
-          'metrics_off',
-          'set PAYDIRT_METRICS_TOKEN to read metrics from another machine, or when the desk has sign-in',
-          403,
-        )
-      }
-      const [, given = ''] = /^Bearer +(\S+)$/i.exec(headers.get('authorization') ?? '') ?? []
-      const [a, b] = [Buffer.from(given), Buffer.from(token)]
-      if (a.length !== b.length || !timingSafeEqual(a, b))
-        throw refuse('metrics_token', 'send the metrics token as `Authorization: Bearer`')
-      return { kind: 'public', name: 'metrics' }
-    },
-  }
 }

@@ -87,7 +87,7 @@ export function openApiDocument(
       description: 'Enriches CRM records, one paid lookup at a time.',
       license: { name: 'MIT', identifier: 'MIT' },
     },
-    ...(info.url === undefined ? {} : { servers: [{ url: info.url }] }),
+    servers: info.url === undefined ? undefined : [{ url: info.url }],
     paths,
     components: {
       securitySchemes: securitySchemes(info.monitorHeader),
@@ -101,17 +101,13 @@ function operationOf(each: Route) {
   return {
     operationId: each.operationId,
     summary: each.summary,
-    ...(each.description === undefined ? {} : { description: each.description }),
+    description: each.description,
     security: each.authenticator.security.map((scheme) => ({ [scheme]: [] })),
     parameters: [...parametersOf(each.params, 'path'), ...parametersOf(each.query, 'query')],
-    ...(each.body
-      ? {
-          requestBody: {
-            required: true,
-            content: { 'application/json': { schema: schemaOf(each.body, 'input') } },
-          },
-        }
-      : {}),
+    requestBody: each.body && {
+      required: true,
+      content: { 'application/json': { schema: schemaOf(each.body, 'input') } },
+    },
     responses: {
       ...Object.fromEntries(
         Object.entries(each.answers).map(([status, answer]) => [status, answerOf(answer)]),
@@ -145,7 +141,7 @@ function parametersOf(schema: z.ZodType | undefined, place: 'path' | 'query') {
     name,
     in: place,
     required: place === 'path' || required.includes(name),
-    ...(description === undefined ? {} : { description }),
+    description,
     schema: rest,
   }))
 }

@@ -74,7 +74,7 @@ export function problemResponse(problem: Problem, requestId: string): Response {
     detail,
     code,
     requestId,
-    ...(errors ? { errors } : {}),
+    errors,
   }
   return new Response(JSON.stringify(document), {
     status,

@@ -72,7 +72,7 @@ export async function requestEnrichment(
       caller: caller.name,
       entity: target.entity,
       records: ids.length,
-      ...(caller.kind === 'token' ? { token: caller.token.id } : {}),
+      token: caller.kind === 'token' ? caller.token.id : undefined,
     },
   })
 }

@@ -1,15 +1,16 @@
 import { html } from 'hono/html'
 import { crmNames, crmOf } from '../../../connectors/definitions.ts'
-import type { LiveRun } from '../../../store/views/desk-now.ts'
 import { mayAct } from '../access/access.ts'
 import { attentionItems } from '../model/attention.ts'
-import { budgetBars, type BudgetBar, type DeskCaps } from '../model/budgets.ts'
-import { daysLeft, progressOf, type NowModel } from '../model/now.ts'
+import { budgetBars, type DeskCaps } from '../model/budgets.ts'
+import { daysLeft, type NowModel } from '../model/now.ts'
 import type { DeskPorts } from '../model/ports.ts'
-import { ago, connectorName, count, counted, duration, percent, perSecond, usd } from '../view/format.ts'
+import { connectorName, count, counted, percent, perSecond, usd } from '../view/format.ts'
 import { icon } from '../view/icons.ts'
 import { csrf, type Page, type Shell } from '../view/layout.ts'
-import { badge, card, empty, resumesWhen, meter, stackedBar, table, type Markup } from '../view/parts.ts'
+import { card, empty, type Markup } from '../view/parts.ts'
+import { budgetList, queueTable, requestRate } from './now-capacity.ts'
+import { activeRuns, parkedGroups } from './now-runs.ts'
 
 export interface NowSettings {
   caps: DeskCaps
@@ -48,10 +49,10 @@ export function nowRegions(model: NowModel, { caps, syncable }: NowSettings): Re
     'now-lead': lead(model),
     'now-attention': attentionList(model, caps),
     'now-tiles': tiles(model, caps),
-    'now-runs': running(model),
-    'now-parked': parked(model),
-    'now-budgets': budgets(budgetBars(model, caps, connectors)),
-    'now-pace': pace(model),
+    'now-runs': activeRuns(model),
+    'now-parked': parkedGroups(model),
+    'now-budgets': budgetList(budgetBars(model, caps, connectors)),
+    'now-pace': requestRate(model),
     'now-queues': queueTable(model),
   }
 }
@@ -96,159 +97,6 @@ function tile(name: string, value: string, note: string): Markup {
     <p class="value">${value}</p>
     <p class="note">${note}</p>
   </div>`
-}
-
-function running({ runs, ended, at }: NowModel): Markup {
-  return html`${
-    runs.length > 0
-      ? html`<ul class="runs">
-          ${runs.map((run) => runItem(run, at))}
-        </ul>`
-      : empty('No active runs. Start a sync, or wait for the next scheduled one.')
-  }
-  ${
-    ended.length > 0
-      ? html`<h3>Recent runs</h3>
-          <ul class="ended">
-            ${ended.map(
-              (run) =>
-                html`<li>
-                  <a href="/runs/${run.id}">${connectorName(run.connector)} ${run.entity}</a>
-                  ${badge(run.state)}
-                  <span>${counted(run.records, 'record')}, ${ago(run.finishedAt ?? at, at)}</span>
-                </li>`,
-            )}
-          </ul>`
-      : ''
-  }`
-}
-
-export const barLegend = [
-  ['written', 'written'],
-  ['unchanged', 'unchanged'],
-  ['skipped', 'skipped'],
-  ['rejected', 'rejected'],
-  ['parked', 'parked'],
-] as const
-
-function runItem(run: LiveRun, now: Date): Markup {
-  const { ended, open, perSecond: rate, leftMs } = progressOf(run, now)
-  const total = Math.max(run.records, ended + open + run.counts.parked)
-  const parts = barLegend.map(([name, className]) => ({ name, className, value: run.counts[name] }))
-  const shown = parts.filter(({ value }) => value > 0)
-  const timeLeft =
-    leftMs === undefined ? (run.scanned ? '' : 'still scanning the source') : `about ${duration(leftMs)} left`
-  return html`<li class="run" data-run="${run.id}">
-    <div class="run-head">
-      <a href="/runs/${run.id}"><strong>${connectorName(run.connector)}</strong> ${run.entity}</a>
-      ${badge(run.state)} <span class="run-cost">${usd(run.settledAtomic)}</span>
-    </div>
-    ${stackedBar(parts, total, `${count(ended)} of ${count(total)} records ended`)}
-    <p class="run-foot">
-      <span class="run-count"><strong>${count(ended)}</strong> of ${counted(total, 'record')}</span
-      >${rate > 0 ? html`<span>${perSecond(rate)}/s</span>` : ''}${timeLeft ? html`<span>${timeLeft}</span>` : ''}<span
-        >started ${ago(run.startedAt, now)}</span
-      >
-    </p>
-    ${
-      shown.length > 0
-        ? html`<ul class="legend">
-            ${shown.map(({ name, className, value }) => html`<li><span class="dot ${className}"></span>${count(value)} ${name}</li>`)}
-          </ul>`
-        : ''
-    }
-  </li>`
-}
-
-function parked({ parked: groups, at }: NowModel): Markup {
-  if (groups.length === 0) return empty('Nothing is parked.')
-  return html`<ul class="groups">
-    ${groups.map(
-      ({ reason, records, resumesAt }) =>
-        html`<li>
-          <span class="group-count">${count(records)}</span
-          ><span class="group-text">${reason}<small>${resumesWhen(resumesAt, at)}</small></span>
-        </li>`,
-    )}
-  </ul>`
-}
-
-function budgets(bars: BudgetBar[]): Markup {
-  return html`<ul class="bars">
-    ${bars.map(({ name, usedAtomic, capAtomic }) => {
-      const share = capAtomic === undefined || capAtomic === 0n ? 0 : Number(usedAtomic) / Number(capAtomic)
-      const text =
-        capAtomic === undefined ? `${usd(usedAtomic)}, no cap` : `${usd(usedAtomic)} of ${usd(capAtomic)}`
-      return html`<li>
-        <p class="bar-head"><span>${name}</span><span>${text}</span></p>
-        ${capAtomic === undefined ? '' : meter(share, `${name}: ${text}`)}
-      </li>`
-    })}
-  </ul>`
-}
-
-const phases: Record<string, string> = {
-  learn: 'learning the limit',
-  hold: 'at the limit',
-  probe: 'probing for a higher limit',
-  blocked: 'blocked by the service',
-}
-
-function pace({ pace: now }: NowModel): Markup {
-  if (!now) return empty('Redis does not respond.')
-  const share = now.perSecond > 0 ? now.servedPerSecond / now.perSecond : 0
-  return html`<p class="bar-head">
-      <span>${phases[now.phase] ?? now.phase}</span
-      ><span>${perSecond(now.servedPerSecond)} of ${perSecond(now.perSecond)} requests/s</span>
-    </p>
-    ${meter(share, `${perSecond(now.servedPerSecond)} of ${perSecond(now.perSecond)} requests a second`, false)}
-    <dl class="facts">
-      <div>
-        <dt>Rate-limited (429)</dt>
-        <dd>${percent(now.limitedShare)} recently, ${count(now.totals.limited)} in total</dd>
-      </div>
-      <div>
-        <dt>Served</dt>
-        <dd>${count(now.totals.ok)} in total</dd>
-      </div>
-      ${now.windows.map(
-        ({ lengthMs, limit, confirmed }) =>
-          html`<div>
-            <dt>Every ${duration(lengthMs)}</dt>
-            <dd>${count(limit)} requests${confirmed ? '' : ', not confirmed'}</dd>
-          </div>`,
-      )}
-      ${
-        now.closedForMs > 0
-          ? html`<div>
-              <dt>Next request</dt>
-              <dd>in ${duration(now.closedForMs)}</dd>
-            </div>`
-          : ''
-      }
-    </dl>`
-}
-
-const queueWords: Record<string, string> = {
-  'lookup-hot': 'On-demand lookups',
-  lookup: 'Background lookups',
-  'write-back': 'CRM writes',
-  schedule: 'Schedules',
-}
-
-function queueTable({ queues }: NowModel): Markup {
-  if (queues.length === 0) return empty('Redis does not respond.')
-  return table<NowModel['queues'][number]>(
-    'Jobs in each queue',
-    [
-      { name: 'Queue', isHead: true, cell: ({ name }) => queueWords[name] ?? name },
-      { name: 'Waiting', isNumber: true, cell: ({ waiting }) => count(waiting) },
-      { name: 'Active', isNumber: true, cell: ({ active }) => count(active) },
-      { name: 'Delayed', isNumber: true, cell: ({ delayed }) => count(delayed) },
-    ],
-    queues,
-    { isNarrow: true },
-  )
 }
 
 function startForms({ syncable }: NowSettings, { visitor }: Shell): Markup {

@@ -5,7 +5,7 @@ import { progressOf } from '../model/now.ts'
 import { connectorName, cost, count, counted, duration, perSecond, usd, words } from '../view/format.ts'
 import type { Page, Shell } from '../view/layout.ts'
 import { badge, card, empty, stackedBar, table, instant, type Markup } from '../view/parts.ts'
-import { barLegend } from './now.ts'
+import { barLegend } from './now-runs.ts'
 
 export interface RunDetail {
   run: RunHead

@@ -1,0 +1,83 @@
+import { html } from 'hono/html'
+import type { BudgetBar } from '../model/budgets.ts'
+import type { NowModel } from '../model/now.ts'
+import { count, duration, percent, perSecond, usd } from '../view/format.ts'
+import { empty, meter, table, type Markup } from '../view/parts.ts'
+
+export function budgetList(bars: BudgetBar[]): Markup {
+  return html`<ul class="bars">
+    ${bars.map(({ name, usedAtomic, capAtomic }) => {
+      const share = capAtomic === undefined || capAtomic === 0n ? 0 : Number(usedAtomic) / Number(capAtomic)
+      const text =
+        capAtomic === undefined ? `${usd(usedAtomic)}, no cap` : `${usd(usedAtomic)} of ${usd(capAtomic)}`
+      return html`<li>
+        <p class="bar-head"><span>${name}</span><span>${text}</span></p>
+        ${capAtomic === undefined ? '' : meter(share, `${name}: ${text}`)}
+      </li>`
+    })}
+  </ul>`
+}
+
+const phases: Record<string, string> = {
+  learn: 'learning the limit',
+  hold: 'at the limit',
+  probe: 'probing for a higher limit',
+  blocked: 'blocked by the service',
+}
+
+export function requestRate({ pace: now }: NowModel): Markup {
+  if (!now) return empty('Redis does not respond.')
+  const share = now.perSecond > 0 ? now.servedPerSecond / now.perSecond : 0
+  return html`<p class="bar-head">
+      <span>${phases[now.phase] ?? now.phase}</span
+      ><span>${perSecond(now.servedPerSecond)} of ${perSecond(now.perSecond)} requests/s</span>
+    </p>
+    ${meter(share, `${perSecond(now.servedPerSecond)} of ${perSecond(now.perSecond)} requests a second`, false)}
+    <dl class="facts">
+      <div>
+        <dt>Rate-limited (429)</dt>
+        <dd>${percent(now.limitedShare)} recently, ${count(now.totals.limited)} in total</dd>
+      </div>
+      <div>
+        <dt>Served</dt>
+        <dd>${count(now.totals.ok)} in total</dd>
+      </div>
+      ${now.windows.map(
+        ({ lengthMs, limit, confirmed }) =>
+          html`<div>
+            <dt>Every ${duration(lengthMs)}</dt>
+            <dd>${count(limit)} requests${confirmed ? '' : ', not confirmed'}</dd>
+          </div>`,
+      )}
+      ${
+        now.closedForMs > 0
+          ? html`<div>
+              <dt>Next request</dt>
+              <dd>in ${duration(now.closedForMs)}</dd>
+            </div>`
+          : ''
+      }
+    </dl>`
+}
+
+const queueWords: Record<string, string> = {
+  'lookup-hot': 'On-demand lookups',
+  lookup: 'Background lookups',
+  'write-back': 'CRM writes',
+  schedule: 'Schedules',
+}
+
+export function queueTable({ queues }: NowModel): Markup {
+  if (queues.length === 0) return empty('Redis does not respond.')
+  return table<NowModel['queues'][number]>(
+    'Jobs in each queue',
+    [
+      { name: 'Queue', isHead: true, cell: ({ name }) => queueWords[name] ?? name },
+      { name: 'Waiting', isNumber: true, cell: ({ waiting }) => count(waiting) },
+      { name: 'Active', isNumber: true, cell: ({ active }) => count(active) },
+      { name: 'Delayed', isNumber: true, cell: ({ delayed }) => count(delayed) },
+    ],
+    queues,
+    { isNarrow: true },
+  )
+}
