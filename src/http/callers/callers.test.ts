@@ -12,7 +12,7 @@ const now = () => new Date(nowMs)
 const secret = 'yyyyyyyy-yyyy-yyyy-yyyy-yyyyyyyyyyyy'
 const uri = 'https://www.example.com/webhook_uri'
 
-function memoryReplays(): NonceLedger {
+function memoryNonces(): NonceLedger {
   const used = new Set<string>()
   return {
     use: async (digest) => !used.has(digest) && Boolean(used.add(digest)),
@@ -28,15 +28,15 @@ function request(
   return { method: 'POST', uri, body: '{"a":1}', headers: new Headers(headers), ...more }
 }
 
-async function codeOf(opening: Promise<unknown>): Promise<string> {
-  return opening.then(
-    () => 'let in',
+async function codeOf(authentication: Promise<unknown>): Promise<string> {
+  return authentication.then(
+    () => 'accepted',
     (error: unknown) => (error instanceof CallRefused ? error.code : `threw ${String(error)}`),
   )
 }
 
 describe('the independent signature of the tests', () => {
-  test('gives what HubSpot’s documentation gives for its examples of version 2', async () => {
+  test('matches the examples of version 2 in HubSpot’s documentation', async () => {
     expect(await signV2(secret, { method: 'GET', uri, body: '' })).toBe(
       'eee2dddcc73c94d699f5e395f4b9d454a069a6855fbfa152e91e88823087200e',
     )
@@ -47,29 +47,29 @@ describe('the independent signature of the tests', () => {
 })
 
 describe('a call signed as HubSpot signs version 3', () => {
-  const door = (replays = memoryReplays()) =>
-    hubspotAuthenticator({ clientSecret: secret, nonces: replays, now })
+  const authenticator = (nonces = memoryNonces()) =>
+    hubspotAuthenticator({ clientSecret: secret, nonces, now })
   const signed = async (more: Partial<Signed> = {}) =>
     request(await v3Headers(secret, { method: 'POST', uri, body: '{"a":1}', atMs: nowMs, ...more }))
 
-  test('is let in once, and once more only after a fault of ours', async () => {
-    const own = door()
+  test('is accepted once, and once more only after a fault of ours', async () => {
+    const own = authenticator()
     const caller = await own.authenticate(await signed())
     expect(caller).toMatchObject({ kind: 'system', name: 'hubspot' })
     expect(await codeOf(own.authenticate(await signed()))).toBe('hubspot_replayed')
     if (caller.kind === 'system') await caller.releaseNonce?.()
-    expect(await codeOf(own.authenticate(await signed()))).toBe('let in')
+    expect(await codeOf(own.authenticate(await signed()))).toBe('accepted')
   })
 
   test.each([
-    [-5 * 60_000, 'let in'],
+    [-5 * 60_000, 'accepted'],
     [-5 * 60_000 - 1, 'hubspot_stale'],
     [-6 * 60_000, 'hubspot_stale'],
-    [10_000, 'let in'],
+    [10_000, 'accepted'],
     [10_001, 'hubspot_future'],
     [6 * 60_000, 'hubspot_future'],
   ])('signed %i ms from now: %s', async (ms, code) => {
-    expect(await codeOf(door().authenticate(await signed({ atMs: nowMs + ms })))).toBe(code)
+    expect(await codeOf(authenticator().authenticate(await signed({ atMs: nowMs + ms })))).toBe(code)
   })
 
   test.each([
@@ -79,65 +79,67 @@ describe('a call signed as HubSpot signs version 3', () => {
     ['the scheme', { uri: 'http://www.example.com/webhook_uri' }],
     ['the query', { uri: `${uri}?a=1` }],
     ['a byte of the body', { body: '{"a":2}' }],
-    ['a byte more', { body: '{"a":1} ' }],
-  ])('is refused when %s is another', async (_, more) => {
+    ['an additional byte', { body: '{"a":1} ' }],
+  ])('is refused when %s differs', async (_, more) => {
     const { headers } = await signed()
-    expect(await codeOf(door().authenticate({ ...request({}), headers, ...more }))).toBe(
+    expect(await codeOf(authenticator().authenticate({ ...request({}), headers, ...more }))).toBe(
       'hubspot_wrong_signature',
     )
   })
 
   test.each(['', 'NaN', '1e12', ' ', '17636400000000', '0x19AA0F2E880'])(
-    'time %j is no time',
+    'the timestamp %j is refused',
     async (time) => {
       const key = createHmac('sha256', secret).update(`POST${uri}{"a":1}${time.trim()}`).digest('base64')
       const headers = { 'x-hubspot-signature-v3': key, 'x-hubspot-request-timestamp': time }
-      expect(await codeOf(door().authenticate(request(headers)))).toMatch(/^hubspot_(stale|wrong_signature)$/)
+      expect(await codeOf(authenticator().authenticate(request(headers)))).toMatch(
+        /^hubspot_(stale|wrong_signature)$/,
+      )
     },
   )
 
-  test('is let in whatever its query holds, as far as the documentation decodes it', async () => {
+  test('is accepted with any query, decoded as the documentation says', async () => {
     const long = `${uri}?userEmail=a%2Bb%40example.com&x=%21%24%27%28%29%2A%2C%3A%3B%2F%3F&y=%C3%BC%20%26%3D%23&portalId=1`
     const headers = await v3Headers(secret, { method: 'POST', uri: long, body: '{"a":1}', atMs: nowMs })
-    expect(await codeOf(door().authenticate(request(headers, { uri: long })))).toBe('let in')
+    expect(await codeOf(authenticator().authenticate(request(headers, { uri: long })))).toBe('accepted')
     expect(decodedUri('%2f%2F%2b%2B%3d')).toBe('//%2b%2B%3d')
   })
 
-  test('a body of any language is signed in UTF-8', async () => {
+  test('a body is signed in UTF-8', async () => {
     const body = '{"name":"北風工業 Ünï"}'
     const headers = await v3Headers(secret, { method: 'POST', uri, body, atMs: nowMs })
-    expect(await codeOf(door().authenticate(request(headers, { body })))).toBe('let in')
+    expect(await codeOf(authenticator().authenticate(request(headers, { body })))).toBe('accepted')
   })
 
-  test('without a secret of ours nobody is let in, and without a signature neither', async () => {
-    const off = hubspotAuthenticator({ clientSecret: undefined, nonces: memoryReplays(), now })
+  test('is refused without a client secret, and without a signature', async () => {
+    const off = hubspotAuthenticator({ clientSecret: undefined, nonces: memoryNonces(), now })
     expect(await codeOf(off.authenticate(await signed()))).toBe('hubspot_not_set_up')
-    expect(await codeOf(door().authenticate(request({})))).toBe('hubspot_unsigned')
+    expect(await codeOf(authenticator().authenticate(request({})))).toBe('hubspot_unsigned')
   })
 
-  test('version 2 is for workflows alone, and version 1 for nobody', async () => {
+  test('version 2 is accepted for workflows only, and version 1 never', async () => {
     const headers = await v2Headers(secret, { method: 'POST', uri, body: '{"a":1}' })
-    expect(await codeOf(door().authenticate(request(headers)))).toBe('hubspot_unsigned')
+    expect(await codeOf(authenticator().authenticate(request(headers)))).toBe('hubspot_unsigned')
     const workflow = hubspotAuthenticator({
       clientSecret: secret,
-      nonces: memoryReplays(),
+      nonces: memoryNonces(),
       now,
       allowsV2: true,
     })
-    expect(await codeOf(workflow.authenticate(request(headers)))).toBe('let in')
+    expect(await codeOf(workflow.authenticate(request(headers)))).toBe('accepted')
     expect(await codeOf(workflow.authenticate(request(headers, { body: '{"a":2}' })))).toBe(
       'hubspot_wrong_signature',
     )
     const v1 = { ...headers, 'x-hubspot-signature-version': 'v1' }
     expect(await codeOf(workflow.authenticate(request(v1)))).toBe('hubspot_wrong_version')
-    expect(await codeOf(workflow.authenticate(await signed()))).toBe('let in')
+    expect(await codeOf(workflow.authenticate(await signed()))).toBe('accepted')
   })
 })
 
 describe('a call signed by HMAC with time and nonce', () => {
   const hookUri = 'https://paydirt.example/hooks/salesforce?x=1'
-  const door = (own: string | undefined = secret, replays = memoryReplays()) =>
-    salesforceAuthenticator({ secret: own, jwt: undefined, nonces: replays, now })
+  const authenticator = (own: string | undefined = secret, nonces = memoryNonces()) =>
+    salesforceAuthenticator({ secret: own, jwt: undefined, nonces, now })
 
   function signed(
     more: { atS?: number; nonce?: string; body?: string; path?: string } = {},
@@ -155,11 +157,11 @@ describe('a call signed by HMAC with time and nonce', () => {
     )
   }
 
-  test('is let in once a nonce', async () => {
-    const own = door()
-    expect(await codeOf(own.authenticate(signed()))).toBe('let in')
+  test('is accepted once per nonce', async () => {
+    const own = authenticator()
+    expect(await codeOf(own.authenticate(signed()))).toBe('accepted')
     expect(await codeOf(own.authenticate(signed({ body: '{}' })))).toBe('salesforce_replayed')
-    expect(await codeOf(own.authenticate(signed({ nonce: 'nonce-0002' })))).toBe('let in')
+    expect(await codeOf(own.authenticate(signed({ nonce: 'nonce-0002' })))).toBe('accepted')
   })
 
   test.each([
@@ -168,15 +170,17 @@ describe('a call signed by HMAC with time and nonce', () => {
     [{ path: '/hooks/other' }, 'salesforce_wrong_signature'],
     [{ nonce: 'short' }, 'salesforce_unsigned'],
   ])('%j: %s', async (more, code) => {
-    expect(await codeOf(door().authenticate(signed(more)))).toBe(code)
+    expect(await codeOf(authenticator().authenticate(signed(more)))).toBe(code)
   })
 
-  test('is refused with another body, without a signature, and where no secret is set', async () => {
-    expect(await codeOf(door().authenticate({ ...signed(), body: '{"a":2}' }))).toBe(
+  test('is refused with another body, without a signature, and when no secret is set', async () => {
+    expect(await codeOf(authenticator().authenticate({ ...signed(), body: '{"a":2}' }))).toBe(
       'salesforce_wrong_signature',
     )
-    expect(await codeOf(door().authenticate(request({}, { uri: hookUri })))).toBe('salesforce_unsigned')
-    const off = salesforceAuthenticator({ secret: undefined, jwt: undefined, nonces: memoryReplays(), now })
+    expect(await codeOf(authenticator().authenticate(request({}, { uri: hookUri })))).toBe(
+      'salesforce_unsigned',
+    )
+    const off = salesforceAuthenticator({ secret: undefined, jwt: undefined, nonces: memoryNonces(), now })
     expect(await codeOf(off.authenticate(signed()))).toBe('salesforce_not_set_up')
   })
 })
@@ -200,27 +204,27 @@ describe('a call with a token of the org', () => {
     return `${text}.${signBytes('sha256', Buffer.from(text), options.key ?? privateKey).toString('base64url')}`
   }
 
-  function open(text: string, more: { replays?: NonceLedger; body?: string } = {}) {
-    const { replays = memoryReplays(), body = '{}' } = more
-    const door = salesforceAuthenticator({
+  function open(text: string, more: { nonces?: NonceLedger; body?: string } = {}) {
+    const { nonces = memoryNonces(), body = '{}' } = more
+    const authenticator = salesforceAuthenticator({
       secret,
       jwt: { key: publicKey, issuer, audience: 'paydirt' },
-      nonces: replays,
+      nonces,
       now,
     })
-    return codeOf(door.authenticate(request({ authorization: `Bearer ${text}` }, { body })))
+    return codeOf(authenticator.authenticate(request({ authorization: `Bearer ${text}` }, { body })))
   }
 
-  test('is let in once', async () => {
-    const replays = memoryReplays()
-    expect(await open(token({}), { replays })).toBe('let in')
-    expect(await open(token({}), { replays })).toBe('salesforce_replayed')
-    expect(await open(token({ jti: 'two' }), { replays })).toBe('let in')
+  test('is accepted once', async () => {
+    const nonces = memoryNonces()
+    expect(await open(token({}), { nonces })).toBe('accepted')
+    expect(await open(token({}), { nonces })).toBe('salesforce_replayed')
+    expect(await open(token({ jti: 'two' }), { nonces })).toBe('accepted')
   })
 
   test.each([
     [{ aud: 'another' }, 'salesforce_wrong_audience'],
-    [{ aud: ['another', 'paydirt'] }, 'let in'],
+    [{ aud: ['another', 'paydirt'] }, 'accepted'],
     [{ iss: 'https://evil.example' }, 'salesforce_wrong_issuer'],
     [{ exp: nowMs / 1000 - 60 }, 'salesforce_stale'],
     [{ exp: nowMs / 1000 + 400 }, 'salesforce_too_long'],
@@ -233,27 +237,27 @@ describe('a call with a token of the org', () => {
     expect(await open(token(claims))).toBe(code)
   })
 
-  test('written in another way is the same token, or none', async () => {
+  test('in another encoding is the same token, or invalid', async () => {
     for (const jti of ['one', undefined]) {
-      const replays = memoryReplays()
+      const nonces = memoryNonces()
       const own = token({ jti })
-      await open(own, { replays })
+      await open(own, { nonces })
       for (const text of [`${own}=`, `${own}==`, `${own}!!`, `${own} `, own.replace(/\.([^.]*)$/, '.=$1')])
-        expect([text.slice(-4), await open(text, { replays })]).not.toContain('let in')
+        expect([text.slice(-4), await open(text, { nonces })]).not.toContain('accepted')
     }
   })
 
-  test('is for its own body', async () => {
+  test('is valid for its own body only', async () => {
     const claims = { body_sha256: digest('{"a":1}') }
-    expect(await open(token(claims), { body: '{"a":1}' })).toBe('let in')
+    expect(await open(token(claims), { body: '{"a":1}' })).toBe('accepted')
     expect(await open(token(claims), { body: '{"a":2}' })).toBe('salesforce_wrong_signature')
   })
 
-  test('another key, another algorithm or no signature is no token', async () => {
+  test('is refused with another key, another algorithm or no signature', async () => {
     expect(await open(token({}, { key: other }))).toBe('salesforce_wrong_signature')
     expect(await open(token({}, { alg: 'none' }))).toBe('salesforce_wrong_signature')
     expect(await open(token({}, { alg: 'RS512' }))).toBe('salesforce_wrong_signature')
-    // The public key taken for a shared secret.
+    // The public key, used as a shared secret.
     const text = `${part({ alg: 'HS256' })}.${part(base)}`
     const pem = publicKey.export({ type: 'spki', format: 'pem' })
     const forged = createHmac('sha256', pem).update(text).digest('base64url')
@@ -264,7 +268,7 @@ describe('a call with a token of the org', () => {
 })
 
 test.each([
-  [{ 'x-secret': secret }, 'let in'],
+  [{ 'x-secret': secret }, 'accepted'],
   [{ 'x-secret': `${secret} x` }, 'monitor_wrong_secret'],
   [{ 'x-other': secret }, 'monitor_no_secret'],
 ])('a monitor’s delivery with %j: %s', async (headers, code) => {

@@ -40,9 +40,9 @@ export function createEventStreams(stopping: AbortSignal): EventStreams {
         const onStop = () => end()
         stopping.addEventListener('abort', onStop, { once: true })
         stream.onAbort(end)
-        let leave: (() => void) | undefined
+        let onEnd: (() => void) | undefined
         try {
-          leave = begin({
+          onEnd = begin({
             send: (event, data) => write(`event: ${event}\ndata: ${JSON.stringify(data)}\n\n`),
             end,
           })
@@ -53,7 +53,7 @@ export function createEventStreams(stopping: AbortSignal): EventStreams {
           open -= 1
           clearInterval(beat)
           stopping.removeEventListener('abort', onStop)
-          leave?.()
+          onEnd?.()
         }
         await last
       })

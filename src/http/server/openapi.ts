@@ -155,8 +155,8 @@ function schemaOf(schema: z.ZodType, io: 'input' | 'output'): Record<string, unk
   return rest
 }
 
-function isGuarded({ authenticator: door }: Route): boolean {
-  return door.security.length > 0
+function isGuarded({ authenticator }: Route): boolean {
+  return authenticator.security.length > 0
 }
 
 function hasInput({ body, query, params }: Route): boolean {
