@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { maskText, maskValue } from './board.ts'
 
-describe('what leaves for the board of queues', () => {
+describe('a text on the board of queues', () => {
   test.each([
     ['contact.lookup|jane.doe@acme.test', /^contact\.lookup\|#[0-9a-f]{8}$/],
     ['person.profile|profnet.test/in/jane-doe', /^person\.profile\|#[0-9a-f]{8}$/],
@@ -18,12 +18,12 @@ describe('what leaves for the board of queues', () => {
     expect(maskText(text)).toMatch(shown)
   })
 
-  test('has the same mark for the same key, and another for another', () => {
+  test('has the same digest for the same key, and another one for another key', () => {
     expect(maskText('company.profile|a')).toBe(maskText('company.profile|a'))
     expect(maskText('company.profile|a')).not.toBe(maskText('company.profile|b'))
   })
 
-  test('is masked at whatever depth it stands', () => {
+  test('is masked at any depth', () => {
     const job = {
       data: { key: 'contact.lookup|jane@acme.test' },
       opts: { of: [{ note: 'jane@acme.test' }] },

@@ -9,7 +9,7 @@ const answer = (status: number, body: string, headers: Record<string, string> = 
 const refusal = (code: number) =>
   JSON.stringify({ code, message: 'profnet_url of Ada Moreau is wrong', details: {} })
 
-describe('an answer that is neither a success nor a challenge says by its class what to do next', () => {
+describe('an answer that is neither a success nor a challenge becomes an error whose class says what to do next', () => {
   test.each<[status: number, body: string, name: string, code: string]>([
     [400, refusal(40001), 'FatalError', 'bad_request'],
     [400, refusal(41847), 'FatalError', 'bad_request'],
@@ -45,7 +45,7 @@ describe('an answer that is neither a success nor a challenge says by its class 
     expect(answerError(answer(416, refusal(41692))).message).toContain('41692')
   })
 
-  test('only a 429 is no attempt, and it may say how long to wait', () => {
+  test('only a 429 does not count as an attempt, and it may say how long to wait', () => {
     expect(answerError(answer(429, ''))).toMatchObject({ countsAsTry: false, retryAfterMs: undefined })
     expect(answerError(answer(429, '', { 'retry-after': '3' }))).toMatchObject({ retryAfterMs: 3000 })
     for (const status of [408, 500, 503])

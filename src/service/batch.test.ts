@@ -5,8 +5,8 @@ const base = 'https://service.example/'
 const ada = { email: 'ada@a.example' }
 const bo = { first_name: 'Bo', last_name: 'Ek', domain: 'https://www.b.example/x' }
 
-describe('lookups go together', () => {
-  test('when what is sent once is the same', () => {
+describe('lookups share a batch request', () => {
+  test('when the values that are sent once are the same', () => {
     const group = (request: Record<string, unknown>) => batchGroup('contact.lookup', request)
     expect(group(ada)).toBe(group(bo))
     expect(group({ ...ada, is_enable_similarity_search: true })).toBe(
@@ -24,7 +24,7 @@ describe('lookups go together', () => {
     expect(batchGroup('company.profile', { profnet_url: 'x' })).toBeUndefined()
   })
 
-  test('up to the size of the endpoint or of the settings', () => {
+  test('up to the maximum of the endpoint or of the settings', () => {
     expect(batchSize('contact.lookup')).toBe(100)
     expect(batchSize('contact.lookup', 20)).toBe(20)
     expect(batchSize('contact.lookup', 1000)).toBe(100)
@@ -32,8 +32,8 @@ describe('lookups go together', () => {
   })
 })
 
-describe('a bulk request', () => {
-  test('holds each input once, leaves out what cannot be searched for, and goes to the path of the settings', () => {
+describe('a batch request', () => {
+  test('holds each input once, leaves out entries that cannot be searched for, and uses the configured path', () => {
     const prepared = prepareBatch(
       base,
       'contact.lookup',
@@ -67,7 +67,7 @@ describe('a bulk request', () => {
     ])
   })
 
-  test('in which nothing can be searched for is never made', () => {
+  test('without a searchable entry is never made', () => {
     expect(() => prepareBatch(base, 'contact.lookup', [{}, { first_name: 'x' }])).toThrow(
       expect.objectContaining({ name: 'InputError', code: 'nothing_searchable' }),
     )
@@ -92,7 +92,7 @@ describe('a bulk request', () => {
     )
   })
 
-  test('of redemptions sends ids alone and names a person without one', () => {
+  test('of redemptions sends only ids and reports a person without one', () => {
     const types = { people_contact_types: ['phone'] }
     const prepared = prepareBatch(base, 'contact.redeem', [
       { people_search_id: 'a', ...types },

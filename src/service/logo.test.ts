@@ -32,7 +32,7 @@ function endpoint(
 }
 
 describe('a logo', () => {
-  test('is the address under which it was found', async () => {
+  test('is the address at which it was found', async () => {
     const { lookup, asked } = endpoint({ 'acme.example': image('a drawing') })
     expect(await lookup('acme.example')).toEqual({
       outcome: 'found',
@@ -41,7 +41,7 @@ describe('a logo', () => {
     expect(asked[0]).toBe('https://logo.example/of/acme.example')
   })
 
-  test('that has the bytes of what stands for a domain that cannot exist is none', async () => {
+  test('with the bytes of the placeholder counts as not found', async () => {
     const { lookup, asked } = endpoint({ 'acme.example': image('a drawing') })
     expect(await lookup('unknown.example')).toEqual({ outcome: 'not_found', data: null })
     expect(await lookup('acme.example')).toMatchObject({ outcome: 'found' })
@@ -49,7 +49,7 @@ describe('a logo', () => {
     expect(asked.filter((url) => url.endsWith('.invalid'))).toHaveLength(1)
   })
 
-  test('that a configured header marks is none, whatever its bytes', async () => {
+  test('with the configured placeholder header counts as not found, with any bytes', async () => {
     const { lookup } = endpoint(
       {
         'drawn.example': image('one of many tiles', { 'x-logo': 'none' }),
@@ -89,17 +89,17 @@ describe('a logo', () => {
     ['500', { ...image('x'), status: 500 }, { name: 'RetriableError', code: 'logo_failed' }],
     ['403', { ...image('x'), status: 403 }, { name: 'FatalError', code: 'logo_refused' }],
     ['no answer', new RetriableError('timeout', 'x'), { code: 'timeout' }],
-  ])('that comes as %s is no answer', async (_, reply, error) => {
+  ])('that comes as %s throws', async (_, reply, error) => {
     await expect(endpoint({ 'acme.example': reply }).lookup('acme.example')).rejects.toMatchObject(error)
   })
 
-  test('of an endpoint that answers 404 is none', async () => {
+  test('that is answered with 404 counts as not found', async () => {
     expect(await endpoint({ '*': { ...image('x'), status: 404 } }).lookup('a.example')).toMatchObject({
       outcome: 'not_found',
     })
   })
 
-  test('is not guessed at while the placeholder cannot be had: the next lookup asks for it again', async () => {
+  test('is not guessed while the placeholder is unknown: the next lookup requests the placeholder again', async () => {
     const logos: Record<string, BinaryResponse | Error> = {
       'acme.example': image('a drawing'),
       'no-such-company.invalid': new RetriableError('timeout', 'x'),

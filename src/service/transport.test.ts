@@ -53,7 +53,7 @@ const post = (path: string, body: string, headers?: Record<string, string>) => (
 })
 
 describe('a request', () => {
-  test('goes out as it is, under exactly the User-Agent that is set', async () => {
+  test('is sent unchanged, with exactly the configured User-Agent', async () => {
     answer = (_, response) => void response.writeHead(201, { 'X-Two': ['a', 'b'] }).end('{"ok":true}')
     const reply = await transport().send(
       post('/companies/profnet/lookup?x=1', '{"profnet_url":"u"}', { 'X-Payment': 'p' }),
@@ -92,7 +92,7 @@ describe('a request', () => {
     expect(JSON.parse(reply.body)).toEqual(sent)
   })
 
-  test('shows to a digest the very bytes that leave', async () => {
+  test('offers for a digest exactly the bytes that are sent', async () => {
     const one = transport('othernet')
     const body = '{"profnet_url" : "https://x/company/ü"}'
     await one.send(post('/x', body))
@@ -100,21 +100,21 @@ describe('a request', () => {
     expect(seen[0]?.body).toContain('othernet_url')
   })
 
-  test('is never sent on to where a redirect points, nor a second time', async () => {
+  test('follows no redirect and is never sent a second time', async () => {
     answer = (_, response) => void response.writeHead(307, { location: `${base}/elsewhere` }).end()
     const reply = await transport().send(post('/x', '{}', { 'payment-signature': 'secret' }))
     expect(reply).toMatchObject({ status: 307 })
     expect(seen.map(({ path }) => path)).toEqual(['/x'])
   })
 
-  test.each([402, 429, 500, 503])('that is answered with %i is answered, not repeated', async (status) => {
+  test.each([402, 429, 500, 503])('that is answered with %i is not repeated', async (status) => {
     answer = (_, response) => void response.writeHead(status).end('no')
     expect(await transport().send(post('/x', '{}'))).toMatchObject({ status, body: 'no' })
     expect(seen).toHaveLength(1)
   })
 })
 
-describe('no whole answer', () => {
+describe('an incomplete answer', () => {
   const failing = (request = post('/x', '{}', { 'payment-signature': 'secret' })) =>
     transport()
       .send(request)
@@ -123,7 +123,7 @@ describe('no whole answer', () => {
         (error: unknown) => error,
       )
 
-  test('within the time: says whose and how long, and gives up the request', async () => {
+  test('within the time limit names host and duration, and aborts the request', async () => {
     const cut = new Promise<void>((resolve) => {
       answer = (_, response) => void response.on('close', resolve)
     })
@@ -136,7 +136,7 @@ describe('no whole answer', () => {
     await cut
   })
 
-  test('because only its head came within the time', async () => {
+  test('because only its head came within the time limit', async () => {
     answer = (_, response) => void response.writeHead(200).write('{"data":')
     expect(await failing({ ...post('/x', '{}'), timeoutMs: 100 })).toMatchObject({ code: 'timeout' })
   })
@@ -161,7 +161,7 @@ describe('no whole answer', () => {
     expect(await failing()).toMatchObject({ name: 'RetriableError', code: 'unreachable' })
   })
 
-  test('because nobody is there', async () => {
+  test('because the port is closed', async () => {
     const gone = base
     await close()
     close = async () => {}
@@ -183,7 +183,7 @@ describe('no whole answer', () => {
     expect(await failing()).toMatchObject({ name: 'RetriableError', code: 'answer_too_large' })
   })
 
-  test('because somebody called it off', async () => {
+  test('because the caller aborted it', async () => {
     const controller = new AbortController()
     answer = () => controller.abort()
     expect(await failing({ ...post('/x', '{}'), signal: controller.signal } as never)).toMatchObject({

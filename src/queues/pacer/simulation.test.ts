@@ -59,7 +59,7 @@ describe('in steady state, against a limit a second', () => {
     },
   )
 
-  it('sliding 50/s reaches 97 % where the way to the server varies a little less', () => {
+  it('sliding 50/s reaches 97 % where the delay to the server varies a little less', () => {
     const measured = median(
       {
         limit: always('sliding', { limitAt: () => 50, windowMs: second }),
@@ -76,7 +76,7 @@ describe('in steady state, against a limit a second', () => {
   })
 
   it.each([10, 50, 200])(
-    'sliding %i/s comes within half a point of the bound: the limit known, and paced as well as can be',
+    'sliding %i/s comes within half a point of the bound: a client that knows the limit and paces optimally',
     (perSecond) => {
       const scenario = {
         limit: always('sliding', { limitAt: () => perSecond, windowMs: second }),
@@ -202,7 +202,7 @@ describe('when the limit changes midway', () => {
 })
 
 describe('when the limit is not what it seems', () => {
-  it('goes on after half a minute of nothing but refusals', () => {
+  it('continues after half a minute of refusals only', () => {
     const inner = always('fixed', { limitAt: () => 50, windowMs: second })
     const storm = (random: () => number): HiddenLimit => {
       const admits = inner(random)
@@ -213,7 +213,7 @@ describe('when the limit is not what it seems', () => {
     expect(measured.use).toBeGreaterThanOrEqual(0.97)
   })
 
-  it('is not slowed by a refusal in a thousand that has nothing to do with it', () => {
+  it('is not slowed by one unrelated refusal in a thousand', () => {
     const inner = always('fixed', { limitAt: () => 300, windowMs: minute })
     const moody = (random: () => number): HiddenLimit => {
       const admits = inner(random)
@@ -224,7 +224,7 @@ describe('when the limit is not what it seems', () => {
     expect(measured.use).toBeGreaterThanOrEqual(0.97)
   })
 
-  it('keeps up with windows that begin with their first request, and with a clock that is off', () => {
+  it('keeps up with windows that begin with their first request, and with a clock that drifts', () => {
     const fromFirst = (): HiddenLimit => {
       let beganAt = -minute
       let used = 0

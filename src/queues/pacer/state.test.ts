@@ -38,7 +38,7 @@ describe('learn', () => {
     expect(paceOf(open, start + 58_000).intervalMs).toBeCloseTo(54_000 / 300)
   })
 
-  it('lowers the rate a little with a refusal and raises it as much again over many successes', () => {
+  it('lowers the rate a little with a refusal and raises it by the same amount over many successes', () => {
     const before = holding()
     const lower = learn(before, refused(1000), settings)
     expect(lower.rate).toBeLessThan(before.rate)
@@ -47,7 +47,7 @@ describe('learn', () => {
     expect(again.rate / before.rate).toBeCloseTo(1, 3)
   })
 
-  it('climbs ever faster when no refusal comes, by twice at most in the first minute of a probe', () => {
+  it('climbs faster and faster without a refusal, to at most twice the rate in the first minute of a probe', () => {
     const before = holding()
     const after = run(before, 3000, (i) => ok(1000 + i * 20))
     expect(after.phase).toBe('probe')
@@ -61,7 +61,7 @@ describe('learn', () => {
     expect(after.rate).toBeCloseTo(0.9 * before.rate)
   })
 
-  it('keeps its limits and forgets its times when the clock is put back', () => {
+  it('keeps its limits and forgets its times when the clock is set back', () => {
     const before = learn(
       { ...holding(), lastAtMs: start + 3_600_000 },
       refused(3_600_000, { retryAfterMs: 30_000 }),
@@ -73,7 +73,7 @@ describe('learn', () => {
     expect(paceOf(after, start).notBeforeMs).toBeLessThanOrEqual(start)
   })
 
-  it('keeps quiet for a Retry-After, and asks for refusals more rarely when each costs that much', () => {
+  it('pauses for a Retry-After, and provokes refusals more rarely when each costs that much', () => {
     const short = learn(holding(), refused(1000, { retryAfterMs: 1000 }), settings)
     expect(paceOf(short, start + 1000).notBeforeMs).toBe(start + 2000)
     expect(short.okPerRefusal).toBeGreaterThan(1000)
@@ -83,7 +83,7 @@ describe('learn', () => {
     expect(paceOf(absurd, start).notBeforeMs).toBeLessThanOrEqual(start + 1000 + 86_400_000)
   })
 
-  it('spreads what RateLimit headers say remains to the reset, less what is under way', () => {
+  it('spreads what RateLimit headers say remains to the reset, less the requests in flight', () => {
     const informed = learn(
       holding(),
       ok(1000, { rateLimit: { remaining: 100, resetMs: 10_000, limit: 600 } }),
@@ -97,7 +97,7 @@ describe('learn', () => {
     expect(paceOf(spent, start + 1200).notBeforeMs).toBe(start + 10_200)
   })
 
-  it('stays within its settings and always opens again, whatever is reported in whatever order (seed 20260101)', () => {
+  it('stays within its settings and always opens again, for any reports in any order (seed 20260101)', () => {
     const outcome = fc.record({
       afterMs: fc.integer({ min: -2000, max: 90_000 }),
       latencyMs: fc.integer({ min: 0, max: 5000 }),

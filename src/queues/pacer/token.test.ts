@@ -22,7 +22,7 @@ describe('takeTokens', () => {
     expect(first.backgroundWaitMs).toBe(24)
   })
 
-  it('keeps to the schedule when the caller comes a little late, and forgets what was not used', () => {
+  it('keeps the schedule when the caller comes a little late, and drops unused tokens', () => {
     const late = { ...emptyMeter, lastAtMs: start }
     expect(takeTokens(late, pace, start + 130, { hot: 0, background: 1 }, settings).grants[0]).toMatchObject({
       atMs: start + 100,
@@ -31,7 +31,7 @@ describe('takeTokens', () => {
     expect(takeTokens(late, pace, start + 5000, { hot: 0, background: 9 }, settings).grants).toHaveLength(1)
   })
 
-  it('gives the next token to hot work while background stands back', () => {
+  it('gives the next token to hot work while the background lane yields', () => {
     const meter = { ...emptyMeter, lastAtMs: start }
     const claimed = takeTokens(meter, pace, start + 10, { hot: 1, background: 1 }, settings)
     expect(claimed.grants).toEqual([])
@@ -41,7 +41,7 @@ describe('takeTokens', () => {
     expect(hot.grants.map((g) => g.lane)).toEqual(['hot'])
   })
 
-  it('leaves a share to hot work only while there is some', () => {
+  it('leaves a share to hot work only while hot work is present', () => {
     const quiet = takeTokens(
       { ...emptyMeter, lastAtMs: start },
       pace,
@@ -56,7 +56,7 @@ describe('takeTokens', () => {
     ).toBeCloseTo(124)
   })
 
-  it('goes on at once when the clock was put back', () => {
+  it('continues immediately after the clock was set back', () => {
     const meter = { ...emptyMeter, lastAtMs: start, hotUntilMs: start + 1000 }
     const back = start - 3_600_000
     const closed = { ...pace, notBeforeMs: start + 250, setAtMs: start }
@@ -64,7 +64,7 @@ describe('takeTokens', () => {
     expect(answer.backgroundWaitMs).toBeLessThanOrEqual(250)
   })
 
-  it('never grants more in a window than it permits, and goes on when the next one begins', () => {
+  it('never grants more in a window than it permits, and continues when the next one begins', () => {
     const windows = [{ anchorMs: start, lengthMs: 10_000, limit: 3, capIndex: -1, cap: 0 }]
     let meter: Meter = emptyMeter
     const at: number[] = []
@@ -95,7 +95,7 @@ describe('the take script', () => {
     await server.stop()
   })
 
-  it.each([1, 2, 3, 4, 5, 6])('answers what the model answers (seed %i)', async (seed) => {
+  it.each([1, 2, 3, 4, 5, 6])('returns the same as the model (seed %i)', async (seed) => {
     const random = mulberry(seed)
     const pick = (low: number, high: number) => low + Math.floor(random() * (high - low + 1))
     let now = start

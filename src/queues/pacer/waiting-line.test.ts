@@ -23,7 +23,7 @@ function evenTokens(): SharedState {
   return { take } as unknown as SharedState
 }
 
-test('a hot request goes before those that hold tokens and wait for their time', async () => {
+test('a hot request overtakes background requests that hold tokens and wait', async () => {
   const line = createWaitingLine(evenTokens(), 20)
   const served: string[] = []
   const take = (lane: 'hot' | 'background', name: string) =>

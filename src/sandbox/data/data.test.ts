@@ -5,7 +5,7 @@ import { companyAnswer } from './company.ts'
 import { personAnswer } from './person.ts'
 
 describe('the synthetic data', () => {
-  test('fits the schemas, for 200 companies and people, with none, some and null among them', () => {
+  test('fits the schemas, for 200 companies and people, including misses and null fields', () => {
     const answers = Array.from({ length: 200 }, (_, index) => ({
       company: companyAnswer(`https://www.profnet.example/company/firm-${index}`).data,
       person: personAnswer(`https://www.profnet.example/in/someone-${index}`).data,
@@ -30,7 +30,7 @@ describe('the synthetic data', () => {
     expect(Object.keys(people[0]!).sort()).toEqual(Object.keys(personSchema.shape).sort())
   })
 
-  test('is the same however the URL is written, and other data for another profile', () => {
+  test('is the same for every spelling of the URL, and differs for another profile', () => {
     const one = companyAnswer('https://www.profnet.example/company/harbour-lights')
     expect(one.data).not.toBeNull()
     for (const url of [

@@ -13,7 +13,7 @@ import { personAnswer } from './person.ts'
 const members = Array.from({ length: Math.floor(DIRECTORY_SIZE / 7) }, (_, index) => member(index * 7))
 
 describe('the directory', () => {
-  test('knows each member by slug, e-mail and phone alone', () => {
+  test('finds each member by slug, e-mail or phone alone', () => {
     expect(new Set(members.map(({ slug }) => slug)).size).toBe(members.length)
     for (const { slug, index } of members) {
       expect(memberOfSlug(slug)?.index).toBe(index)
@@ -27,7 +27,7 @@ describe('the directory', () => {
     }
   })
 
-  test('has one in ten whom the service does not know, and one in ten without e-mail and phone', () => {
+  test('has one in ten members unknown to the service, and one in ten without e-mail and phone', () => {
     const unknown = members.filter((each) => each.unknown)
     expect(unknown.length / members.length).toBeGreaterThan(0.07)
     expect(unknown.length / members.length).toBeLessThan(0.13)
@@ -48,7 +48,7 @@ describe('the directory', () => {
     ).toBe(true)
   })
 
-  test('has a profile for every member that is known, at the company of the directory', () => {
+  test('has a profile for every known member, at the company of the directory', () => {
     for (const each of members.filter(({ unknown }) => !unknown).slice(0, 100)) {
       const data = personSchema.parse(personAnswer(personUrl(each.slug)).data)
       expect(data.name).toBe(`${each.firstName} ${each.lastName}`)
@@ -67,7 +67,7 @@ describe('the directory', () => {
     }
   })
 
-  test('is found by names in Latin letters too, and nobody by half a name', () => {
+  test('is found by names in Latin letters too, and not by half a name', () => {
     const each = members.find(({ unknown, firstName }) => !unknown && firstName === '愛子')!
     const [latin = ''] = each.slug.split('-')
     const { domain } = each.employer
@@ -79,7 +79,7 @@ describe('the directory', () => {
   })
 })
 
-test('records outside the directory find somebody too, the same by e-mail and by name with the domain', () => {
+test('records outside the directory find a person too, the same one by e-mail and by name with the domain', () => {
   const first = ['ada', 'bo', 'cy', 'dee', 'eve'].map((name) => {
     const byEmail = searchContact({ email: `${name}.young@customer.com` }, false)
     const byName = searchContact({ first_name: name, last_name: 'Young', domain: 'www.customer.com' }, false)

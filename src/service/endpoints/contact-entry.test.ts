@@ -64,7 +64,7 @@ describe('a contact is refused before it is sent', () => {
   })
 })
 
-test('what is searched by first stands at the head of the spellings of an entry', () => {
+test('the first spelling of an entry is the value that is searched first', () => {
   const whole: ContactEntry = contactEntrySchema.parse({
     email: 'Ada@B.example',
     phone: '+1 (512) 400-1234',

@@ -27,11 +27,11 @@ function ids(body: string, asked = entries) {
   )
 }
 
-describe('people are placed', () => {
+describe('people are assigned to entries', () => {
   test.each<[string, string, unknown[]]>([
     ['by input_index, not by order', answer(matched(2, 'c'), matched(0, 'a')), ['a', 'not_found', 'c']],
     [
-      'when the list stands at the top',
+      'when the list is at the top level',
       JSON.stringify({ peoples: [matched(1, 'b')] }),
       ['not_found', 'b', 'not_found'],
     ],
@@ -43,7 +43,11 @@ describe('people are placed', () => {
     ['nowhere when nothing is found', answer(), ['not_found', 'not_found', 'not_found']],
     ['nowhere when data is null', '{"data":null}', ['not_found', 'not_found', 'not_found']],
     ['nowhere when peoples is null', '{"data":{"peoples":null}}', ['not_found', 'not_found', 'not_found']],
-    ['nowhere when a match names nobody', answer(matched(0, null)), ['not_found', 'not_found', 'not_found']],
+    [
+      'to none of them when a match names no person',
+      answer(matched(0, null)),
+      ['not_found', 'not_found', 'not_found'],
+    ],
     [
       'the surer before the less sure',
       answer(
@@ -71,11 +75,11 @@ describe('people are placed', () => {
     ['no position and nothing that was searched', answer(matched(null, 'x'), matched(0, 'a'))],
     ['no match at all', answer({ people_search_id: 'x' }, matched(0, 'a'))],
     ['nothing but a text', answer('x', matched(0, 'a'))],
-  ])('nowhere with %s: then nobody else counts as not found', (_, body) => {
+  ])('to none of them with %s: then no other entry counts as not found', (_, body) => {
     expect(ids(body)).toEqual(['a', 'unreadable', 'unreadable'])
   })
 
-  test('with the count of the others who fit as well', () => {
+  test('with the count of the other people who match', () => {
     const body = answer(
       matched(0, 'a'),
       matched(0, 'b', { confidence: 'similarity_domain' }),
@@ -102,16 +106,16 @@ describe('an entry that repeats another', () => {
     expect(ids(body, twice)).toEqual(['a', 'not_found', 'a'])
   })
 
-  test('has its miss too', () => {
+  test('is a miss when the first one is', () => {
     expect(ids(answer(), twice)).toEqual(['not_found', 'not_found', 'not_found'])
   })
 
-  test('that the service alone takes for one keeps the person that came with it', () => {
+  test('that only the service counts as a repetition keeps its own person', () => {
     const body = answer(matched(0, 'a'), matched(1, 'a', { is_duplicate_input: true }))
     expect(ids(body)).toEqual(['a', 'a', 'not_found'])
   })
 
-  test('of nothing that was sent is unreadable, not not found', () => {
+  test('that repeats no sent entry is unreadable, not a miss', () => {
     expect(ids(answer(matched(1, null, { is_duplicate_input: true })))).toEqual([
       'not_found',
       'unreadable',
@@ -121,7 +125,7 @@ describe('an entry that repeats another', () => {
 })
 
 test.each(['', 'no json', 'null', '[]', '7', '{}', '{"data":7}', '{"data":{}}', '{"dat'])(
-  'an answer that is %j was paid for and is kept as it came, once',
+  'the paid answer %j is stored once, unchanged',
   (body) => {
     const facts = decodeContacts(body, entries)
     expect(facts.get(0)).toMatchObject({ outcome: 'unreadable', data: { raw: body } })
@@ -129,7 +133,7 @@ test.each(['', 'no json', 'null', '[]', '7', '{}', '{"data":7}', '{"data":{}}', 
   },
 )
 
-test('a person that does not fit the schema spoils no other', () => {
+test('a person that does not fit the schema does not affect the others', () => {
   const body = answer({ match: { input_index: 1 }, emails: 'none' }, matched(0, 'a'))
   expect(ids(body)).toEqual(['a', 'unreadable', 'not_found'])
 })
@@ -149,7 +153,7 @@ test('a single answer needs no position', () => {
   expect(contactLookup.decode('{"data":null}')).toEqual(missing)
 })
 
-test('whatever comes, every entry has a fact and nothing is thrown', () => {
+test('every entry gets a fact for any body, and nothing is thrown', () => {
   const value = fc.oneof(
     fc.jsonValue(),
     fc.record(

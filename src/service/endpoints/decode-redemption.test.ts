@@ -9,7 +9,7 @@ const phone = { value: '+15124001234', type: 'mobile', status: null }
 const of = (person: object) =>
   redemption.decode(JSON.stringify({ data: { peoples: [{ people_search_id: 'a', ...person }] } }))
 
-describe('a redemption tells what was asked from what was not', () => {
+describe('a redemption distinguishes requested types from others', () => {
   test.each<[person: object, outcome: string, emails: string, phones: string]>([
     [{ emails: [mail], phones: [phone] }, 'found', 'found', 'found'],
     [{ emails: [mail] }, 'found', 'found', 'not_asked'],
@@ -25,7 +25,7 @@ describe('a redemption tells what was asked from what was not', () => {
     })
   })
 
-  test('keeps order, status and type of all values, in the words of the vocabulary', () => {
+  test('keeps order, status and type of all values, with the types of the vocabulary', () => {
     const emails = [
       { ...mail, type: 'personal', status: null },
       mail,
@@ -57,7 +57,7 @@ describe('a redemption tells what was asked from what was not', () => {
 })
 
 describe('a redemption', () => {
-  test('asks for each type once and in one order, and its price goes by them', () => {
+  test('asks for each type once and in one order, and its price depends on the types', () => {
     const request = prepareRequest(base, 'contact.redeem', {
       people_search_id: 'a',
       people_contact_types: ['phone', 'email-work', 'phone'],
@@ -91,7 +91,7 @@ describe('a redemption', () => {
 describe('a batch of redemptions', () => {
   const asked = [{ people_search_id: 'a' }, { people_search_id: 'b' }, { people_search_id: 'c' }]
 
-  test('is placed by id', () => {
+  test('is assigned by id', () => {
     const peoples = [
       { people_search_id: 'c', emails: [mail] },
       { people_search_id: 'a', emails: null },
@@ -100,7 +100,7 @@ describe('a batch of redemptions', () => {
     expect([0, 1, 2].map((index) => facts.get(index)?.outcome)).toEqual(['not_found', 'not_found', 'found'])
   })
 
-  test('with people that nobody asked for says of the missing ones that they could not be read', () => {
+  test('with people that were not asked for marks the missing ones as unreadable', () => {
     const peoples = [
       { people_search_id: 'z', emails: [mail] },
       { people_search_id: 'a', emails: [mail] },

@@ -3,7 +3,7 @@ import { companyProfile } from './company-profile.ts'
 
 const answer = (data: unknown) => companyProfile.decode(JSON.stringify({ data }))
 
-test('one field of the wrong kind does not cost the others', () => {
+test('one field of the wrong type does not cost the others', () => {
   const fact = answer({
     name: 'Acme',
     industry: [],
@@ -15,7 +15,7 @@ test('one field of the wrong kind does not cost the others', () => {
   expect(fact.data?.['unreadable_fields']).toMatchObject({ industry: [] })
 })
 
-test('a record of which nothing can be read is kept as it came', () => {
+test('a record without a readable field is stored unchanged', () => {
   const fact = answer({ industry: {} })
   expect(fact).toMatchObject({ outcome: 'unreadable' })
   expect(fact.data?.['raw']).toContain('"industry"')

@@ -54,7 +54,7 @@ describe.each([
     })
   })
 
-  test('keeps null fields, absent fields and fields that nobody has described', () => {
+  test('keeps null fields, absent fields and undocumented fields', () => {
     const data = { name: null, profnet_url: 'https://x', new_field: { deep: [1] }, company_name: null }
     expect(decode(JSON.stringify({ data }))).toEqual({ outcome: 'found', data })
     expect(decode('{"data":{}}')).toEqual({ outcome: 'found', data: {} })
@@ -72,7 +72,7 @@ describe.each([
     '{"data":[]}',
     '{"data":7}',
     '{"dat',
-  ])('that is %j was paid for and is kept as it came', (body) => {
+  ])('that is %j was paid for and is stored unchanged', (body) => {
     expect(decode(body)).toMatchObject({ outcome: 'unreadable', data: { raw: body } })
   })
 })
@@ -82,7 +82,7 @@ describe('fields of another type than described', () => {
     ['company', companyProfile, { company_size: 'many' }],
     ['company', companyProfile, { company_name: 7 }],
     ['person', personProfile, { name: ['Ada'] }],
-  ])('in a %s are kept too, whatever the outcome is called', (_, { decode }, data) => {
+  ])('in a %s are kept too, with any outcome', (_, { decode }, data) => {
     const body = JSON.stringify({ data })
     const fact = decode(body)
     expect(JSON.stringify(fact.data)).toContain(Object.keys(data)[0])

@@ -22,7 +22,7 @@ describe('the credit block', () => {
     expect(creditsOf(body)).toEqual(credits)
   })
 
-  test('says a cost of nothing, and does not say one that is absent, null or no number', () => {
+  test('states a cost of 0, and states none that is absent, null or not a number', () => {
     expect(creditsOf({ metadata: { profile: { total_credit_cost: 0 } } })).toEqual({ totalCreditCost: 0 })
     expect(creditsOf({ metadata: { profile: { credit: 3 } } })).toEqual({ credit: 3 })
     for (const cost of [null, 'free', {}, []]) {
@@ -41,10 +41,10 @@ describe('the credit block', () => {
     '{"data":7}',
     '{"data":{"profile":{"name":"x"}}}',
     '{"metadata":{"profile":[]}}',
-  ])('is not there in %j', (body) => expect(creditsOf(body)).toBeUndefined())
+  ])('is absent in %j', (body) => expect(creditsOf(body)).toBeUndefined())
 })
 
-describe('what became of the keys of a request', () => {
+describe('warnings about the keys of a request', () => {
   test.each([
     [
       { ignored_fields: ['a', 'b', 'a'] },
@@ -78,7 +78,7 @@ describe('what became of the keys of a request', () => {
     expect(warningsOf(JSON.stringify({ data: null, metadata }))).toEqual(warnings)
   })
 
-  test('is nothing where there is no metadata', () => {
+  test('are empty without metadata', () => {
     for (const body of ['', '[]', 'null', '{"data":{}}', '{"metadata":[]}'])
       expect(warningsOf(body)).toEqual([])
   })
