@@ -1,6 +1,6 @@
 // `npm run mutants`: breaks a random sample of the sources and counts how many of the breaks the unit tests notice.
 //
-//   npm run mutants -- [--seed N] [--count N] [--only src/pay] [--json FILE]
+//   npm run mutants -- [--seed N] [--count N] [--only src/pay] [--verbose] [--json FILE]
 
 import { globSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -17,6 +17,8 @@ const { values: options } = parseArgs({
     count: { type: 'string', default: '300' },
     only: { type: 'string', default: '' },
     json: { type: 'string' },
+    /** Names the test that notices each mutant. */
+    verbose: { type: 'boolean', default: false },
   },
 })
 
@@ -51,12 +53,12 @@ for (const mutant of sample.toSorted((a, b) =>
 )) {
   const by = await judge.noticedBy(mutant, sources.get(mutant.file)!)
   judged += 1
-  if (by === undefined) {
-    survivors.push(mutant)
+  if (by === undefined) survivors.push(mutant)
+  const { file, line, original, replacement } = mutant
+  if (by === undefined || options.verbose)
     console.log(
-      `survived ${mutant.file}:${mutant.line}  ${oneLine(mutant.original)}  →  ${oneLine(mutant.replacement)}`,
+      `${by === undefined ? 'survived' : 'killed  '} ${file}:${line}  ${oneLine(original)}  →  ${oneLine(replacement)}  ${by ?? ''}`.trim(),
     )
-  }
   if (judged % 25 === 0) console.error(`${judged} judged, ${survivors.length} survived`)
 }
 judge.close()
