@@ -77,6 +77,18 @@ describe('a company', () => {
       'company.enrich|profnet.example/company/acme',
     ],
     [
+      'whose enrichment alone may be bought, by URL',
+      { profileUrl: acme.profnet_url },
+      { ...full, steps: ['company.enrich'] },
+      'company.enrich|profnet.example/company/acme',
+    ],
+    [
+      'whose enrichment alone may be bought, by domain',
+      { domain: 'acme.example' },
+      { ...full, steps: ['company.enrich'] },
+      'company.enrich|acme.example',
+    ],
+    [
       'with a domain, where only profiles may be bought',
       { domain: 'acme.example' },
       builtInRecipes('company', 'profile'),

@@ -108,7 +108,8 @@ describe('an offer', () => {
 
   test('says nothing of decimals where the challenge does not', () => {
     const [found] = offersOf(challengeText({ methodDetails: { chainId: 8453 } }))
-    expect(found).not.toHaveProperty('decimals')
+    expect(found).toMatchObject({ network: 'eip155:8453' })
+    expect(found?.decimals).toBeUndefined()
   })
 
   test('of a card is not ours, and that of another method is left to the policy', () => {
