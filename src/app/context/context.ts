@@ -31,7 +31,7 @@ export interface Context {
   fieldWrites: FieldWriteLedger
   suppressions: SuppressionLedger
   spendSwitch: SpendSwitch
-  /** What planning the next step of a task needs: the same for every trigger. */
+  /** Everything that planning a task's next step needs, the same for every trigger. */
   planning: Planning
   chain: Chain
   connectors: Map<string, Connector>

@@ -167,7 +167,7 @@ async function openPayments(
     wrapJournal: options.wrapJournal,
     onUnpaidRequest: (runId) => void runs.countRequests(runId, { unpaid: 1 }).catch(() => {}),
     onWarning: ({ kind, field, to }, endpoint) =>
-      log.warn({ endpoint, field, ...(to ? { to } : {}) }, `the service has ${kind} a field of our request`),
+      log.warn({ endpoint, field, to }, `the service has ${kind} a field of our request`),
     onError: (error) => log.warn({ problem: describeError(error) }, 'a charge could not be resolved yet'),
   })
 }

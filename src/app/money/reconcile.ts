@@ -8,7 +8,7 @@ export interface Difference {
   kind: 'not_in_ledger' | 'not_on_chain' | 'amount'
   charge?: string
   lookup?: string
-  transaction?: string
+  transaction?: string | undefined
   ledger: string
   chain: string
 }
@@ -101,7 +101,7 @@ function missing({ id, lookupKey, transaction, amountAtomic }: PaidCharge): Diff
     kind: 'not_on_chain',
     charge: id,
     lookup: lookupKey,
-    ...(transaction === null ? {} : { transaction }),
+    transaction: transaction ?? undefined,
     ledger: formatUsd(amountAtomic),
     chain: formatUsd(0n),
   }

@@ -122,7 +122,7 @@ async function measure(context: Context, options: PlanOptions) {
     lookups: { unique, cached, duplicates, toBuy },
     tasks: { skipped: counts.skipped, rejected: counts.rejected },
     cost: { currency: 'USD', low: formatUsd(lowAtomic), high: formatUsd(highAtomic) },
-    ...(preview.records > 0 ? { preview } : {}),
+    preview: preview.records > 0 ? preview : undefined,
   }
   return { plan, toBuy, highAtomic }
 }

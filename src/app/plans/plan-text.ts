@@ -13,11 +13,13 @@ export interface RunPlan {
   /** The id for `paydirt apply`. */
   planId?: string
   /** What would be written from facts that the ledger already has: counts, and the first records field by field. */
-  preview?: {
-    records: number
-    fields: Record<string, number>
-    rows: { record: string; fields: Record<string, { from: FieldValue | null; to: FieldValue }> }[]
-  }
+  preview?:
+    | {
+        records: number
+        fields: Record<string, number>
+        rows: { record: string; fields: Record<string, { from: FieldValue | null; to: FieldValue }> }[]
+      }
+    | undefined
 }
 
 export function planText({ records, lookups, tasks, cost, planId, preview }: RunPlan): string {

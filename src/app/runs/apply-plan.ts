@@ -55,7 +55,7 @@ export function withinPlan(config: Config, plan: Plan): Config {
     caps: {
       ...caps,
       runAtomic: least(caps.runAtomic, plan.highAtomic),
-      ...(config.apiKey ? { creditsRun: least(caps.creditsRun ?? highCredits, highCredits) } : {}),
+      creditsRun: config.apiKey ? least(caps.creditsRun ?? highCredits, highCredits) : caps.creditsRun,
     },
   }
 }

@@ -13,10 +13,10 @@ export interface RunSummary {
   lookups: { unique: number; paid: number; cached: number; notFound: number; duplicates: number }
   tasks: Record<'written' | 'unchanged' | 'skipped' | 'rejected' | 'parked', number>
   /** `credits`: the credits that direct access charged, when it charged any. */
-  spend: { currency: 'USD'; settled: string; inDoubt: string; lost: string; credits?: string }
+  spend: { currency: 'USD'; settled: string; inDoubt: string; lost: string; credits?: string | undefined }
   requests: { sent: number; rateLimited: number }
   /** Why tasks are parked or were refused, the most frequent reason first. */
-  reasons?: { status: TaskStatus; reason: string; count: number }[]
+  reasons?: { status: TaskStatus; reason: string; count: number }[] | undefined
 }
 
 export async function summarise(
@@ -45,9 +45,9 @@ export async function summarise(
       settled: formatUsd(figures.spend.settledAtomic),
       inDoubt: formatUsd(figures.spend.inDoubtAtomic),
       lost: formatUsd(figures.spend.lostAtomic),
-      ...(figures.spend.creditsAtomic > 0n ? { credits: formatUsd(figures.spend.creditsAtomic) } : {}),
+      credits: figures.spend.creditsAtomic > 0n ? formatUsd(figures.spend.creditsAtomic) : undefined,
     },
     requests: figures.requests,
-    ...(reasons.length > 0 ? { reasons } : {}),
+    reasons: reasons.length > 0 ? reasons : undefined,
   }
 }

@@ -69,9 +69,9 @@ Exit status: 0 ledger and chain agree · 1 they differ`,
         const document = {
           ...result,
           service: counts,
-          ...(account ? { account } : {}),
+          account,
           resolved,
-          ...(toDecide.length > 0 ? { toDecide: toDecide.map(shown) } : {}),
+          toDecide: toDecide.length > 0 ? toDecide.map(shown) : undefined,
         }
         if (options.json) process.stdout.write(`${JSON.stringify(document)}\n`)
         else

@@ -62,7 +62,7 @@ const statuses: Record<RunEnd, number> = {
 /** Returns the summary of the run, as every command prints it, and the result of each record. */
 function documentOf({ summaries, results }: EnrichedRecords) {
   const [summary, ...others] = summaries
-  return { ...summary, ...(others.length > 0 ? { otherRuns: others } : {}), results }
+  return { ...summary, otherRuns: others.length > 0 ? others : undefined, results }
 }
 
 function textOf({ results, end }: EnrichedRecords): string {
