@@ -67,7 +67,7 @@ export function createMonitor(options: MonitorOptions): Monitor {
       options.recipe,
       'no record of this company was seen in a CRM yet',
     )
-    await deliveries.end(digest, { records: found.length, unknown: unknown.length, reason: null })
+    await deliveries.finish(digest, { records: found.length, unknown: unknown.length, reason: null })
   }
 
   return {
@@ -76,7 +76,7 @@ export function createMonitor(options: MonitorOptions): Monitor {
     },
 
     async work() {
-      const due = await deliveries.take({ limit: 10, leaseMs })
+      const due = await deliveries.lease({ limit: 10, leaseMs })
       for (const delivery of due) {
         try {
           await turnIntoTasks(delivery)
@@ -84,10 +84,10 @@ export function createMonitor(options: MonitorOptions): Monitor {
           options.onError(error)
           const reason = describeError(error)
           if (delivery.tries >= mostTries)
-            await deliveries.end(delivery.digest, { records: 0, unknown: 0, reason })
+            await deliveries.finish(delivery.digest, { records: 0, unknown: 0, reason })
           else {
             const waitMs = Math.min(300_000, 1_000 * 2 ** delivery.tries)
-            await deliveries.again(delivery.digest, new Date(now().getTime() + waitMs), reason)
+            await deliveries.postpone(delivery.digest, new Date(now().getTime() + waitMs), reason)
           }
         }
       }

@@ -246,7 +246,7 @@ describe('a schedule', () => {
     expect(before).toBeGreaterThan(0)
     await scheduler()
     at('2026-11-20T01:00:59Z')
-    expect(await ledger.takable()).toEqual([])
+    expect(await ledger.claimable()).toEqual([])
     at('2026-11-20T01:01:00Z')
     await started[0]?.look()
     await until(async () =>

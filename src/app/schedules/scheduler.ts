@@ -84,7 +84,7 @@ export async function startSchedules(context: Context, options: SchedulesOptions
     }
     for (const { schedule, entity, state, reason } of await ledger.closeWindows())
       log.warn({ schedule, entity, state, reason }, 'the window of a schedule has ended')
-    await queue.offer(await ledger.takable())
+    await queue.offer(await ledger.claimable())
   }
 
   async function look(): Promise<void> {

@@ -28,7 +28,7 @@ export function startWorkflowCallbacks(options: WorkflowCallbackOptions): PollLo
 
   async function completeDue(): Promise<void> {
     const latest = new Date(now().getTime() - workflowTimeoutMs + marginMs)
-    const due = await callbacks.take({ limit: 50, leaseMs, latest })
+    const due = await callbacks.lease({ limit: 50, leaseMs, latest })
     const views = new Map(
       (await options.views.get(due.map(({ taskId }) => taskId))).map((view) => [view.id, view]),
     )
@@ -37,13 +37,14 @@ export function startWorkflowCallbacks(options: WorkflowCallbackOptions): PollLo
       if (!view) continue
       try {
         const refusal = await options.hubspot.complete(callbackId, outputOf(view))
-        await callbacks.end(callbackId, refusal ? 'given_up' : 'completed', refusal?.refused ?? null)
+        await callbacks.finish(callbackId, refusal ? 'given_up' : 'completed', refusal?.refused ?? null)
       } catch (error) {
         if (!(error instanceof PaydirtError)) throw error
         options.onError(error)
         if (now().getTime() - askedAt.getTime() > workflowTimeoutMs)
-          await callbacks.end(callbackId, 'given_up', describeError(error))
-        else await callbacks.again(callbackId, new Date(now().getTime() + waitMs(error, tries)), error.code)
+          await callbacks.finish(callbackId, 'given_up', describeError(error))
+        else
+          await callbacks.postpone(callbackId, new Date(now().getTime() + waitMs(error, tries)), error.code)
       }
     }
   }

@@ -28,10 +28,10 @@ export interface MonitorDeliveries {
   /** Returns false for a delivery that was received before. */
   add(digest: string, body: string): Promise<boolean>
   /** Leases deliveries for `leaseMs`, so that one process works on each, and another takes it over after a crash. */
-  take(options: { limit: number; leaseMs: number }): Promise<DueDelivery[]>
-  again(digest: string, dueAt: Date, reason: string): Promise<void>
+  lease(options: { limit: number; leaseMs: number }): Promise<DueDelivery[]>
+  postpone(digest: string, dueAt: Date, reason: string): Promise<void>
   /** Stores the result of a delivery, and deletes its body. */
-  end(digest: string, result: { records: number; unknown: number; reason: string | null }): Promise<void>
+  finish(digest: string, result: { records: number; unknown: number; reason: string | null }): Promise<void>
   /** Returns the CRM records that earlier runs have seen under a profile or domain, with the index of the company. */
   known(
     companies: readonly NamedCompany[],
@@ -60,7 +60,7 @@ export function createMonitorDeliveries(db: Database, { now }: { now: () => Date
       return row !== undefined
     },
 
-    async take({ limit, leaseMs }) {
+    async lease({ limit, leaseMs }) {
       const at = now()
       const { rows } = await sql<DueDelivery>`
         with due as (
@@ -73,7 +73,7 @@ export function createMonitorDeliveries(db: Database, { now }: { now: () => Date
       return rows
     },
 
-    async again(digest, dueAt, reason) {
+    async postpone(digest, dueAt, reason) {
       await db
         .updateTable('monitor_deliveries')
         .set({ due_at: dueAt, reason })
@@ -81,7 +81,7 @@ export function createMonitorDeliveries(db: Database, { now }: { now: () => Date
         .execute()
     },
 
-    async end(digest, { records, unknown, reason }) {
+    async finish(digest, { records, unknown, reason }) {
       await db
         .updateTable('monitor_deliveries')
         .set({ done_at: now(), body: null, records, unknown, reason })

@@ -18,9 +18,9 @@ export interface WorkflowCallbacks {
    * Leases, for `leaseMs`, the executions whose task has ended or that were added before `latest`. One process completes
    * each at HubSpot, and another takes it over after a crash.
    */
-  take(options: { limit: number; leaseMs: number; latest: Date }): Promise<DueCallback[]>
-  again(callbackId: string, dueAt: Date, reason: string): Promise<void>
-  end(callbackId: string, state: 'completed' | 'given_up', reason: string | null): Promise<void>
+  lease(options: { limit: number; leaseMs: number; latest: Date }): Promise<DueCallback[]>
+  postpone(callbackId: string, dueAt: Date, reason: string): Promise<void>
+  finish(callbackId: string, state: 'completed' | 'given_up', reason: string | null): Promise<void>
 }
 
 export function createWorkflowCallbacks(db: Database, { now }: { now: () => Date }): WorkflowCallbacks {
@@ -43,7 +43,7 @@ export function createWorkflowCallbacks(db: Database, { now }: { now: () => Date
       return row !== undefined
     },
 
-    async take({ limit, leaseMs, latest }) {
+    async lease({ limit, leaseMs, latest }) {
       const at = now()
       const { rows } = await sql<DueCallback>`
         with due as (
@@ -60,7 +60,7 @@ export function createWorkflowCallbacks(db: Database, { now }: { now: () => Date
       return rows
     },
 
-    async again(callbackId, dueAt, reason) {
+    async postpone(callbackId, dueAt, reason) {
       await db
         .updateTable('workflow_callbacks')
         .set({ due_at: dueAt, reason })
@@ -69,7 +69,7 @@ export function createWorkflowCallbacks(db: Database, { now }: { now: () => Date
         .execute()
     },
 
-    async end(callbackId, state, reason) {
+    async finish(callbackId, state, reason) {
       await db
         .updateTable('workflow_callbacks')
         .set({ state, reason, completed_at: now() })

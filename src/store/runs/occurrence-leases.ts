@@ -6,7 +6,7 @@ import { toOccurrence, type Occurrence } from './schedule-occurrences.ts'
 
 export interface OccurrenceLeases {
   /** Returns the occurrences that can be claimed now: due ones, and those whose holder has not renewed its lease. */
-  takable(): Promise<bigint[]>
+  claimable(): Promise<bigint[]>
   /**
    * Leases an occurrence to a holder. Returns undefined, and delays the occurrence by `retryMs`, when another process holds
    * it or a run of its connector and entity is active. Also resumes what earlier occurrences of the schedule left stopped: a
@@ -33,7 +33,7 @@ const lockSpace = 7_290_007
 
 export function createOccurrenceLeases(db: Database, { now }: { now: () => Date }): OccurrenceLeases {
   return {
-    async takable() {
+    async claimable() {
       const at = now()
       const rows = await db
         .selectFrom('schedule_turns')
