@@ -1,8 +1,8 @@
 import type { ObjectKind, Operation } from './words.ts'
 
 /**
- * The name under which a lookup is bought once, however its record was written. The same string is the primary
- * key of the ledger, the seed of the payment's nonce and, hashed, the id of the job in the queue.
+ * The canonical name under which a lookup is bought once, for every spelling of its record. The same string is the primary
+ * key in the ledger, the seed of the payment's nonce and, hashed, the id of the job in the queue.
  */
 export type LookupKey = string & { readonly __brand: 'LookupKey' }
 
@@ -17,7 +17,7 @@ const opaqueId = /^AC[ow][A-Za-z0-9_-]{20,}$/
 
 /**
  * Folds a profile URL to `host/segment/slug`: no scheme, host case, country subdomain, query, fragment, trailing
- * slash or subpage. Two URLs with the same result are the same profile; the reason of a refusal names what is wrong.
+ * slash or subpage. Two URLs with the same result are the same profile. The reason of a refusal names the fault.
  */
 export function canonicalProfileUrl(kind: ObjectKind, raw: string): Canonical {
   const text = raw.trim().replace(/^<|>$/g, '')
@@ -39,21 +39,21 @@ export function canonicalProfileUrl(kind: ObjectKind, raw: string): Canonical {
       otherPages.has(name) ? `it is a /${name}/ page, not ${expected}` : `its path has no ${expected}`,
     )
   }
-  // Old public profiles (/pub/jane-doe/1/2b/3c4) are told apart by the parts behind the name; elsewhere those are subpages.
+  // The parts after the name identify old public profiles (/pub/jane-doe/1/2b/3c4). Elsewhere they are subpages.
   const identifying = name === 'pub' ? rest.slice(0, 4) : rest.slice(0, 1)
   const slugs = identifying.map(foldSlug)
-  if (slugs.length === 0 || slugs.includes('')) return refuse(`no name stands behind ${expected}`)
+  if (slugs.length === 0 || slugs.includes('')) return refuse(`no name follows ${expected}`)
   if (slugs.includes(undefined)) return refuse('its name is wrongly percent-encoded')
   return { ok: true, value: [url.hostname.replace(foldedSubdomain, ''), name, ...slugs].join('/') }
 }
 
-/** The URL that is sent to the service: the same for all spellings, so that a cache on the way may help too. */
+/** Returns the URL that is sent to the service, the same for all spellings, so that an HTTP cache can help too. */
 export function profileUrlOf(canonical: string): string {
   return encodeURI(`https://www.${canonical}`)
 }
 
 /**
- * Folds a domain or website address to its bare host: no scheme, `www.`, path, port or case; international names in
+ * Folds a domain or website address to its bare host: no scheme, `www.`, path, port or case. International names are in
  * their ASCII form.
  */
 export function canonicalDomain(raw: string): Canonical {
@@ -86,7 +86,7 @@ function refuse(reason: string): Canonical {
   return { ok: false, reason }
 }
 
-/** A request that is out for several lookups at once has a key of its own, which names nobody. */
+/** Returns the key of a batch, which names no subject. */
 export function batchKey(id: string): LookupKey {
   return `bundle|${id}` as LookupKey
 }

@@ -2,7 +2,10 @@
 export const objectKinds = ['company', 'person'] as const
 export type ObjectKind = (typeof objectKinds)[number]
 
-/** The states of a record in a run. The first three are open, `parked` continues by itself or after a person acts, and the others are final. */
+/**
+ * The states of a record in a run. The first three are open, `parked` continues by itself or after a person acts, and the
+ * others are final.
+ */
 export const taskStatuses = [
   'queued',
   'looking_up',

@@ -1,25 +1,25 @@
 import type { FieldChange, FieldValue, Patch } from '../record.ts'
 import { sameValue } from './same-value.ts'
 
-/** When a field may be written over what stands in the record at the moment of writing. */
+/** Decides when a field may be written over the record's value at the moment of writing. */
 export const fieldRules = ['fill_blank', 'overwrite_ours', 'overwrite', 'never'] as const
 export type FieldRule = (typeof fieldRules)[number]
 
 /**
- * Why a proposed change was left out: something stands there (`filled`), a person changed or cleared what we wrote
- * (`edited`), the field is closed to us (`never`), or writing would change nothing but the form (`same`).
+ * Why a proposed change is left out: the field has a value (`filled`), a person changed or cleared the value that we wrote
+ * (`edited`), the rule forbids writing (`never`), or writing would only change the value's form (`same`).
  */
 export type KeptReason = 'filled' | 'edited' | 'never' | 'same'
 
 export interface PolicyInput {
-  /** What stands in the record now, by canonical field; blanks are absent. */
+  /** The record's current values by canonical field, without blank ones. */
   current: Readonly<Record<string, FieldValue>>
-  /** What the facts say. */
+  /** The changes that the facts propose. */
   proposed: Patch
-  /** The value that we last wrote to a field, as the record showed it afterwards; absent where we wrote none. */
+  /** The value that we last wrote to a field, as the record showed it afterwards. Absent where we wrote none. */
   ours: Readonly<Record<string, FieldValue | undefined>>
   rule: (field: string) => FieldRule
-  /** Where phones without a prefix belong. Default: the record's `country_code`. */
+  /** The country of phones without a prefix. Default: the record's `country_code`. */
   country?: string
 }
 
@@ -29,10 +29,10 @@ export interface PolicyDecision {
 }
 
 /**
- * Keeps of a patch only what the rules allow over the values that stand in the record now. `fill_blank` fills blanks;
- * `overwrite_ours` also replaces what we wrote and nobody has changed since; `overwrite` replaces anything but a person's
- * edit of what we wrote, for that locks the field under every rule; `never` is never. Nothing found never writes.
- * Deciding on its own result gives that result, and once it is written there is nothing left to write.
+ * Returns the changes of a patch that the rules allow over the record's current values. `fill_blank` fills blanks.
+ * `overwrite_ours` also replaces a value that we wrote and that was not changed since. `overwrite` replaces any value except
+ * a person's edit of a value that we wrote, which locks the field under every rule. `never` writes nothing. Nothing found
+ * never writes. Idempotent: applied to its own result it gives that result, and after the write it allows nothing more.
  */
 export function applyPolicy(input: PolicyInput): PolicyDecision {
   const decision: PolicyDecision = { patch: {}, kept: [] }
@@ -45,7 +45,7 @@ export function applyPolicy(input: PolicyInput): PolicyDecision {
   return decision
 }
 
-/** `fill_blank` for all fields, where nothing is known of what we wrote before. */
+/** Applies `fill_blank` to all fields, for sources whose earlier writes are not known. */
 export function fillBlank(current: Record<string, FieldValue>, proposed: Patch): Patch {
   return applyPolicy({ current, proposed, ours: {}, rule: () => 'fill_blank' }).patch
 }
@@ -64,7 +64,7 @@ function keeps(
   if (wanted !== undefined && isBlank(wanted)) return 'same'
   if (now === undefined && wanted === undefined) return 'same'
   if (now !== undefined && wanted !== undefined && sameValue(field, now, wanted, country)) return 'same'
-  // What we wrote and a person cleared is an edit too: it is not filled again the next night.
+  // A value that we wrote and a person cleared is an edit too: the next night does not fill it again.
   if (wrote !== undefined && (now === undefined || !sameValue(field, now, wrote, country))) return 'edited'
   if (now === undefined || allowed === 'overwrite') return undefined
   return allowed === 'overwrite_ours' && wrote !== undefined ? undefined : 'filled'

@@ -8,7 +8,7 @@ import type { FieldValue } from '../record.ts'
 
 type Form = 'email' | 'phone' | 'domain' | 'url' | 'profile' | 'country' | 'number' | 'option' | 'text'
 
-/** In which form a canonical field's values are compared; whatever is not here is a text. */
+/** The form in which the values of a canonical field are compared. Every other field is compared as text. */
 const forms: Readonly<Record<string, Form>> = {
   email: 'email',
   email_personal: 'email',
@@ -29,8 +29,8 @@ const forms: Readonly<Record<string, Form>> = {
 }
 
 /**
- * Whether two values of a canonical field say the same, so that writing one over the other would only change its form.
- * `country` (code or name) is where phones without a prefix belong.
+ * Returns whether two values of a canonical field mean the same, so that writing one over the other would only change its
+ * form. `country` (code or name) is the country of phones without a prefix.
  */
 export function sameValue(field: string, a: FieldValue, b: FieldValue, country?: string): boolean {
   if (a === b) return true
@@ -39,7 +39,7 @@ export function sameValue(field: string, a: FieldValue, b: FieldValue, country?:
   return one === other || (form === 'text' && (isCutOf(one, other) || isCutOf(other, one)))
 }
 
-/** What is compared of a value. A value that is none of its kind (a phone that reads "ask Bob") is compared as a text. */
+/** Returns the comparable form of a value. A value that does not parse (a phone that reads "ask Bob") is compared as text. */
 function comparable(form: Form, value: FieldValue, country: string | undefined): string {
   const text = plain(value)
   switch (form) {
@@ -76,7 +76,7 @@ function plain(value: FieldValue): string {
   return String(value).normalize('NFC').replace(/\s+/gu, ' ').trim()
 }
 
-/** An extension makes another line of it. */
+/** Numbers with different extensions are different lines. */
 function phone(text: string, country: string | undefined): string | undefined {
   const region = country === undefined ? undefined : countryCode(country)
   const parsed = parsePhoneNumberFromString(text.replace(/^00(?=[1-9])/, '+'), {
@@ -92,7 +92,7 @@ function number(text: string): string | undefined {
   return /^-?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(bare) ? String(Number(bare) + 0) : undefined
 }
 
-/** A CRM's field holds only so many characters: what a connector had to cut still says the same. */
+/** A CRM's field has a maximum length: a text that a connector had to cut still means the same. */
 function isCutOf(cut: string, whole: string): boolean {
   return cut.length > 1 && cut.endsWith('…') && whole.startsWith(cut.slice(0, -1).trimEnd())
 }

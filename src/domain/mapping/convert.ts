@@ -4,7 +4,7 @@ import { phoneE164 } from '../normalise/phone.ts'
 import { isBlank, type DescribedField, type FieldMapping } from './mapping.ts'
 import type { FieldValue } from '../record.ts'
 
-/** A value ready for the CRM, in its JavaScript type; connectors whose CRM takes text alone write it with `String()`. */
+/** A value for the CRM in its JavaScript type. Connectors whose CRM takes only text write it with `String()`. */
 export type Converted = { ok: true; value: FieldValue } | { ok: false; code: ConversionCode; reason: string }
 
 type ConversionCode =
@@ -27,7 +27,7 @@ export interface ConversionContext {
 
 /**
  * Fits one value into a CRM's field: number, picklist, phone in E.164, country as code or name, text of a length. Reasons
- * never hold the value. Converting what a conversion answered gives the same again.
+ * never contain the value. Idempotent.
  */
 export function toCrm(
   value: FieldValue | readonly FieldValue[],
@@ -72,8 +72,8 @@ export function toCrm(
 }
 
 /**
- * A value of the CRM in canonical terms; undefined for a blank, however the CRM writes one. A country is a code again where
- * it can be told.
+ * Returns a value of the CRM in canonical form, or undefined for a blank, in any of the CRM's forms. A country becomes a code
+ * where it is recognised.
  */
 export function fromCrm(
   value: unknown,
@@ -94,11 +94,11 @@ export function fromCrm(
 }
 
 /**
- * Cuts a text to a length in UTF-16 units, as CRMs count, at a word's end where one is near, and never inside a character.
+ * Cuts a text to a length in UTF-16 units, as CRMs count: at a word's end where one is near, and never inside a character.
  */
 export function fitText(text: string, maxLength: number): string {
   if (text.length <= maxLength) return text
-  // Of the marks, an ellipsis is one unit long.
+  // An ellipsis is one unit long.
   const room = maxLength - 1
   if (room < 1) return wholeCharacters(text.slice(0, maxLength))
   const cut = wholeCharacters(text.slice(0, room))
@@ -144,7 +144,7 @@ function toNumber(text: string, type: 'number' | 'integer'): Converted {
   if (!/^-?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(bare)) return refuse('NOT_A_NUMBER', 'it is not a number')
   const number = Number(bare)
   if (!Number.isFinite(number)) return refuse('NOT_A_NUMBER', 'it is not a number')
-  // Adding 0 turns -0, which some CRMs take for a text, into 0.
+  // Adding 0 turns -0, which some CRMs read as text, into 0.
   return { ok: true, value: (type === 'integer' ? Math.round(number) : number) + 0 }
 }
 
@@ -155,7 +155,7 @@ function toBoolean(text: string): Converted {
 }
 
 function toDate(text: string, type: 'date' | 'datetime'): Converted {
-  // Only what names its day without doubt: 03/04/2026 is two days.
+  // Only unambiguous dates: 03/04/2026 can be two days.
   const atMs = /^\d{4}-\d{2}-\d{2}([T ]|$)/.test(text) ? Date.parse(text) : Number.NaN
   if (Number.isNaN(atMs)) return refuse('NOT_A_DATE', 'it is not an ISO 8601 date')
   const iso = new Date(atMs).toISOString()
@@ -170,13 +170,13 @@ function toUrl(text: string, field: DescribedField): Converted {
   return whole(text, field)
 }
 
-/** Half a sentence still says something: texts are cut. */
+/** Texts are cut, because half a sentence is still useful. */
 function fitted(text: string, field: DescribedField): Converted {
   const max = field.maxLength
   return { ok: true, value: max === undefined || max === 0 ? text : fitText(text, max) }
 }
 
-/** Half a URL, address or country is a wrong one: these fit or are refused. */
+/** Half a URL, address or country is a wrong one, so these fit or are refused. */
 function whole(text: string, field: DescribedField): Converted {
   const max = field.maxLength
   if (max !== undefined && max > 0 && text.length > max)

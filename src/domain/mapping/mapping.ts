@@ -3,7 +3,7 @@ import { nearNames } from '../normalise/near-names.ts'
 import type { Identity } from '../record.ts'
 import type { ObjectKind } from '../words.ts'
 
-/** What a CRM's field holds, in words that all CRMs share. `option` is a picklist, `options` one with many choices. */
+/** The type of a CRM's field, in words that all CRMs share. `option` is a picklist, `options` one with multiple choices. */
 export type FieldType =
   | 'text'
   | 'number'
@@ -24,7 +24,7 @@ interface FieldOption {
   label: string
 }
 
-/** A field of the CRM, as its describe call tells. */
+/** A field of the CRM, as its describe call returns it. */
 export interface DescribedField {
   /** The CRM's own name: `numberofemployees`, `Profnet_URL__c`. */
   name: string
@@ -33,15 +33,15 @@ export interface DescribedField {
   writable: boolean
   /** Made by a user or an app, not by the CRM. */
   custom: boolean
-  /** Characters a text may have; absent where nothing is told. */
+  /** The maximum length of a text. Absent where the CRM does not say. */
   maxLength?: number
   /** Present for `option` and `options`. */
   options?: readonly FieldOption[]
-  /** False for a picklist that takes other values too. Default true. */
+  /** False for a picklist that accepts other values too. Default: true. */
   restricted?: boolean
 }
 
-/** How a value is written where the field's type alone does not say it. */
+/** How a value is written where the field's type does not determine it. */
 export const conversions = [
   'text',
   'number',
@@ -56,27 +56,27 @@ type Conversion = (typeof conversions)[number]
 export interface FieldMapping {
   property: string
   as?: Conversion
-  /** Values of the service with the option each one means, where their names do not tell. */
+  /** The option that each value of the service means, where their names differ. */
   options?: Readonly<Record<string, string>>
-  /** The property is ours: it is created when the CRM lacks it. */
+  /** True for a property of ours, which is created when the CRM lacks it. */
   create?: { label: string; type: 'text' | 'number' | 'url' }
 }
 
 export type IdentityField = keyof Identity
 
-/** How one entity of a CRM stands to the canonical fields of its object. */
+/** Maps one entity of a CRM to the canonical fields of its object. */
 export interface EntityMapping {
   object: ObjectKind
   /** By canonical field name (domain/fields.ts). A field that is absent is never read or written. */
   fields: Readonly<Record<string, FieldMapping>>
   /**
-   * Properties that identify a record, the best first: the first that is filled is taken. `Account.Name` reads through a
-   * reference, where the CRM can.
+   * Properties that identify a record, the best first: the first filled one is used. `Account.Name` reads through a reference,
+   * where the CRM supports it.
    */
   identity: Readonly<Partial<Record<IdentityField, readonly string[]>>>
 }
 
-/** The fields by which our own writes are shown and recognised. */
+/** The CRM fields that show our own writes and by which they are recognised. */
 export interface OwnFields {
   status: string
   enrichedAt: string
@@ -95,7 +95,7 @@ export function entityObjects({ entities }: CrmMapping): Record<string, ObjectKi
 
 export interface MappingProblem {
   code: 'unknown_property' | 'read_only' | 'wrong_type'
-  /** Where it stands in the mapping: `fields.industry` or `identity.email`. */
+  /** The place in the mapping: `fields.industry` or `identity.email`. */
   at: string
   property: string
   /** Names that were probably meant, the nearest first. */
@@ -104,8 +104,8 @@ export interface MappingProblem {
 }
 
 /**
- * What of a mapping does not fit the CRM: properties that do not exist (with the near names), that cannot be written, or
- * that can hold nothing of ours. Properties with `create` may be missing. Empty when all is well.
+ * Returns the properties of a mapping that do not fit the CRM: they do not exist (with similar names), cannot be written, or
+ * have the wrong type. Properties with `create` may be missing.
  */
 export function checkMapping(mapping: EntityMapping, described: readonly DescribedField[]): MappingProblem[] {
   const byName = new Map(described.map((field) => [field.name, field]))
@@ -149,7 +149,7 @@ export function checkMapping(mapping: EntityMapping, described: readonly Describ
   return problems
 }
 
-/** Every property of an entity that a record must be read with, each once. */
+/** Returns every property that a record of an entity is read with, each once. */
 export function propertiesOf(mapping: EntityMapping): string[] {
   return [
     ...new Set([
@@ -159,12 +159,12 @@ export function propertiesOf(mapping: EntityMapping): string[] {
   ]
 }
 
-/** The canonical field that a property stands for; undefined when the mapping has none. */
+/** Returns the canonical field of a property, or undefined when the mapping has none. */
 export function canonicalOf(mapping: EntityMapping, property: string): string | undefined {
   return Object.entries(mapping.fields).find(([, field]) => field.property === property)?.[0]
 }
 
-/** Identifying values of a record by the CRM's names. A blank is a blank whether it is null, "", white space or missing. */
+/** Returns the identity of a record from its values by the CRM's names. Null, "", white space and missing are all blank. */
 export function identityOf(mapping: EntityMapping, values: Readonly<Record<string, unknown>>): Identity {
   const identity: Identity = {}
   for (const [name, properties] of Object.entries(mapping.identity)) {
@@ -180,7 +180,7 @@ export function isBlank(value: unknown): boolean {
   return value === null || value === undefined || (typeof value === 'string' && value.trim() === '')
 }
 
-/** Canonical names in a mapping that the object does not have, with what was probably meant. */
+/** Returns the names in a mapping that are no canonical fields of the object, with similar names. */
 export function unknownFields(mapping: Pick<EntityMapping, 'object' | 'fields'>): string[] {
   const known = fieldNames(mapping.object)
   return Object.keys(mapping.fields)
@@ -216,7 +216,7 @@ function unknown(
   }
 }
 
-/** A user may know a property by its label: both are compared, and the name is answered. */
+/** Returns the names of properties similar to a wrong one. Users may know a property by its label, so labels count too. */
 function nearProperties(property: string, described: readonly DescribedField[]): string[] {
   const byName = nearNames(
     property,

@@ -2,7 +2,7 @@ import { letters } from '../normalise/near-names.ts'
 import type { DescribedField } from './mapping.ts'
 
 /**
- * The option's value that a text means: by value or label, without regard to letter case and punctuation, or by the
+ * Returns the value of the option that a text means: by value or label, ignoring letter case and punctuation, or by the
  * mapping's own table. `Hospital & Health Care` finds `HOSPITAL_HEALTH_CARE`.
  */
 export function matchOption(
@@ -20,7 +20,7 @@ export function matchOption(
   return options.find(({ value, label }) => folded(value) === means || folded(label) === means)?.value
 }
 
-/** Many choices: each text as a whole, and if that is none, its parts. Options that are not there are left out. */
+/** Returns the options of a multiple choice: each text as a whole, else its parts. Unknown options are left out. */
 export function matchOptions(
   texts: readonly string[],
   field: Pick<DescribedField, 'options'>,
@@ -35,7 +35,7 @@ export function matchOptions(
   return [...new Set(found)]
 }
 
-/** `&` and `and` are the same word, and neither makes a difference. */
+/** Drops `&` and `and`, which are the same word and make no difference. */
 function folded(text: string): string {
   return letters(text.replace(/&|\band\b/gi, ' ').replaceAll(/_and_/gi, '_'))
 }

@@ -28,8 +28,8 @@ const identitySchema = z.strictObject({
 } satisfies Record<IdentityField, z.ZodType>)
 
 /**
- * The `mapping` of a CRM in `paydirt.config.ts`, by entity: what differs from the default mapping. A field is the name of a
- * property, or that with a conversion, or `false` for one that must not be written.
+ * The `mapping` of a CRM in `paydirt.config.ts`, by entity: the differences from the default mapping. A field is the name of
+ * a property, or a name with a conversion, or `false` for a field that must not be written.
  *
  * @example { companies: { fields: { employees: 'headcount', industry: false }, identity: { profileUrl: ['profile'] } } }
  */
@@ -42,7 +42,7 @@ export const mappingSchema = z.record(
 )
 export type MappingConfig = z.input<typeof mappingSchema>
 
-/** The default mapping with the changes of the config file. Throws ConfigError for entities and fields there are none of. */
+/** Returns the default mapping with the changes of the config file. Throws ConfigError for unknown entities and fields. */
 export function resolveMapping(
   defaults: CrmMapping,
   changes: z.output<typeof mappingSchema> = {},

@@ -1,16 +1,16 @@
 import { createHash } from 'node:crypto'
 
-/** What a value is in the stamp, however the CRM writes it back: trimmed text, numbers and booleans in one spelling. */
+/** A value as the stamp hashes it, in one spelling for all the forms in which a CRM returns it. */
 export type StampValue = string | number | boolean | null | undefined
 
-/** How much later than our stamp the CRM may date our own write: the way there, its queue and the difference of clocks. */
+/** How much later than our stamp the CRM may date our own write: network, its queue and the difference of clocks. */
 export const stampSlackMs = 30_000
 
 const prefix = 'paydirt'
 
 /**
- * The text that we leave in `paydirt_source` with each write: which of the mapped properties were written, and a hash of
- * what was written into them. `properties` are all that the mapping may write; a cleared one counts as blank.
+ * Returns the text that we write to `paydirt_source` with each write: which of the mapped properties were written, and a hash
+ * of their values. `properties` are all that the mapping may write. A cleared one counts as blank.
  *
  * @example writeStamp(['city', 'name'], { city: 'Lyon' }) // 'paydirt:1:5f0c…'
  */
@@ -27,9 +27,9 @@ export function writeStamp(
 }
 
 /**
- * Whether a record's last change was our own write: what the stamp says we wrote stands there unchanged, and the record
- * was not changed later than our stamp. A change by another hand breaks the one or the other. When in doubt it is not
- * ours: the record is then looked at again, from answers that are paid already.
+ * Returns whether a record's last change was our own write: the values that the stamp covers are unchanged, and the record
+ * was not changed after our stamp. A change by anyone else breaks one of the two. A doubtful record counts as changed: it is
+ * planned again, from answers that are paid for already.
  */
 export function isOwnWrite(record: {
   properties: readonly string[]
@@ -57,7 +57,7 @@ function digest(names: readonly string[], values: Readonly<Record<string, StampV
   return createHash('sha256').update(JSON.stringify(pairs)).digest('hex').slice(0, 16)
 }
 
-/** CRMs trim, fold case (e-mail, domain) and reformat numbers on the way in: that alone is no change. */
+/** Folds what CRMs change on their own: they trim, fold case (e-mail, domain) and reformat numbers. */
 function normal(value: StampValue): string {
   const text = value === null || value === undefined ? '' : String(value).trim().toLowerCase()
   return text !== '' && Number.isFinite(Number(text)) ? String(Number(text)) : text

@@ -1,6 +1,6 @@
 import { foldText, normaliseText } from './text.ts'
 
-/** Legal forms that stand behind a name, as they read once dots are gone. */
+/** Legal forms after a name, as they read without dots. */
 const behind = words(`
   inc incorporated corp corporation co company ltd limited llc llp lllp lp plc pllc pc
   gmbh mbh ggmbh ag kg kgaa ohg ug gbr eg se sce ewiv haftungsbeschrankt
@@ -10,15 +10,15 @@ const behind = words(`
   doo ead ood eood kft zrt nyrt sro spol zoo spzoo spj spk
   pty pte pvt private bhd sdn berhad tbk pjsc jsc ojsc cjsc fze fzco fzllc
   kk kabushiki kaisha ooo zao oao pao ооо зао оао пао ао тоо тов`)
-/** And those that stand before it. */
+/** Legal forms before a name. */
 const front = words('the pt cv ооо зао оао пао ао тоо тов ooo zao oao pao')
 /** Written without a gap. */
 const attached =
   /^(株式会社|有限会社|合同会社|一般社団法人|\(株\)|\(有\)|주식회사|\(주\))|(株式会社|有限会社|合同会社|\(株\)|\(有\)|股份有限公司|有限责任公司|有限公司|주식회사|\(주\))$/u
 
 /**
- * A company's name for a key: folded, without punctuation and legal form (`ACME Robotics, Inc.` is `acme robotics`).
- * Other scripts keep their letters. A name that is nothing but a legal form stays as it is.
+ * Returns a company's name for a key: folded, without punctuation and legal form (`ACME Robotics, Inc.` is `acme robotics`).
+ * Other scripts keep their letters. A name that is only a legal form is kept.
  */
 export function foldCompanyName(name: string): string {
   return normaliseText(name, foldOnce)

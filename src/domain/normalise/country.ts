@@ -5,7 +5,7 @@ const names = new Intl.DisplayNames(['en'], { type: 'region', fallback: 'none' }
 /** Not countries: unions, unknown and test regions that CLDR names as well. */
 const notCountries = new Set(['EU', 'EZ', 'UN', 'QO', 'XA', 'XB', 'ZZ'])
 
-/** Names in use that CLDR writes otherwise. */
+/** Common names that CLDR spells differently. */
 const otherNames: Record<string, string> = {
   usa: 'US',
   unitedstatesofamerica: 'US',
@@ -50,20 +50,20 @@ for (const first of 'ABCDEFGHIJKLMNOPQRSTUVWXYZ') {
   }
 }
 
-/** The two-letter ISO code of a country given by code or English name; undefined when it is none. */
+/** Returns the two-letter ISO code of a country given by code or English name, or undefined when it is none. */
 export function countryCode(text: string): string | undefined {
   // "Not available", and not Namibia.
   if (/^\s*n\s*[./]\s*a\s*\.?\s*$/i.test(text)) return undefined
   const word = letters(text)
   if (/^[a-z]{2}$/.test(word)) {
-    // UK, SU, DD and other withdrawn codes are read as what took their place.
+    // UK, SU, DD and other withdrawn codes are read as their successors.
     const code = new Intl.Locale(`und-${word}`).region
     return code && isCountry(code) && names.of(code) ? code : undefined
   }
   return codeByName.get(word) ?? otherNames[word]
 }
 
-/** The English name of a country given by code or name; undefined when it is none. */
+/** Returns the English name of a country given by code or name, or undefined when it is none. */
 export function countryName(text: string): string | undefined {
   const code = countryCode(text)
   return code && names.of(code)

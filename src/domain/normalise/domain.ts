@@ -2,9 +2,9 @@ import { getDomain, getHostname, parse } from 'tldts'
 import type { Canonical } from '../keys.ts'
 
 /**
- * The registrable domain of a domain, host or website address, by the public suffix list: `https://shop.acme.co.uk/de`
- * is `acme.co.uk`. What people register below a hoster (`acme.github.io`) is a domain of its own. International names in
- * their ASCII form. Reasons never hold the value.
+ * Returns the registrable domain of a domain, host or website address by the public suffix list: `https://shop.acme.co.uk/de`
+ * is `acme.co.uk`. A name registered below a hoster (`acme.github.io`) is a domain of its own. International names are in
+ * their ASCII form. Reasons never contain the value.
  */
 export function registrableDomain(raw: string): Canonical {
   const host = bareHost(raw)
@@ -17,14 +17,14 @@ export function registrableDomain(raw: string): Canonical {
     : { ok: true, value: domain }
 }
 
-/** The host of a domain or website address in ASCII, without `www.`; undefined where there is none. */
+/** Returns the host of a domain or website address in ASCII, without `www.`, or undefined where there is none. */
 export function bareHost(raw: string): string | undefined {
   const text = raw.trim().replace(/^<|>$/g, '').replace(/\.$/, '')
   if (text === '' || /[\s@]/.test(text)) return undefined
   const withScheme = /^[a-z][a-z0-9+.-]*:\/\//i.test(text) ? text : `https://${text.replace(/^\/\//, '')}`
   if (!URL.canParse(withScheme)) return undefined
   const { hostname } = new URL(withScheme)
-  // The parser of the web knows full-width letters and IDNA; that of the list only finds the labels.
+  // The URL parser handles full-width letters and IDNA. The parser of the suffix list only splits labels.
   const host = getHostname(hostname)
   if (host === null || !/^[a-z0-9-]+(\.[a-z0-9-]+)+$/.test(host)) return undefined
   return host.replace(/^(?:www\d?\.)+(?=[^.]+\.)/, '')
@@ -32,7 +32,7 @@ export function bareHost(raw: string): string | undefined {
 
 const tracking = /^(utm_\w+|gclid|fbclid|msclkid|mc_[ce]id|trk|ref)$/i
 
-/** What two writings of one web address share; undefined where it is none. Scheme, `www.` and tracking do not count. */
+/** Returns what all spellings of one web address share, without scheme, `www.` and tracking, or undefined where it is none. */
 export function canonicalUrl(raw: string): string | undefined {
   const host = bareHost(raw)
   if (host === undefined) return undefined

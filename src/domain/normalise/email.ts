@@ -3,7 +3,8 @@ import { registrableDomain } from './domain.ts'
 
 /**
  * Folds an e-mail address: lower case, its domain in ASCII, without `mailto:` and a display name around it. Dots and
- * `+tags` stay: what they mean is the provider's affair, and two people must never be one. Reasons never hold the value.
+ * `+tags` stay: their meaning depends on the provider, and two people must never become one. Reasons never contain the
+ * value.
  */
 export function canonicalEmail(raw: string): Canonical {
   const inner = /<([^<>]*)>\s*$/.exec(raw)?.[1] ?? raw
@@ -22,7 +23,7 @@ export function canonicalEmail(raw: string): Canonical {
     : { ok: true, value: `${local}@${host}` }
 }
 
-/** The company domain that an address speaks for; undefined for a personal mailbox (gmail.com and the like). */
+/** Returns the company domain of an address, or undefined for a personal mailbox (gmail.com and the like). */
 export function companyDomainOf(email: string): string | undefined {
   const canonical = canonicalEmail(email)
   if (!canonical.ok) return undefined
@@ -30,7 +31,7 @@ export function companyDomainOf(email: string): string | undefined {
   return domain.ok && !isPersonalMailDomain(domain.value) ? domain.value : undefined
 }
 
-/** Whether anybody may have a mailbox there, so that the domain says nothing of an employer. */
+/** Returns whether the domain offers mailboxes to the public, so that it says nothing about an employer. */
 export function isPersonalMailDomain(raw: string): boolean {
   const domain = registrableDomain(raw)
   return domain.ok && (personal.has(domain.value) || brands.test(domain.value))
@@ -42,7 +43,7 @@ function asciiHost(raw: string): string | undefined {
   return /^[a-z0-9-]+(\.[a-z0-9-]+)+$/.test(hostname) ? hostname : undefined
 }
 
-/** Providers that give mailboxes under many countries' suffixes. */
+/** Providers that offer mailboxes under the suffixes of many countries. */
 const brands = /^(yahoo|ymail|hotmail|outlook|live|gmx|yandex)\.([a-z]{2,3}|com?\.[a-z]{2})$/
 
 const personal = new Set(

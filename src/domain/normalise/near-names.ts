@@ -1,6 +1,6 @@
 /**
- * The names most like a wrong one, the nearest first, at most three: a slip of the keyboard apart, or one within the
- * other. Letter case and punctuation do not count.
+ * Returns at most three names close to a wrong one, the nearest first: a typing error apart, or one contained in the other.
+ * Letter case and punctuation do not count.
  */
 export function nearNames(name: string, known: readonly string[], limit = 3): string[] {
   const word = letters(name)
@@ -16,12 +16,12 @@ export function nearNames(name: string, known: readonly string[], limit = 3): st
 function distanceTo(word: string, candidate: string): number {
   const distance = editDistance(word, candidate)
   const [short, long] = word.length < candidate.length ? [word, candidate] : [candidate, word]
-  // `employees` for `numberofemployees`: far apart by letters, and yet what was meant. Behind true slips.
+  // `employees` for `numberofemployees` is far apart by letters, but probably meant. It ranks after typing errors.
   const isWithin = short.length >= 4 && long.includes(short)
   return isWithin ? Math.min(distance, Math.max(1, word.length / 3)) : distance
 }
 
-/** Letters put in, left out, replaced, or swapped with their neighbour, each counted once. */
+/** Counts letters that were inserted, left out, replaced, or swapped with their neighbour. */
 export function editDistance(from: string, to: string): number {
   let beforeLast: number[] = []
   let last = Array.from({ length: to.length + 1 }, (_, index) => index)
@@ -40,7 +40,7 @@ export function editDistance(from: string, to: string): number {
   return last[to.length] as number
 }
 
-/** What is compared of a name: `Number of Employees` and `number_of_employees` are the same. */
+/** Returns the comparable form of a name: `Number of Employees` and `number_of_employees` are the same. */
 export function letters(name: string): string {
   return name
     .normalize('NFKD')

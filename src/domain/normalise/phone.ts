@@ -2,8 +2,8 @@ import { parsePhoneNumberFromString, type CountryCode } from 'libphonenumber-js/
 import { countryCode } from './country.ts'
 
 /**
- * A phone number in E.164, or undefined when it is none. `country` (code or name) is where a number without a country
- * prefix belongs; without it such a number cannot be told and is none.
+ * Returns a phone number in E.164, or undefined when it is none. `country` (code or name) is the country of a number without
+ * a prefix. Without it, such a number cannot be read.
  */
 export function phoneE164(text: string, country?: string): string | undefined {
   const region = country === undefined ? undefined : countryCode(country)
@@ -15,7 +15,7 @@ export function phoneE164(text: string, country?: string): string | undefined {
   return parsed?.isValid() ? parsed.number : undefined
 }
 
-/** What a number in E.164 is by its country's plan; undefined where the plan does not tell, as in the United States. */
+/** Returns the kind of a number in E.164 by its country's plan, or undefined where the plan is ambiguous, as in the US. */
 export function phoneKind(e164: string): 'mobile' | 'landline' | undefined {
   const type = parsePhoneNumberFromString(e164)?.getType()
   if (type === 'MOBILE') return 'mobile'

@@ -1,4 +1,4 @@
-/** Letters that Unicode does not take apart though people write them with and without. */
+/** Letters that Unicode does not decompose although people write them with and without marks. */
 const latinLetters: Readonly<Record<string, string>> = {
   ß: 'ss',
   ø: 'o',
@@ -16,15 +16,15 @@ const latinLetters: Readonly<Record<string, string>> = {
 }
 
 /**
- * What two writings of one text share: compatibility forms, case and white space, and for Latin letters the marks on
- * them. Marks of other scripts make other letters (й is not и, が is not か) and stay. For keys only, never for writing.
- * Folding what was folded gives the same.
+ * Folds the differences between two spellings of one text: compatibility forms, case, white space, and the marks on Latin
+ * letters. Marks of other scripts make other letters (й is not и, が is not か) and stay. For keys only, never for writing.
+ * Idempotent.
  */
 export function foldText(text: string): string {
   return normaliseText(text, foldOnce)
 }
 
-/** Folds again until nothing changes: what one round takes away may make the next one possible. */
+/** Folds until nothing changes, because one round may make the next one possible. */
 export function normaliseText(text: string, fold: (text: string) => string): string {
   let folded = fold(text)
   for (let round = 0; round < 8; round++) {
@@ -52,8 +52,8 @@ const before = new Set(['dr', 'prof', 'mr', 'mrs', 'ms', 'mx'])
 const behind = new Set(['phd', 'mba'])
 
 /**
- * A person's name for a key: folded, without punctuation, courtesy titles and degrees. The order of the names stays, and
- * so does what tells father and son apart. Blank when nothing but that was given.
+ * Returns a person's name for a key: folded, without punctuation, courtesy titles and degrees. The order of the names stays,
+ * and so do suffixes like `Jr.`, which distinguish father and son. Blank when nothing else was given.
  */
 export function foldPersonName(...names: readonly string[]): string {
   return normaliseText(names.join(' '), foldName)

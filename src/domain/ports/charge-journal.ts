@@ -4,11 +4,11 @@ import type { Authorization, Charge, Protocol, Terms } from '../payment.ts'
 import type { Fact } from '../record.ts'
 import type { Operation } from '../words.ts'
 
-/** A cap on spending: all that is committed under `scope` may never pass `capAtomic`. */
+/** A cap on spending: the sum committed under `scope` never passes `capAtomic`. */
 export interface BudgetLine {
   scope: string
   capAtomic: Atomic
-  /** When the window turns; undefined for one that never does. */
+  /** When the next window begins. Undefined for a cap without windows. */
   resumesAt?: Date
 }
 
@@ -30,59 +30,59 @@ export interface NewCharge {
 export interface OpenCharge extends Charge {
   operation: Operation
   connector: string
-  /** The lookup's answer is in the ledger already. */
+  /** True when the ledger has the lookup's answer already. */
   isAnswered: boolean
 }
 
-/** What a paid answer becomes in the ledger. */
+/** An answer as the ledger stores it. */
 export interface StoredAnswer extends Fact {
   freshUntil: Date
-  /** Of a request for several lookups: what it told of each, by the place of its entry. */
+  /** The answer of a batch for each of its lookups, by the index of its entry. */
   parts?: ReadonlyMap<number, Fact & { freshUntil: Date }>
-  /** Paid for, and the answer is asked for later under this id. */
+  /** Set when the request was paid for and its answer has to be asked for later, under this id. */
   startedAs?: { queryId: string; askAt: Date }
 }
 
 export interface PaidReceipt {
   transaction: string | null
   at: Date
-  /** What the service says that the answer cost, in millionths of a credit. Where credits are paid with, it is the truth. */
+  /** The cost by the service's own statement, in millionths of a credit. For charges in credits it is the actual price. */
   creditsAtomic?: bigint | undefined
 }
 
-/** The journal of charges, as the payer needs it. Every method is one transaction. */
+/** The journal of charges, as the payer needs it. Each method is one transaction. */
 export interface ChargeJournal {
-  /** Gives an open charge a new place in the line of the untouched. */
+  /** Moves an open charge to the end of the resolver's order. */
   touch(id: string): Promise<void>
   /**
-   * Reserves the budget and journals the charge. Throws BudgetExhaustedError when a line is full or spending is
-   * stopped, PaymentInDoubtError when another charge for the lookup is still open.
+   * Reserves the budget and journals the charge. Throws BudgetExhaustedError when a cap is reached or spending is stopped,
+   * and PaymentInDoubtError when another charge for the lookup is still open.
    */
   reserve(charge: NewCharge): Promise<Charge>
-  /** What was paid for a lookup before and has no answer: the charge that is still open, and how many were lost. */
+  /** Returns the earlier charges of a lookup without an answer: the open one, and the number of lost ones. */
   unanswered(key: LookupKey): Promise<{ open: Charge | undefined; lost: number }>
-  /** Open charges that nobody has touched since `before`, the longest untouched first: the resolver's work. */
+  /** Returns open charges that were not touched since `before`, the longest untouched first, for the resolver. */
   openCharges(before: Date, limit: number): Promise<OpenCharge[]>
   /**
-   * Must be durable before the first byte leaves: a `journaled` charge is one that was never sent. Only at `sent` may anything
-   * be sent. `closed`: this process may have slept while another one, whose clock ran ahead, took what was journaled and never
-   * sent for over. `stopped`: spending was stopped since the charge was journaled; what has been sent before goes on.
+   * Must be durable before the first byte leaves, because a `journaled` charge counts as never sent. Only `sent` permits
+   * sending. `closed`: this process may have been suspended while another, whose clock ran ahead, closed the journaled charge
+   * as never sent. `stopped`: spending was stopped after the charge was journaled; charges that were sent before continue.
    */
   markSent(id: string, at: Date): Promise<'sent' | 'closed' | 'stopped'>
   markInDoubt(id: string, reason: string): Promise<void>
-  /** Answer and settlement together: a paid answer is never without its charge, nor a charge without its answer. */
+  /** Stores answer and settlement together, so that neither is ever without the other. */
   settleCharge(id: string, receipt: PaidReceipt, answer: StoredAnswer): Promise<void>
-  /** The answer arrived but not the proof of payment: keep the answer, leave the charge to the resolver. */
+  /** Called when the answer arrived without a proof of payment: stores the answer and leaves the charge to the resolver. */
   storeAnswer(id: string, reason: string, answer: StoredAnswer): Promise<void>
-  /** The service answered for nothing: no charge, but an answer to keep. */
+  /** Called when the service answered without a charge: stores the answer. */
   storeFreeAnswer(key: LookupKey, answer: StoredAnswer): Promise<void>
-  /** The resolver found that a charge whose answer is stored was paid. */
+  /** Called when the resolver found that a charge with a stored answer was paid. */
   confirm(id: string, transaction: string | null, at: Date): Promise<void>
-  /** Not charged and never can be: gives the budget back. */
+  /** Called when nothing was charged and nothing can be any more: gives the budget back. */
   release(id: string, state: 'declined' | 'expired', reason: string): Promise<void>
-  /** Closes as declined what was never sent. False when somebody has sent it meanwhile. */
+  /** Closes a charge that was never sent as declined. Returns false when it was sent meanwhile. */
   withdraw(id: string): Promise<boolean>
-  /** Paid, and the answer is gone. The money stays spent. */
+  /** Called when the lookup was paid and its answer is lost. The money stays spent. */
   lose(id: string, transaction: string | null, reason: string): Promise<void>
   recordRefusal(refusal: {
     lookupKey: LookupKey
@@ -93,12 +93,12 @@ export interface ChargeJournal {
   }): Promise<void>
 }
 
-/** The terms under which each endpoint sells, and the recipient first seen for each host. */
+/** The terms of each endpoint, and the recipient first seen for each host. */
 export interface TermsCache {
   terms(endpoint: string): Promise<Terms | undefined>
   remember(endpoint: string, terms: Terms): Promise<void>
   forget(endpoint: string): Promise<void>
   pinnedRecipient(host: string, protocol: Protocol): Promise<string | undefined>
-  /** Pins the recipient if none is pinned yet, and answers the one that is. */
+  /** Pins the recipient if none is pinned yet, and returns the pinned one. */
   pinRecipient(host: string, protocol: Protocol, payTo: string): Promise<string>
 }

@@ -4,17 +4,17 @@ import { registrableDomain } from '../normalise/domain.ts'
 import { canonicalEmail } from '../normalise/email.ts'
 import type { Identity, Patch } from '../record.ts'
 
-/** By what a subject can be named when it is to be left alone or forgotten. */
+/** The kinds of identifiers by which a subject can be suppressed or forgotten. */
 export const identifierKinds = ['email', 'phone', 'profile_url', 'domain'] as const
 export type IdentifierKind = (typeof identifierKinds)[number]
 
-/** One canonical name of a subject: the same for every spelling of it. */
+/** One canonical identifier of a subject, the same for every spelling. */
 export interface Identifier {
   kind: IdentifierKind
   value: string
 }
 
-/** The canonical form of what a person typed. Reasons never hold the value. */
+/** Returns the canonical form of an identifier as typed. Reasons never contain the value. */
 export function identifierOf(kind: IdentifierKind, raw: string): Canonical {
   switch (kind) {
     case 'email':
@@ -34,10 +34,10 @@ export function identifierOf(kind: IdentifierKind, raw: string): Canonical {
   }
 }
 
-/** Every mark by which a record can be suppressed: an address stands for its domain too. */
+/** Returns every identifier by which a record can be suppressed. An address also gives its domain. */
 export function identifiersOf(identity: Identity): Identifier[] {
   return [
-    ...emailMarks(identity.email),
+    ...emailIdentifiers(identity.email),
     ...one('phone', identity.phone),
     ...one('profile_url', identity.profileUrl),
     ...one('domain', identity.domain),
@@ -47,23 +47,25 @@ export function identifiersOf(identity: Identity): Identifier[] {
 const emailFields = ['email', 'email_personal']
 const phoneFields = ['phone', 'mobile_phone']
 
-/** What a lookup has told of the subject since: an address or profile that is found may be a suppressed one. */
+/** Returns the identifiers in a patch: an address or profile that a lookup found may be a suppressed one. */
 export function identifiersOfPatch(patch: Patch): Identifier[] {
   const text = (field: string): string | undefined => {
     const change = patch[field]
     return change && 'set' in change ? String(change.set) : undefined
   }
   return [
-    ...emailFields.flatMap((field) => emailMarks(text(field))),
+    ...emailFields.flatMap((field) => emailIdentifiers(text(field))),
     ...phoneFields.flatMap((field) => one('phone', text(field))),
     ...one('profile_url', text('profnet_url')),
     ...one('domain', text('domain')),
   ]
 }
 
-function emailMarks(raw: string | undefined): Identifier[] {
-  const [mark] = one('email', raw)
-  return mark ? [mark, ...one('domain', mark.value.slice(mark.value.lastIndexOf('@') + 1))] : []
+function emailIdentifiers(raw: string | undefined): Identifier[] {
+  const [identifier] = one('email', raw)
+  return identifier
+    ? [identifier, ...one('domain', identifier.value.slice(identifier.value.lastIndexOf('@') + 1))]
+    : []
 }
 
 function one(kind: IdentifierKind, raw: string | undefined): Identifier[] {

@@ -2,7 +2,7 @@ import { canonicalProfileUrl, type LookupKey } from '../keys.ts'
 import type { Identifier } from './identifiers.ts'
 import type { ObjectKind } from '../words.ts'
 
-/** The subject that a lookup's key names: the parts behind the operation are canonical already. */
+/** Returns the identifiers in a lookup's key. The parts after the operation are canonical already. */
 export function identifiersOfKey(key: LookupKey): Identifier[] {
   return key
     .split('|')
@@ -14,36 +14,39 @@ export function identifiersOfKey(key: LookupKey): Identifier[] {
     })
 }
 
-export function isNamed(marks: readonly Identifier[], by: ReadonlyMap<string, Identifier>): boolean {
-  return marks.some(({ kind, value }) => by.has(`${kind}|${value}`))
+export function isNamed(identifiers: readonly Identifier[], by: ReadonlyMap<string, Identifier>): boolean {
+  return identifiers.some(({ kind, value }) => by.has(`${kind}|${value}`))
 }
 
-/** The profile that an answer is about, wherever the answer's kind has it: the one nearest to its root. */
+/** Returns the profile that an answer is about: the one nearest to the answer's root. */
 export function profilesIn(answer: unknown, object: ObjectKind): Identifier[] {
-  const marks: Identifier[] = []
+  const identifiers: Identifier[] = []
   let level: unknown[] = [answer]
-  for (let depth = 0; depth < 3 && marks.length === 0; depth += 1) {
+  for (let depth = 0; depth < 3 && identifiers.length === 0; depth += 1) {
     const objects = level.filter(isObject)
     for (const each of objects) {
       const url = each['profnet_url']
-      const mark = typeof url === 'string' ? canonicalProfileUrl(object, url) : undefined
-      if (mark?.ok) marks.push({ kind: 'profile_url', value: mark.value })
+      const identifier = typeof url === 'string' ? canonicalProfileUrl(object, url) : undefined
+      if (identifier?.ok) identifiers.push({ kind: 'profile_url', value: identifier.value })
     }
-    // Lists are of others; only what stands alone below the root is the subject.
+    // Lists are about others. Only a nested object can be about the subject.
     level = objects.flatMap((each) => Object.values(each).filter(isObject))
   }
-  return marks
+  return identifiers
 }
 
 const erasedText = '[erased]'
 
 /**
- * Takes every trace of a subject out of a JSON value: an element of a list that has the subject's profile, address or
- * phone goes as a whole, and so does everything else in it; elsewhere the text alone is replaced.
+ * Removes every trace of a subject from a JSON value. A list element with the subject's profile, address or phone is removed
+ * as a whole. Elsewhere only the text is replaced.
  */
-export function scrub(value: unknown, marks: readonly Identifier[]): { value: unknown; isChanged: boolean } {
+export function scrub(
+  value: unknown,
+  identifiers: readonly Identifier[],
+): { value: unknown; isChanged: boolean } {
   let isChanged = false
-  const names = (text: string): boolean => marks.some((mark) => isIn(text, mark))
+  const names = (text: string): boolean => identifiers.some((identifier) => isIn(text, identifier))
   const clean = (part: unknown): unknown => {
     if (typeof part === 'string') {
       if (!names(part)) return part
@@ -64,23 +67,23 @@ export function scrub(value: unknown, marks: readonly Identifier[]): { value: un
   return { value: clean(value), isChanged }
 }
 
-/** Never a part of a longer name: ann@ is not in joann@, nor /in/ann in /in/anna. */
+/** Matches whole names only: ann@ is not in joann@, nor /in/ann in /in/anna. */
 function isIn(text: string, { kind, value }: Identifier): boolean {
   switch (kind) {
     case 'profile_url': {
       const path = value.slice(value.indexOf('/'))
-      return [path, encodeURI(path)].some((form) => stands(text, form, '', '[\\p{L}\\p{N}%_-]'))
+      return [path, encodeURI(path)].some((form) => containsWhole(text, form, '', '[\\p{L}\\p{N}%_-]'))
     }
     case 'email':
-      return stands(text, value, '[\\p{L}\\p{N}._%+-]', '[\\p{L}\\p{N}-]|\\.[\\p{L}\\p{N}]')
+      return containsWhole(text, value, '[\\p{L}\\p{N}._%+-]', '[\\p{L}\\p{N}-]|\\.[\\p{L}\\p{N}]')
     case 'phone':
-      return stands(text.replace(/[\s()./-]/g, ''), value, '', '\\d')
+      return containsWhole(text.replace(/[\s()./-]/g, ''), value, '', '\\d')
     case 'domain':
       return false
   }
 }
 
-function stands(text: string, name: string, notBefore: string, notAfter: string): boolean {
+function containsWhole(text: string, name: string, notBefore: string, notAfter: string): boolean {
   const before = notBefore === '' ? '' : `(?<!${notBefore})`
   const escaped = name.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&')
   return new RegExp(`${before}${escaped}(?!${notAfter})`, 'iu').test(text)
