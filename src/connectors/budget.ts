@@ -1,6 +1,6 @@
 import type { CallBudget, CallLimit } from '../domain/ports/call-budget.ts'
 
-/** The call budget of one process alone, for tests and for running without Redis. */
+/** A call budget for one process, for tests and for running without Redis. */
 export function createMemoryCallBudget(options: { now?: () => number } = {}): CallBudget {
   const now = options.now ?? Date.now
   const rolling = new Map<string, number[]>()

@@ -8,11 +8,11 @@ export type { CurrentRecord, OwnValues }
 export interface RecordPatch {
   id: string
   patch: Patch
-  /** How our own fields are to stand again, what is left out cleared. Absent: they are stamped as a write of now. */
+  /** Values to restore in our own fields; those left out are cleared. Absent: the fields are stamped as written now. */
   own?: OwnValues | undefined
 }
 
-/** A field of a patch that could not be fitted into the CRM's field, and was not sent. `field` is canonical. */
+/** A field of a patch that did not fit the CRM's field, and was not sent. `field` is canonical. */
 export interface LeftOut {
   field: string
   code: string
@@ -20,50 +20,50 @@ export interface LeftOut {
 }
 
 /**
- * What became of one record's patch. A connector answers one for every patch it was given, in the same order. Reasons
- * and codes never hold a record's values. `field` is canonical where the mapping knows it, else the CRM's own name.
+ * The result of one record's patch. A connector returns one for every patch, in the same order. Reasons and codes never
+ * contain a record's values. `field` is canonical where the mapping knows it, else the CRM's own name.
  */
 export type WriteResult =
-  /** Written, but for the fields in `leftOut`. */
+  /** Written, except for the fields in `leftOut`. */
   | { id: string; status: 'written'; leftOut?: LeftOut[] }
-  /** Nothing in the patch: nothing was sent. */
+  /** The patch was empty: nothing was sent. */
   | { id: string; status: 'unchanged' }
-  /** Nothing to write to: gone, merged or converted since it was read. */
+  /** There is no record to write to: it was deleted, merged or converted since it was read. */
   | { id: string; status: 'skipped'; reason: string }
   /**
-   * Refused by the CRM, or nothing of the patch fits (`unsent`). Trying the same again will not help as long as the record
-   * and the account are as they are.
+   * The CRM refused it, or no field of the patch fits (`unsent`). The same patch fails again until the record or the
+   * account changes.
    */
   | { id: string; status: 'rejected'; code: string; field?: string; reason: string; unsent?: true }
-  /** Not written, and worth the same patch again after `afterMs`. It takes no attempt. */
+  /** Not written. The same patch can be sent again after `afterMs`; this does not count as an attempt. */
   | { id: string; status: 'retry'; afterMs: number; reason: string }
 
-/** Where a scan stands: opaque to all but the connector that made it, and stored only after its records are. */
+/** The position of a scan. Only the connector that made it can read it. It is stored after the records before it. */
 export type Watermark = string
 
 export interface ScanPage {
   records: SourceRecord[]
-  /** A scan begun with it goes on behind this page; after the last page it begins the next increment. */
+  /** A scan that starts with it continues after this page; after the last page it starts the next increment. */
   watermark: Watermark
   /**
-   * Ids of those records on the page whose last change was our own write: what we wrote stands there as we wrote it,
-   * and our stamp is as young as the record's. They are not enriched again.
+   * Ids of the records on the page that we changed last: they still contain what we wrote, and our stamp is as recent
+   * as the record's. They are not enriched again.
    */
   ownWrites?: ReadonlySet<string>
 }
 
-/** One condition on a property or field of the CRM, by the CRM's own name. All conditions of a scan must hold. */
+/** One condition on a property or field, by the CRM's own name. A record must meet all conditions of a scan. */
 export type ScanFilter =
   | { property: string; is: 'blank' | 'filled' }
   | { property: string; is: 'equal' | 'different'; value: string }
 
 export interface ScanOptions {
-  /** Goes on where this watermark stands. It wins over `since`. */
+  /** Continues at this watermark. It takes precedence over `since`. */
   after?: Watermark | undefined
   /** Only records changed at or after this time; without it and without `after`, all records. */
   since?: Date | undefined
   filter?: readonly ScanFilter[] | undefined
-  /** At most so many records; the watermark then stands behind the last one. */
+  /** The most records to return; the watermark is then the position after the last one. */
   limit?: number | undefined
   signal?: AbortSignal | undefined
 }
@@ -75,7 +75,7 @@ export interface ConnectorProblem {
   todo: string
 }
 
-/** What `check` found out. Never throws for what a person must mend: those are `problems`. */
+/** The findings of `check`. It does not throw for what a person must correct: those are `problems`. */
 export interface ConnectorCheck {
   account: { id: string; name?: string; timeZone?: string } | null
   apiVersion: string
@@ -84,8 +84,8 @@ export interface ConnectorCheck {
 }
 
 /**
- * One of our own fields in the CRM. `missing`: it is not there, and the connector cannot create it. `conflict`: a field of
- * that name exists and cannot hold what we write.
+ * One of our own fields in the CRM. `missing`: it does not exist, and the connector cannot create it. `conflict`: a
+ * field of that name exists and cannot contain what we write.
  */
 export interface EnsuredField {
   name: string
@@ -99,26 +99,28 @@ export interface Association {
   primary: boolean
 }
 
-/** Calls left today. `resetsAt` is when the day turns for this account. */
+/** The calls of today. `resetsAt` is when the account's day ends. */
 interface Quota {
   used: number
   limit: number
   resetsAt: Date
 }
 
-/** What a source of records can do, and so what the rest of the program may ask of it. */
+/** The features of a source of records: the rest of the program asks for no others. */
 export interface Capabilities {
   /**
-   * A written value stays in the record: `read` returns it, the ledger keeps what it replaced, and `undo` puts that back.
-   * Without it nothing is written into the source, and the values leave the ledger by another way.
+   * A written value stays in the record: `read` returns it, the ledger keeps the value it replaced, and `undo` restores
+   * that. Without it nothing is written into the source, and values leave the ledger by another way.
    */
   readonly keepsValues: boolean
   /**
-   * Any worker may carry a run on and end it. Without it, only the command that began a run can end it, because it writes
-   * the result.
+   * Any worker may continue a run and end it. Without it, only the command that started a run can end it, because the
+   * command writes the result.
    */
   readonly runsInBackground: boolean
-  /** A scan can begin at a time (`since`), and one that begins behind the last page returns what has changed since then. */
+  /**
+   * A scan can start at a time (`since`), and one that starts after the last page returns what has changed since then.
+   */
   readonly scansChanges: boolean
   /** A scan can be narrowed by conditions (`filter`). */
   readonly filters: boolean
@@ -130,38 +132,38 @@ export interface Capabilities {
 
 /**
  * One source of records. `entity` is the source's own name of the object (`companies`, `Lead`; for a CSV the object
- * itself). Throws the errors of domain/errors.ts: ConfigError for what a person must mend, RetriableError for what time
- * mends (a spent daily limit among them: it carries the time until the day turns and is no try); a single bad record is
- * never an exception.
+ * itself). Methods throw the errors of domain/errors.ts: ConfigError for what a person must correct, RetriableError for
+ * what passes with time. A spent daily limit is a RetriableError with the time until the day ends, and does not count
+ * as a try. A single bad record never causes an exception.
  */
 export interface Connector {
   /** The name in the registry. */
   readonly name: string
   readonly capabilities: Capabilities
-  /** Entities that can be scanned and written, with the object each stands for. */
+  /** Entities that can be scanned and written, each with the kind of object it stands for. */
   readonly entities: Readonly<Record<string, ObjectKind>>
-  /** Credentials, account, API version and rights, and whether the mapping fits what the CRM has. */
+  /** Checks credentials, account, API version and rights, and whether the mapping fits the CRM's fields. */
   check(): Promise<ConnectorCheck>
-  /** The fields that the CRM has for the entity. */
+  /** Returns the fields that the CRM has for the entity. */
   describe(entity: string): Promise<DescribedField[]>
-  /** Creates what is missing of our own fields and of the mapping's. Doing it twice changes nothing. */
+  /** Creates the missing ones of our own fields and of the mapping's. A second call changes nothing. */
   ensureFields(entity: string, options: { dryRun: boolean }): Promise<EnsuredField[]>
   /**
-   * Hands out every record once, page by page. A scan broken off and begun again with the last stored watermark goes on
-   * behind it. Records that cannot be read come with `unreadable`.
+   * Yields every record once, page by page. An interrupted scan continues from the last stored watermark. Records that
+   * cannot be read have `unreadable` set.
    */
   scan(entity: string, options: ScanOptions): AsyncIterable<ScanPage>
-  /** What stands in these records now; every id asked for is in the answer. */
+  /** Returns the current state of these records, with an entry for every id. */
   read(entity: string, ids: readonly string[]): Promise<Map<string, CurrentRecord>>
   write(entity: string, patches: readonly RecordPatch[]): Promise<WriteResult[]>
   /**
-   * So many records are written before a button's record has its turn again; absent where more at once go another, cheaper
-   * way.
+   * The most records of a background batch, so that an on-demand record does not wait long. Absent where larger batches
+   * take another, cheaper way.
    */
   readonly writesAtOnce?: number
-  /** The records of `toEntity` that each of these is tied to; every id asked for is in the answer. */
+  /** Returns the records of `toEntity` associated with each of these, with an entry for every id. */
   associations(entity: string, toEntity: string, ids: readonly string[]): Promise<Map<string, Association[]>>
-  /** null where the source has no daily limit, or does not tell. */
+  /** Returns null where the source has no daily limit, or does not report it. */
   quota(): Promise<Quota | null>
   close(): Promise<void>
 }

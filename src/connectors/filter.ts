@@ -3,7 +3,7 @@ import { isBlank } from '../domain/mapping/mapping.ts'
 import { nearNames } from '../domain/normalise/near-names.ts'
 import type { ScanFilter } from './connector.ts'
 
-/** Whether a record, by the CRM's names, meets every condition. Texts are compared without letter case. */
+/** Returns whether a record, by the CRM's names, meets every condition. Texts are compared without regard to case. */
 export function meets(values: Readonly<Record<string, unknown>>, filter: readonly ScanFilter[]): boolean {
   return filter.every((condition) => {
     const value = values[condition.property]
@@ -20,7 +20,7 @@ export function meets(values: Readonly<Record<string, unknown>>, filter: readonl
   })
 }
 
-/** Refuses a filter on a property that does not exist: it would silently match all records or none. */
+/** Throws ConfigError for a filter on an unknown property: it would silently match all records or none. */
 export function assertFilter(filter: readonly ScanFilter[], known: readonly string[]): void {
   for (const { property } of filter) {
     if (known.includes(property)) continue

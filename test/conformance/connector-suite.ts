@@ -122,7 +122,7 @@ export function connectorSuite(options: ConnectorSuiteOptions): void {
       expect((await states(false)).filter((status) => status !== 'exists')).toEqual([])
     })
 
-    test('hands out every record once', async () => {
+    test('returns every record once', async () => {
       const pages = await scan()
       expect(pages.length).toBeGreaterThan(2)
       const records = pages.flatMap((page) => page.records)
@@ -134,7 +134,7 @@ export function connectorSuite(options: ConnectorSuiteOptions): void {
         for (const value of Object.values(identity)) expect(String(value).trim()).not.toBe('')
     })
 
-    test('goes on behind every page, wherever a scan was broken off', async () => {
+    test('continues after every page, wherever a scan was interrupted', async () => {
       const seen: string[] = []
       let after: Watermark | undefined
       for (let rounds = 0; seen.length < world.ids.length && rounds < 1000; rounds++) {
@@ -147,7 +147,7 @@ export function connectorSuite(options: ConnectorSuiteOptions): void {
       expect(seen.sort()).toEqual([...world.ids].sort())
     })
 
-    test('keeps to a limit, and goes on behind it', async () => {
+    test('stops at a limit, and continues after it', async () => {
       const first = await scan({ limit: 7 })
       const ids = first.flatMap((page) => page.records.map(({ id }) => id))
       expect(ids).toHaveLength(7)
@@ -168,19 +168,16 @@ export function connectorSuite(options: ConnectorSuiteOptions): void {
       )
     })
 
-    test.each(where(capabilities.scansChanges))(
-      'hands out what has changed since the last page',
-      async () => {
-        const after = (await scan()).at(-1)!.watermark
-        const id = world.ids[2]!
-        store().edit(id, textField, 'Changed since')
-        const ids = (await scan({ after })).flatMap((page) => page.records.map((record) => record.id))
-        expect(ids).toContain(id)
-        expect(ids).toHaveLength(new Set(ids).size)
-      },
-    )
+    test.each(where(capabilities.scansChanges))('returns what has changed since the last page', async () => {
+      const after = (await scan()).at(-1)!.watermark
+      const id = world.ids[2]!
+      store().edit(id, textField, 'Changed since')
+      const ids = (await scan({ after })).flatMap((page) => page.records.map((record) => record.id))
+      expect(ids).toContain(id)
+      expect(ids).toHaveLength(new Set(ids).size)
+    })
 
-    test('stops when it is told to', async () => {
+    test('stops on abort', async () => {
       const controller = new AbortController()
       const seen: ScanPage[] = []
       const walk = async (): Promise<void> => {
@@ -189,14 +186,14 @@ export function connectorSuite(options: ConnectorSuiteOptions): void {
           controller.abort(new Error('enough'))
         }
       }
-      // Ending quietly and throwing are both a stop.
+      // Ending quietly and throwing are both allowed.
       await walk().catch((error: Error) =>
         expect(`${error.name} ${error.message}`).toMatch(/AbortError|enough/),
       )
       expect(seen).toHaveLength(1)
     })
 
-    test('answers for every id that it is asked to read', async () => {
+    test('reads every id that it is asked for', async () => {
       const asked = world.ids.slice(0, 205)
       const found = await world.connector.read(options.entity, asked)
       expect([...found.keys()]).toEqual(asked)
@@ -204,7 +201,7 @@ export function connectorSuite(options: ConnectorSuiteOptions): void {
       expect((await world.connector.read(options.entity, [])).size).toBe(0)
     })
 
-    test('answers for every id whose associations it is asked for', async () => {
+    test('returns the associations of every id that it is asked for', async () => {
       const asked = world.ids.slice(0, 5)
       const [other = options.entity] = Object.keys(world.connector.entities).filter(
         (it) => it !== options.entity,
@@ -213,7 +210,7 @@ export function connectorSuite(options: ConnectorSuiteOptions): void {
       expect([...found.keys()]).toEqual(asked)
     })
 
-    test('answers writes in the order in which they came', async () => {
+    test('returns results in the order of the patches', async () => {
       await world.connector.ensureFields(options.entity, { dryRun: false })
       const ids = world.ids.slice(0, 230).reverse()
       const results = await write(
@@ -230,7 +227,7 @@ export function connectorSuite(options: ConnectorSuiteOptions): void {
         )
     })
 
-    test('tells what is left of the day', async () => {
+    test('reports the quota of the day', async () => {
       const quota = await world.connector.quota()
       if (!capabilities.tellsQuota) return expect(quota).toBeNull()
       expect(quota!.used).toBeLessThanOrEqual(quota!.limit)
@@ -258,7 +255,7 @@ export function connectorSuite(options: ConnectorSuiteOptions): void {
     })
 
     test.each(where(keepsValues))(
-      'tells what stands there to the byte, and puts it back, and our own fields with it',
+      'reads values to the byte, and restores them together with our own fields',
       async () => {
         await world.connector.ensureFields(options.entity, { dryRun: false })
         const id = world.ids[3]!
@@ -348,7 +345,7 @@ export function connectorSuite(options: ConnectorSuiteOptions): void {
     )
 
     test.each(where(can.includes('remove')))(
-      'reads a removed record as gone, skips writing to it, and no longer hands it out',
+      'reads a removed record as gone, skips writing to it, and no longer returns it',
       async () => {
         await world.connector.ensureFields(options.entity, { dryRun: false })
         const [gone = '', there = ''] = world.ids
@@ -366,7 +363,7 @@ export function connectorSuite(options: ConnectorSuiteOptions): void {
     )
 
     test.each(where(can.includes('merge')))(
-      'reads a merged record as merged, and hands out the winner alone',
+      'reads a merged record as merged, and returns only the winner',
       async () => {
         const [winner = '', loser = ''] = world.ids
         world.merge!(winner, loser)
@@ -390,7 +387,7 @@ export function connectorSuite(options: ConnectorSuiteOptions): void {
     )
 
     test.each(where(capabilities.marksOwnWrites))(
-      'knows its own writes again, until somebody else changes the record',
+      'recognises its own writes until another change of the record',
       async () => {
         await world.connector.ensureFields(options.entity, { dryRun: false })
         const after = (await scan()).at(-1)!.watermark
@@ -411,7 +408,7 @@ export function connectorSuite(options: ConnectorSuiteOptions): void {
   })
 }
 
-/** One round of a test where the source can do such a thing, none where it cannot. */
+/** Returns one case where the source has the feature, none where it has not. */
 function where(can: boolean): readonly true[] {
   return can ? [true] : []
 }

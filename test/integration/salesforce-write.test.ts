@@ -212,7 +212,7 @@ describe('writing to Salesforce', () => {
       id: ids[6],
       status: 'retry',
       afterMs: 30_000,
-      reason: 'the record is locked by somebody else',
+      reason: 'another process has locked the record',
     })
     expect(bench.pauses).toEqual([250, 500, 1_000, 2_000])
     expect(bench.requests(collections)).toBe(2 + 4)

@@ -49,7 +49,7 @@ test('300,000 rows pass through with a live heap that does not grow', { timeout:
 
   expect([scanned, rows]).toEqual([rowCount, rowCount])
   expect(growth.length).toBe(13)
-  // The rows alone would take some 80 MiB if they were held.
+  // The rows alone would take some 80 MiB in memory.
   expect(Math.max(...growth)).toBeLessThan(24)
 })
 

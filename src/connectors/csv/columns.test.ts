@@ -72,13 +72,13 @@ describe('headers that are refused', () => {
     [['notes', 'domain', ' notes '], 'columns 1 ("notes") and 3 (" notes ")'],
     [['Domain', 'x', 'domain'], 'columns 1 ("Domain") and 3 ("domain")'],
     [['profnet_url', 'Profnet URL'], 'columns 1 ("profnet_url") and 2 ("Profnet URL")'],
-  ])('a name that stands twice: %j', (columns, message) => {
+  ])('a duplicate name: %j', (columns, message) => {
     const error = refusal(columns)
     expect(error).toBeInstanceOf(InputError)
     expect(error.message).toContain(`${where}: ${message}`)
   })
 
-  test('columns without a name, and unused ones that differ in case, are let through', () => {
+  test('columns without a name, and unused ones that differ in case, are allowed', () => {
     expect(recogniseColumns(['domain', '', 'Notes', 'notes', ''], company, where).domain).toBe(0)
   })
 
@@ -90,7 +90,7 @@ describe('headers that are refused', () => {
     expect(error.message).toContain('Is "profnet_ulr" meant to be profnet_url?')
   })
 
-  test('a first line of values is told as such, and its values are not shown', () => {
+  test('a first line of values is recognised, and its values are not shown', () => {
     const error = refusal(['Jane', 'jane@acme.test'])
     expect(error.message).toContain('column 2 holds a value')
     expect(error.message).not.toContain('jane@')
@@ -115,7 +115,7 @@ test.each([
   ['both', ['https://profnet.com/in/a', 'https://profnet.com/company/b'], 'company', undefined],
   ['broken ones only', ['x', 'y'], 'company', undefined],
   ['none', ['', ' '], 'person', undefined],
-] as const)('a wrong object is told by URLs: %s', (_, urls, object, hint) => {
+] as const)('a wrong object is recognised by URLs: %s', (_, urls, object, hint) => {
   const found = recogniseColumns(['profnet_url'], { object }, where)
   const told = wrongObjectHint(
     urls.map((url) => [url]),

@@ -6,17 +6,17 @@ import { nearestName } from './nearest-name.ts'
 
 export type IdentityField = keyof Identity
 
-/** Further names of input columns, from the configuration; they go before the built-in ones. */
+/** Further names of input columns from the configuration. They take precedence over the built-in ones. */
 export type Synonyms = Partial<Record<IdentityField, readonly string[]>>
 
 export interface ColumnOptions {
   object: ObjectKind
-  /** The network's word as users write it in their columns; `profnet` is always known. */
+  /** The network's name as users write it in column names; `profnet` is always known. */
   networkName?: string
   synonyms?: Synonyms
 }
 
-/** Where each identifying field stands in a row; undefined when no column was recognised for it. */
+/** The index of each identifying field in a row; undefined when no column was recognised for it. */
 export type RecognisedColumns = Record<IdentityField, number | undefined>
 
 const otherNames: Record<Exclude<IdentityField, 'profileUrl' | 'company'>, readonly string[]> = {
@@ -42,7 +42,7 @@ const kindWords: Record<ObjectKind, readonly string[]> = {
   company: ['company', 'account', 'organization', 'organisation'],
   person: ['person', 'people', 'contact', 'lead', 'member'],
 }
-/** One of these must be there, or no row of the file could ever be told from another. */
+/** At least one of these must be present: otherwise no row could be identified. */
 const identifying: Record<ObjectKind, readonly IdentityField[]> = {
   company: ['profileUrl', 'domain', 'company'],
   person: ['profileUrl', 'email', 'phone', 'firstName', 'lastName'],
@@ -65,7 +65,7 @@ export function foldName(name: string): string {
     .replace(/[^\p{L}\p{N}]+/gu, '')
 }
 
-/** The names under which a field's column is looked for, the strongest first. */
+/** Returns the names under which a field's column is searched for, the strongest first. */
 export function namesOf(field: IdentityField, options: ColumnOptions): string[] {
   const { object, synonyms } = options
   const own = synonyms?.[field] ?? []
@@ -74,15 +74,15 @@ export function namesOf(field: IdentityField, options: ColumnOptions): string[] 
   return [...own, ...otherNames[field]]
 }
 
-/** How many of the names would be recognised: what the delimiter is told by. */
+/** Returns how many of the names are recognised. The delimiter is detected by this number. */
 export function countRecognised(names: readonly string[], options: ColumnOptions): number {
   const known = new Set(fields.flatMap((field) => namesOf(field, options)).map(foldName))
   return names.filter((name) => known.has(foldName(name))).length
 }
 
 /**
- * Finds the columns that identify a record. `where` is the file and line of the header for messages. Throws InputError
- * for a name that stands twice, and ConfigError when nothing that identifies the object is there.
+ * Finds the columns that identify a record. `where` is the file and line of the header, for messages. Throws InputError
+ * for a duplicate name, and ConfigError when no column identifies the object.
  */
 export function recogniseColumns(
   columns: readonly string[],
@@ -98,7 +98,7 @@ export function recogniseColumns(
   return found
 }
 
-/** What the user should know though the file can be read: no column to look records up by, or a misspelt one. */
+/** Returns warnings about a file that can be read: no column to look records up by, or a misspelt one. */
 export function missingProfileUrl(
   columns: readonly string[],
   found: RecognisedColumns,
@@ -114,8 +114,8 @@ export function missingProfileUrl(
 }
 
 /**
- * A hint that the file holds the other kind of record: of the rows given (the first 20 will do) no profile URL is one
- * of the object's and some are of the other's. Each such row is rejected by itself as well.
+ * Returns a hint that the file contains the other kind of record: none of the given rows (the first 20 are enough) has
+ * a profile URL of the object's kind, and some have one of the other kind. Each such row is also rejected by itself.
  */
 export function wrongObjectHint(
   rows: readonly (readonly string[])[],
@@ -133,7 +133,7 @@ export function wrongObjectHint(
   return `${others} of the first ${urls.length} profile URLs are those of ${kind} and none is of a ${object}: is --object ${other} meant?`
 }
 
-/** The identifying values of a row, trimmed, blank ones left out. */
+/** Returns the identifying values of a row, trimmed, without blanks. */
 export function identityOf(cells: readonly string[], found: RecognisedColumns): Identity {
   const identity: Identity = {}
   for (const field of fields) {
@@ -182,14 +182,14 @@ function findColumn(
   for (const name of namesOf(field, options).map(foldName)) {
     const index = folded.indexOf(name)
     if (index === -1) continue
-    // Which of two spellings is meant cannot be told, and the wrong one would be paid for.
+    // It is not known which of the two spellings is meant, and the wrong one would be paid for.
     refuseSameName(columns, (column) => (foldName(column) === name ? name : undefined), where)
     return index
   }
   return undefined
 }
 
-/** Columns without a name are let through: a spreadsheet leaves them at the end of its rows. */
+/** Columns without a name are allowed: spreadsheets leave them at the end of rows. */
 function refuseSameName(
   columns: readonly string[],
   sameBy: (name: string) => string | undefined,
@@ -227,14 +227,14 @@ function nothingRecognised(columns: readonly string[], options: ColumnOptions, w
   const names = wanted.map((field) => namesOf(field, options).slice(0, 3).join(' or '))
   return new ConfigError(
     'csv_no_known_column',
-    `${where}: no column tells which ${options.object} a row stands for. ` +
+    `${where}: no column tells which ${options.object} a row belongs to. ` +
       `Found: ${columns.slice(0, 30).map(shown).join(', ')}${columns.length > 30 ? ', …' : ''}. ` +
       `Recognised: ${names.join('; ')}.` +
       (near ? ` Is ${shown(near.name)} meant to be ${near.known}?` : ''),
   )
 }
 
-/** Quoted and cut, so that a header cannot write to the terminal what it likes. */
+/** Quotes and shortens a header, so that it cannot write control sequences to the terminal. */
 function shown(name: string): string {
   return JSON.stringify(name.length > 40 ? `${name.slice(0, 40)}…` : name)
 }

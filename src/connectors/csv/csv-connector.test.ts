@@ -10,7 +10,7 @@ async function connectorFor(content: string) {
 
 const manyRows = `profnet_url\n${Array.from({ length: 1203 }, (_, n) => `https://profnet.com/company/c${n + 1}\n`).join('')}`
 
-test('records carry the line of their row and what identifies them; ragged ones are unreadable', async () => {
+test('records have the line of their row and their identity; ragged ones are unreadable', async () => {
   const connector = await connectorFor(
     'profnet_url,domain\nhttps://profnet.com/company/a,"x\ny"\nb\n,c.com\n',
   )
@@ -36,7 +36,7 @@ test('records carry the line of their row and what identifies them; ragged ones 
   ])
 })
 
-test('a scan comes in pages, and goes on behind a watermark', async () => {
+test('a scan yields pages, and continues after a watermark', async () => {
   const connector = await connectorFor(manyRows)
   const pages = await collect(connector.scan('company', {}))
   expect(pages.map(({ records, watermark }) => [records.length, watermark])).toEqual([

@@ -8,12 +8,12 @@ import type { CsvRow, OpenedCsv } from './read-csv.ts'
 const pageSize = 500
 
 /**
- * A CSV file as a source of records. Scanning streams it; a record's id is the line on which its row begins, and the
- * n-th record of a scan from the start is the row with ordinal n. The watermark is the ordinal of the last row handed
- * out, in decimal.
+ * A CSV file as a source of records. Scanning streams it; a record's id is the line on which its row starts, and the
+ * n-th record of a full scan is the row with ordinal n. The watermark is the ordinal of the last row returned, in
+ * decimal.
  *
- * Nothing is written into the file itself. A row stands for itself alone, so `read` finds every field blank and `write`
- * accepts every patch: the values stand in the ledger, and come out when the run is exported (`writeEnriched`).
+ * Nothing is written into the file itself: `read` finds every field blank and `write` accepts every patch. The values
+ * are in the ledger, and are written into the output when the run is exported (`writeEnriched`).
  */
 export function createCsvConnector({ csv }: { csv: OpenedCsv }): Connector {
   return {
@@ -21,23 +21,23 @@ export function createCsvConnector({ csv }: { csv: OpenedCsv }): Connector {
     capabilities,
     entities: { [csv.object]: csv.object },
 
-    // The file was opened and its head read before the connector was made: nothing is left that could be missing.
+    // The file was opened and its header read before the connector was created: nothing can be missing.
     async check() {
       return { account: null, apiVersion: 'csv', missingScopes: [], problems: [] }
     },
 
-    /** The columns that can come out: any canonical field, as text. */
+    /** Returns the columns that the output can have: every canonical field, as text. */
     async describe() {
       return fieldNames(csv.object).map(asColumn)
     },
 
-    /** Output columns are made by writing the file; there is nothing to make before. */
+    /** Output columns are created when the file is written. */
     async ensureFields() {
       return []
     },
 
-    // A file tells neither when a row changed nor what it has besides its identifying columns, so `since` and `filter`
-    // are for CRMs.
+    // A file does not say when a row changed, and only its identifying columns are known, so `since` and `filter` do
+    // not apply.
     async *scan(_entity, { after, limit = Infinity, signal }) {
       const begin = after === undefined ? 0 : Number(after)
       let records: SourceRecord[] = []
@@ -86,7 +86,7 @@ function asColumn(name: string): DescribedField {
 
 function toRecord(csv: OpenedCsv, row: CsvRow): SourceRecord {
   const record = { id: String(row.line), object: csv.object }
-  // The cells of a ragged row may have slipped into other columns: what they say is not trusted.
+  // The cells of a ragged row may be in the wrong columns, so their values are not trusted.
   if (row.problem !== undefined) return { ...record, identity: {}, unreadable: row.problem }
   return { ...record, identity: csv.identity(row) }
 }

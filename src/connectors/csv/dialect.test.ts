@@ -20,7 +20,7 @@ test.each([
   ['a single column of texts with semicolons', 'domain\na;b\n', ',', '\n'],
   ['nothing at all', '', ',', '\n'],
   ['no line end', 'company\tdomain', '\t', '\n'],
-])('tells delimiter and line end of a file with %s', (_, sample, delimiter, eol) => {
+])('detects delimiter and line ending of a file with %s', (_, sample, delimiter, eol) => {
   expect(detectDialect(sample, { whole: true, recognised })).toEqual({ delimiter, eol })
 })
 

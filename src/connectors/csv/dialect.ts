@@ -4,7 +4,7 @@ import { parse } from 'csv-parse/sync'
 export type Delimiter = ',' | ';' | '\t'
 type LineEnding = '\n' | '\r\n' | '\r'
 
-/** How a file writes its rows; the output is written the same way. */
+/** How a file separates its cells and rows; the output is written the same way. */
 export interface Dialect {
   delimiter: Delimiter
   eol: LineEnding
@@ -12,17 +12,17 @@ export interface Dialect {
 
 const delimiters: readonly Delimiter[] = [',', ';', '\t']
 const sampleRecords = 20
-/** A row longer than this is a quote that was never closed: reading stops instead of filling the memory. */
+/** A longer row is an unclosed quote: reading stops instead of filling the memory. */
 export const maxRowCharacters = 1024 * 1024
 
 /**
- * How rows are read. A quote inside a cell that is not quoted, or text behind a closing quote, is taken as it stands:
- * hand-made files are full of them. Blank lines are no rows.
+ * How rows are read. A quote inside an unquoted cell, or text after a closing quote, is kept as it is: hand-made files
+ * have many of them. Blank lines are not rows.
  */
 export function parserOptions(dialect: Dialect): Options {
   return {
     delimiter: dialect.delimiter,
-    // Files that were pasted together end their lines in more than one way.
+    // Concatenated files have more than one kind of line ending.
     record_delimiter: dialect.eol === '\r' ? ['\r\n', '\n', '\r'] : ['\r\n', '\n'],
     relax_quotes: true,
     relax_column_count: true,
@@ -32,8 +32,8 @@ export function parserOptions(dialect: Dialect): Options {
 }
 
 /**
- * Tells delimiter and line ending from the beginning of a file. The delimiter is the one under which most header names
- * are recognised, then the one that cuts most rows like the header, then the one with most columns.
+ * Detects delimiter and line ending from the start of a file. The delimiter is the one with which most header names are
+ * recognised, then the one that splits most rows like the header, then the one with most columns.
  */
 export function detectDialect(
   sample: string,
@@ -47,7 +47,7 @@ export function detectDialect(
     const header = records[0] ?? []
     if (header.length < 2) continue
     const alike = records.filter((cells) => cells.length === header.length).length / records.length
-    // Cut at the wrong places, a name keeps a quote or the right delimiter, and is no name.
+    // With a wrong delimiter, a name keeps a quote or the right delimiter, and is not recognised.
     const clean = header.filter((name) => !/[",;\t]/.test(name))
     const score = [options.recognised(clean), alike, header.length]
     if (isBetter(score, best.score)) best = { delimiter, score }
@@ -55,7 +55,10 @@ export function detectDialect(
   return { delimiter: best.delimiter, eol }
 }
 
-/** What stands behind the first record. Any delimiter may end a quoted cell here, since which one is not known yet. */
+/**
+ * Returns the text after the first record. Any delimiter may end a quoted cell here, since the delimiter is not known
+ * yet.
+ */
 function detectLineEnding(sample: string): LineEnding {
   let headerBytes = 0
   readRecords(
@@ -80,7 +83,7 @@ function readRecords(sample: string, options: Options, onBytes?: (bytes: number)
   try {
     parse(sample, { ...options, on_record: onRecord })
   } catch {
-    // The sample may end within a quoted cell; what stands in front of it is enough.
+    // The sample may end within a quoted cell; the part before it is enough.
   }
   return records
 }

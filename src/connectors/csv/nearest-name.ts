@@ -1,6 +1,6 @@
 import { editDistance, letters } from '../../domain/normalise/near-names.ts'
 
-/** The pair of a name found and a known name that is a slip of the keyboard apart; undefined when none is. */
+/** Returns a pair of a found and a known name that differ by one typing error; undefined when there is none. */
 export function nearestName(
   names: readonly string[],
   known: readonly string[],

@@ -5,20 +5,20 @@ const closing = ['paydirt_status', 'paydirt_reason', 'paydirt_enriched_at'] as c
 const ourPrefix = 'paydirt_'
 
 /**
- * How input columns and filled ones lie in the output.
+ * The order of input columns and filled columns in the output.
  *
- * - Every input column comes first, unchanged and in order, except those that an earlier output of ours brought along:
- *   the three closing columns and `paydirt_<field>` of a field that is filled now. They are written anew at the end.
- * - Columns that an earlier run filled under their bare names cannot be told from the user's own, so they are input
- *   columns now. A field whose name is taken by an input column is filled as `paydirt_<field>`.
- * - Where this run has no value for a field, the one that an earlier output brought in `paydirt_<field>` stays: nothing
- *   found never replaces what was found.
+ * - Every input column comes first, unchanged and in order, except those of an earlier output of ours: the three
+ * closing columns and `paydirt_<field>` of a field that is filled now. They are written again at the end.
+ * - Columns that an earlier run filled under their bare names look like the user's own, so they are input columns now.
+ * A field whose name an input column has is filled as `paydirt_<field>`.
+ * - Where this run has no value for a field, the one in `paydirt_<field>` of an earlier output stays: a "not found"
+ * never replaces a value.
  */
 export interface OutputLayout {
   header: string[]
-  /** The cells of a row as they were, brought to the width of the kept input columns. */
+  /** Returns the input cells of a row, one for each kept input column. */
   inputCells(cells: readonly string[]): string[]
-  /** The value of the n-th field in an earlier output; blank when there was none. */
+  /** Returns the value of the n-th field in an earlier output; blank when there was none. */
   earlierValue(cells: readonly string[], fieldIndex: number): string
 }
 
@@ -42,7 +42,7 @@ export function layOut(
 
     inputCells(cells) {
       const row = kept.map((index) => cells[index] ?? '')
-      // Surplus cells mostly come from a delimiter that stood unquoted in the last column: joined, nothing is lost.
+      // Surplus cells mostly come from an unquoted delimiter in the last column: joining them loses nothing.
       const surplus = cells.slice(columns.length)
       if (surplus.length > 0) row.push([row.pop() ?? '', ...surplus].join(delimiter))
       return row

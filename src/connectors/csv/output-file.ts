@@ -7,12 +7,12 @@ import { ConfigError } from '../../domain/errors.ts'
 
 type Target =
   | { kind: 'file'; path: string; mode: number | undefined }
-  /** A device or pipe (`/dev/null`): written to as it is, since nothing may be renamed over it. */
+  /** A device or pipe (`/dev/null`): written to directly, since no file may be renamed over it. */
   | { kind: 'device'; path: string }
 
 /**
  * Checks, before anything is bought, that the output can be written. Throws ConfigError when OUT is the input itself
- * (also through a symbolic or hard link), is a directory, or lies in one that does not exist or may not be written to.
+ * (also through a symbolic or hard link), is a directory, or is in one that does not exist or is not writable.
  */
 export async function assertWritableOutput(input: string, out: string): Promise<void> {
   const target = await resolveTarget(input, out)
@@ -27,8 +27,8 @@ export async function assertWritableOutput(input: string, out: string): Promise<
 }
 
 /**
- * Lets `write` fill the output, and puts it in place only when it is complete: an OUT that exists stays whole until
- * then, and stays what it was when `write` throws.
+ * Lets `write` fill the output, and renames it to its name only when it is complete: an existing OUT stays whole until
+ * then, and unchanged when `write` throws.
  */
 export async function writeInPlace(
   input: string,
@@ -43,7 +43,7 @@ export async function writeInPlace(
     await write(createWriteStream(temporary, { flags: 'wx', mode: target.mode ?? 0o666 }))
     await sync(temporary)
     if (target.mode !== undefined) await chmod(temporary, target.mode)
-    // Crash window: complete under the temporary name, which nothing takes for an output.
+    // Crash window: the output is complete under its temporary name, which is never taken for an output.
     await rename(temporary, target.path)
     await sync(dirname(target.path)).catch(() => {}) // Not every platform can do this to a directory.
   } catch (error) {
@@ -69,7 +69,7 @@ async function resolveTarget(input: string, out: string): Promise<Target> {
   if (existing.isDirectory())
     throw new ConfigError('csv_out_unwritable', `${out}: it is a directory; name a file in it`)
   if (!existing.isFile()) return { kind: 'device', path: out }
-  // Through a symbolic link the file behind it is replaced, and the link stays.
+  // A symbolic link stays, and the file that it points to is replaced.
   return { kind: 'file', path: await realpath(out), mode: Number(existing.mode) & 0o777 }
 }
 
@@ -77,7 +77,7 @@ function temporaryPath(path: string): string {
   return join(dirname(path), `.${basename(path).slice(0, 200)}.${randomUUID()}.part`)
 }
 
-/** Makes what was written last through a power cut. */
+/** Flushes the file, so that it survives a power cut. */
 async function sync(path: string): Promise<void> {
   const handle = await open(path, 'r')
   try {

@@ -12,7 +12,7 @@ async function rowsOf(content: string | Uint8Array) {
 }
 
 describe('rows', () => {
-  test('carry ordinal, physical line and cells as they stand', async () => {
+  test('have ordinal, physical line and unchanged cells', async () => {
     expect(await rowsOf('domain,notes\n a.com ,"x, ""y"""\nb.com,\n')).toEqual([
       { ordinal: 1, line: 2, cells: [' a.com ', 'x, "y"'] },
       { ordinal: 2, line: 3, cells: ['b.com', ''] },
@@ -40,7 +40,7 @@ describe('rows', () => {
     expect(rows.map(({ line }) => line)).toEqual([2, 3, 4, 6])
   })
 
-  test('a ragged row has a problem with line and counts, and the others go on', async () => {
+  test('a ragged row has a problem with line and counts, and the others are read', async () => {
     const rows = await rowsOf('domain,notes,city\na,b\nc,d,e\nf,g,h,i\nj,k,l\n')
     expect(rows.map(({ problem }) => problem)).toEqual([
       'line 2: too few cells, 2 where the header has 3',
@@ -64,7 +64,7 @@ describe('rows', () => {
     ['other scripts', 'domain,notes\n株式会社,Ωmega 🚀\n', ['株式会社', 'Ωmega 🚀']],
     ['a cell of white space', 'domain,notes\n  ,\t\n', ['  ', '\t']],
     ['no line end at the end', 'domain,notes\na,b', ['a', 'b']],
-  ])('%s is read as it stands', async (_, content, cells) => {
+  ])('%s is read unchanged', async (_, content, cells) => {
     expect((await rowsOf(content))[0]?.cells).toEqual(cells)
   })
 
@@ -180,7 +180,7 @@ describe('files that are refused', () => {
     expect(error.message).toContain(`${path}, line 3: the row that begins here is longer than`)
   })
 
-  test('the header is named by its own line when blank lines stand before it', async () => {
+  test('the header is named by its own line when blank lines precede it', async () => {
     const path = csvDirectory().write('in.csv', '\n\ndomain,a,a\n')
     expect((await errorOf(openCsv(path, company))).message).toContain(
       `${path}, line 3: columns 2 ("a") and 3 ("a")`,
@@ -189,7 +189,7 @@ describe('files that are refused', () => {
 })
 
 describe('an opened file', () => {
-  test('tells names, counts and hash before the first row', async () => {
+  test('has names, counts and hash before the first row', async () => {
     const csv = await openCsv(csvDirectory().write('in.csv', 'Name,Website,Extra\na,b,c\nd,e\n'), company)
     expect(csv).toMatchObject({ rowCount: 2, problemCount: 1, wrongObject: undefined })
     expect(csv.recognised).toMatchObject({ company: 'Name', domain: 'Website', profileUrl: undefined })
@@ -215,7 +215,7 @@ describe('an opened file', () => {
     expect(await collect(csv.rows())).toHaveLength(50_000)
   })
 
-  test('stops reading when it is told to', async () => {
+  test('stops reading on abort', async () => {
     const csv = await openCsv(csvDirectory().write('in.csv', `domain\n${'a\n'.repeat(50_000)}`), company)
     const stop = new AbortController()
     const reading = (async () => {

@@ -17,13 +17,13 @@ import { detectDialect, maxRowCharacters, parserOptions, type Dialect } from './
 import { assertReadableFile, hashFile, readSample, readText, type TextForm } from './text-file.ts'
 
 export interface CsvRow {
-  /** Number of the data row, from 1, without gaps: blank lines are no rows. */
+  /** Number of the data row, from 1, without gaps: blank lines are not counted. */
   ordinal: number
-  /** Physical line on which the row begins, from 1. */
+  /** Physical line on which the row starts, from 1. */
   line: number
   /** As parsed: neither trimmed nor padded. */
   cells: string[]
-  /** Why the row cannot be read (too few or too many cells); the other rows go on. */
+  /** Why the row cannot be read (too few or too many cells); the other rows are processed. */
   problem?: string
 }
 
@@ -32,18 +32,18 @@ export interface OpenedCsv extends Dialect {
   object: ObjectKind
   hasBom: boolean
   encoding: TextForm['encoding']
-  /** Names of the columns as they stand in the header. */
+  /** Names of the columns as the header spells them. */
   columns: readonly string[]
   /** The name of the column that was recognised for each identifying field. */
   recognised: Record<IdentityField, string | undefined>
-  /** Of the raw bytes, in hex: two files with the same one are the same input. */
+  /** SHA-256 of the raw bytes, in hex: two files with the same hash are the same input. */
   sha256: string
-  /** How many data rows there are, and how many of them have a problem. */
+  /** The number of data rows, and of those with a problem. */
   rowCount: number
   problemCount: number
-  /** What the user should be told before anything is bought. */
+  /** Warnings for the user before anything is bought. */
   warnings: readonly string[]
-  /** Set when the first rows look like the other object: a hint to show, or to stop at. */
+  /** Set when the first rows look like the other object: a hint to show, or a reason to stop. */
   wrongObject: string | undefined
   identity(row: CsvRow): Identity
   /** Streams the rows. Throws InputError at the end of the pass when the file is no longer the one that was opened. */
@@ -56,8 +56,8 @@ const hintRows = 20
 const fileChanged = 'it has changed since it was opened; start again with the file as it is now'
 
 /**
- * Opens a CSV and goes through it once, so that whatever makes it unusable (bytes that are not text, a duplicate column,
- * a quote that is never closed) is said before anything is bought. Memory stays bounded however long the file is.
+ * Opens a CSV and reads it once, so that every fault that makes it unusable (bytes that are not text, a duplicate
+ * column, an unclosed quote) is reported before anything is bought. Memory stays bounded for files of any length.
  * Throws ConfigError (no such file, nothing recognised) and InputError (with file and line).
  */
 export async function openCsv(path: string, options: ColumnOptions): Promise<OpenedCsv> {
@@ -73,7 +73,7 @@ export async function openCsv(path: string, options: ColumnOptions): Promise<Ope
 
   async function assertUnchanged() {
     if ((await fingerprint(path)) === before) return
-    // A touched file is the same file: what counts is what stands in it.
+    // A file that was only touched is the same file: its content counts.
     if ((await hashFile(path)) !== sha256) throw new InputError('csv_changed', `${path}: ${fileChanged}`)
   }
 
@@ -110,7 +110,7 @@ export async function openCsv(path: string, options: ColumnOptions): Promise<Ope
   }
 }
 
-/** The rows of a CSV, streamed. */
+/** Streams the rows of a CSV. */
 export async function* readCsv(path: string, options: ColumnOptions): AsyncIterable<CsvRow> {
   const csv = await openCsv(path, options)
   yield* csv.rows()
@@ -151,7 +151,7 @@ async function survey(source: Source, options: ColumnOptions) {
   return { header: header.header, found, rowCount, problemCount, firstRows, sha256 }
 }
 
-/** One pass: the header, then the rows. Only what the parser makes of one chunk of the file is held at a time. */
+/** One pass: the header, then the rows. Only the parser's output for one chunk of the file is in memory at a time. */
 function readRows(source: Source, signal?: AbortSignal) {
   const { path, form, dialect } = source
   const text = readText(path, form)
@@ -160,7 +160,7 @@ function readRows(source: Source, signal?: AbortSignal) {
     const countLines = lineCounter(dialect)
     const parser = new Parser({ ...parserOptions(dialect), info: true })
     const fed = pipeline(text.chunks, parser, signal ? { signal } : {})
-    // The loop below throws the same error; without this it would also be an unhandled rejection.
+    // The loop below throws the same error; without this handler it would also be an unhandled rejection.
     fed.catch(() => {})
 
     let line = 1
@@ -198,7 +198,7 @@ function problemOf(cells: string[], width: number, line: number, lastLine: numbe
   return lastLine > line ? `${counts}; the row runs on to line ${lastLine}, is a quote left open?` : counts
 }
 
-/** A quote left open swallows the rest of the file, so there is no row to reject: the file is refused. */
+/** An unclosed quote swallows the rest of the file, so there is no single row to reject: the file is refused. */
 async function brokenRow(source: Source, error: CsvError, line: number): Promise<InputError> {
   const { path } = source
   if (error.code === 'CSV_QUOTE_NOT_CLOSED') {
@@ -221,7 +221,10 @@ async function brokenRow(source: Source, error: CsvError, line: number): Promise
   })
 }
 
-/** Reads once more and watches the cells of the last row, which the parser never hands out. Only on this way to an error. */
+/**
+ * Reads the file again to see the cells of the last row, which the parser never returns. Called only when the file is
+ * about to be refused.
+ */
 async function locateOpenQuote(source: Source, rowLine: number): Promise<{ line: number; column: number }> {
   const { path, form, dialect } = source
   const countLines = lineCounter(dialect)
@@ -243,7 +246,7 @@ async function locateOpenQuote(source: Source, rowLine: number): Promise<{ line:
   return { line: rowLine + countLines(cells), column: cells.length + 1 }
 }
 
-/** Counts the line breaks inside cells. The parser's own count takes a CRLF in quotes for two lines. */
+/** Counts the line breaks inside cells. The parser itself counts a CRLF in quotes as two lines. */
 function lineCounter(dialect: Dialect): (cells: string[]) => number {
   const breaks = dialect.eol === '\r' ? /\r\n|\n|\r/g : /\n/g
   return (cells) => {

@@ -4,16 +4,16 @@ import { createReadStream } from 'node:fs'
 import { open, stat } from 'node:fs/promises'
 import { ConfigError, InputError } from '../../domain/errors.ts'
 
-/** How the bytes of a file are to be read. Without a BOM a file is taken for UTF-8, and refused where it is not. */
+/** The encoding of a file. A file without a BOM is read as UTF-8, and refused where it is not. */
 export interface TextForm {
   encoding: 'utf-8' | 'utf-16le' | 'utf-16be'
   bomLength: number
 }
 
-/** One pass over a file: valid UTF-8 without a BOM, and the SHA-256 of the raw bytes once the pass is through. */
+/** One pass over a file: valid UTF-8 without a BOM, and the SHA-256 of the raw bytes at the end of the pass. */
 export interface TextPass {
   chunks: AsyncIterable<Buffer>
-  /** In hex; undefined until the last chunk was taken. */
+  /** In hex; undefined until the last chunk was read. */
   sha256(): string | undefined
 }
 
@@ -21,7 +21,7 @@ type Decoder = InstanceType<typeof TextDecoder>
 
 const sampleBytes = 64 * 1024
 
-/** Refuses what is not a regular file: it is read more than once, so a pipe will not do. */
+/** Throws for anything but a regular file: the input is read more than once, so a pipe does not work. */
 export async function assertReadableFile(path: string): Promise<void> {
   const stats = await stat(path).catch((error: unknown) => {
     throw new ConfigError('csv_unreadable', `${path}: ${readFailure(error)}`, { cause: error })
@@ -34,7 +34,7 @@ export async function assertReadableFile(path: string): Promise<void> {
     )
 }
 
-/** The beginning of a file as text, with what tells its encoding. `whole` says that nothing comes behind it. */
+/** The start of a file as text, with its detected encoding. `whole` says that the file ends there. */
 export async function readSample(path: string): Promise<{ form: TextForm; text: string; whole: boolean }> {
   const handle = await open(path, 'r').catch((error: unknown) => {
     throw new ConfigError('csv_unreadable', `${path}: ${readFailure(error)}`, { cause: error })
@@ -53,8 +53,8 @@ export async function readSample(path: string): Promise<{ form: TextForm; text: 
 }
 
 /**
- * Reads a file as text, chunk by chunk and no faster than it is consumed. Throws InputError with the line at which the
- * file stops being text.
+ * Reads a file as text, chunk by chunk and no faster than it is consumed. Throws InputError with the first line that is
+ * not text.
  */
 export function readText(path: string, form: TextForm): TextPass {
   const hash = createHash('sha256')
@@ -79,7 +79,7 @@ export function readText(path: string, form: TextForm): TextPass {
   return { chunks: chunks(), sha256: () => digest }
 }
 
-/** The SHA-256 of a file's raw bytes, in hex. */
+/** Returns the SHA-256 of a file's raw bytes, in hex. */
 export async function hashFile(path: string): Promise<string> {
   const hash = createHash('sha256')
   for await (const chunk of createReadStream(path) as AsyncIterable<Buffer>) hash.update(chunk)
@@ -108,12 +108,12 @@ function refuseOtherFormats(path: string, head: Buffer): void {
     throw new InputError('csv_not_text', `${path}, line 1: it is ${what}, not text; export it as CSV (UTF-8)`)
 }
 
-/** Lets UTF-8 through, whole characters at a time, and refuses the first byte that is not text by its line. */
+/** Passes UTF-8 on, whole characters at a time, and refuses the first byte that is not text, with its line. */
 function createTextGate(path: string) {
   let tail: Buffer = Buffer.alloc(0)
   let lineFeeds = 0
   let carriageReturns = 0
-  // A file with carriage returns alone (old Mac exports) has its lines counted by them.
+  // In a file with carriage returns alone (old Mac exports) lines are counted by them.
   const line = () => 1 + (lineFeeds > 0 ? lineFeeds : carriageReturns)
   const count = (bytes: Buffer) => {
     lineFeeds += occurrences(bytes, 0x0a)
@@ -174,7 +174,7 @@ function notUtf8(path: string, line: number, byte: number): InputError {
   )
 }
 
-/** How many bytes at the end begin a character that goes on in the next chunk. */
+/** Returns the number of bytes at the end that start a character which continues in the next chunk. */
 function openCharacter(bytes: Buffer): number {
   for (let back = 1; back <= Math.min(3, bytes.length); back++) {
     const byte = bytes[bytes.length - back] as number
@@ -185,7 +185,10 @@ function openCharacter(bytes: Buffer): number {
   return 0
 }
 
-/** Where the first character that is not UTF-8 begins. A prefix that is broken stays so as it grows: hence the bisection. */
+/**
+ * Returns the position of the first character that is not UTF-8. A broken prefix stays broken as it grows, hence the
+ * bisection.
+ */
 function firstBrokenByte(bytes: Buffer): number {
   const valid = (length: number) =>
     isUtf8(bytes.subarray(0, length - openCharacter(bytes.subarray(0, length))))

@@ -298,7 +298,7 @@ describe('what goes wrong leaves an existing output whole, and nothing else behi
     expect(await text(stdout)).toBe('')
   })
 
-  test('being told to stop', async () => {
+  test('an abort', async () => {
     const directory = csvDirectory()
     const input = await openCsv(directory.write('in.csv', `domain\n${'a\n'.repeat(60_000)}`), {
       object: 'company',

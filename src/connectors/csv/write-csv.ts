@@ -9,7 +9,7 @@ import { layOut, type OutputLayout } from './output-columns.ts'
 import { writeInPlace } from './output-file.ts'
 import type { CsvRow, OpenedCsv } from './read-csv.ts'
 
-/** What a run made of one row. */
+/** The result of a run for one row. */
 export interface RowResult {
   ordinal: number
   status: TaskStatus
@@ -24,21 +24,21 @@ export interface WriteEnrichedOptions {
   out: string
   /** Canonical names of the fields to fill, in the order of their columns. */
   fields: readonly string[]
-  /** In ascending order of their ordinals. Rows may be missing: they come out as not reached. */
+  /** In ascending order of their ordinals. Rows without a result are written as not reached. */
   results: AsyncIterable<RowResult> | Iterable<RowResult>
   signal?: AbortSignal
   stdout?: Writable
 }
 
 /**
- * Reads the input once more and writes it with the results, row by row and with bounded memory: every input column
+ * Reads the input again and writes it with the results, row by row and with bounded memory: every input column
  * unchanged and in order, the filled columns, `paydirt_status`, `paydirt_reason` and `paydirt_enriched_at` (ISO 8601,
- * UTC). Delimiter, line ending and BOM are the input's; UTF-16 comes out as UTF-8 with a BOM. A row that could not be
- * read comes out as `rejected` with its cells: missing ones blank, surplus ones joined to the last.
+ * UTC). Delimiter, line ending and BOM are the input's; UTF-16 becomes UTF-8 with a BOM. An unreadable row is written
+ * as `rejected` with its cells: missing ones blank, surplus ones joined to the last.
  *
  * The output appears under its name only when it is complete. Throws InputError when the input has changed since it was
- * opened or the results are not its own, ConfigError when the output cannot be written. Standard output cannot be taken
- * back: there only what is known before the first row keeps it empty.
+ * opened or the results are not its own, ConfigError when the output cannot be written. Standard output cannot be
+ * withdrawn: only an error found before the first row leaves it empty.
  */
 export async function writeEnriched(options: WriteEnrichedOptions): Promise<{ rows: number }> {
   const { input, out, stdout = process.stdout } = options
@@ -49,7 +49,7 @@ export async function writeEnriched(options: WriteEnrichedOptions): Promise<{ ro
     const text = stringify({
       delimiter: input.delimiter,
       record_delimiter: input.eol,
-      // Otherwise a lone line feed in a cell of a CRLF file would come out unquoted, and cut its row in two.
+      // Otherwise a lone line feed in a cell of a CRLF file would be written unquoted, and split its row in two.
       quote_record_delimiter: true,
       bom: input.hasBom,
     })
@@ -97,7 +97,7 @@ function valueOf(change: FieldChange | undefined): string | undefined {
   return typeof change.set === 'string' ? guardFormula(change.set) : String(change.set)
 }
 
-/** Walks through the results beside the rows. Both ascend, so that one result at a time is held. */
+/** Walks through results and rows in parallel. Both ascend, so only one result is in memory at a time. */
 function resultsByRow({ input, results }: WriteEnrichedOptions) {
   const iterator =
     Symbol.asyncIterator in results ? results[Symbol.asyncIterator]() : results[Symbol.iterator]()

@@ -7,13 +7,13 @@ import { createHubspotApi } from './api/client.ts'
 import { createHubspotHttp } from './api/http.ts'
 import { createTokens, type HubspotAuth } from './api/tokens.ts'
 
-/** What a blocked execution of a workflow is told. Texts and numbers by the names of the action's output fields. */
+/** The output for a blocked execution of a workflow: texts and numbers by the names of the action's output fields. */
 type WorkflowOutput = Record<string, string | number>
 
 export interface HubspotCallbacks {
   /**
-   * Lets a blocked execution go on. Answers the code of HubSpot's refusal when it waits no more, or never did. Throws
-   * RetriableError for what time mends, ConfigError for rights.
+   * Resumes a blocked execution. Returns the code of HubSpot's refusal when the execution no longer waits, or never
+   * did. Throws RetriableError for what passes with time, ConfigError for rights.
    */
   complete(callbackId: string, output: WorkflowOutput): Promise<{ refused: string } | undefined>
   close(): void

@@ -6,12 +6,14 @@ import type { HubspotApi } from './api/client.ts'
 import type { HubspotProperties } from './properties.ts'
 import { accountSchema, apiVersion, pageSchema, paths, tokenInfoSchema } from './api/wire.ts'
 
-/** Asks for all that a sync needs, one right after the other, and gathers what is wrong instead of stopping at the first. */
+/**
+ * Checks everything that a sync needs, one after the other, and collects the problems instead of stopping at the first.
+ */
 export async function check(deps: {
   api: HubspotApi
   properties: HubspotProperties
   mapping: CrmMapping
-  /** A private app's token: what it may do can be asked for. */
+  /** A private app's token, whose scopes can be read. */
   accessToken?: string
 }): Promise<ConnectorCheck> {
   const { api, properties, mapping, accessToken } = deps
@@ -35,7 +37,7 @@ export async function check(deps: {
   const account = details
     ? { id: details.portalId, ...(details.timeZone === undefined ? {} : { timeZone: details.timeZone }) }
     : null
-  // Without a token that is let in, every further question has the same answer.
+  // With a refused token every further call fails in the same way.
   if (!details && problems.some(({ code }) => !code.startsWith('hubspot_forbidden')))
     return { account, apiVersion, missingScopes: [], problems }
 
@@ -43,7 +45,7 @@ export async function check(deps: {
     await attempt(() =>
       api.need(pageSchema, { method: 'GET', path: paths.objects(entity), query: { limit: '1' } }),
     )
-    // An update of nothing: rights are judged before content, and content that is refused is a right that is there.
+    // An empty update: HubSpot checks rights before content, so a refusal of the content proves the right.
     await attempt(() =>
       api.call(z.unknown(), { method: 'POST', path: paths.batchUpdate(entity), body: { inputs: [] } }),
     )
@@ -58,7 +60,7 @@ export async function check(deps: {
     }
     const missing = await properties.missing(entity)
     if (missing.length === 0) continue
-    // The one right that cannot be tried without making something.
+    // The only right that cannot be tested without creating something.
     const scope = `crm.schemas.${entity}.write`
     const granted = await grantedScopes(api, accessToken)
     if (granted && !granted.includes(scope)) missingScopes.add(scope)
@@ -73,7 +75,7 @@ export async function check(deps: {
   return { account, apiVersion, missingScopes: [...missingScopes].sort(), problems }
 }
 
-/** undefined where the token is of a kind that cannot be asked about. */
+/** Returns undefined for a kind of token whose scopes cannot be read. */
 async function grantedScopes(api: HubspotApi, tokenKey: string | undefined): Promise<string[] | undefined> {
   if (tokenKey === undefined) return undefined
   try {
@@ -95,11 +97,11 @@ function problemOf(error: PaydirtError): ConnectorProblem {
     const minutes = Math.ceil((error.retryAfterMs ?? 60_000) / 60_000)
     const todo =
       code === 'hubspot_daily_limit'
-        ? `Nothing: work goes on by itself in about ${minutes} minutes, when the account’s day turns.`
+        ? `Nothing: work continues by itself in about ${minutes} minutes, when the account’s day ends.`
         : `Try again in ${minutes === 1 ? 'a minute' : `${minutes} minutes`}.`
     return { code, message, todo }
   }
-  // A ConfigError says what to do behind its first colon.
+  // The text after the first colon of a ConfigError says what to do.
   const [what = message, ...todo] = error instanceof ConfigError ? message.split(/: (?=\w)/) : [message]
   const rest = todo.join(': ')
   return {

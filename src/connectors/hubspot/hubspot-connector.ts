@@ -25,9 +25,12 @@ export type HubspotConnectorOptions = HubspotAuth & {
   limits?: HubspotLimits
   /** One HTTP exchange. Default 30 s. */
   timeoutMs?: number
-  /** How long one call may wait for short limits, locks and a server's slip, before the work is given back. Default 60 s. */
+  /**
+   * How long one call may wait for short limits, locks and passing server errors before its work is returned. Default
+   * 60 s.
+   */
   patienceMs?: number
-  /** How far before the youngest change seen the next increment begins. Default 10 min. */
+  /** How far before the latest change seen the next increment starts. Default 10 min. */
   lookbackMs?: number
   now?: () => number
   random?: () => number
@@ -38,8 +41,8 @@ const defaultBaseUrl = 'https://api.hubapi.com'
 const associationLimit = 1000
 
 /**
- * Companies and contacts of a HubSpot account. What is written carries three fields of ours, by which the next scan tells
- * our own changes; `ensureFields` creates them.
+ * Companies and contacts of a HubSpot account. Every written record carries three fields of ours, by which the next
+ * scan recognises our own changes; `ensureFields` creates them.
  */
 export function createHubspotConnector(options: HubspotConnectorOptions): Connector {
   const { mapping, timeoutMs = 30_000, patienceMs = 60_000, lookbackMs = 600_000, now = Date.now } = options
@@ -80,7 +83,7 @@ export function createHubspotConnector(options: HubspotConnectorOptions): Connec
   return {
     name: 'hubspot',
     capabilities,
-    // One request of the largest size: more of them in a row save nothing.
+    // One request of the largest size: several in a row are no cheaper.
     writesAtOnce: 100,
     entities: entityObjects(mapping),
     check: () => check({ ...deps, ...('accessToken' in auth ? auth : {}) }),
@@ -139,7 +142,7 @@ async function readAssociations(
     .map((id) => ({ id }))
   if (from === to) return found
   while (asked.length > 0) {
-    // A record without any is an error of a 207: its list stays empty.
+    // A record without associations is an error in a 207: its list stays empty.
     const { results } = await api.need(associationsSchema, {
       method: 'POST',
       path: paths.associations(from, to),
@@ -161,7 +164,7 @@ async function readAssociations(
   return found
 }
 
-/** What HubSpot counts for private apps; undefined for tokens that may not ask. */
+/** Returns today's count of a private app; undefined for tokens that may not ask. */
 async function usageToday(
   api: HubspotApi,
 ): Promise<{ usageLimit: number; currentUsage: number; resetsAt: string } | undefined> {

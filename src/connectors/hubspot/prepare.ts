@@ -3,18 +3,18 @@ import type { DescribedField, EntityMapping } from '../../domain/mapping/mapping
 import type { Patch } from '../../domain/record.ts'
 import type { LeftOut, OwnValues, RecordPatch, WriteResult } from '../connector.ts'
 
-/** A patch in HubSpot's terms: every value a text, "" for one to clear. Without our stamps, which are set when it is sent. */
+/** A patch in HubSpot's terms: every value is a text, and "" clears. Our stamps are added when it is sent. */
 export interface Input {
-  /** Position among the patches, and the trace id by which HubSpot's answer names it. */
+  /** Position among the patches, also the trace id in HubSpot's answer. */
   index: number
   id: string
   properties: Record<string, string>
-  /** Given where our stamps are to stand as they stood before. */
+  /** Present when our stamps are restored to earlier values. */
   own?: OwnValues
   leftOut: LeftOut[]
 }
 
-/** What of a patch can be sent, or the result it has already. */
+/** Returns what can be sent of a patch, or the result that it already has. */
 export function prepare(
   { id, patch, own }: RecordPatch,
   index: number,
@@ -22,7 +22,7 @@ export function prepare(
   fields: ReadonlyMap<string, DescribedField>,
 ): Input | WriteResult {
   if (!/^\d{1,19}$/.test(id))
-    // HubSpot answers success for such an id and writes nothing.
+    // HubSpot reports success for such an id and writes nothing.
     return { id, status: 'rejected', code: 'INVALID_ID', reason: 'it is not the id of a HubSpot record' }
   const properties: Record<string, string> = {}
   const leftOut: LeftOut[] = []
@@ -33,7 +33,7 @@ export function prepare(
     if (!mapped || !described) {
       leftOut.push({ field, code: notMapped, reason: 'the mapping has no property for it' })
     } else if ('clear' in change) {
-      // A null would be answered with success and clear nothing.
+      // HubSpot accepts a null and clears nothing.
       properties[mapped.property] = ''
     } else if ('restore' in change) {
       properties[mapped.property] = String(change.restore)

@@ -12,23 +12,23 @@ import { refused, type HubspotApi } from './api/client.ts'
 import { paths, propertiesSchema, type HubspotProperty } from './api/wire.ts'
 
 export interface HubspotProperties {
-  /** Kept for ten minutes. */
+  /** Cached for ten minutes. */
   describe(entity: string): Promise<DescribedField[]>
-  /** Forgets what was described: HubSpot says that it has changed. */
+  /** Forgets the descriptions, because HubSpot reports that they have changed. */
   forget(entity: string): void
   /**
-   * The described fields by name, once the mapping is known to fit them. Throws ConfigError that names every property that
-   * does not, with the near names.
+   * Returns the described fields by name. Throws ConfigError when the mapping does not fit them, naming every property
+   * that does not fit, with the near names.
    */
   fitting(entity: string): Promise<ReadonlyMap<string, DescribedField>>
   ensure(entity: string, options: { dryRun: boolean }): Promise<EnsuredField[]>
-  /** Which of our own fields the entity lacks. */
+  /** Returns which of our own fields the entity lacks. */
   missing(entity: string): Promise<string[]>
 }
 
 const group = { name: 'paydirt', label: 'Paydirt' }
 const keepMs = 10 * 60_000
-/** HubSpot's own bound for a text. */
+/** HubSpot's own limit for a text. */
 const maxTextLength = 65_536
 
 interface Wanted {
@@ -53,7 +53,7 @@ export function createHubspotProperties(
       .need(propertiesSchema, { method: 'GET', path: paths.properties(entity) })
       .then(({ results }) => results.filter(({ archived }) => archived !== true).map(toField))
     kept.set(entity, { atMs: now(), fields })
-    // A failed call is nothing to keep.
+    // A failed call is not cached.
     fields.catch(() => kept.delete(entity))
     return fields
   }
@@ -64,7 +64,7 @@ export function createHubspotProperties(
       path: paths.groups(entity),
       body: { ...group, displayOrder: -1 },
     })
-    // It is there already, or another process was first.
+    // The property exists already, or another process was first.
     if (!answer.ok && answer.status !== 409) throw refused(paths.groups(entity), answer)
   }
 
@@ -121,7 +121,7 @@ export function createHubspotProperties(
   }
 }
 
-/** The mapping of an entity. Throws ConfigError for one there is none of. */
+/** Returns the mapping of an entity. Throws ConfigError for an unknown one. */
 export function entityMapping(mapping: CrmMapping, entity: string): EntityMapping {
   const found = mapping.entities[entity]
   if (!found)

@@ -17,7 +17,10 @@ import { batchSchema, modifiedProperty, paths, type HubspotEntity, type HubspotO
 const readLimit = 100
 const mergedProperty = 'hs_merged_object_ids'
 
-/** The names to read a record with: what identifies it, what may be written, and what tells our own writes. */
+/**
+ * Returns the properties to read: those that identify a record, those that may be written, and those that show our own
+ * writes.
+ */
 export function readProperties(
   mapping: CrmMapping,
   entity: HubspotEntity,
@@ -34,8 +37,8 @@ export function readProperties(
 }
 
 /**
- * Records by the ids they were asked for, 100 a call. A record that was merged away comes under the id asked for as the
- * one it went into; one that is gone or archived is left out.
+ * Reads records, 100 a call, and returns them by the ids that were asked for. A record that was merged away has the
+ * record it was merged into; one that is deleted or archived is left out.
  */
 export async function batchRead(
   api: HubspotApi,
@@ -46,7 +49,7 @@ export async function batchRead(
 ): Promise<Map<string, HubspotObject>> {
   const found = new Map<string, HubspotObject>()
   const unique = [...new Set(ids)]
-  // Anything but a number is no id, and HubSpot may drop it without a word or refuse the batch for it.
+  // Only a number is an id; HubSpot may drop another text silently or refuse the batch for it.
   const askable = unique.filter((id) => /^\d{1,19}$/.test(id))
   for (let at = 0; at < askable.length; at += readLimit) {
     const asked = askable.slice(at, at + readLimit)
@@ -57,7 +60,7 @@ export async function batchRead(
       ...(signal ? { signal } : {}),
     })
     const failed = errors.find(({ category }) => category !== 'OBJECT_NOT_FOUND')
-    // A record that could not be read is not gone.
+    // A record that could not be read is not a deleted one.
     if (failed)
       throw new RetriableError(
         'hubspot_read_failed',
@@ -130,7 +133,7 @@ export function writableProperties(entityMap: EntityMapping): string[] {
   return Object.values(entityMap.fields).map(({ property }) => property)
 }
 
-/** HubSpot writes times in ISO 8601, and in places as milliseconds. */
+/** HubSpot writes times in ISO 8601, and sometimes in milliseconds. */
 function timeOf(text: string | null | undefined): number | undefined {
   if (!text) return undefined
   const atMs = /^\d{10,}$/.test(text) ? Number(text) : Date.parse(text)

@@ -4,18 +4,18 @@ import { assertFilter, meets } from '../filter.ts'
 import type { HubspotApi } from './api/client.ts'
 import { entityMapping, type HubspotProperties } from './properties.ts'
 import { batchRead, isOurs, modifiedAtMs, readProperties, toSourceRecord } from './records.ts'
-import { largerId, nextStand, openStand, writeWatermark, type Stand } from './window.ts'
+import { largerId, nextPosition, openPosition, writeWatermark, type Position } from './window.ts'
 import { modifiedProperty, pageSchema, paths, type HubspotEntity, type HubspotObject } from './api/wire.ts'
 
 const listLimit = 100
 const searchLimit = 200
 
-type OpenStand = Exclude<Stand, { at: 'next' }>
+type OpenPosition = Exclude<Position, { at: 'next' }>
 
 interface Found {
   objects: HubspotObject[]
-  /** Where the scan stands behind these. */
-  stand: OpenStand
+  /** The position of the scan after these records. */
+  position: OpenPosition
   isLast: boolean
 }
 
@@ -27,7 +27,7 @@ interface Deps {
   now: () => number
 }
 
-/** Hands out every record of the window once: all of them by list at first, then what has changed by search. */
+/** Yields every record of the window once: first all records by list, later the changed ones by search. */
 export async function* scan(
   deps: Deps,
   entity: HubspotEntity,
@@ -42,21 +42,22 @@ export async function* scan(
     ...new Set([...readProperties(mapping, entity, entityMap), ...filter.map(({ property }) => property)]),
   ]
 
-  let stand = openStand({ after, since }, deps.now())
+  let position = openPosition({ after, since }, deps.now())
   let room = limit
   while (room > 0) {
     signal?.throwIfAborted()
-    // Never more than there is room for: a page is handed out whole, or its watermark would stand behind what was not.
+    // Never more than the limit allows: a page is returned whole, or its watermark would be after records that were not
+    // returned.
     const found: Found =
-      stand.at === 'load'
-        ? await listPage(deps, entity, stand, names, Math.min(listLimit, room), signal)
-        : await searchPage(deps, entity, stand, names, Math.min(searchLimit, room), signal)
-    stand = found.stand
+      position.at === 'load'
+        ? await listPage(deps, entity, position, names, Math.min(listLimit, room), signal)
+        : await searchPage(deps, entity, position, names, Math.min(searchLimit, room), signal)
+    position = found.position
     const wanted = found.objects.filter((object) => meets(object.properties, filter))
     room -= wanted.length
     yield {
       records: wanted.map((object) => toSourceRecord(object, entityMap)),
-      watermark: writeWatermark(found.isLast ? nextStand(stand, deps.lookbackMs) : stand),
+      watermark: writeWatermark(found.isLast ? nextPosition(position, deps.lookbackMs) : position),
       ownWrites: new Set(wanted.filter((object) => isOurs(object, entity, mapping)).map(({ id }) => id)),
     }
     if (found.isLast) return
@@ -66,7 +67,7 @@ export async function* scan(
 async function listPage(
   { api }: Deps,
   entity: HubspotEntity,
-  stand: Extract<Stand, { at: 'load' }>,
+  position: Extract<Position, { at: 'load' }>,
   names: readonly string[],
   limit: number,
   signal?: AbortSignal,
@@ -78,14 +79,18 @@ async function listPage(
       limit: String(limit),
       properties: names.join(','),
       archived: 'false',
-      ...(stand.after === null ? {} : { after: stand.after }),
+      ...(position.after === null ? {} : { after: position.after }),
     },
     ...(signal ? { signal } : {}),
   })
   const next = paging?.next?.after
   return {
     objects: results,
-    stand: { ...stand, maxSeenMs: youngest(stand.maxSeenMs, results, entity), after: next ?? stand.after },
+    position: {
+      ...position,
+      maxSeenMs: youngest(position.maxSeenMs, results, entity),
+      after: next ?? position.after,
+    },
     isLast: next === undefined,
   }
 }
@@ -93,7 +98,7 @@ async function listPage(
 async function searchPage(
   { api }: Deps,
   entity: HubspotEntity,
-  stand: Extract<Stand, { at: 'window' }>,
+  position: Extract<Position, { at: 'window' }>,
   names: readonly string[],
   limit: number,
   signal?: AbortSignal,
@@ -107,19 +112,19 @@ async function searchPage(
       filterGroups: [
         {
           filters: [
-            { propertyName: stamp, operator: 'GTE', value: String(stand.fromMs) },
-            { propertyName: stamp, operator: 'LTE', value: String(stand.toMs) },
+            { propertyName: stamp, operator: 'GTE', value: String(position.fromMs) },
+            { propertyName: stamp, operator: 'LTE', value: String(position.toMs) },
             {
               propertyName: 'hs_object_id',
               operator: 'GTE',
-              value: String(BigInt(stand.lastId) + 1n),
+              value: String(BigInt(position.lastId) + 1n),
             },
           ],
         },
       ],
       sorts: ['hs_object_id'],
-      // Ids and stamps alone: with all the names of a large mapping the body could pass its 3,000 characters, and what stands in
-      // the records is read below as it is, not as the index has it.
+      // Ids and stamps only: with all names of a large mapping the body could exceed 3,000 characters, and the values
+      // are read below from the records themselves, not from the index.
       properties: [stamp],
       limit,
       after: '0',
@@ -127,19 +132,20 @@ async function searchPage(
     ...(signal ? { signal } : {}),
   })
   const ids = results.map(({ id }) => id)
-  const lastId = ids.reduce(largerId, stand.lastId)
+  const lastId = ids.reduce(largerId, position.lastId)
   const isLast = paging?.next === undefined
-  if (lastId === stand.lastId && !isLast)
-    throw new Error('a search of HubSpot answered no id above the last one: the scan would never end')
+  if (lastId === position.lastId && !isLast)
+    throw new Error('a HubSpot search returned no id above the last one: the scan would never end')
   const read = await batchRead(api, entity, ids, names, signal)
-  // Gone since the search, or merged into a record that the search finds by itself.
+  // Deleted since the search, or merged into a record that the search finds by itself.
   const objects = ids.flatMap((id) => {
     const object = read.get(id)
     return object && object.id === id ? [object] : []
   })
-  // By the index's stamps: a record read here may be younger than the window, and another one of that age not indexed yet.
-  const maxSeenMs = youngest(stand.maxSeenMs, results, entity)
-  return { objects, stand: { ...stand, lastId, maxSeenMs }, isLast }
+  // By the stamps of the index: a record read here may be newer than the window, while another one of that time is not
+  // indexed yet.
+  const maxSeenMs = youngest(position.maxSeenMs, results, entity)
+  return { objects, position: { ...position, lastId, maxSeenMs }, isLast }
 }
 
 function youngest(

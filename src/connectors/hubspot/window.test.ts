@@ -1,20 +1,27 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { nextMidnight } from './api/account.ts'
-import { largerId, nextStand, openStand, readWatermark, writeWatermark, type Stand } from './window.ts'
+import {
+  largerId,
+  nextPosition,
+  openPosition,
+  readWatermark,
+  writeWatermark,
+  type Position,
+} from './window.ts'
 import { testSeed } from '../../../test/support/seed.ts'
 
 const nowMs = Date.UTC(2026, 10, 20, 12)
 const lookbackMs = 600_000
 
-describe('where a scan stands', () => {
-  test('opens by list, at a time, or behind a watermark', () => {
-    expect(openStand({}, nowMs)).toEqual({ at: 'load', startedMs: nowMs, maxSeenMs: null, after: null })
-    const since = openStand({ since: new Date(5) }, nowMs)
+describe('the position of a scan', () => {
+  test('starts with the list, at a time, or after a watermark', () => {
+    expect(openPosition({}, nowMs)).toEqual({ at: 'load', startedMs: nowMs, maxSeenMs: null, after: null })
+    const since = openPosition({ since: new Date(5) }, nowMs)
     expect(since).toEqual({ at: 'window', fromMs: 5, toMs: nowMs, lastId: '0', maxSeenMs: null })
-    const broken: Stand = { at: 'window', fromMs: 5, toMs: 9, lastId: '77', maxSeenMs: 7 }
-    expect(openStand({ after: writeWatermark(broken), since: new Date(6) }, nowMs)).toEqual(broken)
-    expect(openStand({ after: writeWatermark({ at: 'next', fromMs: 8 }) }, nowMs)).toMatchObject({
+    const broken: Position = { at: 'window', fromMs: 5, toMs: 9, lastId: '77', maxSeenMs: 7 }
+    expect(openPosition({ after: writeWatermark(broken), since: new Date(6) }, nowMs)).toEqual(broken)
+    expect(openPosition({ after: writeWatermark({ at: 'next', fromMs: 8 }) }, nowMs)).toMatchObject({
       at: 'window',
       fromMs: 8,
       toMs: nowMs,
@@ -26,19 +33,19 @@ describe('where a scan stands', () => {
     ['the beginning, when changes came after it', { maxSeenMs: nowMs + 5000 }, nowMs - lookbackMs],
     ['the beginning, when nothing was seen', { maxSeenMs: null }, nowMs - lookbackMs],
   ])('after a first load: a while before %s', (_, { maxSeenMs }, fromMs) => {
-    const stand = { at: 'load', startedMs: nowMs, after: 'x', maxSeenMs } as const
-    expect(nextStand(stand, lookbackMs)).toEqual({ at: 'next', fromMs })
+    const position = { at: 'load', startedMs: nowMs, after: 'x', maxSeenMs } as const
+    expect(nextPosition(position, lookbackMs)).toEqual({ at: 'next', fromMs })
   })
 
-  test('a window never gives way to one that begins before it', () => {
+  test('a window is never followed by one that starts before it', () => {
     fc.assert(
       fc.property(
         fc.nat(1e9),
         fc.nat(1e9),
         fc.option(fc.nat(2e9), { nil: null }),
         (fromMs, length, maxSeenMs) => {
-          const stand = { at: 'window', fromMs, toMs: fromMs + length, lastId: '1', maxSeenMs } as const
-          const next = nextStand(stand, lookbackMs)
+          const position = { at: 'window', fromMs, toMs: fromMs + length, lastId: '1', maxSeenMs } as const
+          const next = nextPosition(position, lookbackMs)
           expect(next).toMatchObject({ at: 'next' })
           if (next.at !== 'next') return
           expect(next.fromMs).toBeGreaterThanOrEqual(fromMs)
@@ -49,13 +56,13 @@ describe('where a scan stands', () => {
     )
   })
 
-  test('comes back from its watermark, and garbage is refused', () => {
-    const stands: Stand[] = [
+  test('is restored from its watermark, and garbage is refused', () => {
+    const stands: Position[] = [
       { at: 'load', startedMs: 1, maxSeenMs: null, after: null },
       { at: 'window', fromMs: 1, toMs: 2, lastId: '12345678901234567890', maxSeenMs: 2 },
       { at: 'next', fromMs: -5 },
     ]
-    for (const stand of stands) expect(readWatermark(writeWatermark(stand))).toEqual(stand)
+    for (const position of stands) expect(readWatermark(writeWatermark(position))).toEqual(position)
     for (const garbage of ['', '500', '{}', '{"at":"window"}', '{"at":"next","fromMs":"1"}'])
       expect(() => readWatermark(garbage)).toThrow('watermark')
   })

@@ -3,14 +3,14 @@ import { ConfigError } from '../../domain/errors.ts'
 import type { Watermark } from '../connector.ts'
 
 /**
- * Where a scan stands.
+ * The position of a scan.
  *
- * `load` walks the list of all records, a page after a page. Then `next` waits until another scan opens a `window`: all
- * records changed from `fromMs` to `toMs`, in the order of their ids, behind `lastId`. Searching always asks for ids above
- * the last one and from result 0, so that neither equal stamps nor the 10,000 results that a search can show make a
- * difference, and a record that is changed meanwhile leaves the window and stands in the next one.
+ * `load` walks the list of all records, page after page. Then `next` waits until another scan opens a `window`: all
+ * records changed from `fromMs` to `toMs`, in the order of their ids, after `lastId`. A search always asks for ids
+ * above the last one and from result 0. So neither equal stamps nor the 10,000 results that a search can show matter,
+ * and a record that changes meanwhile leaves the window and is in the next one.
  */
-export type Stand =
+export type Position =
   | { at: 'load'; startedMs: number; maxSeenMs: number | null; after: string | null }
   | { at: 'window'; fromMs: number; toMs: number; lastId: string; maxSeenMs: number | null }
   | { at: 'next'; fromMs: number }
@@ -28,42 +28,42 @@ const standSchema = z.discriminatedUnion('at', [
   z.object({ at: z.literal('next'), fromMs: ms }),
 ])
 
-/** Where a scan begins: behind a watermark, at a time, or at the first record of all. */
-export function openStand(
+/** Returns where a scan starts: after a watermark, at a time, or at the first record of all. */
+export function openPosition(
   begin: { after?: Watermark | undefined; since?: Date | undefined },
   nowMs: number,
-): Exclude<Stand, { at: 'next' }> {
+): Exclude<Position, { at: 'next' }> {
   if (begin.after !== undefined) {
-    const stand = readWatermark(begin.after)
-    return stand.at === 'next' ? window(stand.fromMs, nowMs) : stand
+    const position = readWatermark(begin.after)
+    return position.at === 'next' ? window(position.fromMs, nowMs) : position
   }
   if (begin.since) return window(begin.since.getTime(), nowMs)
   return { at: 'load', startedMs: nowMs, maxSeenMs: null, after: null }
 }
 
 /**
- * Where the next scan begins once this one has seen all: at the youngest change seen, for a search may lag behind the
- * records, and a while earlier, for changes that were not in its index yet. Never before this one's beginning, else
- * a quiet account would be read from further back each time.
+ * Returns where the next scan starts after this one has seen everything: at the latest change seen, since a search may
+ * lag behind the records, and a while earlier, for changes that were not indexed yet. Never before the start of this
+ * scan: otherwise a quiet account would be read from further back each time.
  */
-export function nextStand(stand: Exclude<Stand, { at: 'next' }>, lookbackMs: number): Stand {
-  if (stand.at === 'load')
+export function nextPosition(position: Exclude<Position, { at: 'next' }>, lookbackMs: number): Position {
+  if (position.at === 'load')
     return {
       at: 'next',
-      fromMs: Math.min(stand.maxSeenMs ?? stand.startedMs, stand.startedMs) - lookbackMs,
+      fromMs: Math.min(position.maxSeenMs ?? position.startedMs, position.startedMs) - lookbackMs,
     }
-  if (stand.maxSeenMs === null) return { at: 'next', fromMs: stand.fromMs }
+  if (position.maxSeenMs === null) return { at: 'next', fromMs: position.fromMs }
   return {
     at: 'next',
-    fromMs: Math.max(stand.fromMs, Math.min(stand.maxSeenMs, stand.toMs) - lookbackMs),
+    fromMs: Math.max(position.fromMs, Math.min(position.maxSeenMs, position.toMs) - lookbackMs),
   }
 }
 
-export function writeWatermark(stand: Stand): Watermark {
-  return JSON.stringify(stand)
+export function writeWatermark(position: Position): Watermark {
+  return JSON.stringify(position)
 }
 
-export function readWatermark(watermark: Watermark): Stand {
+export function readWatermark(watermark: Watermark): Position {
   try {
     return standSchema.parse(JSON.parse(watermark))
   } catch (cause) {
@@ -71,11 +71,11 @@ export function readWatermark(watermark: Watermark): Stand {
   }
 }
 
-/** Ids have more digits than a number can hold exactly one day; they are compared as what they are. */
+/** Ids can have more digits than a number represents exactly. */
 export function largerId(a: string, b: string): string {
   return BigInt(a) > BigInt(b) ? a : b
 }
 
-function window(fromMs: number, nowMs: number): Exclude<Stand, { at: 'next' }> {
+function window(fromMs: number, nowMs: number): Exclude<Position, { at: 'next' }> {
   return { at: 'window', fromMs: Math.min(fromMs, nowMs), toMs: nowMs, lastId: '0', maxSeenMs: null }
 }

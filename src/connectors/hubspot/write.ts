@@ -6,13 +6,13 @@ import { refused, type HubspotApi } from './api/client.ts'
 import { prepare, type Input } from './prepare.ts'
 import { entityMapping, ownFieldsMissing, type HubspotProperties } from './properties.ts'
 import { writableProperties } from './records.ts'
-import { told, type RefusalDetail } from './api/refusal.ts'
+import { readRefusal, type RefusalDetail } from './api/refusal.ts'
 import { batchSchema, paths, type BatchError, type HubspotEntity } from './api/wire.ts'
 
 const writeLimit = 100
-/** Refusals that say something of the account's properties and not of a record. */
+/** Refusals that concern the account's properties and not a record. */
 const propertyCodes = new Set(['PROPERTY_DOESNT_EXIST', 'READ_ONLY_VALUE'])
-/** Categories of a 207's errors under which the same patch may go through later. */
+/** Error categories of a 207 after which the same patch may succeed later. */
 const passing = new Set(['RATE_LIMITS', 'INTERNAL_ERROR', 'SERVICE_UNAVAILABLE', 'TIMEOUT'])
 const passingAfterMs = 5000
 const defaultRetryMs = 60_000
@@ -25,11 +25,11 @@ interface Deps {
 }
 
 /**
- * Writes patches, 100 a call, and answers one result for each in their order.
+ * Writes patches, 100 a call, and returns one result for each in their order.
  *
- * HubSpot refuses a whole batch for one bad record and names the property, not the record: such a batch is halved until
- * the bad ones stand alone, and all others are written. When a limit or an outage comes in mid way, what is
- * written stays written and the rest is answered with `retry`: a thrown error would lose the results that exist.
+ * HubSpot refuses a whole batch for one bad record and names the property, not the record. Such a batch is halved until
+ * the bad records are alone, and all others are written. When a limit or an outage interrupts the work, the records not
+ * yet written get `retry`: a thrown error would lose the results of those written.
  */
 export async function write(
   deps: Deps,
@@ -69,7 +69,10 @@ export async function write(
   return results as WriteResult[]
 }
 
-/** Sends one batch and settles what its answer decides; answers the two halves of one that was refused as a whole. */
+/**
+ * Sends one batch and stores the results that its answer decides. Returns the two halves of a batch that was refused as
+ * a whole.
+ */
 async function sendBatch(
   { api, properties, mapping, now }: Deps,
   entity: HubspotEntity,
@@ -100,9 +103,10 @@ async function sendBatch(
     settleAll(batch, answer.data.results, answer.data.errors ?? [], entityMap, settle)
     return []
   }
-  const { code, property } = told(answer.refusal, answer.status)
+  const { code, property } = readRefusal(answer.refusal, answer.status)
   if (propertyCodes.has(code)) {
-    // Somebody changed the account's properties since they were described: say which, with the near names.
+    // The account's properties changed since they were described: name the ones that no longer fit, with the near
+    // names.
     properties.forget(entity)
     await properties.fitting(entity)
     const missing = await properties.missing(entity)
@@ -112,7 +116,8 @@ async function sendBatch(
     const middle = Math.ceil(batch.length / 2)
     return [batch.slice(0, middle), batch.slice(middle)]
   }
-  for (const input of batch) settle(input, rejected(input, told(answer.refusal, answer.status), entityMap))
+  for (const input of batch)
+    settle(input, rejected(input, readRefusal(answer.refusal, answer.status), entityMap))
   return []
 }
 
@@ -142,7 +147,7 @@ function settleAll(
     const { id, index, leftOut } = input
     const error = failed.get(`trace ${index}`) ?? failed.get(`id ${id}`)
     if (error) settle(input, failure(input, error, entityMap))
-    // A merged record's result comes under the winner's id, and is told by its trace.
+    // A merged record's result has the winner's id, and is recognised by its trace.
     else if (traced.has(String(index)) || ids.has(id))
       settle(input, { id, status: 'written', ...(leftOut.length > 0 ? { leftOut } : {}) })
     else
@@ -150,7 +155,7 @@ function settleAll(
         id,
         status: 'rejected',
         code: 'NO_RESULT',
-        reason: 'HubSpot answered nothing for this record',
+        reason: 'HubSpot returned no result for this record',
       })
   }
 }
@@ -163,7 +168,7 @@ function failure(input: Input, error: BatchError, entityMap: EntityMapping): Wri
       afterMs: passingAfterMs,
       reason: `HubSpot: ${error.category}`,
     }
-  return rejected(input, told(error), entityMap)
+  return rejected(input, readRefusal(error), entityMap)
 }
 
 function rejected({ id }: Input, { code, property }: RefusalDetail, entityMap: EntityMapping): WriteResult {
@@ -191,7 +196,9 @@ function missingFields(
   })
 }
 
-/** Batches of 100; a record that is patched twice stands in two, for HubSpot refuses an id given twice. */
+/**
+ * Splits patches into batches of 100. A record with two patches is in two batches, since HubSpot refuses a repeated id.
+ */
 function batches(inputs: readonly Input[]): Input[][] {
   const made: { inputs: Input[]; ids: Set<string> }[] = []
   let first = 0

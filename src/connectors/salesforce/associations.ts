@@ -10,8 +10,7 @@ const idsPerQuery = 300
 const pageSize = 2_000
 
 /**
- * The account of each contact, or the contacts of each account; a lead is tied to neither. Every id asked for is in the
- * answer.
+ * Returns the account of each contact, or the contacts of each account, with an entry for every id. A lead has neither.
  */
 export async function readAssociations(
   client: SalesforceClient,

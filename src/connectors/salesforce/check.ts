@@ -13,7 +13,10 @@ export interface CheckDeps {
   quotaShare: number
 }
 
-/** Goes through credentials, version, rights, mapping and quota in turn. What a person must mend is among the problems. */
+/**
+ * Checks credentials, version, rights, mapping and quota in turn. Everything that a person must correct is among the
+ * problems.
+ */
 export async function checkSalesforce(deps: CheckDeps): Promise<ConnectorCheck> {
   const { client } = deps
   const answer: ConnectorCheck = {
@@ -90,7 +93,7 @@ async function userName(client: SalesforceClient, userId: string): Promise<strin
     const user = await client.call(userSchema, { path: '/services/oauth2/userinfo' })
     return user.preferred_username
   } catch {
-    // A token without the scope `openid` may not ask; nothing else depends on the name.
+    // A token without the scope `openid` may not read the name; nothing else depends on it.
     return `user ${userId}`
   }
 }
@@ -101,7 +104,7 @@ function checkQuota({ client, quotaShare }: CheckDeps): ConnectorProblem[] {
   return [
     {
       code: 'quota',
-      message: `${quota.used} of the org's ${quota.limit} API requests of a day are used, which is our share or more`,
+      message: `${quota.used} of the org's ${quota.limit} daily API requests are used, which is our share or more`,
       todo: 'Wait until some of the last 24 hours have passed, raise the share, or find who else uses them (Setup, System Overview).',
     },
   ]
@@ -112,7 +115,7 @@ function problemOf(error: unknown): ConnectorProblem {
     return {
       code: error.code,
       message: error.message,
-      todo: 'Mend it in Salesforce or in the settings, then check again.',
+      todo: 'Correct it in Salesforce or in the settings, then check again.',
     }
   if (error instanceof RetriableError)
     return {

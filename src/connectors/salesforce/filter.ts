@@ -4,7 +4,7 @@ import type { ScanFilter } from '../connector.ts'
 import type { DescribedObject, SalesforceField } from './api/schema-cache.ts'
 import { soqlName, soqlText, soqlTime } from './api/soql.ts'
 
-/** A scan's condition in SOQL. Throws ConfigError for a field that is not there or cannot be compared. */
+/** Returns a scan's condition in SOQL. Throws ConfigError for a field that does not exist or cannot be compared. */
 export function soqlFilter(filter: ScanFilter, object: DescribedObject): string {
   const field = object.fields.get(filter.property)
   if (!field) {

@@ -7,12 +7,12 @@ import type { Body } from './api/collections.ts'
 import type { DescribedObject, SalesforceField } from './api/schema-cache.ts'
 
 export interface Fitted {
-  /** Without our own fields; empty when nothing of the patch fits. */
+  /** Without our own fields; empty when no field of the patch fits. */
   body: Body
   leftOut: LeftOut[]
 }
 
-/** Fits a patch to what the org says about its fields. Pure. */
+/** Fits a patch to the org's description of its fields. Pure. */
 export function fitPatch(patch: Patch, mapping: EntityMapping, object: DescribedObject): Fitted {
   const body: Body = {}
   const leftOut: LeftOut[] = []
@@ -21,7 +21,7 @@ export function fitPatch(patch: Patch, mapping: EntityMapping, object: Described
     country && 'set' in country && typeof country.set === 'string' ? { country: country.set } : {}
   for (const [canonical, change] of Object.entries(patch)) {
     const wanted = mapping.fields[canonical]
-    // A field that is not mapped has no place in this CRM: nothing of it was ever to be written.
+    // A field without a mapping has no place in this CRM, and is never written.
     if (!wanted) continue
     const leave = (code: string, reason: string) => leftOut.push({ field: canonical, code, reason })
     const field = object.fields.get(wanted.property)
@@ -47,8 +47,8 @@ export function fitPatch(patch: Patch, mapping: EntityMapping, object: Described
 }
 
 /**
- * Our own fields, with what is written: by them the write is shown, and recognised later. With `before` they stand again
- * as they stood then. Fields that the org lacks are done without.
+ * Returns our own fields for a write: they show it, and a later scan recognises it by them. With `before` they get
+ * their earlier values back. Fields that the org lacks are left out.
  */
 export function stampOf(
   body: Body,

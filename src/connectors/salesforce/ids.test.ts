@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { longId } from './ids.ts'
 
-// From Salesforce's own documentation of the two forms, and one of upper-case letters alone.
+// From Salesforce's documentation of the two forms, and one id of upper-case letters alone.
 test.each([
   ['001A0000006Vm9r', '001A0000006Vm9rIAC'],
   ['001A0000006Vm9rIAC', '001A0000006Vm9rIAC'],

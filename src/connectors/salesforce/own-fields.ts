@@ -6,15 +6,15 @@ interface Wanted {
   name: string
   label: string
   types: readonly DescribedField['type'][]
-  /** The least number of characters for a text. */
+  /** The least length that a text field must have. */
   length: number
 }
 
 /**
- * Our own fields and those that the mapping wants made, as they stand in the org. Custom fields are metadata of the org,
- * with rights of their own: they come with the package in `crm/salesforce` and are never made through the data API. What
- * is missing is answered as `missing`, with what to do, on a dry run or not; without them records are written all the same,
- * but not marked, and our own writes are not recognised.
+ * Returns the state of our own fields and of those that the mapping creates. Custom fields are metadata of the org,
+ * with their own rights: the package in `crm/salesforce` creates them, never the data API. A missing field is returned
+ * as `missing`, with what to do, also outside a dry run. Without these fields records are still written, but not
+ * marked, and our own writes are not recognised.
  */
 export function ownFields(mapping: CrmMapping, entity: string, object: DescribedObject): EnsuredField[] {
   return wanted(mapping, entity).map(({ name, label, types, length }) => {

@@ -14,15 +14,15 @@ export interface ReadDeps {
   client: SalesforceClient
   schema: SchemaCache
   own: OwnFields
-  /** Called with the account of each contact that was read: writing is ordered by it. */
+  /** Called with the account of each contact that was read: writes are ordered by it. */
   onAccount: (contactId: string, accountId: string | undefined) => void
 }
 
 const retrieveSize = 2_000
-/** As many ids as one query's URL holds. */
+/** As many ids as fit the URL of one query. */
 const querySize = 300
 
-/** What stands in these records now, by the id that was asked for. */
+/** Returns the current state of records, by the id that was asked for. */
 export function readRecords(
   deps: ReadDeps,
   sobject: string,
@@ -72,8 +72,8 @@ async function readWith(
 }
 
 /**
- * Records retrieved by id come without those that they point to. The account of a contact is asked for where nothing better
- * identifies the contact, and stands in its row as a query would bring it.
+ * Records retrieved by id lack the records they refer to. A contact's account is queried where nothing better
+ * identifies the contact, and is put into its row as a query would return it.
  */
 async function joinAccounts(
   client: SalesforceClient,
@@ -106,7 +106,7 @@ async function joinAccounts(
   }
 }
 
-/** What became of records that are no longer there: the loser of a merge lies in the recycle bin and names its master. */
+/** Finds out what happened to missing records: the loser of a merge is in the recycle bin and names its master. */
 async function readFates(
   client: SalesforceClient,
   sobject: string,
@@ -145,9 +145,9 @@ function present(row: Row, mapping: EntityMapping, own: OwnFields, object: Descr
   const raw: Record<string, FieldValue> = {}
   for (const [canonical, wanted] of Object.entries(mapping.fields)) {
     const field = object.fields.get(wanted.property)
-    const standing = found[wanted.property]
-    if (isValue(standing)) raw[canonical] = standing
-    const value = field && fromCrm(standing, field, wanted)
+    const stored = found[wanted.property]
+    if (isValue(stored)) raw[canonical] = stored
+    const value = field && fromCrm(stored, field, wanted)
     if (value !== undefined) values[canonical] = value
   }
   const ownValues: OwnValues = Object.fromEntries(
@@ -158,8 +158,8 @@ function present(row: Row, mapping: EntityMapping, own: OwnFields, object: Descr
   return { state: 'present', values, identity: identityOf(mapping, found), raw, own: ownValues }
 }
 
-function isValue(standing: StampValue): standing is FieldValue {
-  return standing !== null && standing !== undefined && standing !== ''
+function isValue(stored: StampValue): stored is FieldValue {
+  return stored !== null && stored !== undefined && stored !== ''
 }
 
 export function chunk<T>(all: readonly T[], size: number): T[][] {

@@ -5,7 +5,7 @@ import type { DescribedObject } from './api/schema-cache.ts'
 
 export type Values = Record<string, StampValue>
 
-/** A row's plain values by field name, a parent's as `Account.Name`. */
+/** Returns a row's plain values by field name, a parent's as `Account.Name`. */
 export function flatten(row: Row): Values {
   const values: Values = {}
   for (const [name, value] of Object.entries(row)) {
@@ -18,18 +18,18 @@ export function flatten(row: Row): Values {
   return values
 }
 
-/** Fields that the mapping may write, as far as the org has them. */
+/** Returns the fields that the mapping may write and the org has. */
 export function mappedFields(mapping: EntityMapping, object: DescribedObject): string[] {
   const names = Object.values(mapping.fields).map(({ property }) => property)
   return [...new Set(names)].filter((name) => object.fields.has(name))
 }
 
-/** Fields that identify a record, as far as the org has them. */
+/** Returns the fields that identify a record and that the org has. */
 export function identityFields(mapping: EntityMapping, object: DescribedObject): string[] {
   return [...new Set(Object.values(mapping.identity).flat())].filter((name) => object.fields.has(name))
 }
 
-/** Our own fields can all be read: without one of them our writes cannot be recognised. */
+/** Returns whether the fields of our stamp can be read: without one of them our writes cannot be recognised. */
 export function hasStamp(own: OwnFields, object: DescribedObject): boolean {
   return object.fields.has(own.source) && object.fields.has(own.enrichedAt)
 }

@@ -25,19 +25,19 @@ export interface SalesforceOptions {
   /** Default 68.0 (Winter '27). */
   apiVersion?: string | undefined
   mapping?: CrmMapping
-  /** From so many records in one write on, a bulk job is made of them. Default 2,000. */
+  /** From this many records in one write on, a bulk job writes them. Default 2,000. */
   bulkThreshold?: number | undefined
   bulk?: BulkOptions
   headers?: WriteHeaders
-  /** For one request, its answer included. Default 60 seconds. */
+  /** For one request, including its answer. Default 60 seconds. */
   timeoutMs?: number
-  /** What all processes together may send. Default: this process for itself. */
+  /** The budget of all processes together. Default: this process counts alone. */
   callBudget?: CallBudget | undefined
-  /** The share of the org's API requests of a day, by whomever used, at which we stop. From 0 to 1, default 0.8. */
+  /** The share of the org's daily API requests, by all its users, at which we stop. From 0 to 1, default 0.8. */
   quotaShare?: number | undefined
-  /** How far an increment reaches back behind the last one. Default 10 minutes. */
+  /** How far an increment reaches back before the end of the last one. Default 10 minutes. */
   lookbackMs?: number
-  /** Records on a page of a scan. Default and most: 2,000. */
+  /** Records on a page of a scan. Default and maximum: 2,000. */
   pageSize?: number
   now?: () => number
   random?: () => number
@@ -45,7 +45,7 @@ export interface SalesforceOptions {
 }
 
 const dayMs = 86_400_000
-/** Accounts of contacts that were read and not written: more than any batch between the two. */
+/** The most accounts of contacts to remember between read and write: more than any batch has. */
 const mostAccounts = 50_000
 
 /** Accounts, contacts and leads of one Salesforce org. Nothing is sent before the first call. */
@@ -77,7 +77,7 @@ export function createSalesforceConnector(options: SalesforceOptions): Connector
     )
   }
 
-  /** One write at a time an object: two at once lock each other's rows. */
+  /** Runs one write at a time for each object: two at once lock each other's rows. */
   async function inTurn<T>(entity: string, write: () => Promise<T>): Promise<T> {
     const turn = (writing.get(entity) ?? Promise.resolve()).then(write, write)
     writing.set(entity, turn)

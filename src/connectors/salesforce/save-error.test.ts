@@ -39,15 +39,15 @@ describe('an error of one record', () => {
     },
   )
 
-  test('a wrong reference is no missing record', () => {
+  test('a wrong reference is not a missing record', () => {
     expect(read('INVALID_CROSS_REFERENCE_KEY', ['ReportsToId'])).toMatchObject({ status: 'rejected' })
   })
 
-  test.each(['UNABLE_TO_LOCK_ROW', 'SERVER_UNAVAILABLE', 'QUERY_TIMEOUT'])('%s comes again', (code) => {
+  test.each(['UNABLE_TO_LOCK_ROW', 'SERVER_UNAVAILABLE', 'QUERY_TIMEOUT'])('%s is retried', (code) => {
     expect(read(code)).toMatchObject({ status: 'retry', afterMs: expect.any(Number) })
   })
 
-  test('takes out of an unknown message what could be a value', () => {
+  test('removes everything from an unknown message that could be a value', () => {
     const said =
       'Conflict with jane@norvik.example, +49 (30) 1234-567 at https://norvik.example/jane?x=1 today'
     expect(read('SOMETHING_NEW', [], said)).toMatchObject({ reason: 'Conflict with … … at … today' })

@@ -7,8 +7,8 @@ type Refusal = Exclude<WriteResult, { status: 'written' | 'unchanged' }>
 const busyMs = 30_000
 
 /**
- * What an error of one record means for its patch. Salesforce's messages quote values: for the codes that are known
- * here they are replaced, and of others everything that could be one is taken out.
+ * Returns the result of a patch for one record's error. Salesforce's messages quote values: for the codes known here
+ * the message is replaced, and from others everything that could be a value is removed.
  */
 export function readSaveError(id: string, error: SaveError, mapping: EntityMapping): Refusal {
   const code = error.statusCode
@@ -18,7 +18,7 @@ export function readSaveError(id: string, error: SaveError, mapping: EntityMappi
   if (code === 'CANNOT_UPDATE_CONVERTED_LEAD')
     return { id, status: 'skipped', reason: 'the lead was converted' }
   if (isRowLock(error))
-    return { id, status: 'retry', afterMs: busyMs, reason: 'the record is locked by somebody else' }
+    return { id, status: 'retry', afterMs: busyMs, reason: 'another process has locked the record' }
   if (passing.has(code))
     return { id, status: 'retry', afterMs: busyMs, reason: `Salesforce is busy (${code})` }
   const known = reasons[code] ?? (code.startsWith('INSUFFICIENT_ACCESS') ? noAccess : undefined)
@@ -27,7 +27,7 @@ export function readSaveError(id: string, error: SaveError, mapping: EntityMappi
     status: 'rejected',
     code,
     ...(property === undefined ? {} : { field: canonicalOf(mapping, property) ?? property }),
-    // Of a validation rule: what an administrator wrote for people to read.
+    // The message of a validation rule, which an administrator wrote for users.
     reason: known ?? withoutValues(error.message),
   }
 }
@@ -36,7 +36,10 @@ export function isRowLock({ statusCode }: SaveError): boolean {
   return statusCode === 'UNABLE_TO_LOCK_ROW'
 }
 
-/** An id that never was, or whose record has left the recycle bin. With a field it is a reference that is wrong. */
+/**
+ * Returns whether the id never existed, or its record has left the recycle bin. With a field, a reference is wrong
+ * instead.
+ */
 function isUnknownId({ statusCode, fields }: SaveError): boolean {
   const isOfRecord = fields.every((name) => name === 'Id')
   return isOfRecord && (statusCode === 'INVALID_CROSS_REFERENCE_KEY' || statusCode === 'MALFORMED_ID')

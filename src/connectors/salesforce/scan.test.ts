@@ -10,7 +10,7 @@ const stamp = '2026-11-20T11:59:59.000+0000'
 const id = (at: number): string => `003Wx000000000${at}IAA`
 const mapping: EntityMapping = { object: 'person', fields: {}, identity: { email: ['Email', 'Gone__c'] } }
 
-/** Answers the given pages one after another, and keeps the queries. */
+/** Returns the given pages one after another, and keeps the queries. */
 function answering(pages: { done: boolean; records: Row[] }[], queries: string[]): ScanDeps {
   const call = async (_: unknown, { query }: ApiCall): Promise<unknown> => {
     queries.push(query?.['q'] ?? '')
@@ -41,7 +41,7 @@ async function walk(deps: ScanDeps): Promise<ScanPage[]> {
   return pages
 }
 
-test('each query begins behind the last record, by stamp and id, and asks for needed fields alone', async () => {
+test('each query starts after the last record, by stamp and id, and asks only for needed fields', async () => {
   const queries: string[] = []
   const rows = [1, 2, 3].map((at): Row => ({
     Id: id(at),
@@ -62,7 +62,7 @@ test('each query begins behind the last record, by stamp and id, and asks for ne
   ])
 })
 
-test('an answer that stops short of its page for its size is not the last one', async () => {
+test('an answer that is cut for its size is not the last one', async () => {
   const queries: string[] = []
   const pages = [{ done: false, records: [{ Id: id(1), SystemModstamp: stamp }] }]
   const walked = await walk(answering(pages, queries))

@@ -14,7 +14,10 @@ export interface ScanDeps {
   schema: SchemaCache
   own: OwnFields
   now: () => number
-  /** How far the next increment reaches back behind this one. A transaction shows its records only at its end, under the stamps of its course. */
+  /**
+   * How far the next increment reaches back before the end of this one. A transaction's records become visible only at
+   * its end, with stamps from its course.
+   */
   lookbackMs: number
   pageSize: number
 }
@@ -23,9 +26,9 @@ const secondMs = 1_000
 const dayMs = 86_400_000
 
 /**
- * Walks the records in the order of their last change, page by page. Stamps are whole seconds with real ties: each page
- * begins behind the last record by stamp and id, never behind a stamp, so that ties of any number are walked once. A
- * record that changes meanwhile moves behind the end of this scan, and into the next.
+ * Yields the records in the order of their last change, page by page. Stamps are whole seconds with real ties: each
+ * page starts after the last record by stamp and id, never after a stamp alone, so that any number of ties is read
+ * once. A record that changes meanwhile moves beyond the end of this scan, and into the next.
  */
 export async function* scanPages(
   deps: ScanDeps,
@@ -36,14 +39,14 @@ export async function* scanPages(
   const { limit = Infinity, signal } = options
   if (limit <= 0) return
   let position = begin(options)
-  // Up to the end of this second: what still comes within it is what the next increment looks back for.
+  // Up to the end of this second: the next increment looks back for changes that still follow within it.
   const endMs =
     position?.kind === 'inside' ? position.endMs : Math.floor(deps.now() / secondMs) * secondMs + secondMs
-  let handedOut = 0
+  let returned = 0
 
   for (;;) {
     signal?.throwIfAborted()
-    const asked = Math.min(deps.pageSize, limit - handedOut)
+    const asked = Math.min(deps.pageSize, limit - returned)
     const where = window(position, endMs)
     const { done, records, ownWrites } = await withFields(deps.schema, sobject, async (object) => {
       const found = await queryPage(deps, object, mapping, where, options.filter ?? [], asked)
@@ -52,11 +55,11 @@ export async function* scanPages(
     const last = records.at(-1)
     if (last) {
       position = behind(last, endMs)
-      handedOut += records.length
+      returned += records.length
       yield toPage(mapping, records, ownWrites, position)
     }
-    if (handedOut >= limit) return
-    // An answer may stop short of the page for its size: then it is not done.
+    if (returned >= limit) return
+    // An answer may end before the page is full because of its size: then its `done` is false.
     if (done && records.length < asked) break
   }
   yield { records: [], watermark: writeWatermark(nextIncrement(position, endMs, deps.lookbackMs)) }
@@ -73,7 +76,7 @@ async function queryPage(
   const q = select({
     fields: fieldsToRead(mapping, object, deps.own),
     from: object.name,
-    where: [...where, ...standing(object), ...filter.map((one) => soqlFilter(one, object))],
+    where: [...where, ...enrichable(object), ...filter.map((one) => soqlFilter(one, object))],
     orderBy: ['SystemModstamp', 'Id'],
     limit,
   })
@@ -81,8 +84,8 @@ async function queryPage(
   return deps.client.call(querySchema, { path: '/query', query: { q }, headers })
 }
 
-/** What is no record to enrich: a lead that has become a contact, an account that is a person. */
-function standing({ fields }: DescribedObject): string[] {
+/** Returns the conditions that leave out records which are not enriched: a lead that has become a contact, an account that is a person. */
+function enrichable({ fields }: DescribedObject): string[] {
   return ['IsConverted', 'IsPersonAccount']
     .filter((name) => fields.has(name))
     .map((name) => `${name} = false`)
@@ -108,8 +111,8 @@ function behind(row: Row, endMs: number): Position {
 }
 
 /**
- * From the youngest stamp seen, less the lookback: the org's clock decides and not ours. When nothing has changed for
- * long, from a day before the end, so that a load of many records is not walked again every night.
+ * Starts at the latest stamp seen, less the lookback: the org's clock decides and not ours. When nothing has changed
+ * for long, it starts a day before the end, so that a load of many records is not read again every night.
  */
 function nextIncrement(position: Position | undefined, endMs: number, lookbackMs: number): Position {
   const seenMs =
@@ -143,8 +146,8 @@ function toPage(
 }
 
 /**
- * Only records that carry a stamp as young as they are can be our own writes: of those alone the written fields are read,
- * so that a page of strangers does not carry their long texts.
+ * Only records whose stamp is as recent as their last change can be our own writes. The written fields are read of
+ * those alone, so that a page of other records does not carry its long texts.
  */
 async function findOwnWrites(
   deps: ScanDeps,
@@ -157,7 +160,7 @@ async function findOwnWrites(
     rows.flatMap((row) => {
       const source = textOf(row[own.source])
       const enrichedAtMs = timeOf(row[own.enrichedAt])
-      // Not SystemModstamp: jobs of the platform move it without a change by anybody.
+      // Not SystemModstamp: jobs of the platform move it although no user changed the record.
       const modifiedAtMs = timeOf(row['LastModifiedDate'])
       if (source === undefined || enrichedAtMs === undefined || modifiedAtMs === undefined) return []
       return modifiedAtMs <= enrichedAtMs + stampSlackMs

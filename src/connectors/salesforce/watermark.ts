@@ -2,8 +2,9 @@ import { z } from 'zod'
 import { ConfigError } from '../../domain/errors.ts'
 
 /**
- * Where a scan stands. Inside a scan: behind the record with this stamp and id, up to the same end as before, so that a
- * scan broken off and gone on with is one scan. Behind a finished scan: from a stamp on, all of it, for the next one.
+ * The position of a scan. Inside a scan: after the record with this stamp and id, up to the same end as before, so that
+ * an interrupted scan and its continuation are one scan. After a finished scan: everything from a stamp on, for the
+ * next one.
  */
 export type Position =
   { kind: 'inside'; stampMs: number; id: string; endMs: number } | { kind: 'from'; stampMs: number }
@@ -14,10 +15,11 @@ export function writeWatermark(position: Position): string {
     : JSON.stringify({ from: iso(position.stampMs) })
 }
 
-/** Throws ConfigError for what was not written by `writeWatermark`. */
+/** Throws ConfigError for a text that `writeWatermark` did not write. */
 export function readWatermark(text: string): Position {
   const parsed = schema.safeParse(fromJson(text))
-  if (!parsed.success) throw new ConfigError('bad_watermark', 'the watermark is none of Salesforce')
+  if (!parsed.success)
+    throw new ConfigError('bad_watermark', 'the stored watermark is not one of Salesforce’s')
   const { data } = parsed
   if ('from' in data) return { kind: 'from', stampMs: data.from }
   return { kind: 'inside', stampMs: data.at, id: data.id, endMs: data.end }

@@ -22,10 +22,10 @@ export interface WriteDeps {
   schema: SchemaCache
   mapping: CrmMapping
   headers: WriteHeaders
-  /** From so many records on a bulk job is made of them. */
+  /** From this many records on, a bulk job writes them. */
   bulkThreshold: number
   bulk: BulkOptions
-  /** The account of a contact, where it is known. */
+  /** Returns the account of a contact, where it is known. */
   accountOf: (contactId: string) => string | undefined
   now: () => number
   random: () => number
@@ -48,11 +48,11 @@ const lockTries = 4
 const firstLockPauseMs = 250
 
 /**
- * Writes patches: fits each to its fields, sends them as collections of 200, one after another, or as a bulk job, and sends
- * rows that were locked again, alone. Answers one result a patch, in order.
+ * Writes patches: fits each to its fields, sends them as collections of 200, one after another, or as a bulk job, and
+ * sends locked rows again, alone. Returns one result for each patch, in order.
  *
- * A failure of a whole request is thrown when nothing was written before it. Later on it makes the rest `retry`, so that
- * results of what was written are never lost.
+ * The failure of a whole request is thrown when nothing was written before it. After that it makes the rest `retry`, so
+ * that the results of what was written are not lost.
  */
 export async function writeRecords(
   deps: WriteDeps,
@@ -66,7 +66,7 @@ export async function writeRecords(
       break
     } catch (error) {
       if (!isLastRound && isStaleSchema(error)) {
-        // A field that was there when the org was asked has gone since: ask again, and leave it out.
+        // A described field has been removed since: describe again, and leave it out.
         deps.schema.forget(sobject)
         continue
       }
@@ -102,7 +102,7 @@ async function writeRound(
   for (const wave of waves(planned, deps.accountOf)) await writeWave(writing, wave)
 }
 
-/** What is sent for each patch without a result. What needs no sending gets its result here. */
+/** Returns what to send for each patch without a result. A patch that needs no sending gets its result here. */
 async function plan(
   deps: WriteDeps,
   sobject: string,
@@ -129,8 +129,8 @@ async function plan(
 }
 
 /**
- * One request must not name a record twice: a second patch of a record comes in a second wave. Contacts of one account
- * stand together, since writing a contact locks its account.
+ * Splits updates into waves: one request must not name a record twice, so a second patch of a record is in a second
+ * wave. Contacts of one account are kept together, since writing a contact locks its account.
  */
 function waves(planned: readonly Planned[], accountOf: WriteDeps['accountOf']): Planned[][] {
   const seen = new Map<string, number>()
@@ -173,7 +173,7 @@ async function writeWave(writing: Writing, updates: readonly Planned[]): Promise
   }
 }
 
-/** Sends one collection; answers the rows to be sent again because somebody held them. */
+/** Sends one collection. Returns the rows that were locked, to be sent again. */
 async function writePart(writing: Writing, part: readonly Planned[], isLastTry = false): Promise<Planned[]> {
   let outcomes: Outcome[]
   try {
@@ -200,12 +200,14 @@ function settleAll(
   })
 }
 
-/** Bulk jobs know no header for assignment: with one, leads go as collections. */
+/** Bulk jobs have no header for assignment: with one, leads go as collections. */
 function isBulk({ bulkThreshold, headers, sobject }: Writing, count: number): boolean {
   return count >= bulkThreshold && !(sobject === 'Lead' && headers.autoAssign)
 }
 
-/** Bulk jobs know no header for duplicates either: rows that it would let through are sent again as collections. */
+/**
+ * Bulk jobs have no header for duplicates either: rows that the header would let pass are sent again as collections.
+ */
 function isDuplicate({ headers }: Writing, outcome: Outcome): boolean {
   return (
     headers.allowDuplicates === true &&
@@ -218,7 +220,7 @@ function isLock(outcome: Outcome): boolean {
   return outcome.kind === 'failed' && isRowLock(outcome.error)
 }
 
-/** Drawn anew each time, so that two writers that met once do not meet again. */
+/** Random, so that two writers that collided do not collide again. */
 async function pause({ random, wait = (ms) => delay(ms) }: Writing, attempt: number): Promise<void> {
   await wait(Math.round(firstLockPauseMs * 2 ** (attempt - 1) * (0.5 + random())))
 }

@@ -4,21 +4,23 @@ import type { SendHubspot } from './http.ts'
 import type { HubspotAuth, Tokens } from './tokens.ts'
 import { accountSchema, paths, usageSchema } from './wire.ts'
 
-/** What an account permits. The daily number is read from the account; without it HubSpot alone counts. */
+/** The limits of an account. The daily limit is read from the account; where that fails, only HubSpot itself counts. */
 export interface HubspotLimits {
-  /** Calls in ten seconds: 100 for free and starter accounts, 190 for others. The account's own answers correct it. */
+  /** Calls in ten seconds: 100 for free and starter accounts, 190 for others. HubSpot's headers correct it. */
   perTenSeconds?: number | undefined
   searchPerSecond?: number | undefined
   perDay?: number | undefined
 }
 
 export interface HubspotAccount {
-  /** Takes a call from the shared budget; `limit` names the one to wait for. */
+  /** Takes a call from the shared budget; `limit` names the limit to wait for. */
   take(kind: 'general' | 'search', signal?: AbortSignal): Promise<{ waitMs: number; limit?: LimitName }>
   close(limit: LimitName, forMs: number): Promise<void>
-  /** HubSpot says that the day is spent: closes it for every process, and answers for how long. */
+  /**
+   * Called when HubSpot reports that the daily limit is spent. Closes it for every process, and returns for how long.
+   */
   dayIsSpent(): Promise<number>
-  /** Learns from the limit headers of an answer. */
+  /** Reads the limit headers of an answer. */
   observe(headers: Headers): void
   usage(): { used: number; limit: number; resetsAtMs: number } | undefined
 }
@@ -26,11 +28,11 @@ export interface HubspotAccount {
 type LimitName = 'ten_seconds' | 'search' | 'day'
 
 const dayMs = 86_400_000
-/** Calls may take longer on their way than the ones behind them, and then stand closer together in HubSpot's count. */
+/** Calls may be delayed on their way, and then arrive closer together than they were sent. */
 const jitterMs = 100
-/** The CRM's clock and ours may differ: just before midnight by ours it may still be yesterday there. */
+/** Our clock and the CRM's may differ: just after our midnight it may still be yesterday there. */
 const midnightSlackMs = 30_000
-/** Told so shortly after midnight that the day is spent, we have the wrong midnight: then ask again soon. */
+/** When HubSpot reports a spent day this soon after midnight, our midnight is wrong: ask again soon. */
 const wrongMidnightMs = 15 * 60_000
 
 export function createHubspotAccount(options: {
@@ -48,7 +50,7 @@ export function createHubspotAccount(options: {
   let resetsAtMs: number | undefined
   let perDay = limits.perDay
   let used: number | undefined
-  let toTell = 0
+  let unreported = 0
   let key: string | undefined
   let finding: Promise<void> | undefined
 
@@ -64,8 +66,8 @@ export function createHubspotAccount(options: {
   }
 
   /**
-   * Which account this is, for the name under which all its processes and tokens share a budget. Asked once, outside the
-   * budget; where the token may not ask, the token itself stands for the account.
+   * Finds the account's id, the name under which all its processes and tokens share a budget. Asked once, outside the
+   * budget. Where the token may not ask, a hash of the token (or of the client id) is the name.
    */
   const find = async (signal?: AbortSignal): Promise<void> => {
     const token = await tokens.current(signal)
@@ -73,7 +75,7 @@ export function createHubspotAccount(options: {
     const details = await send({ method: 'GET', path: paths.account }, ask).catch(() => undefined)
     if (signal?.aborted) throw signal.reason
     if (!details || details.status === 401 || details.status === 429 || details.status >= 500) {
-      // Not known yet. The call that comes next will say what is wrong; this is asked again with the one after it.
+      // Not known yet. The next call reports what is wrong; this question is repeated with the call after it.
       return
     }
     account.observe(details.headers)
@@ -90,7 +92,7 @@ export function createHubspotAccount(options: {
     if (Number.isNaN(resetsAtMs)) resetsAtMs = undefined
     perDay ??= first.usageLimit
     used = Math.max(used ?? 0, first.currentUsage)
-    toTell = tellEvery
+    unreported = reportEvery
   }
 
   const account: HubspotAccount = {
@@ -109,8 +111,8 @@ export function createHubspotAccount(options: {
       ]
       const endsAtMs = dayEndsAtMs()
       wanted.push({ name: 'day', limit: perDay ?? Number.MAX_SAFE_INTEGER, endsAtMs })
-      if (used !== undefined && toTell >= tellEvery) {
-        toTell = 0
+      if (used !== undefined && unreported >= reportEvery) {
+        unreported = 0
         await budget.learn(key, 'day', used, endsAtMs)
       }
       const { waitMs, limit } = await budget.take(key, wanted)
@@ -136,7 +138,7 @@ export function createHubspotAccount(options: {
       if (daily > 0 && left >= 0) {
         if (limits.perDay === undefined) perDay = daily
         used = daily - left
-        toTell += 1
+        unreported += 1
       }
     },
 
@@ -149,10 +151,10 @@ export function createHubspotAccount(options: {
   return account
 }
 
-/** Others use the account too: how often what HubSpot counts is told to the shared budget, in answers. */
-const tellEvery = 20
+/** Others use the account too: after this many answers HubSpot's own count is copied into the shared budget. */
+const reportEvery = 20
 
-/** The next midnight in a time zone, in milliseconds since the epoch. A zone that is unknown here counts as UTC. */
+/** Returns the next midnight in a time zone, in milliseconds since the epoch. An unknown zone counts as UTC. */
 export function nextMidnight(nowMs: number, timeZone: string): number {
   let format: Intl.DateTimeFormat
   try {
@@ -161,7 +163,7 @@ export function nextMidnight(nowMs: number, timeZone: string): number {
     format = new Intl.DateTimeFormat('en-CA', { timeZone: 'UTC', dateStyle: 'short' })
   }
   const today = format.format(nowMs)
-  // The day has 23 to 25 hours: look for the minute at which its date turns.
+  // The day has 23 to 25 hours: search for the minute in which the date changes.
   let low = nowMs
   let high = nowMs + 26 * 3_600_000
   while (high - low > 1000) {

@@ -7,12 +7,12 @@ import type { Tokens } from './tokens.ts'
 import { refusalSchema, type Refusal } from './wire.ts'
 
 interface HubspotCall extends HubspotRequest {
-  /** Searches have a limit of their own. Default general. */
+  /** Searches have their own limit. Default general. */
   kind?: 'general' | 'search'
   signal?: AbortSignal
 }
 
-/** An answer with a status below 300, or one of the refusals of what was sent (400, 404, 409, 413). */
+/** An answer with a status below 300, or a refusal of the request's content (400, 404, 409, 413). */
 type HubspotAnswer<T> = { ok: true; status: number; data: T } | ({ ok: false } & HubspotRefusal)
 
 export interface HubspotRefusal {
@@ -22,12 +22,12 @@ export interface HubspotRefusal {
 
 export interface HubspotApi {
   /**
-   * Sends one call in its turn, and waits and repeats where that helps within seconds: short limits, locks, a server's slip.
-   * Throws RetriableError where it does not (`countsAsTry` false for limits, with the time to wait), ConfigError for
-   * credentials and rights. A refusal of the content is an answer.
+   * Sends one call when the limits allow it. Waits and repeats where that helps within seconds: short limits, locks, a
+   * passing server error. Throws RetriableError where it does not (`countsAsTry` false for limits, with the time to
+   * wait), ConfigError for credentials and rights. Returns a refusal of the content.
    */
   call<T extends z.ZodType>(schema: T, call: HubspotCall): Promise<HubspotAnswer<z.output<T>>>
-  /** The same, for calls whose refusal is nobody's answer: throws FatalError. */
+  /** The same, for calls whose refusal the caller cannot use: throws FatalError. */
   need<T extends z.ZodType>(schema: T, call: HubspotCall): Promise<z.output<T>>
 }
 
@@ -36,7 +36,7 @@ export interface HubspotApiOptions {
   tokens: Tokens
   account: HubspotAccount
   timeoutMs: number
-  /** How long one call may wait in all, before it is given back to the queue. */
+  /** How long one call may wait in total before its work returns to the queue. */
   patienceMs: number
   sleep: (ms: number, signal?: AbortSignal) => Promise<void>
   random?: () => number
@@ -49,7 +49,7 @@ export function createHubspotApi(options: HubspotApiOptions): HubspotApi {
   const { send, tokens, account, timeoutMs, patienceMs, sleep, now } = options
   const random = options.random ?? Math.random
 
-  /** Waits if there is patience left for it; otherwise the work goes back to the queue for so long. */
+  /** Waits when the call may still wait that long; otherwise returns the work to the queue for that time. */
   const wait = async (
     patience: { leftMs: number },
     waitMs: number,
@@ -84,7 +84,7 @@ export function createHubspotApi(options: HubspotApiOptions): HubspotApi {
         serverErrors += 1
         const failed = response instanceof Error ? response : unavailable(response.status)
         if (serverErrors >= maxServerErrors) throw failed
-        // Every call of ours may be repeated: reads, and writes that set values.
+        // Every call of ours may be repeated: all of them read, or set values.
         await wait(patience, (250 + 500 * random()) * 2 ** serverErrors, () => failed, call.signal)
         continue
       }
@@ -104,7 +104,8 @@ export function createHubspotApi(options: HubspotApiOptions): HubspotApi {
           const { policyName } = refusalOf(response)
           if (policyName === 'DAILY') throw dailyLimit(await account.dayIsSpent())
           const limit = policyName === 'SECONDLY' ? 'search' : 'ten_seconds'
-          // No header tells when: the window of a second has turned after one, that of ten frees itself bit by bit.
+          // No header says when: the window of one second has passed after one second, and the ten-second window frees
+          // itself gradually.
           const waitMs = limit === 'search' ? 1000 : Math.min(10_000, 2000 * 2 ** shortLimits++)
           await account.close(limit, waitMs)
           await wait(patience, waitMs, () => limited(limit, waitMs), call.signal)
@@ -154,7 +155,7 @@ export function createHubspotApi(options: HubspotApiOptions): HubspotApi {
   return api
 }
 
-/** A refusal that nobody waits for, without its message: that may hold values of records. */
+/** A refusal without its message, which may contain values of records. */
 export function refused(path: string, { status, refusal }: HubspotRefusal): FatalError {
   const code = refusal.errors?.[0]?.code ?? refusal.category ?? 'no reason given'
   return new FatalError('hubspot_refused', `HubSpot refused ${path} with ${status}: ${code}`, {

@@ -6,14 +6,14 @@ export interface HubspotRequest {
   path: string
   query?: Record<string, string>
   body?: unknown
-  /** A form instead of JSON; for the token endpoint alone. */
+  /** A form instead of JSON; only for the token endpoint. */
   form?: Record<string, string>
 }
 
 export interface HubspotResponse {
   status: number
   headers: Headers
-  /** Parsed JSON; undefined where the answer is none. */
+  /** Parsed JSON; undefined where the body is not JSON. */
   body: unknown
 }
 
@@ -23,9 +23,9 @@ export type SendHubspot = (
 ) => Promise<HubspotResponse>
 
 /**
- * The official client, with its `apiRequest` made abortable: the original hands no signal to fetch, so that a call could be
- * given up but never ended. This one also stays away from the decorators (limiter, retries), which all clients of a process
- * share and the last one made sets: pacing, retries and time-outs are ours.
+ * The official client with an abortable `apiRequest`: the original passes no signal to fetch, so a call could be given
+ * up but never ended. This one also avoids the decorators (limiter, retries), which all clients of a process share and
+ * the last created client sets: pacing, retries and time-outs are ours.
  */
 class AbortableClient extends Client {
   override apiRequest(
@@ -40,11 +40,14 @@ class AbortableClient extends Client {
     })
   }
 
-  // The original sets the decorators of every client in the process. All else that it does is to reset caches.
+  // The original sets the decorators of every client in the process; besides that it only resets caches.
   override init(): void {}
 }
 
-/** Sends one request and answers what came, whatever its status. Throws what fetch throws, time-outs as TimeoutError. */
+/**
+ * Sends one request and returns the answer, whatever its status. Throws what fetch throws; a time-out is a
+ * TimeoutError.
+ */
 export function createHubspotHttp(baseUrl: string): SendHubspot {
   const client = new AbortableClient({ basePath: baseUrl.replace(/\/+$/, ''), numberOfApiCallRetries: 0 })
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { told } from './refusal.ts'
+import { readRefusal } from './refusal.ts'
 import { batchErrorSchema, refusalSchema } from './wire.ts'
 
 const listed =
@@ -30,11 +30,11 @@ test.each([
     { category: 'X', errors: [{ code: 'Y', context: '{missingScopes=[a]}' }] },
     { code: 'Y' },
   ],
-])('a refusal is told by %s', (_, body, expected) => {
-  expect(told(refusalSchema.parse(body))).toEqual(expected)
-  expect(told(batchErrorSchema.parse(body))).toEqual(expected)
+])('the code of a refusal is read from %s', (_, body, expected) => {
+  expect(readRefusal(refusalSchema.parse(body))).toEqual(expected)
+  expect(readRefusal(batchErrorSchema.parse(body))).toEqual(expected)
 })
 
-test('a refusal of nothing is told by its status', () => {
-  expect(told(refusalSchema.parse({}), 413)).toEqual({ code: 'HTTP_413' })
+test('a refusal without a body has its status as code', () => {
+  expect(readRefusal(refusalSchema.parse({}), 413)).toEqual({ code: 'HTTP_413' })
 })

@@ -1,16 +1,17 @@
 import type { BatchError, Refusal } from './wire.ts'
 
-/** What HubSpot refuses, and which property for. */
+/** The code of a refusal, and the property that caused it. */
 export interface RefusalDetail {
   code: string
   property?: string
 }
 
 /**
- * The code and the property of a refusal, of a whole call or of one record in a 207. HubSpot lists them under `errors`,
- * and in places only inside the text of the message, which is searched for these two and never shown: it quotes values.
+ * Returns the code and the property of a refusal, of a whole call or of one record in a 207. HubSpot lists them under
+ * `errors`, and in places only inside the text of the message. The text is searched for these two and never shown,
+ * because it quotes values.
  */
-export function told(refusal: Refusal | BatchError, status = 400): RefusalDetail {
+export function readRefusal(refusal: Refusal | BatchError, status = 400): RefusalDetail {
   const [first] = refusal.errors ?? []
   const code = first?.code ?? /"error":"([A-Z][A-Z_0-9]*)"/.exec(refusal.message ?? '')?.[1]
   const property =
@@ -18,7 +19,7 @@ export function told(refusal: Refusal | BatchError, status = 400): RefusalDetail
   const isConflict = status === 409 || refusal.category === 'CONFLICT'
   return {
     code: code ?? refusal.category ?? `HTTP_${status}`,
-    // The one property that must be unique by itself.
+    // The only property that must be unique by itself.
     ...(property !== undefined ? { property } : isConflict ? { property: 'email' } : {}),
   }
 }

@@ -5,7 +5,7 @@ import { createTokens } from './tokens.ts'
 
 const oauth = { clientId: 'id', clientSecret: 'secret', refreshToken: 'refresh' }
 
-/** A token endpoint that answers when it is told to, with tokens t1, t2 ... */
+/** A token endpoint that answers on command, with tokens t1, t2 ... */
 function endpoint(answer: Partial<HubspotResponse> = {}) {
   const waiting: (() => void)[] = []
   let requests = 0
@@ -24,7 +24,7 @@ function endpoint(answer: Partial<HubspotResponse> = {}) {
 }
 
 describe('OAuth tokens', () => {
-  test('are asked for once, however many wait, and kept until shortly before their end', async () => {
+  test('are requested once for all callers that wait, and kept until shortly before their expiry', async () => {
     let nowMs = 0
     const service = endpoint()
     const tokens = createTokens({ oauth }, { send: service.send, timeoutMs: 1000, now: () => nowMs })
@@ -40,7 +40,7 @@ describe('OAuth tokens', () => {
     expect(service.requests()).toBe(2)
   })
 
-  test('are renewed once for all that were refused the same one', async () => {
+  test('are renewed once for all calls that were refused with the same one', async () => {
     const service = endpoint()
     const tokens = createTokens({ oauth }, { send: service.send, timeoutMs: 1000, now: () => 0 })
     const first = tokens.current()
@@ -49,7 +49,7 @@ describe('OAuth tokens', () => {
     const both = Promise.all([tokens.replace('t1'), tokens.replace('t1')])
     service.answerAll()
     expect(await both).toEqual(['t2', 't2'])
-    // A call that was sent with the old one and refused late takes the new one as it is.
+    // A call that was sent with the old token and refused late takes the new token.
     expect(await tokens.replace('t1')).toBe('t2')
     expect(service.requests()).toBe(2)
   })

@@ -7,16 +7,14 @@ export type HubspotAuth =
 
 export interface Tokens {
   current(signal?: AbortSignal): Promise<string>
-  /**
-   * After a 401 for `refused`: another token to try once more with. Throws ConfigError when there can be none.
-   */
+  /** Returns another token to try once more with, after a 401 for `refused`. Throws ConfigError when there is none. */
   replace(refused: string, signal?: AbortSignal): Promise<string>
 }
 
-/** How long before its end an OAuth token is no longer used: a request may be under way for so long. */
+/** How long before its expiry an OAuth token is no longer used: a request may take this long. */
 const spareMs = 60_000
 
-/** Access tokens are handed out as they are; OAuth tokens are fetched and renewed, by one request however many wait. */
+/** Returns access tokens as they are. OAuth tokens are fetched and renewed by one request for all callers that wait. */
 export function createTokens(
   auth: HubspotAuth,
   options: { send: SendHubspot; timeoutMs: number; now: () => number },

@@ -1,8 +1,8 @@
 import { z } from 'zod'
 
 /**
- * The version of the paths. The generated methods of the client speak the older `/crm/v3`, which loses support in September
- * 2027, and their decoder drops the errors of a 207: so every call goes by path, under this one date.
+ * The version of the paths. The client's generated methods use the older `/crm/v3`, which loses support in September
+ * 2027, and their decoder drops the errors of a 207. So every call goes by path, under this one version.
  */
 export const apiVersion = '2026-09'
 
@@ -22,7 +22,7 @@ export const paths = {
   token: '/oauth/2026-03/token',
 }
 
-/** The stamp that moves with every change of a record. */
+/** The property that HubSpot sets with every change of a record. */
 export const modifiedProperty: Record<HubspotEntity, string> = {
   companies: 'hs_lastmodifieddate',
   contacts: 'lastmodifieddate',
@@ -40,7 +40,7 @@ export const pageSchema = z.object({
   paging: z.object({ next: z.object({ after: z.string() }).optional() }).nullish(),
 })
 
-// By HubSpot's own word any part of an error may be missing, and a `context` is a text in places.
+// By HubSpot's documentation any part of an error may be missing, and a `context` is sometimes a text.
 const contextSchema = z.record(z.string(), z.array(z.string())).optional().catch(undefined)
 const detailsSchema = z
   .array(z.object({ code: z.string().optional().catch(undefined), context: contextSchema }))

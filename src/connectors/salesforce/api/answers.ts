@@ -1,6 +1,6 @@
 import { z } from 'zod'
 
-/** Shapes of the REST API's answers, as far as they are read here. */
+/** Schemas of the REST API's answers, with the fields that are read here. */
 
 const rowSchema = z.looseObject({ Id: z.string() })
 export type Row = z.infer<typeof rowSchema>

@@ -32,7 +32,7 @@ describe('a failed request', () => {
     expect(isPassing(failed(status, code))).toBe(true)
   })
 
-  test('keeps to the time that the answer names', () => {
+  test('waits for the time that the answer names', () => {
     expect(failed(503, 'X', 'x', { 'retry-after': '7' })).toMatchObject({ retryAfterMs: 7_000 })
   })
 
@@ -42,7 +42,7 @@ describe('a failed request', () => {
     [403, 'INSUFFICIENT_ACCESS_OR_READONLY'],
     [410, 'UNSUPPORTED_API_VERSION'],
     [400, 'INVALID_TYPE'],
-  ])('%i %s is for a person to mend', (status, code) => {
+  ])('%i %s is for a person to correct', (status, code) => {
     expect(failed(status, code)).toBeInstanceOf(ConfigError)
   })
 
@@ -53,7 +53,7 @@ describe('a failed request', () => {
     expect(`${error.message} ${JSON.stringify((error as RefusedRequestError).details)}`).not.toContain('jane')
   })
 
-  test.each(['<html>', '', '[]', '{"error":"x"}'])('a body of %j is told by its status', (body) => {
+  test.each(['<html>', '', '[]', '{"error":"x"}'])('a body of %j has its status as code', (body) => {
     const response = { statusCode: 418, headers: {}, body }
     expect(classify({ error: new Error('x'), request: 'x', response, nowMs: 0 })).toMatchObject({
       errorCode: 'HTTP_418',

@@ -3,11 +3,11 @@ import { ConfigError, FatalError, PaydirtError, RetriableError } from '../../../
 import { retryAfter } from '../../../domain/retry-after.ts'
 import { NoAnswerError, type WireResponse } from './transport.ts'
 
-/** Salesforce answered, and sending the same again will not help. */
+/** Salesforce refused the request, and would refuse it again. */
 export class RefusedRequestError extends FatalError {
   /** Salesforce's own code, such as `INVALID_FIELD`. */
   readonly errorCode: string
-  /** Salesforce's own words. They may quote values of a record: for the record's result, never for a log. */
+  /** Salesforce's own message. It may quote values of a record: for the record's result, never for a log. */
   readonly said: string
 
   constructor(errorCode: string, said: string, request: string) {
@@ -19,24 +19,24 @@ export class RefusedRequestError extends FatalError {
 
 export interface FailedCall {
   error: unknown
-  /** Method and path, without the query: it may hold values. */
+  /** Method and path, without the query, which may contain values. */
   request: string
-  /** The last answer, when one came. jsforce's errors have neither its status nor its headers. */
+  /** The last answer, if there was one. jsforce's errors have neither its status nor its headers. */
   response: WireResponse | undefined
   nowMs: number
 }
 
-/** Requests of a day are counted over a rolling 24 hours: a part of them is free again soon. */
+/** Daily requests are counted over a rolling 24 hours, so some are free again soon. */
 const quotaRetryMs = 15 * 60_000
 const busyRetryMs = 30_000
 
-/** What the caller of a failed request must do, as one of the errors of domain/errors.ts. */
+/** Returns what the caller of a failed request must do, as one of the errors of domain/errors.ts. */
 export function classify({ error, request, response, nowMs }: FailedCall): Error {
   if (error instanceof PaydirtError) return error
   if (error instanceof NoAnswerError) {
     return new RetriableError('salesforce_unreachable', error.message, { cause: error })
   }
-  // Not from the wire: a fault of the program, or an answer that jsforce could not read.
+  // Not from the network: a fault of the program, or an answer that jsforce could not read.
   if (!response || response.statusCode < 400) return error instanceof Error ? error : new Error(String(error))
   const { errorCode: code, message: said } = readAnswer(response)
   const status = response.statusCode
@@ -65,7 +65,7 @@ export function classify({ error, request, response, nowMs }: FailedCall): Error
   return new RefusedRequestError(code, said, request)
 }
 
-/** Whether a request that failed so may be sent again at once. */
+/** Returns whether a request that failed with this error may be repeated at once. */
 export function isPassing(error: unknown): boolean {
   return (
     error instanceof RetriableError &&
@@ -73,7 +73,9 @@ export function isPassing(error: unknown): boolean {
   )
 }
 
-/** The first error of the answer itself: of an answer that was asked for as text jsforce does not read the code. */
+/**
+ * Returns the first error of the answer itself: jsforce does not read the code of an answer that was requested as text.
+ */
 function readAnswer({ statusCode, body }: WireResponse): { errorCode: string; message: string } {
   const unknown = { errorCode: `HTTP_${statusCode}`, message: '' }
   try {

@@ -12,7 +12,7 @@ import type { Body, Outcome, Update } from './collections.ts'
 export interface BulkOptions {
   /** How long a job may take before it is aborted. Default 30 minutes. */
   timeoutMs?: number
-  /** The first pause between two looks at a job; it grows to `maxPollMs`. Default 1 second, to 30. */
+  /** The first pause between two status requests; it grows to `maxPollMs`. Default 1 second, to 30. */
   pollMs?: number
   maxPollMs?: number
   /** Characters of one job's CSV. Salesforce takes 100 MB before encoding. Default 40 million. */
@@ -24,7 +24,10 @@ export interface BulkJob<U extends Update = Update> {
   updates: U[]
 }
 
-/** What clears a field in the CSV of a job; an empty cell leaves it as it is. A text cannot say it. */
+/**
+ * The value that clears a field in the CSV of a job; an empty cell leaves the field unchanged. No text can have this
+ * value.
+ */
 const bulkNull = '#N/A'
 
 const abortedRetryMs = 15 * 60_000
@@ -32,14 +35,14 @@ const abortedRetryMs = 15 * 60_000
 type JobState = z.infer<typeof jobSchema>['state']
 export type JobOptions = BulkOptions & { now: () => number; wait?: (ms: number) => Promise<void> }
 
-/** Whether the CSV of a job can carry these values. */
+/** Returns whether the CSV of a job can represent these values. */
 export function fitsBulk(body: Body): boolean {
   return !Object.values(body).includes(bulkNull)
 }
 
 /**
- * Updates records through one job of Bulk API 2.0; answers one outcome a record, in order. Ids must not repeat. Of a job
- * that fails or takes too long, what was carried out is answered as such.
+ * Updates records through one job of Bulk API 2.0, and returns one outcome for each record, in order. Ids must not
+ * repeat. For a job that fails or takes too long, it returns what was carried out.
  */
 export async function updateByBulk(
   client: SalesforceClient,
@@ -58,7 +61,11 @@ export async function updateByBulk(
   const rest: Outcome =
     state === 'Failed'
       ? { kind: 'unsent' }
-      : { kind: 'later', afterMs: abortedRetryMs, reason: 'the bulk job did not get to the record in time' }
+      : {
+          kind: 'deferred',
+          afterMs: abortedRetryMs,
+          reason: 'the bulk job did not get to the record in time',
+        }
   return updates.map((update) => outcomes.get(update.id) ?? rest)
 }
 
@@ -74,13 +81,13 @@ async function start(client: SalesforceClient, path: string, csv: string): Promi
       }),
     )
   } catch (error) {
-    // A job that is never started would count against the org's open jobs for a week.
+    // An unstarted job would count against the org's open jobs for a week.
     await abort(client, path).catch(() => {})
     throw error
   }
 }
 
-/** A request that was repeated because its answer was lost finds the job a state further. */
+/** A request that was repeated after a lost answer finds the job one state further. */
 async function unlessDone(request: Promise<unknown>): Promise<void> {
   try {
     await request
@@ -90,8 +97,8 @@ async function unlessDone(request: Promise<unknown>): Promise<void> {
 }
 
 /**
- * Looks at the job until it has ended and its results are read, or aborts it when its time is up. The job goes on whether
- * we may look or not: a spent quota or an outage is no reason to leave it.
+ * Polls the job until it has ended and its results are read, or aborts it when its time is up. The job continues
+ * whether we may poll or not: a spent quota or an outage is no reason to abandon it.
  */
 async function waitForEnd(
   client: SalesforceClient,
@@ -116,7 +123,7 @@ async function waitForEnd(
     return { state: 'Aborted', outcomes: await readResults(client, path) }
   } catch (error) {
     if (!(error instanceof RetriableError)) throw error
-    // What it has written is found standing there when the same patches come again.
+    // The records that it has written are recognised when the same patches are sent again.
     return { state: 'Aborted', outcomes: new Map() }
   }
 }
@@ -125,7 +132,7 @@ async function abort(client: SalesforceClient, path: string): Promise<void> {
   await client.call(jobSchema, { method: 'PATCH', path, json: { state: 'Aborted' }, isRepeatable: true })
 }
 
-/** By the record's id. Rows that were never worked on are not among them. */
+/** Returns outcomes by record id. Unprocessed rows are not among them. */
 async function readResults(client: SalesforceClient, path: string): Promise<Map<string, Outcome>> {
   const outcomes = new Map<string, Outcome>()
   const rowsOf = async (name: string) =>
@@ -143,8 +150,8 @@ async function readResults(client: SalesforceClient, path: string): Promise<Map<
 }
 
 /**
- * Parts the updates into jobs whose CSV has at most `maxCharacters`. Every row has every column: Salesforce reads a row by
- * the header alone.
+ * Splits the updates into jobs whose CSV has at most `maxCharacters`. Every row has every column: Salesforce reads a
+ * row by the header alone.
  */
 export function toJobs<U extends Update>(
   updates: readonly U[],

@@ -10,13 +10,13 @@ import { createTransport, type WireResponse } from './transport.ts'
 export interface ClientOptions {
   loginUrl: string
   auth: SalesforceAuth
-  /** Such as `68.0`. */
+  /** For example `68.0`. */
   apiVersion: string
-  /** For one request, from its first byte to the last of its answer. */
+  /** The time for one request, including the whole answer. */
   timeoutMs: number
-  /** The share of the org's API requests of a day, by whomever used, above which no request is sent. From 0 to 1. */
+  /** The share of the org's daily API requests, by all its users, above which no request is sent. From 0 to 1. */
   quotaShare: number
-  /** What all our processes together may still send to the org. */
+  /** The calls that all our processes together may still send to the org. */
   budget: CallBudget
   now: () => number
   /** In [0, 1). */
@@ -32,7 +32,7 @@ export interface ApiCall {
   json?: unknown
   csv?: string
   headers?: Record<string, string>
-  /** Sending it twice does what sending it once does. Default: for GET, PUT and DELETE. */
+  /** The request has the same effect when it is sent twice. Default: for GET, PUT and DELETE. */
   isRepeatable?: boolean
 }
 
@@ -48,28 +48,25 @@ interface Quota {
 
 export interface SalesforceClient {
   readonly apiVersion: string
-  /** An answer in JSON. Throws the errors of `classify`. */
+  /** Returns an answer in JSON. Throws the errors of `classify`. */
   call<T extends z.ZodType>(schema: T, call: ApiCall): Promise<z.infer<T>>
-  /** An answer as it came, with its headers: what the bulk API answers as CSV. */
+  /** Returns an answer as text, with its headers: the bulk API answers in CSV. */
   callForText(call: ApiCall): Promise<TextAnswer>
   session(): Promise<Session>
-  /** The org's requests of the last 24 hours, as the last answer said; undefined before the first. */
+  /** Returns the org's requests of the last 24 hours as of the last answer; undefined before the first. */
   quota(): Quota | undefined
   close(): Promise<void>
 }
 
-/**
- * Salesforce counts over the last 24 hours, so that there is no time at which the count turns: it is looked at afresh
- * every quarter of an hour.
- */
+/** Salesforce counts over a rolling 24 hours, so the count never resets: it is read again every quarter of an hour. */
 const dailyLimit = 'DAILY'
 const windowMs = 15 * 60_000
 const tries = 3
 const firstPauseMs = 500
 
 /**
- * One session with one org. Logs in at the first request, and again, once for all requests under way, when the session
- * ends. A request that may be repeated is repeated when no answer came; all other waiting is left to the caller.
+ * One session with one org. Logs in at the first request. When the session expires, it logs in again, once for all open
+ * requests. A repeatable request is repeated when no answer came; all other waiting is left to the caller.
  */
 export function createSalesforceClient(options: ClientOptions): SalesforceClient {
   const { apiVersion, now, random } = options
@@ -81,7 +78,7 @@ export function createSalesforceClient(options: ClientOptions): SalesforceClient
   let loginError: unknown
   let quota: Quota | undefined
 
-  /** The first login; requests that arrive meanwhile wait for the same one. */
+  /** The first login; requests that arrive meanwhile wait for it. */
   function open(): Promise<{ connection: Connection; session: Session }> {
     opening ??= login(transport).then(
       (session) => ({ session, connection: connect(session) }),
@@ -112,8 +109,8 @@ export function createSalesforceClient(options: ClientOptions): SalesforceClient
   }
 
   async function renew(): Promise<Session> {
-    // jsforce logs in again for as long as answers are 401: an org that refuses its own fresh sessions would hold it
-    // in that loop without end.
+    // jsforce logs in again as long as answers are 401: an org that refuses its own new sessions would keep it in that
+    // loop forever.
     if (refusedLogins >= 2) {
       throw new ConfigError(
         'salesforce_session_refused',
@@ -152,7 +149,7 @@ export function createSalesforceClient(options: ClientOptions): SalesforceClient
       await learn(session, connection)
       return { body, response: response as WireResponse }
     } catch (error) {
-      // jsforce puts what its refresh function failed with into an error of its own.
+      // jsforce wraps the error of its refresh function in its own error.
       const isLogin = error instanceof Error && error.message.startsWith('Unable to refresh session')
       const classified = classify({ error: isLogin ? loginError : error, request, response, nowMs: now() })
       await learn(session, connection, classified)
@@ -175,7 +172,7 @@ export function createSalesforceClient(options: ClientOptions): SalesforceClient
     }
   }
 
-  /** The org's own count is told with each answer; what others send is learnt from it. */
+  /** Each answer contains the org's own count, which includes requests of others. */
   async function takeCall({ orgId }: Session): Promise<void> {
     const share = quota ? Math.floor(quota.limit * options.quotaShare) : Number.MAX_SAFE_INTEGER
     const { waitMs } = await options.budget.take(orgId, [

@@ -6,7 +6,10 @@ import type { SalesforceClient } from './client.ts'
 export interface WriteHeaders {
   /** Save although a duplicate rule that only warns finds another record. Default false. */
   allowDuplicates?: boolean | undefined
-  /** Run the assignment rule of leads: the active one, or the one with this id. Default false: enriching a lead must not move it to another owner. */
+  /**
+   * Run the assignment rule of leads: the active one, or the one with this id. Default false: enriching a lead must not
+   * move it to another owner.
+   */
   autoAssign?: boolean | string | undefined
 }
 
@@ -15,9 +18,9 @@ export type Body = Record<string, FieldValue | null>
 
 /** One record to update. */
 export interface Update {
-  /** Its place among the patches. */
+  /** The index of its patch. */
   index: number
-  /** In the long form. */
+  /** The id in its 18-character form. */
   id: string
   body: Body
 }
@@ -25,17 +28,17 @@ export interface Update {
 export type Outcome =
   | { kind: 'done' }
   | { kind: 'failed'; error: SaveError }
-  /** Not carried out; why, and when to come again. */
-  | { kind: 'later'; afterMs: number; reason: string }
-  /** Not carried out by a bulk job that failed as a whole: as a collection each record gets an answer of its own. */
+  /** Not carried out; the reason, and when to try again. */
+  | { kind: 'deferred'; afterMs: number; reason: string }
+  /** Not carried out by a bulk job that failed as a whole. Sent as a collection, each record gets its own answer. */
   | { kind: 'unsent' }
 
 export const collectionSize = 200
 
 /**
- * Updates at most 200 records in one request, each for itself; answers one outcome a record, in order. A request that is
- * refused for what stands in it is halved until the records at fault are alone. Throws RefusedRequestError `INVALID_FIELD`
- * when the org does not have a field (any more): that is the fault of no record.
+ * Updates at most 200 records in one request, each independent of the others, and returns one outcome for each, in
+ * order. A request that is refused for its content is halved until the faulty records are alone. Throws
+ * RefusedRequestError `INVALID_FIELD` when the org does not have a field (any more), which is the fault of no record.
  */
 export async function updateCollection(
   client: SalesforceClient,
@@ -52,7 +55,7 @@ export async function updateCollection(
         records: updates.map(({ id, body }) => ({ attributes: { type: sobject }, id, ...body })),
       },
       headers: headerLines(headers),
-      // The same values once more are the same values: after a lost answer it is sent again.
+      // Writing the same values again changes nothing, so the request is repeated after a lost answer.
       isRepeatable: true,
     })
     return updates.map((_, at) => toOutcome(results[at]))
@@ -72,7 +75,7 @@ function toOutcome(result: { success: boolean; errors: SaveError[] } | undefined
   if (result?.success) return { kind: 'done' }
   const [error] = result?.errors ?? []
   if (error) return { kind: 'failed', error }
-  return { kind: 'later', afterMs: 60_000, reason: 'Salesforce answered nothing for the record' }
+  return { kind: 'deferred', afterMs: 60_000, reason: 'Salesforce returned no result for the record' }
 }
 
 function headerLines({ allowDuplicates = false, autoAssign = false }: WriteHeaders): Record<string, string> {

@@ -8,27 +8,27 @@ export type SalesforceAuth =
       kind: 'jwt_bearer'
       clientId: string
       username: string
-      /** PEM of the RSA key whose certificate the app in Salesforce holds. */
+      /** PEM of the RSA key whose certificate is in the Salesforce app. */
       privateKeyPem: string
     }
 
 export interface Session {
   accessToken: string
-  /** Where the data API of the org lives; not always where it logs in. */
+  /** The address of the org's data API; not always the login address. */
   instanceUrl: string
   orgId: string
   userId: string
 }
 
 export interface LoginOptions {
-  /** The org's My Domain: tokens are asked for there, and a JWT is made out to it. */
+  /** The org's My Domain: tokens are requested there, and it is the audience of a JWT. */
   loginUrl: string
   auth: SalesforceAuth
   now: () => number
 }
 
 const jwtBearer = 'urn:ietf:params:oauth:grant-type:jwt-bearer'
-/** Salesforce takes an assertion that lives at most five minutes; clocks may differ by two of them. */
+/** Salesforce accepts an assertion that is valid for at most five minutes; clocks may differ by two of them. */
 const assertionSeconds = 180
 
 /**

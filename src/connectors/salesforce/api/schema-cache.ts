@@ -4,33 +4,33 @@ import { RefusedRequestError } from './api-error.ts'
 import { describeSchema, type RawField } from './answers.ts'
 import type { SalesforceClient } from './client.ts'
 
-/** A field with what Salesforce alone tells about it. */
+/** A field with the properties that only Salesforce has. */
 export interface SalesforceField extends DescribedField {
-  /** Whether a query may have a condition on it: long texts may not. */
+  /** Whether a query may filter by it: long texts cannot be filtered by. */
   filterable: boolean
   nillable: boolean
-  /** Digits in front of the decimal point; 0 where there is no limit. */
+  /** Digits before the decimal point; 0 where there is no limit. */
   wholeDigits: number
-  /** Could be written if the integration user had the right to. */
+  /** The field is writable, but the integration user lacks the right. */
   lacksRight: boolean
 }
 
 export interface DescribedObject {
   name: string
-  /** What the ids of its records begin with; "" where the org does not tell. */
+  /** The prefix of its records' ids; "" where the org does not return it. */
   keyPrefix: string
   updateable: boolean
-  /** By exact name, those of the account of a contact as `Account.Name`. Fields that the user may not see are absent. */
+  /** By exact name; fields of a contact's account as `Account.Name`. Fields that the user may not see are absent. */
   fields: ReadonlyMap<string, SalesforceField>
 }
 
 export interface SchemaCache {
   describe(sobject: string): Promise<DescribedObject>
-  /** Asks the org again at the next need: a field was refused that was there before. */
+  /** Makes the next use describe the object again, because a known field was refused. */
   forget(sobject: string): void
 }
 
-/** What the org says about its objects, asked once in `freshMs`. */
+/** The org's descriptions of its objects, cached for `freshMs`. */
 export function createSchemaCache(
   client: SalesforceClient,
   { now, freshMs = 10 * 60_000 }: { now: () => number; freshMs?: number },
@@ -72,12 +72,12 @@ export function createSchemaCache(
   }
 }
 
-/** A field that was there when the org was asked has gone since, or its rights have. */
+/** Returns whether a field that was described has been removed since, or its rights have. */
 export function isStaleSchema(error: unknown): error is RefusedRequestError {
   return error instanceof RefusedRequestError && error.errorCode === 'INVALID_FIELD'
 }
 
-/** Does work that reads fields, and once more with the fields as they are now when one has gone. */
+/** Runs work that reads fields, and repeats it once with new descriptions when a field has been removed. */
 export async function withFields<T>(
   schema: SchemaCache,
   sobject: string,
@@ -116,7 +116,7 @@ function optionsOf({ picklistValues }: RawField): { value: string; label: string
     .map(({ value, label }) => ({ value, label: label ?? value }))
 }
 
-/** The fields of a parent account that tell who somebody works for. Read with the contact, never written. */
+/** The fields of a parent account that name a contact's employer. Read with the contact, never written. */
 function accountFields(fields: readonly RawField[]): SalesforceField[] {
   const isTied = fields.some(
     ({ relationshipName, referenceTo }) => relationshipName === 'Account' && referenceTo.includes('Account'),

@@ -1,16 +1,16 @@
 import { InputError } from '../../../domain/errors.ts'
 
-/** A text literal. What stands in it can never end it. */
+/** Returns a text literal. Its content cannot end it. */
 export function soqlText(text: string): string {
   return `'${text.replace(/[\\'"\n\r\t\b\f]/g, (sign) => escapes[sign] as string)}'`
 }
 
-/** A time, in whole milliseconds since the epoch. */
+/** Returns a time literal, in whole milliseconds since the epoch. */
 export function soqlTime(atMs: number): string {
   return new Date(atMs).toISOString()
 }
 
-/** A field, or a parent's field (`Account.Name`). Throws for what could be anything else. */
+/** Returns the name of a field, or of a parent's field (`Account.Name`). Throws for anything else. */
 export function soqlName(name: string): string {
   if (/^[A-Za-z]\w*(\.[A-Za-z]\w*)?$/.test(name)) return name
   throw new InputError('soql_name', `not the name of a Salesforce field: ${JSON.stringify(name)}`)
@@ -24,7 +24,7 @@ export interface Statement {
   limit?: number
 }
 
-/** `where` holds conditions that all have to be met, each closed in itself. */
+/** Returns a query. All conditions of `where` must be met; each is complete in itself. */
 export function select({ fields, from, where, orderBy, limit }: Statement): string {
   return [
     `SELECT ${fields.map(soqlName).join(', ')} FROM ${soqlName(from)}`,

@@ -1,7 +1,7 @@
 import { PassThrough } from 'node:stream'
 import { Agent, request } from 'undici'
 
-/** What jsforce asks its transport to send. */
+/** A request as jsforce passes it to its transport. */
 export interface WireRequest {
   method: string
   url: string
@@ -15,7 +15,7 @@ export interface WireResponse {
   body: string
 }
 
-/** No complete answer came: whether the request was carried out is not known. */
+/** No complete answer came: it is unknown whether the request was carried out. */
 export class NoAnswerError extends Error {
   constructor(message: string, options?: ErrorOptions) {
     super(message, options)
@@ -24,17 +24,17 @@ export class NoAnswerError extends Error {
 }
 
 export interface SalesforceTransport {
-  /** Throws NoAnswerError. Whatever came, with whatever status, is answered. */
+  /** Returns the answer, whatever its status. Throws NoAnswerError. */
   send(request: WireRequest): Promise<WireResponse>
-  /** The form in which jsforce takes a transport. `onResponse` sees status and headers, which its errors leave out. */
+  /** Returns the transport for jsforce. `onResponse` gets status and headers, which jsforce's errors lack. */
   forJsforce(onResponse: (response: WireResponse) => void): object
   close(): Promise<void>
 }
 
 /**
- * Carries the requests of jsforce in the place of its own transport, which waits 30 minutes for an answer's head and
- * without end for its body, retries by itself out of sight, and shares one set of connections with the whole process.
- * Never retries, never follows a redirect.
+ * Sends jsforce's requests in place of its own transport, which waits 30 minutes for the head of an answer and forever
+ * for its body, retries invisibly, and shares one pool of connections with the whole process. Never retries, never
+ * follows a redirect.
  */
 export function createTransport({ timeoutMs }: { timeoutMs: number }): SalesforceTransport {
   const agent = new Agent({ connections: 16, keepAliveTimeout: 30_000 })
@@ -71,7 +71,7 @@ export function createTransport({ timeoutMs }: { timeoutMs: number }): Salesforc
           onResponse(response)
           return response
         })
-        // jsforce offers every answer as a stream too. Nobody reads one here.
+        // jsforce also offers every answer as a stream, which is not used here.
         return Object.assign(answered, { stream: () => new PassThrough() })
       },
     }),
