@@ -37,7 +37,7 @@ function item(group: FailureGroup, { visitor, now }: Shell): Markup {
       <p class="meta">
         ${badge(status)}${code ? html` <span class="badge quiet">${words(code)}</span>` : ''}
         <span>${counted(records, 'record')} in ${counted(runs, 'run')}</span>
-        <span>last ${ago(lastAt, now)}</span>
+        <span>last seen ${ago(lastAt, now)}</span>
         ${status === 'parked' ? html`<span>${resumesWhen(resumesAt, now)}</span>` : ''}
         <span>example: ${recordLink(example, example.recordId)}</span>
       </p>

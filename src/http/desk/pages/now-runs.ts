@@ -10,7 +10,7 @@ export function activeRuns({ runs, ended, at }: NowModel): Markup {
       ? html`<ul class="runs">
           ${runs.map((run) => runItem(run, at))}
         </ul>`
-      : empty('No active runs. Start a sync, or wait for the next scheduled one.')
+      : empty('No open runs. Start a sync, or wait for the next scheduled one.')
   }
   ${
     ended.length > 0

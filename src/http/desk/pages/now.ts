@@ -29,7 +29,7 @@ export function nowPage(model: NowModel, settings: NowSettings, shell: Shell): P
       <div id="now-tiles" class="tiles">${regions['now-tiles']}</div>
       <div class="columns">
         <div class="column wide">
-          ${card('running', 'Active runs', html`<div id="now-runs">${regions['now-runs']}</div>`)}
+          ${card('running', 'Open runs', html`<div id="now-runs">${regions['now-runs']}</div>`)}
           ${card('parked', 'Parked', html`<div id="now-parked">${regions['now-parked']}</div>`, { note: 'Work on hold, and when it resumes' })}
           ${card('queues', 'Queues', html`<div id="now-queues">${regions['now-queues']}</div>`)}
         </div>
