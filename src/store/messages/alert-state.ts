@@ -5,7 +5,7 @@ import { lastReconciliation } from '../ledger/reconciliations.ts'
 
 const hourMs = 3_600_000
 
-/** Reads what the alert rules decide by. */
+/** Returns the figures that the alert rules evaluate. */
 export async function readAlertState(
   db: Database,
   { schedules, foreground }: { schedules: readonly string[]; foreground: readonly string[] },
