@@ -46,7 +46,7 @@ const credit = usdFromCredits(1_000_000n)
 const companyFields = profileFieldNames('company')
 
 /** One row an operation. An operation without a row, or a row without a column, does not compile. */
-export const operationRows = {
+const operationRows = {
   'company.profile': {
     stepOf: ['company', 'person'],
     about: 'company',
