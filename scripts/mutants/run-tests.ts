@@ -44,8 +44,11 @@ export async function startTests(folders: readonly string[]) {
   /** Runs the given test files up to the first failure; returns the test that failed. */
   async function firstFailure(files: readonly string[]): Promise<string | undefined> {
     const chosen = specifications.filter(({ moduleId }) => files.includes(moduleId))
+    // Vitest keeps the results of earlier runs, of files that are not run this time too.
+    vitest.state.filesMap.clear()
     const { testModules, unhandledErrors } = await vitest.runTestSpecifications(chosen)
     for (const module of testModules) {
+      if (!files.includes(module.moduleId)) throw new Error(`${module.moduleId} was not to be run`)
       const name = relative(root, module.moduleId)
       if (module.errors().length > 0) return `${name} (does not load)`
       for (const test of module.children.allTests('failed')) return `${name}: ${test.fullName}`
