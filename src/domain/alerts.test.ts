@@ -20,7 +20,7 @@ test.each<[string, Partial<AlertState>, string[]]>([
   ['no wallet', { wallet: 'none' }, []],
   ['a low wallet', { wallet: { balanceAtomic: 4_999_999n } }, ['wallet_low/wallet']],
   ['a wallet at the limit', { wallet: { balanceAtomic: 5_000_000n } }, []],
-  ['a wallet nobody can read', { wallet: undefined }, []],
+  ['a wallet that cannot be read', { wallet: undefined }, []],
   ['a cap', { caps: [{ window: 'day', lookups: 3, resumesAt: now }] }, ['cap_reached/day']],
   ['errors', { recent: { ended: 20, failed: 4 } }, ['error_rate/records']],
   ['errors below the share', { recent: { ended: 20, failed: 3 } }, []],
@@ -30,7 +30,7 @@ test.each<[string, Partial<AlertState>, string[]]>([
     { work: { dueSince: hoursAgo(7), lastEndedAt: hoursAgo(6) } },
     ['nothing_written/work'],
   ],
-  ['work that goes on', { work: { dueSince: hoursAgo(7), lastEndedAt: hoursAgo(5) } }, []],
+  ['work that continues', { work: { dueSince: hoursAgo(7), lastEndedAt: hoursAgo(5) } }, []],
   ['work that is young', { work: { dueSince: hoursAgo(5), lastEndedAt: hoursAgo(40) } }, []],
   ['nothing ever', { work: { dueSince: hoursAgo(6), lastEndedAt: null } }, ['nothing_written/work']],
   ['no work', { work: { dueSince: null, lastEndedAt: hoursAgo(100) } }, []],
@@ -56,11 +56,11 @@ test.each<[string, Partial<AlertState>, string[]]>([
   expect(end).toEqual([])
 })
 
-describe('what stands', () => {
+describe('an open alert', () => {
   const low: Standing = { id: 1n, condition: 'wallet_low', subject: 'wallet' }
   const errors: Standing = { id: 2n, condition: 'error_rate', subject: 'records' }
 
-  test('is not told again, and is ended once it is gone', () => {
+  test('is not sent again, and ends once its condition is gone', () => {
     expect(decide({ wallet: { balanceAtomic: 0n } }, [low])).toEqual({ raise: [], end: [] })
     expect(decide({}, [low])).toEqual({
       raise: [],
@@ -68,11 +68,11 @@ describe('what stands', () => {
     })
   })
 
-  test('neither begins nor ends while nobody knows', () => {
+  test('neither begins nor ends while its state is unknown', () => {
     expect(decide({ wallet: undefined }, [low])).toEqual({ raise: [], end: [] })
   })
 
-  test('holds on until errors are half as many, so that it does not flutter', () => {
+  test('lasts until errors are half as many, so that it does not flap', () => {
     expect(decide({ recent: { ended: 100, failed: 11 } }, [errors])).toEqual({ raise: [], end: [] })
     expect(decide({ recent: { ended: 100, failed: 9 } }, [errors]).end).toHaveLength(1)
   })
@@ -102,7 +102,7 @@ describe('a finding', () => {
     expect(decide(state).raise).toMatchObject([{ severity }])
   })
 
-  test('tells a run that failed from one that did not begin, and why', () => {
+  test('distinguishes a failed run from one that did not begin, and says why', () => {
     const messageOf = (state: 'missed' | 'failed', reason: string | null) =>
       decide({ schedules: [{ ...run, state, reason }] }).raise[0]?.message
     expect(messageOf('failed', 'no such list')).toMatch(/ failed: no such list$/)

@@ -49,7 +49,7 @@ test('the oldest stale answers are refreshed first, inside the budget', () => {
   expect(due(0n)).toEqual([])
 })
 
-test('what is due never costs more than the budget, and nothing older is left out', () => {
+test('due answers never cost more than the budget, and no older one is left out', () => {
   const answers = fc.array(fc.record({ age: fc.nat(100), stale: fc.boolean(), price: fc.bigInt(0n, 50n) }))
   fc.assert(
     fc.property(answers, fc.bigInt(0n, 500n), (rows, budget) => {

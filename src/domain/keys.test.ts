@@ -84,7 +84,7 @@ describe('a profile URL, however it is written', () => {
       expect(canonicalProfileUrl(kind, spelling)).toEqual({ ok: true, value: canonical })
   })
 
-  test('keeps apart what is not the same', () => {
+  test('keeps different profiles apart', () => {
     const different = [
       'https://profnet.example/in/ACoAAB1x2y3Z4w5V6u7T8s9R0q',
       'https://profnet.example/in/ACoAAB1X2y3Z4w5V6u7T8s9R0q',
@@ -131,7 +131,7 @@ describe('for any slug', () => {
   const segment = { company: 'company', person: 'in' }
   const params = { seed: testSeed(), numRuns: 500 }
 
-  test('what is sent to the service and what is canonical come to the same key again', () => {
+  test('the URL sent to the service and the canonical form have the same key', () => {
     fc.assert(
       fc.property(kinds, slug, (kind, name) => {
         const once = canonicalProfileUrl(
@@ -182,7 +182,7 @@ describe('for any slug', () => {
     )
   })
 
-  test('reading never throws, whatever the text', () => {
+  test('reading never throws for any text', () => {
     fc.assert(
       fc.property(kinds, fc.string({ unit: 'binary', maxLength: 40 }), (kind, text) => {
         expect(typeof canonicalProfileUrl(kind, text).ok).toBe('boolean')

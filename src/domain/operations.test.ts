@@ -13,7 +13,7 @@ import {
 import { defaultPrices, pricedSlots } from './planning/prices.ts'
 import { objectKinds, operations } from './words.ts'
 
-test('what is forgotten with a subject is what is about it', () => {
+test('forgetting a subject covers every operation about it', () => {
   expect(operationsAbout('company').sort()).toEqual([
     'company.enrich',
     'company.logo',
@@ -47,12 +47,15 @@ test('free operations have no price, and those of unknown price no default', () 
   })
 })
 
-test.each(objectKinds)('each field of a %s is told by one of its steps, and no others are', (object) => {
-  const told = factSlots.flatMap((slot) => slotRow(slot).tells[object])
-  expect(new Set(told)).toEqual(new Set(fieldNames(object)))
-})
+test.each(objectKinds)(
+  'each field of a %s comes from one of its steps, and no unknown field does',
+  (object) => {
+    const told = factSlots.flatMap((slot) => slotRow(slot).tells[object])
+    expect(new Set(told)).toEqual(new Set(fieldNames(object)))
+  },
+)
 
-test('an operation tells fields of the objects whose recipes may have it, and of no other', () => {
+test('an operation fills fields of the objects whose recipes may have it, and of no other', () => {
   for (const operation of operations) {
     for (const object of objectKinds) {
       const fields = slotsOf(operation).flatMap((slot) => slotRow(slot).tells[object])

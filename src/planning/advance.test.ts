@@ -117,7 +117,7 @@ describe('a price ceiling', () => {
     return advanceBy(lookups, named, { recipes: recipe(ceilingAtomic) })
   }
 
-  test('counts what the run has paid for the record, and not what stood in the ledger', async () => {
+  test('counts what the run paid for the record, and not answers that the ledger had', async () => {
     // A match of 0.01 and an e-mail of 0.15 are 0.16 together.
     expect((await next(150_000n, { paid: 10_000n })).at(-1)).toMatchObject({ waitingFor: null })
     expect((await next(160_000n, { paid: 10_000n }))[0]?.waitingFor).toMatch(/^contact.redeem/)

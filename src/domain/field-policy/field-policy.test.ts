@@ -20,7 +20,7 @@ const decide = (
   return kept[0]?.why ?? (Object.keys(patch).length > 0 ? 'written' : 'lost')
 }
 
-describe('what each rule does', () => {
+describe('each rule', () => {
   const set: FieldChange = { set: 'CTO' }
   const clear: FieldChange = { clear: true }
   type Row = [
@@ -35,15 +35,15 @@ describe('what each rule does', () => {
     ['a blank', undefined, undefined, set, 'written', 'written', 'written'],
     ['a foreign value', 'CEO', undefined, set, 'filled', 'filled', 'written'],
     ['the value itself', 'CTO', undefined, set, 'same', 'same', 'same'],
-    ['what we wrote', 'CEO', 'CEO', set, 'filled', 'written', 'written'],
-    ['what we wrote, in other form', ' CEO ', 'CEO', set, 'filled', 'written', 'written'],
-    ['what we wrote and a person changed', 'Boss', 'CEO', set, 'edited', 'edited', 'edited'],
-    ['what we wrote and a person cleared', undefined, 'CEO', set, 'edited', 'edited', 'edited'],
-    ['what a person changed to the truth', 'CTO', 'CEO', set, 'same', 'same', 'same'],
+    ['our value', 'CEO', 'CEO', set, 'filled', 'written', 'written'],
+    ['our value in another form', ' CEO ', 'CEO', set, 'filled', 'written', 'written'],
+    ['our value, changed by a person', 'Boss', 'CEO', set, 'edited', 'edited', 'edited'],
+    ['our value, cleared by a person', undefined, 'CEO', set, 'edited', 'edited', 'edited'],
+    ['a value that a person corrected', 'CTO', 'CEO', set, 'same', 'same', 'same'],
     ['clearing a blank', undefined, undefined, clear, 'same', 'same', 'same'],
     ['clearing a foreign value', 'CEO', undefined, clear, 'filled', 'filled', 'written'],
-    ['clearing what we wrote', 'CEO', 'CEO', clear, 'filled', 'written', 'written'],
-    ['clearing what a person changed', 'Boss', 'CEO', clear, 'edited', 'edited', 'edited'],
+    ['clearing our value', 'CEO', 'CEO', clear, 'filled', 'written', 'written'],
+    ['clearing a value that a person changed', 'Boss', 'CEO', clear, 'edited', 'edited', 'edited'],
     ['nothing found over a blank', undefined, undefined, { set: ' ' }, 'same', 'same', 'same'],
     ['nothing found over a value', 'CEO', 'CEO', { set: '' }, 'same', 'same', 'same'],
   ])('%s', (_, now, ours, change, fill, overwriteOurs, overwrite) => {
@@ -53,7 +53,7 @@ describe('what each rule does', () => {
     expect(decide('never', now, change, ours)).toBe('never')
   })
 
-  test('each field has its own rule, and what is left out says why', () => {
+  test('each field has its own rule, and a field left out says why', () => {
     const decision = applyPolicy({
       current: { city: 'Lyon', job_title: 'CEO' },
       proposed: {
@@ -191,7 +191,7 @@ describe('for any record, patch and rules', () => {
     )
   })
 
-  test('nothing good is replaced by nothing, and a person’s edit stands', () => {
+  test('nothing good is replaced by nothing, and a person’s edit is kept', () => {
     fc.assert(
       fc.property(cases, (input) => {
         const { patch } = applyPolicy(input)

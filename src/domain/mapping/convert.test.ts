@@ -155,7 +155,7 @@ test('a blank is a blank, and values come back in their type', () => {
   expect(fromCrm('Atlantis', field('text'), { as: 'country_name' })).toBe('Atlantis')
 })
 
-test('converting what was converted changes nothing', () => {
+test('a conversion is idempotent', () => {
   const types: FieldType[] = [
     'text',
     'number',

@@ -48,7 +48,7 @@ const defaults: CrmMapping = {
   },
 }
 
-describe('a mapping against what the CRM has', () => {
+describe('a mapping checked against the CRM', () => {
   const mapping: EntityMapping = {
     object: 'person',
     fields: { job_title: { property: 'jobtitel' }, about: { property: 'score' }, city: { property: 'city' } },
@@ -56,7 +56,7 @@ describe('a mapping against what the CRM has', () => {
   }
   const has = ['jobtitle', 'city', 'email', 'phone'].map((name) => described(name))
 
-  test('is refused for what is missing, read-only or no plain value, with the near names', () => {
+  test('is refused for missing, read-only and compound properties, with similar names', () => {
     const fields = [
       ...has,
       described('score', { writable: false }),
@@ -76,7 +76,7 @@ describe('a mapping against what the CRM has', () => {
     expect(checkMapping(mapping, has).map(({ at }) => at)).toContain('identity.company')
   })
 
-  test('does not miss what will be created', () => {
+  test('does not report properties that will be created', () => {
     const create = { label: 'Profile', type: 'url' } as const
     const own: EntityMapping = {
       object: 'person',
@@ -137,8 +137,8 @@ describe('the mapping of the config file', () => {
   })
 
   test.each([
-    ['an object there is none of', { company: {} }, 'it may be companies'],
-    ['a field there is none of', { companies: { fields: { employes: 'x' } } }, 'near: employees'],
+    ['an unknown object', { company: {} }, 'it may be companies'],
+    ['an unknown field', { companies: { fields: { employes: 'x' } } }, 'near: employees'],
   ])('is refused for %s', (_, changes, message) => {
     expect(() => resolve(changes)).toThrow(message)
   })
@@ -163,7 +163,7 @@ describe('near names', () => {
     expect(nearNames(name, known)).toEqual(near)
   })
 
-  test('the distance is symmetric, none to oneself, and at most the longer length', () => {
+  test('the distance is symmetric, zero to oneself, and at most the longer length', () => {
     fc.assert(
       fc.property(fc.string({ maxLength: 12 }), fc.string({ maxLength: 12 }), (a, b) => {
         expect(editDistance(a, b)).toBe(editDistance(b, a))
@@ -181,7 +181,7 @@ describe('the stamp of our own writes', () => {
   const own = (values: Record<string, string | null>, source: string, modifiedAtMs = atMs): boolean =>
     isOwnWrite({ properties, values, source, enrichedAtMs: atMs, modifiedAtMs })
 
-  test('holds while what was written stands there, however the CRM spells it', () => {
+  test('matches while the written values are there, in any spelling of the CRM', () => {
     const source = writeStamp(properties, { email: 'Ana@Norvik.com', employees: 12, city: '' })
     expect(source.length).toBeLessThan(64)
     expect(own({ email: 'ana@norvik.com ', employees: '12.0', city: null, name: 'other' }, source)).toBe(true)
@@ -211,7 +211,7 @@ describe('the stamp of our own writes', () => {
     ).toBe(false)
   })
 
-  test('of any write holds, and breaks when any written value is another', () => {
+  test('of any write matches, and breaks when any written value differs', () => {
     const value = fc.string({ minLength: 1, maxLength: 8 })
     fc.assert(
       fc.property(

@@ -41,7 +41,7 @@ describe('an e-mail address', () => {
     'ada@host:80.example',
   ])('%j is none', (raw) => expect(canonicalEmail(raw).ok).toBe(false))
 
-  test('of a company says its domain, one of a provider says none', () => {
+  test('of a company gives its domain, one of a provider gives none', () => {
     expect(companyDomainOf('ada@mail.acme.co.uk')).toBe('acme.co.uk')
     for (const provider of [
       'gmail.com',
@@ -84,7 +84,7 @@ describe('a domain', () => {
     (raw) => expect(registrableDomain(raw).ok).toBe(false),
   )
 
-  test('a host and an address drop what does not tell them apart', () => {
+  test('a host and an address drop insignificant parts', () => {
     expect(bareHost('HTTP://www.shop.acme.example:80/x')).toBe('shop.acme.example')
     expect(canonicalUrl('http://WWW.acme.example/De/?utm_source=a&b=2&a=1#top')).toBe(
       'acme.example/De?a=1&b=2',
@@ -242,7 +242,7 @@ describe('for any text', () => {
     forms.map((words) => words.join('')),
   )
 
-  test('folding what was folded changes nothing', () => {
+  test('folding is idempotent', () => {
     fc.assert(
       fc.property(named, (text) => {
         for (const fold of [foldText, foldPersonName, foldCompanyName])
@@ -252,7 +252,7 @@ describe('for any text', () => {
     )
   })
 
-  test('reading never throws, and what is canonical is so again', () => {
+  test('reading never throws, and canonical forms stay canonical', () => {
     const written = fc.oneof(anyText, fc.emailAddress(), fc.domain(), fc.webUrl())
     fc.assert(
       fc.property(written, (text) => {

@@ -98,7 +98,7 @@ describe('a company', () => {
     expect(next(recipe, identity)).toBe(wanted)
   })
 
-  test('asks for the profile only what the lookup does not answer', () => {
+  test('buys the profile only for fields that the lookup does not answer', () => {
     const { industry: _, ...lean } = acme
     expect(next(basic, { domain: 'acme.example' }, { 'company.lookup': found(acme) })).toBe(
       'company_name industry employees',
@@ -114,7 +114,7 @@ describe('a company', () => {
     ).toBe('company_name employees')
   })
 
-  test('is enriched only for what the enrichment alone tells, and then needs no profile', () => {
+  test('is enriched only for fields of the enrichment alone, and then needs no profile', () => {
     const recipe: Recipe = {
       ...full,
       fields: ['company_name', 'open_jobs', 'news_items', 'similar_companies'],
@@ -139,7 +139,7 @@ describe('a company', () => {
     )
   })
 
-  test('goes on without the enrichment that found nothing or failed', () => {
+  test('continues without an enrichment that found nothing or failed', () => {
     for (const fact of [nothing, { outcome: 'failed', data: null, reason: 'gone' } as Fact])
       expect(next(full, { domain: 'acme.example' }, { 'company.enrich': fact })).toBe(
         'company.lookup|acme.example',

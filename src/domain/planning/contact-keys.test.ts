@@ -11,7 +11,7 @@ const found = (identity: Identity, options?: ContactSearchOptions) => {
   return result.search
 }
 
-describe('what a person is searched for by', () => {
+describe('the search for a person', () => {
   const name = { firstName: 'Ada', lastName: 'Moreau' }
   const all: Identity = {
     email: 'Ada@Acme.example',
@@ -30,7 +30,7 @@ describe('what a person is searched for by', () => {
       { first_name: 'Ada', last_name: 'Moreau', domain: 'acme.co.uk' },
     ],
     [
-      'a phone that is none',
+      'an invalid phone',
       { ...all, email: '', phone: '12' },
       'name_domain',
       { first_name: 'Ada', last_name: 'Moreau', domain: 'acme.example' },
@@ -178,7 +178,7 @@ describe('one person in any spelling is one key a path', () => {
     ])
   })
 
-  test('and whatever a record holds, asking never throws and never asks with an empty field', () => {
+  test('for any record, the search never throws and never has an empty field', () => {
     const text = fc.oneof(
       fc.string({ unit: 'binary', maxLength: 20 }),
       fc.constantFrom('', ' ', 'acme.example', '+1', 'a@b.example'),

@@ -19,15 +19,15 @@ const phone = (value: string, type: string | null, status: string | null = null)
 const choose = (type: ContactType, list: unknown[]) =>
   chooseContacts(readRedemption(type, found(type === 'phone' ? { phones: list } : { emails: list })).values)
 
-describe('what an answer says of a type', () => {
+describe('an answer about a type', () => {
   test.each<[what: string, type: ContactType, fact: Fact, reveal: Reveal]>([
     ['values', 'email-work', found({ emails: [email('a@b.example')] }), 'found'],
     ['null: asked, nothing found', 'email-work', found({ emails: null, phones: [] }), 'nothing'],
     ['[]: read as nothing found', 'phone', found({ emails: null, phones: [] }), 'empty'],
     ['blanks alone', 'phone', found({ phones: [phone(' ', null), { value: null }] }), 'empty'],
     ['absent: not asked', 'phone', found({ emails: [email('a@b.example')] }), 'not_asked'],
-    ['nobody known', 'phone', { outcome: 'not_found', data: null }, 'nothing'],
-    ['nobody known, with a null', 'phone', { outcome: 'not_found', data: { phones: null } }, 'nothing'],
+    ['person unknown', 'phone', { outcome: 'not_found', data: null }, 'nothing'],
+    ['person unknown, with a null', 'phone', { outcome: 'not_found', data: { phones: null } }, 'nothing'],
     ['no answer', 'phone', { outcome: 'failed', data: null }, 'not_asked'],
   ])('%s', (_, type, fact, reveal) => {
     const reading = readRedemption(type, fact)
@@ -35,7 +35,7 @@ describe('what an answer says of a type', () => {
     expect(reading.values.length > 0).toBe(reveal === 'found')
   })
 
-  test('nothing found at no cost is told apart from nothing found and paid', () => {
+  test('nothing found for free is distinguished from nothing found and paid', () => {
     expect(readRedemption('phone', found({ phones: null }, 0n))).toEqual({
       reveal: 'nothing',
       values: [],
@@ -55,13 +55,13 @@ describe('of several values', () => {
     ],
     ['else the first', [email('a@b.example'), email('b@b.example')], 'a@b.example'],
     ['never one that is dead', [email('a@b.example', 'invalid'), email('b@b.example')], 'b@b.example'],
-    ['never one that is none', [email('n/a'), email('b@b.example', null, null)], 'b@b.example'],
+    ['never an invalid one', [email('n/a'), email('b@b.example', null, null)], 'b@b.example'],
     [
       'never a personal one',
       [email('ada@gmail.com', 'Verified', 'personal'), email('a@b.example', null, 'work')],
       'a@b.example',
     ],
-    ['none of none', [email('n/a')], undefined],
+    ['none of only invalid ones', [email('n/a')], undefined],
   ])('the work e-mail is %s', (_, list, chosen) => {
     expect(choose('email-work', list)['email']).toBe(chosen)
   })
@@ -89,20 +89,20 @@ describe('of several values', () => {
       '+33698765432',
     ],
     [
-      'what the number itself tells',
+      'the kind by the number itself',
       [phone('+33142685300', null), phone('+33612345678', null)],
       '+33612345678',
       '+33612345678',
     ],
     [
-      'an untold one before a landline',
+      'an unknown kind before a landline',
       [phone('+14155552671', 'landline'), phone('+14155552672', null)],
       '+14155552672',
       undefined,
     ],
     ['a landline, but never as a mobile', [phone('+33 1 42 68 53 00', 'direct')], '+33142685300', undefined],
     [
-      'none that is no number',
+      'no invalid number',
       [phone('12', 'mobile'), phone('+33612345678', 'mobile', 'do not call')],
       undefined,
       undefined,
@@ -125,7 +125,7 @@ test('a match may reveal something by itself', () => {
   expect(readMatchContacts({})).toEqual([])
 })
 
-test('whatever the answer holds, reading never throws and chooses no blank', () => {
+test('for any answer, reading never throws and chooses no blank', () => {
   fc.assert(
     fc.property(fc.constantFrom(...contactTypes), fc.jsonValue(), fc.jsonValue(), (type, emails, phones) => {
       const { values } = readRedemption(type, found({ emails, phones }))

@@ -24,8 +24,8 @@ function person(identity: Identity, recipe: Recipe = contact, change: Partial<Me
 const cents = (amounts: ReadonlyMap<string, bigint>) =>
   Object.fromEntries([...amounts].map(([name, amount]) => [name, Number(amount / 10_000n)]))
 
-describe('what may follow', () => {
-  test('has its own name where it is known, and that of the next step where only an answer tells', () => {
+describe('a later lookup', () => {
+  test('is named by its key where it is known, else by the next step', () => {
     expect(person({ profileUrl: `https://${ada}` })).toEqual({
       possible: { [`contact.redeem|${ada}|email-work`]: 15, [`contact.redeem|${ada}|phone`]: 30 },
       sure: { [`contact.redeem|${ada}|email-work`]: 15, [`contact.redeem|${ada}|phone`]: 30 },
@@ -87,7 +87,7 @@ describe('a ceiling', () => {
     expect(person(named, recipe).high).toBe(high)
   })
 
-  test('passes by what is above it alone, and what comes behind is the next step', () => {
+  test('skips a step above it, and the step after it is the next one', () => {
     const prices = { ...defaultPrices, 'contact.redeem:email-work': 500_000n }
     const recipe = { ...contact, priceCeilingAtomic: 300_000n }
     expect(person({ profileUrl: ada }, recipe, { prices })).toEqual({

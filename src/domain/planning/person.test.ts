@@ -71,7 +71,7 @@ describe('a person, with the recipe full', () => {
 
 describe('a person without a profile URL', () => {
   test.each<[what: string, fact: Fact, end: string]>([
-    ['that nobody matches', nothing, 'unchanged: not found by the service'],
+    ['without a match', nothing, 'unchanged: not found by the service'],
     [
       'whose match cannot be read',
       { outcome: 'unreadable', data: { raw: 'x' } },
@@ -83,7 +83,7 @@ describe('a person without a profile URL', () => {
       match({ other_matches: 1 }),
       'unchanged: several people match, and none is certain',
     ],
-    ['whose match is nobody', found({ name: 'Ada' }), 'unchanged: the match names no profile'],
+    ['whose match names no profile', found({ name: 'Ada' }), 'unchanged: the match names no profile'],
   ])('%s ends', (_, fact, end) => {
     expect(next(full, mail, { 'contact.lookup': fact })).toBe(end)
   })
@@ -100,7 +100,7 @@ describe('a person without a profile URL', () => {
     expect(next(full, { profileUrl: 'n/a' })).toBe('rejected: broken profile URL: it has no host name')
   })
 
-  test('needs no profile where the match tells all that is wanted', () => {
+  test('needs no profile where the match has all wanted fields', () => {
     const recipe: Recipe = {
       name: 'x',
       fields: ['full_name', 'job_title'],
@@ -125,7 +125,7 @@ describe('a person without a profile URL', () => {
     })
   })
 
-  test('keeps what the match tells when the profile is not found or could not be read', () => {
+  test('keeps the values of the match when the profile is not found or unreadable', () => {
     const recipe: Recipe = { ...full, steps: ['contact.lookup', 'person.profile'] }
     const facts: Facts = { 'contact.lookup': match(), 'person.profile': nothing }
     expect(next(recipe, mail, facts)).toBe('full_name profnet_url job_title company_name')
@@ -152,7 +152,7 @@ describe('a person without a profile URL', () => {
   })
 })
 
-describe('only what is wanted and missing is revealed', () => {
+describe('only wanted and missing contacts are revealed', () => {
   test.each<[what: string, identity: Identity, values: Record<string, FieldValue> | undefined, next: string]>(
     [
       ['nothing', url, undefined, 'contact.redeem|profnet.example/in/ada|email-work'],
@@ -170,7 +170,7 @@ describe('only what is wanted and missing is revealed', () => {
         'unchanged: the record lacks nothing that the recipe wants and may buy',
       ],
       [
-        'a landline that is none',
+        'a landline and no mobile',
         { ...url, ...mail },
         { phone: '+33142685300' },
         'contact.redeem|profnet.example/in/ada|phone',
@@ -186,14 +186,14 @@ describe('only what is wanted and missing is revealed', () => {
     expect(next(contact, identity, {}, values)).toBe(wanted)
   })
 
-  test('and not what the match reveals by itself', () => {
+  test('and none that the match reveals itself', () => {
     const lookup = match({ emails: [{ value: 'ada@acme.example', type: 'work', status: null }] })
     expect(next(contact, { phone: '+33142685300' }, { 'contact.lookup': lookup })).toBe(
       'full_name profnet_url job_title company_name email',
     )
   })
 
-  test('nothing found, however it is said, ends without a value and is asked once', () => {
+  test('nothing found, in any form, ends without a value and is asked once', () => {
     for (const fact of [
       nothing,
       found({ emails: null, phones: null }),
@@ -224,7 +224,7 @@ describe('only what is wanted and missing is revealed', () => {
   })
 })
 
-test('another employer or title than the record’s is told with what is written', () => {
+test('another employer or title than the record’s is reported with the write', () => {
   const record = {
     object: 'person' as const,
     identity: { ...url, company: 'Borealis AB' },

@@ -164,7 +164,7 @@ describe('the ceiling of a record', () => {
     priceAtomic: 150_000n,
   }
 
-  test('stops before what would break it, says so, and what is known is written', () => {
+  test('stops before a step that would break it, says so, and writes what is known', () => {
     const record = { object: 'person' as const, identity: url }
     expect(nextStep(record, recipe, { 'person.profile': profile })).toMatchObject({
       lookup: { operation: 'contact.redeem' },
@@ -184,7 +184,7 @@ describe('the ceiling of a record', () => {
     })
   })
 
-  test('does not hold back what is in the ledger already, nor take a step whose price nobody knows', () => {
+  test('lets a step through that the ledger has answered, and refuses a step of unknown price', () => {
     const record = { object: 'person' as const, identity: url }
     expect(
       nextStep(record, { ...recipe, priceCeilingAtomic: 0n }, {}, { isFresh: () => true }),
@@ -205,7 +205,7 @@ describe('an explanation', () => {
   const lines = (facts: Facts, context?: PlanContext, recipe: Recipe = full, of: PlannedRecord = record) =>
     explainStep(of, recipe, facts, context).lines
 
-  test('says the step, why, and what it costs, without a value of the record', () => {
+  test('names the step, the reason and the cost, without a value of the record', () => {
     expect(lines({})).toEqual([
       'Next (recipe full): find the person (contact.lookup).',
       'Why: the record has no profile URL, but an e-mail to find the person by.',
@@ -219,7 +219,7 @@ describe('an explanation', () => {
     )
   })
 
-  test('says what is written, and why a record ends', () => {
+  test('names the fields written, and why a record ends', () => {
     const match: Fact = {
       outcome: 'found',
       data: { people_search_id: '1', name: 'Ada', title: null, company_name: null, profnet_url: null },

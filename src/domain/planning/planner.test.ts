@@ -9,7 +9,7 @@ const acme = { profileUrl: 'http://DE.profnet.example/company/Acme/?x=1' }
 const found = (data: Record<string, unknown>): Fact => ({ outcome: 'found', data })
 
 describe('the next step of a company', () => {
-  test('is its profile, asked for in one spelling', () => {
+  test('is its profile, requested in one spelling', () => {
     expect(company(acme)).toEqual({
       kind: 'lookup',
       lookup: {
@@ -68,7 +68,7 @@ describe('the next step of a company', () => {
     ['no URL', { domain: 'acme.example' }, {}, 'skipped', 'no profile URL'],
     ['a broken URL', { profileUrl: 'acme' }, {}, 'rejected', 'broken profile URL: it has no host name'],
     [
-      'nobody known under it',
+      'no company under it',
       acme,
       { 'company.profile': { outcome: 'not_found', data: null } },
       'unchanged',
@@ -118,7 +118,7 @@ test('the next step of a person is its profile and then to write, whatever domai
 })
 
 describe('the values of an answer', () => {
-  test('leave out whatever is blank, and keep what only looks so', () => {
+  test('leave out blanks, and keep values that only look blank', () => {
     const answer = {
       company_name: ' Acme\n',
       domain: '',

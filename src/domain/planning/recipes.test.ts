@@ -20,7 +20,7 @@ describe('recipes', () => {
     }
   })
 
-  test('profile is what is taken where none is named, and asks for nothing but the profile and the logo', () => {
+  test('profile is the default recipe, with the profile and the logo alone', () => {
     expect(recipes.company.steps).toEqual(['company.profile', 'company.logo'])
     expect(recipes.person.steps).toEqual(['person.profile'])
     for (const field of ['email', 'email_personal', 'phone', 'mobile_phone'])
@@ -32,7 +32,7 @@ describe('recipes', () => {
       expect(builtInRecipes('person', name).fields).not.toContain('email_personal')
   })
 
-  test('those of the config stand before the built-in ones', () => {
+  test('those of the config win over the built-in ones', () => {
     const book = resolve({
       mail: { person: mail },
       full: { person: { ...mail, similaritySearch: true, country: 'FR' } },
