@@ -43,7 +43,7 @@ export function createCsvConnector({ csv }: { csv: OpenedCsv }): Connector {
       let records: SourceRecord[] = []
       let last = begin
       if (limit <= 0) return
-      for await (const row of csv.rows(signal ? { signal } : {})) {
+      for await (const row of csv.rows({ signal })) {
         if (row.ordinal <= begin) continue
         records.push(toRecord(csv, row))
         last = row.ordinal

@@ -47,7 +47,7 @@ export interface OpenedCsv extends Dialect {
   wrongObject: string | undefined
   identity(row: CsvRow): Identity
   /** Streams the rows. Throws InputError at the end of the pass when the file is no longer the one that was opened. */
-  rows(options?: { signal?: AbortSignal }): AsyncIterable<CsvRow>
+  rows(options?: { signal?: AbortSignal | undefined }): AsyncIterable<CsvRow>
   /** Throws InputError when the file is no longer the one that was opened. */
   assertUnchanged(): Promise<void>
 }
@@ -77,7 +77,7 @@ export async function openCsv(path: string, options: ColumnOptions): Promise<Ope
     if ((await hashFile(path)) !== sha256) throw new InputError('csv_changed', `${path}: ${fileChanged}`)
   }
 
-  async function* rows({ signal }: { signal?: AbortSignal } = {}) {
+  async function* rows({ signal }: { signal?: AbortSignal | undefined } = {}) {
     await assertUnchanged()
     const pass = readRows(source, signal)
     for await (const row of pass.rows) if (!('header' in row)) yield row

@@ -57,7 +57,7 @@ export async function batchRead(
       method: 'POST',
       path: paths.batchRead(entity),
       body: { inputs: asked.map((id) => ({ id })), properties, propertiesWithHistory: [] },
-      ...(signal ? { signal } : {}),
+      signal,
     })
     const failed = errors.find(({ category }) => category !== 'OBJECT_NOT_FOUND')
     // A record that could not be read is not a deleted one.

@@ -81,7 +81,7 @@ async function listPage(
       archived: 'false',
       ...(position.after === null ? {} : { after: position.after }),
     },
-    ...(signal ? { signal } : {}),
+    signal,
   })
   const next = paging?.next?.after
   return {
@@ -129,7 +129,7 @@ async function searchPage(
       limit,
       after: '0',
     },
-    ...(signal ? { signal } : {}),
+    signal,
   })
   const ids = results.map(({ id }) => id)
   const lastId = ids.reduce(largerId, position.lastId)

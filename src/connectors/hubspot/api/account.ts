@@ -71,7 +71,7 @@ export function createHubspotAccount(options: {
    */
   const find = async (signal?: AbortSignal): Promise<void> => {
     const token = await tokens.current(signal)
-    const ask = { token, timeoutMs, ...(signal ? { signal } : {}) }
+    const ask = { token, timeoutMs, signal }
     const details = await send({ method: 'GET', path: paths.account }, ask).catch(() => undefined)
     if (signal?.aborted) throw signal.reason
     if (!details || details.status === 401 || details.status === 429 || details.status >= 500) {

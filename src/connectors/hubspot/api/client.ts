@@ -9,7 +9,7 @@ import { refusalSchema, type Refusal } from './wire.ts'
 interface HubspotCall extends HubspotRequest {
   /** Searches have their own limit. Default general. */
   kind?: 'general' | 'search'
-  signal?: AbortSignal
+  signal?: AbortSignal | undefined
 }
 
 /** An answer with a status below 300, or a refusal of the request's content (400, 404, 409, 413). */
@@ -124,7 +124,7 @@ export function createHubspotApi(options: HubspotApiOptions): HubspotApi {
   const sendOnce = async (call: HubspotCall, token: string): Promise<HubspotResponse | RetriableError> => {
     const { kind: _, signal, ...plain } = call
     try {
-      return await send(plain, { token, timeoutMs, ...(signal ? { signal } : {}) })
+      return await send(plain, { token, timeoutMs, signal })
     } catch (cause) {
       if (signal?.aborted) throw signal.reason
       const isLate = cause instanceof Error && cause.name === 'TimeoutError'

@@ -19,7 +19,7 @@ export interface HubspotResponse {
 
 export type SendHubspot = (
   request: HubspotRequest,
-  options: { token?: string; timeoutMs: number; signal?: AbortSignal },
+  options: { token?: string | undefined; timeoutMs: number; signal?: AbortSignal | undefined },
 ) => Promise<HubspotResponse>
 
 /**
