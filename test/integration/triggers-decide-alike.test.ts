@@ -16,7 +16,6 @@ import { createMonitorDeliveries } from '../../src/store/messages/monitor-delive
 import { layLedger } from '../support/ledger-template.ts'
 import { freshStores } from '../support/stores.ts'
 
-const entity = 'companies'
 const identity: Identity = { domain: 'acme.example', profileUrl: 'https://www.profnet.com/company/acme' }
 const lookUpKey = lookupKey('company.lookup', 'acme.example')
 
@@ -60,11 +59,14 @@ interface Decided {
   patch: unknown
 }
 
+/** Each trigger has an entity of its own, and the monitor a CRM of its own: it finds all that its CRM was seen to have. */
+const connectorOf = (entity: string) => (entity.startsWith('monitor') ? 'salesforce' : 'hubspot')
+
 /** A CRM with one company, which every id names. */
-function crm(name: string): Connector {
+function crm(entity: string): Connector {
   const values: Record<string, FieldValue> = {}
   return {
-    name,
+    name: connectorOf(entity),
     entities: { [entity]: 'company' },
     ensureFields: async () => [],
     check: async () => ({ account: null, apiVersion: '1', missingScopes: [], problems: [] }),
@@ -76,27 +78,27 @@ function crm(name: string): Connector {
   } as Partial<Connector> as Connector
 }
 
-async function openRun(connector: string, recipeName: string) {
+async function openRun(entity: string, recipeName: string) {
   const { run } = await context.runs.open({
-    id: `r-${connector}-${recipeName}`,
-    connector,
+    id: `r-${entity}-${recipeName}`,
+    connector: connectorOf(entity),
     object: 'company',
     entity,
     recipe: recipeName,
     trigger: 'sync',
-    fingerprint: `${connector} ${recipeName}`,
+    fingerprint: `${entity} ${recipeName}`,
     source: {},
   })
   return run
 }
 
-async function decided(connector: string, recipeName: string): Promise<Decided> {
+async function decided(entity: string, recipeName: string): Promise<Decided> {
   const { db } = context.database
   const row = await db
     .selectFrom('tasks')
     .innerJoin('runs', 'runs.id', 'tasks.run_id')
     .select(['status', 'waiting_for', 'reason', 'patch'])
-    .where('connector', '=', connector)
+    .where('entity', '=', entity)
     .where('recipe', '=', recipeName)
     .executeTakeFirstOrThrow()
   return { status: row.status, waitingFor: row.waiting_for, reason: row.reason, patch: row.patch }
@@ -104,13 +106,13 @@ async function decided(connector: string, recipeName: string): Promise<Decided> 
 
 const advance = () => createAdvance({ ...context.planning, onReady: () => {}, onWanted: () => {} })
 
-async function byScan(connector: string, recipeName: string): Promise<void> {
-  const run = await openRun(connector, recipeName)
-  await scan(run, crm(connector), { ...context.planning, runs: context.runs, advance: advance() })
+async function byScan(entity: string, recipeName: string): Promise<void> {
+  const run = await openRun(entity, recipeName)
+  await scan(run, crm(entity), { ...context.planning, runs: context.runs, advance: advance() })
 }
 
-function onDemand(connector: string) {
-  context.connectors.set(connector, crm(connector))
+function onDemand(entity: string) {
+  context.connectors.set(connectorOf(entity), crm(entity))
   return openOnDemand(context, {
     onReady: () => {},
     onError: (error) => {
@@ -119,10 +121,10 @@ function onDemand(connector: string) {
   })
 }
 
-async function byRequest(connector: string, recipeName: string, trigger: 'button' | 'workflow') {
-  const requests = onDemand(connector)
+async function byRequest(entity: string, recipeName: string, trigger: 'button' | 'workflow') {
+  const requests = onDemand(entity)
   await requests.request({
-    connector,
+    connector: connectorOf(entity),
     object: 'company',
     entity,
     ids: ['1'],
@@ -133,14 +135,14 @@ async function byRequest(connector: string, recipeName: string, trigger: 'button
   await requests.idle()
 }
 
-async function byMonitor(connector: string, recipeName: string): Promise<void> {
+async function byMonitor(entity: string, recipeName: string): Promise<void> {
   // A delivery finds the records that an earlier run has seen, whatever became of them there.
-  await byScan(connector, 'profile')
-  const requests = onDemand(connector)
+  await byScan(entity, 'profile')
+  const requests = onDemand(entity)
   const monitor = createMonitor({
     deliveries: createMonitorDeliveries(context.database.db, { now: context.now }),
     onDemand: requests,
-    connectors: [connector],
+    connectors: [connectorOf(entity)],
     recipes: context.config.recipes,
     recipe: recipeName,
     networkName: 'profnet',
@@ -150,17 +152,17 @@ async function byMonitor(connector: string, recipeName: string): Promise<void> {
     },
   })
   await monitor.receive(
-    JSON.stringify({ companies: [{ domain: identity.domain }], for: [connector, recipeName] }),
+    JSON.stringify({ companies: [{ domain: identity.domain }], for: [entity, recipeName] }),
   )
   await monitor.work()
   await requests.idle()
 }
 
 /** The worker plans when a lookup has ended. A logo tells nothing that these recipes want. */
-async function byWorker(connector: string, recipeName: string): Promise<void> {
-  const run = await openRun(connector, recipeName)
+async function byWorker(entity: string, recipeName: string): Promise<void> {
+  const run = await openRun(entity, recipeName)
   const key = lookupKey('company.logo', 'acme.example')
-  await answer(run.id, connector, 'company.logo', key, null)
+  await answer(run.id, connectorOf(entity), 'company.logo', key, null)
   const task = { ordinal: 1, recordId: '1', identity, lookupKey: key, duplicateOf: null, reason: null }
   await context.tasks.insertPage(run.id, [{ ...task, status: 'looking_up', waitingFor: key }], '1')
   await advance().advanceTasksWaitingFor([key])
@@ -179,10 +181,10 @@ async function answer(
   await context.lookups.storeFree(key, { outcome: data ? 'found' : 'not_found', data, freshUntil })
 }
 
-const triggers: Record<string, (connector: string, recipeName: string) => Promise<void>> = {
+const triggers: Record<string, (entity: string, recipeName: string) => Promise<void>> = {
   scan: byScan,
-  button: (connector, recipeName) => byRequest(connector, recipeName, 'button'),
-  workflow: (connector, recipeName) => byRequest(connector, recipeName, 'workflow'),
+  button: (entity, recipeName) => byRequest(entity, recipeName, 'button'),
+  workflow: (entity, recipeName) => byRequest(entity, recipeName, 'workflow'),
   monitor: byMonitor,
   worker: byWorker,
 }
@@ -228,9 +230,9 @@ test.each(cases)('%s', async (_, recipeName, decision, isAnswered) => {
   }
   const decisions: Record<string, Decided> = {}
   for (const [trigger, plan] of Object.entries(triggers)) {
-    const connector = `${trigger}-${place}`
-    await plan(connector, recipeName)
-    decisions[trigger] = await decided(connector, recipeName)
+    const entity = `${trigger}-${place}`
+    await plan(entity, recipeName)
+    decisions[trigger] = await decided(entity, recipeName)
   }
   expect(decisions).toEqual(Object.fromEntries(Object.keys(triggers).map((trigger) => [trigger, decision])))
 })

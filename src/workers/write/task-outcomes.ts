@@ -46,7 +46,7 @@ export function outcomeOfWrite(
     return { ...writtenOutcome(task, decision, [...done, ...sent], leftOutReason(out)), rejected }
   }
   const reason = out[0] ? refusal(out[0]) : reasonOf(result)
-  // Fields that an earlier attempt wrote count as written, whatever happens to the rest.
+  // Fields that an earlier attempt wrote count as written, even when the rest is refused.
   if (done.length > 0) return { ...writtenOutcome(task, decision, done, reason), rejected }
   const { status } = result
   return { id: task.id, status, patch: null, reason, written: [], unknown: decision.unknown, rejected }
