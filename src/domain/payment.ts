@@ -37,7 +37,7 @@ export interface Offer {
   /** As the server wrote it. Only the policy turns it into an amount. */
   amount: string
   /** The decimals of the amount by the challenge. Absent: those of the asset. */
-  decimals?: number | undefined
+  decimals?: number
   /** 0 where the challenge names its expiry: see `singleUse`. */
   maxTimeoutSeconds: number
   /** EIP-712 domain under which the token checks the signature. */

@@ -100,7 +100,7 @@ function readOffer(found: PaymentChallenge, options: MppCardOptions): Offer | un
       network: 'card',
       asset: word(request['currency']),
       payTo: payeeOf(word(method['networkId']), request['recipient']),
-      decimals: decimals === undefined ? undefined : Number(decimals),
+      ...(decimals === undefined ? {} : { decimals: Number(decimals) }),
       domainName: '',
       domainVersion: '',
       transferMethod: transferMethod(method),

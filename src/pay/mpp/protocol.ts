@@ -87,7 +87,7 @@ function readOffer(found: PaymentChallenge, options: MppOptions): Offer | undefi
       network: chainOf(method['chainId']),
       asset: checked(word(request['currency'])),
       payTo: word(request['recipient']),
-      decimals: decimals === undefined ? undefined : Number(decimals),
+      ...(decimals === undefined ? {} : { decimals: Number(decimals) }),
       domainName: word(domain?.name ?? options.domain.domainName),
       domainVersion: word(domain?.version ?? options.domain.domainVersion),
       transferMethod: transferMethod(method),
