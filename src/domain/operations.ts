@@ -77,7 +77,8 @@ const operationRows = {
   'company.logo': {
     stepOf: ['company', 'person'],
     about: 'company',
-    isPersonal: false,
+    // Its address holds a domain, which may be a person's name.
+    isPersonal: true,
     keyedBy: ['domain'],
     namesProfileOf: [],
     price: 'free',
@@ -147,7 +148,8 @@ const operationRows = {
   'account.profile': {
     stepOf: [],
     about: null,
-    isPersonal: false,
+    // Fields that are not documented are kept, and may name a person.
+    isPersonal: true,
     keyedBy: [],
     namesProfileOf: [],
     price: 'free',
