@@ -16,5 +16,5 @@ test.each([
   ['person', { full_name: 'Jane', mobile_phone: 'p', email_personal: 'm' }, { phone: 'p', email: 'm' }],
   ['person', {}, {}],
 ] as const)('a %s with %o is identified by %o', (object, values, identity) => {
-  expect(identityOfValues(object, values)).toEqual(identity)
+  expect(identityOfValues(object, values)).toStrictEqual(identity)
 })

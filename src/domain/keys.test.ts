@@ -216,3 +216,8 @@ describe('a domain', () => {
 test('a key names the operation, so that two operations on one profile are two lookups', () => {
   expect(lookupKey('company.profile', 'a/b')).not.toBe(lookupKey('company.logo', 'a/b'))
 })
+
+test('slashes are dropped in front of a domain, and nowhere else', () => {
+  expect(canonicalDomain('//acme.example')).toEqual({ ok: true, value: 'acme.example' })
+  expect(canonicalDomain('acme.example//x')).toEqual({ ok: true, value: 'acme.example' })
+})

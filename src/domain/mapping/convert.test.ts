@@ -28,6 +28,21 @@ describe('a value that fits', () => {
     ['whole number', '12.6', field('integer'), 13],
     ['number into text', 1998, field('text', { maxLength: 4 }), '1998'],
     ['yes', 'Yes', field('boolean'), true],
+    ...['true', 'Y', '1'].map((yes): [string, unknown, DescribedField, unknown] => [
+      yes,
+      yes,
+      field('boolean'),
+      true,
+    ]),
+    ...['False', 'NO', 'n', '0'].map((no): [string, unknown, DescribedField, unknown] => [
+      no,
+      no,
+      field('boolean'),
+      false,
+    ]),
+    ['a URL of any length', 'https://a.com', field('url', { maxLength: 0 }), 'https://a.com'],
+    ['a URL of full length', 'https://a.com', field('url', { maxLength: 13 }), 'https://a.com'],
+    ['a text of any length', 'Acme', field('text', { maxLength: 0 }), 'Acme'],
     ['day', '2026-11-20T23:30:00Z', field('date'), '2026-11-20'],
     ['time', '2026-11-20', field('datetime'), '2026-11-20T00:00:00.000Z'],
     ['option by label', 'Hospital & Health Care', field('option', industries), 'HOSPITAL_HEALTH_CARE'],
@@ -87,6 +102,16 @@ describe('a value that does not fit', () => {
     ['a range', '11-50', field('number'), 'NOT_A_NUMBER'],
     ['a decimal comma', '1,5', field('number'), 'NOT_A_NUMBER'],
     ['maybe', 'maybe', field('boolean'), 'NOT_A_BOOLEAN'],
+    ['a yes with more', 'yes, often', field('boolean'), 'NOT_A_BOOLEAN'],
+    ['a no with more', 'no idea', field('boolean'), 'NOT_A_BOOLEAN'],
+    ['a no at the end', 'or no', field('boolean'), 'NOT_A_BOOLEAN'],
+    ['a yes at the end', 'oh yes', field('boolean'), 'NOT_A_BOOLEAN'],
+    ['a number too large', '1e999', field('number'), 'NOT_A_NUMBER'],
+    ['a day that is none', '2026-13-40', field('date'), 'NOT_A_DATE'],
+    ['a day with more', '2026-11-20x', field('date'), 'NOT_A_DATE'],
+    ['a year', '2026', field('date'), 'NOT_A_DATE'],
+    ['a bare number as a URL', '0', field('url'), 'NOT_A_URL'],
+    ['a host without a dot', 'localhost', field('url'), 'NOT_A_URL'],
     ['an ambiguous day', '03/04/2026', field('date'), 'NOT_A_DATE'],
     ['no option', 'Alchemy', field('option', industries), 'NO_SUCH_OPTION'],
     ['part of an option', 'Computer', field('option', industries), 'NO_SUCH_OPTION'],
@@ -107,6 +132,19 @@ describe('a value that does not fit', () => {
     const said = String(value).trim()
     if (said.length > 3) expect(JSON.stringify(converted)).not.toContain(said)
   })
+})
+
+test('a refusal names the field', () => {
+  const messageOf = (described: DescribedField, value: string) => {
+    const converted = toCrm(value, described)
+    return converted.ok ? undefined : converted.reason
+  }
+  const named = { name: 'the_field' }
+  expect(messageOf(field('option', { ...industries, ...named }), 'Alchemy')).toContain('"the_field"')
+  expect(messageOf(field('options', { ...industries, ...named }), 'Alchemy')).toContain('"the_field"')
+  expect(messageOf(field('url', { maxLength: 12, ...named }), 'https://a.com')).toMatch(
+    /13 .*"the_field".* 12/,
+  )
 })
 
 test('a phone without prefix belongs to the record’s country', () => {

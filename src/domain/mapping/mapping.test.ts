@@ -136,6 +136,12 @@ describe('the mapping of the config file', () => {
     expect(entities['contacts']).toEqual(contacts)
   })
 
+  test.each(['text', 'number', 'url'])('may create a property of type %s', (type) => {
+    const created = { property: 'slogan', create: { label: 'Slogan', type } }
+    const { entities } = resolve({ companies: { fields: { tagline: created } } })
+    expect(entities['companies']?.fields['tagline']).toEqual(created)
+  })
+
   test.each([
     ['an unknown object', { company: {} }, 'it may be companies'],
     ['an unknown field', { companies: { fields: { employes: 'x' } } }, 'near: employees'],
@@ -146,6 +152,18 @@ describe('the mapping of the config file', () => {
   test.each([
     ['a wrong conversion', { companies: { fields: { city: { property: 'x', as: 'upper' } } } }],
     ['an unknown identity', { companies: { identity: { vat: ['x'] } } }],
+    [
+      'a type that cannot be created',
+      {
+        companies: { fields: { tagline: { property: 'x', create: { label: 'X', type: 'date' } } } },
+      },
+    ],
+    [
+      'a property without a label',
+      {
+        companies: { fields: { tagline: { property: 'x', create: { label: '', type: 'text' } } } },
+      },
+    ],
     ['an empty property', { companies: { fields: { domain: '' } } }],
   ])('is refused by its schema for %s', (_, changes) => {
     expect(mappingSchema.safeParse(changes).success).toBe(false)

@@ -32,6 +32,7 @@ describe('an e-mail address', () => {
     ' ',
     'ada',
     '@acme.example',
+    '<ada@acme.example> and more',
     'ada@',
     'ada@acme',
     'ada @acme.example',
@@ -90,6 +91,9 @@ describe('a domain', () => {
       'acme.example/De?a=1&b=2',
     )
     expect(canonicalUrl('https://acme.example/De?a=1&b=2')).toBe('acme.example/De?a=1&b=2')
+    expect(canonicalUrl('<https://acme.example/De>')).toBe('acme.example/De')
+    expect(canonicalUrl('//acme.example//a<b')).toBe('acme.example//a<b')
+    expect(canonicalUrl('acme.example:8080/%zz/')).toBe('acme.example:8080/%zz')
     expect(canonicalUrl('no address')).toBeUndefined()
   })
 })
@@ -187,6 +191,7 @@ describe('a company’s name', () => {
       ],
     ],
     ['smith and sons', ['Smith & Sons Ltd', 'Smith and Sons', 'SMITH + SONS LLC']],
+    ['oneil and sons', ["O'Neil & Sons Ltd", 'O’Neil & Sons', 'O`Neil and Sons']],
     ['青空', ['株式会社青空', '青空株式会社', '㈱青空', '青空 (株)']],
     ['深圳市蓝天科技', ['深圳市蓝天科技有限公司', '深圳市蓝天科技']],
     ['ромашка', ['ООО «Ромашка»', 'Ромашка, ООО', 'ромашка']],
@@ -265,4 +270,22 @@ describe('for any text', () => {
       params,
     )
   })
+})
+
+test.each([
+  ['ß', 'ss'],
+  ['Ø', 'o'],
+  ['Æ', 'ae'],
+  ['œ', 'oe'],
+  ['Ł', 'l'],
+  ['đ', 'd'],
+  ['ð', 'd'],
+  ['Þ', 'th'],
+  ['ħ', 'h'],
+  ['ı', 'i'],
+  ['ĸ', 'k'],
+  ['ŋ', 'n'],
+  ['ŧ', 't'],
+])('the letter %s is folded to %s', (letter, folded) => {
+  expect(foldText(letter)).toBe(folded)
 })
