@@ -1,18 +1,16 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { historyOf } from '../../src/app/records/history.ts'
 import { companyAnswer } from '../../src/sandbox/data/company.ts'
-import { personAnswer } from '../../src/sandbox/data/person.ts'
 import { startSandbox, type Sandbox } from '../../src/sandbox/sandbox.ts'
 import { crmKinds, openCrmWorld, type CrmKind, type CrmWorld, type Values } from './crm-worlds.ts'
 
 let sandbox: Sandbox
 let world: CrmWorld
-
 beforeAll(async () => void (sandbox = await startSandbox()))
 afterAll(() => sandbox.stop())
 afterEach(() => world.close())
-
 const urlOf = (name: string) => `https://www.profnet.com/company/${name}`
+
 /** Names of companies that the service knows, and knows much of. */
 const known = Array.from({ length: 200 }, (_, index) => `edited-co-${index}`).filter((name) => {
   const { data } = companyAnswer(urlOf(name))
@@ -26,6 +24,7 @@ const known = Array.from({ length: 200 }, (_, index) => `edited-co-${index}`).fi
     data.company_url
   )
 })
+
 const answerOf = (index: number) => companyAnswer(urlOf(known[index] as string)).data
 
 /** The CRM's own names of what the tests speak of, and values as a base of ten years holds them. */
@@ -237,80 +236,3 @@ describe.each(crmKinds)('in %s', (kind) => {
     expect(world.state().get(ids[1] ?? '')).toEqual(before.get(ids[1] ?? ''))
   })
 })
-
-const titled = Array.from({ length: 60 }, (_, index) => `refused-person-${index}`).filter((slug) => {
-  const { data } = personAnswer(`https://www.profnet.com/in/${slug}`)
-  return data?.city && data.headline && data.employment_history?.[0]?.positions?.[0]?.title
-})
-const contacts = {
-  hubspot: { entity: 'contacts', url: 'profnet_url', email: 'work_email', title: 'jobtitle', city: 'city' },
-  salesforce: {
-    entity: 'Contact',
-    url: 'Profnet_URL__c',
-    email: 'Email',
-    title: 'Title',
-    city: 'MailingCity',
-  },
-} as const
-
-test.each(crmKinds)(
-  'a value that the CRM refuses takes no other with it, and is not sent again until it changes (%s)',
-  async (kind) => {
-    const { entity, url, email, title, city } = contacts[kind]
-    world = await openCrmWorld(sandbox, kind, entity, {
-      connectors: { [kind]: { mapping: { [entity]: { fields: { headline: email } } } } },
-      policies: { default: 'overwrite_ours' },
-    })
-    const slugs = titled.slice(0, 3)
-    const ids = slugs.map((slug) => world.add({ [url]: `https://www.profnet.com/in/${slug}` }))
-    const [first = ''] = ids
-    /** Somebody edits what we wrote last, so that the records are looked at again. */
-    const again = async (field: string, change: Record<string, unknown> = {}) => {
-      for (const id of ids) world.edit(id, { [field]: `Hand ${(round += 1)}` })
-      await world.answerChanges(`/in/${slugs[0]}`, change)
-      world.wire.forget()
-      const { tasks } = await world.sync()
-      const { status, reason, patch } = await world.task(first)
-      return { tasks, sent: world.sent(), status, reason, patch }
-    }
-    let round = 0
-
-    // A headline is no address: it is left out before anything is sent, and remembered.
-    expect((await world.sync()).tasks).toMatchObject({ written: 3, rejected: 0 })
-    expect(world.sent().some(({ values }) => email in values)).toBe(false)
-    expect((await world.task(first)).patch).not.toHaveProperty('headline')
-    expect(await again(city)).toMatchObject({
-      tasks: { written: 0, unchanged: 3, rejected: 0 },
-      reason: expect.stringContaining('refused by the CRM before: headline (NOT_AN_EMAIL)'),
-      sent: [],
-    })
-
-    // This one passes for an address here, and the CRM knows better. The title of the same record is written all the same.
-    const captain = [{ positions: [{ title: 'Captain' }] }]
-    const bad = kind === 'hubspot' ? 'someone@norvik.con' : 'some,one@norvik.com'
-    expect(await again(city, { headline: bad, employment_history: captain })).toMatchObject({
-      tasks: { written: 1, unchanged: 2, rejected: 0 },
-      status: 'written',
-      reason: expect.stringMatching(/^left out headline \(INVALID_EMAIL/),
-      patch: { job_title: { set: 'Captain' } },
-    })
-    expect((await world.task(first)).patch).not.toHaveProperty('headline')
-    expect(world.state().get(first)).toMatchObject({ [title]: 'Captain' })
-    expect(world.state().get(first)?.[email]).toBeUndefined()
-    expect(await again(title)).toMatchObject({
-      status: 'unchanged',
-      reason: expect.stringMatching(/refused by the CRM before: headline \(INVALID_EMAIL/),
-      sent: [],
-    })
-
-    const mended = await again(title, { headline: 'someone@norvik.com' })
-    expect(mended.sent).toMatchObject([{ id: first, values: { [email]: 'someone@norvik.com' } }])
-    expect(world.state().get(first)?.[email]).toBe('someone@norvik.com')
-    const history = await historyOf(world.context, { connector: kind, object: 'person', id: first })
-    expect(history.fields.filter(({ field }) => field === 'headline').map(({ state }) => state)).toEqual([
-      'rejected',
-      'rejected',
-      'written',
-    ])
-  },
-)

@@ -1,6 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { RecordPatch, WriteResult } from '../../src/connectors/connector.ts'
-import { RetriableError } from '../../src/domain/errors.ts'
 import { salesforceMapping } from '../../src/connectors/salesforce/mapping.ts'
 import type { Patch } from '../../src/domain/record.ts'
 import { openSalesforceBench, statuses, type SalesforceBench } from './salesforce.fixture.ts'
@@ -10,88 +9,14 @@ let bench: SalesforceBench
 beforeEach(async () => {
   bench = await openSalesforceBench({ accounts: 40, contacts: 700, leads: 20 })
 })
-afterEach(() => bench.stop())
 
+afterEach(() => bench.stop())
 const collections = /PATCH .*\/composite\/sobjects$/
+
 const titles = (ids: readonly string[], title = 'Pilot'): RecordPatch[] =>
   ids.map((id) => ({ id, patch: { job_title: { set: title } } }))
+
 const fieldsOf = (id: string): Record<string, unknown> => bench.org.store.get('Contact', id)?.fields ?? {}
-const bulkJobs = /POST .*\/jobs\/ingest$/
-
-describe('reading records of Salesforce', () => {
-  test('answers every id: present without blanks, gone, merged, converted, or no id at all', async () => {
-    const [one = '', winner = '', loser = '', deleted = ''] = bench.ids('Contact', 4)
-    const [lead = ''] = bench.ids('Lead', 1)
-    bench.org.store.edit('Contact', one, { Title: 'Pilot', MailingCity: '', Profnet_URL__c: null })
-    bench.org.store.merge('Contact', winner, loser)
-    bench.org.store.delete('Contact', deleted)
-    bench.org.store.convert(lead)
-    const connector = bench.connect()
-    const short = one.slice(0, 15)
-    const never = '003Wx00000zzzzzAAA'
-    const ids = [one, short, loser, deleted, never, "x' OR Id != '", lead]
-    const found = await connector.read('Contact', ids)
-    expect([...found.keys()]).toEqual(ids)
-    expect(found.get(one)).toMatchObject({ state: 'present', values: { job_title: 'Pilot' } })
-    expect(found.get(one)).not.toHaveProperty('values.city')
-    expect(found.get(one)).not.toHaveProperty('values.profnet_url')
-    expect(found.get(short)).toEqual(found.get(one))
-    expect(found.get(loser)).toEqual({ state: 'merged', into: winner })
-    for (const id of ids.slice(3)) expect(found.get(id)).toEqual({ state: 'gone' })
-    expect(await connector.read('Lead', [lead])).toEqual(new Map([[lead, { state: 'converted' }]]))
-  })
-
-  test('tells the employer of a contact that nothing better identifies, with one query for all of them', async () => {
-    const account = bench.org.store.add('Account', {
-      fields: { Name: 'Norvik AS', Website: 'https://norvik.com' },
-    })
-    const add = (fields: Record<string, string>) =>
-      bench.org.store.add('Contact', { fields: { LastName: 'Berg', AccountId: account.id, ...fields } }).id
-    const [named, other, reached] = [add({ FirstName: 'Ida' }), add({}), add({ Email: 'ida@norvik.com' })]
-    const found = await bench.connect().read('Contact', [named, other, reached])
-    expect(found.get(named)).toMatchObject({
-      identity: { firstName: 'Ida', lastName: 'Berg', company: 'Norvik AS', domain: 'https://norvik.com' },
-    })
-    expect(found.get(other)).toMatchObject({ identity: { company: 'Norvik AS' } })
-    expect(found.get(reached)).toMatchObject({ identity: { email: 'ida@norvik.com' } })
-    expect(bench.requests(/\/query$/)).toBe(1)
-  })
-
-  test('reads what is left when a field goes away in mid run', async () => {
-    const [id = ''] = bench.ids('Contact', 1)
-    const connector = bench.connect()
-    await connector.read('Contact', [id])
-    bench.org.store.schema.Contact.fields.delete('title')
-    expect((await connector.read('Contact', [id])).get(id)).toMatchObject({ state: 'present' })
-  })
-
-  test('reads 2,500 in two requests', async () => {
-    bench.org.store.seed('Lead', { count: 2_480 })
-    const found = await bench.connect().read('Lead', bench.ids('Lead', 2_500))
-    expect([...found.values()].every(({ state }) => state === 'present')).toBe(true)
-    expect(bench.requests(/POST .*composite\/sobjects\/Lead/)).toBe(2)
-  })
-
-  test('ties contacts to their account and back', async () => {
-    const account = bench.org.store.add('Account', { fields: { Name: 'Norvik' } }).id
-    const [a = '', b = ''] = ['A', 'B'].map(
-      (LastName) => bench.org.store.add('Contact', { fields: { LastName, AccountId: account } }).id,
-    )
-    const lonely = bench.org.store.add('Contact', { fields: { LastName: 'C' } }).id
-    const connector = bench.connect()
-    expect(await connector.associations('Contact', 'Account', [a, lonely, 'nonsense'])).toEqual(
-      new Map([
-        [a, [{ id: account, primary: true }]],
-        [lonely, []],
-        ['nonsense', []],
-      ]),
-    )
-    expect((await connector.associations('Account', 'Contact', [account])).get(account)).toEqual([
-      { id: a, primary: true },
-      { id: b, primary: true },
-    ])
-  })
-})
 
 describe('writing to Salesforce', () => {
   test('writes 200 a request and names the bad ones, in order, by code and field', async () => {
@@ -366,145 +291,5 @@ describe('writing to Salesforce', () => {
       'Paydirt_Source__c',
     ])
     expect(ensured[0]?.reason).toContain('crm/salesforce')
-  })
-})
-
-describe('writing to Salesforce in bulk', () => {
-  const bulk = { bulkThreshold: 100 }
-
-  test('writes one job, matches its results, and keeps apart what to leave and what to clear', async () => {
-    const ids = bench.ids('Contact', 300)
-    for (const id of ids) bench.org.store.edit('Contact', id, { Title: 'Old', MailingCity: 'Old' })
-    bench.org.faults.readOnlyRecords.add(ids[7] as string)
-    bench.org.store.delete('Contact', ids[8] as string)
-    // The first record has fewer fields than later ones: the columns must still be all there.
-    const patches = ids.map((id, at): RecordPatch => {
-      if (at === 0) return { id, patch: { city: { set: 'First' } } }
-      if (at === 1) return { id, patch: { job_title: { clear: true } } }
-      if (at === 2) return { id, patch: { job_title: { set: 'A "quoted", long\nline' } } }
-      if (at === 3) return { id, patch: { job_title: { set: '#N/A' } } }
-      return { id, patch: { job_title: { set: `T${at}` } } }
-    })
-    const results = await bench.connect(bulk).write('Contact', patches)
-    expect(results.map(({ id }) => id)).toEqual(ids)
-    expect(statuses(results)).toEqual({ written: 298, rejected: 1, skipped: 1 })
-    expect(results[7]).toMatchObject({ status: 'rejected', code: 'INSUFFICIENT_ACCESS_OR_READONLY' })
-    expect(results[8]).toMatchObject({ status: 'skipped' })
-    expect(bench.requests(bulkJobs)).toBe(1)
-    // A text that would clear goes the other way.
-    expect(bench.requests(collections)).toBe(1)
-    expect(fieldsOf(ids[0] as string)).toMatchObject({ Title: 'Old', MailingCity: 'First' })
-    expect(fieldsOf(ids[1] as string)).toMatchObject({ MailingCity: 'Old' })
-    expect(fieldsOf(ids[1] as string)).not.toHaveProperty('Title')
-    expect(fieldsOf(ids[2] as string)['Title']).toBe('A "quoted", long\nline')
-    expect(fieldsOf(ids[3] as string)['Title']).toBe('#N/A')
-    expect(fieldsOf(ids[299] as string)['Title']).toBe('T299')
-  })
-
-  test('sends locked rows again as a collection', async () => {
-    const ids = bench.ids('Contact', 120)
-    bench.org.faults.lockRows(ids.slice(10, 13), 2)
-    const results = await bench.connect(bulk).write('Contact', titles(ids))
-    expect(statuses(results)).toEqual({ written: 120 })
-    expect(bench.requests(bulkJobs)).toBe(1)
-    expect(bench.requests(collections)).toBe(2)
-  })
-
-  test('a job that takes too long is aborted, and its rows come again later', async () => {
-    bench.org.faults.bulkPolls = 1_000_000
-    const ids = bench.ids('Contact', 120)
-    const results = await bench
-      .connect({ ...bulk, bulk: { timeoutMs: 60_000 } })
-      .write('Contact', titles(ids))
-    expect(statuses(results)).toEqual({ retry: 120 })
-    expect(fieldsOf(ids[0] as string)['Title']).not.toBe('Pilot')
-  })
-
-  test('keeps looking at a job through an outage', async () => {
-    bench.org.faults.bulkPolls = 2
-    bench.org.faults.inject({ kind: 'answer', status: 503, times: 4, method: 'GET', path: /jobs\/ingest/ })
-    const results = await bench.connect(bulk).write('Contact', titles(bench.ids('Contact', 120)))
-    expect(statuses(results)).toEqual({ written: 120 })
-  })
-
-  test('makes several jobs of what is too long for one', async () => {
-    const ids = bench.ids('Contact', 200)
-    const results = await bench
-      .connect({ ...bulk, bulk: { maxCharacters: 9_000 } })
-      .write('Contact', titles(ids))
-    expect(statuses(results)).toEqual({ written: 200 })
-    expect(bench.requests(bulkJobs)).toBeGreaterThan(1)
-  })
-
-  test('rows of a job that failed as a whole get an answer each from a collection', async () => {
-    const body = { id: '750', state: 'Failed', errorMessage: 'InvalidBatch' }
-    bench.org.faults.inject({ kind: 'answer', status: 200, body, method: 'GET', path: /ingest\/[^/]+$/ })
-    bench.org.faults.inject({ kind: 'answer', status: 200, body: '', times: 2, path: /Results$/ })
-    bench.org.faults.readOnlyRecords.add(bench.ids('Contact', 6)[5] as string)
-    const results = await bench.connect(bulk).write('Contact', titles(bench.ids('Contact', 120)))
-    expect(statuses(results)).toEqual({ written: 119, rejected: 1 })
-    expect(bench.requests(bulkJobs)).toBe(1)
-  })
-
-  test.each([
-    ['upload', { method: 'PUT' }],
-    ['start', { method: 'PATCH', path: /jobs\/ingest/ }],
-    ['results', { method: 'GET', path: /successfulResults/ }],
-  ])('a lost answer to the %s of a job loses no result', async (_, at) => {
-    bench.org.faults.inject({ kind: 'drop-after', ...at })
-    const results = await bench.connect(bulk).write('Contact', titles(bench.ids('Contact', 120)))
-    expect(statuses(results)).toEqual({ written: 120 })
-    expect(bench.requests(bulkJobs)).toBe(1)
-    expect(bench.requests(collections)).toBe(0)
-  })
-
-  test('a job that cannot be filled is not left open, and nothing of it is written', async () => {
-    bench.org.faults.inject({ kind: 'answer', status: 503, times: 3, method: 'PUT' })
-    const ids = bench.ids('Contact', 120)
-    await expect(bench.connect(bulk).write('Contact', titles(ids))).rejects.toThrow(RetriableError)
-    expect(bench.requests(/PATCH .*\/jobs\/ingest/)).toBe(1)
-    expect(fieldsOf(ids[0] as string)['Title']).not.toBe('Pilot')
-  })
-
-  test('results of a first job survive the failure of a second', async () => {
-    const ids = bench.ids('Contact', 120)
-    const refusal = [{ errorCode: 'REQUEST_LIMIT_EXCEEDED', message: 'TotalRequests Limit exceeded.' }]
-    const connector = bench.connect({
-      ...bulk,
-      bulk: { maxCharacters: 9_000 },
-      wait: async () => {
-        if (bench.requests(/successfulResults/) === 0) return
-        throw new Error('no pause was expected behind the first job')
-      },
-    })
-    await connector.describe('Contact')
-    let posts = 0
-    const take = bench.org.faults.take.bind(bench.org.faults)
-    bench.org.faults.take = (method, path) => {
-      if (method === 'POST' && path.endsWith('/jobs/ingest') && ++posts > 1)
-        return { kind: 'answer', status: 403, body: refusal }
-      return take(method, path)
-    }
-    const results = await connector.write('Contact', titles(ids))
-    const counts = statuses(results)
-    expect(Object.keys(counts).sort()).toEqual(['retry', 'written'])
-    expect(results.findIndex(({ status }) => status === 'retry')).toBe(counts['written'])
-    expect(results.at(-1)).toMatchObject({ afterMs: 15 * 60_000 })
-  })
-
-  test('duplicates that the settings let through are sent again as a collection', async () => {
-    const contact = salesforceMapping.entities['Contact']
-    if (!contact) throw new Error('no mapping')
-    const fields = { ...contact.fields, headline: { property: 'Email' } }
-    const mapping = { ...salesforceMapping, entities: { Contact: { ...contact, fields } } }
-    const ids = bench.ids('Contact', 121)
-    bench.org.store.edit('Contact', ids[120] as string, { Email: 'taken@norvik.example' })
-    const patches = titles(ids.slice(0, 120))
-    patches[3] = { id: ids[3] as string, patch: { headline: { set: 'taken@norvik.example' } } }
-    const refused = await bench.connect({ ...bulk, mapping }).write('Contact', patches)
-    expect(refused[3]).toMatchObject({ status: 'rejected', code: 'DUPLICATES_DETECTED' })
-    const headers = { allowDuplicates: true }
-    const passed = await bench.connect({ ...bulk, mapping, headers }).write('Contact', patches)
-    expect(statuses(passed)).toEqual({ written: 120 })
   })
 })

@@ -1,0 +1,80 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { openBareDesk, type BareDesk } from './desk-fixture.ts'
+
+describe('a change', () => {
+  let desk: BareDesk
+  beforeAll(async () => {
+    desk = await openBareDesk()
+  })
+  afterAll(() => desk.close())
+  beforeEach(() => void desk.asked.splice(0))
+
+  test('needs the form that was made for this visitor', async () => {
+    const [otto, ada] = [await desk.as('otto'), await desk.as('ada')]
+    for (const token of ['', 'x', ada.csrf(), otto.csrf().slice(0, -1)]) {
+      const answer = await otto.ask('/spending/stop', { form: { _csrf: token } })
+      expect(answer.status).toBe(403)
+    }
+    expect(desk.asked).toEqual([])
+    expect((await otto.ask('/spending/stop', { form: {} })).status).toBe(303)
+    expect(desk.asked).toEqual(['stop by otto'])
+  })
+
+  test('needs to come from a page of the desk', async () => {
+    const otto = await desk.as('otto')
+    for (const origin of [
+      'http://evil.test',
+      'null',
+      'http://127.0.0.1:9',
+      'https://127.0.0.1.evil.test:8080',
+      '',
+    ]) {
+      const answer = await otto.ask('/spending/resume', { form: {}, headers: { origin } })
+      expect([origin, answer.status]).toEqual([origin, 403])
+      const onBoard = await otto.ask('/queues/api/queues/lookup/pause', {
+        method: 'PUT',
+        headers: { origin },
+      })
+      expect([origin, onBoard.status]).toEqual([origin, 403])
+    }
+    expect(desk.asked).toEqual([])
+  })
+
+  test('of a queue is one that the board may make, and is noted', async () => {
+    const otto = await desk.as('otto')
+    const change = (path: string, method = 'PUT') => otto.ask(`/queues/api/queues/${path}`, { method })
+    expect((await change('lookup/add', 'POST')).status).toBe(403)
+    expect((await change('lookup/obliterate')).status).toBe(403)
+    expect((await change('lookup/k1/update-data', 'PATCH')).status).toBe(403)
+    expect((await change('lookup/clean/failed')).status).toBe(200)
+    const [last] = await desk.audit.list(1)
+    expect(last).toMatchObject({
+      actor: 'otto',
+      action: 'queue.change',
+      target: 'lookup',
+      details: { action: 'clean/failed' },
+    })
+  })
+
+  test('is noted with who, what, when and on what', async () => {
+    const otto = await desk.as('otto')
+    await otto.ask('/sync', { form: { connector: 'hubspot', entity: 'companies' } })
+    await otto.ask('/spending/stop', { form: { reason: 'too dear' } })
+    await otto.ask('/schedules/pause', { form: { name: 'nightly' } })
+    const rows = await desk.audit.list(3)
+    expect(rows.map(({ actor, role, action, target, at }) => ({ actor, role, action, target, at }))).toEqual([
+      { actor: 'otto', role: 'operator', action: 'schedule.pause', target: 'nightly', at: desk.now() },
+      { actor: 'otto', role: 'operator', action: 'spending.stop', target: undefined, at: desk.now() },
+      { actor: 'otto', role: 'operator', action: 'sync.start', target: 'hubspot companies', at: desk.now() },
+    ])
+    expect(desk.asked).toEqual(['sync hubspot companies', 'stop too dear (otto)', 'pause nightly by otto'])
+  })
+
+  test('that is too large is refused before it is read', async () => {
+    const otto = await desk.as('otto')
+    const answer = await otto.ask('/spending/stop', { form: { reason: 'x'.repeat(70_000) } })
+    expect(answer.status).toBe(413)
+    expect(desk.denied).toContain('too_large')
+    expect(desk.asked).toEqual([])
+  })
+})

@@ -1,0 +1,135 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { openBareDesk, type BareDesk, type Person } from './desk-fixture.ts'
+
+type Who = Person | 'nobody'
+type Visitor = ReturnType<BareDesk['browser']>
+const everybody: Who[] = ['nobody', 'vera', 'otto', 'ada']
+
+/** Each route with the least of those who may use it. */
+const routes: [method: string, path: string, from: Who, form?: Record<string, string>][] = [
+  ['GET', '/', 'vera'],
+  ['GET', '/runs', 'vera'],
+  ['GET', '/runs/:id', 'vera'],
+  ['GET', '/records', 'vera'],
+  ['GET', '/spend', 'vera'],
+  ['GET', '/failures', 'vera'],
+  ['GET', '/settings', 'vera'],
+  ['GET', '/queues', 'vera'],
+  ['GET', '/queues/*', 'vera'],
+  ['GET', '/desk/events', 'vera'],
+  ['GET', '/audit', 'otto'],
+  ['GET', '/sign-in', 'nobody'],
+  ['GET', '/desk/assets/:hash/:name', 'nobody'],
+  ['POST', '/sign-in', 'nobody', { name: 'vera', password: 'wrong' }],
+  ['POST', '/sign-out', 'nobody'],
+  ['POST', '/desk/theme', 'vera', { theme: 'dark' }],
+  ['POST', '/spending/stop', 'otto'],
+  ['POST', '/spending/resume', 'otto'],
+  ['POST', '/sync', 'otto', { connector: 'hubspot', entity: 'companies' }],
+  ['POST', '/failures/retry', 'otto', { group: 'x' }],
+  ['POST', '/failures/skip', 'otto', { group: 'x' }],
+  ['POST', '/spend/reconcile', 'otto'],
+  ['POST', '/schedules/pause', 'otto', { name: 'nightly' }],
+  ['POST', '/schedules/resume', 'otto', { name: 'nightly' }],
+  ['POST', '/queues', 'otto'],
+  ['PUT', '/queues', 'otto'],
+  ['PATCH', '/queues', 'otto'],
+  ['DELETE', '/queues', 'otto'],
+  ['POST', '/queues/*', 'otto'],
+  ['PUT', '/queues/*', 'otto'],
+  ['PATCH', '/queues/*', 'otto'],
+  ['DELETE', '/queues/*', 'otto'],
+  ['POST', '/sessions/end-all', 'ada'],
+]
+
+describe('every route of the desk', () => {
+  let desk: BareDesk
+  const seated = new Map<Who, Visitor>()
+  beforeAll(async () => {
+    desk = await openBareDesk()
+  })
+  afterAll(() => desk.close())
+
+  /** Each signs in once, and again after a route that ended their session. */
+  async function visitorOf(who: Who): Promise<Visitor> {
+    const known = seated.get(who)
+    if (known && (who === 'nobody' || (await known.ask('/')).status === 200)) return known
+    const visitor = who === 'nobody' ? desk.browser() : await desk.as(who)
+    if (who === 'nobody') await visitor.ask('/sign-in')
+    seated.set(who, visitor)
+    return visitor
+  }
+
+  test('is in the table', () => {
+    const there = desk.app.routes.filter(({ method }) => method !== 'ALL')
+    const names = [...new Set(there.map(({ method, path }) => `${method} ${path}`))]
+    expect(names.sort()).toEqual(routes.map(([method, path]) => `${method} ${path}`).sort())
+  })
+
+  test.each(routes)(
+    '%s %s is for %s and those above, and for nobody else',
+    async (method, path, from, form) => {
+      for (const who of everybody) {
+        const visitor = await visitorOf(who)
+        const target = path
+          .replace('/queues/*', '/queues/api/queues/lookup/pause')
+          .replace(':id', 'r1')
+          .replace(':hash/:name', 'x/desk.css')
+        const answer = await visitor.ask(target, {
+          method,
+          ...(method === 'GET' ? {} : { form: form ?? {} }),
+        })
+        await answer.body?.cancel()
+        const may = everybody.indexOf(who) >= everybody.indexOf(from)
+        const isRefused =
+          answer.headers.get('location')?.startsWith('/sign-in?next=') === true ||
+          [401, 403].includes(answer.status)
+        // What is no change of the board is refused to all of them; a wrong password is, too.
+        const isRefusedToAll =
+          (method !== 'GET' && path === '/queues') || (method === 'POST' && path === '/sign-in')
+        expect({ who, isRefused }).toEqual({ who, isRefused: isRefusedToAll || !may })
+      }
+    },
+  )
+
+  test('has our content policy, and neither script nor style of its own in the page', async () => {
+    const ada = await desk.as('ada')
+    for (const path of [
+      '/',
+      '/runs',
+      '/records',
+      '/spend',
+      '/failures',
+      '/settings',
+      '/audit',
+      '/runs/none',
+    ]) {
+      const answer = await ada.ask(path)
+      expect(answer.headers.get('content-security-policy')).toBe(
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; frame-ancestors 'none'; form-action 'self'; base-uri 'none'",
+      )
+      const page = await answer.text()
+      expect(page).not.toMatch(
+        /\sstyle=|<style|<script(?![^>]*\ssrc="\/)|\son\w+=|https?:\/\/(?!www\.w3\.org)/,
+      )
+    }
+  })
+})
+
+test('a page that takes too long says so', async () => {
+  const errors: unknown[] = []
+  const desk = await openBareDesk({
+    open: true,
+    ports: { settings: () => new Promise<never>(() => {}) },
+    timeoutMs: 100,
+    onError: (error) => void errors.push(error),
+  })
+  try {
+    const answer = await desk.browser().ask('/settings')
+    expect(answer.status).toBe(503)
+    expect(await answer.text()).toContain('took too long')
+    expect(errors).toMatchObject([{ code: 'timeout' }])
+  } finally {
+    await desk.close()
+  }
+})

@@ -1,0 +1,170 @@
+import { join } from 'node:path'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import type { LookupKey } from '../../src/domain/keys.ts'
+import { openDatabase, type OpenDatabase } from '../../src/store/database/database.ts'
+import { openLedgerRun } from '../support/ledger-run.ts'
+import { layLedger } from '../support/ledger-template.ts'
+import { freshStores, type FreshStores } from '../support/stores.ts'
+
+let stores: FreshStores
+let database: OpenDatabase
+let clock: Date
+const now = () => clock
+
+const open = () =>
+  openDatabase({
+    dataDir: join(stores.dataDir, 'data'),
+    ...(stores.databaseUrl ? { url: stores.databaseUrl } : {}),
+  })
+
+beforeAll(async () => {
+  stores = await freshStores()
+  await layLedger(join(stores.dataDir, 'data'))
+  database = await open()
+})
+
+afterAll(async () => {
+  await database.close()
+  await stores.cleanup()
+})
+
+beforeEach(() => void (clock = new Date('2026-05-05T05:05:05Z')))
+
+const newRun = (lookups: number, options: { connector?: string } = {}) =>
+  openLedgerRun(database, { lookups, now, ...options })
+
+const found = {
+  outcome: 'found',
+  data: { company_name: 'Acme' },
+  freshUntil: new Date('2026-08-01'),
+} as const
+
+const cap = { code: 'budget_run', reason: 'a cap' }
+
+describe('lookups that are asked for', () => {
+  test('stay as they are while their answer is fresh, and are due again when it is not', async () => {
+    const one = await newRun(2)
+    await one.lookups.storeFree(one.keys[0]!, { ...found, freshUntil: new Date('2026-06-01') })
+    await one.lookups.fail(one.keys[1]!, 'broken')
+    const two = await newRun(0)
+    await two.lookups.want([...one.wanted, ...one.wanted], {
+      id: two.run.id,
+      connector: two.connector,
+      hot: false,
+    })
+    expect(await two.lookups.get(one.keys[0]!)).toMatchObject({ state: 'answered', runId: one.run.id })
+    expect(await two.lookups.get(one.keys[1]!)).toMatchObject({
+      state: 'waiting',
+      runId: two.run.id,
+      tries: 0,
+    })
+
+    clock = new Date('2026-06-01')
+    await two.lookups.want(one.wanted, { id: two.run.id, connector: two.connector, hot: false })
+    expect(await two.lookups.get(one.keys[0]!)).toMatchObject({ state: 'waiting', runId: two.run.id })
+  })
+
+  test('are leased to one asker at a time, of its own run alone, and again when the lease is over', async () => {
+    const { lookups, run, keys } = await newRun(5)
+    const other = await newRun(1)
+    const owner = { runId: run.id }
+    const [one, two] = await Promise.all([
+      lookups.lease(3, 60_000, false, owner),
+      lookups.lease(3, 60_000, false, owner),
+    ])
+    expect([...one, ...two].sort()).toEqual([...keys].sort())
+    expect(await lookups.lease(10, 60_000, false, owner)).toEqual([])
+    expect(await lookups.lease(10, 60_000, true, { connectors: [other.connector] })).toEqual([])
+    expect(await lookups.lease(10, 60_000, false, { connectors: [other.connector] })).toEqual(other.keys)
+    clock = new Date(clock.getTime() + 60_000)
+    expect(await lookups.lease(10, 60_000, false, owner)).toHaveLength(5)
+  })
+
+  test('that are parked take their tasks along, there and back', async () => {
+    const { lookups, tasks, runs, run, keys } = await newRun(2)
+    const task = (ordinal: number, key: LookupKey, duplicateOf: number | null = null) => ({
+      ordinal,
+      recordId: String(ordinal),
+      identity: {},
+      status: 'looking_up' as const,
+      lookupKey: key,
+      duplicateOf,
+      waitingFor: key,
+      reason: null,
+    })
+    await tasks.insertPage(run.id, [task(1, keys[0]!), task(2, keys[1]!), task(3, keys[0]!, 1)], 'w1')
+    // A page counts whole or not at all: one that holds a row twice leaves neither rows nor a watermark.
+    await expect(tasks.insertPage(run.id, [task(4, keys[1]!), task(1, keys[1]!)], 'w2')).rejects.toThrow(
+      /unique/,
+    )
+    expect(await runs.get(run.id)).toMatchObject({ records: 3, watermark: 'w1' })
+    await lookups.park(keys[0]!, new Date(clock.getTime() + 1000), cap)
+    expect(await tasks.counts(run.id)).toMatchObject({ looking_up: 1, parked: 2 })
+    expect(await tasks.reasons(run.id)).toEqual([{ status: 'parked', reason: 'a cap', count: 2 }])
+    expect(await lookups.lease(5, 60_000, false, { runId: run.id })).toEqual([keys[1]])
+
+    // A cause of another name that went away frees nothing.
+    expect(await lookups.unparkBy(['wallet_empty'])).toBe(0)
+    // Somebody has acted: the run is open again at once, not when a worker comes by.
+    expect(await lookups.unpark(run.id)).toBe(1)
+    expect(await tasks.counts(run.id)).toMatchObject({ looking_up: 3, parked: 0 })
+    expect(await lookups.get(keys[0]!)).toMatchObject({ state: 'waiting' })
+
+    await lookups.park(keys[0]!, new Date(clock.getTime() + 1000), cap)
+    clock = new Date(clock.getTime() + 1000)
+    expect(await lookups.lease(5, 60_000, false, { runId: run.id })).toEqual([keys[0]])
+    expect(await tasks.counts(run.id)).toMatchObject({ looking_up: 3, parked: 0 })
+  })
+
+  test('that have ended while nobody looked are found page by page, until their tasks have gone on', async () => {
+    const { lookups, tasks, run, keys } = await newRun(3)
+    const [first, second, third] = keys.toSorted() as [LookupKey, LookupKey, LookupKey]
+    const task = (ordinal: number, key: LookupKey) => ({
+      ordinal,
+      recordId: String(ordinal),
+      identity: {},
+      status: 'looking_up' as const,
+      lookupKey: key,
+      duplicateOf: null,
+      waitingFor: key,
+      reason: null,
+    })
+    await tasks.insertPage(run.id, [task(1, first), task(2, second), task(3, second), task(4, third)], 'w1')
+    await lookups.storeFree(second, found)
+    await lookups.fail(third, 'for good')
+    const before = first.slice(0, -1)
+    expect(await tasks.overlooked(before, 2)).toEqual({ ended: [second], next: second })
+    expect((await tasks.overlooked(second, 1_000)).ended[0]).toBe(third)
+    expect((await tasks.overlooked(second, 1_000)).next).toBeUndefined()
+    const moves = (await tasks.waitingFor([second, third], 9)).map(({ id }) => ({
+      id,
+      status: 'ready' as const,
+      waitingFor: null,
+      steps: [],
+      patch: {},
+      reason: null,
+    }))
+    expect(moves).toHaveLength(3)
+    await tasks.move(moves)
+    expect((await tasks.overlooked(before, 1_000)).ended).not.toContain(second)
+    expect(await tasks.readyGroups()).toContainEqual({ connector: run.connector, entity: 'company' })
+  })
+
+  test('that one run has parked go on under the run that asks for them next', async () => {
+    const one = await newRun(1)
+    await one.lookups.park(one.keys[0]!, null, cap)
+    const two = await newRun(0)
+    await two.lookups.want(one.wanted, { id: two.run.id, connector: two.connector, hot: false })
+    expect(await two.lookups.lease(5, 1000, false, { runId: one.run.id })).toEqual([])
+    expect(await two.lookups.lease(5, 1000, false, { runId: two.run.id })).toEqual(one.keys)
+  })
+
+  test('are answered or failed once: what comes later does not move them', async () => {
+    const { lookups, keys } = await newRun(1)
+    await lookups.storeFree(keys[0]!, found)
+    await lookups.postpone(keys[0]!, clock, 'late', true)
+    await lookups.park(keys[0]!, null, cap)
+    await lookups.fail(keys[0]!, 'late')
+    expect(await lookups.get(keys[0]!)).toMatchObject({ state: 'answered', tries: 0 })
+  })
+})

@@ -1,0 +1,226 @@
+import { randomBytes, randomUUID } from 'node:crypto'
+import { join } from 'node:path'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import type { LookupKey } from '../../src/domain/keys.ts'
+import type { BudgetLine } from '../../src/domain/ports/charge-journal.ts'
+import { openDatabase, type OpenDatabase } from '../../src/store/database/database.ts'
+import { ledgerId } from '../../src/store/database/meta.ts'
+import { migrate } from '../../src/store/database/migrate.ts'
+import { planFigures } from '../../src/store/runs/plans.ts'
+import { runFigures } from '../../src/store/views/run-figures.ts'
+import { spendBy } from '../../src/store/views/spend.ts'
+import { createTermsCache } from '../../src/store/ledger/terms.ts'
+import { authorization, openLedgerRun } from '../support/ledger-run.ts'
+import { layLedger } from '../support/ledger-template.ts'
+import { freshStores, type FreshStores } from '../support/stores.ts'
+
+let stores: FreshStores
+let database: OpenDatabase
+let clock: Date
+const now = () => clock
+
+const open = () =>
+  openDatabase({
+    dataDir: join(stores.dataDir, 'data'),
+    ...(stores.databaseUrl ? { url: stores.databaseUrl } : {}),
+  })
+
+beforeAll(async () => {
+  stores = await freshStores()
+  await layLedger(join(stores.dataDir, 'data'))
+  database = await open()
+})
+
+afterAll(async () => {
+  await database.close()
+  await stores.cleanup()
+})
+
+beforeEach(() => void (clock = new Date('2026-05-05T05:05:05Z')))
+
+const newRun = (lookups: number, options: { connector?: string } = {}) =>
+  openLedgerRun(database, { lookups, now, ...options })
+
+const found = {
+  outcome: 'found',
+  data: { company_name: 'Acme' },
+  freshUntil: new Date('2026-08-01'),
+} as const
+
+const unlimited = 2n ** 63n - 1n
+
+describe('a run', () => {
+  test('is gone on with while it is unfinished, and begun anew when it has ended', async () => {
+    const { runs, run } = await newRun(0)
+    const same = { ...run, id: `${run.id}-again` }
+    expect(await runs.open(same)).toMatchObject({ resumed: true, run: { id: run.id } })
+    await runs.setState(run.id, 'parked')
+    expect(await runs.open(same)).toMatchObject({ resumed: true, run: { id: run.id, state: 'scanning' } })
+    // A plan beside it is a run of its own, and leaves nothing.
+    const plan = await runs.open({ ...same, id: `${run.id}-plan`, state: 'planned' })
+    expect(plan).toMatchObject({ resumed: false, run: { id: `${run.id}-plan` } })
+    await runs.dropPlanned(plan.run.id)
+    expect(await runs.get(plan.run.id)).toBeUndefined()
+    await runs.dropPlanned(run.id)
+    expect(await runs.get(run.id)).toBeDefined()
+    await runs.setState(run.id, 'finished')
+    expect(await runs.open(same)).toMatchObject({ resumed: false, run: { id: same.id } })
+  })
+
+  test('has its figures from the ledger', async () => {
+    const { runs, run, tasks, keys, reserve, journal, connector, db } = await newRun(5)
+    const budget: BudgetLine[] = [{ scope: `run:${run.id}`, capAtomic: unlimited }]
+    const task = (ordinal: number, key: LookupKey | null, duplicateOf: number | null = null) => ({
+      ordinal,
+      recordId: String(ordinal),
+      identity: {},
+      status: 'unchanged' as const,
+      lookupKey: key,
+      duplicateOf,
+      waitingFor: null,
+      reason: null,
+    })
+    const [bought, missing, lost, doubt, free] = keys as [
+      LookupKey,
+      LookupKey,
+      LookupKey,
+      LookupKey,
+      LookupKey,
+    ]
+    await tasks.insertPage(
+      run.id,
+      [...keys.map((key, index) => task(index + 1, key)), task(6, bought, 1), task(7, null)],
+      '7',
+    )
+    const notFound = { outcome: 'not_found', data: null, freshUntil: new Date('2026-06-01') } as const
+    const ids = []
+    for (const key of [bought, missing, lost, doubt]) ids.push((await reserve(key, budget)).id)
+    for (const id of ids) await journal.markSent(id, clock)
+    await journal.settleCharge(ids[0]!, { transaction: '0x1', at: clock }, found)
+    await journal.settleCharge(ids[1]!, { transaction: '0x2', at: clock }, notFound)
+    await journal.lose(ids[2]!, '0x3', 'gone')
+    await journal.markInDoubt(ids[3]!, 'time-out')
+    await journal.storeFreeAnswer(free, found)
+    await runs.countRequests(run.id, { unpaid: 1, rateLimited: 3 })
+    expect(await runFigures(db, run.id)).toMatchObject({
+      lookups: { unique: 5, paid: 2, cached: 1, notFound: 1, duplicates: 1, open: 2 },
+      spend: { settledAtomic: 20_000n, inDoubtAtomic: 10_000n, lostAtomic: 10_000n, creditsAtomic: 0n },
+      requests: { sent: 5, rateLimited: 3 },
+    })
+    expect(await runs.spent(run.id)).toBe(20_000n)
+    expect((await spendBy(db, 'connector')).find(({ name }) => name === connector)).toEqual({
+      name: connector,
+      currency: 'USD',
+      charges: 3,
+      settledAtomic: 20_000n,
+      inDoubtAtomic: 10_000n,
+      lostAtomic: 10_000n,
+    })
+    expect(await planFigures(db, run.id, clock)).toMatchObject({ unique: 5, cached: 3, duplicates: 1 })
+    expect(await planFigures(db, run.id, new Date('2026-07-01'))).toMatchObject({ cached: 2 })
+  })
+
+  test('comes out in the order of its rows, page by page, each duplicate naming its first', async () => {
+    const { run, tasks, keys } = await newRun(1)
+    const rows = [3, 1, 2, 5, 4].map((ordinal) => ({
+      ordinal,
+      recordId: `line ${ordinal * 10}`,
+      identity: {},
+      status: 'skipped' as const,
+      lookupKey: keys[0]!,
+      duplicateOf: ordinal > 1 ? 1 : null,
+      waitingFor: null,
+      reason: null,
+    }))
+    await tasks.insertPage(run.id, rows, '5')
+    const pages = [
+      await tasks.page(run.id, 0, 3),
+      await tasks.page(run.id, 3, 3),
+      await tasks.page(run.id, 5, 3),
+    ]
+    expect(pages.map((page) => page.map(({ ordinal }) => ordinal))).toEqual([[1, 2, 3], [4, 5], []])
+    expect(pages[1]?.[0]).toMatchObject({ recordId: 'line 40', duplicateOf: 'line 10' })
+    expect(await tasks.firstOrdinals(run.id, keys)).toEqual(new Map([[keys[0], 1]]))
+    expect(await tasks.lastOrdinal(run.id)).toBe(5)
+  })
+})
+
+describe('the terms of an endpoint', () => {
+  const terms = { ...authorization('x', 10_000n).terms }
+
+  test('are known to other processes, and to this one for a minute without asking', async () => {
+    const { db } = database
+    const endpoint = `POST https://${randomUUID()}.example`
+    const [one, other] = [createTermsCache(db, { now }), createTermsCache(db, { now })]
+    expect(await one.terms(endpoint)).toBeUndefined()
+    await one.remember(endpoint, terms)
+    expect(await other.terms(endpoint)).toEqual(terms)
+    await one.forget(endpoint)
+    expect(await one.terms(endpoint)).toBeUndefined()
+    expect(await other.terms(endpoint)).toEqual(terms)
+    clock = new Date(clock.getTime() + 60_001)
+    expect(await other.terms(endpoint)).toBeUndefined()
+  })
+
+  test('name a recipient that whoever comes first pins for good', async () => {
+    const host = `${randomUUID()}.example`
+    const [one, other] = [createTermsCache(database.db, { now }), createTermsCache(database.db, { now })]
+    expect(await one.pinnedRecipient(host, 'x402')).toBeUndefined()
+    const pinned = await Promise.all([
+      one.pinRecipient(host, 'x402', '0x1'),
+      other.pinRecipient(host, 'x402', '0x2'),
+    ])
+    expect(new Set(pinned).size).toBe(1)
+    expect(await other.pinnedRecipient(host, 'x402')).toBe(pinned[0])
+    expect(await other.pinnedRecipient(host, 'mpp')).toBeUndefined()
+  })
+})
+
+describe('the schema', () => {
+  test('is brought up to date by whoever comes first, however many come at once, and then left alone', async () => {
+    await Promise.all([migrate(database.db), migrate(database.db), migrate(database.db)])
+    const { db } = database
+    const id = await ledgerId(db, randomBytes)
+    expect(id).toMatch(/^[0-9a-f]{32}$/)
+    expect(await Promise.all([ledgerId(db, randomBytes), ledgerId(db, randomBytes)])).toEqual([id, id])
+  })
+
+  test.skipIf(!process.env['DATABASE_URL'])(
+    'is made once by four processes that meet an empty database (needs a server: PGlite has room for one)',
+    async () => {
+      const empty = await freshStores()
+      try {
+        const opened = await Promise.all(
+          Array.from({ length: 4 }, () => openDatabase({ dataDir: empty.dataDir, url: empty.databaseUrl! })),
+        )
+        const ids = await Promise.all(opened.map(({ db }) => ledgerId(db, randomBytes)))
+        expect(new Set(ids).size).toBe(1)
+        await Promise.all(opened.map(({ close }) => close()))
+      } finally {
+        await empty.cleanup()
+      }
+    },
+  )
+
+  test('of a newer paydirt is not touched', async () => {
+    const { db } = database
+    const migrations = db as unknown as {
+      insertInto(table: 'migrations'): { values(row: object): { execute(): Promise<unknown> } }
+      deleteFrom(table: 'migrations'): {
+        where(a: string, b: string, c: string): { execute(): Promise<unknown> }
+      }
+    }
+    await migrations.insertInto('migrations').values({ name: '9999-later' }).execute()
+    try {
+      await expect(migrate(db)).rejects.toMatchObject({ name: 'ConfigError', code: 'newer_schema' })
+    } finally {
+      await migrations.deleteFrom('migrations').where('name', '=', '9999-later').execute()
+    }
+  })
+
+  test('keeps money that is above what JSON and floats can hold', async () => {
+    const { id, keys, reserve, committed } = await newRun(1)
+    await reserve(keys[0]!, [{ scope: `big:${id}`, capAtomic: unlimited }], 2n ** 62n)
+    expect(await committed(`big:${id}`)).toBe(2n ** 62n)
+  })
+})
