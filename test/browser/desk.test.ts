@@ -3,7 +3,6 @@ import { chromium, type Browser, type BrowserContext, type Page } from 'playwrig
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { hashPassword } from '../../src/http/desk/access/password.ts'
 import { parseUsd } from '../../src/domain/money.ts'
-import { seriousFindings } from './axe-findings.ts'
 import { openStage, type Stage } from './stage.ts'
 import { visitPages } from './visit-pages.ts'
 
