@@ -1,0 +1,14 @@
+import { dirname } from 'node:path'
+import { defineConfig } from 'vitest/config'
+import { filesUsingStores } from './support/store-users.ts'
+import { shared } from './support/vitest-shared.ts'
+
+/** The tests that keep data, for the servers of DATABASE_URL and REDIS_URL. Any other test is the same on both. */
+export default defineConfig({
+  test: {
+    ...shared,
+    include: filesUsingStores(dirname(import.meta.dirname), ['test/conformance', 'test/integration']),
+    testTimeout: 180_000,
+    hookTimeout: 120_000,
+  },
+})
