@@ -70,3 +70,20 @@ test('an operation fills fields of the objects whose recipes may have it, and of
     'account.profile',
   ])
 })
+
+test('each operation has its pace, and names the profiles that further steps need', () => {
+  const rows = operations.map((operation) => {
+    const { pace, namesProfileOf } = operationRow(operation)
+    return [operation, pace, namesProfileOf]
+  })
+  expect(rows).toEqual([
+    ['company.profile', 'lookup', []],
+    ['person.profile', 'lookup', ['person', 'company']],
+    ['company.logo', 'lookup', []],
+    ['contact.lookup', 'lookup', ['person']],
+    ['contact.redeem', 'redemption', []],
+    ['company.lookup', 'lookup', ['company']],
+    ['company.enrich', 'enrichment', ['company']],
+    ['account.profile', 'lookup', []],
+  ])
+})

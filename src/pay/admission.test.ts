@@ -88,6 +88,13 @@ describe('the recipient where none is configured', () => {
     await expect(admit(offerOf('x402', { payTo: stranger }))).rejects.toMatchObject({ code: 'recipient' })
   })
 
+  test('decides between the offers of a challenge', async () => {
+    const { admit, admission, purchase } = open({ policy: openPolicy })
+    await admit()
+    const offers = [offerOf('x402', { payTo: stranger }), offerOf('x402')]
+    expect(await admission.admit(purchase, challenge(offers))).toMatchObject({ payTo })
+  })
+
   test('is the one that another process pinned at the same time', async () => {
     const stage = openStage()
     const terms = { ...stage.options.terms, pinRecipient: async () => stranger }

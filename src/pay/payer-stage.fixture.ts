@@ -136,7 +136,7 @@ export function openStage(name: Protocol = 'x402') {
   }
   const protocol: PaymentProtocol = {
     name,
-    offers: ({ headers }) => (headers['offer'] === undefined ? [] : [JSON.parse(headers['offer']) as Offer]),
+    offers: ({ headers }) => JSON.parse(headers['offers'] ?? '[]') as Offer[],
     draw: (drawn, { seed, nowMs, lifetimeSeconds }) =>
       authorizationOf({
         terms: drawn,
@@ -318,9 +318,9 @@ export function offerOf(protocol: Protocol, change: Partial<Offer> = {}): Offer 
   }
 }
 
-export const challenge = (offer: Offer = offerOf('x402'), refusal?: string): ResponseHead => ({
+export const challenge = (offer: Offer | Offer[] = offerOf('x402'), refusal?: string): ResponseHead => ({
   status: 402,
-  headers: { offer: JSON.stringify(offer), ...(refusal === undefined ? {} : { receipt: refusal }) },
+  headers: { offers: JSON.stringify([offer].flat()), ...(refusal === undefined ? {} : { receipt: refusal }) },
   body: '{}',
 })
 export const paid: ResponseHead = { status: 200, headers: { receipt: 'paid' }, body: '{"name":"Acme"}' }

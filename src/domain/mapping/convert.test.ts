@@ -128,7 +128,7 @@ describe('a value that does not fit', () => {
     ['a reference', '005', field('reference'), 'NOT_PLAIN'],
   ])('%s', (_, value, described, code, mapping = {}) => {
     const converted = toCrm(value as string, described, mapping)
-    expect(converted).toMatchObject({ ok: false, code })
+    expect(converted).toMatchObject({ ok: false, code, reason: expect.stringMatching(/./) })
     const said = String(value).trim()
     if (said.length > 3) expect(JSON.stringify(converted)).not.toContain(said)
   })

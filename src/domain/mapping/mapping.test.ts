@@ -136,6 +136,14 @@ describe('the mapping of the config file', () => {
     expect(entities['contacts']).toEqual(contacts)
   })
 
+  test.each(['text', 'number', 'option', 'options', 'phone', 'country_code', 'country_name'])(
+    'may write a field as %s',
+    (as) => {
+      const { entities } = resolve({ companies: { fields: { tagline: { property: 'slogan', as } } } })
+      expect(entities['companies']?.fields['tagline']).toEqual({ property: 'slogan', as })
+    },
+  )
+
   test.each(['text', 'number', 'url'])('may create a property of type %s', (type) => {
     const created = { property: 'slogan', create: { label: 'Slogan', type } }
     const { entities } = resolve({ companies: { fields: { tagline: created } } })

@@ -164,3 +164,14 @@ describe('a company', () => {
     expect(next(logos, {})).toBe('skipped: no domain to find a logo by')
   })
 })
+
+test.each(['failed', 'unreadable'] as const)('what is written says that a step was %s', (outcome) => {
+  const bad: Fact = { outcome, data: null, reason: 'gone' }
+  const facts: Facts = { 'company.lookup': found({ company_name: 'Acme' }), 'company.profile': bad }
+  const step = nextStep({ object: 'company', identity: { domain: 'acme.example' } }, basic, facts)
+  expect(step).toMatchObject({
+    kind: 'write',
+    values: { company_name: 'Acme' },
+    reason: expect.stringMatching(/./),
+  })
+})

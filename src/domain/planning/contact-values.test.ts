@@ -100,6 +100,18 @@ describe('of several values', () => {
       '+14155552672',
       undefined,
     ],
+    [
+      'a mobile before a verified one of unknown kind',
+      [phone('+14155552672', null, 'Verified'), phone('+33612345678', 'mobile')],
+      '+33612345678',
+      '+33612345678',
+    ],
+    [
+      'a verified mobile before another',
+      [phone('+33612345679', 'mobile'), phone('+33612345678', 'mobile', 'Verified')],
+      '+33612345678',
+      '+33612345678',
+    ],
     ['a landline, but never as a mobile', [phone('+33 1 42 68 53 00', 'direct')], '+33142685300', undefined],
     [
       'no invalid number',

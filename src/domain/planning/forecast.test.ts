@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { forecast, type Means } from './forecast.ts'
+import type { Facts } from './planner.ts'
 import type { LookupKey } from '../keys.ts'
 import { defaultPrices } from './prices.ts'
 import { builtInRecipes, type Recipe } from './recipes.ts'
@@ -104,4 +105,13 @@ test('an early end makes sure of the next step alone', () => {
     sure: { [`contact.redeem|${ada}|email-work`]: 15 },
     high: 45,
   })
+})
+
+test('what the record has cost already counts against the ceiling', () => {
+  const recipe: Recipe = { ...contact, priceCeilingAtomic: 460_000n }
+  const spent: Fact = { outcome: 'found', data: {}, priceAtomic: 20_000n }
+  const high = (facts: Facts) =>
+    forecast({ object: 'person', identity: { profileUrl: ada } }, recipe, facts, means()).highAtomic
+  expect(high({})).toBe(450_000n)
+  expect(high({ 'person.profile': spent })).toBe(150_000n)
 })

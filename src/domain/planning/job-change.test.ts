@@ -24,6 +24,35 @@ describe('a job change', () => {
   })
 
   test.each([
+    ['CEO', 'Chief Executive Officer'],
+    ['CTO', 'Chief Technology Officer'],
+    ['CFO', 'Chief Financial Officer'],
+    ['COO', 'Chief Operating Officer'],
+    ['CMO', 'Chief Marketing Officer'],
+    ['CIO', 'Chief Information Officer'],
+    ['CISO', 'Chief Information Security Officer'],
+    ['CRO', 'Chief Revenue Officer'],
+    ['CPO', 'Chief Product Officer'],
+    ['EVP', 'Executive Vice President'],
+    ['SVP', 'Senior Vice President'],
+    ['AVP', 'Assistant Vice President'],
+    ['V.P.', 'Vice President'],
+    ['MD', 'Managing Director'],
+    ['Sr', 'Senior'],
+    ['Jr.', 'Junior'],
+    ['Mgr', 'Manager'],
+    ['Eng', 'Engineer'],
+    ['Dir', 'Director'],
+    ['Asst', 'Assistant'],
+    ['HR', 'Human Resources'],
+    ['IT', 'Information Technology'],
+    ['Head of the Team and at Work for All', 'Head, Team Work All'],
+  ])('is not %s to %s', (short, long) => {
+    expect(jobChangeOf({ job_title: short }, { job_title: long })).toBeUndefined()
+    expect(jobChangeOf({ job_title: long }, { job_title: short })).toBeUndefined()
+  })
+
+  test.each([
     [{ company_name: 'ACME, Inc.' }, { company_name: 'Acme' }],
     [{ company_name: '株式会社青空' }, { company_name: '青空' }],
     [{ job_title: 'VP of Sales' }, { job_title: 'Vice President, Sales' }],

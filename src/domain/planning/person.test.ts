@@ -248,3 +248,38 @@ test('another employer or title than the record’s is reported with the write',
     ),
   ).not.toHaveProperty('jobChange')
 })
+
+describe('the reason of a step', () => {
+  const why = (identity: Identity, facts: Facts, recipe: Recipe = full) => {
+    const step = nextStep({ object: 'person', identity }, recipe, facts)
+    return step.kind === 'lookup' ? step.why : step.reason
+  }
+
+  test('names what the match does not have', () => {
+    expect(why(mail, { 'contact.lookup': match() })).toContain('city')
+    expect(why(url, {})).not.toContain('match')
+  })
+
+  test.each([
+    [['phone', 'mobile_phone'], 'phone, mobile_phone are'],
+    [['phone'], 'phone is'],
+  ])('names the contacts %j that are wanted', (fields, words) => {
+    expect(why(url, {}, { name: 'r', fields, steps: ['contact.redeem'] })).toContain(words)
+  })
+
+  test.each<[Identity, RegExp]>([
+    [mail, /an e-mail/],
+    [{ phone: '+33612345678' }, /a phone/],
+    [{ firstName: 'Ada', lastName: 'Moreau', domain: 'acme.example' }, /a name and a domain/],
+    [{ firstName: 'Ada', lastName: 'Moreau', company: 'Acme' }, /a name and a company/],
+  ])('names what the person is found by: %j', (identity, words) => {
+    expect(why(identity, {})).toMatch(words)
+  })
+})
+
+test.each(['failed', 'unreadable'] as const)('ends with the problem of a profile that is %s', (outcome) => {
+  const recipe: Recipe = { ...full, steps: ['person.profile'] }
+  const bad: Fact = { outcome, data: null, reason: 'gone' }
+  const step = nextStep({ object: 'person', identity: url }, recipe, { 'person.profile': bad })
+  expect(step).toMatchObject({ kind: 'stop', status: 'rejected' })
+})

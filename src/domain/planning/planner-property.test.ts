@@ -214,6 +214,9 @@ describe('an explanation', () => {
     ])
     expect(lines({}, { isFresh: () => true })[2]).toBe('Cost: nothing, the ledger has a fresh answer.')
     expect(lines({}, { prices: {} })[2]).toBe('Cost: not known in advance.')
+    const logo = { object: 'company' as const, identity: { domain: 'acme.example' } }
+    const free: Recipe = { name: 'logo', fields: ['logo'], steps: ['company.logo'] }
+    expect(lines({}, {}, free, logo)[2]).toBe('Cost: nothing.')
     expect(lines({}, undefined, { ...full, priceCeilingAtomic: 500_000n })[3]).toContain(
       'of at most 0.500000 USD',
     )

@@ -51,10 +51,13 @@ describe('recipes', () => {
       { x: { person: { ...mail, fields: ['e_mail'] } } },
       'recipes.x.person: a person has no field "e_mail" (near: email',
     ],
-    [{ x: { person: { ...mail, stopWhen: ['domain'] } } }, 'a person has no field "domain"'],
+    [
+      { x: { person: { ...mail, stopWhen: ['domain'] } } },
+      'recipes.x.person: a person has no field "domain"',
+    ],
     [
       { x: { company: { fields: ['domain'], steps: ['contact.lookup'] } } },
-      'contact.lookup is not a step for a company',
+      'recipes.x.company: contact.lookup is not a step for a company',
     ],
     [
       { x: { person: { fields: ['email'], steps: ['company.enrich'] } } },
