@@ -30,7 +30,8 @@ export default async function useScratchFolder(): Promise<() => Promise<void>> {
   return async () => {
     if (before === undefined) delete process.env['TMPDIR']
     else process.env['TMPDIR'] = before
-    await rm(folder, { recursive: true, force: true })
+    // A process that is just ending may still write its compile cache; what stays is removed by the next run.
+    await rm(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 }).catch(() => {})
   }
 }
 
