@@ -39,7 +39,7 @@ export async function addRun(
 }
 
 export type Status = 'looking_up' | 'parked' | 'written' | 'unchanged' | 'skipped' | 'rejected'
-export let ordinal = 0
+let ordinal = 0
 
 export async function addTask(
   run: string,

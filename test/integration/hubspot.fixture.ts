@@ -13,9 +13,9 @@ import {
 } from '../../src/sandbox/hubspot/index.ts'
 import { testSeed } from '../support/seed.ts'
 
-export const seed = testSeed()
+const seed = testSeed()
 export const noon = Date.UTC(2026, 10, 20, 12, 0, 0)
-export const roomy = { searchPerSecond: 100_000, perTenSeconds: 100_000 }
+const roomy = { searchPerSecond: 100_000, perTenSeconds: 100_000 }
 export const open: { connectors: Connector[]; standIns: HubspotStandIn[] } = { connectors: [], standIns: [] }
 
 afterEach(async () => {

@@ -138,7 +138,7 @@ export interface World {
   close(): Promise<void>
 }
 
-export const crmTypes: Record<Type, { hubspot: [PropertyType, string?]; salesforce: SalesforceFieldType }> = {
+const crmTypes: Record<Type, { hubspot: [PropertyType, string?]; salesforce: SalesforceFieldType }> = {
   text: { hubspot: ['string'], salesforce: 'string' },
   long: { hubspot: ['string', 'textarea'], salesforce: 'textarea' },
   number: { hubspot: ['number'], salesforce: 'int' },
@@ -155,13 +155,9 @@ export const crmTypes: Record<Type, { hubspot: [PropertyType, string?]; salesfor
   logo: { hubspot: ['string'], salesforce: 'url' },
 }
 
-export const choices = ['ALPHA', 'BETA', 'GAMMA']
+const choices = ['ALPHA', 'BETA', 'GAMMA']
 
-export function mappingFor(
-  object: ObjectKind,
-  entity: string,
-  nameOf: (type: Type) => string,
-): MappingConfig {
+function mappingFor(object: ObjectKind, entity: string, nameOf: (type: Type) => string): MappingConfig {
   const defaults = { ...hubspotMapping.entities, ...salesforceMapping.entities }[entity]
   const off = Object.fromEntries(Object.keys(defaults?.fields ?? {}).map((name) => [name, false as const]))
   const on = Object.fromEntries(
@@ -173,7 +169,7 @@ export function mappingFor(
   return { [entity]: { fields: { ...off, ...on } } }
 }
 
-export async function openHubspot(entity: 'companies' | 'contacts', object: ObjectKind): Promise<World> {
+async function openHubspot(entity: 'companies' | 'contacts', object: ObjectKind): Promise<World> {
   const hubspot = await startHubspotStandIn({ seed: 1, companies: 0, contacts: 0, limits: roomy })
   hubspot.faults.nullValues = 'refused'
   // HubSpot knows an address by the property's name alone; a URL is a text there.
@@ -221,10 +217,7 @@ export async function openHubspot(entity: 'companies' | 'contacts', object: Obje
   }
 }
 
-export async function openSalesforce(
-  entity: 'Account' | 'Contact' | 'Lead',
-  object: ObjectKind,
-): Promise<World> {
+async function openSalesforce(entity: 'Account' | 'Contact' | 'Lead', object: ObjectKind): Promise<World> {
   const org = await startSalesforceStandIn({ seed: 1, accounts: 0, contacts: 0, leads: 0 })
   const nameOf = (type: Type) => `T_${type}__c`
   for (const type of types) {

@@ -6,7 +6,7 @@ import { personProfile } from '../../src/service/endpoints/person-profile.ts'
 import { redemption } from '../../src/service/endpoints/redemption.ts'
 import { createLogoClient } from '../../src/service/logo.ts'
 
-export const absent = Symbol('absent')
+const absent = Symbol('absent')
 export type Raw = unknown
 
 /** What the service may answer for a field. The first eight are nothing, for every type of field. */
@@ -121,9 +121,9 @@ export const sources: Record<ObjectKind, Record<Type, string>> = {
   },
 }
 
-export const given = (name: string, raw: Raw) => (raw === absent ? {} : { [name]: raw })
+const given = (name: string, raw: Raw) => (raw === absent ? {} : { [name]: raw })
 
-export const answers: Record<ObjectKind, Partial<Record<string, (raw: Raw) => Record<string, unknown>>>> = {
+const answers: Record<ObjectKind, Partial<Record<string, (raw: Raw) => Record<string, unknown>>>> = {
   company: {
     tagline: (raw) => given('title', raw),
     employees: (raw) => given('company_size', raw),
@@ -144,7 +144,7 @@ export const answers: Record<ObjectKind, Partial<Record<string, (raw: Raw) => Re
 }
 
 /** The service's own words for an answer, read by the endpoint as in a run; undefined where it cannot say this. */
-export async function factsFor(object: ObjectKind, type: Type, raw: Raw): Promise<Facts | undefined> {
+async function factsFor(object: ObjectKind, type: Type, raw: Raw): Promise<Facts | undefined> {
   const canonical = sources[object][type]
   const profile = (data: Record<string, unknown>): Fact =>
     (object === 'company' ? companyProfile : personProfile).decode(JSON.stringify({ data }))
@@ -165,7 +165,7 @@ export async function factsFor(object: ObjectKind, type: Type, raw: Raw): Promis
   return { [slot]: profile({ created_at: '2026-01-01', ...make(raw) }) }
 }
 
-export async function logoFact(raw: Raw): Promise<Fact | undefined> {
+async function logoFact(raw: Raw): Promise<Fact | undefined> {
   if (raw !== null && raw !== absent && raw !== 'picture') return undefined
   const client = createLogoClient(
     {

@@ -12,7 +12,7 @@ import { member, type Member } from '../../src/sandbox/data/directory.ts'
 import { startSandbox, type Sandbox } from '../../src/sandbox/sandbox.ts'
 import { openHouse, type House } from '../support/house.ts'
 
-export const redemption = ['contact.lookup', 'contact.redeem'] as const
+const redemption = ['contact.lookup', 'contact.redeem'] as const
 
 export const config: FileConfig = {
   payment: {
@@ -49,17 +49,9 @@ export interface Row {
   company?: string
 }
 
-export const columns = [
-  'profnet_url',
-  'email',
-  'phone',
-  'first_name',
-  'last_name',
-  'domain',
-  'company',
-] as const
+const columns = ['profnet_url', 'email', 'phone', 'first_name', 'last_name', 'domain', 'company'] as const
 
-export const csvOf = (rows: readonly Row[]) =>
+const csvOf = (rows: readonly Row[]) =>
   [columns.join(','), ...rows.map((row) => columns.map((name) => row[name] ?? '').join(','))].join('\n') +
   '\n'
 
@@ -77,14 +69,14 @@ export const byCompany = ({ firstName, lastName, employer }: Member): Row => ({
   company: `${employer.name} GmbH`,
 })
 
-export const emails = ({ slug }: Member, wanted: string) =>
+const emails = ({ slug }: Member, wanted: string) =>
   contactsOf(slug)
     .emails.filter(({ type }) => type === wanted)
     .map(({ value }) => value)
 
 export const byEmail = (one: Member): Row => ({ email: emails(one, 'work')[0] ?? '' })
 export const byPhone = (one: Member): Row => ({ phone: contactsOf(one.slug).phones[0]?.value ?? '' })
-export let met = 0
+let met = 0
 
 /** Somebody whom no case before has asked for. */
 export function somebody(fits: (one: Member) => boolean): Member {
@@ -121,10 +113,10 @@ afterAll(async () => {
   await sandbox.stop()
 })
 
-export const signal = new AbortController().signal
-export let files = 0
+const signal = new AbortController().signal
+let files = 0
 
-export async function inputOf({ context }: House, rows: readonly Row[] | string, object: ObjectKind) {
+async function inputOf({ context }: House, rows: readonly Row[] | string, object: ObjectKind) {
   const path = join(context.config.dataDir, '..', `in-${files++}.csv`)
   await writeFile(path, typeof rows === 'string' ? rows : csvOf(rows))
   return { csv: await openInput(context.config, { input: path, object }), out: `${path}.out` }
