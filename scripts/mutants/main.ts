@@ -2,6 +2,7 @@
 //
 //   npm run mutants -- [--seed N] [--count N] [--only src/pay] [--part 1/2] [--verbose] [--json FILE]
 
+import { createHash } from 'node:crypto'
 import { globSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
@@ -35,7 +36,7 @@ const sources = new Map(
 )
 const [part = 1, parts = 1] = options.part.split('/').map(Number)
 const all = [...sources].flatMap(([file, source]) => mutantsOf(file, source))
-const sample = shuffled(all, Number(options.seed))
+const sample = shuffled(all, options.seed)
   .filter(({ file }) => file.startsWith(options.only))
   .slice(0, Number(options.count))
   .filter((_, at) => at % parts === part - 1)
@@ -79,16 +80,16 @@ function oneLine(text: string): string {
   return short.length > 70 ? `${short.slice(0, 67)}...` : short || '(nothing)'
 }
 
-/** A Fisher-Yates shuffle by a seeded generator (mulberry32). */
-function shuffled<T>(items: readonly T[], seed: number): T[] {
-  const result = [...items]
-  let state = seed >>> 0
-  for (let at = result.length - 1; at > 0; at -= 1) {
-    state = (state + 0x6d2b79f5) >>> 0
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1)
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
-    const other = Math.floor((((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32) * (at + 1))
-    ;[result[at], result[other]] = [result[other]!, result[at]!]
-  }
-  return result
+/** Sorts by a hash of the seed and the mutant, so that an edit elsewhere does not draw another sample. */
+function shuffled(mutants: readonly Mutant[], seed: string): Mutant[] {
+  const seen = new Map<string, number>()
+  return mutants
+    .map((mutant) => {
+      const name = [mutant.file, mutant.original, mutant.replacement].join('|')
+      const nth = (seen.get(name) ?? 0) + 1
+      seen.set(name, nth)
+      return { mutant, rank: createHash('sha256').update(`${seed}|${name}|${nth}`).digest('hex') }
+    })
+    .sort((a, b) => (a.rank < b.rank ? -1 : 1))
+    .map(({ mutant }) => mutant)
 }
