@@ -101,6 +101,7 @@ describe('a profile URL, however it is written', () => {
     ['company', '', 'empty'],
     ['company', '   ', 'empty'],
     ['company', 'not a url', 'white space'],
+    ['company', 'http://', 'not a URL'],
     ['company', 'acme', 'no host name'],
     ['company', 'n/a', 'no host name'],
     ['company', 'ftp://profnet.example/company/acme', 'scheme is ftp:'],
@@ -220,4 +221,12 @@ test('a key names the operation, so that two operations on one profile are two l
 test('slashes are dropped in front of a domain, and nowhere else', () => {
   expect(canonicalDomain('//acme.example')).toEqual({ ok: true, value: 'acme.example' })
   expect(canonicalDomain('acme.example//x')).toEqual({ ok: true, value: 'acme.example' })
+})
+
+test('only an opaque id keeps its case', () => {
+  const id = 'ACoAAbCdEfGhIjKlMnOpQrStUv'
+  const pathOf = (slug: string) => canonicalProfileUrl('person', `https://profnet.example/in/${slug}`)
+  expect(pathOf(id)).toMatchObject({ value: `profnet.example/in/${id}` })
+  for (const name of [`x${id}`, `${id}.Y`, id.slice(0, 22), 'ACxAAbCdEfGhIjKlMnOpQrStUv'])
+    expect(pathOf(name)).toMatchObject({ value: `profnet.example/in/${name.toLowerCase()}` })
 })

@@ -5,6 +5,7 @@ import {
   freeOperations,
   operationRow,
   operationsAbout,
+  paces,
   personalOperations,
   slotRow,
   slotsOf,
@@ -86,4 +87,8 @@ test('each operation has its pace, and names the profiles that further steps nee
     ['company.enrich', 'enrichment', ['company']],
     ['account.profile', 'lookup', []],
   ])
+})
+
+test('each pace has an operation', () => {
+  expect(new Set(operations.map((operation) => operationRow(operation).pace))).toEqual(new Set(paces))
 })

@@ -328,6 +328,16 @@ describe('the edges of the policy', () => {
     expect(pinned.ok === false && pinned.message).not.toContain('PAYDIRT_PAY_TO')
   })
 
+  test('an address is the same whatever its letter case', () => {
+    const unchecked = `0x${payTo.slice(2).toUpperCase()}`
+    const mixed = `0x${payTo.slice(2, 12).toUpperCase()}${payTo.slice(12).toLowerCase()}`
+    for (const each of [unchecked, mixed, payTo.toLowerCase()]) {
+      expect(passes({ payTo: each }).ok).toBe(true)
+      expect(passes({}, { recipients: [each] }).ok).toBe(true)
+    }
+    expect(passes({ asset: basePolicy.asset.toLowerCase() }).ok).toBe(true)
+  })
+
   test('one of several recipients, realms and profiles is enough', () => {
     expect(passes({}, { recipients: [stranger, payTo] }).ok).toBe(true)
     expect(passes(mpp, { realms: ['other', 'API.example'] }).ok).toBe(true)

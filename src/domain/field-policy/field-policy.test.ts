@@ -33,6 +33,8 @@ describe('each rule', () => {
   test.each<Row>([
     // now, ours, change; fill_blank, overwrite_ours, overwrite
     ['a blank', undefined, undefined, set, 'written', 'written', 'written'],
+    ['white space', ' \t', undefined, set, 'written', 'written', 'written'],
+    ['white space over white space of ours', ' ', '  ', set, 'written', 'written', 'written'],
     ['a foreign value', 'CEO', undefined, set, 'filled', 'filled', 'written'],
     ['the value itself', 'CTO', undefined, set, 'same', 'same', 'same'],
     ['our value', 'CEO', 'CEO', set, 'filled', 'written', 'written'],

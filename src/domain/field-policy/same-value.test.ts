@@ -57,6 +57,7 @@ describe('two values mean the same', () => {
     ['employees', '1,20', 120],
     ['employees', '1,2000', 12_000],
     ['employees', '11-50', '1150'],
+    ['employees', '1+2', 12],
     ['employees', '5 people', 5],
     ['founded_year', '1998', '1999'],
     ['industry', 'Robots', 'Robotics'],

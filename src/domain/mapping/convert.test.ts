@@ -174,6 +174,17 @@ test('a text is cut to its length, at a word where one is near, never inside a c
   )
 })
 
+test.each([
+  ['abcdefg hijklmnop', 11, 'abcdefg hi…'],
+  ['abcdefgh ijklmnop', 11, 'abcdefgh…'],
+  ['abcdefghijklmnop', 11, 'abcdefghij…'],
+  ['abcdef', 6, 'abcdef'],
+  ['abcdef', 1, 'a'],
+  ['abcdef', 2, 'a…'],
+])('%j in %i letters is %j', (text, max, cut) => {
+  expect(fitText(text, max)).toBe(cut)
+})
+
 test('every country goes from code to name and back', () => {
   const codes = 'US DE FR GB SE BR CZ TR CI MM HK KR RU NL AE XK BA ZA'.split(' ')
   for (const code of codes) expect(countryCode(countryName(code)!)).toBe(code)
@@ -188,6 +199,11 @@ test('a blank is a blank, and values come back in their type', () => {
   expect(fromCrm('12', field('number'))).toBe(12)
   expect(fromCrm(0, field('number'))).toBe(0)
   expect(fromCrm(false, field('boolean'))).toBe(false)
+  expect(['true', 'false', 'maybe'].map((text) => fromCrm(text, field('boolean')))).toEqual([
+    true,
+    false,
+    'maybe',
+  ])
   expect(fromCrm('true', field('boolean'))).toBe(true)
   expect(fromCrm('Germany', field('text'), { as: 'country_name' })).toBe('DE')
   expect(fromCrm('Atlantis', field('text'), { as: 'country_name' })).toBe('Atlantis')

@@ -86,6 +86,19 @@ describe('a mapping checked against the CRM', () => {
     expect(checkMapping(own, [])).toEqual([])
   })
 
+  test('names only what can be written where something is to be written', () => {
+    const near = [described('phone_a', { writable: false }), described('phone_b')]
+    const wrong: EntityMapping = {
+      object: 'person',
+      fields: { phone: { property: 'phone_c' } },
+      identity: { phone: ['phone_d'] },
+    }
+    expect(checkMapping(wrong, near).map((problem) => problem.near)).toEqual([
+      ['phone_b'],
+      ['phone_a', 'phone_b'],
+    ])
+  })
+
   test('finds a property by its label', () => {
     const byLabel = { ...mapping, fields: { city: { property: 'Number of Employees' } }, identity: {} }
     const fields = [described('numberofstaff', { label: 'Number of employees' })]
@@ -224,6 +237,12 @@ describe('the stamp of our own writes', () => {
     for (const broken of ['', 'paydirt', 'paydirt:zz:1', 'other:1:2', source.replace('paydirt', 'x')])
       expect(own({ city: 'Lyon' }, broken)).toBe(false)
     const times = { enrichedAtMs: undefined, modifiedAtMs: atMs }
+    const never = { enrichedAtMs: atMs, modifiedAtMs: undefined }
+    expect(isOwnWrite({ properties, values: { city: 'Lyon' }, source, ...never })).toBe(false)
+    for (const none of [null, undefined])
+      expect(
+        isOwnWrite({ properties, values: {}, source: none, enrichedAtMs: atMs, modifiedAtMs: atMs }),
+      ).toBe(false)
     expect(isOwnWrite({ properties, values: { city: 'Lyon' }, source, ...times })).toBe(false)
     const others = ['aaa', ...properties]
     expect(

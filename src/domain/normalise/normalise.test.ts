@@ -91,6 +91,7 @@ describe('a domain', () => {
       'acme.example/De?a=1&b=2',
     )
     expect(canonicalUrl('https://acme.example/De?a=1&b=2')).toBe('acme.example/De?a=1&b=2')
+    expect(canonicalUrl('acme.example/?b=1&a=2&a=1')).toBe('acme.example?a=2&a=1&b=1')
     expect(canonicalUrl('<https://acme.example/De>')).toBe('acme.example/De')
     expect(canonicalUrl('//acme.example//a<b')).toBe('acme.example//a<b')
     expect(canonicalUrl('acme.example:8080/%zz/')).toBe('acme.example:8080/%zz')
@@ -170,6 +171,14 @@ describe('a person’s name', () => {
     expect(foldPersonName('Prof', 'Dr')).toBe('prof dr')
     expect(foldPersonName('.', '-')).toBe('')
   })
+})
+
+test.each(['Dr', 'Prof.', 'Mr', 'Mrs', 'Ms', 'Mx'])('the title %s is no part of a name', (title) => {
+  expect(foldPersonName(title, 'Ada', 'Moreau')).toBe('ada moreau')
+})
+
+test.each(['PhD', 'Ph.D.', 'MBA'])('the degree %s is no part of a name', (degree) => {
+  expect(foldPersonName('Ada', 'Moreau,', degree)).toBe('ada moreau')
 })
 
 describe('a company’s name', () => {

@@ -147,3 +147,13 @@ test('for any answer, reading never throws and chooses no blank', () => {
     { seed: testSeed(), numRuns: 500 },
   )
 })
+
+test.each([
+  [[{ value: 12 }], 'found'],
+  [[{ value: ' ' }, {}], 'empty'],
+  [[], 'empty'],
+  [null, 'nothing'],
+  [undefined, 'not_asked'],
+])('the list %j is %s', (phones, reveal) => {
+  expect(readRedemption('phone', found({ phones }))).toMatchObject({ reveal })
+})

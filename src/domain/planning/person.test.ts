@@ -255,6 +255,11 @@ describe('the reason of a step', () => {
     return step.kind === 'lookup' ? step.why : step.reason
   }
 
+  test('names the employer whose fields are wanted', () => {
+    const facts: Facts = { 'contact.lookup': match(), 'person.profile': profile }
+    expect(why(mail, facts)).toContain('employer')
+  })
+
   test('names what the match does not have', () => {
     expect(why(mail, { 'contact.lookup': match() })).toContain('city')
     expect(why(url, {})).not.toContain('match')

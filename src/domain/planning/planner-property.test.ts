@@ -233,6 +233,8 @@ describe('an explanation', () => {
       'Next (recipe full): write 1 field by the field policy (full_name).',
       'Why: no step is left that the recipe wants and may buy.',
     ])
+    const two: Fact = { outcome: 'found', data: { ...match.data, title: 'CTO' } }
+    expect(lines({ ...facts, 'contact.lookup': two })[0]).toContain('write 2 fields by')
     expect(lines({ 'contact.lookup': nothing })[0]).toBe(
       'Next (recipe full): stop; the record ends as unchanged.',
     )

@@ -108,6 +108,10 @@ describe('what the server says of the money', () => {
     ['Payment verification failed: settlement_pending.', 'verification_failed: settlement_pending'],
     ['reverted: authorization is used or canceled', 'verification_failed: nonce_already_used'],
     ['reverted: transfer amount exceeds balance', 'verification_failed: insufficient_balance'],
+    ['Transfer Amount Exceeds Balance', 'verification_failed: insufficient_balance'],
+    ['Insufficient funds for gas', 'verification_failed: insufficient_balance'],
+    ['insufficient_balance', 'verification_failed: insufficient_balance'],
+    ['Nonce Already Used', 'verification_failed: nonce_already_used'],
     [`args: (${hash}, 28)`, 'verification_failed'],
     [7, 'verification_failed'],
   ])('of a problem keeps a word and no text: %s', (detail, reason) => {
