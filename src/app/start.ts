@@ -24,12 +24,13 @@ export async function start(context: Context, role: Role): Promise<Running> {
   const has = (wanted: Role) => role === wanted || role === 'all'
   try {
     if (has('worker')) await startWorker(context, parts, stops)
-    if (has('scheduler')) await startScheduler(context, parts, stops)
+    // Stopped after the scheduler, so that an order to stop spending is obeyed while its scans end.
     const maintained = (['worker', 'scheduler'] as const).filter(has)
     if (maintained.length > 0) {
       const maintenance = await startMaintenance(context, maintained)
       stops.push(() => maintenance.stop())
     }
+    if (has('scheduler')) await startScheduler(context, parts, stops)
     if (has('web')) await startWeb(context, parts, stops)
   } catch (error) {
     for (const stop of stops.reverse()) await stop()

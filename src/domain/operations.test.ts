@@ -14,13 +14,8 @@ import {
 import { defaultPrices, pricedSlots } from './planning/prices.ts'
 import { objectKinds, operations } from './words.ts'
 
-test('forgetting a subject covers every operation about it', () => {
-  expect(operationsAbout('company').sort()).toEqual([
-    'company.enrich',
-    'company.logo',
-    'company.lookup',
-    'company.profile',
-  ])
+test('forgetting a subject covers every operation about it, and not the logo that others share', () => {
+  expect(operationsAbout('company').sort()).toEqual(['company.enrich', 'company.lookup', 'company.profile'])
   expect(operationsAbout('person').sort()).toEqual(['contact.lookup', 'contact.redeem', 'person.profile'])
 })
 

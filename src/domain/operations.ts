@@ -76,7 +76,8 @@ const operationRows = {
   },
   'company.logo': {
     stepOf: ['company', 'person'],
-    about: 'company',
+    // Companies that share a website share its logo: to forget one must not reach the others.
+    about: null,
     // Its address holds a domain, which may be a person's name.
     isPersonal: true,
     keyedBy: ['domain'],

@@ -20,7 +20,7 @@ interface MaintenanceJob {
 }
 
 function maintenanceJobs(context: Context, engine: Pick<Engine, 'resolve'>): MaintenanceJob[] {
-  const { database, now } = context
+  const { database } = context
   const foreground = connectorsWithout('runsInBackground')
   const statistics = createStatistics(database.db)
   return [
@@ -58,16 +58,29 @@ function maintenanceJobs(context: Context, engine: Pick<Engine, 'resolve'>): Mai
       name: 'update the states of runs',
       everyMs: 2_000,
       roles: ['scheduler'],
-      work: () => updateStates(context, foreground),
-    },
-    {
-      // Rarely needed, and it reads every lookup that an interrupted command left behind.
-      name: 'adopt orphaned lookups',
-      everyMs: 30_000,
-      roles: ['scheduler'],
-      work: () => adoptOrphans(database.db, now(), foreground),
+      work: runStates(context, foreground),
     },
   ]
+}
+
+/** Reads every lookup that an interrupted command left behind, so it is done more rarely than the rest of its job. */
+const adoptEveryMs = 30_000
+
+/**
+ * Opens and closes the runs that `paydirt start` works on; src/store/runs/run-states.ts has the rules. Orphans are adopted
+ * in the same job: both update lookups and tasks, and one after the other they cannot deadlock.
+ */
+function runStates({ database, log, now }: Context, foreground: readonly string[]): () => Promise<void> {
+  let adoptAgainMs = 0
+  return async () => {
+    if (now().getTime() >= adoptAgainMs) {
+      adoptAgainMs = now().getTime() + adoptEveryMs
+      await adoptOrphans(database.db, now(), foreground)
+    }
+    const moves = await updateRunStates(database.db, now(), foreground)
+    for (const { id, connector, entity, from, to } of moves)
+      log.info({ run: id, connector, entity, from, to }, 'a run changed its state')
+  }
 }
 
 /** Starts the timed jobs of these roles. A job that fails is logged and runs again at its next time. */
@@ -94,11 +107,4 @@ export async function startMaintenance(
       await Promise.all(loops.map((loop) => loop.stop()))
     },
   }
-}
-
-/** Opens and closes the runs that `paydirt start` works on; src/store/runs/run-states.ts has the rules. */
-async function updateStates({ database, log, now }: Context, foreground: readonly string[]): Promise<void> {
-  const moves = await updateRunStates(database.db, now(), foreground)
-  for (const { id, connector, entity, from, to } of moves)
-    log.info({ run: id, connector, entity, from, to }, 'a run changed its state')
 }

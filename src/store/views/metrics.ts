@@ -48,7 +48,7 @@ export async function ledgerMetrics(db: Database, now: Date): Promise<LedgerMetr
     tasks: await read(sql`select status, count(*)::float8 as value from tasks group by status`),
     lookups: await read(sql`select state, count(*)::float8 as value from lookups group by state`),
     lookupsDue: await read(sql`
-      select case when hot then 'hot' else 'background' end as lane, count(*)::float8 as value from lookups
+      select case when hot then 'hot' else 'bulk' end as lane, count(*)::float8 as value from lookups
       where state in ('waiting', 'parked') and due_at <= ${now} group by 1`),
     lookupsParked: await read(sql`
       with codes as (
