@@ -46,6 +46,7 @@ describe('two values mean the same', () => {
     ['email', 'ada@acme.example', 'bob@acme.example'],
     ['phone', '+14155552671', '+14155552672'],
     ['phone', '+14155552671 ext. 12', '+14155552671'],
+    ['phone', '+14155552671', '+14155552671;ext=undefined'],
     ['phone', 'ask Bob 1', 'ask Bob 2'],
     ['phone', 'ask 1', '1'],
     ['phone', '4155552671', '+14155552671'],

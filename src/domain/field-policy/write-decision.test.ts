@@ -60,6 +60,20 @@ describe('a first attempt', () => {
     },
   )
 
+  test('lists the fields that are kept by their reasons, and what the CRM said', () => {
+    const value = { value: 'x', policy: 'fill_blank' as const, rule: 'overwrite' as const, mapping: null }
+    const blocked = new Map([
+      ['job_title', { ...value, field: 'job_title', why: 'undone' as const, code: null }],
+      ['city', { ...value, field: 'city', why: 'rejected' as const, code: 'TOO_LONG' }],
+    ])
+    const patch: Patch = { ...pilot, city: { set: 'Basel' }, about: { set: 'Text' } }
+    const by = { ours: {}, open: [], rule: () => 'overwrite' as const, blocked: blocked as never }
+    expect(decideWrite(task(patch), present({ about: 'Text' }), by)).toMatchObject({
+      kind: 'end',
+      reason: 'undone before: job_title; refused by the CRM before: city (TOO_LONG); the same already: about',
+    })
+  })
+
   test.each([
     [{ state: 'gone' as const }, 'the record is gone'],
     [{ state: 'merged' as const, into: '9' }, 'the record was merged into 9'],

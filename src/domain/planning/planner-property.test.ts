@@ -177,6 +177,12 @@ describe('the ceiling of a record', () => {
       reason:
         'price ceiling: contact.redeem:phone costs 0.300000 USD, and 0.160000 of 0.170000 USD are spent',
     })
+    const facts: Facts = { 'person.profile': profile, 'contact.redeem:email-work': email }
+    for (const [priceCeilingAtomic, kind] of [
+      [460_000n, 'lookup'],
+      [459_999n, 'write'],
+    ] as const)
+      expect(nextStep(record, { ...recipe, priceCeilingAtomic }, facts)).toMatchObject({ kind })
     expect(nextStep(record, { ...recipe, priceCeilingAtomic: 0n }, {})).toMatchObject({
       kind: 'stop',
       status: 'unchanged',

@@ -49,6 +49,8 @@ describe('challenges in WWW-Authenticate', () => {
   test('keep their own text, from which the same challenge is read again', () => {
     const [found] = read(`Basic realm="x", ${text}`)
     expect(found?.text).toBe(text)
+    const second = text.replace('"one"', '"two"')
+    expect(read(`${text}, ${second}`).map((each) => each.text)).toEqual([text, second])
   })
 
   test('name realm, digest, end and header, in whole seconds and small letters', () => {
