@@ -87,3 +87,16 @@ test('each operation has its pace, and names the profiles that further steps nee
 test('each pace has an operation', () => {
   expect(new Set(operations.map((operation) => operationRow(operation).pace))).toEqual(new Set(paces))
 })
+
+test('each operation says by what its key names a subject', () => {
+  expect(operations.map((operation) => [operation, operationRow(operation).keyedBy])).toEqual([
+    ['company.profile', ['profile']],
+    ['person.profile', ['profile']],
+    ['company.logo', ['domain']],
+    ['contact.lookup', ['email', 'phone', 'name']],
+    ['contact.redeem', ['profile', 'id']],
+    ['company.lookup', ['domain']],
+    ['company.enrich', ['profile', 'domain']],
+    ['account.profile', []],
+  ])
+})

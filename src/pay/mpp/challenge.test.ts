@@ -87,6 +87,18 @@ describe('what the server says of the money', () => {
 
   test.each([
     ['a receipt', receipt(), 200, { success: true, transaction: hash.toLowerCase(), reason: null }],
+    [
+      'a hash with more',
+      receipt({ reference: `${hash}0` }),
+      200,
+      { success: true, transaction: null, reason: null },
+    ],
+    [
+      'more before a hash',
+      receipt({ reference: ` ${hash}` }),
+      200,
+      { success: true, transaction: null, reason: null },
+    ],
     ['no hash', receipt({ reference: 'x' }), 200, { success: true, transaction: null, reason: null }],
     [
       'another method',
