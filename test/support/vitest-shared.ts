@@ -4,8 +4,8 @@ import { slowestFiles } from './slowest-files.ts'
 export const shared = {
   retry: 0,
   pool: 'forks' as const,
-  // Tests wait for processes and timers about as long as they compute: on 2 cores a third worker saves a third of the time.
-  maxWorkers: 3,
+  // Integration tests start processes of their own; on real servers and in the fault suite more workers only make them wait.
+  maxWorkers: 2,
   testTimeout: 20_000,
   hookTimeout: 30_000,
   reporters: ['default', slowestFiles],
