@@ -4,8 +4,6 @@ import { shared } from './test/support/vitest-shared.ts'
 export default defineConfig({
   test: {
     ...shared,
-    // On the embedded stores tests wait about as long as they compute: a third worker saves a third of the time on 2 cores.
-    maxWorkers: 3,
     projects: [
       {
         extends: true,
