@@ -2,7 +2,7 @@ import type { Redis } from 'ioredis'
 
 export interface Metered {
   wallMs: number
-  /** Of all threads of this process, including the embedded Redis and PGlite. */
+  /** Processor time of all threads of this process, in milliseconds, including the embedded Redis and PGlite. */
   cpuMs: number
   peakRssMb: number
   /** The most that Redis held beyond what it held at the start; 0 without Redis. */

@@ -71,7 +71,7 @@ export interface ScanOptions {
 export interface ConnectorProblem {
   code: string
   message: string
-  /** What a person can do about it, as a sentence. */
+  /** The remedy for a person, as a sentence. */
   todo: string
 }
 

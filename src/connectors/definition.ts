@@ -32,7 +32,7 @@ export interface CrmSettings {
   mapping?: MappingConfig | undefined
 }
 
-/** What a CRM is opened with, besides its own settings. */
+/** Shared resources with which a CRM is opened, besides its own settings. */
 interface OpenOptions {
   /** Shared by all processes that use the account. Absent: this process counts alone. */
   budget: CallBudget | undefined
@@ -55,7 +55,7 @@ export interface CrmDefinition<
   readonly kind: 'crm'
   /** The environment variables that it reads, each with its schema. */
   readonly variables: Variables
-  /** What must be set, for messages: `A, B and C`. */
+  /** The variables that must be set, as messages list them: `A, B and C`. */
   readonly required: string
   /** Its part of `connectors` in `paydirt.config.ts`. Every key is optional. */
   readonly file: File

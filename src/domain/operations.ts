@@ -38,7 +38,7 @@ export interface OperationRow {
   freshness: 'usual' | { foundDays: number; notFoundDays: number }
   /** The canonical fields that its answer can fill, by the object of the record. */
   tells: Readonly<Record<ObjectKind, PerType<readonly string[]>>>
-  /** What it does, for the explanation of a plan. */
+  /** Describes the operation in the explanation of a plan: `fetch the logo`. */
   verb: PerType<string>
 }
 

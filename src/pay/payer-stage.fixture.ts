@@ -44,7 +44,7 @@ export function openStage(name: Protocol = 'x402') {
   const book = new Map<string, Terms>()
   const pins = new Map<string, string>()
   const chain: { fate: Fate; asked: number } = { fate: { kind: 'live' }, asked: 0 }
-  /** What the journal answers instead of doing it. */
+  /** Answers that the journal gives in place of doing the step. */
   const journalSays: { markSent?: 'closed' | 'stopped'; withdraw?: false } = {}
   let cannotCover = false
 

@@ -14,7 +14,7 @@ export interface RecordToBegin extends PlannedRecord {
   ended?: Stop | undefined
 }
 
-/** What the task of a record begins with. */
+/** The first state of a record's task. */
 type BegunTask = Omit<NewTask, 'ordinal' | 'recordId'>
 
 export interface BeginOptions {

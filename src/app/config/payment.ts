@@ -13,7 +13,7 @@ export const paymentSchema = z.strictObject({
   maxPriceUsd: usd.optional(),
   /** The same for single steps, which cost more: `{ 'contact.redeem:email-work': '0.15', 'contact.redeem:phone': '0.30' }`. */
   maxPricesUsd: z.partialRecord(slot, usd).optional(),
-  /** What the service charges for a step, where its documentation says otherwise. Plans and ceilings use these prices. */
+  /** Prices of steps for which the service charges other than its documentation says. Plans and ceilings use them. */
   pricesUsd: z.partialRecord(slot, usd).optional(),
   /** Ways of paying, the preferred first. `mpp_card` needs a token of a card and is off unless named. */
   protocols: z

@@ -1,7 +1,7 @@
 import type { FieldValue } from '../../domain/record.ts'
 import type { ObjectKind } from '../../domain/words.ts'
 
-/** What a run would buy, and its cost at most. Scripts rely on its form. `low` and `high` differ only when a price is not known yet. */
+/** The lookups that a run would buy, and the most that they cost. Scripts rely on its form. `low` and `high` differ only when a price is not known yet. */
 export interface RunPlan {
   plan: true
   object: ObjectKind
@@ -12,7 +12,7 @@ export interface RunPlan {
   cost: { currency: 'USD'; low: string; high: string }
   /** The id for `paydirt apply`. */
   planId?: string
-  /** What would be written from facts that the ledger already has: counts, and the first records field by field. */
+  /** The writes from facts that the ledger already has: counts, and the first records field by field. */
   preview?:
     | {
         records: number
