@@ -8,17 +8,21 @@ import { points } from '../faults/kill-plan.ts'
 // On a real Redis a killed process keeps its jobs for 15 to 35 seconds, so each of the seven kills takes that long.
 const limitMs = 600_000
 
-test('a run killed once in every crash window pays for each lookup once and loses nothing', async () => {
-  await withCase({ lookups: 40, faults: { paymentIdentifier: true } }, async (fault) => {
-    const last = await fault.finish(points.map((point) => ({ point, nth: 2 })))
+test(
+  'a run killed once in every crash window pays for each lookup once and loses nothing',
+  async () => {
+    await withCase({ lookups: 40, faults: { paymentIdentifier: true } }, async (fault) => {
+      const last = await fault.finish(points.map((point) => ({ point, nth: 2 })))
 
-    expect(fault.kills).toBe(points.length)
-    expect(last.end).toBe('finished')
-    const accounts = await fault.accounts()
-    expectSound(accounts, { rows: fault.rows })
-    expectNothingLost(accounts)
-    expect(accounts.transfers).toHaveLength(40)
-    // Or no kill has hit a payment on its way, and this test has shown nothing.
-    expect(fault.sandbox.stats().repeated).toBeGreaterThan(0)
-  })
-}, limitMs)
+      expect(fault.kills).toBe(points.length)
+      expect(last.end).toBe('finished')
+      const accounts = await fault.accounts()
+      expectSound(accounts, { rows: fault.rows })
+      expectNothingLost(accounts)
+      expect(accounts.transfers).toHaveLength(40)
+      // Or no kill has hit a payment on its way, and this test has shown nothing.
+      expect(fault.sandbox.stats().repeated).toBeGreaterThan(0)
+    })
+  },
+  limitMs,
+)
