@@ -2,7 +2,8 @@ import { describe, expect, test } from 'vitest'
 import { BudgetExhaustedError, FatalError, RetriableError } from '../domain/errors.ts'
 import type { Fact } from '../domain/record.ts'
 import { createDispatch, type DispatchOptions } from './dispatch.ts'
-import { answered, challenge, openStage, paid } from './payer-stage.fixture.ts'
+import { answered, challenge, paid } from './payer-replies.fixture.ts'
+import { openStage } from './payer-stage.fixture.ts'
 import type { PaidRequest } from './purchase.ts'
 
 function open(change: Partial<DispatchOptions> = {}) {

@@ -3,7 +3,8 @@ import { hubspotMapping } from '../../../src/connectors/hubspot/mapping.ts'
 import type { CrmMapping } from '../../../src/domain/mapping/mapping.ts'
 import { startHubspotStandIn } from '../../../src/sandbox/hubspot/index.ts'
 import { testSeed } from '../../support/seed.ts'
-import { connectorSuite, filled, type ConnectorSuiteOptions } from '../connector-suite.ts'
+import { filled, type ConnectorSuiteOptions } from '../connector-stage.ts'
+import { connectorSuite } from '../connector-suite.ts'
 
 // The default mapping never writes a contact's e-mail address. Here it does, because HubSpot refuses addresses most often.
 const withEmail: CrmMapping = {

@@ -3,7 +3,8 @@ import { salesforceMapping } from '../../../src/connectors/salesforce/mapping.ts
 import type { CrmMapping } from '../../../src/domain/mapping/mapping.ts'
 import { startSalesforceStandIn } from '../../../src/sandbox/salesforce/index.ts'
 import { testSeed } from '../../support/seed.ts'
-import { connectorSuite, filled, type ConnectorSuiteOptions } from '../connector-suite.ts'
+import { filled, type ConnectorSuiteOptions } from '../connector-stage.ts'
+import { connectorSuite } from '../connector-suite.ts'
 
 // The default mapping never writes an e-mail address. Here it does: Salesforce refuses one that is well-formed.
 const withSalesforceEmail: CrmMapping = {
