@@ -30,8 +30,17 @@ export interface Dispatch {
   protocolOf(terms: Terms): PaymentProtocol
   exchange(request: PaidRequest, headers: Record<string, string>, permit: SendPermit): Promise<ResponseHead>
   read(request: PaidRequest, response: ResponseHead): StoredAnswer
-  /** Sends a charge's bytes, the same ones every time. Throws when the response is neither an answer nor a refusal. */
-  send(charge: Charge, request: PaidRequest, permit: SendPermit): Promise<Sent>
+  /**
+   * Sends a charge's bytes, the same ones every time. Throws when the response is neither an answer nor a refusal, and
+   * when spending is stopped. `isUsed`: the chain says that the money has moved, so that only the answer can follow, and
+   * the bytes may be sent even then.
+   */
+  send(
+    charge: Charge,
+    request: PaidRequest,
+    permit: SendPermit,
+    options?: { isUsed?: boolean },
+  ): Promise<Sent>
 }
 
 /** How long to wait before the first request for a deferred answer when the service gives no estimate. */
@@ -41,14 +50,20 @@ const longestAskMs = 60_000
 export function createDispatch(options: DispatchOptions): Dispatch {
   const { journal, now } = options
 
-  async function send(charge: Charge, request: PaidRequest, permit: SendPermit): Promise<Sent> {
+  async function send(
+    charge: Charge,
+    request: PaidRequest,
+    permit: SendPermit,
+    { isUsed = false }: { isUsed?: boolean } = {},
+  ): Promise<Sent> {
     const protocol = protocolOf(charge.authorization.terms)
     const headers = await protocol.headers(charge.authorization)
     // Crash window: before this commits, no byte has left. After it, the charge counts as sent, whether it was sent or
     // not.
-    const marked = await journal.markSent(charge.id, now())
+    const marked = await journal.markSent(charge.id, now(), { isUsed })
     if (marked !== 'sent') await permit.done(undefined)
-    // The charge stays as it is: it is sent when spending resumes, or withdrawn when its time is over.
+    // The charge stays as it is. One that was never sent is sent when spending resumes, or withdrawn when its time is
+    // over. One that was sent before is sent again when spending resumes, or closed by what the chain says of it.
     if (marked === 'stopped') throw spendingStopped()
     if (marked === 'closed') {
       const message = 'another process has closed the charge in the meantime'

@@ -1,5 +1,5 @@
 import { errorCode } from '../domain/error-codes.ts'
-import { FatalError, PaymentInDoubtError, RetriableError, type PaydirtError } from '../domain/errors.ts'
+import { FatalError, PaydirtError, PaymentInDoubtError, RetriableError } from '../domain/errors.ts'
 import { currencyOf, type Charge, type Currency, type ResponseHead, type Terms } from '../domain/payment.ts'
 import type { BudgetLine, ChargeJournal, StoredAnswer } from '../domain/ports/charge-journal.ts'
 import type { AcquirePermit, SendPermit } from '../domain/ports/send-permit.ts'
@@ -168,8 +168,13 @@ export function createPayer(options: PayerOptions): Payer {
   }
 
   /** Returns undefined when the charge turned out to be dead, so that the lookup may start over. */
-  async function send(charge: Charge, purchase: Purchase, permit: SendPermit): Promise<Fact | undefined> {
-    const sent = await dispatch.send(charge, purchase.request, permit)
+  async function send(
+    charge: Charge,
+    purchase: Purchase,
+    permit: SendPermit,
+    evidence: { isUsed?: boolean } = {},
+  ): Promise<Fact | undefined> {
+    const sent = await dispatch.send(charge, purchase.request, permit, evidence)
     if ('answer' in sent) return sent.answer
     if (/insufficient_(funds|balance)/.test(sent.refusal)) throw options.funds.foundEmpty()
     // The next lookup requests the terms again, and the policy checks the changed challenge.
@@ -190,9 +195,27 @@ export function createPayer(options: PayerOptions): Payer {
     // No one can be asked whether the first request was charged, and a second one may be charged again.
     if (terms.protocol === 'api_key' && charge.state !== 'journaled') throw unknowable()
     if (secondsLeft(charge) >= lastSendSeconds || terms.paymentIdentifier) {
-      return send(charge, purchase, await acquirePermit(purchase))
+      return sendAgain(charge, purchase)
     }
     return closedOrThrow(charge, charge.reason ?? 'too late to be sent again')
+  }
+
+  /**
+   * Sends an open charge again. The kill switch holds for it too: an authorization that was sent and not used could still
+   * move the money. Crash window: the switch is read in the statement that marks the charge as sent, so that nothing leaves
+   * between an order to stop and its effect. Only when the chain says that the money has moved are the bytes sent while
+   * spending is stopped: they can bring nothing but the answer.
+   */
+  async function sendAgain(charge: Charge, purchase: Purchase): Promise<Fact | undefined> {
+    try {
+      return await send(charge, purchase, await acquirePermit(purchase))
+    } catch (error) {
+      const isStopped = error instanceof PaydirtError && error.code === errorCode.stopped
+      if (!isStopped || charge.state === 'journaled') throw error
+      const fate = await dispatch.protocolOf(charge.authorization.terms).fate(charge.authorization)
+      if (fate.kind !== 'used') throw error
+      return send(charge, purchase, await acquirePermit(purchase), { isUsed: true })
+    }
   }
 
   async function recover(charge: Charge, purchase: Purchase, isAnswered: boolean): Promise<boolean> {
@@ -210,7 +233,8 @@ export function createPayer(options: PayerOptions): Payer {
     if (fate.kind === 'used' && terms.paymentIdentifier) {
       // The money has moved, and the same bytes cannot move it again. The only possible effect of this send is the
       // answer.
-      const sent = await dispatch.send(charge, purchase.request, await acquirePermit(purchase))
+      const permit = await acquirePermit(purchase)
+      const sent = await dispatch.send(charge, purchase.request, permit, { isUsed: true })
       if ('answer' in sent) return true
     }
     return (await decide(charge, charge.reason ?? 'too late to be sent again')) === 'closed'

@@ -185,16 +185,20 @@ test('what is marked as sent together: a closed charge is told by itself', async
   expect(await world.committed(`run:${world.id}`)).toBe(20_000n)
 })
 
-test('the kill switch holds for what was journaled before it and not sent, and not for what was sent', async () => {
+test('the kill switch holds for every open charge, and not for one that the chain says is used', async () => {
   const world = await openLedgerRun(database, { lookups: 2, now })
   const [journaled, sent] = await Promise.all(world.keys.map((key) => world.reserve(key, line(world.id))))
   await world.journal.markSent(sent!.id, now())
   const spending = createSpendSwitch(database.db, { now })
   await spending.stop('a test')
   try {
-    expect(await Promise.all([journaled!, sent!].map(({ id }) => world.journal.markSent(id, now())))).toEqual(
-      ['stopped', 'sent'],
-    )
+    const mark = (isUsed: boolean) =>
+      Promise.all([journaled!, sent!].map(({ id }) => world.journal.markSent(id, now(), { isUsed })))
+    expect(await mark(false)).toEqual(['stopped', 'stopped'])
+    // What was never sent cannot be used, whatever a chain says.
+    expect(await mark(true)).toEqual(['stopped', 'sent'])
+    await world.journal.markInDoubt(sent!.id, 'timeout')
+    expect(await mark(false)).toEqual(['stopped', 'stopped'])
   } finally {
     await spending.resume()
   }

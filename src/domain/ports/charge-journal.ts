@@ -66,9 +66,10 @@ export interface ChargeJournal {
   /**
    * Must be durable before the first byte leaves, because a `journaled` charge counts as never sent. Only `sent` permits
    * sending. `closed`: this process may have been suspended while another, whose clock ran ahead, closed the journaled charge
-   * as never sent. `stopped`: spending was stopped after the charge was journaled; charges that were sent before continue.
+   * as never sent. `stopped`: spending is stopped, whether the charge was sent before or not. With `isUsed` a charge that was
+   * sent before may be sent while spending is stopped: the chain says that its money has moved, so that it moves nothing.
    */
-  markSent(id: string, at: Date): Promise<'sent' | 'closed' | 'stopped'>
+  markSent(id: string, at: Date, options?: { isUsed?: boolean }): Promise<'sent' | 'closed' | 'stopped'>
   markInDoubt(id: string, reason: string): Promise<void>
   /** Stores answer and settlement together, so that neither is ever without the other. */
   settleCharge(id: string, receipt: PaidReceipt, answer: StoredAnswer): Promise<void>

@@ -51,25 +51,28 @@ export function createPurchaseSteps(
       })
   }
 
-  async function markAllSent(sendings: readonly { id: string; at: Date }[]): Promise<Each<SendMark>[]> {
+  async function markAllSent(
+    sendings: readonly { id: string; at: Date; is_used: boolean }[],
+  ): Promise<Each<SendMark>[]> {
     const ids = sendings.map(({ id }) => id)
     // The first time counts: how long an answer may still be on its way is measured from there.
     const { rows } = await sql<{ id: string }>`
       update charges set state = 'sent', sends = sends + 1, sent_at = coalesce(sent_at, sending.at), touched_at = sending.at
-      from jsonb_to_recordset(${JSON.stringify(sendings)}::jsonb) as sending (id text, at timestamptz)
+      from jsonb_to_recordset(${JSON.stringify(sendings)}::jsonb) as sending (id text, at timestamptz, is_used boolean)
       where charges.id = sending.id and state = any(${[...openChargeStates]}::text[])
-        and (state <> 'journaled' or not ${isStopped}) returning charges.id`.execute(db)
+        and ((is_used and state <> 'journaled') or not ${isStopped}) returning charges.id`.execute(db)
     const marked = new Set(rows.map(({ id }) => id))
     const left = ids.filter((id) => !marked.has(id))
-    const journaled = left.length === 0 ? [] : await stillJournaled(left)
+    const open = left.length === 0 ? [] : await stillOpen(left)
     return ids.map((id) => ({
-      ok: marked.has(id) ? 'sent' : journaled.includes(id) ? 'stopped' : 'closed',
+      ok: marked.has(id) ? 'sent' : open.includes(id) ? 'stopped' : 'closed',
     }))
   }
 
-  async function stillJournaled(ids: readonly string[]): Promise<string[]> {
+  async function stillOpen(ids: readonly string[]): Promise<string[]> {
     const { rows } = await sql<{ id: string }>`
-      select id from charges where id = any(${[...ids]}::text[]) and state = 'journaled'`.execute(db)
+      select id from charges
+      where id = any(${[...ids]}::text[]) and state = any(${[...openChargeStates]}::text[])`.execute(db)
     return rows.map(({ id }) => id)
   }
 
@@ -87,7 +90,7 @@ export function createPurchaseSteps(
   return {
     unanswered: coalesceWhileBusy(unansweredAll, (key) => key),
     reserve: coalesceWhileBusy(reserveAll, ({ lookupKey }) => lookupKey),
-    markSent: (id, at) => markSent({ id, at }),
+    markSent: (id, at, { isUsed = false } = {}) => markSent({ id, at, is_used: isUsed }),
     settleCharge: (id, receipt, answer) => settle({ id, receipt, answer }),
   }
 }
