@@ -15,6 +15,8 @@ export const errorCode = {
   unreachable: 'unreachable',
   timeout: 'timeout',
   chainUnreachable: 'chain_unreachable',
+  /** An MPP server gave the same challenge to two payments. */
+  challengeTaken: 'challenge_taken',
   dataDirInUse: 'data_dir_in_use',
 } as const
 

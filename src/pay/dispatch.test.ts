@@ -123,7 +123,7 @@ describe('a charge that is sent', () => {
     expect(charges).toMatchObject([{ state: 'in_doubt', reason: refusal }])
   })
 
-  test.each([500, 404, 201])('is in doubt after an answer %i, whose error is thrown', async (status) => {
+  test.each([500, 404, 301])('is in doubt after an answer %i, whose error is thrown', async (status) => {
     const { send, script, charges } = open()
     script(answered(status))
     await expect(send()).rejects.toMatchObject({ code: `http_${status}` })

@@ -30,6 +30,8 @@ export interface Dispatch {
   protocolOf(terms: Terms): PaymentProtocol
   exchange(request: PaidRequest, headers: Record<string, string>, permit: SendPermit): Promise<ResponseHead>
   read(request: PaidRequest, response: ResponseHead): StoredAnswer
+  /** Returns the answer to a request that carried no payment, or undefined when the response holds none. */
+  freeAnswer(request: PaidRequest, response: ResponseHead): StoredAnswer | undefined
   /**
    * Sends a charge's bytes, the same ones every time. Throws when the response is neither an answer nor a refusal, and
    * when spending is stopped. `isUsed`: the chain says that the money has moved, so that only the answer can follow, and
@@ -77,7 +79,8 @@ export function createDispatch(options: DispatchOptions): Dispatch {
       throw error
     }
     // Crash window: the answer has arrived and is not yet stored. After a crash, the same bytes are sent again.
-    if (response.status === 200) return { answer: await keep(charge, protocol, request, response) }
+    if (holdsAnswer(protocol, request, response))
+      return { answer: await keep(charge, protocol, request, response) }
     if (protocol.isUncharged?.(response)) {
       await journal.release(charge.id, 'declined', `answered ${response.status}`)
       throw options.errorFor(response)
@@ -92,6 +95,17 @@ export function createDispatch(options: DispatchOptions): Dispatch {
     // valid.
     await journal.markInDoubt(charge.id, error.code)
     throw error
+  }
+
+  /**
+   * A server settles with every status below 400, so a 201, 202 or 206 whose payment is proven is the paid answer, readable
+   * or not. Without that proof, only a 200 or a body in which something was found is one: a bare 202 may precede the
+   * answer, and the same bytes ask for it again.
+   */
+  function holdsAnswer(protocol: PaymentProtocol, request: PaidRequest, response: ResponseHead): boolean {
+    if (response.status === 200) return true
+    if (!isSuccess(response)) return false
+    return protocol.receipt(response)?.success === true || read(request, response).outcome === 'found'
   }
 
   async function keep(
@@ -120,7 +134,7 @@ export function createDispatch(options: DispatchOptions): Dispatch {
     return answer
   }
 
-  function read(request: PaidRequest, { body }: ResponseHead): StoredAnswer {
+  function read(request: PaidRequest, { status, body }: ResponseHead): StoredAnswer {
     const at = now()
     const freshOf = (fact: Fact) => options.freshUntil(request.operation, fact.outcome, at)
     const started = request.started?.(body)
@@ -129,12 +143,13 @@ export function createDispatch(options: DispatchOptions): Dispatch {
       return { outcome: 'found', data: null, freshUntil: at, startedAs: { queryId: started.queryId, askAt } }
     }
     if (request.parts) {
-      const parts = [...request.parts(body)].map(([place, fact]) => {
+      const parts = [...request.parts(body)].map(([place, part]) => {
+        const fact = asSaid(part, status, body)
         return [place, { ...fact, freshUntil: freshOf(fact) }] as const
       })
       return { outcome: 'found', data: null, freshUntil: at, parts: new Map(parts) }
     }
-    const fact = request.decode(body)
+    const fact = asSaid(request.decode(body), status, body)
     return { ...fact, freshUntil: freshOf(fact) }
   }
 
@@ -170,5 +185,21 @@ export function createDispatch(options: DispatchOptions): Dispatch {
     return protocol
   }
 
-  return { protocolOf, exchange, read, send }
+  function freeAnswer(request: PaidRequest, response: ResponseHead): StoredAnswer | undefined {
+    if (!isSuccess(response)) return undefined
+    const answer = read(request, response)
+    return response.status === 200 || answer.outcome === 'found' ? answer : undefined
+  }
+
+  return { protocolOf, exchange, read, freeAnswer, send }
+}
+
+function isSuccess({ status }: ResponseHead): boolean {
+  return status >= 200 && status <= 299
+}
+
+/** An empty 202 (not done yet), 204 or 206 (a part) does not say that there is nothing to find. */
+function asSaid(fact: Fact, status: number, raw: string): Fact {
+  const isWhole = status === 200 || status === 201 || status === 203
+  return isWhole || fact.outcome !== 'not_found' ? fact : { outcome: 'unreadable', data: { raw } }
 }

@@ -77,7 +77,7 @@ describe('a lookup that begins', () => {
     expect(stage.charges).toEqual([])
   })
 
-  test.each([500, 404, 201])(
+  test.each([500, 404, 301])(
     'ends with the error of an answer that is neither free nor a challenge: %i',
     async (status) => {
       const stage = openStage()

@@ -43,6 +43,8 @@ export interface Payer {
   recover(charge: Charge, purchase: Purchase, isAnswered: boolean): Promise<boolean>
 }
 
+type Losses = Omit<Awaited<ReturnType<ChargeJournal['unanswered']>>, 'open'>
+
 /** An authorization that is about to expire is not sent: it could still settle after we have counted it as expired. */
 const lastSendSeconds = 10
 /**
@@ -74,18 +76,19 @@ export function createPayer(options: PayerOptions): Payer {
   const acquirePermit = ({ lane, request }: Purchase) => options.acquirePermit(lane, request.operation)
 
   async function buy(purchase: Purchase): Promise<Fact> {
-    const { open, lost } = await journal.unanswered(purchase.key)
-    if (!open) return begin(purchase, lost)
+    const { open, ...losses } = await journal.unanswered(purchase.key)
+    if (!open) return begin(purchase, losses)
     return (await finish(open, purchase)) ?? beginAgain(purchase)
   }
 
   /** The previous charge has just been closed, and may be lost. */
   async function beginAgain(purchase: Purchase): Promise<Fact> {
-    return begin(purchase, (await journal.unanswered(purchase.key)).lost)
+    return begin(purchase, await journal.unanswered(purchase.key))
   }
 
-  async function begin(purchase: Purchase, lost: number): Promise<Fact> {
-    if (lost > (options.rebuyLost ? 1 : 0)) {
+  async function begin(purchase: Purchase, losses: Losses): Promise<Fact> {
+    const { lost } = losses
+    if (lost > (options.rebuyLost ? 1 : 0) && isOfThisCycle(purchase, losses)) {
       throw new FatalError(errorCode.paidNoData, `paid ${lost} time(s) without an answer; not bought again`)
     }
     const terms = (await admission.remembered(purchase)) ?? (await learnTerms(purchase))
@@ -94,6 +97,15 @@ export function createPayer(options: PayerOptions): Payer {
     await refuseEnded(terms, permit)
     const charge = await reserve(purchase, terms, permit)
     return (await send(charge, purchase, permit)) ?? beginAgain(purchase)
+  }
+
+  /**
+   * A lost payment blocks its lookup for as long as its answer would have been fresh. After that, the answer would be
+   * bought again anyway.
+   */
+  function isOfThisCycle({ request }: Purchase, { lastLostAt }: Losses): boolean {
+    if (!lastLostAt) return true
+    return options.freshUntil(request.operation, 'found', lastLostAt) > now()
   }
 
   /** When many lookups begin at the same time, one of them requests the terms, and the others use its result. */
@@ -116,8 +128,8 @@ export function createPayer(options: PayerOptions): Payer {
   async function probe(purchase: Purchase, permit: SendPermit): Promise<Terms | StoredAnswer> {
     const response = await dispatch.exchange(purchase.request, {}, permit)
     options.onRequest?.(purchase.runId, response)
-    if (response.status === 200) {
-      const answer = dispatch.read(purchase.request, response)
+    const answer = dispatch.freeAnswer(purchase.request, response)
+    if (answer) {
       await journal.storeFreeAnswer(purchase.key, answer)
       return answer
     }

@@ -27,7 +27,7 @@ describe('an answer that is neither a success nor a challenge becomes an error w
     [502, '<html>', 'RetriableError', 'service_error'],
     [503, '', 'RetriableError', 'service_error'],
     [301, '', 'FatalError', 'unexpected_status'],
-    [204, '', 'FatalError', 'unexpected_status'],
+    [204, '', 'RetriableError', 'no_answer_yet'],
   ])('%i %s: %s %s', (status, body, name, code) => {
     const error = answerError(answer(status, body))
     expect(error).toMatchObject({ name, code, details: { status } })

@@ -50,6 +50,14 @@ export function answerError(response: ResponseHead): PaydirtError {
         details,
       })
     }
+    case 201:
+    case 202:
+    case 203:
+    case 204:
+    case 206:
+      return new RetriableError('no_answer_yet', `the service answered ${status} without an answer`, {
+        details,
+      })
     default:
       return status >= 500
         ? new RetriableError('service_error', `the service failed (${status})`, { details })

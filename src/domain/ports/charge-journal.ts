@@ -59,8 +59,13 @@ export interface ChargeJournal {
    * and PaymentInDoubtError when another charge for the lookup is still open.
    */
   reserve(charge: NewCharge): Promise<Charge>
-  /** Returns the earlier charges of a lookup without an answer: the open one, and the number of lost ones. */
-  unanswered(key: LookupKey): Promise<{ open: Charge | undefined; lost: number }>
+  /**
+   * Returns the earlier charges of a lookup without an answer: the open one, the number of those lost since its last answer,
+   * and when the last of these was drawn.
+   */
+  unanswered(
+    key: LookupKey,
+  ): Promise<{ open: Charge | undefined; lost: number; lastLostAt?: Date | undefined }>
   /** Returns open charges that were not touched since `before`, the longest untouched first, for the resolver. */
   openCharges(before: Date, limit: number): Promise<OpenCharge[]>
   /**

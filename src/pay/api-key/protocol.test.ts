@@ -50,10 +50,11 @@ describe('direct access by an API key', () => {
 
   test.each([
     [200, { success: true, transaction: null, reason: null }, false],
-    [201, undefined, false],
+    [299, { success: true, transaction: null, reason: null }, false],
     [399, undefined, false],
     [400, undefined, true],
-    [500, undefined, true],
+    [499, undefined, true],
+    [500, undefined, false],
   ])('takes an answer %i: receipt %j, charged nothing %s', (status, receipt, isUncharged) => {
     expect(protocol.receipt(answer(status))).toEqual(receipt)
     expect(protocol.isUncharged?.(answer(status))).toBe(isUncharged)

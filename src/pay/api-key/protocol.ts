@@ -23,7 +23,9 @@ export function createApiKey({ apiKey, header }: ApiKeyOptions): PaymentProtocol
     draw,
     headers: async () => ({ [header]: apiKey }),
     receipt: (response) =>
-      response.status === 200 ? { success: true, transaction: null, reason: null } : undefined,
+      response.status >= 200 && response.status <= 299
+        ? { success: true, transaction: null, reason: null }
+        : undefined,
     isUncharged,
     fate: async () => ({ kind: 'unknown' }),
   }
@@ -53,11 +55,23 @@ export function apiKeyTerms(ceilingAtomic: Atomic): Terms {
 }
 
 /**
- * Returns true when the service refused the request or failed to perform it: it deducted no credit. A broken connection
- * proves nothing.
+ * Returns true when the service itself says that it refused the request or failed to perform it: it deducted no credit.
+ * Crash window: a gateway that gave up (502, 503, 504, 408, or a 500 that is not in the service's own form) says nothing
+ * about the request behind it, which may still be performed and charged. That proves as little as a broken connection, so
+ * the charge stays in doubt and is not sent again (docs/decisions, "A failed request with an API key").
  */
-function isUncharged(response: ResponseHead): boolean {
-  return response.status >= 400
+function isUncharged({ status, body }: ResponseHead): boolean {
+  if (status === 500) return isServiceError(body)
+  return status >= 400 && status <= 499 && status !== 408
+}
+
+/** The service's own 500 is `{error: string}` (service.md, 4.1). */
+function isServiceError(body: string): boolean {
+  try {
+    return typeof (JSON.parse(body) as { error?: unknown } | null)?.error === 'string'
+  } catch {
+    return false
+  }
 }
 
 function draw(

@@ -80,6 +80,8 @@ export const faultsSchema = z.strictObject({
   facilitatorTimeout: fault({ delayMs: milliseconds.default(0) }),
   /** The payment settles, and the server still answers 500. */
   errorAfterSettlement: fault({ status: status.default(500) }),
+  /** The payment settles, and its answer goes out with this status: servers settle with every status below 400. */
+  settledStatus: fault({ status: z.int().min(200).max(299).default(202) }),
   /** The payment settles, and the server answers with a new 402 challenge: stock clients pay again and again. */
   challengeAfterSettlement: fault({}),
   /** Answers every payment with another challenge; nothing is settled. `share: 1` is the endless loop. */

@@ -105,10 +105,16 @@ async function direct(
   if (faults.strikes('dropBeforeSettlement', key)) return 'drop'
   account.take(request.endpoint.name, credits)
   const error = faults.strikes('errorAfterSettlement', key)
-  if (error) return { status: error.status, body: { error: 'Unexpected server error' } }
+  if (error) return failed(error.status)
   if (faults.strikes('dropAfterSettlement', key)) return 'drop'
   stats.answered(false)
-  return { status: 200, body: finish() }
+  return { status: faults.strikes('settledStatus', key)?.status ?? 200, body: finish() }
+}
+
+/** The service's own error is a 500 with JSON. Any other 5xx is of a gateway in front of it, which answers with a page. */
+function failed(status: number): { status: number; body: unknown } {
+  if (status === 500) return { status, body: { error: 'Unexpected server error' } }
+  return { status, body: `<html><head><title>${status}</title></head><body>upstream failed</body></html>` }
 }
 
 export function atTheEdge(
@@ -126,7 +132,7 @@ export function atTheEdge(
   }
   if (faults.strikes('dropAtDoor', key)) return 'drop'
   const error = faults.strikes('errorAtDoor', key)
-  return error && { status: error.status, body: { error: 'Unexpected server error' } }
+  return error && failed(error.status)
 }
 
 /** A known identifier gets its stored answer once its payment has settled. Otherwise it is an ordinary payment. */
@@ -169,11 +175,10 @@ async function pay(
     }
 
     const handled = await handle(visit)
-    const { status } = handled
     const body = handled.finish()
-    if (status >= 400) {
-      await entered.cancel(status)
-      return { status, body }
+    if (handled.status >= 400) {
+      await entered.cancel(handled.status)
+      return { status: handled.status, body }
     }
     if (known !== null) known.answer = body
     if (faults.strikes('dropBeforeSettlement', key)) return 'drop'
@@ -181,11 +186,12 @@ async function pay(
     const settlement = await entered.settle(Buffer.from(JSON.stringify(body)))
     if (settlement.refusal !== null) return settlement.refusal
     const error = faults.strikes('errorAfterSettlement', key)
-    if (error) return { status: error.status, body: { error: 'Unexpected server error' } }
+    if (error) return failed(error.status)
     if (faults.strikes('dropAfterSettlement', key)) return 'drop'
     if (faults.strikes('challengeAfterSettlement', key)) return await challenged(visit)
     stats.answered(false)
-    return { status: 200, headers: settlement.headers, body }
+    const status = faults.strikes('settledStatus', key)?.status ?? 200
+    return { status, headers: settlement.headers, body }
   } catch (error) {
     if (error instanceof FacilitatorResponseError) return { status: 502, body: { error: error.message } }
     throw error
@@ -237,7 +243,7 @@ async function handle({
   }
   const error = faults.strikes('errorAfterVerification', key)
   if (error) {
-    return { status: error.status, credits: 0, finish: () => ({ error: 'Unexpected server error' }) }
+    return { ...failed(error.status), credits: 0, finish: () => failed(error.status).body }
   }
 
   const answered = await request.endpoint.answer({

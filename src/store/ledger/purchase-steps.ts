@@ -1,4 +1,5 @@
 import { sql, type Selectable } from 'kysely'
+import { errorCode } from '../../domain/error-codes.ts'
 import { RetriableError } from '../../domain/errors.ts'
 import type { LookupKey } from '../../domain/keys.ts'
 import { openChargeStates, type Charge } from '../../domain/payment.ts'
@@ -25,17 +26,19 @@ export function createPurchaseSteps(
   options: { now: () => Date; newId: () => string },
 ): Pick<ChargeJournal, 'unanswered' | 'reserve' | 'markSent' | 'settleCharge'> {
   async function unansweredAll(keys: readonly LookupKey[]): Promise<Each<Unanswered>[]> {
+    // A loss of an earlier refresh, which an answer has followed, does not count against this one.
     const { rows } = await sql<Selectable<Tables['charges']> & { wanted: LookupKey }>`
-      select * from ${paidFor(keys, sql`*`)} where state = any(${[...openChargeStates, 'lost']}::text[])`.execute(
-      db,
-    )
+      select * from ${paidFor(keys, sql`*`)} where state = any(${[...openChargeStates]}::text[])
+        or (state = 'lost' and created_at > coalesce(
+          (select answered_at from lookups where lookups.key = wanted), '-infinity'))`.execute(db)
     const byKey = Map.groupBy(rows, ({ wanted }) => wanted)
     return keys.map((key) => {
       const ofKey = byKey.get(key) ?? []
       // An open charge of the lookup's batch belongs to the batch.
       const open = ofKey.find((row) => row.state !== 'lost' && row.lookup_key === key)
-      const lost = ofKey.filter((row) => row.state === 'lost').length
-      return { ok: { open: open && toCharge(open), lost } }
+      const lostAt = ofKey.filter((row) => row.state === 'lost').map((row) => row.created_at)
+      const lastLostAt = lostAt.toSorted((a, b) => b.getTime() - a.getTime())[0]
+      return { ok: { open: open && toCharge(open), lost: lostAt.length, lastLostAt } }
     })
   }
 
@@ -46,8 +49,9 @@ export function createPurchaseSteps(
       .catch((error: unknown) => {
         // A server that derives its challenges from terms and time alone gives two lookups of one instant the same one.
         if ((error as { constraint?: string }).constraint !== 'charges_nonce_key') throw error
-        const message = 'another lookup was given the same challenge'
-        throw new RetriableError('challenge_taken', message, { retryAfterMs: 50, countsAsTry: false })
+        // It counts as a try: a server that gives every request the same one would otherwise be asked without end.
+        const message = 'the service gave another payment the same challenge'
+        throw new RetriableError(errorCode.challengeTaken, message)
       })
   }
 

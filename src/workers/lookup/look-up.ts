@@ -119,7 +119,7 @@ export function createLookUp(options: LookUpOptions) {
     }
     if (error instanceof RetriableError) {
       if (tries + 1 < maxTries) return wait(key, error.retryAfterMs ?? backoffMs(tries), error.message)
-      // An unreachable service says nothing about the record, so the lookup waits and does not fail. A free lookup fails:
+      // An unreachable service, and one whose challenges belong to other payments, says nothing about the record, so the lookup waits and does not fail. A free lookup fails:
       // answers that were paid for must not wait for it.
       if (isOutage(error) && !isFreeOperation(lookup.operation)) {
         return park(key, after(recheckMs), error)
@@ -172,7 +172,12 @@ export function createLookUp(options: LookUpOptions) {
   }
 }
 
-const outageCodes: readonly string[] = [errorCode.unreachable, errorCode.timeout, errorCode.chainUnreachable]
+const outageCodes: readonly string[] = [
+  errorCode.unreachable,
+  errorCode.timeout,
+  errorCode.chainUnreachable,
+  errorCode.challengeTaken,
+]
 
 function isOutage(error: RetriableError): boolean {
   return outageCodes.includes(error.code)

@@ -56,7 +56,7 @@ export function createPollAnswer(options: PollAnswerOptions) {
     } finally {
       await permit.done(response)
     }
-    if (response.status !== 200) throw options.errorFor(response)
+    if (response.status < 200 || response.status > 299) throw options.errorFor(response)
     const state = bulk.started?.(response.body)
     const facts = [...bulk.decode(response.body)]
     // Asking again is free, but an accepted answer is final: it must say that it is complete, or have found a subject.
