@@ -62,8 +62,6 @@ export interface CrmDefinition<
   /** Returns undefined when the CRM is not set up. Throws ConfigError when it is set up by halves. */
   readSettings(env: z.output<z.ZodObject<Variables>>, file: z.output<File> | undefined): Settings | undefined
   readonly mapping: CrmMapping
-  /** The CRM's name of the property that holds a record's id: a scan with a filter on it finds one record. */
-  readonly idProperty: string
   /** Returns the address of a record's page in the CRM, undefined where too little is known to name it. */
   recordUrl(settings: Settings, place: RecordPlace): string | undefined
   /** Throws ConfigError when the mapping names what there is not. Loads the client. */

@@ -45,6 +45,8 @@ export interface ConnectorSuiteOptions {
   can: readonly ('remove' | 'merge' | 'convert')[]
   /** A well-formed id that no record has; absent where every id is accepted. */
   unknownId?: string
+  /** The source's name of the property that holds a record's id, where a scan can be narrowed to it. */
+  idProperty?: string
 }
 
 export type ConnectorStage = ReturnType<typeof openStage>

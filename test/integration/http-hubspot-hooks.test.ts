@@ -184,8 +184,8 @@ describe('a step of a HubSpot workflow', () => {
     const answers = [await execute('ap-1-2-3-0', id), await execute('ap-1-2-3-0', id)]
     for (const answer of answers) expect(answer).toMatchObject({ status: 200, body: blocks })
     const output = await completed('ap-1-2-3-0')
-    expect(output).toMatchObject({ status: 'written', costUsd: 0.01, hs_execution_state: 'SUCCESS' })
-    expect(output?.['fieldsFilled']).toBeGreaterThan(0)
+    expect(output).toMatchObject({ status: 'written', costUsd: '0.01', hs_execution_state: 'SUCCESS' })
+    expect(Number(output?.['fieldsFilled'])).toBeGreaterThan(0)
     const tasks = await house.context.database.db
       .selectFrom('tasks')
       .select('id')

@@ -70,10 +70,12 @@ describe('credentials and rights', () => {
     const connector = await ready(hubspot)
     hubspot.auth.scopes.delete('crm.objects.contacts.write')
     hubspot.auth.scopes.delete('crm.objects.companies.read')
+    hubspot.auth.scopes.delete('crm.objects.companies.write')
     hubspot.auth.scopes.delete('crm.schemas.companies.read')
     const { missingScopes, problems } = await connector.check()
     expect(missingScopes).toEqual([
       'crm.objects.companies.read',
+      'crm.objects.companies.write',
       'crm.objects.contacts.write',
       'crm.schemas.companies.read',
     ])

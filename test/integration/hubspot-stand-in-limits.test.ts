@@ -157,9 +157,16 @@ describe('the HubSpot stand-in', () => {
       status: 403,
       body: {
         category: 'MISSING_SCOPES',
-        errors: [{ context: { requiredGranularScopes: ['crm.objects.contacts.write'] } }],
+        errors: [
+          {
+            message: 'One or more of the following scopes are required.',
+            context: { requiredGranularScopes: expect.arrayContaining(['crm.objects.contacts.write']) },
+          },
+        ],
       },
     })
+    hubspot.auth.scopes.add('crm.objects.contacts.sensitive.write.v2')
+    expect(await update([])).toMatchObject({ status: 200 })
   })
 
   test('answers 423, 477, 429 and a cut connection when told to', async () => {

@@ -1,11 +1,13 @@
 import type { Connector } from '../../connectors/connector.ts'
-import { crmOf } from '../../connectors/definitions.ts'
+import { definitionOf } from '../../connectors/definitions.ts'
 import { ConfigError } from '../../domain/errors.ts'
+import { absentReason } from '../../domain/field-policy/current-record.ts'
 import { explainStep, type Explanation } from '../../domain/planning/explain.ts'
 import type { LookupKey } from '../../domain/keys.ts'
 import { nextStep, slotOf, type Facts, type PlannedRecord } from '../../domain/planning/planner.ts'
 import { identifiersOf } from '../../domain/subjects/identifiers.ts'
 import { isFreeOperation } from '../../domain/operations.ts'
+import { recordsById } from '../../producers/records-by-id.ts'
 import type { Context } from '../context/context.ts'
 import type { RecordName } from './history.ts'
 import { entitiesOf } from '../context/entities.ts'
@@ -46,17 +48,19 @@ export async function explain(
   return { ...explainStep(record, recipe, facts, { prices: config.prices }), known, isSuppressed }
 }
 
+/** Reads one record by its id: a scan would list the account. */
 async function findRecord(connector: Connector, { object, id }: RecordName): Promise<PlannedRecord> {
-  const { idProperty } = crmOf(connector.name)
+  const named = definitionOf(connector.name).canonicalId(id)
+  const merged: string[] = []
   for (const entity of entitiesOf(connector, object)) {
-    const pages = connector.scan(entity, {
-      filter: [{ property: idProperty, is: 'equal', value: id }],
-      limit: 1,
-    })
-    for await (const { records } of pages) {
-      const [record] = records
-      if (record) return { object: record.object, identity: record.identity }
-    }
+    const found = (await recordsById(connector, entity, [named])).get(named)
+    if (found?.state === 'present') return found.record
+    if (found?.state === 'merged' || found?.state === 'converted') merged.push(absentReason(found))
   }
-  throw new ConfigError('no_such_record', `${connector.name} has no ${object} ${id}`)
+  throw new ConfigError(
+    'no_such_record',
+    merged.length > 0
+      ? `${connector.name} has no ${object} ${id} any more: ${merged.join(', ')}`
+      : `${connector.name} has no ${object} ${id}`,
+  )
 }

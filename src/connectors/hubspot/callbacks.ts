@@ -57,11 +57,25 @@ export function createHubspotCallbacks(options: {
       const answer = await api.call(z.unknown(), {
         method: 'POST',
         path: callbackPath(callbackId),
-        body: { outputFields: output },
+        body: callbackBody(output),
         signal: closing.signal,
       })
       return answer.ok ? undefined : { refused: answer.refusal.category ?? `status ${answer.status}` }
     },
     close: () => closing.abort(new Error('the callbacks to HubSpot were closed')),
   }
+}
+
+/**
+ * HubSpot takes every output field as a text, also that of a number, and wants `typedOutputs` beside them. It describes
+ * that object as one without properties.
+ */
+function callbackBody(output: WorkflowOutput): {
+  outputFields: Record<string, string>
+  typedOutputs: object
+} {
+  const outputFields = Object.fromEntries(
+    Object.entries(output).map(([name, value]) => [name, String(value)]),
+  )
+  return { outputFields, typedOutputs: {} }
 }

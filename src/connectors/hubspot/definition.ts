@@ -30,7 +30,6 @@ export const hubspot = defineCrm({
   capabilities,
   entities: entityObjects(hubspotMapping),
   mapping: hubspotMapping,
-  idProperty: 'hs_object_id',
   canonicalId: (id) => id,
   variables: {
     HUBSPOT_ACCESS_TOKEN: text,

@@ -36,7 +36,6 @@ export const salesforce = defineCrm({
   capabilities,
   entities: entityObjects(salesforceMapping),
   mapping: salesforceMapping,
-  idProperty: 'Id',
   /** Salesforce shows the same id with 15 and with 18 characters. */
   canonicalId: (id) => longId(id) ?? id,
   variables: {

@@ -10,6 +10,7 @@ export const ALL_SCOPES = [
   'crm.schemas.companies.write',
   'crm.schemas.contacts.read',
   'crm.schemas.contacts.write',
+  'automation',
   'oauth',
 ] as const
 
@@ -30,6 +31,7 @@ export interface HubspotAuth {
   expireTokens(): void
   revokeAccessToken(): void
   check(authorization: string | undefined): { token: string; isOauth: boolean }
+  /** Each of these scopes must be granted, or another one that includes it. */
   require(...scopes: string[]): void
 }
 
@@ -102,24 +104,38 @@ export function createAuth(now: () => number, scopes: readonly string[]): Hubspo
       return { token, isOauth: true }
     },
     require(...needed) {
-      const missing = needed.filter((scope) => !granted.has(scope))
+      const missing = needed.map(sufficient).filter((scopes) => !scopes.some((scope) => granted.has(scope)))
       if (missing.length === 0) return
       throw new HubspotError(
         403,
         'MISSING_SCOPES',
         "This app hasn't been granted all required scopes to make this call. Read more about required scopes here: https://developers.hubspot.com/scopes.",
         {
-          errors: [
-            {
-              message: 'One or more of the following scopes are required.',
-              context: { requiredGranularScopes: missing },
-            },
-          ],
+          errors: missing.map((scopes) => ({
+            message: 'One or more of the following scopes are required.',
+            context: { requiredGranularScopes: scopes },
+          })),
           links: { scopes: 'https://developers.hubspot.com/scopes' },
         },
       )
     },
   }
+}
+
+/** Returns every scope of which one is enough, in no order that helps: the scope itself is not the first. */
+function sufficient(scope: string): string[] {
+  const [, kind, type, action] = /^crm\.(objects|schemas)\.(\w+)\.(read|write)$/.exec(scope) ?? []
+  if (kind === undefined) return [scope]
+  if (kind === 'schemas')
+    // Properties can also be read with any right to the records.
+    return action === 'read'
+      ? [`crm.objects.${type}.read`, `crm.objects.${type}.write`, scope].toSorted()
+      : [scope]
+  return [
+    scope,
+    `crm.objects.${type}.sensitive.${action}.v2`,
+    `crm.objects.${type}.highly_sensitive.${action}.v2`,
+  ].toSorted()
 }
 
 function oauthError(status: string, error: string, message: string): HubspotError {

@@ -78,7 +78,7 @@ export async function startHubspotStandIn(options: HubspotStandInOptions = {}): 
     app.route(`/crm/properties/${version}`, properties)
     app.route(`/crm/associations/${version}`, associations)
   }
-  const automation = automationRoutes()
+  const automation = automationRoutes(auth)
   app.route('/', automation.app)
   app.route('/', accountRoutes(auth, limiter, limits, PORTAL_ID, now))
   const server = await listen((request, bindings) => app.fetch(request, bindings))

@@ -26,6 +26,7 @@ for (const entity of ['contacts', 'companies'] as const) {
     blanks: ['null', 'empty', 'missing'],
     ownFields: 3,
     unknownId: '77',
+    idProperty: 'hs_object_id',
     can: ['remove', 'merge'],
     ...(entity === 'contacts'
       ? {

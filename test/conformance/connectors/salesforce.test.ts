@@ -31,6 +31,7 @@ for (const [entity, prefix] of [
     // Custom fields come with the package in crm/salesforce: the connector itself makes none.
     ownFields: 0,
     unknownId: `${prefix}Wx00000zzzzzIAA`,
+    idProperty: 'Id',
     can: entity === 'Lead' ? ['remove', 'merge', 'convert'] : ['remove', 'merge'],
     ...(entity === 'Contact'
       ? {

@@ -3,6 +3,7 @@ import { ConfigError, FatalError, RetriableError } from '../../../domain/errors.
 import { retryAfter } from '../../../domain/retry-after.ts'
 import type { HubspotAccount } from './account.ts'
 import type { HubspotRequest, HubspotResponse, SendHubspot } from './http.ts'
+import { missingScopes } from './scopes.ts'
 import type { Tokens } from './tokens.ts'
 import { refusalSchema, type Refusal } from './wire.ts'
 
@@ -96,7 +97,7 @@ export function createHubspotApi(options: HubspotApiOptions): HubspotApi {
           renewed = true
           continue
         case 403:
-          throw forbidden(response)
+          throw forbidden(response, call)
         case 423:
           await wait(patience, 2000 + 500 * random(), () => busy('locked', 5000), call.signal)
           continue
@@ -195,14 +196,19 @@ function refusedTwice(): ConfigError {
   )
 }
 
-function forbidden(response: HubspotResponse): ConfigError {
+function forbidden(response: HubspotResponse, call: HubspotCall): ConfigError {
   const { category, errors = [] } = refusalOf(response)
-  const scopes = [...new Set(errors.flatMap(({ context = {} }) => Object.values(context).flat()))]
-  if (category === 'MISSING_SCOPES' && scopes.length > 0)
+  const { chosen, others } = missingScopes(errors, call)
+  if (category === 'MISSING_SCOPES' && chosen.length > 0)
     return new ConfigError(
       'hubspot_missing_scopes',
-      `the HubSpot token lacks ${scopes.join(', ')}: add it to the scopes of the app, and install or rotate again`,
-      { details: { scopes: scopes.join(' ') } },
+      `the HubSpot token lacks ${chosen.join(', ')}: add it to the scopes of the app, and install or rotate again`,
+      {
+        details: {
+          scopes: chosen.join(' '),
+          ...(others.length > 0 ? { alternatives: others.join(' ') } : {}),
+        },
+      },
     )
   return new ConfigError('hubspot_forbidden', 'HubSpot does not permit this call with this token', {
     details: { category },

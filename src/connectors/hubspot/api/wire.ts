@@ -43,7 +43,14 @@ export const pageSchema = z.object({
 // By HubSpot's documentation any part of an error may be missing, and a `context` is sometimes a text.
 const contextSchema = z.record(z.string(), z.array(z.string())).optional().catch(undefined)
 const detailsSchema = z
-  .array(z.object({ code: z.string().optional().catch(undefined), context: contextSchema }))
+  .array(
+    z.object({
+      code: z.string().optional().catch(undefined),
+      /** May hold values of records: never shown. */
+      message: z.string().optional().catch(undefined),
+      context: contextSchema,
+    }),
+  )
   .optional()
   .catch(undefined)
 

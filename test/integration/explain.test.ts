@@ -1,0 +1,50 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { explain } from '../../src/app/records/explain.ts'
+import { startSandbox, type Sandbox } from '../../src/sandbox/sandbox.ts'
+import { openCrmHouse, type CrmHouse } from './crm-house.ts'
+
+let sandbox: Sandbox
+let house: CrmHouse
+
+beforeAll(async () => {
+  sandbox = await startSandbox()
+  house = await openCrmHouse(sandbox)
+})
+afterAll(async () => {
+  await house.close()
+  await sandbox.stop()
+})
+
+const explained = (object: string, id: string) =>
+  explain(house.context, house.connector, { connector: 'hubspot', object, id }, undefined)
+
+describe('the explanation of one record', () => {
+  test('reads that record, and does not list the account', async () => {
+    const ids = Array.from({ length: 250 }, (_, index) =>
+      house.add('companies', {
+        name: `Explained ${index}`,
+        profnet_url: `https://www.profnet.com/company/explained-${index}`,
+      }),
+    )
+    const before = house.hubspot.stats().byPath
+    const { step } = await explained('company', ids[249]!)
+    expect(step.kind).toBe('lookup')
+    const after = house.hubspot.stats().byPath
+    const calls = Object.entries(after).flatMap(([path, count]) =>
+      count > (before[path] ?? 0) ? [[path, count - (before[path] ?? 0)]] : [],
+    )
+    expect(calls).toContainEqual(['POST /crm/objects/2026-09/companies/batch/read', 1])
+    expect(calls.filter(([path]) => /search$|GET .*\/companies$/.test(String(path)))).toEqual([
+      ['GET /crm/properties/2026-09/companies', 1],
+    ])
+  })
+
+  test('names a record that there is not, and one that was merged away', async () => {
+    await expect(explained('company', '77')).rejects.toThrow('hubspot has no company 77')
+    const [winner, loser] = ['Keeps', 'Goes'].map((name) => house.add('companies', { name }))
+    house.hubspot.store.merge('companies', winner!, loser!)
+    await expect(explained('companies', loser!)).rejects.toThrow(
+      new RegExp(`no companies ${loser} any more: the record was merged into \\d+`),
+    )
+  })
+})
