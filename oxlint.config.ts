@@ -95,6 +95,7 @@ export default defineConfig({
         'src/cli/**',
         'src/sandbox/chain/anvil-keeper.ts',
         'scripts/**',
+        'crm/check/**',
         'bin/**',
         'bench/**',
         'test/**',

@@ -1,4 +1,5 @@
-// Adds the optional packages of other platforms that package-lock.json lacks.
+// Adds the optional packages of other platforms that the lock files lack: package-lock.json, and those of the tools that
+// `npm run check -- crm` installs apart.
 //
 // When a registry (a mirror, for instance) does not hold the binaries of every platform, `npm install` leaves them out
 // of the lock file, and from then on `npm ci` refuses the lock file as out of step, on every platform. The entries
@@ -11,7 +12,11 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 
-const lockPath = fileURLToPath(new URL('../package-lock.json', import.meta.url))
+const locks = [
+  'package-lock.json',
+  'crm/check/platform/hubspot/package-lock.json',
+  'crm/check/platform/salesforce/package-lock.json',
+]
 
 /** Returns the optional dependencies that have no entry in the lock file: `[path, version, dev]`. */
 export function missingPlatformPackages(lock) {
@@ -37,7 +42,7 @@ function resolves(lock, from, name) {
 
 function platformOf(name) {
   const words = name.split(/[/-]/)
-  const os = ['darwin', 'linux', 'win32', 'android', 'freebsd', 'openharmony'].find((it) =>
+  const os = ['darwin', 'linux', 'win32', 'android', 'freebsd', 'openbsd', 'openharmony'].find((it) =>
     words.includes(it),
   )
   const cpu = ['x64', 'arm64', 'ia32', 'arm', 'ppc64', 'riscv64', 's390x', 'amd64', 'loong64'].find((it) =>
@@ -69,10 +74,12 @@ function complete(lock, missing) {
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  const lock = JSON.parse(readFileSync(lockPath, 'utf8'))
-  const missing = missingPlatformPackages(lock)
-  for (const { name, version } of missing) console.error(`package-lock.json lacks ${name}@${version}`)
-  if (process.argv.includes('--check')) process.exitCode = missing.length > 0 ? 1 : 0
-  else if (missing.length > 0)
-    writeFileSync(lockPath, `${JSON.stringify(complete(lock, missing), null, 2)}\n`)
+  for (const name of locks) {
+    const path = fileURLToPath(new URL(`../${name}`, import.meta.url))
+    const lock = JSON.parse(readFileSync(path, 'utf8'))
+    const missing = missingPlatformPackages(lock)
+    for (const it of missing) console.error(`${name} lacks ${it.name}@${it.version}`)
+    if (missing.length > 0 && process.argv.includes('--check')) process.exitCode = 1
+    else if (missing.length > 0) writeFileSync(path, `${JSON.stringify(complete(lock, missing), null, 2)}\n`)
+  }
 }

@@ -1,5 +1,5 @@
 import { existsSync, globSync, readFileSync } from 'node:fs'
-import { basename, join, relative } from 'node:path'
+import { basename, dirname, join, relative } from 'node:path'
 import { hubspotMapping } from '../../src/connectors/hubspot/mapping.ts'
 import { builtInRecipes } from '../../src/domain/planning/recipes.ts'
 import { objectKinds, openTaskStatuses, taskStatuses } from '../../src/domain/words.ts'
@@ -60,6 +60,7 @@ export function checkHubspot(folder) {
   if (apps.length !== 1) at(source, `there are ${apps.length} apps, not one`)
 
   checkVariables(source, at)
+  checkExtensionFolders(source, components, at)
   for (const { file, line, message } of typeCheck(folder)) at(file, `line ${line}: ${message}`)
   return problems
 }
@@ -121,6 +122,35 @@ const checks = {
     if ([...said].sort().join() !== [...final].sort().join())
       at(`the statuses of its output are ${said.join(', ')}, not ${final.join(', ')}`)
   },
+}
+
+// HubSpot builds each extension alone, from the files of its folder and the packages that its package.json names. What two
+// extensions share is a copy in each; the copies must be equal.
+function checkExtensionFolders(source, components, at) {
+  const entrypoints = components.flatMap(({ config }) => config?.entrypoint ?? [])
+  const copies = new Map()
+  for (const folder of new Set(entrypoints.map((it) => join(source, dirname(it))))) {
+    const manifest = join(folder, 'package.json')
+    const packages = Object.keys(readJson(manifest, at)?.dependencies ?? {})
+    for (const path of globSync('**/*.{js,jsx,ts,tsx}', { cwd: folder })) {
+      const file = join(folder, path)
+      const text = readFileSync(file, 'utf8')
+      for (const [, name] of text.matchAll(/(?:\bfrom|\bimport)\s*\(?\s*['"]([^'"]+)['"]/g)) {
+        const isInside = name.startsWith('.') && !relative(folder, join(dirname(file), name)).startsWith('..')
+        const packageName = name.split('/', name.startsWith('@') ? 2 : 1).join('/')
+        if (name.startsWith('.') && !isInside)
+          at(file, `it imports ${name}, and HubSpot builds ${basename(folder)}/ alone: copy the file into it`)
+        else if (!isInside && !packages.includes(packageName)) at(manifest, `it lacks ${packageName}`)
+      }
+      const first = copies.get(path)
+      if (!first) copies.set(path, { file, text })
+      else if (first.text !== text)
+        at(
+          file,
+          `it differs from ${relative(source, first.file)}: the copies in the extensions must be equal`,
+        )
+    }
+  }
 }
 
 function checkExtension({ entrypoint, objectTypes }, at, source) {

@@ -3,7 +3,7 @@ import { createRenderer } from '@hubspot/ui-extensions/testing'
 import { createElement, type ComponentType } from 'react'
 import { describe, expect, test } from 'vitest'
 import { enrichSelection, type Tally } from '../../crm/hubspot/src/app/actions/selection.ts'
-import { Problem, type Answer, type RecordRef } from '../../crm/hubspot/src/app/cards/paydirt-client.ts'
+import { Problem, type Answer, type RecordRef } from '../../crm/hubspot/src/app/actions/paydirt-client.ts'
 import { load, result, stubFetch, variables } from './crm-card.fixture.ts'
 
 const { EnrichSelection } = await load<{ EnrichSelection: ComponentType<Record<string, unknown>> }>(

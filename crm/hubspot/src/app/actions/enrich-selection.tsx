@@ -18,8 +18,8 @@ import {
   recordRef,
   statusText,
   sumUsd,
-} from '../cards/paydirt-client.ts'
-import { ProblemView } from '../cards/result-view.tsx'
+} from './paydirt-client.ts'
+import { ProblemView } from './problem-view.tsx'
 import { countBy, enrichSelection, type Tally } from './selection.ts'
 
 interface Props {

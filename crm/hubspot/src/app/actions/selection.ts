@@ -1,4 +1,4 @@
-import { Problem, type Answer, type Paydirt, type RecordRef } from '../cards/paydirt-client.ts'
+import { Problem, type Answer, type Paydirt, type RecordRef } from './paydirt-client.ts'
 
 /** HubSpot allows an app 20 concurrent requests per account; cards need some of them. */
 const maxConcurrent = 8

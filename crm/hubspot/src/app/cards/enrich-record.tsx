@@ -20,7 +20,8 @@ import {
   type RecordRef,
   type Result,
 } from './paydirt-client.ts'
-import { ProblemView, ResultView } from './result-view.tsx'
+import { ProblemView } from './problem-view.tsx'
+import { ResultView } from './result-view.tsx'
 
 type Phase = 'loading' | 'idle' | 'requesting' | 'following' | 'left'
 

@@ -1,12 +1,5 @@
-import { Alert, DescriptionList, DescriptionListItem, Flex, StatusTag, Text } from '@hubspot/ui-extensions'
-import {
-  costText,
-  nextText,
-  statusText,
-  type Problem,
-  type Result,
-  type TaskStatus,
-} from './paydirt-client.ts'
+import { DescriptionList, DescriptionListItem, Flex, StatusTag, Text } from '@hubspot/ui-extensions'
+import { costText, nextText, statusText, type Result, type TaskStatus } from './paydirt-client.ts'
 
 const variants: Record<TaskStatus, 'success' | 'info' | 'warning' | 'danger' | 'default'> = {
   queued: 'info',
@@ -40,13 +33,5 @@ export function ResultView({ result }: { result: Result }) {
       </DescriptionList>
       <Text variant="microcopy">{nextText(result)}</Text>
     </Flex>
-  )
-}
-
-export function ProblemView({ problem }: { problem: Problem }) {
-  return (
-    <Alert title={problem.message} variant="danger">
-      {problem.advice}
-    </Alert>
   )
 }

@@ -81,7 +81,7 @@ export function readAnswer(document) {
  */
 export function readLast(document) {
   if (!isObject(document)) throw invalidAnswer()
-  return isObject(document['last']) ? readResult(document['last']) : undefined
+  return isObject(document.last) ? readResult(document.last) : undefined
 }
 
 /**
@@ -119,6 +119,8 @@ const mostFailuresInARow = 4
  * @returns {Promise<Answer>}
  */
 export async function follow({ first, ask, onAnswer, pause }) {
+  // Each question waits for the answer before it.
+  /* eslint-disable no-await-in-loop */
   let answer = first
   let waitMs = 2_000
   let failures = 0
@@ -152,8 +154,8 @@ export function phaseAfterFailure(phase) {
  * @returns {string} what went wrong and what to do
  */
 export function problemText(error) {
-  const body = isObject(error) ? error['body'] : undefined
-  if (isObject(body) && typeof body['message'] === 'string') return body['message']
+  const body = isObject(error) ? error.body : undefined
+  if (isObject(body) && typeof body.message === 'string') return body.message
   return error instanceof Error ? error.message : 'An error occurred. Close this window and try again.'
 }
 

@@ -35,7 +35,7 @@ export default class PaydirtEnrich extends LightningElement {
   set recordId(/** @type {string | undefined} */ value) {
     if (value === this.shownId) return
     this.shownId = value
-    if (value) void this.showLast(value)
+    if (value) this.showLast(value)
   }
 
   disconnectedCallback() {
@@ -158,6 +158,8 @@ export default class PaydirtEnrich extends LightningElement {
  */
 function sleep(ms) {
   return new Promise((resolve) => {
+    // The caller checks afterwards that the window is still open.
+    // eslint-disable-next-line @lwc/lwc/no-async-operation
     setTimeout(resolve, ms)
   })
 }
