@@ -73,6 +73,8 @@ export interface ConnectorProblem {
   message: string
   /** The remedy for a person, as a sentence. */
   todo: string
+  /** The fields of ours that it is about, as `Account.Paydirt_Source__c`: they are reported here and nowhere else. */
+  fields?: string[]
 }
 
 /** The findings of `check`. It does not throw for what a person must correct: those are `problems`. */

@@ -144,7 +144,13 @@ async function openHubspot(entity: Entity): Promise<Crm> {
 
 async function openSalesforce(entity: string): Promise<Crm> {
   const type = entity as SalesforceType
-  const org = await startSalesforceStandIn({ seed: testSeed(), accounts: 0, contacts: 0, leads: 0 })
+  const org = await startSalesforceStandIn({
+    seed: testSeed(),
+    accounts: 0,
+    contacts: 0,
+    leads: 0,
+    dataCom: true,
+  })
   const { store } = org
   const { clientId, clientSecret } = org.auth
   return {

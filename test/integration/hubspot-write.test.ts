@@ -116,10 +116,24 @@ describe('writing', () => {
       expect(hubspot.store.get('contacts', id)?.properties.jobtitle === 'Pilot').toBe(at < 100)
   })
 
-  test('a property that is deleted in mid run stops the writing, and is named with the near names', async () => {
+  test('a property of the default mapping that is deleted in mid run is left out, and the others are written', async () => {
     const hubspot = await standIn()
     const ids = contacts(hubspot, 3)
     const connector = await ready(hubspot)
+    await connector.write('contacts', titled(ids.slice(0, 1)))
+    hubspot.store.registry.properties.contacts.delete('jobtitle')
+    const patches = ids.map((id) => ({ id, patch: { job_title: { set: 'Pilot' }, city: { set: 'Bergen' } } }))
+    const results = await connector.write('contacts', [...patches, ...titled(ids)])
+    expect(results.slice(0, 3).map((result) => result.status)).toEqual(['written', 'written', 'written'])
+    expect(results[0]).toMatchObject({ leftOut: [{ field: 'job_title' }] })
+    expect(hubspot.store.get('contacts', ids[2]!)?.properties.city).toBe('Bergen')
+  })
+
+  test('a property that the config file names and that is deleted in mid run stops the writing, with near names', async () => {
+    const hubspot = await standIn()
+    const ids = contacts(hubspot, 3)
+    const mapping = resolveMapping(hubspotMapping, { contacts: { fields: { job_title: 'jobtitle' } } })
+    const connector = await ready(hubspot, { mapping })
     await connector.write('contacts', titled(ids.slice(0, 1)))
     hubspot.store.registry.properties.contacts.delete('jobtitle')
     hubspot.store.registry.properties.contacts.set('job_title', {

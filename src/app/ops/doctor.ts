@@ -6,6 +6,7 @@ import { createChain } from '../../pay/chain.ts'
 import { openRedis } from '../../queues/connection.ts'
 import { openDatabase } from '../../store/database/database.ts'
 import type { Config } from '../config/config.ts'
+import type { Connector, ConnectorProblem } from '../../connectors/connector.ts'
 import { crmNames, type CrmName } from '../../connectors/definitions.ts'
 import { isConfigured, openConnector } from '../context/connectors.ts'
 import { assertReachable } from '../context/assert-reachable.ts'
@@ -182,24 +183,35 @@ async function checkCrm(config: Config, name: CrmName): Promise<Finding[]> {
         status: quota.used < quota.limit * 0.9 ? 'ok' : 'warning',
         message: `${quota.used} of ${quota.limit} API calls used today`,
       })
-    for (const entity of Object.keys(connector.entities)) {
-      const missing = (await connector.ensureFields(entity, { dryRun: true })).filter(
-        ({ status }) => status !== 'exists',
-      )
-      for (const field of missing) {
-        findings.push({
-          name,
-          status: field.status === 'conflict' ? 'problem' : 'warning',
-          message: `${entity}.${field.name}: ${field.reason ?? 'does not exist yet'}`,
-          todo:
-            field.status === 'conflict'
-              ? 'rename or remove the field, or map to another'
-              : 'the first sync creates it where the CRM allows that',
-        })
-      }
-    }
+    findings.push(...(await ownFieldFindings(connector, problems)))
     return findings
   } finally {
     await connector.close()
   }
+}
+
+/** Fields of ours that the check has not named already: each fact is reported once. */
+async function ownFieldFindings(
+  connector: Connector,
+  problems: readonly ConnectorProblem[],
+): Promise<Finding[]> {
+  const named = new Set(problems.flatMap(({ fields }) => fields ?? []))
+  const findings: Finding[] = []
+  for (const entity of Object.keys(connector.entities)) {
+    for (const field of await connector.ensureFields(entity, { dryRun: true })) {
+      if (field.status === 'exists' || named.has(`${entity}.${field.name}`)) continue
+      findings.push({
+        name: connector.name as CrmName,
+        status: field.status === 'conflict' ? 'problem' : 'warning',
+        message: `${entity}.${field.name}: ${field.reason ?? 'does not exist yet'}`,
+        todo:
+          field.status === 'conflict'
+            ? 'rename or remove the field, or map to another'
+            : field.status === 'would_create'
+              ? 'nothing: the first sync creates it'
+              : 'optional: create it by hand',
+      })
+    }
+  }
+  return findings
 }

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { Connector, ScanFilter } from '../../connectors/connector.ts'
 import { ConfigError } from '../../domain/errors.ts'
+import { fieldLeftOut } from '../../domain/mapping/mapping.ts'
 import type { ObjectKind } from '../../domain/words.ts'
 import type { Run } from '../../store/runs/runs.ts'
 import { createWatermarkLedger, type WatermarkKey } from '../../store/runs/watermarks.ts'
@@ -24,8 +25,16 @@ export interface SyncJob {
   filter: readonly ScanFilter[]
 }
 
-/** Problems that do not prevent a sync. Without our own fields in the CRM, the ledger alone recognises our own writes. */
-export const optionalCodes = new Set(['own_field_missing', 'own_fields_missing'])
+/**
+ * Problems that do not prevent a sync. Without our own fields in the CRM, the ledger alone recognises our own writes. A
+ * field of the default mapping that the account lacks is left out, and records that the user does not see are not read.
+ */
+export const optionalCodes = new Set([
+  'own_field_missing',
+  'own_fields_missing',
+  'record_access',
+  fieldLeftOut,
+])
 
 /** Creates our own fields where they are missing. Throws ConfigError for a problem that a person must fix first. */
 export async function makeReady(connector: Connector, entities: readonly string[]): Promise<void> {

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { ConfigError, PaydirtError, RetriableError } from '../../domain/errors.ts'
-import { checkMapping, type CrmMapping } from '../../domain/mapping/mapping.ts'
+import { checkMapping, fieldLeftOut, type CrmMapping } from '../../domain/mapping/mapping.ts'
 import type { ConnectorCheck, ConnectorProblem } from '../connector.ts'
 import type { HubspotApi } from './api/client.ts'
 import type { HubspotProperties } from './properties.ts'
@@ -53,9 +53,11 @@ export async function check(deps: {
     if (!described) continue
     for (const problem of checkMapping(mapping.entities[entity]!, described)) {
       problems.push({
-        code: problem.code,
-        message: `mapping.${entity}.${problem.message}`,
-        todo: 'Set another property in paydirt.config.ts, or `false` to leave the field out.',
+        code: problem.optional ? fieldLeftOut : problem.code,
+        message: `mapping.${entity}.${problem.message}${problem.optional ? '; it is left out' : ''}`,
+        todo: problem.optional
+          ? 'Optional: set another property in paydirt.config.ts, or `false`.'
+          : 'Set another property in paydirt.config.ts, or `false` to leave the field out.',
       })
     }
     const missing = await properties.missing(entity)
@@ -70,6 +72,7 @@ export async function check(deps: {
       todo: missingScopes.has(scope)
         ? `Add the scope ${scope} to the app and let Paydirt create them, or create them by hand.`
         : 'Let Paydirt create them, or create them by hand.',
+      fields: missing.map((name) => `${entity}.${name}`),
     })
   }
   return { account, apiVersion, missingScopes: [...missingScopes].sort(), problems }

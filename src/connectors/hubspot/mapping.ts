@@ -1,4 +1,4 @@
-import type { CrmMapping } from '../../domain/mapping/mapping.ts'
+import { asDefaults, type CrmMapping } from '../../domain/mapping/mapping.ts'
 
 const profileUrl = { label: 'Profile URL', type: 'url' } as const
 
@@ -7,7 +7,7 @@ const profileUrl = { label: 'Profile URL', type: 'url' } as const
  * (`company_type` is the legal form, HubSpot's `type` the kind of relation), and fields that would need a property of our
  * own besides the profile's URL.
  */
-export const hubspotMapping: CrmMapping = {
+export const hubspotMapping: CrmMapping = asDefaults({
   own: { status: 'paydirt_status', enrichedAt: 'paydirt_enriched_at', source: 'paydirt_source' },
   entities: {
     companies: {
@@ -51,4 +51,4 @@ export const hubspotMapping: CrmMapping = {
       },
     },
   },
-}
+})

@@ -32,6 +32,8 @@ export function prepare(
     const described = mapped && fields.get(mapped.property)
     if (!mapped || !described) {
       leftOut.push({ field, code: notMapped, reason: 'the mapping has no property for it' })
+    } else if (!described.writable) {
+      leftOut.push({ field, code: 'READ_ONLY', reason: `${mapped.property} cannot be written` })
     } else if ('clear' in change) {
       // HubSpot accepts a null and clears nothing.
       properties[mapped.property] = ''

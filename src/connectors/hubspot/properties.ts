@@ -74,7 +74,9 @@ export function createHubspotProperties(
 
     async fitting(entity) {
       const described = await describe(entity)
-      const problems = checkMapping(entityMapping(mapping, entity), described)
+      const problems = checkMapping(entityMapping(mapping, entity), described).filter(
+        ({ optional }) => !optional,
+      )
       if (problems.length > 0)
         throw new ConfigError(
           'hubspot_mapping',

@@ -48,11 +48,25 @@ export async function write(
   const settle = (input: Input, result: WriteResult): void => {
     results[input.index] = result
   }
+  /** Fits a batch to the account's properties as they are now; undefined where that changes nothing. */
+  const fitAgain = async (batch: readonly Input[]): Promise<Input[] | undefined> => {
+    const now = await deps.properties.fitting(entity)
+    const isStale = batch.some(({ properties }) =>
+      Object.keys(properties).some((name) => now.get(name)?.writable !== true),
+    )
+    if (!isStale) return undefined
+    return batch.flatMap(({ index }) => {
+      const prepared = prepare(patches[index] as RecordPatch, index, entityMap, now)
+      if (!('status' in prepared)) return [prepared]
+      results[index] = prepared
+      return []
+    })
+  }
 
   const waiting = batches(inputs)
   for (let batch = waiting.shift(); batch; batch = waiting.shift()) {
     try {
-      const halves = await sendBatch(deps, entity, entityMap, batch, settle)
+      const halves = await sendBatch(deps, entity, entityMap, batch, { settle, fitAgain })
       waiting.unshift(...halves)
     } catch (error) {
       const isAnySettled = inputs.some(({ index }) => results[index] !== undefined)
@@ -69,16 +83,21 @@ export async function write(
   return results as WriteResult[]
 }
 
+interface Sending {
+  settle: (input: Input, result: WriteResult) => void
+  fitAgain: (batch: readonly Input[]) => Promise<Input[] | undefined>
+}
+
 /**
- * Sends one batch and stores the results that its answer decides. Returns the two halves of a batch that was refused as
- * a whole.
+ * Sends one batch and stores the results that its answer decides. Returns what is still to be sent: the two halves of a
+ * batch that was refused as a whole, or the batch without a property that is no longer there.
  */
 async function sendBatch(
   { api, properties, mapping, now }: Deps,
   entity: HubspotEntity,
   entityMap: EntityMapping,
   batch: Input[],
-  settle: (input: Input, result: WriteResult) => void,
+  { settle, fitAgain }: Sending,
 ): Promise<Input[][]> {
   const all = writableProperties(entityMap)
   const at = new Date(now()).toISOString()
@@ -105,10 +124,11 @@ async function sendBatch(
   }
   const { code, property } = readRefusal(answer.refusal, answer.status)
   if (propertyCodes.has(code)) {
-    // The account's properties changed since they were described: name the ones that no longer fit, with the near
-    // names.
+    // The account's properties changed since they were described. One of the default mapping is left out; one that the
+    // config file names stops the writing, with the near names.
     properties.forget(entity)
-    await properties.fitting(entity)
+    const again = await fitAgain(batch)
+    if (again) return again.length > 0 ? [again] : []
     const missing = await properties.missing(entity)
     if (missing.length > 0 || batch.length === 1) throw missingFields(entity, missing, property, code)
   }

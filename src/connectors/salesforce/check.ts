@@ -1,9 +1,15 @@
 import { ConfigError, RetriableError, describeError } from '../../domain/errors.ts'
-import { checkMapping, type CrmMapping } from '../../domain/mapping/mapping.ts'
+import {
+  checkMapping,
+  fieldLeftOut,
+  type CrmMapping,
+  type MappingProblem,
+} from '../../domain/mapping/mapping.ts'
 import type { ConnectorCheck, ConnectorProblem } from '../connector.ts'
 import { userSchema, versionsSchema } from './api/answers.ts'
 import type { SalesforceClient } from './api/client.ts'
 import { ownFields } from './own-fields.ts'
+import { checkRecordAccess } from './record-access.ts'
 import type { DescribedObject, SchemaCache } from './api/schema-cache.ts'
 
 export interface CheckDeps {
@@ -31,6 +37,7 @@ export async function checkSalesforce(deps: CheckDeps): Promise<ConnectorCheck> 
     answer.problems.push(...(await checkVersion(client)))
     if (answer.problems.length > 0) return answer
     for (const entity of Object.keys(deps.mapping.entities)) await checkEntity(deps, entity, answer)
+    answer.problems.push(...(await checkRecordAccess(client, userId, Object.keys(deps.mapping.entities))))
     answer.account.name = await userName(client, userId)
     answer.problems.push(...checkQuota(deps))
   } catch (error) {
@@ -58,34 +65,97 @@ async function checkEntity(deps: CheckDeps, entity: string, answer: ConnectorChe
     object = await deps.schema.describe(entity)
   } catch (error) {
     if (!(error instanceof ConfigError) || error.code !== 'salesforce_access') throw error
-    answer.missingScopes.push(`${entity}: read`)
     answer.problems.push(problemOf(error))
     return
   }
   const mapping = deps.mapping.entities[entity]
   if (!mapping) return
-  if (!object.updateable) answer.missingScopes.push(`${entity}: edit`)
-  for (const problem of checkMapping(mapping, [...object.fields.values()])) {
-    const lacksRight = object.fields.get(problem.property)?.lacksRight === true
-    if (lacksRight) answer.missingScopes.push(`${entity}.${problem.property}: edit`)
+  if (!object.updateable)
     answer.problems.push({
-      code: lacksRight ? 'missing_field_permission' : problem.code,
+      code: 'missing_object_permission',
+      message: `${entity}: the user may not edit the object`,
+      todo: `Give the integration user Edit for ${entity}: the permission set of the package has it.`,
+    })
+  const found = checkMapping(mapping, [...object.fields.values()])
+  for (const problem of found.filter(({ optional }) => !optional))
+    answer.problems.push(mappingProblem(entity, object, problem))
+  answer.problems.push(...leftOut(entity, object, found))
+  answer.problems.push(...ownFieldProblems(deps.mapping, entity, object))
+}
+
+/** A property that the config file names. */
+function mappingProblem(entity: string, object: DescribedObject, problem: MappingProblem): ConnectorProblem {
+  if (object.fields.get(problem.property)?.lacksRight)
+    return {
+      code: 'missing_field_permission',
       message: `${entity}: ${problem.message}`,
-      todo:
-        problem.code === 'unknown_property'
-          ? 'Correct the name in the mapping, or give the integration user the right to see the field: without it a field looks as if it were not there.'
-          : 'Give the integration user the right to edit the field, or take it out of the mapping.',
-    })
+      todo: 'Give the integration user the right to edit the field, or take it out of the mapping.',
+    }
+  return {
+    code: problem.code,
+    message: `${entity}: ${problem.message}`,
+    todo:
+      problem.code === 'unknown_property'
+        ? 'Correct the name in the mapping, or give the integration user the right to see the field: without it a field looks as if it were not there.'
+        : 'Map to a field that can be written, or take it out of the mapping.',
   }
-  for (const { name, status, reason } of ownFields(deps.mapping, entity, object)) {
-    if (status === 'exists') continue
-    if (object.fields.get(name)?.lacksRight) answer.missingScopes.push(`${entity}.${name}: edit`)
-    answer.problems.push({
-      code: status === 'conflict' ? 'own_field_conflict' : 'own_field_missing',
-      message: `${entity} has no usable field ${name}`,
-      todo: `Optional: ${reason ?? 'see the guide of the package'}.`,
-    })
-  }
+}
+
+/** Properties of the default mapping that this org or this user does not have, in one finding for each cause. */
+function leftOut(
+  entity: string,
+  object: DescribedObject,
+  found: readonly MappingProblem[],
+): ConnectorProblem[] {
+  const properties = [
+    ...new Set(found.filter(({ optional }) => optional).map(({ property }) => property)),
+  ].filter((property) => !property.startsWith('Account.'))
+  const hidden = properties.filter((property) => !object.fields.has(property))
+  const locked = properties.filter((property) => object.fields.get(property)?.lacksRight)
+  return [
+    ...(hidden.length > 0
+      ? [
+          {
+            code: fieldLeftOut,
+            message: `${entity}: ${hidden.join(', ')}: not in this org, or hidden from the user; left out`,
+            todo: 'Optional: where the org has the field, give the integration user the right to see and edit it.',
+          },
+        ]
+      : []),
+    ...(locked.length > 0
+      ? [
+          {
+            code: fieldLeftOut,
+            message: `${entity}: ${locked.join(', ')}: the user may read but not edit it; left out`,
+            todo: 'Optional: give the integration user the right to edit it.',
+          },
+        ]
+      : []),
+  ]
+}
+
+function ownFieldProblems(mapping: CrmMapping, entity: string, object: DescribedObject): ConnectorProblem[] {
+  const fields = ownFields(mapping, entity, object)
+  const conflicts = fields.filter(({ status }) => status === 'conflict')
+  const missing = fields.filter(({ status }) => status === 'missing')
+  return [
+    ...conflicts.map(({ name, reason }) => ({
+      code: 'own_field_conflict',
+      message: `${entity}.${name} cannot be used: ${reason ?? 'it is not as the package has it'}`,
+      todo: 'Deploy the package in crm/salesforce and give the integration user its permission set, or rename the field of yours.',
+      fields: [`${entity}.${name}`],
+    })),
+    ...(missing.length > 0
+      ? [
+          {
+            code: 'own_field_missing',
+            message: `${entity}: ${missing.map(({ name }) => name).join(', ')}: not there, or hidden from the user; records are written without them`,
+            todo: 'Optional: deploy the package in crm/salesforce and give the integration user its permission set.',
+            fields: missing.map(({ name }) => `${entity}.${name}`),
+          },
+        ]
+      : []),
+  ]
 }
 
 async function userName(client: SalesforceClient, userId: string): Promise<string> {
@@ -115,7 +185,7 @@ function problemOf(error: unknown): ConnectorProblem {
     return {
       code: error.code,
       message: error.message,
-      todo: 'Correct it in Salesforce or in the settings, then check again.',
+      todo: 'Correct what the message names, then check again.',
     }
   if (error instanceof RetriableError)
     return {

@@ -1,9 +1,9 @@
-import type { CrmMapping } from '../../domain/mapping/mapping.ts'
+import { asDefaults, type CrmMapping } from '../../domain/mapping/mapping.ts'
 
 const profileUrl = { label: 'Profile URL', type: 'url' } as const
 
 /** The default mapping, right for most orgs. It leaves out what would need a field of our own besides the profile's URL. */
-export const salesforceMapping: CrmMapping = {
+export const salesforceMapping: CrmMapping = asDefaults({
   own: { status: 'Paydirt_Status__c', enrichedAt: 'Paydirt_Enriched_At__c', source: 'Paydirt_Source__c' },
   entities: {
     Account: {
@@ -66,4 +66,4 @@ export const salesforceMapping: CrmMapping = {
       },
     },
   },
-}
+})

@@ -4,6 +4,7 @@ import { editDistance, nearNames } from '../normalise/near-names.ts'
 import { mappingSchema, resolveMapping } from './schema.ts'
 import { isOwnWrite, stampSlackMs, writeStamp } from './stamp.ts'
 import {
+  asDefaults,
   checkMapping,
   identityOf,
   type CrmMapping,
@@ -84,6 +85,27 @@ describe('a mapping checked against the CRM', () => {
       identity: { profileUrl: ['profile'] },
     }
     expect(checkMapping(own, [])).toEqual([])
+  })
+
+  test('stops nothing for a property of the default mapping, and does for one that the config file names', () => {
+    const byDefault = asDefaults({ ...defaults, entities: { contacts: { ...mapping, fields: {} } } })
+    const optional = (changes: unknown) => {
+      const resolved = resolveMapping(byDefault, mappingSchema.parse(changes))
+      return checkMapping(resolved.entities['contacts']!, has).map((problem) => [
+        problem.at,
+        problem.optional,
+      ])
+    }
+    expect(optional({})).toEqual([
+      ['identity.email', true],
+      ['identity.company', true],
+    ])
+    const named = { fields: { job_title: 'jobtitel' }, identity: { email: ['emial'] } }
+    expect(optional({ contacts: named })).toEqual([
+      ['fields.job_title', false],
+      ['identity.email', false],
+      ['identity.company', true],
+    ])
   })
 
   test('names only what can be written where something is to be written', () => {

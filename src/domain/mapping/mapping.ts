@@ -74,6 +74,11 @@ export interface EntityMapping {
    * where the CRM supports it.
    */
   identity: Readonly<Partial<Record<IdentityField, readonly string[]>>>
+  /**
+   * Places (`fields.founded_year`, `identity.email`) that come from a default mapping. An account may lack their
+   * properties: those are left out. A property that the config file names must exist.
+   */
+  defaults?: readonly string[]
 }
 
 /** The CRM fields that show our own writes and by which they are recognised. */
@@ -88,10 +93,32 @@ export interface CrmMapping {
   own: OwnFields
 }
 
+/** Returns a default mapping: accounts differ, so each of its properties may be missing in one. */
+export function asDefaults({ entities, own }: CrmMapping): CrmMapping {
+  return {
+    own,
+    entities: Object.fromEntries(
+      Object.entries(entities).map(([entity, mapping]) => [
+        entity,
+        {
+          ...mapping,
+          defaults: [
+            ...Object.keys(mapping.fields).map((name) => `fields.${name}`),
+            ...Object.keys(mapping.identity).map((name) => `identity.${name}`),
+          ],
+        },
+      ]),
+    ),
+  }
+}
+
 /** Returns each entity of a mapping with the kind of object that it stands for. */
 export function entityObjects({ entities }: CrmMapping): Record<string, ObjectKind> {
   return Object.fromEntries(Object.entries(entities).map(([entity, { object }]) => [entity, object]))
 }
+
+/** The code of a check's finding about a property of the default mapping that the account lacks. Nothing is stopped by it. */
+export const fieldLeftOut = 'field_left_out'
 
 export interface MappingProblem {
   code: 'unknown_property' | 'read_only' | 'wrong_type'
@@ -101,15 +128,27 @@ export interface MappingProblem {
   /** Names that were probably meant, the nearest first. */
   near: string[]
   message: string
+  /** The property comes from the default mapping: it is left out, and nothing is stopped. */
+  optional: boolean
 }
 
 /**
  * Returns the properties of a mapping that do not fit the CRM: they do not exist (with similar names), cannot be written, or
- * have the wrong type. Properties with `create` may be missing.
+ * have the wrong type. Properties with `create` may be missing, and so may those of the default mapping.
  */
 export function checkMapping(mapping: EntityMapping, described: readonly DescribedField[]): MappingProblem[] {
+  return findProblems(mapping, described).map((problem) => ({
+    ...problem,
+    optional: mapping.defaults?.includes(problem.at) === true,
+  }))
+}
+
+function findProblems(
+  mapping: EntityMapping,
+  described: readonly DescribedField[],
+): Omit<MappingProblem, 'optional'>[] {
   const byName = new Map(described.map((field) => [field.name, field]))
-  const problems: MappingProblem[] = []
+  const problems: Omit<MappingProblem, 'optional'>[] = []
   for (const [canonical, { property, create }] of Object.entries(mapping.fields)) {
     const at = `fields.${canonical}`
     const field = byName.get(property)
@@ -202,7 +241,7 @@ function unknown(
   property: string,
   described: readonly DescribedField[],
   mustBeWritable: boolean,
-): MappingProblem {
+): Omit<MappingProblem, 'optional'> {
   const near = nearProperties(
     property,
     described.filter(({ writable }) => writable || !mustBeWritable),

@@ -71,12 +71,21 @@ export function resolveMapping(
       object: base.object,
       fields,
       identity: { ...base.identity, ...defined(change.identity ?? {}) },
+      ...(base.defaults ? { defaults: base.defaults.filter((place) => !chosen(change).has(place)) } : {}),
     }
     const [wrong] = unknownFields({ object: base.object, fields: asked(change.fields) })
     if (wrong) throw new ConfigError('bad_mapping', `mapping.${entity}.fields: ${wrong}`)
     entities[entity] = merged
   }
   return { entities, own: defaults.own }
+}
+
+/** Returns the places that the config file sets. */
+function chosen({ fields = {}, identity = {} }: z.output<typeof mappingSchema>[string]): ReadonlySet<string> {
+  return new Set([
+    ...Object.keys(fields).map((name) => `fields.${name}`),
+    ...Object.keys(identity).map((name) => `identity.${name}`),
+  ])
 }
 
 /** A property that is only renamed keeps its conversion, but is not created under the new name. */

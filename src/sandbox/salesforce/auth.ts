@@ -1,7 +1,6 @@
 import { randomBytes, randomUUID, verify } from 'node:crypto'
 import { SalesforceError } from './errors.ts'
-import { toLongId } from './ids.ts'
-import { API_USER_ID } from './store.ts'
+import { API_USER_ID, toLongId } from './ids.ts'
 
 export const ORG_ID = toLongId('00DWx0000000XY1')
 
@@ -64,10 +63,7 @@ export function createAuth(now: () => number, sessionLifetimeMs: number): Salesf
       alg === 'RS256' &&
       verify('RSA-SHA256', Buffer.from(`${header}.${payload}`), jwtKey, Buffer.from(signature, 'base64url'))
     if (!isSigned) throw new OauthError('invalid_grant', 'invalid assertion')
-    if (
-      ![baseUrl, 'https://login.salesforce.com', 'https://test.salesforce.com'].includes(String(claims.aud))
-    )
-      throw new OauthError('invalid_grant', 'audience is invalid')
+    if (claims.aud !== baseUrl) throw new OauthError('invalid_grant', 'audience is invalid')
     if (claims.sub !== username) throw new OauthError('invalid_grant', "user hasn't approved this consumer")
     const expiresAtMs = Number(claims.exp) * 1000
     if (!(expiresAtMs > now())) throw new OauthError('invalid_grant', 'assertion is expired')
@@ -81,6 +77,9 @@ export function createAuth(now: () => number, sessionLifetimeMs: number): Salesf
     newSession,
     issue(form, authorization, baseUrl) {
       const grant = form.get('grant_type')
+      // Only the org's own domain answers requests without a user; every other name is that of the shared login.
+      if (new URL(baseUrl).hostname !== '127.0.0.1')
+        throw new OauthError('invalid_grant', 'request not supported on this domain')
       if (grant === 'client_credentials') checkClient(form, authorization)
       else if (grant === JWT_BEARER) checkAssertion(form.get('assertion') ?? '', baseUrl)
       else throw new OauthError('unsupported_grant_type', 'grant type not supported')

@@ -25,3 +25,6 @@ export function isId(text: string): boolean {
     /^[A-Za-z0-9]{15}$/.test(text) || (/^[A-Za-z0-9]{18}$/.test(text) && toLongId(text.slice(0, 15)) === text)
   )
 }
+
+/** The user that the API's requests run as. */
+export const API_USER_ID = toLongId('005Wx0000000A1B')

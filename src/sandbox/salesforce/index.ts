@@ -12,15 +12,16 @@ import {
   type SalesforceEnv,
   type SalesforceStats,
 } from './gate.ts'
+import { API_USER_ID } from './ids.ts'
 import { createRowLocks } from './locks.ts'
 import { bulkRoutes } from './routes-bulk.ts'
 import { queryRoutes } from './routes-query.ts'
 import { recordRoutes } from './routes-records.ts'
-import type { SalesforceType } from './schema.ts'
+import type { OrgFeatures, SalesforceType } from './schema.ts'
 import { seedRecords, type SeedOptions } from './seed.ts'
-import { API_USER_ID, createSalesforceStore, type SalesforceRecord, type SalesforceStore } from './store.ts'
+import { createSalesforceStore, type SalesforceRecord, type SalesforceStore } from './store.ts'
 
-export interface SalesforceStandInOptions {
+export interface SalesforceStandInOptions extends OrgFeatures {
   /** Seed of the generated records. Default 1. */
   readonly seed?: number
   /** Number of records at the start. Default 500 of each; 0 for an empty org. */
@@ -38,8 +39,10 @@ export interface SalesforceStandInOptions {
 }
 
 export interface SalesforceStandIn {
-  /** Login URL, My Domain and instance URL in one. */
+  /** My Domain and instance URL in one. */
   readonly baseUrl: string
+  /** The address that all orgs share, like login.salesforce.com: tokens for servers are not issued there. */
+  readonly sharedLoginUrl: string
   readonly orgId: string
   /** A session that is open from the start. */
   readonly token: string
@@ -59,7 +62,7 @@ export async function startSalesforceStandIn(
 ): Promise<SalesforceStandIn> {
   const now = options.now ?? Date.now
   const seed = options.seed ?? 1
-  const store = createSalesforceStore(now)
+  const store = createSalesforceStore(now, options)
   const faults = createSalesforceFaults()
   const auth = createAuth(now, options.sessionLifetimeMs ?? 2 * 3_600_000)
   const quota: Quota = { limit: options.dailyApiRequests ?? 100_000, used: 0 }
@@ -124,6 +127,7 @@ export async function startSalesforceStandIn(
 
   return {
     baseUrl: server.baseUrl,
+    sharedLoginUrl: server.baseUrl.replace('127.0.0.1', 'localhost'),
     orgId: ORG_ID,
     token: auth.newSession(),
     auth,

@@ -1,4 +1,5 @@
 import { Hono, type Context } from 'hono'
+import { accessRows } from './access.ts'
 import { SalesforceError } from './errors.ts'
 import type { SalesforceEnv } from './gate.ts'
 import { isId } from './ids.ts'
@@ -24,6 +25,8 @@ export function queryRoutes(store: SalesforceStore): Hono<SalesforceEnv> {
     if (text === undefined)
       throw new SalesforceError(400, 'MALFORMED_QUERY', 'A query string has to be specified')
     const soql = parseSoql(text)
+    const described = accessRows(store.access, soql)
+    if (described) return c.json({ totalSize: described.length, done: true, records: described })
     const selection = runSoql(store, soql, withDeleted)
     if (soql.isCount) return c.json({ totalSize: selection.records.length, done: true, records: [] })
     const id = `01gWx${String(nextCursor++).padStart(10, '0')}AAA`

@@ -1,5 +1,6 @@
 import { Hono, type Context } from 'hono'
 import { z } from 'zod'
+import { maySee } from './access.ts'
 import { SalesforceError, resourceNotFound } from './errors.ts'
 import type { Quota, SalesforceEnv } from './gate.ts'
 import { isId, toLongId } from './ids.ts'
@@ -157,7 +158,8 @@ export function recordRoutes(deps: WriteDeps, quota: Quota, now: () => number): 
     return ids.map((id) => {
       if (!isId(id)) throw new SalesforceError(400, 'MALFORMED_ID', `malformed id ${id}`)
       const record = store.get(object.name, id)
-      return record && record.deletedAtMs === undefined ? project(store, record, columns, versionOf(c)) : null
+      const isThere = record && record.deletedAtMs === undefined && maySee(store.access, record)
+      return isThere ? project(store, record, columns, versionOf(c)) : null
     })
   }
 
@@ -171,7 +173,7 @@ export function recordRoutes(deps: WriteDeps, quota: Quota, now: () => number): 
 
   function live(object: ObjectDefinition, id: string): SalesforceRecord {
     const record = isId(id) ? store.get(object.name, toLongId(id)) : undefined
-    if (!record)
+    if (!record || !maySee(store.access, record))
       throw new SalesforceError(
         404,
         'NOT_FOUND',

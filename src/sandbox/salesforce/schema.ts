@@ -38,9 +38,18 @@ export interface ObjectDefinition {
   readonly fields: Map<string, FieldDefinition>
 }
 
-export function createSchema(): Record<SalesforceType, ObjectDefinition> {
+/** What orgs differ in. */
+export interface OrgFeatures {
+  /** The fields that only orgs with Data.com ever had, such as `Account.YearStarted`. Default: absent. */
+  readonly dataCom?: boolean
+}
+
+export function createSchema({ dataCom = false }: OrgFeatures = {}): Record<
+  SalesforceType,
+  ObjectDefinition
+> {
   return {
-    Account: object('Account', '001', ACCOUNT_FIELDS),
+    Account: object('Account', '001', [...ACCOUNT_FIELDS, ...(dataCom ? DATA_COM_FIELDS : [])]),
     Contact: object('Contact', '003', CONTACT_FIELDS),
     Lead: object('Lead', '00Q', LEAD_FIELDS),
   }
@@ -77,7 +86,7 @@ export function describeField(definition: FieldDefinition): object {
     calculated: false,
     cascadeDelete: false,
     caseSensitive: false,
-    compoundFieldName: null,
+    compoundFieldName: compoundOf(name),
     createable: definition.updateable,
     custom: isCustom,
     defaultValue: type === 'boolean' ? false : null,
@@ -93,7 +102,7 @@ export function describeField(definition: FieldDefinition): object {
     name,
     nameField: name === 'Name',
     nillable: definition.nillable,
-    permissionable: isCustom,
+    permissionable: isPermissionable(definition),
     picklistValues: picklist.map((value) => ({
       active: true,
       defaultValue: false,
@@ -113,6 +122,33 @@ export function describeField(definition: FieldDefinition): object {
     unique: false,
     updateable: definition.updateable,
   }
+}
+
+/** The field that a part belongs to. Field-level security of an address is that of the whole. */
+function compoundOf(name: string): string | null {
+  const [, prefix, part] = /^(Billing|Shipping|Mailing|Other|Person(?:Mailing|Other))?(\w+)$/.exec(name) ?? []
+  if (ADDRESS_PARTS.has(part ?? '')) return `${prefix ?? ''}Address`
+  return NAME_PARTS.has(name) ? 'Name' : null
+}
+
+const ADDRESS_PARTS: ReadonlySet<string> = new Set([
+  'Street',
+  'City',
+  'State',
+  'StateCode',
+  'PostalCode',
+  'Country',
+  'CountryCode',
+])
+const NAME_PARTS: ReadonlySet<string> = new Set(['FirstName', 'LastName', 'Salutation'])
+
+/** Field-level security covers every field but those of the system and the required ones. */
+function isPermissionable({ name, nillable, type }: FieldDefinition): boolean {
+  return (
+    nillable &&
+    type !== 'id' &&
+    !['FirstName', 'LastName', 'Salutation', 'Name', 'MasterRecordId'].includes(name)
+  )
 }
 
 const LENGTHS: Readonly<Record<FieldType, number>> = {
@@ -211,8 +247,13 @@ const ACCOUNT_FIELDS: readonly FieldDefinition[] = [
   field('BillingState', 'string', { length: 80 }),
   field('BillingPostalCode', 'string', { length: 20 }),
   field('BillingCountry', 'string', { length: 80 }),
-  field('YearStarted', 'string', { length: 4 }),
   field('ParentId', 'reference', { referenceTo: ['Account'], relationshipName: 'Parent' }),
+]
+
+const DATA_COM_FIELDS: readonly FieldDefinition[] = [
+  field('YearStarted', 'string', { length: 4 }),
+  field('Tradestyle', 'string'),
+  field('DunsNumber', 'string', { length: 9 }),
 ]
 
 const PERSON_FIELDS: readonly FieldDefinition[] = [

@@ -1,3 +1,4 @@
+import { maySee } from './access.ts'
 import { SalesforceError } from './errors.ts'
 import { isId, toLongId } from './ids.ts'
 import type { FieldDefinition, ObjectDefinition, SalesforceType } from './schema.ts'
@@ -28,7 +29,8 @@ export function runSoql(store: SalesforceStore, soql: Soql, withDeleted: boolean
     throw new SalesforceError(400, 'NUMBER_OUTSIDE_VALID_RANGE', 'Maximum SOQL offset allowed is 2000')
   const records: SalesforceRecord[] = []
   for (const record of store.list(definition.name))
-    if ((withDeleted || record.deletedAtMs === undefined) && matches(record)) records.push(record)
+    if ((withDeleted || record.deletedAtMs === undefined) && maySee(store.access, record) && matches(record))
+      records.push(record)
   sort(records, soql, definition)
   const end = soql.limit === undefined ? undefined : soql.offset + soql.limit
   return { type: definition.name, columns, records: records.slice(soql.offset, end) }

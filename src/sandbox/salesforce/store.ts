@@ -1,5 +1,12 @@
-import { makeId, toLongId } from './ids.ts'
-import { createSchema, type FieldDefinition, type ObjectDefinition, type SalesforceType } from './schema.ts'
+import { API_USER_ID, makeId, toLongId } from './ids.ts'
+import { createAccess, type OrgAccess } from './access.ts'
+import {
+  createSchema,
+  type FieldDefinition,
+  type ObjectDefinition,
+  type OrgFeatures,
+  type SalesforceType,
+} from './schema.ts'
 
 export type FieldValue = string | number | boolean | null
 
@@ -27,6 +34,7 @@ interface NewSalesforceRecord {
 export interface SalesforceStore {
   readonly schema: Record<SalesforceType, ObjectDefinition>
   readonly apiUserId: string
+  readonly access: OrgAccess
   add(type: SalesforceType, record: NewSalesforceRecord): SalesforceRecord
   /** Returns a record by its 15- or 18-character id; deleted ones too. */
   get(type: SalesforceType, id: string): SalesforceRecord | undefined
@@ -57,10 +65,9 @@ export interface SalesforceStore {
 
 const PERSON_USER_ID = toLongId('005Wx0000000P2T')
 export const LEAD_QUEUE_ID = toLongId('00GWx0000000Q1U')
-export const API_USER_ID = toLongId('005Wx0000000A1B')
 
-export function createSalesforceStore(now: () => number): SalesforceStore {
-  const schema = createSchema()
+export function createSalesforceStore(now: () => number, features: OrgFeatures = {}): SalesforceStore {
+  const schema = createSchema(features)
   const tables: Record<SalesforceType, Map<string, SalesforceRecord>> = {
     Account: new Map(),
     Contact: new Map(),
@@ -75,6 +82,7 @@ export function createSalesforceStore(now: () => number): SalesforceStore {
   const store: SalesforceStore = {
     schema,
     apiUserId: API_USER_ID,
+    access: createAccess(),
     add(type, given) {
       const id = makeId(schema[type].keyPrefix, tables[type].size + 1)
       const stampMs = wholeSeconds(given.modstampMs ?? now())

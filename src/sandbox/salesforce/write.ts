@@ -1,4 +1,5 @@
 import { setImmediate as nextTick, setTimeout as wait } from 'node:timers/promises'
+import { mayEdit, maySee } from './access.ts'
 import { SalesforceError, saveError, type SaveError } from './errors.ts'
 import type { SalesforceFaults } from './faults.ts'
 import { isId, toLongId } from './ids.ts'
@@ -99,7 +100,14 @@ function checkUpdate(
       ),
     )
   seen.add(id)
-  if (faults.readOnlyRecords.has(id))
+  if (!maySee(store.access, record))
+    return fail(
+      saveError(
+        'INSUFFICIENT_ACCESS_ON_CROSS_REFERENCE_ENTITY',
+        'insufficient access rights on cross-reference id',
+      ),
+    )
+  if (faults.readOnlyRecords.has(id) || !mayEdit(store.access, record))
     return fail(saveError('INSUFFICIENT_ACCESS_OR_READONLY', 'insufficient access rights on object id'))
   if (readField(record, 'IsConverted') === true)
     return fail(saveError('CANNOT_UPDATE_CONVERTED_LEAD', 'cannot reference converted lead'))

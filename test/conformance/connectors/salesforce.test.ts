@@ -56,6 +56,7 @@ async function openSalesforce(
     accounts: count('Account'),
     contacts: count('Contact'),
     leads: count('Lead'),
+    dataCom: true,
   })
   const property = (field: string): string => withSalesforceEmail.entities[entity]!.fields[field]!.property
   const { clientId, clientSecret } = org.auth

@@ -107,10 +107,19 @@ function refusal(
     })
   }
   const what = error ? `${error}${description ? `: ${description}` : ''}` : `status ${status}`
-  const todo = (error && whatToDo[error]) ?? 'see the login history of the integration user'
+  const todo = whatToDoAbout(error, description) ?? 'see the login history of the integration user'
   return new ConfigError('salesforce_login_refused', `Salesforce refused the login (${what}); ${todo}`, {
     details: { status, error },
   })
+}
+
+/** One code stands for several mistakes, which only the description tells apart. */
+function whatToDoAbout(error: string | undefined, description = ''): string | undefined {
+  if (/not supported on this domain/i.test(description))
+    return 'set SALESFORCE_LOGIN_URL to the org’s My Domain (Setup, My Domain: https://your-company.my.salesforce.com), not login.salesforce.com or test.salesforce.com'
+  if (/no client credentials user/i.test(description))
+    return 'name a run-as user in the policies of the app, under the client credentials flow'
+  return error === undefined ? undefined : whatToDo[error]
 }
 
 const whatToDo: Readonly<Record<string, string>> = {
