@@ -63,9 +63,10 @@ function answer(method: string, params: unknown[]): unknown {
   if (method === 'eth_blockNumber') return toHex(node.latest)
   if (method === 'eth_getLogs') return node.logs(params[0] as LogQuery)
   if (method === 'eth_getBlockByNumber') {
-    const number = params[0] === 'finalized' ? node.latest : BigInt(params[0] as string)
+    const isTag = params[0] === 'finalized' || params[0] === 'latest'
+    const number = isTag ? node.latest : BigInt(params[0] as string)
     const timestamp = params[0] === 'finalized' ? node.finalAt : node.timestampOf(number)
-    return { number: toHex(number), timestamp: toHex(timestamp), transactions: [] }
+    return { number: toHex(number), hash, timestamp: toHex(timestamp), transactions: [] }
   }
   if (method === 'eth_call') {
     const { data } = params[0] as Call
@@ -100,9 +101,14 @@ describe('the fate of an authorization', () => {
   ])('that is unused, when the final block is of %i', async (finalAt, kind) => {
     node.finalAt = finalAt
     expect(await open().fate(authorization)).toEqual({ kind })
-    // The final block first: what is mined between both questions must not be taken for dead.
-    expect(node.asked.map(({ method }) => method)).toEqual(['eth_getBlockByNumber', 'eth_call'])
-    const { to, data } = node.asked[1]!.params[0] as Call
+    // The final block first, and the state at a block that is named: see lagging-node.test.ts.
+    expect(node.asked.map(({ method, params }) => [method, params[0]])).toEqual([
+      ['eth_getBlockByNumber', 'finalized'],
+      ['eth_getBlockByNumber', 'latest'],
+      ['eth_call', expect.anything()],
+    ])
+    const { to, data } = node.asked[2]!.params[0] as Call
+    expect(node.asked[2]!.params[1]).toEqual({ blockHash: hash, requireCanonical: true })
     expect(to).toBe(basePolicy.asset)
     expect(data).toBe(`0xe94a0102${pad(owner.toLowerCase() as Hex).slice(2)}${nonce.slice(2)}`)
   })

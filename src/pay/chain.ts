@@ -1,4 +1,18 @@
-import { createPublicClient, getAddress, http, parseAbi, parseAbiItem, type Address, type Hex } from 'viem'
+import { setTimeout as pause } from 'node:timers/promises'
+import {
+  BaseError,
+  RpcRequestError,
+  createPublicClient,
+  getAddress,
+  http,
+  isAddressEqual,
+  parseAbi,
+  parseAbiItem,
+  parseEventLogs,
+  type Address,
+  type Hash,
+  type Hex,
+} from 'viem'
 import { errorCode } from '../domain/error-codes.ts'
 import { RetriableError } from '../domain/errors.ts'
 import type { Authorization, Fate } from '../domain/payment.ts'
@@ -32,13 +46,24 @@ export interface Transfer {
 export interface Chain {
   chainId(): Promise<number>
   balanceOf(owner: string): Promise<Atomic>
+  /** Throws when the node that answers is behind the block by which the fate is decided. */
   fate(authorization: Authorization): Promise<Fate>
+  noncesUsedIn(owner: string, transaction: string): Promise<Hex[]>
   transfersFrom(owner: string, fromBlock?: bigint): Promise<Transfer[]>
   /** Returns the last block before a time, less an hour to allow for clocks that differ. */
   blockBefore(time: Date): Promise<bigint>
 }
 
-export function createChain(options: { rpcUrl: string; asset: string; timeoutMs?: number }): Chain {
+export interface ChainOptions {
+  rpcUrl: string
+  asset: string
+  timeoutMs?: number
+  /** The waits before a node is asked again for a block that it did not have. */
+  pausesMs?: readonly number[]
+}
+
+export function createChain(options: ChainOptions): Chain {
+  const { pausesMs = [300, 1_200] } = options
   const client = createPublicClient({
     transport: http(options.rpcUrl, { timeout: options.timeoutMs ?? 10_000, retryCount: 1 }),
     pollingInterval: 100,
@@ -49,6 +74,7 @@ export function createChain(options: { rpcUrl: string; asset: string; timeoutMs?
     try {
       return await question()
     } catch (error) {
+      if (error instanceof RetriableError) throw error
       const host = new URL(options.rpcUrl).origin
       throw new RetriableError(errorCode.chainUnreachable, `the chain's RPC at ${host} did not answer`, {
         cause: error,
@@ -56,24 +82,57 @@ export function createChain(options: { rpcUrl: string; asset: string; timeoutMs?
     }
   }
 
-  async function isUsed(owner: Address, nonce: Hex): Promise<boolean> {
-    return client.readContract({
+  /**
+   * Reads whether the authorization is used at one named block, and judges by that block. An address may have several nodes
+   * behind it, and one of them may be hours behind: asked for its latest state, it would call a paid authorization unused.
+   * A node that does not have the block cannot answer. A block at or after the final one contains every transfer that was
+   * in time when the final block is past `validBefore`.
+   */
+  async function fate({ payer, nonce, validBefore }: Authorization): Promise<Fate> {
+    const final = await client.getBlock({ blockTag: 'finalized' })
+    const head = await client.getBlock({ blockTag: 'latest' })
+    if (head.number < final.number) throw behind(`its latest block ${head.number} is before the final one`)
+    if (await isUsedAt(head.hash, getAddress(payer), nonce))
+      return { kind: 'used', transaction: await usingTransaction(payer, nonce) }
+    return final.timestamp > BigInt(validBefore) ? { kind: 'dead' } : { kind: 'live' }
+  }
+
+  async function isUsedAt(blockHash: Hash, owner: Address, nonce: Hex): Promise<boolean> {
+    const question = {
       address,
       abi: token,
       functionName: 'authorizationState',
       args: [owner, nonce],
-    })
+    } as const
+    const waits = [...pausesMs]
+    for (;;) {
+      try {
+        return await client.readContract({ ...question, blockHash, requireCanonical: true })
+      } catch (cause) {
+        // Other errors, such as no connection, are reported as what they are.
+        if (!(cause instanceof BaseError && cause.walk((error) => error instanceof RpcRequestError)))
+          throw cause
+        // The newest block reaches the nodes of one address within moments of each other.
+        const waitMs = waits.shift()
+        if (waitMs === undefined) throw behind('it cannot answer for a block that another node has', cause)
+        await pause(waitMs)
+      }
+    }
   }
 
-  /**
-   * Reads the final block first and the latest state second: a transfer that could still be mined after that block
-   * would come too late for `validBefore`.
-   */
-  async function fate({ payer, nonce, validBefore }: Authorization): Promise<Fate> {
-    const final = await client.getBlock({ blockTag: 'finalized' })
-    if (await isUsed(getAddress(payer), nonce))
-      return { kind: 'used', transaction: await usingTransaction(payer, nonce) }
-    return final.timestamp > BigInt(validBefore) ? { kind: 'dead' } : { kind: 'live' }
+  function behind(why: string, cause?: unknown): RetriableError {
+    const host = new URL(options.rpcUrl).origin
+    const message = `a node of the chain's RPC at ${host} is behind the others: ${why}`
+    return new RetriableError(errorCode.chainUnreachable, message, { cause })
+  }
+
+  /** Returns the nonces of the owner's authorizations that a transaction used. */
+  async function noncesUsedIn(owner: string, transaction: string): Promise<Hex[]> {
+    const { logs } = await client.getTransactionReceipt({ hash: transaction as Hash })
+    const ours = logs.filter((log) => isAddressEqual(log.address, address))
+    return parseEventLogs({ abi: [authorizationUsed], logs: ours })
+      .filter(({ args }) => isAddressEqual(args.authorizer, getAddress(owner)))
+      .map(({ args }) => args.nonce)
   }
 
   /** Public nodes limit the range of a log query. Without the transaction hash the charge is still known to be paid. */
@@ -125,6 +184,7 @@ export function createChain(options: { rpcUrl: string; asset: string; timeoutMs?
         client.readContract({ address, abi: token, functionName: 'balanceOf', args: [getAddress(owner)] }),
       ),
     fate: (authorization) => ask(() => fate(authorization)),
+    noncesUsedIn: (owner, transaction) => ask(() => noncesUsedIn(owner, transaction)),
     transfersFrom: (owner, fromBlock = 0n) => ask(() => transfersFrom(owner, fromBlock)),
     blockBefore: (time) => ask(() => blockBefore(time)),
   }

@@ -2,10 +2,12 @@ import { formatUsd, parseUsd, type Atomic } from '../../domain/money.ts'
 import { saveReconciliation } from '../../store/ledger/reconciliations.ts'
 import type { Context } from '../context/context.ts'
 import { pause } from '../../timing/pause.ts'
+import { reconcileAndHeal } from './heal-charges.ts'
 import { reconcile, type Difference, type Reconciliation } from './reconcile.ts'
 
 /**
- * Resolves charges in doubt, compares the ledger with the chain, and saves the result. A payment that is made while both are
+ * Resolves charges in doubt, compares the ledger with the chain, heals charges that were closed by mistake, and saves the
+ * result. A payment that is made while both are
  * read looks like a difference, so only a difference that is still there after `restMs` counts.
  */
 export async function reconcileAndSave(
@@ -15,7 +17,7 @@ export async function reconcileAndSave(
 ): Promise<Reconciliation> {
   const engine = await context.openEngine()
   await engine.resolve(0)
-  let result = await reconcile(context, wallet)
+  let result: Reconciliation = await reconcileAndHeal(context, wallet, () => engine.resolve(0))
   if (result.differences.length > 0) {
     const before = new Set(result.differences.map(nameOf))
     await pause(restMs, signal)

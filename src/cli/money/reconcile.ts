@@ -1,6 +1,7 @@
 import { Command, Option } from 'commander'
 import { privateKeyToAccount } from 'viem/accounts'
-import { reconcile, type Reconciliation } from '../../app/money/reconcile.ts'
+import { reconcileAndHeal, type Healed } from '../../app/money/heal-charges.ts'
+import type { Reconciliation } from '../../app/money/reconcile.ts'
 import {
   accountCount,
   serviceCounts,
@@ -62,7 +63,7 @@ Exit status: 0 ledger and chain agree · 1 they differ`,
         const result =
           walletKey === undefined
             ? undefined
-            : await reconcile(context, privateKeyToAccount(walletKey).address)
+            : await reconcileAndHeal(context, privateKeyToAccount(walletKey).address, () => engine.resolve(0))
         const counts = await serviceCounts(context)
         const account = await accountCount(engine)
         const toDecide = await chargesToDecide(context.database.db, context.now())
@@ -77,7 +78,7 @@ Exit status: 0 ledger and chain agree · 1 they differ`,
         else
           process.stdout.write(
             [
-              ...(result ? chainLines(result) : []),
+              ...(result ? [...healedLines(result.healed), ...chainLines(result)] : []),
               ...countLines(counts, account),
               ...doubtLines(resolved),
               ...decideLines(toDecide),
@@ -166,6 +167,13 @@ function countLines(counts: readonly ServiceCount[], account: AccountCount | und
         ]
       : []),
   ]
+}
+
+function healedLines(healed: readonly Healed[]): string[] {
+  return healed.map(
+    ({ charge, transaction, amount, state }) =>
+      `healed: charge ${charge} (${amount} USD) was closed as unpaid, and the chain shows it in ${transaction}; now ${state}`,
+  )
 }
 
 function chainLines(result: Reconciliation): string[] {
