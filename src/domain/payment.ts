@@ -51,6 +51,8 @@ export interface Offer {
   singleUse?: SingleUse
   /** True when the server keeps answers by payment id and returns them again. */
   paymentIdentifier: boolean
+  /** Set when the challenge, here or elsewhere, holds text that a database cannot keep. Such a challenge is refused. */
+  isUnstorable?: true
   raw: Record<string, unknown>
 }
 

@@ -4,6 +4,7 @@ import type { PaymentProtocol, Protocol, ResponseHead, Terms } from '../domain/p
 import type { ChargeJournal, TermsCache } from '../domain/ports/charge-journal.ts'
 import { slotOf } from '../domain/planning/step.ts'
 import { capOf } from '../domain/planning/prices.ts'
+import { maxChallengeLength, oversizedPlace } from './challenge-limits.ts'
 import { chooseTerms, stillPasses, type Asked, type SpendingPolicy } from './spending-policy.ts'
 import type { Purchase } from './purchase.ts'
 
@@ -37,6 +38,15 @@ export interface Admission {
 
 const refusalPauseMs = 30_000
 
+function refuseOversized(response: ResponseHead): void {
+  const found = oversizedPlace(response)
+  if (!found) return
+  throw new PolicyDeniedError(
+    'challenge_size',
+    `the challenge in ${found.place} has ${found.length} characters; at most ${maxChallengeLength} are read`,
+  )
+}
+
 export function createAdmission(options: AdmissionOptions): Admission {
   const { terms: book, now } = options
   const refused = new Map<string, { error: PolicyDeniedError; untilMs: number }>()
@@ -45,6 +55,7 @@ export function createAdmission(options: AdmissionOptions): Admission {
     const { request } = purchase
     const host = new URL(request.url).host
     const offers = options.protocols.flatMap((protocol) => protocol.offers(response))
+    if (offers.length === 0) refuseOversized(response)
     const pins = new Map<Protocol, string | undefined>()
     for (const { name } of options.protocols) pins.set(name, await book.pinnedRecipient(host, name))
     const asked = askedOf(purchase)

@@ -4,6 +4,7 @@ import { PolicyDeniedError } from '../domain/errors.ts'
 import { formatUsd, type Atomic } from '../domain/money.ts'
 import type { Offer, Protocol, SingleUse, Terms } from '../domain/payment.ts'
 import type { PriceTable } from '../domain/planning/step.ts'
+import { isStorable } from './challenge-limits.ts'
 
 /**
  * Defines what may be signed. Everything is pinned: a field of an offer that is not checked here is not signed either.
@@ -93,6 +94,9 @@ export function checkOffer(
   pinnedRecipient: string | undefined,
   asked: Asked,
 ): Verdict {
+  if (offer.isUnstorable || !isStorable(offer)) {
+    return no('text', 'it holds U+0000, half of a surrogate pair, or values nested too deeply')
+  }
   const money = moneyOf[offer.protocol]
   if (!money) return no('scheme', `no protocol here pays by ${show(offer.protocol)}`)
   if (offer.scheme !== money.scheme) {

@@ -1,5 +1,6 @@
 import { Challenge } from 'mppx'
 import type { Offer, Receipt, ResponseHead, SingleUse } from '../../domain/payment.ts'
+import { isStorable, maxChallengeLength } from '../challenge-limits.ts'
 
 /**
  * One challenge of the `Payment` scheme with its original text. Proofs are built from that text, so that the order of
@@ -15,8 +16,9 @@ export interface PaymentChallenge {
  * A challenge that cannot be read is left out, and the others are still read.
  */
 export function readChallenges(response: ResponseHead): PaymentChallenge[] {
-  if (response.status !== 402) return []
-  return challengeTexts(response.headers['www-authenticate'] ?? '').flatMap((text) => {
+  const header = response.headers['www-authenticate'] ?? ''
+  if (response.status !== 402 || header.length > maxChallengeLength) return []
+  return challengeTexts(header).flatMap((text) => {
     const challenge = parseChallenge(text)
     return challenge ? [{ text, challenge }] : []
   })
@@ -51,6 +53,7 @@ export function commonOffer({ text, challenge }: PaymentChallenge) {
     maxTimeoutSeconds: 0,
     paymentFlow: flowOf(challenge),
     singleUse: singleUseOf(challenge),
+    ...(isStorable(challenge) ? {} : { isUnstorable: true as const }),
     raw: { challenge: text },
   } satisfies Partial<Offer>
 }
@@ -108,7 +111,7 @@ function schemeAt(header: string, at: number): boolean {
  * text may contain the proof itself.
  */
 export function readProblem(response: ResponseHead): Receipt | undefined {
-  if (response.status !== 402) return undefined
+  if (response.status !== 402 || response.body.length > maxChallengeLength) return undefined
   const failed = { success: false, transaction: null }
   try {
     const { type, detail } = JSON.parse(response.body) as { type?: unknown; detail?: unknown }

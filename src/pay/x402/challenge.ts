@@ -1,6 +1,7 @@
 import { decodePaymentRequiredHeader, decodePaymentResponseHeader } from '@x402/core/http'
 import { parsePaymentRequired, type PaymentRequired } from '@x402/core/schemas'
 import type { Offer, Receipt, ResponseHead } from '../../domain/payment.ts'
+import { isStorable, maxChallengeLength } from '../challenge-limits.ts'
 
 /** The network names of version 1, in the CAIP-2 form that is used everywhere else. */
 const networkNames = new Map([
@@ -11,12 +12,14 @@ const networkNames = new Map([
 /**
  * Reads the x402 challenge of a 402 in each place where it may occur: version 2 in the `PAYMENT-REQUIRED` header,
  * version 1 in the body, or version 2 terms in the body (the service's description mixes them). A challenge that cannot
- * be read yields no offer.
+ * be read, or is too long to be decoded, yields no offer.
  */
 export function readOffers(response: ResponseHead): Offer[] {
   if (response.status !== 402) return []
   const challenge = inHeader(response) ?? inBody(response)
-  return challenge === undefined ? [] : offersOf(challenge)
+  if (challenge === undefined) return []
+  const offers = offersOf(challenge)
+  return isStorable(challenge) ? offers : offers.map((offer) => ({ ...offer, isUnstorable: true }))
 }
 
 /** Returns what the server states about a payment: the settlement header, or the error of a repeated challenge. */
@@ -81,7 +84,7 @@ function common(extra: Record<string, unknown>) {
 
 function inHeader(response: ResponseHead): PaymentRequired | undefined {
   const header = response.headers['payment-required']
-  if (header === undefined) return undefined
+  if (header === undefined || header.length > maxChallengeLength) return undefined
   try {
     return parsed(decodePaymentRequiredHeader(header))
   } catch {
@@ -90,6 +93,7 @@ function inHeader(response: ResponseHead): PaymentRequired | undefined {
 }
 
 function inBody(response: ResponseHead): PaymentRequired | undefined {
+  if (response.body.length > maxChallengeLength) return undefined
   try {
     return parsed(JSON.parse(response.body))
   } catch {

@@ -52,6 +52,9 @@ export interface LedgerTables {
     amount_atomic: bigint
     authorization_json: Json<Record<string, unknown>>
     nonce: string
+    /** Null in a row of a process that began before the column was there. */
+    payer: Generated<string | null>
+    pay_to: Generated<string | null>
     budget_scopes: string[]
     state: ChargeState
     sends: Generated<number>

@@ -12,6 +12,15 @@ export interface PaidCharge {
   amountAtomic: Atomic
 }
 
+/**
+ * Reads an address from the authorization's text, for rows of a process that is older than the columns. The text is never
+ * parsed: `->>` fails for the whole statement when one row holds an escape that Postgres does not know as text. Payer and
+ * nonce are the authorization's own and at its end; what a server wrote comes before.
+ */
+const payerInText = sql`substring(authorization_json::text from
+  '"payer":"(0x[0-9a-fA-F]{40})","nonce":"[^"]*","validAfter":[0-9]+,"validBefore":[0-9]+,"paymentId":"[^"]*"}$')`
+const recipientInText = sql`substring(authorization_json::text from '"payTo":"(0x[0-9a-fA-F]{40})"')`
+
 /** Returns the payments from a wallet on a chain, as the ledger has them: settled and lost charges, and the sum in doubt. */
 export async function paidCharges(
   db: Database,
@@ -22,13 +31,13 @@ export async function paidCharges(
   recipients: string[]
   firstAt: Date | undefined
 }> {
-  const own = sql`protocol in ('x402', 'mpp') and lower(authorization_json ->> 'payer') = ${wallet.toLowerCase()}`
+  const own = sql`protocol in ('x402', 'mpp') and lower(coalesce(payer, ${payerInText})) = ${wallet.toLowerCase()}`
   const { rows: charges } = await sql<PaidCharge>`
     select id, lookup_key as "lookupKey", state, transaction, amount_atomic as "amountAtomic" from charges
     where ${own} and state in ('settled', 'lost') and amount_atomic > 0 order by created_at`.execute(db)
   const { rows } = await sql<{ in_doubt: Atomic; recipients: string[] | null; first_at: Date | null }>`
     select coalesce(sum(amount_atomic) filter (where state in ('journaled', 'sent', 'in_doubt')), 0)::bigint as in_doubt,
-      array_agg(distinct authorization_json -> 'terms' ->> 'payTo') as recipients, min(created_at) as first_at
+      array_agg(distinct coalesce(pay_to, ${recipientInText})) as recipients, min(created_at) as first_at
     from charges where ${own}`.execute(db)
   const [row] = rows
   return {

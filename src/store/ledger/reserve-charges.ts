@@ -73,16 +73,18 @@ async function insertCharges(tx: Tx, drawn: readonly Drawn[], at: Date): Promise
     // Text keeps the order of the keys, which is part of the bytes that are sent again after a crash.
     authorization_text: writeAuthorization(authorization),
     nonce: authorization.nonce,
+    payer: authorization.payer,
+    pay_to: authorization.terms.payTo,
     scopes: charge.budget.map(({ scope }) => scope),
   }))
   await sql`
     insert into charges (id, lookup_key, attempt, run_id, connector, operation, endpoint, url, body, protocol, currency,
-      amount_atomic, authorization_json, nonce, budget_scopes, state, created_at, touched_at)
+      amount_atomic, authorization_json, nonce, payer, pay_to, budget_scopes, state, created_at, touched_at)
     select id, lookup_key, attempt, run_id, connector, operation, endpoint, url, body, protocol, currency,
-      amount_atomic, authorization_text::json, nonce, array(select jsonb_array_elements_text(scopes)), 'journaled', ${at}, ${at}
+      amount_atomic, authorization_text::json, nonce, payer, pay_to, array(select jsonb_array_elements_text(scopes)), 'journaled', ${at}, ${at}
     from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as drawn (id text, lookup_key text, attempt int, run_id text,
       connector text, operation text, endpoint text, url text, body text, protocol text, currency text, amount_atomic bigint,
-      authorization_text text, nonce text, scopes jsonb)`.execute(tx)
+      authorization_text text, nonce text, payer text, pay_to text, scopes jsonb)`.execute(tx)
 }
 
 function journaledCharge({ charge, id, attempt, authorization }: Drawn, at: Date): Charge {
