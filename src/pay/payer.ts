@@ -1,11 +1,12 @@
 import { errorCode } from '../domain/error-codes.ts'
-import { FatalError, PaydirtError, PaymentInDoubtError, RetriableError } from '../domain/errors.ts'
+import { FatalError, PaydirtError, RetriableError } from '../domain/errors.ts'
 import { currencyOf, type Charge, type Currency, type ResponseHead, type Terms } from '../domain/payment.ts'
 import type { BudgetLine, ChargeJournal, StoredAnswer } from '../domain/ports/charge-journal.ts'
 import type { AcquirePermit, SendPermit } from '../domain/ports/send-permit.ts'
 import type { Fact } from '../domain/record.ts'
 import { createAdmission, type AdmissionOptions } from './admission.ts'
 import { createDispatch, type DispatchOptions } from './dispatch.ts'
+import { inDoubt, unknowable } from './doubt.ts'
 import type { Funds } from './funds.ts'
 import type { Purchase } from './purchase.ts'
 
@@ -290,19 +291,4 @@ export function createPayer(options: PayerOptions): Payer {
 
 function movesOnChain({ protocol }: Terms): boolean {
   return protocol === 'x402' || protocol === 'mpp'
-}
-
-/**
- * Fails closed: the lookup is neither bought again nor given up until a person has checked the provider's statement.
- */
-function unknowable(): PaymentInDoubtError {
-  return inDoubt(
-    'paid by a method that cannot confirm whether it was charged; a person must decide',
-    86_400_000,
-  )
-}
-
-/** Without `askAgainInMs`, the lookup is retried at the interval of any failed request. */
-function inDoubt(reason: string, askAgainInMs?: number): PaymentInDoubtError {
-  return new PaymentInDoubtError('in_doubt', reason, { details: { askAgainInMs } })
 }

@@ -4,6 +4,8 @@
  * text. Older processes write rows without the columns, which `paidCharges` reads as text too.
  */
 export const payers = `
+set local lock_timeout = '30s';
+set local statement_timeout = '30min';
 alter table charges add column payer text;
 alter table charges add column pay_to text;
 update charges set

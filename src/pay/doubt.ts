@@ -1,0 +1,16 @@
+import { PaymentInDoubtError } from '../domain/errors.ts'
+
+/**
+ * Fails closed: the lookup is neither bought again nor given up until a person has checked the provider's statement.
+ */
+export function unknowable(): PaymentInDoubtError {
+  return inDoubt(
+    'paid by a method that cannot confirm whether it was charged; a person must decide',
+    86_400_000,
+  )
+}
+
+/** Without `askAgainInMs`, the lookup is retried at the interval of any failed request. */
+export function inDoubt(reason: string, askAgainInMs?: number): PaymentInDoubtError {
+  return new PaymentInDoubtError('in_doubt', reason, { details: { askAgainInMs } })
+}
