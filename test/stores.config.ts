@@ -1,4 +1,4 @@
-import { dirname } from 'node:path'
+import { dirname, join } from 'node:path'
 import { defineConfig } from 'vitest/config'
 import { filesUsingStores } from './support/store-users.ts'
 import { shared } from './support/vitest-shared.ts'
@@ -7,6 +7,8 @@ import { shared } from './support/vitest-shared.ts'
 export default defineConfig({
   test: {
     ...shared,
+    isolate: false,
+    setupFiles: [join(import.meta.dirname, 'support/close-idle-ledgers.ts')],
     include: filesUsingStores(dirname(import.meta.dirname), ['test/conformance', 'test/integration']),
     testTimeout: 180_000,
     hookTimeout: 120_000,

@@ -3,6 +3,8 @@ import { retryGroup, skipGroup } from '../../src/store/runs/retry-and-skip.ts'
 import { failureGroups } from '../../src/store/views/desk-failures.ts'
 import { runHeads } from '../../src/store/views/desk-runs.ts'
 import { updateRunStates } from '../../src/store/runs/run-states.ts'
+
+useDesk()
 import {
   desk,
   since,
@@ -12,8 +14,7 @@ import {
   addLookup,
   addCharge,
   statusesOf,
-  stateOf,
-} from './desk-rows.fixture.ts'
+  stateOf, useDesk } from './desk-rows.fixture.ts'
 
 describe('a group of failures', () => {
   test('holds what came to nothing for one cause, with how many, and when it goes on', async () => {

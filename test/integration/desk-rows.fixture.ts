@@ -5,10 +5,13 @@ import { openBareDesk, type BareDesk } from './desk-fixture.ts'
 
 export let desk: BareDesk
 
-beforeEach(async () => {
-  desk = await openBareDesk({ open: true })
-  return () => desk.close()
-})
+/** Opens a desk for each test of the calling file. */
+export function useDesk(): void {
+  beforeEach(async () => {
+    desk = await openBareDesk({ open: true })
+    return () => desk.close()
+  })
+}
 
 export const since = new Date('2026-11-06T00:00:00Z')
 export const minutesAgo = (minutes: number) => new Date(desk.now().getTime() - minutes * 60_000)

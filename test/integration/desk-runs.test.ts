@@ -7,7 +7,18 @@ import { failureGroups } from '../../src/store/views/desk-failures.ts'
 import { liveRuns, moneyNow, parkedGroups } from '../../src/store/views/desk-now.ts'
 import { funnels, recordsLike, runReasons, runRecords } from '../../src/store/views/desk-runs.ts'
 import { spendDays, spendTotals } from '../../src/store/views/desk-spend.ts'
-import { desk, since, minutesAgo, addRun, addTask, addLookup, addCharge } from './desk-rows.fixture.ts'
+import {
+  desk,
+  since,
+  minutesAgo,
+  addRun,
+  addTask,
+  addLookup,
+  addCharge,
+  useDesk,
+} from './desk-rows.fixture.ts'
+
+useDesk()
 
 const calmPace = {
   phase: 'hold',

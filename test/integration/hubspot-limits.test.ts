@@ -7,6 +7,8 @@ import { createHubspotConnector } from '../../src/connectors/hubspot/hubspot-con
 import { ConfigError, RetriableError } from '../../src/domain/errors.ts'
 import { hubspotMapping } from '../../src/connectors/hubspot/mapping.ts'
 import { resolveMapping } from '../../src/domain/mapping/schema.ts'
+
+closeAfterEach()
 import {
   noon,
   open,
@@ -16,8 +18,7 @@ import {
   contacts,
   titled,
   thrown,
-  budgetThatOnlyHears,
-} from './hubspot.fixture.ts'
+  budgetThatOnlyHears, closeAfterEach } from './hubspot.fixture.ts'
 
 describe('credentials and rights', () => {
   test('a revoked token is a problem with what to do', async () => {

@@ -1,7 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import type { ScanPage, Watermark } from '../../src/connectors/connector.ts'
 import type { HubspotStandIn } from '../../src/sandbox/hubspot/index.ts'
-import { noon, standIn, connect, ready, contacts, titled, thrown } from './hubspot.fixture.ts'
+import { noon, standIn, connect, ready, contacts, titled, thrown, closeAfterEach } from './hubspot.fixture.ts'
+
+closeAfterEach()
 
 describe('a scan of 25,000 contacts, 12,000 of them with one stamp', () => {
   const oneStamp = noon - 3_600_000

@@ -2,7 +2,9 @@ import { describe, expect, test } from 'vitest'
 import { ConfigError } from '../../src/domain/errors.ts'
 import { hubspotMapping } from '../../src/connectors/hubspot/mapping.ts'
 import { resolveMapping } from '../../src/domain/mapping/schema.ts'
-import { noon, standIn, connect, ready, contacts, titled, thrown } from './hubspot.fixture.ts'
+import { noon, standIn, connect, ready, contacts, titled, thrown, closeAfterEach } from './hubspot.fixture.ts'
+
+closeAfterEach()
 
 describe('writing', () => {
   test('a batch of 100 with three bad records writes 97 and names the three with code and field', async () => {

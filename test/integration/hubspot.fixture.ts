@@ -18,10 +18,13 @@ export const noon = Date.UTC(2026, 10, 20, 12, 0, 0)
 const roomy = { searchPerSecond: 100_000, perTenSeconds: 100_000 }
 export const open: { connectors: Connector[]; standIns: HubspotStandIn[] } = { connectors: [], standIns: [] }
 
-afterEach(async () => {
-  for (const connector of open.connectors.splice(0)) await connector.close()
-  for (const standIn of open.standIns.splice(0)) await standIn.stop()
-})
+/** Closes after each test of the calling file what it has opened. */
+export function closeAfterEach(): void {
+  afterEach(async () => {
+    for (const connector of open.connectors.splice(0)) await connector.close()
+    for (const standIn of open.standIns.splice(0)) await standIn.stop()
+  })
+}
 
 export async function standIn(options: HubspotStandInOptions = {}): Promise<HubspotStandIn> {
   const started = await startHubspotStandIn({ seed, companies: 10, contacts: 0, limits: roomy, ...options })

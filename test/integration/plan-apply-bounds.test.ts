@@ -4,6 +4,8 @@ import { DIRECTORY_SIZE, member, type Member } from '../../src/sandbox/data/dire
 import { createDice, type Dice } from '../../src/sandbox/random.ts'
 import { openHouse } from '../support/house.ts'
 import { testSeed } from '../support/seed.ts'
+
+useContactHouse()
 import {
   config,
   type Row,
@@ -21,8 +23,7 @@ import {
   enrich,
   planAndApply,
   onChain,
-  cents,
-} from './plan-apply-contact.fixture.ts'
+  cents, useContactHouse } from './plan-apply-contact.fixture.ts'
 
 describe('whatever is planned, what is paid stays inside', () => {
   const recipes = ['contact', 'full', 'profile', 'capped', 'dear', 'either', 'private', 'alike']

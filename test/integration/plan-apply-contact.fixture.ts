@@ -100,18 +100,22 @@ export function passDays(days: number): void {
   aheadMs += days * 86_400_000
 }
 
-beforeAll(async () => {
-  sandbox = await startSandbox()
-  house = await openHouse(sandbox, {
-    config,
-    overrides: { now: () => new Date(Date.now() + aheadMs) },
-  })
-}, 60_000)
+/** Opens one house for the tests of the calling file, with its clock at the present. */
+export function useContactHouse(): void {
+  beforeAll(async () => {
+    aheadMs = 0
+    sandbox = await startSandbox()
+    house = await openHouse(sandbox, {
+      config,
+      overrides: { now: () => new Date(Date.now() + aheadMs) },
+    })
+  }, 60_000)
 
-afterAll(async () => {
-  await house.close()
-  await sandbox.stop()
-})
+  afterAll(async () => {
+    await house.close()
+    await sandbox.stop()
+  })
+}
 
 const signal = new AbortController().signal
 let files = 0

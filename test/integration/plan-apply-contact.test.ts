@@ -1,4 +1,6 @@
 import { describe, expect, test } from 'vitest'
+
+useContactHouse()
 import {
   byUrl,
   byName,
@@ -16,8 +18,7 @@ import {
   planAndApply,
   onChain,
   cents,
-  type Case,
-} from './plan-apply-contact.fixture.ts'
+  type Case, useContactHouse } from './plan-apply-contact.fixture.ts'
 
 describe('a plan of several steps is kept to the cent', () => {
   test.each<[what: string, Case]>([

@@ -1,20 +1,9 @@
 import { join } from 'node:path'
 import { sql, type LogEvent } from 'kysely'
-import { afterAll } from 'vitest'
 import { openDatabase, type OpenDatabase } from '../../src/store/database/database.ts'
+import { idleLedgers, type Ledger } from './idle-ledgers.ts'
 import { layLedger } from './ledger-template.ts'
 import { freshStores } from './stores.ts'
-
-interface Ledger {
-  database: OpenDatabase
-  close(): Promise<void>
-}
-
-/** Ledgers of this test file that were given back, emptied. To empty one costs a tenth of opening another. */
-const idle: Ledger[] = []
-afterAll(async () => {
-  for (const ledger of idle.splice(0)) await ledger.close()
-})
 
 /** An empty ledger, embedded or on the server of DATABASE_URL. `close` leaves nothing that the next test could find. */
 export async function openFreshLedger(
@@ -22,12 +11,12 @@ export async function openFreshLedger(
 ): Promise<Ledger> {
   // Who listens to the queries of a ledger has opened it alone.
   if (options.onQuery) return open(options)
-  const ledger = idle.pop() ?? (await open())
+  const ledger = idleLedgers.pop() ?? (await open())
   return {
     database: ledger.database,
     async close() {
       await empty(ledger.database)
-      idle.push(ledger)
+      idleLedgers.push(ledger)
     },
   }
 }
