@@ -14,7 +14,9 @@ import {
   addLookup,
   addCharge,
   statusesOf,
-  stateOf, useDesk } from './desk-rows.fixture.ts'
+  stateOf,
+  useDesk,
+} from './desk-rows.fixture.ts'
 
 describe('a group of failures', () => {
   test('holds what came to nothing for one cause, with how many, and when it goes on', async () => {

@@ -18,7 +18,9 @@ import {
   contacts,
   titled,
   thrown,
-  budgetThatOnlyHears, closeAfterEach } from './hubspot.fixture.ts'
+  budgetThatOnlyHears,
+  closeAfterEach,
+} from './hubspot.fixture.ts'
 
 describe('credentials and rights', () => {
   test('a revoked token is a problem with what to do', async () => {

@@ -23,7 +23,9 @@ import {
   enrich,
   planAndApply,
   onChain,
-  cents, useContactHouse } from './plan-apply-contact.fixture.ts'
+  cents,
+  useContactHouse,
+} from './plan-apply-contact.fixture.ts'
 
 describe('whatever is planned, what is paid stays inside', () => {
   const recipes = ['contact', 'full', 'profile', 'capped', 'dear', 'either', 'private', 'alike']

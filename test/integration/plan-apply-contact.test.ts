@@ -18,7 +18,9 @@ import {
   planAndApply,
   onChain,
   cents,
-  type Case, useContactHouse } from './plan-apply-contact.fixture.ts'
+  type Case,
+  useContactHouse,
+} from './plan-apply-contact.fixture.ts'
 
 describe('a plan of several steps is kept to the cent', () => {
   test.each<[what: string, Case]>([
