@@ -5,8 +5,22 @@ const flags = ['true', 'false']
 export const shapes = {
   CustomField: {
     required: ['fullName', 'label', 'type'],
-    optional: ['description', 'externalId', 'length', 'required', 'unique'],
-    values: { type: ['Text', 'DateTime', 'Url'], externalId: flags, required: flags, unique: flags },
+    optional: [
+      'description',
+      'externalId',
+      'length',
+      'precision',
+      'required',
+      'scale',
+      'unique',
+      'visibleLines',
+    ],
+    values: {
+      type: ['Text', 'LongTextArea', 'Number', 'Email', 'DateTime', 'Url'],
+      externalId: flags,
+      required: flags,
+      unique: flags,
+    },
   },
   QuickAction: {
     required: ['label', 'lightningWebComponent', 'optionsCreateFeedItem', 'type'],

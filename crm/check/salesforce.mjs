@@ -11,7 +11,14 @@ import { typeCheck } from './type-check.mjs'
 
 const namespace = 'http://soap.sforce.com/2006/04/metadata'
 const entities = Object.keys(salesforceMapping.entities)
-const fieldTypes = { Text: 'text', DateTime: 'datetime', Url: 'url' }
+const fieldTypes = {
+  Text: 'text',
+  LongTextArea: 'text',
+  Number: 'number',
+  Email: 'email',
+  DateTime: 'datetime',
+  Url: 'url',
+}
 
 /**
  * Returns the faults of the package in `folder`, one line each with its file: anything that would not deploy or not work.
@@ -135,8 +142,14 @@ function checkFields(fields, source, at) {
       ]),
     )
     const folder = join(source, 'objects', entity)
-    const wanted = ownFields(salesforceMapping, entity, { fields: new Map() })
-    for (const { name, status, reason } of ownFields(salesforceMapping, entity, { fields: described }))
+    const mapped = Object.keys(salesforceMapping.entities[entity].fields)
+    const wanted = ownFields(salesforceMapping, entity, { fields: new Map() }, mapped)
+    for (const { name, status, reason } of ownFields(
+      salesforceMapping,
+      entity,
+      { fields: described },
+      mapped,
+    ))
       if (status !== 'exists')
         at(folder, described.has(name) ? `${name}: ${reason}` : `there is no field ${name}`)
     for (const { name, file, root } of own) {

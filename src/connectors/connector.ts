@@ -96,6 +96,12 @@ export interface EnsuredField {
   reason?: string
 }
 
+export interface EnsureOptions {
+  dryRun: boolean
+  /** The canonical fields that the recipe wants. Default: none of the optional ones. */
+  fields?: readonly string[] | undefined
+}
+
 export interface Association {
   id: string
   primary: boolean
@@ -148,8 +154,11 @@ export interface Connector {
   check(): Promise<ConnectorCheck>
   /** Returns the fields that the CRM has for the entity. */
   describe(entity: string): Promise<DescribedField[]>
-  /** Creates the missing ones of our own fields and of the mapping's. A second call changes nothing. */
-  ensureFields(entity: string, options: { dryRun: boolean }): Promise<EnsuredField[]>
+  /**
+   * Creates the missing ones of our own fields and of the mapping's, the optional ones only for the canonical fields in
+   * `fields`. A second call changes nothing.
+   */
+  ensureFields(entity: string, options: EnsureOptions): Promise<EnsuredField[]>
   /**
    * Yields every record once, page by page. An interrupted scan continues from the last stored watermark. Records that
    * cannot be read have `unreadable` set.

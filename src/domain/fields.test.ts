@@ -61,6 +61,8 @@ const person = {
 }
 const personValues = {
   full_name: 'Ada Moreau',
+  first_name: 'Ada',
+  last_name: 'Moreau',
   profnet_url: 'https://profnet.example/in/ada',
   headline: 'Engineer',
   job_title: 'CTO',
@@ -103,14 +105,22 @@ describe('the values of an answer', () => {
   })
 
   test.each([
-    [{ name: 'Ada Moreau', first_name: 'A' }, 'Ada Moreau'],
-    [{ first_name: 'Ada', last_name: 'Moreau' }, 'Ada Moreau'],
-    [{ first_name: 'Ada', last_name: ' ' }, 'Ada'],
-    [{ name: null, first_name: null, last_name: null }, undefined],
-    [{}, undefined],
-  ])('of a match %j name the person %s', (match, name) => {
+    [{ name: 'Ada Moreau', first_name: 'A' }, ['Ada Moreau', 'A', 'Moreau']],
+    [{ first_name: 'Ada', last_name: 'Moreau' }, ['Ada Moreau', 'Ada', 'Moreau']],
+    [{ first_name: 'Ada', last_name: ' ' }, ['Ada', 'Ada']],
+    [{ name: 'Zoë  O’Brien-Lévy' }, ['Zoë  O’Brien-Lévy', 'Zoë', 'O’Brien-Lévy']],
+    [{ name: 'Ada' }, ['Ada']],
+    [{ name: 'Ada B. Moreau' }, ['Ada B. Moreau']],
+    [{ name: 'Dr. Moreau' }, ['Dr. Moreau']],
+    [{ name: 'Moreau, Ada' }, ['Moreau, Ada']],
+    [{ name: '山田 太郎' }, ['山田 太郎']],
+    [{ name: null, first_name: null, last_name: null }, []],
+    [{}, []],
+  ])('of a match %j name the person %j', (match, [name, first, last]) => {
     expect(matchValues({ ...match, profnet_url: 'u', title: 'CTO', company_name: 'Acme' })).toEqual({
       ...(name === undefined ? {} : { full_name: name }),
+      ...(first === undefined ? {} : { first_name: first }),
+      ...(last === undefined ? {} : { last_name: last }),
       profnet_url: 'u',
       job_title: 'CTO',
       company_name: 'Acme',
@@ -156,6 +166,9 @@ describe('what an answer covers', () => {
     ['match', 'full_name', { name: null }, false],
     ['match', 'full_name', { name: null, first_name: null }, true],
     ['match', 'full_name', {}, false],
+    ['match', 'first_name', { name: 'Ada B. Moreau' }, true],
+    ['match', 'first_name', { first_name: null }, true],
+    ['match', 'last_name', {}, false],
     ['match', 'job_title', { title: null }, true],
     ['match', 'city', { city: 'Lyon' }, false],
     ['company', 'industry', { industry: null }, true],
@@ -173,7 +186,14 @@ test('names are in the order of reports', () => {
   expect(profileFieldNames('company')).toEqual(Object.keys(companyValues))
   expect(profileFieldNames('person')).toEqual(Object.keys(personValues))
   expect(enrichmentFieldNames).toEqual(['open_jobs', 'news_items', 'advertisements', 'similar_companies'])
-  expect(matchFieldNames).toEqual(['full_name', 'profnet_url', 'job_title', 'company_name'])
+  expect(matchFieldNames).toEqual([
+    'full_name',
+    'first_name',
+    'last_name',
+    'profnet_url',
+    'job_title',
+    'company_name',
+  ])
   expect(employerFieldNames).toEqual([
     'company_domain',
     'company_website',

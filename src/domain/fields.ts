@@ -31,6 +31,8 @@ const profileFields: Record<ObjectKind, readonly Field[]> = {
   ],
   person: [
     field('full_name', (answer) => answer['name']),
+    field('first_name', (answer) => namePart(answer, 'first_name')),
+    field('last_name', (answer) => namePart(answer, 'last_name')),
     same('profnet_url'),
     same('headline'),
     field('job_title', (answer) => currentPosition(answer)?.['title']),
@@ -56,6 +58,8 @@ const enrichmentFields: readonly Field[] = [
 /** The fields of a profile that a contact lookup's match has too, under the match's names. */
 const matchFields: readonly Field[] = [
   field('full_name', (answer) => answer['name'] ?? joined(answer['first_name'], answer['last_name'])),
+  field('first_name', (answer) => namePart(answer, 'first_name')),
+  field('last_name', (answer) => namePart(answer, 'last_name')),
   same('profnet_url'),
   field('job_title', (answer) => answer['title']),
   same('company_name'),
@@ -161,6 +165,22 @@ function count(list: unknown): unknown {
 function companyNames(list: unknown): unknown {
   if (!Array.isArray(list)) return list
   return list.flatMap((entry) => scalar(asObject(entry)?.['company_name']) ?? []).join('; ')
+}
+
+/** A word of a name in a script that writes the given name first, without title, initial or degree. */
+const plainName = /^[\p{Script=Latin}\p{Script=Cyrillic}\p{Script=Greek}][\p{L}\p{M}'’-]+$/u
+
+/**
+ * Returns a half of the name: as the answer has it, else out of a name of exactly two words. Where a longer name divides
+ * cannot be told from the name, so it is not guessed.
+ */
+function namePart(answer: Answer, part: 'first_name' | 'last_name'): unknown {
+  const own = scalar(answer[part])
+  if (own !== undefined) return own
+  const words = String(scalar(answer['name']) ?? '').split(/\s+/)
+  if (words.length === 2 && words.every((word) => plainName.test(word)))
+    return words[part === 'first_name' ? 0 : 1]
+  return answer['name'] === undefined ? answer[part] : null
 }
 
 function joined(...parts: unknown[]): unknown {

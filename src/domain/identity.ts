@@ -14,8 +14,10 @@ export function identityOfValues(object: ObjectKind, values: Readonly<Record<str
     email: object === 'person' ? text('email', 'email_personal') : undefined,
     phone: object === 'person' ? text('phone', 'mobile_phone') : undefined,
     // A name of one word cannot be searched by.
-    firstName: object === 'person' && rest.length > 0 ? firstName : undefined,
-    lastName: object === 'person' && rest.length > 0 ? rest.join(' ') : undefined,
+    firstName:
+      object === 'person' ? (text('first_name') ?? (rest.length > 0 ? firstName : undefined)) : undefined,
+    lastName:
+      object === 'person' ? (text('last_name') ?? (rest.length > 0 ? rest.join(' ') : undefined)) : undefined,
     company: text('company_name'),
   }
   return Object.fromEntries(Object.entries(identity).filter(([, value]) => value !== undefined))

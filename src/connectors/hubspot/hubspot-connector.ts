@@ -88,7 +88,7 @@ export function createHubspotConnector(options: HubspotConnectorOptions): Connec
     entities: entityObjects(mapping),
     check: () => check({ ...deps, ...('accessToken' in auth ? auth : {}) }),
     describe: async (entity) => properties.describe(known(entity)),
-    ensureFields: async (entity, { dryRun }) => properties.ensure(known(entity), { dryRun }),
+    ensureFields: async (entity, ensureOptions) => properties.ensure(known(entity), ensureOptions),
     scan: (entity, scanOptions) => scan(deps, known(entity), scanOptions),
 
     async read(entity, ids) {

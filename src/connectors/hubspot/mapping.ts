@@ -2,10 +2,15 @@ import { asDefaults, type CrmMapping } from '../../domain/mapping/mapping.ts'
 
 const profileUrl = { label: 'Profile URL', type: 'url' } as const
 
+/** A property of ours that is created for a recipe that wants it. */
+function ours(property: string, label: string, type: 'text' | 'number' | 'url' | 'email') {
+  return { property, create: { label, type, optional: true } } as const
+}
+
 /**
- * The default mapping, right for most accounts. It leaves out fields whose meaning differs between the service and HubSpot
- * (`company_type` is the legal form, HubSpot's `type` the kind of relation), and fields that would need a property of our
- * own besides the profile's URL.
+ * The default mapping, right for most accounts. Fields whose meaning differs between the service and HubSpot have properties
+ * of ours (`company_type` is the legal form, HubSpot's `type` the kind of relation), and so has what HubSpot has no property
+ * for.
  */
 export const hubspotMapping: CrmMapping = asDefaults({
   own: { status: 'paydirt_status', enrichedAt: 'paydirt_enriched_at', source: 'paydirt_source' },
@@ -23,6 +28,16 @@ export const hubspotMapping: CrmMapping = asDefaults({
         founded_year: { property: 'founded_year' },
         address: { property: 'address' },
         country_code: { property: 'country', as: 'country_name' },
+        tagline: ours('paydirt_tagline', 'Tagline', 'text'),
+        employee_range: ours('paydirt_employee_range', 'Employee range', 'text'),
+        company_type: ours('paydirt_company_type', 'Legal form', 'text'),
+        headquarters: ours('paydirt_headquarters', 'Headquarters', 'text'),
+        followers: ours('paydirt_followers', 'Followers', 'number'),
+        logo: ours('paydirt_logo', 'Logo', 'url'),
+        open_jobs: ours('paydirt_open_jobs', 'Open jobs', 'number'),
+        news_items: ours('paydirt_news_items', 'News items', 'number'),
+        advertisements: ours('paydirt_advertisements', 'Advertisements', 'number'),
+        similar_companies: ours('paydirt_similar_companies', 'Similar companies', 'text'),
       },
       identity: {
         profileUrl: ['profnet_url'],
@@ -34,6 +49,12 @@ export const hubspotMapping: CrmMapping = asDefaults({
     contacts: {
       object: 'person',
       fields: {
+        first_name: { property: 'firstname' },
+        last_name: { property: 'lastname' },
+        email: { property: 'email' },
+        email_personal: ours('paydirt_personal_email', 'Personal e-mail', 'email'),
+        phone: { property: 'phone' },
+        mobile_phone: { property: 'mobilephone' },
         profnet_url: { property: 'profnet_url', create: profileUrl },
         job_title: { property: 'jobtitle' },
         company_name: { property: 'company' },

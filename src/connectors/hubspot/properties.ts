@@ -7,7 +7,7 @@ import {
   type FieldType,
 } from '../../domain/mapping/mapping.ts'
 import { z } from 'zod'
-import type { EnsuredField } from '../connector.ts'
+import type { EnsuredField, EnsureOptions } from '../connector.ts'
 import { refused, type HubspotApi } from './api/client.ts'
 import { paths, propertiesSchema, type HubspotProperty } from './api/wire.ts'
 
@@ -21,8 +21,8 @@ export interface HubspotProperties {
    * that does not fit, with the near names.
    */
   fitting(entity: string): Promise<ReadonlyMap<string, DescribedField>>
-  ensure(entity: string, options: { dryRun: boolean }): Promise<EnsuredField[]>
-  /** Returns which of our own fields the entity lacks. */
+  ensure(entity: string, options: EnsureOptions): Promise<EnsuredField[]>
+  /** Returns which of our own fields the entity lacks, without the optional ones. */
   missing(entity: string): Promise<string[]>
 }
 
@@ -37,6 +37,7 @@ interface Wanted {
   type: 'string' | 'number' | 'datetime'
   fieldType: string
   description: string
+  optional?: true | undefined
 }
 
 export function createHubspotProperties(
@@ -92,13 +93,13 @@ export function createHubspotProperties(
         .filter((name) => !names.has(name))
     },
 
-    async ensure(entity, { dryRun }) {
+    async ensure(entity, { dryRun, fields }) {
       kept.delete(entity)
       const byName = new Map((await describe(entity)).map((field) => [field.name, field]))
-      const wanted = wantedFields(mapping, entity)
+      const wanted = wantedFields(mapping, entity, fields)
       const ensured: EnsuredField[] = []
       let hasGroup = false
-      for (const field of wanted) {
+      for (const { optional, ...field } of wanted) {
         const { name, label } = field
         const existing = byName.get(name)
         if (existing) {
@@ -106,15 +107,21 @@ export function createHubspotProperties(
         } else if (dryRun) {
           ensured.push({ name, label, status: 'would_create' })
         } else {
-          if (!hasGroup) await ensureGroup(entity)
-          hasGroup = true
-          const answer = await api.call(z.unknown(), {
-            method: 'POST',
-            path: paths.properties(entity),
-            body: { ...field, groupName: group.name, formField: false },
-          })
-          if (!answer.ok && answer.status !== 409) throw refused(paths.properties(entity), answer)
-          ensured.push({ name, label, status: answer.ok ? 'created' : 'exists' })
+          try {
+            if (!hasGroup) await ensureGroup(entity)
+            hasGroup = true
+            const answer = await api.call(z.unknown(), {
+              method: 'POST',
+              path: paths.properties(entity),
+              body: { ...field, groupName: group.name, formField: false },
+            })
+            if (!answer.ok && answer.status !== 409) throw refused(paths.properties(entity), answer)
+            ensured.push({ name, label, status: answer.ok ? 'created' : 'exists' })
+          } catch (error) {
+            // The run goes on without an optional property, and buys nothing for it.
+            if (!optional || !(error instanceof ConfigError)) throw error
+            ensured.push({ name, label, status: 'missing', reason: error.message })
+          }
         }
       }
       if (!dryRun) kept.delete(entity)
@@ -141,12 +148,15 @@ export function ownFieldsMissing(entity: string, missing: readonly string[]): Co
   )
 }
 
-function wantedFields(mapping: CrmMapping, entity: string): Wanted[] {
+/** Returns the properties of ours: all that are needed, and the optional ones of these canonical fields. */
+function wantedFields(mapping: CrmMapping, entity: string, fields: readonly string[] = []): Wanted[] {
   const { own } = mapping
-  const mapped = Object.values(entityMapping(mapping, entity).fields).flatMap(({ property, create }) =>
-    create
+  const entries = Object.entries(entityMapping(mapping, entity).fields)
+  const mapped = entries.flatMap(([canonical, { property, create }]) =>
+    create && (!create.optional || fields.includes(canonical))
       ? [
           {
+            optional: create.optional,
             name: property,
             label: create.label,
             type: create.type === 'number' ? ('number' as const) : ('string' as const),

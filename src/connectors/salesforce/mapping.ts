@@ -2,7 +2,12 @@ import { asDefaults, type CrmMapping } from '../../domain/mapping/mapping.ts'
 
 const profileUrl = { label: 'Profile URL', type: 'url' } as const
 
-/** The default mapping, right for most orgs. It leaves out what would need a field of our own besides the profile's URL. */
+/** A field of ours that the package has. An org without it goes without the field. */
+function ours(property: string, label: string, type: 'text' | 'number' | 'url' | 'email') {
+  return { property, create: { label, type, optional: true } } as const
+}
+
+/** The default mapping, right for most orgs. What Salesforce has no field for has one of ours, which the package brings. */
 export const salesforceMapping: CrmMapping = asDefaults({
   own: { status: 'Paydirt_Status__c', enrichedAt: 'Paydirt_Enriched_At__c', source: 'Paydirt_Source__c' },
   entities: {
@@ -18,6 +23,16 @@ export const salesforceMapping: CrmMapping = asDefaults({
         founded_year: { property: 'YearStarted' },
         address: { property: 'BillingStreet' },
         country_code: { property: 'BillingCountry', as: 'country_name' },
+        tagline: ours('Paydirt_Tagline__c', 'Tagline', 'text'),
+        employee_range: ours('Paydirt_Employee_Range__c', 'Employee Range', 'text'),
+        company_type: ours('Paydirt_Legal_Form__c', 'Legal Form', 'text'),
+        headquarters: ours('Paydirt_Headquarters__c', 'Headquarters', 'text'),
+        followers: ours('Paydirt_Followers__c', 'Followers', 'number'),
+        logo: ours('Paydirt_Logo__c', 'Logo', 'url'),
+        open_jobs: ours('Paydirt_Open_Jobs__c', 'Open Jobs', 'number'),
+        news_items: ours('Paydirt_News_Items__c', 'News Items', 'number'),
+        advertisements: ours('Paydirt_Advertisements__c', 'Advertisements', 'number'),
+        similar_companies: ours('Paydirt_Similar_Companies__c', 'Similar Companies', 'text'),
       },
       identity: {
         profileUrl: ['Profnet_URL__c'],
@@ -29,6 +44,12 @@ export const salesforceMapping: CrmMapping = asDefaults({
     Contact: {
       object: 'person',
       fields: {
+        first_name: { property: 'FirstName' },
+        last_name: { property: 'LastName' },
+        email: { property: 'Email' },
+        email_personal: ours('Paydirt_Personal_Email__c', 'Personal E-mail', 'email'),
+        phone: { property: 'Phone' },
+        mobile_phone: { property: 'MobilePhone' },
         profnet_url: { property: 'Profnet_URL__c', create: profileUrl },
         job_title: { property: 'Title' },
         about: { property: 'Description' },
@@ -48,6 +69,12 @@ export const salesforceMapping: CrmMapping = asDefaults({
     Lead: {
       object: 'person',
       fields: {
+        first_name: { property: 'FirstName' },
+        last_name: { property: 'LastName' },
+        email: { property: 'Email' },
+        email_personal: ours('Paydirt_Personal_Email__c', 'Personal E-mail', 'email'),
+        phone: { property: 'Phone' },
+        mobile_phone: { property: 'MobilePhone' },
         profnet_url: { property: 'Profnet_URL__c', create: profileUrl },
         job_title: { property: 'Title' },
         company_name: { property: 'Company' },

@@ -11,13 +11,18 @@ interface Wanted {
 }
 
 /**
- * Returns the state of our own fields and of those that the mapping creates. Custom fields are metadata of the org,
+ * Returns the state of our own fields and of those that the mapping creates, the optional ones only for `fields`. Custom fields are metadata of the org,
  * with their own rights: the package in `crm/salesforce` creates them, never the data API. A missing field is returned
  * as `missing`, with what to do, also outside a dry run. Without these fields records are still written, but not
  * marked, and our own writes are not recognised.
  */
-export function ownFields(mapping: CrmMapping, entity: string, object: DescribedObject): EnsuredField[] {
-  return wanted(mapping, entity).map(({ name, label, types, length }) => {
+export function ownFields(
+  mapping: CrmMapping,
+  entity: string,
+  object: DescribedObject,
+  fields: readonly string[] = [],
+): EnsuredField[] {
+  return wanted(mapping, entity, fields).map(({ name, label, types, length }) => {
     const field = object.fields.get(name)
     if (!field) {
       return {
@@ -42,9 +47,12 @@ export function ownFields(mapping: CrmMapping, entity: string, object: Described
   })
 }
 
-function wanted({ own, entities }: CrmMapping, entity: string): Wanted[] {
-  const created = Object.values(entities[entity]?.fields ?? {}).flatMap(({ property, create }): Wanted[] =>
-    create ? [{ name: property, label: create.label, types: typesFor[create.type], length: 1 }] : [],
+function wanted({ own, entities }: CrmMapping, entity: string, fields: readonly string[]): Wanted[] {
+  const mapped = Object.entries(entities[entity]?.fields ?? {})
+  const created = mapped.flatMap(([canonical, { property, create }]): Wanted[] =>
+    create && (!create.optional || fields.includes(canonical))
+      ? [{ name: property, label: create.label, types: typesFor[create.type], length: 1 }]
+      : [],
   )
   return [
     { name: own.status, label: 'Paydirt Status', types: ['text', 'option'], length: 'enriched'.length },
@@ -54,7 +62,8 @@ function wanted({ own, entities }: CrmMapping, entity: string): Wanted[] {
   ]
 }
 
-const typesFor: Record<'text' | 'number' | 'url', readonly DescribedField['type'][]> = {
+const typesFor: Record<'text' | 'number' | 'url' | 'email', readonly DescribedField['type'][]> = {
+  email: ['email', 'text'],
   text: ['text'],
   number: ['number', 'integer'],
   url: ['url', 'text'],

@@ -105,10 +105,10 @@ export function createSalesforceConnector(options: SalesforceOptions): Connector
       return [...(await schema.describe(entity)).fields.values()]
     },
 
-    async ensureFields(entity, { dryRun }) {
+    async ensureFields(entity, { dryRun, fields }) {
       mappingOf(entity)
       if (!dryRun) schema.forget(entity)
-      return ownFields(mapping, entity, await schema.describe(entity))
+      return ownFields(mapping, entity, await schema.describe(entity), fields)
     },
 
     scan(entity, scanOptions) {

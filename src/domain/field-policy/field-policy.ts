@@ -59,15 +59,29 @@ function keeps(
   const allowed = rule(field)
   if (allowed === 'never') return 'never'
   const now = valueOf(current, field)
-  const wrote = valueOf(ours, field)
   const wanted = 'set' in change ? change.set : undefined
   if (wanted !== undefined && isBlank(wanted)) return 'same'
   if (now === undefined && wanted === undefined) return 'same'
   if (now !== undefined && wanted !== undefined && sameValue(field, now, wanted, country)) return 'same'
+  return lockOf(field, { current, ours, rule: allowed, country })
+}
+
+/**
+ * Returns why no other value may be written to a field, or undefined where one may. What may be bought for a record and what
+ * may be written to it are decided here, by the same rule.
+ */
+export function lockOf(
+  field: string,
+  by: Pick<PolicyInput, 'current' | 'ours'> & { rule: FieldRule; country?: string | undefined },
+): Exclude<KeptReason, 'same'> | undefined {
+  const { current, ours, rule, country = text(valueOf(current, 'country_code')) } = by
+  if (rule === 'never') return 'never'
+  const now = valueOf(current, field)
+  const wrote = valueOf(ours, field)
   // A value that we wrote and a person cleared is an edit too: the next night does not fill it again.
   if (wrote !== undefined && (now === undefined || !sameValue(field, now, wrote, country))) return 'edited'
-  if (now === undefined || allowed === 'overwrite') return undefined
-  return allowed === 'overwrite_ours' && wrote !== undefined ? undefined : 'filled'
+  if (now === undefined || rule === 'overwrite') return undefined
+  return rule === 'overwrite_ours' && wrote !== undefined ? undefined : 'filled'
 }
 
 function valueOf(

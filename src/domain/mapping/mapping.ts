@@ -58,8 +58,11 @@ export interface FieldMapping {
   as?: Conversion
   /** The option that each value of the service means, where their names differ. */
   options?: Readonly<Record<string, string>>
-  /** True for a property of ours, which is created when the CRM lacks it. */
-  create?: { label: string; type: 'text' | 'number' | 'url' }
+  /**
+   * Present for a property of ours, which is created when the CRM lacks it. An `optional` one is created for a recipe that
+   * wants its field; without it the field is left out, and nothing is bought for it.
+   */
+  create?: { label: string; type: 'text' | 'number' | 'url' | 'email'; optional?: true | undefined }
 }
 
 export type IdentityField = keyof Identity

@@ -15,7 +15,13 @@ const fieldSchema = z.strictObject({
   property,
   as: z.enum(conversions).optional(),
   options: z.record(z.string(), z.string()).optional(),
-  create: z.strictObject({ label: z.string().min(1), type: z.enum(['text', 'number', 'url']) }).optional(),
+  create: z
+    .strictObject({
+      label: z.string().min(1),
+      type: z.enum(['text', 'number', 'url', 'email']),
+      optional: z.literal(true).optional(),
+    })
+    .optional(),
 })
 const identitySchema = z.strictObject({
   profileUrl: z.array(property).optional(),

@@ -75,10 +75,18 @@ describe('of several values', () => {
     })
   })
 
-  test.each<[what: string, list: unknown[], phone: string | undefined, mobile: string | undefined]>([
+  type PhoneCase = [what: string, list: unknown[], phone?: string, mobile?: string, alone?: string]
+  test.each<PhoneCase>([
     [
-      'a mobile before a landline',
+      'a landline beside its mobile, and the mobile where there is no other place',
       [phone('+33142685300', 'landline', 'Verified'), phone('+33612345678', 'mobile')],
+      '+33142685300',
+      '+33612345678',
+      '+33612345678',
+    ],
+    [
+      'a mobile where there is nothing else',
+      [phone('+33612345678', 'mobile')],
       '+33612345678',
       '+33612345678',
     ],
@@ -89,8 +97,9 @@ describe('of several values', () => {
       '+33698765432',
     ],
     [
-      'the kind by the number itself',
+      'of the kind that the number itself shows',
       [phone('+33142685300', null), phone('+33612345678', null)],
+      '+33142685300',
       '+33612345678',
       '+33612345678',
     ],
@@ -98,30 +107,21 @@ describe('of several values', () => {
       'an unknown kind before a landline',
       [phone('+14155552671', 'landline'), phone('+14155552672', null)],
       '+14155552672',
-      undefined,
     ],
     [
-      'a mobile before a verified one of unknown kind',
+      'a verified one of unknown kind beside a mobile',
       [phone('+14155552672', null, 'Verified'), phone('+33612345678', 'mobile')],
+      '+14155552672',
       '+33612345678',
       '+33612345678',
     ],
-    [
-      'a verified mobile before another',
-      [phone('+33612345679', 'mobile'), phone('+33612345678', 'mobile', 'Verified')],
-      '+33612345678',
-      '+33612345678',
-    ],
-    ['a landline, but never as a mobile', [phone('+33 1 42 68 53 00', 'direct')], '+33142685300', undefined],
-    [
-      'no invalid number',
-      [phone('12', 'mobile'), phone('+33612345678', 'mobile', 'do not call')],
-      undefined,
-      undefined,
-    ],
-  ])('the phone is %s', (_, list, best, mobile) => {
-    const chosen = choose('phone', list)
+    ['a landline, but never as a mobile', [phone('+33 1 42 68 53 00', 'direct')], '+33142685300'],
+    ['no invalid number', [phone('12', 'mobile'), phone('+33612345678', 'mobile', 'do not call')]],
+  ])('the phone is %s', (_, list, best, mobile, alone = best) => {
+    const { values } = readRedemption('phone', found({ phones: list }))
+    const chosen = chooseContacts(values)
     expect([chosen['phone'], chosen['mobile_phone']]).toEqual([best, mobile])
+    expect(chooseContacts(values, { usesMobile: false })['phone']).toBe(alone)
   })
 })
 

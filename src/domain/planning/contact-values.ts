@@ -44,16 +44,23 @@ export function readMatchContacts(data: Record<string, unknown>): ContactValue[]
 }
 
 /**
- * Picks one value per field: the first verified e-mail of the type, else the first; for phones, mobile before landline and
- * verified before unverified. `phone` is the best number of all, `mobile_phone` only a mobile.
+ * Picks one value per field, so that as many of the revealed values as possible have a place
+ * (docs/decisions/0006-several-values.md). E-mails: the first verified one of the type, else the first. Phones:
+ * `mobile_phone` is the best mobile, and `phone` the best number that is none, else the mobile again. Where the record has no
+ * use for `mobile_phone`, `phone` is the best number of all, a mobile before the others. Verified ones come first.
  */
-export function chooseContacts(values: readonly ContactValue[]): Record<string, FieldValue> {
+export function chooseContacts(
+  values: readonly ContactValue[],
+  { usesMobile = true }: { usesMobile?: boolean } = {},
+): Record<string, FieldValue> {
   const phones = of(values, 'phone').toSorted((a, b) => phoneRank(a) - phoneRank(b))
+  const mobile = phones.find(({ kind }) => kind === 'mobile')
+  const other = usesMobile ? phones.find(({ kind }) => kind !== 'mobile') : undefined
   const chosen = {
     email: firstVerified(of(values, 'email-work')),
     email_personal: firstVerified(of(values, 'email-personal')),
-    phone: phones[0],
-    mobile_phone: phones.find(({ kind }) => kind === 'mobile'),
+    phone: other ?? phones[0],
+    mobile_phone: mobile,
   }
   return Object.fromEntries(
     Object.entries(chosen).flatMap(([field, value]) => (value ? [[field, value.value]] : [])),

@@ -64,7 +64,7 @@ describe('a person, with the recipe full', () => {
       'contact.redeem|profnet.example/in/ada|email-work',
       'contact.redeem|profnet.example/in/ada|phone',
       'company.logo|acme.example',
-      'full_name profnet_url job_title company_name company_profnet_url city email phone mobile_phone company_domain company_industry company_logo',
+      'full_name first_name last_name profnet_url job_title company_name company_profnet_url city email phone mobile_phone company_domain company_industry company_logo',
     ])
   })
 })
@@ -128,7 +128,9 @@ describe('a person without a profile URL', () => {
   test('keeps the values of the match when the profile is not found or unreadable', () => {
     const recipe: Recipe = { ...full, steps: ['contact.lookup', 'person.profile'] }
     const facts: Facts = { 'contact.lookup': match(), 'person.profile': nothing }
-    expect(next(recipe, mail, facts)).toBe('full_name profnet_url job_title company_name')
+    expect(next(recipe, mail, facts)).toBe(
+      'full_name first_name last_name profnet_url job_title company_name',
+    )
     facts['person.profile'] = { outcome: 'failed', data: null, reason: 'gone' }
     expect(nextStep({ object: 'person', identity: mail }, recipe, facts)).toMatchObject({
       kind: 'write',
@@ -170,10 +172,10 @@ describe('only wanted and missing contacts are revealed', () => {
         'unchanged: the record lacks nothing that the recipe wants and may buy',
       ],
       [
-        'a landline and no mobile',
+        'a landline and no mobile, which may be all that is revealed',
         { ...url, ...mail },
         { phone: '+33142685300' },
-        'contact.redeem|profnet.example/in/ada|phone',
+        'unchanged: the record lacks nothing that the recipe wants and may buy',
       ],
       [
         'both phones',
@@ -186,10 +188,21 @@ describe('only wanted and missing contacts are revealed', () => {
     expect(next(contact, identity, {}, values)).toBe(wanted)
   })
 
+  test('a mobile alone is bought for a recipe that says so', () => {
+    const mobile: Recipe = { ...contact, fields: ['email', 'mobile_phone'] }
+    const landline = { phone: '+33142685300' }
+    expect(next(mobile, { ...url, ...mail, ...landline }, {}, landline)).toBe(
+      'contact.redeem|profnet.example/in/ada|phone',
+    )
+    expect(next(mobile, { ...url, ...mail }, {}, { mobile_phone: '+33612345678' })).toBe(
+      'unchanged: the record lacks nothing that the recipe wants and may buy',
+    )
+  })
+
   test('and none that the match reveals itself', () => {
     const lookup = match({ emails: [{ value: 'ada@acme.example', type: 'work', status: null }] })
     expect(next(contact, { phone: '+33142685300' }, { 'contact.lookup': lookup })).toBe(
-      'full_name profnet_url job_title company_name email',
+      'full_name first_name last_name profnet_url job_title company_name email',
     )
   })
 

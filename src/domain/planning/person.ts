@@ -43,7 +43,7 @@ export function personCandidates(record: PlannedRecord, recipe: Recipe, facts: F
   const values: Record<string, FieldValue> = {
     ...answered,
     ...employerValues(employer ?? {}),
-    ...chooseContacts(contacts),
+    ...chooseContacts(contacts, { usesMobile: recipe.fields.includes('mobile_phone') }),
   }
   const logo = foundIn(facts['company.logo'])?.['url']
   if (typeof logo === 'string') values['company_logo'] = logo
@@ -52,7 +52,7 @@ export function personCandidates(record: PlannedRecord, recipe: Recipe, facts: F
   const candidates = [
     ...profileCandidates(person, match, recipe, facts),
     ...employerCandidates(answered, recipe, facts),
-    ...(redeemable ? redemptionCandidates(redeemable, record, contacts, recipe, facts) : []),
+    ...(redeemable ? redemptionCandidates(redeemable, contacts, recipe, facts) : []),
   ]
   if (candidates.length === 0 && employer) candidates.push(...logoCandidates(employer, recipe, facts))
   return { candidates, values, end: endWith(facts), ...problemOf(facts) }

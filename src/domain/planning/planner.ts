@@ -17,6 +17,7 @@ import {
 } from './step.ts'
 import { defaultPrices, isFreeSlot } from './prices.ts'
 import type { Recipe } from './recipes.ts'
+import { nothingOpen, wantedFields } from './wanted-fields.ts'
 import type { FieldValue } from '../record.ts'
 
 export { recipes, type Recipe } from './recipes.ts'
@@ -41,20 +42,30 @@ export function nextStep(
   facts: Facts,
   context: PlanContext = {},
 ): Step {
+  const wanted = wantedFields(record, recipe)
+  // What could not be written is neither bought nor a reason to buy anything else. What an answer tells besides is proposed
+  // all the same: the field policy decides once more when it is written.
+  const asked: Recipe = { ...recipe, fields: wanted }
   const outlook =
     record.object === 'person'
-      ? personCandidates(record, recipe, facts)
-      : companyCandidates(record, recipe, facts)
+      ? personCandidates(record, asked, facts)
+      : companyCandidates(record, asked, facts)
   const values = wantedValues(record, recipe, outlook)
   const isEnough = recipe.stopWhen?.some((field) => field in values) ?? false
   let refusal: string | undefined
-  for (const candidate of isEnough ? [] : outlook.candidates) {
+  for (const candidate of isEnough || wanted.length === 0 ? [] : outlook.candidates) {
     const why = overCeiling(candidate, recipe, facts, context)
     if (why === undefined) return { kind: 'lookup', ...candidate }
     refusal ??= why
   }
-  if (Object.keys(values).length === 0)
-    return refusal === undefined ? outlook.end : stop('unchanged', refusal)
+  if (Object.keys(values).length === 0) {
+    if (refusal !== undefined) return stop('unchanged', refusal)
+    const isUntouched = Object.keys(facts).length === 0 && wanted.length === 0
+    const couldLook = outlook.candidates.length > 0 || outlook.end.status === 'unchanged'
+    return isUntouched && couldLook
+      ? stop('unchanged', nothingOpen(record.closed ?? {}, recipe))
+      : outlook.end
+  }
   const reason = refusal ?? outlook.problem
   return {
     kind: 'write',

@@ -1,5 +1,5 @@
 import { ConfigError } from '../errors.ts'
-import { enrichmentFieldNames, fieldNames, profileFieldNames } from '../fields.ts'
+import { enrichmentFieldNames, fieldNames, matchFieldNames, profileFieldNames } from '../fields.ts'
 import type { Atomic } from '../money.ts'
 import { objectKinds, type ObjectKind, type Operation } from '../words.ts'
 
@@ -46,7 +46,7 @@ const builtIn: Readonly<Record<string, Record<ObjectKind, Omit<Recipe, 'name'>>>
       steps: ['company.lookup', 'company.profile', 'company.logo'],
     },
     person: {
-      fields: ['full_name', 'profnet_url', 'job_title', 'company_name', ...contactFieldNames],
+      fields: [...matchFieldNames, ...contactFieldNames],
       steps: ['contact.lookup', 'contact.redeem'],
     },
   },

@@ -1,4 +1,5 @@
 import { isContactType } from '../contact-types.ts'
+import type { ClosedFields } from './could-write.ts'
 import type { JobChange } from './job-change.ts'
 import type { LookupKey } from '../keys.ts'
 import type { Atomic } from '../money.ts'
@@ -17,8 +18,10 @@ export interface LookupWanted {
 export interface PlannedRecord {
   object: ObjectKind
   identity: Identity
-  /** The record's values by canonical field, where they are known. Contact data that the record has is not bought. */
+  /** The record's values by canonical field, where they are known. */
   values?: Readonly<Record<string, FieldValue>>
+  /** The fields to which nothing could be written: no step is taken for them. Absent where that is not known. */
+  closed?: ClosedFields | undefined
 }
 
 export type { FactSlot }

@@ -1,22 +1,9 @@
 import { createHubspotConnector } from '../../../src/connectors/hubspot/hubspot-connector.ts'
 import { hubspotMapping } from '../../../src/connectors/hubspot/mapping.ts'
-import type { CrmMapping } from '../../../src/domain/mapping/mapping.ts'
 import { startHubspotStandIn } from '../../../src/sandbox/hubspot/index.ts'
 import { testSeed } from '../../support/seed.ts'
 import { filled, type ConnectorSuiteOptions } from '../connector-stage.ts'
 import { connectorSuite } from '../connector-suite.ts'
-
-// The default mapping never writes a contact's e-mail address. Here it does, because HubSpot refuses addresses most often.
-const withEmail: CrmMapping = {
-  ...hubspotMapping,
-  entities: {
-    ...hubspotMapping.entities,
-    contacts: {
-      ...hubspotMapping.entities['contacts']!,
-      fields: { ...hubspotMapping.entities['contacts']!.fields, about: { property: 'email' } },
-    },
-  },
-}
 
 for (const entity of ['contacts', 'companies'] as const) {
   connectorSuite({
@@ -31,7 +18,7 @@ for (const entity of ['contacts', 'companies'] as const) {
     ...(entity === 'contacts'
       ? {
           // Well-formed, so that only HubSpot refuses it.
-          refused: { patch: { about: { set: 'someone@norvik.con' } }, code: 'INVALID_EMAIL', field: 'about' },
+          refused: { patch: { email: { set: 'someone@norvik.con' } }, code: 'INVALID_EMAIL', field: 'email' },
           unfit: { field: 'country_code', value: 'Atlantis', code: 'NOT_A_COUNTRY' },
         }
       : { unfit: { field: 'industry', value: 'Alchemy', code: 'NO_SUCH_OPTION' } }),
@@ -48,12 +35,12 @@ async function openHubspot(entity: 'contacts' | 'companies'): ReturnType<Connect
   })
   // A null anywhere in a write is an error here, not a success that clears nothing.
   hubspot.faults.nullValues = 'refused'
-  const property = (field: string): string => withEmail.entities[entity]!.fields[field]!.property
+  const property = (field: string): string => hubspotMapping.entities[entity]!.fields[field]!.property
   return {
     connector: createHubspotConnector({
       accessToken: hubspot.token,
       baseUrl: hubspot.baseUrl,
-      mapping: withEmail,
+      mapping: hubspotMapping,
       limits: { searchPerSecond: 1000 },
     }),
     ids: [...hubspot.store.list(entity)].map(({ id }) => id),

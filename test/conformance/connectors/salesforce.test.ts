@@ -1,22 +1,9 @@
 import { createSalesforceConnector } from '../../../src/connectors/salesforce/salesforce-connector.ts'
 import { salesforceMapping } from '../../../src/connectors/salesforce/mapping.ts'
-import type { CrmMapping } from '../../../src/domain/mapping/mapping.ts'
 import { startSalesforceStandIn } from '../../../src/sandbox/salesforce/index.ts'
 import { testSeed } from '../../support/seed.ts'
 import { filled, type ConnectorSuiteOptions } from '../connector-stage.ts'
 import { connectorSuite } from '../connector-suite.ts'
-
-// The default mapping never writes an e-mail address. Here it does: Salesforce refuses one that is well-formed.
-const withSalesforceEmail: CrmMapping = {
-  ...salesforceMapping,
-  entities: {
-    ...salesforceMapping.entities,
-    Contact: {
-      ...salesforceMapping.entities['Contact']!,
-      fields: { ...salesforceMapping.entities['Contact']!.fields, headline: { property: 'Email' } },
-    },
-  },
-}
 
 for (const [entity, prefix] of [
   ['Account', '001'],
@@ -36,9 +23,9 @@ for (const [entity, prefix] of [
     ...(entity === 'Contact'
       ? {
           refused: {
-            patch: { headline: { set: 'some,one@norvik.com' } },
+            patch: { email: { set: 'some,one@norvik.com' } },
             code: 'INVALID_EMAIL_ADDRESS',
-            field: 'headline',
+            field: 'email',
           },
         }
       : {}),
@@ -58,13 +45,13 @@ async function openSalesforce(
     leads: count('Lead'),
     dataCom: true,
   })
-  const property = (field: string): string => withSalesforceEmail.entities[entity]!.fields[field]!.property
+  const property = (field: string): string => salesforceMapping.entities[entity]!.fields[field]!.property
   const { clientId, clientSecret } = org.auth
   return {
     connector: createSalesforceConnector({
       loginUrl: org.baseUrl,
       auth: { kind: 'client_credentials', clientId, clientSecret },
-      mapping: withSalesforceEmail,
+      mapping: salesforceMapping,
       pageSize: 100,
     }),
     ids: [...org.store.list(entity)].map(({ id }) => id),

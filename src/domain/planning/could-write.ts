@@ -1,0 +1,99 @@
+import { lockOf, type FieldRule } from '../field-policy/field-policy.ts'
+import { toCrm } from '../mapping/convert.ts'
+import type { DescribedField, EntityMapping, FieldMapping } from '../mapping/mapping.ts'
+import type { FieldValue } from '../record.ts'
+import { samplesOf } from './sample-values.ts'
+
+/**
+ * Why nothing can be written to a field. Of the account: the mapping has no place for it (`not_mapped`), or one that another
+ * field of the recipe has too (`shared`), the account lacks the property (`no_property`), it is read-only (`read_only`), its type takes no value of this kind (`wrong_type`), the
+ * policy forbids it (`never`). Of the record: it has a value that may not be replaced (`filled`), or a person changed or
+ * cleared ours (`edited`).
+ */
+export const closedReasons = [
+  'not_mapped',
+  'shared',
+  'no_property',
+  'read_only',
+  'wrong_type',
+  'never',
+  'filled',
+  'edited',
+] as const
+export type ClosedReason = (typeof closedReasons)[number]
+
+/** The fields to which nothing can be written. A field that is not among them is open. */
+export type ClosedFields = Readonly<Record<string, ClosedReason>>
+
+/** The fields of an account, as far as they decide what could be written. */
+export interface AccountFields {
+  /** By canonical field. Absent for a source that has a place for every field, as a file has. */
+  mapping?: Pick<EntityMapping, 'fields'> | undefined
+  /** The properties that exist in the account, or that the run will create, by name. */
+  schema: ReadonlyMap<string, DescribedField>
+  rule: (field: string) => FieldRule
+}
+
+/** A record's values now, without blanks, and the values that we wrote last, both by canonical field. */
+export interface RecordFields {
+  values: Readonly<Record<string, FieldValue>>
+  ours?: Readonly<Record<string, FieldValue | undefined>> | undefined
+}
+
+/**
+ * Returns why nothing could be written to a field, whatever an answer says, or undefined for a field that could change. Pure:
+ * the one notion by which every trigger decides whether a lookup is worth its price. Without a record it tells what holds for
+ * all records of the account.
+ */
+export function whyClosed(
+  field: string,
+  { mapping, schema, rule }: AccountFields,
+  record?: RecordFields,
+): ClosedReason | undefined {
+  if (mapping) {
+    const mapped = Object.hasOwn(mapping.fields, field) ? mapping.fields[field] : undefined
+    if (!mapped) return 'not_mapped'
+    const described = schema.get(mapped.property)
+    if (!described) return 'no_property'
+    if (!described.writable) return 'read_only'
+    if (!takes(described, mapped, field)) return 'wrong_type'
+  }
+  const allowed = rule(field)
+  if (allowed === 'never') return 'never'
+  return record && lockOf(field, { current: record.values, ours: record.ours ?? {}, rule: allowed })
+}
+
+/** Returns those of the fields to which nothing could be written. */
+export function closedFields(
+  fields: readonly string[],
+  account: AccountFields,
+  record?: RecordFields,
+): ClosedFields {
+  const closed: Record<string, ClosedReason> = {}
+  const taken = new Set<string>()
+  for (const field of inOrderOfMapping(fields, account)) {
+    const property = account.mapping?.fields[field]?.property
+    // Of two values for one property only one could be kept.
+    const why = property !== undefined && taken.has(property) ? 'shared' : whyClosed(field, account, record)
+    if (why !== undefined) closed[field] = why
+    if (property !== undefined && whyClosed(field, account) === undefined) taken.add(property)
+  }
+  return closed
+}
+
+function inOrderOfMapping(fields: readonly string[], { mapping }: AccountFields): readonly string[] {
+  if (!mapping) return fields
+  const mapped = Object.keys(mapping.fields).filter((field) => fields.includes(field))
+  return [...mapped, ...fields.filter((field) => !mapped.includes(field))]
+}
+
+/** Returns whether the property could hold some value of the field's kind. */
+function takes(described: DescribedField, mapped: FieldMapping, field: string): boolean {
+  const { options } = described
+  // Which option a text means is not known before there is one; a list of options takes only what stands in it.
+  const asked =
+    options && described.restricted !== false
+      ? [...options.flatMap(({ value, label }) => [value, label]), ...Object.keys(mapped.options ?? {})]
+      : undefined
+  return samplesOf(field, asked).some((sample) => toCrm(sample, described, mapped).ok)
+}

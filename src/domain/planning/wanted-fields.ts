@@ -1,0 +1,85 @@
+import { contactFieldNames, employerProfileFieldNames } from '../fields.ts'
+import { canonicalEmail, companyDomainOf } from '../normalise/email.ts'
+import { slotRow, slotsOf } from '../operations.ts'
+import type { ObjectKind, Operation } from '../words.ts'
+import type { ClosedFields } from './could-write.ts'
+import type { Recipe } from './recipes.ts'
+import type { PlannedRecord } from './step.ts'
+
+/**
+ * Returns the fields of a recipe that a step may be taken for: a step of the recipe can tell them, they could be written to
+ * this record, and the record does not have them already. A step that tells none of them is never taken.
+ */
+export function wantedFields(record: PlannedRecord, { fields, steps }: Recipe): string[] {
+  const { object, closed = {} } = record
+  const told = toldBy(object, steps)
+  const open = fields.filter((field) => told.has(field) && !Object.hasOwn(closed, field))
+  if (object === 'company') return open
+  const lacked = open.filter((field) => !hasContact(field, record))
+  // A landline has no place in a mobile's field, and its kind is not known before it is paid for.
+  const mobileAlone = fields.includes('phone') && !lacked.includes('phone')
+  return mobileAlone ? lacked.filter((field) => field !== 'mobile_phone') : lacked
+}
+
+/** Returns the fields that the steps can tell together: some steps need the answer of another before them. */
+function toldBy(object: ObjectKind, steps: readonly Operation[]): ReadonlySet<string> {
+  const has = (operation: Operation) => steps.includes(operation)
+  const told = new Set(
+    steps.flatMap((operation) => slotsOf(operation).flatMap((slot) => slotRow(slot).tells[object])),
+  )
+  const drop = (names: readonly string[]) => names.forEach((name) => told.delete(name))
+  if (object === 'company') return told
+  // Only the person's profile names the employer's, and only the employer's has the logo's domain.
+  if (!has('person.profile')) drop(employerProfileFieldNames)
+  if (!has('person.profile') || !has('company.profile')) drop(['company_logo'])
+  return told
+}
+
+/** Returns whether the record has an e-mail or phone already, in this field or in another that identifies it. */
+function hasContact(field: string, { identity, values, closed }: PlannedRecord): boolean {
+  if (contactFieldNames.some((name) => name === field) && values?.[field] !== undefined) return true
+  switch (field) {
+    case 'email':
+      return identity.email !== undefined
+    case 'email_personal':
+      return (
+        identity.email !== undefined && canonicalEmail(identity.email).ok && !companyDomainOf(identity.email)
+      )
+    case 'phone':
+      return identity.phone !== undefined
+    case 'mobile_phone':
+      // Without the record's values, an identifying phone may be in either of the two phone fields.
+      return closed === undefined && values === undefined && identity.phone !== undefined
+    default:
+      return false
+  }
+}
+
+/** Returns the words for a record of which nothing could be written, as its task's reason. */
+export function nothingOpen(closed: ClosedFields, { fields }: Recipe): string {
+  const shut = fields.filter((field) => Object.hasOwn(closed, field))
+  return shut.length === 0
+    ? 'the record lacks nothing that the recipe wants and may buy'
+    : `nothing that the recipe tells could be written: ${closedText(closed, shut)}`
+}
+
+const phrases: readonly (readonly [ClosedFields[string], string])[] = [
+  ['filled', 'filled already'],
+  ['edited', 'edited by a person'],
+  ['never', 'never written by policy'],
+  ['not_mapped', 'without a place in the mapping'],
+  ['shared', 'with the property of another field'],
+  ['no_property', 'missing in the account'],
+  ['read_only', 'read-only in the account'],
+  ['wrong_type', 'of a type that cannot hold it'],
+]
+
+/** Returns the fields by why they are closed, in words. */
+export function closedText(closed: ClosedFields, fields: readonly string[] = Object.keys(closed)): string {
+  return phrases
+    .flatMap(([why, words]) => {
+      const named = fields.filter((field) => closed[field] === why)
+      return named.length > 0 ? [`${words}: ${named.join(', ')}`] : []
+    })
+    .join('; ')
+}
