@@ -31,7 +31,7 @@ test.each(crmKinds)(
   async (kind) => {
     const { entity, url, email, title, city } = contacts[kind]
     world = await openCrmWorld(sandbox, kind, entity, {
-      connectors: { [kind]: { mapping: { [entity]: { fields: { headline: email } } } } },
+      connectors: { [kind]: { mapping: { [entity]: { fields: { headline: email, email: false } } } } },
       policies: { default: 'overwrite_ours' },
     })
     const slugs = titled.slice(0, 3)

@@ -1,3 +1,5 @@
+import { accountFields } from './package-fields.ts'
+
 export type SalesforceType = 'Account' | 'Contact' | 'Lead'
 
 export type FieldType =
@@ -232,22 +234,8 @@ const CUSTOM_FIELDS: readonly FieldDefinition[] = [
   field('Paydirt_Source__c', 'string', { length: 255 }),
 ]
 
-/** The fields that the package brings to accounts. */
-const PACKAGE_FIELDS: readonly FieldDefinition[] = [
-  field('Paydirt_Tagline__c', 'string'),
-  field('Paydirt_Employee_Range__c', 'string'),
-  field('Paydirt_Legal_Form__c', 'string'),
-  field('Paydirt_Headquarters__c', 'string'),
-  field('Paydirt_Followers__c', 'double'),
-  field('Paydirt_Logo__c', 'url'),
-  field('Paydirt_Open_Jobs__c', 'double'),
-  field('Paydirt_News_Items__c', 'double'),
-  field('Paydirt_Advertisements__c', 'double'),
-  field('Paydirt_Similar_Companies__c', 'textarea', { length: 4000 }),
-]
-
 const ACCOUNT_FIELDS: readonly FieldDefinition[] = [
-  ...PACKAGE_FIELDS,
+  ...accountFields.map(([name, type, length]) => field(name, type, { length })),
   field('Name', 'string', required),
   field('Website', 'url'),
   field('Phone', 'phone'),
