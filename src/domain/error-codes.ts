@@ -11,6 +11,8 @@ export const errorCode = {
   /** Spending is stopped by `paydirt spend --stop`. */
   stopped: 'stopped',
   rateLimited: 'rate_limited',
+  /** No permit of the shared pace was free for a while. */
+  paced: 'paced',
   paidNoData: 'paid_no_data',
   unreachable: 'unreachable',
   timeout: 'timeout',

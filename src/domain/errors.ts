@@ -25,7 +25,10 @@ export class ConfigError extends PaydirtError {}
 /** Bad input at a known place: the row or record is rejected, and the others continue. */
 export class InputError extends PaydirtError {}
 
-/** Worth trying again later. `retryAfterMs` is the wait that the other side asked for. `countsAsTry` is false for a 429. */
+/**
+ * Worth trying again later. `retryAfterMs` is the wait that the other side asked for. `countsAsTry` is false where the next
+ * attempt costs nothing and is likely to pass, as after a 429. The caller limits how often that is believed.
+ */
 export class RetriableError extends PaydirtError {
   readonly retryAfterMs: number | undefined
   readonly countsAsTry: boolean

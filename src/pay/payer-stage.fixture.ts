@@ -62,7 +62,7 @@ export function openStage(name: Protocol = 'x402') {
         throw new PaymentInDoubtError('open', 'one is open')
       reservations.push(order)
       const attempt = charges.length + 1
-      const made = journaled({ id: `charge ${attempt}`, attempt, authorization: order.draw(attempt) })
+      const made = journaled({ id: `charge ${attempt}`, attempt, authorization: order.draw(attempt, null) })
       charges.push(made)
       events.push(`reserve ${order.amountAtomic}`)
       return made

@@ -8,6 +8,7 @@ import { createAdmission, type AdmissionOptions } from './admission.ts'
 import { createDispatch, type DispatchOptions } from './dispatch.ts'
 import { inDoubt, unknowable } from './doubt.ts'
 import type { Funds } from './funds.ts'
+import { paymentSeed } from './payment-seed.ts'
 import type { Purchase } from './purchase.ts'
 
 export interface PayerOptions extends AdmissionOptions, DispatchOptions {
@@ -167,9 +168,9 @@ export function createPayer(options: PayerOptions): Payer {
           now: at,
           currency: currencyOf(terms.protocol),
         }),
-        draw: (attempt) =>
+        draw: (attempt, salt) =>
           dispatch.protocolOf(terms).draw(terms, {
-            seed: `${options.ledgerId}|${key}|${attempt}`,
+            seed: paymentSeed({ ledgerId: options.ledgerId, key, salt, attempt }),
             nowMs: at.getTime(),
             lifetimeSeconds: options.lifetimeSeconds,
           }),

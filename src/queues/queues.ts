@@ -35,7 +35,12 @@ export interface Queues {
   addWriteBack(job: WriteBackJob): Promise<void>
   /** Returns true once after Redis was emptied (or is new): everything leased to the queue is gone. */
   wasEmptied(): Promise<boolean>
-  workLookups(lane: Lane, concurrency: number, process: (key: LookupKey) => Promise<Outcome>): QueueWorker
+  /** `starts` counts how often the job was started, this time included. It begins anew with each job. */
+  workLookups(
+    lane: Lane,
+    concurrency: number,
+    process: (key: LookupKey, starts: number) => Promise<Outcome>,
+  ): QueueWorker
   workWriteBack(process: (job: WriteBackJob) => Promise<Outcome>): QueueWorker
   close(): Promise<void>
 }
@@ -143,7 +148,7 @@ export function createQueues(
 
     workLookups(lane, concurrency, process) {
       return work(lookupQueueName(lane), concurrency, async (job, token) =>
-        finishOrDelay(job, token, await process(lookupJob.parse(job.data).key)),
+        finishOrDelay(job, token, await process(lookupJob.parse(job.data).key, job.attemptsStarted)),
       )
     },
 

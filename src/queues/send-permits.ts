@@ -1,3 +1,4 @@
+import { errorCode } from '../domain/error-codes.ts'
 import { RetriableError } from '../domain/errors.ts'
 import type { AcquirePermit } from '../domain/ports/send-permit.ts'
 import { rateLimitLeft, retryAfter } from '../domain/retry-after.ts'
@@ -15,7 +16,7 @@ export function createAcquirePermit(pacers: Pick<Pacers, 'of'>, now: () => Date)
     const pacer = pacers.of(operation)
     const token = await pacer.take({ lane, maxWaitMs: longestWaitMs })
     if (!token.granted) {
-      throw new RetriableError('paced', 'waiting for a permit of the shared pace', {
+      throw new RetriableError(errorCode.paced, 'waiting for a permit of the shared pace', {
         retryAfterMs: token.retryInMs,
         countsAsTry: false,
       })

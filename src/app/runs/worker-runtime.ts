@@ -100,8 +100,8 @@ export async function startWorkerRuntime(
     onLongWait: (ms, reason) => onLongWait?.(ms, reason),
   })
   const workers = [
-    queues.workLookups('background', config.concurrency, (key) => lookUp('background', key)),
-    queues.workLookups('hot', 8, (key) => lookUpHot('hot', key)),
+    queues.workLookups('background', config.concurrency, (key, starts) => lookUp('background', key, starts)),
+    queues.workLookups('hot', 8, (key, starts) => lookUpHot('hot', key, starts)),
     queues.workWriteBack(writeBack),
   ]
   const sweep = startSweep({ tasks, advance, flush: flushSoon, everyMs: 3_000, onError })

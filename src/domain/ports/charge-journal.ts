@@ -22,8 +22,8 @@ export interface NewCharge {
   body: string
   budget: BudgetLine[]
   amountAtomic: Atomic
-  /** Draws the authorization once the attempt's number is known, inside the transaction. Pure. */
-  draw: (attempt: number) => Authorization
+  /** Draws the authorization once the attempt's number and the lookup's salt are known, inside the transaction. Pure. */
+  draw: (attempt: number, salt: string | null) => Authorization
 }
 
 /** An open charge with what the resolver needs to know of its lookup. */

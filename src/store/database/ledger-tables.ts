@@ -29,6 +29,8 @@ export interface LedgerTables {
     bundle_key: LookupKey | null
     alone: Generated<boolean>
     query_id: string | null
+    /** Part of the seed of its payments. Null for rows older than the column, and for forgotten ones. */
+    salt: Generated<string | null>
   }
   bundle_members: {
     bundle_key: LookupKey

@@ -37,7 +37,8 @@ export async function reserveCharges(
   await commitBudget(tx, allowed)
   const drawn = allowed.map((charge) => {
     const attempt = (before.get(charge.lookupKey)?.attempts ?? 0) + 1
-    return { charge, id: options.newId(), attempt, authorization: charge.draw(attempt) }
+    const salt = states.get(charge.lookupKey)?.salt ?? null
+    return { charge, id: options.newId(), attempt, authorization: charge.draw(attempt, salt) }
   })
   const at = options.now()
   await insertCharges(tx, drawn, at)
@@ -110,6 +111,7 @@ interface LookupLocked {
   has_ended: boolean
   bundle_key: string | null
   is_stopped: boolean
+  salt: string | null
 }
 
 /**
@@ -119,7 +121,7 @@ interface LookupLocked {
  */
 async function lockLookups(tx: Tx, keys: readonly LookupKey[]): Promise<Map<LookupKey, LookupLocked>> {
   const { rows } = await sql<LookupLocked>`
-    select key, state in ('answered', 'failed') or query_id is not null as has_ended, bundle_key,
+    select key, state in ('answered', 'failed') or query_id is not null as has_ended, bundle_key, salt,
       ${isStopped} as is_stopped
     from lookups where key = any(${[...keys]}::text[]) order by key collate "C" for no key update`.execute(tx)
   return new Map(rows.map((row) => [row.key, row]))
@@ -140,12 +142,12 @@ async function chargesBefore(tx: Tx, keys: readonly LookupKey[]): Promise<Map<Lo
 
 function refusal(lookup: LookupLocked | undefined, before: ChargesBefore | undefined): Error | undefined {
   if (lookup?.is_stopped) return spendingStopped()
-  // Another worker bought it while this one waited: it has an answer, or its request was started.
-  if (lookup?.has_ended) {
+  // While this worker waited, another bought it (it has an answer, or its request was started), or it was forgotten.
+  if (!lookup || lookup.has_ended) {
     const options = { retryAfterMs: 50, countsAsTry: false }
     return new RetriableError('ended_meanwhile', 'the lookup has ended in the meantime', options)
   }
-  if (lookup?.bundle_key) {
+  if (lookup.bundle_key) {
     return new RetriableError('bundled', 'the lookup is out in a batch', { countsAsTry: false })
   }
   if (before && before.open > 0) {

@@ -22,7 +22,12 @@ export interface Erased {
 
 /**
  * Erases a subject. Its lookups keep their rows under a random key, and its charges keep their amounts and nonces, so that
- * the accounts still add up. Throws ConfigError while a payment for the subject is open, because its bytes may have to be
+ * the accounts still add up. Everything from which a name could be tried against a nonce goes: the lookup's salt, and the
+ * server's challenge, which may hold a digest of the request.
+ *
+ * Crash windows: a kill before the commit leaves the subject as it was. After it, a worker that was about to pay finds the
+ * row gone when it reserves, and its job ends. The same subject wanted again begins with a new row and a new salt, so that
+ * no nonce is derived twice. Throws ConfigError while a payment for the subject is open, because its bytes may have to be
  * sent again.
  */
 export async function eraseSubject(
@@ -101,7 +106,7 @@ async function eraseLookups(
   }
   // Foreign keys carry the new name to charges and waiting tasks.
   const { rows } = await sql<{ key: string }>`
-    update lookups set key = named.name, request = '{}', answer = null, queued_until = null, fresh_until = least(fresh_until, ${at}),
+    update lookups set key = named.name, salt = null, request = '{}', answer = null, queued_until = null, fresh_until = least(fresh_until, ${at}),
       state = case when state = 'answered' then state else 'failed' end,
       reason = case when state = 'answered' then null else 'forgotten' end
     from jsonb_to_recordset(${pairs}::jsonb) as named (old text, name text)
@@ -134,13 +139,29 @@ async function eraseFieldWrites(tx: Transaction<Tables>, taskIds: readonly bigin
 
 async function eraseCharges(tx: Transaction<Tables>, keys: readonly LookupKey[]): Promise<number> {
   if (keys.length === 0) return 0
-  // The body of a batch is not taken apart: all of it is erased.
-  const { numUpdatedRows } = await tx
-    .updateTable('charges')
-    .set({ body: '' })
+  const rows = await tx
+    .selectFrom('charges')
+    .select(['id', 'authorization_json'])
     .where(paidFor(keys))
-    .executeTakeFirst()
-  return Number(numUpdatedRows)
+    .execute()
+  for (const { id, authorization_json: authorization } of rows) {
+    await tx
+      .updateTable('charges')
+      // The body of a batch is not taken apart: all of it is erased.
+      .set({ body: '', authorization_json: JSON.stringify(withoutChallenge(authorization)) })
+      .where('id', '=', id)
+      .execute()
+  }
+  return rows.length
+}
+
+/** Returns what the accounts need of a closed charge. Its bytes are never built again. */
+function withoutChallenge(authorization: Record<string, unknown>): Record<string, unknown> {
+  const { raw: _, singleUse, ...terms } = authorization['terms'] as Record<string, unknown>
+  return {
+    ...authorization,
+    terms: { ...terms, raw: {}, ...(singleUse ? { singleUse: { ...singleUse, digest: null } } : {}) },
+  }
 }
 
 /** Dissolves batches that were not sent yet. Their other lookups are asked for again, without the subject. */

@@ -38,7 +38,7 @@ test('a server that gives every payment the same challenge is asked six times, t
     now: () => at,
     random: () => 0.5,
   } as unknown as LookUpOptions)
-  for (let i = 0; i < 7; i++) expect(await lookUp('background', key)).toBeUndefined()
+  for (let i = 0; i < 7; i++) expect(await lookUp('background', key, 1)).toBeUndefined()
   const parked = 'parked 300000 ms challenge_taken: the service gave another payment the same challenge'
   expect(done).toEqual([
     'again in 500 ms',

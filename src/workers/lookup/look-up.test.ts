@@ -67,7 +67,7 @@ function run(buy: () => Promise<Fact>, fetchFree: () => Promise<Fact> = buy) {
     random: () => 0.5,
     onHalt: (error) => void done.push(['halt', error.code]),
   })
-  return lookUp('background', key)
+  return lookUp('background', key, 1)
 }
 const failing = (error: unknown) => async (): Promise<never> => {
   throw error

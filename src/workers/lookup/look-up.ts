@@ -51,6 +51,12 @@ export interface LookUpOptions {
 }
 
 const maxTries = 6
+/**
+ * How often a job may start over for something that counts as no try. From then on it counts, so that whatever comes back
+ * each time ends in a state with a reason. Waiting for the pace is not limited here: it sends nothing.
+ */
+const freeStarts = 30
+const longestFreeWaitMs = 5_000
 const recheckMs = 5 * 60_000
 
 /**
@@ -60,14 +66,15 @@ const recheckMs = 5 * 60_000
 export function createLookUp(options: LookUpOptions) {
   const { lookups, now } = options
 
-  return async function lookUp(lane: Lane, key: LookupKey): Promise<Outcome> {
+  /** `starts` counts how often the lookup's job was started, this time included. */
+  return async function lookUp(lane: Lane, key: LookupKey, starts: number): Promise<Outcome> {
     const lookup = await lookups.get(key)
     if (!lookup || lookup.state === 'parked' || lookup.runStopped || lookup.batchKey) return
     if (lookup.state === 'waiting') {
       try {
         await perform(lookup, lane)
       } catch (error) {
-        const outcome = await handleFailure(lookup, lane, error)
+        const outcome = await handleFailure(lookup, lane, starts, error)
         if (outcome !== 'ended') return outcome
       }
     }
@@ -108,19 +115,28 @@ export function createLookUp(options: LookUpOptions) {
     if (isSuppressed) throw new FatalError('suppressed', 'suppressed')
   }
 
-  async function handleFailure(lookup: LookupRow, lane: Lane, error: unknown): Promise<Outcome | 'ended'> {
+  async function handleFailure(
+    lookup: LookupRow,
+    lane: Lane,
+    starts: number,
+    error: unknown,
+  ): Promise<Outcome | 'ended'> {
     const { key, tries } = lookup
     if (!(error instanceof PaydirtError)) throw error
     if (error instanceof RetriableError && !error.countsAsTry) {
       if (error.code === errorCode.rateLimited)
         await options.runs.countRequests(lookup.runId, { rateLimited: 1 })
       // A hot lookup goes back into the pacer's waiting line at once: the pacer itself delays requests that come too early.
-      return { againInMs: Math.max(50, error.retryAfterMs ?? (lane === 'hot' ? 0 : 1_000)) }
+      if (paceCodes.includes(error.code))
+        return { againInMs: Math.max(50, error.retryAfterMs ?? (lane === 'hot' ? 0 : 1_000)) }
+      if (starts < freeStarts) return { againInMs: freeWaitMs(starts, error.retryAfterMs) }
     }
     if (error instanceof RetriableError) {
-      if (tries + 1 < maxTries) return wait(key, error.retryAfterMs ?? backoffMs(tries), error.message)
-      // An unreachable service, and one whose challenges belong to other payments, says nothing about the record, so the lookup waits and does not fail. A free lookup fails:
-      // answers that were paid for must not wait for it.
+      // A wait that was asked for as free may be too short to repeat.
+      const askedMs = error.countsAsTry ? error.retryAfterMs : undefined
+      if (tries + 1 < maxTries) return wait(key, askedMs ?? backoffMs(tries), error.message)
+      // An unreachable service, and one whose challenges belong to other payments, says nothing about the record, so the
+      // lookup waits and does not fail. A free lookup fails: answers that were paid for must not wait for it.
       if (isOutage(error) && !isFreeOperation(lookup.operation)) {
         return park(key, after(recheckMs), error)
       }
@@ -167,10 +183,19 @@ export function createLookUp(options: LookUpOptions) {
     return Math.min(30_000, 500 * 2 ** tries) * (0.75 + options.random() / 2)
   }
 
+  /** Returns the wait that was asked for, doubled for each start up to five seconds, or longer if more was asked for. */
+  function freeWaitMs(starts: number, askedMs = 50): number {
+    const doubled = Math.min(longestFreeWaitMs, Math.max(50, askedMs) * 2 ** (starts - 1))
+    return Math.max(askedMs, doubled * (0.75 + options.random() / 4))
+  }
+
   function after(ms: number): Date {
     return new Date(now().getTime() + ms)
   }
 }
+
+/** The pacer decides when these end. */
+const paceCodes: readonly string[] = [errorCode.rateLimited, errorCode.paced]
 
 const outageCodes: readonly string[] = [
   errorCode.unreachable,
