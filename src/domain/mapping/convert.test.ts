@@ -20,7 +20,7 @@ const options = (...values: string[]): Partial<DescribedField> => ({
 const industries = options('COMPUTER_SOFTWARE', 'HOSPITAL_HEALTH_CARE', 'LOGISTICS_AND_SUPPLY_CHAIN')
 
 describe('a value that fits', () => {
-  test.each<[string, unknown, DescribedField, unknown, Pick<FieldMapping, 'as' | 'options'>?]>([
+  test.each<[string, unknown, DescribedField, unknown, Pick<FieldMapping, 'as' | 'options' | 'allowNew'>?]>([
     ['text', ' Acme ', field('text'), 'Acme'],
     ['number from number', 12.5, field('number'), 12.5],
     ['number from text', '1,234,567', field('number'), 1234567],
