@@ -18,6 +18,7 @@ const targets = {
   format: [join('node_modules', 'prettier', 'bin', 'prettier.cjs'), '--write', '--log-level', 'warn', '.'],
   mutants: ['scripts/mutants/main.ts'],
   bench: ['bench/main.ts'],
+  judge: ['scripts/judge/main.mjs'],
 }
 
 const [target, ...args] = process.argv.slice(2)

@@ -99,6 +99,7 @@ describe('the HubSpot stand-in', () => {
       const { body } = await refresh(refreshToken)
       expect(body).toEqual({
         token_type: 'bearer',
+        token_use: 'access_token',
         access_token: expect.any(String),
         refresh_token: refreshToken,
         expires_in: 1800,

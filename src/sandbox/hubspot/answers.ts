@@ -35,7 +35,9 @@ export function batchAnswer(
   return {
     status: 'COMPLETE',
     results,
-    ...(errors.length > 0 ? { numErrors: errors.length, errors } : {}),
+    ...(errors.length > 0
+      ? { numErrors: errors.length, errors: errors.map((error) => ({ errors: [], links: {}, ...error })) }
+      : {}),
     startedAt: at,
     completedAt: at,
   }

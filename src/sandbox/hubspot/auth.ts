@@ -67,6 +67,7 @@ export function createAuth(now: () => number, scopes: readonly string[]): Hubspo
       issued.set(token, now() + OAUTH_TOKEN_LIFETIME_MS)
       return {
         token_type: 'bearer',
+        token_use: 'access_token',
         refresh_token: oauth.refreshToken,
         access_token: token,
         expires_in: OAUTH_TOKEN_LIFETIME_MS / 1000,

@@ -1,3 +1,4 @@
+import { channel } from 'node:diagnostics_channel'
 import type { Context, MiddlewareHandler } from 'hono'
 import type { HubspotAuth } from './auth.ts'
 import { HubspotError, errorBody, rateLimitBody, type RatePolicy } from './errors.ts'
@@ -22,6 +23,34 @@ export interface HubspotStats {
 export interface Gate {
   readonly middleware: MiddlewareHandler<HubspotEnv>
   readonly stats: () => HubspotStats
+}
+
+/** A request that a handler has answered, as `npm run judge` shows it to HubSpot's own specification. */
+interface HubspotExchange {
+  readonly method: string
+  /** Path and query. */
+  readonly path: string
+  readonly requestType: string | undefined
+  readonly request: string
+  readonly status: number
+  readonly responseType: string | null
+  readonly response: string
+}
+
+/** Publishes every exchange of every stand-in of this process. Nobody listens but the judge's recorder. */
+const exchanges = channel('paydirt.sandbox.hubspot.exchange')
+
+async function exchangeOf(c: Context<HubspotEnv>): Promise<HubspotExchange> {
+  const { pathname, search } = new URL(c.req.url)
+  return {
+    method: c.req.method,
+    path: `${pathname}${search}`,
+    requestType: c.req.header('content-type'),
+    request: ['GET', 'HEAD'].includes(c.req.method) ? '' : await c.req.text(),
+    status: c.res.status,
+    responseType: c.res.headers.get('content-type'),
+    response: await c.res.clone().text(),
+  }
 }
 
 /** Runs before every handler, in HubSpot's order: forced faults, authentication, rate limits. */
@@ -66,6 +95,7 @@ export function createGate(auth: HubspotAuth, limiter: Limiter, faults: HubspotF
         const refused = admit(c)
         if (refused) return refused
         await next()
+        if (exchanges.hasSubscribers) exchanges.publish(await exchangeOf(c))
         if (fault?.kind === 'drop-after') return cut(c)
         return undefined
       } finally {

@@ -1,0 +1,19 @@
+import { defineConfig } from 'vitest/config'
+import { shared } from './support/vitest-shared.ts'
+
+/**
+ * What `npm run judge` records: the connector's conformance suite, writes and scans, a sync with its undo, a button and a
+ * workflow. Tests that send the stand-in something wrong on purpose are not among them.
+ */
+export default defineConfig({
+  test: {
+    ...shared,
+    include: [
+      'test/conformance/connectors/hubspot.test.ts',
+      'test/integration/{explain,hubspot-limits,hubspot-scan,hubspot-write,http-hubspot-hooks,sync,undo}.test.ts',
+    ],
+    setupFiles: ['./test/support/record-exchanges.ts'],
+    testTimeout: 180_000,
+    hookTimeout: 120_000,
+  },
+})
