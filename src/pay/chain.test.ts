@@ -6,7 +6,6 @@ import { createChain } from './chain.ts'
 import { basePolicy } from './spending-policy.ts'
 
 const owner = '0x19E7E376E7C213B7E7e7e46cc70A5dD086DAff2A'
-const payTo = '0x5A4dB0E5a4db0E5A4Db0E5a4db0E5A4Db0E5A4D0'
 const nonce: Hex = `0x${'cd'.repeat(32)}`
 const hash: Hex = `0x${'ab'.repeat(32)}`
 const authorization = { payer: owner.toLowerCase(), nonce, validBefore: 1000 } as Authorization
@@ -141,71 +140,6 @@ describe('the fate of an authorization', () => {
   })
 })
 
-describe('transfers', () => {
-  const transfer = ({ topics }: LogQuery, blockNumber: Hex, amountAtomic: bigint) =>
-    logOf({
-      blockNumber,
-      topics: [topics[0], pad(owner.toLowerCase() as Hex), pad(payTo.toLowerCase() as Hex)],
-      data: encodeAbiParameters([{ type: 'uint256' }], [amountAtomic]),
-    })
-
-  test('of an owner are read with recipient, amount and block', async () => {
-    node.logs = (query) => [transfer(query, '0x5', 10_000n), transfer(query, '0x6', 7n)]
-    expect(await open().transfersFrom(owner.toLowerCase())).toEqual([
-      { transaction: hash, blockNumber: 5n, to: payTo, amountAtomic: 10_000n },
-      { transaction: hash, blockNumber: 6n, to: payTo, amountAtomic: 7n },
-    ])
-    expect(queries()).toMatchObject([{ address: basePolicy.asset, fromBlock: '0x0', toBlock: toHex(100n) }])
-    expect(queries()[0]?.topics[1]).toBe(pad(owner.toLowerCase() as Hex))
-  })
-
-  test.each([
-    [8_999n, 0n, [[0n, 8_999n]]],
-    [
-      9_000n,
-      0n,
-      [
-        [0n, 8_999n],
-        [9_000n, 9_000n],
-      ],
-    ],
-    [
-      20_000n,
-      5n,
-      [
-        [5n, 9_004n],
-        [9_005n, 18_004n],
-        [18_005n, 20_000n],
-      ],
-    ],
-    [4n, 5n, []],
-  ] as [bigint, bigint, bigint[][]][])(
-    'up to block %i from %i are asked for in ranges',
-    async (latest, from, ranges) => {
-      node.latest = latest
-      node.logs = (query) => [transfer(query, query.toBlock, 1n)]
-      const found = await open().transfersFrom(owner, from)
-      expect(queries().map(({ fromBlock, toBlock }) => [BigInt(fromBlock), BigInt(toBlock)])).toEqual(ranges)
-      expect(found.map(({ blockNumber }) => blockNumber)).toEqual(ranges.map(([, last]) => last))
-    },
-  )
-})
-
-describe('the last block before a time', () => {
-  // Block n is of second 2n; an hour is taken off for clocks that differ.
-  test.each([
-    [0, 0n],
-    [3600, 0n],
-    [3601.999, 0n],
-    [3602, 1n],
-    [3700, 50n],
-    [3800, 100n],
-    [99_999, 100n],
-  ])('%d seconds', async (seconds, block) => {
-    expect(await open().blockBefore(new Date(seconds * 1000))).toBe(block)
-  })
-})
-
 test('the chain tells its id and a balance', async () => {
   expect(await open().chainId()).toBe(8453)
   expect(await open().balanceOf(owner.toLowerCase())).toBe(7n)
@@ -217,7 +151,7 @@ test.each([
   ['chainId', (chain: ReturnType<typeof open>) => chain.chainId()],
   ['balanceOf', (chain: ReturnType<typeof open>) => chain.balanceOf(owner)],
   ['fate', (chain: ReturnType<typeof open>) => chain.fate(authorization)],
-  ['transfersFrom', (chain: ReturnType<typeof open>) => chain.transfersFrom(owner)],
+  ['blocks', (chain: ReturnType<typeof open>) => chain.blocks()],
   ['blockBefore', (chain: ReturnType<typeof open>) => chain.blockBefore(new Date())],
 ])('a chain that does not answer %s may be asked again, and its path is not told', async (_, ask) => {
   node.isAway = true

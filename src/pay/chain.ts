@@ -17,6 +17,7 @@ import { errorCode } from '../domain/error-codes.ts'
 import { RetriableError } from '../domain/errors.ts'
 import type { Authorization, Fate } from '../domain/payment.ts'
 import type { Atomic } from '../domain/money.ts'
+import { createTransferLog, type LogPage, type TransferLog } from './transfer-log.ts'
 
 /**
  * The parts of the token's interface that are needed to resolve a charge in doubt and to check the ledger (EIP-20,
@@ -30,28 +31,17 @@ const authorizationUsed = parseAbiItem(
   'event AuthorizationUsed(address indexed authorizer, bytes32 indexed nonce)',
 )
 const logRange = 9_000n
-const transfer = parseAbiItem('event Transfer(address indexed from, address indexed to, uint256 value)')
-
-export interface Transfer {
-  transaction: string
-  blockNumber: bigint
-  to: string
-  amountAtomic: Atomic
-}
 
 /**
  * Read access to the chain on which payments settle. Every method throws RetriableError `chain_unreachable` when the
  * chain's RPC does not answer.
  */
-export interface Chain {
+export interface Chain extends TransferLog {
   chainId(): Promise<number>
   balanceOf(owner: string): Promise<Atomic>
   /** Throws when the node that answers is behind the block by which the fate is decided. */
   fate(authorization: Authorization): Promise<Fate>
   noncesUsedIn(owner: string, transaction: string): Promise<Hex[]>
-  transfersFrom(owner: string, fromBlock?: bigint): Promise<Transfer[]>
-  /** Returns the last block before a time, less an hour to allow for clocks that differ. */
-  blockBefore(time: Date): Promise<bigint>
 }
 
 export interface ChainOptions {
@@ -69,6 +59,7 @@ export function createChain(options: ChainOptions): Chain {
     pollingInterval: 100,
   })
   const address = getAddress(options.asset)
+  const log = createTransferLog({ ...options, timeoutMs: options.timeoutMs ?? 10_000 })
 
   async function ask<T>(question: () => Promise<T>): Promise<T> {
     try {
@@ -144,37 +135,13 @@ export function createChain(options: ChainOptions): Chain {
     return logs[0]?.transactionHash ?? null
   }
 
-  /** Public nodes return logs for about ten thousand blocks at most. */
-  async function transfersFrom(owner: string, fromBlock: bigint): Promise<Transfer[]> {
-    const latest = await client.getBlockNumber()
-    const transfers: Transfer[] = []
-    for (let start = fromBlock; start <= latest; start += logRange) {
-      const end = start + logRange - 1n < latest ? start + logRange - 1n : latest
-      const range = { fromBlock: start, toBlock: end }
-      const logs = await client.getLogs({
-        address,
-        event: transfer,
-        args: { from: getAddress(owner) },
-        ...range,
-      })
-      for (const { transactionHash: transaction, blockNumber, args } of logs) {
-        transfers.push({ transaction, blockNumber, to: args.to ?? '', amountAtomic: args.value ?? 0n })
-      }
+  async function* pages(owner: string, from: bigint, to: bigint): AsyncGenerator<LogPage> {
+    const read = log.pages(owner, from, to)
+    for (;;) {
+      const page = await ask(() => read.next())
+      if (page.done) return
+      yield page.value
     }
-    return transfers
-  }
-
-  async function blockBefore(time: Date): Promise<bigint> {
-    const wanted = BigInt(Math.floor(time.getTime() / 1000) - 3600)
-    let low = 0n
-    let high = await client.getBlockNumber()
-    while (low < high) {
-      const middle = (low + high + 1n) / 2n
-      const block = await client.getBlock({ blockNumber: middle })
-      if (block.timestamp <= wanted) low = middle
-      else high = middle - 1n
-    }
-    return low
   }
 
   return {
@@ -185,7 +152,10 @@ export function createChain(options: ChainOptions): Chain {
       ),
     fate: (authorization) => ask(() => fate(authorization)),
     noncesUsedIn: (owner, transaction) => ask(() => noncesUsedIn(owner, transaction)),
-    transfersFrom: (owner, fromBlock = 0n) => ask(() => transfersFrom(owner, fromBlock)),
-    blockBefore: (time) => ask(() => blockBefore(time)),
+    blocks: () => ask(() => log.blocks()),
+    hashOf: (block) => ask(() => log.hashOf(block)),
+    blockBefore: (time) => ask(() => log.blockBefore(time)),
+    pages,
+    usedNonces: (owner, nonces, block) => ask(() => log.usedNonces(owner, nonces, block)),
   }
 }

@@ -192,7 +192,7 @@ test('the ledger is held against the chain by itself, and a difference that stay
     .select('id')
     .where('state', '=', 'settled')
     .executeTakeFirstOrThrow()
-  await db.updateTable('charges').set({ state: 'declined' }).where('id', '=', id).execute()
+  await db.updateTable('charges').set({ amount_atomic: 0n }).where('id', '=', id).execute()
   await lookAndDeliver(one)
   expect(told()).toEqual([])
   shiftMs += 24 * hourMs
@@ -200,7 +200,7 @@ test('the ledger is held against the chain by itself, and a difference that stay
   expect(told()).toEqual(['raised reconciliation_difference/ledger'])
   expect(received[0]?.message.message).toMatch(/differ in 1 payments \(0\.010000 USD\)/)
 
-  await db.updateTable('charges').set({ state: 'settled' }).where('id', '=', id).execute()
+  await db.updateTable('charges').set({ amount_atomic: 10_000n }).where('id', '=', id).execute()
   shiftMs += 24 * hourMs
   await lookAndDeliver(one)
   expect(told().slice(1)).toEqual(['ended reconciliation_difference/ledger'])

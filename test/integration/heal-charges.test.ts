@@ -2,7 +2,8 @@ import { sql } from 'kysely'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { reconcileAndHeal } from '../../src/app/money/heal-charges.ts'
 import { RetriableError } from '../../src/domain/errors.ts'
-import type { Transfer } from '../../src/pay/chain.ts'
+import { basePolicy } from '../../src/pay/spending-policy.ts'
+import type { LogPage, Transfer } from '../../src/pay/transfer-log.ts'
 import type { OpenDatabase } from '../../src/store/database/database.ts'
 import { healCharges } from '../../src/store/ledger/heal-charges.ts'
 import { openFreshLedger } from '../support/fresh-ledger.ts'
@@ -116,15 +117,28 @@ test('reconcile finds it by the nonce of the unknown transfer, and ledger and ch
     from charges where lookup_key = ${stage.key}`.execute(database.db)
   const { payer, payTo } = rows[0]!
   const { nonce } = await first()
-  const transfer: Transfer = { transaction, blockNumber: 1n, to: payTo, amountAtomic: 10_000n }
+  const transfer: Transfer = {
+    transaction,
+    logIndex: 1,
+    blockNumber: 1n,
+    to: payTo,
+    amountAtomic: 10_000n,
+    nonce,
+  }
+  const block = (number: bigint) => ({ number, hash: `${number}`, at })
   const warnings: object[] = []
   const context = {
     database,
+    config: { policy: basePolicy },
     now: () => at,
     log: { warn: (fields: object) => void warnings.push(fields) },
     chain: {
       blockBefore: async () => 0n,
-      transfersFrom: async () => [transfer],
+      blocks: async () => ({ latest: block(3n), final: block(2n) }),
+      async *pages(_: string, from: bigint, to: bigint): AsyncGenerator<LogPage> {
+        if (from <= to) yield { through: to, transfers: from <= 1n ? [transfer] : [], isGone: false }
+      },
+      usedNonces: async () => new Set(),
       noncesUsedIn: async (owner: string, of: string) =>
         owner === payer && of === transaction ? [nonce] : [],
     },

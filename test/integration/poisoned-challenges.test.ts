@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { PolicyDeniedError } from '../../src/domain/errors.ts'
 import type { ResponseHead } from '../../src/domain/payment.ts'
 import type { OpenDatabase } from '../../src/store/database/database.ts'
-import { paidCharges } from '../../src/store/ledger/paid-charges.ts'
+import { paidTotals } from '../../src/store/ledger/paid-charges.ts'
 import { payers } from '../../src/store/migrations/0012-payers.ts'
 import { openFreshLedger } from '../support/fresh-ledger.ts'
 import { challenge, found, setStage, type Stage } from '../support/payer-stage.ts'
@@ -161,8 +161,9 @@ describe('payer and recipient have columns of their own', () => {
 
     await migrateAgain()
     expect(await columns()).toEqual(before)
-    expect(await paidCharges(database.db, before.payer!)).toMatchObject({
-      charges: [{ lookupKey: stage.key, state: 'settled' }],
+    expect(await paidTotals(database.db, before.payer!)).toMatchObject({
+      charges: 1,
+      settledAtomic: 10_000n,
       recipients: [before.pay_to],
     })
   })
@@ -177,8 +178,8 @@ describe('payer and recipient have columns of their own', () => {
       .set({ payer: null, pay_to: null })
       .where('id', '=', before.id)
       .execute()
-    expect(await paidCharges(database.db, before.payer!)).toMatchObject({
-      charges: [{ lookupKey: stage.key }],
+    expect(await paidTotals(database.db, before.payer!)).toMatchObject({
+      charges: 1,
       recipients: [before.pay_to],
     })
   })

@@ -21,11 +21,12 @@ const mostTransactions = 100
  * a charge that was closed as unpaid by mistake is reopened, resolved like any other, and compared again.
  */
 export async function reconcileAndHeal(
-  context: Pick<Context, 'database' | 'chain' | 'now' | 'log'>,
+  context: Pick<Context, 'database' | 'chain' | 'config' | 'now' | 'log'>,
   wallet: string,
   resolve: () => Promise<unknown>,
+  options: { isFull?: boolean } = {},
 ): Promise<Reconciliation & { healed: Healed[] }> {
-  const first = await reconcile(context, wallet)
+  const first = await reconcile(context, wallet, options)
   const healed = await heal(context, wallet, first)
   if (healed.length === 0) return { ...first, healed: [] }
   for (const { id, state, transaction } of healed)

@@ -1,5 +1,5 @@
 import { formatUsd, parseUsd, type Atomic } from '../../domain/money.ts'
-import { saveReconciliation } from '../../store/ledger/reconciliations.ts'
+import { saveReconciliation } from '../../store/chain/reconciliations.ts'
 import type { Context } from '../context/context.ts'
 import { pause } from '../../timing/pause.ts'
 import { reconcileAndHeal } from './heal-charges.ts'
@@ -7,8 +7,8 @@ import { reconcile, type Difference, type Reconciliation } from './reconcile.ts'
 
 /**
  * Resolves charges in doubt, compares the ledger with the chain, heals charges that were closed by mistake, and saves the
- * result. A payment that is made while both are
- * read looks like a difference, so only a difference that is still there after `restMs` counts.
+ * result. A payment that is under way is no difference; what else is not seen again after `restMs`, such as a transfer in a
+ * block that was replaced, does not count either.
  */
 export async function reconcileAndSave(
   context: Context,
@@ -39,8 +39,8 @@ export async function reconcileAndSave(
   return result
 }
 
-function nameOf({ kind, charge, transaction }: Difference): string {
-  return `${kind}/${transaction ?? charge}`
+function nameOf({ kind, charge, transaction, logIndex }: Difference): string {
+  return `${kind}/${transaction ?? charge}/${logIndex ?? charge}`
 }
 
 /** Returns the amounts on the chain less those in the ledger. */

@@ -22,6 +22,7 @@ import { withContext } from '../terminal/with-context.ts'
 
 interface Options {
   json?: true
+  full?: true
   close?: string[]
   as?: Verdict
 }
@@ -30,6 +31,7 @@ export function reconcileCommand(): Command {
   return new Command('reconcile')
     .description('Resolve payments in doubt, and compare the ledger with the chain, transfer by transfer.')
     .option('--json', 'print one JSON document')
+    .option('--full', "read the chain's logs from the first charge again, not from the last comparison")
     .option(
       '--close <charge...>',
       'close charges in doubt that neither the chain nor the service can resolve',
@@ -47,6 +49,8 @@ Neither the chain nor the service can say whether a payment by API key or card w
 its budget reserved and its lookup waiting until a person decides: declined releases the budget and buys again, lost
 counts the amount as spent, settled is for an answer that the ledger has. All named charges are closed, or none.
 
+The chain is read from where the last comparison ended. A payment that is still under way is shown, and is no difference.
+
 Exit status: 0 ledger and chain agree · 1 they differ`,
     )
     .action(async (options: Options) => {
@@ -63,7 +67,12 @@ Exit status: 0 ledger and chain agree · 1 they differ`,
         const result =
           walletKey === undefined
             ? undefined
-            : await reconcileAndHeal(context, privateKeyToAccount(walletKey).address, () => engine.resolve(0))
+            : await reconcileAndHeal(
+                context,
+                privateKeyToAccount(walletKey).address,
+                () => engine.resolve(0),
+                { isFull: options.full === true },
+              )
         const counts = await serviceCounts(context)
         const account = await accountCount(engine)
         const toDecide = await chargesToDecide(context.database.db, context.now())
@@ -183,6 +192,7 @@ function chainLines(result: Reconciliation): string[] {
     `chain   ${chain.amount} USD in ${chain.transfers} transfers`,
     `ledger  ${ledger.settled} USD settled, ${ledger.lost} lost, ${ledger.inDoubt} in doubt, in ${ledger.charges} charges`,
     `difference ${result.difference} USD`,
+    ...underWay(result),
     ...(elsewhere.transfers > 0
       ? [`${elsewhere.amount} USD in ${elsewhere.transfers} other transfers (not by Paydirt)`]
       : []),
@@ -190,5 +200,20 @@ function chainLines(result: Reconciliation): string[] {
       ({ kind, charge, transaction, ledger: booked, chain: moved }) =>
         `  ${kind}: charge ${charge ?? '-'}, transaction ${transaction ?? '-'}, ledger ${booked}, chain ${moved}`,
     ),
+  ]
+}
+
+/** Payments that are neither matched nor a difference. */
+function underWay({ moved, pending, unknown, logsGoneThrough }: Reconciliation): string[] {
+  const line = ({ charges, amount }: { charges: number; amount: string }, text: string) =>
+    charges > 0 ? [`${amount} USD in ${charges} charges ${text}`] : []
+  return [
+    ...line(moved, 'in doubt that the chain has moved: their answers are still being asked for'),
+    ...line(pending, 'booked as paid that are not on the chain yet and may still get there'),
+    ...line(
+      unknown,
+      'unknown: the token has them as used, and the node no longer has their logs (PAYDIRT_RPC_URL of a node that keeps all logs, then --full)',
+    ),
+    ...(logsGoneThrough === undefined ? [] : [`the node has no logs up to block ${logsGoneThrough}`]),
   ]
 }

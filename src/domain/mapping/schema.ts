@@ -15,7 +15,6 @@ const fieldSchema = z.strictObject({
   property,
   as: z.enum(conversions).optional(),
   options: z.record(z.string(), z.string()).optional(),
-  allowNew: z.boolean().optional(),
   create: z
     .strictObject({
       label: z.string().min(1),
@@ -95,9 +94,9 @@ function chosen({ fields = {}, identity = {} }: z.output<typeof mappingSchema>[s
   ])
 }
 
-/** A property keeps its conversion where none is named, but is not created under the new name. */
+/** A property that is only renamed keeps its conversion, but is not created under the new name. */
 function renamed(before: FieldMapping | undefined, wanted: FieldMapping): FieldMapping {
-  if (!before || wanted.create) return wanted
+  if (!before || Object.keys(wanted).length > 1) return wanted
   return { ...(before.as ? { as: before.as } : {}), ...wanted }
 }
 

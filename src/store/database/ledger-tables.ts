@@ -96,5 +96,22 @@ export interface LedgerTables {
     in_doubt_atomic: bigint
     document: Json<object>
   }
+  chain_checkpoints: {
+    scope: string
+    block: bigint
+    block_hash: string | null
+    gone_through: bigint | null
+    head_block: bigint
+    head_at: Date
+  }
+  chain_transfers: {
+    scope: string
+    transaction: string
+    log_index: bigint
+    block: bigint
+    recipient: string
+    amount_atomic: bigint
+    nonce: string | null
+  }
   paces: { name: string; learned: string; saved_at: Date }
 }

@@ -14,6 +14,7 @@ import { rounds } from '../migrations/0010-rounds.ts'
 import { paces } from '../migrations/0011-paces.ts'
 import { payers } from '../migrations/0012-payers.ts'
 import { lookupSalts } from '../migrations/0013-lookup-salts.ts'
+import { chainTransfers } from '../migrations/0014-chain-transfers.ts'
 
 /** All migrations in order. A released migration is never edited; changes go into a new one. */
 export const migrations: readonly { name: string; statements: string }[] = [
@@ -30,6 +31,7 @@ export const migrations: readonly { name: string; statements: string }[] = [
   { name: '0011-paces', statements: paces },
   { name: '0012-payers', statements: payers },
   { name: '0013-lookup-salts', statements: lookupSalts },
+  { name: '0014-chain-transfers', statements: chainTransfers },
 ]
 
 /** The advisory lock for migrating. The number is arbitrary, and the same in every process. */

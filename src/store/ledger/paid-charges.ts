@@ -1,16 +1,7 @@
 import { sql } from 'kysely'
-import type { LookupKey } from '../../domain/keys.ts'
 import type { Atomic } from '../../domain/money.ts'
 import type { Currency } from '../../domain/payment.ts'
 import type { Database } from '../database/database.ts'
-
-export interface PaidCharge {
-  id: string
-  lookupKey: LookupKey
-  state: 'settled' | 'lost'
-  transaction: string | null
-  amountAtomic: Atomic
-}
 
 /**
  * Reads an address from the authorization's text, for rows of a process that is older than the columns. The text is never
@@ -21,27 +12,42 @@ const payerInText = sql`substring(authorization_json::text from
   '"payer":"(0x[0-9a-fA-F]{40})","nonce":"[^"]*","validAfter":[0-9]+,"validBefore":[0-9]+,"paymentId":"[^"]*"}$')`
 const recipientInText = sql`substring(authorization_json::text from '"payTo":"(0x[0-9a-fA-F]{40})"')`
 
-/** Returns the payments from a wallet on a chain, as the ledger has them: settled and lost charges, and the sum in doubt. */
-export async function paidCharges(
-  db: Database,
-  wallet: string,
-): Promise<{
-  charges: PaidCharge[]
+/** True for charges that a wallet pays on the chain. */
+export const paidOnChainBy = (wallet: string) =>
+  sql`protocol in ('x402', 'mpp') and lower(coalesce(payer, ${payerInText})) = ${wallet.toLowerCase()}`
+
+/** The payments from a wallet on a chain, as the ledger has them. */
+export interface PaidTotals {
+  /** Settled and lost charges. */
+  charges: number
+  settledAtomic: Atomic
+  lostAtomic: Atomic
   inDoubtAtomic: Atomic
   recipients: string[]
+  /** When the first charge was drawn. */
   firstAt: Date | undefined
-}> {
-  const own = sql`protocol in ('x402', 'mpp') and lower(coalesce(payer, ${payerInText})) = ${wallet.toLowerCase()}`
-  const { rows: charges } = await sql<PaidCharge>`
-    select id, lookup_key as "lookupKey", state, transaction, amount_atomic as "amountAtomic" from charges
-    where ${own} and state in ('settled', 'lost') and amount_atomic > 0 order by created_at`.execute(db)
-  const { rows } = await sql<{ in_doubt: Atomic; recipients: string[] | null; first_at: Date | null }>`
-    select coalesce(sum(amount_atomic) filter (where state in ('journaled', 'sent', 'in_doubt')), 0)::bigint as in_doubt,
+}
+
+export async function paidTotals(db: Database, wallet: string): Promise<PaidTotals> {
+  const { rows } = await sql<{
+    charges: number
+    settled: Atomic
+    lost: Atomic
+    in_doubt: Atomic
+    recipients: string[] | null
+    first_at: Date | null
+  }>`
+    select count(*) filter (where state in ('settled', 'lost') and amount_atomic > 0)::int as charges,
+      coalesce(sum(amount_atomic) filter (where state = 'settled'), 0)::bigint as settled,
+      coalesce(sum(amount_atomic) filter (where state = 'lost'), 0)::bigint as lost,
+      coalesce(sum(amount_atomic) filter (where state in ('journaled', 'sent', 'in_doubt')), 0)::bigint as in_doubt,
       array_agg(distinct coalesce(pay_to, ${recipientInText})) as recipients, min(created_at) as first_at
-    from charges where ${own}`.execute(db)
+    from charges where ${paidOnChainBy(wallet)}`.execute(db)
   const [row] = rows
   return {
-    charges,
+    charges: row?.charges ?? 0,
+    settledAtomic: row?.settled ?? 0n,
+    lostAtomic: row?.lost ?? 0n,
     inDoubtAtomic: row?.in_doubt ?? 0n,
     recipients: row?.recipients ?? [],
     firstAt: row?.first_at ?? undefined,

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { AlertState } from '../../domain/alerts.ts'
 import type { Database } from '../database/database.ts'
-import { lastReconciliation } from '../ledger/reconciliations.ts'
+import { lastReconciliation } from '../chain/reconciliations.ts'
 
 const hourMs = 3_600_000
 

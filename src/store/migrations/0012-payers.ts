@@ -1,7 +1,7 @@
 /**
  * Payer and recipient of a charge in columns of their own. They were read out of the authorization's JSON, and one challenge
  * with U+0000 or half of a surrogate pair in it made that fail for the whole table. Rows with such an escape are read as
- * text. Older processes write rows without the columns, which `paidCharges` reads as text too.
+ * text. Older processes write rows without the columns, which `paidTotals` reads as text too.
  */
 export const payers = `
 set local lock_timeout = '30s';

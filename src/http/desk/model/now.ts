@@ -1,5 +1,5 @@
 import type { Atomic } from '../../../domain/money.ts'
-import type { SavedReconciliation } from '../../../store/ledger/reconciliations.ts'
+import type { SavedReconciliation } from '../../../store/chain/reconciliations.ts'
 import {
   finalStatuses,
   type LiveRun,

@@ -1,5 +1,5 @@
 import type { Database } from '../../../store/database/database.ts'
-import { lastReconciliation } from '../../../store/ledger/reconciliations.ts'
+import { lastReconciliation } from '../../../store/chain/reconciliations.ts'
 import type { SpendSwitch } from '../../../store/ledger/spend-switch.ts'
 import { liveRuns, moneyNow, openLookups, parkedGroups } from '../../../store/views/desk-now.ts'
 import { runHeads } from '../../../store/views/desk-runs.ts'

@@ -1,6 +1,6 @@
 import { html } from 'hono/html'
 import { formatUsd } from '../../../domain/money.ts'
-import type { SavedReconciliation } from '../../../store/ledger/reconciliations.ts'
+import type { SavedReconciliation } from '../../../store/chain/reconciliations.ts'
 import type { SpendDay, SpendTotals } from '../../../store/views/desk-spend.ts'
 import type { RefusalRow, SpendRow } from '../../../store/views/spend.ts'
 import { mayAct } from '../access/access.ts'

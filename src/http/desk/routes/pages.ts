@@ -1,6 +1,6 @@
 import type { Hono } from 'hono'
 import { taskStatuses, type TaskStatus } from '../../../domain/words.ts'
-import { lastReconciliation } from '../../../store/ledger/reconciliations.ts'
+import { lastReconciliation } from '../../../store/chain/reconciliations.ts'
 import { failureGroups } from '../../../store/views/desk-failures.ts'
 import { moneyNow } from '../../../store/views/desk-now.ts'
 import {
