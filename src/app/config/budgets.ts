@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { connectorNames } from '../../connectors/definitions.ts'
 import { atomicCredits } from '../../domain/credits.ts'
 import { parseUsd, type Atomic } from '../../domain/money.ts'
 import { usd } from '../../domain/usd-schema.ts'
@@ -10,7 +11,7 @@ export const budgetsSchema = z.strictObject({
   runUsd: usd.optional(),
   dayUsd: usd.optional(),
   monthUsd: usd.optional(),
-  connectorDayUsd: z.record(z.string(), usd).optional(),
+  connectorDayUsd: z.partialRecord(z.enum(connectorNames), usd).optional(),
   /** Caps in credits, for direct access by API key. */
   creditsRun: z.number().int().positive().optional(),
   creditsDay: z.number().int().positive().optional(),

@@ -4,6 +4,7 @@ import { connectorVariables } from '../../connectors/definitions.ts'
 import { ConfigError } from '../../domain/errors.ts'
 import { httpsUrl } from '../../domain/https-url.ts'
 import { usd } from '../../domain/usd-schema.ts'
+import { isServiceLink, unknownVariables } from './unknown-variables.ts'
 
 const address = z.string().regex(/^0x[0-9a-fA-F]{40}$/, 'is not an address (0x and 40 hex digits)')
 const privateKey = z.string().regex(/^0x[0-9a-fA-F]{64}$/, 'is not a private key (0x and 64 hex digits)')
@@ -16,7 +17,8 @@ const environmentSchema = z.object({
   PAYDIRT_SERVICE_URL: httpsUrl.optional(),
   PAYDIRT_LOGO_URL: httpsUrl.optional(),
   PAYDIRT_WALLET_KEY: privateKey.optional(),
-  PAYDIRT_RPC_URL: z.url().optional(),
+  /** It decides what became of payments in doubt, so nobody on the way may answer in its place. */
+  PAYDIRT_RPC_URL: httpsUrl.optional(),
   PAYDIRT_PAY_TO: z
     .string()
     .transform((text) =>
@@ -25,7 +27,8 @@ const environmentSchema = z.object({
         .map((part) => part.trim())
         .filter(Boolean),
     )
-    .pipe(z.array(address))
+    // An empty list would trust the first recipient that is seen.
+    .pipe(z.array(address).min(1, 'names no address; remove it to trust the first recipient that is seen'))
     .optional(),
   PAYDIRT_MAX_PRICE_USD: usd.optional(),
   PAYDIRT_BUDGET_RUN_USD: usd.optional(),
@@ -36,7 +39,12 @@ const environmentSchema = z.object({
   PAYDIRT_API_KEY_HEADER: headerName.optional(),
   /** Where the web role listens. */
   PAYDIRT_HOST: z.string().min(1).optional(),
-  PAYDIRT_PORT: z.coerce.number().int().min(0).max(65_535).optional(),
+  PAYDIRT_PORT: z
+    .string()
+    .regex(/^\d{1,5}$/, 'is not a port')
+    .transform(Number)
+    .pipe(z.number().max(65_535, 'is not a port'))
+    .optional(),
   /** The public address of the web role, when a proxy is in front of it. Callers sign this address. */
   PAYDIRT_PUBLIC_URL: z.url({ protocol: /^https?$/, error: 'is not an http(s) URL' }).optional(),
   PAYDIRT_SALESFORCE_SECRET: secret.optional(),
@@ -82,13 +90,22 @@ export function loadDotEnv(): void {
   }
 }
 
-/** Reads the variables. An empty one counts as absent. Throws ConfigError naming the variable, never its value. */
+/**
+ * Reads the variables. An empty one counts as absent. Throws ConfigError naming the variable, never its value; also for one
+ * that looks like a setting of ours and is none.
+ */
 export function readEnvironment(env: NodeJS.ProcessEnv): Environment {
-  const present = Object.fromEntries(
-    Object.entries(env).filter(([, value]) => value !== undefined && value !== ''),
-  )
+  const present: Record<string, string> = {}
+  for (const [name, value] of Object.entries(env))
+    if (value !== undefined && value !== '' && !isServiceLink(name, value)) present[name] = value
+  const unknown = unknownVariables(present, environmentVariables)
+  if (unknown.length > 0) throw new ConfigError('bad_environment', unknown.map(describeUnknown).join('; '))
   const result = environmentSchema.safeParse(present)
   if (result.success) return result.data
   const [issue] = result.error.issues
   throw new ConfigError('bad_environment', `${String(issue?.path[0])} ${issue?.message ?? 'is invalid'}`)
+}
+
+function describeUnknown({ name, near }: { name: string; near: string[] }): string {
+  return `${name} is not a setting; ${near.length > 0 ? `did you mean ${near.join(' or ')}?` : 'see docs/settings.md'}`
 }

@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs'
+import { existsSync, readdirSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { z } from 'zod'
@@ -10,6 +10,7 @@ import { operations } from '../../domain/words.ts'
 import { endpointNames } from '../../service/endpoints/paths.ts'
 import { alertsSchema } from './alerts.ts'
 import { budgetsSchema } from './budgets.ts'
+import { describeIssues } from './describe-issues.ts'
 import { deskSchema } from './desk.ts'
 import { httpSchema } from './http.ts'
 import { paymentSchema } from './payment.ts'
@@ -86,12 +87,15 @@ export function defineConfig(config: FileConfig): FileConfig {
   return config
 }
 
+const fileNames = ['paydirt.config.ts', 'paydirt.config.js', 'paydirt.config.mjs']
+
 /** Reads `paydirt.config.ts` (or .js, .mjs) of a directory; returns an empty one when there is none. Throws ConfigError. */
 export async function loadConfigFile(directory: string): Promise<z.output<typeof fileSchema>> {
-  const file = ['paydirt.config.ts', 'paydirt.config.js', 'paydirt.config.mjs']
-    .map((name) => resolve(directory, name))
-    .find((path) => existsSync(path))
-  if (!file) return {}
+  const file = fileNames.map((name) => resolve(directory, name)).find((path) => existsSync(path))
+  if (!file) {
+    refuseOtherNames(directory)
+    return {}
+  }
   let exported: unknown
   try {
     exported = ((await import(pathToFileURL(file).href)) as { default?: unknown }).default
@@ -102,9 +106,17 @@ export async function loadConfigFile(directory: string): Promise<z.output<typeof
   }
   const result = fileSchema.safeParse(exported)
   if (result.success) return result.data
-  const [issue] = result.error.issues
+  throw new ConfigError('bad_config', `${file}: ${describeIssues(fileSchema, result.error.issues)}`)
+}
+
+/** Throws ConfigError for a config file under a name that is not read: its caps would not be in force. */
+function refuseOtherNames(directory: string): void {
+  const other = readdirSync(directory).find((name) =>
+    /^\.?pay-?dirt[._-]?(config|conf|rc)\.(ts|mts|cts|js|mjs|cjs|json|jsonc|json5|ya?ml|toml)$/i.test(name),
+  )
+  if (other === undefined) return
   throw new ConfigError(
     'bad_config',
-    `${file}: ${issue?.path.join('.') || 'the default export'}: ${issue?.message ?? 'is invalid'}`,
+    `${resolve(directory, other)} is not read; the config file is paydirt.config.ts (or .js, .mjs)`,
   )
 }

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { connectorNames, type ConnectorName } from '../../connectors/definitions.ts'
 import { fieldNames } from '../../domain/fields.ts'
 import { fieldRules, type FieldRule } from '../../domain/field-policy/field-policy.ts'
+import { meantBy } from './describe-issues.ts'
 
 const rule = z.enum(fieldRules)
 const known = new Set([...fieldNames('company'), ...fieldNames('person')])
@@ -9,7 +10,11 @@ const known = new Set([...fieldNames('company'), ...fieldNames('person')])
 const rulesOf = z.record(z.string(), rule).superRefine((rules, context) => {
   for (const field of Object.keys(rules)) {
     if (field === 'default' || known.has(field)) continue
-    context.addIssue({ code: 'custom', path: [field], message: 'is not a field that paydirt writes' })
+    context.addIssue({
+      code: 'custom',
+      path: [field],
+      message: `is not a field that paydirt writes; ${meantBy(field, [...known])}`,
+    })
   }
 })
 

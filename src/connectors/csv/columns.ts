@@ -47,7 +47,7 @@ const identifying: Record<ObjectKind, readonly IdentityField[]> = {
   company: ['profileUrl', 'domain', 'company'],
   person: ['profileUrl', 'email', 'phone', 'firstName', 'lastName'],
 }
-const fields: readonly IdentityField[] = [
+export const identityFields = [
   'profileUrl',
   'domain',
   'email',
@@ -55,7 +55,7 @@ const fields: readonly IdentityField[] = [
   'firstName',
   'lastName',
   'company',
-]
+] as const satisfies readonly IdentityField[]
 
 /** Column names are compared without regard to case, punctuation and white space. */
 export function foldName(name: string): string {
@@ -76,7 +76,7 @@ export function namesOf(field: IdentityField, options: ColumnOptions): string[] 
 
 /** Returns how many of the names are recognised. The delimiter is detected by this number. */
 export function countRecognised(names: readonly string[], options: ColumnOptions): number {
-  const known = new Set(fields.flatMap((field) => namesOf(field, options)).map(foldName))
+  const known = new Set(identityFields.flatMap((field) => namesOf(field, options)).map(foldName))
   return names.filter((name) => known.has(foldName(name))).length
 }
 
@@ -91,7 +91,7 @@ export function recogniseColumns(
 ): RecognisedColumns {
   refuseSameName(columns, (name) => name.trim(), where)
   const found = Object.fromEntries(
-    fields.map((field) => [field, findColumn(columns, field, options, where)]),
+    identityFields.map((field) => [field, findColumn(columns, field, options, where)]),
   ) as RecognisedColumns
   if (identifying[options.object].every((field) => found[field] === undefined))
     throw nothingRecognised(columns, options, where)
@@ -136,7 +136,7 @@ export function wrongObjectHint(
 /** Returns the identifying values of a row, trimmed, without blanks. */
 export function identityOf(cells: readonly string[], found: RecognisedColumns): Identity {
   const identity: Identity = {}
-  for (const field of fields) {
+  for (const field of identityFields) {
     const column = found[field]
     const value = column === undefined ? '' : (cells[column]?.trim() ?? '')
     if (value !== '') identity[field] = value

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { defineFile } from '../definition.ts'
 import { capabilities } from './capabilities.ts'
+import { identityFields } from './columns.ts'
 
 /** A CSV is not set up: `paydirt csv` opens the file that it is given. */
 export const csv = defineFile({
@@ -10,6 +11,6 @@ export const csv = defineFile({
   canonicalId: (line) => line,
   file: z.strictObject({
     /** Further names of columns, by the identifying field: `{ profileUrl: ['Network link'] }`. */
-    synonyms: z.record(z.string(), z.array(z.string())).optional(),
+    synonyms: z.partialRecord(z.enum(identityFields), z.array(z.string())).optional(),
   }),
 })

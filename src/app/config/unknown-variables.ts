@@ -1,0 +1,55 @@
+import { editDistance, letters, nearNames } from '../../domain/normalise/near-names.ts'
+
+const prefix = 'PAYDIRT_'
+
+/** Read by others from the same `.env`: docker-compose.yml, and the launcher, which passes one to its child. */
+const ofOthers: ReadonlySet<string> = new Set([
+  'PAYDIRT_POSTGRES_IMAGE',
+  'PAYDIRT_REDIS_IMAGE',
+  'PAYDIRT_PARENT_IPC',
+])
+
+/**
+ * Returns the variables that were probably meant as settings and are none, each with the settings that it resembles. A misspelt
+ * budget must not leave the default in force. Variables of other programs are let be.
+ */
+export function unknownVariables(
+  env: Readonly<Record<string, string>>,
+  known: readonly string[],
+): { name: string; near: string[] }[] {
+  const settings = new Set(known)
+  return Object.keys(env).flatMap((name) => {
+    if (settings.has(name) || ofOthers.has(name) || name.startsWith('PAYDIRT_TEST_')) return []
+    if (name.toUpperCase().startsWith(prefix)) return [{ name, near: nearSettings(name, known) }]
+    // PAYDRIT_BUDGET_DAY_USD: so near that nothing else can be meant.
+    const near = /^p/i.test(name) ? known.filter((setting) => isMisspelling(name, setting)) : []
+    return near.length > 0 ? [{ name, near }] : []
+  })
+}
+
+/**
+ * True for the variables that Kubernetes and Docker set for each service whose name begins with `paydirt`. One of them,
+ * `PAYDIRT_PORT=tcp://…`, has the name of a setting.
+ */
+export function isServiceLink(name: string, value: string): boolean {
+  if (!name.startsWith(prefix)) return false
+  if (name.endsWith('_SERVICE_HOST')) return /^[\d.]+$|^[\da-f:]+$/i.test(value)
+  if (/_SERVICE_PORT(_[A-Z0-9_]+)?$/.test(name)) return /^\d+$/.test(value)
+  if (/_PORT(_\d+_(TCP|UDP|SCTP))?$/.test(name)) return /^(tcp|udp|sctp):\/\//.test(value)
+  return /_PORT_\d+_(TCP|UDP|SCTP)_(PROTO|PORT|ADDR)$/.test(name)
+}
+
+/** The common prefix is left out of the comparison: with it, all settings resemble each other. */
+function nearSettings(name: string, known: readonly string[]): string[] {
+  const byTail = new Map(known.map((setting) => [tail(setting), setting]))
+  return nearNames(tail(name), [...byTail.keys()]).map((found) => byTail.get(found) as string)
+}
+
+function isMisspelling(name: string, setting: string): boolean {
+  if (!setting.startsWith(prefix) || Math.abs(name.length - setting.length) > 2) return false
+  return editDistance(letters(name), letters(setting)) <= 2
+}
+
+function tail(name: string): string {
+  return name.toUpperCase().startsWith(prefix) ? name.slice(prefix.length) : name
+}
