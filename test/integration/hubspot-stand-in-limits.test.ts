@@ -1,46 +1,20 @@
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { startHubspotStandIn, type HubspotStandIn } from '../../src/sandbox/hubspot/index.ts'
-import { testSeed } from '../support/seed.ts'
+import { describe, expect, test } from 'vitest'
+import {
+  call,
+  clock,
+  firstIds,
+  hubspot,
+  read,
+  restart,
+  search,
+  update,
+  useHubspot,
+} from './hubspot-stand-in.fixture.ts'
 import { type Reply, send } from './stand-in-calls.ts'
 
-// A fixed clock that tests move: limits, stamps and expiry then happen when told to.
-const START_MS = Date.UTC(2026, 10, 20, 12, 0, 0, 123)
-
-let nowMs = START_MS
-const now = (): number => nowMs
-const seed = testSeed()
+useHubspot()
 
 describe('the HubSpot stand-in', () => {
-  let hubspot: HubspotStandIn
-
-  const call = (method: string, path: string, body?: unknown): Promise<Reply> =>
-    send(hubspot.baseUrl, hubspot.token, method, path, body)
-
-  const search = (type: string, body: object): Promise<Reply> =>
-    call('POST', `/crm/v3/objects/${type}/search`, body)
-
-  const update = (inputs: readonly object[], type = 'contacts'): Promise<Reply> =>
-    call('POST', `/crm/objects/2026-09/${type}/batch/update`, { inputs })
-
-  const read = (ids: readonly string[], properties: readonly string[], type = 'contacts'): Promise<Reply> =>
-    call('POST', `/crm/objects/2026-09/${type}/batch/read`, { inputs: ids.map((id) => ({ id })), properties })
-
-  const firstIds = (count: number, type: 'contacts' | 'companies' = 'contacts'): string[] =>
-    [...hubspot.store.list(type)].slice(0, count).map((record) => record.id)
-
-  beforeEach(async () => {
-    nowMs = START_MS
-    hubspot = await startHubspotStandIn({
-      seed,
-      companies: 40,
-      contacts: 60,
-      now,
-      limits: { perTenSeconds: 1000 },
-    })
-  })
-
-  afterEach(() => hubspot.stop())
-
   test('a null clears nothing or is refused, and empty text clears', async () => {
     const [id = ''] = firstIds(1)
     hubspot.store.edit('contacts', id, { jobtitle: 'Pilot' })
@@ -66,14 +40,7 @@ describe('the HubSpot stand-in', () => {
   })
 
   test('allows 100 requests in any ten seconds, with the headroom in the headers', async () => {
-    await hubspot.stop()
-    hubspot = await startHubspotStandIn({
-      seed,
-      companies: 1,
-      contacts: 1,
-      now,
-      limits: { perTenSeconds: 100 },
-    })
+    await restart({ companies: 1, contacts: 1, limits: { perTenSeconds: 100 } })
     const replies = await Promise.all(
       Array.from({ length: 101 }, () => call('GET', '/account-info/v3/details')),
     )
@@ -90,7 +57,7 @@ describe('the HubSpot stand-in', () => {
     expect(refused[0]?.headers.get('x-hubspot-ratelimit-max')).toBe('100')
     expect(refused[0]?.headers.get('x-hubspot-ratelimit-remaining')).toBe('0')
     expect(refused[0]?.headers.get('x-hubspot-ratelimit-interval-milliseconds')).toBe('10000')
-    nowMs += 10_000
+    clock.nowMs += 10_000
     expect((await call('GET', '/account-info/v3/details')).status).toBe(200)
     expect(hubspot.stats()).toMatchObject({ requests: 102, rateLimited: 1 })
   })
@@ -102,13 +69,13 @@ describe('the HubSpot stand-in', () => {
     expect(
       replies.flatMap(({ headers }) => [...headers.keys()]).filter((name) => name.includes('ratelimit')),
     ).toEqual([])
-    nowMs += 1000
+    clock.nowMs += 1000
     expect((await search('contacts', { limit: 1 })).status).toBe(200)
     hubspot.limiter.setUsedToday(650_000)
     const daily = await call('GET', '/crm/v3/objects/contacts')
     expect(daily).toMatchObject({ status: 429, body: { policyName: 'DAILY' } })
     expect(daily.headers.get('x-hubspot-ratelimit-daily-remaining')).toBe('0')
-    nowMs += 86_400_000
+    clock.nowMs += 86_400_000
     expect((await call('GET', '/crm/v3/objects/contacts')).status).toBe(200)
   })
 
@@ -142,7 +109,7 @@ describe('the HubSpot stand-in', () => {
       const fresh = await list()
       expect(fresh.status).toBe(200)
       expect(fresh.headers.get('x-hubspot-ratelimit-daily')).toBeNull()
-      nowMs += 30 * 60_000
+      clock.nowMs += 30 * 60_000
       expect(await list()).toMatchObject({ status: 401, body: { category: 'EXPIRED_AUTHENTICATION' } })
       expect(await refresh('wrong')).toMatchObject({ status: 400, body: { status: 'BAD_REFRESH_TOKEN' } })
     },

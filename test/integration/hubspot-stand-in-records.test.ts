@@ -1,48 +1,21 @@
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { startHubspotStandIn, type HubspotStandIn } from '../../src/sandbox/hubspot/index.ts'
-import { testSeed } from '../support/seed.ts'
-import { type Reply, send } from './stand-in-calls.ts'
+import { describe, expect, test } from 'vitest'
+import {
+  call,
+  clock,
+  firstIds,
+  hubspot,
+  read,
+  search,
+  start,
+  update,
+  useHubspot,
+} from './hubspot-stand-in.fixture.ts'
 
-// A fixed clock that tests move: limits, stamps and expiry then happen when told to.
-const START_MS = Date.UTC(2026, 10, 20, 12, 0, 0, 123)
-
-let nowMs = START_MS
-const now = (): number => nowMs
-const seed = testSeed()
+useHubspot()
 
 describe('the HubSpot stand-in', () => {
-  let hubspot: HubspotStandIn
-
-  const call = (method: string, path: string, body?: unknown): Promise<Reply> =>
-    send(hubspot.baseUrl, hubspot.token, method, path, body)
-
-  const search = (type: string, body: object): Promise<Reply> =>
-    call('POST', `/crm/v3/objects/${type}/search`, body)
-
-  const update = (inputs: readonly object[], type = 'contacts'): Promise<Reply> =>
-    call('POST', `/crm/objects/2026-09/${type}/batch/update`, { inputs })
-
-  const read = (ids: readonly string[], properties: readonly string[], type = 'contacts'): Promise<Reply> =>
-    call('POST', `/crm/objects/2026-09/${type}/batch/read`, { inputs: ids.map((id) => ({ id })), properties })
-
-  const firstIds = (count: number, type: 'contacts' | 'companies' = 'contacts'): string[] =>
-    [...hubspot.store.list(type)].slice(0, count).map((record) => record.id)
-
-  beforeEach(async () => {
-    nowMs = START_MS
-    hubspot = await startHubspotStandIn({
-      seed,
-      companies: 40,
-      contacts: 60,
-      now,
-      limits: { perTenSeconds: 1000 },
-    })
-  })
-
-  afterEach(() => hubspot.stop())
-
   test('has the same records for the same seed, dirty and of every kind', async () => {
-    const other = await startHubspotStandIn({ seed, companies: 40, contacts: 60, now })
+    const other = await start({})
     try {
       expect([...other.store.list('contacts')]).toEqual([...hubspot.store.list('contacts')])
       expect([...other.store.list('companies')]).toEqual([...hubspot.store.list('companies')])
@@ -85,10 +58,10 @@ describe('the HubSpot stand-in', () => {
         phone: null,
         createdate: expect.stringMatching(/^\d{4}-.*Z$/),
         hs_object_id: id,
-        hs_lastmodifieddate: new Date(nowMs).toISOString(),
+        hs_lastmodifieddate: new Date(clock.nowMs).toISOString(),
       },
       createdAt: expect.any(String),
-      updatedAt: new Date(nowMs).toISOString(),
+      updatedAt: new Date(clock.nowMs).toISOString(),
       archived: false,
     })
   })
@@ -99,7 +72,7 @@ describe('the HubSpot stand-in', () => {
         {
           filters: [
             { propertyName: 'lastmodifieddate', operator: 'GTE', value: '0' },
-            { propertyName: 'lastmodifieddate', operator: 'LTE', value: String(nowMs) },
+            { propertyName: 'lastmodifieddate', operator: 'LTE', value: String(clock.nowMs) },
             { propertyName: 'hs_object_id', operator: 'GTE', value: String(Number(firstIds(11)[10])) },
           ],
         },
@@ -135,12 +108,12 @@ describe('the HubSpot stand-in', () => {
   })
 
   test('reaches only 10,000 of more records with one stamp, and all of them by id', async () => {
-    hubspot.store.seed('contacts', { count: 12_000, modifiedAtMs: nowMs - 1000 })
+    hubspot.store.seed('contacts', { count: 12_000, modifiedAtMs: clock.nowMs - 1000 })
     const window = (fromId: number, after: number): object => ({
       filterGroups: [
         {
           filters: [
-            { propertyName: 'lastmodifieddate', operator: 'EQ', value: String(nowMs - 1000) },
+            { propertyName: 'lastmodifieddate', operator: 'EQ', value: String(clock.nowMs - 1000) },
             { propertyName: 'hs_object_id', operator: 'GTE', value: String(fromId) },
           ],
         },
@@ -167,13 +140,13 @@ describe('the HubSpot stand-in', () => {
     hubspot.store.edit('contacts', edited, { jobtitle: 'Pilot' })
     expect((await search('contacts', changed)).body.total).toBe(0)
     expect((await read([edited], ['jobtitle'])).body.results[0].properties.jobtitle).toBe('Pilot')
-    nowMs += 5000
+    clock.nowMs += 5000
     expect((await search('contacts', changed)).body.total).toBe(1)
   })
 
   test('writes a batch, trims nothing it was not told, and answers in an order of its own', async () => {
     const [a = '', b = ''] = firstIds(2)
-    nowMs += 1
+    clock.nowMs += 1
     const reply = await update([
       { id: b, properties: { jobtitle: 'B' }, objectWriteTraceId: 'tb' },
       { id: a, properties: { jobtitle: 'A', phone: '' }, objectWriteTraceId: 'ta' },
@@ -183,7 +156,11 @@ describe('the HubSpot stand-in', () => {
       status: 'COMPLETE',
       results: [
         { id: a, objectWriteTraceId: 'ta', properties: { jobtitle: 'A', phone: null } },
-        { id: b, objectWriteTraceId: 'tb', properties: { lastmodifieddate: new Date(nowMs).toISOString() } },
+        {
+          id: b,
+          objectWriteTraceId: 'tb',
+          properties: { lastmodifieddate: new Date(clock.nowMs).toISOString() },
+        },
       ],
     })
     expect(hubspot.store.get('contacts', a)?.properties).not.toHaveProperty('phone')

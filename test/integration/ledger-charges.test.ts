@@ -1,46 +1,10 @@
 import { randomUUID } from 'node:crypto'
-import { join } from 'node:path'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import type { BudgetLine } from '../../src/domain/ports/charge-journal.ts'
-import { openDatabase, type OpenDatabase } from '../../src/store/database/database.ts'
-import { authorization, openLedgerRun } from '../support/ledger-run.ts'
-import { layLedger } from '../support/ledger-template.ts'
-import { freshStores, type FreshStores } from '../support/stores.ts'
+import { authorization } from '../support/ledger-run.ts'
+import { clock, found, newRun, unlimited, useLedger } from './ledger.fixture.ts'
 
-let stores: FreshStores
-let database: OpenDatabase
-let clock: Date
-const now = () => clock
-
-const open = () =>
-  openDatabase({
-    dataDir: join(stores.dataDir, 'data'),
-    ...(stores.databaseUrl ? { url: stores.databaseUrl } : {}),
-  })
-
-beforeAll(async () => {
-  stores = await freshStores()
-  await layLedger(join(stores.dataDir, 'data'))
-  database = await open()
-})
-
-afterAll(async () => {
-  await database.close()
-  await stores.cleanup()
-})
-
-beforeEach(() => void (clock = new Date('2026-05-05T05:05:05Z')))
-
-const newRun = (lookups: number, options: { connector?: string } = {}) =>
-  openLedgerRun(database, { lookups, now, ...options })
-
-const found = {
-  outcome: 'found',
-  data: { company_name: 'Acme' },
-  freshUntil: new Date('2026-08-01'),
-} as const
-
-const unlimited = 2n ** 63n - 1n
+useLedger()
 
 describe('a budget', () => {
   const lines = (id: string, cap: bigint): BudgetLine[] => [
@@ -81,22 +45,22 @@ describe('a budget', () => {
     ]
     await journal.release(declined, 'declined', 'x')
     await journal.release(declined, 'declined', 'x')
-    await journal.markSent(expired, clock)
+    await journal.markSent(expired, clock.now)
     await journal.release(expired, 'expired', 'x')
-    await journal.settleCharge(settled, { transaction: '0x1', at: clock }, found)
+    await journal.settleCharge(settled, { transaction: '0x1', at: clock.now }, found)
     await journal.lose(lost, '0x2', 'x')
     // Too late: what is closed is not moved again.
     await journal.release(settled, 'expired', 'x')
     await journal.release(lost, 'expired', 'x')
     await journal.markInDoubt(settled, 'x')
-    await journal.markSent(lost, clock)
+    await journal.markSent(lost, clock.now)
     expect(await committed(`day:${id}`)).toBe(20_000n)
     expect((await states()).sort()).toEqual(['declined', 'expired', 'lost', 'settled'])
   })
 
   test('is not touched while spending is stopped', async () => {
     const { id, keys, reserve, committed, db } = await newRun(1)
-    const row = { is_on: true, reason: 'test', changed_at: clock }
+    const row = { is_on: true, reason: 'test', changed_at: clock.now }
     const set = (is_on: boolean) =>
       db
         .insertInto('switches')
@@ -179,7 +143,7 @@ describe('a charge', () => {
     await reserve(keys[0]!, budget(id), 10_000n, `same-${id}`)
     await expect(reserve(keys[1]!, budget(id), 10_000n, `same-${id}`)).rejects.toMatchObject({
       name: 'RetriableError',
-      countsAsTry: false,
+      countsAsTry: true,
     })
     expect(await committed(`run:${id}`)).toBe(10_000n)
   })
@@ -200,20 +164,20 @@ describe('a charge', () => {
     await journal.lose(charge.id, '0x1', 'gone')
     expect((await journal.unanswered(keys[0]!)).lost).toBe(1)
     expect((await lookups.facts(keys)).size).toBe(0)
-    await journal.settleCharge(charge.id, { transaction: '0x1', at: clock }, found)
+    await journal.settleCharge(charge.id, { transaction: '0x1', at: clock.now }, found)
     expect((await journal.unanswered(keys[0]!)).lost).toBe(0)
     expect((await lookups.facts(keys)).get(keys[0]!)).toMatchObject({ outcome: 'found', data: found.data })
     // One that was released is not: its money has not moved, whoever says so.
     const other = await newRun(1)
     const released = await other.reserve(other.keys[0]!, budget(other.id))
     await journal.release(released.id, 'expired', 'x')
-    await journal.settleCharge(released.id, { transaction: '0x2', at: clock }, found)
+    await journal.settleCharge(released.id, { transaction: '0x2', at: clock.now }, found)
     expect((await lookups.facts(other.keys)).size).toBe(0)
   })
 
   test('that nobody drives is found by the resolver, and one that a worker has in hand is not', async () => {
     const { id, keys, reserve, journal, lookups, runs, run } = await newRun(3)
-    const later = new Date(clock.getTime() + 1000)
+    const later = new Date(clock.now.getTime() + 1000)
     for (const key of keys) await reserve(key, budget(id))
     const openKeys = async (before = later) =>
       (await journal.openCharges(before, 1000))
@@ -222,7 +186,7 @@ describe('a charge', () => {
     expect(await openKeys()).toEqual([])
     await lookups.fail(keys[1]!, 'refused')
     expect(await openKeys()).toEqual([keys[1]])
-    expect(await openKeys(clock)).toEqual([])
+    expect(await openKeys(clock.now)).toEqual([])
     await runs.setState(run.id, 'stopped')
     expect((await openKeys()).sort()).toEqual([...keys].sort())
   })

@@ -1,43 +1,8 @@
-import { join } from 'node:path'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import type { LookupKey } from '../../src/domain/keys.ts'
-import { openDatabase, type OpenDatabase } from '../../src/store/database/database.ts'
-import { openLedgerRun } from '../support/ledger-run.ts'
-import { layLedger } from '../support/ledger-template.ts'
-import { freshStores, type FreshStores } from '../support/stores.ts'
+import { clock, found, newRun, useLedger } from './ledger.fixture.ts'
 
-let stores: FreshStores
-let database: OpenDatabase
-let clock: Date
-const now = () => clock
-
-const open = () =>
-  openDatabase({
-    dataDir: join(stores.dataDir, 'data'),
-    ...(stores.databaseUrl ? { url: stores.databaseUrl } : {}),
-  })
-
-beforeAll(async () => {
-  stores = await freshStores()
-  await layLedger(join(stores.dataDir, 'data'))
-  database = await open()
-})
-
-afterAll(async () => {
-  await database.close()
-  await stores.cleanup()
-})
-
-beforeEach(() => void (clock = new Date('2026-05-05T05:05:05Z')))
-
-const newRun = (lookups: number, options: { connector?: string } = {}) =>
-  openLedgerRun(database, { lookups, now, ...options })
-
-const found = {
-  outcome: 'found',
-  data: { company_name: 'Acme' },
-  freshUntil: new Date('2026-08-01'),
-} as const
+useLedger()
 
 const cap = { code: 'budget_run', reason: 'a cap' }
 
@@ -59,7 +24,7 @@ describe('lookups that are asked for', () => {
       tries: 0,
     })
 
-    clock = new Date('2026-06-01')
+    clock.now = new Date('2026-06-01')
     await two.lookups.want(one.wanted, { id: two.run.id, connector: two.connector, hot: false })
     expect(await two.lookups.get(one.keys[0]!)).toMatchObject({ state: 'waiting', runId: two.run.id })
   })
@@ -76,7 +41,7 @@ describe('lookups that are asked for', () => {
     expect(await lookups.lease(10, 60_000, false, owner)).toEqual([])
     expect(await lookups.lease(10, 60_000, true, { connectors: [other.connector] })).toEqual([])
     expect(await lookups.lease(10, 60_000, false, { connectors: [other.connector] })).toEqual(other.keys)
-    clock = new Date(clock.getTime() + 60_000)
+    clock.now = new Date(clock.now.getTime() + 60_000)
     expect(await lookups.lease(10, 60_000, false, owner)).toHaveLength(5)
   })
 
@@ -98,7 +63,7 @@ describe('lookups that are asked for', () => {
       /unique/,
     )
     expect(await runs.get(run.id)).toMatchObject({ records: 3, watermark: 'w1' })
-    await lookups.park(keys[0]!, new Date(clock.getTime() + 1000), cap)
+    await lookups.park(keys[0]!, new Date(clock.now.getTime() + 1000), cap)
     expect(await tasks.counts(run.id)).toMatchObject({ looking_up: 1, parked: 2 })
     expect(await tasks.reasons(run.id)).toEqual([{ status: 'parked', reason: 'a cap', count: 2 }])
     expect(await lookups.lease(5, 60_000, false, { runId: run.id })).toEqual([keys[1]])
@@ -110,8 +75,8 @@ describe('lookups that are asked for', () => {
     expect(await tasks.counts(run.id)).toMatchObject({ looking_up: 3, parked: 0 })
     expect(await lookups.get(keys[0]!)).toMatchObject({ state: 'waiting' })
 
-    await lookups.park(keys[0]!, new Date(clock.getTime() + 1000), cap)
-    clock = new Date(clock.getTime() + 1000)
+    await lookups.park(keys[0]!, new Date(clock.now.getTime() + 1000), cap)
+    clock.now = new Date(clock.now.getTime() + 1000)
     expect(await lookups.lease(5, 60_000, false, { runId: run.id })).toEqual([keys[0]])
     expect(await tasks.counts(run.id)).toMatchObject({ looking_up: 3, parked: 0 })
   })
@@ -162,7 +127,7 @@ describe('lookups that are asked for', () => {
   test('are answered or failed once: what comes later does not move them', async () => {
     const { lookups, keys } = await newRun(1)
     await lookups.storeFree(keys[0]!, found)
-    await lookups.postpone(keys[0]!, clock, 'late', true)
+    await lookups.postpone(keys[0]!, clock.now, 'late', true)
     await lookups.park(keys[0]!, null, cap)
     await lookups.fail(keys[0]!, 'late')
     expect(await lookups.get(keys[0]!)).toMatchObject({ state: 'answered', tries: 0 })

@@ -1,53 +1,19 @@
 import { randomBytes, randomUUID } from 'node:crypto'
-import { join } from 'node:path'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import type { LookupKey } from '../../src/domain/keys.ts'
 import type { BudgetLine } from '../../src/domain/ports/charge-journal.ts'
-import { openDatabase, type OpenDatabase } from '../../src/store/database/database.ts'
+import { openDatabase } from '../../src/store/database/database.ts'
 import { ledgerId } from '../../src/store/database/meta.ts'
 import { migrate } from '../../src/store/database/migrate.ts'
 import { planFigures } from '../../src/store/runs/plans.ts'
 import { runFigures } from '../../src/store/views/run-figures.ts'
 import { spendBy } from '../../src/store/views/spend.ts'
 import { createTermsCache } from '../../src/store/ledger/terms.ts'
-import { authorization, openLedgerRun } from '../support/ledger-run.ts'
-import { layLedger } from '../support/ledger-template.ts'
-import { freshStores, type FreshStores } from '../support/stores.ts'
+import { authorization } from '../support/ledger-run.ts'
+import { freshStores } from '../support/stores.ts'
+import { clock, database, found, newRun, now, unlimited, useLedger } from './ledger.fixture.ts'
 
-let stores: FreshStores
-let database: OpenDatabase
-let clock: Date
-const now = () => clock
-
-const open = () =>
-  openDatabase({
-    dataDir: join(stores.dataDir, 'data'),
-    ...(stores.databaseUrl ? { url: stores.databaseUrl } : {}),
-  })
-
-beforeAll(async () => {
-  stores = await freshStores()
-  await layLedger(join(stores.dataDir, 'data'))
-  database = await open()
-})
-
-afterAll(async () => {
-  await database.close()
-  await stores.cleanup()
-})
-
-beforeEach(() => void (clock = new Date('2026-05-05T05:05:05Z')))
-
-const newRun = (lookups: number, options: { connector?: string } = {}) =>
-  openLedgerRun(database, { lookups, now, ...options })
-
-const found = {
-  outcome: 'found',
-  data: { company_name: 'Acme' },
-  freshUntil: new Date('2026-08-01'),
-} as const
-
-const unlimited = 2n ** 63n - 1n
+useLedger()
 
 describe('a run', () => {
   test('is gone on with while it is unfinished, and begun anew when it has ended', async () => {
@@ -95,9 +61,9 @@ describe('a run', () => {
     const notFound = { outcome: 'not_found', data: null, freshUntil: new Date('2026-06-01') } as const
     const ids = []
     for (const key of [bought, missing, lost, doubt]) ids.push((await reserve(key, budget)).id)
-    for (const id of ids) await journal.markSent(id, clock)
-    await journal.settleCharge(ids[0]!, { transaction: '0x1', at: clock }, found)
-    await journal.settleCharge(ids[1]!, { transaction: '0x2', at: clock }, notFound)
+    for (const id of ids) await journal.markSent(id, clock.now)
+    await journal.settleCharge(ids[0]!, { transaction: '0x1', at: clock.now }, found)
+    await journal.settleCharge(ids[1]!, { transaction: '0x2', at: clock.now }, notFound)
     await journal.lose(ids[2]!, '0x3', 'gone')
     await journal.markInDoubt(ids[3]!, 'time-out')
     await journal.storeFreeAnswer(free, found)
@@ -116,7 +82,7 @@ describe('a run', () => {
       inDoubtAtomic: 10_000n,
       lostAtomic: 10_000n,
     })
-    expect(await planFigures(db, run.id, clock)).toMatchObject({ unique: 5, cached: 3, duplicates: 1 })
+    expect(await planFigures(db, run.id, clock.now)).toMatchObject({ unique: 5, cached: 3, duplicates: 1 })
     expect(await planFigures(db, run.id, new Date('2026-07-01'))).toMatchObject({ cached: 2 })
   })
 
@@ -158,7 +124,7 @@ describe('the terms of an endpoint', () => {
     await one.forget(endpoint)
     expect(await one.terms(endpoint)).toBeUndefined()
     expect(await other.terms(endpoint)).toEqual(terms)
-    clock = new Date(clock.getTime() + 60_001)
+    clock.now = new Date(clock.now.getTime() + 60_001)
     expect(await other.terms(endpoint)).toBeUndefined()
   })
 

@@ -1,35 +1,19 @@
 import { generateKeyPairSync, sign } from 'node:crypto'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { startSalesforceStandIn, type SalesforceStandIn } from '../../src/sandbox/salesforce/index.ts'
-import { testSeed } from '../support/seed.ts'
+import { describe, expect, test } from 'vitest'
+import {
+  call,
+  clock,
+  data,
+  firstIds,
+  query,
+  salesforce,
+  useSalesforce,
+} from './salesforce-stand-in.fixture.ts'
 import { type Reply, send } from './stand-in-calls.ts'
 
-// A fixed clock that tests move: limits, stamps and expiry then happen when told to.
-const START_MS = Date.UTC(2026, 10, 20, 12, 0, 0, 123)
-
-let nowMs = START_MS
-const now = (): number => nowMs
-const seed = testSeed()
+useSalesforce()
 
 describe('the Salesforce stand-in', () => {
-  let salesforce: SalesforceStandIn
-  const data = '/services/data/v68.0'
-
-  const call = (method: string, path: string, body?: unknown, headers = {}): Promise<Reply> =>
-    send(salesforce.baseUrl, salesforce.token, method, path, body, headers)
-
-  const query = (soql: string): Promise<Reply> => call('GET', `${data}/query?q=${encodeURIComponent(soql)}`)
-
-  const firstIds = (type: 'Account' | 'Contact' | 'Lead', count: number): string[] =>
-    [...salesforce.store.list(type)].slice(0, count).map((record) => record.id)
-
-  beforeEach(async () => {
-    nowMs = START_MS
-    salesforce = await startSalesforceStandIn({ seed, accounts: 40, contacts: 60, leads: 20, now })
-  })
-
-  afterEach(() => salesforce.stop())
-
   const token = (form: Record<string, string>): Promise<Reply> =>
     send(salesforce.baseUrl, '', 'POST', '/services/oauth2/token', new URLSearchParams(form).toString())
 
@@ -127,7 +111,7 @@ describe('the Salesforce stand-in', () => {
       '/services/oauth2/userinfo',
     )
     expect(userinfo.body.organization_id).toBe(salesforce.orgId)
-    nowMs += 2 * 3_600_000
+    clock.nowMs += 2 * 3_600_000
     const expired = await send(salesforce.baseUrl, body.access_token as string, 'GET', `${data}/limits`)
     expect(expired).toMatchObject({ status: 401, body: [{ errorCode: 'INVALID_SESSION_ID' }] })
     expect(await token({ ...form, client_secret: 'x' })).toMatchObject({
@@ -141,7 +125,7 @@ describe('the Salesforce stand-in', () => {
     const { publicKey, privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
     salesforce.auth.setJwtKey(publicKey.export({ type: 'spki', format: 'pem' }).toString())
     const { clientId, username } = salesforce.auth
-    const claims = { iss: clientId, sub: username, aud: salesforce.baseUrl, exp: nowMs / 1000 + 180 }
+    const claims = { iss: clientId, sub: username, aud: salesforce.baseUrl, exp: clock.nowMs / 1000 + 180 }
     const encode = (part: object): string => Buffer.from(JSON.stringify(part)).toString('base64url')
     const login = (changes: object, alg = 'RS256'): Promise<Reply> => {
       const signed = `${encode({ alg })}.${encode({ ...claims, ...changes })}`
@@ -151,8 +135,8 @@ describe('the Salesforce stand-in', () => {
     expect((await login({})).status).toBe(200)
     for (const changes of [
       { aud: 'https://elsewhere.com' },
-      { exp: nowMs / 1000 - 1 },
-      { exp: nowMs / 1000 + 3600 },
+      { exp: clock.nowMs / 1000 - 1 },
+      { exp: clock.nowMs / 1000 + 3600 },
       { sub: 'x' },
     ])
       expect(await login(changes)).toMatchObject({ status: 400, body: { error: 'invalid_grant' } })

@@ -1,46 +1,23 @@
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { startSalesforceStandIn, type SalesforceStandIn } from '../../src/sandbox/salesforce/index.ts'
-import { testSeed } from '../support/seed.ts'
-import { type Reply, send } from './stand-in-calls.ts'
+import { describe, expect, test } from 'vitest'
+import {
+  call,
+  clock,
+  data,
+  firstIds,
+  idsOf,
+  query,
+  salesforce,
+  start,
+  update,
+  useSalesforce,
+} from './salesforce-stand-in.fixture.ts'
+import { type Reply } from './stand-in-calls.ts'
 
-// A fixed clock that tests move: limits, stamps and expiry then happen when told to.
-const START_MS = Date.UTC(2026, 10, 20, 12, 0, 0, 123)
-
-let nowMs = START_MS
-const now = (): number => nowMs
-const seed = testSeed()
+useSalesforce()
 
 describe('the Salesforce stand-in', () => {
-  let salesforce: SalesforceStandIn
-  const data = '/services/data/v68.0'
-
-  const call = (method: string, path: string, body?: unknown, headers = {}): Promise<Reply> =>
-    send(salesforce.baseUrl, salesforce.token, method, path, body, headers)
-
-  const query = (soql: string): Promise<Reply> => call('GET', `${data}/query?q=${encodeURIComponent(soql)}`)
-
-  const update = (type: string, records: readonly object[], more = {}, headers = {}): Promise<Reply> =>
-    call(
-      'PATCH',
-      `${data}/composite/sobjects`,
-      { allOrNone: false, records: records.map((record) => ({ attributes: { type }, ...record })), ...more },
-      headers,
-    )
-
-  const firstIds = (type: 'Account' | 'Contact' | 'Lead', count: number): string[] =>
-    [...salesforce.store.list(type)].slice(0, count).map((record) => record.id)
-
-  const idsOf = (reply: Reply): string[] => reply.body.records.map((record: { Id: string }) => record.Id)
-
-  beforeEach(async () => {
-    nowMs = START_MS
-    salesforce = await startSalesforceStandIn({ seed, accounts: 40, contacts: 60, leads: 20, now })
-  })
-
-  afterEach(() => salesforce.stop())
-
   test('has the same records for the same seed, with real ties of whole seconds', async () => {
-    const other = await startSalesforceStandIn({ seed, accounts: 40, contacts: 60, leads: 20, now })
+    const other = await start()
     try {
       for (const type of ['Account', 'Contact', 'Lead'] as const)
         expect([...other.store.list(type)]).toEqual([...salesforce.store.list(type)])
@@ -69,7 +46,7 @@ describe('the Salesforce stand-in', () => {
   })
 
   test('answers 2,000 rows a page and the way to the next', async () => {
-    salesforce.store.seed('Lead', { count: 4100, modstampMs: nowMs })
+    salesforce.store.seed('Lead', { count: 4100, modstampMs: clock.nowMs })
     const first = await query('SELECT Id FROM Lead ORDER BY Id')
     expect(first.body).toMatchObject({ totalSize: 4120, done: false })
     expect(first.body.records).toHaveLength(2000)

@@ -9,6 +9,7 @@ import type { ConnectorCheck, ConnectorProblem } from '../connector.ts'
 import { userSchema, versionsSchema } from './api/answers.ts'
 import type { SalesforceClient } from './api/client.ts'
 import { ownFields } from './own-fields.ts'
+import { withPlaceCodes } from './place-codes.ts'
 import { checkRecordAccess } from './record-access.ts'
 import type { DescribedObject, SchemaCache } from './api/schema-cache.ts'
 
@@ -76,7 +77,7 @@ async function checkEntity(deps: CheckDeps, entity: string, answer: ConnectorChe
       message: `${entity}: the user may not edit the object`,
       todo: `Give the integration user Edit for ${entity}: the permission set of the package has it.`,
     })
-  const found = checkMapping(mapping, [...object.fields.values()])
+  const found = checkMapping(withPlaceCodes(mapping, object), [...object.fields.values()])
   for (const problem of found.filter(({ optional }) => !optional))
     answer.problems.push(mappingProblem(entity, object, problem))
   answer.problems.push(...leftOut(entity, object, found))

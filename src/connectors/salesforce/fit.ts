@@ -1,5 +1,6 @@
 import { toCrm } from '../../domain/mapping/convert.ts'
 import { isBlank, type CrmMapping, type EntityMapping } from '../../domain/mapping/mapping.ts'
+import { countryCode } from '../../domain/normalise/country.ts'
 import { writeStamp } from '../../domain/mapping/stamp.ts'
 import type { FieldValue, Patch } from '../../domain/record.ts'
 import type { LeftOut, OwnValues } from '../connector.ts'
@@ -12,13 +13,22 @@ export interface Fitted {
   leftOut: LeftOut[]
 }
 
-/** Fits a patch to the org's description of its fields. Pure. */
-export function fitPatch(patch: Patch, mapping: EntityMapping, object: DescribedObject): Fitted {
+/** Fits a patch to the org's description of its fields. Pure. `standing` is the country that the record has now. */
+export function fitPatch(
+  patch: Patch,
+  mapping: EntityMapping,
+  object: DescribedObject,
+  standing?: string,
+): Fitted {
   const body: Body = {}
   const leftOut: LeftOut[] = []
   const country = patch['country_code']
-  const context =
-    country && 'set' in country && typeof country.set === 'string' ? { country: country.set } : {}
+  const context: { country?: string } =
+    country && 'set' in country && typeof country.set === 'string'
+      ? { country: country.set }
+      : standing === undefined
+        ? {}
+        : { country: standing }
   for (const [canonical, change] of Object.entries(patch)) {
     const wanted = mapping.fields[canonical]
     // A field without a mapping has no place in this CRM, and is never written.
@@ -32,10 +42,12 @@ export function fitPatch(patch: Patch, mapping: EntityMapping, object: Described
     } else if ('clear' in change) {
       if (field.nillable) body[field.name] = null
       else leave('REQUIRED', `${field.name} cannot be blank`)
-    } else if ('restore' in change) {
+    } else if ('restore' in change && !isPlaceName(change.restore, field)) {
       body[field.name] = change.restore
     } else {
-      const converted = toCrm(change.set, field, wanted, context)
+      const value = 'restore' in change ? change.restore : change.set
+      const chosen = dependent(field, countryCode(context.country ?? ''))
+      const converted = toCrm(value, chosen, wanted, context)
       if (!converted.ok) leave(converted.code, `${field.name}: ${converted.reason}`)
       else if (isBlank(converted.value)) leave('BLANK', `${field.name}: there is no value`)
       else if (isTooLarge(converted.value, field))
@@ -70,6 +82,22 @@ export function stampOf(
     [own.source]: values.source ?? null,
   }
   return Object.fromEntries(Object.entries(stamp).filter(([name]) => object.fields.get(name)?.writable))
+}
+
+/** Returns the field with the options that the country allows: a state of another country is refused by the org. */
+function dependent(field: SalesforceField, country: string | undefined): SalesforceField {
+  if (!field.dependsOn || !/(?:^|[a-z])CountryCode$/.test(field.dependsOn.field)) return field
+  const options = country === undefined ? [] : field.dependsOn.optionsFor(country)
+  return { ...field, options: options ?? [] }
+}
+
+/** A country kept as its name, from before the org had the country picklist: it is restored as the code. */
+function isPlaceName(value: FieldValue, field: SalesforceField): boolean {
+  return (
+    /(?:Country|State)Code$/.test(field.name) &&
+    field.options !== undefined &&
+    !field.options.some((option) => option.value === value)
+  )
 }
 
 function isTooLarge(value: FieldValue, field: SalesforceField): boolean {

@@ -6,6 +6,7 @@ import type { CurrentRecord, OwnValues } from '../connector.ts'
 import { querySchema, retrieveSchema, type Row } from './api/answers.ts'
 import type { SalesforceClient } from './api/client.ts'
 import { longId } from './ids.ts'
+import { withPlaceCodes } from './place-codes.ts'
 import { flatten, identityFields, mappedFields, textOf } from './rows.ts'
 import { withFields, type DescribedObject, type SchemaCache } from './api/schema-cache.ts'
 import { select, soqlText } from './api/soql.ts'
@@ -16,6 +17,8 @@ export interface ReadDeps {
   own: OwnFields
   /** Called with the account of each contact that was read: writes are ordered by it. */
   onAccount: (contactId: string, accountId: string | undefined) => void
+  /** Called with the country of each record that was read: it decides which states the record takes. */
+  onCountry: (id: string, country: string | undefined) => void
 }
 
 const retrieveSize = 2_000
@@ -35,10 +38,11 @@ export function readRecords(
 async function readWith(
   deps: ReadDeps,
   object: DescribedObject,
-  mapping: EntityMapping,
+  given: EntityMapping,
   ids: readonly string[],
 ): Promise<Map<string, CurrentRecord>> {
   const sobject = object.name
+  const mapping = withPlaceCodes(given, object)
   const asked = new Map<string, string>()
   for (const id of ids) {
     const long = longId(id, object.keyPrefix)
@@ -64,7 +68,10 @@ async function readWith(
       const row = long === undefined ? undefined : rows.get(long)
       if (row) {
         if (object.fields.has('AccountId')) deps.onAccount(row.Id, textOf(row['AccountId']))
-        return [id, present(row, mapping, deps.own, object)]
+        const current = present(row, mapping, deps.own, object)
+        const country = current.state === 'present' ? current.values['country_code'] : undefined
+        deps.onCountry(row.Id, typeof country === 'string' ? country : undefined)
+        return [id, current]
       }
       return [id, (long === undefined ? undefined : fates.get(long)) ?? { state: 'gone' }]
     }),

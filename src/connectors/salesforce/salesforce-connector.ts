@@ -11,6 +11,7 @@ import { checkSalesforce } from './check.ts'
 import { createSalesforceClient } from './api/client.ts'
 import type { WriteHeaders } from './api/collections.ts'
 import type { SalesforceAuth } from './api/login.ts'
+import { longId } from './ids.ts'
 import { salesforceMapping } from './mapping.ts'
 import { ownFields } from './own-fields.ts'
 import { readRecords } from './read.ts'
@@ -45,8 +46,8 @@ export interface SalesforceOptions {
 }
 
 const dayMs = 86_400_000
-/** The most accounts of contacts to remember between read and write: more than any batch has. */
-const mostAccounts = 50_000
+/** The most records to remember accounts and countries of between read and write: more than any batch has. */
+const mostRemembered = 50_000
 
 /** Accounts, contacts and leads of one Salesforce org. Nothing is sent before the first call. */
 export function createSalesforceConnector(options: SalesforceOptions): Connector {
@@ -66,6 +67,7 @@ export function createSalesforceConnector(options: SalesforceOptions): Connector
   })
   const schema = createSchemaCache(client, { now })
   const accounts = new Map<string, string>()
+  const countries = new Map<string, string>()
   const writing = new Map<string, Promise<unknown>>()
 
   function mappingOf(entity: string): EntityMapping {
@@ -88,9 +90,10 @@ export function createSalesforceConnector(options: SalesforceOptions): Connector
     }
   }
 
-  function rememberAccount(contactId: string, accountId: string | undefined): void {
-    if (accounts.size >= mostAccounts) accounts.clear()
-    if (accountId !== undefined) accounts.set(contactId, accountId)
+  const rememberIn = (known: Map<string, string>) => (id: string, value: string | undefined) => {
+    if (known.size >= mostRemembered) known.clear()
+    if (value !== undefined) known.set(id, value)
+    else known.delete(id)
   }
 
   return {
@@ -125,7 +128,13 @@ export function createSalesforceConnector(options: SalesforceOptions): Connector
 
     read: (entity, ids) =>
       readRecords(
-        { client, schema, own: mapping.own, onAccount: rememberAccount },
+        {
+          client,
+          schema,
+          own: mapping.own,
+          onAccount: rememberIn(accounts),
+          onCountry: rememberIn(countries),
+        },
         entity,
         mappingOf(entity),
         ids,
@@ -142,6 +151,7 @@ export function createSalesforceConnector(options: SalesforceOptions): Connector
         bulkThreshold: options.bulkThreshold ?? 2_000,
         bulk: options.bulk ?? {},
         accountOf: (id: string) => accounts.get(id),
+        countryOf: (id: string) => countries.get(longId(id) ?? id),
         now,
         random,
         ...waiting,

@@ -7,6 +7,7 @@ import { soqlFilter } from './filter.ts'
 import { flatten, hasStamp, identityFields, mappedFields, textOf, timeOf, type Values } from './rows.ts'
 import { withFields, type DescribedObject, type SchemaCache } from './api/schema-cache.ts'
 import { select, soqlText, soqlTime } from './api/soql.ts'
+import { withPlaceCodes } from './place-codes.ts'
 import { readWatermark, writeWatermark, type Position } from './watermark.ts'
 
 export interface ScanDeps {
@@ -50,7 +51,10 @@ export async function* scanPages(
     const where = window(position, endMs)
     const { done, records, ownWrites } = await withFields(deps.schema, sobject, async (object) => {
       const found = await queryPage(deps, object, mapping, where, options.filter ?? [], asked)
-      return { ...found, ownWrites: await findOwnWrites(deps, mapping, object, found.records) }
+      return {
+        ...found,
+        ownWrites: await findOwnWrites(deps, withPlaceCodes(mapping, object), object, found.records),
+      }
     })
     const last = records.at(-1)
     if (last) {

@@ -13,9 +13,10 @@ import {
 } from './api/collections.ts'
 import { fitPatch, stampOf } from './fit.ts'
 import { longId } from './ids.ts'
+import { withPlaceCodes } from './place-codes.ts'
 import { chunk } from './read.ts'
 import { isRowLock, readSaveError } from './save-error.ts'
-import { isStaleSchema, type SchemaCache } from './api/schema-cache.ts'
+import { isStaleSchema, type DescribedObject, type SchemaCache } from './api/schema-cache.ts'
 
 export interface WriteDeps {
   client: SalesforceClient
@@ -27,6 +28,8 @@ export interface WriteDeps {
   bulk: BulkOptions
   /** Returns the account of a contact, where it is known. */
   accountOf: (contactId: string) => string | undefined
+  /** Returns the country of a record, where it is known. */
+  countryOf: (id: string) => string | undefined
   now: () => number
   random: () => number
   wait?: (ms: number) => Promise<void>
@@ -89,8 +92,9 @@ async function writeRound(
   results: (WriteResult | undefined)[],
   isLastRound: boolean,
 ): Promise<void> {
-  const mapping = deps.mapping.entities[sobject] as EntityMapping
-  const planned = await plan(deps, sobject, patches, results)
+  const object = await deps.schema.describe(sobject)
+  const mapping = withPlaceCodes(deps.mapping.entities[sobject] as EntityMapping, object)
+  const planned = plan(deps, object, mapping, patches, results)
   const settle = ({ index, leftOut }: Planned, outcome: Settled): void => {
     const { id } = patches[index] as RecordPatch
     if (outcome.kind === 'done')
@@ -103,23 +107,24 @@ async function writeRound(
 }
 
 /** Returns what to send for each patch without a result. A patch that needs no sending gets its result here. */
-async function plan(
+function plan(
   deps: WriteDeps,
-  sobject: string,
+  object: DescribedObject,
+  mapping: EntityMapping,
   patches: readonly RecordPatch[],
   results: (WriteResult | undefined)[],
-): Promise<Planned[]> {
-  const object = await deps.schema.describe(sobject)
-  const mapping = deps.mapping.entities[sobject] as EntityMapping
+): Planned[] {
+  const sobject = object.name
+  const effective = { own: deps.mapping.own, entities: { [sobject]: mapping } }
   return patches.flatMap(({ id, patch, own }, index): Planned[] => {
     if (results[index]) return []
     const long = longId(id, object.keyPrefix)
-    const { body, leftOut } = fitPatch(patch, mapping, object)
+    const { body, leftOut } = fitPatch(patch, mapping, object, deps.countryOf(id))
     const [first] = leftOut
     if (long === undefined)
       results[index] = { id, status: 'skipped', reason: `it is not the id of a record of ${sobject}` }
     else if (Object.keys(body).length > 0) {
-      const stamp = stampOf(body, deps.mapping, sobject, object, deps.now(), own)
+      const stamp = stampOf(body, effective, sobject, object, deps.now(), own)
       return [{ index, id: long, body: { ...body, ...stamp }, leftOut }]
     } else if (first) {
       results[index] = { id, status: 'rejected', ...first, unsent: true }

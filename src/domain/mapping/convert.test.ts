@@ -20,7 +20,7 @@ const options = (...values: string[]): Partial<DescribedField> => ({
 const industries = options('COMPUTER_SOFTWARE', 'HOSPITAL_HEALTH_CARE', 'LOGISTICS_AND_SUPPLY_CHAIN')
 
 describe('a value that fits', () => {
-  test.each<[string, unknown, DescribedField, unknown, Pick<FieldMapping, 'as' | 'options'>?]>([
+  test.each<[string, unknown, DescribedField, unknown, Pick<FieldMapping, 'as' | 'options' | 'allowNew'>?]>([
     ['text', ' Acme ', field('text'), 'Acme'],
     ['number from number', 12.5, field('number'), 12.5],
     ['number from text', '1,234,567', field('number'), 1234567],
@@ -59,7 +59,20 @@ describe('a value that fits', () => {
       'COMPUTER_SOFTWARE',
       { options: { 'software development': 'computer software' } },
     ],
-    ['free picklist', 'Alchemy', field('option', { ...industries, restricted: false }), 'Alchemy'],
+    [
+      'free picklist on request',
+      'Alchemy',
+      field('option', { ...industries, restricted: false }),
+      'Alchemy',
+      { allowNew: true },
+    ],
+    [
+      'country by table',
+      'Kosovo',
+      field('option', options('Kosovo (disputed)', 'Serbia')),
+      'Kosovo (disputed)',
+      { as: 'country_name', options: { XK: 'Kosovo (disputed)' } },
+    ],
     [
       'many options',
       'computer software; Alchemy; hospital health care',
@@ -114,6 +127,12 @@ describe('a value that does not fit', () => {
     ['a host without a dot', 'localhost', field('url'), 'NOT_A_URL'],
     ['an ambiguous day', '03/04/2026', field('date'), 'NOT_A_DATE'],
     ['no option', 'Alchemy', field('option', industries), 'NO_SUCH_OPTION'],
+    [
+      'no option of a free picklist',
+      'Alchemy',
+      field('option', { ...industries, restricted: false }),
+      'NO_SUCH_OPTION',
+    ],
     ['part of an option', 'Computer', field('option', industries), 'NO_SUCH_OPTION'],
     ['none of many', 'Alchemy; Magic', field('options', industries), 'NO_SUCH_OPTION'],
     ['a local number of nowhere', '030 901820', field('phone'), 'NOT_A_PHONE'],

@@ -1,5 +1,5 @@
 import { countryCode, countryName } from '../normalise/country.ts'
-import { matchOption, matchOptions } from './option.ts'
+import { matchOption, matchOptions, toldOption } from './option.ts'
 import { phoneE164 } from '../normalise/phone.ts'
 import { isBlank, type DescribedField, type FieldMapping } from './mapping.ts'
 import type { FieldValue } from '../record.ts'
@@ -32,15 +32,14 @@ export interface ConversionContext {
 export function toCrm(
   value: FieldValue | readonly FieldValue[],
   field: DescribedField,
-  mapping: Pick<FieldMapping, 'as' | 'options'> = {},
+  mapping: Pick<FieldMapping, 'as' | 'options' | 'allowNew'> = {},
   context: ConversionContext = {},
 ): Converted {
   const values = (Array.isArray(value) ? value : [value]).filter((one) => !isBlank(one)) as FieldValue[]
   if (values.length === 0) return refuse('BLANK', 'there is no value')
   const joined = values.map((one) => String(one).trim()).join('; ')
 
-  if (mapping.as === 'country_code' || mapping.as === 'country_name')
-    return toCountry(joined, field, mapping.as)
+  if (mapping.as === 'country_code' || mapping.as === 'country_name') return toCountry(joined, field, mapping)
   if (field.type === 'option' || mapping.as === 'option') return toOption(joined, field, mapping)
   if (field.type === 'options' || mapping.as === 'options')
     return toOptions(values.map(String), field, mapping)
@@ -110,33 +109,41 @@ function wholeCharacters(text: string): string {
   return /[\uD800-\uDBFF]$/.test(text) ? text.slice(0, -1) : text
 }
 
-function toCountry(text: string, field: DescribedField, as: 'country_code' | 'country_name'): Converted {
+type Choices = Pick<FieldMapping, 'as' | 'options' | 'allowNew'>
+
+function toCountry(text: string, field: DescribedField, mapping: Choices): Converted {
   const code = countryCode(text)
-  if (field.options && field.restricted !== false) {
-    const option = (code && (matchOption(code, field) ?? matchOption(countryName(code) ?? '', field))) ?? ''
-    const found = option || matchOption(text, field)
-    return found ? { ok: true, value: found } : refuse('NO_SUCH_OPTION', 'the country is none of the options')
+  const name = code && countryName(code)
+  const words = [text, code, name].filter((word) => word !== undefined)
+  const told = words.map((word) => toldOption(word, mapping.options)).find((option) => option !== undefined)
+  if (field.options) {
+    // The code is safer than the name, which every CRM spells in its own way.
+    const candidates = [told, code, name, text].filter((word) => word !== undefined)
+    const found = candidates.map((word) => matchOption(word, field)).find((option) => option !== undefined)
+    if (found !== undefined) return { ok: true, value: found }
+    if (!mayAdd(field, mapping)) return refuse('NO_SUCH_OPTION', 'the country is none of the options')
   }
-  const value = as === 'country_code' ? code : code && countryName(code)
+  const value = told ?? (mapping.as === 'country_code' ? code : name)
   return value ? whole(value, field) : refuse('NOT_A_COUNTRY', 'it is not a known country')
 }
 
-function toOption(text: string, field: DescribedField, mapping: Pick<FieldMapping, 'options'>): Converted {
+function toOption(text: string, field: DescribedField, mapping: Choices): Converted {
   const option = matchOption(text, field, mapping.options)
   if (option !== undefined) return { ok: true, value: option }
-  if (field.restricted === false) return whole(text, field)
+  if (mayAdd(field, mapping)) return whole(toldOption(text, mapping.options) ?? text, field)
   return refuse('NO_SUCH_OPTION', `it is none of the options of "${field.name}"`)
 }
 
-function toOptions(
-  texts: string[],
-  field: DescribedField,
-  mapping: Pick<FieldMapping, 'options'>,
-): Converted {
+function toOptions(texts: string[], field: DescribedField, mapping: Choices): Converted {
   const chosen = matchOptions(texts, field, mapping.options)
-  return chosen.length > 0
-    ? { ok: true, value: chosen.join(';') }
-    : refuse('NO_SUCH_OPTION', `it is none of the options of "${field.name}"`)
+  if (chosen.length > 0) return { ok: true, value: chosen.join(';') }
+  if (mayAdd(field, mapping)) return whole(texts.join(';'), field)
+  return refuse('NO_SUCH_OPTION', `it is none of the options of "${field.name}"`)
+}
+
+/** A picklist that takes any value keeps each one for ever, as an option that nobody can choose: only on request. */
+function mayAdd(field: DescribedField, mapping: Choices): boolean {
+  return mapping.allowNew === true && (field.restricted === false || field.options === undefined)
 }
 
 function toNumber(text: string, type: 'number' | 'integer'): Converted {

@@ -58,6 +58,8 @@ export interface FieldMapping {
   as?: Conversion
   /** The option that each value of the service means, where their names differ. */
   options?: Readonly<Record<string, string>>
+  /** True: a value that is no option of an unrestricted picklist is written all the same, and kept there for ever. */
+  allowNew?: boolean
   /**
    * Present for a property of ours, which is created when the CRM lacks it. An `optional` one is created for a recipe that
    * wants its field; without it the field is left out, and nothing is bought for it.

@@ -15,9 +15,15 @@ export function matchOption(
   if (exact) return exact.value
   const wanted = folded(text)
   if (wanted === '') return undefined
-  const told = Object.entries(table).find(([from]) => folded(from) === wanted)?.[1]
+  const told = toldOption(text, table)
   const means = told === undefined ? wanted : folded(told)
   return options.find(({ value, label }) => folded(value) === means || folded(label) === means)?.value
+}
+
+/** Returns the option that the mapping's own table names for a text. */
+export function toldOption(text: string, table: Readonly<Record<string, string>> = {}): string | undefined {
+  const wanted = folded(text)
+  return wanted === '' ? undefined : Object.entries(table).find(([from]) => folded(from) === wanted)?.[1]
 }
 
 /** Returns the options of a multiple choice: each text as a whole, else its parts. Unknown options are left out. */

@@ -15,6 +15,7 @@ const fieldSchema = z.strictObject({
   property,
   as: z.enum(conversions).optional(),
   options: z.record(z.string(), z.string()).optional(),
+  allowNew: z.boolean().optional(),
   create: z
     .strictObject({
       label: z.string().min(1),
@@ -94,9 +95,9 @@ function chosen({ fields = {}, identity = {} }: z.output<typeof mappingSchema>[s
   ])
 }
 
-/** A property that is only renamed keeps its conversion, but is not created under the new name. */
+/** A property keeps its conversion where none is named, but is not created under the new name. */
 function renamed(before: FieldMapping | undefined, wanted: FieldMapping): FieldMapping {
-  if (!before || Object.keys(wanted).length > 1) return wanted
+  if (!before || wanted.create) return wanted
   return { ...(before.as ? { as: before.as } : {}), ...wanted }
 }
 

@@ -1,4 +1,6 @@
+// One file because the fields of an org and what a describe call says of them are one table.
 import { accountFields } from './package-fields.ts'
+import { describedStates, orgCountries } from './places/countries.ts'
 
 export type SalesforceType = 'Account' | 'Contact' | 'Lead'
 
@@ -29,6 +31,8 @@ export interface FieldDefinition {
   readonly updateable: boolean
   readonly picklist: readonly string[]
   readonly isRestricted: boolean
+  /** Set for the codes of the state and country picklists. */
+  readonly places?: 'country' | 'state'
   readonly referenceTo: readonly string[]
   readonly relationshipName: string | null
 }
@@ -44,12 +48,35 @@ export interface ObjectDefinition {
 export interface OrgFeatures {
   /** The fields that only orgs with Data.com ever had, such as `Account.YearStarted`. Default: absent. */
   readonly dataCom?: boolean
+  /** State and country/territory picklists, on in new orgs. Default: off. */
+  readonly placePicklists?: boolean
 }
 
-export function createSchema({ dataCom = false }: OrgFeatures = {}): Record<
-  SalesforceType,
-  ObjectDefinition
-> {
+export function createSchema(features: OrgFeatures = {}): Record<SalesforceType, ObjectDefinition> {
+  const schema = createObjects(features)
+  if (features.placePicklists)
+    for (const { name, fields } of Object.values(schema))
+      for (const definition of placeFields(placePrefixes[name]))
+        fields.set(definition.name.toLowerCase(), definition)
+  return schema
+}
+
+/** The address of each object. */
+export const placePrefixes: Readonly<Record<SalesforceType, string>> = {
+  Account: 'Billing',
+  Contact: 'Mailing',
+  Lead: '',
+}
+
+function placeFields(prefix: string): FieldDefinition[] {
+  const more = { length: 10, isRestricted: true }
+  return [
+    field(`${prefix}CountryCode`, 'picklist', { ...more, places: 'country' }),
+    field(`${prefix}StateCode`, 'picklist', { ...more, places: 'state' }),
+  ]
+}
+
+function createObjects({ dataCom = false }: OrgFeatures): Record<SalesforceType, ObjectDefinition> {
   return {
     Account: object('Account', '001', [...ACCOUNT_FIELDS, ...(dataCom ? DATA_COM_FIELDS : [])]),
     Contact: object('Contact', '003', CONTACT_FIELDS),
@@ -78,7 +105,7 @@ export function field(name: string, type: FieldType, more: Partial<FieldDefiniti
 
 /** Returns a field of a describe response. */
 export function describeField(definition: FieldDefinition): object {
-  const { name, type, length, picklist } = definition
+  const { name, type, length } = definition
   const isCustom = name.endsWith('__c')
   const isNumber = type === 'double' || type === 'currency'
   return {
@@ -105,13 +132,14 @@ export function describeField(definition: FieldDefinition): object {
     nameField: name === 'Name',
     nillable: definition.nillable,
     permissionable: isPermissionable(definition),
-    picklistValues: picklist.map((value) => ({
+    picklistValues: valuesOf(definition).map((each) => ({
       active: true,
       defaultValue: false,
-      label: value,
       validFor: null,
-      value,
+      ...each,
     })),
+    controllerName: definition.places === 'state' ? name.replace(/StateCode$/, 'CountryCode') : null,
+    dependentPicklist: definition.places === 'state',
     polymorphicForeignKey: false,
     precision: isNumber ? 18 : 0,
     referenceTo: definition.referenceTo,
@@ -124,6 +152,12 @@ export function describeField(definition: FieldDefinition): object {
     unique: false,
     updateable: definition.updateable,
   }
+}
+
+function valuesOf({ picklist, places }: FieldDefinition): { value: string; label: string }[] {
+  if (places === 'country') return orgCountries.map(({ code, name }) => ({ value: code, label: name }))
+  if (places === 'state') return describedStates()
+  return picklist.map((value) => ({ value, label: value }))
 }
 
 /** The field that a part belongs to. Field-level security of an address is that of the whole. */
@@ -277,7 +311,10 @@ const CONTACT_FIELDS: readonly FieldDefinition[] = [
   ...PERSON_FIELDS,
   field('AccountId', 'reference', { referenceTo: ['Account'], relationshipName: 'Account' }),
   field('Department', 'string', { length: 80 }),
+  field('MailingStreet', 'textarea', { length: 255 }),
   field('MailingCity', 'string', { length: 40 }),
+  field('MailingState', 'string', { length: 80 }),
+  field('MailingPostalCode', 'string', { length: 20 }),
   field('MailingCountry', 'string', { length: 80 }),
 ]
 
@@ -288,6 +325,7 @@ const LEAD_FIELDS: readonly FieldDefinition[] = [
   field('Industry', 'picklist', { picklist: INDUSTRIES }),
   field('NumberOfEmployees', 'int'),
   field('AnnualRevenue', 'currency'),
+  field('Street', 'textarea', { length: 255 }),
   field('City', 'string', { length: 40 }),
   field('State', 'string', { length: 80 }),
   field('PostalCode', 'string', { length: 20 }),

@@ -1,7 +1,9 @@
 import { API_USER_ID, makeId, toLongId } from './ids.ts'
 import { createAccess, type OrgAccess } from './access.ts'
+import { knownPlaces, settlePlaces } from './places/countries.ts'
 import {
   createSchema,
+  placePrefixes,
   type FieldDefinition,
   type ObjectDefinition,
   type OrgFeatures,
@@ -35,6 +37,8 @@ export interface SalesforceStore {
   readonly schema: Record<SalesforceType, ObjectDefinition>
   readonly apiUserId: string
   readonly access: OrgAccess
+  /** Values outside the list that unrestricted picklists have taken, as `Account.Industry: Rope making`. */
+  readonly inactiveValues: Set<string>
   add(type: SalesforceType, record: NewSalesforceRecord): SalesforceRecord
   /** Returns a record by its 15- or 18-character id; deleted ones too. */
   get(type: SalesforceType, id: string): SalesforceRecord | undefined
@@ -79,17 +83,23 @@ export function createSalesforceStore(now: () => number, features: OrgFeatures =
     return record
   }
 
+  const hasPlaces = (type: SalesforceType): boolean =>
+    schema[type].fields.has(`${placePrefixes[type]}CountryCode`.toLowerCase())
+  const asKept = (type: SalesforceType, fields: Readonly<Record<string, FieldValue>>) =>
+    hasPlaces(type) ? (knownPlaces(placePrefixes[type], fields) as Record<string, FieldValue>) : fields
+
   const store: SalesforceStore = {
     schema,
     apiUserId: API_USER_ID,
     access: createAccess(),
+    inactiveValues: new Set(),
     add(type, given) {
       const id = makeId(schema[type].keyPrefix, tables[type].size + 1)
       const stampMs = wholeSeconds(given.modstampMs ?? now())
       const record: SalesforceRecord = {
         id,
         type,
-        fields: { OwnerId: PERSON_USER_ID, ...given.fields },
+        fields: { OwnerId: PERSON_USER_ID, ...asKept(type, given.fields) },
         createdAtMs: wholeSeconds(given.createdAtMs ?? stampMs),
         modifiedAtMs: stampMs,
         modifiedById: PERSON_USER_ID,
@@ -105,7 +115,9 @@ export function createSalesforceStore(now: () => number, features: OrgFeatures =
     count: (type) => tables[type].size,
     edit(type, id, values, byUserId = PERSON_USER_ID) {
       const record = must(type, id)
-      for (const [name, value] of Object.entries(values)) {
+      const settled = hasPlaces(type) ? settlePlaces(placePrefixes[type], record.fields, values) : values
+      if ('message' in settled) throw new Error(String(settled.message))
+      for (const [name, value] of Object.entries(settled)) {
         if (value === null || value === '') delete record.fields[name]
         else record.fields[name] = value
       }

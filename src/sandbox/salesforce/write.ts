@@ -1,10 +1,11 @@
 import { setImmediate as nextTick, setTimeout as wait } from 'node:timers/promises'
 import { mayEdit, maySee } from './access.ts'
+import { settlePlaces } from './places/countries.ts'
 import { SalesforceError, saveError, type SaveError } from './errors.ts'
 import type { SalesforceFaults } from './faults.ts'
 import { isId, toLongId } from './ids.ts'
 import type { RowLocks } from './locks.ts'
-import type { FieldDefinition, ObjectDefinition, SalesforceType } from './schema.ts'
+import { placePrefixes, type FieldDefinition, type ObjectDefinition, type SalesforceType } from './schema.ts'
 import {
   LEAD_QUEUE_ID,
   readField,
@@ -112,6 +113,22 @@ function checkUpdate(
   if (readField(record, 'IsConverted') === true)
     return fail(saveError('CANNOT_UPDATE_CONVERTED_LEAD', 'cannot reference converted lead'))
   if (errors.length > 0) return { errors }
+  const prefix = placePrefixes[type]
+  const settled = definition.fields.has(`${prefix}CountryCode`.toLowerCase())
+    ? settlePlaces(prefix, record.fields, values)
+    : values
+  if ('message' in settled)
+    return fail(saveError('FIELD_INTEGRITY_EXCEPTION', String(settled.message), [String(settled.field)]))
+  for (const [name, value] of Object.entries(settled)) {
+    const field = definition.fields.get(name.toLowerCase())
+    if (
+      field?.type === 'picklist' &&
+      !field.places &&
+      typeof value === 'string' &&
+      !field.picklist.includes(value)
+    )
+      store.inactiveValues.add(`${type}.${name}: ${value}`)
+  }
 
   const accountId = record.fields.AccountId
   const keys = typeof accountId === 'string' ? [id, accountId] : [id]
@@ -123,10 +140,10 @@ function checkUpdate(
       ),
     )
 
-  const refused = refuseByRules(deps, record, values, options)
+  const refused = refuseByRules(deps, record, settled, options)
   if (refused) return fail(refused)
   const isReassigned = type === 'Lead' && faults.hasLeadAssignment && options.usesAssignment
-  return { record, values: isReassigned ? { OwnerId: LEAD_QUEUE_ID, ...values } : values }
+  return { record, values: isReassigned ? { OwnerId: LEAD_QUEUE_ID, ...settled } : settled }
 }
 
 function refuseByRules(
@@ -235,7 +252,7 @@ function readText(field: FieldDefinition, text: string): FieldValue | SaveError 
     !/^[^\s@,;:<>()[\]"]+@[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?\.[A-Za-z0-9-]{2,}$/.test(text)
   )
     return saveError('INVALID_EMAIL_ADDRESS', `${field.label}: invalid email address: ${text}`, [field.name])
-  if (field.type === 'picklist' && field.isRestricted && !field.picklist.includes(text))
+  if (field.type === 'picklist' && field.isRestricted && !field.places && !field.picklist.includes(text))
     return saveError(
       'INVALID_OR_NULL_FOR_RESTRICTED_PICKLIST',
       `${field.label}: bad value for restricted picklist field: ${text}`,

@@ -42,8 +42,16 @@ const fieldSchema = z.object({
   relationshipName: z.string().nullish(),
   restrictedPicklist: z.boolean().default(false),
   picklistValues: z
-    .array(z.object({ active: z.boolean(), value: z.string(), label: z.string().nullish() }))
+    .array(
+      z.object({
+        active: z.boolean(),
+        value: z.string(),
+        label: z.string().nullish(),
+        validFor: z.string().nullish(),
+      }),
+    )
     .default([]),
+  controllerName: z.string().nullish(),
 })
 export type RawField = z.infer<typeof fieldSchema>
 

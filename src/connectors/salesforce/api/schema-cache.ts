@@ -13,6 +13,8 @@ export interface SalesforceField extends DescribedField {
   wholeDigits: number
   /** The field is writable, but the integration user lacks the right. */
   lacksRight: boolean
+  /** The field whose value decides which options may be chosen, as the country decides the states. */
+  dependsOn?: { field: string; optionsFor: (value: string) => DescribedField['options'] }
 }
 
 export interface DescribedObject {
@@ -42,7 +44,7 @@ export function createSchemaCache(
       const { name, keyPrefix, updateable, fields } = await client.call(describeSchema, {
         path: `/sobjects/${encodeURIComponent(sobject)}/describe`,
       })
-      const all = [...fields.map(toField), ...accountFields(fields)]
+      const all = [...fields.map((raw) => toField(raw, fields)), ...accountFields(fields)]
       return {
         name,
         keyPrefix: keyPrefix ?? '',
@@ -92,7 +94,7 @@ export async function withFields<T>(
   }
 }
 
-function toField(raw: RawField): SalesforceField {
+function toField(raw: RawField, all: readonly RawField[]): SalesforceField {
   const type = types[raw.type] ?? 'other'
   const isChoice = type === 'option' || type === 'options'
   return {
@@ -106,14 +108,32 @@ function toField(raw: RawField): SalesforceField {
     filterable: raw.filterable,
     nillable: raw.nillable,
     wholeDigits: raw.digits > 0 ? raw.digits : Math.max(0, raw.precision - raw.scale),
+    ...dependencyOf(raw, all),
     lacksRight: !raw.updateable && raw.permissionable && !raw.calculated && !raw.autoNumber,
   }
 }
 
-function optionsOf({ picklistValues }: RawField): { value: string; label: string }[] {
+function optionsOf({ picklistValues }: Pick<RawField, 'picklistValues'>): { value: string; label: string }[] {
   return picklistValues
     .filter(({ active }) => active)
     .map(({ value, label }) => ({ value, label: label ?? value }))
+}
+
+function dependencyOf(raw: RawField, all: readonly RawField[]): Pick<SalesforceField, 'dependsOn'> {
+  const controller = all.find(({ name }) => name === raw.controllerName)
+  if (!controller) return {}
+  const optionsFor = (value: string) => {
+    const index = controller.picklistValues.findIndex((each) => each.value === value)
+    const valid = raw.picklistValues.filter(({ validFor }) => index >= 0 && isValidFor(validFor, index))
+    return optionsOf({ picklistValues: valid })
+  }
+  return { dependsOn: { field: controller.name, optionsFor } }
+}
+
+/** A set of bits in base64: the n-th, counted from the left, is that of the controlling field's n-th value. */
+function isValidFor(validFor: string | null | undefined, index: number): boolean {
+  const byte = Buffer.from(validFor ?? '', 'base64')[index >> 3] ?? 0
+  return (byte & (0x80 >> (index % 8))) !== 0
 }
 
 /** The fields of a parent account that name a contact's employer. Read with the contact, never written. */
