@@ -23,3 +23,15 @@ export function atomicCredits(credits: number): Atomic {
 export function wholeCredits(creditsAtomic: Atomic): bigint {
   return creditsAtomic / BigInt(millionths)
 }
+
+/** More than any request can cost. A larger number is a mistake of the service, and no cost. */
+const mostCredits = 100_000
+
+/**
+ * Returns the cost that an answer states, in millionths of a credit. Undefined when it states none, or a number that cannot
+ * be one: negative, not finite, beyond all prices. A mistake in its metadata must not cost the answer.
+ */
+export function statedCost(credits: number | undefined): Atomic | undefined {
+  const isCost = credits !== undefined && credits >= 0 && credits <= mostCredits
+  return isCost ? atomicCredits(credits) : undefined
+}

@@ -86,3 +86,16 @@ export function describeError(error: unknown): string {
   if (error instanceof AggregateError && error.errors.length > 0) return describeError(error.errors[0])
   return error instanceof Error ? error.message : String(error)
 }
+
+/**
+ * Returns a line for an error that no code expected: its class, its code, and where it was thrown. Leaves out its message,
+ * which may repeat the data that it stumbled over.
+ */
+export function describeUnexpected(error: unknown): string {
+  if (error instanceof PaydirtError) return describeError(error)
+  if (!(error instanceof Error)) return `a thrown ${typeof error}`
+  const code = (error as { code?: unknown }).code
+  const place = /\bat [^\n]*?([\w.-]+:\d+):\d+\)?/.exec(error.stack ?? '')?.[1]
+  const words = [error.name, typeof code === 'string' && /^[\w.]{1,40}$/.test(code) ? `(${code})` : undefined]
+  return [...words, place && `at ${place}`].filter(Boolean).join(' ')
+}

@@ -114,6 +114,8 @@ export interface ResponseHead {
   status: number
   headers: Record<string, string>
   body: string
+  /** Set when the body was longer than this and only its beginning was read. */
+  cutAfterBytes?: number | undefined
 }
 
 /** A payment protocol. x402 and MPP implement it, and `singleUse` is the only difference that the payer sees. */

@@ -1,5 +1,12 @@
-import { atomicCredits } from '../domain/credits.ts'
-import { FatalError, PaydirtError, RetriableError, spendingStopped } from '../domain/errors.ts'
+import { statedCost } from '../domain/credits.ts'
+import {
+  FatalError,
+  PaydirtError,
+  RetriableError,
+  describeUnexpected,
+  spendingStopped,
+} from '../domain/errors.ts'
+import type { Atomic } from '../domain/money.ts'
 import type { Charge, PaymentProtocol, ResponseHead, Terms } from '../domain/payment.ts'
 import type { ChargeJournal, StoredAnswer } from '../domain/ports/charge-journal.ts'
 import type { Send } from '../domain/ports/transport.ts'
@@ -7,6 +14,7 @@ import type { SendPermit } from '../domain/ports/send-permit.ts'
 import type { Fact } from '../domain/record.ts'
 import type { Operation } from '../domain/words.ts'
 import type { PaidRequest } from './purchase.ts'
+import { createAnswerReader } from './read-answer.ts'
 
 export interface DispatchOptions {
   journal: Pick<ChargeJournal, 'markSent' | 'markInDoubt' | 'settleCharge' | 'storeAnswer' | 'release'>
@@ -45,12 +53,10 @@ export interface Dispatch {
   ): Promise<Sent>
 }
 
-/** How long to wait before the first request for a deferred answer when the service gives no estimate. */
-const firstAskMs = 5_000
-const longestAskMs = 60_000
-
 export function createDispatch(options: DispatchOptions): Dispatch {
   const { journal, now } = options
+  const reader = createAnswerReader(options)
+  const { read } = reader
 
   async function send(
     charge: Charge,
@@ -116,41 +122,38 @@ export function createDispatch(options: DispatchOptions): Dispatch {
   ): Promise<StoredAnswer> {
     const answer = read(request, response)
     const receipt = protocol.receipt(response)
-    if (receipt?.success) {
-      const credits = options.creditsOf?.(response.body)
-      await journal.settleCharge(
-        charge.id,
-        {
-          transaction: receipt.transaction,
-          at: now(),
-          creditsAtomic: credits === undefined ? undefined : atomicCredits(credits),
-        },
-        answer,
-      )
-    } else {
-      await journal.storeAnswer(charge.id, receipt?.reason ?? 'answered without a receipt', answer)
+    const store = (kept: StoredAnswer, creditsAtomic: Atomic | undefined) =>
+      receipt?.success
+        ? journal.settleCharge(
+            charge.id,
+            { transaction: receipt.transaction, at: now(), creditsAtomic },
+            kept,
+          )
+        : journal.storeAnswer(charge.id, receipt?.reason ?? 'answered without a receipt', kept)
+    try {
+      await store(answer, costOf(response.body))
+    } catch (error) {
+      // The answer was paid for, and the database refuses something in it: its text is kept, without any reading of it.
+      // When the database is away this fails in the same way, and the same bytes ask for the answer again.
+      if (answer.startedAs) throw error
+      const plain = reader.textOnly(request, response, describeUnexpected(error))
+      await store(plain, undefined).catch(() => {
+        throw error
+      })
+      options.onAnswer?.(request, response.body)
+      return plain
     }
     options.onAnswer?.(request, response.body)
     return answer
   }
 
-  function read(request: PaidRequest, { status, body }: ResponseHead): StoredAnswer {
-    const at = now()
-    const freshOf = (fact: Fact) => options.freshUntil(request.operation, fact.outcome, at)
-    const started = request.started?.(body)
-    if (started && started.queryId !== '' && !started.isCompleted) {
-      const askAt = new Date(at.getTime() + Math.min(started.estimatedMs ?? firstAskMs, longestAskMs))
-      return { outcome: 'found', data: null, freshUntil: at, startedAs: { queryId: started.queryId, askAt } }
+  /** Never throws: what an answer states about its cost must not cost the answer. */
+  function costOf(body: string): Atomic | undefined {
+    try {
+      return statedCost(options.creditsOf?.(body))
+    } catch {
+      return undefined
     }
-    if (request.parts) {
-      const parts = [...request.parts(body)].map(([place, part]) => {
-        const fact = asSaid(part, status, body)
-        return [place, { ...fact, freshUntil: freshOf(fact) }] as const
-      })
-      return { outcome: 'found', data: null, freshUntil: at, parts: new Map(parts) }
-    }
-    const fact = asSaid(request.decode(body), status, body)
-    return { ...fact, freshUntil: freshOf(fact) }
   }
 
   async function exchange(
@@ -196,10 +199,4 @@ export function createDispatch(options: DispatchOptions): Dispatch {
 
 function isSuccess({ status }: ResponseHead): boolean {
   return status >= 200 && status <= 299
-}
-
-/** An empty 202 (not done yet), 204 or 206 (a part) does not say that there is nothing to find. */
-function asSaid(fact: Fact, status: number, raw: string): Fact {
-  const isWhole = status === 200 || status === 201 || status === 203
-  return isWhole || fact.outcome !== 'not_found' ? fact : { outcome: 'unreadable', data: { raw } }
 }

@@ -203,7 +203,7 @@ describe('the edges of the policy', () => {
     }
     expect(messageOf({ amount: '20000' })).toMatch(/0\.020000 .*0\.010000/)
     expect(messageOf({ payTo: stranger })).toMatch(new RegExp(`${stranger}.*PAYDIRT_PAY_TO`))
-    expect(messageOf({ network: 'a\u0000\u0001b' })).toMatch(/"a\?\?b".*eip155:8453/)
+    expect(messageOf({ network: 'a\u0002\u0001b' })).toMatch(/"a\?\?b".*eip155:8453/)
     expect(messageOf({ payTo: 'nobody' })).toMatch(/"nobody"/)
     expect(messageOf({ ...mpp, singleUse: { ...singleUse, realm: 'x' } })).toMatch(/"x".*api\.example/)
     const pinned = checkOffer({ ...x402, payTo: stranger }, { ...policy, recipients: [] }, payTo, asked)

@@ -1,3 +1,4 @@
+import { PaydirtError, describeUnexpected } from '../domain/errors.ts'
 import type { LookupKey } from '../domain/keys.ts'
 import type { Atomic } from '../domain/money.ts'
 import {
@@ -24,6 +25,8 @@ export interface StepPlannerOptions {
   /** Returns the indexes of the suppressed subjects. */
   suppressed: (subjects: readonly (readonly Identifier[])[]) => Promise<ReadonlySet<number>>
   now: () => Date
+  /** Called when a record's values break the planning. The record is rejected, and the others are planned. */
+  onUnexpected?: (failure: { runId: string; recipe: string; problem: string }) => void
 }
 
 interface PlannableTask extends PlannedRecord {
@@ -88,8 +91,14 @@ export function createStepPlanner(options: StepPlannerOptions): StepPlanner {
     )
     const paid = await paidFor(capped)
     const stepOf = (task: PlannableTask, isFresh: (key: LookupKey) => boolean) => {
-      const facts = factsOf(task.steps, answers, paid.get(task))
-      return nextStep(task, recipes(task.object, task.recipe), facts, { prices, isFresh })
+      try {
+        const facts = factsOf(task.steps, answers, paid.get(task))
+        return nextStep(task, recipes(task.object, task.recipe), facts, { prices, isFresh })
+      } catch (error) {
+        // Planning is pure: what broke it once breaks it each time, for every task that is planned with it.
+        if (error instanceof PaydirtError) throw error
+        return unplannable(task, describeUnexpected(error))
+      }
     }
     // A first pass collects the lookups whose price decides; whether they are fresh is then one query.
     const asked = new Set<LookupKey>()
@@ -103,6 +112,11 @@ export function createStepPlanner(options: StepPlannerOptions): StepPlanner {
       const patch = Object.fromEntries(Object.entries(step.values).map(([name, set]) => [name, { set }]))
       return { kind: 'write', patch, reason: step.reason ?? null }
     })
+  }
+
+  function unplannable({ runId, recipe }: PlannableTask, problem: string): Stop {
+    options.onUnexpected?.({ runId, recipe, problem })
+    return { kind: 'stop', status: 'rejected', reason: `unexpected error: ${problem}` }
   }
 
   return {

@@ -61,7 +61,14 @@ export const jobOptions = { removeOnComplete: true, removeOnFail: true, stackTra
  */
 export function createQueues(
   redis: Redis,
-  options: { prefix: string; onError: (error: Error) => void; telemetry?: QueueTelemetry | undefined },
+  options: {
+    prefix: string
+    /** Called when the connection has a problem. */
+    onError: (error: Error) => void
+    /** Called when a processor threw. The sweep finds the work again. Default: `onError`. */
+    onFailed?: (error: Error) => void
+    telemetry?: QueueTelemetry | undefined
+  },
 ): Queues {
   const { prefix, onError, telemetry } = options
   const base = { connection: redis, prefix, ...(telemetry ? { telemetry } : {}) }
@@ -80,7 +87,7 @@ export function createQueues(
   function work(name: string, concurrency: number, processor: Processor): QueueWorker {
     const worker = new Worker(name, processor, { ...base, ...workerOptions, concurrency })
     worker.on('error', onError)
-    worker.on('failed', (_, error) => onError(error))
+    worker.on('failed', (_, error) => (options.onFailed ?? onError)(error))
     return { close: (graceMs) => closeWithin(worker, graceMs) }
   }
 

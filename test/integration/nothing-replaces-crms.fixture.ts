@@ -120,6 +120,9 @@ export async function writeBack(
       throw error
     },
     onLongWait: () => {},
+    onUnexpected: ({ problem }) => {
+      throw new Error(problem)
+    },
   })
   const outcome = await work({ connector: connector.name, entity })
   expect(outcome).toBeUndefined()

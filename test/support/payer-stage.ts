@@ -14,6 +14,7 @@ import type { Purchase } from '../../src/pay/purchase.ts'
 import { createX402 } from '../../src/pay/x402/protocol.ts'
 import { answerError } from '../../src/service/answer-error.ts'
 import { prepareRequest } from '../../src/service/client.ts'
+import { creditsOf } from '../../src/service/schema/metadata.ts'
 import { createChargeJournal } from '../../src/store/ledger/charge-journal.ts'
 import type { Database } from '../../src/store/database/database.ts'
 import { createLookupLedger } from '../../src/store/ledger/lookups.ts'
@@ -96,6 +97,7 @@ export async function setStage(db: Database, options: { rebuyLost?: boolean; bal
       freshUntil: (_, outcome, at) =>
         new Date(at.getTime() + (outcome === 'not_found' ? 30 : 90) * 86_400_000),
       errorFor: answerError,
+      creditsOf: (body) => creditsOf(body)?.totalCreditCost,
       ledgerId: id,
       lifetimeSeconds: 300,
       rebuyLost: options.rebuyLost ?? true,

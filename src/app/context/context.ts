@@ -101,6 +101,7 @@ export async function createContext(config: Config, overrides: Overrides = {}): 
         prices: config.prices,
         suppressed: suppressions.match,
         now,
+        onUnexpected: (failure) => log.warn(failure, 'a record could not be planned, and was rejected'),
       }),
     },
     chain,

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { privateKeyToAccount } from 'viem/accounts'
-import { describeError } from '../../domain/errors.ts'
+import { describeError, describeUnexpected } from '../../domain/errors.ts'
 import type { CallBudget } from '../../domain/ports/call-budget.ts'
 import type { ChargeJournal } from '../../domain/ports/charge-journal.ts'
 import type { Send } from '../../domain/ports/transport.ts'
@@ -137,6 +137,8 @@ async function openQueues({ config, log, isTraced, onOpened }: EngineOptions) {
     telemetry: queueTelemetry,
     onError: (error) =>
       log.debug({ code: (error as { code?: string }).code, message: error.message }, 'queue'),
+    onFailed: (error) =>
+      log.warn({ problem: describeUnexpected(error) }, 'a worker met an error and will try the work again'),
   })
   onOpened(() => queues.close())
   return { redis, queueTelemetry, queues }

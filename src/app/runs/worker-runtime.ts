@@ -85,6 +85,7 @@ export async function startWorkerRuntime(
     now,
     random: Math.random,
     onHalt,
+    onUnexpected: (failure: object) => log.warn(failure, 'a lookup met an error that was not expected'),
   }
   const lookUp = createLookUp({ ...lookUpOptions, advance: backgroundAdvance })
   const lookUpHot = createLookUp({ ...lookUpOptions, advance: hotAdvance })
@@ -98,6 +99,7 @@ export async function startWorkerRuntime(
     batchSize: 2_000,
     onHalt,
     onLongWait: (ms, reason) => onLongWait?.(ms, reason),
+    onUnexpected: (failure) => log.warn(failure, 'writing met an error that was not expected'),
   })
   const workers = [
     queues.workLookups('background', config.concurrency, (key, starts) => lookUp('background', key, starts)),

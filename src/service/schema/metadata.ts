@@ -1,5 +1,8 @@
 import { z } from 'zod'
 
+/** More credits than an account can have or an answer can cost. A larger number counts as not stated. */
+const mostCredits = 1e12
+
 const count = z
   .union([
     z.number(),
@@ -8,6 +11,8 @@ const count = z
       .regex(/^-?\d+(\.\d+)?$/)
       .transform(Number),
   ])
+  // 1e400 is a number of JSON, and Infinity here.
+  .refine((value) => Math.abs(value) <= mostCredits)
   .nullish()
   .catch(undefined)
 
@@ -45,7 +50,7 @@ export function creditsOf(body: string | unknown): Credits | undefined {
     return {
       credit: credit ?? undefined,
       topupCredit: topupCredit ?? undefined,
-      totalCreditCost: totalCreditCost ?? undefined,
+      totalCreditCost: (totalCreditCost ?? -1) < 0 ? undefined : (totalCreditCost ?? undefined),
     }
   }
   return undefined
@@ -57,6 +62,10 @@ export function isCreditBlock(value: unknown): boolean {
   return ['credit', 'topup_credit', 'total_credit_cost'].some((name) => name in (block ?? {}))
 }
 
+/** A request has a dozen keys. More warnings than this, or longer names, are no warnings about it. */
+const mostWarnings = 50
+const longestName = 100
+
 /**
  * Returns the service's warnings about the request's own keys (`metadata.ignored_fields`, `metadata.renamed_fields`),
  * each once. The form of a renaming is not documented: a list of names, a list of `{from, to}` and an object `old: new`
@@ -65,7 +74,8 @@ export function isCreditBlock(value: unknown): boolean {
 export function warningsOf(body: string | unknown): RequestWarning[] {
   const metadata = record(parsed(body)?.['metadata'])
   const ignored = strings(metadata?.['ignored_fields']).map((field) => ({ kind: 'ignored' as const, field }))
-  const all = [...ignored, ...renamings(metadata?.['renamed_fields'])]
+  const said = [...ignored, ...renamings(metadata?.['renamed_fields'])]
+  const all = said.filter(({ field }) => field.length <= longestName).slice(0, mostWarnings)
   return all.filter((each, at) => all.findIndex((other) => same(each, other)) === at)
 }
 

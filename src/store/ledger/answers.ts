@@ -93,8 +93,12 @@ export async function storeParts(
       and (lookups.bundle_key = ${batch} or (lookups.bundle_key is null and lookups.state in ('waiting', 'parked')))
     order by lookup_key collate "C" for no key update of lookups`.execute(tx)
   const answers = members.map(({ lookup_key: key, place }) => {
-    const part = answer.parts?.get(place)
-    if (!part) throw new Error(`no answer for entry ${place} of a batch`)
+    // The batch was paid for: an entry without an answer must not cost the others theirs.
+    const part = answer.parts?.get(place) ?? {
+      outcome: 'unreadable' as const,
+      data: { problem: `no answer for entry ${place} of a batch` },
+      freshUntil: answer.freshUntil,
+    }
     return { key, answer: part }
   })
   await storeSingles(tx, answers, at)

@@ -37,6 +37,7 @@ test('a server that gives every payment the same challenge is asked six times, t
     advance: { advanceTasksWaitingFor: async () => {} },
     now: () => at,
     random: () => 0.5,
+    onUnexpected: () => {},
   } as unknown as LookUpOptions)
   for (let i = 0; i < 7; i++) expect(await lookUp('background', key, 1)).toBeUndefined()
   const parked = 'parked 300000 ms challenge_taken: the service gave another payment the same challenge'

@@ -66,6 +66,7 @@ function run(buy: () => Promise<Fact>, fetchFree: () => Promise<Fact> = buy) {
     now: () => at,
     random: () => 0.5,
     onHalt: (error) => void done.push(['halt', error.code]),
+    onUnexpected: (failure) => void done.push(['unexpected', failure]),
   })
   return lookUp('background', key, 1)
 }
@@ -229,9 +230,29 @@ describe('a lookup that does not end', () => {
     expect(done).toEqual(expected)
   })
 
-  test('an unknown error is left to the queue, and nothing is stored', async () => {
-    await expect(run(failing(new TypeError('a mistake')))).rejects.toThrow('a mistake')
-    expect(done).toEqual([])
+  test('an error that no code expected is reported, tried again, and in the end ends the lookup with its reason', async () => {
+    const mistake = new TypeError('a mistake about Jane Doe')
+    await run(failing(mistake))
+    const problem = expect.stringMatching(/^TypeError at look-up\.test\.ts:\d+$/)
+    expect(done).toEqual([
+      ['unexpected', { operation: 'company.profile', tries: 1, problem }],
+      ['postpone', key, later(500), expect.stringContaining('unexpected error: TypeError'), true],
+    ])
+    done = []
+    row = { ...row, tries: 5 }
+    await run(failing(mistake))
+    expect(done).toMatchObject([
+      ['unexpected', { tries: 6 }],
+      ['fail', key, expect.stringContaining('unexpected error: TypeError'), false],
+      ['advance', [key]],
+    ])
+    expect(JSON.stringify(done)).not.toContain('Jane')
+  })
+
+  test('a database that is away is reported and left to the queue: it could store no state', async () => {
+    const away = Object.assign(new Error('away'), { code: 'ECONNREFUSED' })
+    await expect(run(failing(away))).rejects.toThrow('away')
+    expect(done).toMatchObject([['unexpected', { problem: expect.stringContaining('ECONNREFUSED') }]])
   })
 
   test('an unreachable logo does not hold back answers that were paid for', async () => {

@@ -6,6 +6,7 @@ import {
   PaymentInDoubtError,
   PolicyDeniedError,
   RetriableError,
+  describeUnexpected,
 } from '../../domain/errors.ts'
 import { isBatchKey, type LookupKey } from '../../domain/keys.ts'
 import type { Lane } from '../../domain/ports/send-permit.ts'
@@ -17,6 +18,7 @@ import type { Operation } from '../../domain/words.ts'
 import type { Payer } from '../../pay/payer.ts'
 import type { Purchase } from '../../pay/purchase.ts'
 import type { PreparedBatch } from '../../service/batch.ts'
+import { isAway } from '../../store/database/retry-while-away.ts'
 import type { BatchLedger } from '../../store/ledger/batches.ts'
 import type { Outcome } from '../../queues/queues.ts'
 import type { LookupLedger, LookupRow } from '../../store/ledger/lookups.ts'
@@ -48,6 +50,8 @@ export interface LookUpOptions {
   random: () => number
   /** Called when a person must mend something before anything more is tried. */
   onHalt: (error: ConfigError) => void
+  /** Called with an error that no code expected. */
+  onUnexpected: (failure: { operation: Operation; tries: number; problem: string }) => void
 }
 
 const maxTries = 6
@@ -122,7 +126,7 @@ export function createLookUp(options: LookUpOptions) {
     error: unknown,
   ): Promise<Outcome | 'ended'> {
     const { key, tries } = lookup
-    if (!(error instanceof PaydirtError)) throw error
+    if (!(error instanceof PaydirtError)) return handleUnexpected(lookup, error)
     if (error instanceof RetriableError && !error.countsAsTry) {
       if (error.code === errorCode.rateLimited)
         await options.runs.countRequests(lookup.runId, { rateLimited: 1 })
@@ -158,6 +162,21 @@ export function createLookUp(options: LookUpOptions) {
       return
     }
     return fail(key, error.message, error.code === errorCode.paidNoData)
+  }
+
+  /**
+   * An error that no code expected ends the lookup with its reason after some tries. Left to the queue it would come back
+   * for ever, unseen. A database that is away says nothing about the lookup, and could not store a state either.
+   */
+  async function handleUnexpected(
+    { key, operation, tries }: LookupRow,
+    error: unknown,
+  ): Promise<Outcome | 'ended'> {
+    const problem = describeUnexpected(error)
+    options.onUnexpected({ operation, tries: tries + 1, problem })
+    if (isAway(error)) throw error
+    const reason = `unexpected error: ${problem}`
+    return tries + 1 < maxTries ? wait(key, backoffMs(tries), reason) : fail(key, reason)
   }
 
   async function wait(key: LookupKey, ms: number, reason: string): Promise<void> {

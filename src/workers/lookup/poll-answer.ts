@@ -1,4 +1,4 @@
-import { atomicCredits } from '../../domain/credits.ts'
+import { statedCost } from '../../domain/credits.ts'
 import { RetriableError, type PaydirtError } from '../../domain/errors.ts'
 import type { LookupKey } from '../../domain/keys.ts'
 import type { ResponseHead } from '../../domain/payment.ts'
@@ -60,7 +60,12 @@ export function createPollAnswer(options: PollAnswerOptions) {
     const state = bulk.started?.(response.body)
     const facts = [...bulk.decode(response.body)]
     // Asking again is free, but an accepted answer is final: it must say that it is complete, or have found a subject.
-    if (!state?.isCompleted && (state || !facts.some(([, fact]) => fact.outcome === 'found'))) {
+    const { cutAfterBytes } = response
+    if (
+      cutAfterBytes === undefined &&
+      !state?.isCompleted &&
+      (state || !facts.some(([, fact]) => fact.outcome === 'found'))
+    ) {
       const retryAfterMs = Math.min(Math.max(state?.estimatedMs ?? 0, shortestWaitMs), longestWaitMs)
       throw new RetriableError('not_completed', 'the service is not done yet', {
         retryAfterMs,
@@ -68,11 +73,15 @@ export function createPollAnswer(options: PollAnswerOptions) {
       })
     }
     const at = options.now()
-    const parts = facts.map(([place, fact]) => {
+    const parts = facts.map(([place, said]) => {
+      // Of an answer that was cut, an entry that is missing may have been in the rest.
+      const problem = `the answer is larger than ${cutAfterBytes} bytes, and was cut`
+      const isMissing = cutAfterBytes !== undefined && said.outcome === 'not_found'
+      const fact: Fact = isMissing ? { outcome: 'unreadable', data: { problem } } : said
       return [place, { ...fact, freshUntil: options.freshUntil(operation, fact.outcome, at) }] as const
     })
     const answer = { outcome: 'found' as const, data: null, freshUntil: at, parts: new Map(parts) }
     const credits = creditsOf(response.body)?.totalCreditCost
-    await options.batches.complete(key, answer, credits === undefined ? undefined : atomicCredits(credits))
+    await options.batches.complete(key, answer, statedCost(credits))
   }
 }

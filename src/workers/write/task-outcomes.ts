@@ -17,6 +17,10 @@ export function suppressedOutcome({ id }: ReadyTask): TaskOutcome {
   return { id, status: 'skipped', patch: null, reason: 'suppressed', written: [], unknown: [] }
 }
 
+export function rejectedOutcome({ id }: ReadyTask, reason: string): TaskOutcome {
+  return { id, status: 'rejected', patch: null, reason, written: [], unknown: [] }
+}
+
 /**
  * Returns the outcome of a task for which nothing is sent: its record is gone, no field may be written, or an earlier
  * attempt wrote all of them. Empty for a task that is sent.

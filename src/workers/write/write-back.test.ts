@@ -52,6 +52,7 @@ function source(tasks: { hot: number; bulk: number }, writesAtOnce?: number) {
       throw error
     },
     onLongWait: () => {},
+    onUnexpected: () => {},
   })
   return { sent, left: ready, write: () => writeBack({ connector: 'csv', entity: 'company' }) }
 }

@@ -1,9 +1,11 @@
 import type { Connector } from '../../connectors/connector.ts'
-import { ConfigError, PaydirtError, RetriableError } from '../../domain/errors.ts'
+import { ConfigError, PaydirtError, RetriableError, describeUnexpected } from '../../domain/errors.ts'
 import type { WriteBackJob } from '../../queues/jobs.ts'
 import type { Outcome } from '../../queues/queues.ts'
+import { isAway } from '../../store/database/retry-while-away.ts'
 import type { ReadyTask, ReadyTasks } from '../../store/runs/ready-tasks.ts'
 import type { FieldWriteLedger } from '../../store/writes/field-writes.ts'
+import { rejectedOutcome } from './task-outcomes.ts'
 import { createWriteBatch, type BatchResult, type WriteBatchOptions } from './write-batch.ts'
 
 /**
@@ -24,7 +26,13 @@ export interface WriteBackOptions extends WriteBatchOptions {
   onHalt: (error: ConfigError) => void
   /** Called when the source takes nothing for this long (a daily limit). The records stay ready. */
   onLongWait: (ms: number, reason: string) => void
+  /** Called with an error that no code expected. */
+  onUnexpected: (failure: { connector: string; entity: string; records: number; problem: string }) => void
 }
+
+/** How often a record is tried whose writing meets an error that no code expected. */
+const maxTries = 3
+const pauseMs = 2_000
 
 /**
  * Writes the ready tasks of one connector and entity, batch by batch, and stores each record's outcome together with its
@@ -36,6 +44,7 @@ export function createWriteBack(options: WriteBackOptions) {
   const writeBatch = createWriteBatch(options)
   const now = () => performance.now()
   const lastHotMs = new Map<string, number>()
+  const triesOf = new Map<ReadyTask['id'], number>()
 
   return async function writeBack({ connector: name, entity }: WriteBackJob): Promise<Outcome> {
     const connector = options.connector(name)
@@ -52,13 +61,47 @@ export function createWriteBack(options: WriteBackOptions) {
       // A button's record does not wait for a night's records.
       const ready = oncePerRecord(hot.length > 0 ? hot : found.slice(0, wasHotLately ? few : most))
       if (ready.length === 0) return
-      const { outcomes, retryInMs } = await writeBatch(connector, entity, ready).catch(delayOrThrow)
+      const { outcomes, retryInMs } = await write(connector, entity, ready)
       if (connector.capabilities.keepsValues) await fieldWrites.confirmWrites(outcomes)
       else await tasks.finish(outcomes)
       if (retryInMs !== undefined) return { againInMs: retryInMs }
       // Tasks that became ready meanwhile have announced a flush of their own.
       if (found.length < most && ready.length === found.length) return
     }
+  }
+
+  /**
+   * An error that no code expected comes from one record of the batch, as a rule. The batch is divided until that record is
+   * alone; it is rejected with its reason after some tries, and the others are written.
+   */
+  async function write(connector: Connector, entity: string, ready: ReadyTask[]): Promise<BatchResult> {
+    try {
+      return await writeBatch(connector, entity, ready)
+    } catch (error) {
+      if (error instanceof PaydirtError || isAway(error)) return delayOrThrow(error)
+      const problem = describeUnexpected(error)
+      options.onUnexpected({ connector: connector.name, entity, records: ready.length, problem })
+      const [first] = ready
+      if (first && ready.length === 1) return rejectAfterTries(first, problem)
+      const half = Math.ceil(ready.length / 2)
+      const one = await write(connector, entity, ready.slice(0, half))
+      const other = await write(connector, entity, ready.slice(half))
+      const waits = [one.retryInMs, other.retryInMs].filter((ms) => ms !== undefined)
+      return {
+        outcomes: [...one.outcomes, ...other.outcomes],
+        retryInMs: waits.length > 0 ? Math.max(...waits) : undefined,
+      }
+    }
+  }
+
+  function rejectAfterTries(task: ReadyTask, problem: string): BatchResult {
+    const tries = (triesOf.get(task.id) ?? 0) + 1
+    if (tries < maxTries) {
+      triesOf.set(task.id, tries)
+      return { outcomes: [], retryInMs: pauseMs }
+    }
+    triesOf.delete(task.id)
+    return { outcomes: [rejectedOutcome(task, `unexpected error: ${problem}`)], retryInMs: undefined }
   }
 
   /** Called when a whole batch could not be written. Its records stay ready and are written later. */
