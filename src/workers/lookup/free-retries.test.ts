@@ -60,6 +60,7 @@ async function playOut(error: unknown, mostStarts: number) {
     now: () => new Date(nowMs),
     random: () => 1,
     onHalt: () => {},
+    onUnexpected: () => {},
   })
   const waits: number[] = []
   for (let starts = 1; end === undefined && bought < mostStarts;) {
