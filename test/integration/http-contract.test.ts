@@ -1,49 +1,9 @@
 import { connect } from 'node:net'
-import { pino } from 'pino'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { companyAnswer } from '../../src/sandbox/data/company.ts'
-import { startSandbox, type Sandbox } from '../../src/sandbox/sandbox.ts'
-import { startSalesforceStandIn } from '../../src/sandbox/salesforce/index.ts'
-import { call, openHttpHouse, type Answer, type HttpHouse } from '../support/http-house.ts'
+import { describe, expect, test } from 'vitest'
+import { call, openHttpHouse, type Answer } from '../support/http-house.ts'
+import { aCompany, house, lines, sandbox, token, useContractHouse } from './http-contract.fixture.ts'
 
-type Salesforce = Awaited<ReturnType<typeof startSalesforceStandIn>>
-let sandbox: Sandbox
-let salesforce: Salesforce
-let house: HttpHouse
-let token: string
-let next = 0
-const lines: string[] = []
-const monitorHeader = 'x-own-monitor-secret'
-
-beforeAll(async () => {
-  sandbox = await startSandbox()
-  salesforce = await startSalesforceStandIn()
-  const log = pino({ level: 'debug' }, { write: (line: string) => void lines.push(line) })
-  house = await openHttpHouse(sandbox, {
-    env: {
-      PAYDIRT_MONITOR_HEADER: monitorHeader,
-      SALESFORCE_LOGIN_URL: salesforce.baseUrl,
-      SALESFORCE_CLIENT_ID: salesforce.auth.clientId,
-      SALESFORCE_CLIENT_SECRET: salesforce.auth.clientSecret,
-    },
-    overrides: { log },
-  })
-  token = await house.token()
-})
-
-afterAll(async () => {
-  await house?.close()
-  await salesforce?.stop()
-  await sandbox?.stop()
-})
-
-function aCompany(): string {
-  for (;;) {
-    next += 1
-    const url = `https://www.profnet.example/company/contract-${next}`
-    if (companyAnswer(url).data) return house.addCompany({ name: `Acme ${next}`, profnet_url: url })
-  }
-}
+useContractHouse()
 
 describe('every answer', () => {
   const problems: [string, () => Promise<Answer>, number, string][] = [

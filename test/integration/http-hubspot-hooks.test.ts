@@ -1,9 +1,10 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { companyAnswer } from '../../src/sandbox/data/company.ts'
-import { startSandbox, type Sandbox } from '../../src/sandbox/sandbox.ts'
+import { describe, expect, test } from 'vitest'
 import { callRefusals } from '../../src/store/access/call-refusals.ts'
 import { v2Headers, v3Headers } from '../support/hubspot-signature.ts'
-import { call, openHttpHouse, secrets, type HttpHouse } from '../support/http-house.ts'
+import { call, secrets } from '../support/http-house.ts'
+import { aCompany, house, publicUrl, sandbox, useHookHouse } from './hooks.fixture.ts'
+
+useHookHouse()
 
 interface HookAnswer {
   taskId: string
@@ -16,33 +17,6 @@ interface HookAnswer {
   enrichedAt: string | null
   done: boolean
   last: Pick<HookAnswer, 'status' | 'reason' | 'enrichedAt' | 'fields' | 'costUsd'> | null
-}
-
-/** As the outside calls us; the proxy in between changes scheme, host and port. */
-const publicUrl = 'https://paydirt.example'
-
-let sandbox: Sandbox
-let house: HttpHouse
-let next = 0
-
-beforeAll(async () => {
-  sandbox = await startSandbox()
-  house = await openHttpHouse(sandbox, { env: { PAYDIRT_PUBLIC_URL: publicUrl } })
-})
-
-afterAll(async () => {
-  await house?.close()
-  await sandbox?.stop()
-})
-
-beforeEach(() => sandbox.faults.reset())
-
-function aCompany(more: Record<string, string> = {}): string {
-  for (;;) {
-    next += 1
-    const url = `https://www.profnet.example/company/hooked-${next}`
-    if (companyAnswer(url).data) return house.addCompany({ name: `Acme ${next}`, profnet_url: url, ...more })
-  }
 }
 
 async function refusedToday(): Promise<Record<string, number>> {

@@ -1,13 +1,19 @@
 import { createHmac, randomBytes } from 'node:crypto'
 import { Validator } from '@seriousme/openapi-schema-validator'
-import { pino } from 'pino'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
-import { companyAnswer } from '../../src/sandbox/data/company.ts'
-import { startSandbox, type Sandbox } from '../../src/sandbox/sandbox.ts'
-import { startSalesforceStandIn } from '../../src/sandbox/salesforce/index.ts'
 import { v3Headers } from '../support/hubspot-signature.ts'
-import { call, openHttpHouse, secrets, type HttpHouse } from '../support/http-house.ts'
+import { call, secrets } from '../support/http-house.ts'
+import {
+  aCompany,
+  house,
+  monitorHeader,
+  salesforce,
+  token,
+  useContractHouse,
+} from './http-contract.fixture.ts'
+
+useContractHouse()
 
 interface Operation {
   operationId: string
@@ -19,45 +25,6 @@ interface OpenApi {
   openapi: string
   paths: Record<string, Record<string, Operation>>
   components: { securitySchemes: Record<string, { type: string; name?: string; scheme?: string }> }
-}
-
-type Salesforce = Awaited<ReturnType<typeof startSalesforceStandIn>>
-let sandbox: Sandbox
-let salesforce: Salesforce
-let house: HttpHouse
-let token: string
-let next = 0
-const lines: string[] = []
-const monitorHeader = 'x-own-monitor-secret'
-
-beforeAll(async () => {
-  sandbox = await startSandbox()
-  salesforce = await startSalesforceStandIn()
-  const log = pino({ level: 'debug' }, { write: (line: string) => void lines.push(line) })
-  house = await openHttpHouse(sandbox, {
-    env: {
-      PAYDIRT_MONITOR_HEADER: monitorHeader,
-      SALESFORCE_LOGIN_URL: salesforce.baseUrl,
-      SALESFORCE_CLIENT_ID: salesforce.auth.clientId,
-      SALESFORCE_CLIENT_SECRET: salesforce.auth.clientSecret,
-    },
-    overrides: { log },
-  })
-  token = await house.token()
-})
-
-afterAll(async () => {
-  await house?.close()
-  await salesforce?.stop()
-  await sandbox?.stop()
-})
-
-function aCompany(): string {
-  for (;;) {
-    next += 1
-    const url = `https://www.profnet.example/company/contract-${next}`
-    if (companyAnswer(url).data) return house.addCompany({ name: `Acme ${next}`, profnet_url: url })
-  }
 }
 
 const enrich = (ids = [aCompany()], query = '') =>

@@ -1,35 +1,9 @@
 import { createHmac, randomBytes } from 'node:crypto'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { companyAnswer } from '../../src/sandbox/data/company.ts'
-import { startSandbox, type Sandbox } from '../../src/sandbox/sandbox.ts'
-import { call, openHttpHouse, secrets, type HttpHouse } from '../support/http-house.ts'
+import { describe, expect, test } from 'vitest'
+import { call, secrets } from '../support/http-house.ts'
+import { aCompany, house, useHookHouse } from './hooks.fixture.ts'
 
-/** As the outside calls us; the proxy in between changes scheme, host and port. */
-const publicUrl = 'https://paydirt.example'
-
-let sandbox: Sandbox
-let house: HttpHouse
-let next = 0
-
-beforeAll(async () => {
-  sandbox = await startSandbox()
-  house = await openHttpHouse(sandbox, { env: { PAYDIRT_PUBLIC_URL: publicUrl } })
-})
-
-afterAll(async () => {
-  await house?.close()
-  await sandbox?.stop()
-})
-
-beforeEach(() => sandbox.faults.reset())
-
-function aCompany(more: Record<string, string> = {}): string {
-  for (;;) {
-    next += 1
-    const url = `https://www.profnet.example/company/hooked-${next}`
-    if (companyAnswer(url).data) return house.addCompany({ name: `Acme ${next}`, profnet_url: url, ...more })
-  }
-}
+useHookHouse()
 
 describe('Salesforce, signed by HMAC', () => {
   test('is let in, and told that no org is connected here', async () => {

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import {
   BudgetExhaustedError,
   FatalError,
@@ -6,25 +6,10 @@ import {
   PolicyDeniedError,
   RetriableError,
 } from '../../src/domain/errors.ts'
-import type { OpenDatabase } from '../../src/store/database/database.ts'
-import { challenge, fails, found, plain, setStage, transaction, type Stage } from '../support/payer-stage.ts'
-import { openFreshLedger } from '../support/fresh-ledger.ts'
+import { challenge, fails, found, plain, transaction } from '../support/payer-stage.ts'
+import { database, stage, states, usePayerStage, resetStage } from './payer-stage.fixture.ts'
 
-let database: OpenDatabase
-let close: () => Promise<void>
-let stage: Stage
-beforeAll(async () => void ({ database, close } = await openFreshLedger()))
-afterAll(() => close())
-beforeEach(async () => void (stage = await setStage(database.db)))
-
-afterEach(() => {
-  // Every place in the shared pace was given back, and the service was asked exactly what the test says.
-  const { turns } = stage
-  if (turns.done !== turns.taken) throw new Error(`${turns.taken} turns were taken, ${turns.done} given back`)
-  if (stage.unused() > 0) throw new Error(`${stage.unused()} scripted replies were never asked for`)
-})
-
-const states = async () => (await stage.charges()).map(({ state }) => state)
+usePayerStage()
 
 describe('a payment that was settled and not answered', () => {
   const used = challenge({ error: 'invalid_exact_evm_nonce_already_used' })
@@ -74,7 +59,7 @@ describe('a payment that was settled and not answered', () => {
   })
 
   test('is not bought again at all where that is switched off', async () => {
-    stage = await setStage(database.db, { rebuyLost: false })
+    await resetStage(database.db, { rebuyLost: false })
     await lose()
     stage.script(used)
     await expect(stage.startPayer().buy(stage.purchase)).rejects.toMatchObject({ code: 'paid_no_data' })
@@ -189,7 +174,7 @@ describe('what stops a purchase before it is signed', () => {
   })
 
   test('a wallet that cannot pay: nothing is signed', async () => {
-    stage = await setStage(database.db, { balanceAtomic: 9_999n })
+    await resetStage(database.db, { balanceAtomic: 9_999n })
     stage.script(challenge())
     await expect(stage.startPayer().buy(stage.purchase)).rejects.toMatchObject({
       name: 'BudgetExhaustedError',

@@ -1,33 +1,9 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { RetriableError } from '../../src/domain/errors.ts'
-import type { OpenDatabase } from '../../src/store/database/database.ts'
-import {
-  challenge,
-  fails,
-  found,
-  plain,
-  setStage,
-  transaction,
-  type Reply,
-  type Stage,
-} from '../support/payer-stage.ts'
-import { openFreshLedger } from '../support/fresh-ledger.ts'
+import { challenge, fails, found, plain, transaction, type Reply } from '../support/payer-stage.ts'
+import { stage, states, usePayerStage } from './payer-stage.fixture.ts'
 
-let database: OpenDatabase
-let close: () => Promise<void>
-let stage: Stage
-beforeAll(async () => void ({ database, close } = await openFreshLedger()))
-afterAll(() => close())
-beforeEach(async () => void (stage = await setStage(database.db)))
-
-afterEach(() => {
-  // Every place in the shared pace was given back, and the service was asked exactly what the test says.
-  const { turns } = stage
-  if (turns.done !== turns.taken) throw new Error(`${turns.taken} turns were taken, ${turns.done} given back`)
-  if (stage.unused() > 0) throw new Error(`${stage.unused()} scripted replies were never asked for`)
-})
-
-const states = async () => (await stage.charges()).map(({ state }) => state)
+usePayerStage()
 
 describe('a lookup that goes well', () => {
   test('asks for the terms once, pays, and stores answer and settlement', async () => {

@@ -1,22 +1,11 @@
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import type { RecordPatch } from '../../src/connectors/connector.ts'
 import { RetriableError } from '../../src/domain/errors.ts'
 import { salesforceMapping } from '../../src/connectors/salesforce/mapping.ts'
-import { openSalesforceBench, statuses, type SalesforceBench } from './salesforce.fixture.ts'
+import { statuses } from './salesforce.fixture.ts'
+import { bench, collections, fieldsOf, titles, useBench } from './salesforce-writes.fixture.ts'
 
-let bench: SalesforceBench
-
-beforeEach(async () => {
-  bench = await openSalesforceBench({ accounts: 40, contacts: 700, leads: 20 })
-})
-
-afterEach(() => bench.stop())
-const collections = /PATCH .*\/composite\/sobjects$/
-
-const titles = (ids: readonly string[], title = 'Pilot'): RecordPatch[] =>
-  ids.map((id) => ({ id, patch: { job_title: { set: title } } }))
-
-const fieldsOf = (id: string): Record<string, unknown> => bench.org.store.get('Contact', id)?.fields ?? {}
+useBench()
 const bulkJobs = /POST .*\/jobs\/ingest$/
 
 describe('writing to Salesforce in bulk', () => {

@@ -1,22 +1,11 @@
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import type { RecordPatch, WriteResult } from '../../src/connectors/connector.ts'
+import { describe, expect, test } from 'vitest'
+import type { WriteResult } from '../../src/connectors/connector.ts'
 import { salesforceMapping } from '../../src/connectors/salesforce/mapping.ts'
 import type { Patch } from '../../src/domain/record.ts'
-import { openSalesforceBench, statuses, type SalesforceBench } from './salesforce.fixture.ts'
+import { statuses } from './salesforce.fixture.ts'
+import { bench, collections, fieldsOf, titles, useBench } from './salesforce-writes.fixture.ts'
 
-let bench: SalesforceBench
-
-beforeEach(async () => {
-  bench = await openSalesforceBench({ accounts: 40, contacts: 700, leads: 20 })
-})
-
-afterEach(() => bench.stop())
-const collections = /PATCH .*\/composite\/sobjects$/
-
-const titles = (ids: readonly string[], title = 'Pilot'): RecordPatch[] =>
-  ids.map((id) => ({ id, patch: { job_title: { set: title } } }))
-
-const fieldsOf = (id: string): Record<string, unknown> => bench.org.store.get('Contact', id)?.fields ?? {}
+useBench()
 
 describe('writing to Salesforce', () => {
   test('writes 200 a request and names the bad ones, in order, by code and field', async () => {

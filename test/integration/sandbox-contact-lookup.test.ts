@@ -1,11 +1,10 @@
 import { describe, expect, test } from 'vitest'
-import { API_KEY, API_KEY_HEADER } from '../../src/sandbox/accounts.ts'
 import { contactsOf, personUrl } from '../../src/sandbox/data/contacts.ts'
 import { employersAt, member } from '../../src/sandbox/data/directory.ts'
 import { personAnswer } from '../../src/sandbox/data/person.ts'
-import type { Reply } from './x402-buyer.ts'
-import { PRICE, useSandbox } from './sandbox-fixture.ts'
+import { PRICE } from './sandbox-fixture.ts'
 import {
+  useContacts,
   someMember,
   workEmail,
   withEmail,
@@ -20,15 +19,7 @@ import {
   slugs,
 } from './sandbox-contacts.fixture.ts'
 
-const world = useSandbox()
-const direct = { [API_KEY_HEADER]: API_KEY }
-const single = () => `${world.sandbox.serviceUrl}/redeem/people/contact/lookup`
-const bulk = () => `${single()}/batch`
-
-/** Asks by API key: what is tested of the search itself need not be paid for on the chain. */
-async function ask(url: string, body: unknown): Promise<Reply> {
-  return (await world.funded(0n)).ask(url, body, direct)
-}
+const { world, single, bulk, ask } = useContacts()
 
 describe('the seven rules of contact lookup, each paid for with the official client', () => {
   test('1: an entry with neither e-mail nor phone is searched by name, without a switch', async () => {

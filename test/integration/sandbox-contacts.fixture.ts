@@ -1,7 +1,9 @@
 import { expect } from 'vitest'
+import { API_KEY, API_KEY_HEADER } from '../../src/sandbox/accounts.ts'
 import { creditsOf } from '../../src/service/schema/metadata.ts'
 import { contactsOf, type Contacts } from '../../src/sandbox/data/contacts.ts'
 import { DIRECTORY_SIZE, member, type Member } from '../../src/sandbox/data/directory.ts'
+import { useSandbox } from './sandbox-fixture.ts'
 import type { Reply } from './x402-buyer.ts'
 
 /** The first member of the directory of whom something is true. */
@@ -46,3 +48,19 @@ export function peoples(reply: Reply): Matched[] {
 
 export const cost = (reply: Reply) => creditsOf(reply.body)?.totalCreditCost
 export const slugs = (reply: Reply) => peoples(reply).map(({ profnet_url: url }) => url.split('/in/')[1])
+
+/** Opens one sandbox for the tests of the calling file, with the two addresses of contact lookup. */
+export function useContacts() {
+  const world = useSandbox()
+  const direct = { [API_KEY_HEADER]: API_KEY }
+  const single = () => `${world.sandbox.serviceUrl}/redeem/people/contact/lookup`
+  return {
+    world,
+    direct,
+    single,
+    bulk: () => `${single()}/batch`,
+    /** Asks by API key: what is tested of the search itself need not be paid for on the chain. */
+    ask: async (url: string, body: unknown): Promise<Reply> =>
+      (await world.funded(0n)).ask(url, body, direct),
+  }
+}

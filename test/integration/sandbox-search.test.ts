@@ -5,15 +5,14 @@ import { startSandbox } from '../../src/sandbox/sandbox.ts'
 import { warningsOf } from '../../src/service/schema/metadata.ts'
 import { prepareBatch, prepareQuery } from '../../src/service/batch.ts'
 import { prepareRequest } from '../../src/service/client.ts'
-import { API_KEY, API_KEY_HEADER } from '../../src/sandbox/accounts.ts'
 import { searchIdOf } from '../../src/sandbox/data/contact-answer.ts'
 import { companyByDomain } from '../../src/sandbox/data/company-by-domain.ts'
 import { personUrl } from '../../src/sandbox/data/contacts.ts'
 import { employersAt } from '../../src/sandbox/data/directory.ts'
 import { personAnswer } from '../../src/sandbox/data/person.ts'
-import type { Reply } from './x402-buyer.ts'
-import { company, PRICE, useSandbox } from './sandbox-fixture.ts'
+import { company, PRICE } from './sandbox-fixture.ts'
 import {
+  useContacts,
   withPhone,
   withAll,
   atDomain,
@@ -23,15 +22,7 @@ import {
   slugs,
 } from './sandbox-contacts.fixture.ts'
 
-const world = useSandbox()
-const direct = { [API_KEY_HEADER]: API_KEY }
-const single = () => `${world.sandbox.serviceUrl}/redeem/people/contact/lookup`
-const bulk = () => `${single()}/batch`
-
-/** Asks by API key: what is tested of the search itself need not be paid for on the chain. */
-async function ask(url: string, body: unknown): Promise<Reply> {
-  return (await world.funded(0n)).ask(url, body, direct)
-}
+const { world, direct, single, bulk, ask } = useContacts()
 
 describe('people search', () => {
   const url = () => `${world.sandbox.serviceUrl}/people/search`

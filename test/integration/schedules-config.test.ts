@@ -1,57 +1,23 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
-import { fileSchema, type FileConfig } from '../../src/app/config/file.ts'
-import { startSchedules, type Schedules, type SchedulesOptions } from '../../src/app/schedules/scheduler.ts'
+import { describe, expect, test } from 'vitest'
+import { startSchedules } from '../../src/app/schedules/scheduler.ts'
 import { start } from '../../src/app/start.ts'
 import { createScheduleQueue } from '../../src/queues/schedules.ts'
 import { companyAnswer } from '../../src/sandbox/data/company.ts'
-import { startSandbox, type Sandbox } from '../../src/sandbox/sandbox.ts'
 import { createScheduleLedger } from '../../src/store/runs/schedules.ts'
-import { openCrmHouse, quick, type CrmHouse } from './crm-house.ts'
+import {
+  clock,
+  company,
+  house,
+  nightly,
+  open,
+  scheduler,
+  turns,
+  until,
+  urlOf,
+  useSchedules,
+} from './schedules.fixture.ts'
 
-const nightly = {
-  connector: 'hubspot',
-  object: 'companies',
-  cron: '0 2 * * *',
-  timeZone: 'Europe/Berlin',
-} as const
-
-let sandbox: Sandbox
-let house: CrmHouse
-let clock: Date
-const started: Schedules[] = []
-beforeAll(async () => void (sandbox = await startSandbox()))
-afterAll(() => sandbox.stop())
-
-afterEach(async () => {
-  for (const schedules of started.splice(0)) await schedules.stop(5_000)
-  await house.close()
-})
-
-async function open(schedules: FileConfig['schedules'], options: { realTime?: boolean } = {}) {
-  clock = new Date('2026-11-20T00:30:00Z')
-  house = await openCrmHouse(sandbox, {
-    config: { ...checked({ schedules }), connectors: quick },
-    env: { PAYDIRT_PORT: '0' },
-    ...(options.realTime ? {} : { overrides: { now: () => clock } }),
-  })
-}
-
-/** As the file is read: with its defaults. */
-function checked(config: FileConfig): FileConfig {
-  return fileSchema.parse(config) as FileConfig
-}
-
-async function scheduler(options: SchedulesOptions = {}): Promise<Schedules> {
-  // Only what a test calls for: rounds of their own would come at real times.
-  const schedules = await startSchedules(house.context, { everyMs: 3_600_000, ...options })
-  started.push(schedules)
-  return schedules
-}
-
-const turns = () => house.context.database.db.selectFrom('schedule_turns').selectAll().orderBy('id').execute()
-const until = <T>(condition: () => Promise<T>) => vi.waitFor(condition, { timeout: 20_000, interval: 20 })
-const company = (name: string) => ({ name, profnet_url: urlOf(name) })
-const urlOf = (name: string) => `https://www.profnet.com/company/${name}`
+useSchedules()
 
 describe('schedules in the config', () => {
   test('name no object or CRM that there is not', async () => {
@@ -75,9 +41,9 @@ describe('schedules in the config', () => {
       { name: 'old', cron: '0 3 * * *', timeZone: 'UTC' },
       { name: 'nightly', cron: '0 3 * * *', timeZone: 'UTC' },
     ])
-    const ledger = createScheduleLedger(house.context.database.db, { now: () => clock })
+    const ledger = createScheduleLedger(house.context.database.db, { now: () => clock.now })
     const turn = { connector: 'hubspot', entity: 'companies', recipe: null, limit: null, refresh: false }
-    const planned = { cause: 'cron', plannedAt: clock, startBy: null, stopAt: null } as const
+    const planned = { cause: 'cron', plannedAt: clock.now, startBy: null, stopAt: null } as const
     await ledger.addOccurrence({ ...turn, ...planned, schedule: 'old' })
     const schedules = await scheduler()
     expect(await turns()).toMatchObject([

@@ -1,5 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
-import { fileSchema, type FileConfig } from '../../src/app/config/file.ts'
+import { describe, expect, test } from 'vitest'
 import {
   listSchedules,
   pauseSchedule,
@@ -7,62 +6,29 @@ import {
   runScheduleNow,
   startSync,
 } from '../../src/app/schedules/schedule-commands.ts'
-import { startSchedules, type Schedules, type SchedulesOptions } from '../../src/app/schedules/scheduler.ts'
-import { startSandbox, type Sandbox } from '../../src/sandbox/sandbox.ts'
 import { updateRunStates } from '../../src/store/runs/run-states.ts'
 import { createScheduleLedger } from '../../src/store/runs/schedules.ts'
-import { openCrmHouse, quick, type CrmHouse } from './crm-house.ts'
+import {
+  clock,
+  company,
+  house,
+  nightly,
+  open,
+  scheduler,
+  turns,
+  until,
+  useSchedules,
+  started,
+} from './schedules.fixture.ts'
 
-const nightly = {
-  connector: 'hubspot',
-  object: 'companies',
-  cron: '0 2 * * *',
-  timeZone: 'Europe/Berlin',
-} as const
+useSchedules()
 
 const windowed = { ...nightly, startNoLaterThan: '04:00', stopAt: '06:00' } as const
-let sandbox: Sandbox
-let house: CrmHouse
-let clock: Date
-const started: Schedules[] = []
-beforeAll(async () => void (sandbox = await startSandbox()))
-afterAll(() => sandbox.stop())
 
-afterEach(async () => {
-  for (const schedules of started.splice(0)) await schedules.stop(5_000)
-  await house.close()
-})
-
-async function open(schedules: FileConfig['schedules'], options: { realTime?: boolean } = {}) {
-  clock = new Date('2026-11-20T00:30:00Z')
-  house = await openCrmHouse(sandbox, {
-    config: { ...checked({ schedules }), connectors: quick },
-    env: { PAYDIRT_PORT: '0' },
-    ...(options.realTime ? {} : { overrides: { now: () => clock } }),
-  })
-}
-
-/** As the file is read: with its defaults. */
-function checked(config: FileConfig): FileConfig {
-  return fileSchema.parse(config) as FileConfig
-}
-
-async function scheduler(options: SchedulesOptions = {}): Promise<Schedules> {
-  // Only what a test calls for: rounds of their own would come at real times.
-  const schedules = await startSchedules(house.context, { everyMs: 3_600_000, ...options })
-  started.push(schedules)
-  return schedules
-}
-
-const at = (time: string) => void (clock = new Date(time))
-const turns = () => house.context.database.db.selectFrom('schedule_turns').selectAll().orderBy('id').execute()
-const until = <T>(condition: () => Promise<T>) => vi.waitFor(condition, { timeout: 20_000, interval: 20 })
+const at = (time: string) => void (clock.now = new Date(time))
 
 const statesAre = (states: string[]) =>
   until(async () => expect((await turns()).map(({ state }) => state)).toEqual(states))
-
-const company = (name: string) => ({ name, profnet_url: urlOf(name) })
-const urlOf = (name: string) => `https://www.profnet.com/company/${name}`
 
 describe('a schedule', () => {
   test('begins at its time, stops at the end of its window, and goes on the next night', async () => {
@@ -91,12 +57,12 @@ describe('a schedule', () => {
 
     at('2026-11-20T04:59:59Z')
     await schedules.look()
-    await updateRunStates(context.database.db, clock, ['csv'])
+    await updateRunStates(context.database.db, clock.now, ['csv'])
     expect((await context.runs.get(runId))?.state).toBe('working')
     at('2026-11-20T05:00:00Z')
     await schedules.look()
     await statesAre(['stopped'])
-    await updateRunStates(context.database.db, clock, ['csv'])
+    await updateRunStates(context.database.db, clock.now, ['csv'])
     expect(await context.tasks.counts(runId)).toMatchObject({ parked: 3, looking_up: 0 })
     expect(await context.lookups.lease(10, 1_000, false, { connectors: ['hubspot'] })).toEqual([])
 
@@ -108,7 +74,7 @@ describe('a schedule', () => {
     expect(second?.run_id).not.toBe(runId)
     const records = await context.tasks.page(second?.run_id ?? '', 0, 10)
     expect(records.map(({ recordId }) => recordId)).toContain(added)
-    await updateRunStates(context.database.db, clock, ['csv'])
+    await updateRunStates(context.database.db, clock.now, ['csv'])
     const due = await context.lookups.lease(10, 1_000, false, { connectors: ['hubspot'] })
     expect(due).toHaveLength(4)
     expect((await context.runs.get(runId))?.state).toBe('working')
@@ -197,7 +163,7 @@ describe('a schedule', () => {
     for (let index = 0; index < 250; index += 1) house.add('companies', company(`c${index}`))
     const { context } = house
     at('2026-11-20T01:00:00Z')
-    const ledger = createScheduleLedger(context.database.db, { now: () => clock })
+    const ledger = createScheduleLedger(context.database.db, { now: () => clock.now })
     await ledger.register(['nightly'])
     // What a scheduler leaves behind that was killed after a page: a lease that nobody renews.
     const id = await ledger.addOccurrence({
@@ -208,7 +174,7 @@ describe('a schedule', () => {
       limit: null,
       refresh: false,
       cause: 'cron',
-      plannedAt: clock,
+      plannedAt: clock.now,
       startBy: null,
       stopAt: null,
     })
