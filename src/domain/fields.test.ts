@@ -117,11 +117,11 @@ describe('the values of an answer', () => {
     [{ name: null, first_name: null, last_name: null }, []],
     [{}, []],
   ])('of a match %j name the person %j', (match, [name, first, last]) => {
-    expect(matchValues({ ...match, profnet_url: 'u', title: 'CTO', company_name: 'Acme' })).toEqual({
+    expect(matchValues({ ...match, profnet_url: 'https://profnet.example/in/ada', title: 'CTO', company_name: 'Acme' })).toEqual({
       ...(name === undefined ? {} : { full_name: name }),
       ...(first === undefined ? {} : { first_name: first }),
       ...(last === undefined ? {} : { last_name: last }),
-      profnet_url: 'u',
+      profnet_url: 'https://profnet.example/in/ada',
       job_title: 'CTO',
       company_name: 'Acme',
     })

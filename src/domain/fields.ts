@@ -1,4 +1,6 @@
 import type { FieldValue } from './record.ts'
+import { checkValue } from './values/check-value.ts'
+import { kindOf } from './values/kinds.ts'
 import type { ObjectKind } from './words.ts'
 
 type Answer = Record<string, unknown>
@@ -97,25 +99,57 @@ export const matchFieldNames: readonly string[] = names(matchFields)
 export const employerProfileFieldNames: readonly string[] = names(employerFields)
 export const employerFieldNames: readonly string[] = [...employerProfileFieldNames, 'company_logo']
 
+/** The kinds of answers whose values are read here. */
+export type AnswerSource = 'company' | 'person' | 'enrichment' | 'match' | 'employer'
+
+/** The values of an answer by canonical field, and why a field has none although the answer names one. */
+export interface AnswerValues {
+  values: Record<string, FieldValue>
+  /** By field: what is wrong with its value, in words that do not contain it. */
+  leftOut: Record<string, string>
+}
+
 /**
- * Returns the values of a profile answer. Blank ones (null, "", white space, an empty list) are left out: nothing found is
- * never a value.
+ * Returns the values of an answer, each checked by the kind of its field. Blank ones (null, "", white space, an empty list)
+ * are left out without a word: nothing found is never a value.
  */
+export function readAnswer(source: AnswerSource, answer: Answer): AnswerValues {
+  const read: AnswerValues = { values: {}, leftOut: {} }
+  const object = source === 'company' || source === 'enrichment' ? 'company' : 'person'
+  for (const field of answerFields[source]) {
+    const value = scalar(field.read(answer))
+    if (value === undefined) continue
+    const checked = checkValue(kindOf(object, field.name), value)
+    if (checked.ok) read.values[field.name] = checked.value
+    else read.leftOut[field.name] = checked.reason
+  }
+  return read
+}
+
+const answerFields: Record<AnswerSource, readonly Field[]> = {
+  company: profileFields.company,
+  person: profileFields.person,
+  enrichment: [...profileFields.company, ...enrichmentFields],
+  match: matchFields,
+  employer: employerFields,
+}
+
+/** Returns the values of a profile answer. */
 export function profileValues(object: ObjectKind, answer: Answer): Record<string, FieldValue> {
-  return valuesOf(profileFields[object], answer)
+  return readAnswer(object, answer).values
 }
 
 /** Returns the values of a company enrichment: the fields of a profile and those that it adds. */
 export function enrichmentValues(answer: Answer): Record<string, FieldValue> {
-  return valuesOf([...profileFields.company, ...enrichmentFields], answer)
+  return readAnswer('enrichment', answer).values
 }
 
 export function matchValues(answer: Answer): Record<string, FieldValue> {
-  return valuesOf(matchFields, answer)
+  return readAnswer('match', answer).values
 }
 
 export function employerValues(answer: Answer): Record<string, FieldValue> {
-  return valuesOf(employerFields, answer)
+  return readAnswer('employer', answer).values
 }
 
 /**
@@ -125,15 +159,6 @@ export function employerValues(answer: Answer): Record<string, FieldValue> {
 export function isAnswered(source: 'match' | 'company', name: string, answer: Answer): boolean {
   const fields = source === 'match' ? matchFields : [...profileFields.company, ...enrichmentFields]
   return fields.some((known) => known.name === name && known.read(answer) !== undefined)
-}
-
-function valuesOf(fields: readonly Field[], answer: Answer): Record<string, FieldValue> {
-  const values: Record<string, FieldValue> = {}
-  for (const { name, read } of fields) {
-    const value = scalar(read(answer))
-    if (value !== undefined) values[name] = value
-  }
-  return values
 }
 
 function currentPosition(answer: Answer): Answer | undefined {

@@ -15,11 +15,17 @@ const foldedSubdomain = /^(?:(?:www|m|mobile|[a-z]{2})\.)+(?=[^.]+\.)/
 /** Opaque member ids are case-sensitive, unlike the names that people choose. */
 const opaqueId = /^AC[ow][A-Za-z0-9_-]{20,}$/
 
+/** Longer URLs are cut by proxies, and no name is as long. */
+const maxUrlLength = 2_048
+/** `%00` decodes to a character that Postgres cannot store. */
+const unstorable = /\p{Cc}/u
+
 /**
  * Folds a profile URL to `host/segment/slug`: no scheme, host case, country subdomain, query, fragment, trailing
  * slash or subpage. Two URLs with the same result are the same profile. The reason of a refusal names the fault.
  */
 export function canonicalProfileUrl(kind: ObjectKind, raw: string): Canonical {
+  if (raw.length > maxUrlLength) return refuse(`it has more than ${maxUrlLength} characters`)
   const text = raw.trim().replace(/^<|>$/g, '')
   if (text === '') return refuse('it is empty')
   if (/\s/.test(text)) return refuse('it contains white space')
@@ -44,6 +50,8 @@ export function canonicalProfileUrl(kind: ObjectKind, raw: string): Canonical {
   const slugs = identifying.map(foldSlug)
   if (slugs.length === 0 || slugs.includes('')) return refuse(`no name follows ${expected}`)
   if (slugs.includes(undefined)) return refuse('its name is wrongly percent-encoded')
+  if (slugs.some((slug) => slug !== undefined && unstorable.test(slug)))
+    return refuse('its name has control characters')
   return { ok: true, value: [url.hostname.replace(foldedSubdomain, ''), name, ...slugs].join('/') }
 }
 
@@ -57,6 +65,7 @@ export function profileUrlOf(canonical: string): string {
  * their ASCII form.
  */
 export function canonicalDomain(raw: string): Canonical {
+  if (raw.length > maxUrlLength) return refuse('it is too long for a domain')
   const text = raw.trim()
   if (text === '') return refuse('it is empty')
   const url = parseUrl(text)

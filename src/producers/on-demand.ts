@@ -1,7 +1,7 @@
 import type { Connector } from '../connectors/connector.ts'
 import { definitionOf } from '../connectors/definitions.ts'
 import { PaydirtError } from '../domain/errors.ts'
-import { absentReason } from '../domain/field-policy/current-record.ts'
+import { absentReason, absentStatus } from '../domain/field-policy/current-record.ts'
 import type { LookupKey } from '../domain/keys.ts'
 import { stop, type Stop } from '../domain/planning/step.ts'
 import type { ObjectKind } from '../domain/words.ts'
@@ -157,7 +157,7 @@ export function recordIdOf(connector: string, id: string): string {
 
 function recordToBegin(object: ObjectKind, ordinal: number, found: FoundRecord | undefined): RecordToBegin {
   if (found?.state !== 'present')
-    return { object, ordinal, identity: {}, ended: stop('skipped', absentReason(found)) }
+    return { object, ordinal, identity: {}, ended: stop(absentStatus(found), absentReason(found)) }
   const { record, values } = found
   const ended: Stop | undefined =
     record.unreadable === undefined ? undefined : stop('rejected', record.unreadable)

@@ -1,5 +1,6 @@
 import type { Connector } from '../../connectors/connector.ts'
 import { crmNames, crmOf, type CrmName } from '../../connectors/definitions.ts'
+import { gated } from '../../connectors/gate.ts'
 import { ConfigError } from '../../domain/errors.ts'
 import type { CallBudget } from '../../domain/ports/call-budget.ts'
 import type { Config } from '../config/config.ts'
@@ -15,7 +16,7 @@ export async function openConnector(
 ): Promise<Connector> {
   const crm = crmOf(name)
   const settings = config.connectors[name as CrmName]
-  if (settings) return crm.open(settings, { budget })
+  if (settings) return gated(await crm.open(settings, { budget }))
   throw new ConfigError('missing_setting', `${name} is not set up: set ${crm.required}`)
 }
 

@@ -2,9 +2,10 @@ import { createHash } from 'node:crypto'
 import type { Connector } from '../../connectors/connector.ts'
 import { crmOf, type CrmName } from '../../connectors/definitions.ts'
 import { fromCrm, toCrm } from '../../domain/mapping/convert.ts'
-import type { CrmMapping, FieldMapping } from '../../domain/mapping/mapping.ts'
+import type { CrmMapping, EntityMapping, FieldMapping } from '../../domain/mapping/mapping.ts'
 import { resolveMapping } from '../../domain/mapping/schema.ts'
 import type { FieldValue, Patch } from '../../domain/record.ts'
+import { kindOf } from '../../domain/values/kinds.ts'
 import type { RecordForm } from '../../workers/write/record-form.ts'
 import type { Config } from '../config/config.ts'
 
@@ -31,8 +32,10 @@ const plainForm: RecordForm = {
     ),
 }
 
+const noEntity: EntityMapping = { object: 'company', fields: {}, identity: {} }
+
 async function mappedForm(mapping: CrmMapping, connector: Connector, entity: string): Promise<RecordForm> {
-  const fields = mapping.entities[entity]?.fields ?? {}
+  const { fields, object } = mapping.entities[entity] ?? noEntity
   const described = new Map((await connector.describe(entity)).map((field) => [field.name, field]))
   return {
     has: (field) => Object.hasOwn(fields, field),
@@ -45,7 +48,8 @@ async function mappedForm(mapping: CrmMapping, connector: Connector, entity: str
         const mapped = fields[field]
         const property = mapped && described.get(mapped.property)
         if (!property || !('set' in change)) continue
-        const converted = toCrm(change.set, property, mapped, context)
+        const kind = kindOf(object, field)
+        const converted = toCrm(change.set, property, mapped, { ...context, kind })
         const value = converted.ok ? fromCrm(converted.value, property, mapped) : undefined
         if (value !== undefined) standing[field] = value
       }

@@ -1,6 +1,6 @@
 import type { Connector } from '../../connectors/connector.ts'
 import { definitionOf } from '../../connectors/definitions.ts'
-import { ConfigError } from '../../domain/errors.ts'
+import { ConfigError, InputError } from '../../domain/errors.ts'
 import { absentReason } from '../../domain/field-policy/current-record.ts'
 import { explainStep, type Explanation } from '../../domain/planning/explain.ts'
 import type { LookupKey } from '../../domain/keys.ts'
@@ -55,6 +55,8 @@ async function findRecord(connector: Connector, { object, id }: RecordName): Pro
   for (const entity of entitiesOf(connector, object)) {
     const found = (await recordsById(connector, entity, [named])).get(named)
     if (found?.state === 'present') return found.record
+    if (found?.state === 'unreadable')
+      throw new InputError('unreadable_record', `${connector.name} ${named}: ${found.reason}`)
     if (found?.state === 'merged' || found?.state === 'converted') merged.push(absentReason(found))
   }
   throw new ConfigError(

@@ -197,6 +197,7 @@ function decideUndo(
     const wasWritten = write.writtenAt !== null
     return { reason: wasWritten ? 'it was written again since' : 'it was changed while it was written' }
   }
+  if (record?.state === 'unreadable') return { reason: record.reason }
   if (record?.state !== 'present') return { reason: 'the record is gone, merged or converted' }
   if (write.new === null) return { reason: 'its subject was forgotten' }
   const country = record.values['country_code']

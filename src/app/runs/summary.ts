@@ -15,7 +15,7 @@ export interface RunSummary {
   /** `credits`: the credits that direct access charged, when it charged any. */
   spend: { currency: 'USD'; settled: string; inDoubt: string; lost: string; credits?: string | undefined }
   requests: { sent: number; rateLimited: number }
-  /** Why tasks are parked or were refused, the most frequent reason first. */
+  /** Why tasks are parked or were refused, and what was left out of those written, the most frequent reason first. */
   reasons?: { status: TaskStatus; reason: string; count: number }[] | undefined
 }
 

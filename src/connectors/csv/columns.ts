@@ -1,6 +1,7 @@
 import { ConfigError, InputError } from '../../domain/errors.ts'
 import { canonicalProfileUrl } from '../../domain/keys.ts'
 import type { Identity } from '../../domain/record.ts'
+import { normalForm } from '../../domain/normalise/normal-form.ts'
 import { networkWord, type ObjectKind } from '../../domain/words.ts'
 import { nearestName } from './nearest-name.ts'
 
@@ -59,8 +60,7 @@ export const identityFields = [
 
 /** Column names are compared without regard to case, punctuation and white space. */
 export function foldName(name: string): string {
-  return name
-    .normalize('NFKC')
+  return normalForm('NFKC', name)
     .toLowerCase()
     .replace(/[^\p{L}\p{N}]+/gu, '')
 }

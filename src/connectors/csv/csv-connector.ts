@@ -1,6 +1,7 @@
 import { fieldNames } from '../../domain/fields.ts'
 import type { DescribedField } from '../../domain/mapping/mapping.ts'
 import type { SourceRecord } from '../../domain/record.ts'
+import { gated } from '../gate.ts'
 import type { Association, Connector, CurrentRecord, WriteResult } from '../connector.ts'
 import { capabilities } from './capabilities.ts'
 import type { CsvRow, OpenedCsv } from './read-csv.ts'
@@ -16,7 +17,7 @@ const pageSize = 500
  * are in the ledger, and are written into the output when the run is exported (`writeEnriched`).
  */
 export function createCsvConnector({ csv }: { csv: OpenedCsv }): Connector {
-  return {
+  return gated({
     name: 'csv',
     capabilities,
     entities: { [csv.object]: csv.object },
@@ -77,7 +78,7 @@ export function createCsvConnector({ csv }: { csv: OpenedCsv }): Connector {
     },
 
     async close() {},
-  }
+  })
 }
 
 function asColumn(name: string): DescribedField {

@@ -3,7 +3,7 @@
  */
 const formulaStart = /^[=+\-@\t\r\n\uFF1D\uFF0B\uFF0D\uFF20]/
 const plainNumber = /^[+-]?\d+(?:[.,]\d+)*$/
-const e164Phone = /^\+\d{7,15}$/
+const e164Phone = /^\+\d{7,15}(?: ext\. \d{1,9})?$/
 
 /**
  * Puts a single quote before an external value that a spreadsheet would run as a formula. Plain numbers and E.164

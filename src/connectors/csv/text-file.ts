@@ -45,6 +45,7 @@ export async function readSample(path: string): Promise<{ form: TextForm; text: 
     const head = buffer.subarray(0, bytesRead)
     refuseOtherFormats(path, head)
     const form = formOf(head)
+    if (form.encoding === 'utf-8') refuseManyNuls(path, head)
     const text = new TextDecoder(form.encoding).decode(head.subarray(form.bomLength), { stream: true })
     return { form, text, whole: bytesRead < sampleBytes }
   } finally {
@@ -93,6 +94,20 @@ function formOf(head: Buffer): TextForm {
   return { encoding: 'utf-8', bomLength: 0 }
 }
 
+/**
+ * Every second byte of UTF-16 is NUL in most scripts, and many of a binary file are. A few of them are the fault of their
+ * rows alone.
+ */
+function refuseManyNuls(path: string, head: Buffer): void {
+  if (occurrences(head, 0) * 8 <= head.length) return
+  const line = occurrences(head.subarray(0, head.indexOf(0)), 0x0a) + 1
+  throw new InputError(
+    'csv_not_text',
+    `${path}, line ${line}: NUL bytes; the file is not text, or is UTF-16 without a byte order mark: save it as UTF-8`,
+    { details: { line } },
+  )
+}
+
 function refuseOtherFormats(path: string, head: Buffer): void {
   const start = head.toString('latin1', 0, 8)
   const what = start.startsWith('PK\x03\x04')
@@ -128,19 +143,10 @@ function createTextGate(path: string) {
       const whole = bytes.subarray(0, end)
       tail = bytes.subarray(end)
 
-      const nul = whole.indexOf(0)
       const broken = isUtf8(whole) ? -1 : firstBrokenByte(whole)
-      if (broken !== -1 && (nul === -1 || broken < nul)) {
+      if (broken !== -1) {
         count(whole.subarray(0, broken))
         throw notUtf8(path, line(), whole[broken] as number)
-      }
-      if (nul !== -1) {
-        count(whole.subarray(0, nul))
-        throw new InputError(
-          'csv_not_text',
-          `${path}, line ${line()}: a NUL byte; the file is not text, or is UTF-16 without a byte order mark: save it as UTF-8`,
-          { details: { line: line() } },
-        )
       }
       count(whole)
       return whole

@@ -1,6 +1,7 @@
 import { toCrm } from '../../domain/mapping/convert.ts'
 import type { DescribedField, EntityMapping } from '../../domain/mapping/mapping.ts'
 import type { Patch } from '../../domain/record.ts'
+import { kindOf } from '../../domain/values/kinds.ts'
 import type { LeftOut, OwnValues, RecordPatch, WriteResult } from '../connector.ts'
 
 /** A patch in HubSpot's terms: every value is a text, and "" clears. Our stamps are added when it is sent. */
@@ -40,7 +41,8 @@ export function prepare(
     } else if ('restore' in change) {
       properties[mapped.property] = String(change.restore)
     } else {
-      const converted = toCrm(change.set, described, mapped, context)
+      const kind = kindOf(entityMap.object, field)
+      const converted = toCrm(change.set, described, mapped, { ...context, kind })
       if (converted.ok) properties[mapped.property] = String(converted.value)
       else leftOut.push({ field, code: converted.code, reason: converted.reason })
     }

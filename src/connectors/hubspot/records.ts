@@ -10,6 +10,7 @@ import {
 } from '../../domain/mapping/mapping.ts'
 import { isOwnWrite } from '../../domain/mapping/stamp.ts'
 import type { FieldValue, SourceRecord } from '../../domain/record.ts'
+import { valuesFault } from '../../domain/values/gate.ts'
 import type { CurrentRecord, OwnValues } from '../connector.ts'
 import type { HubspotApi } from './api/client.ts'
 import { batchSchema, modifiedProperty, paths, type HubspotEntity, type HubspotObject } from './api/wire.ts'
@@ -111,7 +112,10 @@ function ownValues({ properties }: HubspotObject, own: OwnFields): OwnValues {
 }
 
 export function toSourceRecord(object: HubspotObject, entityMap: EntityMapping): SourceRecord {
-  return { id: object.id, object: entityMap.object, identity: identityOf(entityMap, object.properties) }
+  const identity = identityOf(entityMap, object.properties)
+  // Found here, before anything is bought for a record that could not be written.
+  const unreadable = valuesFault(object.properties)
+  return { id: object.id, object: entityMap.object, identity, ...(unreadable ? { unreadable } : {}) }
 }
 
 export function modifiedAtMs(object: HubspotObject, entity: HubspotEntity): number | undefined {

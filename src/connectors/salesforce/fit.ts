@@ -3,6 +3,7 @@ import { isBlank, type CrmMapping, type EntityMapping } from '../../domain/mappi
 import { countryCode } from '../../domain/normalise/country.ts'
 import { writeStamp } from '../../domain/mapping/stamp.ts'
 import type { FieldValue, Patch } from '../../domain/record.ts'
+import { kindOf } from '../../domain/values/kinds.ts'
 import type { LeftOut, OwnValues } from '../connector.ts'
 import type { Body } from './api/collections.ts'
 import type { DescribedObject, SalesforceField } from './api/schema-cache.ts'
@@ -47,7 +48,8 @@ export function fitPatch(
     } else {
       const value = 'restore' in change ? change.restore : change.set
       const chosen = dependent(field, countryCode(context.country ?? ''))
-      const converted = toCrm(value, chosen, wanted, context)
+      const kind = kindOf(mapping.object, canonical)
+      const converted = toCrm(value, chosen, wanted, { ...context, kind })
       if (!converted.ok) leave(converted.code, `${field.name}: ${converted.reason}`)
       else if (isBlank(converted.value)) leave('BLANK', `${field.name}: there is no value`)
       else if (isTooLarge(converted.value, field))

@@ -20,8 +20,17 @@ export type CurrentRecord =
   | { state: 'gone' }
   | { state: 'merged'; into: string }
   | { state: 'converted' }
+  /** One of its values cannot be read, so nothing is written over the others either. */
+  | { state: 'unreadable'; reason: string }
 
 export type PresentRecord = Extract<CurrentRecord, { state: 'present' }>
+
+/** Returns how a task of a record that cannot be written to ends. */
+export function absentStatus(
+  record: Exclude<CurrentRecord, PresentRecord> | undefined,
+): 'skipped' | 'rejected' {
+  return record?.state === 'unreadable' ? 'rejected' : 'skipped'
+}
 
 /** Returns why a record cannot be written to, as its task's reason. */
 export function absentReason(record: Exclude<CurrentRecord, PresentRecord> | undefined): string {
@@ -30,6 +39,8 @@ export function absentReason(record: Exclude<CurrentRecord, PresentRecord> | und
       return `the record was merged into ${record.into}`
     case 'converted':
       return 'the lead was converted'
+    case 'unreadable':
+      return record.reason
     default:
       return 'the record is gone'
   }

@@ -1,10 +1,12 @@
-import { parsePhoneNumberFromString, type CountryCode } from 'libphonenumber-js/max'
 import { countryCode } from '../normalise/country.ts'
 import { canonicalProfileUrl } from '../keys.ts'
 import { letters } from '../normalise/near-names.ts'
 import { canonicalUrl, registrableDomain } from '../normalise/domain.ts'
 import { canonicalEmail } from '../normalise/email.ts'
+import { normalForm } from '../normalise/normal-form.ts'
+import { parsePhone } from '../normalise/phone.ts'
 import type { FieldValue } from '../record.ts'
+import { parseNumber } from '../values/number.ts'
 
 type Form = 'email' | 'phone' | 'domain' | 'url' | 'profile' | 'country' | 'number' | 'option' | 'text'
 
@@ -63,7 +65,7 @@ function comparable(form: Form, value: FieldValue, country: string | undefined):
     case 'country':
       return countryCode(text) ?? text.toLowerCase()
     case 'number':
-      return number(text) ?? text
+      return number(value, country) ?? text
     case 'option':
       // A picklist writes HOSPITAL_HEALTH_CARE for "Hospital & Health Care".
       return letters(text.replace(/&|\band\b/gi, ' ').replaceAll(/_and_/gi, '_')) || text
@@ -73,23 +75,19 @@ function comparable(form: Form, value: FieldValue, country: string | undefined):
 }
 
 function plain(value: FieldValue): string {
-  return String(value).normalize('NFC').replace(/\s+/gu, ' ').trim()
+  return normalForm('NFC', String(value)).replace(/\s+/gu, ' ').trim()
 }
 
 /** Numbers with different extensions are different lines. */
 function phone(text: string, country: string | undefined): string | undefined {
-  const region = country === undefined ? undefined : countryCode(country)
-  const parsed = parsePhoneNumberFromString(text.replace(/^00(?=[1-9])/, '+'), {
-    extract: false,
-    ...(region ? { defaultCountry: region as CountryCode } : {}),
-  })
+  const parsed = parsePhone(text, country)
   if (parsed) return parsed.ext ? `${parsed.number};ext=${parsed.ext}` : parsed.number
   return /^[\d\s()./+-]+$/.test(text) ? text.replace(/\D/g, '') : undefined
 }
 
-function number(text: string): string | undefined {
-  const bare = text.replace(/(?<=\d)[ ,_'](?=\d{3}(\D|$))/g, '').replace(/^\+/, '')
-  return /^-?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(bare) ? String(Number(bare) + 0) : undefined
+function number(value: FieldValue, country: string | undefined): string | undefined {
+  const parsed = typeof value === 'number' ? value + 0 : parseNumber(String(value), country)
+  return parsed === undefined ? undefined : String(parsed)
 }
 
 /** A CRM's field has a maximum length: a text that a connector had to cut still means the same. */

@@ -1,6 +1,6 @@
 import type { FieldValue, Patch } from '../record.ts'
 import type { BlockedValue } from './blocked-values.ts'
-import { absentReason, type CurrentRecord, type PresentRecord } from './current-record.ts'
+import { absentReason, absentStatus, type CurrentRecord, type PresentRecord } from './current-record.ts'
 import { applyPolicy, type FieldRule, type KeptReason } from './field-policy.ts'
 import { sameValue } from './same-value.ts'
 
@@ -22,7 +22,7 @@ interface Fields {
 }
 
 export type WriteDecision =
-  | { kind: 'end'; status: 'unchanged' | 'skipped'; reason: string; unknown: string[] }
+  | { kind: 'end'; status: 'unchanged' | 'skipped' | 'rejected'; reason: string; unknown: string[] }
   | ({ kind: 'written'; patch: Patch } & Fields)
   | ({ kind: 'write'; patch: Patch; current: PresentRecord } & Fields)
 
@@ -50,7 +50,7 @@ export function decideWrite(
 ): WriteDecision {
   if (record?.state === 'present') return decidePresent(task.patch, record, by)
   const unknown = by.open.map(({ field }) => field)
-  return { kind: 'end', status: 'skipped', reason: absentReason(record), unknown }
+  return { kind: 'end', status: absentStatus(record), reason: absentReason(record), unknown }
 }
 
 function decidePresent(

@@ -1,8 +1,12 @@
 import { countryCode, countryName } from '../normalise/country.ts'
 import { matchOption, matchOptions, toldOption } from './option.ts'
-import { phoneE164 } from '../normalise/phone.ts'
+import { canonicalEmail } from '../normalise/email.ts'
+import { phoneWithExtension } from '../normalise/phone.ts'
 import { isBlank, type DescribedField, type FieldMapping } from './mapping.ts'
 import type { FieldValue } from '../record.ts'
+import { mayBeCut, type ValueKind } from '../values/kinds.ts'
+import { parseNumber } from '../values/number.ts'
+import { webAddressFault } from '../values/web-address.ts'
 
 /** A value for the CRM in its JavaScript type. Connectors whose CRM takes only text write it with `String()`. */
 export type Converted = { ok: true; value: FieldValue } | { ok: false; code: ConversionCode; reason: string }
@@ -21,8 +25,10 @@ type ConversionCode =
   | 'NOT_PLAIN'
 
 export interface ConversionContext {
-  /** Two-letter code of the record's country, for phones written without one. */
-  country?: string
+  /** Code or name of the record's country, for phones written without one and for the marks in numbers. */
+  country?: string | undefined
+  /** What the value is. Absent: a text, which may be cut. */
+  kind?: ValueKind | undefined
 }
 
 /**
@@ -38,19 +44,20 @@ export function toCrm(
   const values = (Array.isArray(value) ? value : [value]).filter((one) => !isBlank(one)) as FieldValue[]
   if (values.length === 0) return refuse('BLANK', 'there is no value')
   const joined = values.map((one) => String(one).trim()).join('; ')
+  const single = values.length === 1 && typeof values[0] === 'number' ? values[0] : undefined
 
   if (mapping.as === 'country_code' || mapping.as === 'country_name') return toCountry(joined, field, mapping)
   if (field.type === 'option' || mapping.as === 'option') return toOption(joined, field, mapping)
   if (field.type === 'options' || mapping.as === 'options')
     return toOptions(values.map(String), field, mapping)
   if (field.type === 'phone' || mapping.as === 'phone') {
-    const phone = phoneE164(joined, context.country)
-    return phone ? fitted(phone, field) : refuse('NOT_A_PHONE', 'it is not a phone number')
+    const phone = phoneWithExtension(joined, context.country)
+    return phone ? whole(phone, field) : refuse('NOT_A_PHONE', 'it is not a phone number')
   }
   switch (field.type) {
     case 'number':
     case 'integer':
-      return toNumber(joined, field.type)
+      return toNumber(single ?? joined, field.type, context.country)
     case 'boolean':
       return toBoolean(joined)
     case 'date':
@@ -59,14 +66,15 @@ export function toCrm(
     case 'url':
       return toUrl(joined, field)
     case 'email':
-      return /^[^\s@]+@[^\s@]+\.[^\s@]{2,}$/.test(joined)
-        ? whole(joined.toLowerCase(), field)
-        : refuse('NOT_AN_EMAIL', 'it is not an e-mail address')
+      return toEmail(joined, field)
     case 'reference':
     case 'other':
       return refuse('NOT_PLAIN', 'the field does not hold plain values')
     default:
-      return mapping.as === 'number' ? toNumber(joined, 'number') : fitted(joined, field)
+      if (mapping.as === 'number') return toNumber(single ?? joined, 'number', context.country)
+      return typeof single === 'number' || !mayBeCut(context.kind ?? 'text')
+        ? whole(joined, field)
+        : fitted(joined, field)
   }
 }
 
@@ -146,11 +154,13 @@ function mayAdd(field: DescribedField, mapping: Choices): boolean {
   return mapping.allowNew === true && (field.restricted === false || field.options === undefined)
 }
 
-function toNumber(text: string, type: 'number' | 'integer'): Converted {
-  const bare = text.replace(/(?<=\d)[ ,_'\u00a0\u202f](?=\d{3}(\D|$))/g, '').replace(/^\+/, '')
-  if (!/^-?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(bare)) return refuse('NOT_A_NUMBER', 'it is not a number')
-  const number = Number(bare)
-  if (!Number.isFinite(number)) return refuse('NOT_A_NUMBER', 'it is not a number')
+function toNumber(
+  value: string | number,
+  type: 'number' | 'integer',
+  country: string | undefined,
+): Converted {
+  const number = typeof value === 'number' ? value : parseNumber(value, country)
+  if (number === undefined || !Number.isFinite(number)) return refuse('NOT_A_NUMBER', 'it is not a number')
   // Adding 0 turns -0, which some CRMs read as text, into 0.
   return { ok: true, value: (type === 'integer' ? Math.round(number) : number) + 0 }
 }
@@ -170,11 +180,15 @@ function toDate(text: string, type: 'date' | 'datetime'): Converted {
 }
 
 function toUrl(text: string, field: DescribedField): Converted {
-  const withScheme = /^[a-z][a-z0-9+.-]*:\/\//i.test(text) ? text : `https://${text}`
-  // A bare number parses as an address of four: "0" is 0.0.0.0.
-  if (/\s|^\d+$/.test(text) || !URL.canParse(withScheme) || !new URL(withScheme).hostname.includes('.'))
-    return refuse('NOT_A_URL', 'it is not a URL')
-  return whole(text, field)
+  const fault = webAddressFault(text)
+  return fault === undefined ? whole(text, field) : refuse('NOT_A_URL', fault)
+}
+
+function toEmail(text: string, field: DescribedField): Converted {
+  const email = canonicalEmail(text)
+  return email.ok
+    ? whole(email.value, field)
+    : refuse('NOT_AN_EMAIL', `it is not an e-mail address: ${email.reason}`)
 }
 
 /** Texts are cut, because half a sentence is still useful. */

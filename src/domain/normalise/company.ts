@@ -12,9 +12,11 @@ const behind = words(`
   kk kabushiki kaisha ooo zao oao pao ооо зао оао пао ао тоо тов`)
 /** Legal forms before a name. */
 const front = words('the pt cv ооо зао оао пао ао тоо тов ooo zao oao pao')
-/** Written without a gap. */
-const attached =
-  /^(株式会社|有限会社|合同会社|一般社団法人|\(株\)|\(有\)|주식회사|\(주\))|(株式会社|有限会社|合同会社|\(株\)|\(有\)|股份有限公司|有限责任公司|有限公司|주식회사|\(주\))$/u
+/** Written without a gap, before and after a name. A longer form comes before one that it ends with. */
+const attachedFront = '株式会社 有限会社 合同会社 一般社団法人 (株) (有) 주식회사 (주)'.split(' ')
+const attachedBehind =
+  '株式会社 有限会社 合同会社 (株) (有) 股份有限公司 有限责任公司 有限公司 주식회사 (주)'.split(' ')
+const attachedLength = 6
 
 /**
  * Returns a company's name for a key: folded, without punctuation and legal form (`ACME Robotics, Inc.` is `acme robotics`).
@@ -42,20 +44,35 @@ function foldOnce(name: string): string {
 }
 
 function withoutAttached(folded: string): string {
-  const bare = folded.replace(attached, '').trim()
-  return bare === '' ? folded : bare === folded ? folded : withoutAttached(bare)
+  let [start, end] = [0, folded.length]
+  for (;;) {
+    while (start < end && isGap(folded[start])) start += 1
+    while (end > start && isGap(folded[end - 1])) end -= 1
+    const before = attachedFront.find((form) => folded.startsWith(form, start))
+    const tail = folded.slice(Math.max(start, end - attachedLength), end)
+    const behindIt = before === undefined ? attachedBehind.find((form) => tail.endsWith(form)) : undefined
+    const length = (before ?? behindIt)?.length
+    // A name that is only a legal form is kept.
+    if (length === undefined || length >= end - start) return folded.slice(start, end)
+    if (before === undefined) end -= length
+    else start += length
+  }
+}
+
+function isGap(character: string | undefined): boolean {
+  return character !== undefined && character.trim() === ''
 }
 
 function stripped(parts: readonly string[]): string[] {
-  const kept = [...parts]
-  while (kept.length > 1) {
-    if (front.has(kept[0] as string)) kept.shift()
-    else if (isForm(kept.at(-1) as string)) kept.pop()
+  let [start, end] = [0, parts.length]
+  while (end - start > 1) {
+    if (front.has(parts[start] as string)) start += 1
+    else if (isForm(parts[end - 1] as string)) end -= 1
     // `sp. z o.o.` is three words.
-    else if (kept.length > 3 && kept.slice(-3).join(' ') === 'sp z oo') kept.splice(-3)
+    else if (end - start > 3 && parts.slice(end - 3, end).join(' ') === 'sp z oo') end -= 3
     else break
   }
-  return kept
+  return parts.slice(start, end)
 }
 
 function isForm(part: string): boolean {

@@ -52,6 +52,7 @@ for (const first of 'ABCDEFGHIJKLMNOPQRSTUVWXYZ') {
 
 /** Returns the two-letter ISO code of a country given by code or English name, or undefined when it is none. */
 export function countryCode(text: string): string | undefined {
+  if (text.length > 100) return undefined
   // "Not available", and not Namibia.
   if (/^\s*n\s*[./]\s*a\s*\.?\s*$/i.test(text)) return undefined
   const word = letters(text)

@@ -17,8 +17,19 @@ export function registrableDomain(raw: string): Canonical {
     : { ok: true, value: domain }
 }
 
+/** No host is longer, and looking a long one up in the tables of Unicode takes the square of its length. */
+const maxHostLength = 255
+/** Longer addresses are cut by proxies and CRMs. */
+const maxAddressLength = 2_048
+
+/** Returns whether a host in ASCII is a name with a domain: `acme.example`, and neither `localhost` nor `a..b`. */
+export function isHostName(host: string): boolean {
+  return host.length <= maxHostLength && /^[a-z0-9-]+(\.[a-z0-9-]+)+$/.test(host)
+}
+
 /** Returns the host of a domain or website address in ASCII, without `www.`, or undefined where there is none. */
 export function bareHost(raw: string): string | undefined {
+  if (raw.length > maxAddressLength) return undefined
   const text = raw.trim().replace(/^<|>$/g, '').replace(/\.$/, '')
   if (text === '' || /[\s@]/.test(text)) return undefined
   const withScheme = /^[a-z][a-z0-9+.-]*:\/\//i.test(text) ? text : `https://${text.replace(/^\/\//, '')}`
@@ -26,7 +37,7 @@ export function bareHost(raw: string): string | undefined {
   const { hostname } = new URL(withScheme)
   // The URL parser handles full-width letters and IDNA. The parser of the suffix list only splits labels.
   const host = getHostname(hostname)
-  if (host === null || !/^[a-z0-9-]+(\.[a-z0-9-]+)+$/.test(host)) return undefined
+  if (host === null || !isHostName(host)) return undefined
   return host.replace(/^(?:www\d?\.)+(?=[^.]+\.)/, '')
 }
 
@@ -41,7 +52,13 @@ export function canonicalUrl(raw: string): string | undefined {
   const kept = [...url.searchParams].filter(([name]) => !tracking.test(name))
   kept.sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0))
   const query = kept.length > 0 ? `?${new URLSearchParams(kept)}` : ''
-  return `${host}${url.port ? `:${url.port}` : ''}${decoded(url.pathname).replace(/\/+$/, '')}${query}`
+  return `${host}${url.port ? `:${url.port}` : ''}${withoutEndSlashes(decoded(url.pathname))}${query}`
+}
+
+function withoutEndSlashes(path: string): string {
+  let end = path.length
+  while (path[end - 1] === '/') end -= 1
+  return path.slice(0, end)
 }
 
 function decoded(path: string): string {

@@ -1,18 +1,20 @@
 import type { Canonical } from '../keys.ts'
 import { registrableDomain } from './domain.ts'
 
+/** An address has at most 254 characters; a display name may stand before it. */
+const maxLength = 1_000
+
 /**
  * Folds an e-mail address: lower case, its domain in ASCII, without `mailto:` and a display name around it. Dots and
  * `+tags` stay: their meaning depends on the provider, and two people must never become one. Reasons never contain the
  * value.
  */
 export function canonicalEmail(raw: string): Canonical {
-  const inner = /<([^<>]*)>\s*$/.exec(raw)?.[1] ?? raw
-  const text = inner
-    .trim()
-    .replace(/^mailto:/i, '')
-    .replace(/\?.*$/, '')
-    .normalize('NFC')
+  if (raw.length > maxLength) return { ok: false, reason: 'it is too long for an e-mail address' }
+  const inner = /<([^<>]*)>$/.exec(raw.trim())?.[1] ?? raw
+  const bare = inner.trim().replace(/^mailto:/i, '')
+  const query = bare.indexOf('?')
+  const text = (query === -1 ? bare : bare.slice(0, query)).normalize('NFC')
   if (text === '') return { ok: false, reason: 'it is empty' }
   const at = text.lastIndexOf('@')
   const local = text.slice(0, Math.max(at, 0)).toLowerCase()

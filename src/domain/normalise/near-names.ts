@@ -1,3 +1,5 @@
+import { normalForm } from './normal-form.ts'
+
 /**
  * Returns at most three names close to a wrong one, the nearest first: a typing error apart, or one contained in the other.
  * Letter case and punctuation do not count.
@@ -42,8 +44,7 @@ export function editDistance(from: string, to: string): number {
 
 /** Returns the comparable form of a name: `Number of Employees` and `number_of_employees` are the same. */
 export function letters(name: string): string {
-  return name
-    .normalize('NFKD')
+  return normalForm('NFKD', name)
     .toLowerCase()
     .replace(/[^\p{L}\p{N}]+/gu, '')
     .slice(0, 60)

@@ -1,3 +1,5 @@
+import { normalForm } from './normal-form.ts'
+
 /** Letters that Unicode does not decompose although people write them with and without marks. */
 const latinLetters: Readonly<Record<string, string>> = {
   ß: 'ss',
@@ -36,14 +38,11 @@ export function normaliseText(text: string, fold: (text: string) => string): str
 }
 
 function foldOnce(text: string): string {
-  return text
-    .normalize('NFKC')
-    .toLowerCase()
-    .normalize('NFD')
+  const bare = normalForm('NFD', normalForm('NFKC', text).toLowerCase())
     .replace(/(\p{Script=Latin})\p{M}+/gu, '$1')
     .replace(/[ßøæœłđðþħıĸŋŧ]/g, (letter) => latinLetters[letter] ?? letter)
     .replaceAll('ς', 'σ')
-    .normalize('NFKC')
+  return normalForm('NFKC', bare)
     .replace(/[\p{White_Space}\p{Cf}]+/gu, (gap) => (/\p{White_Space}/u.test(gap) ? ' ' : ''))
     .trim()
 }
@@ -64,7 +63,8 @@ function foldName(name: string): string {
     .replace(/['’ʼ`´‘.]/gu, '')
     .split(/[^\p{L}\p{M}\p{N}]+/u)
     .filter((word) => word !== '')
-  while (words.length > 2 && before.has(words[0] as string)) words.shift()
-  while (words.length > 2 && behind.has(words.at(-1) as string)) words.pop()
-  return words.join(' ')
+  let [start, end] = [0, words.length]
+  while (end - start > 2 && before.has(words[start] as string)) start += 1
+  while (end - start > 2 && behind.has(words[end - 1] as string)) end -= 1
+  return words.slice(start, end).join(' ')
 }

@@ -1,11 +1,5 @@
 import { companyDomain } from './contact-keys.ts'
-import {
-  enrichmentFieldNames,
-  enrichmentValues,
-  isAnswered,
-  profileFieldNames,
-  profileValues,
-} from '../fields.ts'
+import { enrichmentFieldNames, isAnswered, profileFieldNames, readAnswer } from '../fields.ts'
 import { canonicalDomain, canonicalProfileUrl, lookupKey, profileUrlOf } from '../keys.ts'
 import { companyDomainOf } from '../normalise/email.ts'
 import {
@@ -31,11 +25,12 @@ export function companyCandidates({ identity }: PlannedRecord, recipe: Recipe, f
   if ('kind' in known) return logoAlone(identity, recipe, facts) ?? { candidates: [], values: {}, end: known }
 
   const { 'company.enrich': enriched, 'company.profile': profile, 'company.lookup': lookedUp } = facts
-  const values = {
-    ...profileValues('company', foundIn(lookedUp) ?? {}),
-    ...enrichmentValues(foundIn(enriched) ?? {}),
-    ...profileValues('company', foundIn(profile) ?? {}),
-  }
+  const answers = [
+    readAnswer('company', foundIn(lookedUp) ?? {}),
+    readAnswer('enrichment', foundIn(enriched) ?? {}),
+    readAnswer('company', foundIn(profile) ?? {}),
+  ]
+  const values: Record<string, FieldValue> = Object.assign({}, ...answers.map((answer) => answer.values))
   const candidates = [
     ...enrichmentCandidates(known, recipe, facts),
     ...profileCandidates(known, recipe, facts),
@@ -48,6 +43,7 @@ export function companyCandidates({ identity }: PlannedRecord, recipe: Recipe, f
     candidates,
     values,
     end: last ? endOf(last) : stop('unchanged', 'the recipe has no step that tells more about it'),
+    leftOut: Object.assign({}, ...answers.map((answer) => answer.leftOut)),
     ...problemOf(facts),
   }
 }

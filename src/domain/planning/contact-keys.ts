@@ -4,6 +4,7 @@ import { lookupKey, profileUrlOf, type Canonical, type LookupKey } from '../keys
 import { foldCompanyName } from '../normalise/company.ts'
 import { registrableDomain } from '../normalise/domain.ts'
 import { canonicalEmail, isPersonalMailDomain } from '../normalise/email.ts'
+import { normalForm } from '../normalise/normal-form.ts'
 import { foldPersonName } from '../normalise/text.ts'
 import type { Identity, LookupRequest } from '../record.ts'
 
@@ -117,7 +118,7 @@ function byName({ firstName = '', lastName = '', domain = '', company = '' }: Id
 }
 
 function tidy(text: string): string {
-  return text.normalize('NFC').replace(/\s+/gu, ' ').trim()
+  return normalForm('NFC', text).replace(/\s+/gu, ' ').trim()
 }
 
 function missing({ email, phone, firstName, lastName, domain, company }: Identity): string {

@@ -1,5 +1,5 @@
 import { isContactType, type ContactType } from '../contact-types.ts'
-import { phoneE164, phoneKind } from '../normalise/phone.ts'
+import { phoneKind, phoneWithExtension } from '../normalise/phone.ts'
 import { canonicalEmail, isPersonalMailDomain } from '../normalise/email.ts'
 import type { Fact, FieldValue } from '../record.ts'
 
@@ -67,6 +67,25 @@ export function chooseContacts(
   )
 }
 
+/**
+ * Returns why contacts of these lists are not used, by the field that they would fill. A contact that is known to be dead is
+ * left out without a word.
+ */
+export function contactFaults(data: Record<string, unknown> | null | undefined): Record<string, string> {
+  const isBroken = (list: unknown, asked: ContactType | undefined) =>
+    Array.isArray(list) &&
+    list.some(
+      (entry) =>
+        text(entry, 'value') !== '' &&
+        !dead.test(text(entry, 'status')) &&
+        readValue(entry, asked) === undefined,
+    )
+  return {
+    ...(isBroken(data?.['emails'], undefined) ? { email: 'it is not an e-mail address' } : {}),
+    ...(isBroken(data?.['phones'], 'phone') ? { phone: 'it is not a phone number' } : {}),
+  }
+}
+
 function revealOf(list: unknown): Reveal {
   if (list === undefined) return 'not_asked'
   if (!Array.isArray(list)) return 'nothing'
@@ -86,7 +105,7 @@ function readValue(entry: unknown, asked: ContactType | undefined): ContactValue
   if (dead.test(status)) return undefined
   const isVerified = /^(verified|valid|deliverable)$/i.test(status)
   if (asked === 'phone') {
-    const value = phoneE164(text(entry, 'value'))
+    const value = phoneWithExtension(text(entry, 'value'))
     if (value === undefined) return undefined
     const kind = kindOf(text(entry, 'type')) ?? phoneKind(value)
     return { type: 'phone', value, isVerified, ...(kind ? { kind } : {}) }

@@ -1,13 +1,6 @@
 import type { PersonReference } from './contact-keys.ts'
-import { chooseContacts, readMatchContacts } from './contact-values.ts'
-import {
-  employerFieldNames,
-  employerValues,
-  isAnswered,
-  matchValues,
-  profileFieldNames,
-  profileValues,
-} from '../fields.ts'
+import { chooseContacts, contactFaults, readMatchContacts } from './contact-values.ts'
+import { employerFieldNames, isAnswered, profileFieldNames, readAnswer } from '../fields.ts'
 import { canonicalDomain, canonicalProfileUrl, lookupKey, profileUrlOf } from '../keys.ts'
 import { redemptions, redemptionCandidates, revealed } from './contacts.ts'
 import { identify, reference } from './identify.ts'
@@ -37,12 +30,17 @@ export function personCandidates(record: PlannedRecord, recipe: Recipe, facts: F
   // A profile URL that leads nowhere leads to no contact data either.
   if (profile?.outcome === 'not_found' && !match) return { candidates: [], values: {}, end: endOf(profile) }
 
-  const answered = { ...matchValues(match ?? {}), ...profileValues('person', foundIn(profile) ?? {}) }
   const employer = foundIn(facts['company.profile'])
+  const [matched, read, employing] = [
+    readAnswer('match', match ?? {}),
+    readAnswer('person', foundIn(profile) ?? {}),
+    readAnswer('employer', employer ?? {}),
+  ]
+  const answered = { ...matched.values, ...read.values }
   const contacts = [...readMatchContacts(match ?? {}), ...revealed(facts)]
   const values: Record<string, FieldValue> = {
     ...answered,
-    ...employerValues(employer ?? {}),
+    ...employing.values,
     ...chooseContacts(contacts, { usesMobile: recipe.fields.includes('mobile_phone') }),
   }
   const logo = foundIn(facts['company.logo'])?.['url']
@@ -55,7 +53,13 @@ export function personCandidates(record: PlannedRecord, recipe: Recipe, facts: F
     ...(redeemable ? redemptionCandidates(redeemable, contacts, recipe, facts) : []),
   ]
   if (candidates.length === 0 && employer) candidates.push(...logoCandidates(employer, recipe, facts))
-  return { candidates, values, end: endWith(facts), ...problemOf(facts) }
+  const leftOut = {
+    ...matched.leftOut,
+    ...read.leftOut,
+    ...employing.leftOut,
+    ...Object.assign(contactFaults(match), ...redemptions(facts).map(({ data }) => contactFaults(data))),
+  }
+  return { candidates, values, end: endWith(facts), leftOut, ...problemOf(facts) }
 }
 
 function profileCandidates(

@@ -58,19 +58,23 @@ export function nextStep(
     if (why === undefined) return { kind: 'lookup', ...candidate }
     refusal ??= why
   }
+  const leftOut = leftOutText(recipe, outlook, values)
   if (Object.keys(values).length === 0) {
-    if (refusal !== undefined) return stop('unchanged', refusal)
     const isUntouched = Object.keys(facts).length === 0 && wanted.length === 0
     const couldLook = outlook.candidates.length > 0 || outlook.end.status === 'unchanged'
-    return isUntouched && couldLook
-      ? stop('unchanged', nothingOpen(record.closed ?? {}, recipe))
-      : outlook.end
+    const end =
+      refusal !== undefined
+        ? stop('unchanged', refusal)
+        : isUntouched && couldLook
+          ? stop('unchanged', nothingOpen(record.closed ?? {}, recipe))
+          : outlook.end
+    return leftOut === undefined ? end : { ...end, reason: `${end.reason}; ${leftOut}` }
   }
-  const reason = refusal ?? outlook.problem
+  const reason = [refusal ?? outlook.problem, leftOut].filter((part) => part !== undefined).join('; ')
   return {
     kind: 'write',
     values,
-    ...(reason === undefined ? {} : { reason }),
+    ...(reason === '' ? {} : { reason }),
     ...(record.object === 'person' ? jobChangeOf(jobOf(record), outlook.values) : {}),
   }
 }
@@ -107,6 +111,18 @@ function overCeiling(
   const spent = spentOn(facts, context.prices)
   if (price === 0n || spent + price <= ceiling) return undefined
   return `price ceiling: ${slot} costs ${formatUsd(price)} USD, and ${formatUsd(spent)} of ${formatUsd(ceiling)} USD are spent`
+}
+
+/** Returns which wanted fields have no value because those of the answers are none of their kind. */
+function leftOutText(
+  { fields }: Recipe,
+  { leftOut = {} }: Candidates,
+  values: Readonly<Record<string, FieldValue>>,
+): string | undefined {
+  const parts = Object.entries(leftOut)
+    .filter(([field]) => fields.includes(field) && !(field in values))
+    .map(([field, reason]) => `${field} (${reason})`)
+  return parts.length === 0 ? undefined : `left out of the answer: ${parts.join(', ')}`
 }
 
 function wantedValues(record: PlannedRecord, recipe: Recipe, way: Candidates): Record<string, FieldValue> {

@@ -58,6 +58,8 @@ export interface Candidates {
   end: Stop
   /** Set when a lookup failed and values are known all the same. */
   problem?: string
+  /** By field: why a value of an answer is none of its kind and is not used. */
+  leftOut?: Readonly<Record<string, string>>
 }
 
 /** Returns the slot of a lookup's fact. Throws RangeError for a redemption's key that names no contact type. */

@@ -1,5 +1,7 @@
 import { z } from 'zod'
 import { canonicalDomain } from '../../domain/keys.ts'
+import { canonicalEmail } from '../../domain/normalise/email.ts'
+import { normalForm } from '../../domain/normalise/normal-form.ts'
 
 const blankIsAbsent = (value: unknown) =>
   typeof value === 'string' && value.trim() === '' ? undefined : value
@@ -24,7 +26,7 @@ const email = z.preprocess(
   z
     .string()
     .trim()
-    .regex(/^[^\s@]+@[^\s@]+\.[^\s@]+$/, 'is not an e-mail address')
+    .refine((value) => canonicalEmail(value).ok, 'is not an e-mail address')
     .optional(),
 )
 
@@ -84,7 +86,7 @@ export function inputsOf(entry: ContactEntry): string[] {
 }
 
 export function foldInput(value: string): string {
-  const text = value.normalize('NFKC').toLowerCase().trim()
+  const text = normalForm('NFKC', value).toLowerCase().trim()
   return /^[\d\s()+./-]+$/.test(text) ? text.replace(/\D/g, '') : text.replace(/[\s,;]+/g, ' ')
 }
 

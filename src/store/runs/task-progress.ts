@@ -79,20 +79,23 @@ export function createTaskProgress(db: Database): TaskProgress {
     },
 
     async reasons(runId) {
-      return db
-        .selectFrom('tasks')
-        .select((eb) => [
-          'status',
-          eb.ref('reason').$notNull().as('reason'),
-          eb.cast<number>(eb.fn.countAll(), 'integer').as('count'),
-        ])
-        .where('run_id', '=', runId)
-        .where('reason', 'is not', null)
-        .where('status', '!=', 'written')
-        .groupBy(['status', 'reason'])
-        .orderBy('count', 'desc')
-        .limit(20)
-        .execute()
+      return (
+        db
+          .selectFrom('tasks')
+          .select((eb) => [
+            'status',
+            eb.ref('reason').$notNull().as('reason'),
+            eb.cast<number>(eb.fn.countAll(), 'integer').as('count'),
+          ])
+          .where('run_id', '=', runId)
+          .where('reason', 'is not', null)
+          // A written record is worth a word where a value of the answer was not.
+          .where((eb) => eb.or([eb('status', '!=', 'written'), eb('reason', 'like', '%left out%')]))
+          .groupBy(['status', 'reason'])
+          .orderBy('count', 'desc')
+          .limit(20)
+          .execute()
+      )
     },
 
     async hasOpen(runId) {

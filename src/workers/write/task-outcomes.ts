@@ -28,7 +28,9 @@ export function rejectedOutcome({ id }: ReadyTask, reason: string): TaskOutcome 
 export function outcomeWithoutWrite(task: ReadyTask, decision: WriteDecision): TaskOutcome[] {
   if (decision.kind === 'written') return [writtenOutcome(task, decision, Object.keys(decision.done), null)]
   if (decision.kind === 'write') return []
-  const { status, reason, unknown } = decision
+  const { status, unknown } = decision
+  // What was wrong with the answers is told even where nothing is written.
+  const reason = [decision.reason, task.reason].filter((part) => part !== null).join('; ')
   return [{ id: task.id, status, patch: null, reason, written: [], unknown }]
 }
 

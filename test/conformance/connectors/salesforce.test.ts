@@ -23,7 +23,7 @@ for (const [entity, prefix] of [
     ...(entity === 'Contact'
       ? {
           refused: {
-            patch: { email: { set: 'some,one@norvik.com' } },
+            patch: { email: { set: 'some[one]@norvik.com' } },
             code: 'INVALID_EMAIL_ADDRESS',
             field: 'email',
           },

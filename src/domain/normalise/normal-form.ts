@@ -1,0 +1,9 @@
+const crowdedMarks = /[\p{M}--\u034f]{30}(?=[\p{M}--\u034f])/gv
+
+/**
+ * Returns a text in a Unicode normal form. Sorting a long run of combining marks takes the square of its length, so runs of
+ * more than 30 are divided by a grapheme joiner, as the stream-safe text format of Unicode (UAX 15) does. Idempotent.
+ */
+export function normalForm(form: 'NFC' | 'NFD' | 'NFKC' | 'NFKD', text: string): string {
+  return text.replace(crowdedMarks, '$&\u034f').normalize(form)
+}

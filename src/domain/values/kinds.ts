@@ -1,0 +1,52 @@
+/** What a value of a field must be. `label` is a text of one line or few, `text` one of any length. */
+export type ValueKind =
+  | 'label'
+  | 'text'
+  | 'url'
+  | 'company_profile'
+  | 'person_profile'
+  | 'domain'
+  | 'email'
+  | 'phone'
+  | 'country'
+  | 'year'
+  | 'count'
+
+/** The canonical fields that are more than a label. */
+const kinds: Readonly<Record<string, ValueKind>> = {
+  website: 'url',
+  logo: 'url',
+  company_website: 'url',
+  company_logo: 'url',
+  company_profnet_url: 'company_profile',
+  domain: 'domain',
+  company_domain: 'domain',
+  email: 'email',
+  email_personal: 'email',
+  phone: 'phone',
+  mobile_phone: 'phone',
+  country_code: 'country',
+  company_country_code: 'country',
+  founded_year: 'year',
+  employees: 'count',
+  company_employees: 'count',
+  followers: 'count',
+  connections: 'count',
+  open_jobs: 'count',
+  news_items: 'count',
+  advertisements: 'count',
+  description: 'text',
+  about: 'text',
+  similar_companies: 'text',
+}
+
+/** Returns the kind of a canonical field of an object. */
+export function kindOf(object: 'company' | 'person', field: string): ValueKind {
+  if (field === 'profnet_url') return `${object}_profile`
+  return Object.hasOwn(kinds, field) ? (kinds[field] as ValueKind) : 'label'
+}
+
+/** Returns whether a value of the kind may be shortened to fit its place. Half an address or number is a wrong one. */
+export function mayBeCut(kind: ValueKind): boolean {
+  return kind === 'label' || kind === 'text'
+}

@@ -1,0 +1,23 @@
+import { isHostName } from '../normalise/domain.ts'
+
+/** Longer addresses are cut by proxies and CRMs. */
+export const maxAddressLength = 2_048
+
+/**
+ * Returns why a text is not the address of a web page, or undefined when it is one: `http` or `https`, a host with a domain,
+ * no user name, and nothing that a page could run. The scheme may be left out.
+ */
+export function webAddressFault(text: string): string | undefined {
+  if (text.length > maxAddressLength) return `it has more than ${maxAddressLength} characters`
+  if (/[\s"<>\\^`{|}\p{Cc}]/u.test(text)) return 'it has characters that no URL has'
+  const scheme = /^([a-z][a-z0-9+.-]*):(?!\d+(?:[/?#]|$))/i.exec(text)?.[1]?.toLowerCase()
+  if (scheme !== undefined && scheme !== 'http' && scheme !== 'https')
+    return 'its scheme is not http or https'
+  const whole = scheme === undefined ? `https://${text.replace(/^\/\//, '')}` : text
+  if (!/^https?:\/\/[^/]/i.test(whole) || !URL.canParse(whole)) return 'it is not a URL'
+  const { username, password, hostname } = new URL(whole)
+  if (username !== '' || password !== '') return 'it has a user name before its host'
+  // A bare number parses as an address of four: "0" is 0.0.0.0.
+  if (/^\d+$/.test(text) || !isHostName(hostname)) return 'it has no host name'
+  return undefined
+}
