@@ -2,6 +2,7 @@ import { lockOf, type FieldRule } from '../field-policy/field-policy.ts'
 import { toCrm } from '../mapping/convert.ts'
 import type { DescribedField, EntityMapping, FieldMapping } from '../mapping/mapping.ts'
 import type { FieldValue } from '../record.ts'
+import { kindOf } from '../values/kinds.ts'
 import { samplesOf } from './sample-values.ts'
 
 /**
@@ -95,5 +96,6 @@ function takes(described: DescribedField, mapped: FieldMapping, field: string): 
     options && described.restricted !== false
       ? [...options.flatMap(({ value, label }) => [value, label]), ...Object.keys(mapped.options ?? {})]
       : undefined
-  return samplesOf(field, asked).some((sample) => toCrm(sample, described, mapped).ok)
+  const kind = kindOf('company', field)
+  return samplesOf(field, asked).some((sample) => toCrm(sample, described, mapped, { kind }).ok)
 }
