@@ -117,7 +117,14 @@ describe('the values of an answer', () => {
     [{ name: null, first_name: null, last_name: null }, []],
     [{}, []],
   ])('of a match %j name the person %j', (match, [name, first, last]) => {
-    expect(matchValues({ ...match, profnet_url: 'https://profnet.example/in/ada', title: 'CTO', company_name: 'Acme' })).toEqual({
+    expect(
+      matchValues({
+        ...match,
+        profnet_url: 'https://profnet.example/in/ada',
+        title: 'CTO',
+        company_name: 'Acme',
+      }),
+    ).toEqual({
       ...(name === undefined ? {} : { full_name: name }),
       ...(first === undefined ? {} : { first_name: first }),
       ...(last === undefined ? {} : { last_name: last }),
