@@ -167,11 +167,13 @@ export interface Connector {
   /** Returns the current state of these records, with an entry for every id. */
   read(entity: string, ids: readonly string[]): Promise<Map<string, CurrentRecord>>
   write(entity: string, patches: readonly RecordPatch[]): Promise<WriteResult[]>
-  /**
-   * The most records of a background batch, so that an on-demand record does not wait long. Absent where larger batches
-   * take another, cheaper way.
-   */
+  /** The most records that are read and written together. Absent: as many as the program likes. */
   readonly writesAtOnce?: number
+  /**
+   * How many records one request writes. Background records are gathered up to a multiple of it. Absent: the source is not
+   * written by requests.
+   */
+  readonly recordsPerWrite?: number
   /** Returns the records of `toEntity` associated with each of these, with an entry for every id. */
   associations(entity: string, toEntity: string, ids: readonly string[]): Promise<Map<string, Association[]>>
   /** Returns null where the source has no daily limit, or does not report it. */

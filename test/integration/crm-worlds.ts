@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import { openConnector } from '../../src/app/context/connectors.ts'
+import type { Overrides } from '../../src/app/context/context.ts'
 import type { FileConfig } from '../../src/app/config/file.ts'
 import { makeReady, syncEntity } from '../../src/app/runs/sync.ts'
 import { undoableRun, undoRun } from '../../src/app/records/undo.ts'
@@ -38,12 +39,19 @@ export const crmKinds = ['hubspot', 'salesforce'] as const
 export type CrmKind = (typeof crmKinds)[number]
 
 /** Paydirt in this process in front of an account or org of its own, with every request to it on record. */
-export async function openCrmWorld(sandbox: Sandbox, kind: CrmKind, entity: string, config: FileConfig = {}) {
+export async function openCrmWorld(
+  sandbox: Sandbox,
+  kind: CrmKind,
+  entity: string,
+  config: FileConfig = {},
+  overrides: Overrides = {},
+) {
   const crm = kind === 'hubspot' ? await openHubspot(entity as Entity) : await openSalesforce(entity)
   const wire = await openWire(crm.baseUrl)
   const house = await openHouse(sandbox, {
     env: crm.env(wire.baseUrl),
     config: { ...config, connectors: { ...quick, ...config.connectors } },
+    overrides,
   })
   const { context } = house
   const connector = await openConnector(context.config, kind, undefined)
@@ -70,8 +78,9 @@ export async function openCrmWorld(sandbox: Sandbox, kind: CrmKind, entity: stri
         const ids = crm.writes.test(line) ? crm.written(body).map(({ id }) => id) : []
         return ids.length > 0 ? [{ what: 'write', ids }] : []
       }),
-    async sync(job: { since?: Date; recipe?: string } = { since: new Date(0) }) {
-      return (await syncEntity(context, connector, { entity, filter: [], ...job }, { signal })).summary
+    async sync(job: { since?: Date; recipe?: string } = { since: new Date(0) }, until = signal) {
+      const end = await syncEntity(context, connector, { entity, filter: [], ...job }, { signal: until })
+      return end.summary
     },
     async undo(runId: string, more: { field?: string; plan?: boolean } = {}) {
       const run = await undoableRun(context, runId)

@@ -103,7 +103,11 @@ export async function writeBack(
     waiting = waiting.filter(({ id }) => !ids.has(id))
   }
   const work = createWriteBack({
-    tasks: { ready: async () => waiting, finish: async (ended) => end(ended as TaskOutcome[]) },
+    tasks: {
+      readyState: async () => ({ count: waiting.length, since: new Date(0), hot: 0, moreToCome: false }),
+      ready: async () => waiting,
+      finish: async (ended) => end(ended as TaskOutcome[]),
+    },
     fieldWrites: {
       history: async () => ({ ours, open: new Map(), blocked: new Map() }),
       intend: async () => {},
@@ -116,6 +120,8 @@ export async function writeBack(
     } as unknown as Config),
     suppressed: async () => new Set(),
     batchSize: 2_000,
+    now: () => new Date(),
+    onGathering: () => {},
     onHalt: (error) => {
       throw error
     },

@@ -35,6 +35,8 @@ export interface Context {
   planning: Planning
   chain: Chain
   connectors: Map<string, Connector>
+  /** How long background records are gathered before they are written; undefined: the default. */
+  gatherMs: number | undefined
   /** Opens Redis and what moves work over it: only processes that work need it. */
   openEngine(): Promise<Engine>
   close(): Promise<void>
@@ -53,6 +55,7 @@ export interface Overrides {
   log?: Log
   journal?: (journal: ChargeJournal) => ChargeJournal
   send?: (send: Send) => Send
+  gatherMs?: number
 }
 
 export async function createContext(config: Config, overrides: Overrides = {}): Promise<Context> {
@@ -106,6 +109,7 @@ export async function createContext(config: Config, overrides: Overrides = {}): 
     },
     chain,
     connectors: new Map(),
+    gatherMs: overrides.gatherMs,
     openEngine: () =>
       (engine ??= openEngine({
         config,

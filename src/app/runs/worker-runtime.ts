@@ -49,6 +49,17 @@ export async function startWorkerRuntime(
     }, 200)
     flushes.set(id, timer)
   }
+  const gathering = new Map<string, NodeJS.Timeout>()
+  /** Looks again at records that wait for others. A process that dies before leaves them to the sweep. */
+  function flushAfter(group: { connector: string; entity: string }, ms: number): void {
+    const id = `${group.connector}/${group.entity}`
+    if (gathering.has(id)) return
+    const timer = setTimeout(() => {
+      gathering.delete(id)
+      flushNow(group)
+    }, ms)
+    gathering.set(id, timer)
+  }
   function flushNow(group: { connector: string; entity: string }): void {
     queues.addWriteBack(group).catch(onError)
   }
@@ -97,6 +108,9 @@ export async function startWorkerRuntime(
     suppressed: context.suppressions.match,
     connector: (name) => context.connectors.get(name),
     batchSize: 2_000,
+    gatherMs: context.gatherMs,
+    now,
+    onGathering: flushAfter,
     onHalt,
     onLongWait: (ms, reason) => onLongWait?.(ms, reason),
     onUnexpected: (failure) => log.warn(failure, 'writing met an error that was not expected'),
@@ -114,7 +128,7 @@ export async function startWorkerRuntime(
     async stop(graceMs) {
       await Promise.all([sweep.stop(), enqueuer.stop()])
       await Promise.all(workers.map((worker) => worker.close(graceMs)))
-      for (const timer of flushes.values()) clearTimeout(timer)
+      for (const timer of [...flushes.values(), ...gathering.values()]) clearTimeout(timer)
     },
   }
 }

@@ -85,6 +85,7 @@ export function createHubspotConnector(options: HubspotConnectorOptions): Connec
     capabilities,
     // One request of the largest size: several in a row are no cheaper.
     writesAtOnce: 100,
+    recordsPerWrite: 100,
     entities: entityObjects(mapping),
     check: () => check({ ...deps, ...('accessToken' in auth ? auth : {}) }),
     describe: async (entity) => properties.describe(known(entity)),

@@ -9,7 +9,7 @@ import type { BulkOptions } from './api/bulk.ts'
 import { capabilities } from './capabilities.ts'
 import { checkSalesforce } from './check.ts'
 import { createSalesforceClient } from './api/client.ts'
-import type { WriteHeaders } from './api/collections.ts'
+import { collectionSize, type WriteHeaders } from './api/collections.ts'
 import type { SalesforceAuth } from './api/login.ts'
 import { longId } from './ids.ts'
 import { salesforceMapping } from './mapping.ts'
@@ -79,9 +79,12 @@ export function createSalesforceConnector(options: SalesforceOptions): Connector
     )
   }
 
-  /** Runs one write at a time for each object: two at once lock each other's rows. */
-  async function inTurn<T>(entity: string, write: () => Promise<T>): Promise<T> {
-    const turn = (writing.get(entity) ?? Promise.resolve()).then(write, write)
+  /**
+   * Sends one collection at a time for each object: two at once lock each other's rows. An on-demand record waits for one
+   * request and not for a whole night's; a bulk job runs beside the turns, and its locked rows are sent again.
+   */
+  async function inTurn<T>(entity: string, send: () => Promise<T>): Promise<T> {
+    const turn = (writing.get(entity) ?? Promise.resolve()).then(send, send)
     writing.set(entity, turn)
     try {
       return await turn
@@ -100,6 +103,9 @@ export function createSalesforceConnector(options: SalesforceOptions): Connector
     name: 'salesforce',
     capabilities,
     entities: entityObjects(mapping),
+    // Read with two requests and, from `bulkThreshold` on, written by one job.
+    writesAtOnce: 4_000,
+    recordsPerWrite: collectionSize,
 
     check: () => checkSalesforce({ client, schema, mapping, quotaShare }),
 
@@ -152,11 +158,12 @@ export function createSalesforceConnector(options: SalesforceOptions): Connector
         bulk: options.bulk ?? {},
         accountOf: (id: string) => accounts.get(id),
         countryOf: (id: string) => countries.get(longId(id) ?? id),
+        inTurn: <T>(send: () => Promise<T>) => inTurn(entity, send),
         now,
         random,
         ...waiting,
       }
-      return inTurn(entity, () => writeRecords(deps, entity, patches))
+      return writeRecords(deps, entity, patches)
     },
 
     async associations(entity, toEntity, ids) {

@@ -30,6 +30,8 @@ export interface WriteDeps {
   accountOf: (contactId: string) => string | undefined
   /** Returns the country of a record, where it is known. */
   countryOf: (id: string) => string | undefined
+  /** Sends a collection when no other of the object is under way. */
+  inTurn: <T>(send: () => Promise<T>) => Promise<T>
   now: () => number
   random: () => number
   wait?: (ms: number) => Promise<void>
@@ -182,7 +184,9 @@ async function writeWave(writing: Writing, updates: readonly Planned[]): Promise
 async function writePart(writing: Writing, part: readonly Planned[], isLastTry = false): Promise<Planned[]> {
   let outcomes: Outcome[]
   try {
-    outcomes = await updateCollection(writing.client, writing.sobject, part, writing.headers)
+    outcomes = await writing.inTurn(() =>
+      updateCollection(writing.client, writing.sobject, part, writing.headers),
+    )
   } catch (error) {
     if (!writing.isLastRound || !isStaleSchema(error)) throw error
     const { errorCode: statusCode, said: message } = error

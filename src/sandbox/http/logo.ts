@@ -3,7 +3,6 @@ import type { FaultSwitch } from '../faults/fault-switch.ts'
 import type { RateLimiter } from '../faults/rate-limiter.ts'
 import type { StatsCounter } from '../stats.ts'
 import type { Answer } from './answer.ts'
-import { tooMany } from './too-many.ts'
 
 export interface LogoContext {
   faults: FaultSwitch
@@ -16,7 +15,7 @@ export function logo({ faults, limiter, stats }: LogoContext, path: string): Ans
   const { logoRateLimit, logoPlaceholderHeader } = faults.current
   if (logoRateLimit !== null && !limiter.admit(logoRateLimit, performance.now())) {
     stats.rateLimited()
-    return tooMany(logoRateLimit)
+    return { status: 429, body: { error: 'Rate limit exceeded' } }
   }
   const { png, placeholder } = logoFor(logoDomain(path))
   const headers: Record<string, string> = {

@@ -17,7 +17,6 @@ import type { Answer } from './answer.ts'
 import { creditBlock } from './account.ts'
 import type { PaidEndpoint } from './paid-endpoint.ts'
 import { OVER_QUOTA } from './request-body.ts'
-import { tooMany } from './too-many.ts'
 import { isGenericUserAgent } from './user-agent.ts'
 
 export interface LookupRequest extends PaidRequest {
@@ -129,7 +128,7 @@ export function atTheEdge(
   const rule = faults.current.rateLimit
   if (rule !== null && !limiter.admit(rule, performance.now())) {
     stats.rateLimited()
-    return tooMany(rule)
+    return { status: 429, body: { error: 'Rate limit exceeded' } }
   }
   if (faults.strikes('dropAtDoor', key)) return 'drop'
   const error = faults.strikes('errorAtDoor', key)

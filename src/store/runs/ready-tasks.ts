@@ -16,8 +16,6 @@ export interface ReadyTask {
   patch: Patch
   /** Why the steps ended before everything wanted was known. */
   reason: string | null
-  /** True when a person waits for it. */
-  hot?: boolean | undefined
 }
 
 export interface TaskResult {
@@ -31,26 +29,57 @@ export interface TaskResult {
   reason: string | null
 }
 
+/** What is ready to be written of one connector and entity. */
+export interface ReadyState {
+  /** Tasks that no person waits for. */
+  count: number
+  /** Since when the oldest of them is ready; undefined when there is none. */
+  since: Date | undefined
+  /** Tasks that a person waits for. */
+  hot: number
+  /** Further tasks may become ready: records are still being read or looked up. */
+  moreToCome: boolean
+}
+
 /** Tasks whose patch is ready to be written into the CRM. */
 export interface ReadyTasks {
-  /** Returns up to `limit` ready tasks, those that a person waits for first. */
-  ready(connector: string, entity: string, limit: number): Promise<ReadyTask[]>
+  readyState(connector: string, entity: string): Promise<ReadyState>
+  /** Returns up to `limit` ready tasks, the oldest first: those that a person waits for, or the others. */
+  ready(connector: string, entity: string, options: { hot: boolean; limit: number }): Promise<ReadyTask[]>
   readyGroups(): Promise<{ connector: string; entity: string }[]>
   finish(results: readonly TaskResult[]): Promise<void>
 }
 
 export function createReadyTasks(db: Database, { now }: { now: () => Date }): ReadyTasks {
   return {
-    async ready(connector, entity, limit) {
+    async readyState(connector, entity) {
+      // A count of index entries, and one probe for each unfinished run.
+      const { rows } = await sql<{ count: number; since: Date | null; hot: number; more: boolean }>`
+        with open as (
+          select id, trigger, state, scanned_at from runs
+          where connector = ${connector} and entity = ${entity} and finished_at is null
+        )
+        select count(*) filter (where trigger <> 'button')::int as count,
+          min(updated_at) filter (where trigger <> 'button') as since,
+          count(*) filter (where trigger = 'button')::int as hot,
+          exists (select from open where state = 'scanning' and scanned_at is null
+            or state in ('scanning', 'working') and exists (
+              select from tasks where run_id = open.id and status = 'looking_up')) as more
+        from open join tasks on tasks.run_id = open.id and tasks.status = 'ready'`.execute(db)
+      const { count = 0, since = null, hot = 0, more = false } = rows[0] ?? {}
+      return { count, since: since ?? undefined, hot, moreToCome: more }
+    },
+
+    async ready(connector, entity, { hot, limit }) {
       const rows = await db
         .selectFrom('tasks')
         .innerJoin('runs', 'runs.id', 'tasks.run_id')
         .select(['tasks.id', 'tasks.run_id', 'record_id', 'identity', 'steps', 'patch', 'tasks.reason'])
-        .select((eb) => eb('trigger', '=', 'button').as('hot'))
         .where('tasks.status', '=', 'ready')
         .where('connector', '=', connector)
         .where('entity', '=', entity)
-        .orderBy('hot', 'desc')
+        .where('trigger', hot ? '=' : '<>', 'button')
+        .orderBy('tasks.updated_at')
         .orderBy('tasks.id')
         .limit(limit)
         .execute()
@@ -62,7 +91,6 @@ export function createReadyTasks(db: Database, { now }: { now: () => Date }): Re
         steps: row.steps,
         patch: row.patch ?? {},
         reason: row.reason,
-        hot: Boolean(row.hot),
       }))
     },
 

@@ -11,7 +11,6 @@ const task = (id: bigint): ReadyTask => ({
   steps: [],
   patch: { name: { set: 'Acme' } },
   reason: null,
-  hot: false,
 })
 
 /** A source that breaks on one record, with an error that no code expects. */
@@ -33,7 +32,8 @@ function source(records: number, break_: (ids: readonly string[]) => void) {
   }
   const writeBack = createWriteBack({
     tasks: {
-      ready: async (_connector, _entity, limit) => [...ready.values()].slice(0, limit),
+      readyState: async () => ({ count: ready.size, since: new Date(0), hot: 0, moreToCome: false }),
+      ready: async (_connector, _entity, { limit }) => [...ready.values()].slice(0, limit),
       async finish(done: readonly TaskResult[]) {
         results.push(...done)
         for (const { id } of done) ready.delete(id)
@@ -45,6 +45,8 @@ function source(records: number, break_: (ids: readonly string[]) => void) {
     formOf: undefined as never,
     suppressed: async () => new Set(),
     batchSize: 2_000,
+    now: () => new Date(),
+    onGathering: () => {},
     onHalt: (error) => {
       throw error
     },

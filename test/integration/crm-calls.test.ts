@@ -1,0 +1,75 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { startSandbox, type Sandbox } from '../../src/sandbox/sandbox.ts'
+import { openCrmWorld, type CrmWorld } from './crm-worlds.ts'
+
+let sandbox: Sandbox
+let world: CrmWorld | undefined
+beforeAll(async () => void (sandbox = await startSandbox()))
+afterAll(() => sandbox.stop())
+afterEach(async () => {
+  sandbox.faults.reset()
+  await world?.close()
+  world = undefined
+})
+
+/** Twenty records of one company become ready together, and the companies one after another. */
+function addRecords(world: CrmWorld, count: number, property: string): void {
+  for (let at = 0; at < count; at++) {
+    const url = `https://www.profnet.com/company/calls-co-${Math.floor(at / 20)}`
+    world.add({ [world.kind === 'hubspot' ? 'name' : 'Name']: `Record ${at}`, [property]: url })
+  }
+}
+
+const crms = {
+  // A scan of HubSpot searches ids, and reads the records by the hundred.
+  hubspot: { entity: 'companies', property: 'profnet_url', batch: 100, scanReads: 10 },
+  salesforce: { entity: 'Account', property: 'Profnet_URL__c', batch: 200, scanReads: 0 },
+} as const
+
+describe.each(['hubspot', 'salesforce'] as const)('the calls of a night to %s', (kind) => {
+  const { entity, property, batch, scanReads } = crms[kind]
+
+  test('1,000 records take at most 1.1 writes and 1.1 reads a full batch', async () => {
+    const opened = await openCrmWorld(sandbox, kind, entity, {}, { gatherMs: 60_000 })
+    world = opened
+    addRecords(opened, 1_000, property)
+    const { tasks } = await opened.sync()
+    const calls = opened.readsAndWrites()
+    const writes = calls.filter(({ what }) => what === 'write')
+    const written = writes.flatMap(({ ids }) => ids)
+    const reads = calls.filter(({ what }) => what === 'read').length - scanReads
+    console.log(`${kind}: ${tasks.written} records written, ${writes.length} writes, ${reads} reads`)
+    expect(written).toHaveLength(new Set(written).size)
+    expect(tasks.written).toBeGreaterThan(600)
+    const fullBatches = Math.ceil(tasks.written / batch)
+    expect(writes.length / fullBatches).toBeLessThanOrEqual(1.1)
+    expect(reads / fullBatches).toBeLessThanOrEqual(1.1)
+  }, 120_000)
+})
+
+test('a process that ends while it gathers has written nothing, and the next one writes everything once', async () => {
+  const opened = await openCrmWorld(sandbox, 'hubspot', 'companies', {}, { gatherMs: 600_000 })
+  world = opened
+  addRecords(opened, 60, 'profnet_url')
+  for (let at = 60; at < 80; at++)
+    opened.add({ name: `Record ${at}`, profnet_url: `https://www.profnet.com/company/later-co-${at}` })
+  // Slow lookups are under way while the answers of quick ones wait to be written.
+  sandbox.faults.set({ latency: { minMs: 100, maxMs: 2_000 } })
+  const { db } = opened.context.database
+  const ready = async () =>
+    (await db.selectFrom('tasks').select('id').where('status', '=', 'ready').execute()).length
+  const end = new AbortController()
+  const first = opened.sync({ since: new Date(0) }, end.signal)
+  while ((await ready()) < 10) await new Promise((resolve) => setTimeout(resolve, 20))
+  end.abort()
+  await first
+  expect(opened.sent()).toEqual([])
+  expect(await ready()).toBeGreaterThanOrEqual(10)
+
+  sandbox.faults.reset()
+  const { tasks } = await opened.sync()
+  expect(tasks.written).toBeGreaterThan(40)
+  const ids = opened.sent().map(({ id }) => id)
+  expect(ids).toHaveLength(tasks.written)
+  expect(new Set(ids).size).toBe(tasks.written)
+}, 120_000)
