@@ -25,7 +25,7 @@ const company = {
   company_type: 'Privately Held',
   founded_year: 1998,
   headquarters: 'Lyon',
-  company_address: '1 rue A',
+  company_address: '1 rue A, Lyon, Rhône 69002, FR',
   country_code: 'FR',
   follower_size: 7,
 }
@@ -42,7 +42,11 @@ const companyValues = {
   company_type: 'Privately Held',
   founded_year: 1998,
   headquarters: 'Lyon',
-  address: '1 rue A',
+  address: '1 rue A, Lyon, Rhône 69002, FR',
+  street: '1 rue A',
+  city: 'Lyon',
+  state: 'Rhône',
+  postal_code: '69002',
   country_code: 'FR',
   followers: 7,
 }

@@ -1,3 +1,4 @@
+import { parseAddress, type AddressParts } from './normalise/address.ts'
 import type { FieldValue } from './record.ts'
 import { checkValue } from './values/check-value.ts'
 import { kindOf } from './values/kinds.ts'
@@ -28,6 +29,10 @@ const profileFields: Record<ObjectKind, readonly Field[]> = {
     same('founded_year'),
     same('headquarters'),
     field('address', (answer) => answer['company_address']),
+    field('street', (answer) => addressPart(answer, 'street')),
+    field('city', (answer) => addressPart(answer, 'city')),
+    field('state', (answer) => addressPart(answer, 'state')),
+    field('postal_code', (answer) => addressPart(answer, 'postal_code')),
     same('country_code'),
     field('followers', (answer) => answer['follower_size']),
   ],
@@ -175,6 +180,18 @@ function scalar(value: unknown): FieldValue | undefined {
 
 function asObject(value: unknown): Answer | undefined {
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Answer) : undefined
+}
+
+/** Returns a part of the company's address. One that is not sure counts as nothing found. */
+function addressPart(answer: Answer, part: keyof AddressParts): unknown {
+  const address = answer['company_address']
+  if (typeof address !== 'string') return address
+  const [country, headquarters] = [scalar(answer['country_code']), scalar(answer['headquarters'])]
+  const hints = {
+    country: typeof country === 'string' ? country : undefined,
+    headquarters: typeof headquarters === 'string' ? headquarters : undefined,
+  }
+  return parseAddress(address, hints)[part] ?? null
 }
 
 /** Returns a property, or null where the object itself is null. */

@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { profileValues } from '../../src/domain/fields.ts'
 import { historyOf } from '../../src/app/records/history.ts'
 import { companyAnswer } from '../../src/sandbox/data/company.ts'
 import { startSandbox, type Sandbox } from '../../src/sandbox/sandbox.ts'
@@ -17,7 +18,7 @@ const known = Array.from({ length: 200 }, (_, index) => `edited-co-${index}`).fi
   return (
     data?.description &&
     data.industry &&
-    data.company_address &&
+    profileValues('company', data)['street'] &&
     data.founded_year &&
     data.country_code &&
     data.company_size &&
@@ -78,7 +79,7 @@ const names = {
 
 const overwriting = {
   description: 'overwrite',
-  address: 'overwrite',
+  street: 'overwrite',
   employees: 'overwrite',
   founded_year: 'overwrite',
   country_code: 'overwrite',
@@ -188,7 +189,11 @@ describe.each(crmKinds)('in %s', (kind) => {
     world.edit(edited, { [crm.description]: 'by hand' })
     world.edit(cleared, { [crm.description]: null })
     touch(ids)
-    const change = { description: 'changed', company_address: 'New Street 8', founded_year: 1871 }
+    const change = {
+      description: 'changed',
+      company_address: 'New Street 8, 80331 München, DE',
+      founded_year: 1871,
+    }
     for (const index of ids.keys()) await world.answerChanges(known[index] ?? '', change)
 
     expect(await world.sync()).toMatchObject({ tasks: { written: 3 }, lookups: { paid: 0 } })

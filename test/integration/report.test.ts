@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { parse } from 'csv-parse/sync'
+import { profileValues } from '../../src/domain/fields.ts'
 import type { Report } from '../../src/app/reports/report.ts'
 import { makeReport } from '../../src/app/reports/report.ts'
 import type { RunPlan } from '../../src/app/plans/plan-text.ts'
@@ -26,7 +27,7 @@ const names = Array.from({ length: 30 }, (_, index) => `report-co-${index}`)
 const answers = names.map((name) => companyAnswer(urlOf(name)).data)
 
 test('counts what was matched, filled and changed, and what each of them cost', async () => {
-  const policies = { hubspot: { address: 'overwrite' as const, industry: 'never' as const } }
+  const policies = { hubspot: { street: 'overwrite' as const, industry: 'never' as const } }
   house = await openCrmHouse(sandbox, { config: { policies } })
   for (const name of names)
     house.add('companies', { name, profnet_url: urlOf(name), address: 'Old Street 7' })
@@ -35,7 +36,7 @@ test('counts what was matched, filled and changed, and what each of them cost', 
   const report = await makeReport(house.context, { run: summary.runId })
 
   const found = answers.filter((answer) => answer !== null)
-  const withAddress = found.filter((answer) => answer.company_address)
+  const withAddress = found.filter((answer) => profileValues('company', answer)['street'])
   const withDescription = found.filter((answer) => answer.description)
   expect(found.length).toBeLessThan(30)
   expect(report.totals).toMatchObject({
@@ -50,7 +51,7 @@ test('counts what was matched, filled and changed, and what each of them cost', 
     settled: '0.300000',
   })
   const of = (name: string) => report.fields.find(({ field }) => field === name)
-  expect(of('address')).toMatchObject({ filled: 0, changed: withAddress.length })
+  expect(of('street')).toMatchObject({ filled: 0, changed: withAddress.length })
   expect(of('description')).toMatchObject({
     filled: withDescription.length,
     changed: 0,

@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { profileValues } from '../../src/domain/fields.ts'
 import type { RecordHistory } from '../../src/app/records/history.ts'
 import type { RunSummary } from '../../src/app/runs/summary.ts'
 import type { Undone } from '../../src/app/records/undo.ts'
@@ -27,11 +28,11 @@ afterEach(() => desk.close())
 const urlOf = (name: string) => `https://www.profnet.com/company/${name}`
 const known = Array.from({ length: 40 }, (_, index) => `killed-co-${index}`).filter((name) => {
   const { data } = companyAnswer(urlOf(name))
-  return data?.description && data.company_address
+  return data?.description && profileValues('company', data)['street']
 })
 
 test('killed between the CRM write and its storing: each field is kept once, with the value of before, and is undone', async () => {
-  const policies = { hubspot: { address: 'overwrite' as const } }
+  const policies = { hubspot: { street: 'overwrite' as const } }
   desk = await openDesk(sandbox, { config: { connectors: quick, policies } })
   const environment = { HUBSPOT_BASE_URL: hubspot.baseUrl, HUBSPOT_ACCESS_TOKEN: hubspot.token }
   const ids = known
@@ -87,7 +88,7 @@ test('killed between the CRM write and its storing: each field is kept once, wit
   expect(all.every(({ state, field }) => state !== 'rejected' || field === 'industry')).toBe(true)
   expect(new Set(rows.map((row) => `${row.record_id} ${row.field}`)).size).toBe(rows.length)
   expect(rows.every(({ state }) => state === 'written')).toBe(true)
-  expect(rows.filter(({ field }) => field === 'address').map(({ old_value: old }) => old)).toEqual(
+  expect(rows.filter(({ field }) => field === 'street').map(({ old_value: old }) => old)).toEqual(
     ids.map(() => 'Old Street 7'),
   )
   expect(
@@ -98,9 +99,9 @@ test('killed between the CRM write and its storing: each field is kept once, wit
   const history = (
     await desk.run(['history', `hubspot:company:${ids[0]}`, '--json'], environment)
   ).json<RecordHistory>()
-  expect(history.fields.find(({ field }) => field === 'address')).toMatchObject({
+  expect(history.fields.find(({ field }) => field === 'street')).toMatchObject({
     old: 'Old Street 7',
-    new: companyAnswer(urlOf(known[0] as string)).data?.company_address,
+    new: profileValues('company', companyAnswer(urlOf(known[0] as string)).data ?? {})['street'],
     run: summary.runId,
   })
 

@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { profileValues } from '../../src/domain/fields.ts'
 import type { Connector } from '../../src/connectors/connector.ts'
 import { historyOf } from '../../src/app/records/history.ts'
 import { companyAnswer } from '../../src/sandbox/data/company.ts'
@@ -16,7 +17,7 @@ const urlOf = (name: string) => `https://www.profnet.com/company/${name}`
 /** Names of companies that the service knows, and knows much of. */
 const known = Array.from({ length: 200 }, (_, index) => `undo-co-${index}`).filter((name) => {
   const { data } = companyAnswer(urlOf(name))
-  return data?.description && data.industry && data.company_address && data.founded_year
+  return data?.description && data.industry && profileValues('company', data)['street'] && data.founded_year
 })
 
 function fill(count: number, more: (index: number) => Properties = () => ({})): string[] {
@@ -82,7 +83,7 @@ describe('the undo of a run', () => {
   })
 
   test('leaves what a person changed or cleared since, says so, and takes one field when it is asked to', async () => {
-    house = await openCrmHouse(sandbox, { config: { policies: { hubspot: { address: 'overwrite' } } } })
+    house = await openCrmHouse(sandbox, { config: { policies: { hubspot: { street: 'overwrite' } } } })
     const ids = fill(3, () => ({ address: 'Old Street 7' }))
     const before = house.seen('companies')
     const { summary } = await house.sync('companies')
@@ -91,7 +92,7 @@ describe('the undo of a run', () => {
     house.edit('companies', changed, { description: 'a person wrote this' })
     house.edit('companies', cleared, { description: '' })
 
-    const address = await house.undo(summary.runId, { field: 'address' })
+    const address = await house.undo(summary.runId, { field: 'street' })
     expect(address).toMatchObject({ restored: 3, left: 0 })
     for (const id of ids) {
       expect(house.seen('companies').get(id)?.['address']).toBe('Old Street 7')

@@ -1,5 +1,6 @@
 import type { FieldValue, Patch } from '../record.ts'
 import type { BlockedValue } from './blocked-values.ts'
+import { strayAddressParts } from './address-parts.ts'
 import { absentReason, absentStatus, type CurrentRecord, type PresentRecord } from './current-record.ts'
 import { applyPolicy, type FieldRule, type KeptReason } from './field-policy.ts'
 import { sameValue } from './same-value.ts'
@@ -89,6 +90,11 @@ function decidePresent(
     else if (block) kept.push({ field, why: block.why, code: block.code })
     else patch[field] = change
   }
+  for (const field of strayAddressParts(current, wanted, { ...done, ...patch })) {
+    if (!(field in patch)) continue
+    delete patch[field]
+    kept.push({ field, why: 'other_address' })
+  }
   for (const field of Object.keys(patch)) if (field in current) replaces.add(field)
   if (Object.keys(patch).length > 0) return { kind: 'write', patch, done, replaces, unknown, current: record }
   if (Object.keys(done).length > 0) return { kind: 'written', patch: {}, done, replaces, unknown }
@@ -98,7 +104,7 @@ function decidePresent(
 
 interface Kept {
   field: string
-  why: KeptReason | BlockedValue['why']
+  why: KeptReason | BlockedValue['why'] | 'other_address'
   code?: string | null
 }
 
@@ -107,6 +113,7 @@ const phrases: readonly (readonly [Kept['why'], string])[] = [
   ['undone', 'undone before'],
   ['rejected', 'refused by the CRM before'],
   ['never', 'never written by policy'],
+  ['other_address', 'the record has another address'],
   ['filled', 'filled already'],
   ['same', 'the same already'],
 ]

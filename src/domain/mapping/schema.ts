@@ -74,6 +74,7 @@ export function resolveMapping(
           typeof wanted === 'string' ? { property: wanted } : defined(wanted),
         )
     }
+    yieldToChosen(fields, chosen(change), base.defaults ?? [])
     const merged: EntityMapping = {
       object: base.object,
       fields,
@@ -85,6 +86,20 @@ export function resolveMapping(
     entities[entity] = merged
   }
   return { entities, own: defaults.own }
+}
+
+/** Removes default fields from properties that the config file gives to another field: a whole address in place of its street. */
+function yieldToChosen(
+  fields: Record<string, FieldMapping>,
+  places: ReadonlySet<string>,
+  defaults: readonly string[],
+): void {
+  const isChosen = (name: string): boolean => places.has(`fields.${name}`)
+  const taken = new Set(
+    Object.entries(fields).flatMap(([name, { property: wanted }]) => (isChosen(name) ? [wanted] : [])),
+  )
+  for (const [name, { property: wanted }] of Object.entries(fields))
+    if (!isChosen(name) && defaults.includes(`fields.${name}`) && taken.has(wanted)) delete fields[name]
 }
 
 /** Returns the places that the config file sets. */

@@ -93,7 +93,7 @@ function takes(described: DescribedField, mapped: FieldMapping, field: string): 
   const { options } = described
   // Which option a text means is not known before there is one; a list of options takes only what stands in it.
   const asked =
-    options && described.restricted !== false
+    options && !(described.restricted === false && mapped.allowNew)
       ? [...options.flatMap(({ value, label }) => [value, label]), ...Object.keys(mapped.options ?? {})]
       : undefined
   const kind = kindOf('company', field)
