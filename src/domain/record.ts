@@ -23,6 +23,8 @@ export interface SourceRecord {
   identity: Identity
   /** Set when the record could not be read: it ends as `rejected` with this reason, and nothing is bought. */
   unreadable?: string
+  /** Ids of records that were merged into this one, where the source tells them. */
+  mergedIds?: readonly string[]
 }
 
 /**

@@ -10,7 +10,7 @@ import type { TaskLedger } from '../store/runs/tasks.ts'
 
 export interface ScanSettings {
   runs: Pick<RunLedger, 'get' | 'markScanned'>
-  tasks: Pick<TaskLedger, 'insertPage' | 'firstOrdinals'>
+  tasks: Pick<TaskLedger, 'insertPage' | 'firstOrdinals' | 'noteMerges'>
   lookups: Pick<LookupLedger, 'want' | 'facts'>
   planner: StepPlanner
   /** Absent for a plan: then tasks are stored, and no lookup is asked for. */
@@ -50,6 +50,9 @@ export async function scan(
 async function storePage(run: Run, page: ScanPage, before: number, settings: ScanSettings): Promise<void> {
   const { tasks, planner, lookups, advance } = settings
   const { records, watermark, ownWrites } = page
+  // First of all: the history of a record includes what was written under the ids that it had before.
+  const merges = records.flatMap(({ id: into, mergedIds = [] }) => mergedIds.map((id) => ({ id, into })))
+  if (merges.length > 0) await tasks.noteMerges(run.connector, run.entity, merges)
   await beginTasks(
     run,
     records.map((record, index) => ({

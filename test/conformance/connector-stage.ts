@@ -20,7 +20,8 @@ export interface ConnectorWorld {
     blank(id: string, field: string, how: 'null' | 'empty' | 'missing'): void
   }
   remove?(id: string): void
-  merge?(winner: string, loser: string): void
+  /** Returns the id of the record that is left: the winner's, or a new one. */
+  merge?(winner: string, loser: string): string
   /** A lead becomes a contact. */
   convert?(id: string): void
   stop(): Promise<void>

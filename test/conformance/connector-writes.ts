@@ -141,15 +141,18 @@ export function connectorWrites(options: ConnectorSuiteOptions, stage: Connector
   )
 
   test.each(where(can.includes('merge')))(
-    'reads a merged record as merged, and returns only the winner',
+    'reads a merged record as merged, and returns only the one that is left',
     async () => {
       const [winner = '', loser = ''] = stage.world.ids
-      stage.world.merge!(winner, loser)
-      const found = await stage.world.connector.read(options.entity, [loser, winner])
-      expect(found.get(loser)).toEqual({ state: 'merged', into: winner })
-      expect(found.get(winner)).toMatchObject({ state: 'present' })
+      const left = stage.world.merge!(winner, loser)
+      const found = await stage.world.connector.read(options.entity, [loser, winner, left])
+      const merged = { state: 'merged', into: left }
+      expect(found.get(loser)).toEqual(merged)
+      expect(found.get(left)).toMatchObject({ state: 'present' })
+      if (left !== winner) expect(found.get(winner)).toEqual(merged)
       const ids = (await scan()).flatMap((page) => page.records.map(({ id }) => id))
-      expect(ids.sort()).toEqual(stage.world.ids.filter((id) => id !== loser).sort())
+      const others = stage.world.ids.filter((id) => id !== loser && id !== winner)
+      expect(ids.sort()).toEqual([...others, left].sort())
     },
   )
 

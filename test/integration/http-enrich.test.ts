@@ -98,7 +98,7 @@ describe('POST /v1/enrich', () => {
 
   test('a record that is gone, and one that the CRM merged, are skipped and say so', async () => {
     const [winner, loser] = [aCompany(), aCompany()]
-    house.hubspot.store.merge('companies', winner, loser)
+    const merged = house.hubspot.store.merge('companies', winner, loser)
     const { status, body } = await enrich(
       { connector: 'hubspot', object: 'company', ids: ['404404404', loser] },
       '?wait=13',
@@ -106,7 +106,7 @@ describe('POST /v1/enrich', () => {
     expect(status).toBe(200)
     expect(body.tasks).toMatchObject([
       { recordId: '404404404', status: 'skipped', reason: 'the record is gone', costUsd: '0.000000' },
-      { recordId: loser, status: 'skipped', reason: `the record was merged into ${winner}` },
+      { recordId: loser, status: 'skipped', reason: `the record was merged into ${merged}` },
     ])
   })
 

@@ -26,17 +26,21 @@ describe('the HubSpot stand-in', () => {
     expect((await read([id], ['jobtitle'])).body.results[0].properties.jobtitle).toBeNull()
   })
 
-  test('answers a merged id as the winner, and a missing one as an error in a 207', async () => {
+  test('merges two records into a new one, which both old ids return; a missing id is an error in a 207', async () => {
     const [winner = '', loser = '', other = ''] = firstIds(3)
-    hubspot.store.merge('contacts', winner, loser)
+    const merged = hubspot.store.merge('contacts', winner, loser)
+    expect([winner, loser]).not.toContain(merged)
     const reply = await read([winner, loser, other, '7'], ['hs_merged_object_ids'])
     expect(reply.status).toBe(207)
-    expect(reply.body.results.map((result: { id: string }) => result.id)).toEqual([winner, other])
-    expect(reply.body.results[0].properties.hs_merged_object_ids).toBe(loser)
+    const ids = reply.body.results.map((result: { id: string }) => result.id)
+    expect(ids.sort()).toEqual([merged, other].sort())
+    const [result] = reply.body.results.filter(({ id }: { id: string }) => id === merged)
+    expect(result.properties.hs_merged_object_ids).toBe(`${winner};${loser}`)
     expect(reply.body.errors).toMatchObject([{ category: 'OBJECT_NOT_FOUND', context: { ids: ['7'] } }])
     const written = await update([{ id: loser, properties: { jobtitle: 'Winner' } }])
-    expect(written.body.results[0].id).toBe(winner)
-    expect((await call('GET', `/crm/v3/objects/contacts/${loser}`)).body.id).toBe(winner)
+    expect(written.body.results[0].id).toBe(merged)
+    for (const id of [winner, loser])
+      expect((await call('GET', `/crm/v3/objects/contacts/${id}`)).body.id).toBe(merged)
   })
 
   test('allows 100 requests in any ten seconds, with the headroom in the headers', async () => {

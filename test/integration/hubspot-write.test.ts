@@ -11,21 +11,21 @@ describe('writing', () => {
     const hubspot = await standIn()
     const ids = contacts(hubspot, 100)
     const mapping = resolveMapping(hubspotMapping, {
-      contacts: { fields: { about: 'email', headline: { property: 'hs_persona', as: 'text' } } },
+      contacts: { fields: { email: 'email', headline: { property: 'hs_persona', as: 'text' } } },
     })
     const connector = await ready(hubspot, { mapping })
     const owner = [...hubspot.store.list('contacts')].find((record) => record.properties.email)
     const patches = titled(ids)
     const taken = patches.findIndex(({ id }) => id !== owner!.id && id !== ids[5] && id !== ids[77])
-    patches[5]!.patch['about'] = { set: 'someone@norvik.con' }
-    patches[77]!.patch['about'] = { set: 'someone@norvik.invalid' }
-    patches[taken]!.patch['about'] = { set: owner!.properties.email! }
+    patches[5]!.patch['email'] = { set: 'someone@norvik.con' }
+    patches[77]!.patch['email'] = { set: 'someone@norvik.invalid' }
+    patches[taken]!.patch['email'] = { set: owner!.properties.email! }
     const before = hubspot.stats().requests
     const results = await connector.write('contacts', patches)
     expect(results.map(({ id }) => id)).toEqual(ids)
     expect(results.filter(({ status }) => status === 'written')).toHaveLength(97)
     const refused = (code: string): object =>
-      expect.objectContaining({ status: 'rejected', code, field: 'about' })
+      expect.objectContaining({ status: 'rejected', code, field: 'email' })
     expect([results[5], results[77], results[taken]]).toEqual([
       refused('INVALID_EMAIL'),
       refused('INVALID_EMAIL'),
@@ -44,13 +44,13 @@ describe('writing', () => {
     const hubspot = await standIn()
     hubspot.faults.batchErrors = 'each'
     const ids = contacts(hubspot, 6)
-    const mapping = resolveMapping(hubspotMapping, { contacts: { fields: { about: 'email' } } })
+    const mapping = resolveMapping(hubspotMapping, { contacts: { fields: { email: 'email' } } })
     const connector = await ready(hubspot, { mapping })
     hubspot.faults.failingRecords.set(ids[1]!, { category: 'OBJECT_LOCKED', message: 'locked by a rule' })
     hubspot.faults.failingRecords.set(ids[2]!, { category: 'RATE_LIMITS', message: 'later' })
     hubspot.store.archive('contacts', ids[3]!)
     const patches = titled(ids)
-    patches[4]!.patch['about'] = { set: 'x@norvik.con' }
+    patches[4]!.patch['email'] = { set: 'x@norvik.con' }
     const results = await connector.write('contacts', patches)
     expect(results.map(({ id, status }) => [id, status])).toEqual([
       [ids[0], 'written'],
@@ -62,7 +62,7 @@ describe('writing', () => {
     ])
     expect(results[1]).toMatchObject({ code: 'OBJECT_LOCKED' })
     // Of this one HubSpot names no id, and its code and property only within a text that quotes the value.
-    expect(results[4]).toMatchObject({ code: 'INVALID_EMAIL', field: 'about' })
+    expect(results[4]).toMatchObject({ code: 'INVALID_EMAIL', field: 'email' })
     expect(JSON.stringify(results)).not.toContain('norvik')
   })
 

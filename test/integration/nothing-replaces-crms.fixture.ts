@@ -111,6 +111,7 @@ export async function writeBack(
     fieldWrites: {
       history: async () => ({ ours, open: new Map(), blocked: new Map() }),
       intend: async () => {},
+      noteMerges: async () => {},
       confirmWrites: end,
     },
     connector: () => connector,

@@ -1,7 +1,9 @@
+import { definitionOf } from '../../connectors/definitions.ts'
 import { ConfigError } from '../../domain/errors.ts'
 import { formatUsd } from '../../domain/money.ts'
 import type { FieldValue } from '../../domain/record.ts'
 import { objectKinds, type ObjectKind, type TaskStatus } from '../../domain/words.ts'
+import { isOneOf } from '../../store/database/parameters.ts'
 import type { FieldWriteState } from '../../store/database/states.ts'
 import type { Context } from '../context/context.ts'
 
@@ -26,6 +28,10 @@ export interface RecordHistory {
   id: string
   fields: HistoryField[]
   tasks: { run: string; status: TaskStatus; reason: string | null; at: Date }[]
+  /** The ids of records that were merged into this one: their fields and tasks are among those above. */
+  mergedFrom: string[]
+  /** The record that this one was merged into, where that is known. */
+  mergedInto: string | null
 }
 
 export interface RecordName {
@@ -49,18 +55,23 @@ export async function historyOf(
   { connector, object, id }: RecordName,
 ): Promise<RecordHistory> {
   const isObject = (objectKinds as readonly string[]).includes(object)
+  const all = definitionOf(connector).entities
+  const named = Object.keys(all).filter((entity) => entity === object || all[entity] === object)
+  const mergedFrom = (await fieldWrites.earlierIds(connector, named, [id])).get(id) ?? []
+  const mergedInto = await fieldWrites.mergedInto(connector, named, id)
   const tasks = await database.db
     .selectFrom('tasks')
     .innerJoin('runs', 'runs.id', 'tasks.run_id')
     .select(['run_id', 'entity', 'status', 'reason', 'updated_at'])
-    .where('record_id', '=', id)
+    .where(isOneOf('record_id', [id, ...mergedFrom]))
     .where('connector', '=', connector)
     .where('state', '!=', 'planned')
     .where((eb) => (isObject ? eb('object', '=', object as ObjectKind) : eb('entity', '=', object)))
     .orderBy('tasks.id')
     .execute()
   const entities = [...new Set(tasks.map(({ entity }) => entity))]
-  const writes = entities.length > 0 ? await fieldWrites.ofRecord(connector, entities, id) : []
+  const writes =
+    entities.length > 0 ? await fieldWrites.ofRecords(connector, entities, [id, ...mergedFrom]) : []
   return {
     connector,
     object,
@@ -83,5 +94,7 @@ export async function historyOf(
       reason: task.reason,
       at: task.updated_at,
     })),
+    mergedFrom,
+    mergedInto,
   }
 }

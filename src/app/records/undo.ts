@@ -5,6 +5,7 @@ import { ConfigError } from '../../domain/errors.ts'
 import type { FieldChange, FieldValue, Patch } from '../../domain/record.ts'
 import { sameValue } from '../../domain/field-policy/same-value.ts'
 import type { FieldWrite } from '../../store/writes/written-fields.ts'
+import { followMerges, withoutDisputes } from './undo-merged.ts'
 import type { Run } from '../../store/runs/runs.ts'
 import type { Context } from '../context/context.ts'
 
@@ -23,6 +24,8 @@ interface UndoRow {
   record: string
   field: string
   outcome: UndoOutcome
+  /** The record that it was merged into, where the field was put back. */
+  mergedInto?: string
   /** Why the field was not restored. */
   reason?: string
 }
@@ -84,19 +87,22 @@ export async function undoRun(
     const writes = await fieldWrites.ofRun(run.id, records, options.field)
     const ids = [...new Set(writes.map(({ recordId }) => recordId))]
     if (ids.length === 0) continue
-    const current = await connector.read(run.entity, ids)
-    const decided = writes.map((write) => ({ write, ...decideUndo(write, current.get(write.recordId)) }))
+    const { current, placeOf } = await followMerges(context, connector, run.entity, ids)
+    const decided = withoutDisputes(
+      writes.map((write) => ({ write, ...decideUndo(write, current.get(write.recordId)) })),
+      placeOf,
+    )
     for (const { write, reason } of decided) if (reason !== undefined) note(leftRow(write, reason))
     const alreadyOld = decided.filter(({ as }) => as === 'already').map(({ write }) => write)
     for (const write of alreadyOld) note({ record: write.recordId, field: write.field, outcome: 'already' })
     const toRestore = decided.flatMap(({ write, as }) => (as === 'restore' ? [write] : []))
     if (options.plan) {
-      for (const { recordId, field } of toRestore) note({ record: recordId, field, outcome: 'would_restore' })
+      for (const write of toRestore) note(putBackRow(write, placeOf, 'would_restore'))
       continue
     }
     const own = await ownToRestore(context, run, writes)
     await fieldWrites.markUndone(alreadyOld.map(({ id }) => id))
-    unfinished = await restore(context, connector, run, toRestore, own, note, options.signal)
+    unfinished = await restore(context, connector, run, toRestore, { own, placeOf }, note, options.signal)
   }
   return {
     runId: run.id,
@@ -146,15 +152,17 @@ async function restore(
   connector: Connector,
   run: Run,
   writes: readonly FieldWrite[],
-  own: ReadonlyMap<string, OwnValues>,
+  { own, placeOf }: { own: ReadonlyMap<string, OwnValues>; placeOf: (record: string) => string },
   note: (row: UndoRow) => void,
   signal: AbortSignal,
 ): Promise<string | undefined> {
-  let waiting = [...Map.groupBy(writes, ({ recordId }) => recordId)]
+  let waiting = [...Map.groupBy(writes, ({ recordId }) => placeOf(recordId))]
   while (waiting.length > 0) {
     if (signal.aborted) return 'it was interrupted'
     const patches = waiting.map(([id, fields]): RecordPatch => {
-      const before = own.get(id)
+      const records = [...new Set(fields.map(({ recordId }) => recordId))]
+      // Our own fields of a record that is several have no one state before.
+      const before = records.length === 1 ? own.get(records[0]!) : undefined
       return { id, patch: oldValues(fields), own: before }
     })
     const outcomes = await connector.write(run.entity, patches)
@@ -180,7 +188,7 @@ async function restore(
     })
     // Crash window: the CRM has the old values and the ledger does not know it. The next undo finds them in the record.
     await fieldWrites.markUndone(restored.map(({ id }) => id))
-    for (const { recordId, field } of restored) note({ record: recordId, field, outcome: 'restored' })
+    for (const write of restored) note(putBackRow(write, placeOf, 'restored'))
     waiting = again
     if (waiting.length > 0 && pauseMs > longestPauseMs)
       return `${connector.name} accepts no writes for ${Math.ceil(pauseMs / 1000)} s`
@@ -223,6 +231,15 @@ function oldValues(writes: readonly FieldWrite[]): Patch {
       return [field, old === null ? { clear: true } : { set: old }]
     }),
   )
+}
+
+function putBackRow(
+  { recordId, field }: FieldWrite,
+  placeOf: (record: string) => string,
+  outcome: 'restored' | 'would_restore',
+): UndoRow {
+  const into = placeOf(recordId)
+  return { record: recordId, field, outcome, ...(into === recordId ? {} : { mergedInto: into }) }
 }
 
 function leftRow({ recordId, field }: FieldWrite, reason: string): UndoRow {

@@ -21,8 +21,11 @@ export function historyCommand(): Command {
     })
 }
 
-function text({ connector, object, id, fields, tasks }: RecordHistory): string {
+function text(history: RecordHistory): string {
+  const { connector, object, id, fields, tasks, mergedFrom, mergedInto } = history
   const lines = [`${connector} ${object} ${id}`]
+  if (mergedInto !== null) lines.push(`  merged into ${mergedInto}, whose history goes on from here`)
+  if (mergedFrom.length > 0) lines.push(`  with the history of ${mergedFrom.join(', ')}, merged into it`)
   for (const each of fields) {
     const at = each.at?.toISOString().slice(0, 16) ?? 'not confirmed'
     const cost = `${each.price} ${each.currency === 'USD' ? 'USD' : 'credits'}`

@@ -54,23 +54,14 @@ export async function batchRead(
   const askable = unique.filter((id) => /^\d{1,19}$/.test(id))
   for (let at = 0; at < askable.length; at += readLimit) {
     const asked = askable.slice(at, at + readLimit)
-    const { results, errors = [] } = await api.need(batchSchema, {
-      method: 'POST',
-      path: paths.batchRead(entity),
-      body: { inputs: asked.map((id) => ({ id })), properties, propertiesWithHistory: [] },
-      signal,
-    })
-    const failed = errors.find(({ category }) => category !== 'OBJECT_NOT_FOUND')
-    // A record that could not be read is not a deleted one.
-    if (failed)
-      throw new RetriableError(
-        'hubspot_read_failed',
-        `HubSpot could not read all records: ${failed.category}`,
-      )
-    const byId = new Map(results.map((result) => [result.id, result]))
-    for (const result of results) {
-      for (const merged of result.properties[mergedProperty]?.split(';') ?? []) {
-        if (!byId.has(merged)) byId.set(merged, result)
+    const { results, missing } = await readBatch(api, entity, asked, properties, signal)
+    const byId = new Map(results.flatMap((result) => mergedIdsOf(result).map((id) => [id, result] as const)))
+    for (const result of results) byId.set(result.id, result)
+    // The result of a record that was merged twice may name only the last two ids: alone, each id finds its record.
+    if (results.some((result) => mergedIdsOf(result).length > 0)) {
+      for (const id of asked.filter((asked) => !byId.has(asked) && !missing.has(asked))) {
+        const [result] = (await readBatch(api, entity, [id], properties, signal)).results
+        if (result) byId.set(id, result)
       }
     }
     for (const id of asked) {
@@ -79,6 +70,31 @@ export async function batchRead(
     }
   }
   return found
+}
+
+async function readBatch(
+  api: HubspotApi,
+  entity: HubspotEntity,
+  ids: readonly string[],
+  properties: readonly string[],
+  signal: AbortSignal | undefined,
+): Promise<{ results: HubspotObject[]; missing: ReadonlySet<string> }> {
+  const { results, errors = [] } = await api.need(batchSchema, {
+    method: 'POST',
+    path: paths.batchRead(entity),
+    body: { inputs: ids.map((id) => ({ id })), properties, propertiesWithHistory: [] },
+    signal,
+  })
+  const failed = errors.find(({ category }) => category !== 'OBJECT_NOT_FOUND')
+  // A record that could not be read is not a deleted one.
+  if (failed)
+    throw new RetriableError('hubspot_read_failed', `HubSpot could not read all records: ${failed.category}`)
+  return { results, missing: new Set(errors.flatMap(({ context }) => context?.['ids'] ?? [])) }
+}
+
+/** Returns the ids of the records that were merged into this one, each of which HubSpot gave a new id. */
+function mergedIdsOf({ properties }: HubspotObject): string[] {
+  return properties[mergedProperty]?.split(';').filter(Boolean) ?? []
 }
 
 export function toCurrent(
@@ -100,7 +116,15 @@ export function toCurrent(
     if (value !== undefined) values[canonical] = value
   }
   const identity = identityOf(entityMap, object.properties)
-  return { state: 'present', values, identity, raw, own: ownValues(object, own) }
+  const mergedIds = mergedIdsOf(object)
+  return {
+    state: 'present',
+    values,
+    identity,
+    raw,
+    own: ownValues(object, own),
+    ...(mergedIds.length > 0 ? { mergedIds } : {}),
+  }
 }
 
 function ownValues({ properties }: HubspotObject, own: OwnFields): OwnValues {
@@ -113,9 +137,16 @@ function ownValues({ properties }: HubspotObject, own: OwnFields): OwnValues {
 
 export function toSourceRecord(object: HubspotObject, entityMap: EntityMapping): SourceRecord {
   const identity = identityOf(entityMap, object.properties)
+  const mergedIds = mergedIdsOf(object)
   // Found here, before anything is bought for a record that could not be written.
   const unreadable = valuesFault(object.properties)
-  return { id: object.id, object: entityMap.object, identity, ...(unreadable ? { unreadable } : {}) }
+  return {
+    id: object.id,
+    object: entityMap.object,
+    identity,
+    ...(mergedIds.length > 0 ? { mergedIds } : {}),
+    ...(unreadable ? { unreadable } : {}),
+  }
 }
 
 export function modifiedAtMs(object: HubspotObject, entity: HubspotEntity): number | undefined {

@@ -16,6 +16,8 @@ export type CurrentRecord =
       raw?: Record<string, FieldValue>
       /** Absent where the source has no fields of ours. */
       own?: OwnValues
+      /** Ids of records that were merged into this one, where the source tells them. */
+      mergedIds?: readonly string[]
     }
   | { state: 'gone' }
   | { state: 'merged'; into: string }

@@ -43,10 +43,10 @@ export interface HubspotStore {
   archive(type: HubspotType, id: string): void
   restore(type: HubspotType, id: string): void
   /**
-   * Merges two records: from then on the loser's id returns the winner, and blanks of the winner are filled from the
-   * loser.
+   * Merges two records into a new one and returns its id, as HubSpot does since 2025: from then on both old ids return
+   * the new record, which has the winner's values, and the loser's where the winner has none.
    */
-  merge(type: HubspotType, winnerId: string, loserId: string): void
+  merge(type: HubspotType, winnerId: string, loserId: string): string
   /** Sets the stamp without a change, as bulk imports and HubSpot's own jobs do. */
   stamp(type: HubspotType, id: string, modifiedAtMs: number): void
   emailOwner(email: string): HubspotRecord | undefined
@@ -141,17 +141,28 @@ export function createHubspotStore(now: () => number, indexLagMs: () => number):
       const winner = must(type, winnerId)
       const loser = must(type, loserId)
       if (winner === loser) throw new Error('a record cannot be merged into itself')
-      rememberStale(winner)
-      winner.properties = { ...loser.properties, ...winner.properties }
-      winner.mergedIds.push(loser.id, ...loser.mergedIds)
-      winner.modifiedAtMs = now()
-      tables[type].delete(loser.id)
-      for (const id of [loser.id, ...loser.mergedIds]) mergedInto[type].set(id, winner.id)
-      if (type === 'contacts') {
-        if (loser.properties.email) emails.set(loser.properties.email, winner.id)
-        for (const companyId of companiesByContact.get(loser.id)?.keys() ?? [])
-          store.associate(winner.id, companyId)
+      const { email: _, ...values } = { ...loser.properties, ...winner.properties }
+      const merged = store.add(type, { properties: values, createdAtMs: winner.createdAtMs })
+      merged.modifiedAtMs = now()
+      // Only these two: nothing says that the ids of earlier merges are repeated.
+      merged.mergedIds.push(winner.id, loser.id)
+      for (const { id } of [winner, loser]) tables[type].delete(id)
+      for (const [id, into] of mergedInto[type])
+        if (into === winner.id || into === loser.id) mergedInto[type].set(id, merged.id)
+      for (const { id } of [winner, loser]) mergedInto[type].set(id, merged.id)
+      const email = winner.properties.email ?? loser.properties.email
+      if (type === 'contacts' && email !== undefined) merged.properties.email = email
+      for (const { id, properties } of [loser, winner]) {
+        if (type !== 'contacts') continue
+        if (properties.email) emails.set(properties.email, merged.id)
+        for (const [companyId, { isPrimary }] of companiesByContact.get(id) ?? [])
+          store.associate(merged.id, companyId, isPrimary && id === winner.id)
       }
+      if (type === 'companies')
+        for (const { id } of [winner, loser])
+          for (const contactId of contactsByCompany.get(id)?.keys() ?? [])
+            store.associate(contactId, merged.id)
+      return merged.id
     },
     stamp(type, id, modifiedAtMs) {
       must(type, id).modifiedAtMs = modifiedAtMs

@@ -15,6 +15,7 @@ import { paces } from '../migrations/0011-paces.ts'
 import { payers } from '../migrations/0012-payers.ts'
 import { lookupSalts } from '../migrations/0013-lookup-salts.ts'
 import { chainTransfers } from '../migrations/0014-chain-transfers.ts'
+import { mergedRecords } from '../migrations/0015-merged-records.ts'
 
 /** All migrations in order. A released migration is never edited; changes go into a new one. */
 export const migrations: readonly { name: string; statements: string }[] = [
@@ -32,6 +33,7 @@ export const migrations: readonly { name: string; statements: string }[] = [
   { name: '0012-payers', statements: payers },
   { name: '0013-lookup-salts', statements: lookupSalts },
   { name: '0014-chain-transfers', statements: chainTransfers },
+  { name: '0015-merged-records', statements: mergedRecords },
 ]
 
 /** The advisory lock for migrating. The number is arbitrary, and the same in every process. */

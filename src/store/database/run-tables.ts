@@ -110,6 +110,13 @@ export interface RunTables {
     reason: string | null
     changed_at: Date
   }
+  merged_records: {
+    connector: string
+    entity: string
+    record_id: string
+    into_id: string
+    seen_at: Date
+  }
   field_writes: {
     id: Generated<bigint>
     task_id: bigint

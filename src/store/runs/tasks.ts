@@ -4,6 +4,7 @@ import type { Identity } from '../../domain/record.ts'
 import type { TaskStatus } from '../../domain/words.ts'
 import type { Database } from '../database/database.ts'
 import { isOneOf } from '../database/parameters.ts'
+import { createMergedRecords, type MergedRecords } from './merged-records.ts'
 import { createReadyTasks, type ReadyTasks } from './ready-tasks.ts'
 import { createTaskProgress, type TaskProgress } from './task-progress.ts'
 import { createWaitingTasks, type WaitingTasks } from './waiting-tasks.ts'
@@ -19,7 +20,8 @@ export interface NewTask {
   reason: string | null
 }
 
-export interface TaskLedger extends WaitingTasks, ReadyTasks, TaskProgress {
+export interface TaskLedger
+  extends WaitingTasks, ReadyTasks, TaskProgress, Pick<MergedRecords, 'noteMerges'> {
   /**
    * Stores a page of a scan and moves the run's watermark behind it, in one transaction, so that a page counts as a whole or
    * not at all.
@@ -34,6 +36,7 @@ export function createTaskLedger(db: Database, options: { now: () => Date }): Ta
     ...createWaitingTasks(db, options),
     ...createReadyTasks(db, options),
     ...createTaskProgress(db),
+    noteMerges: createMergedRecords(db, options).noteMerges,
 
     async insertPage(runId, tasks, watermark) {
       const updatedAt = options.now()

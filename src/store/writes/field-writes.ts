@@ -1,5 +1,6 @@
 import type { Database } from '../database/database.ts'
 import { confirmWrites, type TaskOutcome } from './confirm-writes.ts'
+import { createMergedRecords, type MergedRecords } from '../runs/merged-records.ts'
 import { createWriteRecords, type WriteRecords } from './written-fields.ts'
 import { createWriteIntents, type WriteIntents } from './write-intents.ts'
 
@@ -12,7 +13,7 @@ import { createWriteIntents, type WriteIntents } from './write-intents.ts'
  *   written again. Its intents keep the values from before the first attempt.
  * - `confirmWrites` ends the task and confirms its fields in one transaction, so that each write counts exactly once.
  */
-export interface FieldWriteLedger extends WriteIntents, WriteRecords {
+export interface FieldWriteLedger extends WriteIntents, WriteRecords, MergedRecords {
   confirmWrites(results: readonly TaskOutcome[]): Promise<void>
 }
 
@@ -20,6 +21,7 @@ export function createFieldWriteLedger(db: Database, options: { now: () => Date 
   return {
     ...createWriteIntents(db, options),
     ...createWriteRecords(db, options),
+    ...createMergedRecords(db, options),
     confirmWrites: (results) => confirmWrites(db, results, options.now),
   }
 }

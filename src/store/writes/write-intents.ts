@@ -6,6 +6,7 @@ import type { FieldValue } from '../../domain/record.ts'
 import type { Database } from '../database/database.ts'
 import { isOneOf, pages } from '../database/parameters.ts'
 import type { FieldWriteState } from '../database/states.ts'
+import { createMergedRecords } from '../runs/merged-records.ts'
 
 export interface Intent {
   taskId: bigint
@@ -30,7 +31,7 @@ interface OwnBefore {
 }
 
 export interface WriteHistory {
-  /** By record: the value that we last wrote into each field, unless it was undone. */
+  /** By record: the value that we last wrote into each field, unless it was undone; also before it was merged. */
   ours: Map<string, Record<string, FieldValue>>
   /** By task. */
   open: Map<bigint, OpenIntent[]>
@@ -62,12 +63,16 @@ export function createWriteIntents(db: Database, { now }: { now: () => Date }): 
   return {
     async history(connector, entity, records, taskIds) {
       if (records.length === 0) return { ours: new Map(), open: new Map(), blocked: new Map() }
+      const earlier = await createMergedRecords(db, { now }).earlierIds(connector, [entity], records)
+      const names = new Map(records.map((id) => [id, [id]]))
+      for (const [id, ids] of earlier)
+        for (const before of ids) names.set(before, [...(names.get(before) ?? []), id])
       const rows = await db
         .selectFrom('field_writes')
         .selectAll()
         .where('connector', '=', connector)
         .where('entity', '=', entity)
-        .where(isOneOf('record_id', records))
+        .where(isOneOf('record_id', [...names.keys()]))
         .where('state', '!=', 'superseded')
         .orderBy('id')
         .execute()
@@ -83,12 +88,12 @@ export function createWriteIntents(db: Database, { now }: { now: () => Date }): 
           open.set(row.task_id, [...(open.get(row.task_id) ?? []), intent])
           continue
         }
-        if (state === 'written' && value !== null)
-          ours.set(row.record_id, { ...ours.get(row.record_id), [field]: value })
         const blockedValue = blockedValueOf(row)
         const isOver = state === 'rejected' && now().getTime() - row.intended_at.getTime() > refusalBlocksMs
-        if (blockedValue && !isOver)
-          blocked.set(row.record_id, [...(blocked.get(row.record_id) ?? []), blockedValue])
+        for (const record of names.get(row.record_id) ?? []) {
+          if (state === 'written' && value !== null) ours.set(record, { ...ours.get(record), [field]: value })
+          if (blockedValue && !isOver) blocked.set(record, [...(blocked.get(record) ?? []), blockedValue])
+        }
       }
       return { ours, open, blocked }
     },

@@ -28,7 +28,8 @@ export interface FieldWrite {
 
 /** The writes that were made, for a record's history and for undo. */
 export interface WriteRecords {
-  ofRecord(connector: string, entities: readonly string[], recordId: string): Promise<FieldWrite[]>
+  /** Returns the writes to a record, under any of its ids. */
+  ofRecords(connector: string, entities: readonly string[], ids: readonly string[]): Promise<FieldWrite[]>
   /** Returns a page of the run's records in which something can be undone, by id. */
   recordsOf(runId: string, afterRecord: string, limit: number): Promise<string[]>
   ofRun(runId: string, records: readonly string[], field?: string): Promise<FieldWrite[]>
@@ -46,13 +47,13 @@ export interface WriteRecords {
 
 export function createWriteRecords(db: Database, { now }: { now: () => Date }): WriteRecords {
   return {
-    async ofRecord(connector, entities, recordId) {
+    async ofRecords(connector, entities, ids) {
       const rows = await db
         .selectFrom('field_writes')
         .selectAll()
         .where('connector', '=', connector)
         .where('entity', 'in', [...entities])
-        .where('record_id', '=', recordId)
+        .where(isOneOf('record_id', ids))
         .orderBy('id')
         .execute()
       return rows.map(toFieldWrite)

@@ -19,7 +19,7 @@ const defaultGatherMs = 5_000
 
 export interface WriteBackOptions extends WriteBatchOptions {
   tasks: Pick<ReadyTasks, 'readyState' | 'ready' | 'finish'>
-  fieldWrites: Pick<FieldWriteLedger, 'history' | 'intend' | 'confirmWrites'>
+  fieldWrites: Pick<FieldWriteLedger, 'history' | 'intend' | 'confirmWrites' | 'noteMerges'>
   /** Returns undefined in a process that has no access to the connector. */
   connector: (name: string) => Connector | undefined
   batchSize: number

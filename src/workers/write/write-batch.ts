@@ -8,6 +8,7 @@ import { identifiersOf, identifiersOfPatch, type Identifier } from '../../domain
 import type { ObjectKind } from '../../domain/words.ts'
 import type { ReadyTask } from '../../store/runs/ready-tasks.ts'
 import type { TaskOutcome } from '../../store/writes/confirm-writes.ts'
+import { mergesIn, type MergedRecords } from '../../store/runs/merged-records.ts'
 import type { Intent, WriteHistory, WriteIntents } from '../../store/writes/write-intents.ts'
 import { sourceOf } from './field-source.ts'
 import { withJobChanges } from './job-changes.ts'
@@ -16,7 +17,7 @@ import { outcomeOfWrite, outcomeWithoutWrite, suppressedOutcome, type Writing } 
 import { writeAccepted } from './write-dropping-refused.ts'
 
 export interface WriteBatchOptions {
-  fieldWrites: Pick<WriteIntents, 'history' | 'intend'>
+  fieldWrites: Pick<WriteIntents, 'history' | 'intend'> & Pick<MergedRecords, 'noteMerges'>
   rule: (connector: string, field: string) => FieldRule
   formOf: (connector: Connector, entity: string) => Promise<RecordForm>
   /** Returns the indexes of the suppressed subjects. */
@@ -51,6 +52,8 @@ export function createWriteBatch(options: WriteBatchOptions) {
     if (allowed.length === 0) return { outcomes, retryInMs: undefined }
     const ids = allowed.map((task) => task.recordId)
     const current = await connector.read(entity, ids)
+    // Before the history is asked for: it includes what was written under the ids of merged records.
+    await fieldWrites.noteMerges(connector.name, entity, mergesIn(current))
     const { keepsValues } = connector.capabilities
     const taskIds = allowed.map(({ id }) => id)
     const history = keepsValues ? await fieldWrites.history(connector.name, entity, ids, taskIds) : noHistory

@@ -68,7 +68,10 @@ async function openSalesforce(
       },
     },
     remove: (id) => org.store.delete(entity, id),
-    merge: (winner, loser) => org.store.merge(entity, winner, loser),
+    merge(winner, loser) {
+      org.store.merge(entity, winner, loser)
+      return winner
+    },
     ...(entity === 'Lead' ? { convert: (id: string) => void org.store.convert(id) } : {}),
     stop: () => org.stop(),
   }
