@@ -1,10 +1,16 @@
-/** Returns `Retry-After` (seconds or a date, RFC 9110, 10.2.3) in milliseconds, or undefined when absent or unreadable. */
+/** No server here has a reason to ask for more: a longer wait is a mistake, or a way to stop the work for good. */
+const longestMs = 86_400_000
+
+/**
+ * Returns `Retry-After` (seconds or a date, RFC 9110, 10.2.3) in milliseconds, at most a day, or undefined when absent or
+ * unreadable.
+ */
 export function retryAfter(headers: Record<string, string>, nowMs: number): number | undefined {
   const text = headers['retry-after']
   if (text === undefined) return undefined
-  if (/^\d+$/.test(text)) return Number(text) * 1000
+  if (/^\d+$/.test(text)) return Math.min(longestMs, Number(text) * 1000)
   const at = Date.parse(text)
-  return Number.isNaN(at) ? undefined : Math.max(0, at - nowMs)
+  return Number.isNaN(at) ? undefined : Math.min(longestMs, Math.max(0, at - nowMs))
 }
 
 /** Returns what is left of the window by a `RateLimit-*` header pair, where a server sends one. */

@@ -17,6 +17,7 @@ import { errorCode } from '../domain/error-codes.ts'
 import { RetriableError } from '../domain/errors.ts'
 import type { Authorization, Fate } from '../domain/payment.ts'
 import type { Atomic } from '../domain/money.ts'
+import { boundedFetch } from './bounded-fetch.ts'
 import { createTransferLog, type LogPage, type TransferLog } from './transfer-log.ts'
 
 /**
@@ -55,7 +56,11 @@ export interface ChainOptions {
 export function createChain(options: ChainOptions): Chain {
   const { pausesMs = [300, 1_200] } = options
   const client = createPublicClient({
-    transport: http(options.rpcUrl, { timeout: options.timeoutMs ?? 10_000, retryCount: 1 }),
+    transport: http(options.rpcUrl, {
+      timeout: options.timeoutMs ?? 10_000,
+      retryCount: 1,
+      fetchFn: boundedFetch,
+    }),
     pollingInterval: 100,
   })
   const address = getAddress(options.asset)

@@ -36,14 +36,19 @@ export function createLogoClient(transport: Pick<Transport, 'sendForBytes'>, opt
    * placeholders.
    */
   async function placeholderDigest(): Promise<string | undefined> {
-    placeholder ??= get(impossibleDomain).then(
-      (response) => (response.status === 200 ? digest(response.bytes) : undefined),
-      (error: unknown) => {
-        placeholder = undefined
-        throw error
-      },
-    )
+    placeholder ??= learnPlaceholder().catch((error: unknown) => {
+      placeholder = undefined
+      throw error
+    })
     return placeholder
+  }
+
+  /** Returns undefined where the endpoint answers an unknown domain with a 404. A refusal says nothing about it. */
+  async function learnPlaceholder(): Promise<string | undefined> {
+    const response = await get(impossibleDomain)
+    if (response.status === 200) return digest(response.bytes)
+    if (response.status === 404) return undefined
+    throw logoError(response)
   }
 
   return {

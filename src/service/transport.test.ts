@@ -171,18 +171,6 @@ describe('an incomplete answer', () => {
     })
   })
 
-  test('because it is larger than any record can be', async () => {
-    const chunk = Buffer.alloc(1024 * 1024, ' ')
-    answer = (_, response) => {
-      const more = (): void => {
-        if (!response.destroyed) response.write(chunk, () => setImmediate(more))
-      }
-      response.on('error', () => {})
-      more()
-    }
-    expect(await failing()).toMatchObject({ name: 'RetriableError', code: 'answer_too_large' })
-  })
-
   test('because the caller aborted it', async () => {
     const controller = new AbortController()
     answer = () => controller.abort()

@@ -4,11 +4,14 @@ import { RetriableError } from '../domain/errors.ts'
 import type { ResponseHead } from '../domain/payment.ts'
 import type { Send, ServiceRequest } from '../domain/ports/transport.ts'
 import { networkWord } from '../domain/words.ts'
+import { closeCutJson } from './cut-json.ts'
 
 export interface BinaryResponse {
   status: number
   headers: Record<string, string>
   bytes: Buffer
+  /** True when the body was longer, and only its beginning was read. */
+  isCut?: boolean
 }
 
 export interface Transport {
@@ -27,11 +30,24 @@ export interface TransportOptions {
   connections?: number
 }
 
-const maxAnswerBytes = 16 * 1024 * 1024
+/**
+ * The most that is read of an answer. Honest ones have some kilobytes, a batch of a hundred some hundreds. What is longer is
+ * cut here, so that a server cannot fill the memory of a process that has sixty requests under way.
+ */
+export const maxAnswerBytes = 2 * 1024 * 1024
+/** A challenge has at most 16 kB, and of an error only a code is read. */
+const maxRefusalBytes = 64 * 1024
+/** Room for a challenge that is too long, so that it can be refused by name. */
+const maxHeaderBytes = 64 * 1024
 
 /** The only place that sends bytes to the service. Connections stay open and are shared by all lookups of a process. */
 export function createTransport(options: TransportOptions): Transport {
-  const agent = new Agent({ connections: options.connections ?? 64, pipelining: 1, keepAliveTimeout: 30_000 })
+  const agent = new Agent({
+    connections: options.connections ?? 64,
+    pipelining: 1,
+    keepAliveTimeout: 30_000,
+    maxHeaderSize: maxHeaderBytes,
+  })
   const toWire = wordSwap(networkWord, options.networkName)
   const fromWire = wordSwap(options.networkName, networkWord)
 
@@ -50,7 +66,10 @@ export function createTransport(options: TransportOptions): Transport {
       return {
         status: response.statusCode,
         headers: flatten(response.headers),
-        bytes: await readAtMost(response.body, maxAnswerBytes),
+        ...(await readAtMost(
+          response.body,
+          isSuccess(response.statusCode) ? maxAnswerBytes : maxRefusalBytes,
+        )),
       }
     } catch (error) {
       throw unanswered(error, url, request, timeout)
@@ -61,8 +80,11 @@ export function createTransport(options: TransportOptions): Transport {
     sendForBytes,
     wireBody: toWire.json,
     async send(request) {
-      const { bytes, ...head } = await sendForBytes(request)
-      return { ...head, body: fromWire.json(bytes.toString('utf8')) } satisfies ResponseHead
+      const { bytes, isCut, ...head } = await sendForBytes(request)
+      const body = fromWire.json(bytes.toString('utf8'))
+      if (!isCut || !isSuccess(head.status)) return { ...head, body } satisfies ResponseHead
+      // It was paid for: what is complete in it is kept.
+      return { ...head, body: closeCutJson(body) ?? body, cutAfterBytes: maxAnswerBytes }
     },
     close: () => agent.close(),
   }
@@ -82,19 +104,30 @@ function wordSwap(
   }
 }
 
-async function readAtMost(body: Dispatcher.ResponseData['body'], limit: number): Promise<Buffer> {
+function isSuccess(status: number): boolean {
+  return status >= 200 && status <= 299
+}
+
+/** Reads the beginning of a body, and closes the connection on a body that is longer. */
+async function readAtMost(
+  body: Dispatcher.ResponseData['body'],
+  limit: number,
+): Promise<Pick<BinaryResponse, 'bytes' | 'isCut'>> {
   const chunks: Buffer[] = []
   let size = 0
   for await (const chunk of body as AsyncIterable<Buffer>) {
+    const rest = limit - size
+    if (chunk.length > rest) {
+      chunks.push(chunk.subarray(0, rest))
+      return { bytes: Buffer.concat(chunks), isCut: true }
+    }
     size += chunk.length
-    if (size > limit) throw new RetriableError('answer_too_large', `the answer is larger than ${limit} bytes`)
     chunks.push(chunk)
   }
-  return Buffer.concat(chunks)
+  return { bytes: Buffer.concat(chunks), isCut: false }
 }
 
 function unanswered(error: unknown, url: URL, request: ServiceRequest, timeout: AbortSignal): Error {
-  if (error instanceof RetriableError) return error
   const details = { origin: url.origin, path: url.pathname }
   if (
     timeout.aborted ||
@@ -109,6 +142,10 @@ function unanswered(error: unknown, url: URL, request: ServiceRequest, timeout: 
         cause: error,
       },
     )
+  }
+  if (error instanceof errors.HeadersOverflowError) {
+    const message = `the headers of the answer from ${url.origin} are larger than ${maxHeaderBytes} bytes`
+    return new RetriableError('headers_too_large', message, { details, cause: error })
   }
   const reason = (error as { code?: string }).code ?? (error as Error).message
   return new RetriableError(errorCode.unreachable, `no answer from ${url.origin} (${reason})`, {

@@ -40,8 +40,13 @@ import type { Pace, WindowPace } from './token.ts'
 import { exhausted, learnFromPlaces, spentAt, windowIntervalMs, windowPaces } from './windows.ts'
 
 const restMs = 600_000
-/** A longer wait that a server asks for is not believed. */
-const longestWaitMs = 86_400_000
+/** A longer time to the reset of a window is not believed. */
+const longestResetMs = 86_400_000
+/**
+ * However long a server asks to wait, one request tries again after this time. A header can be wrong, and a limit can be
+ * lifted: six tries an hour tell, where believing it would stop all lookups for a day in silence.
+ */
+const trialAfterMs = 600_000
 /** Reports of one moment may reach Redis in any order, but never this far apart. */
 const clockJumpMs = 60_000
 
@@ -58,11 +63,11 @@ export function learn(before: Learner, reported: Outcome, settings: LearnerSetti
 
 function believable(outcome: Outcome): Outcome {
   const { retryAfterMs, rateLimit } = outcome
-  const within = (ms: number) => Math.min(longestWaitMs, Math.max(0, ms))
+  const within = (mostMs: number, ms: number) => Math.min(mostMs, Math.max(0, ms))
   return {
     ...outcome,
-    retryAfterMs: retryAfterMs === undefined ? undefined : within(retryAfterMs),
-    rateLimit: rateLimit && { ...rateLimit, resetMs: within(rateLimit.resetMs) },
+    retryAfterMs: retryAfterMs === undefined ? undefined : within(trialAfterMs, retryAfterMs),
+    rateLimit: rateLimit && { ...rateLimit, resetMs: within(longestResetMs, rateLimit.resetMs) },
   }
 }
 
@@ -156,7 +161,8 @@ function learnFromHeaders(
   const underWay = (outcome.atMs - outcome.sentAtMs) / intervalMs(learner, outcome.atMs)
   const remaining = limit.remaining - underWay
   if (remaining < 1) {
-    const notBeforeMs = limit.remaining < 1 ? resetAtMs : learner.notBeforeMs
+    const trialAtMs = Math.min(resetAtMs, outcome.atMs + trialAfterMs)
+    const notBeforeMs = limit.remaining < 1 ? trialAtMs : learner.notBeforeMs
     return { ...learner, notBeforeMs: Math.max(learner.notBeforeMs, notBeforeMs) }
   }
   const rate = clampRate((1000 * remaining) / limit.resetMs, settings)

@@ -17,6 +17,8 @@ const rateLimitSchema = z.strictObject({
   windowMs: z.int().min(1),
   /** Whether a refused request uses up the limit too. */
   countRefused: z.boolean().default(false),
+  /** `Retry-After` of a refusal, as it is sent. */
+  retryAfter: z.string().optional(),
 })
 
 /** One entry of a challenge's `accepts`. Fields that are left out are as in the real service. */

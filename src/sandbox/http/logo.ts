@@ -3,6 +3,7 @@ import type { FaultSwitch } from '../faults/fault-switch.ts'
 import type { RateLimiter } from '../faults/rate-limiter.ts'
 import type { StatsCounter } from '../stats.ts'
 import type { Answer } from './answer.ts'
+import { tooMany } from './too-many.ts'
 
 export interface LogoContext {
   faults: FaultSwitch
@@ -15,7 +16,7 @@ export function logo({ faults, limiter, stats }: LogoContext, path: string): Ans
   const { logoRateLimit, logoPlaceholderHeader } = faults.current
   if (logoRateLimit !== null && !limiter.admit(logoRateLimit, performance.now())) {
     stats.rateLimited()
-    return { status: 429, body: { error: 'Rate limit exceeded' } }
+    return tooMany(logoRateLimit)
   }
   const { png, placeholder } = logoFor(logoDomain(path))
   const headers: Record<string, string> = {

@@ -17,6 +17,7 @@ import type { Answer } from './answer.ts'
 import { creditBlock } from './account.ts'
 import type { PaidEndpoint } from './paid-endpoint.ts'
 import { OVER_QUOTA } from './request-body.ts'
+import { tooMany } from './too-many.ts'
 import { isGenericUserAgent } from './user-agent.ts'
 
 export interface LookupRequest extends PaidRequest {
@@ -128,7 +129,7 @@ export function atTheEdge(
   const rule = faults.current.rateLimit
   if (rule !== null && !limiter.admit(rule, performance.now())) {
     stats.rateLimited()
-    return { status: 429, body: { error: 'Rate limit exceeded' } }
+    return tooMany(rule)
   }
   if (faults.strikes('dropAtDoor', key)) return 'drop'
   const error = faults.strikes('errorAtDoor', key)

@@ -62,6 +62,12 @@ const maxTries = 6
 const freeStarts = 30
 const longestFreeWaitMs = 5_000
 const recheckMs = 5 * 60_000
+/** A refusal of up to this length is waited for in the queue; a longer one parks the lookup. */
+const longestPacedMs = 5 * 60_000
+/** The pacer sends one trial in this time, however long the service asks to wait. */
+const retryRefusedMs = 10 * 60_000
+/** A free lookup that may be asked again only after a longer time is given up: paid answers are not held back for it. */
+const longestFreeLookupMs = 30_000
 
 /**
  * Performs one lookup, however many tasks wait for it, and stores in the ledger what happens next. Nothing is left to the
@@ -131,17 +137,23 @@ export function createLookUp(options: LookUpOptions) {
       if (error.code === errorCode.rateLimited)
         await options.runs.countRequests(lookup.runId, { rateLimited: 1 })
       // A hot lookup goes back into the pacer's waiting line at once: the pacer itself delays requests that come too early.
-      if (paceCodes.includes(error.code))
-        return { againInMs: Math.max(50, error.retryAfterMs ?? (lane === 'hot' ? 0 : 1_000)) }
+      if (paceCodes.includes(error.code)) {
+        const waitMs = error.retryAfterMs ?? (lane === 'hot' ? 0 : 1_000)
+        return waitMs > longestPacedMs ? parkRefused(key, waitMs) : { againInMs: Math.max(50, waitMs) }
+      }
       if (starts < freeStarts) return { againInMs: freeWaitMs(starts, error.retryAfterMs) }
     }
     if (error instanceof RetriableError) {
       // A wait that was asked for as free may be too short to repeat.
       const askedMs = error.countsAsTry ? error.retryAfterMs : undefined
-      if (tries + 1 < maxTries) return wait(key, askedMs ?? backoffMs(tries), error.message)
+      // The record is complete but for what is free: it is written without it, and asks again when it is enriched again.
+      const isFree = isFreeOperation(lookup.operation)
+      if (isFree && (askedMs ?? 0) > longestFreeLookupMs) return fail(key, error.message)
+      if (tries + 1 < maxTries)
+        return wait(key, Math.min(askedMs ?? backoffMs(tries), recheckMs), error.message)
       // An unreachable service, and one whose challenges belong to other payments, says nothing about the record, so the
       // lookup waits and does not fail. A free lookup fails: answers that were paid for must not wait for it.
-      if (isOutage(error) && !isFreeOperation(lookup.operation)) {
+      if (isOutage(error) && !isFree) {
         return park(key, after(recheckMs), error)
       }
       return fail(key, `${error.message}, ${maxTries} times`)
@@ -177,6 +189,13 @@ export function createLookUp(options: LookUpOptions) {
     if (isAway(error)) throw error
     const reason = `unexpected error: ${problem}`
     return tries + 1 < maxTries ? wait(key, backoffMs(tries), reason) : fail(key, reason)
+  }
+
+  /** A long refusal is shown as parked work, with its reason, and not slept through. */
+  async function parkRefused(key: LookupKey, waitMs: number): Promise<void> {
+    const reason =
+      'the service refuses requests (429) and asks for a wait of more than five minutes; it is asked again every ten minutes'
+    await lookups.park(key, after(Math.min(waitMs, retryRefusedMs)), { code: errorCode.rateLimited, reason })
   }
 
   async function wait(key: LookupKey, ms: number, reason: string): Promise<void> {
