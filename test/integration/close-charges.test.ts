@@ -55,7 +55,7 @@ const committed = (db: Database) =>
     .then((row) => row.committed_atomic)
 
 test('what direct access left in doubt stays so until a person has decided, and then goes on', async () => {
-  sandbox.faults.set({ dropAtDoor: { next: 3 } })
+  sandbox.faults.set({ dropBeforeSettlement: { next: 3 } })
   const first = await run(...command)
   expect(first).toMatchObject({ status: 3 })
   expect(first.json<RunSummary>().tasks).toMatchObject({ written: 1, parked: 3 })
@@ -106,7 +106,7 @@ test('what direct access left in doubt stays so until a person has decided, and 
 }, 240_000)
 
 test('a charge that is only sent is a worker’s for a while, and an answer that is here can be settled or was free', async () => {
-  sandbox.faults.set({ dropAtDoor: { next: 2 } })
+  sandbox.faults.set({ dropBeforeSettlement: { next: 2 } })
   await run(...command)
   await inLedger(async (db) => {
     const now = new Date()

@@ -8,6 +8,7 @@ import { createLookUp } from '../../workers/lookup/look-up.ts'
 import { startSweep } from '../../workers/sweep.ts'
 import { createWriteBack } from '../../workers/write/write-back.ts'
 import type { Context } from '../context/context.ts'
+import { takeFirstCount } from '../money/account-count.ts'
 import { ruleOf } from '../config/policies.ts'
 import { createRecordForms } from '../context/record-form.ts'
 
@@ -34,6 +35,7 @@ export async function startWorkerRuntime(
 ): Promise<WorkerRuntime> {
   const { config, lookups, tasks, runs, log, now } = context
   const engine = await context.openEngine()
+  await takeFirstCount(context, engine)
   const { queues } = engine
   const onError = (error: unknown) =>
     log.warn({ problem: describeError(error) }, 'a worker met an error and continues')

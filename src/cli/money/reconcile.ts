@@ -2,12 +2,8 @@ import { Command, Option } from 'commander'
 import { privateKeyToAccount } from 'viem/accounts'
 import { reconcileAndHeal, type Healed } from '../../app/money/heal-charges.ts'
 import type { Reconciliation } from '../../app/money/reconcile.ts'
-import {
-  accountCount,
-  serviceCounts,
-  type AccountCount,
-  type ServiceCount,
-} from '../../app/money/service-count.ts'
+import { accountCount, type AccountCount } from '../../app/money/account-count.ts'
+import { serviceCounts, type ServiceCount } from '../../app/money/service-count.ts'
 import { ConfigError } from '../../domain/errors.ts'
 import { formatUsd } from '../../domain/money.ts'
 import {
@@ -74,7 +70,7 @@ Exit status: 0 ledger and chain agree · 1 they differ`,
                 { isFull: options.full === true },
               )
         const counts = await serviceCounts(context)
-        const account = await accountCount(engine)
+        const account = await accountCount(context, engine)
         const toDecide = await chargesToDecide(context.database.db, context.now())
         const document = {
           ...result,
@@ -170,11 +166,7 @@ function countLines(counts: readonly ServiceCount[], account: AccountCount | und
         const same = currency === 'USD' ? ` (${service} USD)` : ''
         return `service ${credits} credits${same} by its own count, in ${counted} of ${charges} answers; ledger ${ledger} ${unit} for the same answers; difference ${difference}`
       }),
-    ...(account
-      ? [
-          `account ${account.used ?? 'unknown'} credits used with this key by all its users, ${account.left ?? 'unknown'} left`,
-        ]
-      : []),
+    ...(account ? accountLines(account) : []),
   ]
 }
 
@@ -215,5 +207,28 @@ function underWay({ moved, pending, unknown, logsGoneThrough }: Reconciliation):
       'unknown: the token has them as used, and the node no longer has their logs (PAYDIRT_RPC_URL of a node that keeps all logs, then --full)',
     ),
     ...(logsGoneThrough === undefined ? [] : [`the node has no logs up to block ${logsGoneThrough}`]),
+  ]
+}
+
+/** The account's own count, and what it says about the requests in doubt. */
+function accountLines(account: AccountCount): string[] {
+  const { used, left, since, usedSince, bookedSince, unexplained, verdict, inDoubt, problem } = account
+  if (problem !== undefined) return [`account: its count cannot be read: ${problem}`]
+  const meaning = {
+    agree:
+      inDoubt.charges > 0
+        ? `the account has used nothing beyond the ledger: the ${inDoubt.charges} in doubt were not charged (--as declined)`
+        : 'both agree',
+    unexplained: `${unexplained} credits beyond the ledger: charges in doubt (${inDoubt.credits} credits), failed requests, or others with the same key`,
+    behind:
+      "the account's count is below the ledger: it is late, or credits were added, and says nothing now",
+    under_way: 'requests are under way: ask again when the work rests',
+    unknown: 'the first count; later ones are compared with it',
+  }[verdict]
+  return [
+    `account ${used ?? 'unknown'} credits used with this key by all its users, ${left ?? 'unknown'} left`,
+    since === null
+      ? `  ${meaning}`
+      : `  since ${since}: ${usedSince} by its count, ${bookedSince} in the ledger; ${meaning}`,
   ]
 }

@@ -14,3 +14,16 @@ export async function ledgerId(db: Database, randomBytes: (size: number) => Buff
     .executeTakeFirstOrThrow()
   return value
 }
+
+/** Returns a small value that this ledger keeps under a name. */
+export async function readMeta(db: Database, key: string): Promise<string | undefined> {
+  return (await db.selectFrom('meta').select('value').where('key', '=', key).executeTakeFirst())?.value
+}
+
+export async function writeMeta(db: Database, key: string, value: string): Promise<void> {
+  await db
+    .insertInto('meta')
+    .values({ key, value })
+    .onConflict((conflict) => conflict.column('key').doUpdateSet({ value }))
+    .execute()
+}

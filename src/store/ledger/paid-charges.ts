@@ -78,3 +78,27 @@ export async function creditCounts(db: Database): Promise<CreditCount[]> {
     from charges where state = 'settled' group by currency order by currency`.execute(db)
   return rows
 }
+
+/** What the ledger has booked for direct access, by API key. */
+export interface CreditsBooked {
+  /** Settled and lost charges, in millionths of a credit. */
+  paidAtomic: bigint
+  /** Charges in doubt that were sent so long ago that no answer is on its way. */
+  inDoubt: number
+  inDoubtAtomic: bigint
+  /** Requests whose cost is not booked yet: just sent, or started and not answered. */
+  underWay: number
+}
+
+export async function creditsBooked(db: Database, before: Date): Promise<CreditsBooked> {
+  const isRecent = sql`(state = 'sent' or (state = 'in_doubt' and sent_at >= ${before}))`
+  const isOld = sql`(state = 'in_doubt' and sent_at < ${before})`
+  const { rows } = await sql<CreditsBooked>`
+    select coalesce(sum(amount_atomic) filter (where state in ('settled', 'lost')), 0)::bigint as "paidAtomic",
+      count(*) filter (where ${isOld})::int as "inDoubt",
+      coalesce(sum(amount_atomic) filter (where ${isOld}), 0)::bigint as "inDoubtAtomic",
+      (count(*) filter (where ${isRecent})
+        + (select count(*) from lookups where query_id is not null and state in ('waiting', 'parked')))::int as "underWay"
+    from charges where protocol = 'api_key'`.execute(db)
+  return rows[0] ?? { paidAtomic: 0n, inDoubt: 0, inDoubtAtomic: 0n, underWay: 0 }
+}
