@@ -1,4 +1,5 @@
 import { existsSync, readdirSync } from 'node:fs'
+import { registerHooks } from 'node:module'
 import { resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { z } from 'zod'
@@ -98,7 +99,7 @@ export async function loadConfigFile(directory: string): Promise<z.output<typeof
   }
   let exported: unknown
   try {
-    exported = ((await import(pathToFileURL(file).href)) as { default?: unknown }).default
+    exported = ((await importAsModule(file)) as { default?: unknown }).default
   } catch (error) {
     throw new ConfigError('bad_config', `${file} cannot be loaded: ${(error as Error).message}`, {
       cause: error,
@@ -107,6 +108,25 @@ export async function loadConfigFile(directory: string): Promise<z.output<typeof
   const result = fileSchema.safeParse(exported)
   if (result.success) return result.data
   throw new ConfigError('bad_config', `${file}: ${describeIssues(fileSchema, result.error.issues)}`)
+}
+
+/**
+ * Imports a file of TypeScript as an ES module, and what it imports from its own folder too, also where the folder's
+ * package.json says `"type": "commonjs"`: Node would not read its `export default` there.
+ */
+async function importAsModule(file: string): Promise<unknown> {
+  const hooks = registerHooks({
+    resolve(specifier, context, next) {
+      const resolved = next(specifier, context)
+      const isOurs = resolved.format === 'commonjs-typescript' && !resolved.url.includes('/node_modules/')
+      return isOurs ? { ...resolved, format: 'module-typescript' } : resolved
+    },
+  })
+  try {
+    return await import(pathToFileURL(file).href)
+  } finally {
+    hooks.deregister()
+  }
 }
 
 /** Throws ConfigError for a config file under a name that is not read: its caps would not be in force. */

@@ -10,7 +10,7 @@ export function walletFile(dataDir: string): string {
 /** Writes a new key to a file that only its owner can read, and returns the address. Throws ConfigError instead of overwriting a key. */
 export async function createWallet(path: string): Promise<string> {
   const key = generatePrivateKey()
-  await mkdir(dirname(path), { recursive: true })
+  await mkdir(dirname(path), { recursive: true, mode: 0o700 })
   try {
     await writeFile(path, `${key}\n`, { mode: 0o600, flag: 'wx' })
   } catch (error) {

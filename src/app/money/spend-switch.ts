@@ -32,8 +32,8 @@ export async function orderSpending(
  * that has it open looks for the file twice a second. If no process has, the next one obeys the order first.
  */
 export async function leaveOrder(config: Config, order: SpendOrder): Promise<void> {
-  await mkdir(config.dataDir, { recursive: true })
-  await writeFile(orderFile(config), order)
+  await mkdir(config.dataDir, { recursive: true, mode: 0o700 })
+  await writeFile(orderFile(config), order, { mode: 0o600 })
 }
 
 /** Obeys an order that another process left. One loop a process calls it (runs/maintenance.ts), so that it is noted once. */

@@ -13,7 +13,7 @@ export async function lockDataDir(dataDir: string): Promise<{ release(): Promise
   const mine = `${process.pid} ${(await startTime(process.pid)) ?? ''}`
   for (let tries = 0; tries < 3; tries += 1) {
     try {
-      await writeFile(file, mine, { flag: 'wx' })
+      await writeFile(file, mine, { flag: 'wx', mode: 0o600 })
       return {
         async release() {
           if ((await readFile(file, 'utf8').catch(() => '')) === mine) await rm(file, { force: true })

@@ -2,6 +2,7 @@ import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Kysely, PostgresDialect, sql, type LogEvent } from 'kysely'
 import { ConfigError, describeError } from '../../domain/errors.ts'
+import { makePrivate } from './private-files.ts'
 import { lockDataDir } from './data-dir-lock.ts'
 import { migrate } from './migrate.ts'
 import { createPGliteDialect } from './pglite-dialect.ts'
@@ -64,11 +65,14 @@ async function openPostgres(url: string, connections: number, onQuery: OnQuery):
 }
 
 async function openPGlite(dataDir: string, onQuery: OnQuery): Promise<OpenDatabase> {
-  await mkdir(dataDir, { recursive: true })
+  await makePrivate(dataDir)
+  await mkdir(join(dataDir, 'pglite'), { recursive: true, mode: 0o700 })
   const lock = await lockDataDir(dataDir)
   try {
     const { PGlite } = await import('@electric-sql/pglite')
-    const client = await PGlite.create(join(dataDir, 'pglite'), { parsers: { [int8]: BigInt } })
+    const { PrivateNodeFS } = await import('./pglite-files.ts')
+    const fs = new PrivateNodeFS(join(dataDir, 'pglite'))
+    const client = await PGlite.create({ fs, parsers: { [int8]: BigInt } })
     const db = new Kysely<Tables>({ dialect: createPGliteDialect(client), log: onQuery ?? [] })
     await migrate(db)
     return {

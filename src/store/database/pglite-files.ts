@@ -1,0 +1,26 @@
+import { NodeFS } from '@electric-sql/pglite/nodefs'
+import { others } from './private-files.ts'
+
+interface FileRights {
+  doChmod: (stream: unknown, node: unknown, mode: number, dontFollow?: boolean) => void
+  mknod: (path: string, mode: number, device: number) => unknown
+}
+
+/**
+ * The file system of the embedded ledger. The C library of PGlite gives each new file, WAL included, the mode 0666 whatever
+ * the umask is; here the owner alone gets rights.
+ */
+export class PrivateNodeFS extends NodeFS {
+  override async init(...[pglite, options]: Parameters<NodeFS['init']>): ReturnType<NodeFS['init']> {
+    const prepared = await super.init(pglite, options)
+    const { preRun } = prepared.emscriptenOpts
+    const before = Array.isArray(preRun) ? preRun : preRun ? [preRun] : []
+    const narrow = (module: unknown): void => {
+      const fs = (module as { FS: FileRights }).FS
+      const { doChmod, mknod } = fs
+      fs.doChmod = (stream, node, mode, dontFollow) => doChmod(stream, node, mode & ~others, dontFollow)
+      fs.mknod = (path, mode, device) => mknod(path, mode & ~others, device)
+    }
+    return { emscriptenOpts: { ...prepared.emscriptenOpts, preRun: [...before, narrow] } }
+  }
+}
