@@ -16,6 +16,7 @@ import { runsCommand } from './runs/runs.ts'
 import { sandboxCommand } from './demo/sandbox.ts'
 import { schedulesCommand } from './runs/schedules.ts'
 import { spendCommand } from './money/spend.ts'
+import { print, printError } from './terminal/print.ts'
 import { startCommand } from './runs/start.ts'
 import { suppressCommand } from './records/suppress.ts'
 import { syncCommand } from './runs/sync.ts'
@@ -40,6 +41,7 @@ export function createProgram(): Command {
       'Enriches CRM records, one paid lookup at a time. No lookup is paid twice, no paid answer is lost, no good value is overwritten, and every cent can be shown.',
     )
     .version(version)
+    .configureOutput({ writeOut: print, writeErr: printError })
     .showHelpAfterError('(`paydirt --help` lists the commands)')
     .configureHelp({ sortSubcommands: false, subcommandTerm: (command) => command.name() })
 
@@ -69,6 +71,6 @@ export function createProgram(): Command {
     program.addCommand(command)
   }
   for (const command of program.commands.flatMap((each) => [each, ...each.commands]))
-    command.exitOverride().showHelpAfterError()
+    command.exitOverride().showHelpAfterError().configureOutput({ writeOut: print, writeErr: printError })
   return program.exitOverride()
 }

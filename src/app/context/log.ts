@@ -1,4 +1,5 @@
 import { pino, type Logger } from 'pino'
+import { printable } from '../../domain/values/printable.ts'
 
 export type Log = Logger
 
@@ -19,5 +20,9 @@ const secrets = [
 /** Logs JSON lines to standard error: standard output is for results. */
 export function createLog(level: string): Log {
   const paths = secrets.flatMap((name) => [`["${name}"]`, `*["${name}"]`])
-  return pino({ level, redact: { paths, remove: true } }, pino.destination({ fd: 2, sync: true }))
+  const standardError = pino.destination({ fd: 2, sync: true })
+  return pino(
+    { level, redact: { paths, remove: true } },
+    { write: (line) => standardError.write(printable(line)) },
+  )
 }

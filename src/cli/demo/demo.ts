@@ -20,6 +20,7 @@ import { summaryText } from '../terminal/print-summary.ts'
 import { createProgressView } from '../terminal/progress.ts'
 import { startSandboxProcess, type SandboxProcess } from './sandbox-process.ts'
 import { stopSignal } from '../terminal/with-context.ts'
+import { print, printError } from '../terminal/print.ts'
 
 const samples: { file: string; object: ObjectKind }[] = [
   { file: 'companies.csv', object: 'company' },
@@ -41,7 +42,7 @@ export function demoCommand(): Command {
 
 /** The demo has its own ledger, wallet and chain, apart from any real ones. They are kept, so that a second demo pays nothing. */
 async function run(options: { out: string; crm?: StandInName; json?: true }): Promise<void> {
-  const say = (text: string) => void (options.json ? process.stderr : process.stdout).write(`${text}\n`)
+  const say = (text: string) => (options.json ? printError : print)(`${text}\n`)
   const signal = stopSignal()
   const home = resolve(process.env['PAYDIRT_DATA_DIR'] ?? '.paydirt', 'demo')
   await mkdir(home, { recursive: true })
@@ -85,7 +86,7 @@ ${agree ? 'ledger and chain agree to the cent.' : 'LEDGER AND CHAIN DIFFER.'}${p
           ledger: booked,
           agree,
         }
-        process.stdout.write(`${JSON.stringify(document)}\n`)
+        print(`${JSON.stringify(document)}\n`)
       }
       process.exitCode = agree ? exitStatus.done : exitStatus.failed
     } finally {

@@ -15,6 +15,7 @@ import {
 } from '../../store/ledger/close-charges.ts'
 import { exitStatus } from '../terminal/exit.ts'
 import { withContext } from '../terminal/with-context.ts'
+import { print } from '../terminal/print.ts'
 
 interface Options {
   json?: true
@@ -79,9 +80,9 @@ Exit status: 0 ledger and chain agree · 1 they differ`,
           resolved,
           toDecide: toDecide.length > 0 ? toDecide.map(shown) : undefined,
         }
-        if (options.json) process.stdout.write(`${JSON.stringify(document)}\n`)
+        if (options.json) print(`${JSON.stringify(document)}\n`)
         else
-          process.stdout.write(
+          print(
             [
               ...(result ? [...healedLines(result.healed), ...chainLines(result)] : []),
               ...countLines(counts, account),
@@ -110,7 +111,7 @@ async function closeByHand({ close, as, json }: Options): Promise<void> {
       actor: 'cli',
       role: 'shell',
     })
-    process.stdout.write(
+    print(
       json
         ? `${JSON.stringify({ closed: closed.map(shown), as })}\n`
         : closed.map((charge) => `${as}: ${decideLine(charge)}\n`).join(''),

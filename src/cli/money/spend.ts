@@ -12,6 +12,7 @@ import { ConfigError } from '../../domain/errors.ts'
 import { formatUsd } from '../../domain/money.ts'
 import { refusals, spendBy, spendGroups, type SpendGroup } from '../../store/views/spend.ts'
 import { readConfig, withContext } from '../terminal/with-context.ts'
+import { print } from '../terminal/print.ts'
 
 interface Options {
   by: SpendGroup
@@ -53,15 +54,13 @@ async function giveOrder(order: SpendOrder): Promise<void> {
     const deadlineMs = performance.now() + 5_000
     while (await hasPendingOrder(config)) {
       if (performance.now() > deadlineMs) {
-        process.stdout.write(
-          'the order was left for the process that uses this ledger; it has not obeyed it yet.\n',
-        )
+        print('the order was left for the process that uses this ledger; it has not obeyed it yet.\n')
         return
       }
       await new Promise((resolve) => setTimeout(resolve, 50))
     }
   }
-  process.stdout.write(`${done}\n`)
+  print(`${done}\n`)
 }
 
 async function show(
@@ -80,27 +79,27 @@ async function show(
   const stopped = await spendSwitch.isStopped()
   if (options.json) {
     const document = { by: options.by, rows, refused, stopped: stopped !== undefined }
-    process.stdout.write(`${JSON.stringify(document)}\n`)
+    print(`${JSON.stringify(document)}\n`)
     return
   }
   if (options.csv) {
-    process.stdout.write(stringify(rows, { header: true }))
+    print(stringify(rows, { header: true }))
     return
   }
   if (stopped)
-    process.stdout.write(
+    print(
       `SPENDING IS STOPPED since ${stopped.since.toISOString()}; \`paydirt spend --resume\` resumes it.\n`,
     )
-  if (rows.length === 0) process.stdout.write('nothing was spent yet\n')
+  if (rows.length === 0) print('nothing was spent yet\n')
   else
-    process.stdout.write(
+    print(
       table(
         [options.by, 'currency', 'charges', 'settled', 'in doubt', 'lost'],
         rows.map((row) => Object.values(row).map(String)),
       ),
     )
-  if (refused.length > 0) process.stdout.write(`\nrefused by the spending policy, nothing was signed:\n`)
-  for (const { count, rule, message } of refused) process.stdout.write(`  ${count} × ${rule}: ${message}\n`)
+  if (refused.length > 0) print(`\nrefused by the spending policy, nothing was signed:\n`)
+  for (const { count, rule, message } of refused) print(`  ${count} × ${rule}: ${message}\n`)
 }
 
 /** Aligns the first column to the left and the others to the right. */

@@ -5,6 +5,7 @@ import { ConfigError } from '../../domain/errors.ts'
 import { formatUsd } from '../../domain/money.ts'
 import { createChain } from '../../pay/chain.ts'
 import { readConfig } from '../terminal/with-context.ts'
+import { print, printError } from '../terminal/print.ts'
 
 export function walletCommand(): Command {
   const wallet = new Command('wallet').description('Make a wallet, show its address, show its balance.')
@@ -19,8 +20,8 @@ export function walletCommand(): Command {
       const config = await readConfig()
       const path = file ?? walletFile(config.dataDir)
       const address = await createWallet(path)
-      process.stdout.write(`${address}\n`)
-      process.stderr.write(
+      print(`${address}\n`)
+      printError(
         `the key is in ${path} (mode 600); keep a copy of it in a safe place. Send USDC on Base to the address above: 1 USDC buys 100 lookups.\n`,
       )
     })
@@ -28,7 +29,7 @@ export function walletCommand(): Command {
     .command('address')
     .description('Print the address of the configured wallet.')
     .action(async () => {
-      process.stdout.write(`${(await configured()).address}\n`)
+      print(`${(await configured()).address}\n`)
     })
   wallet
     .command('balance')
@@ -40,7 +41,7 @@ export function walletCommand(): Command {
         address,
       )
       const lookups = Number(balance / config.policy.maxPriceAtomic)
-      process.stdout.write(
+      print(
         json
           ? `${JSON.stringify({ address, currency: 'USDC', balance: formatUsd(balance), lookups })}\n`
           : `${address} holds ${formatUsd(balance)} USDC, enough for ${lookups} lookups\n`,

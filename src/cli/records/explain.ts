@@ -6,6 +6,7 @@ import { crmNames, isCrmName } from '../../connectors/definitions.ts'
 import { ConfigError } from '../../domain/errors.ts'
 import { formatUsd } from '../../domain/money.ts'
 import { withContext } from '../terminal/with-context.ts'
+import { print } from '../terminal/print.ts'
 
 export function explainCommand(): Command {
   return new Command('explain')
@@ -27,9 +28,7 @@ export function explainCommand(): Command {
         const connector = await openConnector(context.config, name.connector, undefined)
         try {
           const explained = await explain(context, connector, name, options.recipe)
-          process.stdout.write(
-            options.json ? `${JSON.stringify(document(text, explained))}\n` : textOf(explained),
-          )
+          print(options.json ? `${JSON.stringify(document(text, explained))}\n` : textOf(explained))
         } finally {
           await connector.close()
         }

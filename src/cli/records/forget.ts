@@ -3,6 +3,7 @@ import { forget, type Forgotten } from '../../app/records/forget.ts'
 import { readIdentifiers } from '../../app/records/suppress.ts'
 import { repeatable } from '../terminal/repeatable.ts'
 import { withContext } from '../terminal/with-context.ts'
+import { print } from '../terminal/print.ts'
 
 interface Options {
   email: string[]
@@ -30,7 +31,7 @@ export function forgetCommand(): Command {
       const identifiers = readIdentifiers({ email, phone, profile_url: profileUrl })
       await withContext(async (context) => {
         const forgotten = await forget(context, identifiers, { suppress })
-        process.stdout.write(json ? `${JSON.stringify(forgotten)}\n` : text(forgotten))
+        print(json ? `${JSON.stringify(forgotten)}\n` : text(forgotten))
       })
     })
 }

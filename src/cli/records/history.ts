@@ -2,6 +2,7 @@ import { Command } from 'commander'
 import { historyOf, readRecordName, type RecordHistory } from '../../app/records/history.ts'
 import { ConfigError } from '../../domain/errors.ts'
 import { withContext } from '../terminal/with-context.ts'
+import { print } from '../terminal/print.ts'
 
 export function historyCommand(): Command {
   return new Command('history')
@@ -16,7 +17,7 @@ export function historyCommand(): Command {
         const history = await historyOf(context, record)
         if (history.tasks.length === 0 && history.fields.length === 0)
           throw new ConfigError('no_such_record', `the ledger has no record ${name}`)
-        process.stdout.write(options.json ? `${JSON.stringify(history)}\n` : text(history))
+        print(options.json ? `${JSON.stringify(history)}\n` : text(history))
       })
     })
 }

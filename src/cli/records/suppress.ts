@@ -10,6 +10,7 @@ import { readIdentifiers } from '../../app/records/suppress.ts'
 import type { Identifier } from '../../domain/subjects/identifiers.ts'
 import { repeatable } from '../terminal/repeatable.ts'
 import { readConfig, withContext } from '../terminal/with-context.ts'
+import { print, printError } from '../terminal/print.ts'
 
 interface Options {
   email: string[]
@@ -42,11 +43,11 @@ export function suppressCommand(): Command {
       .action(async (options: { json?: true }) => {
         await withContext(async ({ suppressions }) => {
           const rows = await suppressions.list()
-          if (options.json) process.stdout.write(`${JSON.stringify(rows)}\n`)
-          else if (rows.length === 0) process.stdout.write('the list is empty\n')
+          if (options.json) print(`${JSON.stringify(rows)}\n`)
+          else if (rows.length === 0) print('the list is empty\n')
           else
             for (const { kind, digest, addedAt } of rows)
-              process.stdout.write(`${addedAt.toISOString().slice(0, 16)}  ${kind.padEnd(11)} ${digest}\n`)
+              print(`${addedAt.toISOString().slice(0, 16)}  ${kind.padEnd(11)} ${digest}\n`)
         })
       }),
   )
@@ -115,7 +116,7 @@ function tellOfList({ ignored, blankLines }: SuppressionFile): void {
         ]
       : []),
   ]
-  for (const note of notes) process.stderr.write(`${note}\n`)
+  for (const note of notes) printError(`${note}\n`)
 }
 
 function named({ email, phone, profileUrl, domain }: Options) {
@@ -124,7 +125,5 @@ function named({ email, phone, profileUrl, domain }: Options) {
 
 function tell(options: { json?: true }, document: Record<string, unknown>, verb: string): void {
   const count = document[verb]
-  process.stdout.write(
-    options.json ? `${JSON.stringify(document)}\n` : `${count} of ${document['given']} ${verb}\n`,
-  )
+  print(options.json ? `${JSON.stringify(document)}\n` : `${count} of ${document['given']} ${verb}\n`)
 }

@@ -3,6 +3,7 @@ import { openConnector } from '../../app/context/connectors.ts'
 import { undoableRun, undoRun, type Undone } from '../../app/records/undo.ts'
 import { exitStatus } from '../terminal/exit.ts'
 import { stopSignal, withContext } from '../terminal/with-context.ts'
+import { print } from '../terminal/print.ts'
 
 interface Options {
   field?: string
@@ -32,7 +33,7 @@ async function run(runId: string, options: Options): Promise<void> {
     const undoable = await undoableRun(context, runId)
     if (!undoable) {
       const reason = 'nothing was written into its source: there is nothing to undo'
-      process.stdout.write(
+      print(
         options.json
           ? `${JSON.stringify({ runId, restored: 0, already: 0, left: 0, rows: [], reason })}\n`
           : `${runId}: ${reason}\n`,
@@ -46,7 +47,7 @@ async function run(runId: string, options: Options): Promise<void> {
         signal,
         field: options.field,
       })
-      process.stdout.write(options.json ? `${JSON.stringify(undone)}\n` : text(undone))
+      print(options.json ? `${JSON.stringify(undone)}\n` : text(undone))
       if (undone.unfinished !== undefined)
         process.exitCode = signal.aborted ? exitStatus.interrupted : exitStatus.parked
     } finally {

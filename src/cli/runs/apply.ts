@@ -7,6 +7,7 @@ import { exitStatus } from '../terminal/exit.ts'
 import { summaryText } from '../terminal/print-summary.ts'
 import { createProgressView } from '../terminal/progress.ts'
 import { readConfig, stopSignal, withContext } from '../terminal/with-context.ts'
+import { print, printError } from '../terminal/print.ts'
 
 interface Options {
   out?: string
@@ -44,7 +45,7 @@ async function run(id: string, { out, json }: Options): Promise<void> {
         out,
         signal,
         onProgress: (progress) => view.show(progress),
-        onNotice: (text) => process.stderr.write(`paydirt: ${text}\n`),
+        onNotice: (text) => printError(`paydirt: ${text}\n`),
         async openConnector(wanted) {
           const connector = await openConnector(config, wanted, (await context.openEngine()).callBudget)
           await makeReady(connector, [plan.entity])
@@ -53,9 +54,9 @@ async function run(id: string, { out, json }: Options): Promise<void> {
       }).finally(() => view.end())
       const { end, summary, drifted, planId } = applied
       if (drifted > 0)
-        process.stderr.write(`paydirt: ${drifted} records have changed since the plan; they were skipped\n`)
-      if (json) process.stdout.write(`${JSON.stringify({ ...summary, planId, drifted })}\n`)
-      else (out === '-' ? process.stderr : process.stdout).write(summaryText(summary, end, out))
+        printError(`paydirt: ${drifted} records have changed since the plan; they were skipped\n`)
+      if (json) print(`${JSON.stringify({ ...summary, planId, drifted })}\n`)
+      else (out === '-' ? printError : print)(summaryText(summary, end, out))
       process.exitCode = {
         finished: exitStatus.done,
         parked: exitStatus.parked,

@@ -9,6 +9,7 @@ import { planText } from '../../app/plans/plan-text.ts'
 import { createProgressView } from '../terminal/progress.ts'
 import { summaryText } from '../terminal/print-summary.ts'
 import { readConfig, stopSignal, withContext } from '../terminal/with-context.ts'
+import { print, printError } from '../terminal/print.ts'
 
 interface Options {
   object: ObjectKind
@@ -60,7 +61,7 @@ async function run(input: string, options: Options): Promise<void> {
     throw new ConfigError('two_outputs', '--json and --out - both use standard output: choose one')
   const config = await readConfig()
   const csv = await openInput(config, { input, object: options.object })
-  for (const warning of csv.warnings) process.stderr.write(`paydirt: ${warning}\n`)
+  for (const warning of csv.warnings) printError(`paydirt: ${warning}\n`)
   if (out !== undefined) await assertWritableOutput(input, out)
   const signal = stopSignal()
 
@@ -70,7 +71,7 @@ async function run(input: string, options: Options): Promise<void> {
         planId: newPlanId(context),
         recipe: options.recipe,
       })
-      process.stdout.write(options.json ? `${JSON.stringify(plan)}\n` : planText(plan))
+      print(options.json ? `${JSON.stringify(plan)}\n` : planText(plan))
       return
     }
     const view = createProgressView({
@@ -84,10 +85,10 @@ async function run(input: string, options: Options): Promise<void> {
       signal,
       onProgress: (progress) => view.show(progress),
       onResumed: (run) =>
-        process.stderr.write(`paydirt: continuing run ${run.id}, started ${run.startedAt.toISOString()}\n`),
+        printError(`paydirt: continuing run ${run.id}, started ${run.startedAt.toISOString()}\n`),
     }).finally(() => view.end())
-    if (options.json) process.stdout.write(`${JSON.stringify(summary)}\n`)
-    else (out === '-' ? process.stderr : process.stdout).write(summaryText(summary, end, out))
+    if (options.json) print(`${JSON.stringify(summary)}\n`)
+    else (out === '-' ? printError : print)(summaryText(summary, end, out))
     process.exitCode = {
       finished: exitStatus.done,
       parked: exitStatus.parked,

@@ -5,6 +5,7 @@ import { enrichRecords, type EnrichedRecords } from '../../app/runs/enrich-recor
 import type { RunEnd } from '../../app/runs/run-to-end.ts'
 import { exitStatus } from '../terminal/exit.ts'
 import { stopSignal, withContext } from '../terminal/with-context.ts'
+import { print, printError } from '../terminal/print.ts'
 
 interface Options {
   recipe?: string
@@ -43,9 +44,9 @@ async function run(name: CrmName, object: string, ids: string[], options: Option
         context,
         connector,
         { object, ids, recipe },
-        { signal, onNotice: (text) => process.stderr.write(`paydirt: ${text}\n`) },
+        { signal, onNotice: (text) => printError(`paydirt: ${text}\n`) },
       )
-      process.stdout.write(options.json ? `${JSON.stringify(documentOf(enriched))}\n` : textOf(enriched))
+      print(options.json ? `${JSON.stringify(documentOf(enriched))}\n` : textOf(enriched))
       process.exitCode = statuses[enriched.end]
     } finally {
       await connector.close()

@@ -5,6 +5,7 @@ import { makeReport, type Report } from '../../app/reports/report.ts'
 import { reportPage } from '../../app/reports/report-page.ts'
 import { ConfigError } from '../../domain/errors.ts'
 import { withContext } from '../terminal/with-context.ts'
+import { print } from '../terminal/print.ts'
 
 interface Options {
   month?: string
@@ -39,9 +40,9 @@ export function reportCommand(): Command {
         )
         if (options.html !== undefined) {
           await writeFile(options.html, reportPage(report, now))
-          process.stdout.write(`written: ${options.html}\n`)
-        } else if (options.json) process.stdout.write(`${JSON.stringify(report)}\n`)
-        else process.stdout.write(options.csv ? csv(report) : text(report))
+          print(`written: ${options.html}\n`)
+        } else if (options.json) print(`${JSON.stringify(report)}\n`)
+        else print(options.csv ? csv(report) : text(report))
       })
     })
 }

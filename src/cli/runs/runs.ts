@@ -3,6 +3,7 @@ import { summarise } from '../../app/runs/summary.ts'
 import { ConfigError } from '../../domain/errors.ts'
 import { formatUsd } from '../../domain/money.ts'
 import { withContext } from '../terminal/with-context.ts'
+import { print } from '../terminal/print.ts'
 
 export function runsCommand(): Command {
   return new Command('runs')
@@ -15,9 +16,7 @@ export function runsCommand(): Command {
         if (id !== undefined) {
           const run = await context.runs.get(id)
           if (!run) throw new ConfigError('no_such_run', `there is no run ${id}; \`paydirt runs\` lists them`)
-          process.stdout.write(
-            `${JSON.stringify(await summarise(context, run), null, options.json ? 0 : 2)}\n`,
-          )
+          print(`${JSON.stringify(await summarise(context, run), null, options.json ? 0 : 2)}\n`)
           return
         }
         const runs = await context.runs.list(options.limit)
@@ -36,12 +35,12 @@ export function runsCommand(): Command {
               settled,
             }),
           )
-          process.stdout.write(`${JSON.stringify(documents)}\n`)
+          print(`${JSON.stringify(documents)}\n`)
           return
         }
-        if (rows.length === 0) process.stdout.write('no runs yet\n')
+        if (rows.length === 0) print('no runs yet\n')
         for (const run of rows) {
-          process.stdout.write(
+          print(
             `${run.id.padEnd(18)} ${run.startedAt.toISOString().slice(0, 16)}  ${run.connector.padEnd(11)} ${run.object.padEnd(8)} ${run.state.padEnd(9)} ${String(run.records).padStart(8)} records  ${run.settled} USD\n`,
           )
         }

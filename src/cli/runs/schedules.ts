@@ -10,6 +10,7 @@ import {
 import { noteFromCli } from '../../app/context/audit-from-cli.ts'
 import type { Context } from '../../app/context/context.ts'
 import { withContext } from '../terminal/with-context.ts'
+import { print } from '../terminal/print.ts'
 
 export function schedulesCommand(): Command {
   const command = new Command('schedules')
@@ -18,8 +19,8 @@ export function schedulesCommand(): Command {
     .action(async (options: { json?: true }) => {
       await withContext(async (context) => {
         const schedules = await listSchedules(context)
-        if (options.json) process.stdout.write(`${JSON.stringify(schedules.map(toDocument))}\n`)
-        else process.stdout.write(schedules.map(toText).join('') || 'no schedules in paydirt.config.ts\n')
+        if (options.json) print(`${JSON.stringify(schedules.map(toDocument))}\n`)
+        else print(schedules.map(toText).join('') || 'no schedules in paydirt.config.ts\n')
       })
     })
   command

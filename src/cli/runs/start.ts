@@ -1,6 +1,7 @@
 import { Command, Option } from 'commander'
 import { roles, start, type Role } from '../../app/start.ts'
 import { stopSignal, withContext } from '../terminal/with-context.ts'
+import { printError } from '../terminal/print.ts'
 
 export function startCommand(): Command {
   return new Command('start')
@@ -12,7 +13,7 @@ export function startCommand(): Command {
       const signal = stopSignal()
       await withContext(async (context) => {
         const running = await start(context, role)
-        for (const part of running.parts) process.stderr.write(`${part}\n`)
+        for (const part of running.parts) printError(`${part}\n`)
         await new Promise<void>((resolve) => {
           if (signal.aborted) resolve()
           else signal.addEventListener('abort', () => resolve(), { once: true })

@@ -13,6 +13,7 @@ import { exitStatus } from '../terminal/exit.ts'
 import { summaryText } from '../terminal/print-summary.ts'
 import { createProgressView } from '../terminal/progress.ts'
 import { stopSignal, withContext } from '../terminal/with-context.ts'
+import { print, printError } from '../terminal/print.ts'
 
 interface Options {
   object?: string
@@ -97,7 +98,7 @@ async function run(name: CrmName, options: Options): Promise<void> {
         if (options.plan) {
           const plan = await planSync(context, connector, job, signal, newPlanId(context))
           plans.push(plan)
-          if (!options.json) process.stdout.write(`${entity}: ${planText(plan)}`)
+          if (!options.json) print(`${entity}: ${planText(plan)}`)
           continue
         }
         const view = createProgressView({
@@ -108,19 +109,16 @@ async function run(name: CrmName, options: Options): Promise<void> {
         const result = await syncEntity(context, connector, job, {
           signal,
           onProgress: (progress) => view.show(progress),
-          onNotice: (text) => process.stderr.write(`paydirt: ${text}\n`),
+          onNotice: (text) => printError(`paydirt: ${text}\n`),
           onResumed: (resumed) =>
-            process.stderr.write(
-              `paydirt: continuing run ${resumed.id}, started ${resumed.startedAt.toISOString()}\n`,
-            ),
+            printError(`paydirt: continuing run ${resumed.id}, started ${resumed.startedAt.toISOString()}\n`),
         }).finally(() => view.end())
         ends.push(result)
-        if (!options.json) process.stdout.write(summaryText(result.summary, result.end, undefined))
+        if (!options.json) print(summaryText(result.summary, result.end, undefined))
         if (result.end === 'interrupted') break
       }
       const documents = options.plan ? plans : ends.map(({ summary }) => summary)
-      if (options.json)
-        process.stdout.write(`${JSON.stringify(documents.length === 1 ? documents[0] : documents)}\n`)
+      if (options.json) print(`${JSON.stringify(documents.length === 1 ? documents[0] : documents)}\n`)
       process.exitCode = worst(ends.map(({ end }) => end))
     } finally {
       await connector.close()

@@ -2,6 +2,7 @@ import { Command } from 'commander'
 import { examine, type Finding } from '../../app/ops/doctor.ts'
 import { exitStatus } from '../terminal/exit.ts'
 import { readConfig } from '../terminal/with-context.ts'
+import { print } from '../terminal/print.ts'
 
 const marks: Record<Finding['status'], string> = {
   ok: 'ok     ',
@@ -23,11 +24,11 @@ export function doctorCommand(): Command {
       for await (const finding of examine(config)) {
         findings.push(finding)
         if (options.json) continue
-        process.stdout.write(`${marks[finding.status]}  ${finding.name.padEnd(11)} ${finding.message}\n`)
-        if (finding.todo) process.stdout.write(`${' '.repeat(21)}→ ${finding.todo}\n`)
+        print(`${marks[finding.status]}  ${finding.name.padEnd(11)} ${finding.message}\n`)
+        if (finding.todo) print(`${' '.repeat(21)}→ ${finding.todo}\n`)
       }
       const isWell = findings.every(({ status }) => status !== 'problem')
-      if (options.json) process.stdout.write(`${JSON.stringify({ ok: isWell, findings })}\n`)
+      if (options.json) print(`${JSON.stringify({ ok: isWell, findings })}\n`)
       process.exitCode = isWell ? exitStatus.done : exitStatus.failed
     })
 }

@@ -2,6 +2,7 @@ import { createInterface } from 'node:readline'
 import { Command } from 'commander'
 import { ConfigError } from '../../domain/errors.ts'
 import { hashPassword } from '../../http/desk/access/password.ts'
+import { print } from '../terminal/print.ts'
 
 const leastCharacters = 12
 
@@ -19,7 +20,7 @@ export function passwordCommand(): Command {
       if ([...password].length < leastCharacters) {
         throw new ConfigError('short_password', `a password needs at least ${leastCharacters} characters`)
       }
-      process.stdout.write(`${await hashPassword(password)}\n`)
+      print(`${await hashPassword(password)}\n`)
     })
 }
 

@@ -4,6 +4,7 @@ import { ConfigError } from '../../domain/errors.ts'
 import { formatUsd, parseUsd } from '../../domain/money.ts'
 import { tokenScopes, type TokenScope } from '../../store/access/api-tokens.ts'
 import { withContext } from '../terminal/with-context.ts'
+import { print, printError } from '../terminal/print.ts'
 
 interface CreateOptions {
   scope: TokenScope[]
@@ -56,9 +57,9 @@ async function create(
       perMinute,
       dayCapAtomic: dayUsd ?? null,
     })
-    if (json) process.stdout.write(`${JSON.stringify({ id, token })}\n`)
-    else process.stdout.write(`${token}\n`)
-    process.stderr.write(`token ${id} (${scopes.join(', ')}) is shown only this once\n`)
+    if (json) print(`${JSON.stringify({ id, token })}\n`)
+    else print(`${token}\n`)
+    printError(`token ${id} (${scopes.join(', ')}) is shown only this once\n`)
   })
 }
 
@@ -70,16 +71,14 @@ async function list({ json }: { json?: true }): Promise<void> {
         ...token,
         dayCapUsd: dayCapAtomic === null ? null : formatUsd(dayCapAtomic),
       }))
-      process.stdout.write(`${JSON.stringify(rows)}\n`)
+      print(`${JSON.stringify(rows)}\n`)
       return
     }
-    if (tokens.length === 0) process.stdout.write('no tokens yet\n')
+    if (tokens.length === 0) print('no tokens yet\n')
     for (const { id, name, scopes, perMinute, dayCapAtomic, lastUsedAt, revokedAt } of tokens) {
       const cap = dayCapAtomic === null ? 'no cap' : `${formatUsd(dayCapAtomic)} USD/day`
       const used = revokedAt ? 'revoked' : lastUsedAt ? `used ${minute(lastUsedAt)}` : 'never used'
-      process.stdout.write(
-        `${id}  ${name.padEnd(20)} ${scopes.join(',').padEnd(12)} ${perMinute}/min  ${cap}  ${used}\n`,
-      )
+      print(`${id}  ${name.padEnd(20)} ${scopes.join(',').padEnd(12)} ${perMinute}/min  ${cap}  ${used}\n`)
     }
   })
 }
@@ -88,7 +87,7 @@ async function revoke(id: string): Promise<void> {
   await withContext(async (context) => {
     if (!(await revokeToken(context, id)))
       throw new ConfigError('no_such_token', `there is no token ${id}; \`paydirt token list\` shows them`)
-    process.stdout.write(`token ${id} is revoked\n`)
+    print(`token ${id} is revoked\n`)
   })
 }
 

@@ -6,6 +6,7 @@ import {
   describeError,
 } from '../../domain/errors.ts'
 import { isAway } from '../../store/database/retry-while-away.ts'
+import { printError } from './print.ts'
 
 /** The exit statuses that scripts rely on. 130 is the shell's own for an interrupt. */
 export const exitStatus = { done: 0, failed: 1, usage: 2, parked: 3, interrupted: 130 } as const
@@ -13,15 +14,14 @@ export const exitStatus = { done: 0, failed: 1, usage: 2, parked: 3, interrupted
 /** Prints an error as one line for a person. Returns the exit status of its class. */
 export function reportError(error: unknown): number {
   if (error instanceof PaydirtError) {
-    process.stderr.write(`paydirt: ${error.message}\n`)
+    printError(`paydirt: ${error.message}\n`)
     if (error instanceof BudgetExhaustedError) return exitStatus.parked
     return error instanceof ConfigError || error instanceof InputError ? exitStatus.usage : exitStatus.failed
   }
   const what = isAway(error)
     ? 'the connection to Postgres or Redis was lost; nothing that was paid for is lost, so run the same command again when it is back'
     : 'unexpected error'
-  process.stderr.write(`paydirt: ${what}: ${describeError(error)}\n`)
-  if (process.env['PAYDIRT_LOG_LEVEL'] === 'debug' && error instanceof Error)
-    process.stderr.write(`${error.stack}\n`)
+  printError(`paydirt: ${what}: ${describeError(error)}\n`)
+  if (process.env['PAYDIRT_LOG_LEVEL'] === 'debug' && error instanceof Error) printError(`${error.stack}\n`)
   return exitStatus.failed
 }

@@ -3,6 +3,7 @@ import { loadConfigFile } from '../../app/config/file.ts'
 import { createContext, type Context } from '../../app/context/context.ts'
 import { readWallet, walletFile } from '../../app/config/wallet-file.ts'
 import { loadDotEnv, readEnvironment } from '../../app/config/environment.ts'
+import { printError } from './print.ts'
 
 /** Reads `.env`, the environment and `paydirt.config.ts` once. Throws ConfigError naming a setting that is not valid. */
 export async function readConfig(): Promise<Config> {
@@ -28,7 +29,7 @@ export function stopSignal(): AbortSignal {
   function stop(): void {
     if (asked) process.exit(130)
     asked = true
-    process.stderr.write('\nstopping: waiting for requests that were sent (Ctrl-C again to end at once)\n')
+    printError('\nstopping: waiting for requests that were sent (Ctrl-C again to end at once)\n')
     controller.abort()
   }
   process.on('SIGINT', stop)

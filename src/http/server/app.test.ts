@@ -1,61 +1,60 @@
+import { Hono } from 'hono'
 import { expect, test } from 'vitest'
+import { z } from 'zod'
 import { createApp } from './app.ts'
-import { anyone, type Authenticator, type Caller } from './caller.ts'
+import type { HttpEnv } from './request-id.ts'
 import { route } from './route.ts'
 
-const never = new Promise<never>(() => {})
-
-function appOf(
-  authenticator: Authenticator,
-  handle: () => Promise<Response>,
-  method: 'get' | 'post' = 'get',
-) {
-  return createApp({
-    routes: [
-      route({
-        method,
-        path: '/it',
-        operationId: 'it',
-        summary: 'It',
-        authenticator,
-        answers: {},
-        handle,
-      }),
-    ],
+function appWithDesk() {
+  const asked: unknown[] = []
+  const get = route({
+    method: 'get',
+    path: '/v1/runs/{id}',
+    operationId: 'run',
+    summary: '',
+    authenticator: { authenticate: async () => ({ kind: 'anyone', name: 'anyone' }) } as never,
+    params: z.object({ id: z.string() }),
+    answers: {},
+    handle: async ({ params }) => {
+      asked.push(params)
+      return new Response('ok')
+    },
+  })
+  const app = createApp({
+    routes: [get],
     onAnswer: () => {},
     onRefused: async () => {},
-    onError: () => {},
+    onError: (error) => asked.push(error),
     stopping: new AbortController().signal,
-    timeoutMs: 50,
   })
+  const desk = new Hono<HttpEnv>().get('/desk/runs/:id', (context) => {
+    asked.push(context.req.param())
+    return context.text('ok')
+  })
+  app.route('/', desk)
+  return { app, asked }
 }
 
-test.each([
-  ['a handler', anyone, () => never],
-  ['an authenticator', { security: ['x'], authenticate: () => never }, async () => Response.json({})],
-] as [string, Authenticator, () => Promise<Response>][])(
-  '%s that takes too long gives 503',
-  async (_, authenticator, handle) => {
-    const response = await appOf(authenticator, handle).request('/it')
-    expect(response.status).toBe(503)
-    expect(await response.json()).toMatchObject({ code: 'timeout' })
+test.each(['/v1/runs/a%00b', '/desk/runs/%00', '/desk/runs/a%1Bb', '/desk/runs/a?find=%00', '/%00'])(
+  '%s is a bad request, and no handler sees it',
+  async (target) => {
+    const { app, asked } = appWithDesk()
+    const answer = await app.request(target)
+    expect([answer.status, await answer.json()]).toEqual([
+      400,
+      expect.objectContaining({
+        code: 'malformed_target',
+        detail: 'the path or query has a control character',
+      }),
+    ])
+    expect(asked).toEqual([])
   },
 )
 
-test('an authenticator that succeeds after the timeout runs no handler and releases the nonce', async () => {
-  const opened = Promise.withResolvers<Caller>()
-  const released = Promise.withResolvers<string>()
-  let handled = 0
-  const app = appOf({ security: ['x'], authenticate: () => opened.promise }, async () => {
-    handled += 1
-    return Response.json({})
-  })
-  expect((await app.request('/it')).status).toBe(503)
-  opened.resolve({
-    kind: 'system',
-    name: 'hubspot',
-    releaseNonce: async () => released.resolve('released'),
-  })
-  expect(await released.promise).toBe('released')
-  expect(handled).toBe(0)
-})
+test.each(['/v1/runs/a%20b', '/desk/runs/%C3%A4', '/desk/runs/a?find=a%0Ab'])(
+  '%s is handled',
+  async (target) => {
+    const { app } = appWithDesk()
+    expect((await app.request(target)).status).toBe(200)
+  },
+)

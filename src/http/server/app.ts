@@ -41,7 +41,7 @@ const defaultBodyLimit = 64_000
  */
 export function createApp(options: AppOptions): Hono<HttpEnv> {
   const app = new Hono<HttpEnv>()
-  app.use('*', traceRequests(), requestIds(), accessLog(options), securityHeaders())
+  app.use('*', traceRequests(), requestIds(), accessLog(options), securityHeaders(), readableTargets())
   app.onError((error, context) => {
     const requestId = context.get('requestId')
     if (error instanceof Problem) return problemResponse(error, requestId)
@@ -186,6 +186,19 @@ function securityHeaders(): MiddlewareHandler<HttpEnv> {
     for (const [name, value] of Object.entries(defaultHeaders)) {
       if (!context.res.headers.has(name)) context.res.headers.set(name, value)
     }
+  }
+}
+
+/**
+ * Refuses a path or query with an encoded control character: no name has one, and Postgres cannot take U+0000. It holds for
+ * what is mounted beside the routes too, the desk among them.
+ */
+function readableTargets(): MiddlewareHandler<HttpEnv> {
+  return async (context, next) => {
+    const { pathname, search } = new URL(context.req.url)
+    if (/%(?:[01][0-9a-f]|7f)/i.test(pathname) || /%00/.test(search))
+      throw new Problem(400, 'malformed_target', 'the path or query has a control character')
+    await next()
   }
 }
 
