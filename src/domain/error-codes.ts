@@ -20,6 +20,8 @@ export const errorCode = {
   /** An MPP server gave the same challenge to two payments. */
   challengeTaken: 'challenge_taken',
   dataDirInUse: 'data_dir_in_use',
+  /** A process that cannot be seen from here may use the data directory. */
+  dataDirOwnerUnknown: 'data_dir_owner_unknown',
 } as const
 
 export type ErrorCode = (typeof errorCode)[keyof typeof errorCode]

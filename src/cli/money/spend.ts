@@ -39,6 +39,9 @@ export function spendCommand(): Command {
     })
 }
 
+/** The ledger belongs, or may belong, to another process, which finds the order in the data directory. */
+const ownedCodes: readonly string[] = [errorCode.dataDirInUse, errorCode.dataDirOwnerUnknown]
+
 async function giveOrder(order: SpendOrder): Promise<void> {
   const done =
     order === 'stop' ? 'spending is stopped. `paydirt spend --resume` resumes it.' : 'spending is resumed.'
@@ -48,7 +51,7 @@ async function giveOrder(order: SpendOrder): Promise<void> {
       await orderSpending(context, order)
     })
   } catch (error) {
-    if (!(error instanceof ConfigError) || error.code !== errorCode.dataDirInUse) throw error
+    if (!(error instanceof ConfigError) || !ownedCodes.includes(error.code)) throw error
     const config = await readConfig()
     await leaveOrder(config, order)
     const deadlineMs = performance.now() + 5_000

@@ -2,8 +2,8 @@ import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Kysely, PostgresDialect, sql, type LogEvent } from 'kysely'
 import { ConfigError, describeError } from '../../domain/errors.ts'
+import { lockDataDir } from '../data-dir/data-dir-lock.ts'
 import { makePrivate } from './private-files.ts'
-import { lockDataDir } from './data-dir-lock.ts'
 import { migrate } from './migrate.ts'
 import { createPGliteDialect } from './pglite-dialect.ts'
 import type { Tables } from './schema.ts'
@@ -73,7 +73,10 @@ async function openPGlite(dataDir: string, onQuery: OnQuery): Promise<OpenDataba
     const { PrivateNodeFS } = await import('./pglite-files.ts')
     const fs = new PrivateNodeFS(join(dataDir, 'pglite'))
     const client = await PGlite.create({ fs, parsers: { [int8]: BigInt } })
-    const db = new Kysely<Tables>({ dialect: createPGliteDialect(client), log: onQuery ?? [] })
+    const db = new Kysely<Tables>({
+      dialect: createPGliteDialect(client, () => lock.assertHeld()),
+      log: onQuery ?? [],
+    })
     await migrate(db)
     return {
       db,

@@ -13,12 +13,12 @@ import { createPGliteStatements } from './pglite-statements.ts'
 
 /**
  * Kysely on PGlite. There is one connection, and one caller has it at a time, so that no other caller's statement gets into
- * an open transaction.
+ * an open transaction. `beforeUse` is called before each statement, and may refuse it by throwing.
  */
-export function createPGliteDialect(client: PGlite): Dialect {
+export function createPGliteDialect(client: PGlite, beforeUse: () => void): Dialect {
   return {
     createAdapter: () => new PostgresAdapter(),
-    createDriver: () => createDriver(client),
+    createDriver: () => createDriver(client, beforeUse),
     createIntrospector: (db) => new PostgresIntrospector(db),
     createQueryCompiler: () => new PostgresQueryCompiler(),
   }
@@ -26,8 +26,8 @@ export function createPGliteDialect(client: PGlite): Dialect {
 
 const maxStretchMs = 10
 
-function createDriver(client: PGlite): Driver {
-  const connection = createConnection(client)
+function createDriver(client: PGlite, beforeUse: () => void): Driver {
+  const connection = createConnection(client, beforeUse)
   const waiting: (() => void)[] = []
   let busy = false
   let yieldedAtMs = performance.now()
@@ -64,10 +64,11 @@ function createDriver(client: PGlite): Driver {
   }
 }
 
-function createConnection(client: PGlite): DatabaseConnection {
+function createConnection(client: PGlite, beforeUse: () => void): DatabaseConnection {
   const statements = createPGliteStatements(client)
   return {
     async executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
+      beforeUse()
       const { rows, affected } = await statements.run<R>(query.sql, query.parameters)
       return { rows, numAffectedRows: BigInt(affected) }
     },
