@@ -41,7 +41,7 @@ test(`a cut JSON text is closed to a part of it, or given up (seed ${testSeed()}
     }),
     { numRuns: 2_000, seed: testSeed() },
   )
-  expect(closedOnes).toBeGreaterThan(200)
+  expect(closedOnes).toBeGreaterThan(50)
 })
 
 /** Each value of the part is in the whole at the same place. */
