@@ -229,10 +229,11 @@ describe('a payment that the server refuses', () => {
     },
   )
 
-  test('is forgotten with its terms, closed when the chain says that it is dead, and bought anew', async () => {
+  test('is forgotten with its terms, closed when the chain says that it is dead, and bought anew by the next try', async () => {
     const stage = openStage()
     stage.script(challenge(), challenge(undefined, 'expired'), challenge(), paid)
     stage.chain.fate = { kind: 'dead' }
+    await expect(buy(stage)).rejects.toMatchObject({ code: 'expired_at_once' })
     expect(await buy(stage)).toMatchObject({ outcome: 'found' })
     expect(stage.events).toContain('forget POST api.example/companies')
     expect(stage.events).toContain('release charge 1 expired: expired')

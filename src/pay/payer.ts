@@ -98,7 +98,11 @@ export function createPayer(options: PayerOptions): Payer {
     const permit = await acquirePermit(purchase)
     await refuseEnded(terms, permit)
     const charge = await reserve(purchase, terms, permit)
-    return (await send(charge, purchase, permit)) ?? beginAgain(purchase)
+    const answer = await send(charge, purchase, permit)
+    if (answer) return answer
+    // Another one would die in the same way, and one after the other without an end.
+    const message = "the authorization expired as soon as it was sent: is this machine's clock behind?"
+    throw new RetriableError('expired_at_once', message)
   }
 
   /**
