@@ -4,6 +4,7 @@ import { basename, dirname, join, relative } from 'node:path'
 import { ownFields } from '../../src/connectors/salesforce/own-fields.ts'
 import { salesforceMapping } from '../../src/connectors/salesforce/mapping.ts'
 import { readApex } from './apex.mjs'
+import { checkListButtons } from './list-buttons.mjs'
 import { templateAsTypeScript } from './lwc-template.mjs'
 import { all, elementsOf, parseMarkup, textOf } from './markup.mjs'
 import { shapes } from './metadata-shapes.mjs'
@@ -57,8 +58,20 @@ export function checkSalesforce(folder) {
   checkCredentials(ofType('NamedCredential'), names('ExternalCredential'), folder, at)
   const components = checkComponents(source, classes, folder, at)
   checkActions(ofType('QuickAction'), ofType('LightningComponentBundle'), source, at)
+  const pages = checkListButtons(
+    {
+      buttons: ofType('WebLink'),
+      pages: ofType('ApexPage'),
+      components: ofType('ApexComponent'),
+      classes,
+      entities,
+    },
+    source,
+    at,
+  )
   checkPermissions(
     {
+      pages,
       sets: ofType('PermissionSet'),
       classes,
       fields: new Set(ofType('CustomField').map(({ name, object }) => `${object}.${name}`)),
@@ -80,7 +93,7 @@ function readMetadata(file, at) {
     if (root.attributes.get('xmlns') !== namespace) at(file, `its namespace is not ${namespace}`)
     const shape = shapes[root.name]
     if (shape) checkShape(root, shape, file, at)
-    const [, object] = /objects\/(\w+)\/fields\//.exec(file.replaceAll('\\', '/')) ?? []
+    const [, object] = /objects\/(\w+)\/(?:fields|webLinks)\//.exec(file.replaceAll('\\', '/')) ?? []
     return [{ file, name, root, object }]
   } catch (error) {
     at(file, error.message)
@@ -92,6 +105,9 @@ const rootOf = {
   cls: 'ApexClass',
   js: 'LightningComponentBundle',
   field: 'CustomField',
+  webLink: 'WebLink',
+  page: 'ApexPage',
+  component: 'ApexComponent',
   quickAction: 'QuickAction',
   namedCredential: 'NamedCredential',
   externalCredential: 'ExternalCredential',
@@ -212,7 +228,7 @@ function isRecordAction({ attributes }) {
   return (attributes.get('targets') ?? '').split(',').includes('lightning__RecordAction')
 }
 
-function checkPermissions({ sets, classes, fields, principals, calledClasses }, source, at) {
+function checkPermissions({ pages, sets, classes, fields, principals, calledClasses }, source, at) {
   for (const { file, root } of sets) {
     for (const access of all(root, 'classAccesses')) {
       const name = textOf(access, 'apexClass')
@@ -228,6 +244,9 @@ function checkPermissions({ sets, classes, fields, principals, calledClasses }, 
       if (name?.endsWith('__c') && !fields.has(name)) at(file, `there is no field ${name}`)
     for (const name of fields) if (!permitted.includes(name)) at(file, `it does not cover ${name}`)
   }
+  const open = sets.flatMap(({ root }) => all(root, 'pageAccesses').map((it) => textOf(it, 'apexPage')))
+  for (const name of pages)
+    if (!open.includes(name)) at(join(source, 'permissionsets'), `none gives access to the page ${name}`)
   const granted = sets.flatMap(({ root }) => all(root, 'classAccesses').map((it) => textOf(it, 'apexClass')))
   for (const name of calledClasses)
     if (!granted.includes(name)) at(join(source, 'permissionsets'), `none gives access to ${name}`)

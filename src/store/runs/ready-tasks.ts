@@ -30,7 +30,7 @@ export interface TaskResult {
 }
 
 /** What is ready to be written of one connector and entity. */
-export interface ReadyState {
+interface ReadyState {
   /** Tasks that no person waits for. */
   count: number
   /** Since when the oldest of them is ready; undefined when there is none. */
