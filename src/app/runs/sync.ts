@@ -33,6 +33,7 @@ export const optionalCodes = new Set([
   'own_field_missing',
   'own_fields_missing',
   'record_access',
+  'value_rules',
   fieldLeftOut,
 ])
 

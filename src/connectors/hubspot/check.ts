@@ -4,6 +4,8 @@ import { checkMapping, fieldLeftOut, type CrmMapping } from '../../domain/mappin
 import type { ConnectorCheck, ConnectorProblem } from '../connector.ts'
 import type { HubspotApi } from './api/client.ts'
 import type { HubspotProperties } from './properties.ts'
+import { valueRules } from './value-rules.ts'
+import type { RequiredRule } from './required.ts'
 import { accountSchema, apiVersion, pageSchema, paths, tokenInfoSchema } from './api/wire.ts'
 
 /**
@@ -13,10 +15,11 @@ export async function check(deps: {
   api: HubspotApi
   properties: HubspotProperties
   mapping: CrmMapping
+  declared: Readonly<Record<string, readonly RequiredRule[]>>
   /** A private app's token, whose scopes can be read. */
   accessToken?: string
 }): Promise<ConnectorCheck> {
-  const { api, properties, mapping, accessToken } = deps
+  const { api, properties, mapping, declared, accessToken } = deps
   const problems: ConnectorProblem[] = []
   const missingScopes = new Set<string>()
   const attempt = async <T>(work: () => Promise<T>): Promise<T | undefined> => {
@@ -60,6 +63,7 @@ export async function check(deps: {
           : 'Set another property in paydirt.config.ts, or `false` to leave the field out.',
       })
     }
+    problems.push(...(await valueRules({ api, mapping }, entity, described, declared[entity] ?? [])))
     const missing = await properties.missing(entity)
     if (missing.length === 0) continue
     // The only right that cannot be tested without creating something.

@@ -6,6 +6,7 @@ import { mappingSchema, resolveMapping } from '../../domain/mapping/schema.ts'
 import { defineCrm } from '../definition.ts'
 import { capabilities } from './capabilities.ts'
 import { hubspotMapping } from './mapping.ts'
+import { requiredRuleSchema } from './required.ts'
 import type { HubspotAuth } from './api/tokens.ts'
 
 const fileSchema = z.strictObject({
@@ -14,6 +15,8 @@ const fileSchema = z.strictObject({
   tenSecondLimit: z.number().int().positive().optional(),
   /** Searches a second that the account allows. */
   searchLimit: z.number().int().positive().optional(),
+  /** The conditional required properties of the account, by object. */
+  required: z.partialRecord(z.enum(['companies', 'contacts']), z.array(requiredRuleSchema)).optional(),
 })
 
 export interface HubspotSettings extends z.output<typeof fileSchema> {
@@ -67,7 +70,7 @@ export const hubspot = defineCrm({
     return `https://app.hubspot.com/contacts/${accountId}/record/${typeId}/${encodeURIComponent(id)}`
   },
 
-  async open({ auth, baseUrl, mapping, tenSecondLimit, searchLimit }, { budget }) {
+  async open({ auth, baseUrl, mapping, tenSecondLimit, searchLimit, required }, { budget }) {
     const { createHubspotConnector } = await import('./hubspot-connector.ts')
     return createHubspotConnector({
       ...auth,
@@ -75,6 +78,7 @@ export const hubspot = defineCrm({
       budget,
       mapping: resolveMapping(hubspotMapping, mapping),
       limits: { perTenSeconds: tenSecondLimit, searchPerSecond: searchLimit },
+      required,
     })
   },
 })

@@ -11,6 +11,7 @@ import { check } from './check.ts'
 import { createHubspotHttp } from './api/http.ts'
 import { createHubspotProperties, entityMapping } from './properties.ts'
 import { batchRead, readProperties, toCurrent } from './records.ts'
+import { createRequiredRules, type RequiredRule } from './required.ts'
 import { scan } from './scan.ts'
 import { createTokens, type HubspotAuth } from './api/tokens.ts'
 import { associationsSchema, paths, usageSchema, type HubspotEntity } from './api/wire.ts'
@@ -23,6 +24,8 @@ export type HubspotConnectorOptions = HubspotAuth & {
   /** Shared by all processes that use the account. Default: this process's own. */
   budget?: CallBudget | undefined
   limits?: HubspotLimits
+  /** The account's conditional required properties, by entity. Default: those that refusals teach. */
+  required?: Readonly<Record<string, readonly RequiredRule[]>> | undefined
   /** One HTTP exchange. Default 30 s. */
   timeoutMs?: number
   /**
@@ -74,7 +77,8 @@ export function createHubspotConnector(options: HubspotConnectorOptions): Connec
     ...(options.random ? { random: options.random } : {}),
   })
   const properties = createHubspotProperties(api, { mapping, now })
-  const deps = { api, properties, mapping, lookbackMs, now }
+  const required = createRequiredRules({ declared: options.required ?? {}, mapping, now })
+  const deps = { api, properties, required, mapping, lookbackMs, now }
   const known = (entity: string): HubspotEntity => {
     entityMapping(mapping, entity)
     return entity as HubspotEntity
@@ -87,7 +91,7 @@ export function createHubspotConnector(options: HubspotConnectorOptions): Connec
     writesAtOnce: 100,
     recordsPerWrite: 100,
     entities: entityObjects(mapping),
-    check: () => check({ ...deps, ...('accessToken' in auth ? auth : {}) }),
+    check: () => check({ ...deps, declared: options.required ?? {}, ...('accessToken' in auth ? auth : {}) }),
     describe: async (entity) => properties.describe(known(entity)),
     ensureFields: async (entity, ensureOptions) => properties.ensure(known(entity), ensureOptions),
     scan: (entity, scanOptions) => scan(deps, known(entity), scanOptions),
@@ -95,13 +99,18 @@ export function createHubspotConnector(options: HubspotConnectorOptions): Connec
     async read(entity, ids) {
       const entityMap = entityMapping(mapping, entity)
       const fields = await properties.fitting(entity)
-      const names = readProperties(mapping, known(entity), entityMap)
+      const names = [
+        ...new Set([...readProperties(mapping, known(entity), entityMap), ...required.names(entity)]),
+      ]
       const found = await batchRead(api, known(entity), ids, names)
       return new Map(
-        ids.map((id): [string, CurrentRecord] => [
-          id,
-          toCurrent(id, found.get(id), entityMap, fields, mapping.own),
-        ]),
+        ids.map((id): [string, CurrentRecord] => {
+          const object = found.get(id)
+          const current = toCurrent(id, object, entityMap, fields, mapping.own)
+          const fault =
+            object && current.state === 'present' ? required.fault(entity, object.properties) : undefined
+          return [id, fault === undefined ? current : { state: 'unreadable', reason: fault }]
+        }),
       )
     },
 

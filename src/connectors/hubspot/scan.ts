@@ -5,6 +5,7 @@ import type { HubspotApi } from './api/client.ts'
 import { entityMapping, type HubspotProperties } from './properties.ts'
 import { batchRead, isOurs, modifiedAtMs, readProperties, toSourceRecord } from './records.ts'
 import { largerId, nextPosition, openPosition, writeWatermark, type Position } from './window.ts'
+import type { RequiredRules } from './required.ts'
 import { modifiedProperty, pageSchema, paths, type HubspotEntity, type HubspotObject } from './api/wire.ts'
 
 const listLimit = 100
@@ -22,6 +23,7 @@ interface Found {
 interface Deps {
   api: HubspotApi
   properties: HubspotProperties
+  required: RequiredRules
   mapping: CrmMapping
   lookbackMs: number
   now: () => number
@@ -38,8 +40,13 @@ export async function* scan(
   const entityMap = entityMapping(mapping, entity)
   const fields = await deps.properties.fitting(entity)
   assertFilter(filter, [...fields.keys()])
-  const names = [
-    ...new Set([...readProperties(mapping, entity, entityMap), ...filter.map(({ property }) => property)]),
+  // For each page: a rule may be learned meanwhile.
+  const namesNow = (): string[] => [
+    ...new Set([
+      ...readProperties(mapping, entity, entityMap),
+      ...deps.required.names(entity),
+      ...filter.map(({ property }) => property),
+    ]),
   ]
 
   let position = openPosition({ after, since }, deps.now())
@@ -48,6 +55,7 @@ export async function* scan(
     signal?.throwIfAborted()
     // Never more than the limit allows: a page is returned whole, or its watermark would be after records that were not
     // returned.
+    const names = namesNow()
     const found: Found =
       position.at === 'load'
         ? await listPage(deps, entity, position, names, Math.min(listLimit, room), signal)
@@ -56,7 +64,11 @@ export async function* scan(
     const wanted = found.objects.filter((object) => meets(object.properties, filter))
     room -= wanted.length
     yield {
-      records: wanted.map((object) => toSourceRecord(object, entityMap)),
+      records: wanted.map((object) => {
+        // Found here, before anything is bought for a record that takes no write.
+        const fault = deps.required.fault(entity, object.properties)
+        return { ...toSourceRecord(object, entityMap), ...(fault === undefined ? {} : { unreadable: fault }) }
+      }),
       watermark: writeWatermark(found.isLast ? nextPosition(position, deps.lookbackMs) : position),
       ownWrites: new Set(wanted.filter((object) => isOurs(object, entity, mapping)).map(({ id }) => id)),
     }

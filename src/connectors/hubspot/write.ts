@@ -6,7 +6,8 @@ import { refused, type HubspotApi } from './api/client.ts'
 import { prepare, type Input } from './prepare.ts'
 import { entityMapping, ownFieldsMissing, type HubspotProperties } from './properties.ts'
 import { writableProperties } from './records.ts'
-import { readRefusal, type RefusalDetail } from './api/refusal.ts'
+import { learnRequired, requiredReason, type RequiredRules } from './required.ts'
+import { conditionallyRequired, readRefusal, type RefusalDetail } from './api/refusal.ts'
 import { batchSchema, paths, type BatchError, type HubspotEntity } from './api/wire.ts'
 
 const writeLimit = 100
@@ -20,6 +21,7 @@ const defaultRetryMs = 60_000
 interface Deps {
   api: HubspotApi
   properties: HubspotProperties
+  required: RequiredRules
   mapping: CrmMapping
   now: () => number
 }
@@ -93,7 +95,7 @@ interface Sending {
  * batch that was refused as a whole, or the batch without a property that is no longer there.
  */
 async function sendBatch(
-  { api, properties, mapping, now }: Deps,
+  { api, properties, required, mapping, now }: Deps,
   entity: HubspotEntity,
   entityMap: EntityMapping,
   batch: Input[],
@@ -136,8 +138,12 @@ async function sendBatch(
     const middle = Math.ceil(batch.length / 2)
     return [batch.slice(0, middle), batch.slice(middle)]
   }
-  for (const input of batch)
-    settle(input, rejected(input, readRefusal(answer.refusal, answer.status), entityMap))
+  for (const input of batch) {
+    const detail = readRefusal(answer.refusal, answer.status)
+    settle(input, rejected(input, detail, entityMap))
+    if (detail.code === conditionallyRequired)
+      await learnRequired({ api, required }, entity, { id: input.id, sent: input.properties }, answer.refusal)
+  }
   return []
 }
 
@@ -191,8 +197,24 @@ function failure(input: Input, error: BatchError, entityMap: EntityMapping): Wri
   return rejected(input, readRefusal(error), entityMap)
 }
 
-function rejected({ id }: Input, { code, property }: RefusalDetail, entityMap: EntityMapping): WriteResult {
+function rejected(
+  { id, properties }: Input,
+  { code, property, because }: RefusalDetail,
+  entityMap: EntityMapping,
+): WriteResult {
   if (code === 'OBJECT_NOT_FOUND') return { id, status: 'skipped', reason: 'the record is gone' }
+  if (code === conditionallyRequired && property !== undefined) {
+    // Where our own value makes another property required, it is our value that is refused: the rest can be written.
+    const ours = because !== undefined && because in properties ? because : undefined
+    const named = ours ?? property
+    return {
+      id,
+      status: 'rejected',
+      code,
+      field: canonicalOf(entityMap, named) ?? named,
+      reason: requiredReason(property, because),
+    }
+  }
   const field = property === undefined ? undefined : (canonicalOf(entityMap, property) ?? property)
   return {
     id,

@@ -23,6 +23,7 @@ export interface BatchError {
   readonly category: string
   readonly subCategory?: string
   readonly message: string
+  readonly errors?: readonly object[]
   readonly context: Readonly<Record<string, readonly string[]>>
 }
 

@@ -1,3 +1,6 @@
+import type { HubspotType } from './properties.ts'
+import type { RequiredRule } from './required.ts'
+
 /** A forced fault for the next matching requests. Faults are taken in the order of injection. */
 interface InjectedFault {
   /** `answer` replaces the response; `drop` cuts the connection; `drop-after` handles the request first, then cuts. */
@@ -23,6 +26,10 @@ interface HubspotSwitches {
   acceptedTlds: Set<string>
   /** Records for which every write returns an error of their own in a 207, with the given category. */
   failingRecords: Map<string, { readonly category: string; readonly message: string }>
+  /** Conditional required properties, as an administrator sets them up. No call of the API lists them. */
+  required: RequiredRule[]
+  /** Rules for the values of properties, as `/crm/property-validations` lists them; of these only MAX_LENGTH is enforced. */
+  validations: { type: HubspotType; property: string; ruleType: string; ruleArguments: string[] }[]
 }
 
 export interface HubspotFaults extends HubspotSwitches {
@@ -90,5 +97,7 @@ function defaults(): HubspotSwitches {
     batchErrors: 'whole',
     acceptedTlds: new Set(),
     failingRecords: new Map(),
+    required: [],
+    validations: [],
   }
 }

@@ -10,7 +10,7 @@ import { accountRoutes } from './routes-account.ts'
 import { associationRoutes, recordAssociationRoutes } from './routes-associations.ts'
 import { automationRoutes, type HubspotWorkflows } from './routes-automation.ts'
 import { objectRoutes } from './routes-objects.ts'
-import { propertyRoutes } from './routes-properties.ts'
+import { propertyRoutes, validationRoutes } from './routes-properties.ts'
 import { seedRecords, type SeedOptions } from './seed.ts'
 import { createHubspotStore, type HubspotRecord, type HubspotStore } from './store.ts'
 
@@ -78,6 +78,7 @@ export async function startHubspotStandIn(options: HubspotStandInOptions = {}): 
     app.route(`/crm/properties/${version}`, properties)
     app.route(`/crm/associations/${version}`, associations)
   }
+  app.route('/crm/property-validations/2026-09', validationRoutes(faults, auth))
   const automation = automationRoutes(auth)
   app.route('/', automation.app)
   app.route('/', accountRoutes(auth, limiter, limits, PORTAL_ID, now))

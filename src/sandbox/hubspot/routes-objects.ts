@@ -15,6 +15,7 @@ import { HubspotError, invalidValues, notFound, validationError, type InvalidVal
 import type { HubspotFaults } from './faults.ts'
 import type { HubspotEnv } from './gate.ts'
 import type { HubspotType } from './properties.ts'
+import { refuseRequired } from './required.ts'
 import { runSearch } from './search.ts'
 import type { HubspotRecord, HubspotStore } from './store.ts'
 import { validateProperties } from './validate.ts'
@@ -90,7 +91,7 @@ export function objectRoutes(deps: ObjectRoutesDeps): Hono<HubspotEnv> {
         errors.push({ status: 'error', ...failing, context: { ids: [record.id], ...trace } })
         continue
       }
-      const refusal = refuseInput(deps, type, record, input.properties)
+      const refusal = refuseInput(deps, type, record, input.properties, enforces(c.req.path))
       if (!refusal.error) accepted.push({ record, values: refusal.values, traceId })
       else if (faults.batchErrors === 'whole') throw refusal.error
       else
@@ -98,6 +99,7 @@ export function objectRoutes(deps: ObjectRoutesDeps): Hono<HubspotEnv> {
           status: 'error',
           category: refusal.error.category,
           message: refusal.error.message,
+          ...(isRequiredRule(refusal.error) ? { errors: refusal.error.extra['errors'] as object[] } : {}),
           context: trace,
         })
     }
@@ -155,7 +157,7 @@ export function objectRoutes(deps: ObjectRoutesDeps): Hono<HubspotEnv> {
     const { properties } = parseBody(z.object({ properties: valuesSchema }), await c.req.text())
     const record = find(store, type, id, c.req.query('idProperty'))
     if (!record || record.archivedAtMs !== undefined) throw notFound('resource not found', { id: [id] })
-    const { error, values } = refuseInput(deps, type, record, properties)
+    const { error, values } = refuseInput(deps, type, record, properties, enforces(c.req.path))
     if (error) throw error
     if (values.size > 0) store.edit(type, record.id, Object.fromEntries(values))
     return c.json(simpleObject(record, [...values.keys()], store))
@@ -166,9 +168,23 @@ export function objectRoutes(deps: ObjectRoutesDeps): Hono<HubspotEnv> {
     type: HubspotType,
     record: HubspotRecord,
     given: Readonly<Record<string, string | null>>,
+    isEnforcing: boolean,
   ): { error: HubspotError | undefined; values: ReadonlyMap<string, string> } => {
     const { values, invalid } = validateProperties(given, store.registry.properties[type], switches)
     if (invalid.length > 0) return { error: invalidValues(invalid as InvalidValue[], portalId), values }
+    const tooLong = switches.validations.filter(
+      ({ type: of, property, ruleType, ruleArguments }) =>
+        of === type &&
+        ruleType === 'MAX_LENGTH' &&
+        (values.get(property)?.length ?? 0) > Number(ruleArguments[0]),
+    )
+    if (tooLong.length > 0) {
+      const broken = tooLong.map(({ property }) => ({ code: 'MAX_LENGTH', property, message: 'Too long' }))
+      return { error: invalidValues(broken, portalId), values }
+    }
+    const after = { ...record.properties, ...Object.fromEntries(values) }
+    const required = isEnforcing ? refuseRequired(switches.required, type, after) : undefined
+    if (required) return { error: required, values }
     const email = type === 'contacts' ? values.get('email') : undefined
     const owner = email ? store.emailOwner(email) : undefined
     if (owner && owner.id !== record.id)
@@ -180,6 +196,15 @@ export function objectRoutes(deps: ObjectRoutesDeps): Hono<HubspotEnv> {
   }
 
   return app
+}
+
+/** Administrators' rules bind version 2026-09 and no earlier one. */
+function enforces(path: string): boolean {
+  return path.startsWith('/crm/objects/2026-09/')
+}
+
+function isRequiredRule({ extra }: HubspotError): boolean {
+  return JSON.stringify(extra['errors'] ?? '').includes('MISSING_CONDITIONAL_REQUIRED_PROPERTY')
 }
 
 // Numbers and booleans are read as text. Lists and objects are not valid values.

@@ -2,6 +2,7 @@ import { Hono } from 'hono'
 import { z } from 'zod'
 import type { HubspotAuth } from './auth.ts'
 import { HubspotError, notFound, validationError } from './errors.ts'
+import type { HubspotFaults } from './faults.ts'
 import type { HubspotEnv } from './gate.ts'
 import type { HubspotProperty } from './properties.ts'
 import { objectType, parseBody, scope } from './answers.ts'
@@ -89,6 +90,26 @@ export function propertyRoutes(store: HubspotStore, auth: HubspotAuth, now: () =
     return c.json(property)
   })
 
+  return app
+}
+
+/** The rules for values, below `/crm/property-validations/2026-09`: not those that make a property required. */
+export function validationRoutes(faults: HubspotFaults, auth: HubspotAuth): Hono<HubspotEnv> {
+  const app = new Hono<HubspotEnv>()
+  app.get('/:type', (c) => {
+    const type = objectType(c.req.param('type'))
+    auth.require(scope(type, 'read', 'schemas'))
+    const rules = Map.groupBy(
+      faults.validations.filter((rule) => rule.type === type),
+      ({ property }) => property,
+    )
+    return c.json({
+      results: [...rules].map(([propertyName, all]) => ({
+        propertyName,
+        propertyValidationRules: all.map(({ ruleType, ruleArguments }) => ({ ruleType, ruleArguments })),
+      })),
+    })
+  })
   return app
 }
 

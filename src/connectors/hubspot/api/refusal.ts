@@ -4,7 +4,12 @@ import type { BatchError, Refusal } from './wire.ts'
 export interface RefusalDetail {
   code: string
   property?: string
+  /** The property whose value makes `property` required. */
+  because?: string
 }
+
+/** A conditional rule of an administrator: the property that is named is one that was not sent. */
+export const conditionallyRequired = 'MISSING_CONDITIONAL_REQUIRED_PROPERTY'
 
 /**
  * Returns the code and the property of a refusal, of a whole call or of one record in a 207. HubSpot lists them under
@@ -16,10 +21,15 @@ export function readRefusal(refusal: Refusal | BatchError, status = 400): Refusa
   const code = first?.code ?? /"error":"([A-Z][A-Z_0-9]*)"/.exec(refusal.message ?? '')?.[1]
   const property =
     first?.context?.['propertyName']?.[0] ?? /"name":"([a-z][a-z0-9_]*)"/.exec(refusal.message ?? '')?.[1]
+  const because =
+    code === conditionallyRequired
+      ? /based on \[([a-z][a-z0-9_]*)\]/.exec(first?.message ?? '')?.[1]
+      : undefined
   const isConflict = status === 409 || refusal.category === 'CONFLICT'
   return {
     code: code ?? refusal.category ?? `HTTP_${status}`,
     // The only property that must be unique by itself.
     ...(property !== undefined ? { property } : isConflict ? { property: 'email' } : {}),
+    ...(because === undefined ? {} : { because }),
   }
 }

@@ -14,6 +14,7 @@ export const paths = {
   batchRead: (entity: string) => `/crm/objects/${apiVersion}/${entity}/batch/read`,
   batchUpdate: (entity: string) => `/crm/objects/${apiVersion}/${entity}/batch/update`,
   properties: (entity: string) => `/crm/properties/${apiVersion}/${entity}`,
+  validations: (entity: string) => `/crm/property-validations/${apiVersion}/${entity}`,
   groups: (entity: string) => `/crm/properties/${apiVersion}/${entity}/groups`,
   associations: (from: string, to: string) => `/crm/associations/${apiVersion}/${from}/${to}/batch/read`,
   account: `/account-info/${apiVersion}/details`,
@@ -94,6 +95,18 @@ const propertySchema = z.object({
 })
 export type HubspotProperty = z.output<typeof propertySchema>
 export const propertiesSchema = z.object({ results: z.array(propertySchema) })
+
+/** Rules for values. Those that make a property required are not among them. */
+export const validationsSchema = z.object({
+  results: z.array(
+    z.object({
+      propertyName: z.string(),
+      propertyValidationRules: z
+        .array(z.object({ ruleType: z.string(), ruleArguments: z.array(z.string()).default([]) }))
+        .default([]),
+    }),
+  ),
+})
 
 export const associationsSchema = z.object({
   results: z.array(
