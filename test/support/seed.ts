@@ -9,3 +9,9 @@ export function testSeed(env: Record<string, string | undefined> = process.env):
     throw new Error(`PAYDIRT_TEST_SEED must be a whole number, not ${JSON.stringify(given)}`)
   return seed
 }
+
+/** How many cases a fuzz test tries: few enough for every run, and as many as `PAYDIRT_FUZZ_CASES` says for a thorough one. */
+export function fuzzCases(usual: number): number {
+  const wanted = Number(process.env['PAYDIRT_FUZZ_CASES'])
+  return Number.isInteger(wanted) && wanted > 0 ? wanted : usual
+}
