@@ -124,7 +124,7 @@ const nonsense = [
   true,
   0,
   -1,
-  1e400,
+  Infinity,
   '',
   '\u0000',
   '\ud800',
