@@ -107,6 +107,12 @@ export interface Association {
   primary: boolean
 }
 
+/** A record by the entity under which it is kept. */
+export interface EntityRecord {
+  entity: string
+  id: string
+}
+
 /** The calls of today. `resetsAt` is when the account's day ends. */
 interface Quota {
   used: number
@@ -176,6 +182,11 @@ export interface Connector {
   readonly recordsPerWrite?: number
   /** Returns the records of `toEntity` associated with each of these, with an entry for every id. */
   associations(entity: string, toEntity: string, ids: readonly string[]): Promise<Map<string, Association[]>>
+  /**
+   * Returns those of these records that are people and are kept as another entity's record, by the id asked for: the
+   * person accounts among accounts. Absent where no record is.
+   */
+  people?(entity: string, ids: readonly string[]): Promise<Map<string, EntityRecord>>
   /** Returns null where the source has no daily limit, or does not report it. */
   quota(): Promise<Quota | null>
   close(): Promise<void>

@@ -11,6 +11,7 @@ import type { StepPlanner } from '../planning/step-planner.ts'
 import type { LookupLedger } from '../store/ledger/lookups.ts'
 import type { OnDemandLedger, OnDemandTask } from '../store/runs/on-demand-tasks.ts'
 import type { Run, RunLedger } from '../store/runs/runs.ts'
+import { asPeople } from './as-people.ts'
 import { recordsById, type FoundRecord } from './records-by-id.ts'
 
 export interface OnDemandOptions {
@@ -23,6 +24,8 @@ export interface OnDemandOptions {
   connector: (name: string) => Connector | undefined
   /** Throws ConfigError while the entity cannot be written, because our own fields or a permission is missing. */
   ready: (connector: Connector, entity: string) => Promise<void>
+  /** Returns the recipe to use for an object: the named one, or the default where the object has none of that name. */
+  recipeFor: (object: ObjectKind, name: string) => string
   now: () => Date
   newRunId: () => string
   onError: (error: unknown) => void
@@ -122,14 +125,19 @@ export function createOnDemand(options: OnDemandOptions): OnDemand {
   return {
     async request(asked) {
       const ids = [...new Set(asked.ids.map((id) => recordIdOf(asked.connector, id)))]
-      const tasks = await ledger.openTasks({ ...asked, ids, runId: options.newRunId() }, repeatWindowMs)
-      const made = tasks.filter(({ isNew }) => isNew)
-      const [first] = made
-      if (first)
-        beginSoon(
-          { ...asked, id: first.runId },
-          made.map(({ taskId: id, ordinal, recordId }) => ({ id, ordinal, recordId })),
-        )
+      const tasks: OnDemandTask[] = []
+      const connector = options.connector(asked.connector)
+      for (const group of await asPeople(connector, { ...asked, ids }, options.recipeFor)) {
+        const opened = await ledger.openTasks({ ...group, runId: options.newRunId() }, repeatWindowMs)
+        tasks.push(...opened)
+        const made = opened.filter(({ isNew }) => isNew)
+        const [first] = made
+        if (first)
+          beginSoon(
+            { ...group, id: first.runId },
+            made.map(({ taskId: id, ordinal, recordId }) => ({ id, ordinal, recordId })),
+          )
+      }
       return tasks
     },
 

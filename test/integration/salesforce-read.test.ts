@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { openSalesforceBench, type SalesforceBench } from './salesforce.fixture.ts'
+import { openSalesforceBench, scanAll, type SalesforceBench } from './salesforce.fixture.ts'
 
 let bench: SalesforceBench
 
@@ -46,6 +46,34 @@ describe('reading records of Salesforce', () => {
     expect(found.get(other)).toMatchObject({ identity: { company: 'Norvik AS' } })
     expect(found.get(reached)).toMatchObject({ identity: { email: 'ida@norvik.com' } })
     expect(bench.requests(/\/query$/)).toBe(1)
+  })
+
+  test('follows a chain of merges to the record that is there, and tells its losers in the scan', async () => {
+    const [first = '', second = '', third = '', fourth = ''] = bench.ids('Contact', 4)
+    const { store } = bench.org
+    store.merge('Contact', second, first)
+    store.merge('Contact', third, second)
+    const connector = bench.connect()
+    const found = await connector.read('Contact', [first, second, third])
+    expect(found.get(first)).toEqual({ state: 'merged', into: third })
+    expect(found.get(second)).toEqual({ state: 'merged', into: third })
+    expect(found.get(third)).toMatchObject({ state: 'present' })
+    const { pages, watermark } = await scanAll(connector, 'Contact')
+    const merged = (of: typeof pages) =>
+      of
+        .flatMap(({ records }) => records)
+        .flatMap(({ id, mergedIds }) => (mergedIds ? [[id, [...mergedIds].sort()]] : []))
+    expect(merged(pages)).toEqual([[third, [first, second].sort()]])
+    // The next increment reads later merges, with those before them.
+    bench.clock.nowMs += 3_600_000
+    store.merge('Contact', fourth, third)
+    expect(merged((await scanAll(connector, 'Contact', { after: watermark })).pages)).toEqual([
+      [fourth, expect.arrayContaining([third])],
+    ])
+    // Two for the chain, one a scan.
+    expect(bench.requests(/\/queryAll$/)).toBe(4)
+    store.delete('Contact', fourth)
+    expect((await connector.read('Contact', [first])).get(first)).toEqual({ state: 'gone' })
   })
 
   test('reads what is left when a field goes away in mid run', async () => {

@@ -1,7 +1,6 @@
 import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { ConfigError } from '../../src/domain/errors.ts'
-import { field } from '../../src/sandbox/salesforce/schema.ts'
 import { parseSoql } from '../../src/sandbox/salesforce/soql-parse.ts'
 import { select, soqlText } from '../../src/connectors/salesforce/api/soql.ts'
 import { testSeed } from '../support/seed.ts'
@@ -145,16 +144,6 @@ describe('a scan of Salesforce', () => {
     expect(ids).toHaveLength(18)
     expect(ids).not.toContain(converted)
     expect(ids).not.toContain(deleted)
-  })
-
-  test('leaves accounts out that are persons, in an org that has them', async () => {
-    bench.org.store.defineField('Account', field('IsPersonAccount', 'boolean', { updateable: false }))
-    for (const id of bench.ids('Account', 40)) bench.org.store.edit('Account', id, { IsPersonAccount: false })
-    const [person = ''] = bench.ids('Account', 1)
-    bench.org.store.edit('Account', person, { IsPersonAccount: true })
-    const { ids } = await scanAll(bench.connect(), 'Account')
-    expect(ids).toHaveLength(39)
-    expect(ids).not.toContain(person)
   })
 
   test('goes on without an identifying field that goes away in mid scan', async () => {

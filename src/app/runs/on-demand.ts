@@ -34,6 +34,13 @@ export function openOnDemand(
     advance,
     connector: (name) => context.connectors.get(name),
     ready,
+    recipeFor(object, name) {
+      try {
+        return context.config.recipes(object, name).name
+      } catch {
+        return context.config.recipes(object, context.config.defaultRecipe).name
+      }
+    },
     now,
     onHot: options.onHot,
     newRunId: () => newRunId(context),

@@ -62,7 +62,8 @@ export function fitPatch(
 
 /**
  * Returns our own fields for a write: they show it, and a later scan recognises it by them. With `before` they get
- * their earlier values back. Fields that the org lacks are left out.
+ * their earlier values back. Fields that the org lacks are left out. `nameInScan` is the name under which a scan reads a
+ * property, where that is another.
  */
 export function stampOf(
   body: Body,
@@ -71,12 +72,14 @@ export function stampOf(
   object: DescribedObject,
   nowMs: number,
   before?: OwnValues,
+  nameInScan: (property: string) => string = (property) => property,
 ): Body {
-  const mapped = Object.values(entities[entity]?.fields ?? {}).map(({ property }) => property)
+  const mapped = Object.values(entities[entity]?.fields ?? {}).map(({ property }) => nameInScan(property))
+  const written = Object.fromEntries(Object.entries(body).map(([name, value]) => [nameInScan(name), value]))
   const values: OwnValues = before ?? {
     status: 'enriched',
     enrichedAt: new Date(nowMs).toISOString(),
-    source: writeStamp(mapped, body),
+    source: writeStamp(mapped, written),
   }
   const stamp: Body = {
     [own.status]: values.status ?? null,

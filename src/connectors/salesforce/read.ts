@@ -19,6 +19,8 @@ export interface ReadDeps {
   onAccount: (contactId: string, accountId: string | undefined) => void
   /** Called with the country of each record that was read: it decides which states the record takes. */
   onCountry: (id: string, country: string | undefined) => void
+  /** Called with the account of each contact that is a person: it is written there. */
+  onPerson: (contactId: string, accountId: string | undefined) => void
 }
 
 const retrieveSize = 2_000
@@ -67,7 +69,10 @@ async function readWith(
       const long = asked.get(id)
       const row = long === undefined ? undefined : rows.get(long)
       if (row) {
-        if (object.fields.has('AccountId')) deps.onAccount(row.Id, textOf(row['AccountId']))
+        if (object.fields.has('AccountId')) {
+          deps.onAccount(row.Id, textOf(row['AccountId']))
+          deps.onPerson(row.Id, row['IsPersonAccount'] === true ? textOf(row['AccountId']) : undefined)
+        }
         const current = present(row, mapping, deps.own, object)
         const country = current.state === 'present' ? current.values['country_code'] : undefined
         deps.onCountry(row.Id, typeof country === 'string' ? country : undefined)
@@ -92,6 +97,8 @@ async function joinAccounts(
   if (names.length === 0) return
   const byAccount = Map.groupBy(
     [...rows.values()].filter((row) => {
+      // The account of a person is the person: it names no employer.
+      if (row['IsPersonAccount'] === true) return false
       const { profileUrl, email, phone } = identityOf(mapping, flatten(row))
       return profileUrl === undefined && email === undefined && phone === undefined
     }),
@@ -113,40 +120,82 @@ async function joinAccounts(
   }
 }
 
-/** Finds out what happened to missing records: the loser of a merge is in the recycle bin and names its master. */
+/** More merges of one record than any org has made: a circle, which Salesforce should not name, ends. */
+const mostMerges = 20
+
+/**
+ * Finds out what happened to missing records: the loser of a merge is in the recycle bin and names its master, which may
+ * have lost a later merge itself. Follows the masters to the record that is there.
+ */
 async function readFates(
   client: SalesforceClient,
   sobject: string,
   ids: readonly string[],
 ): Promise<Map<string, CurrentRecord>> {
-  const fates = new Map<string, CurrentRecord>()
+  const seen = new Map<string, Trace>()
+  let asked = ids
+  for (let round = 0; asked.length > 0 && round <= mostMerges; round += 1) {
+    for (const row of await readTraces(client, sobject, asked))
+      seen.set(row.Id, { isDeleted: row['IsDeleted'] === true, master: textOf(row['MasterRecordId']) })
+    const masters = asked.flatMap((id) => seen.get(id)?.master ?? [])
+    asked = [...new Set(masters)].filter((id) => !seen.has(id))
+  }
+  return new Map([...seen.keys()].map((id) => [id, fateOf(id, seen)]))
+}
+
+interface Trace {
+  isDeleted: boolean
+  master: string | undefined
+}
+
+function fateOf(id: string, seen: ReadonlyMap<string, Trace>): CurrentRecord {
+  let at = seen.get(id)?.master
+  let into = at
+  for (let round = 0; at !== undefined && round <= mostMerges; round += 1) {
+    into = at
+    const trace = seen.get(at)
+    // A master that was deleted and not merged is gone, and with it what it had taken in.
+    if (trace?.isDeleted && trace.master === undefined) return { state: 'gone' }
+    at = trace?.master
+  }
+  return into === undefined ? { state: 'gone' } : { state: 'merged', into }
+}
+
+async function readTraces(client: SalesforceClient, sobject: string, ids: readonly string[]): Promise<Row[]> {
+  const rows: Row[] = []
   for (const part of chunk(ids, querySize)) {
     const { records } = await client.call(querySchema, {
       path: '/queryAll',
       query: {
         q: select({
-          fields: ['Id', 'MasterRecordId'],
+          fields: ['Id', 'IsDeleted', 'MasterRecordId'],
           from: sobject,
           where: [`Id IN (${part.map(soqlText).join(', ')})`],
         }),
       },
     })
-    for (const row of records) {
-      const master = textOf(row['MasterRecordId'])
-      fates.set(row.Id, master === undefined ? { state: 'gone' } : { state: 'merged', into: master })
-    }
+    rows.push(...records)
   }
-  return fates
+  return rows
 }
 
 function fieldsToRead(mapping: EntityMapping, own: OwnFields, object: DescribedObject): string[] {
-  const also = ['AccountId', 'IsConverted', ...Object.values(own)].filter((name) => object.fields.has(name))
+  const also = [
+    'AccountId',
+    'IsConverted',
+    'IsPersonAccount',
+    'PersonContactId',
+    ...Object.values(own),
+  ].filter((name) => object.fields.has(name))
   const identifying = identityFields(mapping, object).filter((name) => !name.includes('.'))
   return [...new Set(['Id', ...also, ...mappedFields(mapping, object), ...identifying])]
 }
 
 function present(row: Row, mapping: EntityMapping, own: OwnFields, object: DescribedObject): CurrentRecord {
   if (row['IsConverted'] === true) return { state: 'converted' }
+  const personId = textOf(row['PersonContactId'])
+  if (personId !== undefined && row['IsPersonAccount'] === true)
+    return { state: 'person', entity: 'Contact', id: personId }
   const found = flatten(row)
   const values: Record<string, FieldValue> = {}
   const raw: Record<string, FieldValue> = {}

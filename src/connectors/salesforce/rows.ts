@@ -18,6 +18,11 @@ export function flatten(row: Row): Values {
   return values
 }
 
+/** Returns the row of a contact without its account where contact and account are one person: it names no employer. */
+export function withoutOwnAccount(row: Row): Row {
+  return row['IsPersonAccount'] === true ? { ...row, Account: null } : row
+}
+
 /** Returns the fields that the mapping may write and the org has. */
 export function mappedFields(mapping: EntityMapping, object: DescribedObject): string[] {
   const names = Object.values(mapping.fields).map(({ property }) => property)

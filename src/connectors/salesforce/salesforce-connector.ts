@@ -14,6 +14,7 @@ import type { SalesforceAuth } from './api/login.ts'
 import { longId } from './ids.ts'
 import { salesforceMapping } from './mapping.ts'
 import { ownFields } from './own-fields.ts'
+import { contactProperty, findPeople, personMapping, writeContacts } from './person-accounts.ts'
 import { readRecords } from './read.ts'
 import { scanPages } from './scan.ts'
 import { createSchemaCache } from './api/schema-cache.ts'
@@ -68,6 +69,8 @@ export function createSalesforceConnector(options: SalesforceOptions): Connector
   const schema = createSchemaCache(client, { now })
   const accounts = new Map<string, string>()
   const countries = new Map<string, string>()
+  /** The account of each contact that is a person. */
+  const people = new Map<string, string>()
   const writing = new Map<string, Promise<unknown>>()
 
   function mappingOf(entity: string): EntityMapping {
@@ -140,6 +143,7 @@ export function createSalesforceConnector(options: SalesforceOptions): Connector
           own: mapping.own,
           onAccount: rememberIn(accounts),
           onCountry: rememberIn(countries),
+          onPerson: rememberIn(people),
         },
         entity,
         mappingOf(entity),
@@ -163,7 +167,30 @@ export function createSalesforceConnector(options: SalesforceOptions): Connector
         random,
         ...waiting,
       }
-      return writeRecords(deps, entity, patches)
+      if (entity !== 'Contact') return writeRecords(deps, entity, patches)
+      return writeContacts(
+        patches,
+        (id) => people.get(longId(id) ?? id),
+        (contacts) => writeRecords(deps, entity, contacts),
+        async (accountPatches) => {
+          const asPerson = personMapping(mapping, await schema.describe('Account'))
+          const turns = <T>(send: () => Promise<T>) => inTurn('Account', send)
+          const onAccount = {
+            ...deps,
+            mapping: asPerson,
+            accountOf: () => undefined,
+            inTurn: turns,
+            nameInScan: contactProperty,
+          }
+          return writeRecords(onAccount, 'Account', accountPatches)
+        },
+      )
+    },
+
+    async people(entity, ids) {
+      return entity === 'Account' && mapping.entities['Contact']
+        ? findPeople(client, await schema.describe(entity), ids)
+        : new Map()
     },
 
     async associations(entity, toEntity, ids) {

@@ -4,9 +4,19 @@ import type { ScanFilter, ScanOptions, ScanPage } from '../connector.ts'
 import { querySchema, retrieveSchema, type Row } from './api/answers.ts'
 import type { SalesforceClient } from './api/client.ts'
 import { soqlFilter } from './filter.ts'
-import { flatten, hasStamp, identityFields, mappedFields, textOf, timeOf, type Values } from './rows.ts'
+import {
+  flatten,
+  hasStamp,
+  withoutOwnAccount,
+  identityFields,
+  mappedFields,
+  textOf,
+  timeOf,
+  type Values,
+} from './rows.ts'
 import { withFields, type DescribedObject, type SchemaCache } from './api/schema-cache.ts'
 import { select, soqlText, soqlTime } from './api/soql.ts'
+import { readMerges } from './merges.ts'
 import { withPlaceCodes } from './place-codes.ts'
 import { readWatermark, writeWatermark, type Position } from './watermark.ts'
 
@@ -43,16 +53,21 @@ export async function* scanPages(
   // Up to the end of this second: the next increment looks back for changes that still follow within it.
   const endMs =
     position?.kind === 'inside' ? position.endMs : Math.floor(deps.now() / secondMs) * secondMs + secondMs
+  // A merge changes the winner, so the increment that reads it reads its losers too.
+  const mergedSinceMs = position?.kind === 'from' ? position.stampMs : undefined
+  let merges: Promise<ReadonlyMap<string, readonly string[]>> | undefined
   let returned = 0
 
   for (;;) {
     signal?.throwIfAborted()
     const asked = Math.min(deps.pageSize, limit - returned)
     const where = window(position, endMs)
-    const { done, records, ownWrites } = await withFields(deps.schema, sobject, async (object) => {
+    const { done, records, ownWrites, losers } = await withFields(deps.schema, sobject, async (object) => {
       const found = await queryPage(deps, object, mapping, where, options.filter ?? [], asked)
+      if (found.records.length > 0) merges ??= readMerges(deps.client, object, mergedSinceMs)
       return {
         ...found,
+        losers: await merges,
         ownWrites: await findOwnWrites(deps, withPlaceCodes(mapping, object), object, found.records),
       }
     })
@@ -60,7 +75,7 @@ export async function* scanPages(
     if (last) {
       position = behind(last, endMs)
       returned += records.length
-      yield toPage(mapping, records, ownWrites, position)
+      yield toPage(mapping, records, ownWrites, losers, position)
     }
     if (returned >= limit) return
     // An answer may end before the page is full because of its size: then its `done` is false.
@@ -88,11 +103,14 @@ async function queryPage(
   return deps.client.call(querySchema, { path: '/query', query: { q }, headers })
 }
 
-/** Returns the conditions that leave out records which are not enriched: a lead that has become a contact, an account that is a person. */
-function enrichable({ fields }: DescribedObject): string[] {
-  return ['IsConverted', 'IsPersonAccount']
-    .filter((name) => fields.has(name))
-    .map((name) => `${name} = false`)
+/**
+ * Returns the conditions that leave out records which are not enriched as this object: a lead that has become a contact,
+ * and an account that is a person, which is scanned as its contact.
+ */
+function enrichable({ name, fields }: DescribedObject): string[] {
+  return ['IsConverted', ...(name === 'Account' ? ['IsPersonAccount'] : [])]
+    .filter((field) => fields.has(field))
+    .map((field) => `${field} = false`)
 }
 
 function begin({ after, since }: ScanOptions): Position | undefined {
@@ -130,6 +148,7 @@ function fieldsToRead(mapping: EntityMapping, object: DescribedObject, own: OwnF
       'Id',
       'SystemModstamp',
       ...identityFields(mapping, object),
+      ...(object.name === 'Contact' && object.fields.has('IsPersonAccount') ? ['IsPersonAccount'] : []),
       ...(hasStamp(own, object) ? [own.source, own.enrichedAt, 'LastModifiedDate'] : []),
     ]),
   ]
@@ -139,13 +158,18 @@ function toPage(
   mapping: EntityMapping,
   rows: readonly Row[],
   ownWrites: ReadonlySet<string>,
+  losers: ReadonlyMap<string, readonly string[]> | undefined,
   position: Position,
 ): ScanPage {
-  const records = rows.map((row) => ({
-    id: row.Id,
-    object: mapping.object,
-    identity: identityOf(mapping, flatten(row)),
-  }))
+  const records = rows.map((row) => {
+    const mergedIds = losers?.get(row.Id)
+    return {
+      id: row.Id,
+      object: mapping.object,
+      identity: identityOf(mapping, flatten(withoutOwnAccount(row))),
+      ...(mergedIds ? { mergedIds } : {}),
+    }
+  })
   return { records, watermark: writeWatermark(position), ...(ownWrites.size > 0 ? { ownWrites } : {}) }
 }
 

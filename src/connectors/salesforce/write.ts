@@ -28,6 +28,8 @@ export interface WriteDeps {
   bulk: BulkOptions
   /** Returns the account of a contact, where it is known. */
   accountOf: (contactId: string) => string | undefined
+  /** Returns the name under which a scan reads a property. Default: the same. */
+  nameInScan?: (property: string) => string
   /** Returns the country of a record, where it is known. */
   countryOf: (id: string) => string | undefined
   /** Sends a collection when no other of the object is under way. */
@@ -126,7 +128,7 @@ function plan(
     if (long === undefined)
       results[index] = { id, status: 'skipped', reason: `it is not the id of a record of ${sobject}` }
     else if (Object.keys(body).length > 0) {
-      const stamp = stampOf(body, effective, sobject, object, deps.now(), own)
+      const stamp = stampOf(body, effective, sobject, object, deps.now(), own, deps.nameInScan)
       return [{ index, id: long, body: { ...body, ...stamp }, leftOut }]
     } else if (first) {
       results[index] = { id, status: 'rejected', ...first, unsent: true }

@@ -22,6 +22,8 @@ export type CurrentRecord =
   | { state: 'gone' }
   | { state: 'merged'; into: string }
   | { state: 'converted' }
+  /** It is a person, and is kept as that entity's record: a person account as its contact. */
+  | { state: 'person'; entity: string; id: string }
   /** One of its values cannot be read, so nothing is written over the others either. */
   | { state: 'unreadable'; reason: string }
 
@@ -41,6 +43,8 @@ export function absentReason(record: Exclude<CurrentRecord, PresentRecord> | und
       return `the record was merged into ${record.into}`
     case 'converted':
       return 'the lead was converted'
+    case 'person':
+      return `the record is a person, enriched as ${record.entity} ${record.id}`
     case 'unreadable':
       return record.reason
     default:

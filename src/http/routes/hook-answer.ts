@@ -2,8 +2,9 @@ import { z } from 'zod'
 import { formatUsd } from '../../domain/money.ts'
 import type { TaskView } from '../../store/runs/task-view.ts'
 import type { Caller } from '../server/caller.ts'
+import { asPeople } from '../../producers/as-people.ts'
 import { recordIdOf } from '../../producers/on-demand.ts'
-import { requestEnrichment, findTask, type Enrichment, type Target } from '../tasks/enrichment.ts'
+import { requestEnrichment, findTask, recipeFor, type Enrichment, type Target } from '../tasks/enrichment.ts'
 import { Problem } from '../server/problem.ts'
 import { fieldSchema, statusSchema, writtenFields } from '../tasks/task-json.ts'
 import { isOpen } from '../tasks/task-watch.ts'
@@ -46,7 +47,8 @@ export interface HookRequest {
 const waitMs = 10_000
 
 /** Handles both actions of a CRM's card: `enrich` requests and waits for a while, `status` only reads. */
-export async function answerHook(enrichment: Enrichment, request: HookRequest): Promise<Response> {
+export async function answerHook(enrichment: Enrichment, asked: HookRequest): Promise<Response> {
+  const request = await onItsEntity(enrichment, asked)
   const view =
     request.action === 'enrich'
       ? await startEnrichment(enrichment, request)
@@ -58,6 +60,20 @@ export async function answerHook(enrichment: Enrichment, request: HookRequest): 
     recordId: recordIdOf(connector, request.recordId),
   })
   return Response.json(hookAnswer(enrichment, view, last))
+}
+
+/** A record that is kept as another entity's is requested there: a person account as its contact. */
+async function onItsEntity(enrichment: Enrichment, request: HookRequest): Promise<HookRequest> {
+  const { target, recordId } = request
+  const connector = enrichment.connector(target.connector)
+  const asked = { ...target, ids: [recordIdOf(target.connector, recordId)] }
+  const [found = asked] = await asPeople(connector, asked, (object, name) =>
+    recipeFor(enrichment, object, name),
+  )
+  const { ids, ...itsTarget } = found
+  return itsTarget.entity === target.entity
+    ? request
+    : { ...request, target: itsTarget, recordId: ids[0] ?? recordId }
 }
 
 async function startEnrichment(enrichment: Enrichment, request: HookRequest): Promise<TaskView | undefined> {

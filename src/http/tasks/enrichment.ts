@@ -100,6 +100,19 @@ function recipeOf(
   }
 }
 
+/** Returns the named recipe, or the default one for an object that has none of that name. */
+export function recipeFor(
+  enrichment: Pick<Enrichment, 'recipes' | 'defaultRecipe'>,
+  object: ObjectKind,
+  name: string,
+): string {
+  try {
+    return enrichment.recipes(object, name).name
+  } catch {
+    return enrichment.recipes(object, enrichment.defaultRecipe).name
+  }
+}
+
 function wrong(pointer: string, detail: string): Problem {
   return new Problem(422, 'invalid_input', `${pointer}: ${detail}`, { errors: [{ pointer, detail }] })
 }

@@ -50,6 +50,8 @@ export interface OrgFeatures {
   readonly dataCom?: boolean
   /** State and country/territory picklists, on in new orgs. Default: off. */
   readonly placePicklists?: boolean
+  /** Person accounts: an account and a contact in one. Default: off. */
+  readonly personAccounts?: boolean
 }
 
 export function createSchema(features: OrgFeatures = {}): Record<SalesforceType, ObjectDefinition> {
@@ -58,7 +60,29 @@ export function createSchema(features: OrgFeatures = {}): Record<SalesforceType,
     for (const { name, fields } of Object.values(schema))
       for (const definition of placeFields(placePrefixes[name]))
         fields.set(definition.name.toLowerCase(), definition)
+  if (features.personAccounts) addPersonFields(schema)
   return schema
+}
+
+function addPersonFields({ Account, Contact }: Record<SalesforceType, ObjectDefinition>): void {
+  const flag = field('IsPersonAccount', 'boolean', { nillable: false, updateable: false })
+  Contact.fields.set('ispersonaccount', flag)
+  const add = (definition: FieldDefinition): void =>
+    void Account.fields.set(definition.name.toLowerCase(), definition)
+  add(flag)
+  add(field('PersonContactId', 'reference', { updateable: false, referenceTo: ['Contact'] }))
+  for (const definition of Contact.fields.values()) {
+    const name = personFieldName(definition.name)
+    if (name !== undefined) add({ ...definition, name, nillable: true })
+  }
+}
+
+/** Returns the name that a contact's field has on the account of a person; undefined for one that is not there. */
+export function personFieldName(name: string): string | undefined {
+  if (name.endsWith('__c')) return name.replace(/__c$/, '__pc')
+  if (['FirstName', 'LastName', 'Salutation', 'Phone'].includes(name)) return name
+  if (/^(Email|Title|MobilePhone|Department|LeadSource|Mailing\w+)$/.test(name)) return `Person${name}`
+  return undefined
 }
 
 /** The address of each object. */

@@ -3,6 +3,7 @@ import { createAccess, type OrgAccess } from './access.ts'
 import { knownPlaces, settlePlaces } from './places/countries.ts'
 import {
   createSchema,
+  personFieldName,
   placePrefixes,
   type FieldDefinition,
   type ObjectDefinition,
@@ -40,6 +41,8 @@ export interface SalesforceStore {
   /** Values outside the list that unrestricted picklists have taken, as `Account.Industry: Rope making`. */
   readonly inactiveValues: Set<string>
   add(type: SalesforceType, record: NewSalesforceRecord): SalesforceRecord
+  /** Adds a person account: fields of a contact. Returns the account; its `PersonContactId` is the contact. */
+  addPerson(fields: Readonly<Record<string, FieldValue>>): SalesforceRecord
   /** Returns a record by its 15- or 18-character id; deleted ones too. */
   get(type: SalesforceType, id: string): SalesforceRecord | undefined
   list(type: SalesforceType): Iterable<SalesforceRecord>
@@ -88,6 +91,36 @@ export function createSalesforceStore(now: () => number, features: OrgFeatures =
   const asKept = (type: SalesforceType, fields: Readonly<Record<string, FieldValue>>) =>
     hasPlaces(type) ? (knownPlaces(placePrefixes[type], fields) as Record<string, FieldValue>) : fields
 
+  /** Account and contact of a person have the same values, and the same stamps. */
+  const settlePerson = (record: SalesforceRecord, values: Readonly<Record<string, FieldValue>>): void => {
+    const otherId = record.type === 'Account' ? record.fields['PersonContactId'] : record.fields['AccountId']
+    const other = must(record.type === 'Account' ? 'Contact' : 'Account', String(otherId))
+    const [contact, account] = record.type === 'Contact' ? [record, other] : [other, record]
+    if (record === account)
+      for (const definition of schema.Contact.fields.values()) {
+        const name = personFieldName(definition.name)
+        if (name === undefined || !(name in values)) continue
+        const value = account.fields[name]
+        if (value === undefined) delete contact.fields[definition.name]
+        else contact.fields[definition.name] = value
+      }
+    mirror(contact, account)
+    const { modifiedAtMs, modstampMs, modifiedById } = record
+    Object.assign(other, { modifiedAtMs, modstampMs, modifiedById })
+  }
+  const mirror = (contact: SalesforceRecord, account: SalesforceRecord): void => {
+    for (const definition of schema.Contact.fields.values()) {
+      const name = personFieldName(definition.name)
+      const value = contact.fields[definition.name]
+      if (name === undefined) continue
+      if (value === undefined) delete account.fields[name]
+      else account.fields[name] = value
+    }
+    account.fields['Name'] = [contact.fields['FirstName'], contact.fields['LastName']]
+      .filter(Boolean)
+      .join(' ')
+  }
+
   const store: SalesforceStore = {
     schema,
     apiUserId: API_USER_ID,
@@ -110,6 +143,16 @@ export function createSalesforceStore(now: () => number, features: OrgFeatures =
       tables[type].set(id, record)
       return record
     },
+    addPerson(fields) {
+      const name = [fields['FirstName'], fields['LastName']].filter(Boolean).join(' ')
+      const account = store.add('Account', { fields: { Name: name, IsPersonAccount: true } })
+      const contact = store.add('Contact', {
+        fields: { ...fields, AccountId: account.id, IsPersonAccount: true },
+      })
+      account.fields['PersonContactId'] = contact.id
+      mirror(contact, account)
+      return account
+    },
     get: (type, id) => tables[type].get(toLongId(id)),
     list: (type) => tables[type].values(),
     count: (type) => tables[type].size,
@@ -124,6 +167,7 @@ export function createSalesforceStore(now: () => number, features: OrgFeatures =
       record.modifiedAtMs = wholeSeconds(now())
       record.modstampMs = record.modifiedAtMs
       record.modifiedById = byUserId
+      if (record.fields['IsPersonAccount'] === true) settlePerson(record, settled)
     },
     delete(type, id) {
       const record = must(type, id)
@@ -201,6 +245,8 @@ export function readField(record: SalesforceRecord, name: string): FieldValue {
       return PERSON_USER_ID
     case 'LastModifiedById':
       return record.modifiedById
+    case 'IsPersonAccount':
+      return record.fields['IsPersonAccount'] === true
     case 'IsConverted':
       return record.fields.IsConverted === true
     case 'Name':

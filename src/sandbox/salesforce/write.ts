@@ -108,7 +108,8 @@ function checkUpdate(
         'insufficient access rights on cross-reference id',
       ),
     )
-  if (faults.readOnlyRecords.has(id) || !mayEdit(store.access, record))
+  const isPersonContact = type === 'Contact' && record.fields['IsPersonAccount'] === true
+  if (isPersonContact || faults.readOnlyRecords.has(id) || !mayEdit(store.access, record))
     return fail(saveError('INSUFFICIENT_ACCESS_OR_READONLY', 'insufficient access rights on object id'))
   if (readField(record, 'IsConverted') === true)
     return fail(saveError('CANNOT_UPDATE_CONVERTED_LEAD', 'cannot reference converted lead'))
