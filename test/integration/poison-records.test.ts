@@ -1,0 +1,30 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { startSandbox, type Sandbox } from '../../src/sandbox/sandbox.ts'
+import { crmKinds } from './crm-worlds.ts'
+import {
+  expectGoodOnesUntouched,
+  expectGoodRowsUntouched,
+  poisons,
+  type Crowd,
+} from './poison-records.fixture.ts'
+
+let sandbox: Sandbox
+beforeAll(async () => void (sandbox = await startSandbox()))
+afterAll(() => sandbox.stop())
+
+test('there are thirty kinds of poison', () =>
+  expect(new Set(poisons.map((one) => JSON.stringify(one))).size).toBe(30))
+
+// test/long does the same with a thousand records, of which every tenth is poison.
+const crowd: Crowd = { size: 90, people: 6, every: 3 }
+
+test.each(crmKinds)(
+  'every third record of %s is poison, and the others come out as without them',
+  async (kind) => {
+    expect(await expectGoodOnesUntouched(sandbox, kind, crowd)).toMatchObject({ good: 60, bad: 30 })
+  },
+)
+
+test('every third row of a file is poison, and the others come out as without them', async () => {
+  expect(await expectGoodRowsUntouched(sandbox, crowd)).toMatchObject({ good: 60, bad: 30 })
+})
