@@ -156,8 +156,11 @@ export interface Connector {
   readonly capabilities: Capabilities
   /** Entities that can be scanned and written, each with the kind of object it stands for. */
   readonly entities: Readonly<Record<string, ObjectKind>>
-  /** Checks credentials, account, API version and rights, and whether the mapping fits the CRM's fields. */
-  check(): Promise<ConnectorCheck>
+  /**
+   * Checks credentials, account, API version and rights, and whether the mapping fits the CRM's fields. Only for `entities`,
+   * where they are given: a run needs no right to what it does not touch.
+   */
+  check(entities?: readonly string[]): Promise<ConnectorCheck>
   /** Returns the fields that the CRM has for the entity. */
   describe(entity: string): Promise<DescribedField[]>
   /**

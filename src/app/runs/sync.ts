@@ -37,15 +37,31 @@ export const optionalCodes = new Set([
   fieldLeftOut,
 ])
 
-/** Creates our own fields where they are missing. Throws ConfigError for a problem that a person must fix first. */
+/**
+ * Creates our own fields where they are missing. Throws ConfigError for a problem of these entities that a person must fix
+ * first.
+ */
 export async function makeReady(connector: Connector, entities: readonly string[]): Promise<void> {
-  for (const entity of entities) await connector.ensureFields(entity, { dryRun: false })
-  const { problems, missingScopes } = await connector.check()
+  try {
+    for (const entity of entities) await connector.ensureFields(entity, { dryRun: false })
+  } catch (error) {
+    // The first refusal names one right; the check names all that are missing.
+    if (error instanceof ConfigError) await assertReady(connector, entities)
+    throw error
+  }
+  await assertReady(connector, entities)
+}
+
+async function assertReady(connector: Connector, entities: readonly string[]): Promise<void> {
+  const { problems, missingScopes } = await connector.check(entities)
+  if (missingScopes.length > 0) {
+    throw new ConfigError(
+      'missing_scopes',
+      `${connector.name}: the token lacks ${missingScopes.join(', ')}. Grant these scopes to the app and use its new token`,
+    )
+  }
   const problem = problems.find(({ code }) => !optionalCodes.has(code))
   if (problem) throw new ConfigError(problem.code, `${connector.name}: ${problem.message}. ${problem.todo}`)
-  if (missingScopes.length > 0) {
-    throw new ConfigError('missing_scopes', `${connector.name}: the token lacks ${missingScopes.join(', ')}`)
-  }
 }
 
 /** Plans a sync without paying or writing anything: scans as the sync would and asks the ledger. With an id the plan is saved. */

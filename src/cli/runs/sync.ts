@@ -89,16 +89,24 @@ async function run(name: CrmName, options: Options): Promise<void> {
     const connector = await openConnector(context.config, name, engine?.callBudget)
     try {
       const entities = entitiesOf(connector, options.object)
-      if (!options.plan) await makeReady(connector, entities)
       const { recipe, since, refresh, limit, filter: conditions } = options
       const plans: RunPlan[] = []
       const ends: { end: RunEnd; summary: RunSummary }[] = []
+      const unready: { entity: string; error: ConfigError }[] = []
       for (const entity of entities) {
         const job = { entity, filter: conditions, recipe, since, limit, refresh }
-        if (options.plan) {
-          const plan = await planSync(context, connector, job, signal, newPlanId(context))
-          plans.push(plan)
-          if (!options.json) print(`${entity}: ${planText(plan)}`)
+        try {
+          if (options.plan) {
+            const plan = await planSync(context, connector, job, signal, newPlanId(context))
+            plans.push(plan)
+            if (!options.json) print(`${entity}: ${planText(plan)}`)
+            continue
+          }
+          await makeReady(connector, [entity])
+        } catch (error) {
+          // What is missing for one object does not stop the others.
+          if (!(error instanceof ConfigError)) throw error
+          unready.push({ entity, error })
           continue
         }
         const view = createProgressView({
@@ -117,9 +125,13 @@ async function run(name: CrmName, options: Options): Promise<void> {
         if (!options.json) print(summaryText(result.summary, result.end, undefined))
         if (result.end === 'interrupted') break
       }
+      if (unready[0] && unready.length === entities.length) throw unready[0].error
       const documents = options.plan ? plans : ends.map(({ summary }) => summary)
       if (options.json) print(`${JSON.stringify(documents.length === 1 ? documents[0] : documents)}\n`)
       process.exitCode = worst(ends.map(({ end }) => end))
+      for (const { entity, error } of unready) printError(`paydirt: ${entity} left out: ${error.message}\n`)
+      if (unready.length > 0 && process.exitCode !== exitStatus.interrupted)
+        process.exitCode = exitStatus.usage
     } finally {
       await connector.close()
     }

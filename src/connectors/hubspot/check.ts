@@ -3,9 +3,9 @@ import { ConfigError, PaydirtError, RetriableError } from '../../domain/errors.t
 import { checkMapping, fieldLeftOut, type CrmMapping } from '../../domain/mapping/mapping.ts'
 import type { ConnectorCheck, ConnectorProblem } from '../connector.ts'
 import type { HubspotApi } from './api/client.ts'
-import type { HubspotProperties } from './properties.ts'
 import { valueRules } from './value-rules.ts'
 import type { RequiredRule } from './required.ts'
+import { entityMapping, type HubspotProperties } from './properties.ts'
 import { accountSchema, apiVersion, pageSchema, paths, tokenInfoSchema } from './api/wire.ts'
 
 /**
@@ -16,6 +16,8 @@ export async function check(deps: {
   properties: HubspotProperties
   mapping: CrmMapping
   declared: Readonly<Record<string, readonly RequiredRule[]>>
+  /** Default: all of the mapping. */
+  entities?: readonly string[] | undefined
   /** A private app's token, whose scopes can be read. */
   accessToken?: string
 }): Promise<ConnectorCheck> {
@@ -44,7 +46,7 @@ export async function check(deps: {
   if (!details && problems.some(({ code }) => !code.startsWith('hubspot_forbidden')))
     return { account, apiVersion, missingScopes: [], problems }
 
-  for (const entity of Object.keys(mapping.entities)) {
+  for (const entity of deps.entities ?? Object.keys(mapping.entities)) {
     await attempt(() =>
       api.need(pageSchema, { method: 'GET', path: paths.objects(entity), query: { limit: '1' } }),
     )
@@ -54,7 +56,7 @@ export async function check(deps: {
     )
     const described = await attempt(() => properties.describe(entity))
     if (!described) continue
-    for (const problem of checkMapping(mapping.entities[entity]!, described)) {
+    for (const problem of checkMapping(entityMapping(mapping, entity), described)) {
       problems.push({
         code: problem.optional ? fieldLeftOut : problem.code,
         message: `mapping.${entity}.${problem.message}${problem.optional ? '; it is left out' : ''}`,

@@ -91,7 +91,13 @@ export function createHubspotConnector(options: HubspotConnectorOptions): Connec
     writesAtOnce: 100,
     recordsPerWrite: 100,
     entities: entityObjects(mapping),
-    check: () => check({ ...deps, declared: options.required ?? {}, ...('accessToken' in auth ? auth : {}) }),
+    check: (entities) =>
+      check({
+        ...deps,
+        entities,
+        declared: options.required ?? {},
+        ...('accessToken' in auth ? auth : {}),
+      }),
     describe: async (entity) => properties.describe(known(entity)),
     ensureFields: async (entity, ensureOptions) => properties.ensure(known(entity), ensureOptions),
     scan: (entity, scanOptions) => scan(deps, known(entity), scanOptions),

@@ -110,7 +110,7 @@ export function createSalesforceConnector(options: SalesforceOptions): Connector
     writesAtOnce: 4_000,
     recordsPerWrite: collectionSize,
 
-    check: () => checkSalesforce({ client, schema, mapping, quotaShare }),
+    check: (entities) => checkSalesforce({ client, schema, mapping, quotaShare, entities }),
 
     async describe(entity) {
       mappingOf(entity)

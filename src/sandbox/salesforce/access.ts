@@ -15,12 +15,20 @@ export interface OrgAccess {
   /** "View All" and "Modify All" of the objects, by the user's permission sets. Default: neither. */
   viewAll: Set<SalesforceType>
   modifyAll: Set<SalesforceType>
+  /** Objects that the user has no Read for: they look as if the org did not have them. Default: none. */
+  hidden: Set<SalesforceType>
   /** Objects and their permissions are hidden from users without "View Setup and Configuration". Default: hidden. */
   canViewSetup: boolean
 }
 
 export function createAccess(): OrgAccess {
-  return { sharing: 'public_read_write', viewAll: new Set(), modifyAll: new Set(), canViewSetup: false }
+  return {
+    sharing: 'public_read_write',
+    viewAll: new Set(),
+    modifyAll: new Set(),
+    hidden: new Set(),
+    canViewSetup: false,
+  }
 }
 
 /** Returns whether a query or a read returns the record. A record that is not shared is silently absent. */

@@ -5,7 +5,7 @@ import { SalesforceError, resourceNotFound } from './errors.ts'
 import type { Quota, SalesforceEnv } from './gate.ts'
 import { isId, toLongId } from './ids.ts'
 import { project, versionOf } from './routes-query.ts'
-import { describeField, type ObjectDefinition } from './schema.ts'
+import { describeField, type FieldDefinition, type ObjectDefinition, type SalesforceType } from './schema.ts'
 import { objectOf, type Column } from './soql-run.ts'
 import { formatDateTime, type SalesforceRecord } from './store.ts'
 import { updateRecords, type UpdateOptions, type WriteDeps } from './write.ts'
@@ -31,7 +31,9 @@ export function recordRoutes(deps: WriteDeps, quota: Quota, now: () => number): 
     c.json({
       encoding: 'UTF-8',
       maxBatchSize: 200,
-      sobjects: Object.values(store.schema).map((object) => objectSummary(object, versionOf(c))),
+      sobjects: Object.values(store.schema)
+        .filter(({ name }) => !store.access.hidden.has(name))
+        .map((object) => objectSummary(object, versionOf(c))),
     }),
   )
 
@@ -39,7 +41,7 @@ export function recordRoutes(deps: WriteDeps, quota: Quota, now: () => number): 
     const object = known(c.req.param('type'))
     return c.json({
       ...objectSummary(object, versionOf(c)),
-      fields: [...object.fields.values()].map(describeField),
+      fields: [...object.fields.values()].map((field) => describeField(seen(field))),
       recordTypeInfos: [],
       childRelationships: [],
     })
@@ -169,6 +171,12 @@ export function recordRoutes(deps: WriteDeps, quota: Quota, now: () => number): 
     } catch {
       throw resourceNotFound()
     }
+  }
+
+  /** A reference to an object that the user may not see does not say where it leads. */
+  function seen(field: FieldDefinition): FieldDefinition {
+    const isHidden = field.referenceTo.some((name) => store.access.hidden.has(name as SalesforceType))
+    return isHidden ? { ...field, referenceTo: [], relationshipName: null } : field
   }
 
   function live(object: ObjectDefinition, id: string): SalesforceRecord {

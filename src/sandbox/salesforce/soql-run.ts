@@ -38,7 +38,7 @@ export function runSoql(store: SalesforceStore, soql: Soql, withDeleted: boolean
 
 export function objectOf(store: SalesforceStore, name: string): ObjectDefinition {
   const found = Object.values(store.schema).find((object) => object.name.toLowerCase() === name.toLowerCase())
-  if (!found)
+  if (!found || store.access.hidden.has(found.name))
     throw new SalesforceError(
       400,
       'INVALID_TYPE',
@@ -70,7 +70,7 @@ function columnOf(store: SalesforceStore, definition: ObjectDefinition, name: st
     (field) =>
       field.relationshipName?.toLowerCase() === first.toLowerCase() && field.name !== 'MasterRecordId',
   )
-  if (!relation?.relationshipName)
+  if (!relation?.relationshipName || store.access.hidden.has('Account'))
     throw new SalesforceError(
       400,
       'INVALID_FIELD',

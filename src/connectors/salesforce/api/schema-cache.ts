@@ -44,7 +44,7 @@ export function createSchemaCache(
       const { name, keyPrefix, updateable, fields } = await client.call(describeSchema, {
         path: `/sobjects/${encodeURIComponent(sobject)}/describe`,
       })
-      const all = [...fields.map((raw) => toField(raw, fields)), ...accountFields(fields)]
+      const all = [...fields.map((raw) => toField(raw, fields)), ...(await accountFields(fields))]
       return {
         name,
         keyPrefix: keyPrefix ?? '',
@@ -61,16 +61,41 @@ export function createSchemaCache(
     }
   }
 
+  /**
+   * Returns the fields of a parent account that name a contact's employer, as far as the user may see accounts and these
+   * fields. They are read with the contact, never written.
+   */
+  async function accountFields(fields: readonly RawField[]): Promise<SalesforceField[]> {
+    const isTied = fields.some(
+      ({ relationshipName, referenceTo }) =>
+        relationshipName === 'Account' && referenceTo.includes('Account'),
+    )
+    if (!isTied) return []
+    try {
+      const account = await describe('Account')
+      return parentFields.filter(({ name }) => account.fields.has(name.slice('Account.'.length)))
+    } catch (error) {
+      if (error instanceof ConfigError && error.code === 'salesforce_access') return []
+      throw error
+    }
+  }
+
+  function describe(sobject: string): Promise<DescribedObject> {
+    const kept = known.get(sobject)
+    if (kept && now() - kept.atMs < freshMs) return kept.described
+    const described = ask(sobject)
+    known.set(sobject, { described, atMs: now() })
+    described.catch(() => known.delete(sobject))
+    return described
+  }
+
   return {
-    describe(sobject) {
-      const kept = known.get(sobject)
-      if (kept && now() - kept.atMs < freshMs) return kept.described
-      const described = ask(sobject)
-      known.set(sobject, { described, atMs: now() })
-      described.catch(() => known.delete(sobject))
-      return described
+    describe,
+    forget(sobject) {
+      known.delete(sobject)
+      // A contact is read with fields of its account.
+      if (sobject === 'Contact') known.delete('Account')
     },
-    forget: (sobject) => void known.delete(sobject),
   }
 }
 
@@ -136,18 +161,18 @@ function isValidFor(validFor: string | null | undefined, index: number): boolean
   return (byte & (0x80 >> (index % 8))) !== 0
 }
 
-/** The fields of a parent account that name a contact's employer. Read with the contact, never written. */
-function accountFields(fields: readonly RawField[]): SalesforceField[] {
-  const isTied = fields.some(
-    ({ relationshipName, referenceTo }) => relationshipName === 'Account' && referenceTo.includes('Account'),
-  )
-  if (!isTied) return []
-  const common = { writable: false, custom: false, filterable: true, nillable: true, wholeDigits: 0 }
-  return [
-    { ...common, name: 'Account.Name', label: 'Account Name', type: 'text', lacksRight: false },
-    { ...common, name: 'Account.Website', label: 'Account Website', type: 'url', lacksRight: false },
-  ]
+const parent = {
+  writable: false,
+  custom: false,
+  filterable: true,
+  nillable: true,
+  wholeDigits: 0,
+  lacksRight: false,
 }
+const parentFields: readonly SalesforceField[] = [
+  { ...parent, name: 'Account.Name', label: 'Account Name', type: 'text' },
+  { ...parent, name: 'Account.Website', label: 'Account Website', type: 'url' },
+]
 
 const types: Readonly<Record<string, FieldType>> = {
   string: 'text',
