@@ -5,7 +5,7 @@ import type { Tables } from '../database/schema.ts'
 
 const largest = 2n ** 63n - 1n
 
-export interface StoredTransfer {
+interface StoredTransfer {
   transaction: string
   logIndex: number
   blockNumber: bigint
@@ -15,7 +15,7 @@ export interface StoredTransfer {
 }
 
 /** How far the logs of a scope (network, token, wallet) were read. */
-export interface Checkpoint {
+interface Checkpoint {
   block: bigint
   blockHash: string | null
   goneThrough: bigint | null
