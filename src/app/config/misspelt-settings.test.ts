@@ -134,7 +134,7 @@ describe('a key of the config file', () => {
           hubspot: { mapping: { companies: { fields: { employees: { property: 'a', unit: 'x' } } } } },
         },
       },
-      'connectors.hubspot.mapping.companies.fields.employees.unit is not a setting; there are property, as, options, create',
+      'connectors.hubspot.mapping.companies.fields.employees.unit is not a setting; there are property, as, options, allowNew, create',
     ],
     [
       { schedules: { nightly: { connector: 'hubspot', crn: '0 2 * * *' } } },

@@ -10,7 +10,9 @@ export async function timelineOf(
   name: RecordName,
 ): Promise<RecordTimeline> {
   const { db } = context.database
-  const [history, steps] = await Promise.all([historyOf(context, name), lookupsOfTasks(db, name)])
+  const history = await historyOf(context, name)
+  const ids = [name.id, ...history.mergedFrom]
+  const steps = (await Promise.all(ids.map((id) => lookupsOfTasks(db, { ...name, id })))).flat()
   const keys = new Set([
     ...steps.flatMap(({ lookups }) => lookups),
     ...history.fields.flatMap(({ lookup }) => lookup ?? []),
@@ -19,7 +21,7 @@ export async function timelineOf(
     ...name,
     tasks: history.tasks.map((task) => ({
       ...task,
-      lookups: steps.find(({ run }) => run === task.run)?.lookups ?? [],
+      lookups: [...new Set(steps.flatMap(({ run, lookups }) => (run === task.run ? lookups : [])))],
     })),
     lookups: await lookupsWithCharges(db, [...keys]),
     fields: history.fields.map(({ price, ...field }) => ({ ...field, priceAtomic: parseUsd(price) })),

@@ -9,7 +9,7 @@ const read = (statusCode: string, fields: string[] = [], message = 'said') =>
 
 describe('an error of one record', () => {
   test.each([
-    ['INVALID_EMAIL_ADDRESS', ['Email'], 'Email'],
+    ['INVALID_EMAIL_ADDRESS', ['Email'], 'email'],
     ['STRING_TOO_LONG', ['Title'], 'job_title'],
     ['INVALID_OR_NULL_FOR_RESTRICTED_PICKLIST', ['Size_Band__c'], 'Size_Band__c'],
     ['INSUFFICIENT_ACCESS_ON_CROSS_REFERENCE_ENTITY', ['AccountId'], 'AccountId'],

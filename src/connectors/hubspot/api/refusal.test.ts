@@ -19,6 +19,20 @@ test.each([
     { category: 'VALIDATION_ERROR', message: listed },
     { code: 'INVALID_EMAIL', property: 'email' },
   ],
+  [
+    'a rule that another property makes it required',
+    {
+      category: 'VALIDATION_ERROR',
+      errors: [
+        {
+          code: 'MISSING_CONDITIONAL_REQUIRED_PROPERTY',
+          message: 'lead_tier is required because of a conditional property rule based on [hs_lead_status]',
+          context: { propertyName: ['lead_tier'] },
+        },
+      ],
+    },
+    { code: 'MISSING_CONDITIONAL_REQUIRED_PROPERTY', property: 'lead_tier', because: 'hs_lead_status' },
+  ],
   ['its category', { category: 'FORBIDDEN' }, { code: 'FORBIDDEN' }],
   [
     'a conflict',
