@@ -2,7 +2,7 @@ import type { Report } from './report.ts'
 
 /** Returns the report as one self-contained HTML page: no script, no font, no external address. Light or dark as the reader prefers. */
 export function reportPage(report: Report, madeAt: Date): string {
-  const { totals, fields, days, runs } = report
+  const { totals, fields, leftOut, days, runs } = report
   const title = 'run' in report.scope ? `Run ${report.scope.run}` : `Enrichment in ${report.scope.month}`
   const body = [
     `<header><h1>${text(title)}</h1><p>Made ${text(madeAt.toISOString().slice(0, 16).replace('T', ' '))} UTC from the ledger. Amounts in USD.</p></header>`,
@@ -52,6 +52,18 @@ export function reportPage(report: Report, madeAt: Date): string {
           2,
         ),
     ),
+    ...(leftOut.length > 0
+      ? [
+          section(
+            'Left out',
+            table(
+              ['Field', 'Object', 'What is wrong with its value', 'Records'],
+              leftOut.map(({ field, object, reason, records }) => [field, object, reason, count(records)]),
+              3,
+            ),
+          ),
+        ]
+      : []),
     section(
       'Paid a day',
       bars(

@@ -3,6 +3,7 @@ import { formatUsd, type Atomic } from '../../domain/money.ts'
 import {
   reportedDays,
   reportedFields,
+  reportedLeftOut,
   reportedRuns,
   type ReportScope,
   type ReportedRun,
@@ -51,6 +52,8 @@ export interface Report {
     /** The share of matched records of that object. */
     fillRate: number | null
   }[]
+  /** Values of the service that are none of their field's kind, and were not written. */
+  leftOut: { object: string; field: string; reason: string; records: number }[]
   days: { day: string; settled: string }[]
   runs: ({
     runId: string
@@ -68,9 +71,10 @@ export async function makeReport(
   of: { run: string } | { month: string },
 ): Promise<Report> {
   const scope: ReportScope = 'run' in of ? { runId: of.run } : monthOf(of.month)
-  const [runs, fields, days] = [
+  const [runs, fields, leftOut, days] = [
     await reportedRuns(db, scope),
     await reportedFields(db, scope),
+    await reportedLeftOut(db, scope),
     await reportedDays(db, scope),
   ]
   if ('run' in of && runs.length === 0)
@@ -110,6 +114,7 @@ export async function makeReport(
       ...field,
       fillRate: rate(field.filled + field.changed, matchedOf(field.object)),
     })),
+    leftOut,
     days: days.map(({ day, settledAtomic }) => ({ day, settled: formatUsd(settledAtomic) })),
     runs: runs.map((run) => ({
       runId: run.id,

@@ -106,6 +106,7 @@ function text({
   costPerMatched,
   costPerFilledField,
   fields,
+  leftOut,
   runs,
 }: Report): string {
   const name = 'run' in scope ? `run ${scope.run}` : `${scope.month}: ${runs.length} runs`
@@ -127,6 +128,9 @@ function text({
     lines.push(
       `  ${field.padEnd(22)} ${object.padEnd(8)} ${String(filled).padStart(7)} filled ${String(changed).padStart(6)} changed  ${percent(fillRate).padStart(7)}`,
     )
+  if (leftOut.length > 0) lines.push('left out, because the value is none of its kind:')
+  for (const { field, object, reason, records } of leftOut)
+    lines.push(`  ${field.padEnd(22)} ${object.padEnd(8)} ${String(records).padStart(7)} ${reason}`)
   return `${lines.join('\n')}\n`
 }
 

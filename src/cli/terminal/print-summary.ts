@@ -14,7 +14,7 @@ export function summaryText(summary: RunSummary, end: RunEnd, out: string | unde
     `lookups: ${lookups.unique} different, ${lookups.paid} paid, ${lookups.cached} from the ledger, ${lookups.duplicates} duplicate rows`,
     `spent: ${spend.credits ? `${spend.credits} credits` : `${spend.settled} USD`}${spend.lost === zero ? '' : `, ${spend.lost} lost`}${spend.inDoubt === zero ? '' : `, ${spend.inDoubt} in doubt`} (${requests.sent} requests, ${requests.rateLimited} rate-limited)`,
     ...(summary.reasons ?? [])
-      .filter(({ status }) => status !== 'unchanged')
+      .filter(({ status, reason }) => status !== 'unchanged' || reason.includes('left out'))
       .map(({ status, reason, count }) => `  ${count} ${status}: ${reason}`),
   ]
   if (end === 'interrupted') lines.push('stopped. Nothing is lost: run the same command to continue.')

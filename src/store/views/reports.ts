@@ -90,6 +90,25 @@ export async function reportedFields(db: Database, scope: ReportScope): Promise<
   return rows
 }
 
+/** A field that stayed empty because what the service told is none of its kind. */
+export interface ReportedLeftOut {
+  object: ObjectKind
+  field: string
+  reason: string
+  records: number
+}
+
+/** Returns which values of answers were left out, from the reasons that the planner gave; the most frequent first. */
+export async function reportedLeftOut(db: Database, scope: ReportScope): Promise<ReportedLeftOut[]> {
+  const { rows } = await sql<ReportedLeftOut>`
+    select object, part[1] as field, part[2] as reason, count(*)::int as records
+    from runs join tasks on tasks.run_id = runs.id cross join lateral regexp_matches(
+      substring(tasks.reason from 'left out of the answer: ([^;]*)'), '([a-z_]+) [(]([^()]*)[)]', 'g') as part
+    where runs.state != 'planned' and tasks.reason like '%left out of the answer: %' and ${within(scope)}
+    group by 1, 2, 3 order by count(*) desc, 1, 2, 3`.execute(db)
+  return rows
+}
+
 /** Returns what was settled on each UTC day. */
 export async function reportedDays(
   db: Database,
