@@ -91,3 +91,22 @@ test('a journaled charge is not asked about: it was never sent', async () => {
   expect(await stage.charges()).toMatchObject([{ state: 'journaled', sends: 0 }])
   expect(stage.requests).toHaveLength(1)
 })
+
+test('a lookup that is parked when spending was just resumed does not stay parked', async () => {
+  const cause = { code: 'stopped', reason: 'spending is stopped' }
+  const due = async () =>
+    (
+      await database.db
+        .selectFrom('lookups')
+        .select('due_at')
+        .where('key', '=', stage.key)
+        .executeTakeFirstOrThrow()
+    ).due_at.getUTCFullYear()
+  await spending.stop('a test')
+  await stage.lookups.park(stage.key, null, cause)
+  expect(await due()).toBeGreaterThan(9_000)
+  // The order to resume came between the refusal and the parking.
+  await spending.resume()
+  await stage.lookups.park(stage.key, null, cause)
+  expect(await due()).toBe(2026)
+})

@@ -1,4 +1,5 @@
 import { sql, type Transaction } from 'kysely'
+import { errorCode } from '../../domain/error-codes.ts'
 import { isBatchKey, type LookupKey } from '../../domain/keys.ts'
 import type { StoredAnswer } from '../../domain/ports/charge-journal.ts'
 import type { Database } from '../database/database.ts'
@@ -7,6 +8,7 @@ import { indefinitely, type LookupState } from '../database/states.ts'
 import { storeSingles } from './answers.ts'
 import { dissolveBatch } from './batches.ts'
 import { waitsForOneOf } from './lookup-leases.ts'
+import { isStopped } from './spend-switch.ts'
 
 /** How an attempt at a lookup ends without a payment: answered for free, postponed, parked or failed. */
 export interface LookupEndings {
@@ -63,6 +65,15 @@ export function createLookupEndings(db: Database, { now }: { now: () => Date }):
       .execute()
   }
 
+  /**
+   * Crash window: spending was resumed between the refusal of a charge and the parking of its lookup, and the order to resume
+   * found nothing parked. Read after the commit, the switch is either off here, or the order that lifts it finds the lookup.
+   */
+  async function unparkWhenResumed(): Promise<void> {
+    await sql`update lookups set due_at = ${now()}, queued_until = null
+      where state = 'parked' and code = ${errorCode.stopped} and not ${isStopped}`.execute(db)
+  }
+
   async function failBatch(key: LookupKey, reason: string): Promise<void> {
     await db.transaction().execute(async (tx) => {
       if (await mayDissolve(tx, key)) return dissolveBatch(tx, key, { alone: true }, now())
@@ -96,6 +107,7 @@ export function createLookupEndings(db: Database, { now }: { now: () => Date }):
         }
         await parkIn(tx, key, { dueAt: dueAt ?? indefinitely, code, reason })
       })
+      if (code === errorCode.stopped) await unparkWhenResumed()
     },
 
     async fail(key, reason, isPaid = false) {
