@@ -9,6 +9,7 @@ import { enrichCommand } from './runs/enrich.ts'
 import { exitStatus, reportError } from './terminal/exit.ts'
 import { forgetCommand } from './records/forget.ts'
 import { historyCommand } from './records/history.ts'
+import { optionsCommand } from './setup/options.ts'
 import { passwordCommand } from './setup/password.ts'
 import { reconcileCommand } from './money/reconcile.ts'
 import { reportCommand } from './runs/report.ts'
@@ -66,6 +67,7 @@ export function createProgram(): Command {
     walletCommand(),
     passwordCommand(),
     doctorCommand(),
+    optionsCommand(),
     sandboxCommand(),
   ]) {
     program.addCommand(command)

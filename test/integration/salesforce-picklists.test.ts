@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { WriteResult } from '../../src/connectors/connector.ts'
+import type { Patch } from '../../src/domain/record.ts'
 import { salesforceMapping } from '../../src/connectors/salesforce/mapping.ts'
 import { mappingSchema, resolveMapping } from '../../src/domain/mapping/schema.ts'
 import { countryName } from '../../src/domain/normalise/country.ts'
@@ -59,6 +60,32 @@ describe('an org with state and country picklists', () => {
         raw: { country_code: code },
       })
     }
+  })
+
+  test('gets the code of a state that the country has, and no other', async () => {
+    const connector = bench.connect()
+    const [id = '', other = ''] = bench.ids('Account', 2)
+    const stored = () => bench.org.store.get('Account', id)?.fields
+    const write = async (patch: Patch, of = id) => (await connector.write('Account', [{ id: of, patch }]))[0]
+    await write({ country_code: { set: 'US' }, state: { set: 'Washington' } })
+    expect(stored()).toMatchObject({ BillingStateCode: 'WA', BillingState: 'Washington' })
+    // Without a country in the patch, that of the record decides.
+    await connector.read('Account', [id, other])
+    await write({ state: { set: 'TX' } })
+    expect(stored()).toMatchObject({ BillingState: 'Texas' })
+    expect(await write({ state: { set: 'Bavaria' } })).toMatchObject({
+      status: 'rejected',
+      code: 'NO_SUCH_OPTION',
+    })
+    bench.org.store.edit('Account', other, { BillingCountryCode: 'IT', BillingStateCode: null })
+    await connector.read('Account', [other])
+    await write({ state: { set: 'AL' } }, other)
+    expect(bench.org.store.get('Account', other)?.fields).toMatchObject({ BillingState: 'Alessandria' })
+    const described = (await connector.describe('Account')).find(({ name }) => name === 'BillingState')
+    expect(described).toMatchObject({
+      type: 'option',
+      options: expect.arrayContaining([{ value: 'TX', label: 'Texas' }]),
+    })
   })
 
   test('recognises our own writes, and gets back what was there before', async () => {

@@ -62,7 +62,9 @@ function digest(field: FieldMapping | undefined): string {
   if (!field) return 'none'
   const options = Object.entries(field.options ?? {}).sort(([a], [b]) => (a < b ? -1 : 1))
   return createHash('sha256')
-    .update(JSON.stringify([field.property, field.as ?? null, options]))
+    .update(
+      JSON.stringify([field.property, field.as ?? null, options, ...(field.allowNew ? ['allowNew'] : [])]),
+    )
     .digest('hex')
     .slice(0, 12)
 }

@@ -1,5 +1,5 @@
 import type { EntityMapping, FieldMapping } from '../../domain/mapping/mapping.ts'
-import type { DescribedObject } from './api/schema-cache.ts'
+import type { DescribedObject, SalesforceField } from './api/schema-cache.ts'
 
 /**
  * Returns the mapping with the codes of countries and states in place of their texts, where the org has the state and
@@ -14,4 +14,16 @@ export function withPlaceCodes(mapping: EntityMapping, object: DescribedObject):
     fields[canonical] = isPlace ? { ...wanted, property: code.name } : wanted
   }
   return { ...mapping, fields }
+}
+
+/**
+ * Returns the org's fields with countries and states as what they take: the options of their codes. A value is then
+ * known again by its code, and only places that the org has count as writable.
+ */
+export function describedWithPlaces({ fields }: DescribedObject): SalesforceField[] {
+  return [...fields.values()].map((field) => {
+    const code = fields.get(`${field.name}Code`)
+    const isPlace = /(?:Country|State)$/.test(field.name) && code?.type === 'option'
+    return isPlace ? { ...code, name: field.name, label: field.label } : field
+  })
 }

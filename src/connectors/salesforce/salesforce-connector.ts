@@ -14,6 +14,7 @@ import type { SalesforceAuth } from './api/login.ts'
 import { longId } from './ids.ts'
 import { salesforceMapping } from './mapping.ts'
 import { ownFields } from './own-fields.ts'
+import { describedWithPlaces } from './place-codes.ts'
 import { contactProperty, findPeople, personMapping, writeContacts } from './person-accounts.ts'
 import { readRecords } from './read.ts'
 import { scanPages } from './scan.ts'
@@ -114,7 +115,7 @@ export function createSalesforceConnector(options: SalesforceOptions): Connector
 
     async describe(entity) {
       mappingOf(entity)
-      return [...(await schema.describe(entity)).fields.values()]
+      return describedWithPlaces(await schema.describe(entity))
     },
 
     async ensureFields(entity, { dryRun, fields }) {

@@ -1,0 +1,59 @@
+import { Command } from 'commander'
+import { openConnector } from '../../app/context/connectors.ts'
+import { entitiesOf } from '../../app/context/entities.ts'
+import { reportOptions, type OptionReport } from '../../app/reports/option-report.ts'
+import { crmNames } from '../../connectors/definitions.ts'
+import { withContext } from '../terminal/with-context.ts'
+import { print } from '../terminal/print.ts'
+
+const mostShown = 20
+
+export function optionsCommand(): Command {
+  return new Command('options')
+    .description(
+      'List the values in the ledger that have no counterpart among the options of a picklist in the CRM. Buys and writes nothing.',
+    )
+    .argument('<connector>', crmNames.join(' or '))
+    .option('--object <object>', "only this object: company, person, or the CRM's own name")
+    .option('--json', 'print one JSON document')
+    .action(async (name: string, options: { object?: string; json?: true }) => {
+      await withContext(async (context) => {
+        const connector = await openConnector(context.config, name, undefined)
+        try {
+          const fields = await reportOptions(context, connector, entitiesOf(connector, options.object))
+          print(options.json ? `${JSON.stringify({ connector: name, fields })}\n` : textOf(name, fields))
+        } finally {
+          await connector.close()
+        }
+      })
+    })
+}
+
+function textOf(connector: string, fields: readonly OptionReport[]): string {
+  if (fields.length === 0) return `no field of the mapping is a picklist in ${connector}\n`
+  const lines = fields.flatMap((report) => [
+    `${report.entity}.${report.property} (${report.field}): ${summary(report)}`,
+    ...report.without.slice(0, mostShown).map(({ value, answers, near }) => {
+      const like = near.length > 0 ? `   near: ${near.join(', ')}` : ''
+      return `  ${String(answers).padStart(6)}  ${JSON.stringify(value)}${like}`
+    }),
+    ...(report.without.length > mostShown
+      ? [`          and ${report.without.length - mostShown} more (--json lists all)`]
+      : []),
+  ])
+  const first = fields.find(({ without }) => without.length > 0)
+  const advice = first
+    ? [
+        'They are left out of every write. To write one, name its option in paydirt.config.ts:',
+        `  connectors.${connector}.mapping.${first.entity}.fields.${first.field} = { property: '${first.property}', options: { ${JSON.stringify(first.without[0]?.value)}: '…' } }`,
+      ]
+    : []
+  return `${[...lines, ...advice].join('\n')}\n`
+}
+
+function summary({ values, without, allowNew }: OptionReport): string {
+  if (values === 0) return 'the ledger has no value for it yet'
+  if (without.length === 0)
+    return allowNew ? `all ${values} values can be written` : `all ${values} values have an option`
+  return `${without.length} of ${values} values have no option`
+}
