@@ -147,3 +147,17 @@ describe('writing to Salesforce in bulk', () => {
     expect(statuses(passed)).toEqual({ written: 120 })
   })
 })
+
+test('2,000 records are written by a job, and read in one request, without any setting', async () => {
+  bench.org.store.seed('Contact', { count: 2_000 })
+  const ids = bench.ids('Contact', 2_000)
+  const connector = bench.connect()
+  await connector.read('Contact', ids)
+  expect(bench.requests(/POST .*\/composite\/sobjects\/Contact$/)).toBe(1)
+  const before = bench.requests(/./)
+  expect(statuses(await connector.write('Contact', titles(ids)))).toEqual({ written: 2_000 })
+  expect(bench.requests(bulkJobs)).toBe(1)
+  expect(bench.requests(collections)).toBe(0)
+  // Ten collections otherwise.
+  expect(bench.requests(/./) - before).toBeLessThanOrEqual(8)
+})

@@ -224,3 +224,58 @@ test('no text in a query can be anything but that text', () => {
     { seed: testSeed() },
   )
 })
+
+describe('a first scan of a large org', () => {
+  const options = { pageSize: 500, bulkScanThreshold: 2_000 }
+  const pages = /GET .*\/query(\?|$)/
+  const jobs = /POST .*\/jobs\/query$/
+
+  test('reads what is left after a page by one bulk query, every record once', async () => {
+    bench.org.store.seed('Contact', { count: 6_000, modstampMs: bench.clock.nowMs - 86_400_000 })
+    bench.org.store.seed('Contact', { count: 1_000 })
+    const { ids, pages: handed } = await scanAll(bench.connect(options), 'Contact')
+    expect(ids).toHaveLength(7_060)
+    expect(new Set(ids)).toEqual(new Set(bench.ids('Contact', 7_060)))
+    expect(handed.length).toBeGreaterThan(10)
+    expect(bench.requests(jobs)).toBe(1)
+    // A page, the count, and the page that finds nothing more; fourteen pages otherwise.
+    expect(bench.requests(pages)).toBe(3)
+    const again = await scanAll(bench.connect(options), 'Contact', { after: handed.at(-1)?.watermark ?? '' })
+    expect(again.ids.length).toBeLessThan(7_060)
+  })
+
+  test('gives the same records, with the same identity, as pages do', async () => {
+    await bench.stop()
+    bench = await openSalesforceBench({ contacts: 2_500, personAccounts: true })
+    bench.org.store.addPerson({ FirstName: 'Ida', LastName: 'Holm', MailingCity: 'Bergen' })
+    const byBulk = await scanAll(bench.connect({ ...options, pageSize: 200 }), 'Contact')
+    const byPages = await scanAll(bench.connect({ pageSize: 2_000 }), 'Contact')
+    const all = (scanned: typeof byBulk) => scanned.pages.flatMap(({ records }) => records)
+    expect(bench.requests(jobs)).toBe(1)
+    expect(all(byBulk)).toEqual(all(byPages))
+  })
+
+  test('goes on behind the last stored page when it is broken off within the job', async () => {
+    bench.org.store.seed('Contact', { count: 6_000, modstampMs: bench.clock.nowMs - 86_400_000 })
+    const seen: string[] = []
+    let after: string | undefined
+    for (let life = 1; life <= 3; life++) {
+      let handed = 0
+      for await (const page of bench.connect(options).scan('Contact', after === undefined ? {} : { after })) {
+        if (life < 3 && ++handed === 4) break
+        seen.push(...page.records.map(({ id }) => id))
+        after = page.watermark
+      }
+    }
+    expect(seen).toHaveLength(6_060)
+    expect(new Set(seen).size).toBe(6_060)
+  })
+
+  test('reads pages where the job fails', async () => {
+    bench.org.store.seed('Contact', { count: 4_000 })
+    bench.org.faults.inject({ kind: 'answer', status: 503, times: 20, method: 'GET', path: /jobs\/query/ })
+    const { ids } = await scanAll(bench.connect(options), 'Contact')
+    expect(new Set(ids).size).toBe(4_060)
+    expect(ids).toHaveLength(4_060)
+  })
+})

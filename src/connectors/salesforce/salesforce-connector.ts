@@ -30,6 +30,8 @@ export interface SalesforceOptions {
   mapping?: CrmMapping
   /** From this many records in one write on, a bulk job writes them. Default 2,000. */
   bulkThreshold?: number | undefined
+  /** From this many records on, a scan reads what is left after its first page by a bulk query. Default 20,000. */
+  bulkScanThreshold?: number | undefined
   bulk?: BulkOptions
   headers?: WriteHeaders
   /** For one request, including its answer. Default 60 seconds. */
@@ -132,6 +134,8 @@ export function createSalesforceConnector(options: SalesforceOptions): Connector
         now,
         lookbackMs: options.lookbackMs ?? 10 * 60_000,
         pageSize: Math.min(2_000, options.pageSize ?? 2_000),
+        bulkScanThreshold: options.bulkScanThreshold ?? 20_000,
+        ...waiting,
       }
       return scanPages(deps, entity, mappingOf(entity), scanOptions)
     },

@@ -32,6 +32,7 @@ function answering(pages: { done: boolean; records: Row[] }[], queries: string[]
     now: () => Date.UTC(2026, 10, 20, 12, 0, 0, 123),
     lookbackMs: 60_000,
     pageSize: 2,
+    bulkScanThreshold: Infinity,
   }
 }
 

@@ -1,7 +1,9 @@
 import { identityOf, type EntityMapping, type OwnFields } from '../../domain/mapping/mapping.ts'
 import { isOwnWrite, stampSlackMs } from '../../domain/mapping/stamp.ts'
-import type { ScanFilter, ScanOptions, ScanPage } from '../connector.ts'
-import { querySchema, retrieveSchema, type Row } from './api/answers.ts'
+import type { ScanOptions, ScanPage } from '../connector.ts'
+import { PaydirtError } from '../../domain/errors.ts'
+import { countSchema, querySchema, retrieveSchema, type Row } from './api/answers.ts'
+import { queryByBulk } from './api/bulk-query.ts'
 import type { SalesforceClient } from './api/client.ts'
 import { soqlFilter } from './filter.ts'
 import {
@@ -15,8 +17,9 @@ import {
   type Values,
 } from './rows.ts'
 import { withFields, type DescribedObject, type SchemaCache } from './api/schema-cache.ts'
-import { select, soqlText, soqlTime } from './api/soql.ts'
+import { count, select, soqlText, soqlTime, type Statement } from './api/soql.ts'
 import { readMerges } from './merges.ts'
+import { chunk } from './read.ts'
 import { withPlaceCodes } from './place-codes.ts'
 import { readWatermark, writeWatermark, type Position } from './watermark.ts'
 
@@ -31,6 +34,9 @@ export interface ScanDeps {
    */
   lookbackMs: number
   pageSize: number
+  /** From this many records on, what is left after a full page is read by a bulk query. */
+  bulkScanThreshold: number
+  wait?: ((ms: number) => Promise<void>) | undefined
 }
 
 const secondMs = 1_000
@@ -57,13 +63,14 @@ export async function* scanPages(
   const mergedSinceMs = position?.kind === 'from' ? position.stampMs : undefined
   let merges: Promise<ReadonlyMap<string, readonly string[]>> | undefined
   let returned = 0
+  let isBulkTried = deps.bulkScanThreshold === Infinity
 
   for (;;) {
     signal?.throwIfAborted()
     const asked = Math.min(deps.pageSize, limit - returned)
     const where = window(position, endMs)
     const { done, records, ownWrites, losers } = await withFields(deps.schema, sobject, async (object) => {
-      const found = await queryPage(deps, object, mapping, where, options.filter ?? [], asked)
+      const found = await queryPage(deps, statement(deps, object, mapping, where, options), asked)
       if (found.records.length > 0) merges ??= readMerges(deps.client, object, mergedSinceMs)
       return {
         ...found,
@@ -80,27 +87,93 @@ export async function* scanPages(
     if (returned >= limit) return
     // An answer may end before the page is full because of its size: then its `done` is false.
     if (done && records.length < asked) break
+    // A page that is not full is the end of most scans, so that only a large one pays for the count.
+    if (isBulkTried || limit !== Infinity || records.length < deps.pageSize) continue
+    isBulkTried = true
+    const rest = { ...options, position, endMs, losers }
+    for await (const page of restByBulk(deps, sobject, mapping, rest)) {
+      position = page.position
+      yield page.page
+    }
   }
   yield { records: [], watermark: writeWatermark(nextIncrement(position, endMs, deps.lookbackMs)) }
 }
 
-async function queryPage(
+/**
+ * Yields the records behind a position by one bulk query, if they are many: a million records take some hundred requests in
+ * place of five hundred. Yields nothing if they are few, and stops early when the job fails: pages continue behind the last
+ * record in both cases.
+ */
+async function* restByBulk(
   deps: ScanDeps,
+  sobject: string,
+  mapping: EntityMapping,
+  options: ScanOptions & {
+    position: Position | undefined
+    endMs: number
+    losers: ReadonlyMap<string, readonly string[]> | undefined
+  },
+): AsyncGenerator<{ page: ScanPage; position: Position }> {
+  const where = window(options.position, options.endMs)
+  const object = await deps.schema.describe(sobject)
+  const query = statement(deps, object, mapping, where, options)
+  const { totalSize } = await deps.client.call(countSchema, {
+    path: '/query',
+    query: { q: count(query) },
+  })
+  if (totalSize < deps.bulkScanThreshold) return
+  try {
+    const { client, now, wait } = deps
+    for await (const rows of queryByBulk(client, select(query), { now, wait, signal: options.signal }))
+      for (const part of chunk(rows, deps.pageSize)) {
+        options.signal?.throwIfAborted()
+        const records = part.map((row) => typed(row, object))
+        const ownWrites = await findOwnWrites(deps, withPlaceCodes(mapping, object), object, records)
+        const position = behind(records.at(-1) as Row, options.endMs)
+        yield { page: toPage(mapping, records, ownWrites, options.losers, position), position }
+      }
+  } catch (error) {
+    // A field that is gone, a job that failed: pages read what is left, or say what is wrong.
+    if (!(error instanceof PaydirtError) || options.signal?.aborted) throw error
+  }
+}
+
+/** A CSV has texts only, and "false" is not false. */
+function typed(row: Row, { fields }: DescribedObject): Row {
+  return Object.fromEntries(
+    Object.entries(row).map(([name, value]) => [
+      name,
+      fields.get(name)?.type === 'boolean' ? value === 'true' : value,
+    ]),
+  ) as Row
+}
+
+function statement(
+  { own }: ScanDeps,
   object: DescribedObject,
   mapping: EntityMapping,
   where: readonly string[],
-  filter: readonly ScanFilter[],
-  limit: number,
-): Promise<{ done: boolean; records: Row[] }> {
-  const q = select({
-    fields: fieldsToRead(mapping, object, deps.own),
+  { filter = [] }: ScanOptions,
+): Statement {
+  return {
+    fields: fieldsToRead(mapping, object, own),
     from: object.name,
     where: [...where, ...enrichable(object), ...filter.map((one) => soqlFilter(one, object))],
     orderBy: ['SystemModstamp', 'Id'],
-    limit,
-  })
+  }
+}
+
+async function queryPage(
+  deps: ScanDeps,
+  query: Statement,
+  limit: number,
+): Promise<{ done: boolean; records: Row[] }> {
   const headers = { 'Sforce-Query-Options': 'batchSize=2000' }
-  return deps.client.call(querySchema, { path: '/query', query: { q }, headers })
+  return deps.client.call(querySchema, {
+    path: '/query',
+    query: { q: select({ ...query, limit }) },
+    headers,
+  })
 }
 
 /**

@@ -34,6 +34,14 @@ export function select({ fields, from, where, orderBy, limit }: Statement): stri
   ].join(' ')
 }
 
+/** Returns the query that counts the records of a statement. */
+export function count({ from, where }: Statement): string {
+  return [
+    `SELECT COUNT() FROM ${soqlName(from)}`,
+    ...(where.length > 0 ? [`WHERE ${where.join(' AND ')}`] : []),
+  ].join(' ')
+}
+
 const escapes: Readonly<Record<string, string>> = {
   '\\': '\\\\',
   "'": "\\'",
