@@ -73,10 +73,15 @@ export async function runToEnd(context: Context, options: RunOptions): Promise<R
       ...context.planning,
       runs,
       advance: runtime.advance,
-      onPage: () => runtime.wake(),
     }
     await scanWithRetry(
-      () => scan(run, connector, settings, { ...options.source, signal: stop }),
+      (onPage) => {
+        const wakeOnPage = () => {
+          onPage()
+          runtime.wake()
+        }
+        return scan(run, connector, { ...settings, onPage: wakeOnPage }, { ...options.source, signal: stop })
+      },
       leave,
       stop,
     )

@@ -73,7 +73,8 @@ async function scanOccurrence(
   const { signal: _, ...source } = await sourceOf(context, connector, job, stop)
   const settings = { ...context.planning, runs: context.runs, advance: options.advance }
   await scanWithRetry(
-    () => scan(run, scanned(context, connector, job), settings, { ...source, signal: stop }),
+    (onPage) =>
+      scan(run, scanned(context, connector, job), { ...settings, onPage }, { ...source, signal: stop }),
     (ms, reason) => {
       wait = { ms, reason }
       gaveUp.abort()
