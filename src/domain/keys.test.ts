@@ -230,3 +230,18 @@ test('only an opaque id keeps its case', () => {
   for (const name of [`x${id}`, `${id}.Y`, id.slice(0, 22), 'ACxAAbCdEfGhIjKlMnOpQrStUv'])
     expect(pathOf(name)).toMatchObject({ value: `profnet.example/in/${name.toLowerCase()}` })
 })
+
+test.each(['%00', '%1B%5B2J', '\u0000', '%C2%85'])(
+  'a name with the control character %j is refused',
+  (part) => {
+    const refused = canonicalProfileUrl('company', `https://www.profnet.com/company/acme${part}`)
+    expect(refused).toMatchObject({ ok: false })
+  },
+)
+
+test('a URL of 100 kB is refused at once', () => {
+  expect(canonicalProfileUrl('company', `https://www.profnet.com/company/${'a'.repeat(100_000)}`)).toEqual({
+    ok: false,
+    reason: 'it has more than 2048 characters',
+  })
+})

@@ -29,6 +29,7 @@ export function canonicalProfileUrl(kind: ObjectKind, raw: string): Canonical {
   const text = raw.trim().replace(/^<|>$/g, '')
   if (text === '') return refuse('it is empty')
   if (/\s/.test(text)) return refuse('it contains white space')
+  if (unstorable.test(text)) return refuse('it contains control characters')
   const url = parseUrl(text)
   if (!url) return refuse('it is not a URL')
   if (url.protocol !== 'http:' && url.protocol !== 'https:') return refuse(`its scheme is ${url.protocol}`)

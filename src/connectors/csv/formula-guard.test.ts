@@ -10,13 +10,21 @@ test.each([
   ['＝1+1', `'＝1+1`],
   ['-', `'-`],
   ['+491701234567x', `'+491701234567x`],
+  ['+491701234567 ext. 1+1', `'+491701234567 ext. 1+1`],
 ])('a value that a spreadsheet could run is quoted: %j', (value, guarded) => {
   expect(guardFormula(value)).toBe(guarded)
 })
 
-test.each(['+491701234567', '-12', '-12.5', '+1,234.50', 'Acme = best', '2-3', '', "'=1"])(
-  'a harmless value stays as it is: %j',
-  (value) => {
-    expect(guardFormula(value)).toBe(value)
-  },
-)
+test.each([
+  '+491701234567',
+  '+4930901820 ext. 12',
+  '-12',
+  '-12.5',
+  '+1,234.50',
+  'Acme = best',
+  '2-3',
+  '',
+  "'=1",
+])('a harmless value stays as it is: %j', (value) => {
+  expect(guardFormula(value)).toBe(value)
+})

@@ -23,6 +23,7 @@ describe('two values mean the same', () => {
     ['country_code', 'Germany', 'DE'],
     ['country_code', 'Atlantis', 'atlantis'],
     ['employees', '1,200', 1200],
+    ['employees', '1.200.300', 1_200_300],
     ['employees', "1'200'300", '1 200 300'],
     ['founded_year', '+1998', 1998],
     ['followers', '1e3', 1000],

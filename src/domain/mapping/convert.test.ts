@@ -174,6 +174,31 @@ test('a phone without prefix belongs to the record’s country', () => {
   expect(phoneE164('020 7946 0018', 'UK')).toBe('+442079460018')
 })
 
+test('what a point means in a number is the habit of the record’s country', () => {
+  const thousand = { ok: true, value: 1000 }
+  expect(toCrm('1.000', field('number'), {}, { country: 'DE' })).toEqual(thousand)
+  expect(toCrm('1.000', field('text'), { as: 'number' }, { country: 'Brazil' })).toEqual(thousand)
+  expect(toCrm('1,000', field('integer'), {}, { country: 'US' })).toEqual(thousand)
+  expect(toCrm('1.000', field('number'), {}, { country: 'US' })).toEqual({ ok: true, value: 1 })
+  // A number that is one already has no habit.
+  expect(toCrm(1.234, field('number'), {}, { country: 'DE' })).toEqual({ ok: true, value: 1.234 })
+})
+
+test('a phone keeps its extension, and is refused where only half of it fits', () => {
+  const [written, described] = ['+4930901820 ext. 12', field('phone', { maxLength: 19 })]
+  expect(toCrm('+49 30 901820 x12', described)).toEqual({ ok: true, value: written })
+  expect(toCrm(written, described)).toEqual({ ok: true, value: written })
+  expect(toCrm(written, field('phone', { maxLength: 12 }))).toMatchObject({ ok: false, code: 'TOO_LONG' })
+})
+
+test('only a text is cut: a number, a URL or an address in too short a field is refused', () => {
+  const four = field('text', { maxLength: 4 })
+  expect(toCrm('circa 1998', four)).toEqual({ ok: true, value: 'cir…' })
+  expect(toCrm(12_000, four)).toMatchObject({ ok: false, code: 'TOO_LONG' })
+  for (const kind of ['year', 'url', 'email', 'domain', 'count'] as const)
+    expect(toCrm('circa 1998', four, {}, { kind })).toMatchObject({ ok: false, code: 'TOO_LONG' })
+})
+
 test('a text is cut to its length, at a word where one is near, never inside a character', () => {
   expect(fitText('Maker of fine robots', 12)).toBe('Maker of…')
   expect(fitText('Maker of fine robots', 14)).toBe('Maker of fine…')

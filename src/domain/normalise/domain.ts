@@ -20,7 +20,7 @@ export function registrableDomain(raw: string): Canonical {
 /** No host is longer, and looking a long one up in the tables of Unicode takes the square of its length. */
 const maxHostLength = 255
 /** Longer addresses are cut by proxies and CRMs. */
-const maxAddressLength = 2_048
+export const maxAddressLength = 2_048
 
 /** Returns whether a host in ASCII is a name with a domain: `acme.example`, and neither `localhost` nor `a..b`. */
 export function isHostName(host: string): boolean {

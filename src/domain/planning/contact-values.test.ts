@@ -2,7 +2,13 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { testSeed } from '../../../test/support/seed.ts'
 import { contactTypes, type ContactType } from '../contact-types.ts'
-import { chooseContacts, readMatchContacts, readRedemption, type Reveal } from './contact-values.ts'
+import {
+  chooseContacts,
+  contactFaults,
+  readMatchContacts,
+  readRedemption,
+  type Reveal,
+} from './contact-values.ts'
 import type { Fact } from '../record.ts'
 
 const found = (data: Record<string, unknown>, priceAtomic?: bigint): Fact => ({
@@ -156,4 +162,19 @@ test.each([
   [undefined, 'not_asked'],
 ])('the list %j is %s', (phones, reveal) => {
   expect(readRedemption('phone', found({ phones }))).toMatchObject({ reveal })
+})
+
+test('a phone keeps the extension under which it was found', () => {
+  const fact = found({ phones: [{ value: '+49 30 901820 ext 12', type: null, status: null }] })
+  expect(readRedemption('phone', fact).values).toMatchObject([{ value: '+4930901820 ext. 12' }])
+})
+
+test('contacts that are none are named by their field, and dead ones are not', () => {
+  const emails = [{ value: 'ada', type: 'work', status: null }]
+  const phones = [{ value: '12', type: null, status: 'disconnected' }]
+  expect(contactFaults({ emails, phones })).toEqual({ email: 'it is not an e-mail address' })
+  expect(contactFaults({ emails: null, phones: [{ value: '12', status: null }] })).toEqual({
+    phone: 'it is not a phone number',
+  })
+  expect(contactFaults(null)).toEqual({})
 })

@@ -96,7 +96,7 @@ export const normalisers: Record<string, (text: string) => unknown> = {
 }
 
 /** Each makes a text of about this length in which a careless expression looks at every character for every character. */
-export const hostileTexts: Record<string, (length: number) => string> = {
+const hostileTexts: Record<string, (length: number) => string> = {
   'one letter': (n) => 'a'.repeat(n),
   digits: (n) => `${'1'.repeat(n)}x`,
   'white space': (n) => `a${' '.repeat(n)}b`,
@@ -146,7 +146,7 @@ function cost(work: () => unknown): number {
 const noise = 20_000
 
 /**
- * Returns the hostile texts with which the time grows faster than their length: 16 times the length may take 64 times as
+ * Returns the hostile texts with which the time grows faster than their length: 16 times the length may take 48 times as
  * long, not 256 times. A quarter of the way is measured first, so that the square of the length is never waited for.
  */
 export function slowTexts(work: (text: string) => unknown, longest: number): string[] {
@@ -158,7 +158,7 @@ export function slowTexts(work: (text: string) => unknown, longest: number): str
     const least = Math.max(timed(longest / 16), noise / 16)
     for (const times of [4, 16]) {
       const taken = timed((longest / 16) * times)
-      if (taken > 4 * times * least)
+      if (taken > noise && taken > 3 * times * least)
         return [`${name}: ${Math.round(taken)} us for ${times} times the text of ${Math.round(least)} us`]
     }
     return []

@@ -1,7 +1,4 @@
-import { isHostName } from '../normalise/domain.ts'
-
-/** Longer addresses are cut by proxies and CRMs. */
-export const maxAddressLength = 2_048
+import { isHostName, maxAddressLength } from '../normalise/domain.ts'
 
 /**
  * Returns why a text is not the address of a web page, or undefined when it is one: `http` or `https`, a host with a domain,
