@@ -11,7 +11,7 @@ import { knownAnswers } from '../../store/views/known-answers.ts'
 import type { Context } from '../context/context.ts'
 
 /** A value that the service has told, and that has no counterpart among the options of its property. */
-export interface ValueWithoutOption {
+interface ValueWithoutOption {
   value: string
   /** How many answers have it. */
   answers: number

@@ -5,7 +5,7 @@ import type { SalesforceClient } from './api/client.ts'
 import { select, soqlText } from './api/soql.ts'
 
 /** The code of a finding about records that the user does not see or may not edit. It stops nothing. */
-export const recordAccess = 'record_access'
+const recordAccess = 'record_access'
 
 const defaultsSchema = z.object({
   records: z.array(

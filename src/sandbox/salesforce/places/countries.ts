@@ -47,7 +47,7 @@ export const orgCountries: readonly PicklistPlace[] = places(`
   WF Wallis and Futuna|WS Samoa|YE Yemen|YT Mayotte|ZA South Africa|ZM Zambia|ZW Zimbabwe`)
 
 /** States, provinces and counties of the countries that have them, of those that the sandbox needs. */
-export const orgStates: Readonly<Record<string, readonly PicklistPlace[]>> = Object.fromEntries(
+const orgStates: Readonly<Record<string, readonly PicklistPlace[]>> = Object.fromEntries(
   Object.entries(stateTexts()).map(([country, text]) => [country, places(text)]),
 )
 
