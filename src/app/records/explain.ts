@@ -55,6 +55,11 @@ async function findRecord(connector: Connector, { object, id }: RecordName): Pro
   for (const entity of entitiesOf(connector, object)) {
     const found = (await recordsById(connector, entity, [named])).get(named)
     if (found?.state === 'present') return found.record
+    if (found?.state === 'person') {
+      // Asked for as an account, and enriched as the contact that it is.
+      const person = (await recordsById(connector, found.entity, [found.id])).get(found.id)
+      if (person?.state === 'present') return person.record
+    }
     if (found?.state === 'unreadable')
       throw new InputError('unreadable_record', `${connector.name} ${named}: ${found.reason}`)
     if (found?.state === 'merged' || found?.state === 'converted') merged.push(absentReason(found))
