@@ -57,8 +57,8 @@ function expectPart(part: unknown, whole: unknown): void {
 
 test('two megabytes are closed in a moment', () => {
   const text = `{"data":{"peoples":[${'{"id":"1","emails":["a"]},'.repeat(80_000)}{"id"`
-  const startMs = performance.now()
+  const start = process.cpuUsage()
   expect(JSON.parse(closeCutJson(text)!).data.peoples).toHaveLength(80_000)
   expect(closeCutJson('['.repeat(2_000_000))).toBeUndefined()
-  expect(performance.now() - startMs).toBeLessThan(5_000)
+  expect(process.cpuUsage(start).user).toBeLessThan(3_000_000)
 })

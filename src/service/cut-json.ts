@@ -5,6 +5,8 @@ interface Open {
   isEmpty: boolean
 }
 
+const maxDepth = 1_000
+
 /**
  * Returns the complete part of a JSON text of which only the beginning was read, closed so that it can be parsed. An element
  * of a list that is not complete is left out as a whole: half an entry would look like an entry with nothing found.
@@ -45,6 +47,8 @@ function openAtEnd(text: string): Open[] {
     }
     if (sign === '"') isQuoted = true
     else if (sign === '{' || sign === '[') {
+      // No answer is nested like this, and two million open lists would be a hundred megabytes.
+      if (open.length >= maxDepth) return []
       open.push({ isArray: sign === '[', end: at + 1, isEmpty: true })
     } else if (sign === '}' || sign === ']') {
       open.pop()
