@@ -1,5 +1,9 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import type { FileConfig } from '../../src/app/config/file.ts'
+import { hubspotMapping } from '../../src/connectors/hubspot/mapping.ts'
+import { salesforceMapping } from '../../src/connectors/salesforce/mapping.ts'
 import { startSandbox, type Sandbox } from '../../src/sandbox/sandbox.ts'
+import { quick } from './crm-house.ts'
 import { openCrmWorld, type CrmWorld } from './crm-worlds.ts'
 
 let sandbox: Sandbox
@@ -20,6 +24,20 @@ function addRecords(world: CrmWorld, count: number, property: string): void {
   }
 }
 
+/** Only a few fields are written: this is about the requests, and each field is a row of the ledger. */
+function fewFields(kind: 'hubspot' | 'salesforce'): FileConfig {
+  const mapping = kind === 'hubspot' ? hubspotMapping : salesforceMapping
+  const { entity } = crms[kind]
+  const names = Object.keys(mapping.entities[entity]?.fields ?? {})
+  const fields = names.filter((name) => !['industry', 'description', 'employee_count'].includes(name))
+  const without = Object.fromEntries(fields.map((name) => [name, false as const]))
+  return {
+    connectors: {
+      [kind]: { ...(kind === 'hubspot' ? quick.hubspot : {}), mapping: { [entity]: { fields: without } } },
+    },
+  }
+}
+
 const crms = {
   // A scan of HubSpot searches ids, and reads the records by the hundred.
   hubspot: { entity: 'companies', property: 'profnet_url', batch: 100, scanReads: 10 },
@@ -30,7 +48,7 @@ describe.each(['hubspot', 'salesforce'] as const)('the calls of a night to %s', 
   const { entity, property, batch, scanReads } = crms[kind]
 
   test('1,000 records take at most 1.1 writes and 1.1 reads a full batch', async () => {
-    const opened = await openCrmWorld(sandbox, kind, entity, {}, { gatherMs: 60_000 })
+    const opened = await openCrmWorld(sandbox, kind, entity, fewFields(kind), { gatherMs: 60_000 })
     world = opened
     addRecords(opened, 1_000, property)
     const { tasks } = await opened.sync()
@@ -41,10 +59,11 @@ describe.each(['hubspot', 'salesforce'] as const)('the calls of a night to %s', 
     console.log(`${kind}: ${tasks.written} records written, ${writes.length} writes, ${reads} reads`)
     expect(written).toHaveLength(new Set(written).size)
     expect(tasks.written).toBeGreaterThan(600)
-    const fullBatches = Math.ceil(tasks.written / batch)
+    // A record that is read and has nothing to write takes its place in a batch too.
+    const fullBatches = Math.ceil((tasks.written + tasks.unchanged) / batch)
     expect(writes.length / fullBatches).toBeLessThanOrEqual(1.1)
     expect(reads / fullBatches).toBeLessThanOrEqual(1.1)
-  }, 120_000)
+  }, 240_000)
 })
 
 test('a process that ends while it gathers has written nothing, and the next one writes everything once', async () => {
