@@ -1,5 +1,5 @@
 import type { CurrentRecord, OwnValues } from '../domain/field-policy/current-record.ts'
-import type { DescribedField } from '../domain/mapping/mapping.ts'
+import type { CrmMapping, DescribedField } from '../domain/mapping/mapping.ts'
 import type { Patch, SourceRecord } from '../domain/record.ts'
 import type { ObjectKind } from '../domain/words.ts'
 
@@ -156,6 +156,8 @@ export interface Connector {
   readonly capabilities: Capabilities
   /** Entities that can be scanned and written, each with the kind of object it stands for. */
   readonly entities: Readonly<Record<string, ObjectKind>>
+  /** How its fields belong to ours. Absent for a source that has a place for every field. */
+  readonly mapping?: CrmMapping | undefined
   /**
    * Checks credentials, account, API version and rights, and whether the mapping fits the CRM's fields. Only for `entities`,
    * where they are given: a run needs no right to what it does not touch.

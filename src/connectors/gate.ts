@@ -24,8 +24,9 @@ export function gated(connector: Connector): Connector {
 }
 
 function admitRecord(record: SourceRecord): SourceRecord {
-  const fault = identityFault(record.identity)
-  return fault === undefined ? record : { ...record, identity: {}, unreadable: record.unreadable ?? fault }
+  const { values = {}, ...rest } = record
+  const fault = identityFault(record.identity) ?? valuesFault(values)
+  return fault === undefined ? record : { ...rest, identity: {}, unreadable: record.unreadable ?? fault }
 }
 
 function admitCurrent(record: CurrentRecord): CurrentRecord {

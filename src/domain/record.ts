@@ -21,8 +21,15 @@ export interface SourceRecord {
   id: string
   object: ObjectKind
   identity: Identity
+  /**
+   * Its values by canonical field, without blanks, as far as the mapping has a place for them. They decide what is worth
+   * buying. Absent where the source cannot tell: then no field counts as filled.
+   */
+  values?: Readonly<Record<string, FieldValue>>
   /** Set when the record could not be read: it ends as `rejected` with this reason, and nothing is bought. */
   unreadable?: string
+  /** Set when there is no record to write to any more: it ends as `skipped` with this reason, and nothing is bought. */
+  gone?: string
   /** Ids of records that were merged into this one, where the source tells them. */
   mergedIds?: readonly string[]
 }

@@ -1,14 +1,21 @@
 import type { LookupKey } from '../domain/keys.ts'
 import type { PlannedRecord, Stop } from '../domain/planning/planner.ts'
+import type { FieldSource } from '../domain/ports/field-source.ts'
 import type { LookupLedger } from '../store/ledger/lookups.ts'
-import type { Run } from '../store/runs/runs.ts'
+import type { Run, RunLedger } from '../store/runs/runs.ts'
 import type { NewTask } from '../store/runs/tasks.ts'
 import type { Advance } from './advance.ts'
+import type { ClosedFieldsFinder } from './closed-fields.ts'
 import type { StepPlanner } from './step-planner.ts'
 
-export type BeginningRun = Pick<Run, 'id' | 'connector' | 'recipe' | 'trigger'>
+export type BeginningRun = Pick<
+  Run,
+  'id' | 'connector' | 'object' | 'entity' | 'recipe' | 'trigger' | 'source'
+>
 
-export interface RecordToBegin extends PlannedRecord {
+export interface RecordToBegin extends Omit<PlannedRecord, 'closed'> {
+  /** The connector's own id. */
+  id: string
   ordinal: number
   /** Set where the record itself decides: it cannot be read, it is gone, its last change was our own. */
   ended?: Stop | undefined
@@ -18,7 +25,10 @@ export interface RecordToBegin extends PlannedRecord {
 type BegunTask = Omit<NewTask, 'ordinal' | 'recordId'>
 
 export interface BeginOptions {
+  connector: FieldSource
   planner: StepPlanner
+  closedFields: ClosedFieldsFinder
+  runs: Pick<RunLedger, 'setClosed'>
   lookups: Pick<LookupLedger, 'want' | 'facts'>
   /** Absent for a plan: then tasks are stored, and no lookup is asked for. */
   advance?: Pick<Advance, 'advanceTasksWaitingFor'> | undefined
@@ -35,10 +45,20 @@ export interface BeginOptions {
 export async function beginTasks(
   run: BeginningRun,
   records: readonly RecordToBegin[],
-  { planner, lookups, advance, firstOrdinals, store }: BeginOptions,
+  { connector, planner, closedFields, runs, lookups, advance, firstOrdinals, store }: BeginOptions,
 ): Promise<void> {
+  const { ofRun, ofRecords } = await closedFields.find(connector, run, { dryRun: advance === undefined })
+  const ofRecord = await ofRecords(records)
+  // Stored before the tasks: a worker that plans their next steps goes by the same fields.
+  await runs.setClosed(run.id, ofRun)
   const decisions = await planner.decide(
-    records.map((record) => ({ ...record, runId: run.id, recipe: run.recipe, steps: [] })),
+    records.map((record, index) => ({
+      ...record,
+      closed: { ...ofRecord[index], ...ofRun },
+      runId: run.id,
+      recipe: run.recipe,
+      steps: [],
+    })),
   )
   const wanted = decisions.flatMap((decision) => (decision.kind === 'lookup' ? [decision.lookup] : []))
   const keys = wanted.map(({ key }) => key)
@@ -46,7 +66,8 @@ export async function beginTasks(
   if (advance)
     await lookups.want(wanted, { id: run.id, connector: run.connector, hot: run.trigger === 'button' })
   const tasks = records.map(({ ordinal, identity }, index): BegunTask => {
-    const task = { identity, lookupKey: null, duplicateOf: null, waitingFor: null }
+    const closed = ofRecord[index] ?? {}
+    const task = { identity, closed, lookupKey: null, duplicateOf: null, waitingFor: null }
     const decision = decisions[index]
     switch (decision?.kind) {
       case 'lookup': {
@@ -55,6 +76,7 @@ export async function beginTasks(
         if (first === undefined) firsts.set(key, ordinal)
         return {
           identity,
+          closed,
           status: advance ? 'looking_up' : 'queued',
           lookupKey: key,
           duplicateOf: first ?? null,
@@ -66,7 +88,7 @@ export async function beginTasks(
         return { ...task, status: decision.status, reason: decision.reason }
       case 'suppressed':
         // Nothing is kept of a suppressed subject.
-        return { ...task, identity: {}, status: 'skipped', reason: 'suppressed' }
+        return { ...task, identity: {}, closed: {}, status: 'skipped', reason: 'suppressed' }
       default:
         throw new Error('a record without answers can neither be written nor wait')
     }

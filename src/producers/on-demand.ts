@@ -7,6 +7,7 @@ import { stop, type Stop } from '../domain/planning/step.ts'
 import type { ObjectKind } from '../domain/words.ts'
 import type { Advance } from '../planning/advance.ts'
 import { beginTasks, type RecordToBegin } from '../planning/begin-tasks.ts'
+import type { ClosedFieldsFinder } from '../planning/closed-fields.ts'
 import type { StepPlanner } from '../planning/step-planner.ts'
 import type { LookupLedger } from '../store/ledger/lookups.ts'
 import type { OnDemandLedger, OnDemandTask } from '../store/runs/on-demand-tasks.ts'
@@ -16,9 +17,10 @@ import { recordsById, type FoundRecord } from './records-by-id.ts'
 
 export interface OnDemandOptions {
   ledger: OnDemandLedger
-  runs: Pick<RunLedger, 'get'>
+  runs: Pick<RunLedger, 'get' | 'setClosed'>
   lookups: Pick<LookupLedger, 'want' | 'facts'>
   planner: StepPlanner
+  closedFields: ClosedFieldsFinder
   advance: Advance
   /** Returns undefined in a process that has no access to the connector: another process begins its tasks. */
   connector: (name: string) => Connector | undefined
@@ -59,7 +61,7 @@ export interface OnDemand {
   idle(): Promise<void>
 }
 
-type BegunRun = Pick<Run, 'id' | 'connector' | 'object' | 'entity' | 'recipe' | 'trigger'>
+type BegunRun = Pick<Run, 'id' | 'connector' | 'object' | 'entity' | 'recipe' | 'trigger' | 'source'>
 
 interface Queued {
   id: bigint
@@ -108,10 +110,13 @@ export function createOnDemand(options: OnDemandOptions): OnDemand {
       return
     }
     const records = queued.map(({ ordinal, recordId }) =>
-      recordToBegin(run.object, ordinal, found.get(recordId)),
+      recordToBegin(run.object, { id: recordId, ordinal }, found.get(recordId)),
     )
-    const { planner, lookups, advance } = options
+    const { planner, closedFields, runs, lookups, advance } = options
     await beginTasks(run, records, {
+      connector,
+      closedFields,
+      runs,
       planner,
       lookups,
       advance,
@@ -163,11 +168,15 @@ export function recordIdOf(connector: string, id: string): string {
   return definitionOf(connector).canonicalId(id)
 }
 
-function recordToBegin(object: ObjectKind, ordinal: number, found: FoundRecord | undefined): RecordToBegin {
+function recordToBegin(
+  object: ObjectKind,
+  place: { id: string; ordinal: number },
+  found: FoundRecord | undefined,
+): RecordToBegin {
   if (found?.state !== 'present')
-    return { object, ordinal, identity: {}, ended: stop(absentStatus(found), absentReason(found)) }
+    return { ...place, object, identity: {}, ended: stop(absentStatus(found), absentReason(found)) }
   const { record, values } = found
   const ended: Stop | undefined =
     record.unreadable === undefined ? undefined : stop('rejected', record.unreadable)
-  return { object, ordinal, identity: record.identity, values, ended }
+  return { ...place, object, identity: record.identity, values, ended }
 }

@@ -3,16 +3,18 @@ import { stop, type Stop } from '../domain/planning/step.ts'
 import type { SourceRecord } from '../domain/record.ts'
 import type { Advance } from '../planning/advance.ts'
 import { beginTasks } from '../planning/begin-tasks.ts'
+import type { ClosedFieldsFinder } from '../planning/closed-fields.ts'
 import type { StepPlanner } from '../planning/step-planner.ts'
 import type { LookupLedger } from '../store/ledger/lookups.ts'
 import type { Run, RunLedger } from '../store/runs/runs.ts'
 import type { TaskLedger } from '../store/runs/tasks.ts'
 
 export interface ScanSettings {
-  runs: Pick<RunLedger, 'get' | 'markScanned'>
+  runs: Pick<RunLedger, 'get' | 'markScanned' | 'setClosed'>
   tasks: Pick<TaskLedger, 'insertPage' | 'firstOrdinals' | 'noteMerges'>
   lookups: Pick<LookupLedger, 'want' | 'facts'>
   planner: StepPlanner
+  closedFields: ClosedFieldsFinder
   /** Absent for a plan: then tasks are stored, and no lookup is asked for. */
   advance?: Advance
   onPage?: (records: number) => void
@@ -37,7 +39,7 @@ export async function scan(
   if (limit === undefined || limit > 0) {
     const options = { ...source, ...(after ? { after } : {}), ...(limit === undefined ? {} : { limit }) }
     for await (const page of connector.scan(run.entity, options)) {
-      await storePage(run, page, records, settings)
+      await storePage(run, connector, page, records, settings)
       records += page.records.length
       settings.onPage?.(records)
       if (source.signal?.aborted) return records
@@ -47,8 +49,14 @@ export async function scan(
   return records
 }
 
-async function storePage(run: Run, page: ScanPage, before: number, settings: ScanSettings): Promise<void> {
-  const { tasks, planner, lookups, advance } = settings
+async function storePage(
+  run: Run,
+  connector: Connector,
+  page: ScanPage,
+  before: number,
+  settings: ScanSettings,
+): Promise<void> {
+  const { runs, tasks, planner, closedFields, lookups, advance } = settings
   const { records, watermark, ownWrites } = page
   // First of all: the history of a record includes what was written under the ids that it had before.
   const merges = records.flatMap(({ id: into, mergedIds = [] }) => mergedIds.map((id) => ({ id, into })))
@@ -61,7 +69,10 @@ async function storePage(run: Run, page: ScanPage, before: number, settings: Sca
       ended: endOfRecord(record, ownWrites),
     })),
     {
+      connector,
       planner,
+      closedFields,
+      runs,
       lookups,
       advance,
       firstOrdinals: (keys) => tasks.firstOrdinals(run.id, keys),
@@ -80,10 +91,11 @@ async function storePage(run: Run, page: ScanPage, before: number, settings: Sca
 }
 
 function endOfRecord(
-  { id, unreadable }: SourceRecord,
+  { id, unreadable, gone }: SourceRecord,
   ownWrites: ReadonlySet<string> | undefined,
 ): Stop | undefined {
   // Its last change was our own: looking it up again would only find what we wrote.
   if (ownWrites?.has(id)) return stop('unchanged', 'our own write')
+  if (gone !== undefined) return stop('skipped', gone)
   return unreadable === undefined ? undefined : stop('rejected', unreadable)
 }

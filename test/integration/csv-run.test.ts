@@ -45,6 +45,7 @@ describe('a file of which many rows are the same companies written differently',
     expect(plan.status).toBe(0)
     expect(plan.json()).toEqual({
       plan: true,
+      leftOut: [{ field: 'profnet_url', why: 'filled', records: 1000 }],
       planId: expect.stringMatching(/^p/),
       object: 'company',
       connector: 'csv',

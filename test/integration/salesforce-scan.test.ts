@@ -133,6 +133,12 @@ describe('a scan of Salesforce', () => {
         company: 'Norvik',
         domain: 'https://norvik.example',
       },
+      values: {
+        last_name: 'Hara',
+        email: 'a@norvik.example',
+        mobile_phone: '+4930123',
+        profnet_url: 'https://profnet.com/in/hara',
+      },
     })
   })
 

@@ -6,7 +6,9 @@ import { readEnvironment } from '../../src/app/config/environment.ts'
 import { createContext, type Context } from '../../src/app/context/context.ts'
 import { openOnDemand } from '../../src/app/runs/on-demand.ts'
 import type { Connector } from '../../src/connectors/connector.ts'
+import { capabilities } from '../../src/connectors/hubspot/capabilities.ts'
 import { lookupKey } from '../../src/domain/keys.ts'
+import type { DescribedField } from '../../src/domain/mapping/mapping.ts'
 import type { FieldValue, Identity } from '../../src/domain/record.ts'
 import type { Operation } from '../../src/domain/words.ts'
 import { createAdvance } from '../../src/planning/advance.ts'
@@ -28,6 +30,12 @@ const recipes = {
   dearer: recipe(['company.lookup'], 'company_name', '0.02'),
   cheaper: recipe(['company.profile'], 'company_name', '0.005'),
   unlisted: recipe(['company.enrich'], 'open_jobs', '0.10'),
+  filled: recipe(['company.profile'], 'industry', '1'),
+  unmapped: recipe(['company.profile'], 'tagline', '1'),
+  missing: recipe(['company.profile'], 'headquarters', '1'),
+  readOnly: recipe(['company.profile'], 'followers', '1'),
+  wrongType: recipe(['company.profile'], 'website', '1'),
+  forbidden: recipe(['company.profile'], 'description', '1'),
 }
 const pricesUsd = { 'company.lookup': '0.03', 'company.profile': '0.002', 'company.enrich': '0.05' }
 
@@ -43,7 +51,9 @@ beforeAll(async () => {
     PAYDIRT_LOG_LEVEL: 'silent',
     DATABASE_URL: stores.databaseUrl,
   })
-  const file = fileSchema.parse({ payment: { pricesUsd }, recipes })
+  const never = { description: 'never' as const }
+  const policies = { hubspot: never, salesforce: never }
+  const file = fileSchema.parse({ payment: { pricesUsd }, recipes, policies })
   context = await createContext(resolveConfig(environment, file))
   closing.push(() => context.close(), stores.cleanup)
 })
@@ -64,14 +74,39 @@ const connectorOf = (entity: string) => (entity.startsWith('monitor') ? 'salesfo
 
 /** A CRM with one company, which every id names. */
 function crm(entity: string): Connector {
-  const values: Record<string, FieldValue> = {}
+  const values: Record<string, FieldValue> = { industry: 'Robots' }
+  const named = ['company_name', 'open_jobs', 'industry', 'description']
+  const fields = {
+    ...Object.fromEntries(named.map((name) => [name, { property: name }])),
+    headquarters: { property: 'is_not_there' },
+    followers: { property: 'read_only' },
+    website: { property: 'a_date' },
+  }
+  const described = (name: string, more: Partial<DescribedField> = {}): DescribedField => ({
+    name,
+    label: name,
+    type: 'text',
+    writable: true,
+    custom: false,
+    ...more,
+  })
   return {
     name: connectorOf(entity),
+    capabilities,
     entities: { [entity]: 'company' },
+    mapping: {
+      entities: { [entity]: { object: 'company', fields, identity: {} } },
+      own: { status: 's', enrichedAt: 'e', source: 'o' },
+    },
+    describe: async () => [
+      ...named.map((name) => described(name)),
+      described('read_only', { writable: false }),
+      described('a_date', { type: 'date' }),
+    ],
     ensureFields: async () => [],
     check: async () => ({ account: null, apiVersion: '1', missingScopes: [], problems: [] }),
     async *scan() {
-      yield { records: [{ id: '1', object: 'company', identity }], watermark: '1' }
+      yield { records: [{ id: '1', object: 'company', identity, values }], watermark: '1' }
     },
     read: async (_: string, ids: readonly string[]) =>
       new Map(ids.map((id) => [id, { state: 'present', values, identity }])),
@@ -163,7 +198,19 @@ async function byWorker(entity: string, recipeName: string): Promise<void> {
   const run = await openRun(entity, recipeName)
   const key = lookupKey('company.logo', 'acme.example')
   await answer(run.id, connectorOf(entity), 'company.logo', key, null)
-  const task = { ordinal: 1, recordId: '1', identity, lookupKey: key, duplicateOf: null, reason: null }
+  const [page] = await Array.fromAsync(crm(entity).scan(entity, {}))
+  const found = await context.planning.closedFields.find(crm(entity), run, { dryRun: true })
+  await context.runs.setClosed(run.id, found.ofRun)
+  const [closed] = await found.ofRecords(page!.records)
+  const task = {
+    ordinal: 1,
+    recordId: '1',
+    identity,
+    closed,
+    lookupKey: key,
+    duplicateOf: null,
+    reason: null,
+  }
   await context.tasks.insertPage(run.id, [{ ...task, status: 'looking_up', waitingFor: key }], '1')
   await advance().advanceTasksWaitingFor([key])
 }
@@ -190,6 +237,7 @@ const triggers: Record<string, (entity: string, recipeName: string) => Promise<v
 }
 
 const stopped = (reason: string): Decided => ({ status: 'unchanged', waitingFor: null, reason, patch: null })
+const nothing = (why: string): Decided => stopped(`nothing that the recipe tells could be written: ${why}`)
 const looksUp = (key: string): Decided => ({
   status: 'looking_up',
   waitingFor: key,
@@ -213,6 +261,20 @@ const cases: [name: string, recipeName: keyof typeof recipes, decision: Decided,
     'a configured price takes a step that has no default price',
     'unlisted',
     looksUp(lookupKey('company.enrich', 'profnet.com/company/acme')),
+  ],
+  ['a field that is filled is not bought', 'filled', nothing('filled already: industry')],
+  ['a field without a place is not bought', 'unmapped', nothing('without a place in the mapping: tagline')],
+  ['a property that is not there is not bought', 'missing', nothing('missing in the account: headquarters')],
+  ['a read-only property is not bought', 'readOnly', nothing('read-only in the account: followers')],
+  [
+    'a property of another type is not bought',
+    'wrongType',
+    nothing('of a type that cannot hold it: website'),
+  ],
+  [
+    'a field that the policy forbids is not bought',
+    'forbidden',
+    nothing('never written by policy: description'),
   ],
   [
     'a fresh answer in the ledger costs nothing, whatever the ceiling',

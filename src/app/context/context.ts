@@ -13,8 +13,10 @@ import { createRunLedger, type RunLedger } from '../../store/runs/runs.ts'
 import { createTaskLedger, type TaskLedger } from '../../store/runs/tasks.ts'
 import { createSuppressionLedger, type SuppressionLedger } from '../../store/subjects/suppressions.ts'
 import { createFieldWriteLedger, type FieldWriteLedger } from '../../store/writes/field-writes.ts'
+import { createClosedFieldsFinder, type ClosedFieldsFinder } from '../../planning/closed-fields.ts'
 import { createStepPlanner, type StepPlanner } from '../../planning/step-planner.ts'
 import type { Config } from '../config/config.ts'
+import { ruleOf } from '../config/policies.ts'
 import { openEngine, type Engine } from './engine.ts'
 import { createLog, type Log } from './log.ts'
 
@@ -44,6 +46,7 @@ export interface Context {
 
 interface Planning {
   planner: StepPlanner
+  closedFields: ClosedFieldsFinder
   lookups: LookupLedger
   tasks: TaskLedger
 }
@@ -83,6 +86,7 @@ export async function createContext(config: Config, overrides: Overrides = {}): 
   })
   const chain = createChain({ rpcUrl: config.rpcUrl, asset: config.policy.asset })
   let engine: Promise<Engine> | undefined
+  const fieldWrites = createFieldWriteLedger(db, { now })
   return {
     config,
     log,
@@ -92,7 +96,7 @@ export async function createContext(config: Config, overrides: Overrides = {}): 
     runs,
     tasks,
     lookups,
-    fieldWrites: createFieldWriteLedger(db, { now }),
+    fieldWrites,
     suppressions,
     spendSwitch: createSpendSwitch(db, { now }),
     planning: {
@@ -105,6 +109,12 @@ export async function createContext(config: Config, overrides: Overrides = {}): 
         suppressed: suppressions.match,
         now,
         onUnexpected: (failure) => log.warn(failure, 'a record could not be planned, and was rejected'),
+      }),
+      closedFields: createClosedFieldsFinder({
+        recipes: config.recipes,
+        rule: (connector, field) => ruleOf(config.policies, connector, field),
+        fieldWrites,
+        now,
       }),
     },
     chain,

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { Connector, ScanOptions } from '../../connectors/connector.ts'
+import { isCrmName } from '../../connectors/definitions.ts'
 import type { LookupKey } from '../../domain/keys.ts'
 import { formatUsd } from '../../domain/money.ts'
 import type { SourceRecord } from '../../domain/record.ts'
@@ -81,6 +82,7 @@ async function measure(context: Context, options: PlanOptions) {
   const records = await scan(run, connector, settings, source)
   const { unique, cached, duplicates } = await planFigures(database.db, run.id, now())
   const counts = await tasks.counts(run.id)
+  const leftOut = await tasks.leftOut(run.id)
   const plans = createPlanLedger(database.db, { now })
   const recipe = config.recipes(run.object, run.recipe)
   const wanted = new Set<LookupKey>()
@@ -123,6 +125,7 @@ async function measure(context: Context, options: PlanOptions) {
     tasks: { skipped: counts.skipped, rejected: counts.rejected },
     cost: { currency: 'USD', low: formatUsd(lowAtomic), high: formatUsd(highAtomic) },
     preview: preview.records > 0 ? preview : undefined,
+    leftOut: leftOut.length > 0 ? leftOut : undefined,
   }
   return { plan, toBuy, highAtomic }
 }
@@ -144,9 +147,10 @@ export function recordDigest({ identity, unreadable }: SourceRecord, salt: strin
 /** Returns a digest of the rules that decide what is bought and written. With other rules a plan is no longer valid. */
 export function rulesDigest(
   { config }: Pick<Context, 'config'>,
-  run: Pick<Run, 'object' | 'recipe'>,
+  run: Pick<Run, 'connector' | 'object' | 'recipe'>,
 ): string {
-  const rules = [config.recipes(run.object, run.recipe), config.policies]
+  const settings = isCrmName(run.connector) ? config.connectors[run.connector] : undefined
+  const rules = [config.recipes(run.object, run.recipe), config.policies, settings?.mapping ?? null]
   return createHash('sha256')
     .update(JSON.stringify(rules, (_, value: unknown) => (typeof value === 'bigint' ? String(value) : value)))
     .digest('hex')

@@ -1,5 +1,7 @@
+import { leftOutText } from '../../domain/planning/wanted-fields.ts'
 import type { FieldValue } from '../../domain/record.ts'
 import type { ObjectKind } from '../../domain/words.ts'
+import type { LeftOutField } from '../../store/runs/task-progress.ts'
 
 /** The lookups that a run would buy, and the most that they cost. Scripts rely on its form. `low` and `high` differ only when a price is not known yet. */
 export interface RunPlan {
@@ -10,6 +12,8 @@ export interface RunPlan {
   lookups: { unique: number; cached: number; duplicates: number; toBuy: number }
   tasks: { skipped: number; rejected: number }
   cost: { currency: 'USD'; low: string; high: string }
+  /** The fields of the recipe that could not be written in so many records, and why: nothing would be bought for them. */
+  leftOut?: LeftOutField[] | undefined
   /** The id for `paydirt apply`. */
   planId?: string
   /** The writes from facts that the ledger already has: counts, and the first records field by field. */
@@ -22,13 +26,13 @@ export interface RunPlan {
     | undefined
 }
 
-export function planText({ records, lookups, tasks, cost, planId, preview }: RunPlan): string {
+export function planText({ records, lookups, tasks, cost, planId, preview, leftOut }: RunPlan): string {
   const range = cost.low === cost.high ? cost.high : `${cost.low} to ${cost.high}`
   return `${records} records
   ${lookups.unique} different profiles, ${lookups.duplicates} duplicates of them
   ${lookups.cached} already in the ledger, ${lookups.toBuy} to buy
   ${tasks.rejected} rejected and ${tasks.skipped} skipped, at no cost
-cost: ${range} USD at most. Nothing was paid.
+${leftOut ? `not bought, because it could not be written: ${leftOutText(leftOut)}\n` : ''}cost: ${range} USD at most. Nothing was paid.
 ${preview ? previewText(preview) : ''}${planId === undefined ? '' : `plan ${planId}: \`paydirt apply ${planId}\` carries out exactly this, within this cost\n`}`
 }
 

@@ -1,17 +1,11 @@
 import type { Connector } from '../../connectors/connector.ts'
 import type { LookupKey } from '../../domain/keys.ts'
 import { forecast, type Forecast, type Means } from '../../domain/planning/forecast.ts'
-import {
-  nextStep,
-  slotOf,
-  type Facts,
-  type LookupWanted,
-  type PlannedRecord,
-} from '../../domain/planning/planner.ts'
+import type { Facts, PlannedRecord } from '../../domain/planning/planner.ts'
 import { applyPolicy } from '../../domain/field-policy/field-policy.ts'
 import type { Recipe } from '../../domain/planning/recipes.ts'
 import type { Fact, FieldValue, Patch } from '../../domain/record.ts'
-import { isFreeOperation } from '../../domain/operations.ts'
+import { followKnown, freshFacts, type FollowedRecord } from '../../planning/follow-known.ts'
 import type { PlannedTask } from '../../store/runs/plans.ts'
 import type { Run } from '../../store/runs/runs.ts'
 import { blockedFields } from '../../domain/field-policy/blocked-values.ts'
@@ -45,40 +39,29 @@ export async function previewPlan(
   const planned: PlanPreview[] = []
   const patches: { at: number; recordId: string; patch: Patch }[] = []
   const wanting: Wanting[] = []
-  const { prices } = context.config
-  let open = tasks
-    .filter(({ lookupKey }) => lookupKey !== null)
-    .map((task) => ({ task, record: { object: run.object, identity: task.identity }, facts: {} as Facts }))
   for (const task of tasks) if (task.lookupKey === null) planned.push({ task })
-  while (open.length > 0) {
-    // Planned twice: the steps decide which answers to read from the ledger, and those answers decide what the steps cost.
-    const asked = new Set<LookupKey>()
-    const notFresh = (key: LookupKey) => (asked.add(key), false)
-    for (const { record, facts } of open) {
-      const step = nextStep(record, recipe, facts, { prices, isFresh: notFresh })
-      if (step.kind === 'lookup') asked.add(step.lookup.key)
+  const open = tasks
+    .filter(({ lookupKey }) => lookupKey !== null)
+    .map((task) => ({
+      task,
+      recipe,
+      record: { object: run.object, identity: task.identity, closed: task.closed },
+    }))
+  const { lookups, config, now } = context
+  const followed = await followKnown(open, { lookups, prices: config.prices, now })
+  open.forEach(({ task, record }, index) => {
+    const { step, facts } = followed[index] as FollowedRecord
+    if (step.kind === 'lookup') {
+      wanting.push({ at: planned.length, record, facts })
+      planned.push({ task, wanted: step.lookup.key })
+      return
     }
-    const known = await freshFacts(context, [...asked])
-    const further: typeof open = []
-    for (const { task, record, facts } of open) {
-      const step = nextStep(record, recipe, facts, { prices, isFresh: (key) => known.has(key) })
-      if (step.kind === 'stop') planned.push({ task })
-      else if (step.kind === 'write') {
-        const patch = Object.fromEntries(Object.entries(step.values).map(([name, set]) => [name, { set }]))
-        patches.push({ at: planned.length, recordId: task.recordId, patch })
-        planned.push({ task })
-      } else {
-        const { lookup } = step
-        const fact = known.get(lookup.key) ?? free(lookup)
-        if (fact) further.push({ task, record, facts: { ...facts, [slotOf(lookup.key)]: fact } })
-        else {
-          wanting.push({ at: planned.length, record, facts })
-          planned.push({ task, wanted: lookup.key })
-        }
-      }
+    if (step.kind === 'write') {
+      const patch = Object.fromEntries(Object.entries(step.values).map(([name, set]) => [name, { set }]))
+      patches.push({ at: planned.length, recordId: task.recordId, patch })
     }
-    open = further
-  }
+    planned.push({ task })
+  })
   await forecastCosts(context, recipe, wanting, planned)
   const previews = await previewsOf(context, connector, run, patches)
   patches.forEach(({ at }, index) => {
@@ -125,25 +108,6 @@ async function forecastCosts(
     for (const [key, fact] of found) known.set(key, fact)
     open = open.filter(({ at }) => planned[at]?.cost?.asked.some((key) => found.has(key)))
   }
-}
-
-/** Returns the facts that a run would not buy again. */
-async function freshFacts(
-  { lookups, now }: Pick<Context, 'lookups' | 'now'>,
-  keys: LookupKey[],
-): Promise<Map<LookupKey, Fact>> {
-  const at = now()
-  const facts = [...(await lookups.facts(keys))]
-  return new Map(
-    facts
-      .filter(([, fact]) => fact.outcome !== 'failed' && fact.freshUntil > at)
-      .map(([key, fact]) => [key, { ...fact, priceAtomic: 0n }]),
-  )
-}
-
-/** Returns an empty fact for a free operation: the preview does not fetch it. */
-function free({ operation }: LookupWanted): Fact | undefined {
-  return isFreeOperation(operation) ? { outcome: 'not_found', data: null } : undefined
 }
 
 /** Returns the changes that the rules allow to the current values, without fields that an undo or the CRM has blocked. */

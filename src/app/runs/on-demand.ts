@@ -31,6 +31,7 @@ export function openOnDemand(
     runs,
     lookups,
     planner: planning.planner,
+    closedFields: planning.closedFields,
     advance,
     connector: (name) => context.connectors.get(name),
     ready,

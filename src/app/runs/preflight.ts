@@ -2,8 +2,8 @@ import { errorCode } from '../../domain/error-codes.ts'
 import { ConfigError } from '../../domain/errors.ts'
 import { formatUsd } from '../../domain/money.ts'
 import { capOf } from '../../domain/planning/prices.ts'
+import type { Recipe } from '../../domain/planning/recipes.ts'
 import { paidSteps } from '../../domain/planning/recipe-steps.ts'
-import type { Run } from '../../store/runs/runs.ts'
 import type { Config } from '../config/config.ts'
 import type { Context } from '../context/context.ts'
 import { assertReachable } from '../context/assert-reachable.ts'
@@ -37,12 +37,9 @@ export async function preflight({ config, chain }: Pick<Context, 'config' | 'cha
  * Throws ConfigError, with the setting that allows it, when a step of the recipe is known to cost more than its cap. Such a
  * step would be refused for each record after the cheaper steps before it were paid for.
  */
-export function refuseAboveCaps(
-  { policy, prices, recipes }: Pick<Config, 'policy' | 'prices' | 'recipes'>,
-  run: Pick<Run, 'object' | 'recipe'>,
-): void {
+export function refuseAboveCaps({ policy, prices }: Pick<Config, 'policy' | 'prices'>, recipe: Recipe): void {
   const { maxPriceAtomic: otherAtomic, maxPrices: bySlot = {} } = policy
-  const steps = paidSteps(recipes(run.object, run.recipe))
+  const steps = paidSteps(recipe)
   const dear = steps.flatMap((slot) => {
     const price = prices[slot]
     return price !== undefined && price > capOf(slot, { otherAtomic, bySlot }) ? [{ slot, price }] : []
@@ -52,6 +49,6 @@ export function refuseAboveCaps(
   const allowed = dear.map(({ slot, price }) => `'${slot}': '${formatUsd(price).replace(/0{1,4}$/, '')}'`)
   throw new ConfigError(
     'above_cap',
-    `the recipe ${run.recipe} has a step that costs more than the cap of ${formatUsd(otherAtomic)} USD a lookup. To allow it, set in paydirt.config.ts: payment: { maxPricesUsd: { ${allowed.join(', ')} } }`,
+    `the recipe ${recipe.name} has a step that costs more than the cap of ${formatUsd(otherAtomic)} USD a lookup. To allow it, set in paydirt.config.ts: payment: { maxPricesUsd: { ${allowed.join(', ')} } }`,
   )
 }

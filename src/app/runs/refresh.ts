@@ -1,4 +1,5 @@
 import type { Connector } from '../../connectors/connector.ts'
+import { absentReason } from '../../domain/field-policy/current-record.ts'
 import { dueForRefresh } from '../../domain/freshness.ts'
 import { slotOf } from '../../domain/planning/step.ts'
 import { capOf } from '../../domain/planning/prices.ts'
@@ -39,8 +40,18 @@ export function staleOnly(
         place = { answeredAt: last.answeredAt, recordId: last.recordId }
         left -= due.length
         leftAtomic -= due.reduce((sum, { priceAtomic }) => sum + priceAtomic, 0n)
+        // What a record has now decides what is worth buying again, and for one that is gone nothing is.
+        const current = await connector.read(
+          entity,
+          due.map(({ recordId }) => recordId),
+        )
         yield {
-          records: due.map(({ recordId, identity }) => ({ id: recordId, object, identity })),
+          records: due.map(({ recordId: id, identity }) => {
+            const now = current.get(id)
+            if (now?.state === 'unreadable') return { id, object, identity: {}, unreadable: now.reason }
+            if (now?.state !== 'present') return { id, object, identity, gone: absentReason(now) }
+            return { id, object, identity, values: now.values }
+          }),
           watermark: JSON.stringify(place),
         }
         if (due.length < page.length || page.length < pageSize) return

@@ -8,6 +8,7 @@ import type { Context } from '../context/context.ts'
 import { startMaintenance } from './maintenance.ts'
 import { startWorkerRuntime } from './worker-runtime.ts'
 import { pause } from '../../timing/pause.ts'
+import { leftOutOfRun } from './left-out.ts'
 import { preflight, refuseAboveCaps } from './preflight.ts'
 import { scanWithRetry } from './scan-with-retry.ts'
 
@@ -43,7 +44,9 @@ const graceMs = 15_000
 export async function runToEnd(context: Context, options: RunOptions): Promise<RunEnd> {
   const { run, connector, signal } = options
   const { runs, tasks, lookups } = context
-  refuseAboveCaps(context.config, run)
+  const { recipe, notice } = await leftOutOfRun(context, connector, run, { dryRun: false })
+  if (notice !== undefined) options.onNotice?.(notice)
+  refuseAboveCaps(context.config, recipe)
   await preflight(context)
   context.connectors.set(connector.name, connector)
   const halt = new AbortController()

@@ -1,6 +1,7 @@
 import { formatUsd } from '../../domain/money.ts'
 import type { TaskStatus } from '../../domain/words.ts'
 import type { Run } from '../../store/runs/runs.ts'
+import type { LeftOutField } from '../../store/runs/task-progress.ts'
 import { runFigures } from '../../store/views/run-figures.ts'
 import type { Context } from '../context/context.ts'
 
@@ -17,17 +18,20 @@ export interface RunSummary {
   requests: { sent: number; rateLimited: number }
   /** Why tasks are parked or were refused, and what was left out of those written, the most frequent reason first. */
   reasons?: { status: TaskStatus; reason: string; count: number }[] | undefined
+  /** The fields of the recipe that could not be written in so many records, and why: nothing was bought for them. */
+  leftOut?: LeftOutField[] | undefined
 }
 
 export async function summarise(
   context: Pick<Context, 'database' | 'runs' | 'tasks'>,
   run: Run,
 ): Promise<RunSummary> {
-  const [figures, counts, fresh, reasons] = await Promise.all([
+  const [figures, counts, fresh, reasons, leftOut] = await Promise.all([
     runFigures(context.database.db, run.id),
     context.tasks.counts(run.id),
     context.runs.get(run.id),
     context.tasks.reasons(run.id),
+    context.tasks.leftOut(run.id),
   ])
   const { written, unchanged, skipped, rejected } = counts
   // Unfinished tasks of a run that ended wait for its next start, as parked ones do.
@@ -49,5 +53,6 @@ export async function summarise(
     },
     requests: figures.requests,
     reasons: reasons.length > 0 ? reasons : undefined,
+    leftOut: leftOut.length > 0 ? leftOut : undefined,
   }
 }

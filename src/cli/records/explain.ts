@@ -48,7 +48,7 @@ function textOf({ lines, known, isSuppressed }: Explained): string {
 
 function document(
   record: string,
-  { step, next, why, costAtomic, spentAtomic, known, isSuppressed }: Explained,
+  { step, next, why, costAtomic, spentAtomic, leftOut, known, isSuppressed }: Explained,
 ) {
   return {
     record,
@@ -58,6 +58,7 @@ function document(
     cost: costAtomic === undefined ? null : formatUsd(costAtomic),
     spent: formatUsd(spentAtomic),
     currency: 'USD',
+    leftOut,
     known: known.length,
     suppressed: isSuppressed,
   }

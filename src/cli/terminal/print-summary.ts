@@ -1,5 +1,6 @@
 import type { RunEnd } from '../../app/runs/run-to-end.ts'
 import type { RunSummary } from '../../app/runs/summary.ts'
+import { leftOutText } from '../../domain/planning/wanted-fields.ts'
 
 /** Returns the end of a run as text: the results, the cost, and what to do next. */
 export function summaryText(summary: RunSummary, end: RunEnd, out: string | undefined): string {
@@ -13,6 +14,9 @@ export function summaryText(summary: RunSummary, end: RunEnd, out: string | unde
     ...(tasks.parked > 0 ? [row('parked', tasks.parked)] : []),
     `lookups: ${lookups.unique} different, ${lookups.paid} paid, ${lookups.cached} from the ledger, ${lookups.duplicates} duplicate rows`,
     `spent: ${spend.credits ? `${spend.credits} credits` : `${spend.settled} USD`}${spend.lost === zero ? '' : `, ${spend.lost} lost`}${spend.inDoubt === zero ? '' : `, ${spend.inDoubt} in doubt`} (${requests.sent} requests, ${requests.rateLimited} rate-limited)`,
+    ...(summary.leftOut
+      ? [`not bought, because it could not be written: ${leftOutText(summary.leftOut)}`]
+      : []),
     ...(summary.reasons ?? [])
       .filter(({ status, reason }) => status !== 'unchanged' || reason.includes('left out'))
       .map(({ status, reason, count }) => `  ${count} ${status}: ${reason}`),

@@ -23,6 +23,7 @@ test('records have the line of their row and their identity; ragged ones are unr
           id: '2',
           object: 'company',
           identity: { profileUrl: 'https://profnet.com/company/a', domain: 'x\ny' },
+          values: { profnet_url: 'https://profnet.com/company/a', domain: 'x\ny' },
         },
         {
           id: '4',
@@ -30,7 +31,7 @@ test('records have the line of their row and their identity; ragged ones are unr
           identity: {},
           unreadable: 'line 4: too few cells, 1 where the header has 2',
         },
-        { id: '5', object: 'company', identity: { domain: 'c.com' } },
+        { id: '5', object: 'company', identity: { domain: 'c.com' }, values: { domain: 'c.com' } },
       ],
     },
   ])

@@ -89,5 +89,5 @@ function toRecord(csv: OpenedCsv, row: CsvRow): SourceRecord {
   const record = { id: String(row.line), object: csv.object }
   // The cells of a ragged row may be in the wrong columns, so their values are not trusted.
   if (row.problem !== undefined) return { ...record, identity: {}, unreadable: row.problem }
-  return { ...record, identity: csv.identity(row) }
+  return { ...record, identity: csv.identity(row), values: csv.values(row) }
 }

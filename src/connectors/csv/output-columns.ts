@@ -2,7 +2,7 @@ import { foldName } from './columns.ts'
 import type { Delimiter } from './dialect.ts'
 
 const closing = ['paydirt_status', 'paydirt_reason', 'paydirt_enriched_at'] as const
-const ourPrefix = 'paydirt_'
+export const ourPrefix = 'paydirt_'
 
 /**
  * The order of input columns and filled columns in the output.

@@ -13,6 +13,7 @@ import {
   type ColumnOptions,
   type IdentityField,
 } from './columns.ts'
+import { valuesReader } from './filled-columns.ts'
 import { detectDialect, maxRowCharacters, parserOptions, type Dialect } from './dialect.ts'
 import { assertReadableFile, hashFile, readSample, readText, type TextForm } from './text-file.ts'
 
@@ -46,6 +47,8 @@ export interface OpenedCsv extends Dialect {
   /** Set when the first rows look like the other object: a hint to show, or a reason to stop. */
   wrongObject: string | undefined
   identity(row: CsvRow): Identity
+  /** The row's values by canonical field, in columns of their names or of the identity, without blanks. */
+  values(row: CsvRow): Record<string, string>
   /** Streams the rows. Throws InputError at the end of the pass when the file is no longer the one that was opened. */
   rows(options?: { signal?: AbortSignal | undefined }): AsyncIterable<CsvRow>
   /** Throws InputError when the file is no longer the one that was opened. */
@@ -105,6 +108,7 @@ export async function openCsv(path: string, options: ColumnOptions): Promise<Ope
     ].map((text) => `${path}: ${text}`),
     wrongObject: wrongObjectHint(firstRows, found, options.object),
     identity: (row) => identityOf(row.cells, found),
+    values: valuesReader(header, found, options.object),
     rows,
     assertUnchanged,
   }

@@ -91,6 +91,7 @@ export function createHubspotConnector(options: HubspotConnectorOptions): Connec
     writesAtOnce: 100,
     recordsPerWrite: 100,
     entities: entityObjects(mapping),
+    mapping,
     check: (entities) =>
       check({
         ...deps,

@@ -106,15 +106,12 @@ export function toCurrent(
 ): CurrentRecord {
   if (!object) return { state: 'gone' }
   if (object.id !== id) return { state: 'merged', into: object.id }
-  const values: Record<string, FieldValue> = {}
   const raw: Record<string, FieldValue> = {}
-  for (const [canonical, mapped] of Object.entries(entityMap.fields)) {
-    const { property } = mapped
+  for (const [canonical, { property }] of Object.entries(entityMap.fields)) {
     const text = object.properties[property]
     if (text) raw[canonical] = text
-    const value = fromCrm(text, fields.get(property) ?? { type: 'text' }, mapped)
-    if (value !== undefined) values[canonical] = value
   }
+  const values = valuesOf(object, entityMap, fields)
   const identity = identityOf(entityMap, object.properties)
   const mergedIds = mergedIdsOf(object)
   return {
@@ -135,17 +132,35 @@ function ownValues({ properties }: HubspotObject, own: OwnFields): OwnValues {
   )
 }
 
-export function toSourceRecord(object: HubspotObject, entityMap: EntityMapping): SourceRecord {
-  const identity = identityOf(entityMap, object.properties)
+/** Returns a record's values by canonical field, without blanks. */
+function valuesOf(
+  object: HubspotObject,
+  entityMap: EntityMapping,
+  fields: ReadonlyMap<string, DescribedField>,
+): Record<string, FieldValue> {
+  const values: Record<string, FieldValue> = {}
+  for (const [canonical, mapped] of Object.entries(entityMap.fields)) {
+    const { property } = mapped
+    const value = fromCrm(object.properties[property], fields.get(property) ?? { type: 'text' }, mapped)
+    if (value !== undefined) values[canonical] = value
+  }
+  return values
+}
+
+export function toSourceRecord(
+  object: HubspotObject,
+  entityMap: EntityMapping,
+  fields: ReadonlyMap<string, DescribedField>,
+): SourceRecord {
   const mergedIds = mergedIdsOf(object)
   // Found here, before anything is bought for a record that could not be written.
   const unreadable = valuesFault(object.properties)
   return {
     id: object.id,
     object: entityMap.object,
-    identity,
+    identity: identityOf(entityMap, object.properties),
+    ...(unreadable ? { unreadable } : { values: valuesOf(object, entityMap, fields) }),
     ...(mergedIds.length > 0 ? { mergedIds } : {}),
-    ...(unreadable ? { unreadable } : {}),
   }
 }
 

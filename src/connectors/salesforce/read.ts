@@ -1,4 +1,3 @@
-import { fromCrm } from '../../domain/mapping/convert.ts'
 import { identityOf, type EntityMapping, type OwnFields } from '../../domain/mapping/mapping.ts'
 import type { StampValue } from '../../domain/mapping/stamp.ts'
 import type { FieldValue } from '../../domain/record.ts'
@@ -7,7 +6,7 @@ import { querySchema, retrieveSchema, type Row } from './api/answers.ts'
 import type { SalesforceClient } from './api/client.ts'
 import { longId } from './ids.ts'
 import { withPlaceCodes } from './place-codes.ts'
-import { flatten, identityFields, mappedFields, textOf } from './rows.ts'
+import { flatten, identityFields, mappedFields, textOf, valuesOf } from './rows.ts'
 import { withFields, type DescribedObject, type SchemaCache } from './api/schema-cache.ts'
 import { select, soqlText } from './api/soql.ts'
 
@@ -197,21 +196,23 @@ function present(row: Row, mapping: EntityMapping, own: OwnFields, object: Descr
   if (personId !== undefined && row['IsPersonAccount'] === true)
     return { state: 'person', entity: 'Contact', id: personId }
   const found = flatten(row)
-  const values: Record<string, FieldValue> = {}
   const raw: Record<string, FieldValue> = {}
   for (const [canonical, wanted] of Object.entries(mapping.fields)) {
-    const field = object.fields.get(wanted.property)
     const stored = found[wanted.property]
     if (isValue(stored)) raw[canonical] = stored
-    const value = field && fromCrm(stored, field, wanted)
-    if (value !== undefined) values[canonical] = value
   }
   const ownValues: OwnValues = Object.fromEntries(
     Object.entries(own).flatMap(([name, property]) =>
       isValue(found[property]) ? [[name, found[property]]] : [],
     ),
   )
-  return { state: 'present', values, identity: identityOf(mapping, found), raw, own: ownValues }
+  return {
+    state: 'present',
+    values: valuesOf(found, mapping, object),
+    identity: identityOf(mapping, found),
+    raw,
+    own: ownValues,
+  }
 }
 
 function isValue(stored: StampValue): stored is FieldValue {

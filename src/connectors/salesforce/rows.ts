@@ -1,5 +1,7 @@
+import { fromCrm } from '../../domain/mapping/convert.ts'
 import { isBlank, type EntityMapping, type OwnFields } from '../../domain/mapping/mapping.ts'
 import type { StampValue } from '../../domain/mapping/stamp.ts'
+import type { FieldValue } from '../../domain/record.ts'
 import type { Row } from './api/answers.ts'
 import type { DescribedObject } from './api/schema-cache.ts'
 
@@ -27,6 +29,21 @@ export function withoutOwnAccount(row: Row): Row {
 export function mappedFields(mapping: EntityMapping, object: DescribedObject): string[] {
   const names = Object.values(mapping.fields).map(({ property }) => property)
   return [...new Set(names)].filter((name) => object.fields.has(name))
+}
+
+/** Returns a row's values by canonical field, without blanks. */
+export function valuesOf(
+  row: Values,
+  mapping: EntityMapping,
+  object: DescribedObject,
+): Record<string, FieldValue> {
+  const values: Record<string, FieldValue> = {}
+  for (const [canonical, wanted] of Object.entries(mapping.fields)) {
+    const field = object.fields.get(wanted.property)
+    const value = field && fromCrm(row[wanted.property], field, wanted)
+    if (value !== undefined) values[canonical] = value
+  }
+  return values
 }
 
 /** Returns the fields that identify a record and that the org has. */

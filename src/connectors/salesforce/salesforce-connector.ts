@@ -109,6 +109,7 @@ export function createSalesforceConnector(options: SalesforceOptions): Connector
     name: 'salesforce',
     capabilities,
     entities: entityObjects(mapping),
+    mapping,
     // Read with two requests and, from `bulkThreshold` on, written by one job.
     writesAtOnce: 4_000,
     recordsPerWrite: collectionSize,

@@ -1,8 +1,8 @@
 import { identityOf, type EntityMapping, type OwnFields } from '../../domain/mapping/mapping.ts'
-import { isOwnWrite, stampSlackMs } from '../../domain/mapping/stamp.ts'
+import { isOwnWrite } from '../../domain/mapping/stamp.ts'
 import type { ScanOptions, ScanPage } from '../connector.ts'
 import { PaydirtError } from '../../domain/errors.ts'
-import { countSchema, querySchema, retrieveSchema, type Row } from './api/answers.ts'
+import { countSchema, querySchema, type Row } from './api/answers.ts'
 import { queryByBulk } from './api/bulk-query.ts'
 import type { SalesforceClient } from './api/client.ts'
 import { soqlFilter } from './filter.ts'
@@ -14,7 +14,7 @@ import {
   mappedFields,
   textOf,
   timeOf,
-  type Values,
+  valuesOf,
 } from './rows.ts'
 import { withFields, type DescribedObject, type SchemaCache } from './api/schema-cache.ts'
 import { count, select, soqlText, soqlTime, type Statement } from './api/soql.ts'
@@ -69,20 +69,16 @@ export async function* scanPages(
     signal?.throwIfAborted()
     const asked = Math.min(deps.pageSize, limit - returned)
     const where = window(position, endMs)
-    const { done, records, ownWrites, losers } = await withFields(deps.schema, sobject, async (object) => {
-      const found = await queryPage(deps, statement(deps, object, mapping, where, options), asked)
-      if (found.records.length > 0) merges ??= readMerges(deps.client, object, mergedSinceMs)
-      return {
-        ...found,
-        losers: await merges,
-        ownWrites: await findOwnWrites(deps, withPlaceCodes(mapping, object), object, found.records),
-      }
+    const { done, records, losers, object } = await withFields(deps.schema, sobject, async (described) => {
+      const found = await queryPage(deps, statement(deps, described, mapping, where, options), asked)
+      if (found.records.length > 0) merges ??= readMerges(deps.client, described, mergedSinceMs)
+      return { ...found, losers: await merges, object: described }
     })
     const last = records.at(-1)
     if (last) {
       position = behind(last, endMs)
       returned += records.length
-      yield toPage(mapping, records, ownWrites, losers, position)
+      yield toPage(deps, mapping, object, records, losers, position)
     }
     if (returned >= limit) return
     // An answer may end before the page is full because of its size: then its `done` is false.
@@ -128,9 +124,8 @@ async function* restByBulk(
       for (const part of chunk(rows, deps.pageSize)) {
         options.signal?.throwIfAborted()
         const records = part.map((row) => typed(row, object))
-        const ownWrites = await findOwnWrites(deps, withPlaceCodes(mapping, object), object, records)
         const position = behind(records.at(-1) as Row, options.endMs)
-        yield { page: toPage(mapping, records, ownWrites, options.losers, position), position }
+        yield { page: toPage(deps, mapping, object, records, options.losers, position), position }
       }
   } catch (error) {
     // A field that is gone, a job that failed: pages read what is left, or say what is wrong.
@@ -222,67 +217,44 @@ function fieldsToRead(mapping: EntityMapping, object: DescribedObject, own: OwnF
       'SystemModstamp',
       ...identityFields(mapping, object),
       ...(object.name === 'Contact' && object.fields.has('IsPersonAccount') ? ['IsPersonAccount'] : []),
+      // What a record has decides what is worth buying for it.
+      ...mappedFields(withPlaceCodes(mapping, object), object),
       ...(hasStamp(own, object) ? [own.source, own.enrichedAt, 'LastModifiedDate'] : []),
     ]),
   ]
 }
 
 function toPage(
-  mapping: EntityMapping,
+  { own }: ScanDeps,
+  given: EntityMapping,
+  object: DescribedObject,
   rows: readonly Row[],
-  ownWrites: ReadonlySet<string>,
   losers: ReadonlyMap<string, readonly string[]> | undefined,
   position: Position,
 ): ScanPage {
+  const mapping = withPlaceCodes(given, object)
+  const properties = [...new Set(Object.values(mapping.fields).map(({ property }) => property))]
+  const ownWrites = new Set(rows.filter((row) => isOurs(row, properties, own)).map(({ Id }) => Id))
   const records = rows.map((row) => {
     const mergedIds = losers?.get(row.Id)
     return {
       id: row.Id,
       object: mapping.object,
       identity: identityOf(mapping, flatten(withoutOwnAccount(row))),
+      values: valuesOf(flatten(row), mapping, object),
       ...(mergedIds ? { mergedIds } : {}),
     }
   })
   return { records, watermark: writeWatermark(position), ...(ownWrites.size > 0 ? { ownWrites } : {}) }
 }
 
-/**
- * Only records whose stamp is as recent as their last change can be our own writes. The written fields are read of
- * those alone, so that a page of other records does not carry its long texts.
- */
-async function findOwnWrites(
-  deps: ScanDeps,
-  mapping: EntityMapping,
-  object: DescribedObject,
-  rows: readonly Row[],
-): Promise<Set<string>> {
-  const { own } = deps
-  const stamps = new Map(
-    rows.flatMap((row) => {
-      const source = textOf(row[own.source])
-      const enrichedAtMs = timeOf(row[own.enrichedAt])
-      // Not SystemModstamp: jobs of the platform move it although no user changed the record.
-      const modifiedAtMs = timeOf(row['LastModifiedDate'])
-      if (source === undefined || enrichedAtMs === undefined || modifiedAtMs === undefined) return []
-      return modifiedAtMs <= enrichedAtMs + stampSlackMs
-        ? [[row.Id, { source, enrichedAtMs, modifiedAtMs }] as const]
-        : []
-    }),
-  )
-  if (stamps.size === 0) return new Set()
-  const properties = [...new Set(Object.values(mapping.fields).map(({ property }) => property))]
-  const written = await deps.client.call(retrieveSchema, {
-    method: 'POST',
-    path: `/composite/sobjects/${object.name}`,
-    json: { ids: [...stamps.keys()], fields: ['Id', ...mappedFields(mapping, object)] },
-    isRepeatable: true,
+function isOurs(row: Row, properties: readonly string[], own: OwnFields): boolean {
+  return isOwnWrite({
+    properties,
+    values: flatten(row),
+    source: textOf(row[own.source]),
+    enrichedAtMs: timeOf(row[own.enrichedAt]),
+    // Not SystemModstamp: jobs of the platform move it although no user changed the record.
+    modifiedAtMs: timeOf(row['LastModifiedDate']),
   })
-  return new Set(
-    written.flatMap((row) => {
-      const stamp = row && stamps.get(row.Id)
-      if (!row || !stamp) return []
-      const values: Values = flatten(row)
-      return isOwnWrite({ properties, values, ...stamp }) ? [row.Id] : []
-    }),
-  )
 }

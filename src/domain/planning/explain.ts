@@ -3,7 +3,9 @@ import { formatUsd, type Atomic } from '../money.ts'
 import { nextStep, priceOf, slotOf, spentOn, type PlanContext } from './planner.ts'
 import { slotRow } from '../operations.ts'
 import type { Facts, PlannedRecord, Step } from './step.ts'
+import type { ClosedReason } from './could-write.ts'
 import type { Recipe } from './recipes.ts'
+import { closedText } from './wanted-fields.ts'
 
 export interface Explanation {
   step: Step
@@ -14,6 +16,8 @@ export interface Explanation {
   costAtomic: Atomic | undefined
   /** The amount spent on the record so far. */
   spentAtomic: Atomic
+  /** The fields of the recipe that could not be written, and why: nothing is bought for them. */
+  leftOut: { field: string; why: ClosedReason }[]
   /** The same as sentences. They name fields that were found, but no value of the record. */
   lines: string[]
 }
@@ -29,13 +33,24 @@ export function explainStep(
   const spentAtomic = spentOn(facts, context.prices)
   const costAtomic = step.kind === 'lookup' ? priceOf(step.lookup.key, context) : 0n
   const { next, why } = wordsOf(step)
+  const { closed = {} } = record
+  const leftOut = recipe.fields.filter((field) => Object.hasOwn(closed, field))
   const lines = [
     `Next (recipe ${recipe.name}): ${next}.`,
     `Why: ${why}.`,
     ...(step.kind === 'lookup' ? [`Cost: ${costText(step.lookup.key, costAtomic, context)}.`] : []),
     `Spent on this record so far: ${formatUsd(spentAtomic)} USD${ceilingText(recipe)}.`,
+    ...(leftOut.length > 0 ? [`Nothing is bought for fields ${closedText(closed, leftOut)}.`] : []),
   ]
-  return { step, next, why, costAtomic, spentAtomic, lines }
+  return {
+    leftOut: leftOut.map((field) => ({ field, why: closed[field] as ClosedReason })),
+    step,
+    next,
+    why,
+    costAtomic,
+    spentAtomic,
+    lines,
+  }
 }
 
 function wordsOf(step: Step): { next: string; why: string } {

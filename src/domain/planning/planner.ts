@@ -60,7 +60,8 @@ export function nextStep(
   }
   const leftOut = leftOutText(recipe, outlook, values)
   if (Object.keys(values).length === 0) {
-    const isUntouched = Object.keys(facts).length === 0 && wanted.length === 0
+    const isUntouched =
+      wanted.length === 0 && Object.keys(facts).every((slot) => isFreeSlot(slot as FactSlot))
     const couldLook = outlook.candidates.length > 0 || outlook.end.status === 'unchanged'
     const end =
       refusal !== undefined

@@ -2,7 +2,7 @@ import { contactFieldNames, employerProfileFieldNames } from '../fields.ts'
 import { canonicalEmail, companyDomainOf } from '../normalise/email.ts'
 import { slotRow, slotsOf } from '../operations.ts'
 import type { ObjectKind, Operation } from '../words.ts'
-import type { ClosedFields } from './could-write.ts'
+import type { ClosedFields, ClosedReason } from './could-write.ts'
 import type { Recipe } from './recipes.ts'
 import type { PlannedRecord } from './step.ts'
 
@@ -63,7 +63,7 @@ export function nothingOpen(closed: ClosedFields, { fields }: Recipe): string {
     : `nothing that the recipe tells could be written: ${closedText(closed, shut)}`
 }
 
-const phrases: readonly (readonly [ClosedFields[string], string])[] = [
+const phrases: readonly (readonly [ClosedReason, string])[] = [
   ['filled', 'filled already'],
   ['edited', 'edited by a person'],
   ['never', 'never written by policy'],
@@ -73,6 +73,20 @@ const phrases: readonly (readonly [ClosedFields[string], string])[] = [
   ['read_only', 'read-only in the account'],
   ['wrong_type', 'of a type that cannot hold it'],
 ]
+
+/** Returns fields by why nothing was bought for them, with the number of records, in words. */
+export function leftOutText(
+  leftOut: readonly { field: string; why: ClosedReason; records: number }[],
+): string {
+  return phrases
+    .flatMap(([why, words]) => {
+      const named = leftOut.filter((each) => each.why === why)
+      return named.length > 0
+        ? [`${words}: ${named.map(({ field, records }) => `${field} (${records})`).join(', ')}`]
+        : []
+    })
+    .join('; ')
+}
 
 /** Returns the fields by why they are closed, in words. */
 export function closedText(closed: ClosedFields, fields: readonly string[] = Object.keys(closed)): string {

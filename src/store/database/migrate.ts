@@ -16,6 +16,7 @@ import { payers } from '../migrations/0012-payers.ts'
 import { lookupSalts } from '../migrations/0013-lookup-salts.ts'
 import { chainTransfers } from '../migrations/0014-chain-transfers.ts'
 import { mergedRecords } from '../migrations/0015-merged-records.ts'
+import { closedFields } from '../migrations/0016-closed-fields.ts'
 
 /** All migrations in order. A released migration is never edited; changes go into a new one. */
 export const migrations: readonly { name: string; statements: string }[] = [
@@ -34,6 +35,7 @@ export const migrations: readonly { name: string; statements: string }[] = [
   { name: '0013-lookup-salts', statements: lookupSalts },
   { name: '0014-chain-transfers', statements: chainTransfers },
   { name: '0015-merged-records', statements: mergedRecords },
+  { name: '0016-closed-fields', statements: closedFields },
 ]
 
 /** The advisory lock for migrating. The number is arbitrary, and the same in every process. */

@@ -1,5 +1,6 @@
 import type { ColumnType, Generated } from 'kysely'
 import type { LookupKey } from '../../domain/keys.ts'
+import type { ClosedFields } from '../../domain/planning/could-write.ts'
 import type { Currency } from '../../domain/payment.ts'
 import type { FieldValue, Identity, Patch } from '../../domain/record.ts'
 import type { ObjectKind, TaskStatus } from '../../domain/words.ts'
@@ -25,6 +26,7 @@ export interface RunTables {
     requests_limited: Generated<number>
     started_at: Date
     finished_at: Date | null
+    closed: NullableJson<ClosedFields>
   }
   tasks: {
     id: Generated<bigint>
@@ -42,6 +44,7 @@ export interface RunTables {
     job_change: Generated<string[]>
     own_before: ColumnType<Record<string, FieldValue> | null, string | null | undefined, string | null>
     reason: string | null
+    closed: NullableJson<ClosedFields>
     updated_at: Date
   }
   button_tasks: {

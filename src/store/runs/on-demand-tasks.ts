@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import type { LookupKey } from '../../domain/keys.ts'
+import type { ClosedFields } from '../../domain/planning/could-write.ts'
 import type { Identity } from '../../domain/record.ts'
 import type { ObjectKind, TaskStatus } from '../../domain/words.ts'
 import type { Database } from '../database/database.ts'
@@ -39,6 +40,7 @@ interface BegunTask {
   duplicateOf: number | null
   waitingFor: LookupKey | null
   reason: string | null
+  closed?: ClosedFields | undefined
 }
 
 export interface OnDemandLedger {
@@ -127,14 +129,16 @@ export function createOnDemandLedger(db: Database, { now }: { now: () => Date })
           duplicate_of: task.duplicateOf,
           waiting_for: task.waitingFor,
           reason: task.reason,
+          closed: task.closed,
         })),
       )
       // When two processes begin the same task, the second changes nothing.
       await sql`
         update tasks set identity = begun.identity, status = begun.status, lookup_key = begun.lookup_key,
-          duplicate_of = begun.duplicate_of, waiting_for = begun.waiting_for, reason = begun.reason, updated_at = ${now()}
+          duplicate_of = begun.duplicate_of, waiting_for = begun.waiting_for, reason = begun.reason,
+          closed = begun.closed, updated_at = ${now()}
         from jsonb_to_recordset(${rows}::jsonb) as begun (id bigint, identity jsonb, status text, lookup_key text,
-          duplicate_of int, waiting_for text, reason text)
+          duplicate_of int, waiting_for text, reason text, closed jsonb)
         where tasks.id = begun.id and tasks.status = 'queued'`.execute(db)
     },
 

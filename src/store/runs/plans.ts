@@ -1,11 +1,13 @@
 import { sql, type Selectable } from 'kysely'
 import type { LookupKey } from '../../domain/keys.ts'
 import type { Atomic } from '../../domain/money.ts'
+import type { ClosedFields } from '../../domain/planning/could-write.ts'
 import type { Identity } from '../../domain/record.ts'
 import type { ObjectKind } from '../../domain/words.ts'
 import type { Database } from '../database/database.ts'
 import { isOneOf } from '../database/parameters.ts'
 import type { Tables } from '../database/schema.ts'
+import { joinClosed } from './waiting-tasks.ts'
 
 /** The lookups of a planned run, and how many of them the ledger already has. */
 export interface PlanFigures {
@@ -51,6 +53,7 @@ export interface PlannedTask {
   recordId: string
   identity: Identity
   lookupKey: LookupKey | null
+  closed?: ClosedFields | undefined
 }
 
 export interface PlanLedger {
@@ -165,7 +168,15 @@ export function createPlanLedger(db: Database, { now }: { now: () => Date }): Pl
     async tasks(runId, afterOrdinal, limit) {
       const rows = await db
         .selectFrom('tasks')
-        .select(['ordinal', 'record_id', 'identity', 'lookup_key'])
+        .innerJoin('runs', 'runs.id', 'tasks.run_id')
+        .select([
+          'ordinal',
+          'record_id',
+          'identity',
+          'lookup_key',
+          'tasks.closed',
+          'runs.closed as runClosed',
+        ])
         .where('run_id', '=', runId)
         .where('ordinal', '>', afterOrdinal)
         .orderBy('ordinal')
@@ -176,6 +187,7 @@ export function createPlanLedger(db: Database, { now }: { now: () => Date }): Pl
         recordId: row.record_id,
         identity: row.identity,
         lookupKey: row.lookup_key,
+        closed: joinClosed(row.runClosed, row.closed),
       }))
     },
   }

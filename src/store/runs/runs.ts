@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import type { Atomic } from '../../domain/money.ts'
+import type { ClosedFields } from '../../domain/planning/could-write.ts'
 import type { ObjectKind } from '../../domain/words.ts'
 import type { Database } from '../database/database.ts'
 import type { RunState } from '../database/states.ts'
@@ -21,18 +22,25 @@ export interface Run {
   records: number
   startedAt: Date
   finishedAt: Date | null
+  /** The fields to which nothing could be written in any of its records; null before they are known. */
+  closed: ClosedFields | null
 }
 
 export interface RunLedger {
   /** Begins a run, or resumes the unfinished one of the same fingerprint. */
   open(
-    run: Omit<Run, 'finishedAt' | 'records' | 'state' | 'startedAt' | 'watermark' | 'scannedAt'> & {
+    run: Omit<
+      Run,
+      'finishedAt' | 'records' | 'state' | 'startedAt' | 'watermark' | 'scannedAt' | 'closed'
+    > & {
       state?: RunState | undefined
     },
   ): Promise<{ run: Run; resumed: boolean }>
   get(id: string): Promise<Run | undefined>
   list(limit: number): Promise<Run[]>
   setState(id: string, state: RunState): Promise<void>
+  /** Stores the fields to which nothing could be written in any of the run's records. */
+  setClosed(id: string, closed: ClosedFields): Promise<void>
   /** Records that the scan is complete. */
   markScanned(id: string): Promise<void>
   countRequests(
@@ -105,6 +113,14 @@ export function createRunLedger(db: Database, options: { now: () => Date }): Run
       await db.updateTable('runs').set({ state, finished_at }).where('id', '=', id).execute()
     },
 
+    async setClosed(id, closed) {
+      const text = JSON.stringify(closed)
+      await sql`
+        update runs set closed = ${text}::jsonb where id = ${id} and closed is distinct from ${text}::jsonb`.execute(
+        db,
+      )
+    },
+
     async markScanned(id) {
       await db
         .updateTable('runs')
@@ -160,6 +176,7 @@ function toRun(row: {
   records: number
   started_at: Date
   finished_at: Date | null
+  closed: ClosedFields | null
 }): Run {
   const { started_at: startedAt, finished_at: finishedAt, scanned_at: scannedAt, ...rest } = row
   return { ...rest, startedAt, finishedAt, scannedAt }

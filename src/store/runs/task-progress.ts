@@ -1,3 +1,5 @@
+import { sql } from 'kysely'
+import type { ClosedReason } from '../../domain/planning/could-write.ts'
 import type { Patch } from '../../domain/record.ts'
 import { openTaskStatuses, type TaskStatus } from '../../domain/words.ts'
 import type { Database } from '../database/database.ts'
@@ -13,6 +15,13 @@ interface TaskRow {
   updatedAt: Date
 }
 
+/** A field of the recipe that could not be written in so many records of a run. */
+export interface LeftOutField {
+  field: string
+  why: ClosedReason
+  records: number
+}
+
 /** How far the tasks of a run have come. */
 export interface TaskProgress {
   /** Returns up to `limit` tasks after this place in the run. */
@@ -20,6 +29,8 @@ export interface TaskProgress {
   counts(runId: string): Promise<Record<TaskStatus, number>>
   /** Returns why tasks did not end as written, the most frequent reason first. */
   reasons(runId: string): Promise<{ status: TaskStatus; reason: string; count: number }[]>
+  /** Returns for which fields nothing was bought because nothing could be written, and for how many records, most first. */
+  leftOut(runId: string): Promise<LeftOutField[]>
   hasOpen(runId: string): Promise<boolean>
   lastOrdinal(runId: string): Promise<number>
 }
@@ -96,6 +107,19 @@ export function createTaskProgress(db: Database): TaskProgress {
           .limit(20)
           .execute()
       )
+    },
+
+    async leftOut(runId) {
+      const { rows } = await sql<LeftOutField>`
+        select field, why, count(*)::int as records from (
+          select closed.key as field, closed.value as why from tasks, jsonb_each_text(tasks.closed) as closed
+          where run_id = ${runId}
+          union all
+          select closed.key, closed.value from runs, jsonb_each_text(runs.closed) as closed,
+            (select from tasks where run_id = ${runId} and status not in ('skipped', 'rejected')) as records
+          where runs.id = ${runId}
+        ) as each group by field, why order by records desc, field`.execute(db)
+      return rows
     },
 
     async hasOpen(runId) {

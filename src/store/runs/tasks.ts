@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import type { LookupKey } from '../../domain/keys.ts'
+import type { ClosedFields } from '../../domain/planning/could-write.ts'
 import type { Identity } from '../../domain/record.ts'
 import type { TaskStatus } from '../../domain/words.ts'
 import type { Database } from '../database/database.ts'
@@ -18,6 +19,8 @@ export interface NewTask {
   duplicateOf: number | null
   waitingFor: LookupKey | null
   reason: string | null
+  /** The fields of this record to which nothing could be written, besides those of all records of the run. */
+  closed?: ClosedFields | undefined
 }
 
 export interface TaskLedger
@@ -51,13 +54,14 @@ export function createTaskLedger(db: Database, options: { now: () => Date }): Ta
           duplicate_of: task.duplicateOf,
           waiting_for: task.waitingFor,
           reason: task.reason,
+          closed: task.closed,
         }))
         await sql`
           insert into tasks (run_id, ordinal, record_id, identity, status, lookup_key, duplicate_of, waiting_for, reason,
-            updated_at)
+            closed, updated_at)
           select ${runId}, page.*, ${updatedAt}::timestamptz from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb)
             as page (ordinal int, record_id text, identity jsonb, status text, lookup_key text, duplicate_of int,
-              waiting_for text, reason text)`.execute(tx)
+              waiting_for text, reason text, closed jsonb)`.execute(tx)
         await tx
           .updateTable('runs')
           .set((eb) => ({ watermark, records: eb('records', '+', tasks.length) }))

@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import type { LookupKey } from '../../domain/keys.ts'
+import type { ClosedFields } from '../../domain/planning/could-write.ts'
 import type { Identity, Patch } from '../../domain/record.ts'
 import type { ObjectKind, TaskStatus } from '../../domain/words.ts'
 import type { Database } from '../database/database.ts'
@@ -17,6 +18,8 @@ export interface WaitingTask {
   identity: Identity
   waitingFor: LookupKey
   steps: LookupKey[]
+  /** Absent for a task that an older version made. */
+  closed?: ClosedFields | undefined
 }
 
 export interface TaskMove {
@@ -57,6 +60,8 @@ export function createWaitingTasks(db: Database, { now }: { now: () => Date }): 
         'identity',
         'waiting_for',
         'steps',
+        'tasks.closed',
+        'runs.closed as runClosed',
       ])
   }
 
@@ -118,6 +123,8 @@ function toWaiting(row: {
   identity: Identity
   waiting_for: LookupKey | null
   steps: LookupKey[]
+  closed: ClosedFields | null
+  runClosed: ClosedFields | null
 }): WaitingTask {
   return {
     id: row.id,
@@ -130,5 +137,14 @@ function toWaiting(row: {
     identity: row.identity,
     waitingFor: row.waiting_for as LookupKey,
     steps: row.steps,
+    closed: joinClosed(row.runClosed, row.closed),
   }
+}
+
+/** Returns the closed fields of a record: those of all records of its run, and its own. */
+export function joinClosed(
+  ofRun: ClosedFields | null,
+  ofTask: ClosedFields | null,
+): ClosedFields | undefined {
+  return ofRun || ofTask ? { ...ofTask, ...ofRun } : undefined
 }

@@ -1,0 +1,38 @@
+import type { Connector } from '../../connectors/connector.ts'
+import type { ClosedFields } from '../../domain/planning/could-write.ts'
+import type { Recipe } from '../../domain/planning/recipes.ts'
+import { closedText, wantedFields } from '../../domain/planning/wanted-fields.ts'
+import type { Run } from '../../store/runs/runs.ts'
+import type { Context } from '../context/context.ts'
+
+/** What a run would leave out of its recipe for all records, known before anything is spent. */
+export interface LeftOutOfRun {
+  closed: ClosedFields
+  /** The recipe with the fields that are left. */
+  recipe: Recipe
+  /** The same in words; undefined where the account can hold all that the recipe wants. */
+  notice: string | undefined
+}
+
+/** Returns what the mapping, the account or the policy cannot hold of a run's recipe. Spends nothing. */
+export async function leftOutOfRun(
+  { planning, config }: Pick<Context, 'planning' | 'config'>,
+  connector: Connector,
+  run: Pick<Run, 'connector' | 'object' | 'entity' | 'recipe' | 'source'>,
+  options: { dryRun: boolean },
+): Promise<LeftOutOfRun> {
+  const { ofRun: closed } = await planning.closedFields.find(connector, run, options)
+  const recipe = config.recipes(run.object, run.recipe)
+  return {
+    closed,
+    recipe: { ...recipe, fields: wantedFields({ object: run.object, identity: {}, closed }, recipe) },
+    notice: noticeOf(run.entity, recipe, closed),
+  }
+}
+
+/** Returns for which fields of a recipe nothing is bought in an entity, and why, as a sentence. */
+export function noticeOf(entity: string, recipe: Recipe, closed: ClosedFields): string | undefined {
+  const shut = recipe.fields.filter((field) => Object.hasOwn(closed, field))
+  if (shut.length === 0) return undefined
+  return `${entity}: the recipe ${recipe.name} wants fields that cannot be written, and nothing is bought ${shut.length < recipe.fields.length ? 'for them' : 'at all'}: ${closedText(closed, shut)}`
+}
