@@ -44,6 +44,7 @@ export const result = {
   status: 'written',
   reason: null,
   fields: [{ name: 'industry', label: 'Industry', value: 'Software' }],
+  leftOut: [{ name: 'website', label: 'Website', why: 'filled', reason: 'filled already' }],
   costUsd: '0.010000',
   currency: 'USD',
   enrichedAt: '2026-11-02T09:00:00.000Z',

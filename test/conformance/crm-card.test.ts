@@ -91,6 +91,7 @@ describe('the card', () => {
     })
     expect(card.slept).toEqual([2_000, 3_000, 4_500])
     expect(card.shown()).toContain('Software')
+    expect(card.shown()).toContain('Website (filled already)')
   })
 
   test('stops polling after five minutes, and checks again on request', async () => {

@@ -24,6 +24,7 @@ describe('the window in Salesforce', () => {
       'Reason: why',
       'Industry: Software',
       'Cost: USD 0.01',
+      'Not bought: Website (filled already)',
       `When: ${new Date(result.enrichedAt).toLocaleString()}`,
     ])
   })

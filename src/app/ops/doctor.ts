@@ -11,14 +11,8 @@ import { crmNames, type CrmName } from '../../connectors/definitions.ts'
 import { isConfigured, openConnector } from '../context/connectors.ts'
 import { assertReachable } from '../context/assert-reachable.ts'
 import { optionalCodes } from '../runs/sync.ts'
-
-export interface Finding {
-  name: string
-  status: 'ok' | 'warning' | 'problem' | 'off'
-  message: string
-  /** How to fix it. */
-  todo?: string
-}
+import type { Finding } from './finding.ts'
+import { recipeFindings } from './recipe-findings.ts'
 
 type Check = (config: Config) => Promise<Finding[]>
 
@@ -184,6 +178,7 @@ async function checkCrm(config: Config, name: CrmName): Promise<Finding[]> {
         message: `${quota.used} of ${quota.limit} API calls used today`,
       })
     findings.push(...(await ownFieldFindings(connector, problems)))
+    findings.push(...(await recipeFindings(config, connector)))
     return findings
   } finally {
     await connector.close()

@@ -1,5 +1,6 @@
 import { Command } from 'commander'
-import { examine, type Finding } from '../../app/ops/doctor.ts'
+import { examine } from '../../app/ops/doctor.ts'
+import type { Finding } from '../../app/ops/finding.ts'
 import { exitStatus } from '../terminal/exit.ts'
 import { readConfig } from '../terminal/with-context.ts'
 import { print } from '../terminal/print.ts'

@@ -94,7 +94,7 @@ export function createHubspotProperties(
     },
 
     async ensure(entity, { dryRun, fields }) {
-      kept.delete(entity)
+      if (!dryRun) kept.delete(entity)
       const byName = new Map((await describe(entity)).map((field) => [field.name, field]))
       const wanted = wantedFields(mapping, entity, fields)
       const ensured: EnsuredField[] = []

@@ -63,16 +63,18 @@ export function nothingOpen(closed: ClosedFields, { fields }: Recipe): string {
     : `nothing that the recipe tells could be written: ${closedText(closed, shut)}`
 }
 
-const phrases: readonly (readonly [ClosedReason, string])[] = [
-  ['filled', 'filled already'],
-  ['edited', 'edited by a person'],
-  ['never', 'never written by policy'],
-  ['not_mapped', 'without a place in the mapping'],
-  ['shared', 'with the property of another field'],
-  ['no_property', 'missing in the account'],
-  ['read_only', 'read-only in the account'],
-  ['wrong_type', 'of a type that cannot hold it'],
-]
+/** Why a field is closed, in words. In the order of reports. */
+export const closedWords: Readonly<Record<ClosedReason, string>> = {
+  filled: 'filled already',
+  edited: 'edited by a person',
+  never: 'never written by policy',
+  not_mapped: 'without a place in the mapping',
+  shared: 'with the property of another field',
+  no_property: 'missing in the account',
+  read_only: 'read-only in the account',
+  wrong_type: 'of a type that cannot hold it',
+}
+const phrases = Object.entries(closedWords)
 
 /** Returns fields by why nothing was bought for them, with the number of records, in words. */
 export function leftOutText(

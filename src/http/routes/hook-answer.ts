@@ -6,7 +6,7 @@ import { asPeople } from '../../producers/as-people.ts'
 import { recordIdOf } from '../../producers/on-demand.ts'
 import { requestEnrichment, findTask, recipeFor, type Enrichment, type Target } from '../tasks/enrichment.ts'
 import { Problem } from '../server/problem.ts'
-import { fieldSchema, statusSchema, writtenFields } from '../tasks/task-json.ts'
+import { fieldSchema, leftOutOf, leftOutSchema, statusSchema, writtenFields } from '../tasks/task-json.ts'
 import { isOpen } from '../tasks/task-watch.ts'
 
 /** The state that a card in a CRM shows. Without a task, everything but `last` is null or empty. */
@@ -16,6 +16,7 @@ export const hookAnswerSchema = z.object({
   status: statusSchema.nullable(),
   reason: z.string().nullable(),
   fields: z.array(fieldSchema),
+  leftOut: leftOutSchema,
   costUsd: z.string(),
   currency: z.enum(['USD', 'credit']),
   enrichedAt: z.iso.datetime().nullable(),
@@ -105,6 +106,7 @@ function hookAnswer({ ids }: Enrichment, view: TaskView | undefined, last: TaskV
     status: view?.status ?? null,
     reason: view?.reason ?? null,
     fields: view ? writtenFields(view) : [],
+    leftOut: view ? leftOutOf(view) : [],
     costUsd: formatUsd(view?.costAtomic ?? 0n),
     currency: view?.currency ?? 'USD',
     enrichedAt: view && isDone && view.status !== 'parked' ? view.updatedAt.toISOString() : null,

@@ -1,5 +1,7 @@
 import { z } from 'zod'
 import { formatUsd } from '../../domain/money.ts'
+import { closedReasons } from '../../domain/planning/could-write.ts'
+import { closedWords } from '../../domain/planning/wanted-fields.ts'
 import { objectKinds, taskStatuses } from '../../domain/words.ts'
 import type { TaskView } from '../../store/runs/task-view.ts'
 import type { TaskIds } from './task-ids.ts'
@@ -13,6 +15,10 @@ export const statusSchema = z
 
 export const fieldSchema = z.object({ name: z.string(), label: z.string(), value: z.string() })
 
+export const leftOutSchema = z
+  .array(z.object({ name: z.string(), label: z.string(), why: z.enum(closedReasons), reason: z.string() }))
+  .describe('Fields of the recipe that could not be written, and why: nothing was bought for them')
+
 export const taskSchema = z.object({
   id: z.string(),
   runId: z.string(),
@@ -25,6 +31,7 @@ export const taskSchema = z.object({
   reason: z.string().nullable(),
   done: z.boolean().describe('True when the task has ended or is parked'),
   fields: z.array(fieldSchema).describe('The fields that were written'),
+  leftOut: leftOutSchema,
   costUsd: z.string().describe('Settled, with six decimal places'),
   currency: z
     .enum(['USD', 'credit'])
@@ -46,6 +53,7 @@ export function taskJson(view: TaskView, ids: TaskIds): TaskJson {
     reason: view.reason,
     done: !isOpen(view.status),
     fields: writtenFields(view),
+    leftOut: leftOutOf(view),
     costUsd: formatUsd(view.costAtomic),
     currency: view.currency,
     updatedAt: view.updatedAt.toISOString(),
@@ -59,6 +67,16 @@ export function writtenFields({ status, patch }: TaskView): z.infer<typeof field
     name,
     label: labelOf(name),
     value: 'set' in change ? String(change.set) : '',
+  }))
+}
+
+/** Returns the fields for which nothing was bought, because they could not be written. */
+export function leftOutOf({ closed }: TaskView): z.infer<typeof leftOutSchema> {
+  return Object.entries(closed ?? {}).map(([name, why]) => ({
+    name,
+    label: labelOf(name),
+    why,
+    reason: closedWords[why],
   }))
 }
 

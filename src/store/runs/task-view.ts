@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import { usdFromCredits } from '../../domain/credits.ts'
 import type { Atomic } from '../../domain/money.ts'
+import type { ClosedFields } from '../../domain/planning/could-write.ts'
 import type { Patch } from '../../domain/record.ts'
 import type { ObjectKind, TaskStatus } from '../../domain/words.ts'
 import type { Database } from '../database/database.ts'
@@ -21,6 +22,8 @@ export interface TaskView {
   reason: string | null
   /** The patch that was written, without what else the lookups found. */
   patch: Patch | null
+  /** The fields of the recipe to which nothing could be written: nothing was bought for them. */
+  closed: ClosedFields | null
   updatedAt: Date
   /** The settled cost in USD; credits count at their price. */
   costAtomic: Atomic
@@ -49,7 +52,8 @@ export function createTaskViews(db: Database): TaskViews {
     // A lookup that several tasks of a run waited for counts as a cost of the first of them.
     const { rows } = await sql<Row>`
       select tasks.id, tasks.run_id as "runId", connector, object, entity, record_id as "recordId", recipe, trigger,
-        ${tokensOf} as tokens, tasks.status, tasks.reason, patch, updated_at as "updatedAt",
+        ${tokensOf} as tokens, tasks.status, tasks.reason, patch,
+        coalesce(runs.closed || coalesce(tasks.closed, '{}'), tasks.closed) as closed, updated_at as "updatedAt",
         coalesce(cost.paid, 0)::bigint as "paidAtomic", coalesce(cost.credit, 0)::bigint as "creditAtomic"
       from tasks join runs on runs.id = tasks.run_id
       left join lateral (

@@ -9,10 +9,19 @@ export interface FilledField {
   value: string
 }
 
+export interface LeftOutField {
+  name: string
+  label: string
+  /** Why, in words. */
+  reason: string
+}
+
 export interface Result {
   status: TaskStatus
   reason: string | null
   fields: FilledField[]
+  /** Fields that could not be written: nothing was bought for them. Absent from older servers. */
+  leftOut?: LeftOutField[]
   /** Decimal string in USD. */
   costUsd: string
   enrichedAt: string | null
@@ -146,6 +155,11 @@ export async function follow(options: {
   return answer
 }
 
+/** Lists the fields for which nothing was bought: `Email (filled already)`. Empty when there are none. */
+export function leftOutText({ leftOut = [] }: Pick<Result, 'leftOut'>): string {
+  return leftOut.map(({ label, reason }) => `${label} (${reason})`).join(', ')
+}
+
 /** Formats a cost: `USD 0.01`, or `nothing`. */
 export function costText(costUsd: string): string {
   const [whole = '0', fraction = ''] = costUsd.split('.')
@@ -228,13 +242,14 @@ function readAnswer(document: Record<string, unknown>): Answer {
 }
 
 function readResult(document: Record<string, unknown>): Result {
-  const { status, reason, fields, costUsd, enrichedAt } = document
+  const { status, reason, fields, leftOut, costUsd, enrichedAt } = document
   if (typeof status !== 'string' || !Object.hasOwn(statusText, status) || typeof costUsd !== 'string')
     throw invalidAnswer()
   return {
     status: status as TaskStatus,
     reason: typeof reason === 'string' && reason !== '' ? reason : null,
     fields: Array.isArray(fields) ? fields.filter(isObject).map(readField) : [],
+    leftOut: Array.isArray(leftOut) ? leftOut.filter(isObject).map(readLeftOut) : [],
     costUsd,
     enrichedAt: typeof enrichedAt === 'string' ? enrichedAt : null,
   }
@@ -246,6 +261,10 @@ function readField({ name, label, value }: Record<string, unknown>): FilledField
     label: String(label ?? name),
     value: value === null || value === undefined ? '' : String(value),
   }
+}
+
+function readLeftOut({ name, label, reason }: Record<string, unknown>): LeftOutField {
+  return { name: String(name), label: String(label ?? name), reason: String(reason ?? '') }
 }
 
 function invalidAnswer(): Problem {

@@ -1,5 +1,12 @@
 import { DescriptionList, DescriptionListItem, Flex, StatusTag, Text } from '@hubspot/ui-extensions'
-import { costText, nextText, statusText, type Result, type TaskStatus } from './paydirt-client.ts'
+import {
+  costText,
+  leftOutText,
+  nextText,
+  statusText,
+  type Result,
+  type TaskStatus,
+} from './paydirt-client.ts'
 
 const variants: Record<TaskStatus, 'success' | 'info' | 'warning' | 'danger' | 'default'> = {
   queued: 'info',
@@ -14,6 +21,7 @@ const variants: Record<TaskStatus, 'success' | 'info' | 'warning' | 'danger' | '
 
 export function ResultView({ result }: { result: Result }) {
   const { status, reason, fields, costUsd, enrichedAt } = result
+  const notBought = leftOutText(result)
   return (
     <Flex direction="column" gap="sm">
       <StatusTag variant={variants[status]}>{statusText[status]}</StatusTag>
@@ -22,6 +30,7 @@ export function ResultView({ result }: { result: Result }) {
           ...(reason ? [{ name: 'reason', label: 'Reason', value: reason }] : []),
           ...fields,
           { name: 'cost', label: 'Cost', value: costText(costUsd) },
+          ...(notBought ? [{ name: 'left-out', label: 'Not bought', value: notBought }] : []),
           ...(enrichedAt
             ? [{ name: 'at', label: 'When', value: new Date(enrichedAt).toLocaleString() }]
             : []),

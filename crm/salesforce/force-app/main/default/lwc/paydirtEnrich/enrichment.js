@@ -3,7 +3,8 @@
  *
  * @typedef {'queued' | 'looking_up' | 'ready' | 'written' | 'unchanged' | 'skipped' | 'rejected' | 'parked'} TaskStatus
  * @typedef {{ name: string, label: string, value: string }} Row
- * @typedef {{ status: TaskStatus, reason: string, fields: Row[], costUsd: string, enrichedAt: string }} Result
+ * @typedef {{ label: string, reason: string }} LeftOut a field for which nothing was bought, and why
+ * @typedef {{ status: TaskStatus, reason: string, fields: Row[], leftOut?: LeftOut[], costUsd: string, enrichedAt: string }} Result
  * @typedef {Result & { taskId: string, done: boolean }} Answer
  */
 
@@ -46,11 +47,13 @@ export function nextText(result) {
  * @param {Result} result
  * @returns {Row[]} the rows that the window shows for a result, in order
  */
-export function rowsOf({ reason, fields, costUsd, enrichedAt }) {
+export function rowsOf({ reason, fields, leftOut = [], costUsd, enrichedAt }) {
+  const notBought = leftOut.map((field) => `${field.label} (${field.reason})`).join(', ')
   return [
     ...(reason ? [{ name: 'reason', label: 'Reason', value: reason }] : []),
     ...fields.map((field) => ({ ...field, value: field.value === '' ? 'cleared' : field.value })),
     { name: 'cost', label: 'Cost', value: costText(costUsd) },
+    ...(notBought ? [{ name: 'left-out', label: 'Not bought', value: notBought }] : []),
     ...(enrichedAt ? [{ name: 'at', label: 'When', value: new Date(enrichedAt).toLocaleString() }] : []),
   ]
 }
@@ -89,7 +92,7 @@ export function readLast(document) {
  * @returns {Result}
  */
 function readResult(document) {
-  const { status, reason, fields, costUsd, enrichedAt } = isObject(document) ? document : {}
+  const { status, reason, fields, leftOut, costUsd, enrichedAt } = isObject(document) ? document : {}
   if (!isStatus(status) || typeof costUsd !== 'string') throw invalidAnswer()
   return {
     status,
@@ -98,6 +101,10 @@ function readResult(document) {
       name: text(name),
       label: text(label ?? name),
       value: text(value),
+    })),
+    leftOut: (Array.isArray(leftOut) ? leftOut : []).filter(isObject).map(({ label, reason: why }) => ({
+      label: text(label),
+      reason: text(why),
     })),
     costUsd,
     enrichedAt: text(enrichedAt),
