@@ -1,45 +1,21 @@
-import { countryCode } from '../normalise/country.ts'
-import { canonicalEmail } from '../normalise/email.ts'
-import { phoneE164 } from '../normalise/phone.ts'
 import type { FieldValue } from '../record.ts'
+import { checkValue } from '../values/check-value.ts'
+import { kindOf, type ValueKind } from '../values/kinds.ts'
+import { objectKinds } from '../words.ts'
 
-interface Kind {
-  /** Short values of the kind: what does not fit one of them fits none. */
-  samples: readonly FieldValue[]
-  /** Returns whether a text could be such a value. */
-  is: (text: string) => boolean
-}
-
-const text: Kind = { samples: ['Acme Co'], is: () => true }
-const number: Kind = { samples: [2, 1998], is: (value) => /^\d+$/.test(value) }
-const url: Kind = { samples: ['https://a.co'], is: (value) => /^(https?:\/\/)?[^\s/]+\.[^\s/]+/i.test(value) }
-const country: Kind = { samples: ['CU', 'Cuba'], is: (value) => countryCode(value) !== undefined }
-const email: Kind = { samples: ['a@b.co'], is: (value) => canonicalEmail(value).ok }
-const phone: Kind = { samples: ['+3225111111'], is: (value) => phoneE164(value) !== undefined }
-
-const kinds: Readonly<Record<string, Kind>> = {
-  email,
-  email_personal: email,
-  phone,
-  mobile_phone: phone,
-  profnet_url: url,
-  company_profnet_url: url,
-  domain: url,
-  company_domain: url,
-  website: url,
-  company_website: url,
-  logo: url,
-  company_logo: url,
-  country_code: country,
-  company_country_code: country,
-  employees: number,
-  company_employees: number,
-  founded_year: number,
-  followers: number,
-  connections: number,
-  open_jobs: number,
-  news_items: number,
-  advertisements: number,
+/** Short values of each kind: what takes none of them takes no value of the kind. */
+const samples: Readonly<Record<ValueKind, readonly FieldValue[]>> = {
+  label: ['Acme Co'],
+  text: ['Acme Co'],
+  url: ['https://abc.com'],
+  company_profile: ['https://abc.com/company/a'],
+  person_profile: ['https://abc.com/in/a'],
+  domain: ['abc.com'],
+  email: ['a@abc.com'],
+  phone: ['+3225111111'],
+  country: ['CU', 'Cuba'],
+  year: [1998],
+  count: [2],
 }
 
 /**
@@ -47,6 +23,7 @@ const kinds: Readonly<Record<string, Kind>> = {
  * them that are values of the field's kind.
  */
 export function samplesOf(field: string, only?: readonly string[]): readonly FieldValue[] {
-  const { samples, is } = Object.hasOwn(kinds, field) ? (kinds[field] as Kind) : text
-  return only ? only.filter(is) : samples
+  const kinds = [...new Set(objectKinds.map((object) => kindOf(object, field)))]
+  if (!only) return kinds.flatMap((kind) => samples[kind])
+  return only.filter((text) => kinds.some((kind) => checkValue(kind, text).ok))
 }
