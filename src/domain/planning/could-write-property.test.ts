@@ -50,7 +50,9 @@ const schema = new Map(
 /** Answers that tell everything, so that what cannot change the record cannot for want of an answer. */
 const person = {
   profnet_url: 'https://profnet.example/in/ada',
-  name: 'Robots Robots',
+  name: 'Robots',
+  first_name: 'Robots',
+  last_name: 'Robots',
   headline: 'Robots',
   description: 'Robots',
   city: 'Robots',
@@ -206,7 +208,7 @@ test('for any mapping, policy and record, nothing is bought that cannot change t
         bought += 1
       }
     }),
-    { seed: testSeed(), numRuns: 4_000 },
+    { seed: testSeed(), numRuns: 1_500 },
   )
-  expect(bought).toBeGreaterThan(500)
+  expect(bought).toBeGreaterThan(300)
 })
