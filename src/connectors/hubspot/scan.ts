@@ -67,7 +67,10 @@ export async function* scan(
       records: wanted.map((object) => {
         // Found here, before anything is bought for a record that takes no write.
         const fault = deps.required.fault(entity, object.properties)
-        return { ...toSourceRecord(object, entityMap, fields), ...(fault === undefined ? {} : { unreadable: fault }) }
+        return {
+          ...toSourceRecord(object, entityMap, fields),
+          ...(fault === undefined ? {} : { unreadable: fault }),
+        }
       }),
       watermark: writeWatermark(found.isLast ? nextPosition(position, deps.lookbackMs) : position),
       ownWrites: new Set(wanted.filter((object) => isOurs(object, entity, mapping)).map(({ id }) => id)),
