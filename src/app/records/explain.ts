@@ -55,7 +55,8 @@ async function findRecord(
     if (found?.state === 'person') {
       // Asked for as an account, and enriched as the contact that it is.
       const person = (await recordsById(connector, found.entity, [found.id])).get(found.id)
-      if (person?.state === 'present') return { ...person.record, values: person.values, entity: found.entity }
+      if (person?.state === 'present')
+        return { ...person.record, values: person.values, entity: found.entity }
     }
     if (found?.state === 'unreadable')
       throw new InputError('unreadable_record', `${connector.name} ${named}: ${found.reason}`)
