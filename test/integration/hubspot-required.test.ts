@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { companyAnswer } from '../../src/sandbox/data/company.ts'
 import { startSandbox, type Sandbox } from '../../src/sandbox/sandbox.ts'
+import { writeAccepted } from '../../src/workers/write/write-dropping-refused.ts'
 import type { FileConfig } from '../../src/app/config/file.ts'
 import { openCrmHouse, quick, type CrmHouse, type Properties } from './crm-house.ts'
 
@@ -84,9 +85,14 @@ describe('a property that an administrator’s rule requires', () => {
       property: 'annualrevenue',
       when: { property: 'industry', is: industries.map(({ value }) => value) },
     })
-    await house.sync('companies')
-    expect(await endOf(id)).toMatchObject({ status: 'written' })
-    expect(valueOf(id, 'description')).toBeDefined()
+    await house.connector.ensureFields('companies', { dryRun: false })
+    const patch = { industry: { set: 'COMPUTER_SOFTWARE' }, description: { set: 'Ships' } }
+    const [sent] = await writeAccepted(house.connector, 'companies', [{ id, patch }])
+    expect(sent).toMatchObject({
+      outcome: { status: 'written' },
+      refused: [{ field: 'industry', code: 'MISSING_CONDITIONAL_REQUIRED_PROPERTY' }],
+    })
+    expect(valueOf(id, 'description')).toBe('Ships')
     expect(valueOf(id, 'industry')).toBeUndefined()
   })
 
