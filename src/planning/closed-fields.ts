@@ -14,9 +14,9 @@ export interface ClosedFieldsOptions {
   now: () => Date
 }
 
-export type JudgedRun = Pick<Run, 'connector' | 'object' | 'entity' | 'recipe' | 'source'>
+type JudgedRun = Pick<Run, 'connector' | 'object' | 'entity' | 'recipe' | 'source'>
 
-export interface ClosedFieldsOfRun {
+interface ClosedFieldsOfRun {
   /** The fields of the recipe to which nothing could be written in any record of the account. */
   ofRun: ClosedFields
   /** Returns for each record, in order, the other fields to which nothing could be written in it. */

@@ -35,6 +35,20 @@ describe('docs/dependencies.md', () => {
   )
 })
 
+describe('docs/decisions', () => {
+  test('are numbered without gaps, dated, and listed in the index in that order', () => {
+    const paths = globSync('docs/decisions/*.md', { cwd: root }).sort()
+    for (const [at, path] of paths.entries()) {
+      expect(path).toMatch(new RegExp(`/${String(at + 1).padStart(4, '0')}-`))
+      expect(read(path)).toMatch(new RegExp(`^# ${at + 1}\\. .+\n\nDate: \\d{4}-\\d\\d-\\d\\d\\.`))
+    }
+    const listed = [...read('docs/README.md').matchAll(/\((decisions\/[^)]+)\)/g)].map(
+      ([, path]) => `docs/${path}`,
+    )
+    expect(listed).toEqual(paths)
+  })
+})
+
 describe('package.json', () => {
   test('has exact versions only', () => {
     const all = Object.entries({ ...manifest.dependencies, ...manifest.devDependencies })

@@ -46,7 +46,7 @@ export interface RecordFields {
  * the one notion by which every trigger decides whether a lookup is worth its price. Without a record it tells what holds for
  * all records of the account.
  */
-export function whyClosed(
+function whyClosed(
   field: string,
   { mapping, schema, rule }: AccountFields,
   record?: RecordFields,
