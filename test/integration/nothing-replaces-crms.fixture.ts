@@ -24,10 +24,10 @@ import {
   type Raw,
   nothings,
   oddities,
-  types,
+  typesOf,
   type Type,
   cases,
-  sources,
+  sourceOf,
   patchFor,
 } from './nothing-replaces.fixture.ts'
 
@@ -45,7 +45,7 @@ export async function table(
   keeps: (type: Type, name: string) => string | undefined,
 ): Promise<Row[]> {
   const rows: Row[] = []
-  for (const type of types) {
+  for (const type of typesOf(object)) {
     for (const [answer, raw] of [...nothings, ...oddities, ['good', cases[type].good] as [string, Raw]]) {
       const patch = await patchFor(object, type, raw)
       for (const isFilled of [true, false])
@@ -55,13 +55,9 @@ export async function table(
   return rows
 }
 
-/** HubSpot has no type for a URL: it stands in a text there, and a text takes words. */
-export function fittingIn(crm: string) {
-  return (type: Type, name: string): string | undefined => {
-    if (name === 'good') return cases[type].becomes
-    const values = type === 'url' && crm.startsWith('hubspot') ? cases.text.values : cases[type].values
-    return values?.[name]
-  }
+/** What a CRM's field of the type holds after an answer; undefined where the answer is no value of the type. */
+export function fitting(type: Type, name: string): string | undefined {
+  return name === 'good' ? cases[type].becomes : cases[type].values?.[name]
 }
 
 /** Takes all rows through the write-back in one batch. What stands in the records counts as written by us before. */
@@ -171,8 +167,8 @@ function mappingFor(object: ObjectKind, entity: string, nameOf: (type: Type) => 
   const defaults = { ...hubspotMapping.entities, ...salesforceMapping.entities }[entity]
   const off = Object.fromEntries(Object.keys(defaults?.fields ?? {}).map((name) => [name, false as const]))
   const on = Object.fromEntries(
-    types.map((type): [string, FieldMapping] => [
-      sources[object][type],
+    typesOf(object).map((type): [string, FieldMapping] => [
+      sourceOf(object, type),
       { property: nameOf(type), ...(type === 'country' ? { as: 'country_name' } : {}) },
     ]),
   )
@@ -184,7 +180,7 @@ async function openHubspot(entity: 'companies' | 'contacts', object: ObjectKind)
   hubspot.faults.nullValues = 'refused'
   // HubSpot knows an address by the property's name alone; a URL is a text there.
   const nameOf = (type: Type) => (type === 'email' ? 'work_email' : `t_${type}`)
-  for (const type of types) {
+  for (const type of typesOf(object)) {
     const [kind, fieldType] = crmTypes[type].hubspot
     const isChoice = kind === 'enumeration'
     hubspot.store.registry.properties[entity].set(
@@ -230,7 +226,7 @@ async function openHubspot(entity: 'companies' | 'contacts', object: ObjectKind)
 async function openSalesforce(entity: 'Account' | 'Contact' | 'Lead', object: ObjectKind): Promise<World> {
   const org = await startSalesforceStandIn({ seed: 1, accounts: 0, contacts: 0, leads: 0 })
   const nameOf = (type: Type) => `T_${type}__c`
-  for (const type of types) {
+  for (const type of typesOf(object)) {
     const kind = crmTypes[type].salesforce
     const isChoice = kind === 'picklist' || kind === 'multipicklist'
     org.store.defineField(

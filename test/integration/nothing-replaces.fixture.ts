@@ -29,7 +29,7 @@ export const oddities: [string, Raw][] = [
   ['"N/A"', 'N/A'],
 ]
 
-export const types = [
+const types = [
   'text',
   'long',
   'number',
@@ -78,15 +78,15 @@ export const cases: Record<Type, TypeCase> = {
   phone: { old: '+41441234567', good: '+41 44 668 18 00', becomes: '+41446681800' },
   url: {
     old: 'https://old.norvik.com/x',
-    good: 'https://new.norvik.com/y',
-    becomes: 'https://new.norvik.com/y',
+    good: 'https://www.profnet.com/company/new',
+    becomes: 'https://www.profnet.com/company/new',
   },
   country: { old: 'Switzerland', good: 'NO', becomes: 'Norway' },
   logo: { old: 'https://old.norvik.com/l.png', good: 'picture', becomes: 'http://logo.test/norvik.com' },
 }
 
-/** The canonical field that stands for a type, and where its value lies in the answer. */
-export const sources: Record<ObjectKind, Record<Type, string>> = {
+/** The canonical field that carries values of a type, and where its value lies in the answer. A company has no e-mail. */
+const sources: Record<ObjectKind, Partial<Record<Type, string>>> = {
   company: {
     text: 'tagline',
     long: 'description',
@@ -97,7 +97,6 @@ export const sources: Record<ObjectKind, Record<Type, string>> = {
     datetime: 'employee_range',
     option: 'industry',
     options: 'address',
-    email: 'domain',
     phone: 'company_name',
     url: 'website',
     country: 'country_code',
@@ -120,6 +119,12 @@ export const sources: Record<ObjectKind, Record<Type, string>> = {
     logo: 'company_logo',
   },
 }
+
+/** Returns the types of which the object has a canonical field. */
+export const typesOf = (object: ObjectKind): Type[] =>
+  types.filter((type) => sources[object][type] !== undefined)
+
+export const sourceOf = (object: ObjectKind, type: Type): string => sources[object][type] ?? ''
 
 const given = (name: string, raw: Raw) => (raw === absent ? {} : { [name]: raw })
 
@@ -145,7 +150,7 @@ const answers: Record<ObjectKind, Partial<Record<string, (raw: Raw) => Record<st
 
 /** The service's own words for an answer, read by the endpoint as in a run; undefined where it cannot say this. */
 async function factsFor(object: ObjectKind, type: Type, raw: Raw): Promise<Facts | undefined> {
-  const canonical = sources[object][type]
+  const canonical = sourceOf(object, type)
   const profile = (data: Record<string, unknown>): Fact =>
     (object === 'company' ? companyProfile : personProfile).decode(JSON.stringify({ data }))
   const slot = object === 'company' ? 'company.profile' : 'person.profile'
@@ -187,7 +192,7 @@ export async function patchFor(object: ObjectKind, type: Type, raw: Raw): Promis
   const slug = object === 'company' ? 'company/norvik' : 'in/norvik'
   const recipe = {
     name: 'all',
-    fields: [sources[object][type]],
+    fields: [sourceOf(object, type)],
     steps: ['company.profile', 'person.profile', 'contact.redeem', 'company.logo'] as const,
   }
   const record = { object, identity: { profileUrl: `https://www.profnet.com/${slug}` } }
