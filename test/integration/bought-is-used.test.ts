@@ -1,0 +1,22 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { startSandbox, type Sandbox } from '../../src/sandbox/sandbox.ts'
+import { testSeed } from '../support/seed.ts'
+import { buyContacts, expectUsed } from './bought-is-used.fixture.ts'
+import { crmKinds } from './crm-worlds.ts'
+
+let sandbox: Sandbox
+beforeAll(async () => void (sandbox = await startSandbox()))
+afterAll(() => sandbox.stop())
+
+// test/long/bought-is-used.test.ts does the same for 50 mappings and policies with 200 contacts each.
+test.each(crmKinds)(
+  'every e-mail and phone that is bought is found in %s, and nothing else is bought',
+  async (kind) => {
+    const seed = testSeed() % 100
+    const plain = await buyContacts(sandbox, kind, { seed, records: 20, isDefault: true })
+    expectUsed(plain)
+    expect(plain.found).toBeGreaterThan(5)
+    expectUsed(await buyContacts(sandbox, kind, { seed: seed + 1, records: 20 }))
+  },
+  120_000,
+)
