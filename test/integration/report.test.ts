@@ -8,7 +8,7 @@ import type { RunSummary } from '../../src/app/runs/summary.ts'
 import { companyAnswer } from '../../src/sandbox/data/company.ts'
 import { startSandbox, type Sandbox } from '../../src/sandbox/sandbox.ts'
 import { openDesk, type Desk } from '../support/cli.ts'
-import { openCrmHouse, type CrmHouse } from './crm-house.ts'
+import { openCrmHouse, quick, type CrmHouse } from './crm-house.ts'
 
 let sandbox: Sandbox
 let house: CrmHouse | undefined
@@ -28,7 +28,9 @@ const answers = names.map((name) => companyAnswer(urlOf(name)).data)
 
 test('counts what was matched, filled and changed, and what each of them cost', async () => {
   const policies = { hubspot: { street: 'overwrite' as const, industry: 'never' as const } }
-  house = await openCrmHouse(sandbox, { config: { policies } })
+  const mapping = { companies: { fields: { tagline: false as const } } }
+  const connectors = { hubspot: { ...quick.hubspot, mapping } }
+  house = await openCrmHouse(sandbox, { config: { policies, connectors } })
   for (const name of names)
     house.add('companies', { name, profnet_url: urlOf(name), address: 'Old Street 7' })
   house.add('companies', { name: 'nothing to go by' })
