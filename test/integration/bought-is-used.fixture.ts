@@ -64,6 +64,8 @@ export async function buyContacts(
   }
   const config: FileConfig = {
     payment: { maxPricesUsd: { 'contact.redeem:email-work': '0.15', 'contact.redeem:phone': '0.30' } },
+    // A run that stops at its budget leaves answers that wait to be written with the next ones.
+    budgets: { runUsd: '1000', dayUsd: '1000' },
     policies: { [kind]: rules },
     connectors: { [kind]: { mapping: { [entity]: { fields: changes } } } },
   }
@@ -83,7 +85,11 @@ export async function buyContacts(
       .where('state', '=', 'settled')
       .execute()
     // Of a ledger of its own: each lookup was bought here, alone or in a batch.
-    const lookups = await db.selectFrom('lookups').select(['key', 'operation', 'answer']).execute()
+    const lookups = await db
+      .selectFrom('lookups')
+      .select(['key', 'operation', 'answer'])
+      .where('state', '=', 'answered')
+      .execute()
     const tasks = await db.selectFrom('tasks').select(['record_id', 'steps', 'lookup_key']).execute()
     const held = new Set([...world.state().values()].flatMap((values) => Object.values(values).map(String)))
     const isOpen = (values: Values, field: string) => {
