@@ -1,10 +1,9 @@
-import { randomUUID } from 'node:crypto'
 import { CompiledQuery, type LogEvent } from 'kysely'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { lookupKey } from '../../src/domain/keys.ts'
-import { createChargeJournal } from '../../src/store/ledger/charge-journal.ts'
+import type { LookupKey } from '../../src/domain/keys.ts'
 import type { OpenDatabase } from '../../src/store/database/database.ts'
 import { openFreshLedger } from '../support/fresh-ledger.ts'
+import { openLedgerRun } from '../support/ledger-run.ts'
 
 let database: OpenDatabase
 let close: () => Promise<void>
@@ -17,15 +16,14 @@ beforeAll(
 afterAll(() => close())
 
 test('what a purchase asks of earlier charges is served by indexes, however many there are', async () => {
-  const journal = createChargeJournal(database.db, { now: () => new Date(), newId: randomUUID })
-  const key = lookupKey('person.profile', 'profnet.example/in/ada')
+  const { journal, keys, run } = await openLedgerRun(database, { lookups: 1, now: () => new Date() })
+  const [key] = keys as [LookupKey]
   asked.length = 0
   await journal.unanswered(key)
-  // There is no such lookup: it is asked for all the same.
   const charge = {
     lookupKey: key,
-    operation: 'person.profile' as const,
-    runId: 'none',
+    operation: 'company.profile' as const,
+    runId: run.id,
     connector: 'csv',
     endpoint: '',
     url: '',
