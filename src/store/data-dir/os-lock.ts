@@ -1,4 +1,4 @@
-import { chmod } from 'node:fs/promises'
+import { chmod, writeFile } from 'node:fs/promises'
 import type { DatabaseSync } from 'node:sqlite'
 import { describeError, ConfigError } from '../../domain/errors.ts'
 
@@ -13,6 +13,10 @@ import { describeError, ConfigError } from '../../domain/errors.ts'
  */
 export async function takeOsLock(file: string): Promise<{ release(): void } | undefined> {
   const { DatabaseSync } = await import('node:sqlite')
+  // Before SQLite opens it, because the journal beside it takes the file's mode. An existing file is changed by path: another
+  // handle of it would be one too many.
+  await writeFile(file, '', { flag: 'wx', mode: 0o600 }).catch(() => {})
+  await chmod(file, 0o600).catch(() => {})
   let database: DatabaseSync | undefined
   try {
     database = new DatabaseSync(file, { timeout: 0 })
@@ -27,8 +31,6 @@ export async function takeOsLock(file: string): Promise<{ release(): void } | un
     )
   }
   const held = database
-  // By path: opening the file would be one handle too many.
-  await chmod(file, 0o600).catch(() => {})
   return { release: () => held.close() }
 }
 

@@ -52,9 +52,9 @@ export function createWriteBatch(options: WriteBatchOptions) {
     if (allowed.length === 0) return { outcomes, retryInMs: undefined }
     const ids = allowed.map((task) => task.recordId)
     const current = await connector.read(entity, ids)
-    // Before the history is asked for: it includes what was written under the ids of merged records.
-    await fieldWrites.noteMerges(connector.name, entity, mergesIn(current))
     const { keepsValues } = connector.capabilities
+    // Before the history is asked for: it includes what was written under the ids of merged records.
+    if (keepsValues) await fieldWrites.noteMerges(connector.name, entity, mergesIn(current))
     const taskIds = allowed.map(({ id }) => id)
     const history = keepsValues ? await fieldWrites.history(connector.name, entity, ids, taskIds) : noHistory
     const form = keepsValues ? await options.formOf(connector, entity) : undefined
