@@ -19,7 +19,7 @@ export interface Block {
   at: Date
 }
 
-/** What the chain's logs say about a range of blocks. `isGone`: the node no longer has these logs, so they say nothing. */
+/** The transfers in a range of blocks, read from the chain's logs. `isGone`: the node no longer has these logs, so they say nothing. */
 export interface LogPage {
   through: bigint
   transfers: Transfer[]

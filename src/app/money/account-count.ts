@@ -18,7 +18,7 @@ export interface AccountCount {
   /** Credits used since then by the account's count, and by the ledger. */
   usedSince: string | null
   bookedSince: string | null
-  /** What the account has used beyond the ledger: by charges in doubt, by failed requests, or by others with the same key. */
+  /** The credits that the account has used and the ledger has not booked: charges in doubt, failed requests, others with the same key. */
   unexplained: string | null
   /**
    * `agree`: no request in doubt was charged. `unexplained`: up to that much was. `behind`: the account's count is below the

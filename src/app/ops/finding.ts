@@ -1,4 +1,4 @@
-/** What `paydirt doctor` found of one thing that Paydirt depends on. */
+/** One line of `paydirt doctor`: the state of something that Paydirt depends on. */
 export interface Finding {
   name: string
   status: 'ok' | 'warning' | 'problem' | 'off'

@@ -5,7 +5,7 @@ import { closedText, wantedFields } from '../../domain/planning/wanted-fields.ts
 import type { Run } from '../../store/runs/runs.ts'
 import type { Context } from '../context/context.ts'
 
-/** What a run would leave out of its recipe for all records, known before anything is spent. */
+/** The fields and steps of a recipe that a run leaves out for every record, known before anything is spent. */
 export interface LeftOutOfRun {
   closed: ClosedFields
   /** The recipe with the fields that are left. */

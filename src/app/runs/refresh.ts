@@ -40,7 +40,7 @@ export function staleOnly(
         place = { answeredAt: last.answeredAt, recordId: last.recordId }
         left -= due.length
         leftAtomic -= due.reduce((sum, { priceAtomic }) => sum + priceAtomic, 0n)
-        // What a record has now decides what is worth buying again, and for one that is gone nothing is.
+        // The record's present values decide which answers are worth buying again. A record that is gone gets none.
         const current = await connector.read(
           entity,
           due.map(({ recordId }) => recordId),

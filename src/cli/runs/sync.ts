@@ -104,7 +104,7 @@ async function run(name: CrmName, options: Options): Promise<void> {
           }
           await makeReady(connector, [entity])
         } catch (error) {
-          // What is missing for one object does not stop the others.
+          // An object that is not ready does not stop the others.
           if (!(error instanceof ConfigError)) throw error
           unready.push({ entity, error })
           continue

@@ -37,7 +37,7 @@ export async function valueRules(
   ]
 }
 
-/** What cannot be asked counts as no rules: the values are then checked when they are written. */
+/** Rules that cannot be read count as none: the values are then checked when they are written. */
 async function readRules(
   api: HubspotApi,
   entity: string,

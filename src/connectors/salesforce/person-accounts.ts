@@ -97,7 +97,7 @@ export async function writeContacts(
   })
   const others = patches.filter((_, index) => accounts[index] === undefined)
   const written = await toAccounts(people)
-  // What was written is not lost when the others fail.
+  // The results of records already written are kept when the others fail.
   const contacts =
     others.length > 0 ? await toContacts(others).catch((error: unknown) => retryAll(others, error)) : []
   return patches.map(({ id }, index) => {

@@ -217,7 +217,7 @@ function fieldsToRead(mapping: EntityMapping, object: DescribedObject, own: OwnF
       'SystemModstamp',
       ...identityFields(mapping, object),
       ...(object.name === 'Contact' && object.fields.has('IsPersonAccount') ? ['IsPersonAccount'] : []),
-      // What a record has decides what is worth buying for it.
+      // The record's values decide which lookups are worth buying.
       ...mappedFields(withPlaceCodes(mapping, object), object),
       ...(hasStamp(own, object) ? [own.source, own.enrichedAt, 'LastModifiedDate'] : []),
     ]),

@@ -27,7 +27,7 @@ type ConversionCode =
 export interface ConversionContext {
   /** Code or name of the record's country, for phones written without one and for the marks in numbers. */
   country?: string | undefined
-  /** What the value is. Absent: a text, which may be cut. */
+  /** The kind of the value. Absent: a text, which may be cut. */
   kind?: ValueKind | undefined
 }
 

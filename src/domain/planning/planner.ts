@@ -43,7 +43,7 @@ export function nextStep(
   context: PlanContext = {},
 ): Step {
   const wanted = wantedFields(record, recipe)
-  // What could not be written is neither bought nor a reason to buy anything else. What an answer tells besides is proposed
+  // A field that could not be written is neither bought nor a reason to buy anything else. Other fields of an answer are proposed
   // all the same: the field policy decides once more when it is written.
   const asked: Recipe = { ...recipe, fields: wanted }
   const outlook =

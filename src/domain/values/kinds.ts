@@ -1,4 +1,4 @@
-/** What a value of a field must be. `label` is a text of one line or few, `text` one of any length. */
+/** The kinds of values a field may hold. `label` is a text of one line or few, `text` one of any length. */
 export type ValueKind =
   | 'label'
   | 'text'

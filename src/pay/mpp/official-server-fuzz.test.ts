@@ -55,7 +55,7 @@ const protocols = [
   }),
 ]
 
-/** What the official server has settled, by its own verification. */
+/** The payments that the official server has verified and settled. */
 const settled: { to: string; value: string; from: string }[] = []
 const server = Mppx.create({
   realm,

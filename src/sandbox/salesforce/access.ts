@@ -8,7 +8,7 @@ interface Owned {
   readonly fields: Readonly<Record<string, unknown>>
 }
 
-/** What the API's user may see and change of records that others own. Tests change it. */
+/** The access of the API's user to records that others own. Tests change it. */
 export interface OrgAccess {
   /** The org-wide default of all three objects. Default: public. */
   sharing: 'private' | 'public_read' | 'public_read_write'

@@ -44,7 +44,7 @@ export interface ObjectDefinition {
   readonly fields: Map<string, FieldDefinition>
 }
 
-/** What orgs differ in. */
+/** The features in which orgs differ. */
 export interface OrgFeatures {
   /** The fields that only orgs with Data.com ever had, such as `Account.YearStarted`. Default: absent. */
   readonly dataCom?: boolean

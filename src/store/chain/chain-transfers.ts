@@ -72,7 +72,7 @@ export function createChainTransferLedger(db: Database, scope: string): ChainTra
     return row.block
   }
 
-  /** What was read of blocks after the checkpoint may have been replaced since. */
+  /** Transfers of blocks after the checkpoint may have been replaced since they were read. */
   async function dropAfter(tx: Transaction<Tables>, block: bigint): Promise<void> {
     await tx.deleteFrom('chain_transfers').where('scope', '=', scope).where('block', '>', block).execute()
   }

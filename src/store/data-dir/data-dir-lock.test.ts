@@ -20,7 +20,7 @@ const ownerFile = () => join(dir, 'owner')
 const owner = () => readFile(ownerFile(), 'utf8').catch(() => undefined)
 const here: Whereabouts = { host: 'here', boot: 'boot-1', fileSystem: 'local' }
 
-/** What a process that was killed at this place leaves behind: an owner, and no lock. */
+/** Leaves the traces of a process that was killed here: an owner record and no lock. */
 async function leftBy(where: Whereabouts, lockFile?: string): Promise<string> {
   await (await lockDataDir(dir, where)).release()
   const text = await ownerText(where, lockFile ?? String((await stat(join(dir, 'lock'))).ino))

@@ -1,7 +1,7 @@
 import { chmod, lstat, mkdir, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 
-/** What others than the owner may do with a file. */
+/** The permission bits of everybody but the owner. */
 export const others = 0o077
 
 /**

@@ -79,7 +79,7 @@ export async function creditCounts(db: Database): Promise<CreditCount[]> {
   return rows
 }
 
-/** What the ledger has booked for direct access, by API key. */
+/** The ledger's bookings for direct access by API key. */
 export interface CreditsBooked {
   /** Settled and lost charges, in millionths of a credit. */
   paidAtomic: bigint

@@ -9,7 +9,7 @@ export interface Merge {
   into: string
 }
 
-/** What is known of merges in a CRM. A merge cannot be undone. */
+/** The known merges of records in a CRM. A merge cannot be undone. */
 export interface MergedRecords {
   noteMerges(connector: string, entity: string, merges: readonly Merge[]): Promise<void>
   /** Returns, by id, the ids under which the same record was known before, through any number of merges. */

@@ -29,7 +29,7 @@ export interface TaskResult {
   reason: string | null
 }
 
-/** What is ready to be written of one connector and entity. */
+/** The tasks of one connector and entity that are ready to be written, counted. */
 interface ReadyState {
   /** Tasks that no person waits for. */
   count: number

@@ -33,7 +33,7 @@ export function dueNow({ count, oldestMs, moreToCome }: Gathered, limits: Gather
   const { perRequest, most, gatherMs } = limits
   if (perRequest === undefined || !moreToCome || count >= most) return { count: Math.min(count, most) }
   if (oldestMs < gatherMs) return { count: 0, waitMs: gatherMs - oldestMs }
-  // What would make a request that is not full waits for the next ones.
+  // Records that would not fill a request wait for the next ones.
   const full = Math.floor(count / perRequest) * perRequest
   return full === 0 || full === count ? { count } : { count: full, waitMs: gatherMs }
 }

@@ -29,7 +29,7 @@ export function outcomeWithoutWrite(task: ReadyTask, decision: WriteDecision): T
   if (decision.kind === 'written') return [writtenOutcome(task, decision, Object.keys(decision.done), null)]
   if (decision.kind === 'write') return []
   const { status, unknown } = decision
-  // What was wrong with the answers is told even where nothing is written.
+  // Faults in the answers are reported even where nothing is written.
   const reason = [decision.reason, task.reason].filter((part) => part !== null).join('; ')
   return [{ id: task.id, status, patch: null, reason, written: [], unknown }]
 }

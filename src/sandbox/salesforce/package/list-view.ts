@@ -1,7 +1,7 @@
 import { createHmac, randomBytes } from 'node:crypto'
 import type { SalesforceType } from '../schema.ts'
 
-/** What the page behind "Enrich selected" sends in one request; its Apex asks for the user's access first. */
+/** The size of one request of the page behind "Enrich selected"; its Apex checks the user's access first. */
 const mostSelected = 200
 
 interface Answer {
