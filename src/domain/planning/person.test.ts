@@ -2,27 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { nextStep, type Facts, type PlanContext } from './planner.ts'
 import { builtInRecipes, type Recipe } from './recipes.ts'
 import type { Fact, FieldValue, Identity } from '../record.ts'
-
-const contact = builtInRecipes('person', 'contact')
-const full = builtInRecipes('person', 'full')
-const found = (data: Record<string, unknown>): Fact => ({ outcome: 'found', data })
-const nothing: Fact = { outcome: 'not_found', data: null }
-const mail = { email: 'ada@acme.example' }
-const url = { profileUrl: 'https://profnet.example/in/ada' }
-const match = (more: Record<string, unknown> = {}): Fact =>
-  found({
-    people_search_id: '77',
-    name: 'Ada Moreau',
-    title: 'CTO',
-    company_name: 'Acme',
-    profnet_url: 'https://www.profnet.example/in/ada',
-    ...more,
-  })
-const profile = found({
-  name: 'Ada Moreau',
-  city: 'Lyon',
-  company: { company_name: 'Acme', profnet_url: 'https://profnet.example/company/acme' },
-})
+import { contact, found, full, mail, match, nothing, profile, url } from './person.fixture.ts'
 
 const next = (
   recipe: Recipe,
@@ -260,39 +240,6 @@ test('another employer or title than the record’s is reported with the write',
       facts,
     ),
   ).not.toHaveProperty('jobChange')
-})
-
-describe('the reason of a step', () => {
-  const why = (identity: Identity, facts: Facts, recipe: Recipe = full) => {
-    const step = nextStep({ object: 'person', identity }, recipe, facts)
-    return step.kind === 'lookup' ? step.why : step.reason
-  }
-
-  test('names the employer whose fields are wanted', () => {
-    const facts: Facts = { 'contact.lookup': match(), 'person.profile': profile }
-    expect(why(mail, facts)).toContain('employer')
-  })
-
-  test('names what the match does not have', () => {
-    expect(why(mail, { 'contact.lookup': match() })).toContain('city')
-    expect(why(url, {})).not.toContain('match')
-  })
-
-  test.each([
-    [['phone', 'mobile_phone'], 'phone, mobile_phone are'],
-    [['phone'], 'phone is'],
-  ])('names the contacts %j that are wanted', (fields, words) => {
-    expect(why(url, {}, { name: 'r', fields, steps: ['contact.redeem'] })).toContain(words)
-  })
-
-  test.each<[Identity, RegExp]>([
-    [mail, /an e-mail/],
-    [{ phone: '+33612345678' }, /a phone/],
-    [{ firstName: 'Ada', lastName: 'Moreau', domain: 'acme.example' }, /a name and a domain/],
-    [{ firstName: 'Ada', lastName: 'Moreau', company: 'Acme' }, /a name and a company/],
-  ])('names what the person is found by: %j', (identity, words) => {
-    expect(why(identity, {})).toMatch(words)
-  })
 })
 
 test.each(['failed', 'unreadable'] as const)('ends with the problem of a profile that is %s', (outcome) => {
