@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import type { FaultsInput } from '../../src/sandbox/faults/faults.ts'
 import { startSandbox, type Sandbox } from '../../src/sandbox/sandbox.ts'
+import { layLedger } from '../support/ledger-template.ts'
 import { makeFile } from '../support/spellings.ts'
 import { freshStores, type FreshStores } from '../support/stores.ts'
 import { readAccounts, type Accounts } from './accounts.ts'
@@ -73,6 +74,7 @@ async function openCase(options: CaseOptions): Promise<FaultCase> {
   const made = makeFile([...slugs, ...slugs.slice(0, Math.floor(options.lookups / 5))])
   const folder = join(stores.dataDir, 'case')
   await mkdir(folder, { recursive: true })
+  if (!options.stores) await layLedger(join(stores.dataDir, 'data'))
   await writeFile(join(folder, 'in.csv'), made.csv)
   const running = new Set<Worker>()
 

@@ -25,7 +25,12 @@ export function startWorker(order: WorkerOrder): Worker {
     [join(import.meta.dirname, 'worker-process.ts'), JSON.stringify(order)],
     {
       stdio: ['pipe', 'pipe', 'pipe'],
-      env: { PATH: process.env['PATH'], HOME: process.env['HOME'], NODE_NO_WARNINGS: '1' },
+      env: {
+        PATH: process.env['PATH'],
+        HOME: process.env['HOME'],
+        NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'],
+        NODE_NO_WARNINGS: '1',
+      },
     },
   )
   const chunks: { stdout: string; all: string } = { stdout: '', all: '' }

@@ -4,6 +4,7 @@ import { companyAnswer } from '../../src/sandbox/data/company.ts'
 import { startSandbox, type Sandbox } from '../../src/sandbox/sandbox.ts'
 import type { Stats } from '../../src/sandbox/stats.ts'
 import { openDesk, type Desk } from '../support/cli.ts'
+import { sized } from '../support/full-size.ts'
 import { makeFile, type MadeFile } from '../support/spellings.ts'
 
 let sandbox: Sandbox
@@ -40,16 +41,17 @@ async function expectEnriched(output: string, file: MadeFile): Promise<void> {
 
 describe('a run that is killed', () => {
   test('in five moments, one after the other, pays for each company once in the end', async () => {
-    const slugs = Array.from({ length: 120 }, (_, index) => `killed-${index % 100}`)
+    const count = sized(100, 50)
+    const slugs = Array.from({ length: 1.2 * count }, (_, index) => `killed-${index % count}`)
     const file = makeFile(slugs)
     await desk.write('in.csv', file.csv)
     const since = counter()
     const moments: (() => boolean)[] = [
       () => since('challenged') >= 1,
       () => since('settled') >= 1,
-      () => since('answered') >= 15,
-      () => since('settled') >= 45,
-      () => since('answered') >= 70,
+      () => since('answered') >= 0.15 * count,
+      () => since('settled') >= 0.45 * count,
+      () => since('answered') >= 0.7 * count,
     ]
     for (const moment of moments) {
       const killed = await desk.start(command('in.csv')).killWhen('SIGKILL', moment)
@@ -60,13 +62,13 @@ describe('a run that is killed', () => {
     const last = await desk.run(command('in.csv'))
     expect(last.status).toBe(0)
     expect(last.json()).toMatchObject({
-      records: 120,
-      lookups: { unique: 100, paid: 100, cached: 0, duplicates: 20 },
+      records: 1.2 * count,
+      lookups: { unique: count, paid: count, cached: 0, duplicates: 0.2 * count },
       tasks: { skipped: 0, rejected: 0, parked: 0 },
-      spend: { settled: '1.000000', inDoubt: '0.000000', lost: '0.000000' },
+      spend: { settled: (count / 100).toFixed(6), inDoubt: '0.000000', lost: '0.000000' },
     })
     await expectEnriched('out-in.csv', file)
-    expect(await desk.transfers()).toHaveLength(100)
+    expect(await desk.transfers()).toHaveLength(count)
     const { keysPaidTwice, repeated }: Stats = sandbox.stats()
     expect(keysPaidTwice).toBe(0)
     // Or no kill has hit a payment on its way, and this test has shown nothing.
@@ -76,7 +78,8 @@ describe('a run that is killed', () => {
 
 describe('a run that is interrupted', () => {
   test('ends with 130, has lost nothing, and pays for nothing twice when it goes on', async () => {
-    const file = makeFile(Array.from({ length: 150 }, (_, index) => `stopped-${index}`))
+    const count = sized(150, 70)
+    const file = makeFile(Array.from({ length: count }, (_, index) => `stopped-${index}`))
     await desk.write('in.csv', file.csv)
     const since = counter()
     const stopped = await desk.start(command('in.csv')).killWhen('SIGINT', () => since('settled') >= 5)
@@ -84,7 +87,7 @@ describe('a run that is interrupted', () => {
     expect(existsSync(desk.at('out-in.csv'))).toBe(false)
     const paid = (await desk.transfers()).length
     expect(paid).toBeGreaterThanOrEqual(5)
-    expect(paid).toBeLessThan(150)
+    expect(paid).toBeLessThan(count)
     // What had been sent was waited for: every payment has its answer, and none is in doubt.
     const { lookups, spend, runId } = stopped.json<{
       lookups: { paid: number }
@@ -97,9 +100,9 @@ describe('a run that is interrupted', () => {
     const rest = await desk.run(command('in.csv'))
     expect(rest.status).toBe(0)
     expect(rest.stderr).toContain(`continuing run ${runId}`)
-    expect(rest.json()).toMatchObject({ runId, lookups: { unique: 150, paid: 150, cached: 0 } })
+    expect(rest.json()).toMatchObject({ runId, lookups: { unique: count, paid: count, cached: 0 } })
     await expectEnriched('out-in.csv', file)
-    expect(await desk.transfers()).toHaveLength(150)
+    expect(await desk.transfers()).toHaveLength(count)
   }, 180_000)
 
   test('leaves what it has not bought to itself: another file does not pay for it', async () => {

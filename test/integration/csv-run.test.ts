@@ -3,6 +3,7 @@ import { companyAnswer } from '../../src/sandbox/data/company.ts'
 import { personAnswer } from '../../src/sandbox/data/person.ts'
 import { startSandbox, type Sandbox } from '../../src/sandbox/sandbox.ts'
 import { openDesk, type Desk } from '../support/cli.ts'
+import { sized } from '../support/full-size.ts'
 import { makeFile } from '../support/spellings.ts'
 
 const price = 10_000n
@@ -28,31 +29,34 @@ interface Summary {
 const usd = (lookups: number) => (lookups / 100).toFixed(6)
 
 describe('a file of which many rows are the same companies written differently', () => {
-  // Rows 1 to 600 are companies of their own, and between them come 100 others, four times each.
-  const slugs = Array.from({ length: 1000 }, (_, index) =>
-    index % 5 < 2 ? `again-${Math.floor(index / 5) % 100}` : `own-${index}`,
+  // Three rows of five are companies of their own, and between them come others, four times each.
+  const count = sized(1000, 200)
+  const slugs = Array.from({ length: count }, (_, index) =>
+    index % 5 < 2 ? `again-${Math.floor(index / 5) % (count / 10)}` : `own-${index}`,
   )
+  const unique = 0.7 * count
+  const duplicates = 0.3 * count
   const file = makeFile(slugs)
   const missing = file.distinct.filter((url) => companyAnswer(url).data === null).length
 
   test('is planned to the cent, pays for each company once, and marks the others as duplicates', async () => {
-    expect(file.rows).toHaveLength(1000)
-    expect(file.distinct).toHaveLength(700)
-    expect(missing).toBeGreaterThan(10)
+    expect(file.rows).toHaveLength(count)
+    expect(file.distinct).toHaveLength(unique)
+    expect(missing).toBeGreaterThan(count / 100)
     await desk.write('in.csv', file.csv)
 
     const plan = await desk.run(['csv', 'in.csv', '--object', 'company', '--plan', '--json'])
     expect(plan.status).toBe(0)
     expect(plan.json()).toEqual({
       plan: true,
-      leftOut: [{ field: 'profnet_url', why: 'filled', records: 1000 }],
+      leftOut: [{ field: 'profnet_url', why: 'filled', records: count }],
       planId: expect.stringMatching(/^p/),
       object: 'company',
       connector: 'csv',
-      records: 1000,
-      lookups: { unique: 700, cached: 0, duplicates: 300, toBuy: 700 },
+      records: count,
+      lookups: { unique, cached: 0, duplicates, toBuy: unique },
       tasks: { skipped: 0, rejected: 0 },
-      cost: { currency: 'USD', low: usd(700), high: usd(700) },
+      cost: { currency: 'USD', low: usd(unique), high: usd(unique) },
     })
     expect(await desk.transfers()).toEqual([])
     expect(sandbox.stats().requests).toBe(0)
@@ -63,19 +67,19 @@ describe('a file of which many rows are the same companies written differently',
     expect(first.status).toBe(0)
     const summary = first.json<Summary>()
     expect(summary).toMatchObject({
-      records: 1000,
-      lookups: { unique: 700, paid: 700, cached: 0, notFound: missing, duplicates: 300 },
-      spend: { currency: 'USD', settled: usd(700), inDoubt: usd(0), lost: usd(0) },
+      records: count,
+      lookups: { unique, paid: unique, cached: 0, notFound: missing, duplicates },
+      spend: { currency: 'USD', settled: usd(unique), inDoubt: usd(0), lost: usd(0) },
     })
     const transfers = await desk.transfers()
-    expect(transfers).toHaveLength(700)
+    expect(transfers).toHaveLength(unique)
     expect(transfers.every(({ amountAtomic, to }) => amountAtomic === price && to === sandbox.payTo)).toBe(
       true,
     )
     expect(sandbox.stats().keysPaidTwice).toBe(0)
 
     const out = await desk.rows('out.csv')
-    expect(out).toHaveLength(1000)
+    expect(out).toHaveLength(count)
     const firstLine = new Map<string, number>()
     let line = 2
     for (const [index, row] of out.entries()) {
@@ -106,17 +110,24 @@ describe('a file of which many rows are the same companies written differently',
     const again = await desk.run(command)
     expect(again.status).toBe(0)
     expect(again.json<Summary>()).toMatchObject({
-      lookups: { unique: 700, paid: 0, cached: 700, notFound: missing, duplicates: 300 },
+      lookups: { unique, paid: 0, cached: unique, notFound: missing, duplicates },
       spend: { settled: usd(0) },
       requests: { sent: 0, rateLimited: 0 },
     })
-    expect(await desk.transfers()).toHaveLength(700)
-    expect(await desk.rows('out.csv')).toHaveLength(1000)
+    expect(await desk.transfers()).toHaveLength(unique)
+    expect(await desk.rows('out.csv')).toHaveLength(count)
 
     const spend = await desk.run(['spend', '--by', 'connector', '--json'])
     expect(spend.json()).toMatchObject({
       rows: [
-        { connector: 'csv', currency: 'USD', charges: 700, settled: usd(700), inDoubt: usd(0), lost: usd(0) },
+        {
+          connector: 'csv',
+          currency: 'USD',
+          charges: unique,
+          settled: usd(unique),
+          inDoubt: usd(0),
+          lost: usd(0),
+        },
       ],
     })
   }, 180_000)

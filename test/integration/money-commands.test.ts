@@ -4,6 +4,7 @@ import type { Reconciliation } from '../../src/app/money/reconcile.ts'
 import type { RunSummary } from '../../src/app/runs/summary.ts'
 import { startSandbox, type Sandbox } from '../../src/sandbox/sandbox.ts'
 import { openDesk, type Desk } from '../support/cli.ts'
+import { sized } from '../support/full-size.ts'
 import { makeFile } from '../support/spellings.ts'
 
 let sandbox: Sandbox
@@ -23,13 +24,19 @@ const writeFile = (count: number) => desk.write('in.csv', makeFile(slugs(count))
 
 describe('the kill switch', () => {
   test('stops the spending of a run that another process works on, holds over a restart, and lifts', async () => {
-    await writeFile(200)
+    const count = sized(200, 80)
+    await writeFile(count)
+    // So few at a time that the order to stop finds most of the file unpaid.
+    await desk.write(
+      'paydirt.config.mjs',
+      'export default { pacing: { startPerSecond: 300, concurrency: 4 } }',
+    )
     sandbox.faults.set({ latency: { minMs: 100, maxMs: 300 } })
     const before = sandbox.stats().settled
     const running = desk.start(csv)
     while (sandbox.stats().settled < before + 10) await new Promise((resolve) => setTimeout(resolve, 5))
 
-    const stopped = await desk.start(['spend', '--stop']).ended
+    const stopped = await desk.run(['spend', '--stop'])
     expect(stopped).toMatchObject({ status: 0 })
     expect(stopped.stdout).toContain('spending is stopped')
     const ended = await running.ended
@@ -39,8 +46,11 @@ describe('the kill switch', () => {
     expect(JSON.stringify(summary.reasons)).toContain('spending is stopped')
 
     const paid = (await desk.transfers()).length
-    expect(paid).toBe(summary.lookups.paid)
-    expect(paid).toBeLessThan(200)
+    // A payment whose answer was late on a busy machine is in doubt: it is not sent again while spending is stopped.
+    const doubts = Math.round(100 * Number(summary.spend.inDoubt))
+    expect(paid).toBeGreaterThanOrEqual(summary.lookups.paid)
+    expect(paid).toBeLessThanOrEqual(summary.lookups.paid + doubts)
+    expect(paid).toBeLessThan(count)
     // A restart does not lift it.
     expect(await desk.run(csv)).toMatchObject({ status: 3 })
     expect(await desk.transfers()).toHaveLength(paid)
@@ -48,7 +58,7 @@ describe('the kill switch', () => {
 
     expect(await desk.run(['spend', '--resume'])).toMatchObject({ status: 0 })
     expect(await desk.run(csv)).toMatchObject({ status: 0 })
-    expect(await desk.transfers()).toHaveLength(200)
+    expect(await desk.transfers()).toHaveLength(count)
   }, 180_000)
 })
 

@@ -7,6 +7,7 @@ import {
   tokenBucket,
   type LimitKind,
   type Measured,
+  type Run,
   type Scenario,
 } from './simulation.ts'
 
@@ -25,14 +26,22 @@ export function evenly(limit: number, windowMs: number): Scenario['permitted'] {
   return (fromMs, toMs) => (limit * (toMs - fromMs)) / windowMs
 }
 
-/** Returns the run with the median use. */
+/** Returns the medians of a scenario's runs. */
 export function median(
   scenario: Omit<Scenario, 'seed'>,
   fromMs: number,
   toMs: number,
   name: string,
 ): Measured {
-  const runs = seeds.map((seed) => simulate({ ...scenario, seed }).between(fromMs, toMs))
+  return medianOf(eachSeed(scenario), fromMs, toMs, name)
+}
+
+export function eachSeed(scenario: Omit<Scenario, 'seed'>): Run[] {
+  return seeds.map((seed) => simulate({ ...scenario, seed }))
+}
+
+export function medianOf(simulated: Run[], fromMs: number, toMs: number, name: string): Measured {
+  const runs = simulated.map((run) => run.between(fromMs, toMs))
   const byUse = runs.map((r) => r.use).sort((a, b) => a - b)
   const byRefused = runs.map((r) => r.refusedShare).sort((a, b) => a - b)
   const middle = Math.floor(runs.length / 2)
