@@ -4,6 +4,8 @@ import { shared } from './test/support/vitest-shared.ts'
 export default defineConfig({
   test: {
     ...shared,
+    // Processes and servers that are waited for leave a core idle with two.
+    maxWorkers: 3,
     // Files of a worker share its process and modules: to load the libraries for each file took a third of all processor time.
     // So a fixture registers hooks only in a function that its test file calls (test/conformance/rooms.test.ts).
     projects: [

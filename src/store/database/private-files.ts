@@ -1,4 +1,5 @@
-import { chmod, lstat, mkdir, readdir } from 'node:fs/promises'
+import { chmodSync, lstatSync, readdirSync } from 'node:fs'
+import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 
 /** The permission bits of everybody but the owner. */
@@ -11,15 +12,23 @@ export const others = 0o077
  */
 export async function makePrivate(directory: string): Promise<void> {
   await mkdir(directory, { recursive: true, mode: 0o700 })
-  await withdrawRights(directory)
+  withdrawRights(directory)
 }
 
-async function withdrawRights(path: string): Promise<void> {
-  // A file may vanish meanwhile: another process of the ledger's owner cleans up.
-  const found = await lstat(path).catch(() => undefined)
+/** Synchronous: some 600 small files take 3 ms at each start, and 100 ms when each is a task of its own. */
+function withdrawRights(path: string): void {
+  const found = unlessRefused(() => lstatSync(path))
   if (!found || found.isSymbolicLink()) return
-  if ((found.mode & others) !== 0) await chmod(path, found.mode & 0o7777 & ~others).catch(() => {})
+  if ((found.mode & others) !== 0) unlessRefused(() => chmodSync(path, found.mode & 0o7777 & ~others))
   if (!found.isDirectory()) return
-  const names = await readdir(path).catch(() => [])
-  for (const name of names) await withdrawRights(join(path, name))
+  for (const name of unlessRefused(() => readdirSync(path)) ?? []) withdrawRights(join(path, name))
+}
+
+/** A file may vanish meanwhile, because another process of the owner cleans up, or may belong to another user. */
+function unlessRefused<T>(access: () => T): T | undefined {
+  try {
+    return access()
+  } catch {
+    return undefined
+  }
 }
