@@ -14,9 +14,9 @@ beforeAll(async () => void (sandbox = await startSandbox()))
 afterAll(() => sandbox.stop())
 beforeEach(async () => {
   sandbox.faults.reset()
-  // Slow enough that many lookups are on their way at any moment.
+  // Slow enough that many lookups are on their way at any moment, and never all that are left.
   sandbox.faults.set({ paymentIdentifier: true, latency: { minMs: 50, maxMs: 250 } })
-  desk = await openDesk(sandbox)
+  desk = await openDesk(sandbox, { config: { pacing: { startPerSecond: 300, concurrency: 16 } } })
 })
 afterEach(() => desk.close())
 
