@@ -117,7 +117,9 @@ async function syncCrm(sandbox: Sandbox, kind: CrmKind, records: ReturnType<type
       .select(['record_id', 'status', 'reason', 'identity'])
       .orderBy('id')
       .execute()
-    const pressed = await press(world, ids.slice(0, 100))
+    const pressed: string[] = []
+    for (const [at, trigger] of (['button', 'workflow', 'monitor'] as const).entries())
+      pressed.push(...(await press(world, trigger, ids.slice(30 * at, 30 * (at + 1)))))
     return {
       tasks,
       again: again.tasks,
@@ -132,9 +134,10 @@ async function syncCrm(sandbox: Sandbox, kind: CrmKind, records: ReturnType<type
   }
 }
 
-/** Returns the states of the tasks that a button makes of these records. */
+/** Returns the states of the tasks that a trigger makes of these records. */
 async function press(
   { context, connector, kind, entity }: Awaited<ReturnType<typeof openCrmWorld>>,
+  trigger: 'button' | 'workflow' | 'monitor',
   ids: string[],
 ): Promise<string[]> {
   const errors: unknown[] = []
@@ -146,7 +149,7 @@ async function press(
     entity,
     ids,
     recipe: 'profile',
-    trigger: 'button',
+    trigger,
     source: { caller: 'test' },
   })
   await onDemand.idle()
@@ -235,4 +238,24 @@ export async function expectGoodRowsUntouched(sandbox: Sandbox, of: Crowd) {
       paydirt_reason: expect.stringMatching(/cannot be read|broken profile URL/),
     })
   return { good: good.length, bad: of.size - good.length, tasks: mixed?.tasks }
+}
+
+/** Syncs a record whose only fault is in a field that nothing is looked up by, and whose value names no country. */
+export async function syncOneWithBadField(sandbox: Sandbox, kind: CrmKind) {
+  const { entity, names } = properties[kind]
+  const world = await openCrmWorld(sandbox, kind, entity)
+  try {
+    const country = kind === 'hubspot' ? 'country' : 'Country'
+    world.add({
+      [names.profileUrl]: 'https://www.profnet.com/in/bad-country',
+      [names.lastName]: 'Moreau',
+      [names.company]: 'Acme',
+      [country]: 'Ger\u0000many',
+    })
+    const before = sandbox.stats().settled
+    const { tasks } = await world.sync({})
+    return { rejected: tasks.rejected, bought: sandbox.stats().settled - before }
+  } finally {
+    await world.close()
+  }
 }

@@ -5,6 +5,7 @@ import {
   expectGoodOnesUntouched,
   expectGoodRowsUntouched,
   poisons,
+  syncOneWithBadField,
   type Crowd,
 } from './poison-records.fixture.ts'
 
@@ -24,6 +25,10 @@ test.each(crmKinds)(
     expect(await expectGoodOnesUntouched(sandbox, kind, crowd)).toMatchObject({ good: 60, bad: 30 })
   },
 )
+
+test.each(crmKinds)('nothing is bought for a record of %s that could not be written', async (kind) => {
+  expect(await syncOneWithBadField(sandbox, kind)).toEqual({ rejected: 1, bought: 0 })
+})
 
 test('every third row of a file is poison, and the others come out as without them', async () => {
   expect(await expectGoodRowsUntouched(sandbox, crowd)).toMatchObject({ good: 60, bad: 30 })

@@ -1,5 +1,6 @@
 import { identityOf, type EntityMapping, type OwnFields } from '../../domain/mapping/mapping.ts'
 import { isOwnWrite } from '../../domain/mapping/stamp.ts'
+import { valuesFault } from '../../domain/values/gate.ts'
 import type { ScanOptions, ScanPage } from '../connector.ts'
 import { PaydirtError } from '../../domain/errors.ts'
 import { countSchema, querySchema, type Row } from './api/answers.ts'
@@ -237,11 +238,14 @@ function toPage(
   const ownWrites = new Set(rows.filter((row) => isOurs(row, properties, own)).map(({ Id }) => Id))
   const records = rows.map((row) => {
     const mergedIds = losers?.get(row.Id)
+    const found = flatten(row)
+    // Found here, before anything is bought for a record that could not be written.
+    const unreadable = valuesFault(found)
     return {
       id: row.Id,
       object: mapping.object,
       identity: identityOf(mapping, flatten(withoutOwnAccount(row))),
-      values: valuesOf(flatten(row), mapping, object),
+      ...(unreadable ? { unreadable } : { values: valuesOf(found, mapping, object) }),
       ...(mergedIds ? { mergedIds } : {}),
     }
   })
