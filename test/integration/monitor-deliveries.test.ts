@@ -5,7 +5,10 @@ import {
   createMonitorDeliveries,
   type MonitorDeliveries,
 } from '../../src/store/messages/monitor-deliveries.ts'
+import { createMonitor } from '../../src/producers/monitor.ts'
+import { builtInRecipes } from '../../src/domain/planning/recipes.ts'
 import { openFreshLedger } from '../support/fresh-ledger.ts'
+import { poisons } from './poison-records.fixture.ts'
 
 const now = () => new Date('2026-11-20T12:00:00Z')
 /** More than there is room for in one statement, at seven parameters a row. */
@@ -107,4 +110,42 @@ test(`a delivery that names ${many} companies is looked up and written down`, as
     .execute()
   expect(rows.map(({ record_id: name }) => name)).toEqual(names)
   expect(rows.at(-1)).toMatchObject({ ordinal: many, status: 'skipped', reason: 'not seen yet' })
+})
+
+test('a delivery in which every other company is poison makes tasks of the others', async () => {
+  await seen('r1', {}, [
+    { id: '1', domain: 'acme.example' },
+    { id: '2', profile: 'profnet.com/company/globex' },
+  ])
+  const requested: string[][] = []
+  const errors: unknown[] = []
+  const monitor = createMonitor({
+    deliveries,
+    onDemand: { request: async ({ ids }) => (requested.push([...ids]), []) },
+    connectors: ['hubspot'],
+    recipes: builtInRecipes,
+    recipe: 'profile',
+    networkName: 'profnet',
+    now,
+    onError: (error) => errors.push(error),
+  })
+  const bad = poisons.map(({ profileUrl, domain, company }) => ({
+    company_profile_url: profileUrl?.replace('/in/', '/company/'),
+    domain,
+    name: company,
+  }))
+  const companies = [
+    { domain: 'acme.example' },
+    ...bad,
+    { company_profile_url: 'https://www.profnet.com/company/globex' },
+  ]
+  expect(await monitor.receive(JSON.stringify({ companies }))).toBe(true)
+  expect(await monitor.work()).toBe(1)
+  expect(errors).toEqual([])
+  expect(requested).toEqual([['1', '2']])
+  const rows = await database.db
+    .selectFrom('monitor_deliveries')
+    .select(['records', 'reason', 'body'])
+    .execute()
+  expect(rows).toEqual([{ records: 2, reason: null, body: null }])
 })
