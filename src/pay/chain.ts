@@ -41,7 +41,7 @@ export interface Chain extends TransferLog {
   chainId(): Promise<number>
   balanceOf(owner: string): Promise<Atomic>
   /** Throws when the node that answers is behind the block by which the fate is decided. */
-  fate(authorization: Authorization): Promise<Fate>
+  fate(authorization: Pick<Authorization, 'payer' | 'nonce' | 'validBefore'>): Promise<Fate>
   noncesUsedIn(owner: string, transaction: string): Promise<Hex[]>
 }
 
@@ -84,7 +84,7 @@ export function createChain(options: ChainOptions): Chain {
    * A node that does not have the block cannot answer. A block at or after the final one contains every transfer that was
    * in time when the final block is past `validBefore`.
    */
-  async function fate({ payer, nonce, validBefore }: Authorization): Promise<Fate> {
+  async function fate({ payer, nonce, validBefore }: Parameters<Chain['fate']>[0]): Promise<Fate> {
     const final = await client.getBlock({ blockTag: 'finalized' })
     const head = await client.getBlock({ blockTag: 'latest' })
     if (head.number < final.number) throw behind(`its latest block ${head.number} is before the final one`)

@@ -103,6 +103,8 @@ async function checkLogos(config: Config): Promise<Finding[]> {
   return [{ name: 'logos', status: 'ok', message: `${new URL(config.logoUrl).origin} answers` }]
 }
 
+const unusedNonce = `0x${'00'.repeat(32)}` as const
+
 async function checkChain(config: Config): Promise<Finding[]> {
   if (config.walletKey === undefined) return []
   const chain = createChain({ rpcUrl: config.rpcUrl, asset: config.policy.asset })
@@ -115,6 +117,20 @@ async function checkChain(config: Config): Promise<Finding[]> {
         status: 'problem',
         message: `the RPC serves chain ${id}, payments settle on ${expected}`,
         todo: 'set PAYDIRT_RPC_URL to a node of the right chain',
+      },
+    ]
+  }
+  const { address } = privateKeyToAccount(config.walletKey)
+  try {
+    // Asked as a payment in doubt is; nobody has used this nonce.
+    await chain.fate({ payer: address, nonce: unusedNonce, validBefore: 0 })
+  } catch (error) {
+    return [
+      {
+        name: 'chain',
+        status: 'problem',
+        message: `chain ${id} answers, but not what became of a payment: ${describeError(error)}`,
+        todo: 'set PAYDIRT_RPC_URL to a node that knows the finalized block and answers eth_call at a block hash (EIP-1898); with this one, payments in doubt stay in doubt',
       },
     ]
   }
