@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { historyOf } from '../../src/app/records/history.ts'
 import { explain } from '../../src/app/records/explain.ts'
 import { startSandbox, type Sandbox } from '../../src/sandbox/sandbox.ts'
 import { openCrmHouse, type CrmHouse } from './crm-house.ts'
@@ -37,6 +38,23 @@ describe('the explanation of one record', () => {
     expect(calls.filter(([path]) => /search$|GET .*\/companies$/.test(String(path)))).toEqual([
       ['GET /crm/properties/2026-09/companies', 1],
     ])
+  })
+
+  test('finds a contact by the singular and the plural of its object, and so does its history', async () => {
+    const id = house.add('contacts', {
+      firstname: 'Ada',
+      lastname: 'Explained',
+      email: 'ada@explained.example',
+    })
+    for (const object of ['contact', 'contacts', 'Contact', 'person', 'people']) {
+      expect((await explained(object, id)).isSuppressed).toBe(false)
+      expect(await historyOf(house.context, { connector: 'hubspot', object, id })).toMatchObject({
+        object,
+        id,
+        tasks: [],
+      })
+    }
+    await expect(explained('deal', id)).rejects.toThrow('hubspot has no deal; it has companies, contacts')
   })
 
   test('names a record that there is not, and one that was merged away', async () => {

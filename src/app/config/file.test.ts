@@ -38,6 +38,25 @@ test.each([undefined, 'commonjs', 'module'])(
   },
 )
 
+const withDefineConfig = `
+  import { defineConfig, type FileConfig } from 'paydirt'
+  const more: FileConfig = { userAgent: 'acme' }
+  export default defineConfig(more)`
+
+test('defineConfig is there in a folder where the package is not installed', async () => {
+  expect(await load({ 'paydirt.config.ts': withDefineConfig })).toEqual({ userAgent: 'acme' })
+})
+
+test('another package that is called paydirt is not read', async () => {
+  const loaded = await load({
+    'package.json': '{"type":"commonjs"}',
+    'paydirt.config.ts': withDefineConfig,
+    'node_modules/paydirt/package.json': '{"main":"index.js"}',
+    'node_modules/paydirt/index.js': `exports.defineConfig = () => ({ userAgent: 'not ours' })`,
+  })
+  expect(loaded).toEqual({ userAgent: 'acme' })
+})
+
 test('a CommonJS package that it uses stays one', async () => {
   const loaded = await load({
     'package.json': '{"type":"commonjs"}',

@@ -1,8 +1,9 @@
 import { definitionOf } from '../../connectors/definitions.ts'
+import { entitiesNamed, objectNamed } from '../../domain/entity-names.ts'
 import { ConfigError } from '../../domain/errors.ts'
 import { formatUsd } from '../../domain/money.ts'
 import type { FieldValue } from '../../domain/record.ts'
-import { objectKinds, type ObjectKind, type TaskStatus } from '../../domain/words.ts'
+import type { TaskStatus } from '../../domain/words.ts'
 import { isOneOf } from '../../store/database/parameters.ts'
 import type { FieldWriteState } from '../../store/database/states.ts'
 import type { Context } from '../context/context.ts'
@@ -40,11 +41,11 @@ export interface RecordName {
   id: string
 }
 
-/** Reads `hubspot:companies:123`, `salesforce:Lead:00Q...` or, by object, `hubspot:company:123`. */
+/** Reads `hubspot:contact:123`, `salesforce:Lead:00Q...` or, by object, `hubspot:company:123`. */
 export function readRecordName(text: string): RecordName {
   const match = /^([^:]+):([^:]+):(.+)$/s.exec(text)
   if (!match)
-    throw new ConfigError('bad_record', 'a record is named CONNECTOR:OBJECT:ID, as in hubspot:company:123')
+    throw new ConfigError('bad_record', 'a record is named CONNECTOR:OBJECT:ID, as in hubspot:contact:123')
   const [, connector = '', object = '', id = ''] = match
   return { connector, object, id }
 }
@@ -52,11 +53,14 @@ export function readRecordName(text: string): RecordName {
 /** Returns what the ledger knows about one record: the fields written into it, and the result of each run. */
 export async function historyOf(
   { database, fieldWrites }: Pick<Context, 'database' | 'fieldWrites'>,
-  { connector, object, id }: RecordName,
+  { connector, object, id: given }: RecordName,
 ): Promise<RecordHistory> {
-  const isObject = (objectKinds as readonly string[]).includes(object)
-  const all = definitionOf(connector).entities
-  const named = Object.keys(all).filter((entity) => entity === object || all[entity] === object)
+  const { entities: all, canonicalId } = definitionOf(connector)
+  const id = canonicalId(given)
+  const kind = objectNamed(object)
+  const known = entitiesNamed(all, object)
+  // The ledger may name an entity that the connector has no more.
+  const named = known.length > 0 ? known : [object]
   const mergedFrom = (await fieldWrites.earlierIds(connector, named, [id])).get(id) ?? []
   const mergedInto = await fieldWrites.mergedInto(connector, named, id)
   const tasks = await database.db
@@ -66,7 +70,7 @@ export async function historyOf(
     .where(isOneOf('record_id', [id, ...mergedFrom]))
     .where('connector', '=', connector)
     .where('state', '!=', 'planned')
-    .where((eb) => (isObject ? eb('object', '=', object as ObjectKind) : eb('entity', '=', object)))
+    .where(kind === undefined ? isOneOf('entity', named) : (eb) => eb('object', '=', kind))
     .orderBy('tasks.id')
     .execute()
   const entities = [...new Set(tasks.map(({ entity }) => entity))]

@@ -13,7 +13,7 @@ export function explainCommand(): Command {
     .description(
       'Explain what a run would do next with one record, why, and what it would cost. Pays nothing.',
     )
-    .argument('<record>', 'CONNECTOR:OBJECT:ID, as in hubspot:company:123')
+    .argument('<record>', 'CONNECTOR:OBJECT:ID, as in hubspot:contact:123')
     .option('--recipe <name>', 'the recipe of the run (default: the one in the config, else profile)')
     .option('--json', 'print one JSON document')
     .action(async (text: string, options: { recipe?: string; json?: true }) => {

@@ -9,7 +9,7 @@ export function historyCommand(): Command {
     .description(
       'Show what was written into one record: each field with its old value, source, time and price.',
     )
-    .argument('<record>', 'CONNECTOR:OBJECT:ID, as in hubspot:company:123')
+    .argument('<record>', 'CONNECTOR:OBJECT:ID, as in hubspot:contact:123')
     .option('--json', 'print one JSON document')
     .action(async (name: string, options: { json?: true }) => {
       const record = readRecordName(name)

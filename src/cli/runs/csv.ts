@@ -1,8 +1,9 @@
-import { Command, Option } from 'commander'
+import { Command, InvalidArgumentError, Option } from 'commander'
 import { enrichCsv, openInput, planCsv } from '../../app/runs/enrich-csv.ts'
 import { assertWritableOutput } from '../../connectors/csv/index.ts'
 import { ConfigError } from '../../domain/errors.ts'
-import { objectKinds, type ObjectKind } from '../../domain/words.ts'
+import { objectNamed } from '../../domain/entity-names.ts'
+import type { ObjectKind } from '../../domain/words.ts'
 import { exitStatus } from '../terminal/exit.ts'
 import { newPlanId } from '../../app/context/new-id.ts'
 import { planText } from '../../app/plans/plan-text.ts'
@@ -26,7 +27,11 @@ export function csvCommand(): Command {
       'Enrich a CSV file. Answers that the ledger already has are not bought again; an interrupted run continues.',
     )
     .argument('<in>', 'the CSV file; its columns are found by name (profnet_url, domain, email ...)')
-    .addOption(new Option('--object <kind>', 'what each row is').choices(objectKinds).makeOptionMandatory())
+    .addOption(
+      new Option('--object <kind>', 'what each row is: company or person')
+        .argParser(objectKind)
+        .makeOptionMandatory(),
+    )
     .option(
       '--recipe <name>',
       'which fields to fill: profile, contact, full, or a recipe of the config (default: profile)',
@@ -95,4 +100,10 @@ async function run(input: string, options: Options): Promise<void> {
       interrupted: exitStatus.interrupted,
     }[end]
   }, config)
+}
+
+function objectKind(text: string): ObjectKind {
+  const object = objectNamed(text)
+  if (object) return object
+  throw new InvalidArgumentError('must be company or person (or companies, people)')
 }

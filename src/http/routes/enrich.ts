@@ -17,7 +17,7 @@ const body = z.strictObject({
     .string()
     .min(1)
     .max(50)
-    .describe(`company, person, or the CRM’s own name (${entityNames.join(', ')})`),
+    .describe(`company, person, or the CRM’s own name (${entityNames.join(', ')}), singular or plural`),
   ids: z.array(recordId).min(1).max(100).describe('Record ids of the CRM'),
   recipe: recipeName.optional().describe('Default: the recipe of the config'),
 })

@@ -1,4 +1,5 @@
 import type { Connector } from '../../connectors/connector.ts'
+import { entitiesNamed } from '../../domain/entity-names.ts'
 import type { RecipeBook } from '../../domain/planning/recipes.ts'
 import type { ObjectKind } from '../../domain/words.ts'
 import type { RequestedRecords, OnDemand } from '../../producers/on-demand.ts'
@@ -44,9 +45,7 @@ export function resolveTarget(
     )
   }
   const all = Object.keys(connector.entities)
-  const wanted = input.object.toLowerCase()
-  const exact = all.find((name) => name.toLowerCase() === wanted)
-  const found = exact === undefined ? all.filter((name) => connector.entities[name] === wanted) : [exact]
+  const found = entitiesNamed(connector.entities, input.object)
   const [entity] = found
   if (entity === undefined) {
     const objects = [...new Set([...Object.values(connector.entities), ...all])]
