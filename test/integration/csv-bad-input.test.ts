@@ -151,6 +151,30 @@ describe('what does not answer is named by its address', () => {
     expect(ended).toMatchObject({ status: 2, stdout: '' })
     expect(ended.stderr).toContain('PAYDIRT_WALLET_KEY')
   })
+
+  test('and none of these starts leaves a run', async () => {
+    expect((await desk.run(['runs', '--json'])).json()).toEqual([])
+  })
+})
+
+describe('a data directory that cannot be one is named with its setting', () => {
+  test.each<[what: string, below: string, why: RegExp]>([
+    ['a file', 'file', /file is a file, not a folder.*PAYDIRT_DATA_DIR/],
+    ['below a file', 'file/data', /data is below a file, not in a folder.*PAYDIRT_DATA_DIR/],
+  ])('%s', async (_, below, why) => {
+    await desk.write('file', 'not a folder')
+    await desk.write('good.csv', good)
+    const env = { PAYDIRT_DATA_DIR: desk.at(below), DATABASE_URL: undefined }
+    for (const args of [
+      ['csv', 'good.csv', '--object', 'company', '--out', 'x.csv'],
+      ['wallet', 'new'],
+    ]) {
+      const ended = await desk.run(args, env)
+      expect(ended).toMatchObject({ status: 2, stdout: '' })
+      expect(ended.stderr).toMatch(why)
+      expect(ended.stderr.trimEnd().split('\n')).toHaveLength(1)
+    }
+  })
 })
 
 test('rows that cannot be used come out rejected with their reason, and the others are enriched', async () => {

@@ -1,7 +1,8 @@
-import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { readFile, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { ConfigError } from '../../domain/errors.ts'
+import { makeDataDir } from '../../store/database/private-files.ts'
 
 export function walletFile(dataDir: string): string {
   return join(dataDir, 'wallet.key')
@@ -10,7 +11,7 @@ export function walletFile(dataDir: string): string {
 /** Writes a new key to a file that only its owner can read, and returns the address. Throws ConfigError instead of overwriting a key. */
 export async function createWallet(path: string): Promise<string> {
   const key = generatePrivateKey()
-  await mkdir(dirname(path), { recursive: true, mode: 0o700 })
+  await makeDataDir(dirname(path))
   try {
     await writeFile(path, `${key}\n`, { mode: 0o600, flag: 'wx' })
   } catch (error) {

@@ -10,6 +10,8 @@ import type { Config } from '../config/config.ts'
 import type { Context } from '../context/context.ts'
 import { newRunId } from '../context/new-id.ts'
 import { makePlan, recordDigest, rulesDigest } from '../plans/make-plan.ts'
+import type { JudgedRun } from './left-out.ts'
+import { prepareStart } from './preflight.ts'
 import { runToEnd, type Progress, type RunEnd } from './run-to-end.ts'
 import { summarise, type RunSummary } from './summary.ts'
 
@@ -124,9 +126,11 @@ async function applySync(
       }
     }
     Object.assign(tally, { same: 0, changed: 0 })
+    const prepared = await prepareStart(context, planned, newRun(plan), options.onNotice)
     const run = await openRun(context, plan, 'scanning')
     await plans.setRun(plan.id, run.id)
     const end = await runToEnd(context, {
+      prepared,
       run,
       connector: planned,
       source,
@@ -197,17 +201,17 @@ function sourceOf(plan: Plan): Omit<ScanOptions, 'signal'> {
 async function openRun(context: Context, plan: Plan, state: 'planned' | 'scanning'): Promise<Run> {
   const { run } = await context.runs.open({
     id: newRunId(context),
-    connector: plan.connector,
-    object: plan.object,
-    entity: plan.entity,
-    recipe: plan.recipe,
+    ...newRun(plan),
     trigger: 'apply',
     state,
     // Different from a sync's fingerprint: neither may continue the other's scan.
     fingerprint: `plan|${plan.id}`,
-    source: { plan: plan.id, entity: plan.entity },
   })
   return run
+}
+
+function newRun({ id, connector, object, entity, recipe }: Plan): JudgedRun {
+  return { connector, object, entity, recipe, source: { plan: id, entity } }
 }
 
 function refuseMore(plan: Plan, toBuy: number): void {

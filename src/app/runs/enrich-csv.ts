@@ -16,6 +16,8 @@ import type { Context } from '../context/context.ts'
 import { newRunId } from '../context/new-id.ts'
 import { makePlan } from '../plans/make-plan.ts'
 import type { RunPlan } from '../plans/plan-text.ts'
+import type { JudgedRun } from './left-out.ts'
+import { prepareStart } from './preflight.ts'
 import { runToEnd, type Progress, type RunEnd } from './run-to-end.ts'
 import { summarise, type RunSummary } from './summary.ts'
 
@@ -77,12 +79,15 @@ export async function enrichCsv(
   csv: OpenedCsv,
   { out, signal, onProgress, onResumed, recipe, planId, onOpened }: EnrichOptions,
 ): Promise<{ end: RunEnd; summary: RunSummary }> {
+  const connector = createCsvConnector({ csv })
+  const prepared = await prepareStart(context, connector, newRun(context, csv, recipe))
   const { run, resumed } = await openRun(context, csv, 'scanning', recipe, planId)
   if (resumed) onResumed?.(run)
   await onOpened?.(run)
   const end = await runToEnd(context, {
+    prepared,
     run,
-    connector: createCsvConnector({ csv }),
+    connector,
     signal,
     onProgress,
   })
@@ -98,27 +103,32 @@ export async function enrichCsv(
 }
 
 function openRun(
-  context: Pick<Context, 'runs' | 'config' | 'now' | 'randomBytes'>,
+  context: Context,
   csv: OpenedCsv,
   state: 'planned' | 'scanning',
   wanted: string | undefined,
   planId = '',
 ) {
-  const { runs, config } = context
-  const recipe = config.recipes(csv.object, wanted ?? config.defaultRecipe).name
-  return runs.open({
+  const run = newRun(context, csv, wanted)
+  return context.runs.open({
     id: newRunId(context),
-    connector: 'csv',
-    object: csv.object,
-    entity: csv.object,
-    recipe,
+    ...run,
     trigger: 'csv',
     state,
     fingerprint: createHash('sha256')
-      .update(`csv|${csv.object}|${recipe}|${csv.sha256}${planId && `|${planId}`}`)
+      .update(`csv|${csv.object}|${run.recipe}|${csv.sha256}${planId && `|${planId}`}`)
       .digest('hex'),
-    source: { file: basename(csv.path), path: resolve(csv.path), sha256: csv.sha256 },
   })
+}
+
+function newRun({ config }: Context, csv: OpenedCsv, recipe: string | undefined): JudgedRun {
+  return {
+    connector: 'csv',
+    object: csv.object,
+    entity: csv.object,
+    recipe: config.recipes(csv.object, recipe ?? config.defaultRecipe).name,
+    source: { file: basename(csv.path), path: resolve(csv.path), sha256: csv.sha256 },
+  }
 }
 
 async function* results(tasks: TaskLedger, runId: string): AsyncGenerator<RowResult> {

@@ -8,6 +8,7 @@ import type { OnDemandTask } from '../../store/runs/on-demand-tasks.ts'
 import { ledgerId } from '../../store/database/meta.ts'
 import type { Run } from '../../store/runs/runs.ts'
 import { createTaskViews } from '../../store/runs/task-view.ts'
+import { prepareStart } from './preflight.ts'
 import { openOnDemand } from './on-demand.ts'
 import type { Context } from '../context/context.ts'
 import { runToEnd, type RunEnd } from './run-to-end.ts'
@@ -46,19 +47,19 @@ export async function enrichRecords(
   if (entity === undefined || entities.length > 1)
     throw new ConfigError('which_object', `${job.object}: say which of ${entities.join(', ')}`)
   const object = connector.entities[entity] as ObjectKind
+  const asked = {
+    connector: connector.name,
+    object,
+    entity,
+    recipe: config.recipes(object, job.recipe ?? config.defaultRecipe).name,
+    source: { caller: 'command line', entity, records: job.ids.length },
+  }
+  const prepared = await prepareStart(context, connector, asked, onNotice)
   context.connectors.set(connector.name, connector)
   const errors: unknown[] = []
   // No worker runs yet. The sweep of the worker runtime that starts below finds the tasks that are ready at once.
   const onDemand = openOnDemand(context, { onReady: () => {}, onError: (error) => errors.push(error) })
-  const requested = await onDemand.request({
-    connector: connector.name,
-    object,
-    entity,
-    ids: job.ids,
-    recipe: config.recipes(object, job.recipe ?? config.defaultRecipe).name,
-    trigger: 'button',
-    source: { caller: 'command line', entity, records: job.ids.length },
-  })
+  const requested = await onDemand.request({ ...asked, ids: job.ids, trigger: 'button' })
   await onDemand.idle()
   const ends: RunEnd[] = []
   const summaries: RunSummary[] = []
@@ -68,7 +69,7 @@ export async function enrichRecords(
       await beginTasks(run)
       // Continues an interrupted run: nothing is bought for a run in the state `stopped`.
       await context.runs.setState(run.id, 'working')
-      ends.push(await runToEnd(context, { run, connector, signal, onNotice }))
+      ends.push(await runToEnd(context, { prepared, run, connector, signal, onNotice }))
     }
     summaries.push(await summarise(context, run))
     if (signal.aborted) break

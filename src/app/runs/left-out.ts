@@ -14,11 +14,14 @@ export interface LeftOutOfRun {
   notice: string | undefined
 }
 
+/** What is known of a run before it is opened. */
+export type JudgedRun = Pick<Run, 'connector' | 'object' | 'entity' | 'recipe' | 'source'>
+
 /** Returns what the mapping, the account or the policy cannot hold of a run's recipe. Spends nothing. */
 export async function leftOutOfRun(
   { planning, config }: Pick<Context, 'planning' | 'config'>,
   connector: Connector,
-  run: Pick<Run, 'connector' | 'object' | 'entity' | 'recipe' | 'source'>,
+  run: JudgedRun,
   options: { dryRun: boolean },
 ): Promise<LeftOutOfRun> {
   const { ofRun: closed } = await planning.closedFields.find(connector, run, options)

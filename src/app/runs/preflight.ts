@@ -1,3 +1,4 @@
+import type { Connector } from '../../connectors/connector.ts'
 import { errorCode } from '../../domain/error-codes.ts'
 import { ConfigError } from '../../domain/errors.ts'
 import { formatUsd } from '../../domain/money.ts'
@@ -7,12 +8,34 @@ import { paidSteps } from '../../domain/planning/recipe-steps.ts'
 import type { Config } from '../config/config.ts'
 import type { Context } from '../context/context.ts'
 import { assertReachable } from '../context/assert-reachable.ts'
+import { leftOutOfRun, type JudgedRun } from './left-out.ts'
+
+/** Proof that a run may be opened: `prepareStart` has tried what can stop it. */
+export type Prepared = { readonly __brand: 'Prepared' }
+
+/**
+ * Tries everything that can stop a run before its first record, and returns its proof: the caps, the addresses, and the
+ * settings to pay with. Called before the run is opened, so that a failed start leaves no run behind. Throws ConfigError.
+ */
+export async function prepareStart(
+  context: Context,
+  connector: Connector,
+  run: JudgedRun,
+  onNotice?: ((text: string) => void) | undefined,
+): Promise<Prepared> {
+  const { recipe, notice } = await leftOutOfRun(context, connector, run, { dryRun: false })
+  if (notice !== undefined) onNotice?.(notice)
+  refuseAboveCaps(context.config, recipe)
+  await preflight(context)
+  await context.openEngine()
+  return {} as Prepared
+}
 
 /**
  * Checks that each address that a run needs can be reached, before anything begins. The database was checked when it was
  * opened, and Redis is checked when the engine opens. Throws ConfigError naming the address that did not answer.
  */
-export async function preflight({ config, chain }: Pick<Context, 'config' | 'chain'>): Promise<void> {
+async function preflight({ config, chain }: Pick<Context, 'config' | 'chain'>): Promise<void> {
   if (config.serviceUrl !== undefined)
     await assertReachable('the data service (PAYDIRT_SERVICE_URL)', config.serviceUrl)
   if (config.walletKey === undefined) return

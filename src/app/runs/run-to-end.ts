@@ -8,11 +8,12 @@ import type { Context } from '../context/context.ts'
 import { startMaintenance } from './maintenance.ts'
 import { startWorkerRuntime } from './worker-runtime.ts'
 import { pause } from '../../timing/pause.ts'
-import { leftOutOfRun } from './left-out.ts'
-import { preflight, refuseAboveCaps } from './preflight.ts'
+import type { Prepared } from './preflight.ts'
 import { scanWithRetry } from './scan-with-retry.ts'
 
 export interface RunOptions {
+  /** Taken before the run was opened. */
+  prepared: Prepared
   run: Run
   connector: Connector
   /** Which part of the connector is read; absent: all of it. */
@@ -44,10 +45,6 @@ const graceMs = 15_000
 export async function runToEnd(context: Context, options: RunOptions): Promise<RunEnd> {
   const { run, connector, signal } = options
   const { runs, tasks, lookups } = context
-  const { recipe, notice } = await leftOutOfRun(context, connector, run, { dryRun: false })
-  if (notice !== undefined) options.onNotice?.(notice)
-  refuseAboveCaps(context.config, recipe)
-  await preflight(context)
   context.connectors.set(connector.name, connector)
   const halt = new AbortController()
   let haltedBy: ConfigError | undefined

@@ -7,8 +7,10 @@ import type { Run } from '../../store/runs/runs.ts'
 import { createWatermarkLedger, type WatermarkKey } from '../../store/runs/watermarks.ts'
 import type { Context } from '../context/context.ts'
 import { newRunId } from '../context/new-id.ts'
+import type { JudgedRun } from './left-out.ts'
 import { makePlan } from '../plans/make-plan.ts'
 import type { RunPlan } from '../plans/plan-text.ts'
+import { prepareStart } from './preflight.ts'
 import { runToEnd, type Progress, type RunEnd } from './run-to-end.ts'
 import { staleOnly } from './refresh.ts'
 import { summarise, type RunSummary } from './summary.ts'
@@ -104,10 +106,12 @@ export async function syncEntity(
   job: SyncJob,
   { signal, onProgress, onResumed, onNotice }: SyncOptions,
 ): Promise<{ end: RunEnd; summary: RunSummary }> {
+  const prepared = await prepareStart(context, connector, newRun(context, connector, job), onNotice)
   const { run, resumed } = await openRun(context, connector, job, 'scanning')
   if (resumed) onResumed?.(run)
   const { signal: _, ...source } = await sourceOf(context, connector, job, signal)
   const end = await runToEnd(context, {
+    prepared,
     run,
     connector: scanned(context, connector, job),
     source,
@@ -174,28 +178,35 @@ export function openRun(
   state: 'planned' | 'scanning',
   { trigger = 'sync', occasion }: { trigger?: string; occasion?: string | undefined } = {},
 ) {
-  const { runs, config } = context
-  const object = connector.entities[job.entity] as ObjectKind
-  const recipe = job.recipe ?? config.defaultRecipe
-  const source = {
-    entity: job.entity,
-    since: job.since?.toISOString() ?? null,
-    limit: job.limit ?? null,
-    filter: job.filter,
-    // Left out, not false: the text of this object is part of the fingerprint.
-    refresh: job.refresh || undefined,
-  }
-  return runs.open({
+  const recipe = job.recipe ?? context.config.defaultRecipe
+  const run = newRun(context, connector, job)
+  return context.runs.open({
     id: newRunId(context),
-    connector: connector.name,
-    object,
-    entity: job.entity,
-    recipe: config.recipes(object, recipe).name,
+    ...run,
     trigger,
     state,
     fingerprint: createHash('sha256')
-      .update(JSON.stringify([connector.name, source, recipe, ...(occasion === undefined ? [] : [occasion])]))
+      .update(
+        JSON.stringify([connector.name, run.source, recipe, ...(occasion === undefined ? [] : [occasion])]),
+      )
       .digest('hex'),
-    source,
   })
+}
+
+function newRun({ config }: Context, connector: Connector, job: SyncJob): JudgedRun {
+  const object = connector.entities[job.entity] as ObjectKind
+  return {
+    connector: connector.name,
+    object,
+    entity: job.entity,
+    recipe: config.recipes(object, job.recipe ?? config.defaultRecipe).name,
+    source: {
+      entity: job.entity,
+      since: job.since?.toISOString() ?? null,
+      limit: job.limit ?? null,
+      filter: job.filter,
+      // Left out, not false: the text of this object is part of the fingerprint.
+      refresh: job.refresh || undefined,
+    },
+  }
 }

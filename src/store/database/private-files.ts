@@ -1,6 +1,7 @@
 import { chmodSync, lstatSync, readdirSync } from 'node:fs'
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
+import { ConfigError, describeError } from '../../domain/errors.ts'
 
 /** The permission bits of everybody but the owner. */
 export const others = 0o077
@@ -11,8 +12,30 @@ export const others = 0o077
  * user, or the file system has no such rights, they stay as they are.
  */
 export async function makePrivate(directory: string): Promise<void> {
-  await mkdir(directory, { recursive: true, mode: 0o700 })
+  await makeDataDir(directory)
   withdrawRights(directory)
+}
+
+/** Creates the data directory where there is none. Throws ConfigError, with the setting that names it, where none can be. */
+export async function makeDataDir(directory: string): Promise<void> {
+  try {
+    await mkdir(directory, { recursive: true, mode: 0o700 })
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    const why =
+      code === 'EEXIST'
+        ? 'is a file, not a folder'
+        : code === 'ENOTDIR'
+          ? 'is below a file, not in a folder'
+          : code === 'EACCES' || code === 'EPERM'
+            ? 'may not be created by this user'
+            : `cannot be created (${describeError(error)})`
+    throw new ConfigError(
+      'data_dir_unusable',
+      `${directory} ${why}. The data directory is the folder that holds the ledger: name one with PAYDIRT_DATA_DIR`,
+      { cause: error },
+    )
+  }
 }
 
 /** Synchronous: some 600 small files take 3 ms at each start, and 100 ms when each is a task of its own. */
