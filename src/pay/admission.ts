@@ -3,7 +3,7 @@ import type { Atomic } from '../domain/money.ts'
 import type { PaymentProtocol, Protocol, ResponseHead, Terms } from '../domain/payment.ts'
 import type { ChargeJournal, TermsCache } from '../domain/ports/charge-journal.ts'
 import { slotOf } from '../domain/planning/step.ts'
-import { capOf } from '../domain/planning/prices.ts'
+import { capOf, capsOf } from '../domain/planning/prices.ts'
 import { maxChallengeLength, oversizedPlace } from './challenge-limits.ts'
 import { chooseTerms, stillPasses, type Asked, type SpendingPolicy } from './spending-policy.ts'
 import type { Purchase } from './purchase.ts'
@@ -99,8 +99,8 @@ export function createAdmission(options: AdmissionOptions): Admission {
   }
 
   function capFor({ buys }: Purchase): Atomic {
-    const { maxPriceAtomic: otherAtomic, maxPrices: bySlot = {} } = options.policy
-    return buys.reduce((sum, key) => sum + capOf(slotOf(key), { otherAtomic, bySlot }), 0n)
+    const caps = capsOf(options.policy)
+    return buys.reduce((sum, key) => sum + capOf(slotOf(key), caps), 0n)
   }
 
   return {

@@ -2,6 +2,7 @@ import { randomBytes, scryptSync } from 'node:crypto'
 import { deskAccess, deskConfig, type DeskConfig } from '../../src/app/config/desk.ts'
 import type { Environment } from '../../src/app/config/environment.ts'
 import type { DeskPorts } from '../../src/http/desk/model/ports.ts'
+import { defaultPrices, stepPrices } from '../../src/domain/planning/prices.ts'
 import { deskRoutes } from '../../src/http/desk/index.ts'
 import { createAuditLog } from '../../src/store/access/audit.ts'
 import { createSessionLedger } from '../../src/store/access/sessions.ts'
@@ -9,6 +10,9 @@ import { createSpendSwitch } from '../../src/store/ledger/spend-switch.ts'
 import { openFreshLedger } from '../support/fresh-ledger.ts'
 
 export const passwords = { vera: 'vera looks around', otto: 'otto acts on things', ada: 'ada may do it all' }
+/** As the recipe `contact` needs them. */
+const testCaps = { otherAtomic: 10_000n, bySlot: { 'contact.redeem:phone': 300_000n } }
+const noSpend = { settledAtomic: 0n, inDoubtAtomic: 0n, lostAtomic: 0n, creditsAtomic: 0n }
 export type Person = keyof typeof passwords
 
 /** A viewer, an operator and an admin. */
@@ -81,7 +85,7 @@ export async function openBareDesk(
     wallet: async () => ({ address: '0x1', balanceAtomic: 5_000_000n }),
     pace: async () => undefined,
     queues: async () => [],
-    timeline: async (name) => ({ ...name, tasks: [], lookups: [], fields: [] }),
+    timeline: async (name) => ({ ...name, tasks: [], lookups: [], fields: [], spend: noSpend }),
     settings: async () => [],
     reconcile: async () => ({ differences: 0, difference: '0.000000' }),
     schedules: {
@@ -108,7 +112,7 @@ export async function openBareDesk(
     sessions: createSessionLedger(db, { now, idleMs: config.idleMs, lifetimeMs: config.lifetimeMs }),
     audit,
     spendSwitch,
-    caps: { maxPriceAtomic: 10_000n, dayAtomic: 100_000_000n },
+    caps: { prices: stepPrices(defaultPrices, testCaps), dayAtomic: 100_000_000n },
     ports,
     board: (mayAct) => async (context) => context.text(mayAct ? 'board to act on' : 'board to look at'),
     signal: stopping.signal,

@@ -116,6 +116,25 @@ describe('every route of the desk', () => {
   })
 })
 
+test('the page of spending names price and cap of each step', async () => {
+  const desk = await openBareDesk({ open: true })
+  try {
+    const page = await (await desk.browser().ask('/spend')).text()
+    expect(page).not.toContain('single lookup')
+    const cells = (step: string) =>
+      [
+        ...(page.match(new RegExp(`>${step}</th>(.*?)</tr>`, 's'))?.[1] ?? '').matchAll(
+          /<td[^>]*>(.*?)<\/td>/gs,
+        ),
+      ].map(([, cell = '']) => cell.replaceAll(/<[^>]*>/g, '').trim())
+    expect(cells('contact redeem: phone')).toEqual(['$0.30', '$0.30', 'allowed'])
+    expect(cells('contact redeem: email work')).toEqual(['$0.15', '$0.01', 'not bought'])
+    expect(cells('company enrich').slice(0, 2)).toEqual(['not published', '$0.01'])
+  } finally {
+    await desk.close()
+  }
+})
+
 test('a page that takes too long says so', async () => {
   const errors: unknown[] = []
   const desk = await openBareDesk({

@@ -217,7 +217,7 @@ describe('money', () => {
       reconciliation: { at, differenceAtomic: 1n, differences: 1, inDoubtAtomic: 0n },
       alerts: [],
     }
-    const found = attentionItems(model, { maxPriceAtomic: 1n, dayAtomic: 100n })
+    const found = attentionItems(model, { prices: [], dayAtomic: 100n })
     expect(found.map(({ tone }) => tone)).toEqual(['danger', 'danger', 'danger', 'danger', 'warn', 'warn'])
     expect(found.map(({ text }) => text).join('\n')).toMatch(
       /stopped[^]*differences between the ledger and the chain[^]*wallet is empty[^]*Redis[^]*nearly used up[^]*1 parked record needs attention/,
@@ -230,16 +230,13 @@ describe('money', () => {
       wallet: undefined,
       pace: calmPace,
     }
-    expect(attentionItems(calm, { maxPriceAtomic: 1n })).toEqual([])
+    expect(attentionItems(calm, { prices: [] })).toEqual([])
     const alert = (name: string) => ({ name, message: name, since: at })
     const told = { ...calm, alerts: [alert('schedule_missed')] }
-    expect(attentionItems(told, { maxPriceAtomic: 1n })).toEqual([
+    expect(attentionItems(told, { prices: [] })).toEqual([
       { tone: 'warn', text: 'schedule_missed', href: '/settings' },
     ])
-    const twice = attentionItems(
-      { ...model, alerts: [alert('wallet_low')] },
-      { maxPriceAtomic: 1n, dayAtomic: 100n },
-    )
+    const twice = attentionItems({ ...model, alerts: [alert('wallet_low')] }, { prices: [], dayAtomic: 100n })
     expect(twice).toEqual(found)
   })
 })

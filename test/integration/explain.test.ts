@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { historyOf } from '../../src/app/records/history.ts'
+import { settingsSections } from '../../src/app/web/desk-settings.ts'
+import { timelineOf } from '../../src/app/web/record-timeline.ts'
 import { explain } from '../../src/app/records/explain.ts'
 import { startSandbox, type Sandbox } from '../../src/sandbox/sandbox.ts'
 import { openCrmHouse, type CrmHouse } from './crm-house.ts'
@@ -9,7 +11,9 @@ let house: CrmHouse
 
 beforeAll(async () => {
   sandbox = await startSandbox()
-  house = await openCrmHouse(sandbox)
+  house = await openCrmHouse(sandbox, {
+    config: { payment: { maxPricesUsd: { 'contact.redeem:phone': '0.30' } } },
+  })
 })
 afterAll(async () => {
   await house.close()
@@ -20,6 +24,22 @@ const explained = (object: string, id: string) =>
   explain(house.context, house.connector, { connector: 'hubspot', object, id }, undefined)
 
 describe('the explanation of one record', () => {
+  test('says what the record has cost, also when the next run would use the answers for nothing', async () => {
+    const id = house.add('companies', {
+      name: 'Paid for',
+      profnet_url: 'https://www.profnet.com/company/explained-and-paid',
+    })
+    house.add('companies', { name: 'Other', profnet_url: 'https://www.profnet.com/company/explained-other' })
+    await house.sync('companies')
+    const { spend, spentAtomic, lines } = await explained('company', id)
+    expect(spend).toEqual({ settledAtomic: 10_000n, inDoubtAtomic: 0n, lostAtomic: 0n, creditsAtomic: 0n })
+    expect(spentAtomic).toBe(10_000n)
+    expect(lines).toContain('Spent on this record so far: 0.010000 USD.')
+    // The desk's page of the record says the same.
+    const timeline = await timelineOf(house.context, { connector: 'hubspot', object: 'company', id })
+    expect(timeline.spend).toEqual(spend)
+  })
+
   test('reads that record, and does not list the account', async () => {
     const ids = Array.from({ length: 250 }, (_, index) =>
       house.add('companies', {
@@ -35,9 +55,7 @@ describe('the explanation of one record', () => {
       count > (before[path] ?? 0) ? [[path, count - (before[path] ?? 0)]] : [],
     )
     expect(calls).toContainEqual(['POST /crm/objects/2026-09/companies/batch/read', 1])
-    expect(calls.filter(([path]) => /search$|GET .*\/companies$/.test(String(path)))).toEqual([
-      ['GET /crm/properties/2026-09/companies', 1],
-    ])
+    expect(calls.filter(([path]) => /search$|GET .*objects.*companies$/.test(String(path)))).toEqual([])
   })
 
   test('finds a contact by the singular and the plural of its object, and so does its history', async () => {
@@ -65,4 +83,11 @@ describe('the explanation of one record', () => {
       new RegExp(`no companies ${loser} any more: the record was merged into \\d+`),
     )
   })
+})
+
+test('the settings of the desk name price and cap of each step, also where a cap is its own', async () => {
+  const priced = (await settingsSections(house.context)).find(({ title }) => title === 'Prices')
+  expect(priced?.rows).toContainEqual(['person profile', '$0.01', '$0.01', 'allowed'])
+  expect(priced?.rows).toContainEqual(['contact redeem: phone', '$0.30', '$0.30', 'allowed'])
+  expect(priced?.rows).toContainEqual(['contact redeem: email work', '$0.15', '$0.01', 'not bought'])
 })

@@ -2,6 +2,7 @@ import { privateKeyToAccount } from 'viem/accounts'
 import { errorCode } from '../../domain/error-codes.ts'
 import { ConfigError, describeError } from '../../domain/errors.ts'
 import { formatUsd } from '../../domain/money.ts'
+import { capsOf, coverOf, coverText, stepPrices } from '../../domain/planning/prices.ts'
 import { createChain } from '../../pay/chain.ts'
 import { openRedis } from '../../queues/connection.ts'
 import { openDatabase } from '../../store/database/database.ts'
@@ -152,12 +153,17 @@ async function checkWallet(config: Config): Promise<Finding[]> {
   }
   const { address } = privateKeyToAccount(config.walletKey)
   const balance = await createChain({ rpcUrl: config.rpcUrl, asset: config.policy.asset }).balanceOf(address)
-  const lookups = balance / config.policy.maxPriceAtomic
-  const message = `${address} holds ${formatUsd(balance)} USDC, enough for ${lookups} lookups`
+  const cover = coverOf(balance, stepPrices(config.prices, capsOf(config.policy)))
+  const message = `${address} holds ${formatUsd(balance)} USDC, ${coverText(cover)}`
   return [
-    lookups > 0n
+    cover && cover.cheapest.lookups > 0n
       ? { name: 'wallet', status: 'ok', message }
-      : { name: 'wallet', status: 'problem', message, todo: 'send it USDC on Base' },
+      : {
+          name: 'wallet',
+          status: 'problem',
+          message,
+          todo: cover ? 'send it USDC on Base' : 'raise PAYDIRT_MAX_PRICE_USD',
+        },
   ]
 }
 

@@ -1,5 +1,6 @@
 import type { Connector } from '../../connectors/connector.ts'
 import type { LookupKey } from '../../domain/keys.ts'
+import { capsOf } from '../../domain/planning/prices.ts'
 import { forecast, type Forecast, type Means } from '../../domain/planning/forecast.ts'
 import type { Facts, PlannedRecord } from '../../domain/planning/planner.ts'
 import { applyPolicy } from '../../domain/field-policy/field-policy.ts'
@@ -90,7 +91,7 @@ async function forecastCosts(
   const known = new Map<LookupKey, Fact>()
   const means: Means = {
     prices,
-    caps: { otherAtomic: policy.maxPriceAtomic, bySlot: policy.maxPrices ?? {} },
+    caps: capsOf(policy),
     inCredits: apiKey !== undefined,
     known: (key) => known.get(key),
   }

@@ -2,7 +2,7 @@ import type { Connector } from '../../connectors/connector.ts'
 import { definitionOf } from '../../connectors/definitions.ts'
 import { ConfigError, InputError } from '../../domain/errors.ts'
 import { absentReason } from '../../domain/field-policy/current-record.ts'
-import { explainStep, type Explanation } from '../../domain/planning/explain.ts'
+import { explainStep, type Explanation, type RecordSpend } from '../../domain/planning/explain.ts'
 import type { LookupKey } from '../../domain/keys.ts'
 import type { PlannedRecord } from '../../domain/planning/planner.ts'
 import { identifiersOf } from '../../domain/subjects/identifiers.ts'
@@ -10,12 +10,15 @@ import { followKnown, type FollowedRecord } from '../../planning/follow-known.ts
 import { recordsById } from '../../producers/records-by-id.ts'
 import type { Context } from '../context/context.ts'
 import type { RecordName } from './history.ts'
+import { lookupsOfRecord } from './record-lookups.ts'
 import { entitiesOf } from '../context/entities.ts'
 
 export interface Explained extends Explanation {
   /** Lookups whose fresh answers the plan uses. */
   known: LookupKey[]
   isSuppressed: boolean
+  /** What the ledger has for the lookups of this record, in all runs. */
+  spend: RecordSpend
 }
 
 /**
@@ -23,7 +26,10 @@ export interface Explained extends Explanation {
  * ledger, and pays nothing. Throws ConfigError when there is no such CRM or record.
  */
 export async function explain(
-  context: Pick<Context, 'config' | 'lookups' | 'suppressions' | 'planning' | 'now'>,
+  context: Pick<
+    Context,
+    'config' | 'database' | 'fieldWrites' | 'lookups' | 'suppressions' | 'planning' | 'now'
+  >,
   connector: Connector,
   name: RecordName,
   recipeName: string | undefined,
@@ -39,7 +45,12 @@ export async function explain(
   const [followed] = await followKnown([{ record, recipe }], { lookups, prices, now })
   const { facts, known, isFresh } = followed as FollowedRecord
   const isSuppressed = (await suppressions.match([identifiersOf(record.identity)])).has(0)
-  return { ...explainStep(record, recipe, facts, { prices, isFresh }), known, isSuppressed }
+  const { spend } = await lookupsOfRecord(context, {
+    connector: connector.name,
+    object: entity,
+    id: found.id,
+  })
+  return { ...explainStep(record, recipe, facts, { prices, isFresh, spend }), spend, known, isSuppressed }
 }
 
 /** Reads one record by its id: a scan would list the account. */

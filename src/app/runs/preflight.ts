@@ -2,7 +2,7 @@ import type { Connector } from '../../connectors/connector.ts'
 import { errorCode } from '../../domain/error-codes.ts'
 import { ConfigError } from '../../domain/errors.ts'
 import { formatUsd } from '../../domain/money.ts'
-import { capOf } from '../../domain/planning/prices.ts'
+import { capsOf, stepPrices } from '../../domain/planning/prices.ts'
 import type { Recipe } from '../../domain/planning/recipes.ts'
 import { paidSteps } from '../../domain/planning/recipe-steps.ts'
 import type { Config } from '../config/config.ts'
@@ -61,17 +61,15 @@ async function preflight({ config, chain }: Pick<Context, 'config' | 'chain'>): 
  * step would be refused for each record after the cheaper steps before it were paid for.
  */
 export function refuseAboveCaps({ policy, prices }: Pick<Config, 'policy' | 'prices'>, recipe: Recipe): void {
-  const { maxPriceAtomic: otherAtomic, maxPrices: bySlot = {} } = policy
-  const steps = paidSteps(recipe)
-  const dear = steps.flatMap((slot) => {
-    const price = prices[slot]
-    return price !== undefined && price > capOf(slot, { otherAtomic, bySlot }) ? [{ slot, price }] : []
-  })
+  const steps = stepPrices(prices, capsOf(policy), paidSteps(recipe))
+  const dear = steps.filter(({ isStopped }) => isStopped)
   // When every step is above its cap nothing is paid at all: the challenge itself is refused, and reported.
   if (dear.length === 0 || dear.length === steps.length) return
-  const allowed = dear.map(({ slot, price }) => `'${slot}': '${formatUsd(price).replace(/0{1,4}$/, '')}'`)
+  const allowed = dear.map(
+    ({ step, priceAtomic = 0n }) => `'${step}': '${formatUsd(priceAtomic).replace(/0{1,4}$/, '')}'`,
+  )
   throw new ConfigError(
     'above_cap',
-    `the recipe ${recipe.name} has a step that costs more than the cap of ${formatUsd(otherAtomic)} USD a lookup. To allow it, set in paydirt.config.ts: payment: { maxPricesUsd: { ${allowed.join(', ')} } }`,
+    `the recipe ${recipe.name} has a step that costs more than the cap of ${formatUsd(policy.maxPriceAtomic)} USD a lookup. To allow it, set in paydirt.config.ts: payment: { maxPricesUsd: { ${allowed.join(', ')} } }`,
   )
 }

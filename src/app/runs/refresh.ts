@@ -2,7 +2,7 @@ import type { Connector } from '../../connectors/connector.ts'
 import { absentReason } from '../../domain/field-policy/current-record.ts'
 import { dueForRefresh } from '../../domain/freshness.ts'
 import { slotOf } from '../../domain/planning/step.ts'
-import { capOf } from '../../domain/planning/prices.ts'
+import { capOf, capsOf } from '../../domain/planning/prices.ts'
 import type { ObjectKind } from '../../domain/words.ts'
 import { staleRecords, type StalePlace, type StaleRecord } from '../../store/runs/stale-records.ts'
 import type { Context } from '../context/context.ts'
@@ -61,8 +61,7 @@ export function staleOnly(
 
   function priceOf({ lookupKey }: StaleRecord): bigint {
     const slot = slotOf(lookupKey)
-    const { maxPriceAtomic: otherAtomic, maxPrices: bySlot = {} } = config.policy
-    return config.prices[slot] ?? capOf(slot, { otherAtomic, bySlot })
+    return config.prices[slot] ?? capOf(slot, capsOf(config.policy))
   }
 }
 

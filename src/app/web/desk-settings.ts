@@ -2,9 +2,10 @@ import { wholeCredits } from '../../domain/credits.ts'
 import type { Windows } from '../../domain/freshness.ts'
 import type { CrmMapping } from '../../domain/mapping/mapping.ts'
 import { resolveMapping } from '../../domain/mapping/schema.ts'
+import { capsOf, stepPrices } from '../../domain/planning/prices.ts'
 import { fieldNames } from '../../domain/fields.ts'
 import { objectKinds } from '../../domain/words.ts'
-import { connectorName, usd } from '../../http/desk/view/format.ts'
+import { connectorName, stepName, usd } from '../../http/desk/view/format.ts'
 import type { SettingsSection } from '../../http/desk/model/ports.ts'
 import { createApiTokenLedger } from '../../store/access/api-tokens.ts'
 import { connectorNames, crmNames, crmOf, isCrmName } from '../../connectors/definitions.ts'
@@ -16,6 +17,7 @@ import { ruleOf } from '../config/policies.ts'
 export async function settingsSections(context: Context): Promise<SettingsSection[]> {
   return [
     service(context),
+    prices(context),
     budgets(context),
     ...recipes(context),
     policies(context),
@@ -41,7 +43,7 @@ function service({ config }: Context): SettingsSection {
           ? policy.recipients.join(', ')
           : 'the first recipient of each host is pinned',
       ],
-      ['Price cap per lookup', usd(policy.maxPriceAtomic)],
+      ['Price cap of a step without its own', usd(policy.maxPriceAtomic)],
       ['Authorization lifetime', `${config.authorizationSeconds} s`],
       ['Repeat purchase after a loss', config.rebuyLost ? 'once' : 'never'],
       ['Answer freshness', freshFor(freshness)],
@@ -51,6 +53,22 @@ function service({ config }: Context): SettingsSection {
       ],
       ['Concurrency', `${config.concurrency} lookups`],
     ],
+  }
+}
+
+function prices({ config }: Context): SettingsSection {
+  return {
+    title: 'Prices',
+    note: 'A step whose price is above its cap is not bought',
+    columns: ['Step', 'Price of one lookup', 'At most', 'State'],
+    rows: stepPrices(config.prices, capsOf(config.policy)).map(
+      ({ step, priceAtomic, capAtomic, isStopped }) => [
+        stepName(step),
+        priceAtomic === undefined ? 'not published' : usd(priceAtomic),
+        usd(capAtomic),
+        isStopped ? 'not bought' : 'allowed',
+      ],
+    ),
   }
 }
 

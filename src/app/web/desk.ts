@@ -1,5 +1,6 @@
 import { privateKeyToAccount } from 'viem/accounts'
 import type { Hono } from 'hono'
+import { capsOf, stepPrices } from '../../domain/planning/prices.ts'
 import { describeError } from '../../domain/errors.ts'
 import type { DeskAccess } from '../../http/desk/access/access.ts'
 import type { DeskEnv } from '../../http/desk/access/gate.ts'
@@ -52,7 +53,7 @@ export async function openDesk(context: Context, { access, signal, onDenied }: D
     sessions: createSessionLedger(db, { now, idleMs, lifetimeMs }),
     audit,
     spendSwitch,
-    caps: { ...config.caps, maxPriceAtomic: config.policy.maxPriceAtomic },
+    caps: { ...config.caps, prices: stepPrices(config.prices, capsOf(config.policy)) },
     ports: deskPorts(context, engine, board, signal),
     board: queueBoard(board),
     signal,

@@ -1,4 +1,5 @@
 import { privateKeyToAccount } from 'viem/accounts'
+import { capsOf, coverOf, stepPrices } from '../../domain/planning/prices.ts'
 import { atMostEvery, type HealthCheck } from '../../http/routes/health.ts'
 import { pingDatabase } from '../../store/database/database.ts'
 import type { Context } from '../context/context.ts'
@@ -26,7 +27,8 @@ export function readinessChecks(
     if (config.apiKey) return undefined
     if (walletAddress === undefined) return 'there is no wallet and no API key'
     const balance = await chain.balanceOf(walletAddress)
-    return balance >= config.policy.maxPriceAtomic ? undefined : 'the balance does not cover one lookup'
+    const cover = coverOf(balance, stepPrices(config.prices, capsOf(config.policy)))
+    return cover?.cheapest.lookups === 0n ? 'the balance does not cover one lookup' : undefined
   }
 
   return {

@@ -10,6 +10,7 @@ import {
 import { errorCode } from '../../domain/error-codes.ts'
 import { ConfigError } from '../../domain/errors.ts'
 import { formatUsd } from '../../domain/money.ts'
+import { capsOf, stepPrices } from '../../domain/planning/prices.ts'
 import { refusals, spendBy, spendGroups, type SpendGroup } from '../../store/views/spend.ts'
 import { readConfig, withContext } from '../terminal/with-context.ts'
 import { print } from '../terminal/print.ts'
@@ -67,7 +68,7 @@ async function giveOrder(order: SpendOrder): Promise<void> {
 }
 
 async function show(
-  { database, spendSwitch }: Parameters<Parameters<typeof withContext>[0]>[0],
+  { config, database, spendSwitch }: Parameters<Parameters<typeof withContext>[0]>[0],
   options: Options,
 ): Promise<void> {
   const rows = (await spendBy(database.db, options.by)).map((row) => ({
@@ -81,7 +82,13 @@ async function show(
   const refused = await refusals(database.db)
   const stopped = await spendSwitch.isStopped()
   if (options.json) {
-    const document = { by: options.by, rows, refused, stopped: stopped !== undefined }
+    const prices = stepPrices(config.prices, capsOf(config.policy)).map((each) => ({
+      step: each.step,
+      price: each.priceAtomic === undefined ? null : formatUsd(each.priceAtomic),
+      cap: formatUsd(each.capAtomic),
+      bought: !each.isStopped,
+    }))
+    const document = { by: options.by, rows, refused, stopped: stopped !== undefined, prices }
     print(`${JSON.stringify(document)}\n`)
     return
   }

@@ -2,6 +2,7 @@ import { Command } from 'commander'
 import { privateKeyToAccount } from 'viem/accounts'
 import { createWallet, walletFile } from '../../app/config/wallet-file.ts'
 import { ConfigError } from '../../domain/errors.ts'
+import { capsOf, coverOf, coverText, stepPrices } from '../../domain/planning/prices.ts'
 import { formatUsd } from '../../domain/money.ts'
 import { createChain } from '../../pay/chain.ts'
 import { readConfig } from '../terminal/with-context.ts'
@@ -40,11 +41,12 @@ export function walletCommand(): Command {
       const balance = await createChain({ rpcUrl: config.rpcUrl, asset: config.policy.asset }).balanceOf(
         address,
       )
-      const lookups = Number(balance / config.policy.maxPriceAtomic)
+      const cover = coverOf(balance, stepPrices(config.prices, capsOf(config.policy)))
+      const lookups = Number(cover?.cheapest.lookups ?? 0n)
       print(
         json
           ? `${JSON.stringify({ address, currency: 'USDC', balance: formatUsd(balance), lookups })}\n`
-          : `${address} holds ${formatUsd(balance)} USDC, enough for ${lookups} lookups\n`,
+          : `${address} holds ${formatUsd(balance)} USDC, ${coverText(cover)}\n`,
       )
     })
   return wallet

@@ -48,7 +48,7 @@ function textOf({ lines, known, isSuppressed }: Explained): string {
 
 function document(
   record: string,
-  { step, next, why, costAtomic, spentAtomic, leftOut, known, isSuppressed }: Explained,
+  { step, next, why, costAtomic, spentAtomic, spend, leftOut, known, isSuppressed }: Explained,
 ) {
   return {
     record,
@@ -57,6 +57,9 @@ function document(
     why,
     cost: costAtomic === undefined ? null : formatUsd(costAtomic),
     spent: formatUsd(spentAtomic),
+    inDoubt: formatUsd(spend.inDoubtAtomic),
+    lost: formatUsd(spend.lostAtomic),
+    credits: formatUsd(spend.creditsAtomic),
     currency: 'USD',
     leftOut,
     known: known.length,

@@ -14,7 +14,7 @@ export interface Explanation {
   why: string
   /** The most that the next step costs: 0 for a free one, undefined where the price is not known. */
   costAtomic: Atomic | undefined
-  /** The amount spent on the record so far. */
+  /** The amount settled for the record so far. */
   spentAtomic: Atomic
   /** The fields of the recipe that could not be written, and why: nothing is bought for them. */
   leftOut: { field: string; why: ClosedReason }[]
@@ -22,15 +22,27 @@ export interface Explanation {
   lines: string[]
 }
 
-/** Explains which step the planner would take for a record, why, and at what cost. */
+/** What the ledger has for the lookups of one record, in all runs. */
+export interface RecordSpend {
+  settledAtomic: Atomic
+  inDoubtAtomic: Atomic
+  lostAtomic: Atomic
+  /** Settled by direct access, in millionths of a credit. */
+  creditsAtomic: bigint
+}
+
+/**
+ * Explains which step the planner would take for a record, why, and at what cost. The facts say what a run would count
+ * against a ceiling, where a fresh answer costs nothing; only the ledger says what the record has cost.
+ */
 export function explainStep(
   record: PlannedRecord,
   recipe: Recipe,
   facts: Facts,
-  context: PlanContext = {},
+  context: PlanContext & { spend?: RecordSpend } = {},
 ): Explanation {
   const step = nextStep(record, recipe, facts, context)
-  const spentAtomic = spentOn(facts, context.prices)
+  const spentAtomic = context.spend?.settledAtomic ?? spentOn(facts, context.prices)
   const costAtomic = step.kind === 'lookup' ? priceOf(step.lookup.key, context) : 0n
   const { next, why } = wordsOf(step)
   const { closed = {} } = record
@@ -39,7 +51,8 @@ export function explainStep(
     `Next (recipe ${recipe.name}): ${next}.`,
     `Why: ${why}.`,
     ...(step.kind === 'lookup' ? [`Cost: ${costText(step.lookup.key, costAtomic, context)}.`] : []),
-    `Spent on this record so far: ${formatUsd(spentAtomic)} USD${ceilingText(recipe)}.`,
+    `Spent on this record so far: ${spentText(spentAtomic, context.spend)}.`,
+    ...ceilingText(recipe),
     ...(leftOut.length > 0 ? [`Nothing is bought for fields ${closedText(closed, leftOut)}.`] : []),
   ]
   return {
@@ -78,6 +91,20 @@ function costText(key: LookupKey, cost: Atomic | undefined, { isFresh }: PlanCon
   return `at most ${formatUsd(cost)} USD${slotRow(slotOf(key)).isChargedWhenFound ? ', nothing when nothing is found' : ''}`
 }
 
-function ceilingText({ priceCeilingAtomic }: Recipe): string {
-  return priceCeilingAtomic === undefined ? '' : ` of at most ${formatUsd(priceCeilingAtomic)} USD`
+function ceilingText({ priceCeilingAtomic }: Recipe): string[] {
+  return priceCeilingAtomic === undefined
+    ? []
+    : [
+        `A run may spend at most ${formatUsd(priceCeilingAtomic)} USD on it; fresh answers of the ledger count as nothing.`,
+      ]
+}
+
+function spentText(settledAtomic: Atomic, spend: RecordSpend | undefined): string {
+  const { inDoubtAtomic = 0n, lostAtomic = 0n, creditsAtomic = 0n } = spend ?? {}
+  return [
+    `${formatUsd(settledAtomic)} USD`,
+    ...(creditsAtomic > 0n ? [`${formatUsd(creditsAtomic)} credits`] : []),
+    ...(inDoubtAtomic > 0n ? [`${formatUsd(inDoubtAtomic)} USD in doubt`] : []),
+    ...(lostAtomic > 0n ? [`${formatUsd(lostAtomic)} USD lost`] : []),
+  ].join(', ')
 }

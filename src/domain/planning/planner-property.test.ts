@@ -223,8 +223,8 @@ describe('an explanation', () => {
     const logo = { object: 'company' as const, identity: { domain: 'acme.example' } }
     const free: Recipe = { name: 'logo', fields: ['logo'], steps: ['company.logo'] }
     expect(lines({}, {}, free, logo)[2]).toBe('Cost: nothing.')
-    expect(lines({}, undefined, { ...full, priceCeilingAtomic: 500_000n })[3]).toContain(
-      'of at most 0.500000 USD',
+    expect(lines({}, undefined, { ...full, priceCeilingAtomic: 500_000n })[4]).toContain(
+      'at most 0.500000 USD',
     )
   })
 

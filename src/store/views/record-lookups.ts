@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import type { Atomic } from '../../domain/money.ts'
+import type { RecordSpend } from '../../domain/planning/explain.ts'
 import type { Database } from '../database/database.ts'
 
 export interface RecordLookup {
@@ -47,4 +48,18 @@ export async function lookupsWithCharges(db: Database, keys: string[]): Promise<
   return lookups
     .sort((a, b) => keys.indexOf(a.key) - keys.indexOf(b.key))
     .map((lookup) => ({ ...lookup, charges: charges.filter(({ key }) => key === lookup.key) }))
+}
+
+/**
+ * Returns what was paid for these lookups in all runs. A batch counts with each lookup's share; a lookup that other records
+ * share counts in full. Every page and command that says what a record has cost takes it from here.
+ */
+export async function spendOnLookups(db: Database, keys: readonly string[]): Promise<RecordSpend> {
+  const { rows } = await sql<RecordSpend>`
+    select coalesce(sum(amount_atomic) filter (where state = 'settled' and currency = 'USD'), 0)::bigint as "settledAtomic",
+      coalesce(sum(amount_atomic) filter (where state in ('journaled', 'sent', 'in_doubt') and currency = 'USD'), 0)::bigint as "inDoubtAtomic",
+      coalesce(sum(amount_atomic) filter (where state = 'lost' and currency = 'USD'), 0)::bigint as "lostAtomic",
+      coalesce(sum(amount_atomic) filter (where state = 'settled' and currency = 'credit'), 0)::bigint as "creditsAtomic"
+    from charge_shares where lookup_key = any(${[...new Set(keys)]}::text[])`.execute(db)
+  return rows[0] ?? { settledAtomic: 0n, inDoubtAtomic: 0n, lostAtomic: 0n, creditsAtomic: 0n }
 }

@@ -1,11 +1,13 @@
 import type { Atomic } from '../../../domain/money.ts'
+import type { StepPrice } from '../../../domain/planning/prices.ts'
 import type { LiveRun } from '../../../store/views/desk-now.ts'
 import { connectorName } from '../view/format.ts'
 import type { NowModel } from './now.ts'
 
 /** The caps of the config; undefined means no cap. */
 export interface DeskCaps {
-  maxPriceAtomic: Atomic
+  /** Price and cap of each step. */
+  prices: readonly StepPrice[]
   runAtomic?: Atomic
   dayAtomic?: Atomic
   monthAtomic?: Atomic | undefined

@@ -1,4 +1,5 @@
 import type { Atomic } from '../../../domain/money.ts'
+import type { RecordSpend } from '../../../domain/planning/explain.ts'
 import type { FieldValue } from '../../../domain/record.ts'
 import type { TaskStatus } from '../../../domain/words.ts'
 
@@ -14,6 +15,7 @@ export interface RecordTimeline extends RecordName {
   tasks: { run: string; status: TaskStatus; reason: string | null; at: Date; lookups: string[] }[]
   lookups: TimelineLookup[]
   fields: TimelineField[]
+  spend: RecordSpend
 }
 
 export interface TimelineLookup {

@@ -1,4 +1,5 @@
 import { html } from 'hono/html'
+import type { RecordSpend } from '../../../domain/planning/explain.ts'
 import type { FieldValue } from '../../../domain/record.ts'
 import type { RecordTimeline, TimelineField, TimelineLookup } from '../model/record-timeline.ts'
 import { connectorName, money, words } from '../view/format.ts'
@@ -101,6 +102,7 @@ function timelineCards(timeline: RecordTimeline, now: Date): Markup {
           timeline.lookups.map((lookup, index) => ({ lookup, place: index + 1 })),
         )
       : empty('No lookup was made for this record.'),
+    { note: `${spendText(timeline.spend)} for this record in all runs` },
   )}
   ${card(
     'tasks',
@@ -122,6 +124,15 @@ function timelineCards(timeline: RecordTimeline, now: Date): Markup {
         )
       : empty('No run included this record.'),
   )}`
+}
+
+function spendText({ settledAtomic, inDoubtAtomic, lostAtomic, creditsAtomic }: RecordSpend): string {
+  return [
+    `${money(settledAtomic, 'USD')} settled`,
+    ...(creditsAtomic > 0n ? [`${money(creditsAtomic, 'credit')} settled`] : []),
+    ...(inDoubtAtomic > 0n ? [`${money(inDoubtAtomic, 'USD')} in doubt`] : []),
+    ...(lostAtomic > 0n ? [`${money(lostAtomic, 'USD')} lost`] : []),
+  ].join(', ')
 }
 
 function charges(lookup: TimelineLookup, now: Date): Markup {

@@ -1,11 +1,12 @@
 import { html } from 'hono/html'
 import { formatUsd } from '../../../domain/money.ts'
+import type { StepPrice } from '../../../domain/planning/prices.ts'
 import type { SavedReconciliation } from '../../../store/chain/reconciliations.ts'
 import type { SpendDay, SpendTotals } from '../../../store/views/desk-spend.ts'
 import type { RefusalRow, SpendRow } from '../../../store/views/spend.ts'
 import { mayAct } from '../access/access.ts'
 import type { BudgetBar } from '../model/budgets.ts'
-import { ago, connectorName, count, counted, money, usd, words } from '../view/format.ts'
+import { ago, connectorName, count, counted, money, stepName, usd, words } from '../view/format.ts'
 import { csrf, type Page, type Shell } from '../view/layout.ts'
 import { badge, card, empty, meter, table, instant, type Markup } from '../view/parts.ts'
 
@@ -16,7 +17,7 @@ export interface SpendModel {
   byField: SpendRow[]
   refusals: RefusalRow[]
   budgets: BudgetBar[]
-  maxPriceAtomic: bigint
+  prices: readonly StepPrice[]
   reconciliation: SavedReconciliation | undefined
   canReconcile: boolean
 }
@@ -53,8 +54,9 @@ export function spendPage(model: SpendModel, shell: Shell): Page {
           'By connector',
           rows('Spending by connector', byConnector, (name) => connectorName(name)),
         )}
-        ${card('caps', 'Caps', capList(budgets, model.maxPriceAtomic))}
+        ${card('caps', 'Caps', capList(budgets))}
       </div>
+      ${card('prices', 'Prices and caps by step', priceTable(model.prices))}
       ${card('fields', 'By field', rows('Spending by field', byField, words), { note: 'A charge is split equally among the fields that it filled' })}
       <div class="columns even">
         ${card('reconciliation', 'Reconciliation', reconciliation(model, shell))}
@@ -170,19 +172,39 @@ function rows(caption: string, spent: SpendRow[], name: (name: string) => string
   )
 }
 
-function capList(bars: BudgetBar[], maxPriceAtomic: bigint): Markup {
+function capList(bars: BudgetBar[]): Markup {
   return html`<ul class="bars">
-      ${bars.map(({ name, usedAtomic, capAtomic }) => {
-        const text =
-          capAtomic === undefined ? `${usd(usedAtomic)}, no cap` : `${usd(usedAtomic)} of ${usd(capAtomic)}`
-        const share = capAtomic ? Number(usedAtomic) / Number(capAtomic) : 0
-        return html`<li>
-          <p class="bar-head"><span>${name}</span><span>${text}</span></p>
-          ${capAtomic === undefined ? '' : meter(share, `${name}: ${text}`)}
-        </li>`
-      })}
-    </ul>
-    <p class="note">A single lookup may cost at most ${usd(maxPriceAtomic)}.</p>`
+    ${bars.map(({ name, usedAtomic, capAtomic }) => {
+      const text =
+        capAtomic === undefined ? `${usd(usedAtomic)}, no cap` : `${usd(usedAtomic)} of ${usd(capAtomic)}`
+      const share = capAtomic ? Number(usedAtomic) / Number(capAtomic) : 0
+      return html`<li>
+        <p class="bar-head"><span>${name}</span><span>${text}</span></p>
+        ${capAtomic === undefined ? '' : meter(share, `${name}: ${text}`)}
+      </li>`
+    })}
+  </ul>`
+}
+
+function priceTable(prices: readonly StepPrice[]): Markup {
+  return table<StepPrice>(
+    'The price of one lookup, and the most that may be paid for it',
+    [
+      { name: 'Step', isHead: true, cell: ({ step }) => stepName(step) },
+      {
+        name: 'Price',
+        isNumber: true,
+        cell: ({ priceAtomic }) => (priceAtomic === undefined ? 'not published' : usd(priceAtomic)),
+      },
+      { name: 'At most', isNumber: true, cell: ({ capAtomic }) => usd(capAtomic) },
+      {
+        name: 'State',
+        cell: ({ isStopped }) =>
+          isStopped ? badge('stopped', 'danger', 'not bought') : badge('allowed', 'ok', 'allowed'),
+      },
+    ],
+    [...prices],
+  )
 }
 
 function reconciliation({ reconciliation: last, canReconcile }: SpendModel, { visitor, now }: Shell): Markup {

@@ -122,7 +122,7 @@ export function pageRoutes(app: Hono<DeskEnv>, desk: Desk): void {
       byField,
       refusals: refused,
       budgets: budgetBars({ at, runs: [], money }, desk.caps, connectors),
-      maxPriceAtomic: desk.caps.maxPriceAtomic,
+      prices: desk.caps.prices,
       reconciliation,
       canReconcile: ports.reconcile !== undefined,
     }

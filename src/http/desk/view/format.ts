@@ -80,6 +80,11 @@ export function words(name: string): string {
 }
 
 /** Returns a connector's label. A run in the ledger may be of a connector that is no longer there: then its name. */
+/** "contact redeem: email work" for `contact.redeem:email-work`. */
+export function stepName(step: string): string {
+  return step.replace(/[._-]/g, ' ').replace(':', ': ')
+}
+
 export function connectorName(name: string): string {
   return isConnectorName(name) ? definitionOf(name).label : name
 }
