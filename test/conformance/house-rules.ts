@@ -24,6 +24,7 @@ export function findBreaches(sources: Sources): string[] {
     ...strayPackages(imports),
     ...standInsThatMeet(imports),
     ...viewsThatWrite(sources),
+    ...queriesOutsideTheStore(sources),
   ]
 }
 
@@ -78,6 +79,14 @@ function viewsThatWrite(sources: Sources): string[] {
   return [...sources]
     .filter(([path, source]) => path.startsWith('src/store/views/') && writing.test(source))
     .map(([path]) => `${path} is a view and writes`)
+}
+
+/** A query needs no import of kysely where a caller has the database. */
+function queriesOutsideTheStore(sources: Sources): string[] {
+  const building = /\.(?:selectFrom|insertInto|updateTable|deleteFrom|mergeInto)\(/
+  return [...sources]
+    .filter(([path, source]) => !path.startsWith('src/store/') && building.test(source))
+    .map(([path]) => `${path} builds a query, which only src/store may`)
 }
 
 function roomCircles(imports: Imports, floor: string): string[] {

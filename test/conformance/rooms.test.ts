@@ -57,6 +57,11 @@ describe('a planted breach is found:', () => {
       'src/app/web/page.ts imports kysely, which only src/store may',
     ],
     [
+      'a query outside the store',
+      { 'src/app/web/page.ts': `database.db.selectFrom('tasks')` },
+      'src/app/web/page.ts builds a query, which only src/store may',
+    ],
+    [
       'BullMQ outside the queues',
       { 'src/workers/work.ts': `import type { Job } from 'bullmq/dist/esm'` },
       'src/workers/work.ts imports bullmq/dist/esm, which only src/queues may',

@@ -4,8 +4,8 @@ import { ConfigError } from '../../domain/errors.ts'
 import { formatUsd } from '../../domain/money.ts'
 import type { FieldValue } from '../../domain/record.ts'
 import type { TaskStatus } from '../../domain/words.ts'
-import { isOneOf } from '../../store/database/parameters.ts'
 import type { FieldWriteState } from '../../store/database/states.ts'
+import { tasksOfRecord } from '../../store/views/record-tasks.ts'
 import type { Context } from '../context/context.ts'
 
 interface HistoryField {
@@ -63,16 +63,11 @@ export async function historyOf(
   const named = known.length > 0 ? known : [object]
   const mergedFrom = (await fieldWrites.earlierIds(connector, named, [id])).get(id) ?? []
   const mergedInto = await fieldWrites.mergedInto(connector, named, id)
-  const tasks = await database.db
-    .selectFrom('tasks')
-    .innerJoin('runs', 'runs.id', 'tasks.run_id')
-    .select(['run_id', 'entity', 'status', 'reason', 'updated_at'])
-    .where(isOneOf('record_id', [id, ...mergedFrom]))
-    .where('connector', '=', connector)
-    .where('state', '!=', 'planned')
-    .where(kind === undefined ? isOneOf('entity', named) : (eb) => eb('object', '=', kind))
-    .orderBy('tasks.id')
-    .execute()
+  const tasks = await tasksOfRecord(database.db, {
+    connector,
+    ids: [id, ...mergedFrom],
+    ...(kind === undefined ? { entities: named } : { object: kind }),
+  })
   const entities = [...new Set(tasks.map(({ entity }) => entity))]
   const writes =
     entities.length > 0 ? await fieldWrites.ofRecords(connector, entities, [id, ...mergedFrom]) : []
@@ -92,12 +87,7 @@ export async function historyOf(
       at: write.writtenAt,
       undoneAt: write.undoneAt,
     })),
-    tasks: tasks.map((task) => ({
-      run: task.run_id,
-      status: task.status,
-      reason: task.reason,
-      at: task.updated_at,
-    })),
+    tasks: tasks.map(({ run, status, reason, at }) => ({ run, status, reason, at })),
     mergedFrom,
     mergedInto,
   }

@@ -3,6 +3,7 @@ import { creditsFromUsd } from '../../domain/credits.ts'
 import { ConfigError } from '../../domain/errors.ts'
 import { formatUsd } from '../../domain/money.ts'
 import { ledgerId } from '../../store/database/meta.ts'
+import { countWithReason } from '../../store/views/record-tasks.ts'
 import { createPlanLedger, type Plan, type PlanLedger } from '../../store/runs/plans.ts'
 import type { Run } from '../../store/runs/runs.ts'
 import { enrichCsv, openInput, planCsv } from './enrich-csv.ts'
@@ -139,7 +140,8 @@ async function applySync(
       onNotice: options.onNotice,
     })
     const summary = await summarise(context, run)
-    const changed = summary.records === 0 ? 0 : await countChanged(context, run)
+    const changed =
+      summary.records === 0 ? 0 : await countWithReason(context.database.db, run.id, changedReason)
     return { planId: plan.id, end, summary, drifted: tally.total - summary.records + changed }
   } finally {
     await connector.close()
@@ -176,16 +178,6 @@ function onlyPlanned(
       }
     },
   }
-}
-
-async function countChanged({ database }: Pick<Context, 'database'>, run: Run): Promise<number> {
-  const row = await database.db
-    .selectFrom('tasks')
-    .select((eb) => eb.cast<number>(eb.fn.countAll(), 'integer').as('count'))
-    .where('run_id', '=', run.id)
-    .where('reason', '=', changedReason)
-    .executeTakeFirstOrThrow()
-  return row.count
 }
 
 /** Returns where the plan's scan began. Other syncs may have moved the watermark since. */
