@@ -24,7 +24,7 @@ export async function tasksOfRecord(
     .where(isOneOf('record_id', record.ids))
     .where('connector', '=', record.connector)
     .where('state', '!=', 'planned')
-    .where((eb) => ('object' in record ? eb('object', '=', record.object) : eb('entity', '=', record.entity)))
+    .where('object' in record ? (eb) => eb('object', '=', record.object) : isOneOf('entity', record.entities))
     .orderBy('tasks.id')
     .execute()
 }
