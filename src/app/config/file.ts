@@ -110,9 +110,8 @@ export async function loadConfigFile(directory: string): Promise<z.output<typeof
   throw new ConfigError('bad_config', `${file}: ${describeIssues(fileSchema, result.error.issues)}`)
 }
 
-/** The name under which a config file imports `defineConfig`. */
+/** The name under which a config file imports `defineConfig`, which is all that the package exports. */
 const ownPackage = 'paydirt'
-const ownEntry = new URL('../index.ts', import.meta.url).href
 
 /**
  * Imports a file of TypeScript as an ES module, and what it imports from its own folder too, also where the folder's
@@ -122,7 +121,8 @@ const ownEntry = new URL('../index.ts', import.meta.url).href
 async function importAsModule(file: string): Promise<unknown> {
   const hooks = registerHooks({
     resolve(specifier, context, next) {
-      if (specifier === ownPackage) return { url: ownEntry, format: 'module-typescript', shortCircuit: true }
+      if (specifier === ownPackage)
+        return { url: import.meta.url, format: 'module-typescript', shortCircuit: true }
       const resolved = next(specifier, context)
       const isOurs = resolved.format === 'commonjs-typescript' && !resolved.url.includes('/node_modules/')
       return isOurs ? { ...resolved, format: 'module-typescript' } : resolved
