@@ -16,6 +16,7 @@ const targets = {
   vitest: [vitest],
   check: ['scripts/check.mjs'],
   format: [join('node_modules', 'prettier', 'bin', 'prettier.cjs'), '--write', '--log-level', 'warn', '.'],
+  configuration: ['scripts/configuration/main.ts'],
   mutants: ['scripts/mutants/main.ts'],
   bench: ['bench/main.ts'],
   judge: ['scripts/judge/main.mjs'],

@@ -3,8 +3,6 @@ import { existsSync, globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Command } from 'commander'
 import { describe, expect, test } from 'vitest'
-import { z } from 'zod'
-import { fileSchema } from '../../src/app/config/file.ts'
 import { environmentVariables } from '../../src/app/config/environment.ts'
 import { createProgram } from '../../src/cli/program.ts'
 
@@ -166,30 +164,3 @@ describe('docs/commands.md', () => {
     )
   })
 })
-
-describe('docs/settings.md', () => {
-  const listed = new Set(
-    [...read('docs/settings.md').matchAll(/^\| (`[^|]*`) *\|/gm)].flatMap(([, cell]) =>
-      [...cell!.matchAll(/`([^`]+)`/g)].map(([, name]) => name!),
-    ),
-  )
-
-  test('lists every environment variable and every key of the config file, and no other', () => {
-    expect([...listed].sort()).toEqual([...environmentVariables, ...keysOf(fileSchema)].sort())
-  })
-})
-
-/** Returns the paths of a schema's leaves; the names that a user chooses stand as NAME, or end the path. */
-function keysOf(schema: z.ZodType, path = ''): string[] {
-  if (schema instanceof z.ZodOptional || schema instanceof z.ZodDefault || schema instanceof z.ZodNullable)
-    return keysOf(schema.unwrap() as z.ZodType, path)
-  if (schema instanceof z.ZodPipe) return keysOf(schema.in as z.ZodType, path)
-  if (schema instanceof z.ZodObject) {
-    return Object.entries(schema.shape as Record<string, z.ZodType>).flatMap(([key, inner]) =>
-      keysOf(inner, path === '' ? key : `${path}.${key}`),
-    )
-  }
-  if (schema instanceof z.ZodRecord && path === 'schedules')
-    return keysOf(schema.valueType as z.ZodType, `${path}.NAME`)
-  return [path]
-}

@@ -1,20 +1,37 @@
 import { z } from 'zod'
 import type { AlertRules } from '../../domain/alerts.ts'
 import { parseUsd } from '../../domain/money.ts'
+import { setting } from '../../domain/setting.ts'
 import { usd } from '../../domain/usd-schema.ts'
 import type { Environment } from './environment.ts'
 
 /** The conditions that send alerts. The environment says where to: PAYDIRT_ALERT_URL, PAYDIRT_ALERT_SECRET. */
 export const alertsSchema = z.strictObject({
-  /** Alert when the wallet holds less than this. */
-  walletBelowUsd: usd.optional(),
-  /** Alert when this share of an hour's records failed, of at least `errorMinimum` records. */
-  errorShare: z.number().gt(0).max(1).optional(),
-  errorMinimum: z.number().int().positive().optional(),
-  /** Alert when nothing was written for so long while work was due. */
-  quietHours: z.number().positive().max(720).optional(),
-  /** How often the ledger is compared with the chain. 0: only on request. */
-  reconcileEveryHours: z.number().min(0).max(720).optional(),
+  walletBelowUsd: setting(usd, {
+    means: 'alert when the wallet holds less',
+    default: '5',
+    example: '20',
+  }),
+  errorShare: setting(z.number().gt(0).max(1), {
+    means: "alert when this share of an hour's records failed",
+    default: 0.2,
+    example: 0.05,
+  }),
+  errorMinimum: setting(z.number().int().positive(), {
+    means: 'only with at least this many records in the hour',
+    default: 20,
+    example: 100,
+  }),
+  quietHours: setting(z.number().positive().max(720), {
+    means: 'alert when work was due for so many hours and nothing was written',
+    default: 6,
+    example: 12,
+  }),
+  reconcileEveryHours: setting(z.number().min(0).max(720), {
+    means: 'how often the ledger is compared with the chain; 0: only on request',
+    default: 24,
+    example: 6,
+  }),
 })
 
 export interface AlertConfig {

@@ -2,22 +2,34 @@ import { z } from 'zod'
 import { connectorNames } from '../../connectors/definitions.ts'
 import { atomicCredits } from '../../domain/credits.ts'
 import { parseUsd, type Atomic } from '../../domain/money.ts'
+import { setting } from '../../domain/setting.ts'
 import { usd } from '../../domain/usd-schema.ts'
 import type { Caps } from '../../pay/budget.ts'
 import type { Environment } from './environment.ts'
 
+const defaults = { runUsd: '50', dayUsd: '100' }
+
 /** The `budgets` of `paydirt.config.ts`. */
 export const budgetsSchema = z.strictObject({
-  runUsd: usd.optional(),
-  dayUsd: usd.optional(),
-  monthUsd: usd.optional(),
-  connectorDayUsd: z.partialRecord(z.enum(connectorNames), usd).optional(),
-  /** Caps in credits, for direct access by API key. */
-  creditsRun: z.number().int().positive().optional(),
-  creditsDay: z.number().int().positive().optional(),
+  runUsd: setting(usd, { means: 'cap of a run', default: defaults.runUsd, example: '20' }),
+  dayUsd: setting(usd, { means: 'cap of a day (UTC)', default: defaults.dayUsd, example: '60' }),
+  monthUsd: setting(usd, { means: 'cap of a month (UTC)', defaultText: 'no cap', example: '900' }),
+  connectorDayUsd: setting(z.partialRecord(z.enum(connectorNames), usd), {
+    means: 'cap of a day for each connector',
+    defaultText: 'no cap',
+    example: { csv: '10' },
+  }),
+  creditsRun: setting(z.number().int().positive(), {
+    means: 'cap of a run in credits, for access by API key',
+    defaultText: 'no cap',
+    example: 2000,
+  }),
+  creditsDay: setting(z.number().int().positive(), {
+    means: 'cap of a day in credits',
+    defaultText: 'no cap',
+    example: 6000,
+  }),
 })
-
-const defaults = { runUsd: '50', dayUsd: '100' }
 
 export function capsConfig(
   env: Environment,

@@ -1,10 +1,11 @@
 import { resolve } from 'node:path'
 import type { z } from 'zod'
 import { readConnectors, type ConnectorsConfig } from '../../connectors/definitions.ts'
+import { ConfigError } from '../../domain/errors.ts'
 import type { Windows } from '../../domain/freshness.ts'
 import { resolveRecipes } from '../../domain/planning/recipe-schema.ts'
 import { defaultRecipeName, type RecipeBook } from '../../domain/planning/recipes.ts'
-import { objectKinds } from '../../domain/words.ts'
+import { objectKinds, type ObjectKind } from '../../domain/words.ts'
 import type { Paths } from '../../service/endpoints/paths.ts'
 import { alertConfig, type AlertConfig } from './alerts.ts'
 import { capsConfig } from './budgets.ts'
@@ -70,7 +71,7 @@ export interface Config extends PaymentConfig {
 export function resolveConfig(env: Environment, file: z.output<typeof fileSchema>): Config {
   const recipes = resolveRecipes(file.recipes)
   const defaultRecipe = file.recipe ?? defaultRecipeName
-  for (const object of objectKinds) recipes(object, defaultRecipe)
+  for (const object of objectKinds) assertRecipe(recipes, object, defaultRecipe)
   return {
     serviceUrl: env.PAYDIRT_SERVICE_URL,
     logoUrl: env.PAYDIRT_LOGO_URL,
@@ -120,5 +121,15 @@ export function resolveConfig(env: Environment, file: z.output<typeof fileSchema
     http: httpConfig(env, file.http),
     desk: deskConfig(env, file.desk),
     logLevel: env.PAYDIRT_LOG_LEVEL ?? 'warn',
+  }
+}
+
+/** Any run may fall back on the default recipe, so it needs a part for each object. */
+function assertRecipe(recipes: RecipeBook, object: ObjectKind, name: string): void {
+  try {
+    recipes(object, name)
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error
+    throw new ConfigError(error.code, `recipe: ${error.message}`, { cause: error })
   }
 }

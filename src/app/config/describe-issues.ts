@@ -16,7 +16,9 @@ export function describeIssues(schema: z.ZodType, issues: readonly Issue[]): str
 export function meantBy(name: string, known: readonly string[]): string {
   const near = nearNames(name, known)
   if (near.length > 0) return `did you mean ${near.join(' or ')}?`
-  return known.length > 0 && known.length <= 20 ? `there are ${known.join(', ')}` : 'see docs/settings.md'
+  return known.length > 0 && known.length <= 20
+    ? `there are ${known.join(', ')}`
+    : 'see docs/configuration.md'
 }
 
 function describe(schema: z.ZodType, issue: Issue): string[] {

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { ConfigError } from '../../domain/errors.ts'
+import { described, setting } from '../../domain/setting.ts'
 import { addressMatcher, loopbackHosts, type DeskAccess } from '../../http/desk/access/access.ts'
 import { isPasswordHash } from '../../http/desk/access/password.ts'
 import { deskRoles } from '../../store/access/sessions.ts'
@@ -19,35 +20,63 @@ const network = z.string().refine((text) => {
 /** The `desk` of `paydirt.config.ts`: who may read, and who may act. */
 export const deskSchema = z.strictObject({
   users: z
-    .array(z.strictObject({ name: z.string().min(1).max(100), passwordHash, role: role.default('viewer') }))
+    .array(
+      z.strictObject({
+        name: described(z.string().min(1).max(100), {
+          means: 'who may sign in to [the desk](desk.md)',
+          example: 'ada',
+        }),
+        passwordHash: described(passwordHash, { means: 'what `paydirt password` printed' }),
+        role: described(role.default('viewer'), {
+          means: 'whether they read, act, or manage access too',
+          example: 'operator',
+        }),
+      }),
+    )
     .optional(),
-  /** A proxy in front of the desk. Its headers are trusted only from its addresses. */
   proxy: z
     .strictObject({
-      addresses: z.array(network).min(1),
-      /** The header that names the user whom the proxy has signed in, such as `x-forwarded-user`. */
-      userHeader: z
-        .string()
-        .regex(/^[A-Za-z0-9-]+$/, 'is not the name of a header')
-        .optional(),
-      roles: z.record(z.string(), role).optional(),
-      /** The role of users who are not in `roles`. Absent: they are refused. */
-      defaultRole: role.optional(),
+      // The headers of a proxy are trusted only from its addresses.
+      addresses: described(z.array(network).min(1), {
+        means: 'addresses of a proxy in front of the desk, as addresses or networks',
+        example: ['10.0.0.0/8'],
+      }),
+      userHeader: setting(z.string().regex(/^[A-Za-z0-9-]+$/, 'is not the name of a header'), {
+        means: 'the header that names the user whom the proxy has signed in',
+        defaultText: 'the desk signs in itself',
+        example: 'x-forwarded-user',
+      }),
+      roles: setting(z.record(z.string(), role), {
+        type: 'role by name of the user',
+        means: 'roles of such users',
+        example: { ada: 'operator' },
+      }),
+      defaultRole: setting(role, {
+        means: 'the role of users who are not in `roles`',
+        defaultText: 'they are refused',
+        example: 'viewer',
+      }),
     })
     .optional(),
-  /** Host names that the desk serves, without port. Default: the loopback names on the loopback, otherwise any. */
-  hosts: z.array(z.string().min(1).toLowerCase()).optional(),
-  /** A session ends after `idleMinutes` without use, and after `sessionHours` in any case. */
-  idleMinutes: z
-    .number()
-    .min(1)
-    .max(7 * 1440)
-    .optional(),
-  sessionHours: z
-    .number()
-    .min(0.1)
-    .max(30 * 24)
-    .optional(),
+  hosts: setting(z.array(z.string().min(1).toLowerCase()), {
+    means: 'host names under which the desk answers, without port',
+    defaultText: 'the loopback names on the loopback, else any',
+    example: ['paydirt.example.com'],
+  }),
+  idleMinutes: setting(
+    z
+      .number()
+      .min(1)
+      .max(7 * 1440),
+    { means: 'a session ends after so many minutes without use', default: 60, example: 30 },
+  ),
+  sessionHours: setting(
+    z
+      .number()
+      .min(0.1)
+      .max(30 * 24),
+    { means: 'and after so many hours in any case', default: 12, example: 8 },
+  ),
 })
 
 export interface DeskConfig {

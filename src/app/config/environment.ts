@@ -3,23 +3,14 @@ import { z } from 'zod'
 import { connectorVariables } from '../../connectors/definitions.ts'
 import { ConfigError } from '../../domain/errors.ts'
 import { httpsUrl } from '../../domain/https-url.ts'
+import { ofType, setting } from '../../domain/setting.ts'
 import { usd } from '../../domain/usd-schema.ts'
 import { isServiceLink, unknownVariables } from './unknown-variables.ts'
 
 const address = z.string().regex(/^0x[0-9a-fA-F]{40}$/, 'is not an address (0x and 40 hex digits)')
-const privateKey = z.string().regex(/^0x[0-9a-fA-F]{64}$/, 'is not a private key (0x and 64 hex digits)')
-const word = z.string().regex(/^[a-z][a-z0-9_]*$/, 'must be one lower-case word')
-const secret = z.string().min(16, 'must have 16 characters at least')
-const headerName = z.string().regex(/^[A-Za-z0-9-]+$/, 'is not the name of a header')
-
-/** Every variable that Paydirt reads. A value that is not valid is refused with the variable's name. */
-const environmentSchema = z.object({
-  PAYDIRT_SERVICE_URL: httpsUrl.optional(),
-  PAYDIRT_LOGO_URL: httpsUrl.optional(),
-  PAYDIRT_WALLET_KEY: privateKey.optional(),
-  /** It decides what became of payments in doubt, so nobody on the way may answer in its place. */
-  PAYDIRT_RPC_URL: httpsUrl.optional(),
-  PAYDIRT_PAY_TO: z
+const addresses = ofType(
+  'addresses (`0x` and 40 hex digits), comma-separated',
+  z
     .string()
     .transform((text) =>
       text
@@ -28,56 +19,219 @@ const environmentSchema = z.object({
         .filter(Boolean),
     )
     // An empty list would trust the first recipient that is seen.
-    .pipe(z.array(address).min(1, 'names no address; remove it to trust the first recipient that is seen'))
-    .optional(),
-  PAYDIRT_MAX_PRICE_USD: usd.optional(),
-  PAYDIRT_BUDGET_RUN_USD: usd.optional(),
-  PAYDIRT_BUDGET_DAY_USD: usd.optional(),
-  PAYDIRT_DATA_DIR: z.string().min(1).optional(),
-  PAYDIRT_NETWORK_NAME: word.optional(),
-  PAYDIRT_API_KEY: z.string().min(1).optional(),
-  PAYDIRT_API_KEY_HEADER: headerName.optional(),
-  /** Where the web role listens. */
-  PAYDIRT_HOST: z.string().min(1).optional(),
-  PAYDIRT_PORT: z
+    .pipe(z.array(address).min(1, 'names no address; remove it to trust the first recipient that is seen')),
+)
+const privateKey = ofType(
+  '`0x` and 64 hex digits',
+  z.string().regex(/^0x[0-9a-fA-F]{64}$/, 'is not a private key (0x and 64 hex digits)'),
+)
+const word = ofType(
+  'one lower-case word',
+  z.string().regex(/^[a-z][a-z0-9_]*$/, 'must be one lower-case word'),
+)
+const text = z.string().min(1)
+const secret = ofType('16 characters or more', z.string().min(16, 'must have 16 characters or more'))
+const headerName = ofType(
+  'name of a header',
+  z.string().regex(/^[A-Za-z0-9-]+$/, 'is not the name of a header'),
+)
+const port = ofType(
+  'port',
+  z
     .string()
     .regex(/^\d{1,5}$/, 'is not a port')
     .transform(Number)
-    .pipe(z.number().max(65_535, 'is not a port'))
-    .optional(),
-  /** The public address of the web role, when a proxy is in front of it. Callers sign this address. */
-  PAYDIRT_PUBLIC_URL: z.url({ protocol: /^https?$/, error: 'is not an http(s) URL' }).optional(),
-  PAYDIRT_SALESFORCE_SECRET: secret.optional(),
-  PAYDIRT_MONITOR_SECRET: secret.optional(),
-  PAYDIRT_MONITOR_HEADER: headerName.optional(),
-  /** Lets `admin` sign in to the desk; `paydirt password` makes it. */
-  PAYDIRT_ADMIN_PASSWORD_HASH: z.string().min(1).optional(),
-  /** The token of a metrics scraper. Without it, only this machine may read metrics. */
-  PAYDIRT_METRICS_TOKEN: z.string().min(16, 'must have 16 characters or more').optional(),
-  /** The address of the alert webhook, and the key that signs its messages. */
-  PAYDIRT_ALERT_URL: httpsUrl.optional(),
-  PAYDIRT_ALERT_SECRET: z.string().min(16, 'must have 16 characters or more').optional(),
-  PAYDIRT_BUYER_TOKEN: z.string().min(1).optional(),
-  ...connectorVariables,
-  PAYDIRT_LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'silent']).optional(),
-  /** Two installations that share a Redis need different prefixes. */
-  PAYDIRT_REDIS_PREFIX: word.optional(),
-  /** The standard variables that say whether and where traces are sent. */
-  OTEL_SDK_DISABLED: z.string().optional(),
-  OTEL_TRACES_EXPORTER: z.enum(['otlp', 'none']).optional(),
-  OTEL_EXPORTER_OTLP_ENDPOINT: z.url({ protocol: /^https?$/, error: 'is not a URL' }).optional(),
-  OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: z.url({ protocol: /^https?$/, error: 'is not a URL' }).optional(),
-  OTEL_EXPORTER_OTLP_PROTOCOL: z.string().optional(),
-  OTEL_EXPORTER_OTLP_TRACES_PROTOCOL: z.string().optional(),
-  OTEL_SERVICE_NAME: z.string().optional(),
-  OTEL_RESOURCE_ATTRIBUTES: z.string().optional(),
-  DATABASE_URL: z.url({ protocol: /^postgres(ql)?$/, error: 'is not a postgres:// URL' }).optional(),
-  REDIS_URL: z.url({ protocol: /^rediss?$/, error: 'is not a redis:// URL' }).optional(),
+    .pipe(z.number().max(65_535, 'is not a port')),
+)
+const httpUrl = ofType('URL', z.url({ protocol: /^https?$/, error: 'is not an http(s) URL' }))
+
+/** Every variable that Paydirt reads, in the groups of docs/configuration.md. */
+export const variableGroups = {
+  'Service and payment': {
+    PAYDIRT_SERVICE_URL: setting(httpsUrl, {
+      means: 'base address of the data service',
+      example: 'https://data.example.com',
+    }),
+    PAYDIRT_LOGO_URL: setting(httpsUrl, {
+      means: 'base address of the logo endpoint; without it no logos are fetched',
+      example: 'https://logo.example.com',
+    }),
+    PAYDIRT_WALLET_KEY: setting(privateKey, {
+      means: 'private key that signs payments',
+      defaultText: '`wallet.key` in the data directory',
+    }),
+    // It decides what became of payments in doubt, so nobody on the way may answer in its place.
+    PAYDIRT_RPC_URL: setting(httpsUrl, {
+      means: 'JSON-RPC of the chain: balances, payments in doubt, reconciliation',
+      default: 'https://mainnet.base.org',
+      example: 'https://base.example.com/v1/KEY',
+    }),
+    PAYDIRT_PAY_TO: setting(addresses, {
+      means: 'the only recipients of payments',
+      defaultText: 'the first recipient seen at a host is pinned',
+      example: '0x2f5e5c1f5a8ed0b0f0ce1c6ab03a9a9e2f0d1c3b',
+    }),
+    PAYDIRT_NETWORK_NAME: setting(word, {
+      means: "the word for the network in the service's paths and field names",
+      default: 'profnet',
+      example: 'worknet',
+    }),
+    PAYDIRT_API_KEY: setting(text, { means: 'direct access, charged in credits, without a wallet' }),
+    PAYDIRT_API_KEY_HEADER: setting(headerName, {
+      means: 'the header that carries the API key',
+      default: 'x-api-key',
+      example: 'authorization',
+    }),
+    PAYDIRT_BUYER_TOKEN: setting(text, {
+      means: 'bearer token of your own agent, sent as `ZC-Agent-Authorization`',
+    }),
+  },
+  Caps: {
+    PAYDIRT_MAX_PRICE_USD: setting(usd, {
+      means: 'the most that one lookup may cost; single steps may have their own in `payment.maxPricesUsd`',
+      default: '0.01',
+      example: '0.02',
+    }),
+    PAYDIRT_BUDGET_RUN_USD: setting(usd, {
+      means: 'the most that one run may spend',
+      default: '50',
+      example: '20',
+    }),
+    PAYDIRT_BUDGET_DAY_USD: setting(usd, {
+      means: 'the most that a day (UTC) may cost',
+      default: '100',
+      example: '60',
+    }),
+  },
+  CRMs: connectorVariables,
+  'Data and processes': {
+    PAYDIRT_DATA_DIR: setting(text, {
+      means: 'where the embedded database is kept; for its owner alone (`0700`, files `0600`)',
+      default: '.paydirt',
+      example: '/var/lib/paydirt',
+    }),
+    DATABASE_URL: setting(
+      ofType('`postgres://` URL', z.url({ protocol: /^postgres(ql)?$/, error: 'is not a postgres:// URL' })),
+      {
+        means: 'PostgreSQL in place of the embedded database',
+        defaultText: 'PGlite in the data directory',
+        example: 'postgres://paydirt@db.example.com/paydirt',
+      },
+    ),
+    REDIS_URL: setting(
+      ofType('`redis://` URL', z.url({ protocol: /^rediss?$/, error: 'is not a redis:// URL' })),
+      {
+        means: 'Redis or Valkey in place of the embedded one',
+        defaultText: 'Valkey inside the process',
+        example: 'redis://redis.example.com:6379',
+      },
+    ),
+    PAYDIRT_REDIS_PREFIX: setting(word, {
+      means: 'prefix of every key: two installations that share a Redis need two',
+      default: 'paydirt',
+      example: 'paydirt_test',
+    }),
+    PAYDIRT_LOG_LEVEL: setting(z.enum(['trace', 'debug', 'info', 'warn', 'error', 'silent']), {
+      means: 'how much is logged, as JSON lines on standard error',
+      default: 'warn',
+      example: 'info',
+    }),
+  },
+  'Web role, desk and alerts': {
+    PAYDIRT_HOST: setting(text, {
+      means: 'address on which the web role listens',
+      default: '127.0.0.1',
+      example: '0.0.0.0',
+    }),
+    PAYDIRT_PORT: setting(port, {
+      means: 'port on which the web role listens',
+      default: '8080',
+      example: '3000',
+    }),
+    PAYDIRT_PUBLIC_URL: setting(httpUrl, {
+      means: 'address under which callers reach the web role; needed behind a proxy, because callers sign it',
+      defaultText: 'the address of each request',
+      example: 'https://paydirt.example.com',
+    }),
+    PAYDIRT_SALESFORCE_SECRET: setting(secret, {
+      means: 'shared secret for [calls signed with HMAC](http.md)',
+    }),
+    PAYDIRT_MONITOR_SECRET: setting(secret, { means: 'secret that a monitor sends with each delivery' }),
+    PAYDIRT_MONITOR_HEADER: setting(headerName, {
+      means: 'the header that carries it',
+      default: 'x-paydirt-monitor-secret',
+      example: 'x-monitor-secret',
+    }),
+    PAYDIRT_ADMIN_PASSWORD_HASH: setting(text, {
+      means:
+        'lets `admin` sign in to [the desk](desk.md); required to listen beyond this machine. `paydirt password` prints it',
+    }),
+    PAYDIRT_METRICS_TOKEN: setting(secret, {
+      means: 'bearer token for `/metrics`',
+      defaultText: 'only this machine may scrape',
+    }),
+    PAYDIRT_ALERT_URL: setting(httpsUrl, {
+      means: 'where [alerts](operations.md) are posted',
+      defaultText: 'to the log alone',
+      example: 'https://hooks.example.com/paydirt',
+    }),
+    PAYDIRT_ALERT_SECRET: setting(secret, { means: 'signs alerts' }),
+  },
+  // The standard names of OpenTelemetry, which say whether and where traces are sent.
+  Traces: {
+    OTEL_EXPORTER_OTLP_ENDPOINT: setting(httpUrl, {
+      means: 'where [traces](operations.md) are sent',
+      example: 'http://collector.example.com:4318',
+    }),
+    OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: setting(httpUrl, {
+      means: 'the same for traces alone, with its path',
+      example: 'http://collector.example.com:4318/v1/traces',
+    }),
+    OTEL_TRACES_EXPORTER: setting(z.enum(['otlp', 'none']), {
+      means: 'whether traces are sent',
+      defaultText: '`otlp` with an endpoint, else `none`',
+      example: 'otlp',
+    }),
+    OTEL_SDK_DISABLED: setting(z.string(), {
+      means: '`true` switches traces off',
+      default: 'false',
+      example: 'true',
+    }),
+    OTEL_EXPORTER_OTLP_PROTOCOL: setting(z.string(), {
+      means: '`http/json` or `http/protobuf`; `grpc` is refused',
+      default: 'http/json',
+      example: 'http/json',
+    }),
+    OTEL_EXPORTER_OTLP_TRACES_PROTOCOL: setting(z.string(), {
+      means: 'the same for traces alone',
+      defaultText: '`OTEL_EXPORTER_OTLP_PROTOCOL`',
+      example: 'http/json',
+    }),
+    OTEL_SERVICE_NAME: setting(z.string(), {
+      means: 'name of the service in traces',
+      default: 'paydirt',
+      example: 'paydirt-worker',
+    }),
+    OTEL_RESOURCE_ATTRIBUTES: setting(z.string(), {
+      means: 'attributes of the service in traces: `key=value,key=value`, percent-encoded',
+      example: 'deployment.environment=production',
+    }),
+  },
+} as const
+
+/** A value that is not valid is refused with the variable's name. */
+const environmentSchema = z.object({
+  ...variableGroups['Service and payment'],
+  ...variableGroups.Caps,
+  ...variableGroups.CRMs,
+  ...variableGroups['Data and processes'],
+  ...variableGroups['Web role, desk and alerts'],
+  ...variableGroups.Traces,
 })
 
 export type Environment = z.infer<typeof environmentSchema>
 
-/** The names of all variables that Paydirt reads, as docs/settings.md lists them. */
+/** The names of all variables that Paydirt reads, as docs/configuration.md lists them. */
 export const environmentVariables: readonly string[] = Object.keys(environmentSchema.shape)
 
 /** Loads `.env` of the working directory into the process, without overriding variables that are set. */
@@ -107,5 +261,5 @@ export function readEnvironment(env: NodeJS.ProcessEnv): Environment {
 }
 
 function describeUnknown({ name, near }: { name: string; near: string[] }): string {
-  return `${name} is not a setting; ${near.length > 0 ? `did you mean ${near.join(' or ')}?` : 'see docs/settings.md'}`
+  return `${name} is not a setting; ${near.length > 0 ? `did you mean ${near.join(' or ')}?` : 'see docs/configuration.md'}`
 }

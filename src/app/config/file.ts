@@ -7,7 +7,9 @@ import { csv } from '../../connectors/csv/definition.ts'
 import { connectorsSchema } from '../../connectors/definitions.ts'
 import { ConfigError } from '../../domain/errors.ts'
 import { recipesSchema } from '../../domain/planning/recipe-schema.ts'
+import { ofType, setting } from '../../domain/setting.ts'
 import { operations } from '../../domain/words.ts'
+import { defaultLearnerSettings } from '../../queues/pacer/learner.ts'
 import { endpointNames } from '../../service/endpoints/paths.ts'
 import { alertsSchema } from './alerts.ts'
 import { budgetsSchema } from './budgets.ts'
@@ -18,64 +20,107 @@ import { paymentSchema } from './payment.ts'
 import { policiesSchema, retentionSchema } from './policies.ts'
 import { schedulesSchema } from './schedules.ts'
 
-const days = z.number().min(0).max(3650)
+const days = ofType('days, 0 to 3650', z.number().min(0).max(3650))
 
-/** The schema of `paydirt.config.ts`. Every key is optional, and the environment's variables take precedence. */
+/**
+ * The schema of `paydirt.config.ts`. Every key is optional, and the environment's variables take precedence. The notes are
+ * what docs/configuration.md says of each key.
+ */
 export const fileSchema = z.strictObject({
-  /** Sent as the `User-Agent`. The service's edge blocks generic ones. */
-  userAgent: z.string().min(3).optional(),
+  userAgent: setting(z.string().min(3), {
+    means: "sent with each request; the service's edge blocks generic ones",
+    defaultText: '`paydirt/VERSION`',
+    example: 'acme-crm/1.0',
+  }),
   service: z
     .strictObject({
-      /** `name: value` of the header by which the logo endpoint marks its placeholder. */
-      logoPlaceholderHeader: z.string().includes(':').optional(),
-      /** Fetch the logo of a company whose domain is known (free). */
-      logos: z.boolean().optional(),
-      /** Paths of endpoints below the base address, where the service has others than the defaults. */
-      paths: z.partialRecord(z.enum(endpointNames), z.string().startsWith('/')).optional(),
+      logoPlaceholderHeader: setting(ofType('`name: value`', z.string().includes(':')), {
+        means: 'the header by which the logo endpoint marks its placeholder',
+        example: 'x-logo: none',
+      }),
+      logos: setting(z.boolean(), {
+        means: 'fetch the logo of a company whose domain is known (free)',
+        default: true,
+        example: false,
+      }),
+      paths: setting(z.partialRecord(z.enum(endpointNames), z.string().startsWith('/')), {
+        type: 'path by [endpoint](#endpoints)',
+        means: 'paths of endpoints below the base address, where the service has others than the defaults',
+        example: { companyEnrichment: '/companies/enrich' },
+      }),
     })
     .optional(),
   payment: paymentSchema.optional(),
   budgets: budgetsSchema.optional(),
-  /** Which fields a run fills and what it may buy for a record, by name and object; in addition to the built-in recipes. */
+  recipe: setting(z.string().min(1), {
+    means: 'the [recipe](recipes.md) of a run that names none',
+    default: 'profile',
+    example: 'contact',
+  }),
   recipes: recipesSchema.optional(),
-  /** The recipe of a run that names none. Default: `profile`. */
-  recipe: z.string().min(1).optional(),
-  /** Days for which an answer is not bought again; single operations may have their own. */
   freshness: z
     .strictObject({
-      foundDays: days.optional(),
-      notFoundDays: days.optional(),
-      operations: z
-        .partialRecord(
+      foundDays: setting(days, {
+        means: 'days for which an answer is not bought again',
+        default: 90,
+        example: 180,
+      }),
+      notFoundDays: setting(days, {
+        means: 'the same when nothing was found',
+        default: 30,
+        example: 14,
+      }),
+      operations: setting(
+        z.partialRecord(
           z.enum(operations),
           z.strictObject({ foundDays: days.optional(), notFoundDays: days.optional() }),
-        )
-        .optional(),
+        ),
+        {
+          type: '`{ foundDays, notFoundDays }` by [operation](#operations)',
+          means: 'the same for single operations',
+          example: { 'company.enrich': { foundDays: 30 } },
+        },
+      ),
     })
     .optional(),
-  /** Lookups in one request, for operations that the service batches; 1: each alone. Default: 25 and 10. */
   bulk: z
     .strictObject({
-      contactLookup: z.number().int().min(1).max(100).optional(),
-      redemption: z.number().int().min(1).max(100).optional(),
+      contactLookup: setting(z.number().int().min(1).max(100), {
+        means: 'the most contact lookups in one request; 1: each alone',
+        default: 25,
+        example: 1,
+      }),
+      redemption: setting(z.number().int().min(1).max(100), {
+        means: 'the most redemptions in one request',
+        default: 10,
+        example: 1,
+      }),
     })
     .optional(),
-  /** Which values may be overwritten, by connector and field. */
   policies: policiesSchema.optional(),
   retention: retentionSchema.optional(),
   schedules: schedulesSchema.optional(),
-  /** The conditions that send alerts. */
   alerts: alertsSchema.optional(),
   pacing: z
     .strictObject({
-      concurrency: z.number().int().min(1).max(500).optional(),
-      /** Requests a second at the start, before the service's limit is learned. */
-      startPerSecond: z.number().positive().optional(),
-      maxPerSecond: z.number().positive().optional(),
+      concurrency: setting(z.number().int().min(1).max(500), {
+        means: 'lookups in flight in one process',
+        default: 64,
+        example: 16,
+      }),
+      startPerSecond: setting(z.number().positive(), {
+        means: "requests a second to begin with, before the service's limit is learned",
+        default: defaultLearnerSettings.initialPerSecond,
+        example: 20,
+      }),
+      maxPerSecond: setting(z.number().positive(), {
+        means: 'requests a second at most',
+        defaultText: 'what the service allows',
+        example: 20,
+      }),
     })
     .optional(),
   connectors: connectorsSchema.optional(),
-  /** Who may call the web role, and how. */
   http: httpSchema.optional(),
   desk: deskSchema.optional(),
   csv: csv.file.optional(),

@@ -2,6 +2,7 @@ import { createPublicKey, type KeyObject } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { z } from 'zod'
 import { ConfigError } from '../../domain/errors.ts'
+import { described, setting } from '../../domain/setting.ts'
 import type { Environment } from './environment.ts'
 
 /** The `http` of `paydirt.config.ts`. Secrets are only in the environment. */
@@ -10,19 +11,29 @@ export const httpSchema = z.strictObject({
     .strictObject({
       /** Calls that the org signs with its own certificate (External Credential, JWT). */
       jwt: z.strictObject({
-        /** A PEM file with the certificate, or with its public key. */
-        certificateFile: z.string().min(1),
-        /** Its `iss`: the org's My Domain, `https://example.my.salesforce.com`. */
-        issuer: z.string().min(1),
-        /** Its `aud`. Default: the one in the package in `crm/`. */
-        audience: z.string().min(1).default('paydirt'),
+        certificateFile: described(z.string().min(1), {
+          means:
+            'PEM file with the certificate, or its public key, by which the org signs [its calls](http.md)',
+          example: '/etc/paydirt/org.pem',
+        }),
+        issuer: described(z.string().min(1), {
+          means: "their `iss`: the org's My Domain",
+          example: 'https://example.my.salesforce.com',
+        }),
+        audience: described(z.string().min(1).default('paydirt'), {
+          means: 'their `aud`, as in the package in `crm/`',
+          example: 'paydirt',
+        }),
       }),
     })
     .optional(),
   monitor: z
     .strictObject({
-      /** The recipe for records that a monitor names. Default: the one of a run. */
-      recipe: z.string().min(1).optional(),
+      recipe: setting(z.string().min(1), {
+        means: 'the recipe for records that a monitor names',
+        defaultText: '`recipe`',
+        example: 'contact',
+      }),
     })
     .optional(),
 })

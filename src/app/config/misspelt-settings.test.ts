@@ -22,10 +22,13 @@ describe('a variable', () => {
     ['PAYDIRT_MAXPRICE_USD', 'PAYDIRT_MAX_PRICE_USD'],
     ['PAYDIRT_MAX_PRICE', 'PAYDIRT_MAX_PRICE_USD'],
     ['PAYDIRT_PAYTO', 'PAYDIRT_PAY_TO'],
-    ['PAYDIRT_RECIPIENTS', 'docs/settings.md'],
+    ['PAYDIRT_RECIPIENTS', 'docs/configuration.md'],
     ['PAYDIRT_HUBSPOT_ACCESS_TOKEN', 'HUBSPOT_ACCESS_TOKEN'],
     ['paydirt_budget_day_usd', 'PAYDIRT_BUDGET_DAY_USD'],
     ['PAYDRIT_BUDGET_DAY_USD', 'PAYDIRT_BUDGET_DAY_USD'],
+    ['HUBSPOT_ACESS_TOKEN', 'HUBSPOT_ACCESS_TOKEN'],
+    ['HUBSPOT_ACCESSTOKEN', 'HUBSPOT_ACCESS_TOKEN'],
+    ['SALESFORCE_CLIENT_SECRETS', 'SALESFORCE_CLIENT_SECRET'],
     ['PAY_DIRT_MAX_PRICE_USD', 'PAYDIRT_MAX_PRICE_USD'],
   ])('%s is refused with %s, and without its value', async (name, near) => {
     const message = await refusalOf(() => readEnvironment({ [name]: '17.17' }))
@@ -86,6 +89,11 @@ describe('a variable', () => {
         PATH: '/bin',
         PAYPAL_MAX_PRICE_USD: '3',
         PADDLE_API_KEY: 'x',
+        HUBSPOT_PERSONAL_ACCESS_KEY: 'x',
+        HUBSPOT_PORTAL_ID: '1',
+        HUBSPOT_API_KEY: 'x',
+        SALESFORCE_INSTANCE_URL: 'x',
+        SALESFORCE_PASSWORD: 'x',
         BUDGET_DAY_USD: '3',
       }),
     ).toEqual({})
@@ -127,6 +135,14 @@ describe('a key of the config file', () => {
     [
       { connectors: { hubspot: { mapping: { companies: { feilds: {} } } } } },
       'connectors.hubspot.mapping.companies.feilds is not a setting; did you mean fields?',
+    ],
+    [
+      { connectors: { hubspot: { mapping: { contcts: {} } } } },
+      'connectors.hubspot.mapping.contcts: there is no such object; it may be contacts',
+    ],
+    [
+      { connectors: { salesforce: { mapping: { Lead: { fields: { emial: 'Email' } } } } } },
+      'connectors.salesforce.mapping.Lead.fields: there is no field "emial" of a person (near: email',
     ],
     [
       {

@@ -2,36 +2,69 @@ import { z } from 'zod'
 import { parseUsd } from '../../domain/money.ts'
 import { defaultPrices, pricedSlots } from '../../domain/planning/prices.ts'
 import type { FactSlot, PriceTable } from '../../domain/planning/step.ts'
+import { setting } from '../../domain/setting.ts'
 import { usd } from '../../domain/usd-schema.ts'
 import { basePolicy, type SpendingPolicy } from '../../pay/spending-policy.ts'
 import type { Environment } from './environment.ts'
 
+const defaultMaxPriceUsd = '0.01'
 const slot = z.enum(pricedSlots as [FactSlot, ...FactSlot[]])
 
 /** The `payment` of `paydirt.config.ts`. */
 export const paymentSchema = z.strictObject({
-  maxPriceUsd: usd.optional(),
-  /** The same for single steps, which cost more: `{ 'contact.redeem:email-work': '0.15', 'contact.redeem:phone': '0.30' }`. */
-  maxPricesUsd: z.partialRecord(slot, usd).optional(),
-  /** Prices of steps for which the service charges other than its documentation says. Plans and ceilings use them. */
-  pricesUsd: z.partialRecord(slot, usd).optional(),
-  /** Ways of paying, the preferred first. `mpp_card` needs a token of a card and is off unless named. */
-  protocols: z
-    .array(z.enum(['x402', 'mpp']))
-    .min(1)
-    .optional(),
-  /** Accept challenges over 0 USD (included free units); they are answered with a signed proof of 0. */
-  acceptsFree: z.boolean().optional(),
-  /** Realms that an MPP challenge may name; default: the service's own host. */
-  realms: z.array(z.string().min(1)).optional(),
-  /** The server repeats its answer for the same `Idempotency-Key` (MPP does not say so in its challenges). */
-  mppRepeatsAnswers: z.boolean().optional(),
-  /** The header that carries the proof, instead of the one that the challenge's version names. */
-  proofHeader: z.string().optional(),
-  /** Life of a signed authorization, in seconds. */
-  authorizationSeconds: z.number().int().min(30).max(900).optional(),
-  /** Buy again, once, what was paid for and never answered. */
-  rebuyLost: z.boolean().optional(),
+  maxPriceUsd: setting(usd, {
+    means: 'the most that one lookup may cost',
+    default: defaultMaxPriceUsd,
+    example: '0.02',
+  }),
+  maxPricesUsd: setting(z.partialRecord(slot, usd), {
+    type: 'amount in USD by [step](#steps)',
+    means: 'the same for single steps, which cost more',
+    example: { 'contact.redeem:email-work': '0.15', 'contact.redeem:phone': '0.30' },
+  }),
+  pricesUsd: setting(z.partialRecord(slot, usd), {
+    type: 'amount in USD by [step](#steps)',
+    defaultText: 'the published [prices](#steps)',
+    means:
+      'what the service charges for a step, where it differs from its documentation. Plans and price ceilings use it',
+    example: { 'company.enrich': '0.05' },
+  }),
+  protocols: setting(z.array(z.enum(['x402', 'mpp'])).min(1), {
+    means: 'ways to pay, the preferred one first',
+    default: ['x402', 'mpp'],
+    example: ['x402'],
+  }),
+  acceptsFree: setting(z.boolean(), {
+    means: 'accept challenges over 0 USD (included units); they are answered with a signed proof of 0',
+    default: false,
+    example: true,
+  }),
+  realms: setting(z.array(z.string().min(1)), {
+    means: 'realms that an MPP challenge may name',
+    defaultText: "the service's own host",
+    example: ['data.example.com'],
+  }),
+  // MPP does not say so in its challenges.
+  mppRepeatsAnswers: setting(z.boolean(), {
+    means: 'the server repeats its answer for the same `Idempotency-Key`',
+    default: false,
+    example: true,
+  }),
+  proofHeader: setting(z.string(), {
+    means: 'the header that carries the payment',
+    defaultText: "the one that the challenge's version names",
+    example: 'x-payment',
+  }),
+  authorizationSeconds: setting(z.number().int().min(30).max(900), {
+    means: 'lifetime of a signed authorization, in seconds',
+    default: 300,
+    example: 120,
+  }),
+  rebuyLost: setting(z.boolean(), {
+    means: 'buy again, once, what was paid for and never answered',
+    default: true,
+    example: false,
+  }),
 })
 
 export interface PaymentConfig {
@@ -43,8 +76,6 @@ export interface PaymentConfig {
   authorizationSeconds: number
   rebuyLost: boolean
 }
-
-const defaultMaxPriceUsd = '0.01'
 
 export function paymentConfig(env: Environment, file: z.output<typeof paymentSchema> = {}): PaymentConfig {
   return {

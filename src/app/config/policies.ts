@@ -1,37 +1,55 @@
 import { z } from 'zod'
-import { connectorNames, type ConnectorName } from '../../connectors/definitions.ts'
+import { connectorNames, definitionOf, type ConnectorName } from '../../connectors/definitions.ts'
 import { fieldNames } from '../../domain/fields.ts'
 import { fieldRules, type FieldRule } from '../../domain/field-policy/field-policy.ts'
+import { ofType, setting } from '../../domain/setting.ts'
 import { meantBy } from './describe-issues.ts'
 
 const rule = z.enum(fieldRules)
 const known = new Set([...fieldNames('company'), ...fieldNames('person')])
 /** Rules by field; `default` applies to all others. */
-const rulesOf = z.record(z.string(), rule).superRefine((rules, context) => {
-  for (const field of Object.keys(rules)) {
-    if (field === 'default' || known.has(field)) continue
-    context.addIssue({
-      code: 'custom',
-      path: [field],
-      message: `is not a field that paydirt writes; ${meantBy(field, [...known])}`,
-    })
-  }
-})
+const rulesOf = ofType(
+  'policy by field',
+  z.record(z.string(), rule).superRefine((rules, context) => {
+    for (const field of Object.keys(rules)) {
+      if (field === 'default' || known.has(field)) continue
+      context.addIssue({
+        code: 'custom',
+        path: [field],
+        message: `is not a field that paydirt writes; ${meantBy(field, [...known])}`,
+      })
+    }
+  }),
+)
 
 const rulesOfConnectors = Object.fromEntries(
-  connectorNames.map((name) => [name, rulesOf.optional()]),
+  connectorNames.map((name) => [
+    name,
+    setting(rulesOf, {
+      means: `field policies of ${definitionOf(name).label}, by [field](#fields); \`default\` is for all others`,
+      defaultText: '`policies.default`',
+      example: { default: 'fill_blank', industry: 'overwrite_ours' },
+    }),
+  ]),
 ) as Record<ConnectorName, z.ZodOptional<typeof rulesOf>>
 
 /** `{ default: 'fill_blank', hubspot: { industry: 'overwrite_ours' } }` */
 export const policiesSchema = z.strictObject({
-  default: rule.optional(),
+  default: setting(rule, {
+    means: 'the [field policy](crm.md#what-may-be-written) of all fields',
+    default: 'fill_blank',
+    example: 'overwrite_ours',
+  }),
   ...rulesOfConnectors,
 })
 
 /** How long answers are stored. */
 export const retentionSchema = z.strictObject({
-  /** Answers older than this are erased. They are bought again when a run needs them. */
-  answersDays: z.number().min(1).max(3650).optional(),
+  answersDays: setting(z.number().min(1).max(3650), {
+    means: 'answers older than so many days are erased, and bought again when a run needs them',
+    defaultText: 'kept for ever',
+    example: 365,
+  }),
 })
 
 export type Policies = z.output<typeof policiesSchema>

@@ -1,26 +1,57 @@
 import { z } from 'zod'
 import { cronProblem } from '../../queues/cron.ts'
+import { described, ofType, setting } from '../../domain/setting.ts'
 import { crmNames } from '../../connectors/definitions.ts'
 
-const timeOfDay = z.string().regex(/^([01]\d|2[0-3]):[0-5]\d$/, 'is not a time of day such as 04:00')
+const timeOfDay = ofType(
+  'time of day',
+  z.string().regex(/^([01]\d|2[0-3]):[0-5]\d$/, 'is not a time of day such as 04:00'),
+)
 
 const schedule = z
   .strictObject({
-    connector: z.enum(crmNames),
-    /** company, person, or the CRM's own name. Default: all its objects, each in a separate run. */
-    object: z.string().min(1).optional(),
-    /** Five fields, or six with seconds first; read in the time zone. */
-    cron: z.string(),
-    timeZone: z.string().default('UTC'),
-    /** A run that could not begin by then is missed. Default: no limit. */
-    startNoLaterThan: timeOfDay.optional(),
-    /** No lookups are started from then on; the next run continues the rest. */
-    stopAt: timeOfDay.optional(),
-    recipe: z.string().min(1).optional(),
-    /** At most so many records in each run; the next one continues behind them. */
-    limit: z.number().int().positive().optional(),
-    /** Reads records whose answers are no longer fresh, the oldest answer first, instead of changed records. */
-    refresh: z.boolean().optional(),
+    connector: described(z.enum(crmNames), {
+      means: 'the CRM that a [schedule](operations.md) syncs',
+      example: 'hubspot',
+    }),
+    object: setting(z.string().min(1), {
+      means: "company, person, or the CRM's own name",
+      defaultText: 'every object, each in a run of its own',
+      example: 'contacts',
+    }),
+    cron: described(ofType('cron, five fields or six', z.string()), {
+      means: 'when it begins, in its time zone; of six fields the first is seconds',
+      example: '0 2 * * *',
+    }),
+    timeZone: described(z.string().default('UTC'), {
+      means: 'the time zone of all its times',
+      example: 'Europe/Berlin',
+    }),
+    startNoLaterThan: setting(timeOfDay, {
+      means: 'a run that could not begin by then is missed',
+      defaultText: 'no limit',
+      example: '03:00',
+    }),
+    stopAt: setting(timeOfDay, {
+      means: 'no lookups are started from then on; the next run continues the rest',
+      defaultText: 'no limit',
+      example: '06:00',
+    }),
+    recipe: setting(z.string().min(1), {
+      means: 'its recipe',
+      defaultText: '`recipe`',
+      example: 'contact',
+    }),
+    limit: setting(z.number().int().positive(), {
+      means: 'at most so many records in each run; the next one continues behind them',
+      defaultText: 'no limit',
+      example: 1000,
+    }),
+    refresh: setting(z.boolean(), {
+      means: 'read records whose answers are no longer fresh, the oldest first, instead of changed ones',
+      default: false,
+      example: true,
+    }),
   })
   .superRefine(({ cron, timeZone }, context) => {
     const problem = cronProblem({ cron, timeZone }, new Date())

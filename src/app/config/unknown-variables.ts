@@ -1,6 +1,9 @@
+import { crmNames } from '../../connectors/definitions.ts'
 import { editDistance, letters, nearNames } from '../../domain/normalise/near-names.ts'
 
 const prefix = 'PAYDIRT_'
+/** The settings whose misspellings are refused. Other programs have variables like the remaining ones. */
+const checked = new RegExp(`^(${[prefix, ...crmNames.map((name) => `${name.toUpperCase()}_`)].join('|')})`)
 
 /** Read by others from the same `.env`: docker-compose.yml, and the launcher, which passes one to its child. */
 const ofOthers: ReadonlySet<string> = new Set([
@@ -21,8 +24,8 @@ export function unknownVariables(
   return Object.keys(env).flatMap((name) => {
     if (settings.has(name) || ofOthers.has(name) || name.startsWith('PAYDIRT_TEST_')) return []
     if (name.toUpperCase().startsWith(prefix)) return [{ name, near: nearSettings(name, known) }]
-    // PAYDRIT_BUDGET_DAY_USD: so near that nothing else can be meant.
-    const near = /^p/i.test(name) ? known.filter((setting) => isMisspelling(name, setting)) : []
+    // PAYDRIT_BUDGET_DAY_USD, HUBSPOT_ACESS_TOKEN: so near that nothing else can be meant.
+    const near = /^[phs]/i.test(name) ? known.filter((setting) => isMisspelling(name, setting)) : []
     return near.length > 0 ? [{ name, near }] : []
   })
 }
@@ -46,8 +49,8 @@ function nearSettings(name: string, known: readonly string[]): string[] {
 }
 
 function isMisspelling(name: string, setting: string): boolean {
-  if (!setting.startsWith(prefix) || Math.abs(name.length - setting.length) > 2) return false
-  return editDistance(letters(name), letters(setting)) <= 2
+  if (!checked.test(setting) || Math.abs(name.length - setting.length) > 2) return false
+  return editDistance(letters(name), letters(setting)) <= (setting.startsWith(prefix) ? 2 : 1)
 }
 
 function tail(name: string): string {

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { setting } from '../../domain/setting.ts'
 import { defineFile } from '../definition.ts'
 import { capabilities } from './capabilities.ts'
 import { identityFields } from './columns.ts'
@@ -10,7 +11,10 @@ export const csv = defineFile({
   entities: { company: 'company', person: 'person' },
   canonicalId: (line) => line,
   file: z.strictObject({
-    /** Further names of columns, by the identifying field: `{ profileUrl: ['Network link'] }`. */
-    synonyms: z.partialRecord(z.enum(identityFields), z.array(z.string())).optional(),
+    synonyms: setting(z.partialRecord(z.enum(identityFields), z.array(z.string())), {
+      type: 'list of names by [identity](#identity)',
+      means: 'further names of [input columns](csv.md), by what they hold',
+      example: { profileUrl: ['Network link'] },
+    }),
   }),
 })

@@ -2,7 +2,8 @@ import { z } from 'zod'
 import { ConfigError } from '../../domain/errors.ts'
 import { httpsUrl } from '../../domain/https-url.ts'
 import { entityObjects } from '../../domain/mapping/mapping.ts'
-import { mappingSchema, resolveMapping } from '../../domain/mapping/schema.ts'
+import { mappingSchemaOf, resolveMapping } from '../../domain/mapping/schema.ts'
+import { setting } from '../../domain/setting.ts'
 import { defineCrm } from '../definition.ts'
 import { capabilities } from './capabilities.ts'
 import { hubspotMapping } from './mapping.ts'
@@ -10,13 +11,24 @@ import { requiredRuleSchema } from './required.ts'
 import type { HubspotAuth } from './api/tokens.ts'
 
 const fileSchema = z.strictObject({
-  mapping: mappingSchema.optional(),
-  /** Requests in ten seconds that the account's plan allows a private app (100 or 190). */
-  tenSecondLimit: z.number().int().positive().optional(),
-  /** Searches a second that the account allows. */
-  searchLimit: z.number().int().positive().optional(),
-  /** The conditional required properties of the account, by object. */
-  required: z.partialRecord(z.enum(['companies', 'contacts']), z.array(requiredRuleSchema)).optional(),
+  mapping: mappingSchemaOf(hubspotMapping).optional(),
+  tenSecondLimit: setting(z.number().int().positive(), {
+    means: 'requests in ten seconds that the plan of the account allows a private app',
+    default: 100,
+    example: 190,
+  }),
+  searchLimit: setting(z.number().int().positive(), {
+    means: 'searches a second that the account allows',
+    default: 5,
+    example: 4,
+  }),
+  required: setting(z.partialRecord(z.enum(['companies', 'contacts']), z.array(requiredRuleSchema)), {
+    type: 'list of `{ property, when: { property, is } }` by `companies`, `contacts`',
+    means: 'conditional [required properties](crm.md) of the account, by object',
+    example: {
+      contacts: [{ property: 'region', when: { property: 'lifecyclestage', is: ['customer'] } }],
+    },
+  }),
 })
 
 export interface HubspotSettings extends z.output<typeof fileSchema> {
@@ -24,7 +36,7 @@ export interface HubspotSettings extends z.output<typeof fileSchema> {
   baseUrl: string | undefined
 }
 
-const text = z.string().min(1).optional()
+const text = z.string().min(1)
 
 const typeIds: Readonly<Record<string, string>> = { companies: '0-2', contacts: '0-1' }
 
@@ -35,11 +47,20 @@ export const hubspot = defineCrm({
   mapping: hubspotMapping,
   canonicalId: (id) => id,
   variables: {
-    HUBSPOT_ACCESS_TOKEN: text,
-    HUBSPOT_CLIENT_ID: text,
-    HUBSPOT_CLIENT_SECRET: text,
-    HUBSPOT_REFRESH_TOKEN: text,
-    HUBSPOT_BASE_URL: httpsUrl.optional(),
+    HUBSPOT_ACCESS_TOKEN: setting(text, { means: 'HubSpot through a private app: its access token' }),
+    HUBSPOT_CLIENT_ID: setting(text, {
+      means: 'HubSpot through OAuth instead: the id of the app',
+      example: '7fff1e36-2d40-4ae1-bbb1-5266d59564fb',
+    }),
+    HUBSPOT_CLIENT_SECRET: setting(text, {
+      means: "the app's secret; it also verifies calls from the HubSpot app",
+    }),
+    HUBSPOT_REFRESH_TOKEN: setting(text, { means: 'the refresh token of the account' }),
+    HUBSPOT_BASE_URL: setting(httpsUrl, {
+      means: 'address of the HubSpot API',
+      default: 'https://api.hubapi.com',
+      example: 'https://api-eu1.hubapi.com',
+    }),
   },
   required: 'HUBSPOT_ACCESS_TOKEN',
   file: fileSchema,

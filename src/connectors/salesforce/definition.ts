@@ -3,7 +3,8 @@ import { z } from 'zod'
 import { ConfigError } from '../../domain/errors.ts'
 import { httpsUrl } from '../../domain/https-url.ts'
 import { entityObjects } from '../../domain/mapping/mapping.ts'
-import { mappingSchema, resolveMapping } from '../../domain/mapping/schema.ts'
+import { mappingSchemaOf, resolveMapping } from '../../domain/mapping/schema.ts'
+import { ofType, setting } from '../../domain/setting.ts'
 import { defineCrm } from '../definition.ts'
 import type { SalesforceAuth } from './api/login.ts'
 import { capabilities } from './capabilities.ts'
@@ -11,17 +12,32 @@ import { longId } from './ids.ts'
 import { salesforceMapping } from './mapping.ts'
 
 const fileSchema = z.strictObject({
-  mapping: mappingSchema.optional(),
-  apiVersion: z
-    .string()
-    .regex(/^\d+\.0$/)
-    .optional(),
-  /** From this many records in one write on, Bulk API 2.0 is used. */
-  bulkThreshold: z.number().int().min(200).optional(),
-  /** The share of the org's daily API requests at which we stop. */
-  quotaShare: z.number().min(0.01).max(1).optional(),
-  allowDuplicates: z.boolean().optional(),
-  autoAssign: z.union([z.boolean(), z.string()]).optional(),
+  mapping: mappingSchemaOf(salesforceMapping).optional(),
+  apiVersion: setting(ofType("version, such as `'68.0'`", z.string().regex(/^\d+\.0$/)), {
+    means: 'version of the API',
+    default: '68.0',
+    example: '67.0',
+  }),
+  bulkThreshold: setting(z.number().int().min(200), {
+    means: 'number of records in one write from which Bulk API 2.0 is used',
+    default: 2000,
+    example: 5000,
+  }),
+  quotaShare: setting(z.number().min(0.01).max(1), {
+    means: "share of the org's daily API requests at which Paydirt stops",
+    default: 0.8,
+    example: 0.5,
+  }),
+  allowDuplicates: setting(z.boolean(), {
+    means: "save records that the org's duplicate rules would hold back (`Sforce-Duplicate-Rule-Header`)",
+    default: false,
+    example: true,
+  }),
+  autoAssign: setting(z.union([z.boolean(), z.string()]), {
+    means: 'whether, or by which rule (its id), written leads are assigned (`Sforce-Auto-Assign`)',
+    default: false,
+    example: '01Q000000000001AAA',
+  }),
 })
 
 interface SalesforceSettings extends z.output<typeof fileSchema> {
@@ -29,7 +45,7 @@ interface SalesforceSettings extends z.output<typeof fileSchema> {
   loginUrl: string
 }
 
-const text = z.string().min(1).optional()
+const text = z.string().min(1)
 
 export const salesforce = defineCrm({
   label: 'Salesforce',
@@ -39,11 +55,20 @@ export const salesforce = defineCrm({
   /** Salesforce shows the same id with 15 and with 18 characters. */
   canonicalId: (id) => longId(id) ?? id,
   variables: {
-    SALESFORCE_LOGIN_URL: httpsUrl.optional(),
-    SALESFORCE_CLIENT_ID: text,
-    SALESFORCE_CLIENT_SECRET: text,
-    SALESFORCE_USERNAME: text,
-    SALESFORCE_JWT_KEY_FILE: text,
+    SALESFORCE_LOGIN_URL: setting(httpsUrl, {
+      means: 'My Domain of the org',
+      example: 'https://example.my.salesforce.com',
+    }),
+    SALESFORCE_CLIENT_ID: setting(text, { means: 'consumer key of the connected app' }),
+    SALESFORCE_CLIENT_SECRET: setting(text, { means: 'client credentials flow: its consumer secret' }),
+    SALESFORCE_USERNAME: setting(text, {
+      means: 'JWT bearer flow instead: the user',
+      example: 'paydirt@example.com',
+    }),
+    SALESFORCE_JWT_KEY_FILE: setting(text, {
+      means: 'the file with the private key that signs for that user (PEM)',
+      example: '/etc/paydirt/salesforce.pem',
+    }),
   },
   required: 'SALESFORCE_LOGIN_URL, SALESFORCE_CLIENT_ID and SALESFORCE_CLIENT_SECRET',
   file: fileSchema,

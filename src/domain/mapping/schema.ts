@@ -8,21 +8,43 @@ import {
   type FieldMapping,
   type IdentityField,
 } from './mapping.ts'
+import { described, ofType, setting } from '../setting.ts'
 import { nearNames } from '../normalise/near-names.ts'
 
 const property = z.string().min(1)
 const fieldSchema = z.strictObject({
-  property,
-  as: z.enum(conversions).optional(),
-  options: z.record(z.string(), z.string()).optional(),
-  allowNew: z.boolean().optional(),
-  create: z
-    .strictObject({
-      label: z.string().min(1),
-      type: z.enum(['text', 'number', 'url', 'email']),
-      optional: z.literal(true).optional(),
-    })
-    .optional(),
+  property: described(property, { means: "the CRM's own name of a property", example: 'headcount' }),
+  as: setting(z.enum(conversions), {
+    means: "how the value is written, where the property's type does not say it",
+    defaultText: "by the property's type",
+    example: 'country_name',
+  }),
+  options: setting(z.record(z.string(), z.string()), {
+    type: 'option by value',
+    means: 'the option of a picklist for a value of the service',
+    defaultText: 'the option of that value or label',
+    example: { 'Software Development': 'COMPUTER_SOFTWARE' },
+  }),
+  allowNew: setting(z.boolean(), {
+    means: 'write values without an option too, into a Salesforce picklist that is not restricted',
+    default: false,
+    example: true,
+  }),
+  create: setting(
+    ofType(
+      '`{ label, type, optional }`',
+      z.strictObject({
+        label: z.string().min(1),
+        type: z.enum(['text', 'number', 'url', 'email']),
+        optional: z.literal(true).optional(),
+      }),
+    ),
+    {
+      means: 'create the property where it is missing; with `optional`, only for a recipe that wants it',
+      defaultText: 'it must exist',
+      example: { label: 'Tagline', type: 'text', optional: true },
+    },
+  ),
 })
 const identitySchema = z.strictObject({
   profileUrl: z.array(property).optional(),
@@ -43,11 +65,44 @@ const identitySchema = z.strictObject({
 export const mappingSchema = z.record(
   z.string(),
   z.strictObject({
-    fields: z.record(z.string(), z.union([property, fieldSchema, z.literal(false)])).optional(),
-    identity: identitySchema.optional(),
+    fields: setting(z.record(z.string(), z.union([property, fieldSchema, z.literal(false)])), {
+      means:
+        'the place of a field: a property, a property with more to say, or `false` for a field that is not written',
+      type: 'a property, `false`, or an object, by [field](#fields)',
+      defaultText: '[the default mapping](#default-mappings)',
+      example: { employees: 'headcount', industry: false },
+      keys: 'FIELD',
+    }),
+    identity: setting(identitySchema, {
+      means: 'the properties by which a record is looked up, the first filled one counts',
+      type: 'list of properties by [identity](#identity)',
+      defaultText: '[the default mapping](#default-mappings)',
+      example: { profileUrl: ['profile_link'] },
+    }),
   }),
 )
 export type MappingConfig = z.input<typeof mappingSchema>
+
+/** Returns the schema of the changes to one default mapping. It refuses objects and fields that this mapping cannot have. */
+export function mappingSchemaOf({ entities }: CrmMapping): typeof mappingSchema {
+  return mappingSchema.superRefine((changes, context) => {
+    for (const [entity, { fields }] of Object.entries(changes)) {
+      const base = entities[entity]
+      const problems = base
+        ? unknownFields({ object: base.object, fields: asked(fields) }).map((message) => ({
+            path: [entity, 'fields'],
+            message,
+          }))
+        : [{ path: [entity], message: noSuchObject(entity, Object.keys(entities)) }]
+      for (const problem of problems) context.addIssue({ code: 'custom', ...problem })
+    }
+  })
+}
+
+function noSuchObject(entity: string, known: readonly string[]): string {
+  const near = nearNames(entity, known)
+  return `there is no such object; it may be ${(near.length > 0 ? near : known).join(', ')}`
+}
 
 /** Returns the default mapping with the changes of the config file. Throws ConfigError for unknown entities and fields. */
 export function resolveMapping(
@@ -58,12 +113,8 @@ export function resolveMapping(
   for (const [entity, change] of Object.entries(changes)) {
     const base = entities[entity]
     if (!base) {
-      const known = Object.keys(defaults.entities)
-      const near = nearNames(entity, known)
-      throw new ConfigError(
-        'bad_mapping',
-        `mapping.${entity}: there is no such object; it may be ${(near.length > 0 ? near : known).join(', ')}`,
-      )
+      const message = noSuchObject(entity, Object.keys(defaults.entities))
+      throw new ConfigError('bad_mapping', `mapping.${entity}: ${message}`)
     }
     const fields: Record<string, FieldMapping> = { ...base.fields }
     for (const [name, wanted] of Object.entries(change.fields ?? {})) {

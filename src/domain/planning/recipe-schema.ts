@@ -3,21 +3,43 @@ import { ConfigError } from '../errors.ts'
 import { fieldNames } from '../fields.ts'
 import { nearNames } from '../normalise/near-names.ts'
 import { recipeBook, type Recipe, type RecipeBook } from './recipes.ts'
+import { described, ofType, setting } from '../setting.ts'
 import { usd } from '../usd-schema.ts'
 import { operationRow, stepOperations } from '../operations.ts'
 import { objectKinds, type ObjectKind, type Operation } from '../words.ts'
 
 const recipe = z.strictObject({
-  fields: z.array(z.string().min(1)).min(1),
-  steps: z.array(z.enum(stepOperations)).min(1),
-  priceCeilingUsd: usd.optional(),
-  stopWhen: z.array(z.string().min(1)).min(1).optional(),
-  similaritySearch: z.boolean().optional(),
-  country: z.string().min(2).optional(),
+  fields: described(z.array(z.string().min(1)).min(1), {
+    means: 'the [fields](#fields) that it fills',
+    example: ['email', 'phone'],
+  }),
+  steps: described(ofType('list of [steps](recipes.md)', z.array(z.enum(stepOperations)).min(1)), {
+    means: 'what may be bought to find them',
+    example: ['contact.lookup', 'contact.redeem'],
+  }),
+  priceCeilingUsd: setting(usd, {
+    means: 'the most that one record may cost',
+    defaultText: 'no ceiling',
+    example: '0.20',
+  }),
+  stopWhen: setting(z.array(z.string().min(1)).min(1), {
+    means: 'nothing more is bought for a record once one of these fields is found',
+    defaultText: 'every candidate is bought',
+    example: ['email'],
+  }),
+  similaritySearch: setting(z.boolean(), {
+    means: 'look up by name too, where the e-mail or the phone finds nobody',
+    default: false,
+    example: true,
+  }),
+  country: setting(z.string().min(2), {
+    means: 'code or name of the country of phone numbers without a prefix, for records without a country',
+    example: 'DE',
+  }),
 })
 
 /**
- * The `recipes` of `paydirt.config.ts`, by name and object.
+ * The `recipes` of `paydirt.config.ts`, by name and object; in addition to the built-in ones.
  *
  * @example { mail: { person: { fields: ['email'], steps: ['contact.lookup', 'contact.redeem'], priceCeilingUsd: '0.20' } } }
  */
