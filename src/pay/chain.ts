@@ -18,6 +18,7 @@ import { RetriableError } from '../domain/errors.ts'
 import type { Authorization, Fate } from '../domain/payment.ts'
 import type { Atomic } from '../domain/money.ts'
 import { boundedFetch } from './bounded-fetch.ts'
+import { nodeBehind } from './node-behind.ts'
 import { createTransferLog, type LogPage, type TransferLog } from './transfer-log.ts'
 
 /**
@@ -64,7 +65,7 @@ export function createChain(options: ChainOptions): Chain {
     pollingInterval: 100,
   })
   const address = getAddress(options.asset)
-  const log = createTransferLog({ ...options, timeoutMs: options.timeoutMs ?? 10_000 })
+  const log = createTransferLog({ ...options, pausesMs, timeoutMs: options.timeoutMs ?? 10_000 })
 
   async function ask<T>(question: () => Promise<T>): Promise<T> {
     try {
@@ -87,7 +88,8 @@ export function createChain(options: ChainOptions): Chain {
   async function fate({ payer, nonce, validBefore }: Parameters<Chain['fate']>[0]): Promise<Fate> {
     const final = await client.getBlock({ blockTag: 'finalized' })
     const head = await client.getBlock({ blockTag: 'latest' })
-    if (head.number < final.number) throw behind(`its latest block ${head.number} is before the final one`)
+    if (head.number < final.number)
+      throw nodeBehind(options.rpcUrl, `its latest block ${head.number} is before the final one`)
     if (await isUsedAt(head.hash, getAddress(payer), nonce))
       return { kind: 'used', transaction: await usingTransaction(payer, nonce) }
     return final.timestamp > BigInt(validBefore) ? { kind: 'dead' } : { kind: 'live' }
@@ -110,16 +112,13 @@ export function createChain(options: ChainOptions): Chain {
           throw cause
         // The newest block reaches the nodes of one address within moments of each other.
         const waitMs = waits.shift()
-        if (waitMs === undefined) throw behind('it cannot answer for a block that another node has', cause)
+        if (waitMs === undefined) {
+          const why = 'it cannot answer for a block that another node has'
+          throw nodeBehind(options.rpcUrl, why, cause)
+        }
         await pause(waitMs)
       }
     }
-  }
-
-  function behind(why: string, cause?: unknown): RetriableError {
-    const host = new URL(options.rpcUrl).origin
-    const message = `a node of the chain's RPC at ${host} is behind the others: ${why}`
-    return new RetriableError(errorCode.chainUnreachable, message, { cause })
   }
 
   /** Returns the nonces of the owner's authorizations that a transaction used. */
@@ -140,7 +139,7 @@ export function createChain(options: ChainOptions): Chain {
     return logs[0]?.transactionHash ?? null
   }
 
-  async function* pages(owner: string, from: bigint, to: bigint): AsyncGenerator<LogPage> {
+  async function* pages(...[owner, from, to]: Parameters<Chain['pages']>): AsyncGenerator<LogPage> {
     const read = log.pages(owner, from, to)
     for (;;) {
       const page = await ask(() => read.next())
@@ -158,7 +157,7 @@ export function createChain(options: ChainOptions): Chain {
     fate: (authorization) => ask(() => fate(authorization)),
     noncesUsedIn: (owner, transaction) => ask(() => noncesUsedIn(owner, transaction)),
     blocks: () => ask(() => log.blocks()),
-    hashOf: (block) => ask(() => log.hashOf(block)),
+    block: (number) => ask(() => log.block(number)),
     blockBefore: (time) => ask(() => log.blockBefore(time)),
     pages,
     usedNonces: (owner, nonces, block) => ask(() => log.usedNonces(owner, nonces, block)),

@@ -2,7 +2,8 @@ import { encodeAbiParameters, keccak256, pad, toBytes, toEventSelector, toHex, t
 import { createChain } from './chain.ts'
 import { basePolicy } from './spending-policy.ts'
 
-// A node of the chain that serves logs as public nodes do: limited ranges, batches or none, pruned history.
+// An address of the chain that serves logs as public ones do: limited ranges, batches or none, pruned history, and several
+// nodes, of which the one that gets the log queries may be behind the others.
 
 export const owner = '0x19E7E376E7C213B7E7e7e46cc70A5dD086DAff2A'
 export const payee = '0x5A4dB0E5a4db0E5A4Db0E5a4db0E5A4Db0E5A4D0'
@@ -50,6 +51,14 @@ export function openLogNode() {
     prunedThrough: -1,
     isSilent: false,
     isAway: false,
+    /** The newest block of the node that gets the HTTP requests with a log query. */
+    logHead: Infinity,
+    /** Refuses a range beyond its newest block, as newer nodes do. Others answer with the logs that they have. */
+    refusesBeyondHead: false,
+    /** A proxy gives each call of a batch to a node of its own: only log queries meet the one that is behind. */
+    splitsBatches: false,
+    /** Every log query is refused with this error. */
+    logError: undefined as { code: number; message: string } | undefined,
     /** Another chain at the same address has other hashes. */
     fork: '',
     /** The n-th next log query, counted from 0, finds the node away. */
@@ -63,9 +72,11 @@ export function openLogNode() {
     Object.assign(node, { requests: 0, calls: [], ranges: [] })
   }
 
-  function logs({ topics, fromBlock, toBlock }: Query): object[] {
+  function logs({ topics, fromBlock, toBlock }: Query, head: number): object[] {
     const [from, to] = [Number(fromBlock), Number(toBlock)]
     node.ranges.push([from, to])
+    if (node.logError) throw new Refusal(node.logError)
+    if (node.refusesBeyondHead && to > head) throw new Error('block range extends beyond current head block')
     if (node.failLogQuery-- <= 0) throw new Away()
     if (to - from + 1 > node.widest) throw new Error('query returned more than 10000 results')
     if (!node.isSilent && from <= node.prunedThrough) throw new Error('pruned history unavailable')
@@ -74,7 +85,12 @@ export function openLogNode() {
     const add = (block: number, transaction: string, log: { topics: Hex[]; data: Hex }) => {
       const index = indexes.get(block) ?? 0
       indexes.set(block, index + 1)
-      if (block < from || block > to || block <= node.prunedThrough || !topics[0].includes(log.topics[0]!))
+      if (
+        block < from ||
+        block > Math.min(to, head) ||
+        block <= node.prunedThrough ||
+        !topics[0].includes(log.topics[0]!)
+      )
         return
       found.push({
         ...log,
@@ -106,17 +122,20 @@ export function openLogNode() {
     }
   }
 
-  function answer(method: string, params: unknown[]): unknown {
+  function answer(method: string, params: unknown[], head: number): unknown {
     node.calls.push(method)
-    if (method === 'eth_blockNumber') return toHex(node.latest)
-    if (method === 'eth_getLogs') return logs(params[0] as Query)
+    if (method === 'eth_blockNumber') return toHex(head)
+    if (method === 'eth_getLogs') return logs(params[0] as Query, Math.min(node.latest, node.logHead))
     if (method === 'eth_getBlockByNumber') {
       const [tag] = params as [string]
-      if (tag === 'finalized') return block(node.latest - node.unfinal)
-      return block(tag === 'latest' ? node.latest : Number(tag))
+      if (tag === 'finalized') return block(head - node.unfinal)
+      const number = tag === 'latest' ? head : Number(tag)
+      return number > head ? null : block(number)
     }
     if (method === 'eth_call') {
       const { data } = params[0] as { data: Hex }
+      const { blockHash } = params[1] as { blockHash?: Hex }
+      if (blockHash !== block(head)?.hash) throw new Error('header not found')
       const nonce = `0x${data.slice(-64)}`
       const used =
         node.used ?? new Set(node.moves.flatMap((move) => (move.nonce ? [nonceOf(move.nonce)] : [])))
@@ -125,11 +144,12 @@ export function openLogNode() {
     throw new Error(`unknown method ${method}`)
   }
 
-  function respond({ id, method, params }: Call): object {
+  function respond({ id, method, params }: Call, head: number): object {
     try {
-      return { jsonrpc: '2.0', id, result: answer(method, params) }
+      return { jsonrpc: '2.0', id, result: answer(method, params, head) }
     } catch (error) {
       if (error instanceof Away) throw error
+      if (error instanceof Refusal) return { jsonrpc: '2.0', id, error: error.reply }
       return { jsonrpc: '2.0', id, error: { code: -32_000, message: String(error) } }
     }
   }
@@ -141,18 +161,29 @@ export function openLogNode() {
     async fetch(_: unknown, { body }: { body: string }): Promise<Response> {
       node.requests += 1
       if (node.isAway) throw new TypeError('fetch failed')
+      const isBehind = body.includes('eth_getLogs') && !node.splitsBatches
+      const head = isBehind ? Math.min(node.latest, node.logHead) : node.latest
       const asked = JSON.parse(body) as Call | Call[]
-      if (!Array.isArray(asked)) return Response.json(respond(asked))
+      if (!Array.isArray(asked)) return Response.json(respond(asked, head))
       if (!node.takesBatches)
         return Response.json({
           jsonrpc: '2.0',
           id: null,
           error: { code: -32_600, message: 'no batches here' },
         })
-      return Response.json(asked.map(respond))
+      return Response.json(asked.map((call) => respond(call, head)))
     },
-    chain: () => createChain({ rpcUrl: 'http://node.example/path', asset: basePolicy.asset }),
+    chain: () => createChain({ rpcUrl: 'http://node.example/path', asset: basePolicy.asset, pausesMs: [1] }),
   }
 }
 
 class Away extends Error {}
+
+class Refusal extends Error {
+  readonly reply: object
+
+  constructor(reply: object) {
+    super()
+    this.reply = reply
+  }
+}

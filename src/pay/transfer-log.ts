@@ -1,5 +1,17 @@
-import { createPublicClient, getAddress, http, pad, parseAbi, toEventSelector, toHex, type Hex } from 'viem'
+import {
+  createPublicClient,
+  getAddress,
+  http,
+  pad,
+  parseAbi,
+  toEventSelector,
+  toHex,
+  type Hash,
+  type Hex,
+} from 'viem'
 import type { Atomic } from '../domain/money.ts'
+import { createLogReader, type BlockRange, type RawLog } from './log-reader.ts'
+import { nodeBehind } from './node-behind.ts'
 
 /** One transfer of the token out of a wallet, as the chain logged it. */
 export interface Transfer {
@@ -22,6 +34,8 @@ export interface Block {
 /** The transfers in a range of blocks, read from the chain's logs. `isGone`: the node no longer has these logs, so they say nothing. */
 export interface LogPage {
   through: bigint
+  /** The hash of the block `through`. */
+  hash: string
   transfers: Transfer[]
   isGone: boolean
 }
@@ -29,38 +43,39 @@ export interface LogPage {
 export interface TransferLog {
   /** Returns the newest block and the newest final one. A block after the final one may still be replaced. */
   blocks(): Promise<{ latest: Block; final: Block }>
-  /** Returns the hash of a block, or null when the node does not know it. */
-  hashOf(block: bigint): Promise<string | null>
+  /** Returns a block, or null when the node does not know it. */
+  block(number: bigint): Promise<Block | null>
   /** Returns the last block before a time, less an hour to allow for clocks that differ. */
   blockBefore(time: Date): Promise<bigint>
-  /** Yields the transfers out of a wallet, oldest first. A caller that keeps each page can stop at any of them and go on later. */
-  pages(owner: string, from: bigint, to: bigint): AsyncGenerator<LogPage>
+  /**
+   * Yields the transfers out of a wallet, oldest first. A caller that keeps each page can stop at any of them and go on
+   * later. Throws when the node that answers does not have the blocks that it is asked about.
+   */
+  pages(owner: string, from: bigint, to: LastBlock): AsyncGenerator<LogPage>
   /** Returns those of the nonces that the token has recorded as used at a block. Tokens keep this when logs are gone. */
-  usedNonces(owner: string, nonces: readonly string[], block: bigint): Promise<Set<string>>
+  usedNonces(owner: string, nonces: readonly string[], block: Pick<Block, 'hash'>): Promise<Set<string>>
 }
+
+/** The block up to which logs are read. Without its hash, any block of that number counts. */
+type LastBlock = Pick<Block, 'number'> & Partial<Pick<Block, 'hash'>>
 
 /** Public nodes answer a log query for about ten thousand blocks at most. */
 const widestRange = 9_000n
-/** Queries in one HTTP request. Public nodes limit the size of such a batch. */
+/** Calls in one HTTP request. Public nodes limit the size of such a batch. */
 const batchSize = 20
+/** One call of a request asks for the last block. */
+const rangesAtOnce = batchSize - 1
 
 const transferTopic = toEventSelector('Transfer(address,address,uint256)')
 const usedTopic = toEventSelector('AuthorizationUsed(address,bytes32)')
 const token = parseAbi(['function authorizationState(address authorizer, bytes32 nonce) view returns (bool)'])
-
-interface RawLog {
-  topics: Hex[]
-  data: Hex
-  transactionHash: Hex
-  logIndex: Hex
-  blockNumber: Hex
-}
 
 /** Reads the token's logs. Errors are viem's own: `createChain` turns them into ours. */
 export function createTransferLog(options: {
   rpcUrl: string
   asset: string
   timeoutMs: number
+  pausesMs: readonly number[]
 }): TransferLog {
   const { rpcUrl, timeoutMs: timeout } = options
   const address = getAddress(options.asset)
@@ -68,70 +83,73 @@ export function createTransferLog(options: {
   const batching = createPublicClient({
     transport: http(rpcUrl, { timeout, retryCount: 1, batch: { batchSize } }),
   })
-  type Client = typeof single
 
-  async function logs(client: Client, owner: string, from: bigint, to: bigint): Promise<Transfer[]> {
-    const topics = [[transferTopic, usedTopic], pad(owner.toLowerCase() as Hex)] as [Hex[], Hex]
-    const params = [{ address, topics, fromBlock: toHex(from), toBlock: toHex(to) }] as const
-    const raw = await client.request({ method: 'eth_getLogs', params: params as never })
-    return transfersIn(raw as RawLog[])
+  async function block(number: bigint): Promise<Block | null> {
+    const found = await single.request({ method: 'eth_getBlockByNumber', params: [toHex(number), false] })
+    return found?.hash ? blockOf({ number, hash: found.hash, timestamp: BigInt(found.timestamp) }) : null
   }
 
-  /** Reads one range, in halves where the node refuses it. Returns undefined when it refuses even a single block. */
-  async function halved(owner: string, from: bigint, to: bigint): Promise<LogPage | undefined> {
-    for (let last = to; ; last = from + (last - from) / 2n) {
-      try {
-        return { through: last, transfers: await logs(single, owner, from, last), isGone: false }
-      } catch (error) {
-        if (!isRefusal(error)) throw error
-        if (last === from) return undefined
-      }
-    }
-  }
-
-  /** Finds the first block whose logs the node still has; pruned logs are always those at the beginning. */
-  async function firstKept(owner: string, from: bigint, to: bigint): Promise<bigint> {
-    let [low, high] = [from, to + 1n]
-    while (low < high) {
-      const middle = (low + high) / 2n
-      if (await halved(owner, middle, middle)) high = middle
-      else low = middle + 1n
-    }
-    return low
-  }
-
-  async function* pages(owner: string, from: bigint, to: bigint): AsyncGenerator<LogPage> {
+  async function* pages(owner: string, from: bigint, to: LastBlock): AsyncGenerator<LogPage> {
+    const topics: [Hex[], Hex] = [[transferTopic, usedTopic], pad(owner.toLowerCase() as Hex)]
+    const reader = createLogReader({ ...options, filter: { address, topics }, end: to })
     let width = widestRange
-    let isBatched = true
-    for (let start = from; start <= to;) {
-      const ranges = rangesOf(start, to, width, isBatched ? batchSize : 1)
-      const read = ranges.map(([first, last]) => logs(isBatched ? batching : single, owner, first, last))
-      const settled = await Promise.allSettled(read)
-      const failed = settled.findIndex(({ status }) => status === 'rejected')
-      const whole = failed < 0 ? ranges.length : failed
-      if (whole > 0) {
-        const transfers = settled.flatMap((each, index) =>
-          each.status === 'fulfilled' && index < whole ? each.value : [],
-        )
-        const through = ranges[whole - 1]![1]
-        yield { through, transfers, isGone: false }
-        start = through + 1n
-      }
-      if (failed < 0) continue
-      // The node may not take batches, this width, or these blocks: find out with one range, and go on with what it takes.
-      const [first, last] = ranges[failed]!
-      const page = await halved(owner, first, last)
+    let most = rangesAtOnce
+    for (let start = from; start <= to.number;) {
+      const ranges = rangesOf(start, to.number, width, most)
+      const page = await wholePage(ranges)
       if (page) {
-        if (page.through === last) isBatched = false
-        else width = page.through - first + 1n
         yield page
         start = page.through + 1n
-      } else {
-        const kept = await firstKept(owner, first + 1n, to)
-        yield { through: kept - 1n, transfers: [], isGone: true }
-        start = kept
+      }
+      const refused = ranges.find(([first]) => first === start)
+      if (!refused) continue
+      // The node may not take as many ranges at once, this width, or these blocks: find out with one range.
+      const [first, last] = refused
+      const narrow = await halved(first, last)
+      if (narrow?.through === last) most = 1
+      else if (narrow) width = narrow.through - first + 1n
+      const next = narrow ?? (await gonePage(first + 1n, to.number))
+      yield next
+      start = next.through + 1n
+    }
+
+    /** Reads the ranges before the first that the node refuses. Returns undefined when it refuses the first of them. */
+    async function wholePage(ranges: readonly BlockRange[]): Promise<LogPage | undefined> {
+      const { logs, hash } = await reader.read(ranges)
+      if (logs.length === 0) return undefined
+      const through = ranges[logs.length - 1]![1]
+      return {
+        through,
+        hash: hash ?? (await hashAt(through)),
+        transfers: transfersIn(logs.flat()),
+        isGone: false,
       }
     }
+
+    /** Reads one range, in halves where the node refuses it. Returns undefined when it refuses even a single block. */
+    async function halved(first: bigint, widest: bigint): Promise<LogPage | undefined> {
+      for (let last = widest; ; last = first + (last - first) / 2n) {
+        const page = await wholePage([[first, last]])
+        if (page || last === first) return page
+      }
+    }
+
+    /** Finds the first block whose logs the node still has; pruned logs are always those at the beginning. */
+    async function gonePage(first: bigint, last: bigint): Promise<LogPage> {
+      let [low, high] = [first, last + 1n]
+      while (low < high) {
+        const middle = (low + high) / 2n
+        if (await halved(middle, middle)) high = middle
+        else low = middle + 1n
+      }
+      return { through: low - 1n, hash: await hashAt(low - 1n), transfers: [], isGone: true }
+    }
+  }
+
+  async function hashAt(number: bigint): Promise<string> {
+    const found = await block(number)
+    if (!found) throw nodeBehind(rpcUrl, `it does not have block ${number}`)
+    return found.hash
   }
 
   return {
@@ -143,13 +161,7 @@ export function createTransferLog(options: {
       return { latest: blockOf(latest), final: blockOf(final.number < latest.number ? final : latest) }
     },
 
-    async hashOf(block) {
-      const found = await single.request({
-        method: 'eth_getBlockByNumber',
-        params: [toHex(block), false],
-      })
-      return found?.hash ?? null
-    },
+    block,
 
     async blockBefore(time) {
       const wanted = BigInt(Math.floor(time.getTime() / 1000) - 3600)
@@ -166,7 +178,7 @@ export function createTransferLog(options: {
 
     pages,
 
-    async usedNonces(owner, nonces, blockNumber) {
+    async usedNonces(owner, nonces, { hash }) {
       const used = new Set<string>()
       for (let at = 0; at < nonces.length; at += batchSize) {
         const some = nonces.slice(at, at + batchSize)
@@ -177,7 +189,8 @@ export function createTransferLog(options: {
               abi: token,
               functionName: 'authorizationState',
               args: [getAddress(owner), nonce as Hex],
-              blockNumber,
+              blockHash: hash as Hash,
+              requireCanonical: true,
             }),
           ),
         )
@@ -188,8 +201,8 @@ export function createTransferLog(options: {
   }
 }
 
-function rangesOf(start: bigint, to: bigint, width: bigint, most: number): [bigint, bigint][] {
-  const ranges: [bigint, bigint][] = []
+function rangesOf(start: bigint, to: bigint, width: bigint, most: number): BlockRange[] {
+  const ranges: BlockRange[] = []
   for (let first = start; first <= to && ranges.length < most; first += width) {
     const last = first + width - 1n
     ranges.push([first, last < to ? last : to])
@@ -229,12 +242,4 @@ function transfersIn(raw: readonly RawLog[]): Transfer[] {
 
 function blockOf({ number, hash, timestamp }: { number: bigint; hash: string; timestamp: bigint }): Block {
   return { number, hash, at: new Date(Number(timestamp) * 1000) }
-}
-
-/** True when the node answered and refused; a node that cannot be reached says nothing about its logs. */
-function isRefusal(error: unknown): boolean {
-  for (let cause: unknown = error; cause instanceof Error; cause = cause.cause) {
-    if (cause.name === 'RpcRequestError') return true
-  }
-  return false
 }

@@ -135,8 +135,9 @@ test('reconcile finds it by the nonce of the unknown transfer, and ledger and ch
     chain: {
       blockBefore: async () => 0n,
       blocks: async () => ({ latest: block(3n), final: block(2n) }),
-      async *pages(_: string, from: bigint, to: bigint): AsyncGenerator<LogPage> {
-        if (from <= to) yield { through: to, transfers: from <= 1n ? [transfer] : [], isGone: false }
+      async *pages(_: string, from: bigint, to: { number: bigint; hash: string }): AsyncGenerator<LogPage> {
+        const page = { through: to.number, hash: to.hash, isGone: false }
+        if (from <= to.number) yield { ...page, transfers: from <= 1n ? [transfer] : [] }
       },
       usedNonces: async () => new Set(),
       noncesUsedIn: async (owner: string, of: string) =>

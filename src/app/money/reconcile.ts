@@ -7,6 +7,7 @@ import {
   type UnseenCharge,
 } from '../../store/chain/compare-transfers.ts'
 import { paidTotals, type PaidTotals } from '../../store/ledger/paid-charges.ts'
+import type { Block } from '../../pay/transfer-log.ts'
 import type { Context } from '../context/context.ts'
 import { readTransfers, transferScope } from './read-transfers.ts'
 
@@ -100,7 +101,7 @@ async function judge(
     scope,
     compared,
     head,
-  }: { wallet: string; scope: string; compared: Comparison; head: { number: bigint; at: Date } | undefined },
+  }: { wallet: string; scope: string; compared: Comparison; head: Block | undefined },
 ): Promise<Judged> {
   const { unbooked, unseen } = pairByTransaction(compared)
   const pending = unseen.filter(({ validBefore }) => !head || head.at.getTime() / 1000 <= validBefore)
@@ -109,7 +110,7 @@ async function judge(
     ? await context.chain.usedNonces(
         wallet,
         overdue.map(({ nonce }) => nonce),
-        head.number,
+        head,
       )
     : new Set<string>()
   const unlogged = overdue.filter(({ nonce }) => used.has(nonce))

@@ -27,8 +27,9 @@ interface Checkpoint {
 export interface ChainTransferLedger {
   checkpoint(): Promise<Checkpoint | undefined>
   /**
-   * Stores transfers of final blocks together with how far they go. Crash window: none. Killed before the commit, the range
-   * is read again, and what another process stored of it meanwhile is left as it is.
+   * Stores transfers of final blocks together with how far they go. The checkpoint never moves back: of blocks before it,
+   * transfers are only added. Crash window: none. Killed before the commit, the range is read again, and what another
+   * process stored of it meanwhile is left as it is.
    */
   advance(transfers: readonly StoredTransfer[], to: Checkpoint): Promise<void>
   /** Replaces what is known of the blocks after the checkpoint, which may not be final. */
@@ -60,6 +61,11 @@ export function createChainTransferLedger(db: Database, scope: string): ChainTra
       from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as read (transaction text, log_index bigint, block bigint,
         recipient text, amount_atomic bigint, nonce text)
       on conflict do nothing`.execute(tx)
+    // A payment that only the token's state had proved has its log now.
+    const nonces = transfers.flatMap(({ logIndex, nonce }) => (logIndex < 0 || nonce === null ? [] : [nonce]))
+    await sql`delete from chain_transfers where scope = ${scope} and log_index < 0 and nonce = any(${nonces}::text[])`.execute(
+      tx,
+    )
   }
 
   async function lock(tx: Transaction<Tables>): Promise<bigint> {
@@ -102,12 +108,10 @@ export function createChainTransferLedger(db: Database, scope: string): ChainTra
           values (${scope}, -1, ${to.headBlock}, ${to.headAt}) on conflict do nothing`.execute(tx)
         // Two processes may read the same range. The one that comes second must not take the other's progress back.
         const block = await lock(tx)
-        if (block >= to.block) return
-        await dropAfter(tx, block)
-        await insert(
-          tx,
-          transfers.filter(({ blockNumber }) => blockNumber > block),
-        )
+        const isFurther = to.block > block
+        if (isFurther) await dropAfter(tx, block)
+        await insert(tx, transfers)
+        if (!isFurther) return
         await tx
           .updateTable('chain_checkpoints')
           .set({ block: to.block, block_hash: to.blockHash, head_block: to.headBlock, head_at: to.headAt })
