@@ -25,6 +25,7 @@ export function createRecordForms({ connectors }: Pick<Config, 'connectors'>) {
 /** A source that keeps no values has no mapping: every field has a place in what is written for it. */
 const plainForm: RecordForm = {
   has: () => true,
+  sharing: (field) => [field],
   mapping: () => 'plain',
   standing: (patch) =>
     Object.fromEntries(
@@ -39,6 +40,10 @@ async function mappedForm(mapping: CrmMapping, connector: Connector, entity: str
   const described = new Map((await connector.describe(entity)).map((field) => [field.name, field]))
   return {
     has: (field) => Object.hasOwn(fields, field),
+    sharing(field) {
+      const property = Object.hasOwn(fields, field) ? fields[field]?.property : undefined
+      return Object.keys(fields).filter((other) => fields[other]?.property === property)
+    },
     mapping: (field) => digest(Object.hasOwn(fields, field) ? fields[field] : undefined),
     standing(patch: Patch) {
       const country = patch['country_code']

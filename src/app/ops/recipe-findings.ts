@@ -14,7 +14,9 @@ export async function recipeFindings(config: Config, connector: Connector): Prom
   const finder = createClosedFieldsFinder({
     recipes: config.recipes,
     rule: (name, field) => ruleOf(config.policies, name, field),
-    fieldWrites: { history: async () => ({ ours: new Map(), open: new Map(), blocked: new Map() }) },
+    fieldWrites: {
+      history: async () => ({ ours: new Map(), open: new Map(), blocked: new Map(), wrote: new Map() }),
+    },
     now: () => new Date(),
   })
   const findings: Finding[] = []

@@ -13,6 +13,7 @@ import { blockedFields } from '../../domain/field-policy/blocked-values.ts'
 import type { Context } from '../context/context.ts'
 import { ruleOf } from '../config/policies.ts'
 import { createRecordForms } from '../context/record-form.ts'
+import { placeable } from '../../workers/write/record-form.ts'
 
 /** The current and the new value of each field. */
 export type Preview = Record<string, { from: FieldValue | null; to: FieldValue }>
@@ -127,7 +128,7 @@ async function previewsOf(
   return patches.map(({ recordId, patch }) => {
     const record = current.get(recordId)
     if (record?.state !== 'present') return undefined
-    const proposed = Object.fromEntries(Object.entries(patch).filter(([field]) => form.has(field)))
+    const proposed = placeable(patch, form, rule)
     const decision = applyPolicy({
       current: record.values,
       proposed,

@@ -137,3 +137,27 @@ describe('after an interrupted attempt', () => {
     })
   })
 })
+
+describe('a record that names another subject now', () => {
+  const by = { ours: {}, rule: () => 'overwrite' as const, isAnother: true }
+
+  test('gets nothing', () => {
+    expect(decideWrite(task(pilot), present({}), { ...by, open: [] })).toEqual({
+      kind: 'end',
+      status: 'skipped',
+      reason: 'the record names another subject now',
+      unknown: [],
+    })
+  })
+
+  test('has what an interrupted attempt wrote, and gets nothing more', () => {
+    const patch: Patch = { ...pilot, city: { set: 'Basel' } }
+    const open = [intent('job_title', null, 'Pilot'), intent('city', null, 'Basel')]
+    const record = present({ job_title: 'Pilot' })
+    expect(decideWrite(task(patch), record, { ...by, open })).toMatchObject({
+      kind: 'written',
+      patch: {},
+      done: pilot,
+    })
+  })
+})

@@ -37,12 +37,15 @@ export interface DecideBy {
   standing?: Readonly<Record<string, FieldValue>> | undefined
   /** The values that must not be written again, by field. Default: none. */
   blocked?: ReadonlyMap<string, BlockedValue> | undefined
+  /** The record names someone else than the answers are about (`namesAnotherSubject`). Default: it does not. */
+  isAnother?: boolean | undefined
 }
 
 /**
  * Decides which fields of a ready task to write over the record's current values. Pure. The intents of an interrupted
  * attempt come first: a field that has the new value is done, a field that has the old value is decided like any other,
- * and a field that has a third value was edited by a person and is kept.
+ * and a field that has a third value was edited by a person and is kept. Nothing more is written into a record that names
+ * another subject by now.
  */
 export function decideWrite(
   task: { patch: Patch },
@@ -57,7 +60,7 @@ export function decideWrite(
 function decidePresent(
   wanted: Patch,
   record: PresentRecord,
-  { ours, open, rule, standing = {}, blocked = new Map() }: DecideBy,
+  { ours, open, rule, standing = {}, blocked = new Map(), isAnother = false }: DecideBy,
 ): WriteDecision {
   const current = record.values
   const country = typeof current['country_code'] === 'string' ? current['country_code'] : undefined
@@ -75,6 +78,11 @@ function decidePresent(
       done[field] = change
       if (old !== null) replaces.add(field)
     } else if (!same(field, old)) unknown.push(field)
+  }
+  if (isAnother) {
+    // What an interrupted attempt wrote is there, so the ledger says so.
+    if (Object.keys(done).length > 0) return { kind: 'written', patch: {}, done, replaces, unknown }
+    return { kind: 'end', status: 'skipped', reason: anotherSubject, unknown }
   }
   const proposed = Object.fromEntries(
     Object.entries(wanted).filter(([field]) => !(field in done) && !unknown.includes(field)),
@@ -101,6 +109,9 @@ function decidePresent(
   const reason = keptReason([...kept, ...unknown.map((field): Kept => ({ field, why: 'edited' }))])
   return { kind: 'end', status: 'unchanged', reason, unknown }
 }
+
+/** The record has changed since, so the next scan reads it and plans it anew. */
+const anotherSubject = 'the record names another subject now'
 
 interface Kept {
   field: string

@@ -37,6 +37,13 @@ export interface WriteHistory {
   open: Map<bigint, OpenIntent[]>
   /** By record. */
   blocked: Map<string, BlockedValue[]>
+  /** By record: each value that we wrote, or that any task was about to write. */
+  wrote: Map<string, WroteValue[]>
+}
+
+export interface WroteValue {
+  field: string
+  value: FieldValue
 }
 
 /** A CRM's rules can change without notice, so a refusal blocks its value for this long only. */
@@ -62,7 +69,8 @@ export interface WriteIntents {
 export function createWriteIntents(db: Database, { now }: { now: () => Date }): WriteIntents {
   return {
     async history(connector, entity, records, taskIds) {
-      if (records.length === 0) return { ours: new Map(), open: new Map(), blocked: new Map() }
+      if (records.length === 0)
+        return { ours: new Map(), open: new Map(), blocked: new Map(), wrote: new Map() }
       const earlier = await createMergedRecords(db, { now }).earlierIds(connector, [entity], records)
       const names = new Map(records.map((id) => [id, [id]]))
       for (const [id, ids] of earlier)
@@ -79,9 +87,13 @@ export function createWriteIntents(db: Database, { now }: { now: () => Date }): 
       const ours = new Map<string, Record<string, FieldValue>>()
       const open = new Map<bigint, OpenIntent[]>()
       const blocked = new Map<string, BlockedValue[]>()
+      const wrote = new Map<string, WroteValue[]>()
       const asked = new Set(taskIds)
       for (const row of rows) {
         const { field, new_value: value, state } = row
+        if (value !== null && (state === 'intended' || state === 'written'))
+          for (const record of names.get(row.record_id) ?? [])
+            wrote.set(record, [...(wrote.get(record) ?? []), { field, value }])
         if (state === 'intended') {
           if (!asked.has(row.task_id)) continue
           const intent = { taskId: row.task_id, field, old: row.old_value, new: value }
@@ -95,7 +107,7 @@ export function createWriteIntents(db: Database, { now }: { now: () => Date }): 
           if (blockedValue && !isOver) blocked.set(record, [...(blocked.get(record) ?? []), blockedValue])
         }
       }
-      return { ours, open, blocked }
+      return { ours, open, blocked, wrote }
     },
 
     async intend(connector, entity, intents, own = []) {

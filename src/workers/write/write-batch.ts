@@ -1,18 +1,19 @@
 import type { Connector } from '../../connectors/connector.ts'
 import { blockedFields, writeTargetOf } from '../../domain/field-policy/blocked-values.ts'
-import type { PresentRecord } from '../../domain/field-policy/current-record.ts'
+import type { CurrentRecord, PresentRecord } from '../../domain/field-policy/current-record.ts'
 import type { FieldRule } from '../../domain/field-policy/field-policy.ts'
 import { decideWrite } from '../../domain/field-policy/write-decision.ts'
-import type { FieldValue, Patch } from '../../domain/record.ts'
+import type { FieldValue } from '../../domain/record.ts'
 import { identifiersOf, identifiersOfPatch, type Identifier } from '../../domain/subjects/identifiers.ts'
+import { namesAnotherSubject } from '../../domain/subjects/another-subject.ts'
 import type { ObjectKind } from '../../domain/words.ts'
 import type { ReadyTask } from '../../store/runs/ready-tasks.ts'
 import type { TaskOutcome } from '../../store/writes/confirm-writes.ts'
 import { mergesIn, type MergedRecords } from '../../store/runs/merged-records.ts'
-import type { Intent, WriteHistory, WriteIntents } from '../../store/writes/write-intents.ts'
+import type { Intent, WriteHistory, WriteIntents, WroteValue } from '../../store/writes/write-intents.ts'
 import { sourceOf } from './field-source.ts'
 import { withJobChanges } from './job-changes.ts'
-import type { RecordForm } from './record-form.ts'
+import { placeable, type RecordForm } from './record-form.ts'
 import { outcomeOfWrite, outcomeWithoutWrite, suppressedOutcome, type Writing } from './task-outcomes.ts'
 import { writeAccepted } from './write-dropping-refused.ts'
 
@@ -30,7 +31,7 @@ export interface BatchResult {
   retryInMs: number | undefined
 }
 
-const noHistory: WriteHistory = { ours: new Map(), open: new Map(), blocked: new Map() }
+const noHistory: WriteHistory = { ours: new Map(), open: new Map(), blocked: new Map(), wrote: new Map() }
 
 /**
  * Writes one batch of ready tasks: reads their records again, decides which fields to write over the current values,
@@ -60,7 +61,7 @@ export function createWriteBatch(options: WriteBatchOptions) {
     const form = keepsValues ? await options.formOf(connector, entity) : undefined
     const rule = (field: string) => options.rule(connector.name, field)
     const decided = allowed.map((each) => {
-      const task = form ? { ...each, patch: placeable(each.patch, form) } : each
+      const task = form ? { ...each, patch: placeable(each.patch, form, rule) } : each
       const { recordId, patch: proposed } = task
       const standing = form?.standing(proposed)
       const blocked =
@@ -72,12 +73,15 @@ export function createWriteBatch(options: WriteBatchOptions) {
               mapping: form.mapping,
             })
           : undefined
-      const decision = decideWrite(task, current.get(recordId), {
+      const record = current.get(recordId)
+      const object = connector.entities[entity] as ObjectKind
+      const decision = decideWrite(task, record, {
         ours: history.ours.get(recordId) ?? {},
         open: history.open.get(task.id) ?? [],
         rule,
         standing,
         blocked,
+        isAnother: isAnother(each, record, { object, wrote: history.wrote.get(recordId) ?? [] }),
       })
       return { task, decision, standing: standing ?? {} }
     })
@@ -139,9 +143,27 @@ export function createWriteBatch(options: WriteBatchOptions) {
   }
 }
 
-/** Leaves out the fields that the CRM has no place for. */
-function placeable(patch: Patch, form: RecordForm): Patch {
-  return Object.fromEntries(Object.entries(patch).filter(([field]) => form.has(field)))
+/** A source that does not say what identifies its records names no one else. */
+function isAnother(
+  { identity, patch, steps }: ReadyTask,
+  record: CurrentRecord | undefined,
+  { object, wrote }: { object: ObjectKind; wrote: readonly WroteValue[] },
+): boolean {
+  if (record?.state !== 'present' || !record.identity) return false
+  const country = record.values['country_code']
+  return namesAnotherSubject({
+    object,
+    steps,
+    asked: identity,
+    now: record.identity,
+    known: [
+      ...wrote,
+      ...Object.entries(patch).flatMap(([field, change]) =>
+        'set' in change ? [{ field, value: change.set }] : [],
+      ),
+    ],
+    country: typeof country === 'string' ? country : undefined,
+  })
 }
 
 function rawValueOf({ values, raw }: PresentRecord, field: string): FieldValue | undefined {
