@@ -1,7 +1,14 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { testSeed } from '../../test/support/seed.ts'
-import { canonicalDomain, canonicalProfileUrl, lookupKey, profileUrlOf } from './keys.ts'
+import {
+  canonicalDomain,
+  canonicalProfileUrl,
+  lookupKey,
+  networkHostsOf,
+  profileUrlOf,
+  underAllHosts,
+} from './keys.ts'
 import type { ObjectKind } from './words.ts'
 
 const valueOf = (kind: ObjectKind, raw: string) => {
@@ -14,7 +21,7 @@ describe('a profile URL, however it is written', () => {
   test.each<[kind: ObjectKind, canonical: string, spellings: string[]]>([
     [
       'company',
-      'profnet.example/company/acme-robotics',
+      'profnet.com/company/acme-robotics',
       [
         'https://www.profnet.example/company/acme-robotics',
         'http://profnet.example/company/acme-robotics/',
@@ -29,11 +36,13 @@ describe('a profile URL, however it is written', () => {
         '<https://www.profnet.example/company/acme-robotics>',
         'https://www.profnet.example/company/acme%2Drobotics',
         'https://www.profnet.example:443/company/acme-robotics/posts/?feedView=all',
+        'https://www.profnet.com/company/acme-robotics',
+        'https://touch.fr-ca.profnet.com/company/acme-robotics',
       ],
     ],
     [
       'company',
-      'profnet.example/company/société-générale',
+      'profnet.com/company/société-générale',
       [
         'https://www.profnet.example/company/soci%C3%A9t%C3%A9-g%C3%A9n%C3%A9rale/',
         'https://fr.profnet.example/company/société-générale',
@@ -44,7 +53,7 @@ describe('a profile URL, however it is written', () => {
     ],
     [
       'company',
-      'profnet.example/company/株式会社-青空',
+      'profnet.com/company/株式会社-青空',
       [
         'https://jp.profnet.example/company/株式会社-青空',
         'https://www.profnet.example/company/%E6%A0%AA%E5%BC%8F%E4%BC%9A%E7%A4%BE-%E9%9D%92%E7%A9%BA/',
@@ -52,7 +61,7 @@ describe('a profile URL, however it is written', () => {
     ],
     [
       'person',
-      'profnet.example/in/ada-moreau-1815',
+      'profnet.com/in/ada-moreau-1815',
       [
         'https://www.profnet.example/in/ada-moreau-1815',
         'profnet.example/IN/Ada-Moreau-1815/?originalSubdomain=fr',
@@ -61,7 +70,7 @@ describe('a profile URL, however it is written', () => {
     ],
     [
       'person',
-      'profnet.example/pub/jane-doe/1/2b/3c4',
+      'profnet.com/pub/jane-doe/1/2b/3c4',
       [
         'http://www.profnet.example/pub/jane-doe/1/2b/3c4',
         'https://profnet.example/PUB/Jane-Doe/1/2B/3C4/',
@@ -70,7 +79,7 @@ describe('a profile URL, however it is written', () => {
     ],
     [
       'person',
-      'profnet.example/in/ACoAAB1x2y3Z4w5V6u7T8s9R0q',
+      'profnet.com/in/ACoAAB1x2y3Z4w5V6u7T8s9R0q',
       ['https://www.profnet.example/in/ACoAAB1x2y3Z4w5V6u7T8s9R0q?mini=true'],
     ],
     // A network with a name of two letters is no country.
@@ -93,6 +102,8 @@ describe('a profile URL, however it is written', () => {
       'https://profnet.example/pub/ada-moreau/1/2b/3c4',
       'https://profnet.example/pub/ada-moreau/1/2b/3c5',
       'https://other.example/in/ada-moreau',
+      'https://notprofnet.com/in/ada-moreau',
+      'https://profnet.com.other.example/in/ada-moreau',
     ]
     expect(new Set(different.map((url) => valueOf('person', url))).size).toBe(different.length)
   })
@@ -156,7 +167,7 @@ describe('for any slug', () => {
     const writing = fc.record({
       scheme: fc.constantFrom('https://', 'http://', 'HTTPS://', '//', ''),
       subdomain: fc.constantFrom('', 'www.', 'WWW.', 'de.', 'm.', 'mobile.', 'uk.', 'www.de.'),
-      host: fc.constantFrom('profnet.example', 'Profnet.Example', 'PROFNET.EXAMPLE'),
+      host: fc.constantFrom('profnet.example', 'Profnet.Example', 'PROFNET.COM', 'profnet.com'),
       encode: fc.constantFrom(
         encodeURIComponent,
         (text: string) => text,
@@ -176,7 +187,7 @@ describe('for any slug', () => {
           // Not every letter comes back from its capital (ß): those are left as they are.
           const cased = upper && plain.toUpperCase().toLowerCase() === plain ? plain.toUpperCase() : plain
           const written = `${around}${scheme}${subdomain}${host}/${segment[kind]}/${encode(cased)}${tail}${around}`
-          expect(valueOf(kind, written)).toBe(`profnet.example/${segment[kind]}/${plain}`)
+          expect(valueOf(kind, written)).toBe(`profnet.com/${segment[kind]}/${plain}`)
         },
       ),
       params,
@@ -191,6 +202,25 @@ describe('for any slug', () => {
       }),
       params,
     )
+  })
+})
+
+describe('the hosts of a network', () => {
+  const guild = ['guild.net', 'guild.example']
+  const valueUnder = (url: string) => canonicalProfileUrl('person', url, guild)
+
+  test('are those that are given, and the first one stands for all', () => {
+    for (const url of ['https://de.guild.example/in/ada', 'guild.net/in/Ada/'])
+      expect(valueUnder(url)).toEqual({ ok: true, value: 'guild.net/in/ada' })
+    expect(valueUnder('https://www.profnet.com/in/ada')).toEqual({ ok: true, value: 'profnet.com/in/ada' })
+    expect(underAllHosts('guild.example/in/ada', guild)).toEqual(['guild.net/in/ada', 'guild.example/in/ada'])
+    for (const name of ['other.example/in/ada', 'acme.example', 'id:ps-1'])
+      expect(underAllHosts(name, guild)).toEqual([name])
+  })
+
+  test('follow the word of the network where no others are given', () => {
+    expect(networkHostsOf('profnet')).toEqual(['profnet.com', 'profnet.example'])
+    expect(networkHostsOf('guild').slice(0, 2)).toEqual(['guild.com', 'guild.example'])
   })
 })
 
@@ -226,9 +256,9 @@ test('slashes are dropped in front of a domain, and nowhere else', () => {
 test('only an opaque id keeps its case', () => {
   const id = 'ACoAAbCdEfGhIjKlMnOpQrStUv'
   const pathOf = (slug: string) => canonicalProfileUrl('person', `https://profnet.example/in/${slug}`)
-  expect(pathOf(id)).toMatchObject({ value: `profnet.example/in/${id}` })
+  expect(pathOf(id)).toMatchObject({ value: `profnet.com/in/${id}` })
   for (const name of [`x${id}`, `${id}.Y`, id.slice(0, 22), 'ACxAAbCdEfGhIjKlMnOpQrStUv'])
-    expect(pathOf(name)).toMatchObject({ value: `profnet.example/in/${name.toLowerCase()}` })
+    expect(pathOf(name)).toMatchObject({ value: `profnet.com/in/${name.toLowerCase()}` })
 })
 
 test.each(['%00', '%1B%5B2J', '\u0000', '%C2%85'])(

@@ -1,4 +1,4 @@
-import type { ObjectKind, Operation } from './words.ts'
+import { networkWord, type ObjectKind, type Operation } from './words.ts'
 
 /**
  * The canonical name under which a lookup is bought once, for every spelling of its record. The same string is the primary
@@ -10,10 +10,21 @@ export type Canonical = { ok: true; value: string } | { ok: false; reason: strin
 
 const pathSegments: Record<ObjectKind, readonly string[]> = { company: ['company'], person: ['in', 'pub'] }
 const otherPages = new Set(['school', 'showcase', 'jobs', 'groups', 'posts', 'feed', 'sales', 'pulse'])
-/** Country and device subdomains (de., uk., m., www.) name the same profile. */
+/**
+ * The hosts of the network. A profile of one is the same profile on all of them; the first one stands in keys and requests.
+ * The settings may name others.
+ */
+export const defaultNetworkHosts: readonly string[] = ['profnet.com', 'profnet.example']
+
+/** Returns the default hosts of a network that goes by this word in the service's paths and field names. */
+export function networkHostsOf(word: string): readonly string[] {
+  return word === networkWord ? defaultNetworkHosts : [`${word}.com`, `${word}.example`, ...defaultNetworkHosts]
+}
+
+/** Country and device subdomains (de., uk., m., www.) name the same profile, also on a host that is not the network's. */
 const foldedSubdomain = /^(?:(?:www|m|mobile|[a-z]{2})\.)+(?=[^.]+\.)/
 /** Opaque member ids are case-sensitive, unlike the names that people choose. */
-const opaqueId = /^AC[ow][A-Za-z0-9_-]{20,}$/
+export const opaqueId = /^AC[ow][A-Za-z0-9_-]{20,}$/
 
 /** Longer URLs are cut by proxies, and no name is as long. */
 const maxUrlLength = 2_048
@@ -22,9 +33,14 @@ const unstorable = /\p{Cc}/u
 
 /**
  * Folds a profile URL to `host/segment/slug`: no scheme, host case, country subdomain, query, fragment, trailing
- * slash or subpage. Two URLs with the same result are the same profile. The reason of a refusal names the fault.
+ * slash or subpage, and the network's first host for all of its hosts. Two URLs with the same result are the same profile.
+ * The reason of a refusal names the fault.
  */
-export function canonicalProfileUrl(kind: ObjectKind, raw: string): Canonical {
+export function canonicalProfileUrl(
+  kind: ObjectKind,
+  raw: string,
+  hosts: readonly string[] = defaultNetworkHosts,
+): Canonical {
   if (raw.length > maxUrlLength) return refuse(`it has more than ${maxUrlLength} characters`)
   const text = raw.trim().replace(/^<|>$/g, '')
   if (text === '') return refuse('it is empty')
@@ -53,7 +69,19 @@ export function canonicalProfileUrl(kind: ObjectKind, raw: string): Canonical {
   if (slugs.includes(undefined)) return refuse('its name is wrongly percent-encoded')
   if (slugs.some((slug) => slug !== undefined && unstorable.test(slug)))
     return refuse('its name has control characters')
-  return { ok: true, value: [url.hostname.replace(foldedSubdomain, ''), name, ...slugs].join('/') }
+  return { ok: true, value: [foldHost(url.hostname, hosts), name, ...slugs].join('/') }
+}
+
+function foldHost(hostname: string, hosts: readonly string[]): string {
+  const isOfNetwork = hosts.some((host) => hostname === host || hostname.endsWith(`.${host}`))
+  return isOfNetwork ? (hosts[0] as string) : hostname.replace(foldedSubdomain, '')
+}
+
+/** Returns a canonical profile under every host of the network, the first host first. Leaves other names as they are. */
+export function underAllHosts(name: string, hosts: readonly string[] = defaultNetworkHosts): string[] {
+  const slash = name.indexOf('/')
+  if (slash === -1 || !hosts.includes(name.slice(0, slash))) return [name]
+  return hosts.map((host) => `${host}${name.slice(slash)}`)
 }
 
 /** Returns the URL that is sent to the service, the same for all spellings, so that an HTTP cache can help too. */

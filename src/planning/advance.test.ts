@@ -7,7 +7,7 @@ import type { TaskMove, WaitingTask } from '../store/runs/waiting-tasks.ts'
 import { createAdvance } from './advance.ts'
 import { createStepPlanner } from './step-planner.ts'
 
-type Lookups = Pick<LookupLedger, 'facts' | 'paidBy' | 'want'>
+type Lookups = Pick<LookupLedger, 'facts' | 'paidBy' | 'want'> & Partial<Pick<LookupLedger, 'freshFacts'>>
 
 async function advanceBy(
   lookups: Lookups,
@@ -18,7 +18,7 @@ async function advanceBy(
   const moves: TaskMove[] = []
   const advance = createAdvance({
     planner: createStepPlanner({
-      lookups,
+      lookups: { freshFacts: async (keys) => lookups.facts([...keys]), ...lookups },
       recipes,
       prices: defaultPrices,
       suppressed: async (subjects) =>

@@ -30,7 +30,7 @@ export interface FollowedRecord {
  */
 export async function followKnown(
   records: readonly { record: PlannedRecord; recipe: Recipe }[],
-  by: { lookups: Pick<LookupLedger, 'facts'>; prices: PriceTable; now: () => Date },
+  by: { lookups: Pick<LookupLedger, 'freshFacts'>; prices: PriceTable },
 ): Promise<FollowedRecord[]> {
   const { prices } = by
   const followed: FollowedRecord[] = []
@@ -66,18 +66,13 @@ export async function followKnown(
   return followed
 }
 
-/** Returns the facts that a run would not buy again. */
+/** Returns the facts that a run would not buy again, under whatever name of the subject the ledger has them. */
 export async function freshFacts(
-  { lookups, now }: { lookups: Pick<LookupLedger, 'facts'>; now: () => Date },
+  { lookups }: { lookups: Pick<LookupLedger, 'freshFacts'> },
   keys: LookupKey[],
 ): Promise<Map<LookupKey, Fact>> {
-  const at = now()
-  const facts = [...(await lookups.facts(keys))]
-  return new Map(
-    facts
-      .filter(([, fact]) => fact.outcome !== 'failed' && fact.freshUntil > at)
-      .map(([key, fact]) => [key, { ...fact, priceAtomic: 0n }]),
-  )
+  const facts = await lookups.freshFacts(keys)
+  return new Map([...facts].map(([key, fact]) => [key, { ...fact, priceAtomic: 0n }]))
 }
 
 function free({ operation }: LookupWanted): Fact | undefined {

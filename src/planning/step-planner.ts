@@ -18,7 +18,7 @@ import type { LookupLedger } from '../store/ledger/lookups.ts'
 
 /** Nothing here is optional: a trigger that left out the configured prices would decide differently from the others. */
 export interface StepPlannerOptions {
-  lookups: Pick<LookupLedger, 'facts' | 'paidBy'>
+  lookups: Pick<LookupLedger, 'facts' | 'freshFacts' | 'paidBy'>
   recipes: RecipeBook
   /** The most that each step costs. */
   prices: PriceTable
@@ -73,12 +73,7 @@ export function createStepPlanner(options: StepPlannerOptions): StepPlanner {
   }
 
   async function freshAmong(keys: readonly LookupKey[]): Promise<ReadonlySet<LookupKey>> {
-    if (keys.length === 0) return new Set()
-    const at = options.now()
-    const answers = [...(await lookups.facts([...keys]))]
-    return new Set(
-      answers.filter(([, fact]) => fact.outcome !== 'failed' && fact.freshUntil > at).map(([key]) => key),
-    )
+    return keys.length === 0 ? new Set() : new Set((await lookups.freshFacts(keys)).keys())
   }
 
   async function plan(tasks: readonly PlannableTask[], answers: Answers): Promise<Decision[]> {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { companiesIn } from './monitor.ts'
 
-const acme = { profile: 'profnet.example/company/acme', domain: 'acme.example' }
+const acme = { profile: 'profnet.com/company/acme', domain: 'acme.example' }
 
 test.each([
   [{ companies: [{ profnet_url: 'https://www.profnet.example/company/Acme/', domain: 'www.acme.example' }] }],

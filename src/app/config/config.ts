@@ -5,7 +5,8 @@ import { ConfigError } from '../../domain/errors.ts'
 import type { Windows } from '../../domain/freshness.ts'
 import { resolveRecipes } from '../../domain/planning/recipe-schema.ts'
 import { defaultRecipeName, type RecipeBook } from '../../domain/planning/recipes.ts'
-import { objectKinds, type ObjectKind } from '../../domain/words.ts'
+import { networkHostsOf } from '../../domain/keys.ts'
+import { networkWord, objectKinds, type ObjectKind } from '../../domain/words.ts'
 import type { Paths } from '../../service/endpoints/paths.ts'
 import { alertConfig, type AlertConfig } from './alerts.ts'
 import { capsConfig } from './budgets.ts'
@@ -26,6 +27,8 @@ export interface Config extends PaymentConfig {
   logoPlaceholderHeader: string | undefined
   logos: boolean
   networkName: string
+  /** The hosts of the network's profiles, the one in requests first. */
+  networkHosts: readonly string[]
   userAgent: string
   walletKey: `0x${string}` | undefined
   rpcUrl: string
@@ -69,7 +72,9 @@ export interface Config extends PaymentConfig {
 
 /** Throws ConfigError for a recipe with an unknown field or step, and for a default recipe that does not exist. */
 export function resolveConfig(env: Environment, file: z.output<typeof fileSchema>): Config {
-  const recipes = resolveRecipes(file.recipes)
+  const networkName = env.PAYDIRT_NETWORK_NAME ?? networkWord
+  const networkHosts = file.service?.networkHosts ?? networkHostsOf(networkName)
+  const recipes = resolveRecipes(file.recipes, networkHosts)
   const defaultRecipe = file.recipe ?? defaultRecipeName
   for (const object of objectKinds) assertRecipe(recipes, object, defaultRecipe)
   return {
@@ -77,7 +82,8 @@ export function resolveConfig(env: Environment, file: z.output<typeof fileSchema
     logoUrl: env.PAYDIRT_LOGO_URL,
     logoPlaceholderHeader: file.service?.logoPlaceholderHeader,
     logos: file.service?.logos ?? true,
-    networkName: env.PAYDIRT_NETWORK_NAME ?? 'profnet',
+    networkName,
+    networkHosts,
     userAgent: file.userAgent ?? `paydirt/${version}`,
     walletKey: env.PAYDIRT_WALLET_KEY as `0x${string}` | undefined,
     rpcUrl: env.PAYDIRT_RPC_URL ?? 'https://mainnet.base.org',

@@ -20,6 +20,10 @@ import { paymentSchema } from './payment.ts'
 import { policiesSchema, retentionSchema } from './policies.ts'
 import { schedulesSchema } from './schedules.ts'
 
+const hostName = ofType(
+  'host name',
+  z.string().regex(/^[a-z0-9-]+(\.[a-z0-9-]+)+$/, 'must be a host name in lower case, such as profnet.com'),
+)
 const days = ofType('days, 0 to 3650', z.number().min(0).max(3650))
 
 /**
@@ -42,6 +46,11 @@ export const fileSchema = z.strictObject({
         means: 'fetch the logo of a company whose domain is known (free)',
         default: true,
         example: false,
+      }),
+      networkHosts: setting(z.array(hostName).min(1), {
+        means: "hosts of the network's profiles: a profile is the same on all of them, and requests name the first",
+        defaultText: 'those of the network, such as `profnet.com`',
+        example: ['profnet.com', 'profnet.net'],
       }),
       paths: setting(z.partialRecord(z.enum(endpointNames), z.string().startsWith('/')), {
         type: 'path by [endpoint](#endpoints)',

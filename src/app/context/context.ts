@@ -77,11 +77,12 @@ export async function createContext(config: Config, overrides: Overrides = {}): 
   const releases: (() => Promise<void>)[] = [async () => telemetry?.stop(), () => database.close()]
   const runs = createRunLedger(db, { now })
   const tasks = createTaskLedger(db, { now })
-  const lookups = createLookupLedger(db, { now })
+  const lookups = createLookupLedger(db, { now, hosts: config.networkHosts })
   // Drawn once and never changed, but needed for each page of a scan and each on-demand request.
   let salt: string | undefined
   const suppressions = createSuppressionLedger(db, {
     now,
+    hosts: config.networkHosts,
     salt: async () => (salt ??= await ledgerId(db, randomBytes)),
   })
   const chain = createChain({ rpcUrl: config.rpcUrl, asset: config.policy.asset })

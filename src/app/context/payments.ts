@@ -61,7 +61,11 @@ export interface Payments {
 export function createPayments(options: PaymentsOptions): Payments {
   const { config, db, now, account, chain } = options
   const warned = new Set<string>()
-  const plainJournal = createChargeJournal(db, { now, newId: randomUUID })
+  const plainJournal = createChargeJournal(db, {
+    now,
+    newId: randomUUID,
+    hosts: config.networkHosts,
+  })
   const journal = options.wrapJournal ? options.wrapJournal(plainJournal) : plainJournal
   const tokenLines = createTokenLines(createApiTokenLedger(db, { now }))
   const payer = createPayer({

@@ -49,8 +49,8 @@ export async function previewPlan(
       recipe,
       record: { object: run.object, identity: task.identity, closed: task.closed },
     }))
-  const { lookups, config, now } = context
-  const followed = await followKnown(open, { lookups, prices: config.prices, now })
+  const { lookups, config } = context
+  const followed = await followKnown(open, { lookups, prices: config.prices })
   open.forEach(({ task, record }, index) => {
     const { step, facts } = followed[index] as FollowedRecord
     if (step.kind === 'lookup') {

@@ -34,7 +34,7 @@ export async function explain(
   name: RecordName,
   recipeName: string | undefined,
 ): Promise<Explained> {
-  const { config, lookups, suppressions, planning, now } = context
+  const { config, lookups, suppressions, planning } = context
   const { prices } = config
   const { entity, ...found } = await findRecord(connector, name)
   const recipe = config.recipes(found.object, recipeName ?? config.defaultRecipe)
@@ -42,7 +42,7 @@ export async function explain(
   const { ofRun, ofRecords } = await planning.closedFields.find(connector, run, { dryRun: true })
   const [ofRecord] = await ofRecords([found])
   const record: PlannedRecord = { ...found, closed: { ...ofRecord, ...ofRun } }
-  const [followed] = await followKnown([{ record, recipe }], { lookups, prices, now })
+  const [followed] = await followKnown([{ record, recipe }], { lookups, prices })
   const { facts, known, isFresh } = followed as FollowedRecord
   const isSuppressed = (await suppressions.match([identifiersOf(record.identity)])).has(0)
   const { spend } = await lookupsOfRecord(context, {

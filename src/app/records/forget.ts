@@ -22,7 +22,7 @@ export async function forget(
   options: { suppress: boolean },
 ): Promise<Forgotten> {
   const { database, suppressions, now } = context
-  const subject = await findSubject(database.db, identifiers)
+  const subject = await findSubject(database.db, identifiers, context.config.networkHosts)
   // Suppressed first, erased second: a sync that runs at this moment must not buy the subject again.
   const suppressed = options.suppress ? await suppressions.add(subject.identifiers) : 0
   const erased = await eraseSubject(database.db, subject, {

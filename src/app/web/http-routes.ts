@@ -67,7 +67,7 @@ export async function openHttpRoutes(
     defaultRecipe: config.defaultRecipe,
   }
   const monitor = createMonitor({
-    deliveries: createMonitorDeliveries(db, { now }),
+    deliveries: createMonitorDeliveries(db, { now, hosts: config.networkHosts }),
     onDemand,
     connectors: names,
     recipes: config.recipes,

@@ -17,7 +17,7 @@ const acme = {
   domain: 'acme.example',
   industry: 'Robots',
   company_size: 12,
-  profnet_url: 'https://profnet.example/company/acme',
+  profnet_url: 'https://profnet.com/company/acme',
 }
 
 const next = (recipe: Recipe, identity: Identity, facts: Facts = {}) => {
@@ -35,7 +35,7 @@ describe('a company', () => {
       'with a profile URL',
       { profileUrl: acme.profnet_url, domain: 'other.example' },
       contact,
-      'company.profile|profnet.example/company/acme',
+      'company.profile|profnet.com/company/acme',
     ],
     ['with a domain', { domain: 'https://www.acme.example/x' }, contact, 'company.lookup|acme.example'],
     [
@@ -74,13 +74,13 @@ describe('a company', () => {
       'whose enrichment is wanted, by URL',
       { profileUrl: acme.profnet_url },
       full,
-      'company.enrich|profnet.example/company/acme',
+      'company.enrich|profnet.com/company/acme',
     ],
     [
       'whose enrichment alone may be bought, by URL',
       { profileUrl: acme.profnet_url },
       { ...full, steps: ['company.enrich'] },
-      'company.enrich|profnet.example/company/acme',
+      'company.enrich|profnet.com/company/acme',
     ],
     [
       'whose enrichment alone may be bought, by domain',
@@ -107,7 +107,7 @@ describe('a company', () => {
       next(basic, { domain: 'acme.example' }, { 'company.lookup': found({ ...lean, industry: null }) }),
     ).toBe('company_name employees')
     expect(next(basic, { domain: 'acme.example' }, { 'company.lookup': found(lean) })).toBe(
-      'company.profile|profnet.example/company/acme',
+      'company.profile|profnet.com/company/acme',
     )
     expect(
       next(basic, { domain: 'acme.example' }, { 'company.lookup': found(lean), 'company.profile': nothing }),

@@ -50,8 +50,10 @@ export function companyCandidates({ identity }: PlannedRecord, recipe: Recipe, f
 
 type Known = { profile: string } | { domain: string }
 
-function identify(identity: Identity, { steps }: Recipe): Known | Stop {
-  const profile = identity.profileUrl ? canonicalProfileUrl('company', identity.profileUrl) : undefined
+function identify(identity: Identity, { steps, networkHosts }: Recipe): Known | Stop {
+  const profile = identity.profileUrl
+    ? canonicalProfileUrl('company', identity.profileUrl, networkHosts)
+    : undefined
   if (profile?.ok && (steps.includes('company.profile') || steps.includes('company.enrich')))
     return { profile: profile.value }
   const byDomain = steps.includes('company.lookup') || steps.includes('company.enrich')
@@ -104,7 +106,7 @@ function profileCandidates(known: Known, recipe: Recipe, facts: Facts): Candidat
   if (recipe.steps.includes('company.lookup') && !facts['company.lookup'])
     return [candidate('company.lookup', known, 'the record has no profile URL, but a domain')]
   const url = (foundIn(facts['company.lookup']) ?? foundIn(facts['company.enrich']))?.['profnet_url']
-  const found = typeof url === 'string' ? canonicalProfileUrl('company', url) : undefined
+  const found = typeof url === 'string' ? canonicalProfileUrl('company', url, recipe.networkHosts) : undefined
   if (!found?.ok || !recipe.steps.includes('company.profile')) return []
   return [
     candidate(

@@ -6,7 +6,7 @@ import { defaultPrices } from './prices.ts'
 import { builtInRecipes, type Recipe } from './recipes.ts'
 import type { Fact, Identity } from '../record.ts'
 
-const ada = 'profnet.example/in/ada'
+const ada = 'profnet.com/in/ada'
 const roomy = { otherAtomic: 1_000_000n, bySlot: {} }
 const means = (change: Partial<Means> = {}): Means => ({
   prices: defaultPrices,

@@ -16,7 +16,7 @@ export interface Known {
  */
 export function identify(record: PlannedRecord, recipe: Recipe, facts: Facts): Known | Candidates {
   const { identity } = record
-  const url = identity.profileUrl ? canonicalProfileUrl('person', identity.profileUrl) : undefined
+  const url = identity.profileUrl ? canonicalProfileUrl('person', identity.profileUrl, recipe.networkHosts) : undefined
   if (url?.ok) return { person: { profile: url.value } }
   const ended = (end: Stop): Candidates => ({ candidates: [], values: {}, end })
   const broken = url && stop('rejected', `broken profile URL: ${url.reason}`)
@@ -48,7 +48,7 @@ export function identify(record: PlannedRecord, recipe: Recipe, facts: Facts): K
   // A value of the wrong one of several people would make the record worse.
   if (Number(match['other_matches'] ?? 0) > 0)
     return ended(stop('unchanged', 'several people match, and none is certain'))
-  const person = reference({}, match)
+  const person = reference({}, match, recipe)
   return person ? { person, match } : ended(stop('unchanged', 'the match names no profile'))
 }
 
@@ -68,8 +68,9 @@ function countryOf({ values }: PlannedRecord, recipe: Recipe): string | undefine
 export function reference(
   asked: PersonReference,
   answer: Readonly<Record<string, unknown>>,
+  { networkHosts }: Pick<Recipe, 'networkHosts'>,
 ): PersonReference | undefined {
-  const url = canonicalProfileUrl('person', String(answer['profnet_url'] ?? ''))
+  const url = canonicalProfileUrl('person', String(answer['profnet_url'] ?? ''), networkHosts)
   const id = String(answer['people_search_id'] ?? asked.peopleSearchId ?? '')
   const profile = url.ok ? url.value : asked.profile
   if (profile === undefined && id === '') return undefined

@@ -39,10 +39,10 @@ describe('a person, with the recipe full', () => {
     seen.push(next(full, { firstName: 'Ada', lastName: 'Moreau', company: 'Acme SA' }, facts))
     expect(seen).toEqual([
       'contact.lookup|name_company:ada moreau@acme',
-      'person.profile|profnet.example/in/ada',
-      'company.profile|profnet.example/company/acme',
-      'contact.redeem|profnet.example/in/ada|email-work',
-      'contact.redeem|profnet.example/in/ada|phone',
+      'person.profile|profnet.com/in/ada',
+      'company.profile|profnet.com/company/acme',
+      'contact.redeem|profnet.com/in/ada|email-work',
+      'contact.redeem|profnet.com/in/ada|phone',
       'company.logo|acme.example',
       'full_name first_name last_name profnet_url job_title company_name company_profnet_url city email phone mobile_phone company_domain company_industry company_logo',
     ])
@@ -90,7 +90,7 @@ describe('a person without a profile URL', () => {
     // A null is an answer, an absent field is none.
     expect(next(recipe, mail, { 'contact.lookup': match({ title: null }) })).toBe('full_name')
     expect(next(recipe, mail, { 'contact.lookup': match({ title: undefined }) })).toBe(
-      'person.profile|profnet.example/in/ada',
+      'person.profile|profnet.com/in/ada',
     )
   })
 
@@ -137,13 +137,13 @@ describe('a person without a profile URL', () => {
 describe('only wanted and missing contacts are revealed', () => {
   test.each<[what: string, identity: Identity, values: Record<string, FieldValue> | undefined, next: string]>(
     [
-      ['nothing', url, undefined, 'contact.redeem|profnet.example/in/ada|email-work'],
-      ['an e-mail', { ...url, ...mail }, undefined, 'contact.redeem|profnet.example/in/ada|phone'],
+      ['nothing', url, undefined, 'contact.redeem|profnet.com/in/ada|email-work'],
+      ['an e-mail', { ...url, ...mail }, undefined, 'contact.redeem|profnet.com/in/ada|phone'],
       [
         'an e-mail among its values',
         url,
         { email: 'a@b.example' },
-        'contact.redeem|profnet.example/in/ada|phone',
+        'contact.redeem|profnet.com/in/ada|phone',
       ],
       [
         'a phone that may be a mobile',
@@ -172,7 +172,7 @@ describe('only wanted and missing contacts are revealed', () => {
     const mobile: Recipe = { ...contact, fields: ['email', 'mobile_phone'] }
     const landline = { phone: '+33142685300' }
     expect(next(mobile, { ...url, ...mail, ...landline }, {}, landline)).toBe(
-      'contact.redeem|profnet.example/in/ada|phone',
+      'contact.redeem|profnet.com/in/ada|phone',
     )
     expect(next(mobile, { ...url, ...mail }, {}, { mobile_phone: '+33612345678' })).toBe(
       'unchanged: the record lacks nothing that the recipe wants and may buy',
@@ -212,7 +212,7 @@ describe('only wanted and missing contacts are revealed', () => {
     }
     expect(next({ ...contact, stopWhen: ['email'] }, url, facts)).toBe('email')
     expect(next({ ...contact, stopWhen: ['phone'] }, url, facts)).toBe(
-      'contact.redeem|profnet.example/in/ada|phone',
+      'contact.redeem|profnet.com/in/ada|phone',
     )
   })
 })

@@ -46,7 +46,7 @@ export function personCandidates(record: PlannedRecord, recipe: Recipe, facts: F
   const logo = foundIn(facts['company.logo'])?.['url']
   if (typeof logo === 'string') values['company_logo'] = logo
 
-  const redeemable = reference(person, answered)
+  const redeemable = reference(person, answered, recipe)
   const candidates = [
     ...profileCandidates(person, match, recipe, facts),
     ...employerCandidates(answered, recipe, facts),
@@ -93,7 +93,11 @@ function employerIsWanted({ fields, steps }: Recipe): boolean {
 
 function employerCandidates(answered: Record<string, FieldValue>, recipe: Recipe, facts: Facts): Candidate[] {
   if (facts['company.profile'] || !employerIsWanted(recipe)) return []
-  const url = canonicalProfileUrl('company', String(answered['company_profnet_url'] ?? ''))
+  const url = canonicalProfileUrl(
+    'company',
+    String(answered['company_profnet_url'] ?? ''),
+    recipe.networkHosts,
+  )
   if (!url.ok) return []
   return [
     {

@@ -5,7 +5,7 @@ import type { Fact, Identity } from '../record.ts'
 
 const company = (identity: Identity, facts: Facts = {}) =>
   nextStep({ object: 'company', identity }, recipes.company, facts)
-const acme = { profileUrl: 'http://DE.profnet.example/company/Acme/?x=1' }
+const acme = { profileUrl: 'http://DE.profnet.com/company/Acme/?x=1' }
 const found = (data: Record<string, unknown>): Fact => ({ outcome: 'found', data })
 
 describe('the next step of a company', () => {
@@ -13,9 +13,9 @@ describe('the next step of a company', () => {
     expect(company(acme)).toEqual({
       kind: 'lookup',
       lookup: {
-        key: 'company.profile|profnet.example/company/acme',
+        key: 'company.profile|profnet.com/company/acme',
         operation: 'company.profile',
-        request: { profnet_url: 'https://www.profnet.example/company/acme' },
+        request: { profnet_url: 'https://www.profnet.com/company/acme' },
       },
       why: expect.stringContaining('profile URL'),
     })
@@ -105,9 +105,9 @@ describe('the next step of a company', () => {
 })
 
 test('the next step of a person is its profile and then to write, whatever domain it has', () => {
-  const identity = { profileUrl: 'https://profnet.example/in/ada', domain: 'acme.example' }
+  const identity = { profileUrl: 'https://profnet.com/in/ada', domain: 'acme.example' }
   expect(nextStep({ object: 'person', identity }, recipes.person, {})).toMatchObject({
-    lookup: { key: 'person.profile|profnet.example/in/ada' },
+    lookup: { key: 'person.profile|profnet.com/in/ada' },
   })
   expect(
     nextStep({ object: 'person', identity }, recipes.person, { 'person.profile': found({ name: 'Ada' }) }),

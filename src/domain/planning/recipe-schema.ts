@@ -49,7 +49,10 @@ export const recipesSchema = z.record(
 )
 
 /** Throws ConfigError for a field or step that the object does not have. */
-export function resolveRecipes(config: z.output<typeof recipesSchema> = {}): RecipeBook {
+export function resolveRecipes(
+  config: z.output<typeof recipesSchema> = {},
+  networkHosts?: readonly string[],
+): RecipeBook {
   const custom: (Recipe & { object: ObjectKind })[] = []
   for (const [name, byObject] of Object.entries(config)) {
     for (const object of objectKinds) {
@@ -69,7 +72,7 @@ export function resolveRecipes(config: z.output<typeof recipesSchema> = {}): Rec
       })
     }
   }
-  return recipeBook(custom)
+  return recipeBook(custom, networkHosts)
 }
 
 function checkFields(at: string, object: ObjectKind, fields: readonly string[]): void {

@@ -18,6 +18,8 @@ export interface Recipe {
   similarity?: boolean
   /** Code or name of the country of phones without a prefix, for records without a country of their own. */
   country?: string
+  /** The hosts of the network, of which a profile has one key. Absent: the default ones. */
+  networkHosts?: readonly string[]
 }
 
 /** Returns a recipe by name. Throws ConfigError for an unknown name. */
@@ -63,12 +65,16 @@ const builtIn: Readonly<Record<string, Record<ObjectKind, Omit<Recipe, 'name'>>>
 }
 
 /** Returns the book of the config's recipes and the built-in ones. A recipe of the config wins over a built-in one. */
-export function recipeBook(custom: readonly (Recipe & { object: ObjectKind })[] = []): RecipeBook {
+export function recipeBook(
+  custom: readonly (Recipe & { object: ObjectKind })[] = [],
+  networkHosts?: readonly string[],
+): RecipeBook {
+  const ofNetwork = networkHosts === undefined ? {} : { networkHosts }
   return (object, name) => {
     const own = custom.find((recipe) => recipe.name === name && recipe.object === object)
-    if (own) return own
+    if (own) return { ...own, ...ofNetwork }
     const known = Object.hasOwn(builtIn, name) ? builtIn[name]?.[object] : undefined
-    if (known) return { name, ...known }
+    if (known) return { name, ...known, ...ofNetwork }
     const names = [
       ...new Set([
         ...Object.keys(builtIn),

@@ -5,8 +5,8 @@ describe('an identifier', () => {
   test.each<[IdentifierKind, string, string]>([
     ['email', ' Ada@Acme.example ', 'ada@acme.example'],
     ['phone', '+33 6 12 34 56 78', '+33612345678'],
-    ['profile_url', 'https://de.profnet.example/in/Ada/', 'profnet.example/in/ada'],
-    ['profile_url', 'profnet.example/company/Acme', 'profnet.example/company/acme'],
+    ['profile_url', 'https://de.profnet.example/in/Ada/', 'profnet.com/in/ada'],
+    ['profile_url', 'profnet.example/company/Acme', 'profnet.com/company/acme'],
     ['domain', 'https://www.acme.example/x', 'acme.example'],
   ])('%s %j is %s', (kind, raw, value) => {
     expect(identifierOf(kind, raw)).toEqual({ ok: true, value })
@@ -28,7 +28,7 @@ const all = [
   { kind: 'email', value: 'ada@acme.example' },
   { kind: 'domain', value: 'acme.example' },
   { kind: 'phone', value: '+33612345678' },
-  { kind: 'profile_url', value: 'profnet.example/in/ada' },
+  { kind: 'profile_url', value: 'profnet.com/in/ada' },
   { kind: 'domain', value: 'borealis.example' },
 ]
 

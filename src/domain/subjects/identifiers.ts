@@ -1,5 +1,5 @@
 import { phoneE164 } from '../normalise/phone.ts'
-import { canonicalProfileUrl, type Canonical } from '../keys.ts'
+import { canonicalProfileUrl, underAllHosts, type Canonical } from '../keys.ts'
 import { registrableDomain } from '../normalise/domain.ts'
 import { canonicalEmail } from '../normalise/email.ts'
 import type { Identity, Patch } from '../record.ts'
@@ -32,6 +32,12 @@ export function identifierOf(kind: IdentifierKind, raw: string): Canonical {
     case 'domain':
       return registrableDomain(raw)
   }
+}
+
+/** Returns a profile under every host of the network, and any other identifier as it is. */
+export function underAllNames(identifier: Identifier, hosts: readonly string[]): Identifier[] {
+  const { kind, value } = identifier
+  return kind === 'profile_url' ? underAllHosts(value, hosts).map((name) => ({ kind, value: name })) : [identifier]
 }
 
 /** Returns every identifier by which a record can be suppressed. An address also gives its domain. */

@@ -1,3 +1,4 @@
+import { defaultNetworkHosts } from '../../domain/keys.ts'
 import { openChargeStates } from '../../domain/payment.ts'
 import type { ChargeJournal } from '../../domain/ports/charge-journal.ts'
 import type { Database } from '../database/database.ts'
@@ -9,8 +10,9 @@ import { createPurchaseSteps } from './purchase-steps.ts'
 /** The journal of charges on SQL. The payer explains what each transaction guards, above its picture of the states. */
 export function createChargeJournal(
   db: Database,
-  options: { now: () => Date; newId: () => string },
+  given: { now: () => Date; newId: () => string; hosts?: readonly string[] },
 ): ChargeJournal {
+  const options = { hosts: defaultNetworkHosts, ...given }
   const { now } = options
   return {
     ...createPurchaseSteps(db, options),

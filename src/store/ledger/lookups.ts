@@ -1,5 +1,5 @@
 import { sql, type Selectable } from 'kysely'
-import type { LookupKey } from '../../domain/keys.ts'
+import { defaultNetworkHosts, type LookupKey } from '../../domain/keys.ts'
 import type { Atomic } from '../../domain/money.ts'
 import type { LookupWanted } from '../../domain/planning/planner.ts'
 import type { Fact, LookupRequest } from '../../domain/record.ts'
@@ -10,6 +10,8 @@ import type { Database } from '../database/database.ts'
 import { isOneOf, pages } from '../database/parameters.ts'
 import type { Tables } from '../database/schema.ts'
 import { indefinitely, type LookupState, type RunState } from '../database/states.ts'
+import { adoptAnswers } from '../names/adopt-answers.ts'
+import { findSameQuestions, freshAnswers } from '../names/same-questions.ts'
 import { createLookupEndings, type LookupEndings } from './lookup-endings.ts'
 import { createLookupLeases, type LookupLeases } from './lookup-leases.ts'
 
@@ -38,6 +40,8 @@ export interface LookupLedger extends LookupLeases, LookupEndings {
   get(key: LookupKey): Promise<LookupRow | undefined>
   /** Returns what is known under these keys, fresh or stale. */
   facts(keys: LookupKey[]): Promise<Map<LookupKey, Fact & { operation: Operation; freshUntil: Date }>>
+  /** Returns the answers that would not be bought again, under whatever name of the subject the ledger has them. */
+  freshFacts(keys: readonly LookupKey[]): Promise<Map<LookupKey, Fact & { operation: Operation }>>
   /** Returns what a run has paid for each of these lookups, in USD; a credit counts as a cent. Leaves out the unpaid ones. */
   paidBy(runId: string, keys: readonly LookupKey[]): Promise<Map<LookupKey, Atomic>>
 }
@@ -48,8 +52,11 @@ export interface LookupLedger extends LookupLeases, LookupEndings {
  */
 const freeAheadMs = 86_400_000
 
-export function createLookupLedger(db: Database, options: { now: () => Date }): LookupLedger {
-  const { now } = options
+export function createLookupLedger(
+  db: Database,
+  options: { now: () => Date; hosts?: readonly string[] },
+): LookupLedger {
+  const { now, hosts = defaultNetworkHosts } = options
 
   async function getAll(keys: readonly LookupKey[]): Promise<Each<LookupRow | undefined>[]> {
     const rows = await db
@@ -99,6 +106,9 @@ export function createLookupLedger(db: Database, options: { now: () => Date }): 
           from lookups as member
           where member.key = any(${page.map(({ key }) => key)}) and batch.key = member.bundle_key
             and batch.state in ('waiting', 'parked') and batch.run_id != ${run.id}`.execute(db)
+        // Crash window: killed before this, the lookups wait, and whoever reserves a charge for one finds the answer.
+        const keys = page.map(({ key }) => key)
+        await adoptAnswers(db, await findSameQuestions(db, keys, hosts), at)
       }
     },
 
@@ -126,6 +136,18 @@ export function createLookupLedger(db: Database, options: { now: () => Date }): 
       )
     },
 
+    async freshFacts(keys) {
+      if (keys.length === 0) return new Map()
+      const at = now()
+      const own = keys.map((key) => ({ asked: key, key, needs: 'any' as const }))
+      const others = await findSameQuestions(db, keys, hosts)
+      const { rows } = await sql<FreshRow>`
+        select asked, operation, outcome, answer from ${freshAnswers([...own, ...others], at)}`.execute(db)
+      return new Map(
+        rows.map(({ asked, operation, outcome, answer }) => [asked, { operation, outcome, data: answer }]),
+      )
+    },
+
     async paidBy(runId, keys) {
       if (keys.length === 0) return new Map()
       const { rows } = await sql<{ key: LookupKey; paid: Atomic }>`
@@ -135,6 +157,13 @@ export function createLookupLedger(db: Database, options: { now: () => Date }): 
       return new Map(rows.map(({ key, paid }) => [key, paid]))
     },
   }
+}
+
+interface FreshRow {
+  asked: LookupKey
+  operation: Operation
+  outcome: Fact['outcome']
+  answer: Record<string, unknown> | null
 }
 
 function toLookup(row: Selectable<Tables['lookups']> & { run_state: RunState }): LookupRow {

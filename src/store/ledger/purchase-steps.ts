@@ -6,6 +6,7 @@ import { openChargeStates, type Charge } from '../../domain/payment.ts'
 import type { ChargeJournal, NewCharge } from '../../domain/ports/charge-journal.ts'
 import { coalesceWhileBusy, type Each } from '../../timing/coalesce.ts'
 import type { Database } from '../database/database.ts'
+import { findSameQuestions } from '../names/same-questions.ts'
 import { retryWhileAway } from '../database/retry-while-away.ts'
 import type { Tables } from '../database/schema.ts'
 import { paidFor, toCharge } from './charge-rows.ts'
@@ -23,17 +24,20 @@ type Unanswered = Awaited<ReturnType<ChargeJournal['unanswered']>>
  */
 export function createPurchaseSteps(
   db: Database,
-  options: { now: () => Date; newId: () => string },
+  options: { now: () => Date; newId: () => string; hosts: readonly string[] },
 ): Pick<ChargeJournal, 'unanswered' | 'reserve' | 'markSent' | 'settleCharge'> {
   async function unansweredAll(keys: readonly LookupKey[]): Promise<Each<Unanswered>[]> {
     // A loss of an earlier refresh, which an answer has followed, does not count against this one.
+    const others = Map.groupBy(await findSameQuestions(db, keys, options.hosts), ({ asked }) => asked)
+    const namesOf = (key: LookupKey) => [key, ...(others.get(key) ?? []).map((other) => other.key)]
     const { rows } = await sql<Selectable<Tables['charges']> & { wanted: LookupKey }>`
-      select * from ${paidFor(keys, sql`*`)} where state = any(${[...openChargeStates]}::text[])
+      select * from ${paidFor([...new Set(keys.flatMap(namesOf))], sql`*`)} where state = any(${[...openChargeStates]}::text[])
         or (state = 'lost' and created_at > coalesce(
           (select answered_at from lookups where lookups.key = wanted), '-infinity'))`.execute(db)
     const byKey = Map.groupBy(rows, ({ wanted }) => wanted)
     return keys.map((key) => {
-      const ofKey = byKey.get(key) ?? []
+      // What was lost under another name of the subject counts too: the limit is for the answer.
+      const ofKey = namesOf(key).flatMap((name) => byKey.get(name) ?? [])
       // An open charge of the lookup's batch belongs to the batch.
       const open = ofKey.find((row) => row.state !== 'lost' && row.lookup_key === key)
       const lostAt = ofKey.filter((row) => row.state === 'lost').map((row) => row.created_at)

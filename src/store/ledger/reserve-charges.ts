@@ -9,6 +9,7 @@ import type { LookupKey } from '../../domain/keys.ts'
 import { formatUsd } from '../../domain/money.ts'
 import { currencyOf, openChargeStates, type Authorization, type Charge } from '../../domain/payment.ts'
 import type { BudgetLine, NewCharge } from '../../domain/ports/charge-journal.ts'
+import { refuseBoughtElsewhere } from './bought-elsewhere.ts'
 import { paidFor, writeAuthorization } from './charge-rows.ts'
 import type { Tables } from '../database/schema.ts'
 import { isStopped } from './spend-switch.ts'
@@ -23,14 +24,16 @@ type Tx = Transaction<Tables>
 export async function reserveCharges(
   tx: Tx,
   charges: readonly NewCharge[],
-  options: { now: () => Date; newId: () => string },
+  options: { now: () => Date; newId: () => string; hosts: readonly string[] },
 ): Promise<Each<Charge>[]> {
   const keys = charges.map(({ lookupKey }) => lookupKey)
+  const elsewhere = await refuseBoughtElsewhere(tx, keys, { hosts: options.hosts, at: options.now() })
   const states = await lockLookups(tx, keys)
   const before = await chargesBefore(tx, keys)
   const checked = charges.map((charge) => ({
     charge,
-    error: refusal(states.get(charge.lookupKey), before.get(charge.lookupKey)),
+    error:
+      refusal(states.get(charge.lookupKey), before.get(charge.lookupKey)) ?? elsewhere.get(charge.lookupKey),
   }))
   const allowed = checked.filter(({ error }) => !error).map(({ charge }) => charge)
   if (allowed.length === 0) return checked.map(({ error }) => ({ error }))

@@ -1,4 +1,5 @@
 import { sql } from 'kysely'
+import { defaultNetworkHosts, underAllHosts } from '../../domain/keys.ts'
 import { operationRow, operationsAbout } from '../../domain/operations.ts'
 import type { ObjectKind } from '../../domain/words.ts'
 import type { Database } from '../database/database.ts'
@@ -47,7 +48,10 @@ const keyedByProfile = operationsAbout('company').filter((operation) =>
   operationRow(operation).keyedBy.includes('profile'),
 )
 
-export function createMonitorDeliveries(db: Database, { now }: { now: () => Date }): MonitorDeliveries {
+export function createMonitorDeliveries(
+  db: Database,
+  { now, hosts = defaultNetworkHosts }: { now: () => Date; hosts?: readonly string[] },
+): MonitorDeliveries {
   return {
     async add(digest, body) {
       const at = now()
@@ -91,7 +95,16 @@ export function createMonitorDeliveries(db: Database, { now }: { now: () => Date
 
     async known(companies, connectors) {
       if (companies.length === 0 || connectors.length === 0) return []
-      const wanted = JSON.stringify(companies.map((company, place) => ({ ...company, place })))
+      // Tasks of older versions are kept under the host that their record named.
+      const wanted = JSON.stringify(
+        companies.flatMap(({ profile, domain }, place) =>
+          (profile === null ? [null] : underAllHosts(profile, hosts)).map((name) => ({
+            profile: name,
+            domain,
+            place,
+          })),
+        ),
+      )
       // Records hold domains as people typed them. Scheme, www. and path are removed here as in domain/keys.ts. The join on
       // the result reads each record once, however many companies a delivery names.
       const { rows } = await sql<KnownRecord & { place: number }>`

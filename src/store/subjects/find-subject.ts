@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
-import type { LookupKey } from '../../domain/keys.ts'
+import { defaultNetworkHosts, type LookupKey } from '../../domain/keys.ts'
 import { operationsAbout } from '../../domain/operations.ts'
-import { identifiersOf, type Identifier } from '../../domain/subjects/identifiers.ts'
+import { identifiersOf, underAllNames, type Identifier } from '../../domain/subjects/identifiers.ts'
 import { identifiersOfKey, isNamed, profilesIn } from '../../domain/subjects/traces.ts'
 import type { ObjectKind } from '../../domain/words.ts'
 import type { Database } from '../database/database.ts'
@@ -19,6 +19,7 @@ interface Found {
   identifiers: Map<string, Identifier>
   taskIds: Set<bigint>
   lookups: Set<LookupKey>
+  hosts: readonly string[]
 }
 
 const pageSize = 2_000
@@ -28,9 +29,13 @@ const pageSize = 2_000
  * such a record does not, because a whole company may share it. Each pass uses the identifiers that the pass before found,
  * until nothing new is found.
  */
-export async function findSubject(db: Database, given: readonly Identifier[]): Promise<Subject> {
-  const identifiers = new Map(given.map((identifier) => [nameOf(identifier), identifier]))
-  const found: Found = { identifiers, taskIds: new Set(), lookups: new Set() }
+export async function findSubject(
+  db: Database,
+  given: readonly Identifier[],
+  hosts: readonly string[] = defaultNetworkHosts,
+): Promise<Subject> {
+  const found: Found = { identifiers: new Map(), taskIds: new Set(), lookups: new Set(), hosts }
+  for (const identifier of given) identify(found, identifier)
   const object = given.some(({ kind, value }) => kind === 'profile_url' && /\/company\//.test(value))
     ? 'company'
     : 'person'
@@ -46,6 +51,11 @@ export async function findSubject(db: Database, given: readonly Identifier[]): P
   }
 }
 
+/** Adds an identifier. Keys, records and answers of older versions name a profile under any host of the network. */
+function identify({ identifiers, hosts }: Found, identifier: Identifier): void {
+  for (const each of underAllNames(identifier, hosts)) identifiers.set(nameOf(each), each)
+}
+
 function sizeOf({ identifiers, lookups, taskIds }: Found): number {
   return identifiers.size + lookups.size + taskIds.size
 }
@@ -53,8 +63,9 @@ function sizeOf({ identifiers, lookups, taskIds }: Found): number {
 async function collectLookups(
   db: Database,
   object: ObjectKind,
-  { identifiers, lookups: found }: Found,
+  subject: Found,
 ): Promise<void> {
+  const { identifiers, lookups: found } = subject
   const rows = await db
     .selectFrom('lookups')
     .select('key')
@@ -74,15 +85,16 @@ async function collectLookups(
   for (const { key, answer } of answers) {
     // Only the profile that the answer is about: the other profiles in it are other people's.
     const profile = isAbout(key, object) ? profilesIn(answer, object)[0] : undefined
-    if (profile) identifiers.set(nameOf(profile), profile)
+    if (profile) identify(subject, profile)
   }
 }
 
 async function collectTasks(
   db: Database,
   object: ObjectKind,
-  { identifiers, lookups, taskIds }: Found,
+  subject: Found,
 ): Promise<void> {
+  const { identifiers, lookups, taskIds } = subject
   for (let after = 0n; ;) {
     const rows = await db
       .selectFrom('tasks')
@@ -99,7 +111,7 @@ async function collectTasks(
       if (!isNamed(own, identifiers) && !keys.some((key) => lookups.has(key))) continue
       taskIds.add(row.id)
       for (const identifier of own)
-        if (identifier.kind !== 'phone') identifiers.set(nameOf(identifier), identifier)
+        if (identifier.kind !== 'phone') identify(subject, identifier)
       for (const key of keys) if (isAbout(key, object)) lookups.add(key)
     }
     const last = rows.at(-1)

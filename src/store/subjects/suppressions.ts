@@ -1,6 +1,7 @@
 import { createHmac } from 'node:crypto'
 import { sql } from 'kysely'
-import type { Identifier, IdentifierKind } from '../../domain/subjects/identifiers.ts'
+import { defaultNetworkHosts } from '../../domain/keys.ts'
+import { underAllNames, type Identifier, type IdentifierKind } from '../../domain/subjects/identifiers.ts'
 import type { Database } from '../database/database.ts'
 
 interface SuppressionRow {
@@ -24,7 +25,11 @@ export interface SuppressionLedger {
 /** `salt` is specific to this ledger, so that the digests of two ledgers cannot be compared. */
 export function createSuppressionLedger(
   db: Database,
-  { now, salt }: { now: () => Date; salt: () => Promise<string> },
+  {
+    now,
+    salt,
+    hosts = defaultNetworkHosts,
+  }: { now: () => Date; salt: () => Promise<string>; hosts?: readonly string[] },
 ): SuppressionLedger {
   const digests = async (identifiers: readonly Identifier[]) => {
     const key = await salt()
@@ -47,7 +52,8 @@ export function createSuppressionLedger(
   return {
     async add(identifiers) {
       knownEmptyUntilMs = 0
-      const { kinds, values } = columnsOf(await digests(identifiers))
+      const firstNames = identifiers.map((each) => underAllNames(each, hosts)[0] ?? each)
+      const { kinds, values } = columnsOf(await digests(firstNames))
       const { rows } = await sql`
         insert into suppressions (kind, digest, added_at)
         select kind, digest, ${now()}::timestamptz from unnest(${kinds}::text[], ${values}::text[]) as given (kind, digest)
@@ -56,7 +62,9 @@ export function createSuppressionLedger(
     },
 
     async remove(identifiers) {
-      const { kinds, values } = columnsOf(await digests(identifiers))
+      const { kinds, values } = columnsOf(
+        await digests(identifiers.flatMap((each) => underAllNames(each, hosts))),
+      )
       const { rows } = await sql`
         delete from suppressions using unnest(${kinds}::text[], ${values}::text[]) as given (kind, digest)
         where suppressions.kind = given.kind and suppressions.digest = given.digest returning 1`.execute(db)
@@ -78,10 +86,13 @@ export function createSuppressionLedger(
     },
 
     async match(subjects) {
+      if (subjects.every((identifiers) => identifiers.length === 0) || (await isEmpty())) return new Set()
+      // The list has digests only, so a profile is compared under every host that an older entry may have been added with.
       const given = subjects.flatMap((identifiers, index) =>
-        identifiers.map((identifier) => ({ index, identifier })),
+        identifiers
+          .flatMap((each) => underAllNames(each, hosts))
+          .map((identifier) => ({ index, identifier })),
       )
-      if (given.length === 0 || (await isEmpty())) return new Set()
       const hashed = await digests(given.map(({ identifier }) => identifier))
       const rows = await db
         .selectFrom('suppressions')

@@ -1,0 +1,104 @@
+import { isContactType } from '../contact-types.ts'
+import { lookupKey, underAllHosts, type LookupKey } from '../keys.ts'
+import type { Operation } from '../words.ts'
+
+/** How a lookup's key names its subject: by a canonical profile, by `id:` and the service's id, or by a domain. */
+export interface NamedBy {
+  operation: Operation
+  name: string
+  /** The contact type of a redemption. */
+  type?: string
+}
+
+/** Another lookup whose answer answers this one too. */
+export interface SameQuestion {
+  key: LookupKey
+  /** What the answer must be: `any`, also nothing found; `found`; or `complete`, found with every field of a profile. */
+  needs: 'any' | 'found' | 'complete'
+}
+
+const namedOperations: readonly string[] = [
+  'person.profile',
+  'company.profile',
+  'company.lookup',
+  'company.enrich',
+]
+
+/** Returns by what a key names its subject, or undefined where it names none: a search by e-mail, a logo, a batch. */
+export function namedBy(key: LookupKey): NamedBy | undefined {
+  const bar = key.indexOf('|')
+  const [operation, rest] = [key.slice(0, bar) as Operation, key.slice(bar + 1)]
+  if (namedOperations.includes(operation)) return rest === '' ? undefined : { operation, name: rest }
+  if (operation !== 'contact.redeem') return undefined
+  const last = rest.lastIndexOf('|')
+  const type = rest.slice(last + 1)
+  return last > 0 && isContactType(type) ? { operation, name: rest.slice(0, last), type } : undefined
+}
+
+/**
+ * Returns the lookups that ask the same about the same subject under other names: under every host of the network, and under
+ * the names that answers have taught. A company's profile also answers for its domain, and the other way round where the
+ * answer has every field of a profile.
+ */
+export function sameQuestions(
+  key: LookupKey,
+  hosts: readonly string[],
+  taught: (name: string) => readonly string[] = () => [],
+): SameQuestion[] {
+  const asked = namedBy(key)
+  if (!asked) return []
+  const own = underAllHosts(asked.name, hosts)
+  const names = new Set([...own, ...own.flatMap(taught).flatMap((name) => underAllHosts(name, hosts))])
+  const questions = [...names].flatMap((name) => questionAbout(asked, name) ?? [])
+  return questions.filter((question) => question.key !== key)
+}
+
+function questionAbout({ operation, type }: NamedBy, name: string): SameQuestion | undefined {
+  const kind = kindOfName(name)
+  const same: SameQuestion = { key: lookupKey(operation, name), needs: 'any' }
+  switch (operation) {
+    case 'person.profile':
+      return kind === 'person' ? same : undefined
+    case 'company.enrich':
+      return kind === 'company' || kind === 'domain' ? same : undefined
+    case 'company.profile':
+      if (kind === 'company') return same
+      return kind === 'domain' ? { key: lookupKey('company.lookup', name), needs: 'complete' } : undefined
+    case 'company.lookup':
+      if (kind === 'domain') return same
+      return kind === 'company' ? { key: lookupKey('company.profile', name), needs: 'found' } : undefined
+    case 'contact.redeem':
+      return kind === 'person' || kind === 'id'
+        ? { key: lookupKey(operation, `${name}|${type}`), needs: 'any' }
+        : undefined
+    default:
+      return undefined
+  }
+}
+
+/** Returns what kind of name this is. A `uid` is never asked by: it only tells subjects apart. */
+export function kindOfName(name: string): 'person' | 'company' | 'domain' | 'id' | 'uid' {
+  if (name.startsWith('id:')) return 'id'
+  if (name.startsWith('uid:')) return 'uid'
+  if (!name.includes('/')) return 'domain'
+  return /^[^/]+\/company\//.test(name) ? 'company' : 'person'
+}
+
+/** The fields of the service's company record that a profile is read for. */
+export const profileKeys: readonly string[] = [
+  'company_name',
+  'profnet_url',
+  'domain',
+  'company_url',
+  'title',
+  'industry',
+  'description',
+  'company_size',
+  'company_size_printed',
+  'company_type',
+  'founded_year',
+  'headquarters',
+  'company_address',
+  'country_code',
+  'follower_size',
+]

@@ -1,0 +1,106 @@
+import { sql, type Transaction } from 'kysely'
+import { FatalError, PaymentInDoubtError, RetriableError } from '../../domain/errors.ts'
+import { isBatchKey, type LookupKey } from '../../domain/keys.ts'
+import { openChargeStates } from '../../domain/payment.ts'
+import { adoptAnswers } from '../names/adopt-answers.ts'
+import { findSameQuestions, freshAnswers, type NamedTwice } from '../names/same-questions.ts'
+import type { Tables } from '../database/schema.ts'
+import { paidFor } from './charge-rows.ts'
+
+type Tx = Transaction<Tables>
+
+/**
+ * Locks lookups, and those that ask the same under other names of the same subjects, before a charge is reserved for them.
+ * Returns why a lookup must not be paid for: the answer is in the ledger under another name (then the lookup has it now), or
+ * a charge under another name may still bring it.
+ *
+ * Crash and race windows:
+ * - Two workers pay for one subject under two names. Both lock both rows, in the order of the keys, and read the charges
+ *   after that in a statement of their own: the second sees the charge of the first, or its answer.
+ * - The other name's row does not exist yet. Whoever reserves for it later locks this row too, and waits for this commit.
+ * - A batch locks its members and their other names, before its own row as everyone who stores its answer does.
+ * - A kill after the answer was taken over and before the commit: nothing has changed. After the commit the lookup is
+ *   answered, and the sweep moves the tasks that wait for it.
+ * - A name that is taught while this transaction waits is not seen. It is known from the commit of its answer on; a charge
+ *   that was reserved before that may buy the answer once more, as it may have been sent already.
+ */
+export async function refuseBoughtElsewhere(
+  tx: Tx,
+  keys: readonly LookupKey[],
+  { hosts, at }: { hosts: readonly string[]; at: Date },
+): Promise<Map<LookupKey, Error>> {
+  const batchOf = await membersOf(tx, keys.filter(isBatchKey))
+  const singles = keys.filter((key) => !isBatchKey(key))
+  const pairs = await findSameQuestions(tx, [...singles, ...batchOf.keys()], hosts)
+  if (pairs.length === 0) return new Map()
+  const locked = [...new Set([...singles, ...batchOf.keys(), ...pairs.map(({ key }) => key)])]
+  const { rows } = await sql<{ key: LookupKey }>`
+    select key from lookups where key = any(${locked}::text[]) order by key collate "C" for no key update`.execute(
+    tx,
+  )
+  const existing = new Set(rows.map(({ key }) => key))
+  const twice = pairs.filter(({ key }) => existing.has(key))
+  if (twice.length === 0) return new Map()
+
+  const isSingle = ({ asked }: NamedTwice) => !batchOf.has(asked)
+  const answered = await adoptAnswers(tx, twice.filter(isSingle), at)
+  const inBatch = twice.filter((pair) => !isSingle(pair))
+  const alreadyFresh = inBatch.length === 0 ? new Set<LookupKey>() : await freshAmong(tx, inBatch, at)
+  const open = await openAmong(
+    tx,
+    twice.map(({ key }) => key),
+  )
+  const refusals = new Map<LookupKey, Error>()
+  for (const { asked, key } of twice) {
+    const batch = batchOf.get(asked)
+    if (batch === undefined) {
+      if (answered.has(asked)) refusals.set(asked, answeredElsewhere())
+      else if (open.has(key)) refusals.set(asked, openElsewhere())
+    } else if (alreadyFresh.has(asked) || open.has(key) || batchOf.get(key) === batch) {
+      // Each member then goes alone, and those that are known already take their answers.
+      refusals.set(batch, knownMember())
+    }
+  }
+  return refusals
+}
+
+/** Returns the members of batches, each with its batch. */
+async function membersOf(tx: Tx, batches: readonly LookupKey[]): Promise<Map<LookupKey, LookupKey>> {
+  if (batches.length === 0) return new Map()
+  const { rows } = await sql<{ key: LookupKey; batch: LookupKey }>`
+    select lookup_key as key, bundle_key as batch from bundle_members where bundle_key = any(${[...batches]}::text[])`.execute(
+    tx,
+  )
+  return new Map(rows.map(({ key, batch }) => [key, batch]))
+}
+
+async function freshAmong(tx: Tx, pairs: readonly NamedTwice[], at: Date): Promise<Set<LookupKey>> {
+  const { rows } = await sql<{ asked: LookupKey }>`select asked from ${freshAnswers(pairs, at)}`.execute(tx)
+  return new Set(rows.map(({ asked }) => asked))
+}
+
+/** Returns the lookups that have an open charge, alone or in a batch, or whose batch was started and has no answer yet. */
+async function openAmong(tx: Tx, keys: readonly LookupKey[]): Promise<Set<LookupKey>> {
+  const { rows } = await sql<{ key: LookupKey }>`
+    select wanted as key from ${paidFor(keys, sql`state`)} where state = any(${[...openChargeStates]}::text[])
+    union
+    select member.key from lookups as member join lookups as batch on batch.key = member.bundle_key
+    where member.key = any(${[...keys]}::text[]) and batch.query_id is not null and batch.state <> 'answered'`.execute(
+    tx,
+  )
+  return new Set(rows.map(({ key }) => key))
+}
+
+function answeredElsewhere(): Error {
+  const options = { retryAfterMs: 50, countsAsTry: false }
+  return new RetriableError('ended_meanwhile', 'the lookup was answered under another name', options)
+}
+
+function openElsewhere(): Error {
+  const message = 'a charge for the same subject under another name is still open'
+  return new PaymentInDoubtError('charge_open', message)
+}
+
+function knownMember(): Error {
+  return new FatalError('known_member', 'a lookup of the batch is bought or known under another name')
+}

@@ -1,0 +1,39 @@
+import { sql } from 'kysely'
+import type { LookupKey } from '../../domain/keys.ts'
+import { profileKeys, sameQuestions, type SameQuestion } from '../../domain/subjects/names.ts'
+import type { Database } from '../database/database.ts'
+
+/** A lookup, and another one that asks the same about the same subject. */
+export interface NamedTwice extends SameQuestion {
+  asked: LookupKey
+}
+
+/** Returns, for each lookup, the others that ask the same under another name of its subject, whether asked for or not. */
+export async function findSameQuestions(
+  _db: Database,
+  keys: readonly LookupKey[],
+  hosts: readonly string[],
+): Promise<NamedTwice[]> {
+  return [...new Set(keys)].flatMap((asked) =>
+    sameQuestions(asked, hosts).map((question) => ({ asked, ...question })),
+  )
+}
+
+/**
+ * The best answer that is fresh for each lookup, among those to the same question: its own, else one that was found before one
+ * that was not, and the newest. Used as `from ${freshAnswers(pairs, at)}`.
+ */
+export function freshAnswers(pairs: readonly NamedTwice[], at: Date) {
+  const rows = JSON.stringify(pairs.map(({ asked, key, needs }) => ({ asked, other: key, needs })))
+  return sql`(
+    select distinct on (pair.asked) pair.asked, other.key as other, other.operation, other.outcome, other.answer,
+      other.answered_at, other.fresh_until
+    from jsonb_to_recordset(${rows}::jsonb) as pair (asked text, other text, needs text)
+    join lookups as other on other.key = pair.other
+    where other.state = 'answered' and other.fresh_until > ${at}
+      and (other.outcome <> 'found' or other.answer is not null)
+      and (needs = 'any' or (other.outcome = 'found'
+        and (needs = 'found' or other.answer ?& ${[...profileKeys]}::text[])))
+    order by pair.asked, other.key = pair.asked desc, other.outcome = 'found' desc, other.answered_at desc, other.key collate "C"
+  ) as best`
+}
