@@ -18,7 +18,9 @@ export const defaultNetworkHosts: readonly string[] = ['profnet.com', 'profnet.e
 
 /** Returns the default hosts of a network that goes by this word in the service's paths and field names. */
 export function networkHostsOf(word: string): readonly string[] {
-  return word === networkWord ? defaultNetworkHosts : [`${word}.com`, `${word}.example`, ...defaultNetworkHosts]
+  return word === networkWord
+    ? defaultNetworkHosts
+    : [`${word}.com`, `${word}.example`, ...defaultNetworkHosts]
 }
 
 /** Country and device subdomains (de., uk., m., www.) name the same profile, also on a host that is not the network's. */

@@ -16,7 +16,9 @@ export interface Known {
  */
 export function identify(record: PlannedRecord, recipe: Recipe, facts: Facts): Known | Candidates {
   const { identity } = record
-  const url = identity.profileUrl ? canonicalProfileUrl('person', identity.profileUrl, recipe.networkHosts) : undefined
+  const url = identity.profileUrl
+    ? canonicalProfileUrl('person', identity.profileUrl, recipe.networkHosts)
+    : undefined
   if (url?.ok) return { person: { profile: url.value } }
   const ended = (end: Stop): Candidates => ({ candidates: [], values: {}, end })
   const broken = url && stop('rejected', `broken profile URL: ${url.reason}`)

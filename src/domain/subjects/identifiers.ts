@@ -37,7 +37,9 @@ export function identifierOf(kind: IdentifierKind, raw: string): Canonical {
 /** Returns a profile under every host of the network, and any other identifier as it is. */
 export function underAllNames(identifier: Identifier, hosts: readonly string[]): Identifier[] {
   const { kind, value } = identifier
-  return kind === 'profile_url' ? underAllHosts(value, hosts).map((name) => ({ kind, value: name })) : [identifier]
+  return kind === 'profile_url'
+    ? underAllHosts(value, hosts).map((name) => ({ kind, value: name }))
+    : [identifier]
 }
 
 /** Returns every identifier by which a record can be suppressed. An address also gives its domain. */

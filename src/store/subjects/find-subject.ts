@@ -60,11 +60,7 @@ function sizeOf({ identifiers, lookups, taskIds }: Found): number {
   return identifiers.size + lookups.size + taskIds.size
 }
 
-async function collectLookups(
-  db: Database,
-  object: ObjectKind,
-  subject: Found,
-): Promise<void> {
+async function collectLookups(db: Database, object: ObjectKind, subject: Found): Promise<void> {
   const { identifiers, lookups: found } = subject
   const rows = await db
     .selectFrom('lookups')
@@ -89,11 +85,7 @@ async function collectLookups(
   }
 }
 
-async function collectTasks(
-  db: Database,
-  object: ObjectKind,
-  subject: Found,
-): Promise<void> {
+async function collectTasks(db: Database, object: ObjectKind, subject: Found): Promise<void> {
   const { identifiers, lookups, taskIds } = subject
   for (let after = 0n; ;) {
     const rows = await db
@@ -110,8 +102,7 @@ async function collectTasks(
       const keys = [row.lookup_key, row.waiting_for, ...row.steps].filter((key) => key !== null)
       if (!isNamed(own, identifiers) && !keys.some((key) => lookups.has(key))) continue
       taskIds.add(row.id)
-      for (const identifier of own)
-        if (identifier.kind !== 'phone') identify(subject, identifier)
+      for (const identifier of own) if (identifier.kind !== 'phone') identify(subject, identifier)
       for (const key of keys) if (isAbout(key, object)) lookups.add(key)
     }
     const last = rows.at(-1)
