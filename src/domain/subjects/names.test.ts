@@ -1,0 +1,40 @@
+import { describe, expect, test } from 'vitest'
+import type { LookupKey } from '../keys.ts'
+import { namedBy, sameQuestions } from './names.ts'
+
+const hosts = ['profnet.com', 'profnet.example']
+const questions = (key: string, taught: Record<string, string[]> = {}) =>
+  sameQuestions(key as LookupKey, hosts, (name) => taught[name] ?? []).map(({ key: other, needs }) => [
+    other,
+    needs,
+  ])
+
+describe('a lookup is the same question under another name', () => {
+  test.each([
+    ['person.profile|profnet.com/in/ada', 'person.profile|profnet.example/in/ada'],
+    ['company.profile|profnet.example/company/acme', 'company.profile|profnet.com/company/acme'],
+    ['company.enrich|profnet.com/company/a|b', 'company.enrich|profnet.example/company/a|b'],
+    ['contact.redeem|profnet.com/in/a|b|phone', 'contact.redeem|profnet.example/in/a|b|phone'],
+  ])('of the network: %s', (key, other) => expect(questions(key)).toEqual([[other, 'any']]))
+
+  test.each([
+    'person.profile|other.example/in/ada',
+    'contact.lookup|email:ada@profnet.com',
+    'contact.redeem|id:ps-1|phone',
+    'contact.redeem|forgotten:0',
+    'company.lookup|acme.com',
+    'company.logo|profnet.com',
+    'bundle|1',
+    'person.profile|',
+  ])('and %s has none', (key) => expect(questions(key)).toEqual([]))
+})
+
+test('a contact type is no part of the name, and a key without one names nobody', () => {
+  expect(namedBy('contact.redeem|id:a|b|phone' as LookupKey)).toEqual({
+    operation: 'contact.redeem',
+    name: 'id:a|b',
+    type: 'phone',
+  })
+  for (const key of ['contact.redeem|phone', 'contact.redeem|a|fax', 'contact.redeem||phone'])
+    expect(namedBy(key as LookupKey)).toBeUndefined()
+})
