@@ -48,7 +48,8 @@ export const fileSchema = z.strictObject({
         example: false,
       }),
       networkHosts: setting(z.array(hostName).min(1), {
-        means: "hosts of the network's profiles: a profile is the same on all of them, and requests name the first",
+        means:
+          "hosts of the network's profiles: a profile is the same on all of them, and requests name the first",
         defaultText: 'those of the network, such as `profnet.com`',
         example: ['profnet.com', 'profnet.net'],
       }),
