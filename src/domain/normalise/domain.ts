@@ -27,6 +27,14 @@ export function isHostName(host: string): boolean {
   return host.length <= maxHostLength && /^[a-z0-9-]+(\.[a-z0-9-]+)+$/.test(host)
 }
 
+/**
+ * Returns whether a host in ASCII can be the name of a server that everybody reaches: its suffix has letters, and more than
+ * one character. The URL parser reads `3.14` as the address 3.0.0.14, and every host whose last part is a number likewise.
+ */
+export function isPublicHostName(host: string): boolean {
+  return isHostName(host) && /\.(?=[a-z0-9-]*[a-z])[a-z0-9-]{2,}$/.test(host)
+}
+
 /** Returns the host of a domain or website address in ASCII, without `www.`, or undefined where there is none. */
 export function bareHost(raw: string): string | undefined {
   if (raw.length > maxAddressLength) return undefined

@@ -1,8 +1,10 @@
 import type { Canonical } from '../keys.ts'
-import { registrableDomain } from './domain.ts'
+import { isPublicHostName, registrableDomain } from './domain.ts'
 
-/** An address has at most 254 characters; a display name may stand before it. */
+/** A display name may stand before the address. */
 const maxLength = 1_000
+/** The longest address that a mail server takes (RFC 5321). */
+const maxAddressLength = 254
 
 /**
  * Folds an e-mail address: lower case, its domain in ASCII, without `mailto:` and a display name around it. Dots and
@@ -18,11 +20,15 @@ export function canonicalEmail(raw: string): Canonical {
   if (text === '') return { ok: false, reason: 'it is empty' }
   const at = text.lastIndexOf('@')
   const local = text.slice(0, Math.max(at, 0)).toLowerCase()
-  if (local === '' || /[\s@<>,;]/.test(local)) return { ok: false, reason: 'it is not an e-mail address' }
+  // A format character shows as nothing, or turns the direction of what follows: no mailbox has one.
+  if (local === '' || /[\s@<>,;\p{Cf}]/u.test(local))
+    return { ok: false, reason: 'it is not an e-mail address' }
   const host = asciiHost(text.slice(at + 1))
-  return host === undefined
-    ? { ok: false, reason: 'its domain is none' }
-    : { ok: true, value: `${local}@${host}` }
+  if (host === undefined) return { ok: false, reason: 'its domain is none' }
+  const value = `${local}@${host}`
+  return value.length > maxAddressLength
+    ? { ok: false, reason: 'it is too long for an e-mail address' }
+    : { ok: true, value }
 }
 
 /** Returns the company domain of an address, or undefined for a personal mailbox (gmail.com and the like). */
@@ -40,9 +46,10 @@ export function isPersonalMailDomain(raw: string): boolean {
 }
 
 function asciiHost(raw: string): string | undefined {
-  if (/[\s/:@?#\\]/.test(raw) || !URL.canParse(`https://${raw}`)) return undefined
+  // An encoded host would become another one than is read.
+  if (/[\s/:@?#\\%]/.test(raw) || !URL.canParse(`https://${raw}`)) return undefined
   const { hostname } = new URL(`https://${raw.replace(/\.$/, '')}`)
-  return /^[a-z0-9-]+(\.[a-z0-9-]+)+$/.test(hostname) ? hostname : undefined
+  return isPublicHostName(hostname) ? hostname : undefined
 }
 
 /** Providers that offer mailboxes under the suffixes of many countries. */

@@ -40,6 +40,10 @@ describe('an e-mail address', () => {
     'ada@acme.example, bob@acme.example',
     'ada@[::1]',
     'ada@host:80.example',
+    'ada@3.14',
+    'ada@169.254.169.254',
+    'a\u202eda@acme.example',
+    `${'x'.repeat(242)}@acme.example`,
   ])('%j is none', (raw) => expect(canonicalEmail(raw).ok).toBe(false))
 
   test('of a company gives its domain, one of a provider gives none', () => {

@@ -43,12 +43,14 @@ export function checkValue(kind: ValueKind, raw: FieldValue): CheckedValue {
     }
     case 'domain': {
       const domain = registrableDomain(text)
+      if (/\p{Cf}/u.test(text)) return refuse('it has characters that no domain has')
       if (!domain.ok) return refuse(domain.reason)
       // A website address in the place of a domain is read as its host.
       const value = /^[\p{L}\p{M}\p{N}.-]+$/u.test(text) ? text : (bareHost(text) as string)
       return { ok: true, value }
     }
     case 'email': {
+      if (/\p{Cf}/u.test(text)) return refuse('it has characters that no e-mail address has')
       const email = canonicalEmail(text)
       return email.ok ? { ok: true, value: email.value } : refuse(email.reason)
     }

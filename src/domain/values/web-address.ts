@@ -1,12 +1,13 @@
-import { isHostName, maxAddressLength } from '../normalise/domain.ts'
+import { isPublicHostName, maxAddressLength } from '../normalise/domain.ts'
 
 /**
- * Returns why a text is not the address of a web page, or undefined when it is one: `http` or `https`, a host with a domain,
- * no user name, and nothing that a page could run. The scheme may be left out.
+ * Returns why a text is not the address of a web page, or undefined when it is one: `http` or `https`, a host name with a
+ * domain (no address of numbers), no user name, and nothing that a page could run. The scheme may be left out.
  */
 export function webAddressFault(text: string): string | undefined {
   if (text.length > maxAddressLength) return `it has more than ${maxAddressLength} characters`
-  if (/[\s"<>\\^`{|}\p{Cc}]/u.test(text)) return 'it has characters that no URL has'
+  // Format characters show as nothing, or turn the direction of what follows: what is read is another address.
+  if (/[\s"<>\\^`{|}\p{Cc}\p{Cf}]/u.test(text)) return 'it has characters that no URL has'
   const scheme = /^([a-z][a-z0-9+.-]*):(?!\d+(?:[/?#]|$))/i.exec(text)?.[1]?.toLowerCase()
   if (scheme !== undefined && scheme !== 'http' && scheme !== 'https')
     return 'its scheme is not http or https'
@@ -14,7 +15,7 @@ export function webAddressFault(text: string): string | undefined {
   if (!/^https?:\/\/[^/]/i.test(whole) || !URL.canParse(whole)) return 'it is not a URL'
   const { username, password, hostname } = new URL(whole)
   if (username !== '' || password !== '') return 'it has a user name before its host'
-  // A bare number parses as an address of four: "0" is 0.0.0.0.
-  if (/^\d+$/.test(text) || !isHostName(hostname)) return 'it has no host name'
+  // An encoded host is read as one name and visited as another.
+  if (/^[^/]+\/\/[^/?#]*%/.test(whole) || !isPublicHostName(hostname)) return 'it has no host name'
   return undefined
 }
