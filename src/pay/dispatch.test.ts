@@ -98,6 +98,35 @@ describe('a charge that is sent', () => {
   })
 
   test.each([
+    ['stopped', { code: 'stopped' }],
+    ['closed', { code: 'charge_closed' }],
+  ] as const)('draws no proof where it may not be sent: %s', async (mark, error) => {
+    const { protocol } = openStage()
+    let drawn = 0
+    const headers = async () => ({ proof: `token ${(drawn += 1)}` })
+    const { send, requests, events, journalSays } = open({
+      protocols: [{ ...protocol, headers }],
+    })
+    journalSays.maySend = mark
+    await expect(send()).rejects.toMatchObject(error)
+    expect([drawn, requests, events]).toEqual([0, [], ['done undefined']])
+    // Stopped while the issuer made the token: it is drawn, and not sent.
+    delete journalSays.maySend
+    journalSays.markSent = mark
+    await expect(send()).rejects.toMatchObject(error)
+    expect([drawn, requests]).toEqual([1, []])
+  })
+
+  test('gives its permit back where no proof could be made', async () => {
+    const stage = openStage()
+    const refused = new RetriableError('no_card_token', 'the issuer returned no token for the card')
+    const headers = () => Promise.reject(refused)
+    const { send, events } = open({ protocols: [{ ...stage.protocol, headers }] })
+    await expect(send()).rejects.toBe(refused)
+    expect(events).toEqual(['done undefined'])
+  })
+
+  test.each([
     [new RetriableError('timeout', 'no answer came'), 'timeout'],
     [new TypeError('broken'), 'no answer'],
   ])('is in doubt where no answer came: %s', async (error, reason) => {

@@ -8,7 +8,7 @@ import {
 } from '../domain/errors.ts'
 import type { Atomic } from '../domain/money.ts'
 import type { Charge, PaymentProtocol, ResponseHead, Terms } from '../domain/payment.ts'
-import type { ChargeJournal, StoredAnswer } from '../domain/ports/charge-journal.ts'
+import type { ChargeJournal, SendMark, StoredAnswer } from '../domain/ports/charge-journal.ts'
 import type { Send } from '../domain/ports/transport.ts'
 import type { SendPermit } from '../domain/ports/send-permit.ts'
 import type { Fact } from '../domain/record.ts'
@@ -17,7 +17,10 @@ import type { PaidRequest } from './purchase.ts'
 import { createAnswerReader } from './read-answer.ts'
 
 export interface DispatchOptions {
-  journal: Pick<ChargeJournal, 'markSent' | 'markInDoubt' | 'settleCharge' | 'storeAnswer' | 'release'>
+  journal: Pick<
+    ChargeJournal,
+    'maySend' | 'markSent' | 'markInDoubt' | 'settleCharge' | 'storeAnswer' | 'release'
+  >
   send: Send
   protocols: readonly PaymentProtocol[]
   freshUntil: (operation: Operation, outcome: Fact['outcome'], now: Date) => Date
@@ -65,18 +68,10 @@ export function createDispatch(options: DispatchOptions): Dispatch {
     { isUsed = false }: { isUsed?: boolean } = {},
   ): Promise<Sent> {
     const protocol = protocolOf(charge.authorization.terms)
-    const headers = await protocol.headers(charge.authorization)
-    // Crash window: before this commits, no byte has left. After it, the charge counts as sent, whether it was sent or
-    // not.
-    const marked = await journal.markSent(charge.id, now(), { isUsed })
-    if (marked !== 'sent') await permit.done(undefined)
-    // The charge stays as it is. One that was never sent is sent when spending resumes, or withdrawn when its time is
-    // over. One that was sent before is sent again when spending resumes, or closed by what the chain says of it.
-    if (marked === 'stopped') throw spendingStopped()
-    if (marked === 'closed') {
-      const message = 'another process has closed the charge in the meantime'
-      throw new RetriableError('charge_closed', message, { countsAsTry: false })
-    }
+    const headers = await proofOf(charge, { isUsed }).catch(async (error: unknown) => {
+      await permit.done(undefined)
+      throw error
+    })
     let response: ResponseHead
     try {
       response = await exchange(request, headers, permit)
@@ -101,6 +96,23 @@ export function createDispatch(options: DispatchOptions): Dispatch {
     // valid.
     await journal.markInDoubt(charge.id, error.code)
     throw error
+  }
+
+  /**
+   * Makes the proof of a charge's payment and marks the charge as sent. Throws when it must not be sent.
+   *
+   * A card's proof is drawn at its issuer, so the kill switch is read before as well. Crash window: killed after the proof
+   * and before the mark, no byte of it has left for the service; a card's token stays unused at its issuer until it expires,
+   * and the next try asks for the same one by its idempotency key. `markSent` decides: what is stopped while the proof is
+   * made is not sent.
+   */
+  async function proofOf(charge: Charge, use: { isUsed: boolean }): Promise<Record<string, string>> {
+    assertMaySend(await journal.maySend(charge.id, use))
+    const headers = await protocolOf(charge.authorization.terms).headers(charge.authorization)
+    // Crash window: before this commits, no byte has left. After it, the charge counts as sent, whether it was sent or
+    // not.
+    assertMaySend(await journal.markSent(charge.id, now(), use))
+    return headers
   }
 
   /**
@@ -195,6 +207,17 @@ export function createDispatch(options: DispatchOptions): Dispatch {
   }
 
   return { protocolOf, exchange, read, freeAnswer, send }
+}
+
+/**
+ * The charge stays as it is. One that was never sent is sent when spending resumes, or withdrawn when its time is over. One
+ * that was sent before is sent again when spending resumes, or closed by what the chain says of it.
+ */
+function assertMaySend(mark: SendMark): void {
+  if (mark === 'stopped') throw spendingStopped()
+  if (mark === 'sent') return
+  const message = 'another process has closed the charge in the meantime'
+  throw new RetriableError('charge_closed', message, { countsAsTry: false })
 }
 
 function isSuccess({ status }: ResponseHead): boolean {

@@ -43,7 +43,8 @@ export function openStage(name: Protocol = 'x402') {
   const pins = new Map<string, string>()
   const chain: { fate: Fate; asked: number } = { fate: { kind: 'live' }, asked: 0 }
   /** Answers that the journal gives in place of doing the step. */
-  const journalSays: { markSent?: 'closed' | 'stopped'; withdraw?: false } = {}
+  const journalSays: { maySend?: 'closed' | 'stopped'; markSent?: 'closed' | 'stopped'; withdraw?: false } =
+    {}
   let cannotCover = false
 
   const charge = (id: string) => charges.find((it) => it.id === id)!
@@ -67,6 +68,7 @@ export function openStage(name: Protocol = 'x402') {
       events.push(`reserve ${order.amountAtomic}`)
       return made
     },
+    maySend: async () => journalSays.maySend ?? 'sent',
     async markSent(id, at) {
       if (journalSays.markSent) return journalSays.markSent
       events.push(`markSent ${id}`)

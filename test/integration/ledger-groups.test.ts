@@ -177,11 +177,10 @@ test('what is marked as sent together: a closed charge is told by itself', async
   const world = await openLedgerRun(database, { lookups: 3, now })
   const charges = await Promise.all(world.keys.map((key) => world.reserve(key, line(world.id))))
   await world.journal.withdraw(charges[1]!.id)
-  expect(await Promise.all(charges.map(({ id }) => world.journal.markSent(id, now())))).toEqual([
-    'sent',
-    'closed',
-    'sent',
-  ])
+  const marks = ['sent', 'closed', 'sent']
+  expect(await Promise.all(charges.map(({ id }) => world.journal.maySend(id)))).toEqual(marks)
+  expect((await world.states()).toSorted()).toEqual(['declined', 'journaled', 'journaled'])
+  expect(await Promise.all(charges.map(({ id }) => world.journal.markSent(id, now())))).toEqual(marks)
   expect(await world.committed(`run:${world.id}`)).toBe(20_000n)
 })
 
@@ -192,8 +191,13 @@ test('the kill switch holds for every open charge, and not for one that the chai
   const spending = createSpendSwitch(database.db, { now })
   await spending.stop('a test')
   try {
-    const mark = (isUsed: boolean) =>
-      Promise.all([journaled!, sent!].map(({ id }) => world.journal.markSent(id, now(), { isUsed })))
+    const both = [journaled!, sent!]
+    const mark = async (isUsed: boolean) => {
+      const foretold = await Promise.all(both.map(({ id }) => world.journal.maySend(id, { isUsed })))
+      const marked = await Promise.all(both.map(({ id }) => world.journal.markSent(id, now(), { isUsed })))
+      expect(foretold).toEqual(marked)
+      return marked
+    }
     expect(await mark(false)).toEqual(['stopped', 'stopped'])
     // What was never sent cannot be used, whatever a chain says.
     expect(await mark(true)).toEqual(['stopped', 'sent'])

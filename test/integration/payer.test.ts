@@ -106,7 +106,6 @@ describe('a crash', () => {
   test('after the charge is journaled and before it counts as sent: the journaled bytes go out', async () => {
     stage.script(challenge())
     await expect(stage.startPayer({ markSent: crash }).buy(stage.purchase)).rejects.toThrow('killed')
-    stage.turns.done += 1 // The place in the pace went down with the process.
     expect(await states()).toEqual(['journaled'])
     stage.pass(60)
     stage.script(found())
@@ -119,7 +118,6 @@ describe('a crash', () => {
   test('before anything is sent, found again when its time is over: declined, its budget given back, bought anew', async () => {
     stage.script(challenge())
     await expect(stage.startPayer({ markSent: crash }).buy(stage.purchase)).rejects.toThrow('killed')
-    stage.turns.done += 1
     stage.pass(295)
     stage.script(found())
     await stage.startPayer().buy(stage.purchase)

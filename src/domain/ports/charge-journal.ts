@@ -50,6 +50,9 @@ export interface PaidReceipt {
   creditsAtomic?: bigint | undefined
 }
 
+/** Whether a charge's bytes may leave; see `markSent`. */
+export type SendMark = 'sent' | 'closed' | 'stopped'
+
 /** The journal of charges, as the payer needs it. Each method is one transaction. */
 export interface ChargeJournal {
   /** Moves an open charge to the end of the resolver's order. */
@@ -69,12 +72,17 @@ export interface ChargeJournal {
   /** Returns open charges that were not touched since `before`, the longest untouched first, for the resolver. */
   openCharges(before: Date, limit: number): Promise<OpenCharge[]>
   /**
+   * Says what `markSent` would say now, and changes nothing. Asked before a payment's proof is made, because some proofs are
+   * drawn from others, such as a card's token from its issuer. Permits nothing: only `markSent` does.
+   */
+  maySend(id: string, options?: { isUsed?: boolean }): Promise<SendMark>
+  /**
    * Must be durable before the first byte leaves, because a `journaled` charge counts as never sent. Only `sent` permits
    * sending. `closed`: this process may have been suspended while another, whose clock ran ahead, closed the journaled charge
    * as never sent. `stopped`: spending is stopped, whether the charge was sent before or not. With `isUsed` a charge that was
    * sent before may be sent while spending is stopped: the chain says that its money has moved, so that it moves nothing.
    */
-  markSent(id: string, at: Date, options?: { isUsed?: boolean }): Promise<'sent' | 'closed' | 'stopped'>
+  markSent(id: string, at: Date, options?: { isUsed?: boolean }): Promise<SendMark>
   markInDoubt(id: string, reason: string): Promise<void>
   /** Stores answer and settlement together, so that neither is ever without the other. */
   settleCharge(id: string, receipt: PaidReceipt, answer: StoredAnswer): Promise<void>

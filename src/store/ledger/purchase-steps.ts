@@ -2,8 +2,8 @@ import { sql, type Selectable } from 'kysely'
 import { errorCode } from '../../domain/error-codes.ts'
 import { RetriableError } from '../../domain/errors.ts'
 import type { LookupKey } from '../../domain/keys.ts'
-import { openChargeStates, type Charge } from '../../domain/payment.ts'
-import type { ChargeJournal, NewCharge } from '../../domain/ports/charge-journal.ts'
+import { openChargeStates, type Charge, type ChargeState } from '../../domain/payment.ts'
+import type { ChargeJournal, NewCharge, SendMark } from '../../domain/ports/charge-journal.ts'
 import { coalesceWhileBusy, type Each } from '../../timing/coalesce.ts'
 import type { Database } from '../database/database.ts'
 import { findSameQuestions } from '../names/same-questions.ts'
@@ -14,7 +14,6 @@ import { reserveCharges } from './reserve-charges.ts'
 import { settleCharges, type Settlement } from './settle-charges.ts'
 import { isStopped } from './spend-switch.ts'
 
-type SendMark = Awaited<ReturnType<ChargeJournal['markSent']>>
 type Unanswered = Awaited<ReturnType<ChargeJournal['unanswered']>>
 
 /**
@@ -25,7 +24,7 @@ type Unanswered = Awaited<ReturnType<ChargeJournal['unanswered']>>
 export function createPurchaseSteps(
   db: Database,
   options: { now: () => Date; newId: () => string; hosts: readonly string[] },
-): Pick<ChargeJournal, 'unanswered' | 'reserve' | 'markSent' | 'settleCharge'> {
+): Pick<ChargeJournal, 'unanswered' | 'reserve' | 'maySend' | 'markSent' | 'settleCharge'> {
   async function unansweredAll(keys: readonly LookupKey[]): Promise<Each<Unanswered>[]> {
     // A loss of an earlier refresh, which an answer has followed, does not count against this one.
     const others = Map.groupBy(await findSameQuestions(db, keys, options.hosts), ({ asked }) => asked)
@@ -57,6 +56,17 @@ export function createPurchaseSteps(
         const message = 'the service gave another payment the same challenge'
         throw new RetriableError(errorCode.challengeTaken, message)
       })
+  }
+
+  async function maySendAll(sendings: readonly { id: string; isUsed: boolean }[]): Promise<Each<SendMark>[]> {
+    const ids = sendings.map(({ id }) => id)
+    const { rows } = await sql<{ id: string; state: ChargeState; stopped: boolean }>`
+      select id, state, ${isStopped} as stopped from charges where id = any(${ids}::text[])`.execute(db)
+    return sendings.map(({ id, isUsed }) => {
+      const row = rows.find((each) => each.id === id)
+      if (!row || !openChargeStates.some((open) => open === row.state)) return { ok: 'closed' }
+      return { ok: row.stopped && !(isUsed && row.state !== 'journaled') ? 'stopped' : 'sent' }
+    })
   }
 
   async function markAllSent(
@@ -92,12 +102,14 @@ export function createPurchaseSteps(
     return settlements.map(() => ({ ok: undefined }))
   }
 
+  const maySend = coalesceWhileBusy(maySendAll, ({ id }) => id)
   const markSent = coalesceWhileBusy(markAllSent, ({ id }) => id)
   const settle = coalesceWhileBusy(settleAll, ({ id }) => id)
 
   return {
     unanswered: coalesceWhileBusy(unansweredAll, (key) => key),
     reserve: coalesceWhileBusy(reserveAll, ({ lookupKey }) => lookupKey),
+    maySend: (id, { isUsed = false } = {}) => maySend({ id, isUsed }),
     markSent: (id, at, { isUsed = false } = {}) => markSent({ id, at, is_used: isUsed }),
     settleCharge: (id, receipt, answer) => settle({ id, receipt, answer }),
   }
