@@ -1,19 +1,19 @@
 import type { LookupKey } from '../keys.ts'
 import type { Atomic } from '../money.ts'
 import { operationRow, slotRow } from '../operations.ts'
-import { capOf, isFreeSlot, type PriceCaps } from './prices.ts'
+import { capOf, isFreeSlot, type PriceCaps } from '../planning/prices.ts'
 import {
   nextStep,
   slotOf,
   spentOn,
   type Facts,
   type FactSlot,
-  type LookupWanted,
   type PlannedRecord,
   type PriceTable,
-} from './planner.ts'
-import type { Recipe } from './recipes.ts'
+} from '../planning/planner.ts'
+import type { Recipe } from '../planning/recipes.ts'
 import type { Fact } from '../record.ts'
+import type { Operation } from '../words.ts'
 
 /** The lookups that may still be bought for a record. */
 export interface Forecast {
@@ -21,13 +21,18 @@ export interface Forecast {
    * Every lookup that may follow, with the most that it costs. Named by its key, or, where the key depends on an answer, by
    * its step and the next lookup: records that share the next lookup share the ones after it.
    */
-  possible: ReadonlyMap<string, Atomic>
+  possible: ReadonlyMap<string, Purchase>
   /** The lookups that are bought with any answers, with the least that they cost. */
-  sure: ReadonlyMap<string, Atomic>
+  sure: ReadonlyMap<string, Purchase>
   /** For this record alone, within its ceiling. */
   highAtomic: Atomic
   /** Lookups whose answers, where the ledger has them, change the forecast. */
   asked: readonly LookupKey[]
+}
+
+export interface Purchase {
+  slot: FactSlot
+  atomic: Atomic
 }
 
 export interface Means {
@@ -51,16 +56,17 @@ export function forecast(record: PlannedRecord, recipe: Recipe, facts: Facts, me
   const [first] = bought
   const possible = new Map(
     bought.map(({ key, slot, isNamed }) => [
-      isNamed ? key : `${slot} behind ${first?.key ?? ''}`,
-      atMost(slot, means),
+      nameBehind(first?.key, { key, slot, isNamed }),
+      { slot, atomic: atMost(slot, means) },
     ]),
   )
-  const all = sum(possible.values())
+  const amounts = [...possible.values()].map(({ atomic }) => atomic)
+  const all = sum(amounts)
   const isBound = room !== undefined && all > room
   return {
     possible,
     sure: sureOf(record, recipe, bought, isBound, means),
-    highAtomic: isBound ? mostWithin(room, [...possible.values()]) : all,
+    highAtomic: isBound ? mostWithin(room, amounts) : all,
     asked: chain.flatMap(({ key, isNamed }) => (isNamed ? [key] : [])),
   }
 }
@@ -75,7 +81,15 @@ interface Link {
 }
 
 /** The host of the profiles in made-up answers. */
-const nowhere = 'foreseen.invalid'
+export const nowhere = 'foreseen.invalid'
+
+/** Returns the name of a lookup that may be bought, which it has in common with other records that would buy it. */
+export function nameBehind(
+  first: LookupKey | undefined,
+  { key, slot, isNamed }: { key: LookupKey; slot: FactSlot; isNamed: boolean },
+): string {
+  return isNamed ? key : `${slot} behind ${first ?? ''}`
+}
 
 function follow(
   record: PlannedRecord,
@@ -96,7 +110,10 @@ function follow(
     // A step above the ceiling by itself is skipped by the planner, which takes the next one.
     const isAboveCeiling = !fact && room !== undefined && (price === undefined || price > room)
     if (!isAboveCeiling) chain.push({ key, slot, isKnown: fact !== undefined, isNamed })
-    answered = { ...answered, [slot]: isAboveCeiling ? skipped : (fact ?? leastAnswer(step.lookup)) }
+    answered = {
+      ...answered,
+      [slot]: isAboveCeiling ? skipped : (fact ?? leastAnswer(step.lookup.operation)),
+    }
   }
 }
 
@@ -117,7 +134,7 @@ function untilAsked(recipe: Recipe): Recipe {
 }
 
 /** Returns the answer that leaves the most to be asked for: it names the profiles that further steps need, and nothing else. */
-function leastAnswer({ operation }: LookupWanted): Fact {
+export function leastAnswer(operation: Operation): Fact {
   const { about, namesProfileOf } = operationRow(operation)
   if (namesProfileOf.length === 0) return { outcome: 'not_found', data: null }
   const person = `https://${nowhere}/in/person`
@@ -130,8 +147,9 @@ function leastAnswer({ operation }: LookupWanted): Fact {
 }
 
 /**
- * Returns the next step and the later ones that no answer can make unnecessary: each contact type is bought independently of
- * the others and of the employer's profile, unless the recipe has a `stopWhen`.
+ * Returns the next step and the later ones that no answer can make unnecessary: the employer's profile, the phones and one
+ * kind of e-mail are bought independently of one another, unless the recipe has a `stopWhen`. A revealed e-mail may be of the
+ * other kind, which is then not asked for.
  */
 function sureOf(
   { object }: PlannedRecord,
@@ -139,13 +157,18 @@ function sureOf(
   bought: readonly Link[],
   isBound: boolean,
   means: Means,
-): Map<string, Atomic> {
-  const sure = new Map<string, Atomic>()
+): Map<string, Purchase> {
+  const sure = new Map<string, Purchase>()
+  let hasMail = false
   for (const { key, slot, isNamed } of bought) {
     const price = means.prices[slot]
-    // A step that is refused for its price ends the record's purchases.
-    if (!isNamed || price === undefined || price > capOf(slot, means.caps)) break
-    sure.set(nameOf(key, recipe), means.inCredits && slotRow(slot).isChargedWhenFound ? 0n : price)
+    // A step without a known price may be refused, which ends the record's purchases.
+    if (!isNamed || price === undefined) break
+    const isMail = slot.startsWith('contact.redeem:email')
+    if (isMail && hasMail) continue
+    hasMail ||= isMail
+    const atomic = means.inCredits && slotRow(slot).isChargedWhenFound ? 0n : price
+    sure.set(nameOf(key, recipe), { slot, atomic })
     const isBeside = slot.startsWith('contact.redeem:') || (object === 'person' && slot === 'company.profile')
     if (!isBeside || isBound || recipe.stopWhen) break
   }
@@ -157,11 +180,9 @@ function nameOf(key: LookupKey, { similarity }: Recipe): string {
   return similarity && key.startsWith('contact.lookup|') ? key.split('|').slice(0, 2).join('|') : key
 }
 
+/** A step above its cap counts with its price: what the caps stop is a matter of the whole run, and is said beside it. */
 function atMost(slot: FactSlot, { prices, caps, inCredits }: Means): Atomic {
-  const cap = capOf(slot, caps)
-  const price = prices[slot]
-  if (price !== undefined && price <= cap) return price
-  return inCredits ? 0n : cap
+  return prices[slot] ?? (inCredits ? 0n : capOf(slot, caps))
 }
 
 /** Returns the largest sum within the ceiling of the first price, which is always paid, and any of the others. */

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
-import { forecast, type Means } from './forecast.ts'
-import type { Facts } from './planner.ts'
+import { forecast, type Means, type Purchase } from './forecast.ts'
+import type { Facts } from '../planning/planner.ts'
 import type { LookupKey } from '../keys.ts'
-import { defaultPrices } from './prices.ts'
-import { builtInRecipes, type Recipe } from './recipes.ts'
+import { defaultPrices } from '../planning/prices.ts'
+import { builtInRecipes, type Recipe } from '../planning/recipes.ts'
 import type { Fact, Identity } from '../record.ts'
 
 const ada = 'profnet.com/in/ada'
@@ -22,8 +22,8 @@ function person(identity: Identity, recipe: Recipe = contact, change: Partial<Me
   const { possible, sure, highAtomic } = forecast({ object: 'person', identity }, recipe, {}, means(change))
   return { possible: cents(possible), sure: cents(sure), high: Number(highAtomic / 10_000n) }
 }
-const cents = (amounts: ReadonlyMap<string, bigint>) =>
-  Object.fromEntries([...amounts].map(([name, amount]) => [name, Number(amount / 10_000n)]))
+const cents = (amounts: ReadonlyMap<string, Purchase>) =>
+  Object.fromEntries([...amounts].map(([name, { atomic }]) => [name, Number(atomic / 10_000n)]))
 
 describe('a later lookup', () => {
   test('is named by its key where it is known, else by the next step', () => {
@@ -51,9 +51,9 @@ describe('a later lookup', () => {
     expect(person({ profileUrl: ada }, contact, { known })).toMatchObject({ high: 15 })
   })
 
-  test('counts with its cap where the price is not known or above it, and is not sure then', () => {
+  test('counts with its cap where the price is not known, and is not sure then; a price above its cap counts as it is', () => {
     const caps = { otherAtomic: 10_000n, bySlot: { 'contact.redeem:phone': 300_000n } }
-    expect(person({ profileUrl: ada }, contact, { caps })).toMatchObject({ sure: {}, high: 31 })
+    expect(person({ profileUrl: ada }, contact, { caps })).toMatchObject({ high: 45 })
     const company = forecast(
       { object: 'company', identity: { domain: 'acme.example' } },
       builtInRecipes('company', 'full'),
