@@ -29,6 +29,7 @@ import { noteWarnings, type ServiceWarning } from '../../store/ledger/service-wa
 import { createTermsCache } from '../../store/ledger/terms.ts'
 import { batchRequest } from '../../workers/lookup/batch-request.ts'
 import type { Config } from '../config/config.ts'
+import { noPayment } from './missing-settings.ts'
 import { createTokenLines } from './token-budget.ts'
 
 export interface PaymentsOptions {
@@ -130,10 +131,7 @@ function protocolsOf({ config, account, chain }: PaymentsOptions): PaymentProtoc
     )
   }
   if (protocols.length > 0) return protocols
-  throw new ConfigError(
-    'missing_setting',
-    'nothing to pay with: set PAYDIRT_WALLET_KEY (`paydirt wallet new` makes one) or, for direct access, PAYDIRT_API_KEY',
-  )
+  throw noPayment()
 }
 
 /** Returns the purchase of a charge. Address and body are those of the charge; the operation decides how the answer is read. */

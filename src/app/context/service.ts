@@ -1,4 +1,4 @@
-import { ConfigError, FatalError } from '../../domain/errors.ts'
+import { FatalError } from '../../domain/errors.ts'
 import type { Send } from '../../domain/ports/transport.ts'
 import type { Fact, LookupRequest } from '../../domain/record.ts'
 import type { Operation } from '../../domain/words.ts'
@@ -9,6 +9,7 @@ import { createLogoClient } from '../../service/logo.ts'
 import { traceTransport } from '../../service/traced-transport.ts'
 import { createTransport } from '../../service/transport.ts'
 import type { Config } from '../config/config.ts'
+import { noService } from './missing-settings.ts'
 
 /** The data service as this process talks to it. */
 export interface Service {
@@ -36,12 +37,7 @@ export function openService(
   { isTraced, wrapSend }: { isTraced: boolean; wrapSend: ((send: Send) => Send) | undefined },
 ): Service {
   const { apiKey, paths, serviceUrl: url } = config
-  if (url === undefined) {
-    throw new ConfigError(
-      'missing_setting',
-      'PAYDIRT_SERVICE_URL is not set: the base address of the data service',
-    )
-  }
+  if (url === undefined) throw noService()
   const plain = createTransport({
     userAgent: config.userAgent,
     networkName: config.networkName,

@@ -1,17 +1,24 @@
+import type { ConfigError } from '../../domain/errors.ts'
 import { createHash } from 'node:crypto'
 import type { Connector, ScanOptions } from '../../connectors/connector.ts'
 import { isCrmName } from '../../connectors/definitions.ts'
 import type { LookupKey } from '../../domain/keys.ts'
-import { formatUsd } from '../../domain/money.ts'
 import type { SourceRecord } from '../../domain/record.ts'
-import { createCosts } from './costs.ts'
+import { createCosts } from '../../domain/forecast/costs.ts'
+import { createExpected } from '../../domain/forecast/expected.ts'
+import { createExperience } from '../../domain/forecast/experience.ts'
+import { paidSteps } from '../../domain/planning/recipe-steps.ts'
+import { slotRow } from '../../domain/operations.ts'
+import { spendLimits } from '../money/spend-limits.ts'
+import { seenAnswers, seenChains } from '../../store/views/seen-answers.ts'
+import { planCost } from './plan-cost.ts'
 import { scan } from '../../producers/scan.ts'
 import { ledgerId } from '../../store/database/meta.ts'
 import { createPlanLedger, planFigures } from '../../store/runs/plans.ts'
 import type { Run } from '../../store/runs/runs.ts'
 import type { Context } from '../context/context.ts'
 import type { RunPlan } from './plan-text.ts'
-import { previewPlan, type Preview } from './preview.ts'
+import { meansOf, previewPlan, type Preview } from './preview.ts'
 
 export interface PlanOptions {
   kind: 'csv' | 'sync'
@@ -23,6 +30,8 @@ export interface PlanOptions {
   job: Record<string, unknown>
   /** Saves the plan under this id. Absent: the plan is only measured. */
   planId?: string | undefined
+  /** Returns what would keep a run from beginning, by the checks of the run itself. */
+  refusals: () => Promise<ConfigError[]>
 }
 
 const pageSize = 500
@@ -87,6 +96,16 @@ async function measure(context: Context, options: PlanOptions) {
   const recipe = config.recipes(run.object, run.recipe)
   const wanted = new Set<LookupKey>()
   const costs = createCosts(recipe)
+  const steps = paidSteps(recipe)
+  const experience = createExperience({
+    answers: await seenAnswers(
+      database.db,
+      steps.map((slot) => slotRow(slot).operation),
+    ),
+    chains: await seenChains(database.db),
+  })
+  const means = meansOf(config)
+  const expected = createExpected(recipe, means, experience)
   const preview = { records: 0, fields: {} as Record<string, number>, rows: [] as PreviewRow[] }
   for (let after = 0; ;) {
     const page = await plans.tasks(run.id, after, pageSize)
@@ -97,6 +116,7 @@ async function measure(context: Context, options: PlanOptions) {
     for (const each of previews) {
       if (each.wanted) wanted.add(each.wanted)
       if (each.cost) costs.add(each.cost)
+      if (each.cost && each.from) expected.add(each.from.record, each.from.facts, each.cost, each.from.known)
       if (!each.preview) continue
       preview.records += 1
       for (const field of Object.keys(each.preview)) preview.fields[field] = (preview.fields[field] ?? 0) + 1
@@ -114,7 +134,17 @@ async function measure(context: Context, options: PlanOptions) {
       )
     }
   }
-  const { lowAtomic, highAtomic } = costs.sum()
+  const bounds = costs.sum()
+  const money = planCost({
+    bounds,
+    expected: expected.sum(),
+    experience,
+    prices: means.prices,
+    caps: means.caps,
+    limits: await spendLimits(context, run),
+    refusals: await options.refusals(),
+    steps,
+  })
   const toBuy = wanted.size
   const plan: RunPlan = {
     plan: true,
@@ -123,11 +153,12 @@ async function measure(context: Context, options: PlanOptions) {
     records,
     lookups: { unique, cached, duplicates, toBuy },
     tasks: { skipped: counts.skipped, rejected: counts.rejected },
-    cost: { currency: 'USD', low: formatUsd(lowAtomic), high: formatUsd(highAtomic) },
+    ...money,
     preview: preview.records > 0 ? preview : undefined,
     leftOut: leftOut.length > 0 ? leftOut : undefined,
   }
-  return { plan, toBuy, highAtomic }
+  // Of a later day, with other budgets: `apply` keeps to what the lookups cost.
+  return { plan, toBuy, highAtomic: bounds.highAtomic }
 }
 
 interface PreviewRow {

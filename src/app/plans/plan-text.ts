@@ -1,17 +1,17 @@
 import { leftOutText } from '../../domain/planning/wanted-fields.ts'
 import type { FieldValue } from '../../domain/record.ts'
 import type { ObjectKind } from '../../domain/words.ts'
+import type { PlanCost, PlanStep } from './plan-cost.ts'
 import type { LeftOutField } from '../../store/runs/task-progress.ts'
 
-/** The lookups that a run would buy, and the most that they cost. Scripts rely on its form. `low` and `high` differ only when a price is not known yet. */
-export interface RunPlan {
+/** The lookups that a run would buy, and the bounds of their cost. Scripts rely on its form. */
+export interface RunPlan extends PlanCost {
   plan: true
   object: ObjectKind
   connector: string
   records: number
   lookups: { unique: number; cached: number; duplicates: number; toBuy: number }
   tasks: { skipped: number; rejected: number }
-  cost: { currency: 'USD'; low: string; high: string }
   /** The fields of the recipe that could not be written in so many records, and why: nothing would be bought for them. */
   leftOut?: LeftOutField[] | undefined
   /** The id for `paydirt apply`. */
@@ -26,14 +26,89 @@ export interface RunPlan {
     | undefined
 }
 
-export function planText({ records, lookups, tasks, cost, planId, preview, leftOut }: RunPlan): string {
-  const range = cost.low === cost.high ? cost.high : `${cost.low} to ${cost.high}`
+export function planText(plan: RunPlan): string {
+  const { records, lookups, tasks, planId, preview, leftOut } = plan
   return `${records} records
   ${lookups.unique} different profiles, ${lookups.duplicates} duplicates of them
   ${lookups.cached} already in the ledger, ${lookups.toBuy} to buy
   ${tasks.rejected} rejected and ${tasks.skipped} skipped, at no cost
-${leftOut ? `not bought, because it could not be written: ${leftOutText(leftOut)}\n` : ''}cost: ${range} USD at most. Nothing was paid.
-${preview ? previewText(preview) : ''}${planId === undefined ? '' : `plan ${planId}: \`paydirt apply ${planId}\` carries out exactly this, within this cost\n`}`
+${leftOut ? `not bought, because it could not be written: ${leftOutText(leftOut)}\n` : ''}${stepsText(plan.steps)}${costText(plan)}${preview ? previewText(preview) : ''}${planId === undefined ? '' : `plan ${planId}: \`paydirt apply ${planId}\` carries out exactly this, within this cost\n`}`
+}
+
+function costText({ cost, uncapped, limits, wallet, begins, refusals }: RunPlan): string {
+  const range = ({ low, expected, high }: PlanCost['uncapped']) =>
+    low === high ? `${high} USD at most` : `${low} to ${high} USD at most, about ${expected} expected`
+  const isCapped = uncapped.high !== cost.high || uncapped.low !== cost.low
+  const stops = limits.filter((limit) => limit.stops)
+  const lines = [
+    `cost: ${range(cost)}. Nothing was paid.`,
+    ...(isCapped ? [`without what stops it: ${range(uncapped)}`] : []),
+    ...(stops.length > 0
+      ? [`stopped by ${stops.map(limitText).join(', ')}: the rest is parked and goes on later`]
+      : []),
+    `limits: ${limits
+      .filter(({ cap }) => cap !== null)
+      .map(limitText)
+      .join(', ')}`,
+    ...(wallet
+      ? [`wallet: ${wallet.address}${wallet.balance === null ? ', which could not be read' : ''}`]
+      : []),
+    ...(begins ? [] : [`a run would not begin:`, ...refusals.map(({ message }) => `  ${message}`)]),
+  ]
+  return `${lines.join('\n')}\n`
+}
+
+const limitNames: Record<PlanCost['limits'][number]['name'], string> = {
+  run: 'run',
+  day: 'today',
+  month: 'this month',
+  connector: 'this connector today',
+  wallet: 'wallet',
+  stopped: 'spending is stopped',
+}
+
+function limitText({ name, cap, used, left }: PlanCost['limits'][number]): string {
+  if (name === 'stopped') return limitNames.stopped
+  if (name === 'wallet') return `wallet ${left ?? 'unknown'}`
+  return used === '0.000000'
+    ? `${limitNames[name]} ${cap ?? 'no cap'}`
+    : `${limitNames[name]} ${left ?? ''} left of ${cap ?? ''}`
+}
+
+/** The table of the steps; empty where there is nothing to buy. */
+function stepsText(steps: readonly PlanStep[]): string {
+  if (steps.length === 0) return ''
+  const rows = steps.map(({ step, price, cap, stopped, lookups, cost, seen }) => [
+    step,
+    price ?? `up to ${cap}`,
+    String(lookups.low),
+    String(lookups.expected),
+    String(lookups.high),
+    cost.low,
+    cost.expected,
+    cost.high,
+    stopped
+      ? `stopped: the cap is ${cap}`
+      : seen.answers > 0
+        ? `${seen.found} of the last ${seen.answers} found`
+        : 'none seen yet',
+  ])
+  const head = ['step', 'price', 'low', 'expected', 'high', 'USD low', 'expected', 'high', 'answers']
+  const widths = head.map((name, column) =>
+    Math.max(name.length, ...rows.map((row) => row[column]?.length ?? 0)),
+  )
+  return [head, ...rows]
+    .map(
+      (row) =>
+        `  ${row
+          .map((cell, column) => {
+            const width = widths[column] ?? 0
+            return column === 0 || column === row.length - 1 ? cell.padEnd(width) : cell.padStart(width)
+          })
+          .join('  ')
+          .trimEnd()}\n`,
+    )
+    .join('')
 }
 
 const shownRecords = 5

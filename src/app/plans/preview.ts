@@ -1,7 +1,7 @@
 import type { Connector } from '../../connectors/connector.ts'
 import type { LookupKey } from '../../domain/keys.ts'
 import { capsOf } from '../../domain/planning/prices.ts'
-import { forecast, type Forecast, type Means } from '../../domain/planning/forecast.ts'
+import { forecast, type Forecast, type Means } from '../../domain/forecast/forecast.ts'
 import type { Facts, PlannedRecord } from '../../domain/planning/planner.ts'
 import { applyPolicy } from '../../domain/field-policy/field-policy.ts'
 import type { Recipe } from '../../domain/planning/recipes.ts'
@@ -24,6 +24,8 @@ export interface PlanPreview {
   wanted?: LookupKey
   /** The possible cost of that lookup and of the steps after it. */
   cost?: Forecast
+  /** What the cost was forecast from. */
+  from?: { record: PlannedRecord; facts: Facts; known: Means['known'] }
   preview?: Preview
 }
 
@@ -74,6 +76,11 @@ export async function previewPlan(
   return planned
 }
 
+/** Returns what forecasts are made with, apart from the ledger's answers. */
+export function meansOf({ prices, policy, apiKey }: Context['config']): Omit<Means, 'known'> {
+  return { prices, caps: capsOf(policy), inCredits: apiKey !== undefined }
+}
+
 /** A record that needs a lookup, and the facts that are known about it. */
 interface Wanting {
   at: number
@@ -88,21 +95,15 @@ async function forecastCosts(
   wanting: readonly Wanting[],
   planned: PlanPreview[],
 ): Promise<void> {
-  const { policy, prices, apiKey } = context.config
   const known = new Map<LookupKey, Fact>()
-  const means: Means = {
-    prices,
-    caps: capsOf(policy),
-    inCredits: apiKey !== undefined,
-    known: (key) => known.get(key),
-  }
+  const means: Means = { ...meansOf(context.config), known: (key) => known.get(key) }
   const looked = new Set<LookupKey>()
   for (let open = wanting; open.length > 0;) {
     const asked = new Set<LookupKey>()
     for (const { at, record, facts } of open) {
       const cost = forecast(record, recipe, facts, means)
       const each = planned[at]
-      if (each) each.cost = cost
+      if (each) Object.assign(each, { cost, from: { record, facts, known: means.known } })
       for (const key of cost.asked) if (!looked.has(key)) asked.add(key)
     }
     for (const key of asked) looked.add(key)

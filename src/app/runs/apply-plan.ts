@@ -120,6 +120,7 @@ async function applySync(
           run,
           source,
           job: {},
+          refusals: async () => [],
         })
         refuseMore(plan, lookups.toBuy)
       } finally {

@@ -17,7 +17,7 @@ import { newRunId } from '../context/new-id.ts'
 import { makePlan } from '../plans/make-plan.ts'
 import type { RunPlan } from '../plans/plan-text.ts'
 import type { JudgedRun } from './left-out.ts'
-import { prepareStart } from './preflight.ts'
+import { plannedRefusals, prepareStart } from './preflight.ts'
 import { runToEnd, type Progress, type RunEnd } from './run-to-end.ts'
 import { summarise, type RunSummary } from './summary.ts'
 
@@ -45,13 +45,15 @@ export async function planCsv(
 ): Promise<RunPlan> {
   const { run } = await openRun(context, csv, 'planned', recipe)
   try {
+    const connector = createCsvConnector({ csv })
     return await makePlan(context, {
       kind: 'csv',
-      connector: createCsvConnector({ csv }),
+      connector,
       run,
       source: {},
       job: { path: resolve(csv.path), sha256: csv.sha256 },
       planId,
+      refusals: () => plannedRefusals(context, connector, run),
     })
   } finally {
     await context.runs.dropPlanned(run.id)

@@ -7,6 +7,7 @@ import type { Recipe } from '../../domain/planning/recipes.ts'
 import { paidSteps } from '../../domain/planning/recipe-steps.ts'
 import type { Config } from '../config/config.ts'
 import type { Context } from '../context/context.ts'
+import { noPayment, noService } from '../context/missing-settings.ts'
 import { assertReachable } from '../context/assert-reachable.ts'
 import { leftOutOfRun, type JudgedRun } from './left-out.ts'
 
@@ -25,50 +26,101 @@ export async function prepareStart(
 ): Promise<Prepared> {
   const { recipe, notice } = await leftOutOfRun(context, connector, run, { dryRun: false })
   if (notice !== undefined) onNotice?.(notice)
-  refuseAboveCaps(context.config, recipe)
-  await preflight(context)
+  const [refusal] = await startRefusals(context, recipe)
+  if (refusal) throw refusal
   await context.openEngine()
   return {} as Prepared
 }
 
-/**
- * Checks that each address that a run needs can be reached, before anything begins. The database was checked when it was
- * opened, and Redis is checked when the engine opens. Throws ConfigError naming the address that did not answer.
- */
-async function preflight({ config, chain }: Pick<Context, 'config' | 'chain'>): Promise<void> {
-  if (config.serviceUrl !== undefined)
-    await assertReachable('the data service (PAYDIRT_SERVICE_URL)', config.serviceUrl)
-  if (config.walletKey === undefined) return
-  const expected = Number(config.policy.network.split(':')[1])
-  const node = new URL(config.rpcUrl).origin
-  const actual = await chain.chainId().catch((error: unknown) => {
-    throw new ConfigError(
-      errorCode.chainUnreachable,
-      `the chain's RPC at ${node} did not answer (PAYDIRT_RPC_URL)`,
-      { cause: error },
-    )
-  })
-  if (actual !== expected) {
-    throw new ConfigError(
-      'wrong_chain',
-      `the RPC at ${node} serves chain ${actual}; payments settle on ${expected} (PAYDIRT_RPC_URL)`,
-    )
-  }
+/** Returns why the run of a plan would not begin. Creates nothing in a CRM. */
+export async function plannedRefusals(
+  context: Pick<Context, 'config' | 'chain' | 'planning'>,
+  connector: Connector,
+  run: JudgedRun,
+): Promise<ConfigError[]> {
+  const { recipe } = await leftOutOfRun(context, connector, run, { dryRun: true })
+  return startRefusals(context, recipe)
 }
 
 /**
- * Throws ConfigError, with the setting that allows it, when a step of the recipe is known to cost more than its cap. Such a
+ * Returns why a run of this recipe would not begin: every reason, so that all can be mended at once. A run and its plan ask
+ * this one function.
+ */
+async function startRefusals(
+  context: Pick<Context, 'config' | 'chain'>,
+  recipe: Recipe,
+): Promise<ConfigError[]> {
+  const { config } = context
+  const found = [aboveCaps(config, recipe), ...missingSettings(config)].filter((each) => each !== undefined)
+  const addresses = await Promise.all([checkService(context), checkChain(context)])
+  return [...found, ...addresses.filter((each) => each !== undefined)]
+}
+
+/** The database was checked when it was opened, and Redis is checked when the engine opens. */
+async function checkService({ config }: Pick<Context, 'config'>): Promise<ConfigError | undefined> {
+  if (config.serviceUrl === undefined) return undefined
+  return refusalOf(assertReachable('the data service (PAYDIRT_SERVICE_URL)', config.serviceUrl))
+}
+
+async function checkChain({
+  config,
+  chain,
+}: Pick<Context, 'config' | 'chain'>): Promise<ConfigError | undefined> {
+  if (config.walletKey === undefined) return undefined
+  const expected = Number(config.policy.network.split(':')[1])
+  const node = new URL(config.rpcUrl).origin
+  let actual: number
+  try {
+    actual = await chain.chainId()
+  } catch (cause) {
+    const message = `the chain's RPC at ${node} did not answer (PAYDIRT_RPC_URL)`
+    return new ConfigError(errorCode.chainUnreachable, message, { cause })
+  }
+  if (actual === expected) return undefined
+  return new ConfigError(
+    'wrong_chain',
+    `the RPC at ${node} serves chain ${actual}; payments settle on ${expected} (PAYDIRT_RPC_URL)`,
+  )
+}
+
+async function refusalOf(check: Promise<unknown>): Promise<ConfigError | undefined> {
+  try {
+    await check
+    return undefined
+  } catch (error) {
+    if (error instanceof ConfigError) return error
+    throw error
+  }
+}
+
+/** Returns what is missing to ask the service and to pay it. */
+function missingSettings({
+  serviceUrl,
+  walletKey,
+  apiKey,
+}: Pick<Config, 'serviceUrl' | 'walletKey' | 'apiKey'>): ConfigError[] {
+  return [
+    ...(serviceUrl === undefined ? [noService()] : []),
+    ...(walletKey === undefined && apiKey === undefined ? [noPayment()] : []),
+  ]
+}
+
+/**
+ * Returns an error, with the setting that allows it, when a step of the recipe is known to cost more than its cap. Such a
  * step would be refused for each record after the cheaper steps before it were paid for.
  */
-export function refuseAboveCaps({ policy, prices }: Pick<Config, 'policy' | 'prices'>, recipe: Recipe): void {
+function aboveCaps(
+  { policy, prices }: Pick<Config, 'policy' | 'prices'>,
+  recipe: Recipe,
+): ConfigError | undefined {
   const steps = stepPrices(prices, capsOf(policy), paidSteps(recipe))
   const dear = steps.filter(({ isStopped }) => isStopped)
   // When every step is above its cap nothing is paid at all: the challenge itself is refused, and reported.
-  if (dear.length === 0 || dear.length === steps.length) return
+  if (dear.length === 0 || dear.length === steps.length) return undefined
   const allowed = dear.map(
     ({ step, priceAtomic = 0n }) => `'${step}': '${formatUsd(priceAtomic).replace(/0{1,4}$/, '')}'`,
   )
-  throw new ConfigError(
+  return new ConfigError(
     'above_cap',
     `the recipe ${recipe.name} has a step that costs more than the cap of ${formatUsd(policy.maxPriceAtomic)} USD a lookup. To allow it, set in paydirt.config.ts: payment: { maxPricesUsd: { ${allowed.join(', ')} } }`,
   )

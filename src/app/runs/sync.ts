@@ -10,7 +10,7 @@ import { newRunId } from '../context/new-id.ts'
 import type { JudgedRun } from './left-out.ts'
 import { makePlan } from '../plans/make-plan.ts'
 import type { RunPlan } from '../plans/plan-text.ts'
-import { prepareStart } from './preflight.ts'
+import { plannedRefusals, prepareStart } from './preflight.ts'
 import { runToEnd, type Progress, type RunEnd } from './run-to-end.ts'
 import { staleOnly } from './refresh.ts'
 import { summarise, type RunSummary } from './summary.ts'
@@ -54,6 +54,17 @@ export async function makeReady(connector: Connector, entities: readonly string[
   await assertReady(connector, entities)
 }
 
+/** Returns what a person must correct in the CRM before a sync would begin. Creates nothing. */
+async function crmRefusals(connector: Connector, entity: string): Promise<ConfigError[]> {
+  try {
+    await assertReady(connector, [entity])
+    return []
+  } catch (error) {
+    if (error instanceof ConfigError) return [error]
+    throw error
+  }
+}
+
 async function assertReady(connector: Connector, entities: readonly string[]): Promise<void> {
   const { problems, missingScopes } = await connector.check(entities)
   if (missingScopes.length > 0) {
@@ -83,6 +94,10 @@ export async function planSync(
       source: await sourceOf(context, connector, job, signal),
       job: { ...run.source },
       planId,
+      refusals: async () => [
+        ...(await plannedRefusals(context, connector, run)),
+        ...(await crmRefusals(connector, job.entity)),
+      ],
     })
   } finally {
     await context.runs.dropPlanned(run.id)

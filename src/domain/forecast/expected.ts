@@ -3,6 +3,7 @@ import { slotRow } from '../operations.ts'
 import { capOf, isFreeSlot } from '../planning/prices.ts'
 import { nextStep, slotOf, type Facts, type FactSlot, type PlannedRecord } from '../planning/planner.ts'
 import type { Recipe } from '../planning/recipes.ts'
+import type { Fact } from '../record.ts'
 import type { Experience } from './experience.ts'
 import { nowhere, type Forecast, type Means } from './forecast.ts'
 
@@ -13,7 +14,8 @@ export interface StepExpected {
 }
 
 export interface Expected {
-  add(record: PlannedRecord, facts: Facts, cost: Forecast): void
+  /** `known` returns the ledger's fresh answers; it is asked at once, and not kept. */
+  add(record: PlannedRecord, facts: Facts, cost: Forecast, known: Means['known']): void
   sum(): Map<FactSlot, StepExpected>
 }
 
@@ -23,20 +25,30 @@ const kept = 300
 const followed = 600
 const leastFollowed = 10
 
+interface Followed {
+  record: PlannedRecord
+  facts: Facts
+  known: ReadonlyMap<LookupKey, Fact>
+}
+
 interface Kind {
   /** Different next lookups: records that share one share what follows. */
   firsts: Set<string>
-  records: { record: PlannedRecord; facts: Facts }[]
+  records: Followed[]
 }
 
 /**
  * Expects what a run buys. Follows the planner with answers such as the ledger has seen. Records that may buy the same steps
  * are one kind; a part of each kind is followed, and counts for all of it.
  */
-export function createExpected(recipe: Recipe, means: Means, experience: Experience): Expected {
+export function createExpected(
+  recipe: Recipe,
+  means: Omit<Means, 'known'>,
+  experience: Experience,
+): Expected {
   const kinds = new Map<string, Kind>()
   return {
-    add(record, facts, cost) {
+    add(record, facts, cost, known) {
       const [first] = cost.possible.keys()
       if (first === undefined) return
       const name = [...cost.possible.values()].map(({ slot }) => slot).join(' ')
@@ -44,7 +56,7 @@ export function createExpected(recipe: Recipe, means: Means, experience: Experie
       kinds.set(name, kind)
       if (kind.firsts.has(first)) return
       kind.firsts.add(first)
-      if (kind.records.length < kept) kind.records.push({ record, facts })
+      if (kind.records.length < kept) kind.records.push({ record, facts, known: knownOf(cost, known) })
     },
 
     sum() {
@@ -55,8 +67,8 @@ export function createExpected(recipe: Recipe, means: Means, experience: Experie
         const times = Math.max(leastFollowed, Math.round((followed * firsts.size) / size))
         const weight = firsts.size / times
         for (let time = 0; time < times; time++) {
-          const { record, facts } = records[time % records.length] as Kind['records'][number]
-          for (const { slot, atomic, isNamed } of drawn(record, recipe, facts, means, experience)) {
+          const each = records[time % records.length] as Followed
+          for (const { slot, atomic, isNamed } of drawn(each, recipe, means, experience)) {
             const totals = isNamed ? named : unnamed
             const before = totals.get(slot) ?? { count: 0, atomic: 0 }
             totals.set(slot, {
@@ -84,23 +96,31 @@ interface Drawn {
   isNamed: boolean
 }
 
+function knownOf({ asked }: Forecast, known: Means['known']): Map<LookupKey, Fact> {
+  return new Map(
+    asked.flatMap((key): [LookupKey, Fact][] => {
+      const fact = known(key)
+      return fact ? [[key, fact]] : []
+    }),
+  )
+}
+
 /** Follows the planner once to the end of a record. */
 function drawn(
-  record: PlannedRecord,
+  { record, facts, known }: Followed,
   recipe: Recipe,
-  facts: Facts,
-  { prices, caps, inCredits, known }: Means,
+  { prices, caps, inCredits }: Omit<Means, 'known'>,
   experience: Experience,
 ): Drawn[] {
   const bought: Drawn[] = []
-  const isKnown = (key: LookupKey) => !key.includes(nowhere) && known(key) !== undefined
+  const isKnown = (key: LookupKey) => known.has(key)
   for (let answered = facts; ;) {
     const step = nextStep(record, recipe, answered, { prices, isFresh: isKnown })
     if (step.kind !== 'lookup') return bought
     const { key } = step.lookup
     const slot = slotOf(key)
     if (isKnown(key)) {
-      answered = { ...answered, [slot]: known(key) }
+      answered = { ...answered, [slot]: known.get(key) }
       continue
     }
     const fact = experience.next(slot, key)

@@ -70,7 +70,7 @@ export function createExperience({ answers, chains }: Seen): Experience {
       const pool = poolFor(slot, key)
       const fact = pool.facts[pool.at % pool.facts.length] as Fact
       pool.at += 1
-      return about(fact, slot, key)
+      return about(fact, slot)
     },
 
     fresh(slot, count) {
@@ -100,7 +100,7 @@ function pathOf(key: LookupKey): string {
 }
 
 /** A profile is about the one that was asked for, and a search about somebody whom only the answer names. */
-function about(fact: Fact, slot: FactSlot, key: LookupKey): Fact {
+function about(fact: Fact, slot: FactSlot): Fact {
   const { data } = fact
   if (!data) return fact
   const made = leastAnswer(slotRow(slot).operation).data ?? {}

@@ -230,7 +230,7 @@ export function plan(
       if (!fact) {
         const cost = forecast(record, recipe, facts, means)
         costs.add(cost)
-        expected.add(record, facts, cost)
+        expected.add(record, facts, cost, means.known)
         break
       }
       facts = { ...facts, [slotOf(key)]: fact }
