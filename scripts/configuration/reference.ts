@@ -83,7 +83,7 @@ function tableOf(settings: readonly Setting[], head: string): string {
       `\`${path}\``,
       type,
       isRequired ? 'must be set' : defaultOf(note, schema, head),
-      note?.example === undefined ? '' : shown(note.example, head),
+      note?.example === undefined ? 'a secret' : shown(note.example, head),
       note?.means ?? '',
     ]),
   )

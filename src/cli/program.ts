@@ -8,6 +8,7 @@ import { explainCommand } from './records/explain.ts'
 import { enrichCommand } from './runs/enrich.ts'
 import { exitStatus, reportError } from './terminal/exit.ts'
 import { forgetCommand } from './records/forget.ts'
+import { initCommand } from './setup/init.ts'
 import { historyCommand } from './records/history.ts'
 import { optionsCommand } from './setup/options.ts'
 import { passwordCommand } from './setup/password.ts'
@@ -48,6 +49,7 @@ export function createProgram(): Command {
 
   for (const command of [
     demoCommand(),
+    initCommand(),
     csvCommand(),
     syncCommand(),
     enrichCommand(),

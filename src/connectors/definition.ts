@@ -55,8 +55,8 @@ export interface CrmDefinition<
   readonly kind: 'crm'
   /** The environment variables that it reads, each with its schema. */
   readonly variables: Variables
-  /** The variables that must be set, as messages list them: `A, B and C`. */
-  readonly required: string
+  /** The variables that the usual way to connect an account needs, all of them. */
+  readonly needs: readonly (keyof Variables & string)[]
   /** Its part of `connectors` in `paydirt.config.ts`. Every key is optional. */
   readonly file: File
   /** Returns undefined when the CRM is not set up. Throws ConfigError when it is set up by halves. */

@@ -46,6 +46,13 @@ export function crmOf(name: string): CrmDefinition {
   throw new ConfigError('no_such_connector', `there is no CRM ${name}; there are ${crmNames.join(', ')}`)
 }
 
+/** Returns the variables that must be set for a CRM, as messages list them: `A, B and C`. */
+export function variablesNeededBy(name: string): string {
+  const names = [...crmOf(name).needs]
+  const last = names.pop() ?? ''
+  return names.length > 0 ? `${names.join(', ')} and ${last}` : last
+}
+
 /** Returns the names of the connectors that lack a capability. */
 export function connectorsWithout(capability: keyof Capabilities): ConnectorName[] {
   return connectorNames.filter((name) => !definitionOf(name).capabilities[capability])

@@ -10,6 +10,7 @@ export interface SettingNote {
   defaultText?: string
   /** A value to copy. A secret has none. */
   example?: unknown
+  isSecret?: true
   /** Its type in words, where the schema's own says too little: `amount in USD by step`. */
   type?: string
   /** What the keys of a record stand for: `NAME`, where a person chooses them. */

@@ -4,6 +4,8 @@ import { slowestFiles } from './slowest-files.ts'
 export const shared = {
   retry: 0,
   pool: 'forks' as const,
+  // A config file imports it, wherever it is; outside of tests the loader of config files does the same.
+  alias: { paydirt: new URL('../../src/app/index.ts', import.meta.url).pathname },
   // Integration tests start processes of their own; on real servers and in the fault suite more workers only make them wait.
   maxWorkers: 2,
   testTimeout: 20_000,

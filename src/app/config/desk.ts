@@ -26,7 +26,7 @@ export const deskSchema = z.strictObject({
           means: 'who may sign in to [the desk](desk.md)',
           example: 'ada',
         }),
-        passwordHash: described(passwordHash, { means: 'what `paydirt password` printed' }),
+        passwordHash: described(passwordHash, { isSecret: true, means: 'what `paydirt password` printed' }),
         role: described(role.default('viewer'), {
           means: 'whether they read, act, or manage access too',
           example: 'operator',

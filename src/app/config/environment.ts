@@ -57,6 +57,7 @@ export const variableGroups = {
       example: 'https://logo.example.com',
     }),
     PAYDIRT_WALLET_KEY: setting(privateKey, {
+      isSecret: true,
       means: 'private key that signs payments',
       defaultText: '`wallet.key` in the data directory',
     }),
@@ -76,13 +77,17 @@ export const variableGroups = {
       default: 'profnet',
       example: 'worknet',
     }),
-    PAYDIRT_API_KEY: setting(text, { means: 'direct access, charged in credits, without a wallet' }),
+    PAYDIRT_API_KEY: setting(text, {
+      isSecret: true,
+      means: 'direct access, charged in credits, without a wallet',
+    }),
     PAYDIRT_API_KEY_HEADER: setting(headerName, {
       means: 'the header that carries the API key',
       default: 'x-api-key',
       example: 'authorization',
     }),
     PAYDIRT_BUYER_TOKEN: setting(text, {
+      isSecret: true,
       means: 'bearer token of your own agent, sent as `ZC-Agent-Authorization`',
     }),
   },
@@ -154,19 +159,25 @@ export const variableGroups = {
       example: 'https://paydirt.example.com',
     }),
     PAYDIRT_SALESFORCE_SECRET: setting(secret, {
+      isSecret: true,
       means: 'shared secret for [calls signed with HMAC](http.md)',
     }),
-    PAYDIRT_MONITOR_SECRET: setting(secret, { means: 'secret that a monitor sends with each delivery' }),
+    PAYDIRT_MONITOR_SECRET: setting(secret, {
+      isSecret: true,
+      means: 'secret that a monitor sends with each delivery',
+    }),
     PAYDIRT_MONITOR_HEADER: setting(headerName, {
       means: 'the header that carries it',
       default: 'x-paydirt-monitor-secret',
       example: 'x-monitor-secret',
     }),
     PAYDIRT_ADMIN_PASSWORD_HASH: setting(text, {
+      isSecret: true,
       means:
         'lets `admin` sign in to [the desk](desk.md); required to listen beyond this machine. `paydirt password` prints it',
     }),
     PAYDIRT_METRICS_TOKEN: setting(secret, {
+      isSecret: true,
       means: 'bearer token for `/metrics`',
       defaultText: 'only this machine may scrape',
     }),
@@ -175,7 +186,7 @@ export const variableGroups = {
       defaultText: 'to the log alone',
       example: 'https://hooks.example.com/paydirt',
     }),
-    PAYDIRT_ALERT_SECRET: setting(secret, { means: 'signs alerts' }),
+    PAYDIRT_ALERT_SECRET: setting(secret, { isSecret: true, means: 'signs alerts' }),
   },
   // The standard names of OpenTelemetry, which say whether and where traces are sent.
   Traces: {
@@ -233,6 +244,14 @@ export type Environment = z.infer<typeof environmentSchema>
 
 /** The names of all variables that Paydirt reads, as docs/configuration.md lists them. */
 export const environmentVariables: readonly string[] = Object.keys(environmentSchema.shape)
+
+export const variableSchemas: Readonly<Record<string, z.ZodType>> = environmentSchema.shape
+
+/** Returns what is wrong with a value of a variable, without the value; undefined when nothing is. */
+export function problemOf(name: string, value: string): string | undefined {
+  const issues = variableSchemas[name]?.safeParse(value).error?.issues
+  return issues && (issues[0]?.message ?? 'is invalid')
+}
 
 /** Loads `.env` of the working directory into the process, without overriding variables that are set. */
 export function loadDotEnv(): void {

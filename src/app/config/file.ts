@@ -143,7 +143,7 @@ export function defineConfig(config: FileConfig): FileConfig {
   return config
 }
 
-const fileNames = ['paydirt.config.ts', 'paydirt.config.js', 'paydirt.config.mjs']
+export const fileNames = ['paydirt.config.ts', 'paydirt.config.js', 'paydirt.config.mjs']
 
 /** Reads `paydirt.config.ts` (or .js, .mjs) of a directory; returns an empty one when there is none. Throws ConfigError. */
 export async function loadConfigFile(directory: string): Promise<z.output<typeof fileSchema>> {

@@ -1,5 +1,5 @@
 import type { Connector } from '../../connectors/connector.ts'
-import { crmNames, crmOf, type CrmName } from '../../connectors/definitions.ts'
+import { crmNames, crmOf, variablesNeededBy, type CrmName } from '../../connectors/definitions.ts'
 import { gated } from '../../connectors/gate.ts'
 import { ConfigError } from '../../domain/errors.ts'
 import type { CallBudget } from '../../domain/ports/call-budget.ts'
@@ -17,7 +17,7 @@ export async function openConnector(
   const crm = crmOf(name)
   const settings = config.connectors[name as CrmName]
   if (settings) return gated(await crm.open(settings, { budget }))
-  throw new ConfigError('missing_setting', `${name} is not set up: set ${crm.required}`)
+  throw new ConfigError('missing_setting', `${name} is not set up: set ${variablesNeededBy(name)}`)
 }
 
 export function isConfigured(config: Pick<Config, 'connectors'>, name: CrmName): boolean {

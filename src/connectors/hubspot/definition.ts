@@ -47,22 +47,26 @@ export const hubspot = defineCrm({
   mapping: hubspotMapping,
   canonicalId: (id) => id,
   variables: {
-    HUBSPOT_ACCESS_TOKEN: setting(text, { means: 'HubSpot through a private app: its access token' }),
+    HUBSPOT_ACCESS_TOKEN: setting(text, {
+      isSecret: true,
+      means: 'HubSpot through a private app: its access token',
+    }),
     HUBSPOT_CLIENT_ID: setting(text, {
       means: 'HubSpot through OAuth instead: the id of the app',
       example: '7fff1e36-2d40-4ae1-bbb1-5266d59564fb',
     }),
     HUBSPOT_CLIENT_SECRET: setting(text, {
+      isSecret: true,
       means: "the app's secret; it also verifies calls from the HubSpot app",
     }),
-    HUBSPOT_REFRESH_TOKEN: setting(text, { means: 'the refresh token of the account' }),
+    HUBSPOT_REFRESH_TOKEN: setting(text, { isSecret: true, means: 'the refresh token of the account' }),
     HUBSPOT_BASE_URL: setting(httpsUrl, {
       means: 'address of the HubSpot API',
       default: 'https://api.hubapi.com',
       example: 'https://api-eu1.hubapi.com',
     }),
   },
-  required: 'HUBSPOT_ACCESS_TOKEN',
+  needs: ['HUBSPOT_ACCESS_TOKEN'],
   file: fileSchema,
 
   /** A private app's token, or the three parts of OAuth. */

@@ -59,8 +59,14 @@ export const salesforce = defineCrm({
       means: 'My Domain of the org',
       example: 'https://example.my.salesforce.com',
     }),
-    SALESFORCE_CLIENT_ID: setting(text, { means: 'consumer key of the connected app' }),
-    SALESFORCE_CLIENT_SECRET: setting(text, { means: 'client credentials flow: its consumer secret' }),
+    SALESFORCE_CLIENT_ID: setting(text, {
+      means: 'consumer key of the connected app',
+      example: '3MVG9exampleConsumerKey',
+    }),
+    SALESFORCE_CLIENT_SECRET: setting(text, {
+      isSecret: true,
+      means: 'client credentials flow: its consumer secret',
+    }),
     SALESFORCE_USERNAME: setting(text, {
       means: 'JWT bearer flow instead: the user',
       example: 'paydirt@example.com',
@@ -70,7 +76,7 @@ export const salesforce = defineCrm({
       example: '/etc/paydirt/salesforce.pem',
     }),
   },
-  required: 'SALESFORCE_LOGIN_URL, SALESFORCE_CLIENT_ID and SALESFORCE_CLIENT_SECRET',
+  needs: ['SALESFORCE_LOGIN_URL', 'SALESFORCE_CLIENT_ID', 'SALESFORCE_CLIENT_SECRET'],
   file: fileSchema,
 
   /** Client credentials, or a user and the key that signs for it. */

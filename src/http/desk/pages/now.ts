@@ -1,5 +1,5 @@
 import { html } from 'hono/html'
-import { crmNames, crmOf } from '../../../connectors/definitions.ts'
+import { crmNames, variablesNeededBy } from '../../../connectors/definitions.ts'
 import { mayAct } from '../access/access.ts'
 import { attentionItems } from '../model/attention.ts'
 import { budgetBars, type DeskCaps } from '../model/budgets.ts'
@@ -101,9 +101,7 @@ function tile(name: string, value: string, note: string): Markup {
 
 function startForms({ syncable }: NowSettings, { visitor }: Shell): Markup {
   if (syncable.length === 0)
-    return empty(
-      `No CRM is set up. Set ${crmNames.map((name) => crmOf(name).required).join(', or ')}, then restart.`,
-    )
+    return empty(`No CRM is set up. Set ${crmNames.map(variablesNeededBy).join(', or ')}, then restart.`)
   return html`${syncable.map(
     ({ connector, entities }) =>
       html`<div class="start">

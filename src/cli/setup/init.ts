@@ -1,0 +1,178 @@
+import { spawnSync } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { Command, InvalidArgumentError, Option } from 'commander'
+import { problemOf, variableSchemas } from '../../app/config/environment.ts'
+import { walletFile } from '../../app/config/wallet-file.ts'
+import {
+  choicesOf,
+  envLines,
+  payments,
+  type Choices,
+  type Draft,
+  type Payment,
+} from '../../app/setup/drafts.ts'
+import { lookAt, writeSetup, type Folder, type Setup } from '../../app/setup/write-setup.ts'
+import { crmNames, isCrmName, type CrmName } from '../../connectors/definitions.ts'
+import { ConfigError } from '../../domain/errors.ts'
+import { exitStatus } from '../terminal/exit.ts'
+import { ownCommand } from '../terminal/own-command.ts'
+import { print, printError } from '../terminal/print.ts'
+import { ask, type Answers } from './ask.ts'
+
+interface Options {
+  serviceUrl?: string
+  rpcUrl?: string
+  pay?: Payment
+  crm?: CrmName[]
+  maxPrice?: string
+  budgetRun?: string
+  budgetDay?: string
+  yes?: true
+  force?: true
+  json?: true
+}
+
+const variables = {
+  serviceUrl: 'PAYDIRT_SERVICE_URL',
+  rpcUrl: 'PAYDIRT_RPC_URL',
+  maxPrice: 'PAYDIRT_MAX_PRICE_USD',
+  budgetRun: 'PAYDIRT_BUDGET_RUN_USD',
+  budgetDay: 'PAYDIRT_BUDGET_DAY_USD',
+} as const
+
+export function initCommand(): Command {
+  return new Command('init')
+    .description(
+      'Set up Paydirt in this folder: ask for service, payment, caps and CRM, and write .env and paydirt.config.ts.',
+    )
+    .option('--service-url <url>', 'base address of the data service', valid('PAYDIRT_SERVICE_URL'))
+    .option('--rpc-url <url>', 'JSON-RPC of the chain', valid('PAYDIRT_RPC_URL'))
+    .addOption(
+      new Option('--pay <how>', 'what pays for lookups (default: a wallet, made when there is none)').choices(
+        payments,
+      ),
+    )
+    .option('--crm <names>', `CRMs to connect, comma-separated: ${crmNames.join(', ')}; none`, crms)
+    .option('--max-price <usd>', 'the most that one lookup may cost', valid('PAYDIRT_MAX_PRICE_USD'))
+    .option('--budget-run <usd>', 'the most that one run may spend', valid('PAYDIRT_BUDGET_RUN_USD'))
+    .option('--budget-day <usd>', 'the most that a day may cost', valid('PAYDIRT_BUDGET_DAY_USD'))
+    .option('--yes', 'ask nothing: take the options, the variables that are set, and defaults')
+    .option('--force', 'with --yes: replace files that are there; a copy of each is kept')
+    .option('--json', 'print one JSON document on standard output')
+    .addHelpText(
+      'after',
+      `
+Examples:
+  paydirt init
+  paydirt init --yes --service-url https://data.example.com --crm hubspot --budget-run 20
+
+Secrets are no options, because options appear in the list of processes: they are asked for, or taken from the environment
+(PAYDIRT_WALLET_KEY, PAYDIRT_API_KEY, HUBSPOT_ACCESS_TOKEN ...). The .env file is readable by you alone.`,
+    )
+    .action(run)
+}
+
+async function run(options: Options): Promise<void> {
+  const folder = lookAt(process.cwd())
+  const known = knownTo(folder, options)
+  const answers = options.yes ? withoutAsking(folder, known, options) : await asked(folder, known, options)
+  if (!answers) {
+    process.exitCode = exitStatus.interrupted
+    return
+  }
+  const { draft, choices, replace, leave } = answers
+  const setup = await writeSetup(folder, draft, choices, { replace, leave, now: () => new Date() })
+  const command = ownCommand(folder.path)
+  for (const warning of warningsOf(folder, answers)) printError(`paydirt: ${warning}\n`)
+  print(options.json ? `${JSON.stringify({ ...setup, next: `${command} doctor` })}\n` : text(setup, command))
+}
+
+/** Returns what is set already: by an option, in the shell, in the `.env` of the folder. The first of them counts. */
+function knownTo({ env }: Folder, options: Options): Draft {
+  const given = Object.entries(variables).flatMap(([option, name]) => {
+    const value = options[option as keyof typeof variables]
+    return value === undefined ? [] : [[name, value]]
+  })
+  const set = Object.entries({ ...env, ...process.env }).filter(
+    ([name, value]) => value && Object.hasOwn(variableSchemas, name),
+  )
+  return Object.fromEntries([...set, ...given]) as Draft
+}
+
+function firstChoices(known: Draft, { pay, crm }: Options): Choices {
+  const { payment, crms: connected } = choicesOf(known)
+  return { payment: pay ?? payment, crms: crm ?? connected }
+}
+
+function withoutAsking({ taken }: Folder, known: Draft, options: Options): Answers {
+  const replace = options.force ? [...taken] : []
+  return { draft: known, choices: firstChoices(known, options), replace, leave: [] }
+}
+
+async function asked({ path, taken }: Folder, known: Draft, options: Options): Promise<Answers | undefined> {
+  if (!process.stdin.isTTY) {
+    throw new ConfigError(
+      'no_terminal',
+      'init asks questions, and there is no terminal to ask on: add --yes, with --service-url and the secrets in the environment',
+    )
+  }
+  const hasWallet = existsSync(walletFile(resolve(path, known['PAYDIRT_DATA_DIR'] ?? '.paydirt')))
+  const first = firstChoices(known, options)
+  return ask({ input: process.stdin, output: process.stderr }, known, { first, taken, hasWallet })
+}
+
+/** Returns what would keep the written files from counting, or would give them away. */
+function warningsOf({ path }: Folder, { draft, choices, leave }: Answers): string[] {
+  const shadowed = envLines(draft, choices, {}).filter(
+    ({ name, value }) => value !== undefined && process.env[name] && process.env[name] !== value,
+  )
+  const { status } = spawnSync('git', ['check-ignore', '-q', '.env'], { cwd: path, stdio: 'ignore' })
+  return [
+    ...shadowed.map(
+      ({ name }) => `${name} is set in your shell to another value, which wins over .env: unset it there`,
+    ),
+    ...(choices.payment === 'wallet' && process.env['PAYDIRT_API_KEY']
+      ? ['PAYDIRT_API_KEY is set in your shell, and a key goes before the wallet: unset it there']
+      : []),
+    // 1: a repository that does not ignore it. 128: no repository.
+    ...(status === 1
+      ? ['git does not ignore .env, which holds secrets: add .env and .paydirt/ to .gitignore']
+      : []),
+    ...leave.map((name) => `${name} was left as it was: your answers are not in it`),
+  ]
+}
+
+function text({ written, movedTo, wallet, missing }: Setup, command: string): string {
+  const lines = [
+    ...written.map((name) => `wrote ${name}${name === '.env' ? ' (readable by you alone)' : ''}`),
+    ...movedTo.map((name) => `kept the old file as ${name}`),
+    ...(wallet
+      ? [
+          `wallet ${wallet.address}${wallet.file === null ? '' : ` (${wallet.isNew ? 'new key' : 'key'} in ${wallet.file})`}`,
+          ...(wallet.isNew
+            ? ['  keep a copy of the key, and send USDC on Base to that address: 1 USDC buys 100 lookups']
+            : []),
+        ]
+      : []),
+    ...(missing.length > 0 ? [`still to be written into .env: ${missing.join(', ')}`] : []),
+    `next: ${command} doctor`,
+  ]
+  return `${lines.join('\n')}\n`
+}
+
+function valid(name: string): (value: string) => string {
+  return (value) => {
+    const problem = problemOf(name, value)
+    if (problem === undefined) return value
+    throw new InvalidArgumentError(problem)
+  }
+}
+
+function crms(text: string): CrmName[] {
+  const names = text.split(',').map((name) => name.trim().toLowerCase())
+  if (text.trim() === 'none') return []
+  const wrong = names.find((name) => !isCrmName(name))
+  if (wrong !== undefined) throw new InvalidArgumentError(`${wrong} is none of ${crmNames.join(', ')}`)
+  return names.filter(isCrmName)
+}
