@@ -78,7 +78,7 @@ describe('a command line that cannot be right', () => {
     [
       'no such object',
       ['csv', 'good.csv', '--object', 'deal', '--out', 'x.csv'],
-      /'deal' is invalid.*company, person/s,
+      /'deal' is invalid.*must be company or person/s,
     ],
     [
       'no such file',

@@ -57,6 +57,8 @@ describe('a file of which many rows are the same companies written differently',
       lookups: { unique, cached: 0, duplicates, toBuy: unique },
       tasks: { skipped: 0, rejected: 0 },
       cost: { currency: 'USD', low: usd(unique), high: usd(unique) },
+      input: expect.objectContaining({ file: 'in.csv', rows: count, notLookedUp: [] }),
+      apply: expect.stringMatching(/^paydirt apply p\w+ --out in-enriched\.csv$/),
     })
     expect(await desk.transfers()).toEqual([])
     expect(sandbox.stats().requests).toBe(0)
@@ -137,8 +139,8 @@ test('people are enriched as companies are, and known profiles of another file a
   const slugs = ['ada-moreau', 'jonas-weber', 'ada-moreau', 'nobody-missing', 'mária-sántos', null]
   const file = makeFile(slugs, 'in')
   await desk.write('people.csv', file.csv)
-  const args = ['--object', 'person', '--out', 'out.csv', '--json']
-  const first = await desk.run(['csv', 'people.csv', ...args])
+  const args = (out: string) => ['--object', 'person', '--out', out, '--json']
+  const first = await desk.run(['csv', 'people.csv', ...args('out.csv')])
   expect(first.status).toBe(0)
   expect(first.json()).toMatchObject({
     records: 6,
@@ -158,7 +160,7 @@ test('people are enriched as companies are, and known profiles of another file a
   await desk.write('other.csv', other.csv)
   const plan = await desk.run(['csv', 'other.csv', '--object', 'person', '--plan', '--json'])
   expect(plan.json()).toMatchObject({ lookups: { unique: 3, cached: 2, toBuy: 1 }, cost: { high: usd(1) } })
-  const second = await desk.run(['csv', 'other.csv', ...args])
+  const second = await desk.run(['csv', 'other.csv', ...args('other-out.csv')])
   expect(second.json()).toMatchObject({ lookups: { unique: 3, paid: 1, cached: 2 } })
   expect(await desk.transfers()).toHaveLength(5)
 })

@@ -18,9 +18,21 @@ export const minutesAgo = (minutes: number) => new Date(desk.now().getTime() - m
 
 export async function addRun(
   id: string,
-  more: { state?: RunState; connector?: string; startedAt?: Date; fingerprint?: string } = {},
+  more: {
+    state?: RunState
+    connector?: string
+    startedAt?: Date
+    fingerprint?: string
+    source?: object
+  } = {},
 ): Promise<void> {
-  const { state = 'working', connector = 'hubspot', startedAt = minutesAgo(10), fingerprint = id } = more
+  const {
+    state = 'working',
+    connector = 'hubspot',
+    startedAt = minutesAgo(10),
+    fingerprint = id,
+    source = {},
+  } = more
   await desk.db
     .insertInto('runs')
     .values({
@@ -32,7 +44,7 @@ export async function addRun(
       trigger: 'sync',
       state,
       fingerprint,
-      source: '{}',
+      source: JSON.stringify(source),
       scanned_at: startedAt,
       records: 10,
       started_at: startedAt,

@@ -2,10 +2,18 @@ import { sql } from 'kysely'
 import { describe, expect, test } from 'vitest'
 import { attentionItems } from '../../src/http/desk/model/attention.ts'
 import { daysLeft, progressOf } from '../../src/http/desk/model/now.ts'
+import { runName } from '../../src/http/desk/view/format.ts'
 import type { Database } from '../../src/store/database/database.ts'
 import { failureGroups } from '../../src/store/views/desk-failures.ts'
 import { liveRuns, moneyNow, parkedGroups } from '../../src/store/views/desk-now.ts'
-import { funnels, recordsLike, runReasons, runRecords } from '../../src/store/views/desk-runs.ts'
+import {
+  funnels,
+  recordsLike,
+  runHead,
+  runHeads,
+  runReasons,
+  runRecords,
+} from '../../src/store/views/desk-runs.ts'
 import { spendDays, spendTotals } from '../../src/store/views/desk-spend.ts'
 import {
   desk,
@@ -31,6 +39,19 @@ const calmPace = {
 }
 
 describe('runs', () => {
+  test('of a file bear its name, and others that of their entity', async () => {
+    await addRun('f1', { connector: 'csv', source: { file: 'leads.csv' } })
+    await addRun('f2')
+    const named = [
+      ...(await liveRuns(desk.db, desk.now(), 10)),
+      ...(await runHeads(desk.db, { limit: 10 })),
+      await runHead(desk.db, 'f1'),
+    ]
+    const names = named.map((run) => run && runName(run))
+    expect(names.filter((name) => name === 'CSV leads.csv')).toHaveLength(3)
+    expect(names.filter((name) => name === 'HubSpot companies')).toHaveLength(2)
+  })
+
   test('are counted down from what was read to what was changed', async () => {
     await addRun('r1', { state: 'finished' })
     const found = await addLookup('a', 'answered', { outcome: 'found' })

@@ -62,7 +62,7 @@ test('values that are none of their kind reach neither a file nor a CRM, and are
   const id = house.add('companies', { profnet_url: url })
   const { summary } = await house.sync('companies')
   expect(Object.keys(house.seen('companies').get(id) ?? {}).sort()).toEqual(['name', 'profnet_url'])
-  expect(summary.reasons).toEqual([{ status: 'written', reason: told, count: 1 }])
+  expect(summary.reasons).toEqual([{ status: 'written', reason: told, count: 1, first: id }])
   expect(summaryText(summary, 'finished', undefined)).toContain(`1 written: ${told}`)
   const { leftOut } = await makeReport(house.context, { run: summary.runId })
   expect(leftOut).toContainEqual({

@@ -65,7 +65,9 @@ describe('lookups that are asked for', () => {
     expect(await runs.get(run.id)).toMatchObject({ records: 3, watermark: 'w1' })
     await lookups.park(keys[0]!, new Date(clock.now.getTime() + 1000), cap)
     expect(await tasks.counts(run.id)).toMatchObject({ looking_up: 1, parked: 2 })
-    expect(await tasks.reasons(run.id)).toEqual([{ status: 'parked', reason: 'a cap', count: 2 }])
+    expect(await tasks.reasons(run.id)).toEqual([
+      { status: 'parked', reason: 'a cap', count: 2, first: expect.any(String) },
+    ])
     expect(await lookups.lease(5, 60_000, false, { runId: run.id })).toEqual([keys[1]])
 
     // A cause of another name that went away frees nothing.

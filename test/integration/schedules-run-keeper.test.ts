@@ -105,7 +105,9 @@ test('what a stopped run wants is parked and not handed out, and goes on when th
   await updateRunStates(database.db, at, ['csv'])
   expect(await state()).toBe('stopped')
   expect(await lookups.lease(10, 1_000, false, { connectors: [run.connector] })).toEqual([])
-  expect(await tasks.reasons(run.id)).toEqual([{ status: 'parked', reason: 'its run is stopped', count: 2 }])
+  expect(await tasks.reasons(run.id)).toEqual([
+    { status: 'parked', reason: 'its run is stopped', count: 2, first: expect.any(String) },
+  ])
   await runs.setState(run.id, 'working')
   await updateRunStates(database.db, at, ['csv'])
   expect((await lookups.lease(10, 1_000, false, { connectors: [run.connector] })).sort()).toEqual(

@@ -27,7 +27,7 @@ test.each<[string, FaultsInput]>([
     for (const [index, status] of [201, 202, 206].entries()) {
       sandbox.faults.set({ ...faults, settledStatus: { next: 1, status } })
       const file = await desk.write(`${status}.csv`, makeFile([['one', 'two', 'three'][index]!]).csv)
-      const run = await desk.run(['csv', file, '--object', 'company', '--out', 'out.csv', '--json'])
+      const run = await desk.run(['csv', file, '--object', 'company', '--out', `${status}-out.csv`, '--json'])
       expect(run).toMatchObject({ status: 0 })
       expect(run.json<RunSummary>().tasks).toMatchObject({ written: 1 })
       expect(run.json<RunSummary>().spend).toMatchObject({ inDoubt: '0.000000', lost: '0.000000' })

@@ -16,6 +16,8 @@ export interface RunPlan extends PlanCost {
   leftOut?: LeftOutField[] | undefined
   /** The id for `paydirt apply`. */
   planId?: string
+  /** The command that carries out the plan, where it takes more than the id. */
+  apply?: string | undefined
   /** The writes from facts that the ledger already has: counts, and the first records field by field. */
   preview?:
     | {
@@ -27,12 +29,12 @@ export interface RunPlan extends PlanCost {
 }
 
 export function planText(plan: RunPlan): string {
-  const { records, lookups, tasks, planId, preview, leftOut } = plan
+  const { records, lookups, tasks, planId, apply, preview, leftOut } = plan
   return `${records} records
   ${lookups.unique} different profiles, ${lookups.duplicates} duplicates of them
   ${lookups.cached} already in the ledger, ${lookups.toBuy} to buy
   ${tasks.rejected} rejected and ${tasks.skipped} skipped, at no cost
-${leftOut ? `not bought, because it could not be written: ${leftOutText(leftOut)}\n` : ''}${stepsText(plan.steps)}${costText(plan)}${preview ? previewText(preview) : ''}${planId === undefined ? '' : `plan ${planId}: \`paydirt apply ${planId}\` carries out exactly this, within this cost\n`}`
+${leftOut ? `not bought, because it could not be written: ${leftOutText(leftOut)}\n` : ''}${stepsText(plan.steps)}${costText(plan)}${preview ? previewText(preview) : ''}${planId === undefined ? '' : `plan ${planId}: \`${apply ?? `paydirt apply ${planId}`}\` carries out exactly this, within this cost\n`}`
 }
 
 function costText({ cost, uncapped, limits, wallet, begins, refusals }: RunPlan): string {

@@ -1,8 +1,9 @@
 import { isUtf8 } from 'node:buffer'
 import { readFile } from 'node:fs/promises'
 import { CsvError, parse, type InfoRecord } from 'csv-parse/sync'
-import { foldName, namesOf, type Synonyms } from '../../connectors/csv/columns.ts'
+import { foldName, namesOf, type Synonyms } from '../../connectors/csv/column-names.ts'
 import { detectDialect, parserOptions } from '../../connectors/csv/dialect.ts'
+import { formOf } from '../../connectors/csv/encoding.ts'
 import { InputError } from '../../domain/errors.ts'
 import {
   identifierKinds,
@@ -30,7 +31,7 @@ export interface IdentifierColumns {
 export async function readSuppressionText(path: string): Promise<{ name: string; text: string }> {
   const name = path === '-' ? 'standard input' : path
   const bytes = path === '-' ? await readAll(process.stdin) : await readFile(path).catch(refuseUnreadable)
-  const encoding = bytes[0] === 0xff && bytes[1] === 0xfe ? 'utf-16le' : 'utf-8'
+  const { encoding } = formOf(name, bytes.subarray(0, 4), undefined)
   if (encoding === 'utf-8' && !isUtf8(bytes)) {
     const lines = splitBytes(bytes)
     const line = lines.findIndex((each) => !isUtf8(each)) + 1
@@ -97,17 +98,15 @@ interface Row {
   problem?: string
 }
 
-function readRows(
-  name: string,
-  text: string,
-  columns: IdentifierColumns,
-): { rows: Row[]; ignored: string[] } {
+function readRows(name: string, raw: string, columns: IdentifierColumns): { rows: Row[]; ignored: string[] } {
   const kinds = kindsByName(columns)
   const kindOf = (column: string) => kinds.get(foldName(column))
-  const dialect = detectDialect(text.slice(0, sampleCharacters), {
-    whole: text.length <= sampleCharacters,
+  const dialect = detectDialect(raw.slice(0, sampleCharacters), {
+    whole: raw.length <= sampleCharacters,
     recognised: (names) => names.filter((each) => kindOf(each) !== undefined).length,
   })
+  // A spreadsheet's own line (`sep=;`) is no header; a blank one in its place keeps the numbers of the lines.
+  const text = dialect.declared ? raw.replace(/^[^\r\n]*/, '') : raw
   const firstLine = text.split(/\r\n|\n|\r/).find((line) => line.trim() !== '') ?? ''
   const header = parsed(name, firstLine, { ...parserOptions(dialect), info: true })[0]?.record ?? []
   if (!header.some((column) => kindOf(column))) return { rows: linesOf(text), ignored: [] }

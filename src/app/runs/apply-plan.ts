@@ -1,3 +1,5 @@
+import { relative } from 'node:path'
+import type { ColumnMap } from '../../connectors/csv/index.ts'
 import type { Connector, ScanFilter, ScanOptions } from '../../connectors/connector.ts'
 import { creditsFromUsd } from '../../domain/credits.ts'
 import { ConfigError } from '../../domain/errors.ts'
@@ -6,6 +8,7 @@ import { ledgerId } from '../../store/database/meta.ts'
 import { countWithReason } from '../../store/views/record-tasks.ts'
 import { createPlanLedger, type Plan, type PlanLedger } from '../../store/runs/plans.ts'
 import type { Run } from '../../store/runs/runs.ts'
+import { applyCommandOf, claimOutput, freeOutputName } from './csv-output.ts'
 import { enrichCsv, openInput, planCsv } from './enrich-csv.ts'
 import type { Config } from '../config/config.ts'
 import type { Context } from '../context/context.ts'
@@ -19,6 +22,8 @@ import { summarise, type RunSummary } from './summary.ts'
 export interface ApplyOptions {
   /** Where the enriched file goes; needed for the plan of a CSV. */
   out: string | undefined
+  /** Whether a file at `out` is replaced whatever it is. */
+  force?: boolean | undefined
   /** Opens the CRM of a sync's plan. */
   openConnector: (name: string) => Promise<Connector>
   signal: AbortSignal
@@ -81,20 +86,28 @@ async function applyCsv(
   context: Context,
   plan: Plan,
   plans: PlanLedger,
-  { out, signal, onProgress }: ApplyOptions,
+  { out, force = false, signal, onProgress, onNotice }: ApplyOptions,
 ): Promise<Applied> {
-  if (out === undefined) throw new ConfigError('no_out', '--out <file> says where the enriched CSV goes')
-  const csv = await openInput(context.config, { input: String(plan.job['path']), object: plan.object })
+  const path = String(plan.job['path'])
+  if (out === undefined) {
+    const command = applyCommandOf(plan.id, await freeOutputName(relative(process.cwd(), path)), { force })
+    throw new ConfigError('no_out', `--out <file> says where the enriched CSV goes: ${command}`)
+  }
+  const { map, encoding } = plan.job as { map?: ColumnMap; encoding?: string }
+  const csv = await openInput(context.config, { input: path, object: plan.object, map, encoding })
   if (csv.sha256 !== plan.job['sha256']) throw drifted(plan, `${csv.path} has changed since`)
   if (plan.runId === null)
     refuseMore(plan, (await planCsv(context, csv, { recipe: plan.recipe })).lookups.toBuy)
+  const { replace } = await claimOutput(context, csv, out, { force })
   const result = await enrichCsv(context, csv, {
     out,
+    replace,
     signal,
     recipe: plan.recipe,
     planId: plan.id,
     onOpened: (run) => plans.setRun(plan.id, run.id),
     onProgress,
+    onNotice,
   })
   return { planId: plan.id, ...result, drifted: 0 }
 }

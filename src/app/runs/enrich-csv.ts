@@ -4,11 +4,14 @@ import {
   createCsvConnector,
   openCsv,
   writeEnriched,
+  type ColumnMap,
+  type CsvReading,
   type OpenedCsv,
   type RowResult,
 } from '../../connectors/csv/index.ts'
 import { ConfigError } from '../../domain/errors.ts'
-import type { ObjectKind } from '../../domain/words.ts'
+import type { ObjectKind, TaskStatus } from '../../domain/words.ts'
+import { noteOutput } from '../../store/runs/file-outputs.ts'
 import type { Run } from '../../store/runs/runs.ts'
 import type { TaskLedger } from '../../store/runs/tasks.ts'
 import type { Config } from '../config/config.ts'
@@ -16,6 +19,7 @@ import type { Context } from '../context/context.ts'
 import { newRunId } from '../context/new-id.ts'
 import { makePlan } from '../plans/make-plan.ts'
 import type { RunPlan } from '../plans/plan-text.ts'
+import { applyCommandOf, freeOutputName } from './csv-output.ts'
 import type { JudgedRun } from './left-out.ts'
 import { plannedRefusals, prepareStart } from './preflight.ts'
 import { runToEnd, type Progress, type RunEnd } from './run-to-end.ts'
@@ -24,6 +28,9 @@ import { summarise, type RunSummary } from './summary.ts'
 export interface CsvJob {
   input: string
   object: ObjectKind
+  /** How the user says that the file is to be read. */
+  map?: ColumnMap | undefined
+  encoding?: string | undefined
 }
 
 /** Opens and checks a CSV. Called before anything else starts. Throws ConfigError or InputError for a file that cannot be used. */
@@ -31,30 +38,84 @@ export async function openInput(config: Config, job: CsvJob): Promise<OpenedCsv>
   const csv = await openCsv(job.input, {
     object: job.object,
     networkName: config.networkName,
+    networkHosts: config.networkHosts,
     synonyms: config.csvSynonyms,
+    map: job.map ?? {},
+    encoding: job.encoding,
   })
   if (csv.wrongObject) throw new ConfigError('wrong_object', `${job.input}: ${csv.wrongObject}`)
   return csv
 }
 
-/** Plans the enrichment of a file without paying: reads it as the run would and asks the ledger. With an id the plan is saved. */
+/** The plan of a file. */
+export interface CsvPlan extends RunPlan {
+  /** How the file was read. */
+  input: CsvInput
+  /** The command that carries out the plan; absent where it is not saved. */
+  apply?: string | undefined
+}
+
+/** How a file was read, and why rows of it are not looked up. Scripts rely on its form. */
+export interface CsvInput extends CsvReading {
+  file: string
+  rows: number
+  encoding: string
+  separator: string
+  /** Why rows were rejected or skipped, the most frequent reason first, with the line of the first such row. */
+  notLookedUp: { status: TaskStatus; reason: string; rows: number; firstLine: number }[]
+}
+
+/** Returns how a file was read, before anything is known of its rows. */
+export function readingOf(csv: OpenedCsv): Omit<CsvInput, 'notLookedUp'> {
+  const { path, rowCount: rows, encoding, delimiter: separator, reading } = csv
+  return { file: path, rows, encoding, separator, ...reading }
+}
+
+/**
+ * Plans the enrichment of a file without paying: reads it as the run would and asks the ledger. With an id the plan is saved.
+ * `out` is where its output is to go.
+ */
 export async function planCsv(
   context: Context,
   csv: OpenedCsv,
-  { planId, recipe }: { planId?: string | undefined; recipe?: string | undefined } = {},
-): Promise<RunPlan> {
+  {
+    planId,
+    recipe,
+    out,
+    force = false,
+  }: {
+    planId?: string | undefined
+    recipe?: string | undefined
+    out?: string | undefined
+    force?: boolean | undefined
+  } = {},
+): Promise<CsvPlan> {
   const { run } = await openRun(context, csv, 'planned', recipe)
   try {
     const connector = createCsvConnector({ csv })
-    return await makePlan(context, {
+    const plan = await makePlan(context, {
       kind: 'csv',
       connector,
       run,
       source: {},
-      job: { path: resolve(csv.path), sha256: csv.sha256 },
+      job: { path: resolve(csv.path), sha256: csv.sha256, ...csv.told },
       planId,
       refusals: () => plannedRefusals(context, connector, run),
     })
+    const reasons = await context.tasks.reasons(run.id)
+    return {
+      ...plan,
+      input: {
+        ...readingOf(csv),
+        notLookedUp: reasons.map(({ status, reason, count, first }) => ({
+          status,
+          reason,
+          rows: count,
+          firstLine: Number(first),
+        })),
+      },
+      apply: planId && applyCommandOf(planId, out ?? (await freeOutputName(csv.path)), { force }),
+    }
   } finally {
     await context.runs.dropPlanned(run.id)
   }
@@ -62,9 +123,12 @@ export async function planCsv(
 
 export interface EnrichOptions {
   out: string
+  /** Whether a file at `out` may be replaced, as `claimOutput` decided. Default: true. */
+  replace?: boolean | undefined
   signal: AbortSignal
   onProgress?: ((progress: Progress) => void) | undefined
   onResumed?: ((run: Run) => void) | undefined
+  onNotice?: ((text: string) => void) | undefined
   /** Default: the configured one. */
   recipe?: string | undefined
   /** The plan that this run carries out. Each plan has a run of its own. */
@@ -79,10 +143,10 @@ export interface EnrichOptions {
 export async function enrichCsv(
   context: Context,
   csv: OpenedCsv,
-  { out, signal, onProgress, onResumed, recipe, planId, onOpened }: EnrichOptions,
+  { out, replace, signal, onProgress, onResumed, onNotice, recipe, planId, onOpened }: EnrichOptions,
 ): Promise<{ end: RunEnd; summary: RunSummary }> {
   const connector = createCsvConnector({ csv })
-  const prepared = await prepareStart(context, connector, newRun(context, csv, recipe))
+  const prepared = await prepareStart(context, connector, newRun(context, csv, recipe), onNotice)
   const { run, resumed } = await openRun(context, csv, 'scanning', recipe, planId)
   if (resumed) onResumed?.(run)
   await onOpened?.(run)
@@ -92,6 +156,7 @@ export async function enrichCsv(
     connector,
     signal,
     onProgress,
+    onNotice,
   })
   if (end !== 'interrupted') {
     await writeEnriched({
@@ -99,6 +164,8 @@ export async function enrichCsv(
       out,
       fields: context.config.recipes(csv.object, run.recipe).fields,
       results: results(context.tasks, run.id),
+      replace,
+      onComplete: (output) => noteOutput(context.database.db, run.id, output),
     })
   }
   return { end, summary: await summarise(context, run) }
@@ -118,7 +185,9 @@ function openRun(
     trigger: 'csv',
     state,
     fingerprint: createHash('sha256')
-      .update(`csv|${csv.object}|${run.recipe}|${csv.sha256}${planId && `|${planId}`}`)
+      .update(
+        `csv|${csv.object}|${run.recipe}|${csv.sha256}${planId && `|${planId}`}${csv.readAs && `|${csv.readAs}`}`,
+      )
       .digest('hex'),
   })
 }

@@ -16,8 +16,8 @@ export interface RunSummary {
   /** `credits`: the credits that direct access charged, when it charged any. */
   spend: { currency: 'USD'; settled: string; inDoubt: string; lost: string; credits?: string | undefined }
   requests: { sent: number; rateLimited: number }
-  /** Why tasks are parked or were refused, and what was left out of those written, the most frequent reason first. */
-  reasons?: { status: TaskStatus; reason: string; count: number }[] | undefined
+  /** Why tasks are parked or were refused, and what was left out of those written, the most frequent reason first. `first` is the first record. */
+  reasons?: { status: TaskStatus; reason: string; count: number; first?: string | undefined }[] | undefined
   /** The fields of the recipe that could not be written in so many records, and why: nothing was bought for them. */
   leftOut?: LeftOutField[] | undefined
 }

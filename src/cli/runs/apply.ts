@@ -11,6 +11,7 @@ import { print, printError } from '../terminal/print.ts'
 
 interface Options {
   out?: string
+  force?: boolean
   json?: true
 }
 
@@ -21,15 +22,21 @@ export function applyCommand(): Command {
     )
     .argument('<plan>', 'the id that --plan printed')
     .option('--out <file>', 'where the enriched CSV goes (a plan of a CSV needs it)')
+    .option('--force', 'replace a file at --out')
     .option('--json', 'print one JSON document on standard output')
     .addHelpText(
       'after',
-      '\nExit status: 0 done · 1 failed · 2 the plan has drifted, or wrong use · 3 work is parked (the cost of the plan is used up)',
+      `
+Examples:
+  paydirt apply pm1a2b3c4d5e6f7
+  paydirt apply pm1a2b3c4d5e6f7 --out leads-enriched.csv
+
+Exit status: 0 done · 1 failed · 2 the plan has drifted, or wrong use · 3 work is parked (the cost of the plan is used up)`,
     )
     .action(run)
 }
 
-async function run(id: string, { out, json }: Options): Promise<void> {
+async function run(id: string, { out, force = false, json }: Options): Promise<void> {
   const signal = stopSignal()
   const config = await readConfig()
   const plan = await withContext((context) => readPlan(context, id), config)
@@ -43,6 +50,7 @@ async function run(id: string, { out, json }: Options): Promise<void> {
       })
       const applied = await applyPlan(context, plan, {
         out,
+        force,
         signal,
         onProgress: (progress) => view.show(progress),
         onNotice: (text) => printError(`paydirt: ${text}\n`),

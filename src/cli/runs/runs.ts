@@ -24,10 +24,11 @@ export function runsCommand(): Command {
         for (const run of runs) rows.push({ ...run, settled: formatUsd(await context.runs.spent(run.id)) })
         if (options.json) {
           const documents = rows.map(
-            ({ id: runId, connector, object, state, records, startedAt, finishedAt, settled }) => ({
+            ({ id: runId, connector, object, source, state, records, startedAt, finishedAt, settled }) => ({
               runId,
               connector,
               object,
+              file: source['file'],
               state,
               records,
               startedAt,
@@ -41,7 +42,7 @@ export function runsCommand(): Command {
         if (rows.length === 0) print('no runs yet\n')
         for (const run of rows) {
           print(
-            `${run.id.padEnd(18)} ${run.startedAt.toISOString().slice(0, 16)}  ${run.connector.padEnd(11)} ${run.object.padEnd(8)} ${run.state.padEnd(9)} ${String(run.records).padStart(8)} records  ${run.settled} USD\n`,
+            `${run.id.padEnd(18)} ${run.startedAt.toISOString().slice(0, 16)}  ${run.connector.padEnd(11)} ${run.object.padEnd(8)} ${run.state.padEnd(9)} ${String(run.records).padStart(8)} records  ${run.settled} USD${typeof run.source['file'] === 'string' ? `  ${run.source['file']}` : ''}\n`,
           )
         }
       })

@@ -7,7 +7,7 @@ export function summaryText(summary: RunSummary, end: RunEnd, out: string | unde
   const { lookups, tasks, spend, requests } = summary
   const lines = [
     `run ${summary.runId}: ${summary.records} ${summary.object === 'company' ? 'companies' : 'people'} (${summary.connector})`,
-    row('filled', tasks.written),
+    row('written', tasks.written),
     row('unchanged', tasks.unchanged, `${lookups.notFound} profiles not found`),
     row('skipped', tasks.skipped),
     row('rejected', tasks.rejected),
@@ -19,10 +19,13 @@ export function summaryText(summary: RunSummary, end: RunEnd, out: string | unde
       : []),
     ...(summary.reasons ?? [])
       .filter(({ status, reason }) => status !== 'unchanged' || reason.includes('left out'))
-      .map(({ status, reason, count }) => `  ${count} ${status}: ${reason}`),
+      .map(
+        ({ status, reason, count, first }) =>
+          `  ${count} ${status}: ${reason}${summary.connector === 'csv' && first !== undefined ? ` (${count === 1 ? '' : 'first in '}line ${first})` : ''}`,
+      ),
   ]
   if (end === 'interrupted') lines.push('stopped. Nothing is lost: run the same command to continue.')
-  else if (out !== undefined && out !== '-') lines.push(`written: ${out}`)
+  else if (out !== undefined && out !== '-') lines.push(`output: ${out}`)
   if (end === 'parked')
     lines.push('some work is parked for the reasons above; run the same command to continue it.')
   return `${lines.join('\n')}\n`

@@ -1,13 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { ConfigError, InputError } from '../../domain/errors.ts'
-import {
-  identityOf,
-  missingProfileUrl,
-  namesOf,
-  recogniseColumns,
-  wrongObjectHint,
-  type ColumnOptions,
-} from './columns.ts'
+import { namesOf, type ColumnOptions } from './column-names.ts'
+import { columnWarnings, identityOf, recogniseColumns, wrongObjectHint } from './columns.ts'
 
 const company: ColumnOptions = { object: 'company' }
 const person: ColumnOptions = { object: 'person' }
@@ -104,9 +98,10 @@ describe('headers that are refused', () => {
 test('a file without profile URLs is warned about, with the misspelt column', () => {
   const columns = ['company', 'profnet_ulr']
   const found = recogniseColumns(columns, company, where)
-  expect(missingProfileUrl(columns, found, company)).toContain('"profnet_ulr" meant to be profnet_url')
+  const [warning] = columnWarnings(columns, found, [], company)
+  expect(warning).toContain('"profnet_ulr" meant to be profnet_url')
   const complete = recogniseColumns(['profnet_url'], company, where)
-  expect(missingProfileUrl(['profnet_url'], complete, company)).toBeUndefined()
+  expect(columnWarnings(['profnet_url'], complete, [], company)).toEqual([])
 })
 
 test.each([

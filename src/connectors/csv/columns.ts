@@ -1,114 +1,85 @@
 import { ConfigError, InputError } from '../../domain/errors.ts'
 import { canonicalProfileUrl } from '../../domain/keys.ts'
+import { nearestName } from '../../domain/normalise/near-names.ts'
 import type { Identity } from '../../domain/record.ts'
-import { normalForm } from '../../domain/normalise/normal-form.ts'
-import { networkWord, type ObjectKind } from '../../domain/words.ts'
-import { nearestName } from './nearest-name.ts'
-
-export type IdentityField = keyof Identity
-
-/** Further names of input columns from the configuration. They take precedence over the built-in ones. */
-export type Synonyms = Partial<Record<IdentityField, readonly string[]>>
-
-export interface ColumnOptions {
-  object: ObjectKind
-  /** The network's name as users write it in column names; `profnet` is always known. */
-  networkName?: string
-  synonyms?: Synonyms
-}
+import type { ObjectKind } from '../../domain/words.ts'
+import { cellText } from './cell-text.ts'
+import { mapFieldOf, shown, type ColumnMap } from './column-map.ts'
+import { foldName, identityFields, namesOf, type ColumnOptions, type IdentityField } from './column-names.ts'
+import { otherObjectText, proposalText, proposeColumns } from './proposals.ts'
 
 /** The index of each identifying field in a row; undefined when no column was recognised for it. */
 export type RecognisedColumns = Record<IdentityField, number | undefined>
 
-const otherNames: Record<Exclude<IdentityField, 'profileUrl' | 'company'>, readonly string[]> = {
-  domain: [
-    'domain',
-    'company_domain',
-    'domain_name',
-    'company_domain_name',
-    'website',
-    'company_website',
-    'website_url',
-    'company_url',
-    'web',
-    'homepage',
-  ],
-  email: ['email', 'email_address', 'work_email', 'business_email', 'primary_email'],
-  phone: ['phone', 'phone_number', 'mobile', 'mobile_phone', 'telephone'],
-  firstName: ['first_name', 'given_name', 'forename'],
-  lastName: ['last_name', 'surname', 'family_name'],
-}
-const companyNames = ['company', 'company_name', 'account_name', 'account', 'organization', 'organisation']
-const kindWords: Record<ObjectKind, readonly string[]> = {
-  company: ['company', 'account', 'organization', 'organisation'],
-  person: ['person', 'people', 'contact', 'lead', 'member'],
-}
 /** At least one of these must be present: otherwise no row could be identified. */
 const identifying: Record<ObjectKind, readonly IdentityField[]> = {
   company: ['profileUrl', 'domain', 'company'],
   person: ['profileUrl', 'email', 'phone', 'firstName', 'lastName'],
 }
-export const identityFields = [
-  'profileUrl',
-  'domain',
-  'email',
-  'phone',
-  'firstName',
-  'lastName',
-  'company',
-] as const satisfies readonly IdentityField[]
-
-/** Column names are compared without regard to case, punctuation and white space. */
-export function foldName(name: string): string {
-  return normalForm('NFKC', name)
-    .toLowerCase()
-    .replace(/[^\p{L}\p{N}]+/gu, '')
-}
-
-/** Returns the names under which a field's column is searched for, the strongest first. */
-export function namesOf(field: IdentityField, options: ColumnOptions): string[] {
-  const { object, synonyms } = options
-  const own = synonyms?.[field] ?? []
-  if (field === 'profileUrl') return [...own, ...profileNames(object, options.networkName ?? networkWord)]
-  if (field === 'company') return [...own, ...companyNames, ...(object === 'company' ? ['name'] : [])]
-  return [...own, ...otherNames[field]]
-}
 
 /** Returns how many of the names are recognised. The delimiter is detected by this number. */
 export function countRecognised(names: readonly string[], options: ColumnOptions): number {
-  const known = new Set(identityFields.flatMap((field) => namesOf(field, options)).map(foldName))
+  const mapped = Object.values(options.map ?? {})
+  const known = new Set(
+    [...mapped, ...identityFields.flatMap((field) => namesOf(field, options))].map(foldName),
+  )
   return names.filter((name) => known.has(foldName(name))).length
 }
 
 /**
- * Finds the columns that identify a record. `where` is the file and line of the header, for messages. Throws InputError
- * for a duplicate name, and ConfigError when no column identifies the object.
+ * Finds the columns that identify a record: those that the user named, then by name. `where` is the file and line of the
+ * header, for messages; `rows` are the first ones, for a proposal. Throws InputError for a duplicate name, and ConfigError
+ * when no column identifies the object or there is none of a name that the user gave.
  */
 export function recogniseColumns(
   columns: readonly string[],
   options: ColumnOptions,
   where: string,
+  rows: readonly (readonly string[])[] = [],
 ): RecognisedColumns {
   refuseSameName(columns, (name) => name.trim(), where)
+  const mapped = findMapped(columns, options.map ?? {}, where)
+  const taken = new Set(mapped.values())
   const found = Object.fromEntries(
-    identityFields.map((field) => [field, findColumn(columns, field, options, where)]),
+    identityFields.map((field) => [
+      field,
+      mapped.has(field) ? mapped.get(field) : findColumn(columns, field, taken, options, where),
+    ]),
   ) as RecognisedColumns
   if (identifying[options.object].every((field) => found[field] === undefined))
-    throw nothingRecognised(columns, options, where)
+    throw nothingRecognised(columns, options, where, rows)
   return found
 }
 
-/** Returns warnings about a file that can be read: no column to look records up by, or a misspelt one. */
-export function missingProfileUrl(
+/** Returns warnings about a file that can be read: no column to look records up by, a misspelt one, or one of another name. */
+export function columnWarnings(
+  columns: readonly string[],
+  found: RecognisedColumns,
+  rows: readonly (readonly string[])[],
+  options: ColumnOptions,
+): string[] {
+  const proposed = proposeColumns(columns, found, rows, options)
+  const proposal = proposalText(proposed)
+  const missing = proposed.some(({ field }) => field === 'profileUrl')
+    ? undefined
+    : missingProfileUrl(columns, found, options)
+  const other =
+    missing === undefined || options.map?.profileUrl !== undefined
+      ? undefined
+      : otherObjectText(columns, rows, options.object)
+  return [missing, proposal, other].filter((text) => text !== undefined)
+}
+
+function missingProfileUrl(
   columns: readonly string[],
   found: RecognisedColumns,
   options: ColumnOptions,
 ): string | undefined {
-  if (found.profileUrl !== undefined) return undefined
+  if (found.profileUrl !== undefined || options.map?.profileUrl !== undefined) return undefined
   const names = namesOf('profileUrl', options)
   const near = nearestName(columns, names)
   return (
-    `no column holds a profile URL, so the recipe profile finds nothing here (contact and full also find rows otherwise); it would be found as ${names.slice(0, 3).join(', ')}` +
+    `no column holds a profile URL, so the recipe profile finds nothing here (contact and full also find rows otherwise); it would be found as ${names.slice(0, 3).join(', ')}, or by --map profile=COLUMN` +
     (near ? `; is ${shown(near.name)} meant to be ${near.known}?` : '')
   )
 }
@@ -125,7 +96,7 @@ export function wrongObjectHint(
   const column = found.profileUrl
   if (column === undefined) return undefined
   const other: ObjectKind = object === 'company' ? 'person' : 'company'
-  const urls = rows.map((cells) => cells[column]?.trim() ?? '').filter((url) => url !== '')
+  const urls = rows.map((cells) => cellText(cells[column], 'profileUrl')).filter((url) => url !== '')
   if (urls.some((url) => canonicalProfileUrl(object, url).ok)) return undefined
   const others = urls.filter((url) => canonicalProfileUrl(other, url).ok).length
   if (others === 0) return undefined
@@ -133,52 +104,68 @@ export function wrongObjectHint(
   return `${others} of the first ${urls.length} profile URLs are those of ${kind} and none is of a ${object}: is --object ${other} meant?`
 }
 
-/** Returns the identifying values of a row, trimmed, without blanks. */
+/** Returns the identifying values of a row as they are meant, without blanks. */
 export function identityOf(cells: readonly string[], found: RecognisedColumns): Identity {
   const identity: Identity = {}
   for (const field of identityFields) {
     const column = found[field]
-    const value = column === undefined ? '' : (cells[column]?.trim() ?? '')
+    const value = column === undefined ? '' : cellText(cells[column], field)
     if (value !== '') identity[field] = value
   }
   return identity
 }
 
-function profileNames(object: ObjectKind, networkName: string): string[] {
-  const kinds = kindWords[object]
-  const networks = [...new Set([networkWord, networkName.toLowerCase()])]
-  return [
-    ...networks.map((network) => `${network}_url`),
-    'profile_url',
-    ...kinds.flatMap((kind) => [
-      ...networks.flatMap((network) => [`${kind}_${network}_url`, `${network}_${kind}_url`]),
-      `${kind}_profile_url`,
-      `${kind}_profile`,
-    ]),
-    ...networks.flatMap((network) => [
-      `${network}_profile_url`,
-      `${network}_profile`,
-      `${network}_link`,
-      ...kinds.flatMap((kind) => [
-        `${kind}_${network}`,
-        `${network}_${kind}`,
-        `${network}_${kind}_page`,
-        `${network}_${kind}_profile`,
-      ]),
-      network,
-    ]),
-    'profile_link',
-    'profile',
-  ]
+/** Returns the columns that the user named. A field without a column is in the result as undefined. */
+function findMapped(
+  columns: readonly string[],
+  map: ColumnMap,
+  where: string,
+): Map<IdentityField, number | undefined> {
+  const mapped = new Map<IdentityField, number | undefined>()
+  for (const [field, name] of Object.entries(map) as [IdentityField, string][]) {
+    const index = name === '' ? undefined : indexOfNamed(columns, name, where)
+    const option = `--map ${mapFieldOf(field)}`
+    if (index === -1) {
+      const near = nearestName([name], columns)
+      throw new ConfigError(
+        'csv_no_mapped_column',
+        `${where}: there is no column ${shown(name)} (${option}). Found: ${listed(columns)}.` +
+          (near ? ` Is ${shown(near.known)} meant?` : ''),
+      )
+    }
+    const other = [...mapped].find(([, at]) => at !== undefined && at === index)?.[0]
+    if (other !== undefined)
+      throw new ConfigError(
+        'csv_column_mapped_twice',
+        `${where}: column ${shown(name)} is named for ${mapFieldOf(other)} and for ${mapFieldOf(field)}; a column is read as one of them`,
+      )
+    mapped.set(field, index)
+  }
+  return mapped
+}
+
+/** Returns the place of a column by its name as it stands, by its name in any spelling, or by its number (`#3`); -1 for none. */
+function indexOfNamed(columns: readonly string[], name: string, where: string): number {
+  const exact = columns.findIndex((column) => column.trim() === name)
+  if (exact !== -1) return exact
+  const wanted = foldName(name)
+  const folded = wanted === '' ? -1 : columns.findIndex((column) => foldName(column) === wanted)
+  if (folded !== -1) {
+    refuseSameName(columns, (column) => (foldName(column) === wanted ? wanted : undefined), where)
+    return folded
+  }
+  const place = Number(/^#(\d{1,5})$/.exec(name)?.[1] ?? 0)
+  return place >= 1 && place <= columns.length ? place - 1 : -1
 }
 
 function findColumn(
   columns: readonly string[],
   field: IdentityField,
+  taken: ReadonlySet<number | undefined>,
   options: ColumnOptions,
   where: string,
 ): number | undefined {
-  const folded = columns.map(foldName)
+  const folded = columns.map((name, index) => (taken.has(index) ? '' : foldName(name)))
   for (const name of namesOf(field, options).map(foldName)) {
     const index = folded.indexOf(name)
     if (index === -1) continue
@@ -212,13 +199,20 @@ function refuseSameName(
   }
 }
 
-function nothingRecognised(columns: readonly string[], options: ColumnOptions, where: string): ConfigError {
+function nothingRecognised(
+  columns: readonly string[],
+  options: ColumnOptions,
+  where: string,
+  rows: readonly (readonly string[])[],
+): ConfigError {
   const dataAt = columns.findIndex((name) => /:\/\/|@|\.[a-z]{2,}\//i.test(name))
   if (dataAt !== -1)
     return new ConfigError(
       'csv_no_header',
       `${where}: column ${dataAt + 1} holds a value, not a name; the first line must name the columns`,
     )
+  const proposal =
+    proposalText(proposeColumns(columns, {}, rows, options)) ?? otherObjectText(columns, rows, options.object)
   const wanted = identifying[options.object]
   const near = nearestName(
     columns,
@@ -228,13 +222,16 @@ function nothingRecognised(columns: readonly string[], options: ColumnOptions, w
   return new ConfigError(
     'csv_no_known_column',
     `${where}: no column tells which ${options.object} a row belongs to. ` +
-      `Found: ${columns.slice(0, 30).map(shown).join(', ')}${columns.length > 30 ? ', …' : ''}. ` +
-      `Recognised: ${names.join('; ')}.` +
-      (near ? ` Is ${shown(near.name)} meant to be ${near.known}?` : ''),
+      `Found: ${listed(columns)}. ` +
+      `Recognised: ${names.join('; ')}, or by --map (--map 'profile=Name of a column').` +
+      (proposal !== undefined
+        ? ` But ${proposal}`
+        : near
+          ? ` Is ${shown(near.name)} meant to be ${near.known}?`
+          : ''),
   )
 }
 
-/** Quotes and shortens a header, so that it cannot write control sequences to the terminal. */
-function shown(name: string): string {
-  return JSON.stringify(name.length > 40 ? `${name.slice(0, 40)}…` : name)
+function listed(columns: readonly string[]): string {
+  return `${columns.slice(0, 30).map(shown).join(', ')}${columns.length > 30 ? ', …' : ''}`
 }

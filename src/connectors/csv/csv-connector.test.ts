@@ -29,7 +29,7 @@ test('records have the line of their row and their identity; ragged ones are unr
           id: '4',
           object: 'company',
           identity: {},
-          unreadable: 'line 4: too few cells, 1 where the header has 2',
+          unreadable: 'too few cells, 1 where the header has 2',
         },
         { id: '5', object: 'company', identity: { domain: 'c.com' }, values: { domain: 'c.com' } },
       ],

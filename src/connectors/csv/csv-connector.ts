@@ -4,7 +4,8 @@ import type { SourceRecord } from '../../domain/record.ts'
 import { gated } from '../gate.ts'
 import type { Association, Connector, CurrentRecord, WriteResult } from '../connector.ts'
 import { capabilities } from './capabilities.ts'
-import type { CsvRow, OpenedCsv } from './read-csv.ts'
+import type { OpenedCsv } from './read-csv.ts'
+import type { CsvRow } from './read-rows.ts'
 
 const pageSize = 500
 
@@ -88,6 +89,8 @@ function asColumn(name: string): DescribedField {
 function toRecord(csv: OpenedCsv, row: CsvRow): SourceRecord {
   const record = { id: String(row.line), object: csv.object }
   // The cells of a ragged row may be in the wrong columns, so their values are not trusted.
-  if (row.problem !== undefined) return { ...record, identity: {}, unreadable: row.problem }
+  // Without its line, which is the record's id: rows of one cause are counted together.
+  if (row.problem !== undefined)
+    return { ...record, identity: {}, unreadable: row.problem.replace(/^line \d+: /, '') }
   return { ...record, identity: csv.identity(row), values: csv.values(row) }
 }

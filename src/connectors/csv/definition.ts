@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { setting } from '../../domain/setting.ts'
 import { defineFile } from '../definition.ts'
 import { capabilities } from './capabilities.ts'
-import { identityFields } from './columns.ts'
+import { identityFields } from './column-names.ts'
 
 /** A CSV is not set up: `paydirt csv` opens the file that it is given. */
 export const csv = defineFile({

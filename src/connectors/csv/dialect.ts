@@ -1,16 +1,18 @@
 import type { OptionsNormalized, Options } from 'csv-parse'
 import { parse } from 'csv-parse/sync'
 
-export type Delimiter = ',' | ';' | '\t'
+export type Delimiter = ',' | ';' | '\t' | '|'
 type LineEnding = '\n' | '\r\n' | '\r'
 
 /** How a file separates its cells and rows; the output is written the same way. */
 export interface Dialect {
   delimiter: Delimiter
   eol: LineEnding
+  /** Set where the first line is a spreadsheet's own word for the delimiter (`sep=;`). It is no header. */
+  declared?: true
 }
 
-const delimiters: readonly Delimiter[] = [',', ';', '\t']
+const delimiters: readonly Delimiter[] = [',', ';', '\t', '|']
 const sampleRecords = 20
 /** A longer row is an unclosed quote: reading stops instead of filling the memory. */
 export const maxRowCharacters = 1024 * 1024
@@ -32,13 +34,15 @@ export function parserOptions(dialect: Dialect): Options {
 }
 
 /**
- * Detects delimiter and line ending from the start of a file. The delimiter is the one with which most header names are
+ * Detects delimiter and line ending from the start of a file, or takes them from its line `sep=;`. The delimiter is the one with which most header names are
  * recognised, then the one that splits most rows like the header, then the one with most columns.
  */
 export function detectDialect(
   sample: string,
   options: { whole: boolean; recognised: (names: string[]) => number },
 ): Dialect {
+  const declared = /^"?sep=([,;\t|])"?(\r\n|\n|\r)/i.exec(sample)
+  if (declared) return { delimiter: declared[1] as Delimiter, eol: declared[2] as LineEnding, declared: true }
   const eol = detectLineEnding(sample)
   let best: { delimiter: Delimiter; score: number[] } = { delimiter: ',', score: [] }
   for (const delimiter of delimiters) {
@@ -48,7 +52,7 @@ export function detectDialect(
     if (header.length < 2) continue
     const alike = records.filter((cells) => cells.length === header.length).length / records.length
     // With a wrong delimiter, a name keeps a quote or the right delimiter, and is not recognised.
-    const clean = header.filter((name) => !/[",;\t]/.test(name))
+    const clean = header.filter((name) => !/[",;\t|]/.test(name))
     const score = [options.recognised(clean), alike, header.length]
     if (isBetter(score, best.score)) best = { delimiter, score }
   }
@@ -71,6 +75,12 @@ function detectLineEnding(sample: string): LineEnding {
   const header = Buffer.from(sample).subarray(0, headerBytes).toString()
   if (header.endsWith('\r\n')) return '\r\n'
   return header.endsWith('\r') ? '\r' : '\n'
+}
+
+/** Returns the first records of a sample; the last one may be cut where the sample is not the whole file. */
+export function sampleRows(sample: string, dialect: Dialect, most: number): string[][] {
+  const records = readRecords(sample, { ...parserOptions(dialect), to: most + (dialect.declared ? 1 : 0) })
+  return dialect.declared ? records.slice(1) : records
 }
 
 function readRecords(sample: string, options: Options, onBytes?: (bytes: number) => void): string[][] {

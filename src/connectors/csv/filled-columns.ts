@@ -1,6 +1,8 @@
 import { fieldNames } from '../../domain/fields.ts'
 import type { ObjectKind } from '../../domain/words.ts'
-import { foldName, type IdentityField, type RecognisedColumns } from './columns.ts'
+import { cellText } from './cell-text.ts'
+import { foldName, type IdentityField } from './column-names.ts'
+import type { RecognisedColumns } from './columns.ts'
 import { ourPrefix } from './output-columns.ts'
 
 /** The canonical field that an identifying column fills, by its object. */
@@ -15,6 +17,14 @@ const identityFields: Record<ObjectKind, Partial<Record<IdentityField, string>>>
     company: 'company_name',
     domain: 'company_domain',
   },
+}
+
+/** The fields whose values are names: a person may be called Null. */
+const nameFields: Readonly<Record<string, IdentityField>> = {
+  first_name: 'firstName',
+  last_name: 'lastName',
+  full_name: 'lastName',
+  company_name: 'company',
 }
 
 /**
@@ -38,7 +48,7 @@ export function valuesReader(
   return ({ cells }) => {
     const values: Record<string, string> = {}
     for (const { field, at } of places) {
-      const value = at.map((index) => cells[index]?.trim() ?? '').find((text) => text !== '')
+      const value = at.map((index) => cellText(cells[index], nameFields[field])).find((text) => text !== '')
       if (value !== undefined) values[field] = value
     }
     return values

@@ -1,4 +1,7 @@
+export { parseColumnMap, shellQuoted, type ColumnMap } from './column-map.ts'
 export { createCsvConnector } from './csv-connector.ts'
 export { assertWritableOutput } from './output-file.ts'
 export { openCsv, type OpenedCsv } from './read-csv.ts'
+export type { CsvReading } from './reading.ts'
+export { hashFile } from './text-file.ts'
 export { writeEnriched, type RowResult } from './write-csv.ts'

@@ -1,4 +1,4 @@
-import { foldName } from './columns.ts'
+import { foldName } from './column-names.ts'
 import type { Delimiter } from './dialect.ts'
 
 const closing = ['paydirt_status', 'paydirt_reason', 'paydirt_enriched_at'] as const

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { createWriteStream } from 'node:fs'
-import { chmod, open, realpath, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { chmod, link, open, realpath, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
 import type { Writable } from 'node:stream'
 import { ConfigError } from '../../domain/errors.ts'
@@ -26,14 +26,22 @@ export async function assertWritableOutput(input: string, out: string): Promise<
   }
 }
 
+export interface NamingOptions {
+  /** Whether a file that has the name may be replaced. */
+  replace: boolean
+  /** Called with the complete file before it takes its name. */
+  beforeNamed?: ((file: { path: string; temporary: string }) => Promise<void>) | undefined
+}
+
 /**
- * Lets `write` fill the output, and renames it to its name only when it is complete: an existing OUT stays whole until
- * then, and unchanged when `write` throws.
+ * Lets `write` fill the output, and gives it its name only when it is complete: an existing OUT stays whole until then, and
+ * unchanged when `write` throws. Throws ConfigError when OUT has appeared meanwhile and may not be replaced.
  */
 export async function writeInPlace(
   input: string,
   out: string,
   write: (sink: Writable) => Promise<void>,
+  { replace, beforeNamed }: NamingOptions = { replace: true },
 ): Promise<void> {
   const target = await resolveTarget(input, out)
   if (target.kind === 'device') return write(createWriteStream(target.path))
@@ -44,12 +52,32 @@ export async function writeInPlace(
     await sync(temporary)
     if (target.mode !== undefined) await chmod(temporary, target.mode)
     // Crash window: the output is complete under its temporary name, which is never taken for an output.
-    await rename(temporary, target.path)
+    await beforeNamed?.({ path: target.path, temporary })
+    if (replace) await rename(temporary, target.path)
+    else await takeFreeName(temporary, target.path, out)
     await sync(dirname(target.path)).catch(() => {}) // Not every platform can do this to a directory.
   } catch (error) {
     await rm(temporary, { force: true })
     throw isSystemError(error) ? unwritable(out, error) : error
   }
+}
+
+/** A link is refused where the name is taken, which a rename is not. */
+async function takeFreeName(temporary: string, path: string, out: string): Promise<void> {
+  try {
+    await link(temporary, path)
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    if (code === 'EEXIST')
+      throw new ConfigError(
+        'csv_out_exists',
+        `${out}: a file of this name has appeared since the run began. Nothing that was bought is lost: run the same command with another --out, or with --force to replace it`,
+        { cause: error },
+      )
+    // Not every file system has links.
+    return rename(temporary, path)
+  }
+  await rm(temporary, { force: true })
 }
 
 async function resolveTarget(input: string, out: string): Promise<Target> {
@@ -59,7 +87,7 @@ async function resolveTarget(input: string, out: string): Promise<Target> {
     const parent = await statOrNothing(directory)
     if (!parent?.isDirectory())
       throw new ConfigError('csv_no_out_directory', `${out}: there is no directory ${directory}`)
-    return { kind: 'file', path: resolve(out), mode: undefined }
+    return { kind: 'file', path: join(await realpath(directory), basename(out)), mode: undefined }
   }
   if (existing.dev === source.dev && existing.ino === source.ino)
     throw new ConfigError(

@@ -29,7 +29,7 @@ const cell = fc.array(fc.oneof(awkward, plain), { maxLength: 5 }).map((parts) =>
 const file = fc.integer({ min: 1, max: 5 }).chain((width) =>
   fc.record({
     // A single column has no delimiter to be told by: the comma is taken.
-    delimiter: width === 1 ? fc.constant(',') : fc.constantFrom(',', ';', '\t'),
+    delimiter: width === 1 ? fc.constant(',') : fc.constantFrom(',', ';', '\t', '|'),
     eol: fc.constantFrom('\n', '\r\n'),
     bom: fc.boolean(),
     utf16: fc.boolean(),

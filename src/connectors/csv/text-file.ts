@@ -3,12 +3,7 @@ import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import { open, stat } from 'node:fs/promises'
 import { ConfigError, InputError } from '../../domain/errors.ts'
-
-/** The encoding of a file. A file without a BOM is read as UTF-8, and refused where it is not. */
-export interface TextForm {
-  encoding: 'utf-8' | 'utf-16le' | 'utf-16be'
-  bomLength: number
-}
+import { formOf, garbledWarning, looksWestern, utf16Order, type TextForm } from './encoding.ts'
 
 /** One pass over a file: valid UTF-8 without a BOM, and the SHA-256 of the raw bytes at the end of the pass. */
 export interface TextPass {
@@ -34,8 +29,18 @@ export async function assertReadableFile(path: string): Promise<void> {
     )
 }
 
-/** The start of a file as text, with its detected encoding. `whole` says that the file ends there. */
-export async function readSample(path: string): Promise<{ form: TextForm; text: string; whole: boolean }> {
+/** The start of a file as text. */
+export interface Sample {
+  form: TextForm
+  text: string
+  /** Whether the file ends there. */
+  whole: boolean
+  /** Set where the encoding that the user named is doubtful. */
+  warning: string | undefined
+}
+
+/** Reads the start of a file. `told` is the encoding that the user named. Throws for a file that is not text. */
+export async function readSample(path: string, told?: string | undefined): Promise<Sample> {
   const handle = await open(path, 'r').catch((error: unknown) => {
     throw new ConfigError('csv_unreadable', `${path}: ${readFailure(error)}`, { cause: error })
   })
@@ -44,10 +49,11 @@ export async function readSample(path: string): Promise<{ form: TextForm; text: 
     const { bytesRead } = await handle.read(buffer, 0, sampleBytes, 0)
     const head = buffer.subarray(0, bytesRead)
     refuseOtherFormats(path, head)
-    const form = formOf(head)
-    if (form.encoding === 'utf-8') refuseManyNuls(path, head)
+    const form = formOf(path, head, told)
+    if (!form.encoding.startsWith('utf-16')) refuseManyNuls(path, head)
+    // Always as a stream: Node 20 decodes the quotes and the euro sign of Windows-1252 wrongly in one piece.
     const text = new TextDecoder(form.encoding).decode(head.subarray(form.bomLength), { stream: true })
-    return { form, text, whole: bytesRead < sampleBytes }
+    return { form, text, whole: bytesRead < sampleBytes, warning: garbledWarning(head, form) }
   } finally {
     await handle.close()
   }
@@ -69,10 +75,10 @@ export function readText(path: string, form: TextForm): TextPass {
       hash.update(raw)
       const bytes = raw.subarray(toSkip)
       toSkip = Math.max(0, toSkip - raw.length)
-      const text = decoder ? transcode(path, decoder, bytes, gate.line()) : bytes
+      const text = decoder ? transcode(path, form, decoder, bytes, gate.line()) : bytes
       yield gate.pass(text)
     }
-    if (decoder) yield gate.pass(transcode(path, decoder, undefined, gate.line()))
+    if (decoder) yield gate.pass(transcode(path, form, decoder, undefined, gate.line()))
     gate.end()
     digest = hash.digest('hex')
   }
@@ -87,13 +93,6 @@ export async function hashFile(path: string): Promise<string> {
   return hash.digest('hex')
 }
 
-function formOf(head: Buffer): TextForm {
-  if (head[0] === 0xef && head[1] === 0xbb && head[2] === 0xbf) return { encoding: 'utf-8', bomLength: 3 }
-  if (head[0] === 0xff && head[1] === 0xfe) return { encoding: 'utf-16le', bomLength: 2 }
-  if (head[0] === 0xfe && head[1] === 0xff) return { encoding: 'utf-16be', bomLength: 2 }
-  return { encoding: 'utf-8', bomLength: 0 }
-}
-
 /**
  * Every second byte of UTF-16 is NUL in most scripts, and many of a binary file are. A few of them are the fault of their
  * rows alone.
@@ -101,10 +100,15 @@ function formOf(head: Buffer): TextForm {
 function refuseManyNuls(path: string, head: Buffer): void {
   if (occurrences(head, 0) * 8 <= head.length) return
   const line = occurrences(head.subarray(0, head.indexOf(0)), 0x0a) + 1
+  const order = utf16Order(head)
   throw new InputError(
     'csv_not_text',
-    `${path}, line ${line}: NUL bytes; the file is not text, or is UTF-16 without a byte order mark: save it as UTF-8`,
-    { details: { line } },
+    `${path}, line ${line}: NUL bytes; ${
+      order === undefined
+        ? 'the file is not text, or is UTF-16 without a byte order mark: save it as UTF-8'
+        : `it looks like UTF-16 without a byte order mark: add --encoding ${order}`
+    }`,
+    { details: { line, ...(order === undefined ? {} : { encoding: order }) } },
   )
 }
 
@@ -146,38 +150,45 @@ function createTextGate(path: string) {
       const broken = isUtf8(whole) ? -1 : firstBrokenByte(whole)
       if (broken !== -1) {
         count(whole.subarray(0, broken))
-        throw notUtf8(path, line(), whole[broken] as number)
+        throw notUtf8(path, line(), whole.subarray(broken))
       }
       count(whole)
       return whole
     },
     end() {
-      if (tail.length > 0) throw notUtf8(path, line(), tail[0] as number)
+      if (tail.length > 0) throw notUtf8(path, line(), tail)
     },
   }
 }
 
-function transcode(path: string, decoder: Decoder, bytes: Buffer | undefined, line: number): Buffer {
+function transcode(
+  path: string,
+  { isTold }: TextForm,
+  decoder: Decoder,
+  bytes: Buffer | undefined,
+  line: number,
+): Buffer {
   try {
-    return Buffer.from(bytes ? decoder.decode(bytes, { stream: true }) : decoder.decode())
+    return Buffer.from(decoder.decode(bytes, { stream: bytes !== undefined }))
   } catch (cause) {
     const before = new TextDecoder(decoder.encoding).decode(bytes).split('\uFFFD')[0] ?? ''
     const at = line + before.split('\n').length - 1
     throw new InputError(
       'csv_not_text',
-      `${path}, line ${at}: not valid ${decoder.encoding.toUpperCase()}, which its byte order mark says it is; save it as UTF-8`,
+      `${path}, line ${at}: not valid ${decoder.encoding.toUpperCase()}, which ${isTold ? '--encoding' : 'its byte order mark'} says it is; ${isTold ? 'name its real encoding' : 'save it as UTF-8'}`,
       { details: { line: at }, cause },
     )
   }
 }
 
-function notUtf8(path: string, line: number, byte: number): InputError {
-  const hex = byte.toString(16).toUpperCase().padStart(2, '0')
-  return new InputError(
-    'csv_not_text',
-    `${path}, line ${line}: byte 0x${hex} is not UTF-8; save the file as UTF-8 (a Latin-1 or Windows-1252 export often looks like this)`,
-    { details: { line } },
-  )
+function notUtf8(path: string, line: number, bytes: Buffer): InputError {
+  const hex = (bytes[0] as number).toString(16).toUpperCase().padStart(2, '0')
+  const remedy = looksWestern(bytes)
+    ? 'it looks like Windows-1252, as spreadsheets export it: add --encoding windows-1252 (or windows-1250 for Central Europe), and look at the sample rows of --plan'
+    : 'name its encoding with --encoding (such as windows-1251, shift_jis or gb18030), or save the file as UTF-8'
+  return new InputError('csv_not_text', `${path}, line ${line}: byte 0x${hex} is not UTF-8; ${remedy}`, {
+    details: { line },
+  })
 }
 
 /** Returns the number of bytes at the end that start a character which continues in the next chunk. */

@@ -7,7 +7,9 @@ import type { TaskStatus } from '../../domain/words.ts'
 import { guardFormula } from './formula-guard.ts'
 import { layOut, type OutputLayout } from './output-columns.ts'
 import { writeInPlace } from './output-file.ts'
-import type { CsvRow, OpenedCsv } from './read-csv.ts'
+import { hashFile } from './text-file.ts'
+import type { OpenedCsv } from './read-csv.ts'
+import type { CsvRow } from './read-rows.ts'
 
 /** The result of a run for one row. */
 export interface RowResult {
@@ -28,12 +30,16 @@ export interface WriteEnrichedOptions {
   results: AsyncIterable<RowResult> | Iterable<RowResult>
   signal?: AbortSignal
   stdout?: Writable
+  /** Whether a file at `out` may be replaced. Default: true. */
+  replace?: boolean | undefined
+  /** Called with the complete file's path and SHA-256 before it takes its name. Not called for a device. */
+  onComplete?: ((output: { path: string; sha256: string }) => Promise<void>) | undefined
 }
 
 /**
  * Reads the input again and writes it with the results, row by row and with bounded memory: every input column
  * unchanged and in order, the filled columns, `paydirt_status`, `paydirt_reason` and `paydirt_enriched_at` (ISO 8601,
- * UTC). Delimiter, line ending and BOM are the input's; UTF-16 becomes UTF-8 with a BOM. An unreadable row is written
+ * UTC). Delimiter, line ending, BOM and a line `sep=;` are the input's; every other encoding becomes UTF-8 with a BOM. An unreadable row is written
  * as `rejected` with its cells: missing ones blank, surplus ones joined to the last.
  *
  * The output appears under its name only when it is complete. Throws InputError when the input has changed since it was
@@ -41,7 +47,7 @@ export interface WriteEnrichedOptions {
  * withdrawn: only an error found before the first row leaves it empty.
  */
 export async function writeEnriched(options: WriteEnrichedOptions): Promise<{ rows: number }> {
-  const { input, out, stdout = process.stdout } = options
+  const { input, out, stdout = process.stdout, onComplete } = options
   await input.assertUnchanged()
   let rows = 0
   const fill = async (sink: Writable, end: boolean) => {
@@ -56,7 +62,13 @@ export async function writeEnriched(options: WriteEnrichedOptions): Promise<{ ro
     await pipeline([records, text, sink], { end, ...(options.signal ? { signal: options.signal } : {}) })
   }
   if (out === '-') await fill(stdout, false)
-  else await writeInPlace(input.path, out, (sink) => fill(sink, true))
+  else
+    await writeInPlace(input.path, out, (sink) => fill(sink, true), {
+      replace: options.replace ?? true,
+      beforeNamed:
+        onComplete &&
+        (async ({ path, temporary }) => onComplete({ path, sha256: await hashFile(temporary) })),
+    })
   return { rows }
 }
 
@@ -64,6 +76,8 @@ async function* outputRecords(options: WriteEnrichedOptions, onRow: () => void):
   const { input, fields, signal } = options
   const layout = layOut(input.columns, fields, input.delimiter)
   const results = resultsByRow(options)
+  // Read again as it is written here: the delimiter ends the first cell.
+  if (input.declared) yield ['sep=', '']
   yield layout.header
   try {
     for await (const row of input.rows(signal ? { signal } : {})) {

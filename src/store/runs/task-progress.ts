@@ -27,8 +27,8 @@ export interface TaskProgress {
   /** Returns up to `limit` tasks after this place in the run. */
   page(runId: string, afterOrdinal: number, limit: number): Promise<TaskRow[]>
   counts(runId: string): Promise<Record<TaskStatus, number>>
-  /** Returns why tasks did not end as written, the most frequent reason first. */
-  reasons(runId: string): Promise<{ status: TaskStatus; reason: string; count: number }[]>
+  /** Returns why tasks did not end as written, the most frequent reason first, each with the id of its first record. */
+  reasons(runId: string): Promise<{ status: TaskStatus; reason: string; count: number; first: string }[]>
   /** Returns for which fields nothing was bought because nothing could be written, and for how many records, most first. */
   leftOut(runId: string): Promise<LeftOutField[]>
   hasOpen(runId: string): Promise<boolean>
@@ -90,23 +90,15 @@ export function createTaskProgress(db: Database): TaskProgress {
     },
 
     async reasons(runId) {
-      return (
-        db
-          .selectFrom('tasks')
-          .select((eb) => [
-            'status',
-            eb.ref('reason').$notNull().as('reason'),
-            eb.cast<number>(eb.fn.countAll(), 'integer').as('count'),
-          ])
-          .where('run_id', '=', runId)
-          .where('reason', 'is not', null)
-          // A written record is worth a word where a value of the answer was not.
-          .where((eb) => eb.or([eb('status', '!=', 'written'), eb('reason', 'like', '%left out%')]))
-          .groupBy(['status', 'reason'])
-          .orderBy('count', 'desc')
-          .limit(20)
-          .execute()
-      )
+      // A written record is worth a word where a value of the answer was not.
+      const { rows } = await sql<{ status: TaskStatus; reason: string; count: number; first: string }>`
+        select grouped.status, grouped.reason, grouped.count, tasks.record_id as first from (
+          select status, reason, count(*)::int as count, min(ordinal) as ordinal from tasks
+          where run_id = ${runId} and reason is not null and (status != 'written' or reason like '%left out%')
+          group by status, reason order by count desc, min(ordinal) limit 20
+        ) as grouped join tasks on tasks.run_id = ${runId} and tasks.ordinal = grouped.ordinal
+        order by grouped.count desc, grouped.ordinal`.execute(db)
+      return rows
     },
 
     async leftOut(runId) {

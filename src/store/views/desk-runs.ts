@@ -17,7 +17,11 @@ export interface RunHead {
   records: number
   startedAt: Date
   finishedAt: Date | null
+  /** The name of the file, for a run of one. */
+  file: string | null
 }
+
+const file = sql<string | null>`source->>'file'`.as('file')
 
 /** How many records of a run reached each stage, from read to changed, and what they cost. */
 export interface Funnel {
@@ -53,7 +57,7 @@ export async function runHeads(
   let query = db
     .selectFrom('runs')
     .select(['id', 'connector', 'object', 'entity', 'recipe', 'trigger', 'state', 'records'])
-    .select(['started_at as startedAt', 'finished_at as finishedAt'])
+    .select(['started_at as startedAt', 'finished_at as finishedAt', file])
     .where('state', '!=', 'planned')
     .orderBy('started_at', 'desc')
     .limit(limit)
@@ -66,7 +70,7 @@ export async function runHead(db: Database, id: string): Promise<RunHead | undef
   return db
     .selectFrom('runs')
     .select(['id', 'connector', 'object', 'entity', 'recipe', 'trigger', 'state', 'records'])
-    .select(['started_at as startedAt', 'finished_at as finishedAt'])
+    .select(['started_at as startedAt', 'finished_at as finishedAt', file])
     .where('id', '=', id)
     .where('state', '!=', 'planned')
     .executeTakeFirst()

@@ -1,7 +1,7 @@
 import type { Atomic } from '../../../domain/money.ts'
 import type { StepPrice } from '../../../domain/planning/prices.ts'
 import type { LiveRun } from '../../../store/views/desk-now.ts'
-import { connectorName } from '../view/format.ts'
+import { connectorName, runName } from '../view/format.ts'
 import type { NowModel } from './now.ts'
 
 /** The caps of the config; undefined means no cap. */
@@ -23,7 +23,7 @@ export interface BudgetBar {
 /** Returns the budget scopes that count now, as pay/budget.ts names them, each with its name on the page. */
 export function budgetScopes(
   now: Date,
-  runs: readonly Pick<LiveRun, 'id' | 'connector' | 'entity'>[],
+  runs: readonly Pick<LiveRun, 'id' | 'connector' | 'entity' | 'file'>[],
   connectors: readonly string[],
 ): { scope: string; name: string; cap: (caps: DeskCaps) => Atomic | undefined }[] {
   const day = now.toISOString().slice(0, 10)
@@ -37,7 +37,7 @@ export function budgetScopes(
     })),
     ...runs.map((run) => ({
       scope: `run:${run.id}`,
-      name: `This run of ${connectorName(run.connector)} ${run.entity}`,
+      name: `This run of ${runName(run)}`,
       cap: (caps: DeskCaps) => caps.runAtomic,
     })),
   ]

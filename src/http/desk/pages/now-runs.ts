@@ -1,7 +1,7 @@
 import { html } from 'hono/html'
 import type { LiveRun } from '../../../store/views/desk-now.ts'
 import { progressOf, type NowModel } from '../model/now.ts'
-import { ago, connectorName, count, counted, duration, perSecond, usd } from '../view/format.ts'
+import { ago, connectorName, runName, count, counted, duration, perSecond, usd } from '../view/format.ts'
 import { badge, empty, resumesWhen, stackedBar, type Markup } from '../view/parts.ts'
 
 export function activeRuns({ runs, ended, at }: NowModel): Markup {
@@ -19,7 +19,7 @@ export function activeRuns({ runs, ended, at }: NowModel): Markup {
             ${ended.map(
               (run) =>
                 html`<li>
-                  <a href="/runs/${run.id}">${connectorName(run.connector)} ${run.entity}</a>
+                  <a href="/runs/${run.id}">${runName(run)}</a>
                   ${badge(run.state)}
                   <span>${counted(run.records, 'record')}, ${ago(run.finishedAt ?? at, at)}</span>
                 </li>`,
@@ -46,7 +46,7 @@ function runItem(run: LiveRun, now: Date): Markup {
     leftMs === undefined ? (run.scanned ? '' : 'still scanning the source') : `about ${duration(leftMs)} left`
   return html`<li class="run" data-run="${run.id}">
     <div class="run-head">
-      <a href="/runs/${run.id}"><strong>${connectorName(run.connector)}</strong> ${run.entity}</a>
+      <a href="/runs/${run.id}"><strong>${connectorName(run.connector)}</strong> ${run.file ?? run.entity}</a>
       ${badge(run.state)} <span class="run-cost">${usd(run.settledAtomic)}</span>
     </div>
     ${stackedBar(parts, total, `${count(ended)} of ${count(total)} records ended`)}

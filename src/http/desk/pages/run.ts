@@ -2,7 +2,7 @@ import { html } from 'hono/html'
 import type { LiveRun } from '../../../store/views/desk-now.ts'
 import type { Funnel, RunHead, RunReason, RunRecord } from '../../../store/views/desk-runs.ts'
 import { progressOf } from '../model/now.ts'
-import { connectorName, cost, count, counted, duration, perSecond, usd, words } from '../view/format.ts'
+import { runName, cost, count, counted, duration, perSecond, usd, words } from '../view/format.ts'
 import type { Page, Shell } from '../view/layout.ts'
 import { badge, card, empty, stackedBar, table, instant, type Markup } from '../view/parts.ts'
 import { barLegend } from './now-runs.ts'
@@ -22,7 +22,7 @@ export function runPage(detail: RunDetail, { now }: Shell): Page {
   const { run, funnel, live, reasons, records, nextAfter, status } = detail
   const regions = runRegions(live, now)
   return {
-    title: `${connectorName(run.connector)} ${run.entity}`,
+    title: runName(run),
     lead: html`Run <code>${run.id}</code>, by ${words(run.trigger)}, recipe ${run.recipe}, started
       ${instant(run.startedAt, now)}${
         run.finishedAt
@@ -107,7 +107,7 @@ function funnelList(funnel: Funnel): Markup {
     ['Read', funnel.records, 'from the source'],
     ['Looked up', funnel.asked, 'at the service'],
     ['Matched', funnel.matched, 'found at the service'],
-    ['Filled', funnel.filled, 'at least one field written'],
+    ['Written', funnel.filled, 'at least one field written'],
     ['Changed', funnel.changed, 'at least one value replaced'],
   ]
   return html`<ol class="funnel">

@@ -1,6 +1,6 @@
 import { html } from 'hono/html'
 import type { Funnel, RunHead } from '../../../store/views/desk-runs.ts'
-import { ago, connectorName, cost, count, words } from '../view/format.ts'
+import { ago, runName, cost, count, words } from '../view/format.ts'
 import { icon } from '../view/icons.ts'
 import type { Page, Shell } from '../view/layout.ts'
 import { badge, card, empty, table, instant, type Markup } from '../view/parts.ts'
@@ -27,14 +27,14 @@ export function runsPage({ runs, next }: RunList, { now }: Shell): Page {
                 name: 'Run',
                 isHead: true,
                 cell: ({ run }) =>
-                  html`<a href="/runs/${run.id}">${connectorName(run.connector)} ${run.entity}</a
+                  html`<a href="/runs/${run.id}">${runName(run)}</a
                     ><small>${words(run.trigger)} · ${ago(run.startedAt, now)}</small>`,
               },
               { name: 'State', cell: ({ run }) => badge(run.state) },
               { name: 'Started', cell: ({ run }) => instant(run.startedAt, now) },
               { name: 'Records', isNumber: true, cell: ({ funnel }) => count(funnel.records) },
               { name: 'Matched', isNumber: true, cell: ({ funnel }) => count(funnel.matched) },
-              { name: 'Filled', isNumber: true, cell: ({ funnel }) => count(funnel.filled) },
+              { name: 'Written', isNumber: true, cell: ({ funnel }) => count(funnel.filled) },
               { name: 'Changed', isNumber: true, cell: ({ funnel }) => count(funnel.changed) },
               { name: 'Rejected', isNumber: true, cell: ({ funnel }) => count(funnel.rejected) },
               {

@@ -85,6 +85,11 @@ export function stepName(step: string): string {
   return step.replace(/[._-]/g, ' ').replace(':', ': ')
 }
 
+/** Returns a run's name: its source, with the object that it reads or the file. */
+export function runName(run: { connector: string; entity: string; file: string | null }): string {
+  return `${connectorName(run.connector)} ${run.file ?? run.entity}`
+}
+
 export function connectorName(name: string): string {
   return isConnectorName(name) ? definitionOf(name).label : name
 }
