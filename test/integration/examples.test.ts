@@ -1,0 +1,148 @@
+import { existsSync } from 'node:fs'
+import { mkdir, mkdtemp, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { startHubspotStandIn } from '../../src/sandbox/hubspot/index.ts'
+import { startSalesforceStandIn } from '../../src/sandbox/salesforce/index.ts'
+import { startSandbox, type Sandbox } from '../../src/sandbox/sandbox.ts'
+import { openDesk, paydirt, type Desk, type Ended } from '../support/cli.ts'
+import { collectExamples, hintsIn, refusalOf, wordsOf, type Example } from '../support/examples.ts'
+import { testSeed } from '../support/seed.ts'
+
+const examples = collectExamples()
+
+/** They go on until they are stopped, or read from a terminal. Tests of their own run them; here their words are checked. */
+const notRunHere = /^(start|sandbox|demo|password|init$)/
+
+let sandbox: Sandbox
+let hubspot: Awaited<ReturnType<typeof startHubspotStandIn>>
+let salesforce: Awaited<ReturnType<typeof startSalesforceStandIn>>
+let desk: Desk
+/** The records and ids that stand in an example, and those that are there. */
+let standsFor: [RegExp, () => string | undefined][]
+const made = { run: undefined as string | undefined, plan: undefined as string | undefined }
+
+beforeAll(async () => {
+  sandbox = await startSandbox()
+  const limits = { searchPerSecond: 100_000, perTenSeconds: 100_000 }
+  hubspot = await startHubspotStandIn({ seed: testSeed(), companies: 3, contacts: 3, limits })
+  salesforce = await startSalesforceStandIn({ seed: testSeed(), accounts: 2, contacts: 2, leads: 2 })
+  desk = await openDesk(sandbox, {
+    config: {
+      payment: { maxPricesUsd: { 'contact.redeem:email-work': '0.15', 'contact.redeem:phone': '0.30' } },
+      connectors: { hubspot: { tenSecondLimit: 100_000, searchLimit: 100_000 } },
+    },
+  })
+  const [companies, contacts, leads] = [
+    [...hubspot.store.list('companies')].map(({ id }) => id),
+    [...hubspot.store.list('contacts')].map(({ id }) => id),
+    [...salesforce.store.list('Lead')].map(({ id }) => id),
+  ]
+  standsFor = [
+    [/\b9999600\b/g, () => companies[0]],
+    [/\b9999601\b/g, () => companies[1]],
+    [/(?<=hubspot:compan(?:y|ies):)123\b/g, () => companies[0]],
+    [/(?<=hubspot:contacts?:)123\b/g, () => contacts[0]],
+    [/\b00Q000000000001AAA\b/g, () => leads[0]],
+    [/\bRUN\b/g, () => made.run],
+    [/\bPLAN\b/g, () => made.plan],
+  ]
+})
+afterAll(async () => {
+  await desk.close()
+  await Promise.all([sandbox.stop(), hubspot.stop(), salesforce.stop()])
+})
+
+test('examples are found in README, in pages and in help texts', () => {
+  const from = new Set(examples.map((example) => example.from))
+  for (const each of ['README.md', 'docs/operations.md', 'docs/recipes.md', 'paydirt sync --help'])
+    expect(from).toContain(each)
+  expect(wordsOf(`sync salesforce --filter 'Status=In progress' | head # not all`)).toEqual([
+    'sync',
+    'salesforce',
+    '--filter',
+    'Status=In progress',
+  ])
+})
+
+describe('an example does what it says:', () => {
+  test.each(examples.map((example): [string, string, Example] => [example.line, example.from, example]))(
+    '%s (%s)',
+    async (_line, _from, { args }) => {
+      expect(await refusalOf(args)).toBeUndefined()
+      if (notRunHere.test(args.join(' '))) return
+      const { status, stdout, stderr } = await run(args)
+      expect({ status, stderr }).toEqual({ status: 0, stderr: expect.anything() as string })
+      note(stdout)
+      for (const hint of hintsIn(stdout + stderr)) {
+        expect(await refusalOf(wordsOf(hint)), `the hint \`paydirt ${hint}\``).toBeUndefined()
+      }
+    },
+  )
+})
+
+/** Runs an example with the ids of this account, the files that it names, and nothing asked. */
+async function run(example: readonly string[]): Promise<Ended> {
+  const args = example.map((word) =>
+    standsFor.reduce((text, [pattern, there]) => text.replaceAll(pattern, (found) => there() ?? found), word),
+  )
+  await layFiles(args)
+  // What stops spending must not stop the examples that come after it.
+  const ended = await runIn(args)
+  if (args.includes('--stop')) await runIn(['spend', '--resume'])
+  return ended
+}
+
+async function runIn(args: readonly string[]): Promise<Ended> {
+  if (args[0] !== 'init') return desk.run(args, crms())
+  // It would find the settings of the others.
+  const folder = await mkdtemp(join(desk.stores.dataDir, 'init-'))
+  return paydirt(args, { stores: desk.stores, cwd: folder, env: { ...crms(), PAYDIRT_DATA_DIR: folder } })
+}
+
+const crms = () => ({
+  HUBSPOT_BASE_URL: hubspot.baseUrl,
+  HUBSPOT_ACCESS_TOKEN: hubspot.token,
+  SALESFORCE_LOGIN_URL: salesforce.baseUrl,
+  SALESFORCE_CLIENT_ID: salesforce.auth.clientId,
+  SALESFORCE_CLIENT_SECRET: salesforce.auth.clientSecret,
+})
+
+/** Writes the input files that an example names, with the columns that its `--map` speaks of. */
+async function layFiles(args: readonly string[]): Promise<void> {
+  const [command, input] = args
+  if (command !== 'csv' || input === undefined || existsSync(desk.at(input))) return
+  const map = args[args.indexOf('--map') + 1]
+  const columns = args.includes('--map') ? (map ?? '').split(',').map((pair) => pair.split('=')) : []
+  await mkdir(join(desk.at(input), '..'), { recursive: true })
+  await writeFile(desk.at(input), sampleOf(args[args.indexOf('--object') + 1] ?? 'company', columns))
+}
+
+function sampleOf(object: string, columns: readonly string[][]): string {
+  const isCompany = object.startsWith('compan')
+  const values: Record<string, string> = {
+    profile: `https://www.profnet.com/${isCompany ? 'company' : 'in'}/ada-example`,
+    email: 'ada@example.com',
+    domain: 'example.com',
+    first_name: 'Ada',
+    last_name: 'Example',
+    company: 'Example',
+  }
+  const plain = isCompany
+    ? [
+        ['profile', 'profnet_url'],
+        ['domain', 'domain'],
+      ]
+    : [
+        ['profile', 'profnet_url'],
+        ['email', 'email'],
+      ]
+  const wanted = columns.length > 0 ? columns : plain
+  return `${wanted.map(([, name]) => name).join(',')}\n${wanted.map(([field = '']) => values[field] ?? '').join(',')}\n`
+}
+
+/** Remembers the ids that later examples need. */
+function note(stdout: string): void {
+  made.run = /^run (\S+):/m.exec(stdout)?.[1] ?? made.run
+  made.plan = /^plan (\S+):/m.exec(stdout)?.[1] ?? made.plan
+}
