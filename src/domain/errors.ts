@@ -22,6 +22,12 @@ export abstract class PaydirtError extends Error {
 /** A setting, a file or a command line is wrong: refuse to start and name it. */
 export class ConfigError extends PaydirtError {}
 
+/**
+ * The service refused access to one request (401, 403, 404). The account or the endpoint may be wrong, or something in front
+ * of the service refuses what this request contains: what other requests get decides. Without others, it is a ConfigError.
+ */
+export class AccessRefusedError extends ConfigError {}
+
 /** Bad input at a known place: the row or record is rejected, and the others continue. */
 export class InputError extends PaydirtError {}
 

@@ -116,6 +116,31 @@ describe('a lookup that begins', () => {
   })
 })
 
+describe('a purchase that is only finished', () => {
+  const finish = (stage: ReturnType<typeof openStage>) =>
+    createPayer(stage.options).buy({ ...stage.purchase, onlyFinish: true })
+  const notBought = { name: 'FatalError', code: 'not_bought_again' }
+
+  test('begins nothing', async () => {
+    const stage = openStage()
+    await expect(finish(stage)).rejects.toMatchObject(notBought)
+    expect(stage.requests).toEqual([])
+  })
+
+  test('gets the answer of its open charge, and buys nothing in place of a dead one', async () => {
+    const stage = openStage()
+    stage.leave({ state: 'in_doubt', sentAt: stage.now() })
+    stage.script(paid)
+    await expect(finish(stage)).resolves.toMatchObject({ outcome: 'found' })
+    const late = openStage()
+    late.leave({ state: 'in_doubt', sentAt: late.now(), secondsLeft: -60 })
+    late.chain.fate = { kind: 'dead' }
+    await expect(finish(late)).rejects.toMatchObject(notBought)
+    expect(late.requests).toEqual([])
+    expect(late.charges).toMatchObject([{ state: 'expired' }])
+  })
+})
+
 describe('lookups that begin at once', () => {
   test('ask for the terms once', async () => {
     const stage = openStage()

@@ -79,13 +79,12 @@ export function createPayer(options: PayerOptions): Payer {
 
   async function buy(purchase: Purchase): Promise<Fact> {
     const { open, ...losses } = await journal.unanswered(purchase.key)
-    if (!open) return begin(purchase, losses)
-    return (await finish(open, purchase)) ?? beginAgain(purchase)
-  }
-
-  /** The previous charge has just been closed, and may be lost. */
-  async function beginAgain(purchase: Purchase): Promise<Fact> {
-    return begin(purchase, await journal.unanswered(purchase.key))
+    const answer = open && (await finish(open, purchase))
+    if (answer) return answer
+    if (purchase.onlyFinish)
+      throw new FatalError('not_bought_again', 'the payment was never used, and is not made again')
+    // A charge that has just been closed may be lost.
+    return begin(purchase, open ? await journal.unanswered(purchase.key) : losses)
   }
 
   async function begin(purchase: Purchase, losses: Losses): Promise<Fact> {

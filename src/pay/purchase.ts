@@ -38,4 +38,6 @@ export interface Purchase {
   connector: string
   lane: Lane
   request: PaidRequest
+  /** Finishes an open charge, and buys nothing when it turns out to be dead. */
+  onlyFinish?: boolean
 }

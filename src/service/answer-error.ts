@@ -1,5 +1,11 @@
 import { errorCode } from '../domain/error-codes.ts'
-import { ConfigError, FatalError, RetriableError, type PaydirtError } from '../domain/errors.ts'
+import {
+  AccessRefusedError,
+  ConfigError,
+  FatalError,
+  RetriableError,
+  type PaydirtError,
+} from '../domain/errors.ts'
 import type { ResponseHead } from '../domain/payment.ts'
 import { retryAfter } from '../domain/retry-after.ts'
 
@@ -21,15 +27,17 @@ export function answerError(response: ResponseHead): PaydirtError {
           { details },
         )
       }
-      return new ConfigError(
+      return new AccessRefusedError(
         'forbidden',
         'the service refuses access (403): check the API key and its plan',
         { details },
       )
     case 401:
-      return new ConfigError('unauthorized', 'the service does not accept the credentials (401)', { details })
+      return new AccessRefusedError('unauthorized', 'the service does not accept the credentials (401)', {
+        details,
+      })
     case 404:
-      return new ConfigError(
+      return new AccessRefusedError(
         'no_such_endpoint',
         'the service has no such endpoint (404): check PAYDIRT_SERVICE_URL and PAYDIRT_NETWORK_NAME',
         { details },

@@ -126,6 +126,20 @@ describe('what is out in a bundle', () => {
     expect(await states()).toEqual(three({ state: 'answered', isOut: false }))
   })
 
+  test('goes alone once the payment of a bundle that failed turns out to be unused', async () => {
+    await form()
+    expect(await world.lookups.get(world.bundle)).toMatchObject({ alone: false })
+    const charge = await reserve(world.bundle)
+    await world.journal.markSent(charge.id, clock)
+    await world.lookups.fail(world.bundle, 'answered 403')
+    // From now on it is only finished, and not bought again.
+    expect(await world.lookups.get(world.bundle)).toMatchObject({ state: 'parked', alone: true })
+    await world.journal.release(charge.id, 'expired', 'unused')
+    await world.lookups.fail(world.bundle, 'not bought again')
+    expect(await states()).toEqual(three({ state: 'waiting', isOut: false }))
+    expect(await bundleable()).toEqual([])
+  })
+
   test('stays in a batch that was started and paid for, whatever the answer is asked for says', async () => {
     await form()
     const charge = await reserve(world.bundle)

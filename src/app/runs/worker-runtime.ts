@@ -2,6 +2,7 @@ import type { ConfigError } from '../../domain/errors.ts'
 import { describeError } from '../../domain/errors.ts'
 import type { LeaseOwner } from '../../store/ledger/lookup-leases.ts'
 import { createAdvance, type Advance } from '../../planning/advance.ts'
+import { createAccessWatch } from '../../workers/lookup/access-watch.ts'
 import { startEnqueuer } from '../../workers/lookup/enqueuer.ts'
 import { coalesceWithin } from '../../timing/coalesce.ts'
 import { createLookUp } from '../../workers/lookup/look-up.ts'
@@ -95,6 +96,7 @@ export async function startWorkerRuntime(
     pollAnswer: engine.pollAnswer,
     fetchFree: engine.fetchFree,
     freshUntil: engine.freshUntil,
+    access: createAccessWatch({ now }),
     now,
     random: Math.random,
     onHalt,

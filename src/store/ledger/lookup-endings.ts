@@ -77,7 +77,9 @@ export function createLookupEndings(db: Database, { now }: { now: () => Date }):
   async function failBatch(key: LookupKey, reason: string): Promise<void> {
     await db.transaction().execute(async (tx) => {
       if (await mayDissolve(tx, key)) return dissolveBatch(tx, key, { alone: true }, now())
-      // Crash window: a batch that may have been paid for stays together after any error, and is tried again.
+      // Crash window: a batch that may have been paid for stays together after any error, and is tried again. Marked in
+      // this transaction, it is not bought again when its payment turns out to be unused: its lookups then go alone.
+      await tx.updateTable('lookups').set({ alone: true }).where('key', '=', key).execute()
       const dueAt = new Date(now().getTime() + recheckMs)
       await parkIn(tx, key, { dueAt, code: 'bundle_open', reason })
     })

@@ -30,6 +30,8 @@ export interface LookupRow {
   freshUntil: Date | null
   /** The batch in which the lookup is out; null while it is on its own. */
   batchKey: LookupKey | null
+  /** Goes in no batch any more. A batch itself: it is dissolved as soon as its open charge is closed. */
+  alone: boolean
   /** Identifies a started request to the service, which is polled for the answer. */
   queryId: string | null
 }
@@ -179,6 +181,7 @@ function toLookup(row: Selectable<Tables['lookups']> & { run_state: RunState }):
     runStopped: row.run_state === 'stopped',
     freshUntil: row.fresh_until,
     batchKey: row.bundle_key,
+    alone: row.alone,
     queryId: row.query_id,
   }
 }

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { RetriableError } from '../../domain/errors.ts'
 import { lookupKey } from '../../domain/keys.ts'
+import { createAccessWatch } from './access-watch.ts'
 import { createLookUp, type LookUpOptions } from './look-up.ts'
 
 const key = lookupKey('company.profile', 'profnet.example/company/acme')
@@ -34,6 +35,7 @@ test('a server that gives every payment the same challenge is asked six times, t
     },
     prepare: () => ({}),
     suppressed: async () => new Set(),
+    access: createAccessWatch({ now: () => at }),
     advance: { advanceTasksWaitingFor: async () => {} },
     now: () => at,
     random: () => 0.5,

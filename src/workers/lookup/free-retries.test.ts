@@ -24,6 +24,7 @@ async function playOut(error: unknown, mostStarts: number) {
     runStopped: false,
     freshUntil: null,
     batchKey: null,
+    alone: false,
     queryId: null,
   }
   let end: unknown[] | undefined
@@ -48,6 +49,7 @@ async function playOut(error: unknown, mostStarts: number) {
     advance: { advanceTasksWaitingFor: async () => {} },
     suppressed: async () => new Set(),
     batches: { members: async () => [] },
+    access: { watch: async (_, __, request) => void (await request()) },
     prepareBulk: () => {
       throw new Error('nothing is batched here')
     },

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { RetriableError } from '../../domain/errors.ts'
 import { lookupKey } from '../../domain/keys.ts'
+import { createAccessWatch } from './access-watch.ts'
 import { createLookUp, type LookUpOptions } from './look-up.ts'
 
 const at = new Date('2026-04-04T04:04:04Z')
@@ -36,6 +37,7 @@ async function after(error: RetriableError, options: { isFree?: boolean; tries?:
     fetchFree: refuse,
     prepare: () => ({}),
     suppressed: async () => new Set(),
+    access: createAccessWatch({ now: () => at }),
     advance: { advanceTasksWaitingFor: async () => void done.push('advanced') },
     now: () => at,
     random: () => 0.5,

@@ -8,7 +8,7 @@ import {
   PolicyDeniedError,
   RetriableError,
 } from '../../domain/errors.ts'
-import { lookupKey } from '../../domain/keys.ts'
+import { batchKey, lookupKey } from '../../domain/keys.ts'
 import type { Fact } from '../../domain/record.ts'
 import type { LookupLedger, LookupRow } from '../../store/ledger/lookups.ts'
 import { createLookUp } from './look-up.ts'
@@ -35,6 +35,7 @@ beforeEach(() => {
     runStopped: false,
     freshUntil: null,
     batchKey: null,
+    alone: false,
     queryId: null,
   }
 })
@@ -56,6 +57,7 @@ function run(buy: () => Promise<Fact>, fetchFree: () => Promise<Fact> = buy) {
     advance: { advanceTasksWaitingFor: note('advance') },
     suppressed: async () => new Set(),
     batches: { members: async () => [] },
+    access: { watch: async (_, __, request) => void (await request()) },
     prepareBulk: () => {
       throw new Error('nothing is bundled here')
     },
@@ -263,4 +265,23 @@ describe('a lookup that does not end', () => {
       ['advance', [key]],
     ])
   })
+})
+
+test('a batch that failed while its payment was in doubt is only finished', async () => {
+  const bought: unknown[] = []
+  const batch = batchKey('b')
+  const lookUpBatch = (alone: boolean) =>
+    createLookUp({
+      lookups: { get: async () => ({ ...row, key: batch, operation: 'contact.lookup', alone }) },
+      batches: { members: async () => [{ key }] },
+      access: {
+        watch: async (_: string, __: string, request: () => Promise<unknown>) => void (await request()),
+      },
+      prepareBulk: () => ({ decode: () => new Map() }),
+      payer: { buy: async ({ onlyFinish }: { onlyFinish?: boolean }) => void bought.push(onlyFinish) },
+      advance: { advanceTasksWaitingFor: async () => {} },
+    } as unknown as Parameters<typeof createLookUp>[0])('background', batch, 1)
+  await lookUpBatch(false)
+  await lookUpBatch(true)
+  expect(bought).toEqual([false, true])
 })

@@ -24,6 +24,7 @@ import type { Outcome } from '../../queues/queues.ts'
 import type { LookupLedger, LookupRow } from '../../store/ledger/lookups.ts'
 import type { RunLedger } from '../../store/runs/runs.ts'
 import type { Advance } from '../../planning/advance.ts'
+import type { AccessWatch } from './access-watch.ts'
 import type { createPollAnswer } from './poll-answer.ts'
 import { batchRequest } from './batch-request.ts'
 import { errorCode } from '../../domain/error-codes.ts'
@@ -48,6 +49,8 @@ export interface LookUpOptions {
   freshUntil: (operation: Operation, outcome: Fact['outcome'], now: Date) => Date
   now: () => Date
   random: () => number
+  /** Shared by all workers of a process: the lookups of one show what a refusal of another means. */
+  access: AccessWatch
   /** Called when a person must mend something before anything more is tried. */
   onHalt: (error: ConfigError) => void
   /** Called with an error that no code expected. */
@@ -93,13 +96,18 @@ export function createLookUp(options: LookUpOptions) {
   }
 
   async function perform(lookup: LookupRow, lane: Lane): Promise<void> {
-    const { key, operation, request, runId, connector, queryId } = lookup
     await refuseSuppressed(lookup)
+    await options.access.watch(endpointOf(lookup), lookup.key, () => ask(lookup, lane))
+  }
+
+  async function ask(lookup: LookupRow, lane: Lane): Promise<void> {
+    const { key, operation, request, runId, connector, queryId } = lookup
     if (isBatchKey(key)) {
       const bulk = options.prepareBulk(operation, JSON.stringify(request))
       if (queryId) return options.pollAnswer({ key, operation, queryId, lane, bulk })
       const buys = (await options.batches.members(key)).map((member) => member.key)
-      await options.payer.buy({ key, buys, runId, connector, lane, request: batchRequest(bulk) })
+      const purchase = { key, buys, runId, connector, lane, request: batchRequest(bulk) }
+      await options.payer.buy({ ...purchase, onlyFinish: lookup.alone })
       return
     }
     if (!isFreeOperation(operation)) {
@@ -230,6 +238,11 @@ export function createLookUp(options: LookUpOptions) {
   function after(ms: number): Date {
     return new Date(now().getTime() + ms)
   }
+}
+
+/** Names what a lookup's request is sent to. */
+function endpointOf({ key, operation, queryId }: LookupRow): string {
+  return [operation, isBatchKey(key) && 'batch', queryId && 'answer'].filter(Boolean).join(' ')
 }
 
 /** The pacer decides when these end. */
