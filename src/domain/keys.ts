@@ -30,6 +30,8 @@ export const opaqueId = /^AC[ow][A-Za-z0-9_-]{20,}$/
 
 /** Longer URLs are cut by proxies, and no name is as long. */
 const maxUrlLength = 2_048
+/** No name has as many bytes in UTF-8, and a profile is part of the ledger's keys. */
+const maxProfileBytes = 600
 /** `%00` decodes to a character that Postgres cannot store. */
 const unstorable = /\p{Cc}/u
 
@@ -71,7 +73,8 @@ export function canonicalProfileUrl(
   if (slugs.includes(undefined)) return refuse('its name is wrongly percent-encoded')
   if (slugs.some((slug) => slug !== undefined && unstorable.test(slug)))
     return refuse('its name has control characters')
-  return { ok: true, value: [foldHost(url.hostname, hosts), name, ...slugs].join('/') }
+  const value = [foldHost(url.hostname, hosts), name, ...slugs].join('/')
+  return bytesOf(value) > maxProfileBytes ? refuse('its name is too long') : { ok: true, value }
 }
 
 function foldHost(hostname: string, hosts: readonly string[]): string {
@@ -106,6 +109,18 @@ export function canonicalDomain(raw: string): Canonical {
 
 export function lookupKey(operation: Operation, canonical: string): LookupKey {
   return `${operation}|${canonical}` as LookupKey
+}
+
+/** An index of Postgres takes rows of up to 2,704 bytes. */
+const maxKeyBytes = 1_500
+
+/** Returns whether a key is too long for the ledger, which would refuse it together with the keys beside it. */
+export function isTooLong(key: LookupKey): boolean {
+  return bytesOf(key) > maxKeyBytes
+}
+
+function bytesOf(text: string): number {
+  return new TextEncoder().encode(text).length
 }
 
 function foldSlug(part: string): string | undefined {

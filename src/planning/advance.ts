@@ -1,5 +1,7 @@
+import { describeUnexpected } from '../domain/errors.ts'
 import type { LookupKey } from '../domain/keys.ts'
 import type { LookupWanted } from '../domain/planning/planner.ts'
+import { isAway } from '../store/database/retry-while-away.ts'
 import type { LookupLedger } from '../store/ledger/lookups.ts'
 import type { TaskLedger } from '../store/runs/tasks.ts'
 import type { TaskMove, WaitingTask } from '../store/runs/waiting-tasks.ts'
@@ -46,6 +48,27 @@ export function createAdvance(options: AdvanceOptions): Advance {
       current = await answeredAlready(planned)
     }
     return moved
+  }
+
+  /**
+   * Advances these tasks, and rejects a task for which the ledger refuses what it has to store, so that it stops no other.
+   * The halves are planned again from the beginning: a task that was moved before the error gets the same move.
+   */
+  async function advanceAll(waiting: WaitingTask[]): Promise<number> {
+    try {
+      return await advance(waiting)
+    } catch (error) {
+      if (isAway(error)) throw error
+      const [first] = waiting
+      if (first && waiting.length === 1) {
+        const reason = `unexpected error: ${describeUnexpected(error)}`
+        const { id, steps } = first
+        await tasks.move([{ id, status: 'rejected', waitingFor: null, steps, patch: null, reason }])
+        return 1
+      }
+      const half = Math.ceil(waiting.length / 2)
+      return (await advanceAll(waiting.slice(0, half))) + (await advanceAll(waiting.slice(half)))
+    }
   }
 
   async function planAll(waiting: WaitingTask[]): Promise<Planned[]> {
@@ -95,7 +118,7 @@ export function createAdvance(options: AdvanceOptions): Advance {
       for (;;) {
         const waiting = await tasks.waitingFor(keys, pageSize)
         // None moved: another run has asked for the same lookup again, and the tasks wait for that answer.
-        if ((await advance(waiting)) === 0 || waiting.length < pageSize) return
+        if ((await advanceAll(waiting)) === 0 || waiting.length < pageSize) return
       }
     },
   }

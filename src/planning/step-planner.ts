@@ -1,5 +1,5 @@
 import { PaydirtError, describeUnexpected } from '../domain/errors.ts'
-import type { LookupKey } from '../domain/keys.ts'
+import { isTooLong, type LookupKey } from '../domain/keys.ts'
 import type { Atomic } from '../domain/money.ts'
 import {
   nextStep,
@@ -88,7 +88,8 @@ export function createStepPlanner(options: StepPlannerOptions): StepPlanner {
     const stepOf = (task: PlannableTask, isFresh: (key: LookupKey) => boolean) => {
       try {
         const facts = factsOf(task.steps, answers, paid.get(task))
-        return nextStep(task, recipes(task.object, task.recipe), facts, { prices, isFresh })
+        const step = nextStep(task, recipes(task.object, task.recipe), facts, { prices, isFresh })
+        return step.kind === 'lookup' && isTooLong(step.lookup.key) ? unstorable : step
       } catch (error) {
         // Planning is pure: what broke it once breaks it each time, for every task that is planned with it.
         if (error instanceof PaydirtError) throw error
@@ -126,6 +127,12 @@ export function createStepPlanner(options: StepPlannerOptions): StepPlanner {
       )
     },
   }
+}
+
+const unstorable: Stop = {
+  kind: 'stop',
+  status: 'rejected',
+  reason: 'what it would be looked up by is too long',
 }
 
 function factsOf(steps: readonly LookupKey[], answers: Answers, paid: Paid | undefined): Facts {

@@ -32,6 +32,8 @@ export interface Monitor {
 }
 
 const leaseMs = 60_000
+/** The name of a company stands for its record, in an index of the ledger. */
+const maxNameLength = 500
 const mostTries = 8
 const keptMs = 7 * 86_400_000
 
@@ -63,7 +65,7 @@ export function createMonitor(options: MonitorOptions): Monitor {
     const unknown = companies.filter((_, place) => !places.has(place))
     await deliveries.addUnknown(
       `m${digest.slice(0, 16)}`,
-      unknown.map(({ profile, domain }) => profile ?? domain ?? ''),
+      unknown.map(({ profile, domain }) => (profile ?? domain ?? '').slice(0, maxNameLength)),
       options.recipe,
       'no record of this company was seen in a CRM yet',
     )

@@ -16,7 +16,10 @@ const scattered = Array.from({ length: 50_000 }, (_, at) =>
   String.fromCodePoint(0x4e00 + ((at * 7_919) % 20_000)),
 ).join('')
 
-/** Thirty kinds of values that a web form, an import or an enemy puts into a CRM. */
+/** Text that no compression shortens. */
+const han = (length: number) => scattered.slice(0, length)
+
+/** Kinds of values that a web form, an import or an enemy puts into a CRM. */
 export const poisons: Identity[] = [
   { profileUrl: `${url}%00` },
   { profileUrl: `${url}\u0000` },
@@ -48,6 +51,7 @@ export const poisons: Identity[] = [
   { domain: `${scattered}.example` },
   { domain: `https://acme.example${'/'.repeat(100_000)}x` },
   { domain: 'acme\u0000.example' },
+  { profileUrl: `${url}-${han(1_500)}` },
 ]
 
 export interface Crowd {

@@ -13,16 +13,16 @@ let sandbox: Sandbox
 beforeAll(async () => void (sandbox = await startSandbox()))
 afterAll(() => sandbox.stop())
 
-test('there are thirty kinds of poison', () =>
-  expect(new Set(poisons.map((one) => JSON.stringify(one))).size).toBe(30))
+test('there are more than thirty kinds of poison', () =>
+  expect(new Set(poisons.map((one) => JSON.stringify(one))).size).toBeGreaterThan(30))
 
 // test/long does the same with a thousand records, of which every tenth is poison.
-const crowd: Crowd = { size: 90, people: 6, every: 3 }
+const crowd: Crowd = { size: 93, people: 6, every: 3 }
 
 test.each(crmKinds)(
   'every third record of %s is poison, and the others come out as without them',
   async (kind) => {
-    expect(await expectGoodOnesUntouched(sandbox, kind, crowd)).toMatchObject({ good: 60, bad: 30 })
+    expect(await expectGoodOnesUntouched(sandbox, kind, crowd)).toMatchObject({ good: 62, bad: 31 })
   },
 )
 
@@ -31,5 +31,5 @@ test.each(crmKinds)('nothing is bought for a record of %s that could not be writ
 })
 
 test('every third row of a file is poison, and the others come out as without them', async () => {
-  expect(await expectGoodRowsUntouched(sandbox, crowd)).toMatchObject({ good: 60, bad: 30 })
+  expect(await expectGoodRowsUntouched(sandbox, crowd)).toMatchObject({ good: 62, bad: 31 })
 })

@@ -66,6 +66,9 @@ function countryOf({ values }: PlannedRecord, recipe: Recipe): string | undefine
   return typeof own === 'string' ? own : recipe.country
 }
 
+/** The service's ids are short, and an id is part of the ledger's keys. */
+const maxIdLength = 200
+
 /** Returns the person as an answer names them, completed by the reference that was asked with. */
 export function reference(
   asked: PersonReference,
@@ -73,7 +76,8 @@ export function reference(
   { networkHosts }: Pick<Recipe, 'networkHosts'>,
 ): PersonReference | undefined {
   const url = canonicalProfileUrl('person', String(answer['profnet_url'] ?? ''), networkHosts)
-  const id = String(answer['people_search_id'] ?? asked.peopleSearchId ?? '')
+  const named = String(answer['people_search_id'] ?? asked.peopleSearchId ?? '')
+  const id = named.length > maxIdLength ? '' : named
   const profile = url.ok ? url.value : asked.profile
   if (profile === undefined && id === '') return undefined
   return { ...(profile === undefined ? {} : { profile }), ...(id === '' ? {} : { peopleSearchId: id }) }
