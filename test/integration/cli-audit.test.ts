@@ -1,8 +1,12 @@
+import { mkdtemp, readdir, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import type { Config } from '../../src/app/config/config.ts'
 import {
-  hasPendingOrder,
+  isPending,
   leaveOrder,
+  obeyOrders,
   orderSpending,
   type SpendOrder,
 } from '../../src/app/money/spend-switch.ts'
@@ -10,7 +14,9 @@ import { startMaintenance } from '../../src/app/runs/maintenance.ts'
 import { startSandbox, type Sandbox } from '../../src/sandbox/sandbox.ts'
 import { createAuditLog } from '../../src/store/access/audit.ts'
 import { openDatabase, type Database } from '../../src/store/database/database.ts'
+import { createSpendSwitch } from '../../src/store/ledger/spend-switch.ts'
 import { openDesk } from '../support/cli.ts'
+import { openFreshLedger } from '../support/fresh-ledger.ts'
 import { openHouse } from '../support/house.ts'
 
 let sandbox: Sandbox
@@ -72,9 +78,9 @@ test('an order that was left for the process at work is audited once, also in a 
     /** Only an embedded ledger needs orders to be left. */
     const order = async (wish: SpendOrder) => {
       if (context.database.kind !== 'pglite') return orderSpending(context, wish)
-      await leaveOrder(context.config, wish)
+      const name = await leaveOrder(context.config, wish)
       const maintenance = await startMaintenance(context, ['worker', 'scheduler'])
-      await vi.waitFor(async () => expect(await hasPendingOrder(context.config)).toBe(false), 10_000)
+      await vi.waitFor(async () => expect(await isPending(context.config, name)).toBe(false), 10_000)
       await maintenance.stop()
     }
     await order('stop')
@@ -87,5 +93,33 @@ test('an order that was left for the process at work is audited once, also in a 
     ])
   } finally {
     await house.close()
+  }
+})
+
+test('an order to stop that arrives while an order to resume is obeyed is obeyed too', async () => {
+  const { database, close } = await openFreshLedger()
+  const dataDir = await mkdtemp(join(tmpdir(), 'paydirt-orders-'))
+  try {
+    const now = () => new Date()
+    const spendSwitch = createSpendSwitch(database.db, { now })
+    const config = { dataDir } as Config
+    await spendSwitch.stop('before')
+    const context = {
+      config,
+      now,
+      spendSwitch,
+      database: { ...database, kind: 'pglite' as const },
+      // Another terminal gives the order here.
+      lookups: { unparkBy: async () => void (await leaveOrder(config, 'stop')) },
+    } as unknown as Parameters<typeof obeyOrders>[0]
+    await leaveOrder(config, 'resume')
+    await obeyOrders(context)
+    expect(await spendSwitch.isStopped()).toBeUndefined()
+    await obeyOrders(context)
+    expect(await spendSwitch.isStopped()).toBeDefined()
+    expect(await readdir(dataDir)).toEqual([])
+  } finally {
+    await close()
+    await rm(dataDir, { recursive: true })
   }
 })

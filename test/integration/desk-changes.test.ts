@@ -70,6 +70,13 @@ describe('a change', () => {
     expect(desk.asked).toEqual(['sync hubspot companies', 'stop too dear (otto)', 'pause nightly by otto'])
   })
 
+  test('may have any text: no reason prevents a stop', async () => {
+    const otto = await desk.as('otto')
+    const answer = await otto.ask('/spending/stop', { form: { reason: 'all\0wrong\ud800' } })
+    expect(answer.status).toBe(303)
+    expect(desk.asked).toEqual([expect.stringMatching(/^stop all wrong.* \(otto\)$/)])
+  })
+
   test('that is too large is refused before it is read', async () => {
     const otto = await desk.as('otto')
     const answer = await otto.ask('/spending/stop', { form: { reason: 'x'.repeat(70_000) } })

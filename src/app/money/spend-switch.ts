@@ -1,4 +1,5 @@
-import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { randomUUID } from 'node:crypto'
+import { access, mkdir, readFile, readdir, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { noteFromCli } from '../context/audit-from-cli.ts'
 import type { Config } from '../config/config.ts'
@@ -29,28 +30,42 @@ export async function orderSpending(
 
 /**
  * Leaves an order as a file in the data directory, because one process at a time can open the embedded database. The process
- * that has it open looks for the file twice a second. If no process has, the next one obeys the order first.
+ * that has it open looks for such files twice a second. If no process has, the next one obeys the orders first. Each order is
+ * a file of its own, so that none is lost that arrives while another one is obeyed. Returns its name.
  */
-export async function leaveOrder(config: Config, order: SpendOrder): Promise<void> {
+export async function leaveOrder(config: Config, order: SpendOrder): Promise<string> {
   await mkdir(config.dataDir, { recursive: true, mode: 0o700 })
-  await writeFile(orderFile(config), order, { mode: 0o600 })
+  // In the order of time; of two in one millisecond the order to stop comes last, and holds.
+  const name = `${prefix}${Date.now().toString().padStart(15, '0')}-${order}-${randomUUID()}`
+  const draft = join(config.dataDir, `draft-${name}`)
+  await writeFile(draft, order, { mode: 0o600 })
+  await rename(draft, join(config.dataDir, name))
+  return name
 }
 
-/** Obeys an order that another process left. One loop a process calls it (runs/maintenance.ts), so that it is noted once. */
-export async function obeyOrder(
+/**
+ * Obeys the orders that other processes left, oldest first. One loop a process calls it (runs/maintenance.ts), so that each
+ * is noted once. Crash window: an order that was obeyed and whose file is still there is obeyed again at the next start,
+ * before any later order.
+ */
+export async function obeyOrders(
   context: Pick<Context, 'config' | 'database' | 'now' | 'spendSwitch' | 'lookups'>,
 ): Promise<void> {
   if (context.database.kind !== 'pglite') return
-  const order = await readFile(orderFile(context.config), 'utf8').catch(() => undefined)
-  if (order !== 'stop' && order !== 'resume') return
-  await orderSpending(context, order)
-  await rm(orderFile(context.config), { force: true })
+  const { dataDir } = context.config
+  const names = await readdir(dataDir).catch(() => [])
+  for (const name of names.filter((each) => each.startsWith(prefix)).sort()) {
+    const order = await readFile(join(dataDir, name), 'utf8').catch(() => undefined)
+    if (order === 'stop' || order === 'resume') await orderSpending(context, order)
+    await rm(join(dataDir, name), { force: true })
+  }
 }
 
-export async function hasPendingOrder(config: Config): Promise<boolean> {
-  return (await readFile(orderFile(config), 'utf8').catch(() => undefined)) !== undefined
+export async function isPending(config: Config, name: string): Promise<boolean> {
+  return access(join(config.dataDir, name)).then(
+    () => true,
+    () => false,
+  )
 }
 
-function orderFile(config: Config): string {
-  return join(config.dataDir, 'spend-order')
-}
+const prefix = 'spend-order-'

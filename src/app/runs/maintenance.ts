@@ -6,7 +6,7 @@ import { adoptOrphans, updateRunStates } from '../../store/runs/run-states.ts'
 import { startPollLoop } from '../../timing/poll-loop.ts'
 import type { Context } from '../context/context.ts'
 import type { Engine } from '../context/engine.ts'
-import { obeyOrder } from '../money/spend-switch.ts'
+import { obeyOrders } from '../money/spend-switch.ts'
 import { enforceRetention } from './retention.ts'
 
 type MaintenanceRole = 'worker' | 'scheduler'
@@ -28,7 +28,7 @@ function maintenanceJobs(context: Context, engine: Pick<Engine, 'resolve'>): Mai
       name: 'obey an order to stop or resume spending',
       everyMs: 500,
       roles: ['worker', 'scheduler'],
-      work: () => obeyOrder(context),
+      work: () => obeyOrders(context),
     },
     {
       name: 'resolve charges in doubt',

@@ -1,9 +1,9 @@
 import { Command, Option } from 'commander'
 import { stringify } from 'csv-stringify/sync'
 import {
-  hasPendingOrder,
+  isPending,
   leaveOrder,
-  obeyOrder,
+  obeyOrders,
   orderSpending,
   type SpendOrder,
 } from '../../app/money/spend-switch.ts'
@@ -48,15 +48,15 @@ async function giveOrder(order: SpendOrder): Promise<void> {
     order === 'stop' ? 'spending is stopped. `paydirt spend --resume` resumes it.' : 'spending is resumed.'
   try {
     await withContext(async (context) => {
-      await obeyOrder(context)
+      await obeyOrders(context)
       await orderSpending(context, order)
     })
   } catch (error) {
     if (!(error instanceof ConfigError) || !ownedCodes.includes(error.code)) throw error
     const config = await readConfig()
-    await leaveOrder(config, order)
+    const name = await leaveOrder(config, order)
     const deadlineMs = performance.now() + 5_000
-    while (await hasPendingOrder(config)) {
+    while (await isPending(config, name)) {
       if (performance.now() > deadlineMs) {
         print('the order was left for the process that uses this ledger; it has not obeyed it yet.\n')
         return

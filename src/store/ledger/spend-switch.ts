@@ -33,7 +33,8 @@ export function createSpendSwitch(db: Database, options: { now: () => Date }): S
         .executeTakeFirst()
       return row && { reason: row.reason ?? '', since: row.changed_at }
     },
-    stop: (reason) => set(true, reason),
+    // No text may prevent a stop, and Postgres stores no U+0000.
+    stop: (reason) => set(true, reason.toWellFormed().replaceAll(/\p{Cc}/gu, ' ')),
     resume: () => set(false, null),
   }
 }

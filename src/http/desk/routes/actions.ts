@@ -121,7 +121,12 @@ async function form(context: DeskContext): Promise<Record<string, string>> {
   const body = await context.req.parseBody()
   return Object.fromEntries(
     Object.entries(body).flatMap(([name, value]) =>
-      typeof value === 'string' ? [[name, value.trim().slice(0, 300)]] : [],
+      typeof value === 'string' ? [[name, readable(value).trim().slice(0, 300)]] : [],
     ),
   )
+}
+
+/** Control characters and halves of a character could not be stored, neither here nor in the audit log. */
+function readable(text: string): string {
+  return text.toWellFormed().replaceAll(/\p{Cc}/gu, ' ')
 }
