@@ -19,6 +19,7 @@ import { answerError } from '../../service/answer-error.ts'
 import type { OpenDatabase } from '../../store/database/database.ts'
 import { ledgerId } from '../../store/database/meta.ts'
 import { createBatchLedger, type BatchLedger } from '../../store/ledger/batches.ts'
+import { learnFromKeptAnswers } from '../../store/names/learn-kept-answers.ts'
 import { createPacerStateStore } from '../../store/ledger/pacer-state.ts'
 import type { RunLedger } from '../../store/runs/runs.ts'
 import type { SuppressionLedger } from '../../store/subjects/suppressions.ts'
@@ -90,7 +91,9 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
     ),
   )
   const acquirePermit = createAcquirePermit(pacers, now)
-  const batches = createBatchLedger(db, { now })
+  // Before anything is bought: what older versions have bought is known by all of its names.
+  await learnFromKeptAnswers(db, { hosts: config.networkHosts, now })
+  const batches = createBatchLedger(db, { now, hosts: config.networkHosts })
   const { payer, resolve } = await openPayments(options, service, acquirePermit)
   return {
     redis,

@@ -3,6 +3,7 @@ import { canonicalProfileUrl, underAllHosts, type Canonical } from '../keys.ts'
 import { registrableDomain } from '../normalise/domain.ts'
 import { canonicalEmail } from '../normalise/email.ts'
 import type { Identity, Patch } from '../record.ts'
+import { kindOfName } from './names.ts'
 
 /** The kinds of identifiers by which a subject can be suppressed or forgotten. */
 export const identifierKinds = ['email', 'phone', 'profile_url', 'domain'] as const
@@ -12,6 +13,8 @@ export type IdentifierKind = (typeof identifierKinds)[number]
 export interface Identifier {
   kind: IdentifierKind
   value: string
+  /** Set for a domain that stands for a company, and not for everyone with an address there. */
+  isCompany?: true
 }
 
 /** Returns the canonical form of an identifier as typed. Reasons never contain the value. */
@@ -40,6 +43,13 @@ export function underAllNames(identifier: Identifier, hosts: readonly string[]):
   return kind === 'profile_url'
     ? underAllHosts(value, hosts).map((name) => ({ kind, value: name }))
     : [identifier]
+}
+
+/** Returns the identifier that a name is. The service's ids and numbers are none. */
+export function identifiersOfName(name: string): Identifier[] {
+  const kind = kindOfName(name)
+  if (kind === 'person' || kind === 'company') return [{ kind: 'profile_url', value: name }]
+  return kind === 'domain' ? [{ kind, value: name, isCompany: true }] : []
 }
 
 /** Returns every identifier by which a record can be suppressed. An address also gives its domain. */

@@ -1,9 +1,13 @@
 import { canonicalProfileUrl, type LookupKey } from '../keys.ts'
 import type { Identifier } from './identifiers.ts'
+import { kindOfName, namedBy } from './names.ts'
 import type { ObjectKind } from '../words.ts'
 
 /** Returns the identifiers in a lookup's key. The parts after the operation are canonical already. */
 export function identifiersOfKey(key: LookupKey): Identifier[] {
+  const named = namedBy(key)
+  if (named && kindOfName(named.name) === 'domain' && named.operation.startsWith('company.'))
+    return [{ kind: 'domain', value: named.name, isCompany: true }]
   return key
     .split('|')
     .slice(1)

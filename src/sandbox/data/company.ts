@@ -1,9 +1,9 @@
 import type { Company, CompanyActivity } from '../../service/schema/company.ts'
 import type { Dice } from '../random.ts'
 import { createDice } from '../random.ts'
-import { employerOfSlug } from './directory.ts'
+import { employerOfSlug, employersAt } from './directory.ts'
 import { places } from './places.ts'
-import { isMissing, profileKey, titleOf } from './profile-url.ts'
+import { isMissing, profileKey, tellNumber, titleOf } from './profile-url.ts'
 import { companyNames, companyTypes, industries, posts, sizes, taglines } from './words.ts'
 
 const NETWORK_HOST = 'https://www.profnet.example'
@@ -36,6 +36,8 @@ function company(key: string, dice: Dice, logoUrl: string): Company {
   const invented = dice.percent(12) ? dice.pick(companyNames) : (titleOf(key) ?? dice.pick(companyNames))
   const name = firm?.name ?? invented
   const domain = firm?.domain ?? `${hostLabel(slug, dice)}.example`
+  // The record that a lookup by the domain answers. Others with the same website do not call it their own.
+  const isOwn = firm ? employersAt(domain)[0]?.slug === slug : domain === `${slug}.example`
   const size = dice.pick(sizes)
   const staff = dice.integer(size[0], size[1])
   const industry = dice.pick(industries)
@@ -49,11 +51,11 @@ function company(key: string, dice: Dice, logoUrl: string): Company {
     alumni: null,
     alumni_information: null,
     domain,
-    unique_domain: domain,
+    unique_domain: isOwn ? domain : null,
     company_url: known(`https://www.${domain}`),
     company_name: dice.percent(50) ? `${name} ${place.legalForm}` : name,
     profnet_name: slug,
-    profnet_uid: String(dice.integer(1_000_000, 99_999_999)),
+    profnet_uid: numberOf(slug, dice),
     profnet_url: `${NETWORK_HOST}/company/${encodeURIComponent(slug)}`,
     industry: known(industry),
     description: known(description),
@@ -95,6 +97,12 @@ function company(key: string, dice: Dice, logoUrl: string): Company {
     })),
     recent_activities: list(dice, 3, () => activity(dice, name)),
   }
+}
+
+function numberOf(slug: string, dice: Dice): string {
+  const number = String(dice.integer(1_000_000, 99_999_999))
+  tellNumber(number, slug)
+  return number
 }
 
 function activity(dice: Dice, name: string): CompanyActivity {

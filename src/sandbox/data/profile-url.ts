@@ -14,7 +14,20 @@ export function profileKey(kind: ProfileKind, url: string): string | null {
   const at = parts.findIndex((part) => (segments[kind] as readonly string[]).includes(part.toLowerCase()))
   const name = parts[at + 1]
   if (at === -1 || name === undefined) return null
-  return `${parts[at]!.toLowerCase()}/${unescape(name)}`
+  const written = unescape(name)
+  const current = numbered.get(`${kind} ${written}`) ?? written.replace(/^formerly-(?=.)/, '')
+  return `${parts[at]!.toLowerCase()}/${current}`
+}
+
+/** The names of the companies whose numbers were told, by number. */
+const numbered = new Map<string, string>()
+
+/**
+ * Lets a company be asked for by its number from now on, as in `/company/4711`. As for `/in/formerly-ada`, which is the name
+ * that `/in/ada` had before, the answer bears the current name.
+ */
+export function tellNumber(number: string, slug: string): void {
+  numbered.set(`company ${number}`, slug)
 }
 
 function unescape(name: string) {

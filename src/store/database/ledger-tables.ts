@@ -113,5 +113,6 @@ export interface LedgerTables {
     amount_atomic: bigint
     nonce: string | null
   }
+  subject_names: { name: string; subject: string | null; learned_at: Date }
   paces: { name: string; learned: string; saved_at: Date }
 }

@@ -17,6 +17,7 @@ import { lookupSalts } from '../migrations/0013-lookup-salts.ts'
 import { chainTransfers } from '../migrations/0014-chain-transfers.ts'
 import { mergedRecords } from '../migrations/0015-merged-records.ts'
 import { closedFields } from '../migrations/0016-closed-fields.ts'
+import { subjectNames } from '../migrations/0017-subject-names.ts'
 
 /** All migrations in order. A released migration is never edited; changes go into a new one. */
 export const migrations: readonly { name: string; statements: string }[] = [
@@ -36,6 +37,7 @@ export const migrations: readonly { name: string; statements: string }[] = [
   { name: '0014-chain-transfers', statements: chainTransfers },
   { name: '0015-merged-records', statements: mergedRecords },
   { name: '0016-closed-fields', statements: closedFields },
+  { name: '0017-subject-names', statements: subjectNames },
 ]
 
 /** The advisory lock for migrating. The number is arbitrary, and the same in every process. */

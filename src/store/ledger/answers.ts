@@ -6,6 +6,7 @@ import type { StoredAnswer } from '../../domain/ports/charge-journal.ts'
 import type { Database } from '../database/database.ts'
 import type { Tables } from '../database/schema.ts'
 import { storableJson } from '../database/parameters.ts'
+import { learnFromAnswers } from '../names/learn-names.ts'
 
 /** The charge that paid for an answer. */
 export interface PaidBy {
@@ -21,30 +22,38 @@ export interface AnswerRow {
   paidBy?: PaidBy
 }
 
-/** Stores each answer under its lookup, or under all members of its batch. Paid answers are stored in the charge's transaction. */
+/**
+ * Stores each answer under its lookup, or under all members of its batch, and then the names that they teach. Paid answers are
+ * stored in the charge's transaction.
+ */
 export async function storeAnswers(
   tx: Transaction<Tables>,
   rows: readonly AnswerRow[],
-  at: Date,
+  { at, hosts }: { at: Date; hosts: readonly string[] },
 ): Promise<void> {
   const isBatch = ({ answer }: AnswerRow) => answer.parts !== undefined || answer.startedAs !== undefined
-  await storeSingles(
+  const stored: KeyedAnswer[] = rows.filter((row) => !isBatch(row))
+  await storeSingles(tx, stored, at)
+  for (const { key, answer, paidBy } of rows.filter(isBatch))
+    stored.push(...(await storeParts(tx, key, answer, at, paidBy)))
+  const found = stored.filter(({ answer }) => answer.outcome === 'found' || answer.outcome === 'not_found')
+  await learnFromAnswers(
     tx,
-    rows.filter((row) => !isBatch(row)),
-    at,
+    found.map(({ key, answer }) => ({ key, data: answer.data })),
+    { at, hosts },
   )
-  for (const { key, answer, paidBy } of rows.filter(isBatch)) await storeParts(tx, key, answer, at, paidBy)
+}
+
+interface KeyedAnswer {
+  key: LookupKey
+  answer: Pick<StoredAnswer, 'outcome' | 'data' | 'freshUntil'>
 }
 
 /**
  * Stores answers under their own lookups. The answers go as one parameter, so that the statement is the same each time.
  * Locks the lookups by key, as every other writer does.
  */
-export async function storeSingles(
-  db: Database,
-  answers: readonly { key: LookupKey; answer: Pick<StoredAnswer, 'outcome' | 'data' | 'freshUntil'> }[],
-  at: Date,
-): Promise<void> {
+export async function storeSingles(db: Database, answers: readonly KeyedAnswer[], at: Date): Promise<void> {
   if (answers.length === 0) return
   const rows = answers.map(({ key, answer: { outcome, data, freshUntil } }) => ({
     key,
@@ -65,17 +74,17 @@ export async function storeSingles(
 }
 
 /**
- * Stores the answer of a batch under each of its lookups, with each one's share of the price. The tasks that wait for them
+ * Stores the answer of a batch under each of its lookups, with each one's share of the price, and returns them. The tasks that wait for them
  * can then go on. A batch that the service only started is scheduled to be polled for its answer. Runs in the transaction
  * that settles the charge.
  */
-export async function storeParts(
+async function storeParts(
   tx: Transaction<Tables>,
   batch: LookupKey,
   answer: StoredAnswer,
   at: Date,
   paidBy?: PaidBy,
-): Promise<void> {
+): Promise<KeyedAnswer[]> {
   if (paidBy) await sharePrice(tx, batch, paidBy, answer)
   if (answer.startedAs) {
     const { queryId, askAt } = answer.startedAs
@@ -84,7 +93,7 @@ export async function storeParts(
       .set({ query_id: queryId, due_at: askAt, queued_until: null, reason: null, tries: 0, state: 'waiting' })
       .where('key', '=', batch)
       .execute()
-    return
+    return []
   }
   // Locks by key, as every other writer does. A member that has left the batch and has no answer yet takes this paid one.
   const { rows: members } = await sql<{ lookup_key: LookupKey; place: number }>`
@@ -116,6 +125,7 @@ export async function storeParts(
     })
     .where('key', '=', batch)
     .execute()
+  return answers
 }
 
 /**

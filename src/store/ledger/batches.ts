@@ -1,10 +1,10 @@
 import { sql, type Transaction } from 'kysely'
-import type { LookupKey } from '../../domain/keys.ts'
+import { defaultNetworkHosts, type LookupKey } from '../../domain/keys.ts'
 import type { StoredAnswer } from '../../domain/ports/charge-journal.ts'
 import type { LookupRequest } from '../../domain/record.ts'
 import type { Operation } from '../../domain/words.ts'
 import type { Database } from '../database/database.ts'
-import { storeParts } from './answers.ts'
+import { storeAnswers } from './answers.ts'
 import type { Tables } from '../database/schema.ts'
 import { actualCost } from './actual-cost.ts'
 
@@ -41,7 +41,10 @@ export interface BatchLedger {
   complete(key: LookupKey, answer: StoredAnswer, creditsAtomic?: bigint): Promise<void>
 }
 
-export function createBatchLedger(db: Database, { now }: { now: () => Date }): BatchLedger {
+export function createBatchLedger(
+  db: Database,
+  { now, hosts = defaultNetworkHosts }: { now: () => Date; hosts?: readonly string[] },
+): BatchLedger {
   return {
     async batchable(keys, operations) {
       if (keys.length === 0) return []
@@ -123,7 +126,9 @@ export function createBatchLedger(db: Database, { now }: { now: () => Date }): B
           currency: charge.currency,
           amountAtomic: await actualCost(tx, charge.id, charge, creditsAtomic),
         }
-        await storeParts(tx, key, answer, now(), paidBy)
+        const ofMembers = { ...answer, parts: answer.parts ?? new Map() }
+        const row = { key, answer: ofMembers, ...(paidBy ? { paidBy } : {}) }
+        await storeAnswers(tx, [row], { at: now(), hosts })
       })
     },
   }

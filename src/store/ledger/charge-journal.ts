@@ -50,7 +50,9 @@ export function createChargeJournal(
     },
 
     async storeFreeAnswer(key, answer) {
-      await db.transaction().execute((tx) => storeAnswers(tx, [{ key, answer }], now()))
+      await db
+        .transaction()
+        .execute((tx) => storeAnswers(tx, [{ key, answer }], { at: now(), hosts: options.hosts }))
     },
 
     async recordRefusal({ lookupKey, runId, endpoint, rule, message }) {

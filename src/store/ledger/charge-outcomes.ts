@@ -10,7 +10,7 @@ import { storeAnswers } from './answers.ts'
 /** Every outcome of a charge but the ordinary one, in which answer and proof of payment arrive together. */
 export function createChargeOutcomes(
   db: Database,
-  { now }: { now: () => Date },
+  { now, hosts }: { now: () => Date; hosts: readonly string[] },
 ): Pick<ChargeJournal, 'markInDoubt' | 'storeAnswer' | 'confirm' | 'release' | 'withdraw' | 'lose'> {
   /** Closes a charge that is still open. Returns undefined, and changes nothing, when it was closed before. */
   function close(
@@ -54,7 +54,7 @@ export function createChargeOutcomes(
           .executeTakeFirst()
         if (!row) return
         const paidBy = { id, amountAtomic: row.amount_atomic, currency: row.currency }
-        await storeAnswers(tx, [{ key: row.lookup_key, answer, paidBy }], now())
+        await storeAnswers(tx, [{ key: row.lookup_key, answer, paidBy }], { at: now(), hosts })
       }
       await retryWhileAway(() => db.transaction().execute(write))
     },

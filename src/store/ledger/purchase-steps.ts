@@ -27,7 +27,10 @@ export function createPurchaseSteps(
 ): Pick<ChargeJournal, 'unanswered' | 'reserve' | 'maySend' | 'markSent' | 'settleCharge'> {
   async function unansweredAll(keys: readonly LookupKey[]): Promise<Each<Unanswered>[]> {
     // A loss of an earlier refresh, which an answer has followed, does not count against this one.
-    const others = Map.groupBy(await findSameQuestions(db, keys, options.hosts), ({ asked }) => asked)
+    const others = Map.groupBy(
+      (await findSameQuestions(db, keys, options.hosts)).filter(({ needs }) => needs === 'any'),
+      ({ asked }) => asked,
+    )
     const namesOf = (key: LookupKey) => [key, ...(others.get(key) ?? []).map((other) => other.key)]
     const { rows } = await sql<Selectable<Tables['charges']> & { wanted: LookupKey }>`
       select * from ${paidFor([...new Set(keys.flatMap(namesOf))], sql`*`)} where state = any(${[...openChargeStates]}::text[])
@@ -97,7 +100,9 @@ export function createPurchaseSteps(
   /** Waits for a database that is away, because a paid answer has arrived. The write may be repeated. */
   async function settleAll(settlements: readonly Settlement[]): Promise<Each<void>[]> {
     await retryWhileAway(() =>
-      db.transaction().execute((tx) => settleCharges(tx, settlements, options.now())),
+      db
+        .transaction()
+        .execute((tx) => settleCharges(tx, settlements, { at: options.now(), hosts: options.hosts })),
     )
     return settlements.map(() => ({ ok: undefined }))
   }

@@ -24,7 +24,7 @@ const takesAnAnswer = sql`(state = any(${[...openChargeStates, 'lost']}::text[])
 export async function settleCharges(
   tx: Transaction<Tables>,
   settlements: readonly Settlement[],
-  at: Date,
+  { at, hosts }: { at: Date; hosts: readonly string[] },
 ): Promise<void> {
   const rows = settlements.map(({ id, receipt }) => ({
     id,
@@ -55,7 +55,7 @@ export async function settleCharges(
     const amountAtomic = await actualCost(tx, id, row, receipt.creditsAtomic)
     answers.push({ key: row.lookup_key, answer, paidBy: { id, amountAtomic, currency: row.currency } })
   }
-  await storeAnswers(tx, answers, at)
+  await storeAnswers(tx, answers, { at, hosts })
 }
 
 interface Closed {

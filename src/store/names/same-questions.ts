@@ -1,7 +1,8 @@
 import { sql } from 'kysely'
-import type { LookupKey } from '../../domain/keys.ts'
-import { profileKeys, sameQuestions, type SameQuestion } from '../../domain/subjects/names.ts'
+import { underAllHosts, type LookupKey } from '../../domain/keys.ts'
+import { namedBy, profileKeys, sameQuestions, type SameQuestion } from '../../domain/subjects/names.ts'
 import type { Database } from '../database/database.ts'
+import { namesOfSubjects } from './names-of.ts'
 
 /** A lookup, and another one that asks the same about the same subject. */
 export interface NamedTwice extends SameQuestion {
@@ -10,12 +11,18 @@ export interface NamedTwice extends SameQuestion {
 
 /** Returns, for each lookup, the others that ask the same under another name of its subject, whether asked for or not. */
 export async function findSameQuestions(
-  _db: Database,
+  db: Database,
   keys: readonly LookupKey[],
   hosts: readonly string[],
 ): Promise<NamedTwice[]> {
-  return [...new Set(keys)].flatMap((asked) =>
-    sameQuestions(asked, hosts).map((question) => ({ asked, ...question })),
+  const asked = [...new Set(keys)]
+  const names = asked.flatMap((key) => underAllHosts(namedBy(key)?.name ?? '', hosts)).filter(Boolean)
+  const taught = await namesOfSubjects(db, names)
+  return asked.flatMap((key) =>
+    sameQuestions(key, hosts, (name) => taught.get(name) ?? []).map((question) => ({
+      asked: key,
+      ...question,
+    })),
   )
 }
 

@@ -46,7 +46,7 @@ export async function eraseSubject(
       order by key collate "C" for update`.execute(tx)
     await refuseOpenPayments(tx, subject.lookups)
     await dissolveBatches(tx, subject.lookups, now())
-    return {
+    const erased = {
       planRecords: await erasePlans(tx, subject),
       charges: await eraseCharges(tx, subject.lookups),
       fieldWrites: await eraseFieldWrites(tx, subject.taskIds),
@@ -55,6 +55,9 @@ export async function eraseSubject(
       mentions: await eraseMentions(tx, subject.identifiers),
       runs: await eraseConditions(tx, subject.identifiers),
     }
+    // Last, as where names are learned: whoever stores an answer locks its lookup first and its names last.
+    await eraseNames(tx, subject.names)
+    return erased
   })
 }
 
@@ -64,7 +67,7 @@ export async function eraseSubject(
  */
 export async function vacuumErased({ db, kind }: Pick<OpenDatabase, 'db' | 'kind'>): Promise<void> {
   if (kind !== 'pglite') return
-  for (const table of ['lookups', 'tasks', 'charges', 'field_writes', 'plan_records'])
+  for (const table of ['lookups', 'tasks', 'charges', 'field_writes', 'plan_records', 'subject_names'])
     await sql`vacuum full ${sql.table(table)}`.execute(db)
 }
 
@@ -162,6 +165,13 @@ function withoutChallenge(authorization: Record<string, unknown>): Record<string
     ...authorization,
     terms: { ...terms, raw: {}, ...(singleUse ? { singleUse: { ...singleUse, digest: null } } : {}) },
   }
+}
+
+async function eraseNames(tx: Transaction<Tables>, names: readonly string[]): Promise<void> {
+  if (names.length === 0) return
+  await sql`delete from subject_names where name = any(${[...names]}::text[]) or subject = any(${[...names]}::text[])`.execute(
+    tx,
+  )
 }
 
 /** Dissolves batches that were not sent yet. Their other lookups are asked for again, without the subject. */

@@ -1,10 +1,19 @@
 import { sql } from 'kysely'
-import { defaultNetworkHosts, type LookupKey } from '../../domain/keys.ts'
+import { contactTypes } from '../../domain/contact-types.ts'
+import { defaultNetworkHosts, lookupKey, underAllHosts, type LookupKey } from '../../domain/keys.ts'
 import { operationsAbout } from '../../domain/operations.ts'
-import { identifiersOf, underAllNames, type Identifier } from '../../domain/subjects/identifiers.ts'
+import {
+  identifiersOf,
+  identifiersOfName,
+  underAllNames,
+  type Identifier,
+} from '../../domain/subjects/identifiers.ts'
 import { identifiersOfKey, isNamed, profilesIn } from '../../domain/subjects/traces.ts'
 import type { ObjectKind } from '../../domain/words.ts'
+import { namedBy } from '../../domain/subjects/names.ts'
 import type { Database } from '../database/database.ts'
+import { isOneOf } from '../database/parameters.ts'
+import { namesOfSubjects } from '../names/names-of.ts'
 
 /** Everything in the ledger that is about one subject. */
 export interface Subject {
@@ -12,6 +21,8 @@ export interface Subject {
   identifiers: Identifier[]
   taskIds: bigint[]
   lookups: LookupKey[]
+  /** All names that answers have taught of it. */
+  names: string[]
 }
 
 /** The same while it is being collected. */
@@ -19,6 +30,7 @@ interface Found {
   identifiers: Map<string, Identifier>
   taskIds: Set<bigint>
   lookups: Set<LookupKey>
+  names: Set<string>
   hosts: readonly string[]
 }
 
@@ -34,13 +46,20 @@ export async function findSubject(
   given: readonly Identifier[],
   hosts: readonly string[] = defaultNetworkHosts,
 ): Promise<Subject> {
-  const found: Found = { identifiers: new Map(), taskIds: new Set(), lookups: new Set(), hosts }
+  const found: Found = {
+    identifiers: new Map(),
+    taskIds: new Set(),
+    lookups: new Set(),
+    names: new Set(),
+    hosts,
+  }
   for (const identifier of given) identify(found, identifier)
   const object = given.some(({ kind, value }) => kind === 'profile_url' && /\/company\//.test(value))
     ? 'company'
     : 'person'
   for (let sizeBefore = -1; sizeBefore !== sizeOf(found);) {
     sizeBefore = sizeOf(found)
+    await collectNames(db, object, found)
     await collectLookups(db, object, found)
     await collectTasks(db, object, found)
   }
@@ -48,6 +67,7 @@ export async function findSubject(
     identifiers: [...found.identifiers.values()],
     taskIds: [...found.taskIds],
     lookups: [...found.lookups],
+    names: [...found.names],
   }
 }
 
@@ -56,8 +76,35 @@ function identify({ identifiers, hosts }: Found, identifier: Identifier): void {
   for (const each of underAllNames(identifier, hosts)) identifiers.set(nameOf(each), each)
 }
 
-function sizeOf({ identifiers, lookups, taskIds }: Found): number {
-  return identifiers.size + lookups.size + taskIds.size
+function sizeOf({ identifiers, lookups, taskIds, names }: Found): number {
+  return names.size + identifiers.size + lookups.size + taskIds.size
+}
+
+/** Whatever answers have called the subject identifies it: an earlier profile, an id, a company's own domain. */
+async function collectNames(db: Database, object: ObjectKind, found: Found): Promise<void> {
+  const { identifiers, names, lookups, hosts } = found
+  const profiles = [...identifiers.values()].filter(({ kind }) => kind === 'profile_url')
+  const taught = await namesOfSubjects(db, [...profiles.map(({ value }) => value), ...names])
+  for (const name of [...taught.values()].flat()) {
+    names.add(name)
+    for (const identifier of identifiersOfName(name))
+      if (identifier.kind === 'profile_url') identify(found, identifier)
+  }
+  const keys = [...names]
+    .flatMap((name) => underAllHosts(name, hosts))
+    .flatMap((name) => keysOf(name, object))
+  if (keys.length === 0) return
+  const rows = await db.selectFrom('lookups').select('key').where(isOneOf('key', keys)).execute()
+  for (const { key } of rows) lookups.add(key)
+}
+
+function keysOf(name: string, object: ObjectKind): LookupKey[] {
+  return operationsAbout(object)
+    .flatMap((operation) => [
+      lookupKey(operation, name),
+      ...contactTypes.map((type) => lookupKey(operation, `${name}|${type}`)),
+    ])
+    .filter((key) => namedBy(key) !== undefined)
 }
 
 async function collectLookups(db: Database, object: ObjectKind, subject: Found): Promise<void> {

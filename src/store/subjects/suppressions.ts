@@ -1,8 +1,14 @@
 import { createHmac } from 'node:crypto'
 import { sql } from 'kysely'
 import { defaultNetworkHosts } from '../../domain/keys.ts'
-import { underAllNames, type Identifier, type IdentifierKind } from '../../domain/subjects/identifiers.ts'
+import {
+  identifiersOfName,
+  underAllNames,
+  type Identifier,
+  type IdentifierKind,
+} from '../../domain/subjects/identifiers.ts'
 import type { Database } from '../database/database.ts'
+import { namesOfSubjects } from '../names/names-of.ts'
 
 interface SuppressionRow {
   kind: IdentifierKind
@@ -49,6 +55,29 @@ export function createSuppressionLedger(
     return rows.length === 0
   }
 
+  /**
+   * The list has digests only, so a profile is compared under every host that an older entry may have been added with, and
+   * under every name that answers have taught. A company's domain leads to its profile only where a company is asked for.
+   */
+  async function underTaughtNames(subjects: readonly (readonly Identifier[])[]) {
+    const given = subjects.flatMap((identifiers, index) =>
+      identifiers.flatMap((each) => underAllNames(each, hosts)).map((identifier) => ({ index, identifier })),
+    )
+    const named = given.filter(({ identifier: { kind, isCompany } }) => kind === 'profile_url' || isCompany)
+    const taught = await namesOfSubjects(
+      db,
+      named.map(({ identifier }) => identifier.value),
+    )
+    const further = named.flatMap(({ index, identifier }) =>
+      (taught.get(identifier.value) ?? []).flatMap((name) =>
+        identifiersOfName(name)
+          .flatMap((each) => underAllNames(each, hosts))
+          .map((other) => ({ index, identifier: other })),
+      ),
+    )
+    return [...given, ...further]
+  }
+
   return {
     async add(identifiers) {
       knownEmptyUntilMs = 0
@@ -87,12 +116,7 @@ export function createSuppressionLedger(
 
     async match(subjects) {
       if (subjects.every((identifiers) => identifiers.length === 0) || (await isEmpty())) return new Set()
-      // The list has digests only, so a profile is compared under every host that an older entry may have been added with.
-      const given = subjects.flatMap((identifiers, index) =>
-        identifiers
-          .flatMap((each) => underAllNames(each, hosts))
-          .map((identifier) => ({ index, identifier })),
-      )
+      const given = await underTaughtNames(subjects)
       const hashed = await digests(given.map(({ identifier }) => identifier))
       const rows = await db
         .selectFrom('suppressions')
