@@ -1,4 +1,6 @@
+import type { BlockedValue } from '../domain/field-policy/blocked-values.ts'
 import type { FieldRule } from '../domain/field-policy/field-policy.ts'
+import { mappingDigest } from '../domain/mapping/digest.ts'
 import type { DescribedField, EntityMapping } from '../domain/mapping/mapping.ts'
 import { closedFields, type AccountFields, type ClosedFields } from '../domain/planning/could-write.ts'
 import type { RecipeBook } from '../domain/planning/recipes.ts'
@@ -80,13 +82,21 @@ export function createClosedFieldsFinder(options: ClosedFieldsOptions): ClosedFi
         ofRun,
         async ofRecords(records) {
           const known = records.filter(({ values }) => values !== undefined).map(({ id }) => id)
-          const { ours } =
+          const history =
             connector.capabilities.keepsValues && known.length > 0
               ? await fieldWrites.history(connector.name, run.entity, known, [])
-              : { ours: new Map<string, Record<string, FieldValue>>() }
+              : undefined
+          // Under another policy or mapping what was undone may be written again.
+          const isStillUndone = (each: BlockedValue): boolean =>
+            each.rule === rule(each.field) && each.mapping === mappingDigest(mapping?.fields[each.field])
           return records.map(({ id, values }) => {
             if (!values) return {}
-            const closed = closedFields(fields, account, { values, ours: ours.get(id) })
+            const undone = (history?.undone.get(id) ?? []).filter(isStillUndone)
+            const closed = closedFields(fields, account, {
+              values,
+              ours: history?.ours.get(id),
+              undone: new Set(undone.map(({ field }) => field)),
+            })
             return without(closed, watched, Object.keys(ofRun))
           })
         },

@@ -12,6 +12,7 @@ import {
 } from '../domain/planning/planner.ts'
 import type { RecipeBook } from '../domain/planning/recipes.ts'
 import type { Patch } from '../domain/record.ts'
+import { withUndoneOpen } from '../domain/planning/wanted-fields.ts'
 import { identifiersOf, type Identifier } from '../domain/subjects/identifiers.ts'
 import { identifiersOfKey } from '../domain/subjects/traces.ts'
 import type { LookupLedger } from '../store/ledger/lookups.ts'
@@ -62,9 +63,9 @@ export function createStepPlanner(options: StepPlannerOptions): StepPlanner {
   const { lookups, recipes, prices } = options
 
   /** A price ceiling counts what the run has paid for the record, and a fresh answer in the ledger costs nothing. */
-  async function paidFor(capped: readonly PlannableTask[]): Promise<ReadonlyMap<PlannableTask, Paid>> {
+  async function paidFor(judged: readonly PlannableTask[]): Promise<ReadonlyMap<PlannableTask, Paid>> {
     const paid = new Map<PlannableTask, Paid>()
-    for (const [runId, group] of Map.groupBy(capped, (task) => task.runId)) {
+    for (const [runId, group] of Map.groupBy(judged, (task) => task.runId)) {
       const keys = group.flatMap(({ steps }) => steps)
       const byKey: Paid = keys.length > 0 ? await lookups.paidBy(runId, keys) : new Map()
       for (const task of group) paid.set(task, byKey)
@@ -81,10 +82,10 @@ export function createStepPlanner(options: StepPlannerOptions): StepPlanner {
       const last = steps.at(-1)
       return !ended && (last === undefined || answers.has(last))
     }
-    const capped = tasks.filter(
-      (task) => isPlanned(task) && recipes(task.object, task.recipe).priceCeilingAtomic !== undefined,
-    )
-    const paid = await paidFor(capped)
+    const asksLedger = (task: PlannableTask) =>
+      recipes(task.object, task.recipe).priceCeilingAtomic !== undefined || withUndoneOpen(task) !== undefined
+    const judged = tasks.filter((task) => isPlanned(task) && asksLedger(task))
+    const paid = await paidFor(judged)
     const stepOf = (task: PlannableTask, isFresh: (key: LookupKey) => boolean) => {
       try {
         const facts = factsOf(task.steps, answers, paid.get(task))
@@ -98,7 +99,7 @@ export function createStepPlanner(options: StepPlannerOptions): StepPlanner {
     }
     // A first pass collects the lookups whose price decides; whether they are fresh is then one query.
     const asked = new Set<LookupKey>()
-    for (const task of capped) stepOf(task, (key) => (asked.add(key), false))
+    for (const task of judged) stepOf(task, (key) => (asked.add(key), false))
     const fresh = await freshAmong([...asked])
     return tasks.map((task): Decision => {
       if (task.ended) return task.ended

@@ -105,7 +105,13 @@ export async function writeBack(
       finish: async (ended) => end(ended as TaskOutcome[]),
     },
     fieldWrites: {
-      history: async () => ({ ours, open: new Map(), blocked: new Map(), wrote: new Map() }),
+      history: async () => ({
+        ours,
+        open: new Map(),
+        blocked: new Map(),
+        undone: new Map(),
+        wrote: new Map(),
+      }),
       intend: async () => {},
       noteMerges: async () => {},
       confirmWrites: end,

@@ -1,8 +1,8 @@
-import { createHash } from 'node:crypto'
 import type { Connector } from '../../connectors/connector.ts'
 import { crmOf, type CrmName } from '../../connectors/definitions.ts'
 import { fromCrm, toCrm } from '../../domain/mapping/convert.ts'
-import type { CrmMapping, EntityMapping, FieldMapping } from '../../domain/mapping/mapping.ts'
+import { mappingDigest } from '../../domain/mapping/digest.ts'
+import type { CrmMapping, EntityMapping } from '../../domain/mapping/mapping.ts'
 import { resolveMapping } from '../../domain/mapping/schema.ts'
 import type { FieldValue, Patch } from '../../domain/record.ts'
 import { kindOf } from '../../domain/values/kinds.ts'
@@ -44,7 +44,7 @@ async function mappedForm(mapping: CrmMapping, connector: Connector, entity: str
       const property = Object.hasOwn(fields, field) ? fields[field]?.property : undefined
       return Object.keys(fields).filter((other) => fields[other]?.property === property)
     },
-    mapping: (field) => digest(Object.hasOwn(fields, field) ? fields[field] : undefined),
+    mapping: (field) => mappingDigest(Object.hasOwn(fields, field) ? fields[field] : undefined),
     standing(patch: Patch) {
       const country = patch['country_code']
       const context = country && 'set' in country ? { country: String(country.set) } : {}
@@ -61,15 +61,4 @@ async function mappedForm(mapping: CrmMapping, connector: Connector, entity: str
       return standing
     },
   }
-}
-
-function digest(field: FieldMapping | undefined): string {
-  if (!field) return 'none'
-  const options = Object.entries(field.options ?? {}).sort(([a], [b]) => (a < b ? -1 : 1))
-  return createHash('sha256')
-    .update(
-      JSON.stringify([field.property, field.as ?? null, options, ...(field.allowNew ? ['allowNew'] : [])]),
-    )
-    .digest('hex')
-    .slice(0, 12)
 }

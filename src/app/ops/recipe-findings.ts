@@ -15,7 +15,13 @@ export async function recipeFindings(config: Config, connector: Connector): Prom
     recipes: config.recipes,
     rule: (name, field) => ruleOf(config.policies, name, field),
     fieldWrites: {
-      history: async () => ({ ours: new Map(), open: new Map(), blocked: new Map(), wrote: new Map() }),
+      history: async () => ({
+        ours: new Map(),
+        open: new Map(),
+        blocked: new Map(),
+        undone: new Map(),
+        wrote: new Map(),
+      }),
     },
     now: () => new Date(),
   })

@@ -8,8 +8,8 @@ import { samplesOf } from './sample-values.ts'
 /**
  * Why nothing can be written to a field. Of the account: the mapping has no place for it (`not_mapped`), or one that another
  * field of the recipe has too (`shared`), the account lacks the property (`no_property`), it is read-only (`read_only`), its type takes no value of this kind (`wrong_type`), the
- * policy forbids it (`never`). Of the record: it has a value that may not be replaced (`filled`), or a person changed or
- * cleared ours (`edited`).
+ * policy forbids it (`never`). Of the record: it has a value that may not be replaced (`filled`), a person changed or
+ * cleared ours (`edited`), or our last write was undone under the same policy and mapping (`undone`).
  */
 export const closedReasons = [
   'not_mapped',
@@ -20,6 +20,7 @@ export const closedReasons = [
   'never',
   'filled',
   'edited',
+  'undone',
 ] as const
 export type ClosedReason = (typeof closedReasons)[number]
 
@@ -39,6 +40,8 @@ export interface AccountFields {
 export interface RecordFields {
   values: Readonly<Record<string, FieldValue>>
   ours?: Readonly<Record<string, FieldValue | undefined>> | undefined
+  /** The fields in which our last write was undone under the policy and mapping of now. */
+  undone?: ReadonlySet<string> | undefined
 }
 
 /**
@@ -61,7 +64,9 @@ function whyClosed(
   }
   const allowed = rule(field)
   if (allowed === 'never') return 'never'
-  return record && lockOf(field, { current: record.values, ours: record.ours ?? {}, rule: allowed })
+  if (!record) return undefined
+  const lock = lockOf(field, { current: record.values, ours: record.ours ?? {}, rule: allowed })
+  return lock ?? (record.undone?.has(field) ? 'undone' : undefined)
 }
 
 /** Returns those of the fields to which nothing could be written. */

@@ -169,3 +169,33 @@ describe('the values of an answer', () => {
     }
   })
 })
+
+describe('a record whose fields were undone', () => {
+  const closed = { description: 'undone', industry: 'undone' } as const
+  const recipe = {
+    ...recipes.company,
+    steps: ['company.profile'],
+    fields: ['description', 'industry'],
+  } as const
+  const step = (facts: Facts, isFresh?: () => boolean) =>
+    nextStep({ object: 'company', identity: acme, closed }, recipe, facts, isFresh ? { isFresh } : {})
+
+  test('has nothing bought for it, and the reason says so', () => {
+    const why = 'nothing that the recipe tells could be written: undone before: description, industry'
+    for (const isFresh of [undefined, () => false])
+      expect(step({}, isFresh)).toEqual({ kind: 'stop', status: 'unchanged', reason: why })
+  })
+
+  test('is decided by a fresh answer of the ledger, which may say something else', () => {
+    expect(step({}, () => true)).toMatchObject({ kind: 'lookup', lookup: { operation: 'company.profile' } })
+    const facts = { 'company.profile': found({ description: 'Other ropes' }) }
+    expect(step(facts, () => true)).toEqual({ kind: 'write', values: { description: 'Other ropes' } })
+  })
+
+  test('is looked up for another field that is open', () => {
+    const other = { ...recipe, fields: [...recipe.fields, 'city'] }
+    expect(nextStep({ object: 'company', identity: acme, closed }, other, {})).toMatchObject({
+      kind: 'lookup',
+    })
+  })
+})

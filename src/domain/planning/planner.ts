@@ -17,7 +17,7 @@ import {
 } from './step.ts'
 import { defaultPrices, isFreeSlot } from './prices.ts'
 import type { Recipe } from './recipes.ts'
-import { nothingOpen, wantedFields } from './wanted-fields.ts'
+import { nothingOpen, wantedFields, withUndoneOpen } from './wanted-fields.ts'
 import type { FieldValue } from '../record.ts'
 
 export { recipes, type Recipe } from './recipes.ts'
@@ -46,10 +46,7 @@ export function nextStep(
   // A field that could not be written is neither bought nor a reason to buy anything else. Other fields of an answer are proposed
   // all the same: the field policy decides once more when it is written.
   const asked: Recipe = { ...recipe, fields: wanted }
-  const outlook =
-    record.object === 'person'
-      ? personCandidates(record, asked, facts)
-      : companyCandidates(record, asked, facts)
+  const outlook = outlookOf(record, asked, facts)
   const values = wantedValues(record, recipe, outlook)
   const isEnough = recipe.stopWhen?.some((field) => field in values) ?? false
   let refusal: string | undefined
@@ -58,6 +55,8 @@ export function nextStep(
     if (why === undefined) return { kind: 'lookup', ...candidate }
     refusal ??= why
   }
+  const known = isEnough ? undefined : knownToLedger(record, recipe, facts, context)
+  if (known) return { kind: 'lookup', ...known }
   const leftOut = leftOutText(recipe, outlook, values)
   if (Object.keys(values).length === 0) {
     const isUntouched =
@@ -78,6 +77,28 @@ export function nextStep(
     ...(reason === '' ? {} : { reason }),
     ...(record.object === 'person' ? jobChangeOf(jobOf(record), outlook.values) : {}),
   }
+}
+
+function outlookOf(record: PlannedRecord, recipe: Recipe, facts: Facts): Candidates {
+  return record.object === 'person'
+    ? personCandidates(record, recipe, facts)
+    : companyCandidates(record, recipe, facts)
+}
+
+/** Nothing is bought for an undone field; a fresh answer of the ledger may say something else than what was undone. */
+function knownToLedger(
+  record: PlannedRecord,
+  recipe: Recipe,
+  facts: Facts,
+  { isFresh }: PlanContext,
+): Candidate | undefined {
+  const reopened = isFresh && withUndoneOpen(record)
+  if (!reopened) return undefined
+  const fields = wantedFields(reopened, recipe)
+  if (fields.length === 0) return undefined
+  return outlookOf(reopened, { ...recipe, fields }, facts).candidates.find(({ lookup }) =>
+    isFresh(lookup.key),
+  )
 }
 
 /** Returns what a record has cost so far. A fact without a known price counts with the price of the table. */

@@ -55,6 +55,16 @@ function hasContact(field: string, { identity, values, closed }: PlannedRecord):
   }
 }
 
+/**
+ * Returns the record with its undone fields open. The service may say something else by now: what it says is looked at where
+ * that costs nothing. Undefined for a record without such fields.
+ */
+export function withUndoneOpen(record: PlannedRecord): PlannedRecord | undefined {
+  const entries = Object.entries(record.closed ?? {})
+  const kept = entries.filter(([, why]) => why !== 'undone')
+  return kept.length === entries.length ? undefined : { ...record, closed: Object.fromEntries(kept) }
+}
+
 /** Returns the words for a record of which nothing could be written, as its task's reason. */
 export function nothingOpen(closed: ClosedFields, { fields }: Recipe): string {
   const shut = fields.filter((field) => Object.hasOwn(closed, field))
@@ -67,6 +77,7 @@ export function nothingOpen(closed: ClosedFields, { fields }: Recipe): string {
 export const closedWords: Readonly<Record<ClosedReason, string>> = {
   filled: 'filled already',
   edited: 'edited by a person',
+  undone: 'undone before',
   never: 'never written by policy',
   not_mapped: 'without a place in the mapping',
   shared: 'with the property of another field',

@@ -37,6 +37,8 @@ export interface WriteHistory {
   open: Map<bigint, OpenIntent[]>
   /** By record. */
   blocked: Map<string, BlockedValue[]>
+  /** By record: the fields whose last write was undone. */
+  undone: Map<string, BlockedValue[]>
   /** By record: each value that we wrote, or that any task was about to write. */
   wrote: Map<string, WroteValue[]>
 }
@@ -70,7 +72,7 @@ export function createWriteIntents(db: Database, { now }: { now: () => Date }): 
   return {
     async history(connector, entity, records, taskIds) {
       if (records.length === 0)
-        return { ours: new Map(), open: new Map(), blocked: new Map(), wrote: new Map() }
+        return { ours: new Map(), open: new Map(), blocked: new Map(), undone: new Map(), wrote: new Map() }
       const earlier = await createMergedRecords(db, { now }).earlierIds(connector, [entity], records)
       const names = new Map(records.map((id) => [id, [id]]))
       for (const [id, ids] of earlier)
@@ -87,6 +89,7 @@ export function createWriteIntents(db: Database, { now }: { now: () => Date }): 
       const ours = new Map<string, Record<string, FieldValue>>()
       const open = new Map<bigint, OpenIntent[]>()
       const blocked = new Map<string, BlockedValue[]>()
+      const undone = new Map<string, BlockedValue[]>()
       const wrote = new Map<string, WroteValue[]>()
       const asked = new Set(taskIds)
       for (const row of rows) {
@@ -104,10 +107,12 @@ export function createWriteIntents(db: Database, { now }: { now: () => Date }): 
         const isOver = state === 'rejected' && now().getTime() - row.intended_at.getTime() > refusalBlocksMs
         for (const record of names.get(row.record_id) ?? []) {
           if (state === 'written' && value !== null) ours.set(record, { ...ours.get(record), [field]: value })
+          const others = (undone.get(record) ?? []).filter((each) => each.field !== field)
+          undone.set(record, state === 'undone' && blockedValue ? [...others, blockedValue] : others)
           if (blockedValue && !isOver) blocked.set(record, [...(blocked.get(record) ?? []), blockedValue])
         }
       }
-      return { ours, open, blocked, wrote }
+      return { ours, open, blocked, undone, wrote }
     },
 
     async intend(connector, entity, intents, own = []) {

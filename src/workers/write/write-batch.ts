@@ -31,7 +31,13 @@ export interface BatchResult {
   retryInMs: number | undefined
 }
 
-const noHistory: WriteHistory = { ours: new Map(), open: new Map(), blocked: new Map(), wrote: new Map() }
+const noHistory: WriteHistory = {
+  ours: new Map(),
+  open: new Map(),
+  blocked: new Map(),
+  undone: new Map(),
+  wrote: new Map(),
+}
 
 /**
  * Writes one batch of ready tasks: reads their records again, decides which fields to write over the current values,
