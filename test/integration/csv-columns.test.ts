@@ -53,7 +53,7 @@ test('a messy export is read by following what each message says', async () => {
   expect(third.status).toBe(0)
   expect(third.stdout).toContain(
     [
-      'leads export.csv: 8 rows, windows-1252, separated by semicolons',
+      'leads export.csv: 8 rows, windows-1252, separated by semicolons; 3 with too few or too many cells',
       '  profile     LinkedIn URL  4 of 8 rows (--map)',
       '  email       Kontakt       2 of 8 rows (--map)',
       '  not read    Größe',

@@ -42,6 +42,13 @@ describe('a CSV', () => {
     ).toEqual(['email ada@acme.test', 'profile_url profnet.com/company/acme'])
   })
 
+  test('may begin with the line of a spreadsheet, and have words for nothing', () => {
+    expect(identifiersIn('sep=;\r\nemail;domain\r\nada@acme.test;n/a\r\n-;acme.de\r\n')).toEqual([
+      'email ada@acme.test',
+      'domain acme.de',
+    ])
+  })
+
   test('may hold one column, names of the config, and the word of the network', () => {
     expect(identifiersIn('email\nada@acme.test\n')).toEqual(['email ada@acme.test'])
     expect(identifiersIn('Adresse\nada@acme.test\n', { synonyms: { email: ['adresse'] } })).toEqual([
@@ -140,6 +147,7 @@ describe('a file', () => {
   test('may begin with a byte order mark, and be UTF-16 with one', async () => {
     expect(await textOf('\ufeffemail')).toBe('email')
     expect(await textOf(Buffer.from('\ufeffemail', 'utf16le'))).toBe('email')
+    expect(await textOf(Buffer.from('\ufeffemail', 'utf16le').swap16())).toBe('email')
   })
 
   test('that is not text is refused by its line, and one that is not there by its name', async () => {

@@ -1,6 +1,7 @@
 import { isUtf8 } from 'node:buffer'
 import { readFile } from 'node:fs/promises'
 import { CsvError, parse, type InfoRecord } from 'csv-parse/sync'
+import { cellText } from '../../connectors/csv/cell-text.ts'
 import { foldName, namesOf, type Synonyms } from '../../connectors/csv/column-names.ts'
 import { detectDialect, parserOptions } from '../../connectors/csv/dialect.ts'
 import { formOf } from '../../connectors/csv/encoding.ts'
@@ -127,7 +128,8 @@ function readRows(name: string, raw: string, columns: IdentifierColumns): { rows
     const cells = record.flatMap((cell, index) => {
       const column = (header[index] ?? '').trim()
       const kind = kindOf(column)
-      return kind && cell.trim() !== '' ? [{ kind, column, value: cell.trim() }] : []
+      const value = cellText(cell)
+      return kind && value !== '' ? [{ kind, column, value }] : []
     })
     return { line: start, cells }
   })

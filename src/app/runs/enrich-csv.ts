@@ -59,6 +59,8 @@ export interface CsvPlan extends RunPlan {
 export interface CsvInput extends CsvReading {
   file: string
   rows: number
+  /** Rows with too few or too many cells. They are rejected. */
+  ragged: number
   encoding: string
   separator: string
   /** Why rows were rejected or skipped, the most frequent reason first, with the line of the first such row. */
@@ -67,8 +69,8 @@ export interface CsvInput extends CsvReading {
 
 /** Returns how a file was read, before anything is known of its rows. */
 export function readingOf(csv: OpenedCsv): Omit<CsvInput, 'notLookedUp'> {
-  const { path, rowCount: rows, encoding, delimiter: separator, reading } = csv
-  return { file: path, rows, encoding, separator, ...reading }
+  const { path, rowCount: rows, problemCount: ragged, encoding, delimiter: separator, reading } = csv
+  return { file: path, rows, ragged, encoding, separator, ...reading }
 }
 
 /**

@@ -14,7 +14,7 @@ export function readingText(
   const { file, rows, columns, unread, samples, notLookedUp = [] } = input
   const widest = Math.max(...columns.map(({ column }) => column.length), 0)
   const lines = [
-    `${file}: ${rows} rows, ${input.encoding}, separated by ${separators[input.separator] ?? input.separator}`,
+    `${file}: ${rows} rows, ${input.encoding}, separated by ${separators[input.separator] ?? input.separator}${input.ragged > 0 ? `; ${input.ragged} with too few or too many cells` : ''}`,
     ...columns.map(
       ({ field, column, by, rows: filled }) =>
         `  ${field.padEnd(11)} ${short(column).padEnd(Math.min(widest, longestValue))}  ${filled} of ${rows} rows${by === 'name' ? '' : ` (${by})`}`,

@@ -14,7 +14,7 @@ export interface CsvReading {
   samples: RowSample[]
 }
 
-export interface ColumnReading {
+interface ColumnReading {
   /** The field's word in `--map`. */
   field: string
   column: string
@@ -23,7 +23,7 @@ export interface ColumnReading {
   rows: number
 }
 
-export interface RowSample {
+interface RowSample {
   line: number
   cells: { field: string; from: string; to: string | null; problem?: string | undefined }[]
 }

@@ -7,6 +7,7 @@ import { ConfigError, InputError } from '../../domain/errors.ts'
 import type { FieldValue } from '../../domain/record.ts'
 import { assertWritableOutput } from './output-file.ts'
 import { openCsv } from './read-csv.ts'
+import { hashFile } from './text-file.ts'
 import { writeEnriched, type RowResult } from './write-csv.ts'
 
 const enrichedAt = new Date('2026-01-02T03:04:05.678Z')
@@ -51,6 +52,36 @@ describe('where it is written', () => {
       expect(directory.read('in.csv')).toBe('domain\na\nb\n')
     },
   )
+
+  test('a file that appears meanwhile is kept, unless it may be replaced', async () => {
+    const directory = csvDirectory()
+    const input = await opened(directory)
+    const out = directory.at('out.csv')
+    const noted: string[] = []
+    const results = async function* () {
+      directory.write('out.csv', 'precious')
+      yield written(1, {})
+    }
+    const onComplete = async ({ sha256 }: { sha256: string }) => void noted.push(sha256)
+    const error = await errorOf(
+      writeEnriched({ input, out, fields: [], results: results(), replace: false, onComplete }),
+    )
+    expect(error.code).toBe('csv_out_exists')
+    expect(error.message).toContain('a file of this name has appeared since the run began')
+    expect(directory.read('out.csv')).toBe('precious')
+    expect(directory.names()).toEqual(['in.csv', 'out.csv'])
+
+    await writeEnriched({ input, out, fields: [], results: results(), replace: true, onComplete })
+    expect(noted).toEqual([noted[1], await hashFile(out)])
+  })
+
+  test('a free name is taken without a trace of the temporary one', async () => {
+    const directory = csvDirectory()
+    const input = await opened(directory)
+    await writeEnriched({ input, out: directory.at('out.csv'), fields: [], results: [], replace: false })
+    expect(directory.names()).toEqual(['in.csv', 'out.csv'])
+    expect(statSync(directory.at('out.csv')).nlink).toBe(1)
+  })
 
   test('a directory that does not exist is named, and a directory is no file', async () => {
     const directory = csvDirectory()
