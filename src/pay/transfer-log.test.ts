@@ -89,6 +89,31 @@ describe('transfers out of a wallet', () => {
     expect(node.requests).toBeLessThan(20)
   })
 
+  test.each([
+    ['an HTTP error', () => new Response('too large', { status: 413 })],
+    ['a list of one error', () => Response.json([{ jsonrpc: '2.0', id: null, error: { code: -32_600 } }])],
+  ])('are all read where the node answers a batch with %s', async (_, refuse) => {
+    node.latest = 30_000
+    node.moves = [{ block: 29_999, transaction: 'a', nonce: 'a' }]
+    vi.stubGlobal('fetch', async (url: unknown, init: { body: string }) =>
+      init.body.startsWith('[') ? refuse() : open.fetch(url, init),
+    )
+    expect((await read()).transfers.map(({ nonce }) => nonce)).toEqual([nonceOf('a')])
+  })
+
+  test('are not taken from a node that is behind, and are asked for again after a moment', async () => {
+    node.moves = [{ block: 990, transaction: 'a', nonce: 'a' }]
+    node.logHead = 980
+    await expect(read()).rejects.toThrow(/is behind the others: it does not have block 1000/)
+    let asked = 0
+    vi.stubGlobal('fetch', async (url: unknown, init: { body: string }) => {
+      if ((asked += 1) > 1) node.logHead = Infinity
+      return open.fetch(url, init)
+    })
+    expect((await read()).transfers).toHaveLength(1)
+    expect(asked).toBe(2)
+  })
+
   test('before the first block whose logs the node still has are unknown, and the rest is read', async () => {
     node.latest = 5_000_000
     node.prunedThrough = 4_321_987
