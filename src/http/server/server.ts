@@ -22,16 +22,14 @@ export async function startHttpServer(
   const server = createAdaptorServer({ fetch: app.fetch }) as Server
   server.headersTimeout = headersTimeoutMs
   server.requestTimeout = requestTimeoutMs
-  const failed = once(server, 'error').then(([error]) => {
-    const reason = (error as NodeJS.ErrnoException).code ?? 'unknown'
+  server.listen(options.port, options.host)
+  await once(server, 'listening').catch((error: NodeJS.ErrnoException) => {
+    const reason = error.code === 'EADDRINUSE' ? 'another program listens there' : (error.code ?? 'unknown')
     throw new ConfigError(
       'cannot_listen',
-      `cannot listen on ${options.host}:${options.port} (${reason}; PAYDIRT_PORT)`,
+      `cannot listen on ${options.host}:${options.port}: ${reason}; set another port with PAYDIRT_PORT`,
     )
   })
-  server.listen(options.port, options.host)
-  await Promise.race([once(server, 'listening'), failed])
-  failed.catch(() => {})
   const { port } = server.address() as AddressInfo
   return {
     url: `http://${options.host}:${port}`,

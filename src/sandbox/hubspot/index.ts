@@ -99,6 +99,8 @@ export async function startHubspotStandIn(options: HubspotStandInOptions = {}): 
 }
 
 export async function startCrm(): Promise<CrmStandIn> {
-  const { baseUrl, token, stop } = await startHubspotStandIn()
+  const { baseUrl, token, faults, stop } = await startHubspotStandIn()
+  // The sandbox's service invents addresses under the reserved domain `example`, which HubSpot itself refuses.
+  faults.acceptedTlds.add('example')
   return { environment: { HUBSPOT_BASE_URL: baseUrl, HUBSPOT_ACCESS_TOKEN: token }, stop }
 }
