@@ -109,6 +109,7 @@ export async function startWorkerRuntime(
     fieldWrites: context.fieldWrites,
     rule: (connector, field) => ruleOf(config.policies, connector, field),
     formOf: createRecordForms(config),
+    networkHosts: config.networkHosts,
     suppressed: context.suppressions.match,
     connector: (name) => context.connectors.get(name),
     batchSize: 2_000,

@@ -75,6 +75,14 @@ test.each<[string, Case]>([
     'another spelling of the profile',
     { ...company, ...asUrl(' http://DE.profnet.com/company/Acme/about?x=1 ') },
   ],
+  [
+    'the same profile on another host of the network',
+    {
+      ...company,
+      ...asUrl('https://guild.example/company/acme'),
+      hosts: ['guild.example', 'profnet.com'],
+    },
+  ],
   ['a profile that was removed', { ...company, asked: { profileUrl: acme }, now: {} }],
   ['a profile that names nothing', { ...company, ...asUrl('n/a') }],
   [

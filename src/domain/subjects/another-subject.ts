@@ -17,6 +17,8 @@ export interface NamedBy {
   known: readonly { field: string; value: FieldValue }[]
   /** The country of phones without a prefix. */
   country?: string | undefined
+  /** The hosts of the network, on all of which a profile is the same. Default: the published ones. */
+  hosts?: readonly string[] | undefined
 }
 
 /** The canonical fields whose values can become a part of a record's identity. */
@@ -73,7 +75,11 @@ function identifying(first: LookupKey | undefined): readonly (keyof Identity)[] 
 }
 
 /** Returns the canonical form of a part, or undefined where it names nothing. */
-function formOf(part: keyof Identity, identity: Identity, { object, country }: NamedBy): string | undefined {
+function formOf(
+  part: keyof Identity,
+  identity: Identity,
+  { object, country, hosts }: NamedBy,
+): string | undefined {
   const raw = identity[part]
   // A company without a domain is looked up by that of its e-mail.
   if (raw === undefined)
@@ -82,7 +88,7 @@ function formOf(part: keyof Identity, identity: Identity, { object, country }: N
       : undefined
   switch (part) {
     case 'profileUrl':
-      return valueOf(canonicalProfileUrl(object, raw))
+      return valueOf(canonicalProfileUrl(object, raw, hosts))
     case 'domain':
       return valueOf(registrableDomain(raw))
     case 'email':

@@ -21,6 +21,8 @@ export interface WriteBatchOptions {
   fieldWrites: Pick<WriteIntents, 'history' | 'intend'> & Pick<MergedRecords, 'noteMerges'>
   rule: (connector: string, field: string) => FieldRule
   formOf: (connector: Connector, entity: string) => Promise<RecordForm>
+  /** The hosts of the network, on all of which a profile is the same. Default: the published ones. */
+  networkHosts?: readonly string[] | undefined
   /** Returns the indexes of the suppressed subjects. */
   suppressed: (subjects: readonly (readonly Identifier[])[]) => Promise<ReadonlySet<number>>
 }
@@ -87,7 +89,11 @@ export function createWriteBatch(options: WriteBatchOptions) {
         rule,
         standing,
         blocked,
-        isAnother: isAnother(each, record, { object, wrote: history.wrote.get(recordId) ?? [] }),
+        isAnother: isAnother(each, record, {
+          object,
+          wrote: history.wrote.get(recordId) ?? [],
+          hosts: options.networkHosts,
+        }),
       })
       return { task, decision, standing: standing ?? {} }
     })
@@ -153,7 +159,11 @@ export function createWriteBatch(options: WriteBatchOptions) {
 function isAnother(
   { identity, patch, steps }: ReadyTask,
   record: CurrentRecord | undefined,
-  { object, wrote }: { object: ObjectKind; wrote: readonly WroteValue[] },
+  {
+    object,
+    wrote,
+    hosts,
+  }: { object: ObjectKind; wrote: readonly WroteValue[]; hosts: readonly string[] | undefined },
 ): boolean {
   if (record?.state !== 'present' || !record.identity) return false
   const country = record.values['country_code']
@@ -169,6 +179,7 @@ function isAnother(
       ),
     ],
     country: typeof country === 'string' ? country : undefined,
+    hosts,
   })
 }
 
