@@ -34,13 +34,14 @@ export function createFunds({ address, balanceOf, now }: FundsOptions): Funds {
     left = await balanceOf(address).catch(() => undefined)
   }
 
-  function empty(): BudgetExhaustedError {
+  function empty(amountAtomic?: Atomic): BudgetExhaustedError {
     const held = left === undefined ? 'no funds' : `${formatUsd(left < 0n ? 0n : left)} USDC`
     return new BudgetExhaustedError(
       errorCode.walletEmpty,
       `the wallet ${address} holds ${held}, too little for the next lookup: send it USDC on Base`,
       {
         resumesAt: new Date(now().getTime() + pauseMs),
+        details: amountAtomic === undefined ? {} : { amount: String(amountAtomic) },
       },
     )
   }
@@ -53,7 +54,7 @@ export function createFunds({ address, balanceOf, now }: FundsOptions): Funds {
         await (reading ??= read().finally(() => (reading = undefined)))
       else await reading
       if (left === undefined) return
-      if (left < amountAtomic) throw empty()
+      if (left < amountAtomic) throw empty(amountAtomic)
       left -= amountAtomic
     },
     foundEmpty() {

@@ -45,6 +45,56 @@ describe('lookups that are asked for', () => {
     expect(await lookups.lease(10, 60_000, false, owner)).toHaveLength(5)
   })
 
+  test('of a run at a spent limit are parked together: those that cost as much, wait, and have no charge', async () => {
+    const { lookups, tasks, run, keys, reserve, id, db, journal } = await newRun(7)
+    const other = await newRun(1)
+    const scope = `run:${id}`
+    const task = (key: LookupKey, index: number) => ({
+      ordinal: index + 1,
+      recordId: String(index),
+      identity: {},
+      status: 'looking_up' as const,
+      lookupKey: key,
+      duplicateOf: null,
+      waitingFor: key,
+      reason: null,
+    })
+    // The last one's task is not stored yet.
+    await tasks.insertPage(run.id, keys.slice(0, 6).map(task), 'w1')
+    await other.tasks.insertPage(other.run.id, other.keys.map(task), 'w1')
+    const budget = [{ scope, capAtomic: 20_000n }]
+    const [paid, open, refused] = keys as [LookupKey, LookupKey, LookupKey]
+    const first = await reserve(paid, budget)
+    const second = await reserve(open, budget)
+    const error = await reserve(refused, budget).catch((thrown: unknown) => thrown)
+    expect(error).toMatchObject({ details: { scope, cap: '20000', amount: '10000' } })
+    const slots = ['company.profile'] as const
+    const parkRest = (which: typeof slots | readonly []) =>
+      lookups.parkRest(refused, null, cap, {
+        slots: which,
+        budget: { scope, capAtomic: 20_000n, amountAtomic: 10_000n },
+      })
+    // Either of the two may be withdrawn, and then there is room.
+    expect(await parkRest(slots)).toBe(0)
+    expect(await journal.withdraw(second.id)).toBe(true)
+    await reserve(open, budget)
+    await db.updateTable('charges').set({ state: 'settled' }).where('run_id', '=', run.id).execute()
+    await db.updateTable('charges').set({ state: 'sent' }).where('id', '=', first.id).execute()
+    expect(await parkRest(slots)).toBe(0)
+    await db.updateTable('charges').set({ state: 'settled' }).where('id', '=', first.id).execute()
+    expect(await parkRest([])).toBe(0)
+    await lookups.park(refused, null, cap)
+    await lookups.storeFree(paid, found)
+    await lookups.storeFree(open, found)
+    expect(await parkRest(slots)).toBe(3)
+    expect(await parkRest(slots)).toBe(0)
+    expect(await tasks.counts(run.id)).toMatchObject({ parked: 4, looking_up: 2 })
+    expect(await lookups.get(keys[6]!)).toMatchObject({ state: 'waiting' })
+    expect(await other.lookups.get(other.keys[0]!)).toMatchObject({ state: 'waiting' })
+    expect(await lookups.unpark(run.id)).toBe(4)
+    expect(await tasks.counts(run.id)).toMatchObject({ parked: 0, looking_up: 6 })
+  })
+
   test('that are parked take their tasks along, there and back', async () => {
     const { lookups, tasks, runs, run, keys } = await newRun(2)
     const task = (ordinal: number, key: LookupKey, duplicateOf: number | null = null) => ({

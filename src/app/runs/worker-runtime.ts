@@ -97,6 +97,7 @@ export async function startWorkerRuntime(
     fetchFree: engine.fetchFree,
     freshUntil: engine.freshUntil,
     access: createAccessWatch({ now }),
+    prices: config.prices,
     now,
     random: Math.random,
     onHalt,

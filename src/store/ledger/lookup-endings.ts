@@ -1,6 +1,10 @@
 import { sql, type Transaction } from 'kysely'
 import { errorCode } from '../../domain/error-codes.ts'
 import { isBatchKey, type LookupKey } from '../../domain/keys.ts'
+import type { Atomic } from '../../domain/money.ts'
+import { isTypedOperation, type FactSlot } from '../../domain/operations.ts'
+import { openChargeStates } from '../../domain/payment.ts'
+import { operations } from '../../domain/words.ts'
 import type { StoredAnswer } from '../../domain/ports/charge-journal.ts'
 import type { Database } from '../database/database.ts'
 import type { Tables } from '../database/schema.ts'
@@ -18,15 +22,43 @@ export interface LookupEndings {
   /** Parks a lookup and the tasks that wait for it until `dueAt`; null: until a person acts. */
   park(key: LookupKey, dueAt: Date | null, cause: { code: string; reason: string }): Promise<void>
   /**
+   * Parks what is left of a run at a limit that one of its lookups has met, with the tasks that wait for it: the steps that
+   * cost as much. Nothing is parked while open charges may still give back what does not fit. Returns how many were parked.
+   */
+  parkRest(
+    key: LookupKey,
+    dueAt: Date | null,
+    cause: { code: string; reason: string },
+    limit: SpentLimit,
+  ): Promise<number>
+  /**
    * Ends a lookup with a reason. The members of a batch each go alone from now on. With `isPaid` they fail too, because the
    * batch was paid for and never answered.
    */
   fail(key: LookupKey, reason: string, isPaid?: boolean): Promise<void>
 }
 
+/** A limit that a lookup did not fit into. */
+export interface SpentLimit {
+  /** The steps that do not fit either. */
+  slots: readonly FactSlot[]
+  /** The budget; absent for the wallet and the kill switch. */
+  budget?: { scope: string; capAtomic: Atomic; amountAtomic: Atomic } | undefined
+}
+
 /** When a batch that failed, and that may have been paid for, is tried again. */
 const recheckMs = 5 * 60_000
 
+const typedOperations = operations.filter(isTypedOperation)
+
+/**
+ * Crash windows of a limit that is spent. `park` and `parkRest` are one transaction each. Killed before the first: the lookup
+ * is still due, is refused again and parked then. Killed between them: the others are refused one by one, or parked by the
+ * next that is refused. Killed after: all wait for the time at which the limit ends, or for the next start of the run, which
+ * makes them due again. A lookup that a worker reserves at that moment is locked, and left out; one that has just been
+ * reserved may be parked with its charge open, and its answer is stored and its tasks go on as with any parked lookup. A lookup
+ * whose tasks are not stored yet is left out: they would wait for it without being parked.
+ */
 export function createLookupEndings(db: Database, { now }: { now: () => Date }): LookupEndings {
   async function move(
     key: LookupKey,
@@ -110,6 +142,38 @@ export function createLookupEndings(db: Database, { now }: { now: () => Date }):
         await parkIn(tx, key, { dueAt: dueAt ?? indefinitely, code, reason })
       })
       if (code === errorCode.stopped) await unparkWhenResumed()
+    },
+
+    async parkRest(key, dueAt, { code, reason }, { slots, budget }) {
+      const at = now()
+      // A charge that is open may be withdrawn, or cost less than was reserved: then there is room again.
+      const isSpent = budget
+        ? sql`(select committed_atomic from budgets where scope = ${budget.scope})
+            - (select coalesce(sum(amount_atomic), 0) from charges
+              where state in ('journaled', 'sent', 'in_doubt') and ${budget.scope} = any(budget_scopes))
+            + ${budget.amountAtomic}::bigint > ${budget.capAtomic}::bigint`
+        : sql`true`
+      const { rows } = await sql<{ parked: number }>`
+        with alike as (
+          select key from lookups
+          where run_id = (select run_id from lookups where key = ${key}) and state = 'waiting' and bundle_key is null
+            and query_id is null and tries = 0
+            and (operation || case when operation = any(${typedOperations}::text[]) then ':' || substring(key from '[^|]*$') else '' end)
+              = any(${[...slots]}::text[])
+            and exists (select from tasks where waiting_for = lookups.key and status = 'looking_up')
+            and not exists (select from charges where lookup_key = lookups.key and state = any(${[...openChargeStates]}::text[]))
+            and ${isSpent}
+          order by key collate "C" for update skip locked
+        ), parked as (
+          update lookups set state = 'parked', due_at = ${dueAt ?? indefinitely}, reason = ${reason}, code = ${code}, queued_until = null
+          from alike where lookups.key = alike.key returning lookups.key
+        ), waiting as (
+          update tasks set status = 'parked', reason = ${reason}, updated_at = ${at}
+          from parked where waiting_for = parked.key and status = 'looking_up'
+        )
+        select count(*)::int as parked from parked`.execute(db)
+      if (code === errorCode.stopped) await unparkWhenResumed()
+      return rows[0]?.parked ?? 0
     },
 
     async fail(key, reason, isPaid = false) {

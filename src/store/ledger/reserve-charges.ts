@@ -202,13 +202,16 @@ function totals(charges: readonly NewCharge[]): (BudgetLine & { amountAtomic: bi
   return [...byScope.values()].sort((a, b) => (a.scope < b.scope ? -1 : 1))
 }
 
-function exhausted(line: BudgetLine): BudgetExhaustedError {
+function exhausted(line: BudgetLine & { amountAtomic: bigint }): BudgetExhaustedError {
   const words = line.scope.split(':')
   const isCredits = words[0] === 'credits'
   const window = words[isCredits ? 1 : 0] ?? ''
   return new BudgetExhaustedError(
     `budget_${window}`,
     `the budget of this ${window} (${formatUsd(line.capAtomic)} ${isCredits ? 'credits' : 'USD'}) is used up`,
-    { resumesAt: line.resumesAt, details: { scope: line.scope } },
+    {
+      resumesAt: line.resumesAt,
+      details: { scope: line.scope, cap: String(line.capAtomic), amount: String(line.amountAtomic) },
+    },
   )
 }

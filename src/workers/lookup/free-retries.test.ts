@@ -58,6 +58,7 @@ async function playOut(error: unknown, mostStarts: number) {
     fetchFree: async () => {
       throw new Error('nothing is free here')
     },
+    prices: {},
     freshUntil: (_, __, now) => now,
     now: () => new Date(nowMs),
     random: () => 1,

@@ -1,3 +1,4 @@
+import { defaultPrices } from '../../domain/planning/prices.ts'
 import { beforeEach, describe, expect, test } from 'vitest'
 import {
   BudgetExhaustedError,
@@ -42,6 +43,8 @@ beforeEach(() => {
 
 const fact: Fact = { outcome: 'found', data: { url: 'x' } }
 
+const dearSlots = ['contact.redeem:email-work', 'contact.redeem:email-personal', 'contact.redeem:phone']
+
 function run(buy: () => Promise<Fact>, fetchFree: () => Promise<Fact> = buy) {
   const note = (name: string) => (async (...args: unknown[]) => void done.push([name, ...args])) as never
   const lookUp = createLookUp({
@@ -49,6 +52,7 @@ function run(buy: () => Promise<Fact>, fetchFree: () => Promise<Fact> = buy) {
       get: async () => row,
       postpone: note('postpone'),
       park: note('park'),
+      parkRest: note('parkRest'),
       fail: note('fail'),
       storeFree: note('storeFree'),
     } as unknown as LookupLedger,
@@ -64,6 +68,7 @@ function run(buy: () => Promise<Fact>, fetchFree: () => Promise<Fact> = buy) {
     pollAnswer: async () => {},
     prepare: (operation, request) => ({ operation, request }) as never,
     fetchFree,
+    prices: defaultPrices,
     freshUntil: (_, outcome, now) => new Date(now.getTime() + (outcome === 'found' ? 90 : 30)),
     now: () => at,
     random: () => 0.5,
@@ -192,6 +197,23 @@ describe('a lookup that does not end', () => {
       new BudgetExhaustedError('budget_run', 'x'),
       0,
       [['park', key, null, { code: 'budget_run', reason: 'x' }]],
+    ],
+    [
+      'a budget that has no room for it parks what costs as much with it',
+      new BudgetExhaustedError('budget_run', 'x', {
+        details: { scope: 'run:r', cap: '200000', amount: '150000' },
+      }),
+      0,
+      [
+        ['park', key, null, { code: 'budget_run', reason: 'x' }],
+        [
+          'parkRest',
+          key,
+          null,
+          { code: 'budget_run', reason: 'x' },
+          { slots: dearSlots, budget: { scope: 'run:r', capAtomic: 200_000n, amountAtomic: 150_000n } },
+        ],
+      ],
     ],
     [
       'a refused challenge parks it and does not consume it',

@@ -13,6 +13,7 @@ import type { Lane } from '../../domain/ports/send-permit.ts'
 import type { Fact, LookupRequest } from '../../domain/record.ts'
 import type { Identifier } from '../../domain/subjects/identifiers.ts'
 import { identifiersOfKey } from '../../domain/subjects/traces.ts'
+import type { PriceTable } from '../../domain/planning/step.ts'
 import { isFreeOperation } from '../../domain/operations.ts'
 import type { Operation } from '../../domain/words.ts'
 import type { Payer } from '../../pay/payer.ts'
@@ -27,6 +28,7 @@ import type { Advance } from '../../planning/advance.ts'
 import type { AccessWatch } from './access-watch.ts'
 import type { createPollAnswer } from './poll-answer.ts'
 import { batchRequest } from './batch-request.ts'
+import { limitOf } from './spent-limit.ts'
 import { errorCode } from '../../domain/error-codes.ts'
 
 type PollAnswer = ReturnType<typeof createPollAnswer>
@@ -47,6 +49,8 @@ export interface LookUpOptions {
   /** Performs a free lookup, which takes no charge. */
   fetchFree: (operation: Operation, request: LookupRequest) => Promise<Fact>
   freshUntil: (operation: Operation, outcome: Fact['outcome'], now: Date) => Date
+  /** The most that each step costs. */
+  prices: PriceTable
   now: () => Date
   random: () => number
   /** Shared by all workers of a process: the lookups of one show what a refusal of another means. */
@@ -174,7 +178,7 @@ export function createLookUp(options: LookUpOptions) {
     // The rest of the budget may pay for some of the lookups, if not for the whole batch.
     if (error instanceof BudgetExhaustedError && error.code !== errorCode.stopped && isBatchKey(key))
       return fail(key, error.message)
-    if (error instanceof BudgetExhaustedError) return park(key, error.resumesAt ?? null, error)
+    if (error instanceof BudgetExhaustedError) return parkAtLimit(key, error)
     if (error instanceof PolicyDeniedError) return park(key, null, error)
     if (error instanceof ConfigError) {
       await park(key, null, error)
@@ -217,6 +221,14 @@ export function createLookUp(options: LookUpOptions) {
     reason = message,
   ): Promise<void> {
     await lookups.park(key, until, { code, reason })
+  }
+
+  /** What costs as much does not fit either: it is parked at once, and not one by one at the pace of lookups. */
+  async function parkAtLimit(key: LookupKey, error: BudgetExhaustedError): Promise<void> {
+    const { code, message, resumesAt = null } = error
+    await park(key, resumesAt, error)
+    const limit = limitOf(error, options.prices)
+    if (limit) await lookups.parkRest(key, resumesAt, { code, reason: message }, limit)
   }
 
   async function fail(key: LookupKey, reason: string, isPaid = false): Promise<'ended'> {
