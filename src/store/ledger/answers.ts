@@ -9,7 +9,7 @@ import { storableJson } from '../database/parameters.ts'
 import { learnFromAnswers } from '../names/learn-names.ts'
 
 /** The charge that paid for an answer. */
-export interface PaidBy {
+interface PaidBy {
   id: string
   amountAtomic: Atomic
   currency: Currency
