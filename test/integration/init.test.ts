@@ -41,7 +41,7 @@ describe('paydirt init --yes', () => {
     )
     expect(stdout).toMatch(/next: node .*bin\/paydirt\.mjs doctor\n$/)
     expect(stdout).not.toContain(secret)
-    expect(envOf(folder)).toContain(`HUBSPOT_ACCESS_TOKEN=\`${secret}\``)
+    expect(envOf(folder)).toContain(`HUBSPOT_ACCESS_TOKEN="${secret}"`)
     expect(envOf(folder)).toContain('\nPAYDIRT_BUDGET_RUN_USD=20\n')
     expect(statSync(join(folder, '.env')).mode & 0o777).toBe(0o600)
     expect(readdirSync(folder).sort()).toEqual(['.env', 'paydirt.config.ts'])

@@ -16,8 +16,8 @@ const head = `# Addresses, secrets and caps of Paydirt. Nobody but you may read 
 `
 
 /**
- * Returns the text of a `.env` that is read back as it was meant, by Node and by Docker Compose. Throws ConfigError naming a
- * variable whose value no such file can hold.
+ * Returns the text of a `.env` that is read back as it was meant. Throws ConfigError naming a variable whose value no such
+ * file can hold.
  */
 export function envText(lines: readonly EnvLine[]): string {
   const text = [head, ...lines.map(lineText)].join('\n')
@@ -41,9 +41,14 @@ function lineText({ name, means, value, offered }: EnvLine): string {
     : `${comment}${name}=${quoted(value)}\n`
 }
 
-/** Only single quotes keep `$`, `#`, backslashes and spaces as they are in every reader of such files. */
+/**
+ * Single quotes keep everything but themselves in every reader of such files. Double quotes expand `$` and backslashes in
+ * some, and backquotes are Node's alone.
+ */
 function quoted(value: string): string {
   if (/^[\w.:/@+,=?&%-]*$/.test(value)) return value
-  const quote = ["'", '`', '"'].find((each) => !value.includes(each)) ?? "'"
+  if (!value.includes("'")) return `'${value}'`
+  if (!/["\\$]/.test(value)) return `"${value}"`
+  const quote = value.includes('`') ? '"' : '`'
   return `${quote}${value}${quote}`
 }
