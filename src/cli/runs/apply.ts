@@ -27,9 +27,8 @@ export function applyCommand(): Command {
     .addHelpText(
       'after',
       `
-Examples:
-  paydirt apply pm1a2b3c4d5e6f7
-  paydirt apply pm1a2b3c4d5e6f7 --out leads-enriched.csv
+Example, with the id of a plan of a file:
+  paydirt apply PLAN --out leads-enriched.csv
 
 Exit status: 0 done · 1 failed · 2 the plan has drifted, or wrong use · 3 work is parked (the cost of the plan is used up)`,
     )
