@@ -10,7 +10,7 @@ import type { PriceTable } from '../../domain/planning/step.ts'
 import type { SpendLimits } from '../money/spend-limits.ts'
 
 /** Amounts in USD, as decimal strings with six places. */
-export interface Range {
+interface Range {
   low: string
   expected: string
   high: string
@@ -31,7 +31,7 @@ export interface PlanStep {
   seen: { answers: number; found: number }
 }
 
-export interface PlanLimit {
+interface PlanLimit {
   name: Limit['name']
   /** null: there is no cap, or the wallet could not be read. */
   cap: string | null

@@ -4,7 +4,7 @@ import type { FactSlot } from '../planning/step.ts'
 import type { Forecast, Purchase } from './forecast.ts'
 
 /** How many lookups of a step, and what they cost. */
-export interface StepTotal {
+interface StepTotal {
   count: number
   atomic: Atomic
 }

@@ -84,7 +84,7 @@ interface Link {
 export const nowhere = 'foreseen.invalid'
 
 /** Returns the name of a lookup that may be bought, which it has in common with other records that would buy it. */
-export function nameBehind(
+function nameBehind(
   first: LookupKey | undefined,
   { key, slot, isNamed }: { key: LookupKey; slot: FactSlot; isNamed: boolean },
 ): string {

@@ -23,7 +23,7 @@ const maxHostLength = 255
 export const maxAddressLength = 2_048
 
 /** Returns whether a host in ASCII is a name with a domain: `acme.example`, and neither `localhost` nor `a..b`. */
-export function isHostName(host: string): boolean {
+function isHostName(host: string): boolean {
   return host.length <= maxHostLength && /^[a-z0-9-]+(\.[a-z0-9-]+)+$/.test(host)
 }
 
