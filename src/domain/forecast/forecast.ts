@@ -121,7 +121,7 @@ const skipped: Fact = { outcome: 'failed', data: null }
 
 /** Drops the ceiling, which `follow` checks itself, and a stop at a profile URL, which every made-up answer has. */
 function untilAsked(recipe: Recipe): Recipe {
-  const { name, fields, steps, stopWhen, similarity, country } = recipe
+  const { name, fields, steps, stopWhen, similarity, country, networkHosts } = recipe
   const stopsAtProfile = stopWhen?.some((field) => field === 'profnet_url' || field === 'company_profnet_url')
   return {
     name,
@@ -130,6 +130,7 @@ function untilAsked(recipe: Recipe): Recipe {
     ...(stopWhen && !stopsAtProfile ? { stopWhen } : {}),
     ...(similarity === undefined ? {} : { similarity }),
     ...(country === undefined ? {} : { country }),
+    ...(networkHosts === undefined ? {} : { networkHosts }),
   }
 }
 
