@@ -69,7 +69,7 @@ export async function storeSingles(db: Database, answers: readonly KeyedAnswer[]
       select key from lookups where key in (select key from given) order by key collate "C" for no key update
     )
     update lookups set state = 'answered', outcome = given.outcome, answer = given.answer, answered_at = ${at},
-      fresh_until = given.fresh_until, reason = null
+      fresh_until = given.fresh_until, reason = null, queued_until = null
     from given join locked using (key) where lookups.key = given.key`.execute(db)
 }
 

@@ -20,7 +20,7 @@ export async function adoptAnswers(
       select key from lookups where key in (select asked from best) order by key collate "C" for no key update
     )
     update lookups set state = 'answered', outcome = best.outcome, answer = best.answer, answered_at = best.answered_at,
-      fresh_until = best.fresh_until, reason = null, code = null
+      fresh_until = best.fresh_until, reason = null, code = null, queued_until = null
     from best join locked on locked.key = best.asked
     where lookups.key = best.asked and lookups.state in ('waiting', 'parked') and lookups.bundle_key is null
       and lookups.query_id is null and not exists (select 1 from charges
