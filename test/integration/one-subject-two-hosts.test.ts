@@ -26,7 +26,7 @@ const people = Array.from({ length: 400 }, (_, index) => member(index))
   .slice(0, 4)
 
 async function fileOf(name: string, urls: readonly string[]) {
-  const input = join(house.context.config.dataDir, `${name}.csv`)
+  const input = join(house.context.config.dataDir, '..', `${name}.csv`)
   await writeFile(input, ['profnet_url', ...urls].join('\n'))
   return openInput(house.context.config, { input, object: 'person' })
 }
@@ -34,7 +34,7 @@ async function fileOf(name: string, urls: readonly string[]) {
 async function enrich(recipe: string, urls: readonly string[]) {
   const name = `${recipe}-${(files += 1)}`
   const csv = await fileOf(name, urls)
-  const out = join(house.context.config.dataDir, `${name}.out.csv`)
+  const out = join(house.context.config.dataDir, '..', `${name}.out.csv`)
   return enrichCsv(house.context, csv, { out, recipe, signal: new AbortController().signal })
 }
 let files = 0
