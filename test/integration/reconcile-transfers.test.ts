@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest'
 import { sql } from 'kysely'
 import { reconcile } from '../../src/app/money/reconcile.ts'
-import { hashOf, openLogNode, owner } from '../../src/pay/log-node.fixture.ts'
+import { hashOf, openLogNode, owner } from '../../src/pay/chain/log-node.fixture.ts'
 import { basePolicy } from '../../src/pay/spending-policy.ts'
 import type { OpenDatabase } from '../../src/store/database/database.ts'
 import { openFreshLedger } from '../support/fresh-ledger.ts'

@@ -1,5 +1,5 @@
 import type { ChargeState } from '../../src/domain/payment.ts'
-import { hashOf, nonceOf, owner } from '../../src/pay/log-node.fixture.ts'
+import { hashOf, nonceOf, owner } from '../../src/pay/chain/log-node.fixture.ts'
 import type { OpenDatabase } from '../../src/store/database/database.ts'
 import { authorization, openLedgerRun } from '../support/ledger-run.ts'
 

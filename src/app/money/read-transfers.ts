@@ -1,6 +1,6 @@
 import { errorCode } from '../../domain/error-codes.ts'
 import { RetriableError } from '../../domain/errors.ts'
-import type { Block } from '../../pay/transfer-log.ts'
+import type { Block } from '../../pay/chain/transfer-log.ts'
 import { createChainTransferLedger, type ChainTransferLedger } from '../../store/chain/chain-transfers.ts'
 import type { Context } from '../context/context.ts'
 
@@ -44,7 +44,7 @@ export async function readTransfers(
     known === undefined ? await chain.blockBefore(firstAt) : await blockBehind(chain, known, firstAt)
   const head = { headBlock: latest.number, headAt: latest.at }
   for await (const { through, hash, transfers, isGone } of chain.pages(wallet, from, final)) {
-    // Of blocks that were read before, nothing is lost when their logs are gone.
+    // Pruned logs of blocks that were read before lose nothing.
     const goneThrough = isGone && through > (known ?? -1n) ? through : null
     await ledger.advance(transfers, { block: through, blockHash: hash, goneThrough, ...head })
   }

@@ -7,7 +7,7 @@ import {
   type UnseenCharge,
 } from '../../store/chain/compare-transfers.ts'
 import { paidTotals, type PaidTotals } from '../../store/ledger/paid-charges.ts'
-import type { Block } from '../../pay/transfer-log.ts'
+import type { Block } from '../../pay/chain/transfer-log.ts'
 import type { Context } from '../context/context.ts'
 import { readTransfers, transferScope } from './read-transfers.ts'
 

@@ -157,7 +157,7 @@ async function measure(context: Context, options: PlanOptions) {
     preview: preview.records > 0 ? preview : undefined,
     leftOut: leftOut.length > 0 ? leftOut : undefined,
   }
-  // Of a later day, with other budgets: `apply` keeps to what the lookups cost.
+  // `apply` may run on a later day, with other budgets, so it keeps to the cost of the lookups.
   return { plan, toBuy, highAtomic: bounds.highAtomic }
 }
 

@@ -19,7 +19,7 @@ interface Range {
 /** One step of a plan. Its numbers are those without any cap but that of a price that is not known. */
 export interface PlanStep {
   step: FactSlot
-  /** Of one lookup; null where only a challenge says it. */
+  /** The price of one lookup; null where only a challenge states it. */
   price: string | null
   /** The most that may be paid for one lookup. */
   cap: string
@@ -42,14 +42,14 @@ interface PlanLimit {
 }
 
 export interface PlanCost {
-  /** What a run that begins now spends until it ends or is parked. */
+  /** The cost of a run that begins now, until it ends or is parked. */
   cost: Range & { currency: 'USD' }
   /** The same without budgets, wallet and caps of known prices. */
   uncapped: Range
   steps: PlanStep[]
   limits: PlanLimit[]
   wallet: { address: string; balance: string | null } | null
-  /** Whether a run would begin, and what keeps it from that: the same checks as the run's own. */
+  /** True when a run would begin; the reasons are those of the run's own checks. */
   begins: boolean
   refusals: { code: string; message: string }[]
 }

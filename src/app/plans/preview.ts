@@ -24,7 +24,7 @@ export interface PlanPreview {
   wanted?: LookupKey
   /** The possible cost of that lookup and of the steps after it. */
   cost?: Forecast
-  /** What the cost was forecast from. */
+  /** The facts from which the cost was forecast. */
   from?: { record: PlannedRecord; facts: Facts; known: Means['known'] }
   preview?: Preview
 }

@@ -17,7 +17,7 @@ export interface Explained extends Explanation {
   /** Lookups whose fresh answers the plan uses. */
   known: LookupKey[]
   isSuppressed: boolean
-  /** What the ledger has for the lookups of this record, in all runs. */
+  /** The cost of this record's lookups in all runs, from the ledger. */
   spend: RecordSpend
 }
 

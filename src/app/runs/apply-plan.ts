@@ -22,7 +22,7 @@ import { summarise, type RunSummary } from './summary.ts'
 export interface ApplyOptions {
   /** Where the enriched file goes; needed for the plan of a CSV. */
   out: string | undefined
-  /** Whether a file at `out` is replaced whatever it is. */
+  /** True when any file at `out` is replaced. */
   force?: boolean | undefined
   /** Opens the CRM of a sync's plan. */
   openConnector: (name: string) => Promise<Connector>

@@ -5,9 +5,9 @@ import { ConfigError } from '../../domain/errors.ts'
 import { outputsAt } from '../../store/runs/file-outputs.ts'
 import type { Context } from '../context/context.ts'
 
-/** What may be done with the place where an output goes. */
+/** The permission to write an output at a path. */
 export interface OutputPlace {
-  /** Whether a file that is there when the output is complete may be replaced. */
+  /** True when a file that is there at the end of the run may be replaced. */
   replace: boolean
 }
 

@@ -28,7 +28,7 @@ import { summarise, type RunSummary } from './summary.ts'
 export interface CsvJob {
   input: string
   object: ObjectKind
-  /** How the user says that the file is to be read. */
+  /** The user's own encoding and columns. */
   map?: ColumnMap | undefined
   encoding?: string | undefined
 }
@@ -49,7 +49,7 @@ export async function openInput(config: Config, job: CsvJob): Promise<OpenedCsv>
 
 /** The plan of a file. */
 export interface CsvPlan extends RunPlan {
-  /** How the file was read. */
+  /** The encoding, separator and columns that were used. */
   input: CsvInput
   /** The command that carries out the plan; absent where it is not saved. */
   apply?: string | undefined
@@ -125,7 +125,7 @@ export async function planCsv(
 
 export interface EnrichOptions {
   out: string
-  /** Whether a file at `out` may be replaced, as `claimOutput` decided. Default: true. */
+  /** True when a file at `out` may be replaced, as `claimOutput` decided. Default: true. */
   replace?: boolean | undefined
   signal: AbortSignal
   onProgress?: ((progress: Progress) => void) | undefined

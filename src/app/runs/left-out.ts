@@ -14,7 +14,7 @@ export interface LeftOutOfRun {
   notice: string | undefined
 }
 
-/** What is known of a run before it is opened. */
+/** The part of a run that is known before it is opened. */
 export type JudgedRun = Pick<Run, 'connector' | 'object' | 'entity' | 'recipe' | 'source'>
 
 /** Returns what the mapping, the account or the policy cannot hold of a run's recipe. Spends nothing. */

@@ -21,7 +21,7 @@ export interface Setup {
   missing: string[]
 }
 
-/** What there is in a folder before anything is written. */
+/** The setup files that a folder already has. */
 export interface Folder {
   path: string
   /** The variables of its `.env`. */

@@ -4,7 +4,7 @@ import { createWallet, walletFile } from '../../app/config/wallet-file.ts'
 import { ConfigError } from '../../domain/errors.ts'
 import { capsOf, coverOf, coverText, stepPrices } from '../../domain/planning/prices.ts'
 import { formatUsd } from '../../domain/money.ts'
-import { createChain } from '../../pay/chain.ts'
+import { createChain } from '../../pay/chain/chain.ts'
 import { readConfig } from '../terminal/with-context.ts'
 import { print, printError } from '../terminal/print.ts'
 

@@ -30,7 +30,7 @@ export interface WriteEnrichedOptions {
   results: AsyncIterable<RowResult> | Iterable<RowResult>
   signal?: AbortSignal
   stdout?: Writable
-  /** Whether a file at `out` may be replaced. Default: true. */
+  /** True when a file at `out` may be replaced. Default: true. */
   replace?: boolean | undefined
   /** Called with the complete file's path and SHA-256 before it takes its name. Not called for a device. */
   onComplete?: ((output: { path: string; sha256: string }) => Promise<void>) | undefined

@@ -3,7 +3,7 @@ import type { Recipe } from '../planning/recipes.ts'
 import type { FactSlot } from '../planning/step.ts'
 import type { Forecast, Purchase } from './forecast.ts'
 
-/** How many lookups of a step, and what they cost. */
+/** The number and the cost of a step's lookups. */
 interface StepTotal {
   count: number
   atomic: Atomic

@@ -7,7 +7,7 @@ import type { Fact } from '../record.ts'
 import type { Experience } from './experience.ts'
 import { nowhere, type Forecast, type Means } from './forecast.ts'
 
-/** What a step is expected to buy and cost, in lookups and in millionths of USD: an average, so not whole. */
+/** The expected number and cost of a step's lookups, in millionths of USD. Averages, so not whole. */
 export interface StepExpected {
   count: number
   atomic: number

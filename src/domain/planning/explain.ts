@@ -22,7 +22,7 @@ export interface Explanation {
   lines: string[]
 }
 
-/** What the ledger has for the lookups of one record, in all runs. */
+/** The cost of one record's lookups in all runs, from the ledger. */
 export interface RecordSpend {
   settledAtomic: Atomic
   inDoubtAtomic: Atomic

@@ -4,7 +4,7 @@ import { getAddress, isAddressEqual, keccak256, toBytes, type Hex } from 'viem'
 import type { LocalAccount } from 'viem/accounts'
 import { ConfigError } from '../../domain/errors.ts'
 import type { Authorization, PaymentProtocol, Terms } from '../../domain/payment.ts'
-import type { Chain } from '../chain.ts'
+import type { Chain } from '../chain/chain.ts'
 import { readOffers, readReceipt } from './challenge.ts'
 
 export interface X402Options {

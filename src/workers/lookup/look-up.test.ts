@@ -9,7 +9,7 @@ import {
   PolicyDeniedError,
   RetriableError,
 } from '../../domain/errors.ts'
-import { batchKey, lookupKey } from '../../domain/keys.ts'
+import { lookupKey } from '../../domain/keys.ts'
 import type { Fact } from '../../domain/record.ts'
 import type { LookupLedger, LookupRow } from '../../store/ledger/lookups.ts'
 import { createLookUp } from './look-up.ts'
@@ -287,23 +287,4 @@ describe('a lookup that does not end', () => {
       ['advance', [key]],
     ])
   })
-})
-
-test('a batch that failed while its payment was in doubt is only finished', async () => {
-  const bought: unknown[] = []
-  const batch = batchKey('b')
-  const lookUpBatch = (alone: boolean) =>
-    createLookUp({
-      lookups: { get: async () => ({ ...row, key: batch, operation: 'contact.lookup', alone }) },
-      batches: { members: async () => [{ key }] },
-      access: {
-        watch: async (_: string, __: string, request: () => Promise<unknown>) => void (await request()),
-      },
-      prepareBulk: () => ({ decode: () => new Map() }),
-      payer: { buy: async ({ onlyFinish }: { onlyFinish?: boolean }) => void bought.push(onlyFinish) },
-      advance: { advanceTasksWaitingFor: async () => {} },
-    } as unknown as Parameters<typeof createLookUp>[0])('background', batch, 1)
-  await lookUpBatch(false)
-  await lookUpBatch(true)
-  expect(bought).toEqual([false, true])
 })

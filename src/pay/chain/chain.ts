@@ -13,11 +13,11 @@ import {
   type Hash,
   type Hex,
 } from 'viem'
-import { errorCode } from '../domain/error-codes.ts'
-import { RetriableError } from '../domain/errors.ts'
-import type { Authorization, Fate } from '../domain/payment.ts'
-import type { Atomic } from '../domain/money.ts'
-import { boundedFetch } from './bounded-fetch.ts'
+import { errorCode } from '../../domain/error-codes.ts'
+import { RetriableError } from '../../domain/errors.ts'
+import type { Authorization, Fate } from '../../domain/payment.ts'
+import type { Atomic } from '../../domain/money.ts'
+import { boundedFetch } from '../bounded-fetch.ts'
 import { nodeBehind } from './node-behind.ts'
 import { createTransferLog, type LogPage, type TransferLog } from './transfer-log.ts'
 

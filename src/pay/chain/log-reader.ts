@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { HttpRequestError, ResponseBodyTooLargeError, TimeoutError, toHex, type Hex } from 'viem'
 import { getHttpRpcClient } from 'viem/utils'
-import { boundedFetch } from './bounded-fetch.ts'
+import { boundedFetch } from '../bounded-fetch.ts'
 import { nodeBehind } from './node-behind.ts'
 
 export interface RawLog {

@@ -9,7 +9,7 @@ import {
   type Hash,
   type Hex,
 } from 'viem'
-import type { Atomic } from '../domain/money.ts'
+import type { Atomic } from '../../domain/money.ts'
 import { createLogReader, type BlockRange, type RawLog } from './log-reader.ts'
 import { nodeBehind } from './node-behind.ts'
 

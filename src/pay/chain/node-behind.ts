@@ -1,5 +1,5 @@
-import { errorCode } from '../domain/error-codes.ts'
-import { RetriableError } from '../domain/errors.ts'
+import { errorCode } from '../../domain/error-codes.ts'
+import { RetriableError } from '../../domain/errors.ts'
 
 /** Returns the error for a node that does not have what another node behind the same address has. */
 export function nodeBehind(rpcUrl: string, why: string, cause?: unknown): RetriableError {
