@@ -3,6 +3,7 @@ import fc from 'fast-check'
 import type { TypedDataDefinition } from 'viem'
 import { privateKeyToAccount, type LocalAccount } from 'viem/accounts'
 import { expect, test } from 'vitest'
+import { sized } from '../../test/support/full-size.ts'
 import { testSeed } from '../../test/support/seed.ts'
 import { PaydirtError, PolicyDeniedError } from '../domain/errors.ts'
 import type { PaymentProtocol, Terms } from '../domain/payment.ts'
@@ -12,7 +13,7 @@ import { createMpp } from './mpp/protocol.ts'
 import { basePolicy, chooseTerms, type SpendingPolicy } from './spending-policy.ts'
 import { createX402 } from './x402/protocol.ts'
 
-const cases = 10_000
+const cases = sized(10_000, 3_000)
 const seed = testSeed()
 
 /** A wallet that records what it is asked to sign. */
@@ -62,11 +63,11 @@ test(`no challenge of ${cases} breaks the reading or gets anything signed outsid
     { numRuns: cases, seed },
   )
   // A fuzz test that never passes the first check proves nothing.
-  expect(signed.x402).toBeGreaterThan(500)
-  expect(signed.mpp).toBeGreaterThan(500)
-  expect(signed.mpp_card).toBeGreaterThan(100)
-  expect(refused).toBeGreaterThan(2000)
-  expect(receipts).toBeGreaterThan(100)
+  expect(signed.x402).toBeGreaterThan(cases / 20)
+  expect(signed.mpp).toBeGreaterThan(cases / 20)
+  expect(signed.mpp_card).toBeGreaterThan(cases / 100)
+  expect(refused).toBeGreaterThan(cases / 5)
+  expect(receipts).toBeGreaterThan(cases / 100)
 }, 60_000)
 
 /** Checks what the wallet is asked to sign, using none of the policy's own code. */

@@ -10,7 +10,7 @@ import { createCsvConnector } from './csv-connector.ts'
 import { openCsv } from './read-csv.ts'
 import { writeEnriched, type RowResult } from './write-csv.ts'
 
-const rowCount = sized(300_000, 150_000)
+const rowCount = sized(300_000, 100_000)
 const mebibyte = 1024 * 1024
 
 test(`${rowCount} rows pass through with a live heap that does not grow`, { timeout: 120_000 }, async () => {
