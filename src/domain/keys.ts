@@ -82,6 +82,20 @@ function foldHost(hostname: string, hosts: readonly string[]): string {
   return isOfNetwork ? (hosts[0] as string) : hostname.replace(foldedSubdomain, '')
 }
 
+/**
+ * Folds the profile URL of a record that a lookup may be bought for, as `canonicalProfileUrl` does. Refuses the hosts that are not the
+ * network's: the service knows none of their profiles and is paid for each question.
+ */
+export function askableProfileUrl(
+  kind: ObjectKind,
+  raw: string,
+  hosts: readonly string[] = defaultNetworkHosts,
+): Canonical {
+  const profile = canonicalProfileUrl(kind, raw, hosts)
+  if (!profile.ok || profile.value.startsWith(`${hosts[0]}/`)) return profile
+  return refuse(`its host is not ${hosts.join(' or ')} (service.networkHosts)`)
+}
+
 /** Returns a canonical profile under every host of the network, the first host first. Leaves other names as they are. */
 export function underAllHosts(name: string, hosts: readonly string[] = defaultNetworkHosts): string[] {
   const slash = name.indexOf('/')

@@ -1,4 +1,4 @@
-import { canonicalProfileUrl, type Canonical } from '../../domain/keys.ts'
+import { askableProfileUrl, type Canonical } from '../../domain/keys.ts'
 import { registrableDomain } from '../../domain/normalise/domain.ts'
 import { canonicalEmail } from '../../domain/normalise/email.ts'
 import { cellText } from './cell-text.ts'
@@ -87,7 +87,7 @@ function sampleOf(field: IdentityField, cell: string, options: ColumnOptions): R
 }
 
 function canonicalOf(field: IdentityField, text: string, { object, networkHosts }: ColumnOptions): Canonical {
-  if (field === 'profileUrl') return canonicalProfileUrl(object, text, networkHosts)
+  if (field === 'profileUrl') return askableProfileUrl(object, text, networkHosts)
   if (field === 'email') return canonicalEmail(text)
   if (field === 'domain') return registrableDomain(text)
   return { ok: true, value: text.replace(/\s+/g, ' ') }

@@ -1,6 +1,6 @@
 import { companyDomain } from './contact-keys.ts'
 import { enrichmentFieldNames, isAnswered, profileFieldNames, readAnswer } from '../fields.ts'
-import { canonicalDomain, canonicalProfileUrl, lookupKey, profileUrlOf } from '../keys.ts'
+import { askableProfileUrl, canonicalDomain, canonicalProfileUrl, lookupKey, profileUrlOf } from '../keys.ts'
 import { companyDomainOf } from '../normalise/email.ts'
 import {
   endOf,
@@ -52,7 +52,7 @@ type Known = { profile: string } | { domain: string }
 
 function identify(identity: Identity, { steps, networkHosts }: Recipe): Known | Stop {
   const profile = identity.profileUrl
-    ? canonicalProfileUrl('company', identity.profileUrl, networkHosts)
+    ? askableProfileUrl('company', identity.profileUrl, networkHosts)
     : undefined
   if (profile?.ok && (steps.includes('company.profile') || steps.includes('company.enrich')))
     return { profile: profile.value }

@@ -1,5 +1,5 @@
 import { contactSearch, type PersonReference, type SearchPath } from './contact-keys.ts'
-import { canonicalProfileUrl } from '../keys.ts'
+import { askableProfileUrl, canonicalProfileUrl } from '../keys.ts'
 import { endOf, foundIn, stop, type Facts, type PlannedRecord, type Stop, type Candidates } from './step.ts'
 import type { Recipe } from './recipes.ts'
 
@@ -17,7 +17,7 @@ export interface Known {
 export function identify(record: PlannedRecord, recipe: Recipe, facts: Facts): Known | Candidates {
   const { identity } = record
   const url = identity.profileUrl
-    ? canonicalProfileUrl('person', identity.profileUrl, recipe.networkHosts)
+    ? askableProfileUrl('person', identity.profileUrl, recipe.networkHosts)
     : undefined
   if (url?.ok) return { person: { profile: url.value } }
   const ended = (end: Stop): Candidates => ({ candidates: [], values: {}, end })

@@ -78,6 +78,9 @@ describe('a person without a profile URL', () => {
   test('is also one whose URL is broken', () => {
     expect(next(full, { profileUrl: 'n/a', ...mail })).toBe('contact.lookup|email:ada@acme.example')
     expect(next(full, { profileUrl: 'n/a' })).toBe('rejected: broken profile URL: it has no host name')
+    expect(next(full, { profileUrl: 'https://elsewhere.example/in/ada' })).toBe(
+      'rejected: broken profile URL: its host is not profnet.com or profnet.example (service.networkHosts)',
+    )
   })
 
   test('needs no profile where the match has all wanted fields', () => {

@@ -68,6 +68,13 @@ describe('the next step of a company', () => {
     ['no URL', { domain: 'acme.example' }, {}, 'skipped', 'no profile URL'],
     ['a broken URL', { profileUrl: 'acme' }, {}, 'rejected', 'broken profile URL: it has no host name'],
     [
+      'a URL of another host',
+      { profileUrl: 'https://profnet.com.elsewhere.example/company/acme' },
+      {},
+      'rejected',
+      'broken profile URL: its host is not profnet.com or profnet.example (service.networkHosts)',
+    ],
+    [
       'no company under it',
       acme,
       { 'company.profile': { outcome: 'not_found', data: null } },
