@@ -32,6 +32,8 @@ export interface Queues {
    * processing ends with that worker.
    */
   dropLookups(keys: readonly LookupKey[]): Promise<number>
+  /** Returns how many jobs `dropLookups` would find. */
+  countJobsOf(keys: readonly LookupKey[]): Promise<number>
   addWriteBack(job: WriteBackJob): Promise<void>
   /** Returns true once after Redis was emptied (or is new): everything leased to the queue is gone. */
   wasEmptied(): Promise<boolean>
@@ -142,6 +144,13 @@ export function createQueues(
         }
       }
       return dropped
+    },
+
+    async countJobsOf(keys) {
+      const found = await Promise.all(
+        Object.values(lookups).flatMap((queue) => keys.map((key) => queue.getJob(lookupJobId(key)))),
+      )
+      return found.filter((job) => job !== undefined).length
     },
 
     async addWriteBack(job) {

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
-import { forget } from '../../src/app/records/forget.ts'
+import { forget, planForget } from '../../src/app/records/forget.ts'
 import { reconcile } from '../../src/app/money/reconcile.ts'
 import { readIdentifiers } from '../../src/app/records/suppress.ts'
 import { enforceRetention } from '../../src/app/runs/retention.ts'
@@ -72,7 +72,24 @@ describe('forgetting a subject', () => {
     expect(before).toMatchObject({ differences: [], difference: '0.000000' })
 
     const marks = readIdentifiers({ email: ['Quita.1@Mail-of-Zanders.example'] })
-    const { erased, suppressed } = await forget(house.context, marks, { suppress: true })
+    const rows = await dump()
+    const { identifiers, records, lookups, refusal, plan, ...planned } = await planForget(
+      house.context,
+      marks,
+      { suppress: true },
+    )
+    expect({ plan, refusal }).toEqual({ plan: true, refusal: null })
+    expect(identifiers.map(({ value }) => value)).toEqual(
+      expect.arrayContaining(['quita.1@mail-of-zanders.example', `profnet.com/in/${known[1]}`]),
+    )
+    expect(records).toMatchObject([{ connector: 'hubspot', entity: 'contacts', file: null, runs: 1 }])
+    expect(lookups).toEqual([expect.stringContaining(known[1] as string)])
+    // A plan changes nothing.
+    expect((await dump()) === rows).toBe(true)
+
+    const { erased, suppressed, ...rest } = await forget(house.context, marks, { suppress: true })
+    // And does not differ from what is done.
+    expect({ erased, suppressed, rest }).toEqual({ ...planned, rest: { plan: false } })
     expect(erased).toMatchObject({ lookups: 1, tasks: 1, charges: 1, planRecords: 1 })
     expect(erased.fieldWrites).toBeGreaterThan(0)
     // By its address and by the profile that the record told.

@@ -1,15 +1,39 @@
 import type { LookupKey } from '../../domain/keys.ts'
-import type { Identifier } from '../../domain/subjects/identifiers.ts'
+import { underAllNames, type Identifier } from '../../domain/subjects/identifiers.ts'
 import { openRedis } from '../../queues/connection.ts'
-import { createQueues } from '../../queues/queues.ts'
-import { eraseSubject, vacuumErased, type Erased } from '../../store/subjects/erase-subject.ts'
+import { createQueues, type Queues } from '../../queues/queues.ts'
+import {
+  eraseSubject,
+  rehearseErasure,
+  vacuumErased,
+  type Erased,
+} from '../../store/subjects/erase-subject.ts'
 import { findSubject } from '../../store/subjects/find-subject.ts'
+import { recordsOfTasks, type SubjectRecord } from '../../store/subjects/subject-records.ts'
 import type { Context } from '../context/context.ts'
 
 export interface Forgotten {
+  plan: false
   erased: Erased & { jobs: number }
   /** New entries of the suppression list. */
   suppressed: number
+}
+
+/** What `forget` would do now. */
+export interface ForgetPlan extends Omit<Forgotten, 'plan'> {
+  plan: true
+  /** The identifiers that were given, and the others by which the ledger knows the same subject. */
+  identifiers: Identifier[]
+  records: SubjectRecord[]
+  lookups: LookupKey[]
+  /** Why `forget` would refuse now; null when it would not. */
+  refusal: string | null
+}
+
+type ForgetContext = Pick<Context, 'database' | 'suppressions' | 'config' | 'now' | 'randomBytes'>
+
+interface ForgetOptions {
+  suppress: boolean
 }
 
 /**
@@ -17,30 +41,65 @@ export interface Forgotten {
  * without a name.
  */
 export async function forget(
-  context: Pick<Context, 'database' | 'suppressions' | 'config' | 'now' | 'randomBytes'>,
+  context: ForgetContext,
   identifiers: readonly Identifier[],
-  options: { suppress: boolean },
+  options: ForgetOptions,
 ): Promise<Forgotten> {
-  const { database, suppressions, now } = context
+  const { database, suppressions } = context
   const subject = await findSubject(database.db, identifiers, context.config.networkHosts)
   // Suppressed first, erased second: a sync that runs at this moment must not buy the subject again.
   const suppressed = options.suppress ? await suppressions.add(subject.identifiers) : 0
-  const erased = await eraseSubject(database.db, subject, {
-    now,
-    token: () => context.randomBytes(12).toString('hex'),
-  })
-  const jobs = await dropJobs(context, subject.lookups)
+  const erased = await eraseSubject(database.db, subject, eraseOptions(context))
+  const jobs = await countJobs(context, subject.lookups, (queues) => queues.dropLookups(subject.lookups))
   await vacuumErased(database)
-  return { erased: { ...erased, jobs }, suppressed }
+  return { plan: false, erased: { ...erased, jobs }, suppressed }
+}
+
+/** Returns what `forget` would erase and suppress. Changes nothing. */
+export async function planForget(
+  context: ForgetContext,
+  identifiers: readonly Identifier[],
+  options: ForgetOptions,
+): Promise<ForgetPlan> {
+  const { db } = context.database
+  const subject = await findSubject(db, identifiers, context.config.networkHosts)
+  const { erased, refusal } = await rehearseErasure(db, subject, eraseOptions(context))
+  const jobs = await countJobs(context, subject.lookups, (queues) => queues.countJobsOf(subject.lookups))
+  return {
+    plan: true,
+    erased: { ...erased, jobs },
+    suppressed: options.suppress ? await context.suppressions.countNew(subject.identifiers) : 0,
+    identifiers: namedOnce(subject.identifiers, context.config.networkHosts),
+    records: await recordsOfTasks(db, subject.taskIds),
+    lookups: subject.lookups,
+    refusal: refusal?.message ?? null,
+  }
+}
+
+/** A profile is found under every host of the network; one of them names it. */
+function namedOnce(identifiers: readonly Identifier[], hosts: readonly string[]): Identifier[] {
+  const named = identifiers.map((each): [string, Identifier] => [
+    underAllNames(each, hosts)[0]?.value ?? each.value,
+    each,
+  ])
+  return [...new Map(named.map(([value, { kind }]) => [`${kind}|${value}`, { kind, value }])).values()]
+}
+
+function eraseOptions({ now, randomBytes }: ForgetContext) {
+  return { now, token: () => randomBytes(12).toString('hex') }
 }
 
 /** Jobs in the embedded Redis ended with their process. */
-async function dropJobs({ config }: Pick<Context, 'config'>, keys: readonly LookupKey[]): Promise<number> {
+async function countJobs(
+  { config }: ForgetContext,
+  keys: readonly LookupKey[],
+  work: (queues: Queues) => Promise<number>,
+): Promise<number> {
   if (config.redisUrl === undefined || keys.length === 0) return 0
   const redis = await openRedis(config.redisUrl)
   const queues = createQueues(redis.redis, { prefix: config.redisPrefix, onError: () => {} })
   try {
-    return await queues.dropLookups(keys)
+    return await work(queues)
   } finally {
     await queues.close()
     await redis.close()

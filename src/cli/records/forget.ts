@@ -1,15 +1,20 @@
 import { Command } from 'commander'
-import { forget, type Forgotten } from '../../app/records/forget.ts'
+import { forget, planForget, type ForgetPlan, type Forgotten } from '../../app/records/forget.ts'
 import { readIdentifiers } from '../../app/records/suppress.ts'
+import { ConfigError } from '../../domain/errors.ts'
+import { confirm, ownTerminal } from '../terminal/confirm.ts'
+import { exitStatus } from '../terminal/exit.ts'
 import { repeatable } from '../terminal/repeatable.ts'
 import { withContext } from '../terminal/with-context.ts'
-import { print } from '../terminal/print.ts'
+import { print, printError } from '../terminal/print.ts'
 
 interface Options {
   email: string[]
   phone: string[]
   profileUrl: string[]
   suppress: boolean
+  plan?: true
+  yes?: true
   json?: true
 }
 
@@ -22,24 +27,95 @@ export function forgetCommand(): Command {
     .addOption(repeatable('--phone <number>', 'a phone number with its country prefix'))
     .addOption(repeatable('--profile-url <url>', 'a profile'))
     .option('--no-suppress', 'do not put the subject on the suppression list')
+    .option('--plan', 'show what would be erased and suppressed; changes nothing')
+    .option('--yes', 'erase without asking (needed where there is no terminal)')
     .option('--json', 'print one JSON document')
     .addHelpText(
       'after',
-      '\nRecords in a CRM, enriched files and backups of the database are not changed: erase the subject there yourself.',
+      `
+Examples:
+  paydirt forget --email ada@example.com --plan
+  paydirt forget --email ada@example.com --yes
+
+What is erased cannot be restored. Records in a CRM, enriched files and backups of the database are not changed: erase the
+subject there yourself; --plan names the records and files that the ledger knows.`,
     )
-    .action(async ({ email, phone, profileUrl, suppress, json }: Options) => {
-      const identifiers = readIdentifiers({ email, phone, profile_url: profileUrl })
-      await withContext(async (context) => {
-        const forgotten = await forget(context, identifiers, { suppress })
-        print(json ? `${JSON.stringify(forgotten)}\n` : text(forgotten))
-      })
-    })
+    .action(run)
+}
+
+async function run({ email, phone, profileUrl, suppress, plan, yes, json }: Options): Promise<void> {
+  const identifiers = readIdentifiers({ email, phone, profile_url: profileUrl })
+  const terminal = ownTerminal()
+  if (!plan && !yes && !terminal)
+    throw new ConfigError(
+      'not_confirmed',
+      'forget erases for good, and there is no terminal to ask on: add --yes, or look at --plan first',
+    )
+  await withContext(async (context) => {
+    if (plan) {
+      const planned = await planForget(context, identifiers, { suppress })
+      print(json ? `${JSON.stringify(planned)}\n` : planText(planned))
+      return
+    }
+    if (!yes && terminal) {
+      const planned = await planForget(context, identifiers, { suppress })
+      printError(planText(planned))
+      if (planned.refusal === null && !(await confirm(terminal, 'Erase this for good?'))) {
+        printError('nothing was erased\n')
+        process.exitCode = exitStatus.interrupted
+        return
+      }
+    }
+    const forgotten = await forget(context, identifiers, { suppress })
+    print(json ? `${JSON.stringify(forgotten)}\n` : text(forgotten))
+  })
 }
 
 function text({ erased, suppressed }: Forgotten): string {
-  const { lookups, mentions, tasks, charges, fieldWrites, planRecords, runs, jobs } = erased
-  return `erased: ${lookups} lookups, ${mentions} mentions in other answers, ${tasks} tasks, ${fieldWrites} field writes, ${planRecords} plan records, ${runs} conditions of runs, ${jobs} jobs
-${charges} charges keep their amount and lose their name
+  return `erased: ${counts(erased)}
+${erased.charges} charges keep their amount and lose their name
 ${suppressed} new entries on the suppression list
 `
+}
+
+const shown = 20
+
+function planText(plan: ForgetPlan): string {
+  const { erased, suppressed, identifiers, records, lookups, refusal } = plan
+  const lines = [
+    `known as: ${listed(identifiers.map(({ value }) => value))}`,
+    `would be erased: ${counts(erased)}`,
+    `${erased.charges} charges would keep their amount and lose their name`,
+    `${suppressed} new entries on the suppression list`,
+    ...section(
+      'records (their rows in the ledger; the CRM and the files stay as they are):',
+      records.map(
+        ({ connector, entity, id, file, runs }) =>
+          `${file === null ? `${connector}:${entity}:${id}` : `${file} line ${id}`} (${runs} ${runs === 1 ? 'run' : 'runs'})`,
+      ),
+    ),
+    ...section('lookups:', lookups),
+  ]
+  if (refusal !== null) lines.push(`forget would refuse now: ${refusal}`)
+  return `${lines.join('\n')}\n`
+}
+
+function counts(erased: Forgotten['erased']): string {
+  const { lookups, mentions, tasks, fieldWrites, planRecords, runs, jobs } = erased
+  return `${lookups} lookups, ${mentions} mentions in other answers, ${tasks} tasks, ${fieldWrites} field writes, ${planRecords} plan records, ${runs} conditions of runs, ${jobs} jobs`
+}
+
+function section(title: string, items: readonly string[]): string[] {
+  if (items.length === 0) return []
+  const more = items.length - shown
+  return [
+    title,
+    ...items.slice(0, shown).map((item) => `  ${item}`),
+    ...(more > 0 ? [`  and ${more} more (--json shows all)`] : []),
+  ]
+}
+
+function listed(values: readonly string[]): string {
+  const more = values.length - shown
+  return `${values.slice(0, shown).join(', ')}${more > 0 ? `, and ${more} more` : ''}`
 }

@@ -30,35 +30,67 @@ export interface Erased {
  * no nonce is derived twice. Throws ConfigError while a payment for the subject is open, because its bytes may have to be
  * sent again.
  */
-export async function eraseSubject(
+export async function eraseSubject(db: Database, subject: Subject, options: EraseOptions): Promise<Erased> {
+  return db.transaction().execute(async (tx) => {
+    await lockLookups(tx, subject)
+    if (await hasOpenPayment(tx, subject.lookups)) throw paymentOpen()
+    return eraseIn(tx, subject, options)
+  })
+}
+
+/**
+ * Returns what `eraseSubject` would erase now, and the reason for which it would refuse: it erases the subject in a
+ * transaction and takes that back, so that both cannot differ. Killed at any place, the database takes it back itself.
+ */
+export async function rehearseErasure(
   db: Database,
   subject: Subject,
-  { now, token }: { now: () => Date; token: () => string },
+  options: EraseOptions,
+): Promise<{ erased: Erased; refusal: ConfigError | undefined }> {
+  const tx = await db.startTransaction().execute()
+  try {
+    await lockLookups(tx, subject)
+    const refusal = (await hasOpenPayment(tx, subject.lookups)) ? paymentOpen() : undefined
+    return { erased: await eraseIn(tx, subject, options), refusal }
+  } finally {
+    await tx.rollback().execute()
+  }
+}
+
+interface EraseOptions {
+  now: () => Date
+  token: () => string
+}
+
+/** Locks the rows before the check for open payments: a worker that pays for one of these lookups locks the same rows. */
+async function lockLookups(tx: Transaction<Tables>, { lookups }: Subject): Promise<void> {
+  await sql`
+    select from lookups where key = any(${lookups})
+      or key = any(array(select bundle_key from bundle_members where lookup_key = any(${lookups})))
+    order by key collate "C" for update`.execute(tx)
+}
+
+async function eraseIn(
+  tx: Transaction<Tables>,
+  subject: Subject,
+  { now, token }: EraseOptions,
 ): Promise<Erased> {
-  return db.transaction().execute(async (tx) => {
-    const names = new Map(
-      subject.lookups.map((key) => [key, `${key.slice(0, key.indexOf('|'))}|forgotten:${token()}`]),
-    )
-    // Locks the rows before the check for open payments: a worker that pays for one of these lookups locks the same rows.
-    await sql`
-      select from lookups where key = any(${subject.lookups})
-        or key = any(array(select bundle_key from bundle_members where lookup_key = any(${subject.lookups})))
-      order by key collate "C" for update`.execute(tx)
-    await refuseOpenPayments(tx, subject.lookups)
-    await dissolveBatches(tx, subject.lookups, now())
-    const erased = {
-      planRecords: await erasePlans(tx, subject),
-      charges: await eraseCharges(tx, subject.lookups),
-      fieldWrites: await eraseFieldWrites(tx, subject.taskIds),
-      tasks: await eraseTasks(tx, subject.taskIds, now()),
-      lookups: await eraseLookups(tx, names, now()),
-      mentions: await eraseMentions(tx, subject.identifiers),
-      runs: await eraseConditions(tx, subject.identifiers),
-    }
-    // Last, as where names are learned: whoever stores an answer locks its lookup first and its names last.
-    await eraseNames(tx, subject.names)
-    return erased
-  })
+  const names = new Map(
+    subject.lookups.map((key) => [key, `${key.slice(0, key.indexOf('|'))}|forgotten:${token()}`]),
+  )
+  await dissolveBatches(tx, subject.lookups, now())
+  const erased = {
+    planRecords: await erasePlans(tx, subject),
+    charges: await eraseCharges(tx, subject.lookups),
+    fieldWrites: await eraseFieldWrites(tx, subject.taskIds),
+    tasks: await eraseTasks(tx, subject.taskIds, now()),
+    lookups: await eraseLookups(tx, names, now()),
+    mentions: await eraseMentions(tx, subject.identifiers),
+    runs: await eraseConditions(tx, subject.identifiers),
+  }
+  // Last, as where names are learned: whoever stores an answer locks its lookup first and its names last.
+  await eraseNames(tx, subject.names)
+  return erased
 }
 
 /**
@@ -71,16 +103,19 @@ export async function vacuumErased({ db, kind }: Pick<OpenDatabase, 'db' | 'kind
     await sql`vacuum full ${sql.table(table)}`.execute(db)
 }
 
-async function refuseOpenPayments(tx: Transaction<Tables>, keys: readonly LookupKey[]): Promise<void> {
-  if (keys.length === 0) return
+async function hasOpenPayment(tx: Transaction<Tables>, keys: readonly LookupKey[]): Promise<boolean> {
+  if (keys.length === 0) return false
   const { rows: open } = await sql`
     select id from charges where ${paidFor(keys)} and state in ('journaled', 'sent', 'in_doubt')
     union all
     select key from lookups where query_id is not null and state != 'answered'
       and key in (select bundle_key from bundle_members where lookup_key = any(${[...keys]}))
     limit 1`.execute(tx)
-  if (open.length === 0) return
-  throw new ConfigError(
+  return open.length > 0
+}
+
+function paymentOpen(): ConfigError {
+  return new ConfigError(
     'payment_open',
     'a payment for this subject is still open, and its request may have to be sent again. `paydirt reconcile` settles it; then run forget again',
   )

@@ -21,6 +21,8 @@ interface SuppressionRow {
 export interface SuppressionLedger {
   /** Returns how many of these were not on the list before. */
   add(identifiers: readonly Identifier[]): Promise<number>
+  /** Returns how many of these `add` would add. */
+  countNew(identifiers: readonly Identifier[]): Promise<number>
   /** Returns how many of these were on the list. */
   remove(identifiers: readonly Identifier[]): Promise<number>
   list(): Promise<SuppressionRow[]>
@@ -44,6 +46,9 @@ export function createSuppressionLedger(
       digest: createHmac('sha256', key).update(`${kind}|${value}`).digest('hex'),
     }))
   }
+
+  const firstNames = (identifiers: readonly Identifier[]) =>
+    identifiers.map((each) => underAllNames(each, hosts)[0] ?? each)
 
   let knownEmptyUntilMs = 0
   /** Called before every lookup, so an empty list is cached for half a second. */
@@ -81,13 +86,24 @@ export function createSuppressionLedger(
   return {
     async add(identifiers) {
       knownEmptyUntilMs = 0
-      const firstNames = identifiers.map((each) => underAllNames(each, hosts)[0] ?? each)
-      const { kinds, values } = columnsOf(await digests(firstNames))
+      const { kinds, values } = columnsOf(await digests(firstNames(identifiers)))
       const { rows } = await sql`
         insert into suppressions (kind, digest, added_at)
         select kind, digest, ${now()}::timestamptz from unnest(${kinds}::text[], ${values}::text[]) as given (kind, digest)
         on conflict (kind, digest) do nothing returning 1`.execute(db)
       return rows.length
+    },
+
+    async countNew(identifiers) {
+      const { kinds, values } = columnsOf(await digests(firstNames(identifiers)))
+      const { rows } = await sql<{ count: number }>`
+        select count(*)::int as count
+        from (select distinct kind, digest from unnest(${kinds}::text[], ${values}::text[]) as named (kind, digest)) as given
+        where not exists (
+          select 1 from suppressions as listed where listed.kind = given.kind and listed.digest = given.digest)`.execute(
+        db,
+      )
+      return rows[0]?.count ?? 0
     },
 
     async remove(identifiers) {

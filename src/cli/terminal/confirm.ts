@@ -1,0 +1,19 @@
+import type { Readable, Writable } from 'node:stream'
+
+/** Where a question is asked and answered. Results stay on standard output. */
+interface Terminal {
+  input: Readable
+  output: Writable
+}
+
+/** Returns the terminal of this process; undefined when nobody sits at one. */
+export function ownTerminal(): Terminal | undefined {
+  const { stdin: input, stderr: output } = process
+  return input.isTTY && output.isTTY ? { input, output } : undefined
+}
+
+/** Asks a question whose answer is no unless it is yes. Returns false when the person gives up. */
+export async function confirm(terminal: Terminal, message: string): Promise<boolean> {
+  const prompts = await import('@clack/prompts')
+  return (await prompts.confirm({ ...terminal, message, initialValue: false })) === true
+}
