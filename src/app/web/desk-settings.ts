@@ -5,7 +5,7 @@ import { resolveMapping } from '../../domain/mapping/schema.ts'
 import { capsOf, stepPrices } from '../../domain/planning/prices.ts'
 import { fieldNames } from '../../domain/fields.ts'
 import { objectKinds } from '../../domain/words.ts'
-import { connectorName, stepName, usd } from '../../http/desk/view/format.ts'
+import { connectorName, stamp, stepName, usd } from '../../http/desk/view/format.ts'
 import type { SettingsSection } from '../../http/desk/model/ports.ts'
 import { createApiTokenLedger } from '../../store/access/api-tokens.ts'
 import { connectorNames, crmNames, crmOf, isCrmName } from '../../connectors/definitions.ts'
@@ -153,8 +153,8 @@ function mappingRows(mapping: CrmMapping): string[][] {
   )
 }
 
-async function tokens({ database, now }: Context): Promise<SettingsSection> {
-  const all = await createApiTokenLedger(database.db, { now }).list()
+async function tokens(context: Context): Promise<SettingsSection> {
+  const all = await createApiTokenLedger(context.database.db, { now: context.now }).list()
   return {
     title: 'API tokens',
     note: 'Names and scopes only; the tokens themselves are not stored',
@@ -164,7 +164,7 @@ async function tokens({ database, now }: Context): Promise<SettingsSection> {
       token.scopes.join(', '),
       String(token.perMinute),
       token.dayCapAtomic === null ? 'as the budgets allow' : usd(token.dayCapAtomic),
-      token.lastUsedAt?.toISOString().slice(0, 16).replace('T', ' ') ?? 'never',
+      token.lastUsedAt ? stamp(token.lastUsedAt, context.now()) : 'never',
       token.revokedAt ? 'revoked' : 'valid',
     ]),
   }

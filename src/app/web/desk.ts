@@ -97,6 +97,7 @@ function deskPorts(context: Context, engine: Engine, board: QueueBoard, signal: 
           connector: schedule.connector,
           entity: schedule.object ?? 'all objects',
           when: `${schedule.cron} ${schedule.timeZone}`,
+          timeZone: schedule.timeZone,
           window: windowOf(schedule),
           isPaused: schedule.isPaused,
           nextAt: schedule.nextAt ?? undefined,
@@ -111,13 +112,15 @@ function deskPorts(context: Context, engine: Engine, board: QueueBoard, signal: 
   function windowOf({
     startNoLaterThan,
     stopAt,
+    timeZone,
   }: {
     startNoLaterThan?: string | undefined
     stopAt?: string | undefined
+    timeZone: string
   }) {
     const parts = [
-      ...(startNoLaterThan === undefined ? [] : [`starts by ${startNoLaterThan}`]),
-      ...(stopAt === undefined ? [] : [`stops at ${stopAt}`]),
+      ...(startNoLaterThan === undefined ? [] : [`starts by ${startNoLaterThan} ${timeZone}`]),
+      ...(stopAt === undefined ? [] : [`stops at ${stopAt} ${timeZone}`]),
     ]
     return parts.length > 0 ? parts.join(', ') : undefined
   }

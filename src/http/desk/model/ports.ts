@@ -59,6 +59,8 @@ export interface ScheduleRow {
   entity: string
   /** Cron expression and time zone, as in the config. */
   when: string
+  /** The IANA time zone in which its times are shown. */
+  timeZone: string
   window?: string | undefined
   isPaused: boolean
   nextAt: Date | undefined

@@ -53,8 +53,11 @@ function scheduleTable(schedules: ScheduleRow[] | undefined, { visitor, now }: S
         cell: (row) => html`<code>${row.when}</code>${row.window ? html`<small>${row.window}</small>` : ''}`,
       },
       { name: 'State', cell: (row) => (row.isPaused ? badge('paused') : badge('on', 'ok', 'on')) },
-      { name: 'Next', cell: (row) => (row.isPaused ? '–' : instant(row.nextAt, now)) },
-      { name: 'Last', cell: (row) => instant(row.lastAt, now, 'never') },
+      {
+        name: 'Next',
+        cell: (row) => (row.isPaused ? '–' : instant(row.nextAt, now, { timeZone: row.timeZone })),
+      },
+      { name: 'Last', cell: (row) => instant(row.lastAt, now, { none: 'never', timeZone: row.timeZone }) },
       ...(may
         ? [
             {

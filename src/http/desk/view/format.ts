@@ -59,19 +59,34 @@ export function ago(at: Date, now: Date): string {
   return ms < 5_000 ? 'just now' : `${duration(ms)} ago`
 }
 
-const stamps = new Intl.DateTimeFormat('en-GB', {
-  day: 'numeric',
-  month: 'short',
-  hour: '2-digit',
-  minute: '2-digit',
-  timeZone: 'UTC',
-})
-const years = new Intl.DateTimeFormat('en-GB', { year: 'numeric', timeZone: 'UTC' })
+const clocks = new Map<string, { stamp: Intl.DateTimeFormat; year: Intl.DateTimeFormat }>()
 
-/** "20 Nov, 17:54", with the year if it is not the current one. Always UTC, like the budgets. */
-export function stamp(at: Date, now: Date): string {
-  const text = stamps.format(at)
-  return years.format(at) === years.format(now) ? text : text.replace(',', ` ${years.format(at)},`)
+/**
+ * "20 Nov, 17:54 UTC", with the year if it is not the current one. The only place of the desk that writes a time of day, so
+ * that each bears its zone: UTC, like the budgets, unless the time belongs to a schedule that has a zone of its own.
+ */
+export function stamp(at: Date, now: Date, timeZone = 'UTC'): string {
+  const clock = clockOf(timeZone)
+  const text = clock.stamp.format(at)
+  const year = clock.year.format(at)
+  return `${year === clock.year.format(now) ? text : text.replace(',', ` ${year},`)} ${timeZone}`
+}
+
+function clockOf(timeZone: string) {
+  const known = clocks.get(timeZone)
+  if (known) return known
+  const clock = {
+    stamp: new Intl.DateTimeFormat('en-GB', {
+      day: 'numeric',
+      month: 'short',
+      hour: '2-digit',
+      minute: '2-digit',
+      timeZone,
+    }),
+    year: new Intl.DateTimeFormat('en-GB', { year: 'numeric', timeZone }),
+  }
+  clocks.set(timeZone, clock)
+  return clock
 }
 
 /** Turns an identifier of the ledger into words: `looking_up` is "looking up". */
@@ -79,7 +94,6 @@ export function words(name: string): string {
   return name.replaceAll('_', ' ')
 }
 
-/** Returns a connector's label. A run in the ledger may be of a connector that is no longer there: then its name. */
 /** "contact redeem: email work" for `contact.redeem:email-work`. */
 export function stepName(step: string): string {
   return step.replace(/[._-]/g, ' ').replace(':', ': ')
@@ -90,6 +104,7 @@ export function runName(run: { connector: string; entity: string; file: string |
   return `${connectorName(run.connector)} ${run.file ?? run.entity}`
 }
 
+/** Returns a connector's label. A run in the ledger may be of a connector that is no longer there: then its name. */
 export function connectorName(name: string): string {
   return isConnectorName(name) ? definitionOf(name).label : name
 }

@@ -4,10 +4,16 @@ import { duration, stamp, words } from './format.ts'
 /** The result of a template. Templates accept arrays of it. */
 export type Markup = ReturnType<typeof html>
 
-/** Shows an instant in UTC, with the exact time as the tooltip. */
-export function instant(at: Date | null | undefined, now: Date, none = '–'): Markup {
+/** Shows an instant with its zone, UTC unless another is given, and the exact time as the tooltip. */
+export function instant(
+  at: Date | null | undefined,
+  now: Date,
+  { none = '–', timeZone }: { none?: string; timeZone?: string | undefined } = {},
+): Markup {
   if (!at) return html`${none}`
-  return html`<time datetime="${at.toISOString()}" title="${at.toISOString()}">${stamp(at, now)}</time>`
+  return html`<time datetime="${at.toISOString()}" title="${at.toISOString()}"
+    >${stamp(at, now, timeZone)}</time
+  >`
 }
 
 type Tone = 'ok' | 'warn' | 'danger' | 'accent' | 'quiet'
