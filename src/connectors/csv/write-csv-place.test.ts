@@ -1,5 +1,5 @@
 import { appendFileSync, chmodSync, linkSync, lstatSync, mkdirSync, statSync, symlinkSync } from 'node:fs'
-import { PassThrough } from 'node:stream'
+import { PassThrough, Writable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { describe, expect, test } from 'vitest'
 import { csvDirectory, errorOf } from '../../../test/fixtures/csv-files.ts'
@@ -31,6 +31,17 @@ describe('where it is written', () => {
     stdout.end()
     await writeEnriched({ input, out: directory.at('out.csv'), fields: [], results })
     expect(await text(stdout)).toBe(directory.read('out.csv'))
+  })
+
+  test.each(['EPIPE', 'ENOSPC'])('standard output that ends with %s', async (code) => {
+    const input = await opened(csvDirectory())
+    const stdout = new Writable({
+      write: (_chunk, _encoding, done) => done(Object.assign(new Error(code), { code })),
+    })
+    const writing = writeEnriched({ input, out: '-', fields: [], results: [written(1, {})], stdout })
+    // A reader that has seen enough is no failure; a full disk is.
+    if (code === 'EPIPE') await writing
+    else await expect(writing).rejects.toThrow(code)
   })
 
   test.each(['the same path', 'a symbolic link', 'a hard link'])(

@@ -44,7 +44,7 @@ export interface WriteEnrichedOptions {
  *
  * The output appears under its name only when it is complete. Throws InputError when the input has changed since it was
  * opened or the results are not its own, ConfigError when the output cannot be written. Standard output cannot be
- * withdrawn: only an error found before the first row leaves it empty.
+ * withdrawn: only an error found before the first row leaves it empty. A reader that closes it early is no error.
  */
 export async function writeEnriched(options: WriteEnrichedOptions): Promise<{ rows: number }> {
   const { input, out, stdout = process.stdout, onComplete } = options
@@ -61,7 +61,7 @@ export async function writeEnriched(options: WriteEnrichedOptions): Promise<{ ro
     })
     await pipeline([records, text, sink], { end, ...(options.signal ? { signal: options.signal } : {}) })
   }
-  if (out === '-') await fill(stdout, false)
+  if (out === '-') await fill(stdout, false).catch(unlessReaderLeft)
   else
     await writeInPlace(input.path, out, (sink) => fill(sink, true), {
       replace: options.replace ?? true,
@@ -70,6 +70,11 @@ export async function writeEnriched(options: WriteEnrichedOptions): Promise<{ ro
         (async ({ path, temporary }) => onComplete({ path, sha256: await hashFile(temporary) })),
     })
   return { rows }
+}
+
+/** A reader that has seen enough closes the pipe (`| head`). Everything else that was bought is in the ledger. */
+function unlessReaderLeft(error: NodeJS.ErrnoException): void {
+  if (error.code !== 'EPIPE') throw error
 }
 
 async function* outputRecords(options: WriteEnrichedOptions, onRow: () => void): AsyncGenerator<string[]> {
