@@ -15,7 +15,7 @@ import {
 export const second = 1000
 export const minute = 60_000
 export const hour = 60 * minute
-export const seeds = isFullSize ? [1, 2, 3] : [2]
+export const seeds = isFullSize ? [1, 2, 3] : [3]
 const kinds = { fixed: fixedWindow, sliding: slidingWindow, bucket: tokenBucket }
 export type KindName = keyof typeof kinds
 
