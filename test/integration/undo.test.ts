@@ -46,6 +46,43 @@ async function writes(state?: string) {
   return rows.filter((row) => state === undefined || row.state === state)
 }
 
+describe('the plan of an undo', () => {
+  test('lists each field with its values, and the undo does exactly that', async () => {
+    house = await openCrmHouse(sandbox)
+    const ids = fill(3, () => ({ city: ' Zürich  ' })) as [string, string, string]
+    const { summary } = await house.sync('companies')
+    house.edit('companies', ids[0], { description: 'by hand' })
+    house.edit('companies', ids[1], { description: '' })
+    const written = (await writes()).filter(({ state }) => state !== 'rejected')
+    const seen = house.seen('companies')
+
+    const plan = await house.undo(summary.runId, { plan: true })
+    expect(house.seen('companies')).toEqual(seen)
+    expect(await writes('undone')).toEqual([])
+    expect(plan.rows).toHaveLength(written.length)
+    for (const row of written) {
+      const planned = plan.rows.find((each) => each.record === row.record_id && each.field === row.field)
+      expect(planned).toMatchObject({ new: row.new_value, old: row.old_raw ?? row.old_value })
+    }
+    const left = plan.rows.filter(({ outcome }) => outcome === 'left')
+    expect(left).toMatchObject([
+      { record: ids[0], field: 'description', now: 'by hand', reason: 'it has been changed since' },
+    ])
+    expect(plan.rows.filter(({ outcome }) => outcome === 'already')).toMatchObject([
+      { record: ids[1], field: 'description', now: null, old: null },
+    ])
+
+    const undone = await house.undo(summary.runId)
+    expect(undone.rows.map(({ record, field, reason }) => [record, field, reason])).toEqual(
+      left.map(({ record, field, reason }) => [record, field, reason]),
+    )
+    expect(undone).toMatchObject({ restored: plan.restored, already: 1 })
+    const restored = (await writes('undone')).map((row) => `${row.record_id} ${row.field}`)
+    const planned = plan.rows.filter(({ outcome }) => outcome !== 'left')
+    expect(restored.sort()).toEqual(planned.map(({ record, field }) => `${record} ${field}`).sort())
+  })
+})
+
 describe('the undo of a run', () => {
   test('leaves the 20 fields that a person edited meanwhile, and restores all others byte for byte', async () => {
     house = await openCrmHouse(sandbox)

@@ -8,20 +8,21 @@ const mostMerges = 20
 
 /**
  * Reads records, and for one that was merged away the record that it became part of. `placeOf` returns the id under which
- * a record's values are now.
+ * a record's values are now. The merges are noted in the ledger where `isNoted` says so: a plan writes nothing.
  */
 export async function followMerges(
   { fieldWrites }: Pick<Context, 'fieldWrites'>,
   connector: Connector,
   entity: string,
   ids: readonly string[],
+  { isNoted }: { isNoted: boolean },
 ): Promise<{ current: Map<string, CurrentRecord>; placeOf: (record: string) => string }> {
   const places = new Map(ids.map((id) => [id, id]))
   const read = new Map<string, CurrentRecord>()
   let asked = [...new Set(ids)]
   for (let round = 0; asked.length > 0 && round <= mostMerges; round += 1) {
     const found = await connector.read(entity, asked)
-    await fieldWrites.noteMerges(connector.name, entity, mergesIn(found))
+    if (isNoted) await fieldWrites.noteMerges(connector.name, entity, mergesIn(found))
     for (const [id, record] of found) read.set(id, record)
     const next = new Set<string>()
     for (const [id, place] of places) {
@@ -38,7 +39,8 @@ export async function followMerges(
   return { current, placeOf: (record) => places.get(record) ?? record }
 }
 
-interface Decided {
+/** What becomes of one write: neither `restore` nor `already` where `reason` says why it is left. */
+export interface Decided {
   write: FieldWrite
   as?: 'restore' | 'already'
   reason?: string

@@ -5,7 +5,7 @@ import { ConfigError } from '../../domain/errors.ts'
 import type { FieldChange, FieldValue, Patch } from '../../domain/record.ts'
 import { sameValue } from '../../domain/field-policy/same-value.ts'
 import type { FieldWrite } from '../../store/writes/written-fields.ts'
-import { followMerges, withoutDisputes } from './undo-merged.ts'
+import { followMerges, withoutDisputes, type Decided } from './undo-merged.ts'
 import type { Run } from '../../store/runs/runs.ts'
 import type { Context } from '../context/context.ts'
 
@@ -19,8 +19,8 @@ export interface UndoOptions {
 
 type UndoOutcome = 'restored' | 'would_restore' | 'already' | 'left'
 
-/** One field of one record. Values are left out: `paydirt history` shows them. */
-interface UndoRow {
+/** One field of one record. Only a plan has values; `paydirt history` shows those of an undo. */
+export interface UndoRow extends Partial<UndoValues> {
   record: string
   field: string
   outcome: UndoOutcome
@@ -28,6 +28,15 @@ interface UndoRow {
   mergedInto?: string
   /** Why the field was not restored. */
   reason?: string
+}
+
+interface UndoValues {
+  /** What an undo puts back, as the CRM had it; null: the field was blank, and is cleared. */
+  old: FieldValue | null
+  /** What the run wrote; null: the subject was forgotten. */
+  new: FieldValue | null
+  /** What is in the record now; null: blank, or the record is gone. */
+  now: FieldValue | null
 }
 
 export interface Undone {
@@ -39,7 +48,7 @@ export interface Undone {
   /** Fields that already have the old value: an interrupted undo or a person restored it. */
   already: number
   left: number
-  /** Fields that were not restored, and in a plan also those that would be. */
+  /** Fields that were not restored; in a plan every field, record by record. */
   rows: UndoRow[]
   /** Why the undo ended early: the CRM refuses requests, or it was interrupted. The same call continues it. */
   unfinished?: string | undefined
@@ -71,7 +80,7 @@ export async function undoRun(
   const counts: Record<UndoOutcome, number> = { restored: 0, would_restore: 0, already: 0, left: 0 }
   const note = (row: UndoRow): void => {
     counts[row.outcome] += 1
-    if (row.outcome === 'left' || row.outcome === 'would_restore') rows.push(row)
+    if (row.outcome === 'left') rows.push(row)
   }
   let unfinished: string | undefined
   let after = ''
@@ -87,19 +96,24 @@ export async function undoRun(
     const writes = await fieldWrites.ofRun(run.id, records, options.field)
     const ids = [...new Set(writes.map(({ recordId }) => recordId))]
     if (ids.length === 0) continue
-    const { current, placeOf } = await followMerges(context, connector, run.entity, ids)
+    const { current, placeOf } = await followMerges(context, connector, run.entity, ids, {
+      isNoted: !options.plan,
+    })
     const decided = withoutDisputes(
       writes.map((write) => ({ write, ...decideUndo(write, current.get(write.recordId)) })),
       placeOf,
     )
+    if (options.plan) {
+      for (const each of decided) {
+        counts[plannedOutcome(each)] += 1
+        rows.push(plannedRow(each, current.get(each.write.recordId), placeOf))
+      }
+      continue
+    }
     for (const { write, reason } of decided) if (reason !== undefined) note(leftRow(write, reason))
     const alreadyOld = decided.filter(({ as }) => as === 'already').map(({ write }) => write)
     for (const write of alreadyOld) note({ record: write.recordId, field: write.field, outcome: 'already' })
     const toRestore = decided.flatMap(({ write, as }) => (as === 'restore' ? [write] : []))
-    if (options.plan) {
-      for (const write of toRestore) note(putBackRow(write, placeOf, 'would_restore'))
-      continue
-    }
     const own = await ownToRestore(context, run, writes)
     await fieldWrites.markUndone(alreadyOld.map(({ id }) => id))
     unfinished = await restore(context, connector, run, toRestore, { own, placeOf }, note, options.signal)
@@ -188,7 +202,7 @@ async function restore(
     })
     // Crash window: the CRM has the old values and the ledger does not know it. The next undo finds them in the record.
     await fieldWrites.markUndone(restored.map(({ id }) => id))
-    for (const write of restored) note(putBackRow(write, placeOf, 'restored'))
+    for (const { recordId: record, field } of restored) note({ record, field, outcome: 'restored' })
     waiting = again
     if (waiting.length > 0 && pauseMs > longestPauseMs)
       return `${connector.name} accepts no writes for ${Math.ceil(pauseMs / 1000)} s`
@@ -233,13 +247,28 @@ function oldValues(writes: readonly FieldWrite[]): Patch {
   )
 }
 
-function putBackRow(
-  { recordId, field }: FieldWrite,
+function plannedOutcome({ as }: Decided): UndoOutcome {
+  if (as === undefined) return 'left'
+  return as === 'restore' ? 'would_restore' : 'already'
+}
+
+function plannedRow(
+  decided: Decided,
+  record: CurrentRecord | undefined,
   placeOf: (record: string) => string,
-  outcome: 'restored' | 'would_restore',
 ): UndoRow {
-  const into = placeOf(recordId)
-  return { record: recordId, field, outcome, ...(into === recordId ? {} : { mergedInto: into }) }
+  const { write, reason } = decided
+  const into = placeOf(write.recordId)
+  return {
+    record: write.recordId,
+    field: write.field,
+    outcome: plannedOutcome(decided),
+    old: write.oldRaw ?? write.old,
+    new: write.new,
+    now: (record?.state === 'present' ? record.values[write.field] : undefined) ?? null,
+    ...(into === write.recordId ? {} : { mergedInto: into }),
+    ...(reason === undefined ? {} : { reason }),
+  }
 }
 
 function leftRow({ recordId, field }: FieldWrite, reason: string): UndoRow {

@@ -1,6 +1,7 @@
 import { Command } from 'commander'
 import { openConnector } from '../../app/context/connectors.ts'
 import { undoableRun, undoRun, type Undone } from '../../app/records/undo.ts'
+import { undoPlanText } from './undo-plan-text.ts'
 import { exitStatus } from '../terminal/exit.ts'
 import { stopSignal, withContext } from '../terminal/with-context.ts'
 import { print } from '../terminal/print.ts'
@@ -18,11 +19,20 @@ export function undoCommand(): Command {
     )
     .argument('<run>', 'the id of a run; `paydirt runs` lists them')
     .option('--field <name>', 'only this field, by its canonical name (industry, employees ...)')
-    .option('--plan', 'show what would be restored; writes nothing')
+    .option(
+      '--plan',
+      'list the records and fields with their values: what would be restored, what would be left and why; writes nothing',
+    )
     .option('--json', 'print one JSON document on standard output')
     .addHelpText(
       'after',
-      '\nExit status: 0 all done · 1 failed · 2 wrong use · 3 the CRM refuses requests for a while: run the same command again',
+      `
+Examples:
+  paydirt undo RUN --plan
+  paydirt undo RUN --plan --json
+  paydirt undo RUN --field industry
+
+Exit status: 0 all done · 1 failed · 2 wrong use · 3 the CRM refuses requests for a while: run the same command again`,
     )
     .action(run)
 }
@@ -47,7 +57,8 @@ async function run(runId: string, options: Options): Promise<void> {
         signal,
         field: options.field,
       })
-      print(options.json ? `${JSON.stringify(undone)}\n` : text(undone))
+      const toText = options.plan ? undoPlanText : text
+      print(options.json ? `${JSON.stringify(undone)}\n` : toText(undone))
       if (undone.unfinished !== undefined)
         process.exitCode = signal.aborted ? exitStatus.interrupted : exitStatus.parked
     } finally {
@@ -58,10 +69,9 @@ async function run(runId: string, options: Options): Promise<void> {
 
 const shown = 50
 
-function text({ runId, plan, restored, already, left, rows, unfinished }: Undone): string {
-  const leftRows = rows.filter(({ outcome }) => outcome === 'left')
+function text({ runId, restored, already, left, rows: leftRows, unfinished }: Undone): string {
   const lines = [
-    `run ${runId}: ${restored} fields ${plan ? 'would be restored' : 'restored'}, ${left} not touched${already > 0 ? `, ${already} already had the old value` : ''}`,
+    `run ${runId}: ${restored} fields restored, ${left} not touched${already > 0 ? `, ${already} already had the old value` : ''}`,
     ...leftRows
       .slice(0, shown)
       .map(({ record, field, reason }) => `  not touched: ${record} ${field}: ${reason ?? ''}`),
