@@ -1,6 +1,7 @@
 import { html } from 'hono/html'
 import type { AuditRow } from '../../../store/access/audit.ts'
 import { mayAct } from '../access/access.ts'
+import { blockText } from '../view/foreign-text.ts'
 import { csrf, type Page, type Shell } from '../view/layout.ts'
 import { card, empty, table, instant } from '../view/parts.ts'
 
@@ -35,16 +36,20 @@ export function auditPage(rows: AuditRow[], next: bigint | undefined, { visitor,
         ? html`${table<AuditRow>(
             'Actions, newest first',
             [
-              { name: 'User', isHead: true, cell: ({ actor, role }) => html`${actor}<small>${role}</small>` },
-              { name: 'Action', cell: ({ action }) => actions[action] ?? action },
-              { name: 'Target', cell: ({ target }) => target ?? '–' },
+              {
+                name: 'User',
+                isHead: true,
+                cell: ({ actor, role }) => html`${blockText(actor, 80)}<small>${role}</small>`,
+              },
+              { name: 'Action', cell: ({ action }) => actions[action] ?? blockText(action) },
+              { name: 'Target', cell: ({ target }) => blockText(target ?? '–') },
               {
                 name: 'Details',
                 cell: ({ details }) =>
                   details
-                    ? Object.entries(details)
-                        .map(([name, value]) => `${name}: ${value}`)
-                        .join(', ')
+                    ? html`<ul class="plain-list">
+                        ${Object.entries(details).map(([name, value]) => html`<li>${name}: ${blockText(String(value))}</li>`)}
+                      </ul>`
                     : '–',
               },
               { name: 'When', cell: ({ at }) => instant(at, now) },

@@ -1,6 +1,7 @@
 import { html } from 'hono/html'
 import type { FailureGroup } from '../../../store/views/desk-failures.ts'
 import { mayAct } from '../access/access.ts'
+import { inlineText, shortened, wholeText } from '../view/foreign-text.ts'
 import { ago, counted, words } from '../view/format.ts'
 import { csrf, type Page, type Shell } from '../view/layout.ts'
 import { badge, empty, resumesWhen, type Markup } from '../view/parts.ts'
@@ -28,12 +29,15 @@ export function failuresPage(groups: FailureGroup[], days: number, shell: Shell)
   }
 }
 
+const reasonShown = 200
+
 function item(group: FailureGroup, { visitor, now }: Shell): Markup {
   const { id, status, code, reason, records, runs, resumesAt, lastAt, example } = group
   const may = visitor.role !== undefined && mayAct(visitor.role, 'operator')
   return html`<li class="card failure" data-group="${id}">
     <div class="failure-text">
-      <h2>${reason}</h2>
+      <h2>${inlineText(reason, reasonShown)}</h2>
+      ${wholeText(reason, reasonShown)}
       <p class="meta">
         ${badge(status)}${code ? html` <span class="badge quiet">${words(code)}</span>` : ''}
         <span>${counted(records, 'record')} in ${counted(runs, 'run')}</span>
@@ -48,7 +52,7 @@ function item(group: FailureGroup, { visitor, now }: Shell): Markup {
             <form method="post" action="/failures/retry">
               ${csrf(visitor)}<input type="hidden" name="group" value="${id}" /><button
                 type="submit"
-                aria-label="Retry ${counted(records, 'record')}: ${reason}"
+                aria-label="Retry ${counted(records, 'record')}: ${shortened(reason, 80)}"
               >
                 Retry
               </button>
@@ -56,7 +60,9 @@ function item(group: FailureGroup, { visitor, now }: Shell): Markup {
             ${
               status === 'parked'
                 ? html`<details class="ask">
-                    <summary aria-label="Skip ${counted(records, 'record')}: ${reason}">Skip</summary>
+                    <summary aria-label="Skip ${counted(records, 'record')}: ${shortened(reason, 80)}">
+                      Skip
+                    </summary>
                     <form method="post" action="/failures/skip">
                       ${csrf(visitor)}<input type="hidden" name="group" value="${id}" />
                       <p>

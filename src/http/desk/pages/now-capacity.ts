@@ -1,6 +1,7 @@
 import { html } from 'hono/html'
 import type { BudgetBar } from '../model/budgets.ts'
 import type { NowModel } from '../model/now.ts'
+import { inlineText, shortened } from '../view/foreign-text.ts'
 import { count, duration, percent, perSecond, usd } from '../view/format.ts'
 import { empty, meter, table, type Markup } from '../view/parts.ts'
 
@@ -11,8 +12,8 @@ export function budgetList(bars: BudgetBar[]): Markup {
       const text =
         capAtomic === undefined ? `${usd(usedAtomic)}, no cap` : `${usd(usedAtomic)} of ${usd(capAtomic)}`
       return html`<li>
-        <p class="bar-head"><span>${name}</span><span>${text}</span></p>
-        ${capAtomic === undefined ? '' : meter(share, `${name}: ${text}`)}
+        <p class="bar-head"><span>${inlineText(name)}</span><span>${text}</span></p>
+        ${capAtomic === undefined ? '' : meter(share, `${shortened(name, 80)}: ${text}`)}
       </li>`
     })}
   </ul>`

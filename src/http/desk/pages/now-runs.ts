@@ -1,6 +1,7 @@
 import { html } from 'hono/html'
 import type { LiveRun } from '../../../store/views/desk-now.ts'
 import { progressOf, type NowModel } from '../model/now.ts'
+import { blockText, inlineText } from '../view/foreign-text.ts'
 import { ago, connectorName, runName, count, counted, duration, perSecond, usd } from '../view/format.ts'
 import { badge, empty, resumesWhen, stackedBar, type Markup } from '../view/parts.ts'
 
@@ -19,7 +20,7 @@ export function activeRuns({ runs, ended, at }: NowModel): Markup {
             ${ended.map(
               (run) =>
                 html`<li>
-                  <a href="/runs/${run.id}">${runName(run)}</a>
+                  <a href="/runs/${run.id}">${inlineText(runName(run))}</a>
                   ${badge(run.state)}
                   <span>${counted(run.records, 'record')}, ${ago(run.finishedAt ?? at, at)}</span>
                 </li>`,
@@ -46,7 +47,9 @@ function runItem(run: LiveRun, now: Date): Markup {
     leftMs === undefined ? (run.scanned ? '' : 'still scanning the source') : `about ${duration(leftMs)} left`
   return html`<li class="run" data-run="${run.id}">
     <div class="run-head">
-      <a href="/runs/${run.id}"><strong>${connectorName(run.connector)}</strong> ${run.file ?? run.entity}</a>
+      <a href="/runs/${run.id}"
+        ><strong>${connectorName(run.connector)}</strong> ${inlineText(run.file ?? run.entity)}</a
+      >
       ${badge(run.state)} <span class="run-cost">${usd(run.settledAtomic)}</span>
     </div>
     ${stackedBar(parts, total, `${count(ended)} of ${count(total)} records ended`)}
@@ -73,7 +76,7 @@ export function parkedGroups({ parked: groups, at }: NowModel): Markup {
       ({ reason, records, resumesAt }) =>
         html`<li>
           <span class="group-count">${count(records)}</span
-          ><span class="group-text">${reason}<small>${resumesWhen(resumesAt, at)}</small></span>
+          ><span class="group-text">${blockText(reason)}<small>${resumesWhen(resumesAt, at)}</small></span>
         </li>`,
     )}
   </ul>`

@@ -5,6 +5,7 @@ import { attentionItems } from '../model/attention.ts'
 import { budgetBars, type DeskCaps } from '../model/budgets.ts'
 import { daysLeft, type NowModel } from '../model/now.ts'
 import type { DeskPorts } from '../model/ports.ts'
+import { inlineText } from '../view/foreign-text.ts'
 import { connectorName, count, counted, percent, perSecond, usd } from '../view/format.ts'
 import { icon } from '../view/icons.ts'
 import { csrf, type Page, type Shell } from '../view/layout.ts'
@@ -74,7 +75,7 @@ function attentionList(model: NowModel, caps: DeskCaps): Markup {
   return html`<ul class="attention">
     ${items.map(
       ({ tone, text, href }) =>
-        html`<li class="${tone}">${icon('failures')}<a href="${href}">${text}</a></li>`,
+        html`<li class="${tone}">${icon('failures')}<a href="${href}">${inlineText(text, 200)}</a></li>`,
     )}
   </ul>`
 }

@@ -2,6 +2,7 @@ import { html } from 'hono/html'
 import type { RecordSpend } from '../../../domain/planning/explain.ts'
 import type { FieldValue } from '../../../domain/record.ts'
 import type { RecordTimeline, TimelineField, TimelineLookup } from '../model/record-timeline.ts'
+import { blockText, inlineText } from '../view/foreign-text.ts'
 import { connectorName, money, words } from '../view/format.ts'
 import type { Page, Shell } from '../view/layout.ts'
 import { badge, card, empty, table, instant, type Markup } from '../view/parts.ts'
@@ -20,7 +21,9 @@ export function recordPage(found: RecordSearch, shell: Shell): Page {
   const { timeline, text, problem, choices } = found
   return {
     title: timeline ? `${connectorName(timeline.connector)} ${timeline.object}` : 'Find a record',
-    lead: timeline ? html`Record <code>${timeline.id}</code>` : 'Search by its id in the CRM or file.',
+    lead: timeline
+      ? html`Record <code>${inlineText(timeline.id)}</code>`
+      : 'Search by its id in the CRM or file.',
     current: '/runs',
     body: html`${recordSearch(text)} ${problem ? html`<p class="problem" role="alert">${problem}</p>` : ''}
     ${
@@ -34,7 +37,7 @@ export function recordPage(found: RecordSearch, shell: Shell): Page {
                   html`<li>
                     <span class="group-text"
                       ><a href="/records?q=${encodeURIComponent(`${connector}:${entity}:${recordId}`)}"
-                        >${connectorName(connector)} ${entity} ${recordId}</a
+                        >${connectorName(connector)} ${inlineText(`${entity} ${recordId}`)}</a
                       ><small>last updated ${instant(at, shell.now)}</small></span
                     >
                   </li>`,
@@ -91,7 +94,7 @@ function timelineCards(timeline: RecordTimeline, now: Date): Markup {
               isHead: true,
               cell: ({ lookup }) =>
                 html`${words(lookup.operation).replace('.', ' ')}<small class="key"
-                    >${keyOf(lookup.key)}</small
+                    >${inlineText(keyOf(lookup.key), 120)}</small
                   >`,
             },
             { name: 'Answer', cell: ({ lookup }) => badge(lookup.outcome ?? lookup.state) },
@@ -117,7 +120,7 @@ function timelineCards(timeline: RecordTimeline, now: Date): Markup {
               cell: ({ run }) => html`<a href="/runs/${run}"><code>${run}</code></a>`,
             },
             { name: 'Status', cell: ({ status }) => badge(status) },
-            { name: 'Reason', cell: ({ reason }) => reason ?? '–' },
+            { name: 'Reason', cell: ({ reason }) => blockText(reason ?? '–') },
             { name: 'When', cell: ({ at }) => instant(at, now) },
           ],
           timeline.tasks,
@@ -144,9 +147,7 @@ function charges(lookup: TimelineLookup, now: Date): Markup {
           ${money(charge.amountAtomic, charge.currency)} ${badge(charge.state)}
           <small
             >${instant(charge.at, now)}${
-              charge.transaction
-                ? html` · <code title="${charge.transaction}">${charge.transaction.slice(0, 10)}…</code>`
-                : ''
+              charge.transaction ? html` · <code>${inlineText(charge.transaction, 11)}</code>` : ''
             }</small
           >
         </li>`,
@@ -160,7 +161,5 @@ function keyOf(key: string): string {
 }
 
 function value(content: FieldValue | null, none: string): Markup {
-  return content === null
-    ? html`<span class="none">${none}</span>`
-    : html`<span class="value-text">${String(content)}</span>`
+  return content === null ? html`<span class="none">${none}</span>` : blockText(String(content))
 }

@@ -2,6 +2,7 @@ import { html } from 'hono/html'
 import type { LiveRun } from '../../../store/views/desk-now.ts'
 import type { Funnel, RunHead, RunReason, RunRecord } from '../../../store/views/desk-runs.ts'
 import { progressOf } from '../model/now.ts'
+import { blockText, inlineText } from '../view/foreign-text.ts'
 import { runName, cost, count, counted, duration, perSecond, usd, words } from '../view/format.ts'
 import type { Page, Shell } from '../view/layout.ts'
 import { badge, card, empty, stackedBar, table, instant, type Markup } from '../view/parts.ts'
@@ -23,7 +24,7 @@ export function runPage(detail: RunDetail, { now }: Shell): Page {
   const regions = runRegions(live, now)
   return {
     title: runName(run),
-    lead: html`Run <code>${run.id}</code>, by ${words(run.trigger)}, recipe ${run.recipe}, started
+    lead: html`Run <code>${run.id}</code>, by ${words(run.trigger)}, recipe ${inlineText(run.recipe)}, started
       ${instant(run.startedAt, now)}${
         run.finishedAt
           ? html`, ended ${instant(run.finishedAt, now)}
@@ -44,7 +45,7 @@ export function runPage(detail: RunDetail, { now }: Shell): Page {
           ? table<RunReason>(
               'Reasons, most frequent first',
               [
-                { name: 'Reason', isHead: true, cell: ({ reason }) => reason },
+                { name: 'Reason', isHead: true, cell: ({ reason }) => blockText(reason) },
                 { name: 'Status', cell: ({ status }) => badge(status) },
                 { name: 'Records', isNumber: true, cell: (row) => count(row.records) },
                 { name: 'Example', cell: ({ example }) => recordLink(run, example) },
@@ -66,7 +67,7 @@ export function runPage(detail: RunDetail, { now }: Shell): Page {
                   {
                     name: 'Result',
                     cell: (row) =>
-                      row.fields.length > 0 ? row.fields.map(words).join(', ') : (row.reason ?? '–'),
+                      row.fields.length > 0 ? row.fields.map(words).join(', ') : blockText(row.reason ?? '–'),
                   },
                   { name: 'When', cell: ({ updatedAt }) => instant(updatedAt, now) },
                 ],
@@ -183,5 +184,5 @@ function statusFilter(id: string, current: string | undefined): Markup {
 
 export function recordLink(run: { connector: string; entity: string }, recordId: string): Markup {
   const name = `${run.connector}:${run.entity}:${recordId}`
-  return html`<a href="/records?q=${encodeURIComponent(name)}"><code>${recordId}</code></a>`
+  return html`<a href="/records?q=${encodeURIComponent(name)}"><code>${inlineText(recordId, 60)}</code></a>`
 }

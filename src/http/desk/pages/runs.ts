@@ -1,5 +1,6 @@
 import { html } from 'hono/html'
 import type { Funnel, RunHead } from '../../../store/views/desk-runs.ts'
+import { inlineText } from '../view/foreign-text.ts'
 import { ago, runName, cost, count, words } from '../view/format.ts'
 import { icon } from '../view/icons.ts'
 import type { Page, Shell } from '../view/layout.ts'
@@ -27,7 +28,7 @@ export function runsPage({ runs, next }: RunList, { now }: Shell): Page {
                 name: 'Run',
                 isHead: true,
                 cell: ({ run }) =>
-                  html`<a href="/runs/${run.id}">${runName(run)}</a
+                  html`<a href="/runs/${run.id}">${inlineText(runName(run))}</a
                     ><small>${words(run.trigger)} · ${ago(run.startedAt, now)}</small>`,
               },
               { name: 'State', cell: ({ run }) => badge(run.state) },

@@ -1,6 +1,7 @@
 import { html } from 'hono/html'
 import { mayAct } from '../access/access.ts'
 import type { ScheduleRow, SettingsSection } from '../model/ports.ts'
+import { blockText } from '../view/foreign-text.ts'
 import { connectorName } from '../view/format.ts'
 import { csrf, type Page, type Shell } from '../view/layout.ts'
 import { badge, card, empty, table, instant, type Markup } from '../view/parts.ts'
@@ -26,7 +27,7 @@ export function settingsPage(
               section.columns.map((name, column) => ({
                 name,
                 isHead: column === 0,
-                cell: (row) => row[column] ?? '',
+                cell: (row) => blockText(row[column] ?? ''),
               })),
               section.rows,
             )

@@ -6,6 +6,7 @@ import type { SpendDay, SpendTotals } from '../../../store/views/desk-spend.ts'
 import type { RefusalRow, SpendRow } from '../../../store/views/spend.ts'
 import { mayAct } from '../access/access.ts'
 import type { BudgetBar } from '../model/budgets.ts'
+import { blockText } from '../view/foreign-text.ts'
 import { ago, connectorName, count, counted, money, stepName, usd, words } from '../view/format.ts'
 import { csrf, type Page, type Shell } from '../view/layout.ts'
 import { badge, card, empty, meter, table, instant, type Markup } from '../view/parts.ts'
@@ -68,7 +69,7 @@ export function spendPage(model: SpendModel, shell: Shell): Page {
                 'Refused payment challenges; nothing was signed for them',
                 [
                   { name: 'Rule', isHead: true, cell: ({ rule }) => words(rule) },
-                  { name: 'Message', cell: ({ message }) => message },
+                  { name: 'Message', cell: ({ message }) => blockText(message) },
                   { name: 'Count', isNumber: true, cell: (row) => count(row.count) },
                   { name: 'Last', cell: ({ lastAt }) => instant(lastAt, shell.now) },
                 ],

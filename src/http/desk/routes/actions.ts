@@ -16,7 +16,7 @@ export function actionRoutes(app: Hono<DeskEnv>, desk: Desk): void {
     const by = context.var.visitor.user ?? 'unknown'
     // Stop first: a failing audit log must not delay the stop.
     await ports.stopSpending(reason ? `${reason} (${by})` : `by ${by}`)
-    await desk.recordAction(context, 'spending.stop')
+    await desk.recordAction(context, 'spending.stop', undefined, reason ? { reason } : undefined)
     return back(context, 'stopped')
   })
 

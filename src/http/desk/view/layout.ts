@@ -2,6 +2,7 @@ import { html } from 'hono/html'
 import type { DeskRole } from '../../../store/access/sessions.ts'
 import type { Visitor } from '../access/gate.ts'
 import { mayAct } from '../access/access.ts'
+import { inlineText, shortened, wholeText } from './foreign-text.ts'
 import { stamp } from './format.ts'
 import { icon, mark, type IconName } from './icons.ts'
 import type { Markup } from './parts.ts'
@@ -66,7 +67,9 @@ export function layout(shell: Shell, page: Page): Markup {
             </nav>
             <div class="side-foot">
               ${themeSwitch(visitor)}
-              <p class="who"><span>${visitor.user}</span><span class="role">${role}</span></p>
+              <p class="who">
+                <span>${inlineText(visitor.user ?? '', 40)}</span><span class="role">${role}</span>
+              </p>
               ${
                 visitor.hasSession
                   ? html`<form method="post" action="/sign-out">
@@ -76,17 +79,17 @@ export function layout(shell: Shell, page: Page): Markup {
               }
             </div>
           </header>
-          <div class="content">
+          <main id="main" class="content" tabindex="-1">
             <div class="top">
               <div class="title">
-                <h1>${page.title}</h1>
-                ${page.lead ? html`<p class="lead">${page.lead}</p>` : ''}
+                <h1>${inlineText(page.title, 120)}</h1>
+                ${page.lead ? html`<div class="lead">${page.lead}</div>` : ''}
               </div>
               <div id="spending" class="spending" aria-live="polite">${spendingControl(shell)}</div>
             </div>
             ${shell.notice ? html`<p class="notice" role="status">${shell.notice}</p>` : ''}
-            <main id="main" tabindex="-1">${page.body}</main>
-          </div>
+            <div class="page">${page.body}</div>
+          </main>
         </div>
       </body>
     </html>`
@@ -112,7 +115,7 @@ function head(page: Page, asset: Shell['asset']): Markup {
     <meta name="viewport" content="width=device-width, initial-scale=1" />
     <meta name="color-scheme" content="light dark" />
     <meta name="robots" content="noindex" />
-    <title>${page.title} · Paydirt</title>
+    <title>${shortened(page.title, 80)} · Paydirt</title>
     <link rel="icon" href="${asset('icon.svg')}" type="image/svg+xml" />
     ${(page.styles ?? []).map((name) => html`<link rel="stylesheet" href="${asset(name)}" />`)}
     <link rel="stylesheet" href="${asset('desk.css')}" />
@@ -125,6 +128,9 @@ export function csrf(visitor: Visitor): Markup {
   return html`<input type="hidden" name="_csrf" value="${visitor.csrf}" />`
 }
 
+/** A longer reason is read in full before spending is resumed, and in the audit log. */
+const reasonShown = 120
+
 /** The kill switch. A disclosure asks for confirmation, which works without a script and prevents accidental stops. */
 export function spendingControl({ visitor, stopped, now }: Shell): Markup {
   const mayStop = visitor.role !== undefined && mayAct(visitor.role, 'operator')
@@ -132,7 +138,10 @@ export function spendingControl({ visitor, stopped, now }: Shell): Markup {
     return html`<div class="stopped">
       <p>
         <strong>Spending is stopped</strong>
-        <span>since ${stamp(stopped.since, now)}${stopped.reason ? html`: ${stopped.reason}` : ''}</span>
+        <span
+          >since
+          ${stamp(stopped.since, now)}${stopped.reason ? html`: ${inlineText(stopped.reason, reasonShown)}` : ''}</span
+        >
       </p>
       ${
         mayStop
@@ -141,6 +150,7 @@ export function spendingControl({ visitor, stopped, now }: Shell): Markup {
               <form method="post" action="/spending/resume">
                 ${csrf(visitor)}
                 <p>Paydirt buys lookups again and resumes the work that the stop parked.</p>
+                ${wholeText(stopped.reason, reasonShown)}
                 <button class="primary" type="submit">Yes, resume</button>
               </form>
             </details>`

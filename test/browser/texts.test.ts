@@ -1,0 +1,84 @@
+import { existsSync } from 'node:fs'
+import { mkdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { chromium, type Browser, type Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { axeFindings } from './axe.ts'
+import { deskPages } from './texts/pages.ts'
+import { openTextStage } from './texts/text-stage.ts'
+import { hostileTexts } from './texts/texts.ts'
+
+const executablePath = process.env['CHROMIUM'] ?? '/usr/bin/chromium'
+const screenshots = join(import.meta.dirname, 'screenshots', 'texts')
+const layoutFaults = await readFile(join(import.meta.dirname, 'texts', 'layout-faults.js'), 'utf8')
+const views = [
+  { width: 1280, height: 900 },
+  { width: 390, height: 844 },
+].flatMap((size) => (['light', 'dark'] as const).map((colorScheme) => ({ ...size, colorScheme })))
+
+/** Texts whose pages are judged by axe and kept as pictures: the others have the same elements and colours. */
+const judged = new Set(['200 of unbroken', '5000 of words', '5000 of right to left, unbroken'])
+
+/** `PAYDIRT_TEST_PAGES=run,audit` tries these pages only, while you work on them. */
+const wanted = process.env['PAYDIRT_TEST_PAGES']?.split(',')
+const pages = deskPages.filter(({ name }) => !wanted || wanted.includes(name))
+
+describe.skipIf(!existsSync(executablePath))('every page of the desk', () => {
+  let browser: Browser
+  beforeAll(async () => {
+    await mkdir(screenshots, { recursive: true })
+    browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] })
+  })
+  afterAll(() => browser?.close())
+
+  test.each(hostileTexts)('can be read and used with $name in every place', async ({ name, text }) => {
+    const stage = await openTextStage(text)
+    const context = await browser.newContext({ baseURL: stage.url, reducedMotion: 'reduce' })
+    try {
+      const found: string[] = []
+      for (const { name: pageName, path, prepare, scope = 'html', signedOut } of pages) {
+        await context.clearCookies()
+        if (!signedOut) await context.addCookies([stage.cookie])
+        const page = await context.newPage()
+        await page.goto(path(stage.filled))
+        await prepare?.(page)
+        await page.evaluate(layoutFaults)
+        for (const { width, height, colorScheme } of judged.has(name)
+          ? views
+          : views.filter(({ colorScheme }) => colorScheme === 'light')) {
+          await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
+          await page.setViewportSize({ width, height })
+          const at = `${pageName} at ${width}, ${colorScheme}`
+          // Colours move nothing.
+          const faults = colorScheme === 'light' ? await faultsOf(page, scope) : []
+          const isJudged = judged.has(name)
+          found.push(
+            ...[...faults, ...(isJudged ? await axeFindings(page, scope) : [])].map(
+              (fault) => `${at}: ${fault}`,
+            ),
+          )
+          if (isJudged)
+            await page.screenshot({
+              path: join(screenshots, `${pageName} ${width} ${colorScheme} ${name}.png`),
+              fullPage: true,
+            })
+        }
+        await page.close()
+      }
+      expect(found).toEqual([])
+    } finally {
+      await context.close()
+      await stage.close()
+    }
+  })
+})
+
+function faultsOf(page: Page, scope: string): Promise<string[]> {
+  return page.evaluate(
+    (options) =>
+      (globalThis as unknown as { layoutFaults: (options: { scope: string }) => string[] }).layoutFaults(
+        options,
+      ),
+    { scope },
+  )
+}

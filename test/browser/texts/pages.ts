@@ -1,0 +1,51 @@
+import type { Page } from 'playwright-core'
+
+/** Ids of the rows that `fillLedger` made, for the addresses of pages. */
+export interface Filled {
+  run: string
+  csvRun: string
+  record: string
+  plan: string
+  text: string
+}
+
+interface DeskPage {
+  /** Part of the names of screenshots. */
+  name: string
+  path: (filled: Filled) => string
+  /** Waits for what a script draws, or brings the page into the state to be looked at. */
+  prepare?: (page: Page) => Promise<void>
+  /** The part of the page that is ours; default: all of it. */
+  scope?: string
+  signedOut?: true
+}
+
+/**
+ * Every page of the desk. A new page joins by one line: each is then opened with every text of `texts.ts`, at two widths and
+ * in both themes. What it shows and nobody else does is put into the ledger by a line in `fill-ledger.ts`.
+ */
+export const deskPages: readonly DeskPage[] = [
+  { name: 'now', path: () => '/' },
+  { name: 'runs', path: () => '/runs' },
+  { name: 'run', path: ({ run }) => `/runs/${run}` },
+  { name: 'run-of-a-file', path: ({ csvRun }) => `/runs/${csvRun}` },
+  { name: 'record', path: ({ record }) => `/records?q=${encodeURIComponent(record)}` },
+  { name: 'record-not-found', path: ({ text }) => `/records?q=${encodeURIComponent(text.slice(0, 1_000))}` },
+  {
+    name: 'spend',
+    path: () => '/spend',
+    prepare: (page) => page.locator('#spend-chart[data-drawn]').waitFor(),
+  },
+  { name: 'failures', path: () => '/failures' },
+  { name: 'settings', path: () => '/settings' },
+  { name: 'audit', path: () => '/audit' },
+  // The markup of bull-board is not ours; only our bar on its page is.
+  {
+    name: 'queues',
+    path: () => '/queues',
+    prepare: (page) => page.getByText('write-back').first().waitFor(),
+    scope: '.desk-bar',
+  },
+  { name: 'no-such-run', path: ({ text }) => `/runs/${encodeURIComponent(text.slice(0, 1_000))}` },
+  { name: 'sign-in', path: () => '/sign-in', signedOut: true },
+]
