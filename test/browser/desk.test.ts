@@ -81,7 +81,7 @@ describe.skipIf(!hasChromium)('the desk in a browser', () => {
     await page.getByRole('heading', { level: 1, name: 'Now' }).waitFor()
   })
 
-  test('has a sign-in page without serious findings of axe', async () => {
+  test('has a sign-in page without findings of axe', async () => {
     expect(await visit('first', ['/sign-in'], { isSignedIn: false })).toEqual([])
   })
 
@@ -123,7 +123,7 @@ describe.skipIf(!hasChromium)('the desk in a browser', () => {
     expect(await page.locator('#now-parked').textContent()).toContain('spending is stopped')
   })
 
-  test('shows each page while work is parked, without serious findings of axe in either theme', async () => {
+  test('shows each page while work is parked, without findings of axe in either theme', async () => {
     expect(await visit('parked', ['/', '/failures', '/audit'])).toEqual([])
   })
 
@@ -184,7 +184,7 @@ describe.skipIf(!hasChromium)('the desk in a browser', () => {
     await page.locator('#spend-chart[data-drawn] canvas').waitFor()
   })
 
-  test('shows each page at two widths and in both themes, without serious findings of axe', async () => {
+  test('shows each page at two widths and in both themes, without findings of axe', async () => {
     const run = await runId()
     const record = await stage.context.database.db
       .selectFrom('tasks')

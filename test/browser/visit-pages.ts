@@ -1,10 +1,10 @@
-import { mkdir, readFile } from 'node:fs/promises'
-import { createRequire } from 'node:module'
+import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
+import { axeFindings } from './axe.ts'
+import { layoutFaults } from './layout-faults.ts'
 
 const screenshots = join(import.meta.dirname, 'screenshots')
-const axeSource = createRequire(import.meta.url).resolve('axe-core/axe.min.js')
 
 interface Visit {
   browser: Browser
@@ -22,7 +22,6 @@ export async function visitPages(
   { browser, stage, when, watch, signedIn }: Visit,
 ): Promise<string[]> {
   const found: string[] = []
-  const axe = await readFile(axeSource, 'utf8')
   const storageState = await signedIn?.storageState()
   await mkdir(screenshots, { recursive: true })
   for (const width of [1280, 390]) {
@@ -51,17 +50,10 @@ export async function visitPages(
             path: join(screenshots, `${name}-${when}-${width}-${colorScheme}.png`),
             fullPage: true,
           })
-          const isWider = await visited.evaluate(
-            'document.documentElement.scrollWidth > document.documentElement.clientWidth',
-          )
-          if (isWider) found.push(`${path} at ${width} scrolls sideways`)
           // Bull-board's markup is not ours to fix; only our bar on its page is.
           const scope = path === '/queues' ? '.desk-bar' : 'html'
-          found.push(
-            ...(await seriousFindings(visited, axe, scope)).map(
-              (text) => `${path} ${width} ${colorScheme}: ${text}`,
-            ),
-          )
+          const faults = [...(await layoutFaults(visited, scope)), ...(await axeFindings(visited, scope))]
+          found.push(...faults.map((text) => `${path} ${width} ${colorScheme}: ${text}`))
           await visited.close()
         }
       } finally {
@@ -70,30 +62,4 @@ export async function visitPages(
     }
   }
   return found
-}
-
-interface Finding {
-  id: string
-  impact: string | null
-  nodes: { html: string; failureSummary?: string }[]
-}
-
-async function seriousFindings(page: Page, axe: string, scope: string): Promise<string[]> {
-  // Evaluated through the debugger, which the content security policy does not restrict.
-  await page.evaluate(axe)
-  const violations = await page.evaluate(
-    async (scope) =>
-      (
-        await (
-          globalThis as unknown as { axe: { run: (scope: string) => Promise<{ violations: Finding[] }> } }
-        ).axe.run(scope)
-      ).violations,
-    scope,
-  )
-  return violations
-    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
-    .map(
-      ({ id, nodes }) =>
-        `${id}: ${nodes.map(({ html, failureSummary }) => `${html} ${failureSummary}`).join('\n')}`,
-    )
 }

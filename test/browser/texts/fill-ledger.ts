@@ -122,7 +122,7 @@ async function fillRuns(db: Database, text: string, now: Date, filled: Filled): 
       .values(
         statuses.map((status, index) => ({
           run_id: run,
-          ordinal: index,
+          ordinal: index + 1,
           record_id: index === 0 ? '1' : `${index}${storable(text)}`,
           identity: JSON.stringify({ domain: storable(text) }),
           status,

@@ -10,8 +10,7 @@ const lengths = [10, 200, 5_000]
 const shapes: Record<string, string> = {
   words: 'Please ask Ada before you resume, she knows the budget. ',
   unbroken: 'Donaudampfschifffahrtsgesellschaft',
-  'right to left': 'شركة الشحن والتخزين المحدودة ',
-  'right to left, unbroken': 'شركةالشحنوالتخزين',
+  'right to left': 'شركةالشحنوالتخزين',
   // Control characters, an override of direction that is never ended, markup, an emoji of several characters, stacked accents.
   'control characters': 'a\u0007\u001b[31m\t\u202eevil\u2066<b>&amp;"\'👩🏽‍🚒e\u0301\u0323\u0302',
 }
