@@ -4,7 +4,6 @@ globalThis.layoutFaults = ({ scope = 'html' } = {}) => {
   const root = document.querySelector(scope)
   const page = document.documentElement
   const controls = 'a[href], button, summary, input:not([type=hidden]), select, textarea'
-  const hidden = '.visually-hidden, .skip, caption, thead'
   const name = (element) => {
     const words = (element.getAttribute('aria-label') ?? element.textContent ?? '')
       .trim()

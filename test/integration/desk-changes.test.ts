@@ -62,11 +62,12 @@ describe('a change', () => {
     await otto.ask('/spending/stop', { form: { reason: 'too dear' } })
     await otto.ask('/schedules/pause', { form: { name: 'nightly' } })
     const rows = await desk.audit.list(3)
-    expect(rows.map(({ id: _, ...row }) => row)).toEqual([
+    expect(rows.map(({ actor, role, action, target, at }) => ({ actor, role, action, target, at }))).toEqual([
       { actor: 'otto', role: 'operator', action: 'schedule.pause', target: 'nightly', at: desk.now() },
       { actor: 'otto', role: 'operator', action: 'spending.stop', target: undefined, at: desk.now() },
       { actor: 'otto', role: 'operator', action: 'sync.start', target: 'hubspot companies', at: desk.now() },
     ])
+    expect(rows.map(({ details }) => details)).toEqual([undefined, { reason: 'too dear' }, { run: 'r1' }])
     expect(desk.asked).toEqual(['sync hubspot companies', 'stop too dear (otto)', 'pause nightly by otto'])
   })
 
