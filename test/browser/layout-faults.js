@@ -30,9 +30,9 @@ globalThis.layoutFaults = ({ scope = 'html' } = {}) => {
   }
 
   /* What the boxes around an element leave of a rectangle. */
-  function visiblePart(rect, element) {
+  function visiblePart(rect, element, first = element.parentElement) {
     let { left, right, top, bottom } = rect
-    for (let around = element.parentElement; around; around = around.parentElement) {
+    for (let around = first; around; around = around.parentElement) {
       const { overflowX, overflowY, position } = getComputedStyle(around)
       if (overflowX !== 'visible' || overflowY !== 'visible') {
         const clip = around.getBoundingClientRect()
@@ -107,6 +107,7 @@ globalThis.layoutFaults = ({ scope = 'html' } = {}) => {
       const trim = line.height * 0.25
       const rect = visiblePart(
         { left: line.left, right: line.right, top: line.top + trim, bottom: line.bottom - trim },
+        owner,
         owner,
       )
       boxes.push({ owner, rect, node })
