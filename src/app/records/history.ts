@@ -28,7 +28,8 @@ export interface RecordHistory {
   object: string
   id: string
   fields: HistoryField[]
-  tasks: { run: string; status: TaskStatus; reason: string | null; at: Date }[]
+  /** `file`: the file that the run read. The same line of another file is another record. */
+  tasks: { run: string; status: TaskStatus; reason: string | null; at: Date; file?: string | undefined }[]
   /** The ids of records that were merged into this one: their fields and tasks are among those above. */
   mergedFrom: string[]
   /** The record that this one was merged into, where that is known. */
@@ -87,7 +88,13 @@ export async function historyOf(
       at: write.writtenAt,
       undoneAt: write.undoneAt,
     })),
-    tasks: tasks.map(({ run, status, reason, at }) => ({ run, status, reason, at })),
+    tasks: tasks.map(({ run, status, reason, at, file }) => ({
+      run,
+      status,
+      reason,
+      at,
+      file: file ?? undefined,
+    })),
     mergedFrom,
     mergedInto,
   }

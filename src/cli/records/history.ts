@@ -39,8 +39,8 @@ function text(history: RecordHistory): string {
   lines.push(
     'runs:',
     ...tasks.map(
-      ({ run, status, reason, at }) =>
-        `  ${run} ${at.toISOString().slice(0, 16)} ${status}${reason === null ? '' : `: ${reason}`}`,
+      ({ run, status, reason, at, file }) =>
+        `  ${run} ${at.toISOString().slice(0, 16)} ${file === undefined ? '' : `${file} `}${status}${reason === null ? '' : `: ${reason}`}`,
     ),
   )
   return `${lines.join('\n')}\n`

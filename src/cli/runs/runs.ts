@@ -1,7 +1,7 @@
 import { Command, InvalidArgumentError } from 'commander'
-import { summarise } from '../../app/runs/summary.ts'
-import { ConfigError } from '../../domain/errors.ts'
+import { describeRun } from '../../app/runs/run-detail.ts'
 import { formatUsd } from '../../domain/money.ts'
+import { runText } from './print-run.ts'
 import { withContext } from '../terminal/with-context.ts'
 import { print } from '../terminal/print.ts'
 
@@ -14,9 +14,8 @@ export function runsCommand(): Command {
     .action(async (id: string | undefined, options: { limit: number; json?: true }) => {
       await withContext(async (context) => {
         if (id !== undefined) {
-          const run = await context.runs.get(id)
-          if (!run) throw new ConfigError('no_such_run', `there is no run ${id}; \`paydirt runs\` lists them`)
-          print(`${JSON.stringify(await summarise(context, run), null, options.json ? 0 : 2)}\n`)
+          const run = await describeRun(context, id)
+          print(options.json ? `${JSON.stringify(run)}\n` : runText(run))
           return
         }
         const runs = await context.runs.list(options.limit)

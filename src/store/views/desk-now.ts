@@ -98,13 +98,14 @@ const statuses: TaskStatus[] = [
   'parked',
 ]
 
-/** Returns why work is parked, the most frequent reason first. */
-export async function parkedGroups(db: Database): Promise<ParkedGroup[]> {
+/** Returns why work is parked, that of one run or of all, the most frequent reason first. */
+export async function parkedGroups(db: Database, runId?: string): Promise<ParkedGroup[]> {
   const { rows } = await sql<ParkedGroup>`
     select code, coalesce(tasks.reason, lookups.reason, 'no reason is known') as reason, count(*)::int as records,
       nullif(min(due_at), ${indefinitely}) as "resumesAt"
     from tasks join lookups on lookups.key = tasks.waiting_for
-    where tasks.status = 'parked' group by 1, 2 order by 3 desc limit 20`.execute(db)
+    where tasks.status = 'parked' ${runId === undefined ? sql`` : sql`and tasks.run_id = ${runId}`}
+    group by 1, 2 order by 3 desc limit 20`.execute(db)
   return rows
 }
 

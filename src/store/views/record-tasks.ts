@@ -1,3 +1,4 @@
+import { sql } from 'kysely'
 import type { ObjectKind, TaskStatus } from '../../domain/words.ts'
 import type { Database } from '../database/database.ts'
 import { isOneOf } from '../database/parameters.ts'
@@ -8,6 +9,8 @@ export interface RecordTask {
   status: TaskStatus
   reason: string | null
   at: Date
+  /** The name of the file that the run read; null for a CRM. */
+  file: string | null
 }
 
 /** Returns the tasks of a record under each of its ids, oldest first. A run that was only planned made none. */
@@ -21,6 +24,7 @@ export async function tasksOfRecord(
     .selectFrom('tasks')
     .innerJoin('runs', 'runs.id', 'tasks.run_id')
     .select(['run_id as run', 'entity', 'status', 'reason', 'updated_at as at'])
+    .select(sql<string | null>`source->>'file'`.as('file'))
     .where(isOneOf('record_id', record.ids))
     .where('connector', '=', record.connector)
     .where('state', '!=', 'planned')

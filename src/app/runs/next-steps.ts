@@ -1,0 +1,106 @@
+import { errorCode } from '../../domain/error-codes.ts'
+import { definitionOf } from '../../connectors/definitions.ts'
+import { shellQuoted } from '../../connectors/csv/index.ts'
+import type { ScanFilter } from '../../connectors/connector.ts'
+import type { Run } from '../../store/runs/runs.ts'
+import type { ParkedGroup } from '../../store/views/desk-now.ts'
+import type { RunSummary } from './summary.ts'
+
+interface Known {
+  run: Run
+  summary: Pick<RunSummary, 'tasks' | 'spend'>
+  waiting: readonly ParkedGroup[]
+  schedule: string | null
+}
+
+/** Returns what a person can do about a run now, the most urgent first. Commands are in backquotes. */
+export function nextSteps({ run, summary, waiting, schedule }: Known): string[] {
+  const steps: string[] = []
+  if (isAboveZero(summary.spend.inDoubt))
+    steps.push('`paydirt reconcile` resolves its payments in doubt, and shows those that need a person')
+  for (const group of waiting) {
+    const step = untilDone(group)
+    if (step !== undefined && !steps.includes(step)) steps.push(step)
+  }
+  if (run.state !== 'finished') steps.push(continuing(run, schedule))
+  if (run.state === 'finished' || run.state === 'stopped') {
+    const isKept = definitionOf(run.connector).capabilities.keepsValues
+    if (summary.tasks.written > 0)
+      steps.push(`\`paydirt report ${run.id}\` shows its match rate, fill rates and cost`)
+    if (summary.tasks.written > 0 && isKept)
+      steps.push(`\`paydirt undo ${run.id} --plan\` shows what an undo would put back`)
+  }
+  return steps
+}
+
+/** What ends the wait of parked records, by the code that parked them. */
+const remedies: Readonly<Record<string, string>> = {
+  [errorCode.budgetRun]: 'raise PAYDIRT_BUDGET_RUN_USD, or leave the rest: the budget of the run is used up',
+  [errorCode.budgetDay]: 'or raise PAYDIRT_BUDGET_DAY_USD: the budget of the day is used up',
+  [errorCode.budgetMonth]:
+    'or raise budgets.monthUsd in paydirt.config.ts: the budget of the month is used up',
+  [errorCode.budgetConnector]:
+    'or raise budgets.connectorDayUsd in paydirt.config.ts: the budget of the connector is used up',
+  [errorCode.walletEmpty]: 'send USDC to the wallet (`paydirt wallet address`): it is empty',
+  [errorCode.stopped]: '`paydirt spend --resume` resumes spending, which is stopped',
+}
+
+function untilDone({ code, resumesAt }: ParkedGroup): string | undefined {
+  const remedy = remedies[code ?? '']
+  if (resumesAt === null) return remedy
+  const waits = `wait until ${resumesAt.toISOString().slice(0, 16).replace('T', ' ')} UTC`
+  if (remedy === undefined) return waits
+  return remedy.startsWith('or ') ? `${waits}, ${remedy}` : remedy
+}
+
+/** How a run that has not ended goes on, by what began it. */
+function continuing(run: Run, schedule: string | null): string {
+  const { state, trigger, source } = run
+  const isAtWork = state === 'scanning' || state === 'working'
+  const before = isAtWork ? 'it is at work; should its process have ended: ' : ''
+  if (schedule !== null)
+    return state === 'failed'
+      ? `mend what it failed for; the next planned time of ${schedule} tries again`
+      : `${before}the next window of ${schedule} continues it, or \`paydirt schedules run ${schedule}\``
+  if (trigger === 'csv')
+    return `${before}run the same command again (paydirt csv ${shellQuoted(String(source['path'] ?? source['file']))} …): it continues`
+  if (trigger === 'apply') return `${before}run the same \`paydirt apply PLAN\` again: it continues`
+  if (trigger === 'sync') return `${before}\`${syncCommandOf(run)}\` continues it`
+  return `${before}\`paydirt start\` continues it`
+}
+
+/** Returns the command of a sync, as a shell takes it. */
+function syncCommandOf({ connector, entity, recipe, source }: Run): string {
+  const conditions = (Array.isArray(source['filter']) ? source['filter'] : []) as ScanFilter[]
+  const words = [
+    'paydirt',
+    'sync',
+    connector,
+    '--object',
+    entity,
+    '--recipe',
+    recipe,
+    ...(typeof source['since'] === 'string' ? ['--since', source['since']] : []),
+    ...(typeof source['limit'] === 'number' ? ['--limit', String(source['limit'])] : []),
+    ...(source['refresh'] === true ? ['--refresh'] : []),
+    ...conditions.flatMap((condition) => ['--filter', conditionText(condition)]),
+  ]
+  return words.map(shellQuoted).join(' ')
+}
+
+function conditionText(condition: ScanFilter): string {
+  switch (condition.is) {
+    case 'blank':
+      return `${condition.property}=`
+    case 'filled':
+      return `${condition.property}!=`
+    case 'equal':
+      return `${condition.property}=${condition.value}`
+    case 'different':
+      return `${condition.property}!=${condition.value}`
+  }
+}
+
+function isAboveZero(amount: string): boolean {
+  return /[1-9]/.test(amount)
+}

@@ -1,0 +1,104 @@
+import type { RunDetail } from '../../app/runs/run-detail.ts'
+import { leftOutText } from '../../domain/planning/wanted-fields.ts'
+
+/** Returns one run for a person: where it comes from, how far it is, what it cost, why records were not written, what to do. */
+export function runText(run: RunDetail): string {
+  const { lookups, requests, reasons = [], leftOut, next } = run
+  const lines = [
+    `run ${run.runId}: ${run.state}${run.stateReason === null ? '' : `, because ${run.stateReason}`}`,
+    fact('source', sourceOf(run)),
+    fact('recipe', run.recipe),
+    fact('started', `${time(run.startedAt)}, by ${beginning(run)}`),
+    ...(run.finishedAt ? [fact('ended', endOf(run.startedAt, run.finishedAt))] : []),
+    '',
+    ...funnelLines(run),
+    '',
+    `lookups: ${lookups.unique} different, ${lookups.paid} paid, ${lookups.cached} from the ledger, ${lookups.notFound} not found, ${lookups.duplicates} for more than one record`,
+    `spent: ${spendOf(run)} (${counted(requests.sent, 'request')}, ${requests.rateLimited} rate-limited)`,
+    ...(leftOut ? [`not bought, because it could not be written: ${leftOutText(leftOut)}`] : []),
+    ...section(
+      'why:',
+      reasons.map(
+        ({ status, reason, count, first }) =>
+          `${count} ${status}: ${reason}${first === undefined ? '' : ` (${count === 1 ? '' : 'first '}${placeOf(run, first)})`}`,
+      ),
+    ),
+    ...section('next:', next),
+  ]
+  return `${lines.join('\n')}\n`
+}
+
+function sourceOf({ connector, entity, file, path, records, scanned }: RunDetail): string {
+  const source = file === null ? `${connector} ${entity}` : `${path ?? file}, ${entity}`
+  return `${source}, ${counted(records, 'record')}${scanned ? '' : ' so far'}`
+}
+
+function beginning({ trigger, schedule }: RunDetail): string {
+  if (schedule !== null) return `schedule ${schedule}`
+  const words: Record<string, string> = {
+    csv: 'paydirt csv',
+    sync: 'paydirt sync',
+    apply: 'paydirt apply',
+    request: 'a person at the desk',
+  }
+  return words[trigger] ?? trigger
+}
+
+function funnelLines({ funnel, tasks, state }: RunDetail): string[] {
+  const { unchanged, skipped, rejected, parked } = tasks
+  const isOpen = state === 'scanning' || state === 'working'
+  return [
+    step('read', funnel.read),
+    step('looked up', funnel.lookedUp),
+    step('matched', funnel.matched),
+    step('written', funnel.written, funnel.changed > 0 ? `${funnel.changed} with a changed value` : ''),
+    ...(unchanged > 0 ? [step('unchanged', unchanged)] : []),
+    ...(skipped > 0 ? [step('skipped', skipped)] : []),
+    ...(rejected > 0 ? [step('rejected', rejected)] : []),
+    ...(parked > 0 ? [step(isOpen ? 'open' : 'parked', parked)] : []),
+  ]
+}
+
+function spendOf({ spend }: RunDetail): string {
+  const parts = [
+    spend.credits ? `${spend.credits} credits` : `${spend.settled} USD`,
+    ...(isAboveZero(spend.lost) ? [`${spend.lost} lost`] : []),
+    ...(isAboveZero(spend.inDoubt) ? [`${spend.inDoubt} in doubt`] : []),
+  ]
+  return parts.join(', ')
+}
+
+/** A line of the file, or the name of a record for `paydirt history`. */
+function placeOf({ file, connector, entity }: RunDetail, id: string): string {
+  return file === null ? `${connector}:${entity}:${id}` : `line ${id}`
+}
+
+function endOf(startedAt: Date, finishedAt: Date): string {
+  const seconds = Math.round((finishedAt.getTime() - startedAt.getTime()) / 1000)
+  const took = seconds < 90 ? `${seconds} s` : `${Math.round(seconds / 60)} min`
+  return `${time(finishedAt)} (${took})`
+}
+
+function time(at: Date): string {
+  return `${at.toISOString().slice(0, 16).replace('T', ' ')} UTC`
+}
+
+function fact(name: string, value: string): string {
+  return `  ${name.padEnd(9)} ${value}`
+}
+
+function step(name: string, count: number, note = ''): string {
+  return `  ${name.padEnd(9)} ${String(count).padStart(7)}${note === '' ? '' : `   (${note})`}`
+}
+
+function section(title: string, lines: readonly string[]): string[] {
+  return lines.length === 0 ? [] : [title, ...lines.map((line) => `  ${line}`)]
+}
+
+function counted(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? '' : 's'}`
+}
+
+function isAboveZero(amount: string): boolean {
+  return /[1-9]/.test(amount)
+}
