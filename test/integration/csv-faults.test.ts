@@ -3,6 +3,7 @@ import { companyAnswer } from '../../src/sandbox/data/company.ts'
 import type { FaultsInput } from '../../src/sandbox/faults/faults.ts'
 import { startSandbox, type Sandbox } from '../../src/sandbox/sandbox.ts'
 import { openHouse, type House } from '../support/house.ts'
+import { sized } from '../support/full-size.ts'
 import { testSeed } from '../support/seed.ts'
 import { makeFile, type MadeFile } from '../support/spellings.ts'
 
@@ -48,20 +49,21 @@ const companies = (name: string, count: number) =>
   makeFile(Array.from({ length: count }, (_, index) => `${name}-${index}`))
 
 describe('a service that keeps payment identifiers', () => {
+  const rows = sized(24, 14)
   let house: House
   beforeAll(async () => void (house = await openHouse(sandbox)))
   afterAll(() => house.close())
   const run = (name: string, faults: FaultsInput) =>
-    enrichUnder(house, companies(name, 24), { paymentIdentifier: true, ...faults })
+    enrichUnder(house, companies(name, rows), { paymentIdentifier: true, ...faults })
 
   test('fails at the door: nothing is paid for it', async () => {
     const { errors } = await run('door', { errorAtDoor: { share: 0.4, status: 503 } })
-    expect(errors(503)).toBeGreaterThan(4)
+    expect(errors(503)).toBeGreaterThan(rows / 6)
   })
 
   test('fails after it has verified the payment: the same one goes out again', async () => {
     const { errors } = await run('verified', { errorAfterVerification: { share: 0.4 } })
-    expect(errors(500)).toBeGreaterThan(4)
+    expect(errors(500)).toBeGreaterThan(rows / 6)
   })
 
   test('cuts the connection before it has settled', async () => {
@@ -69,13 +71,13 @@ describe('a service that keeps payment identifiers', () => {
       dropAtDoor: { share: 0.15 },
       dropBeforeSettlement: { share: 0.2 },
     })
-    expect(since('dropped')).toBeGreaterThan(5)
+    expect(since('dropped')).toBeGreaterThan(rows / 5)
   })
 
   test('cuts the connection when it has settled: the answer is had without another payment', async () => {
     const { since } = await run('cut-after', { dropAfterSettlement: { share: 0.4 } })
-    expect(since('dropped')).toBeGreaterThan(4)
-    expect(since('repeated')).toBeGreaterThan(4)
+    expect(since('dropped')).toBeGreaterThan(rows / 6)
+    expect(since('repeated')).toBeGreaterThan(rows / 6)
   })
 
   test('settles and answers 500, 502 or another challenge all the same', async () => {
@@ -86,7 +88,7 @@ describe('a service that keeps payment identifiers', () => {
     })
     expect(errors(500)).toBeGreaterThan(0)
     expect(errors(502)).toBeGreaterThan(0)
-    expect(since('repeated')).toBeGreaterThan(5)
+    expect(since('repeated')).toBeGreaterThan(rows / 5)
   })
 
   test('says that the settlement is pending, and the money moves later', async () => {
@@ -94,8 +96,8 @@ describe('a service that keeps payment identifiers', () => {
       settlementPending: { share: 0.3, delayMs: 700 },
       slowFacilitator: { share: 0.3, delayMs: 200 },
     })
-    expect(summary.lookups.paid).toBe(24)
-    expect(errors(402)).toBeGreaterThan(3)
+    expect(summary.lookups.paid).toBe(rows)
+    expect(errors(402)).toBeGreaterThan(rows / 8)
   })
 })
 
@@ -127,7 +129,7 @@ describe('a request limit that nobody tells', () => {
   afterAll(() => house.close())
 
   test('costs time and nothing else: a refusal is never an attempt', async () => {
-    const file = companies('limited', 60)
+    const file = companies('limited', sized(60, 30))
     // A limit that a busy machine exceeds too. It is lifted after its first refusal, or 60 requests would take 40 seconds.
     const before = sandbox.stats().rateLimited
     const lift = setInterval(() => {
