@@ -95,8 +95,8 @@ test('comes as JSON, CSV and a page that needs nothing from outside; a CSV plan 
 
   expect(await desk.run(['report', '--html', 'page.html'])).toMatchObject({ status: 0 })
   const page = await desk.read('page.html')
-  expect(page).toContain(`<td>${summary.runId}</td>`)
-  expect(page.match(/<svg role="img" aria-label="/g)?.length).toBe(3)
+  expect(page).toContain(`<td class="words">${summary.runId}</td>`)
+  expect(page.match(/<ul class="bars" aria-label="/g)?.length).toBe(3)
   expect(page).not.toMatch(/https?:\/\/|<script|<link|@import|url\(/)
   expect(await desk.run(['report', 'r-nothing'])).toMatchObject({ status: 2 })
   expect(await desk.run(['report', '--month', '2026-13'])).toMatchObject({ status: 2 })

@@ -12,8 +12,8 @@ export function reportPage(report: Report, madeAt: Date): string {
       figure('Match rate', percent(report.matchRate)),
       figure('Filled records', count(totals.filled)),
       figure('Paid', totals.settled),
-      figure('A matched record', report.costPerMatched ?? '–'),
-      figure('A filled field', report.costPerFilledField ?? '–'),
+      figure('Cost per matched record', report.costPerMatched ?? '–'),
+      figure('Cost per filled field', report.costPerFilledField ?? '–'),
     ].join('')}</dl></section>`,
     section(
       'Results by record',
@@ -30,7 +30,7 @@ export function reportPage(report: Report, madeAt: Date): string {
       ),
     ),
     section(
-      'Fill rate a field',
+      'Fill rate by field',
       bars(
         'Share of the matched records in which each field was filled',
         fields.map(({ object, field, fillRate }) => ({
@@ -65,7 +65,7 @@ export function reportPage(report: Report, madeAt: Date): string {
         ]
       : []),
     section(
-      'Paid a day',
+      'Paid by day',
       bars(
         'USD settled on each day',
         days.map(({ day, settled }) => ({ name: day, value: Number(settled), label: settled })),
@@ -113,30 +113,28 @@ interface Bar {
   label: string
 }
 
-const [row, bar, left, width] = [26, 16, 170, 560]
-
-/** Draws bars with their names and numbers, so that length and colour never carry information alone. */
+/**
+ * Draws each bar between its name and its number, so that length and colour never carry information alone. Names are text of
+ * the page and wrap: text inside a drawing would be cut or shrink. The bar is a drawing, because browsers print no backgrounds.
+ */
 function bars(
   title: string,
   all: readonly Bar[],
   most = Math.max(...all.map(({ value }) => value), 0),
 ): string {
   if (all.length === 0) return '<p>Nothing yet.</p>'
-  const height = all.length * row
-  const drawn = all.map(({ name, value, label }, index) => {
-    const length = most === 0 ? 0 : Math.round((Math.min(value, most) / most) * (width - left - 90))
-    const middle = index * row + row / 2
-    return `<g><title>${text(`${name}: ${label}`)}</title><text x="${left - 8}" y="${middle}" class="name">${text(clip(name))}</text><rect x="${left}" y="${middle - bar / 2}" width="${length}" height="${bar}" rx="2"/><text x="${left + length + 6}" y="${middle}" class="value">${text(label)}</text></g>`
+  const rows = all.map(({ name, value, label }) => {
+    const length = most === 0 ? 0 : Math.round((Math.min(value, most) / most) * 1_000)
+    return `<li><span class="name">${text(name)}</span><svg viewBox="0 0 1000 16" preserveAspectRatio="none" aria-hidden="true"><rect width="${length}" height="16"/></svg><span class="value">${text(label)}</span></li>`
   })
-  const summary = all.map(({ name, label }) => `${name} ${label}`).join(', ')
-  return `<svg role="img" aria-label="${text(`${title}: ${summary}`)}" viewBox="0 0 ${width} ${height}">${drawn.join('')}</svg>`
+  return `<ul class="bars" aria-label="${text(title)}">${rows.join('')}</ul>`
 }
 
 /** Aligns the first columns as text and the others as numbers. */
 function table(header: readonly string[], rows: readonly (readonly string[])[], words: number): string {
   if (rows.length === 0) return ''
   const cell = (tag: 'th scope="col"' | 'td', value: string, index: number) =>
-    `<${tag}${index < words ? '' : ' class="number"'}>${text(value)}</${tag.slice(0, 2)}>`
+    `<${tag} class="${index < words ? 'words' : 'number'}">${text(value)}</${tag.slice(0, 2)}>`
   return `<div class="scroll" tabindex="0" role="region" aria-label="${text(`Table: ${header.join(', ')}`)}"><table><thead><tr>${header.map((value, index) => cell('th scope="col"', value, index)).join('')}</tr></thead><tbody>${rows
     .map((values) => `<tr>${values.map((value, index) => cell('td', value, index)).join('')}</tr>`)
     .join('')}</tbody></table></div>`
@@ -156,10 +154,6 @@ function count(value: number): string {
 
 function percent(value: number | null): string {
   return value === null ? '–' : `${(value * 100).toFixed(1)} %`
-}
-
-function clip(name: string): string {
-  return name.length > 24 ? `${name.slice(0, 23)}…` : name
 }
 
 const entities: Record<string, string> = {
@@ -187,14 +181,34 @@ header p { color: var(--soft); margin: 4px 0 24px }
 .figures div { border-top: 2px solid var(--line); padding-top: 8px }
 dt { color: var(--soft); font-size: .9rem }
 dd { margin: 0; font-size: 1.25rem; font-variant-numeric: tabular-nums }
-svg { display: block; width: 100%; height: auto; max-width: 720px }
-svg rect { fill: var(--bar) }
-svg text { fill: var(--ink); font-size: 13px; dominant-baseline: central }
-svg .name { text-anchor: end }
-svg .value { fill: var(--soft) }
+.bars { list-style: none; margin: 0; padding: 0; max-width: 720px }
+.bars li { display: grid; grid-template-columns: minmax(0, 15rem) minmax(0, 1fr) 6rem; gap: 12px; align-items: center; padding: 4px 0 }
+.bars .name, .bars .value { overflow-wrap: anywhere; line-height: 1.3 }
+.bars .value { color: var(--soft); font-variant-numeric: tabular-nums }
+.bars svg { display: block; width: 100%; height: 16px }
+.bars rect { fill: var(--bar) }
 .scroll { overflow-x: auto; margin-top: 16px }
 table { border-collapse: collapse; width: 100%; font-size: .9rem }
-th, td { text-align: left; padding: 6px 12px 6px 0; border-bottom: 1px solid var(--line); white-space: nowrap }
-.number { text-align: right; font-variant-numeric: tabular-nums }
-@media print { main { max-width: none } }
+th, td { text-align: left; vertical-align: top; padding: 6px 12px 6px 0; border-bottom: 1px solid var(--line); white-space: nowrap }
+td.words { white-space: normal; overflow-wrap: anywhere; min-width: 7rem; max-width: 24rem }
+th.number, td.number { text-align: right; font-variant-numeric: tabular-nums }
+@media (max-width: 560px) {
+  .bars li { grid-template-columns: minmax(0, 1fr) 6rem; gap: 2px 12px }
+  .bars .name { grid-column: 1 / -1 }
+}
+@page { margin: 15mm }
+@media print {
+  /* A reader whose screen is dark prints on white paper too. */
+  :root { color-scheme: light; --ink: #000000; --soft: #444444; --paper: #ffffff; --line: #bbbbbb; --bar: #1f6f54 }
+  body { font-size: 10.5pt }
+  main { max-width: none; padding: 0 }
+  h2 { break-after: avoid; margin-top: 24px }
+  li, tr, .figures div { break-inside: avoid }
+  thead { display: table-header-group }
+  .scroll { overflow: visible }
+  /* Paper does not scroll: words wrap into its width, numbers stay whole. */
+  table { font-size: 8pt }
+  th, td, td.words { min-width: 0; padding-right: 6px }
+  th.words { white-space: normal }
+}
 `

@@ -1,0 +1,45 @@
+import { expect, test } from 'vitest'
+import type { Report } from './report.ts'
+import { reportPage } from './report-page.ts'
+
+const counts = {
+  records: 10,
+  attempted: 10,
+  matched: 8,
+  filled: 8,
+  changed: 1,
+  unchanged: 1,
+  skipped: 1,
+  rejected: 0,
+  parked: 0,
+  jobChanges: 0,
+}
+const money = { settled: '0.100000', lost: '0.000000', inDoubt: '0.000000', credits: '0.000000' }
+const longName = 'current_employer_headquarters_country_code'
+const report: Report = {
+  scope: { month: '2026-11' },
+  currency: 'USD',
+  totals: { ...counts, ...money },
+  matchRate: 0.8,
+  costPerMatched: '0.012500',
+  costPerFilledField: '0.010000',
+  filledFields: 10,
+  fields: [{ object: 'person', field: longName, filled: 8, changed: 1, fillRate: 0.9 }],
+  leftOut: [],
+  days: [],
+  runs: [],
+}
+
+test('the page names each bar in full, as text that wraps', () => {
+  const page = reportPage(report, new Date('2026-11-22T12:00:00Z'))
+  expect(page).toContain(`<span class="name">${longName}</span>`)
+  expect(page).not.toContain('…')
+  expect(page).not.toContain('<text')
+})
+
+test('the page prints dark on white, with tables that fit the paper', () => {
+  const style = reportPage(report, new Date('2026-11-22T12:00:00Z'))
+  const print = style.slice(style.indexOf('@media print'))
+  for (const rule of ['--paper: #ffffff', '.scroll { overflow: visible }', 'break-inside: avoid'])
+    expect(print).toContain(rule)
+})
