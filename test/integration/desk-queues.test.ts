@@ -17,7 +17,11 @@ test('the board shows jobs without whom they are about, and changes nothing for 
     const mount = (mayAct: boolean) =>
       new Hono().all(
         '*',
-        queueBoard(board)(mayAct, async () => ({ head: '<!-- head -->', body: '<!-- bar -->' })),
+        queueBoard(board)(mayAct, async () => ({
+          theme: 'dark',
+          head: '<!-- head -->',
+          body: '<!-- bar -->',
+        })),
       )
     const [looking, acting] = [mount(false), mount(true)]
     const jane = 'contact.lookup|jane.doe@acme.test' as LookupKey
@@ -44,6 +48,7 @@ test('the board shows jobs without whom they are about, and changes nothing for 
     const page = await (await looking.request('/queues')).text()
     expect(page).not.toMatch(/href="https?:|src="https?:|<style|\sstyle="/)
     expect(page).toContain('<!-- bar --></body>')
+    expect(page).toContain('<html data-theme="dark" ')
   } finally {
     await board.close()
     await queues.close()

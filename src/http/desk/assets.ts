@@ -22,6 +22,7 @@ export function createAssets(): { path: (name: string) => string; routes: () => 
     'desk.js': readFileSync(join(folder, 'desk.js')),
     'chart.js': readFileSync(join(folder, 'chart.js')),
     'board.css': readFileSync(join(folder, 'board.css')),
+    'board.js': readFileSync(join(folder, 'board.js')),
     'icon.svg': readFileSync(join(folder, 'icon.svg')),
     'uplot.js': readFileSync(join(uplot, 'uPlot.iife.min.js')),
     'uplot.css': readFileSync(join(uplot, 'uPlot.min.css')),

@@ -4,8 +4,8 @@ import { serveStatic } from '@hono/node-server/serve-static'
 import { Hono, type MiddlewareHandler } from 'hono'
 import type { QueueBoard } from '../../../queues/board.ts'
 
-/** Our part of the board's page: the link back, and the kill switch. */
-export type BoardBar = () => Promise<{ head: string; body: string }>
+/** Our part of the board's page: the theme, the link back, and the kill switch. */
+export type BoardBar = () => Promise<{ theme: string; head: string; body: string }>
 
 export const boardPath = '/queues'
 
@@ -29,10 +29,13 @@ export function queueBoard(board: QueueBoard): (mayAct: boolean, bar: BoardBar) 
     const policy = context.res.headers.get('content-security-policy')
     if (policy)
       context.header('content-security-policy', policy.replace("base-uri 'none'", "base-uri 'self'"))
-    const { head, body } = await bar()
+    const { theme, head, body } = await bar()
     const page = ownAssetsOnly(await answer.text())
     return context.html(
-      page.replace('</head>', () => `${head}</head>`).replace('</body>', () => `${body}</body>`),
+      page
+        .replace('<html ', `<html data-theme="${theme}" `)
+        .replace('</head>', () => `${head}</head>`)
+        .replace('</body>', () => `${body}</body>`),
     )
   }
 
