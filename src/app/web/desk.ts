@@ -4,12 +4,13 @@ import { capsOf, stepPrices } from '../../domain/planning/prices.ts'
 import { describeError } from '../../domain/errors.ts'
 import type { DeskAccess } from '../../http/desk/access/access.ts'
 import type { DeskEnv } from '../../http/desk/access/gate.ts'
-import { latestReading } from '../../http/desk/model/readings.ts'
+import { createPrompt, latestReading } from '../../http/desk/model/readings.ts'
 import type { DeskPorts, PaceNow } from '../../http/desk/model/ports.ts'
 import { queueBoard } from '../../http/desk/routes/queue-board.ts'
 import { deskRoutes } from '../../http/desk/index.ts'
 import { createQueueBoard, type QueueBoard } from '../../queues/board.ts'
 import { createAuditLog } from '../../store/access/audit.ts'
+import { pingDatabase } from '../../store/database/database.ts'
 import { createSessionLedger } from '../../store/access/sessions.ts'
 import { standingAlerts } from '../ops/alerts.ts'
 import { configuredCrms } from '../context/connectors.ts'
@@ -55,6 +56,7 @@ export async function openDesk(context: Context, { access, signal, onDenied }: D
     spendSwitch,
     caps: { ...config.caps, prices: stepPrices(config.prices, capsOf(config.policy)) },
     ports: deskPorts(context, engine, board, signal),
+    pingStore: database.kind === 'postgres' ? () => pingDatabase(db) : undefined,
     board: queueBoard(board),
     signal,
     onError: (error) => log.warn({ problem: describeError(error) }, 'the desk met an error'),
@@ -64,6 +66,7 @@ export async function openDesk(context: Context, { access, signal, onDenied }: D
 }
 
 const walletFreshMs = 20_000
+const redisPatienceMs = 500
 /** A difference between ledger and chain that lasts for so long is not a payment in progress. */
 const settleMs = 3_000
 
@@ -74,6 +77,9 @@ function deskPorts(context: Context, engine: Engine, board: QueueBoard, signal: 
     freshMs: walletFreshMs,
     patienceMs: 1_500,
   })
+  // Its client keeps what it cannot send, and would wait for ever: the page must not.
+  const pace = createPrompt(() => engine.pacer.snapshot(), redisPatienceMs)
+  const depths = createPrompt(() => board.depths(), redisPatienceMs)
   return {
     syncable: () =>
       configuredCrms(config).map((connector) => ({
@@ -84,8 +90,8 @@ function deskPorts(context: Context, engine: Engine, board: QueueBoard, signal: 
     stopSpending: (reason) => context.spendSwitch.stop(reason),
     resumeSpending: () => setSpending(context, 'resume'),
     wallet: async () => (address ? { address, balanceAtomic: await balance() } : undefined),
-    pace: () => engine.pacer.snapshot().catch((): PaceNow | undefined => undefined),
-    queues: () => board.depths().catch(() => []),
+    pace: () => pace().catch((): PaceNow | undefined => undefined),
+    queues: () => depths().catch(() => []),
     timeline: (name) => timelineOf(context, name),
     settings: () => settingsSections(context),
     reconcile: address && (() => compare(address)),

@@ -1,17 +1,19 @@
 import { Hono, type MiddlewareHandler } from 'hono'
 import { bodyLimit } from 'hono/body-limit'
-import { html } from 'hono/html'
 import { Problem } from '../server/problem.ts'
 import { withTimeout } from '../server/with-timeout.ts'
 import { deskGate, requireCsrf, requireRole, type DeskEnv } from './access/gate.ts'
 import { createAssets } from './assets.ts'
+import { createNowReader } from './model/read-now.ts'
+import { createStoreWatch } from './model/store-watch.ts'
 import { shellOf, type Desk, type DeskOptions } from './routes/desk.ts'
 import { actionRoutes } from './routes/actions.ts'
 import { boardRoutes } from './routes/board.ts'
+import { errorRoutes, remainingRoutes } from './routes/errors.ts'
 import { liveRoutes } from './routes/live.ts'
 import { pageRoutes } from './routes/pages.ts'
 import { signInRoutes } from './routes/sign-in.ts'
-import { barePage, layout } from './view/layout.ts'
+import { layout } from './view/layout.ts'
 
 export type { DeskOptions } from './routes/desk.ts'
 
@@ -41,9 +43,12 @@ const deskPaths = [
 /** Returns the desk's app, to be mounted at the root of the web role's app. */
 export function deskRoutes(options: DeskOptions): Hono<DeskEnv> {
   const assets = createAssets()
+  const watch = createStoreWatch(options.pingStore)
   const desk: Desk = {
     ...options,
     asset: assets.path,
+    watch,
+    readNow: createNowReader({ ...options, watch }),
     shell: (context) => shellOf(desk, context),
     async show(context, page, status = 200) {
       return context.html(await layout(await desk.shell(context), page), status)
@@ -57,32 +62,20 @@ export function deskRoutes(options: DeskOptions): Hono<DeskEnv> {
   }
 
   const app = new Hono<DeskEnv>()
-  app.onError(async (error, context) => {
-    options.onError(error)
-    const visitor = context.get('visitor') as DeskEnv['Variables']['visitor'] | undefined
-    const [status, message] =
-      error instanceof Problem && error.code === 'timeout'
-        ? ([503, 'This took too long. Reload the page in a moment.'] as const)
-        : ([500, 'Something went wrong. The log has the details.'] as const)
-    if (!visitor) return context.text(message, status)
-    const body = html`<div class="sign-in">
-      <h1>Error</h1>
-      <p>${message}</p>
-      <p class="more"><a href="/">Back to the desk</a></p>
-    </div>`
-    return context.html(await barePage({ visitor, asset: assets.path }, { title: 'Error', body }), status)
-  })
+  errorRoutes(app, desk)
   // Assets need no gate: they hold no data, and the sign-in page loads them too.
   app.route('/desk/assets', assets.routes())
   const limitedSize = bodyLimit({
     maxSize: 64 * 1024,
-    onError(context) {
+    onError() {
       options.onDenied?.('too_large')
-      return context.text('The request is too large.', 413)
+      throw new Problem(413, 'too_large', 'The request is too large.')
     },
   })
   const limitedTime: MiddlewareHandler<DeskEnv> = (context, next) =>
-    ['GET', 'HEAD'].includes(context.req.method) ? withTimeout(options.timeoutMs ?? 30_000, next()) : next()
+    ['GET', 'HEAD'].includes(context.req.method)
+      ? watch.guard(withTimeout(options.timeoutMs ?? 30_000, next()))
+      : next()
   for (const path of deskPaths) {
     app.use(path, limitedTime, limitedSize, deskGate(options))
   }
@@ -91,5 +84,6 @@ export function deskRoutes(options: DeskOptions): Hono<DeskEnv> {
   actionRoutes(app, desk)
   boardRoutes(app, desk)
   liveRoutes(app, desk)
+  remainingRoutes(app)
   return app
 }

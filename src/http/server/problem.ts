@@ -65,6 +65,13 @@ export class Problem extends Error {
   }
 }
 
+/** Returns true for a browser that asks for a page, and false for a program: those name JSON first, or accept anything. */
+export function prefersPage(headers: Headers): boolean {
+  const types = (headers.get('accept') ?? '').split(',').map((type) => type.split(';')[0]?.trim())
+  const [page, json] = [types.indexOf('text/html'), types.indexOf('application/json')]
+  return page !== -1 && (json === -1 || page < json)
+}
+
 export function problemResponse(problem: Problem, requestId: string): Response {
   const { status, code, message: detail, errors, headers } = problem
   const document: z.infer<typeof problemSchema> = {

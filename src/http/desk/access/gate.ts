@@ -2,6 +2,7 @@ import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypt
 import type { Context, MiddlewareHandler } from 'hono'
 import { getCookie, setCookie } from 'hono/cookie'
 import type { DeskRole, SessionLedger } from '../../../store/access/sessions.ts'
+import { prefersPage, Problem } from '../../server/problem.ts'
 import { arrivalOf, mayAct, type Arrival, type DeskAccess, type DeskUser } from './access.ts'
 
 /** Who made a request. */
@@ -57,9 +58,9 @@ const refusals: Record<Exclude<Arrival, 'local' | 'sign_in'>, string> = {
 export function deskGate({ access, sessions, onDenied }: GateOptions): MiddlewareHandler<DeskEnv> {
   return async (context, next) => {
     setSecurityHeaders(context)
-    const deny = (kind: string, text: string) => {
+    const deny = (kind: string, text: string): never => {
       onDenied?.(kind)
-      return context.text(text, 403)
+      throw new Problem(403, `desk_${kind}`, text)
     }
     const host = (context.req.header('host') ?? new URL(context.req.url).host).toLowerCase()
     const arrival = arrivalOf(access, context.req.raw.headers, host)
@@ -124,22 +125,21 @@ export function deskGate({ access, sessions, onDenied }: GateOptions): Middlewar
 /** The stream that an open page reads by itself; reading it does not keep a session alive. */
 export const livePath = '/desk/events'
 
-/** Denies a visitor without the role: redirects a page to the sign-in, responds 401 or 403 to anything else. */
+/** Denies a visitor without the role: redirects a page to the sign-in, throws a 401 or 403 problem for anything else. */
 export function requireRole(needed: DeskRole, onDenied?: (kind: string) => void): MiddlewareHandler<DeskEnv> {
   return async (context, next) => {
     const { role, user } = context.var.visitor
     if (user === undefined || role === undefined) {
       onDenied?.(user === undefined ? 'signed_out' : 'no_role')
-      if (user !== undefined) return context.text('You have no role on this desk.', 403)
-      const isPage =
-        context.req.method === 'GET' && (context.req.header('accept') ?? '').includes('text/html')
-      if (!isPage) return context.text('Sign in first.', 401)
+      if (user !== undefined) throw new Problem(403, 'desk_no_role', 'You have no role on this desk.')
+      const isPage = context.req.method === 'GET' && prefersPage(context.req.raw.headers)
+      if (!isPage) throw new Problem(401, 'desk_signed_out', 'Sign in first.')
       const { pathname, search } = new URL(context.req.url)
       return context.redirect(`/sign-in?next=${encodeURIComponent(pathname + search)}`, 303)
     }
     if (!mayAct(role, needed)) {
       onDenied?.('role')
-      return context.text(`This needs the role ${needed}; you have ${role}.`, 403)
+      throw new Problem(403, 'desk_role', `This needs the role ${needed}; you have ${role}.`)
     }
     await next()
   }
@@ -151,7 +151,8 @@ export function requireCsrf(onDenied?: (kind: string) => void): MiddlewareHandle
     const given = context.req.header('x-csrf-token') ?? (await context.req.parseBody())['_csrf']
     if (typeof given !== 'string' || !isEqual(given, context.var.visitor.csrf)) {
       onDenied?.('csrf')
-      return context.text('This form has expired. Go back, reload the page and try again.', 403)
+      const text = 'This form has expired. Go back, reload the page and try again.'
+      throw new Problem(403, 'desk_csrf', text)
     }
     await next()
   }
@@ -215,7 +216,7 @@ function themeOf(text: string | undefined): Visitor['theme'] {
   return text === 'light' || text === 'dark' ? text : 'auto'
 }
 
-function setSecurityHeaders(context: DeskContext): void {
+export function setSecurityHeaders(context: DeskContext): void {
   context.header('content-security-policy', contentPolicy)
   context.header('x-content-type-options', 'nosniff')
   context.header('x-frame-options', 'DENY')

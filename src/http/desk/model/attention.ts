@@ -28,7 +28,8 @@ export function attentionItems(model: NowModel, caps: DeskCaps): AttentionItem[]
     items.push({ tone, text, href })
     if (condition !== undefined) detected.add(condition)
   }
-  const { money, wallet, pace, reconciliation } = model
+  const { money, wallet, pace, reconciliation, ledgerAway } = model
+  if (ledgerAway) add('danger', databaseAway(ledgerAway.readAt), '/')
   if (model.stopped)
     add('danger', 'Spending is stopped: nothing is bought until an operator resumes it', '#spending')
   if (reconciliation && reconciliation.differences > 0)
@@ -80,4 +81,12 @@ export function attentionItems(model: NowModel, caps: DeskCaps): AttentionItem[]
     if (!detected.has(name)) add('warn', message, alertPages[name] ?? '/')
   }
   return items.sort((a, b) => (a.tone === b.tone ? 0 : a.tone === 'danger' ? -1 : 1))
+}
+
+function databaseAway(readAt: Date | undefined): string {
+  const figures =
+    readAt === undefined
+      ? 'there are no figures to show'
+      : `the figures of the ledger below are those of ${readAt.toISOString().slice(11, 19)} UTC`
+  return `The database does not respond: nothing is bought or written; ${figures}`
 }

@@ -9,21 +9,27 @@ import {
 import type { RunHead } from '../../../store/views/desk-runs.ts'
 import type { DeskPorts, PaceNow, QueueDepth } from './ports.ts'
 
-/** The state that the page "Now" shows, read at one moment. */
-export interface NowModel {
-  at: Date
+/** What the page "Now" shows of the ledger. */
+export interface LedgerNow {
   runs: LiveRun[]
   /** The runs that ended last, the latest first. */
   ended: RunHead[]
   parked: ParkedGroup[]
   open: { hot: number; background: number }
   money: MoneyNow
-  wallet: Awaited<ReturnType<DeskPorts['wallet']>>
-  pace: PaceNow | undefined
-  queues: QueueDepth[]
   stopped: { reason: string; since: Date } | undefined
   reconciliation: SavedReconciliation | undefined
   alerts: { name: string; message: string; since: Date }[]
+}
+
+/** The state that the page "Now" shows, read at one moment. */
+export interface NowModel extends LedgerNow {
+  at: Date
+  /** While the database does not respond: when the figures of the ledger were read; undefined when they never were. */
+  ledgerAway?: { readAt: Date | undefined }
+  wallet: Awaited<ReturnType<DeskPorts['wallet']>>
+  pace: PaceNow | undefined
+  queues: QueueDepth[]
 }
 
 export interface RunProgress {

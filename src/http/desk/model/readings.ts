@@ -43,3 +43,26 @@ export function latestReading<T>(
     ])
   }
 }
+
+/** A source has not answered in the time that its reader has. */
+export class SlowSourceError extends Error {}
+
+/**
+ * Returns the reading, or rejects after `patienceMs`. While a reading is under way no other begins, so that the readers of a
+ * source that hangs do not heap up questions.
+ */
+export function createPrompt<T>(read: () => Promise<T>, patienceMs: number): () => Promise<T> {
+  let reading: Promise<T> | undefined
+  return async () => {
+    reading ??= read().finally(() => {
+      reading = undefined
+    })
+    // Rejects after its reader has left, too.
+    reading.catch(() => {})
+    let timer: NodeJS.Timeout | undefined
+    const late = new Promise<never>((_, reject) => {
+      timer = setTimeout(() => reject(new SlowSourceError('the source does not respond')), patienceMs)
+    })
+    return Promise.race([reading, late]).finally(() => clearTimeout(timer))
+  }
+}

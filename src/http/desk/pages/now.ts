@@ -46,16 +46,23 @@ export function nowPage(model: NowModel, settings: NowSettings, shell: Shell): P
 /** Returns the parts of the page that update live, by the id of their element. */
 export function nowRegions(model: NowModel, { caps, syncable }: NowSettings): Record<string, Markup> {
   const connectors = syncable.map(({ connector }) => connector)
+  const isUnread = isLedgerUnread(model)
+  const away = empty('The database does not respond.')
   return {
-    'now-lead': lead(model),
+    'now-lead': isUnread ? html`The database does not respond.` : lead(model),
     'now-attention': attentionList(model, caps),
     'now-tiles': tiles(model, caps),
-    'now-runs': activeRuns(model),
-    'now-parked': parkedGroups(model),
-    'now-budgets': budgetList(budgetBars(model, caps, connectors)),
+    'now-runs': isUnread ? away : activeRuns(model),
+    'now-parked': isUnread ? away : parkedGroups(model),
+    'now-budgets': isUnread ? away : budgetList(budgetBars(model, caps, connectors)),
     'now-pace': requestRate(model),
     'now-queues': queueTable(model),
   }
+}
+
+/** The database is away, and was when this process first asked for the page. */
+function isLedgerUnread({ ledgerAway }: NowModel): boolean {
+  return ledgerAway !== undefined && ledgerAway.readAt === undefined
 }
 
 function lead({ runs }: NowModel): Markup {
@@ -85,11 +92,12 @@ function tiles(model: NowModel, caps: DeskCaps): Markup {
   const today = money.settledTodayAtomic
   const balance = wallet?.balanceAtomic
   const left = balance === undefined ? undefined : daysLeft(balance, money, model.at)
+  const isUnread = isLedgerUnread(model)
   const activeJobs = queues.reduce((sum, queue) => sum + queue.active, 0)
-  return html` ${tile('Spent today', usd(today), caps.dayAtomic === undefined ? 'no daily cap' : `of ${usd(caps.dayAtomic)} a day`)}
-  ${tile('Wallet', wallet === undefined ? 'none' : balance === undefined ? 'unknown' : usd(balance), wallet === undefined ? 'lookups are paid with an API key' : left === undefined ? 'nothing spent this week' : `${left >= 365 ? 'more than a year' : `about ${left < 10 ? left.toFixed(1) : Math.round(left)} days`} at this week’s rate`)}
+  return html` ${tile('Spent today', isUnread ? 'unknown' : usd(today), caps.dayAtomic === undefined ? 'no daily cap' : `of ${usd(caps.dayAtomic)} a day`)}
+  ${tile('Wallet', wallet === undefined ? 'none' : balance === undefined ? 'unknown' : usd(balance), wallet === undefined ? 'lookups are paid with an API key' : isUnread ? 'the database does not respond' : left === undefined ? 'nothing spent this week' : `${left >= 365 ? 'more than a year' : `about ${left < 10 ? left.toFixed(1) : Math.round(left)} days`} at this week’s rate`)}
   ${tile('Request rate', now ? `${perSecond(now.servedPerSecond)}/s` : 'unknown', now ? `of ${perSecond(now.perSecond)}/s allowed · ${percent(now.limitedShare)} rate-limited` : 'Redis does not respond')}
-  ${tile('Pending lookups', count(open.hot + open.background), `${count(activeJobs)} active jobs · ${count(open.hot)} on demand`)}`
+  ${tile('Pending lookups', isUnread ? 'unknown' : count(open.hot + open.background), isUnread ? 'the database does not respond' : `${count(activeJobs)} active jobs · ${count(open.hot)} on demand`)}`
 }
 
 function tile(name: string, value: string, note: string): Markup {

@@ -2,6 +2,7 @@ import type { Hono } from 'hono'
 import { describeError, PaydirtError } from '../../../domain/errors.ts'
 import { retryGroup, skipGroup } from '../../../store/runs/retry-and-skip.ts'
 import { failureGroups } from '../../../store/views/desk-failures.ts'
+import { Problem } from '../../server/problem.ts'
 import type { DeskContext, DeskEnv } from '../access/gate.ts'
 import type { Desk } from './desk.ts'
 import { failureDays } from './pages.ts'
@@ -31,7 +32,7 @@ export function actionRoutes(app: Hono<DeskEnv>, desk: Desk): void {
     const known = ports
       .syncable()
       .some((each) => each.connector === connector && each.entities.includes(entity))
-    if (!known) return context.text('This object cannot be synced.', 400)
+    if (!known) throw new Problem(400, 'not_syncable', 'This object cannot be synced.')
     return attempt(context, async () => {
       const { runId } = await ports.startSync(connector, entity)
       await desk.recordAction(context, 'sync.start', `${connector} ${entity}`, { run: runId })
@@ -65,7 +66,7 @@ export function actionRoutes(app: Hono<DeskEnv>, desk: Desk): void {
 
   app.post('/spend/reconcile', ...operator(), async (context) => {
     const { reconcile } = ports
-    if (!reconcile) return context.text('Reconciliation needs a wallet.', 400)
+    if (!reconcile) throw new Problem(400, 'no_wallet', 'Reconciliation needs a wallet.')
     return attempt(context, async () => {
       const result = await reconcile()
       await desk.recordAction(context, 'reconcile', undefined, result)
@@ -78,7 +79,7 @@ export function actionRoutes(app: Hono<DeskEnv>, desk: Desk): void {
       const { name = '' } = await form(context)
       const { schedules } = ports
       const known = (await schedules?.list())?.some((each) => each.name === name)
-      if (!schedules || !known) return context.text('Schedule not found.', 400)
+      if (!schedules || !known) throw new Problem(400, 'no_such_schedule', 'Schedule not found.')
       await schedules[change](name, context.var.visitor.user ?? 'unknown')
       await desk.recordAction(context, `schedule.${change}`, name)
       return context.redirect(`/settings?done=${change === 'pause' ? 'paused' : 'scheduled'}`, 303)

@@ -1,6 +1,7 @@
 import type { Hono } from 'hono'
 import { html } from 'hono/html'
 import { mayAct } from '../access/access.ts'
+import { Problem } from '../../server/problem.ts'
 import type { DeskContext, DeskEnv } from '../access/gate.ts'
 import type { Desk } from './desk.ts'
 import { icon } from '../view/icons.ts'
@@ -23,7 +24,7 @@ export function boardRoutes(app: Hono<DeskEnv>, desk: Desk): void {
     })
     app.on(['POST', 'PUT', 'PATCH', 'DELETE'], path, operator, async (context, next) => {
       const { pathname } = new URL(context.req.url)
-      if (!isBoardChange(pathname)) return context.text('This action is disabled here.', 403)
+      if (!isBoardChange(pathname)) throw new Problem(403, 'not_here', 'This action is disabled here.')
       const [, , , , queue, ...action] = pathname.split('/')
       await desk.recordAction(context, 'queue.change', queue, {
         action: decodeURIComponent(action.join('/')).slice(0, 200),
@@ -32,14 +33,16 @@ export function boardRoutes(app: Hono<DeskEnv>, desk: Desk): void {
     })
   }
 
-  async function barOf(context: DeskContext): Promise<{ head: string; body: string }> {
+  async function barOf(context: DeskContext): Promise<{ theme: string; head: string; body: string }> {
     const shell = await desk.shell(context)
+    // Not deferred: the board reads its theme when its first script runs.
     const head = html`<link rel="stylesheet" href="${desk.asset('board.css')}" />
+      <script src="${desk.asset('board.js')}"></script>
       <script src="${desk.asset('desk.js')}" defer></script>`
     const body = html`<aside class="desk-bar" aria-label="Desk">
       <a href="/">${icon('now')}<span>Back to the desk</span></a>
       <div id="spending">${spendingControl(shell)}</div>
     </aside>`
-    return { head: String(await head), body: String(await body) }
+    return { theme: shell.visitor.theme, head: String(await head), body: String(await body) }
   }
 }

@@ -6,7 +6,9 @@ import type { DeskRole, SessionLedger } from '../../../store/access/sessions.ts'
 import type { DeskAccess } from '../access/access.ts'
 import type { DeskEnv } from '../access/gate.ts'
 import type { DeskCaps } from '../model/budgets.ts'
+import type { NowModel } from '../model/now.ts'
 import type { DeskPorts } from '../model/ports.ts'
+import { StoreAwayError, type StoreWatch } from '../model/store-watch.ts'
 import type { BoardBar } from './queue-board.ts'
 import type { Page, Shell } from '../view/layout.ts'
 
@@ -19,6 +21,8 @@ export interface DeskOptions {
   spendSwitch: Pick<SpendSwitch, 'isStopped'>
   caps: DeskCaps
   ports: DeskPorts
+  /** Asks the database for a sign of life. Absent where it is in this process. */
+  pingStore?: (() => Promise<void>) | undefined
   /** The bull-board page, with or without its actions; when absent there is no such page. */
   board?: ((mayAct: boolean, bar: BoardBar) => MiddlewareHandler) | undefined
   /** The time limit of a page. Default 30 s. Actions have none. */
@@ -33,6 +37,8 @@ export interface DeskOptions {
 /** Dependencies of the desk routes. */
 export interface Desk extends DeskOptions {
   asset: (name: string) => string
+  watch: StoreWatch
+  readNow(): Promise<NowModel>
   shell(context: Context<DeskEnv>): Promise<Shell>
   show(context: Context<DeskEnv>, page: Page, status?: 200 | 400 | 404 | 409): Promise<Response>
   requires(role: DeskRole): MiddlewareHandler<DeskEnv>
@@ -48,15 +54,27 @@ export interface Desk extends DeskOptions {
 }
 
 export async function shellOf(
-  desk: Pick<Desk, 'now' | 'spendSwitch' | 'asset'>,
+  desk: Pick<Desk, 'now' | 'spendSwitch' | 'asset' | 'watch'>,
   context: Context<DeskEnv>,
 ): Promise<Shell> {
   return {
     visitor: context.var.visitor,
     now: desk.now(),
-    stopped: await desk.spendSwitch.isStopped(),
+    ...(await spendingState(desk.watch.guard(desk.spendSwitch.isStopped()))),
     asset: desk.asset,
     notice: notices[context.req.query('done') ?? ''],
+  }
+}
+
+/** The frame of a page comes up without the database too. */
+export async function spendingState(
+  reading: ReturnType<SpendSwitch['isStopped']>,
+): Promise<Pick<Shell, 'stopped' | 'isStoreAway'>> {
+  try {
+    return { stopped: await reading }
+  } catch (error) {
+    if (error instanceof StoreAwayError) return { stopped: undefined, isStoreAway: true }
+    throw error
   }
 }
 

@@ -3,18 +3,22 @@ import type { Hono } from 'hono'
 import { streamSSE } from 'hono/streaming'
 import { runLive } from '../../../store/views/desk-runs.ts'
 import { livePath, tokenOf, type DeskEnv } from '../access/gate.ts'
-import type { Desk } from './desk.ts'
+import { spendingState, type Desk } from './desk.ts'
 import { shareReadings } from '../model/readings.ts'
 import { sendLive, type Regions } from './send-live.ts'
 import { nowRegions } from '../pages/now.ts'
 import { runRegions } from '../pages/run.ts'
-import { readNow } from '../model/read-now.ts'
+import { StoreAwayError } from '../model/store-watch.ts'
 import { spendingControl } from '../view/layout.ts'
+
+/** With the half second for which a source that hangs is waited for, an outage is on an open page within two seconds. */
+const everyMs = 800
+const freshMs = 400
 
 /** Streams the parts of any page that change. */
 export function liveRoutes(app: Hono<DeskEnv>, desk: Desk): void {
-  const now = shareReadings(() => readNow(desk), 900)
-  const stopped = shareReadings(() => desk.spendSwitch.isStopped(), 400)
+  const now = shareReadings(desk.readNow, freshMs)
+  const stopped = shareReadings(() => desk.watch.guard(desk.spendSwitch.isStopped()), freshMs)
 
   app.get(livePath, desk.requires('viewer'), (context) => {
     if (context.req.method === 'HEAD') return context.body(null, 200, { 'content-type': 'text/event-stream' })
@@ -23,15 +27,26 @@ export function liveRoutes(app: Hono<DeskEnv>, desk: Desk): void {
     const token = tokenOf(context)
 
     async function read(): Promise<Regions | undefined> {
-      if (visitor.hasSession && (token === undefined || !(await desk.sessions.peek(token)))) return undefined
-      const shell = { visitor, now: desk.now(), stopped: await stopped(), asset: desk.asset }
-      return { spending: html`${spendingControl(shell)}`, ...(await parts()) }
+      if (!(await isStillSignedIn())) return undefined
+      const shell = { visitor, now: desk.now(), ...(await spendingState(stopped())), asset: desk.asset }
+      return { spending: html`${spendingControl(shell)}`, ...(await orNothing(parts())) }
+    }
+
+    /** While the database is away no session can end: who was let in stays, and learns that it is away. */
+    async function isStillSignedIn(): Promise<boolean> {
+      if (!visitor.hasSession) return true
+      if (token === undefined) return false
+      const session = await desk.watch.guard(desk.sessions.peek(token)).catch((error: unknown) => {
+        if (error instanceof StoreAwayError) return visitor
+        throw error
+      })
+      return session !== undefined
     }
 
     async function parts(): Promise<Regions> {
       if (page === 'now') return nowRegions(await now(), { caps: desk.caps, syncable: desk.ports.syncable() })
       if (page.startsWith('run:')) {
-        const run = await runLive(desk.db, page.slice(4), desk.now())
+        const run = await desk.watch.guard(runLive(desk.db, page.slice(4), desk.now()))
         return run ? runRegions(run, desk.now()) : {}
       }
       return {}
@@ -39,7 +54,14 @@ export function liveRoutes(app: Hono<DeskEnv>, desk: Desk): void {
 
     context.header('x-accel-buffering', 'no')
     return streamSSE(context, (stream) =>
-      sendLive(stream, { read, signal: desk.signal, everyMs: 1_000, onError: desk.onError }),
+      sendLive(stream, { read, signal: desk.signal, everyMs, onError: desk.onError }),
     )
+  })
+}
+
+async function orNothing(parts: Promise<Regions>): Promise<Regions> {
+  return parts.catch((error: unknown) => {
+    if (error instanceof StoreAwayError) return {}
+    throw error
   })
 }

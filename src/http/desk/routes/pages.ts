@@ -25,7 +25,6 @@ import { runPage } from '../pages/run.ts'
 import { runsPage } from '../pages/runs.ts'
 import { settingsPage } from '../pages/settings.ts'
 import { spendPage } from '../pages/spend.ts'
-import { readNow } from '../model/read-now.ts'
 
 const dayMs = 86_400_000
 /** How long rejected records are listed and can be retried. */
@@ -41,7 +40,7 @@ export function pageRoutes(app: Hono<DeskEnv>, desk: Desk): void {
   const viewer = desk.requires('viewer')
 
   app.get('/', viewer, async (context) => {
-    const [model, shell] = await Promise.all([readNow(desk), desk.shell(context)])
+    const [model, shell] = await Promise.all([desk.readNow(), desk.shell(context)])
     return desk.show(context, nowPage(model, { caps: desk.caps, syncable: ports.syncable() }, shell))
   })
 

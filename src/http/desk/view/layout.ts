@@ -12,6 +12,8 @@ export interface Shell {
   now: Date
   /** Undefined while spending is on. */
   stopped: { reason: string; since: Date } | undefined
+  /** The database does not respond, so that it is not known whether spending is on. */
+  isStoreAway?: boolean
   /** Returns the address of an asset, with its hash. */
   asset: (name: string) => string
   /** Shown once, above the page, after an action. */
@@ -132,7 +134,8 @@ export function csrf(visitor: Visitor): Markup {
 const reasonShown = 120
 
 /** The kill switch. A disclosure asks for confirmation, which works without a script and prevents accidental stops. */
-export function spendingControl({ visitor, stopped, now }: Shell): Markup {
+export function spendingControl({ visitor, stopped, isStoreAway, now }: Shell): Markup {
+  if (isStoreAway) return html`<p class="badge danger">Nothing is bought: the database does not respond</p>`
   const mayStop = visitor.role !== undefined && mayAct(visitor.role, 'operator')
   if (stopped) {
     return html`<div class="stopped">
