@@ -76,11 +76,11 @@ describe('while the database does not respond', () => {
   test.each([
     ['refuses', () => Promise.reject(Object.assign(new Error('refused'), { code: 'ECONNREFUSED' }))],
     ['hangs', () => new Promise<never>(() => {})],
-  ])('work that %s is given up within a second', async (_, work) => {
+  ])('work that %s is given up within two seconds', async (_, work) => {
     const watch = createStoreWatch(() => new Promise(() => {}))
     const startedMs = performance.now()
     await expect(watch.guard(work())).rejects.toThrow(StoreAwayError)
-    expect(performance.now() - startedMs).toBeLessThan(1_000)
+    expect(performance.now() - startedMs).toBeLessThan(2_000)
   })
 
   test('work of a slow one that gives signs of life goes on', async () => {

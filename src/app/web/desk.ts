@@ -57,6 +57,7 @@ export async function openDesk(context: Context, { access, signal, onDenied }: D
     caps: { ...config.caps, prices: stepPrices(config.prices, capsOf(config.policy)) },
     ports: deskPorts(context, engine, board, signal),
     pingStore: database.kind === 'postgres' ? () => pingDatabase(db) : undefined,
+    pingRedis: () => engine.redis.redis.ping(),
     board: queueBoard(board),
     signal,
     onError: (error) => log.warn({ problem: describeError(error) }, 'the desk met an error'),
@@ -66,7 +67,7 @@ export async function openDesk(context: Context, { access, signal, onDenied }: D
 }
 
 const walletFreshMs = 20_000
-const redisPatienceMs = 500
+const redisPatienceMs = 900
 /** A difference between ledger and chain that lasts for so long is not a payment in progress. */
 const settleMs = 3_000
 

@@ -1,10 +1,14 @@
-/** Shares one reading among all readers within `freshMs`. */
-export function shareReadings<T>(read: () => Promise<T>, freshMs: number): () => Promise<T> {
-  let last: { atMs: number; value: Promise<T> } | undefined
+/** Shares one reading among all readers within `freshMs`, as long as `state` stays the same. */
+export function shareReadings<T>(
+  read: () => Promise<T>,
+  freshMs: number,
+  state: () => string = () => '',
+): () => Promise<T> {
+  let last: { atMs: number; state: string; value: Promise<T> } | undefined
   return () => {
-    if (!last || performance.now() - last.atMs > freshMs) {
+    if (!last || performance.now() - last.atMs > freshMs || last.state !== state()) {
       const value = read()
-      const reading = { atMs: performance.now(), value }
+      const reading = { atMs: performance.now(), state: state(), value }
       last = reading
       value.catch(() => {
         if (last === reading) last = undefined

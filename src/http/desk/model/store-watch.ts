@@ -19,7 +19,7 @@ export class StoreAwayError extends Error {
 /** Most work ends before this time, and costs no extra question. */
 const firstAskMs = 100
 const askEveryMs = 1_000
-const patienceMs = 600
+const patienceMs = 1_000
 
 /** Without `ping` the database is in this process: it cannot be away, and its one connection may be busy for longer. */
 export function createStoreWatch(ping: (() => Promise<void>) | undefined): StoreWatch {

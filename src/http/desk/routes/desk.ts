@@ -23,6 +23,7 @@ export interface DeskOptions {
   ports: DeskPorts
   /** Asks the database for a sign of life. Absent where it is in this process. */
   pingStore?: (() => Promise<void>) | undefined
+  pingRedis?: (() => Promise<unknown>) | undefined
   /** The bull-board page, with or without its actions; when absent there is no such page. */
   board?: ((mayAct: boolean, bar: BoardBar) => MiddlewareHandler) | undefined
   /** The time limit of a page. Default 30 s. Actions have none. */

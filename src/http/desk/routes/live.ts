@@ -4,6 +4,7 @@ import { streamSSE } from 'hono/streaming'
 import { runLive } from '../../../store/views/desk-runs.ts'
 import { livePath, tokenOf, type DeskEnv } from '../access/gate.ts'
 import { spendingState, type Desk } from './desk.ts'
+import { createHeartbeat } from '../model/heartbeat.ts'
 import { shareReadings } from '../model/readings.ts'
 import { sendLive, type Regions } from './send-live.ts'
 import { nowRegions } from '../pages/now.ts'
@@ -11,14 +12,11 @@ import { runRegions } from '../pages/run.ts'
 import { StoreAwayError } from '../model/store-watch.ts'
 import { spendingControl } from '../view/layout.ts'
 
-/** With the half second for which a source that hangs is waited for, an outage is on an open page within two seconds. */
-const everyMs = 800
-const freshMs = 400
-
 /** Streams the parts of any page that change. */
 export function liveRoutes(app: Hono<DeskEnv>, desk: Desk): void {
-  const now = shareReadings(desk.readNow, freshMs)
-  const stopped = shareReadings(() => desk.watch.guard(desk.spendSwitch.isStopped()), freshMs)
+  const heartbeat = createHeartbeat([desk.pingStore, desk.pingRedis].filter((ping) => ping !== undefined))
+  const now = shareReadings(desk.readNow, 900, heartbeat.state)
+  const stopped = shareReadings(() => desk.watch.guard(desk.spendSwitch.isStopped()), 400, heartbeat.state)
 
   app.get(livePath, desk.requires('viewer'), (context) => {
     if (context.req.method === 'HEAD') return context.body(null, 200, { 'content-type': 'text/event-stream' })
@@ -54,7 +52,13 @@ export function liveRoutes(app: Hono<DeskEnv>, desk: Desk): void {
 
     context.header('x-accel-buffering', 'no')
     return streamSSE(context, (stream) =>
-      sendLive(stream, { read, signal: desk.signal, everyMs, onError: desk.onError }),
+      sendLive(stream, {
+        read,
+        signal: desk.signal,
+        everyMs: 1_000,
+        onChange: heartbeat.onChange,
+        onError: desk.onError,
+      }),
     )
   })
 }

@@ -10,6 +10,8 @@ export interface LiveOptions {
   signal: AbortSignal
   /** The shortest time between two readings. */
   everyMs: number
+  /** Calls back when the parts are to be read at once. */
+  onChange: (listener: () => void, signal: AbortSignal) => void
   onError: (error: unknown) => void
 }
 
@@ -29,9 +31,16 @@ export async function sendLive(stream: SSEStreamingApi, options: LiveOptions): P
   options.signal.addEventListener('abort', end, { once: true })
   if (options.signal.aborted) end()
   let lastSentMs = performance.now()
+  let isUrgent = false
+  let wake = () => {}
+  options.onChange(() => {
+    isUrgent = true
+    wake()
+  }, ended.signal)
   try {
     while (!ended.signal.aborted) {
       const startedMs = performance.now()
+      isUrgent = false
       const regions = await options.read().catch((error: unknown) => {
         options.onError(error)
         return {} as Regions
@@ -51,17 +60,19 @@ export async function sendLive(stream: SSEStreamingApi, options: LiveOptions): P
         await stream.writeSSE({ event: 'still', data: '' })
         lastSentMs = performance.now()
       }
-      await pause(Math.max(options.everyMs, (performance.now() - startedMs) * shareOfTime), ended.signal)
+      const pauseMs = Math.max(options.everyMs, (performance.now() - startedMs) * shareOfTime)
+      if (!isUrgent) await pause(pauseMs, ended.signal, (end) => (wake = end))
     }
   } finally {
     options.signal.removeEventListener('abort', end)
   }
 }
 
-function pause(ms: number, signal: AbortSignal): Promise<void> {
+function pause(ms: number, signal: AbortSignal, onBegin: (end: () => void) => void): Promise<void> {
   return new Promise((resolve) => {
     if (signal.aborted) return resolve()
     const timer = setTimeout(done, ms)
+    onBegin(done)
     signal.addEventListener('abort', done, { once: true })
     function done(): void {
       clearTimeout(timer)
