@@ -5,6 +5,7 @@ import { setSecurityHeaders, type DeskContext, type DeskEnv, type Visitor } from
 import { errorPage } from '../view/error-page.ts'
 import { createPrompt } from '../model/readings.ts'
 import { StoreAwayError } from '../model/store-watch.ts'
+import type { Shell } from '../view/layout.ts'
 import type { Desk } from './desk.ts'
 
 /** How long an error page waits for what its frame shows. */
@@ -32,13 +33,18 @@ export function errorRoutes(app: Hono<DeskEnv>, desk: Desk): void {
     if (!prefersPage(context.req.raw.headers))
       return withHeaders(context, problemResponse(problem, requestId))
     const visitor = (context.get('visitor') as Visitor | undefined) ?? stranger
-    const shell =
-      visitor.role === undefined
-        ? undefined
-        : await createPrompt(() => desk.shell(context), frameMs)().catch(() => undefined)
+    const shell = visitor.role === undefined ? undefined : await frameOf(context)
     const bare = { visitor, asset: desk.asset }
     return context.html(await errorPage(problem, { shell, bare, requestId }), problem.status)
   })
+
+  async function frameOf(context: DeskContext): Promise<Shell | undefined> {
+    try {
+      return await createPrompt(() => desk.shell(context), frameMs)()
+    } catch {
+      return undefined
+    }
+  }
 }
 
 /** Called after all routes: what is left is a path without a page, or a page asked for by another method. */
