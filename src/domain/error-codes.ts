@@ -10,6 +10,8 @@ export const errorCode = {
   walletEmpty: 'wallet_empty',
   /** Spending is stopped by `paydirt spend --stop`. */
   stopped: 'stopped',
+  /** A person stopped the run that would buy the lookup. */
+  runStopped: 'run_stopped',
   rateLimited: 'rate_limited',
   /** No permit of the shared pace was free for a while. */
   paced: 'paced',
@@ -25,6 +27,9 @@ export const errorCode = {
 } as const
 
 export type ErrorCode = (typeof errorCode)[keyof typeof errorCode]
+
+/** Codes of an order that nothing more is to be bought: of all spending, or for one run. */
+export const stopCodes: readonly string[] = [errorCode.stopped, errorCode.runStopped]
 
 /** Codes of parked lookups that a new start of the workers tries again. */
 export const parkingCodes: readonly ErrorCode[] = [

@@ -83,6 +83,14 @@ export function spendingStopped(): BudgetExhaustedError {
   )
 }
 
+/** Returns the error for a lookup whose run a person has stopped: nothing is bought for it, and it is parked elsewhere. */
+export function runStopped(): RetriableError {
+  return new RetriableError(errorCode.runStopped, 'its run is stopped', {
+    retryAfterMs: 50,
+    countsAsTry: false,
+  })
+}
+
 /** It is not known whether money has moved: never pay again for this lookup, and let the resolver find out. */
 export class PaymentInDoubtError extends PaydirtError {}
 

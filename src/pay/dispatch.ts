@@ -4,6 +4,7 @@ import {
   PaydirtError,
   RetriableError,
   describeUnexpected,
+  runStopped,
   spendingStopped,
 } from '../domain/errors.ts'
 import type { Atomic } from '../domain/money.ts'
@@ -45,7 +46,7 @@ export interface Dispatch {
   freeAnswer(request: PaidRequest, response: ResponseHead): StoredAnswer | undefined
   /**
    * Sends a charge's bytes, the same ones every time. Throws when the response is neither an answer nor a refusal, and
-   * when spending is stopped. `isUsed`: the chain says that the money has moved, so that only the answer can follow, and
+   * when spending or its run is stopped. `isUsed`: the chain says that the money has moved, so that only the answer can follow, and
    * the bytes may be sent even then.
    */
   send(
@@ -215,6 +216,7 @@ export function createDispatch(options: DispatchOptions): Dispatch {
  */
 function assertMaySend(mark: SendMark): void {
   if (mark === 'stopped') throw spendingStopped()
+  if (mark === 'run_stopped') throw runStopped()
   if (mark === 'sent') return
   const message = 'another process has closed the charge in the meantime'
   throw new RetriableError('charge_closed', message, { countsAsTry: false })

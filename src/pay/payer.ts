@@ -1,4 +1,4 @@
-import { errorCode } from '../domain/error-codes.ts'
+import { errorCode, stopCodes } from '../domain/error-codes.ts'
 import { FatalError, PaydirtError, RetriableError } from '../domain/errors.ts'
 import { currencyOf, type Charge, type Currency, type ResponseHead, type Terms } from '../domain/payment.ts'
 import type { BudgetLine, ChargeJournal, StoredAnswer } from '../domain/ports/charge-journal.ts'
@@ -221,13 +221,13 @@ export function createPayer(options: PayerOptions): Payer {
    * Sends an open charge again. The kill switch holds for it too: an authorization that was sent and not used could still
    * move the money. Crash window: the switch is read in the statement that marks the charge as sent, so that nothing leaves
    * between an order to stop and its effect. Only when the chain says that the money has moved are the bytes sent while
-   * spending is stopped: they can bring nothing but the answer.
+   * spending or its run is stopped: they can bring nothing but the answer.
    */
   async function sendAgain(charge: Charge, purchase: Purchase): Promise<Fact | undefined> {
     try {
       return await send(charge, purchase, await acquirePermit(purchase))
     } catch (error) {
-      const isStopped = error instanceof PaydirtError && error.code === errorCode.stopped
+      const isStopped = error instanceof PaydirtError && stopCodes.includes(error.code)
       if (!isStopped || charge.state === 'journaled') throw error
       const fate = await dispatch.protocolOf(charge.authorization.terms).fate(charge.authorization)
       if (fate.kind !== 'used') throw error

@@ -6,7 +6,9 @@ import {
   runScheduleNow,
   startSync,
 } from '../../src/app/schedules/schedule-commands.ts'
+import { stopOneRun } from '../../src/app/runs/stop-run.ts'
 import { updateRunStates } from '../../src/store/runs/run-states.ts'
+import { resumeRun } from '../../src/store/runs/run-stops.ts'
 import { createScheduleLedger } from '../../src/store/runs/schedules.ts'
 import {
   clock,
@@ -257,5 +259,61 @@ describe('a schedule', () => {
     // Nothing was ever answered, so there is nothing to ask again.
     expect(refreshed?.records).toBe(0)
     expect(await context.runs.get(first.runId)).toMatchObject({ trigger: 'request', entity: 'contacts' })
+  })
+})
+
+describe('a run of a schedule that a person stops', () => {
+  const order = { by: 'otto', reason: 'wrong mapping' }
+  const resume = (id: string) =>
+    resumeRun(house.context.database.db, id, { now: clock.now, background: ['hubspot'] })
+
+  test('is left alone by the next night, which has a run of its own, and goes on when it is resumed', async () => {
+    await open({ nightly: windowed })
+    const { context } = house
+    house.add('companies', company('alpha'))
+    const schedules = await scheduler()
+    at('2026-11-20T01:00:01Z')
+    await schedules.look()
+    await statesAre(['handed_over'])
+    const id = (await turns())[0]?.run_id ?? ''
+    await stopOneRun(context, id, order)
+    expect(await turns()).toMatchObject([{ state: 'stopped', reason: 'stopped by otto: wrong mapping' }])
+    // A scheduler that starts anew reads the order, as it is in the ledger alone.
+    await started.pop()?.stop(0)
+    at('2026-11-21T01:00:00Z')
+    const next = await scheduler()
+    await next.look()
+    await statesAre(['stopped', 'handed_over'])
+    expect((await turns())[1]?.run_id).not.toBe(id)
+    await updateRunStates(context.database.db, clock.now, ['csv'])
+    expect((await context.runs.get(id))?.state).toBe('stopped')
+
+    expect(await resume(id)).toBe('workers')
+    expect((await context.runs.get(id))?.state).toBe('working')
+    // The person who resumed it decided about the time: the window does not end it.
+    at('2026-11-21T05:00:00Z')
+    await next.look()
+    await statesAre(['handed_over', 'stopped'])
+  })
+
+  test('in the middle of its scan reads on where it was when it is resumed, with no record twice', async () => {
+    await open({ nightly })
+    const { context } = house
+    for (const name of ['alpha', 'beta', 'gamma']) house.add('companies', company(name))
+    at('2026-11-20T01:00:01Z')
+    const ledger = createScheduleLedger(context.database.db, { now: () => clock.now })
+    await startSync(context, { connector: 'hubspot', entity: 'companies' })
+    const [turn] = await turns()
+    const id = turn?.run_id ?? ''
+    expect(await ledger.claim(turn!.id, 'dead', { leaseMs: 60_000, retryMs: 1_000 })).toBeDefined()
+    await stopOneRun(context, id, order)
+    expect(await ledger.renew(turn!.id, 'dead', 60_000)).toBe(false)
+    const schedules = await scheduler()
+    await schedules.look()
+    await statesAre(['stopped'])
+    expect(await resume(id)).toBe('scheduler')
+    await schedules.look()
+    await statesAre(['handed_over'])
+    expect(await context.runs.get(id)).toMatchObject({ state: 'working', records: 3 })
   })
 })

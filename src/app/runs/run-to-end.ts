@@ -2,12 +2,15 @@ import type { Connector, ScanOptions } from '../../connectors/connector.ts'
 import type { ConfigError } from '../../domain/errors.ts'
 import type { TaskStatus } from '../../domain/words.ts'
 import { scan } from '../../producers/scan.ts'
+import { parkStoppedRun } from '../../store/runs/parked-runs.ts'
+import type { RunStop } from '../../store/runs/run-stops.ts'
 import type { Run } from '../../store/runs/runs.ts'
 import { retryWhileAway } from '../../store/database/retry-while-away.ts'
 import type { Context } from '../context/context.ts'
 import { startMaintenance } from './maintenance.ts'
 import { startWorkerRuntime } from './worker-runtime.ts'
 import { pause } from '../../timing/pause.ts'
+import { startPollLoop } from '../../timing/poll-loop.ts'
 import type { Prepared } from './preflight.ts'
 import { scanWithRetry } from './scan-with-retry.ts'
 
@@ -39,7 +42,7 @@ const graceMs = 15_000
 
 /**
  * Carries one run out in this process: scans, looks up, writes back. Returns `parked` when the rest waits for a budget, for
- * the wallet or for a payment in doubt, and `interrupted` when the signal fires. Either way the ledger has the state of all
+ * the wallet, for a payment in doubt, or for the person who stopped the run, and `interrupted` when the signal fires. Either way the ledger has the state of all
  * work, and the same call continues it. Throws the ConfigError that stopped the run.
  */
 export async function runToEnd(context: Context, options: RunOptions): Promise<RunEnd> {
@@ -60,6 +63,16 @@ export async function runToEnd(context: Context, options: RunOptions): Promise<R
     onLongWait: leave,
   })
   const maintenance = await startMaintenance(context, ['worker'])
+  let stopped: RunStop | undefined
+  const watch = startPollLoop({
+    async work() {
+      stopped ??= await runs.stopOf(run.id)
+      if (stopped) halt.abort()
+    },
+    pauseMs: 1_000,
+    // While the ledger is out of reach nothing is bought.
+    onError: () => {},
+  })
   /** Called when the source refuses requests for too long to wait: the rest of the work stays in the ledger. */
   function leave(ms: number, reason: string): void {
     if (halt.signal.aborted) return
@@ -88,9 +101,19 @@ export async function runToEnd(context: Context, options: RunOptions): Promise<R
     const watermark = (await runs.get(run.id))?.watermark
     if (!stop.aborted && typeof watermark === 'string') await options.onScanned?.(watermark)
     await untilDone(context, options, stop)
+    if (await runs.stopOf(run.id)) await untilArrived(context, run.id, signal)
   } finally {
-    await Promise.all([maintenance.stop(), runtime.stop(graceMs)])
+    await Promise.all([watch.stop(), maintenance.stop(), runtime.stop(graceMs)])
     context.connectors.delete(connector.name)
+  }
+  // The order may have come after the last look: the rest was parked by it, and the run must not look finished by a command.
+  stopped ??= await runs.stopOf(run.id)
+  if (stopped) {
+    await parkStoppedRun(context.database.db, run.id, context.now())
+    const { by, reason } = stopped
+    options.onNotice?.(
+      `stopped by ${by}${reason && `: ${reason}`}; \`paydirt runs ${run.id} --resume\` lets it continue`,
+    )
   }
   if (haltedBy || signal.aborted) await runs.setState(run.id, 'stopped')
   if (haltedBy) throw haltedBy
@@ -108,6 +131,12 @@ export async function runToEnd(context: Context, options: RunOptions): Promise<R
 
 /** How long the database may be unreachable before the run fails. A restart of the database takes less, and workers survive it. */
 const patienceMs = 60_000
+
+/** Waits for what is on its way when a person has stopped the run: its answers are paid for, and are stored and written. */
+async function untilArrived({ runs }: Context, runId: string, signal: AbortSignal): Promise<void> {
+  const endsAt = Date.now() + graceMs
+  while (!signal.aborted && Date.now() < endsAt && (await runs.isUnderWay(runId))) await pause(100, signal)
+}
 
 /** Polls the ledger until no task of the run is open. Polling is cheap for small runs and rare for large ones. */
 async function untilDone(

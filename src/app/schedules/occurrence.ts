@@ -106,6 +106,7 @@ async function runOf(
 ): Promise<Run> {
   const known = occurrence.runId === null ? undefined : await context.runs.get(occurrence.runId)
   if (known) {
+    // Stays stopped where a person stopped it: the lease is lost at its next renewal then.
     if (known.state === 'stopped') await context.runs.setState(known.id, 'scanning')
     return known
   }

@@ -1,17 +1,35 @@
+import { userInfo } from 'node:os'
 import { Command, InvalidArgumentError } from 'commander'
+import { noteFromCli } from '../../app/context/audit-from-cli.ts'
 import { describeRun } from '../../app/runs/run-detail.ts'
+import { resumeOneRun, stopOneRun } from '../../app/runs/stop-run.ts'
+import { ConfigError } from '../../domain/errors.ts'
 import { formatUsd } from '../../domain/money.ts'
+import type { RunResumed } from '../../store/runs/run-stops.ts'
 import { runText } from './print-run.ts'
 import { withContext } from '../terminal/with-context.ts'
 import { print } from '../terminal/print.ts'
 
+interface Options {
+  limit: number
+  json?: true
+  stop?: string | true
+  resume?: true
+}
+
 export function runsCommand(): Command {
   return new Command('runs')
-    .description('List the latest runs, or show the figures of one.')
+    .description('List the latest runs, or show the figures of one. Stop or resume one.')
     .argument('[run]', 'the id of a run')
     .option('--limit <n>', 'how many to list', positive, 20)
     .option('--json', 'print one JSON document')
-    .action(async (id: string | undefined, options: { limit: number; json?: true }) => {
+    .option(
+      '--stop [reason]',
+      'buy nothing more for this run until it is resumed; the reason is shown to others',
+    )
+    .option('--resume', 'resume a run that was stopped')
+    .action(async (id: string | undefined, options: Options) => {
+      if (options.stop !== undefined || options.resume) return stopOrResume(id, options)
       await withContext(async (context) => {
         if (id !== undefined) {
           const run = await describeRun(context, id)
@@ -46,6 +64,41 @@ export function runsCommand(): Command {
         }
       })
     })
+}
+
+async function stopOrResume(id: string | undefined, { stop, resume, json }: Options): Promise<void> {
+  if (id === undefined || (stop !== undefined && resume))
+    throw new ConfigError(
+      'which_run',
+      'name one run and one of --stop and --resume: `paydirt runs RUN --stop`',
+    )
+  await withContext(async (context) => {
+    // The stop comes before its note: an audit log that cannot be written must not prevent it.
+    if (stop !== undefined) {
+      const reason = stop === true ? '' : stop
+      await stopOneRun(context, id, { by: userInfo().username, reason })
+      await noteFromCli(context, 'run.stop', { target: id })
+      print(
+        json
+          ? `${JSON.stringify({ runId: id, state: 'stopped' })}\n`
+          : `run ${id} is stopped: nothing more is bought for it. \`paydirt runs ${id} --resume\` lets it continue\n`,
+      )
+      return
+    }
+    const by = await resumeOneRun(context, id)
+    await noteFromCli(context, 'run.resume', { target: id })
+    print(
+      json
+        ? `${JSON.stringify({ runId: id, continuedBy: by })}\n`
+        : `run ${id} is resumed: ${continuedBy[by]}\n`,
+    )
+  })
+}
+
+const continuedBy: Record<RunResumed, string> = {
+  workers: 'the workers of `paydirt start` continue it',
+  scheduler: 'a scheduler of `paydirt start` reads the rest of its source, and the workers continue it',
+  command: 'start the command again that began it',
 }
 
 function positive(text: string): number {

@@ -51,7 +51,7 @@ export interface PaidReceipt {
 }
 
 /** Whether a charge's bytes may leave; see `markSent`. */
-export type SendMark = 'sent' | 'closed' | 'stopped'
+export type SendMark = 'sent' | 'closed' | 'stopped' | 'run_stopped'
 
 /** The journal of charges, as the payer needs it. Each method is one transaction. */
 export interface ChargeJournal {
@@ -79,8 +79,9 @@ export interface ChargeJournal {
   /**
    * Must be durable before the first byte leaves, because a `journaled` charge counts as never sent. Only `sent` permits
    * sending. `closed`: this process may have been suspended while another, whose clock ran ahead, closed the journaled charge
-   * as never sent. `stopped`: spending is stopped, whether the charge was sent before or not. With `isUsed` a charge that was
-   * sent before may be sent while spending is stopped: the chain says that its money has moved, so that it moves nothing.
+   * as never sent. `stopped`: spending is stopped, whether the charge was sent before or not; `run_stopped`: a person has
+   * stopped the run that buys its lookup. With `isUsed` a charge that was sent before may be sent even then: the chain says
+   * that its money has moved, so that it moves nothing.
    */
   markSent(id: string, at: Date, options?: { isUsed?: boolean }): Promise<SendMark>
   markInDoubt(id: string, reason: string): Promise<void>

@@ -31,3 +31,8 @@ function clean(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value
   return Object.fromEntries(Object.entries(value).map(([key, each]) => [clean(key), clean(each)]))
 }
+
+/** Returns a text that a person wrote, on one line and as a text column accepts it: no wish may fail for a character. */
+export function readableText(text: string): string {
+  return text.toWellFormed().replaceAll(/\p{Cc}/gu, ' ')
+}

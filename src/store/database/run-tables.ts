@@ -28,6 +28,12 @@ export interface RunTables {
     finished_at: Date | null
     closed: NullableJson<ClosedFields>
   }
+  run_stops: {
+    run_id: string
+    stopped_by: string
+    reason: string
+    stopped_at: Date
+  }
   tasks: {
     id: Generated<bigint>
     run_id: string

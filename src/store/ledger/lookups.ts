@@ -9,7 +9,8 @@ import { coalesceWhileBusy, type Each } from '../../timing/coalesce.ts'
 import type { Database } from '../database/database.ts'
 import { isOneOf, pages } from '../database/parameters.ts'
 import type { Tables } from '../database/schema.ts'
-import { indefinitely, type LookupState, type RunState } from '../database/states.ts'
+import { indefinitely, type LookupState } from '../database/states.ts'
+import { isStoppedByPerson } from '../runs/parked-runs.ts'
 import { adoptAnswers } from '../names/adopt-answers.ts'
 import { findSameQuestions, freshAnswers } from '../names/same-questions.ts'
 import { createLookupEndings, type LookupEndings } from './lookup-endings.ts'
@@ -65,7 +66,7 @@ export function createLookupLedger(
       .selectFrom('lookups')
       .innerJoin('runs', 'runs.id', 'lookups.run_id')
       .selectAll('lookups')
-      .select('runs.state as run_state')
+      .select(sql<boolean>`runs.state = 'stopped' or ${isStoppedByPerson(sql`runs.id`)}`.as('run_is_stopped'))
       .where(sql<boolean>`key = any(${[...keys]}::text[])`)
       .execute()
     const byKey = new Map(rows.map((row) => [row.key, toLookup(row)]))
@@ -86,7 +87,8 @@ export function createLookupLedger(
           due_at: isFreeOperation(operation) ? new Date(at.getTime() - freeAheadMs) : at,
         }))
         // A fresh answer is never bought again, and a stale one stays until the new one is stored. A lookup that waits for
-        // another run moves to the run that asked last, so that this run's budget can pay for what the other's has parked.
+        // another run moves to the run that asked last, so that this run's budget can pay for what the other's has parked;
+        // not to a run that was stopped, which buys nothing.
         await sql`
           insert into lookups (key, operation, request, state, run_id, connector, hot, due_at)
           select key, operation, request, 'waiting', ${run.id}, ${run.connector}, ${run.hot}::boolean, due_at
@@ -94,8 +96,8 @@ export function createLookupLedger(
             as wanted (key text, operation text, request jsonb, due_at timestamptz)
           on conflict (key) do update set
             state = 'waiting',
-            run_id = excluded.run_id,
-            connector = excluded.connector,
+            run_id = case when ${keepsItsRun(run.id)} then lookups.run_id else excluded.run_id end,
+            connector = case when ${keepsItsRun(run.id)} then lookups.connector else excluded.connector end,
             hot = lookups.hot or excluded.hot,
             due_at = case when lookups.state = 'waiting' then least(lookups.due_at, excluded.due_at) else excluded.due_at end,
             tries = case when lookups.state = 'waiting' then lookups.tries else 0 end,
@@ -106,7 +108,8 @@ export function createLookupLedger(
           update lookups as batch set run_id = ${run.id}, connector = ${run.connector}, due_at = least(batch.due_at, ${at}),
             hot = batch.hot or ${run.hot}, queued_until = case when ${run.hot} then null else batch.queued_until end
           from lookups as member
-          where member.key = any(${page.map(({ key }) => key)}) and batch.key = member.bundle_key
+          where not exists (select from runs where id = ${run.id} and state = 'stopped')
+            and member.key = any(${page.map(({ key }) => key)}) and batch.key = member.bundle_key
             and batch.state in ('waiting', 'parked') and batch.run_id != ${run.id}`.execute(db)
         // Crash window: killed before this, the lookups wait, and whoever reserves a charge for one finds the answer.
         const keys = page.map(({ key }) => key)
@@ -161,6 +164,11 @@ export function createLookupLedger(
   }
 }
 
+/** True for a lookup that an active run waits for and that a stopped run asks for as well. */
+const keepsItsRun = (asker: string) => sql<boolean>`(lookups.state in ('waiting', 'parked')
+  and exists (select from runs where id = ${asker} and state = 'stopped')
+  and exists (select from runs where id = lookups.run_id and state in ('scanning', 'working', 'parked')))`
+
 interface FreshRow {
   asked: LookupKey
   operation: Operation
@@ -168,7 +176,7 @@ interface FreshRow {
   answer: Record<string, unknown> | null
 }
 
-function toLookup(row: Selectable<Tables['lookups']> & { run_state: RunState }): LookupRow {
+function toLookup(row: Selectable<Tables['lookups']> & { run_is_stopped: boolean }): LookupRow {
   return {
     key: row.key,
     operation: row.operation,
@@ -178,7 +186,7 @@ function toLookup(row: Selectable<Tables['lookups']> & { run_state: RunState }):
     connector: row.connector,
     hot: row.hot,
     tries: row.tries,
-    runStopped: row.run_state === 'stopped',
+    runStopped: row.run_is_stopped,
     freshUntil: row.fresh_until,
     batchKey: row.bundle_key,
     alone: row.alone,

@@ -14,6 +14,13 @@ import { reserveCharges } from './reserve-charges.ts'
 import { settleCharges, type Settlement } from './settle-charges.ts'
 import { isStopped } from './spend-switch.ts'
 
+/**
+ * True for a charge whose lookup a stopped run would buy; for use inside a statement over `charges`. The lookup's run counts,
+ * and not the charge's: another run may have asked for it since.
+ */
+const isOfStoppedRun = sql<boolean>`exists (
+  select from lookups join run_stops on run_stops.run_id = lookups.run_id where lookups.key = charges.lookup_key)`
+
 type Unanswered = Awaited<ReturnType<ChargeJournal['unanswered']>>
 
 /**
@@ -63,12 +70,15 @@ export function createPurchaseSteps(
 
   async function maySendAll(sendings: readonly { id: string; isUsed: boolean }[]): Promise<Each<SendMark>[]> {
     const ids = sendings.map(({ id }) => id)
-    const { rows } = await sql<{ id: string; state: ChargeState; stopped: boolean }>`
-      select id, state, ${isStopped} as stopped from charges where id = any(${ids}::text[])`.execute(db)
+    const { rows } = await sql<{ id: string; state: ChargeState; stopped: boolean; runStopped: boolean }>`
+      select id, state, ${isStopped} as stopped, ${isOfStoppedRun} as "runStopped" from charges where id = any(${ids}::text[])`.execute(
+      db,
+    )
     return sendings.map(({ id, isUsed }) => {
       const row = rows.find((each) => each.id === id)
       if (!row || !openChargeStates.some((open) => open === row.state)) return { ok: 'closed' }
-      return { ok: row.stopped && !(isUsed && row.state !== 'journaled') ? 'stopped' : 'sent' }
+      if (isUsed && row.state !== 'journaled') return { ok: 'sent' }
+      return { ok: row.stopped ? 'stopped' : row.runStopped ? 'run_stopped' : 'sent' }
     })
   }
 
@@ -81,20 +91,21 @@ export function createPurchaseSteps(
       update charges set state = 'sent', sends = sends + 1, sent_at = coalesce(sent_at, sending.at), touched_at = sending.at
       from jsonb_to_recordset(${JSON.stringify(sendings)}::jsonb) as sending (id text, at timestamptz, is_used boolean)
       where charges.id = sending.id and state = any(${[...openChargeStates]}::text[])
-        and ((is_used and state <> 'journaled') or not ${isStopped}) returning charges.id`.execute(db)
+        and ((is_used and state <> 'journaled') or not ${isStopped} and not ${isOfStoppedRun}) returning charges.id`.execute(
+      db,
+    )
     const marked = new Set(rows.map(({ id }) => id))
     const left = ids.filter((id) => !marked.has(id))
-    const open = left.length === 0 ? [] : await stillOpen(left)
-    return ids.map((id) => ({
-      ok: marked.has(id) ? 'sent' : open.includes(id) ? 'stopped' : 'closed',
-    }))
+    const open = left.length === 0 ? new Map<string, SendMark>() : await whyNotSent(left)
+    return ids.map((id) => ({ ok: marked.has(id) ? 'sent' : (open.get(id) ?? 'closed') }))
   }
 
-  async function stillOpen(ids: readonly string[]): Promise<string[]> {
-    const { rows } = await sql<{ id: string }>`
-      select id from charges
+  /** An order that was lifted in the meantime still kept the charge from being sent: it is tried again. */
+  async function whyNotSent(ids: readonly string[]): Promise<Map<string, SendMark>> {
+    const { rows } = await sql<{ id: string; stopped: boolean }>`
+      select id, ${isStopped} as stopped from charges
       where id = any(${[...ids]}::text[]) and state = any(${[...openChargeStates]}::text[])`.execute(db)
-    return rows.map(({ id }) => id)
+    return new Map(rows.map(({ id, stopped }) => [id, stopped ? 'stopped' : 'run_stopped']))
   }
 
   /** Waits for a database that is away, because a paid answer has arrived. The write may be repeated. */

@@ -3,6 +3,7 @@ import {
   BudgetExhaustedError,
   PaymentInDoubtError,
   RetriableError,
+  runStopped,
   spendingStopped,
 } from '../../domain/errors.ts'
 import type { LookupKey } from '../../domain/keys.ts'
@@ -12,6 +13,7 @@ import type { BudgetLine, NewCharge } from '../../domain/ports/charge-journal.ts
 import { refuseBoughtElsewhere } from './bought-elsewhere.ts'
 import { paidFor, writeAuthorization } from './charge-rows.ts'
 import type { Tables } from '../database/schema.ts'
+import { isStoppedByPerson } from '../runs/parked-runs.ts'
 import { isStopped } from './spend-switch.ts'
 import type { Each } from '../../timing/coalesce.ts'
 
@@ -114,6 +116,7 @@ interface LookupLocked {
   has_ended: boolean
   bundle_key: string | null
   is_stopped: boolean
+  run_is_stopped: boolean
   salt: string | null
 }
 
@@ -125,7 +128,7 @@ interface LookupLocked {
 async function lockLookups(tx: Tx, keys: readonly LookupKey[]): Promise<Map<LookupKey, LookupLocked>> {
   const { rows } = await sql<LookupLocked>`
     select key, state in ('answered', 'failed') or query_id is not null as has_ended, bundle_key, salt,
-      ${isStopped} as is_stopped
+      ${isStopped} as is_stopped, ${isStoppedByPerson(sql`lookups.run_id`)} as run_is_stopped
     from lookups where key = any(${[...keys]}::text[]) order by key collate "C" for no key update`.execute(tx)
   return new Map(rows.map((row) => [row.key, row]))
 }
@@ -145,6 +148,7 @@ async function chargesBefore(tx: Tx, keys: readonly LookupKey[]): Promise<Map<Lo
 
 function refusal(lookup: LookupLocked | undefined, before: ChargesBefore | undefined): Error | undefined {
   if (lookup?.is_stopped) return spendingStopped()
+  if (lookup?.run_is_stopped) return runStopped()
   // While this worker waited, another bought it (it has an answer, or its request was started), or it was forgotten.
   if (!lookup || lookup.has_ended) {
     const options = { retryAfterMs: 50, countsAsTry: false }

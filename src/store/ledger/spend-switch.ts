@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import type { Database } from '../database/database.ts'
+import { readableText } from '../database/parameters.ts'
 
 /** The kill switch. Each charge reads it in its own transaction, so that it applies to all processes at once. */
 export interface SpendSwitch {
@@ -34,7 +35,7 @@ export function createSpendSwitch(db: Database, options: { now: () => Date }): S
       return row && { reason: row.reason ?? '', since: row.changed_at }
     },
     // No text may prevent a stop, and Postgres stores no U+0000.
-    stop: (reason) => set(true, reason.toWellFormed().replaceAll(/\p{Cc}/gu, ' ')),
+    stop: (reason) => set(true, readableText(reason)),
     resume: () => set(false, null),
   }
 }

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { Database } from '../database/database.ts'
 import type { OccurrenceState } from '../database/states.ts'
-import { unparkStarted } from './run-states.ts'
+import { isStoppedByPerson, unparkStarted } from './parked-runs.ts'
 import { toOccurrence, type Occurrence } from './schedule-occurrences.ts'
 
 export interface OccurrenceLeases {
@@ -170,6 +170,8 @@ async function resumeStopped(tx: Database, occurrence: Occurrence, at: Date): Pr
     .where('earlier.id', '!=', occurrence.id)
     .where('earlier.state', 'in', ['stopped', 'failed'])
     .where('runs.state', '=', 'stopped')
+    // What a person stopped, only a person resumes.
+    .where(({ not }) => not(isStoppedByPerson(sql`runs.id`)))
     .orderBy('earlier.planned_at')
     .execute()
   const scanned = stopped.filter(({ scanned_at }) => scanned_at !== null)
@@ -194,9 +196,12 @@ async function resumeStopped(tx: Database, occurrence: Occurrence, at: Date): Pr
       .where('state', '=', 'stopped')
       .execute()
   }
+  const cutOff = occurrence.runId === null && stopped.find(({ scanned_at }) => scanned_at === null)
+  // Before its holder renews the lease for the first time: the lease of a stopped run is not renewed.
+  if (cutOff && cutOff.run_id !== null)
+    await tx.updateTable('runs').set({ state: 'scanning' }).where('id', '=', cutOff.run_id).execute()
   await unparkStarted(tx, at)
-  const cutOff = stopped.find(({ scanned_at }) => scanned_at === null)
-  if (!cutOff || occurrence.runId !== null) return occurrence
+  if (!cutOff) return occurrence
   await tx
     .updateTable('schedule_turns')
     .set({ run_id: cutOff.run_id })

@@ -1,7 +1,7 @@
 import { sql, type Transaction } from 'kysely'
 import type { Database } from '../database/database.ts'
 import type { Tables } from '../database/schema.ts'
-import { runStatesLock } from './run-states.ts'
+import { isStoppedByPerson, runStatesLock } from './parked-runs.ts'
 
 /** The cause that the records of a group have in common. */
 export interface FailureCause {
@@ -43,17 +43,20 @@ async function retryParked(
   const { rows } = await sql<{ records: number }>`
     with chosen as (
       -- A lookup that is out in a batch has the state of its batch.
-      select tasks.id, lookups.key from tasks join lookups as asked on asked.key = tasks.waiting_for
+      select tasks.id, tasks.run_id, lookups.key from tasks join lookups as asked on asked.key = tasks.waiting_for
       join lookups on lookups.key = coalesce(asked.bundle_key, asked.key)
-      where tasks.status = 'parked' and lookups.state = 'parked' and lookups.code is not distinct from ${code}
+      where not ${isStoppedByPerson(sql`tasks.run_id`)} and tasks.status = 'parked' and lookups.state = 'parked' and lookups.code is not distinct from ${code}
         and coalesce(tasks.reason, lookups.reason, 'no reason is known') = ${reason}
     ), started as (
-      -- A stopped run buys nothing, so retrying its records starts it again.
+      -- A stopped run buys nothing, so retrying its records starts it again, unless a person stopped it.
       update runs set state = 'working' where state = 'stopped' and scanned_at is not null
         and id in (select run_id from tasks where id in (select id from chosen))
     ), due as (
-      update lookups set state = 'waiting', due_at = ${at}, queued_until = null, tries = 0
-      where key in (select key from chosen) returning key
+      -- A run that a person stopped buys nothing: its lookup moves to a run that was retried.
+      update lookups set state = 'waiting', due_at = ${at}, queued_until = null, tries = 0,
+        run_id = case when ${isStoppedByPerson(sql`lookups.run_id`)} then retried.run_id else lookups.run_id end
+      from (select key, min(run_id) as run_id from chosen group by key) as retried
+      where lookups.key = retried.key returning lookups.key
     ), opened as (
       update tasks set status = 'looking_up', reason = null, updated_at = ${at}
       where status = 'parked' and id in (select id from chosen) and exists (select 1 from due) returning id

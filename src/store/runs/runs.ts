@@ -1,9 +1,12 @@
 import { sql } from 'kysely'
+import { ConfigError } from '../../domain/errors.ts'
 import type { Atomic } from '../../domain/money.ts'
 import type { ClosedFields } from '../../domain/planning/could-write.ts'
 import type { ObjectKind } from '../../domain/words.ts'
 import type { Database } from '../database/database.ts'
 import type { RunState } from '../database/states.ts'
+import { forgetStops, isStoppedByPerson } from './parked-runs.ts'
+import { stopOf, type RunStop } from './run-stops.ts'
 
 export interface Run {
   id: string
@@ -27,7 +30,10 @@ export interface Run {
 }
 
 export interface RunLedger {
-  /** Begins a run, or resumes the unfinished one of the same fingerprint. */
+  /**
+   * Begins a run, or resumes the unfinished one of the same fingerprint. Throws ConfigError `run_stopped` for one that a
+   * person stopped.
+   */
   open(
     run: Omit<
       Run,
@@ -38,7 +44,12 @@ export interface RunLedger {
   ): Promise<{ run: Run; resumed: boolean }>
   get(id: string): Promise<Run | undefined>
   list(limit: number): Promise<Run[]>
+  /** Leaves a run stopped that a person stopped, until it has ended. */
   setState(id: string, state: RunState): Promise<void>
+  /** True while a request of the run is on its way, or a record of it is complete and not yet written. */
+  isUnderWay(id: string): Promise<boolean>
+  /** Returns who stopped the run; undefined when no person did. */
+  stopOf(id: string): Promise<RunStop | undefined>
   /** Stores the fields to which nothing could be written in any of the run's records. */
   setClosed(id: string, closed: ClosedFields): Promise<void>
   /** Records that the scan is complete. */
@@ -66,6 +77,8 @@ export function createRunLedger(db: Database, options: { now: () => Date }): Run
           .forUpdate()
           .executeTakeFirst()
         if (unfinished && run.state !== 'planned') {
+          const stop = await stopOf(tx, unfinished.id)
+          if (stop) throw stoppedByPerson(unfinished.id, stop)
           await tx.updateTable('runs').set({ state: 'scanning' }).where('id', '=', unfinished.id).execute()
           return { run: toRun({ ...unfinished, state: 'scanning' }), resumed: true }
         }
@@ -109,8 +122,22 @@ export function createRunLedger(db: Database, options: { now: () => Date }): Run
     },
 
     async setState(id, state) {
-      const finished_at = state === 'finished' || state === 'failed' ? now() : null
-      await db.updateTable('runs').set({ state, finished_at }).where('id', '=', id).execute()
+      const finishedAt = state === 'finished' || state === 'failed' ? now() : null
+      await sql`
+        update runs set finished_at = ${finishedAt}::timestamptz, state = case
+          when ${state}::text in ('scanning', 'working', 'parked') and ${isStoppedByPerson(sql`runs.id`)} then 'stopped'
+          else ${state}::text end
+        where id = ${id}`.execute(db)
+      if (finishedAt) await forgetStops(db, [id])
+    },
+
+    stopOf: (id) => stopOf(db, id),
+
+    async isUnderWay(id) {
+      const { rows } = await sql<{ under_way: boolean }>`
+        select exists (select from charges where run_id = ${id} and state = 'sent')
+          or exists (select from tasks where run_id = ${id} and status = 'ready') as under_way`.execute(db)
+      return rows[0]?.under_way ?? false
     },
 
     async setClosed(id, closed) {
@@ -159,6 +186,14 @@ export function createRunLedger(db: Database, options: { now: () => Date }): Run
       })
     },
   }
+}
+
+function stoppedByPerson(id: string, { by, reason, at }: RunStop): ConfigError {
+  const why = reason === '' ? '' : `: ${reason}`
+  return new ConfigError(
+    'run_stopped',
+    `run ${id} of the same source was stopped by ${by} at ${at.toISOString()}${why}. Continue it with \`paydirt runs ${id} --resume\`, or on its page of the desk`,
+  )
 }
 
 function toRun(row: {
