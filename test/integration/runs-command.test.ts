@@ -50,7 +50,21 @@ test('a run is text that a person reads, and JSON for machines, with its file', 
   ])
     expect(parked.stdout).toMatch(part)
 
+  const stopped = await desk.run(['runs', runId, '--stop', 'wrong file'])
+  expect(stopped).toMatchObject({
+    status: 0,
+    stdout: expect.stringContaining('nothing more is bought for it'),
+  })
+  const held = await desk.run(['runs', runId])
+  expect(held.stdout).toMatch(/stopped by .*: wrong file/)
+  expect(held.stdout).toContain(`paydirt runs ${runId} --resume`)
+  expect(await desk.run(csv)).toMatchObject({ status: 2, stderr: expect.stringContaining('wrong file') })
+  const resumed = await desk.run(['runs', runId, '--resume'])
+  expect(resumed).toMatchObject({ status: 0, stdout: expect.stringContaining("my leads.csv' …)") })
+  expect((await desk.run(['runs', runId, '--resume'])).status).toBe(0)
+
   expect((await desk.run(csv)).status).toBe(0)
+  expect((await desk.run(['runs', runId, '--stop'])).status).toBe(2)
   const finished = await desk.run(['runs', runId])
   expect(finished.stdout).toMatch(/^ended|^ {2}ended /m)
   for (const hint of hintsIn(parked.stdout + finished.stdout))

@@ -2,6 +2,7 @@ import { errorCode } from '../../domain/error-codes.ts'
 import { definitionOf } from '../../connectors/definitions.ts'
 import { shellQuoted } from '../../connectors/csv/index.ts'
 import type { ScanFilter } from '../../connectors/connector.ts'
+import type { RunStop } from '../../store/runs/run-stops.ts'
 import type { Run } from '../../store/runs/runs.ts'
 import type { ParkedGroup } from '../../store/views/desk-now.ts'
 import type { RunSummary } from './summary.ts'
@@ -11,10 +12,12 @@ interface Known {
   summary: Pick<RunSummary, 'tasks' | 'spend'>
   waiting: readonly ParkedGroup[]
   schedule: string | null
+  /** Who stopped it; undefined when no person did. */
+  stop?: RunStop | undefined
 }
 
 /** Returns what a person can do about a run now, the most urgent first. Commands are in backquotes. */
-export function nextSteps({ run, summary, waiting, schedule }: Known): string[] {
+export function nextSteps({ run, summary, waiting, schedule, stop }: Known): string[] {
   const steps: string[] = []
   if (isAboveZero(summary.spend.inDoubt))
     steps.push('`paydirt reconcile` resolves its payments in doubt, and shows those that need a person')
@@ -22,7 +25,8 @@ export function nextSteps({ run, summary, waiting, schedule }: Known): string[] 
     const step = untilDone(group)
     if (step !== undefined && !steps.includes(step)) steps.push(step)
   }
-  if (run.state !== 'finished') steps.push(continuing(run, schedule))
+  if (stop) steps.push(`\`paydirt runs ${run.id} --resume\` lets it continue: ${stop.by} stopped it`)
+  else if (run.state !== 'finished') steps.push(continuing(run, schedule))
   if (run.state === 'finished' || run.state === 'stopped') {
     const isKept = definitionOf(run.connector).capabilities.keepsValues
     if (summary.tasks.written > 0)

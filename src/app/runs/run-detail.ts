@@ -1,4 +1,5 @@
 import { ConfigError } from '../../domain/errors.ts'
+import { stopText } from '../../store/runs/run-stops.ts'
 import type { Run } from '../../store/runs/runs.ts'
 import { parkedGroups, type ParkedGroup } from '../../store/views/desk-now.ts'
 import { funnels } from '../../store/views/desk-runs.ts'
@@ -40,11 +41,12 @@ export async function describeRun(context: DetailContext, id: string): Promise<R
   const run = await context.runs.get(id)
   if (!run || run.state === 'planned')
     throw new ConfigError('no_such_run', `there is no run ${id}; \`paydirt runs\` lists them`)
-  const [summary, found, waiting, occurrence] = [
+  const [summary, found, waiting, occurrence, stop] = [
     await summarise(context, run),
     await funnels(db, [id]),
     await parkedGroups(db, id),
     await runOccurrence(db, id),
+    await context.runs.stopOf(id),
   ]
   const funnel = found.get(id)
   return {
@@ -58,7 +60,7 @@ export async function describeRun(context: DetailContext, id: string): Promise<R
     file: textOf(run.source['file']),
     path: textOf(run.source['path']),
     schedule: occurrence?.schedule ?? null,
-    stateReason: reasonOf(run, occurrence),
+    stateReason: stop ? stopText(stop) : reasonOf(run, occurrence),
     scanned: run.scannedAt !== null,
     funnel: {
       read: funnel?.records ?? 0,
@@ -68,7 +70,7 @@ export async function describeRun(context: DetailContext, id: string): Promise<R
       changed: funnel?.changed ?? 0,
     },
     waiting,
-    next: nextSteps({ run, summary, waiting, schedule: occurrence?.schedule ?? null }),
+    next: nextSteps({ run, summary, waiting, schedule: occurrence?.schedule ?? null, stop }),
   }
 }
 

@@ -3,7 +3,7 @@ import type { ConfigError } from '../../domain/errors.ts'
 import type { TaskStatus } from '../../domain/words.ts'
 import { scan } from '../../producers/scan.ts'
 import { parkStoppedRun } from '../../store/runs/parked-runs.ts'
-import type { RunStop } from '../../store/runs/run-stops.ts'
+import { stopText, type RunStop } from '../../store/runs/run-stops.ts'
 import type { Run } from '../../store/runs/runs.ts'
 import { retryWhileAway } from '../../store/database/retry-while-away.ts'
 import type { Context } from '../context/context.ts'
@@ -110,10 +110,7 @@ export async function runToEnd(context: Context, options: RunOptions): Promise<R
   stopped ??= await runs.stopOf(run.id)
   if (stopped) {
     await parkStoppedRun(context.database.db, run.id, context.now())
-    const { by, reason } = stopped
-    options.onNotice?.(
-      `stopped by ${by}${reason && `: ${reason}`}; \`paydirt runs ${run.id} --resume\` lets it continue`,
-    )
+    options.onNotice?.(`${stopText(stopped)}; \`paydirt runs ${run.id} --resume\` lets it continue`)
   }
   if (haltedBy || signal.aborted) await runs.setState(run.id, 'stopped')
   if (haltedBy) throw haltedBy

@@ -87,18 +87,18 @@ async function stopOrResume(id: string | undefined, { stop, resume, json }: Opti
     }
     const by = await resumeOneRun(context, id)
     await noteFromCli(context, 'run.resume', { target: id })
+    const { next } = await describeRun(context, id)
     print(
       json
-        ? `${JSON.stringify({ runId: id, continuedBy: by })}\n`
-        : `run ${id} is resumed: ${continuedBy[by]}\n`,
+        ? `${JSON.stringify({ runId: id, continuedBy: by, next })}\n`
+        : `run ${id} is resumed: ${by === 'command' ? next.join('\n') : continuedBy[by]}\n`,
     )
   })
 }
 
-const continuedBy: Record<RunResumed, string> = {
+const continuedBy: Record<Exclude<RunResumed, 'command'>, string> = {
   workers: 'the workers of `paydirt start` continue it',
   scheduler: 'a scheduler of `paydirt start` reads the rest of its source, and the workers continue it',
-  command: 'start the command again that began it',
 }
 
 function positive(text: string): number {

@@ -13,6 +13,11 @@ export interface RunStop {
   at: Date
 }
 
+/** Returns the reason that the records of a stopped run bear; the statement that parks them writes the same. */
+export function stopText({ by, reason }: Pick<RunStop, 'by' | 'reason'>): string {
+  return reason === '' ? `stopped by ${by}` : `stopped by ${by}: ${reason}`
+}
+
 /** What carries a resumed run on. */
 export type RunResumed =
   /** The workers: every record of it is a task. */
@@ -49,7 +54,7 @@ export async function stopRun(
   return db.transaction().execute(async (tx) => {
     await sql`select pg_advisory_xact_lock(${runStatesLock})`.execute(tx)
     // The occurrence is stopped before its run, as at the end of a window: whoever scans for it then loses its lease.
-    const why = readableText(reason ? `stopped by ${by}: ${reason}` : `stopped by ${by}`)
+    const why = readableText(stopText({ by, reason }))
     await sql`
       update schedule_turns set state = 'stopped', reason = ${why}, holder = null, lease_until = null, changed_at = ${now}
       where run_id = ${id} and state in ('due', 'scanning', 'handed_over')

@@ -6,7 +6,7 @@ import type { ObjectKind } from '../../domain/words.ts'
 import type { Database } from '../database/database.ts'
 import type { RunState } from '../database/states.ts'
 import { forgetStops, isStoppedByPerson } from './parked-runs.ts'
-import { stopOf, type RunStop } from './run-stops.ts'
+import { stopOf, stopText, type RunStop } from './run-stops.ts'
 
 export interface Run {
   id: string
@@ -188,11 +188,10 @@ export function createRunLedger(db: Database, options: { now: () => Date }): Run
   }
 }
 
-function stoppedByPerson(id: string, { by, reason, at }: RunStop): ConfigError {
-  const why = reason === '' ? '' : `: ${reason}`
+function stoppedByPerson(id: string, stop: RunStop): ConfigError {
   return new ConfigError(
     'run_stopped',
-    `run ${id} of the same source was stopped by ${by} at ${at.toISOString()}${why}. Continue it with \`paydirt runs ${id} --resume\`, or on its page of the desk`,
+    `run ${id} of the same source was ${stopText(stop)} (${stop.at.toISOString()}). Continue it with \`paydirt runs ${id} --resume\`, or on its page of the desk`,
   )
 }
 
