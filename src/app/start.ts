@@ -7,8 +7,7 @@ import { startMaintenance } from './runs/maintenance.ts'
 import { startWorkerRuntime } from './runs/worker-runtime.ts'
 import { startSchedules } from './schedules/scheduler.ts'
 
-export const roles = ['all', 'web', 'worker', 'scheduler'] as const
-export type Role = (typeof roles)[number]
+export type Role = 'all' | 'web' | 'worker' | 'scheduler'
 
 export interface Running {
   /** One line for each part that is running. */

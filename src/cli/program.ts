@@ -1,30 +1,31 @@
 import { Command, CommanderError } from 'commander'
 import { version } from '../app/config/version.ts'
-import { applyCommand } from './runs/apply.ts'
-import { csvCommand } from './runs/csv.ts'
-import { demoCommand } from './demo/demo.ts'
-import { doctorCommand } from './setup/doctor.ts'
-import { explainCommand } from './records/explain.ts'
-import { enrichCommand } from './runs/enrich.ts'
+import { applyCommand } from './runs/apply-command.ts'
+import { csvCommand } from './runs/csv-command.ts'
+import { demoCommand } from './demo/demo-command.ts'
+import { doctorCommand } from './setup/doctor-command.ts'
+import { explainCommand } from './records/explain-command.ts'
+import { enrichCommand } from './runs/enrich-command.ts'
 import { exitStatus, reportError } from './terminal/exit.ts'
-import { forgetCommand } from './records/forget.ts'
-import { initCommand } from './setup/init.ts'
-import { historyCommand } from './records/history.ts'
-import { optionsCommand } from './setup/options.ts'
-import { passwordCommand } from './setup/password.ts'
-import { reconcileCommand } from './money/reconcile.ts'
-import { reportCommand } from './runs/report.ts'
-import { runsCommand } from './runs/runs.ts'
+import { forgetCommand } from './records/forget-command.ts'
+import { initCommand } from './setup/init-command.ts'
+import { historyCommand } from './records/history-command.ts'
+import { optionsCommand } from './setup/options-command.ts'
+import { passwordCommand } from './setup/password-command.ts'
+import { reconcileCommand } from './money/reconcile-command.ts'
+import { reportCommand } from './runs/report-command.ts'
+import { runsCommand } from './runs/runs-command.ts'
 import { sandboxCommand } from './demo/sandbox.ts'
-import { schedulesCommand } from './runs/schedules.ts'
-import { spendCommand } from './money/spend.ts'
+import { schedulesCommand } from './runs/schedules-command.ts'
+import { spendCommand } from './money/spend-command.ts'
+import { helpEnd } from './terminal/help-end.ts'
 import { print, printError } from './terminal/print.ts'
-import { startCommand } from './runs/start.ts'
-import { suppressCommand } from './records/suppress.ts'
-import { syncCommand } from './runs/sync.ts'
-import { tokenCommand } from './setup/token.ts'
-import { undoCommand } from './records/undo.ts'
-import { walletCommand } from './money/wallet.ts'
+import { startCommand } from './runs/start-command.ts'
+import { suppressCommand } from './records/suppress-command.ts'
+import { syncCommand } from './runs/sync-command.ts'
+import { tokenCommand } from './setup/token-command.ts'
+import { undoCommand } from './records/undo-command.ts'
+import { walletCommand } from './money/wallet-command.ts'
 
 /** Runs one command line. The exit status is in `process.exitCode` afterwards, and errors are on standard error. */
 export async function runProgram(args: readonly string[]): Promise<void> {
@@ -46,6 +47,13 @@ export function createProgram(): Command {
     .configureOutput({ writeOut: print, writeErr: printError })
     .showHelpAfterError('(`paydirt --help` lists the commands)')
     .configureHelp({ sortSubcommands: false, subcommandTerm: (command) => command.name() })
+    .addHelpText(
+      'after',
+      helpEnd({
+        examples: ['paydirt demo', 'paydirt csv companies.csv --object company --plan', 'paydirt doctor'],
+        notes: ['`paydirt COMMAND --help` shows the options, examples and exit statuses of a command.'],
+      }),
+    )
 
   for (const command of [
     demoCommand(),

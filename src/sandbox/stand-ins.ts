@@ -7,7 +7,6 @@ const standIns = {
 } satisfies Record<string, () => Promise<{ startCrm(): Promise<CrmStandIn> }>>
 
 export type StandInName = keyof typeof standIns
-export const standInNames = Object.keys(standIns) as StandInName[]
 
 /** Starts a CRM with 500 records an object and the habits of the real one. It forgets everything when it stops. */
 export async function startCrm(name: StandInName): Promise<CrmStandIn> {

@@ -21,6 +21,7 @@ let desk: Desk
 /** The records and ids that stand in an example, and those that are there. */
 let standsFor: [RegExp, () => string | undefined][]
 let lastRun: string | undefined
+let lastToken: string | undefined
 
 beforeAll(async () => {
   sandbox = await startSandbox()
@@ -31,6 +32,7 @@ beforeAll(async () => {
     config: {
       payment: { maxPricesUsd: { 'contact.redeem:email-work': '0.15', 'contact.redeem:phone': '0.30' } },
       connectors: { hubspot: { tenSecondLimit: 100_000, searchLimit: 100_000 } },
+      schedules: { nightly: { connector: 'hubspot', cron: '0 2 * * *' } },
     },
   })
   const [companies, contacts, leads] = [
@@ -45,6 +47,7 @@ beforeAll(async () => {
     [/(?<=hubspot:contacts?:)123\b/g, () => contacts[0]],
     [/\b00Q000000000001AAA\b/g, () => leads[0]],
     [/\bRUN\b|\br[0-9a-z]{14}\b/g, () => lastRun],
+    [/\bTOKEN\b/g, () => lastToken],
   ]
 })
 afterAll(async () => {
@@ -73,6 +76,7 @@ describe('an example does what it says:', () => {
       const { status, stdout, stderr } = await run(args)
       expect({ status, stderr }).toEqual({ status: 0, stderr: expect.anything() as string })
       lastRun = /^run (\S+):/m.exec(stdout)?.[1] ?? lastRun
+      lastToken = /^token (\S+) /m.exec(stderr)?.[1] ?? lastToken
       for (const hint of hintsIn(stdout + stderr)) {
         expect(await refusalOf(wordsOf(hint)), `the hint \`paydirt ${hint}\``).toBeUndefined()
       }
@@ -131,6 +135,8 @@ async function freshPlan(ofFile: boolean): Promise<string> {
 /** Writes the input files that an example names, with the columns that its `--map` speaks of. */
 async function layFiles(args: readonly string[]): Promise<void> {
   const [command, input] = args
+  if (command === 'suppress' && args[2]?.endsWith('.csv'))
+    await desk.write(args[2], 'email\nbob@example.com\n')
   if (command !== 'csv' || input === undefined || existsSync(desk.at(input))) return
   const map = args[args.indexOf('--map') + 1]
   const columns = args.includes('--map') ? (map ?? '').split(',').map((pair) => pair.split('=')) : []

@@ -61,7 +61,7 @@ function exampleOf(from: string, text: string): Example[] {
 export function wordsOf(line: string): string[] {
   const words: string[] = []
   for (const [word] of line.matchAll(/(?:'[^']*'|"[^"]*"|[^\s'"])+/g)) {
-    if (/^(#|\||>|&&)/.test(word)) break
+    if (/^(#|\||>|<|&&)/.test(word)) break
     words.push(word.replaceAll(/'([^']*)'|"([^"]*)"/g, (_, single, double) => (single ?? double) as string))
   }
   return words
@@ -72,8 +72,7 @@ export async function refusalOf(args: readonly string[]): Promise<string | undef
   const program = createProgram()
   for (const command of everyCommand(program)) {
     command.configureOutput({ writeOut: () => {}, writeErr: () => {}, outputError: () => {} })
-    // A command without an action of its own shows its help, which is an answer too.
-    if (command.commands.length === 0) command.action(() => {})
+    if (command !== program) command.action(() => {})
   }
   try {
     await program.parseAsync(args, { from: 'user' })

@@ -7,8 +7,7 @@ import type { EnvLine } from './env-file.ts'
 export type Draft = Readonly<Record<string, string>>
 
 /** How lookups are paid. */
-export const payments = ['wallet', 'api-key'] as const
-export type Payment = (typeof payments)[number]
+export type Payment = 'wallet' | 'api-key'
 
 export interface Choices {
   payment: Payment

@@ -1,6 +1,5 @@
 import { mkdir } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
-import { Command, Option } from 'commander'
 import { privateKeyToAccount } from 'viem/accounts'
 import { resolveConfig, type Config } from '../../app/config/config.ts'
 import { openConnector } from '../../app/context/connectors.ts'
@@ -14,7 +13,7 @@ import { entitiesOf } from '../../app/context/entities.ts'
 import { makeReady, syncEntity } from '../../app/runs/sync.ts'
 import { formatUsd, parseUsd } from '../../domain/money.ts'
 import type { ObjectKind } from '../../domain/words.ts'
-import { standInNames, type StandInName } from '../../sandbox/stand-ins.ts'
+import type { StandInName } from '../../sandbox/stand-ins.ts'
 import { exitStatus } from '../terminal/exit.ts'
 import { summaryText } from '../terminal/print-summary.ts'
 import { createProgressView } from '../terminal/progress.ts'
@@ -22,26 +21,19 @@ import { startSandboxProcess, type SandboxProcess } from './sandbox-process.ts'
 import { stopSignal } from '../terminal/with-context.ts'
 import { print, printError } from '../terminal/print.ts'
 
+interface Options {
+  out: string
+  crm?: StandInName
+  json?: true
+}
+
 const samples: { file: string; object: ObjectKind }[] = [
   { file: 'companies.csv', object: 'company' },
   { file: 'people.csv', object: 'person' },
 ]
 
-export function demoCommand(): Command {
-  return new Command('demo')
-    .description(
-      'Enrich a sample CRM export against a sandbox on this machine, with real payments on a local chain.',
-    )
-    .option('--out <folder>', 'where the enriched files go', 'demo-out')
-    .addOption(
-      new Option('--crm <name>', 'sync a stand-in of this CRM instead of the files').choices(standInNames),
-    )
-    .option('--json', 'print one JSON document')
-    .action(run)
-}
-
 /** The demo has its own ledger, wallet and chain, apart from any real ones. They are kept, so that a second demo pays nothing. */
-async function run(options: { out: string; crm?: StandInName; json?: true }): Promise<void> {
+export async function demo(options: Options): Promise<void> {
   const say = (text: string) => (options.json ? printError : print)(`${text}\n`)
   const signal = stopSignal()
   const home = resolve(process.env['PAYDIRT_DATA_DIR'] ?? '.paydirt', 'demo')

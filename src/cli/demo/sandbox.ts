@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { createServer } from 'node:net'
 import { Command } from 'commander'
 import { ConfigError } from '../../domain/errors.ts'
+import { helpEnd } from '../terminal/help-end.ts'
 import { print } from '../terminal/print.ts'
 
 export function sandboxCommand(): Command {
@@ -10,6 +11,13 @@ export function sandboxCommand(): Command {
     .option('--port <n>', 'port of the service (0: a free one)', '8402')
     .option('--rpc-port <n>', 'port of the chain (0: a free one)', '8545')
     .option('--state <file>', 'keep the chain in this file between starts')
+    .addHelpText(
+      'after',
+      helpEnd({
+        examples: ['paydirt sandbox', 'paydirt sandbox --port 0 --rpc-port 0 --state chain.json'],
+        statuses: { 0: 'stopped by Ctrl-C or SIGTERM', 130: 'stopped before it had started' },
+      }),
+    )
     .action(async (options: { port: string; rpcPort: string; state?: string }) => {
       // The stand-in's servers are large; no other command needs them.
       const { startSandbox } = await import('../../sandbox/sandbox.ts')

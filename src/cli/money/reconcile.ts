@@ -1,4 +1,3 @@
-import { Command, Option } from 'commander'
 import { privateKeyToAccount } from 'viem/accounts'
 import { reconcileAndHeal, type Healed } from '../../app/money/heal-charges.ts'
 import type { Reconciliation } from '../../app/money/reconcile.ts'
@@ -9,7 +8,6 @@ import { formatUsd } from '../../domain/money.ts'
 import {
   chargesToDecide,
   closeCharges,
-  verdicts,
   type ChargeToDecide,
   type Verdict,
 } from '../../store/ledger/close-charges.ts'
@@ -24,80 +22,50 @@ interface Options {
   as?: Verdict
 }
 
-export function reconcileCommand(): Command {
-  return new Command('reconcile')
-    .description('Resolve payments in doubt, and compare the ledger with the chain, transfer by transfer.')
-    .option('--json', 'print one JSON document')
-    .option('--full', "read the chain's logs from the first charge again, not from the last comparison")
-    .option(
-      '--close <charge...>',
-      'close charges in doubt that neither the chain nor the service can resolve',
+export async function reconcileLedger(options: Options): Promise<void> {
+  if (options.close || options.as) return closeByHand(options)
+  await withContext(async (context) => {
+    const { walletKey, apiKey } = context.config
+    if (walletKey === undefined && apiKey === undefined)
+      throw new ConfigError(
+        'missing_setting',
+        'neither PAYDIRT_WALLET_KEY nor PAYDIRT_API_KEY is set: there are no payments to compare',
+      )
+    const engine = await context.openEngine()
+    const resolved = await engine.resolve(0)
+    const result =
+      walletKey === undefined
+        ? undefined
+        : await reconcileAndHeal(context, privateKeyToAccount(walletKey).address, () => engine.resolve(0), {
+            isFull: options.full === true,
+          })
+    const counts = await serviceCounts(context)
+    const account = await accountCount(context, engine)
+    const toDecide = await chargesToDecide(context.database.db, context.now())
+    const document = {
+      ...result,
+      service: counts,
+      account,
+      resolved,
+      toDecide: toDecide.length > 0 ? toDecide.map(shown) : undefined,
+    }
+    if (options.json) print(`${JSON.stringify(document)}\n`)
+    else
+      print(
+        [
+          ...(result ? [...healedLines(result.healed), ...chainLines(result)] : []),
+          ...countLines(counts, account),
+          ...doubtLines(resolved),
+          ...decideLines(toDecide),
+          '',
+        ].join('\n'),
+      )
+    const isCredited = counts.every(
+      ({ currency, difference }) => currency === 'USD' || Number(difference) === 0,
     )
-    .addOption(
-      new Option(
-        '--as <verdict>',
-        "what the provider's statement says: not charged, charged without an answer, or charged with one",
-      ).choices(verdicts),
-    )
-    .addHelpText(
-      'after',
-      `
-Neither the chain nor the service can say whether a payment by API key or card was charged. One without an answer keeps
-its budget reserved and its lookup waiting until a person decides: declined releases the budget and buys again, lost
-counts the amount as spent, settled is for an answer that the ledger has. All named charges are closed, or none.
-
-The chain is read from where the last comparison ended. A payment that is still under way is shown, and is no difference.
-
-Exit status: 0 ledger and chain agree · 1 they differ`,
-    )
-    .action(async (options: Options) => {
-      if (options.close || options.as) return closeByHand(options)
-      await withContext(async (context) => {
-        const { walletKey, apiKey } = context.config
-        if (walletKey === undefined && apiKey === undefined)
-          throw new ConfigError(
-            'missing_setting',
-            'neither PAYDIRT_WALLET_KEY nor PAYDIRT_API_KEY is set: there are no payments to compare',
-          )
-        const engine = await context.openEngine()
-        const resolved = await engine.resolve(0)
-        const result =
-          walletKey === undefined
-            ? undefined
-            : await reconcileAndHeal(
-                context,
-                privateKeyToAccount(walletKey).address,
-                () => engine.resolve(0),
-                { isFull: options.full === true },
-              )
-        const counts = await serviceCounts(context)
-        const account = await accountCount(context, engine)
-        const toDecide = await chargesToDecide(context.database.db, context.now())
-        const document = {
-          ...result,
-          service: counts,
-          account,
-          resolved,
-          toDecide: toDecide.length > 0 ? toDecide.map(shown) : undefined,
-        }
-        if (options.json) print(`${JSON.stringify(document)}\n`)
-        else
-          print(
-            [
-              ...(result ? [...healedLines(result.healed), ...chainLines(result)] : []),
-              ...countLines(counts, account),
-              ...doubtLines(resolved),
-              ...decideLines(toDecide),
-              '',
-            ].join('\n'),
-          )
-        const isCredited = counts.every(
-          ({ currency, difference }) => currency === 'USD' || Number(difference) === 0,
-        )
-        process.exitCode =
-          (result?.differences.length ?? 0) === 0 && isCredited ? exitStatus.done : exitStatus.failed
-      })
-    })
+    process.exitCode =
+      (result?.differences.length ?? 0) === 0 && isCredited ? exitStatus.done : exitStatus.failed
+  })
 }
 
 async function closeByHand({ close, as, json }: Options): Promise<void> {

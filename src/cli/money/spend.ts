@@ -1,4 +1,3 @@
-import { Command, Option } from 'commander'
 import { stringify } from 'csv-stringify/sync'
 import {
   isPending,
@@ -11,7 +10,7 @@ import { errorCode } from '../../domain/error-codes.ts'
 import { ConfigError } from '../../domain/errors.ts'
 import { formatUsd } from '../../domain/money.ts'
 import { capsOf, stepPrices } from '../../domain/planning/prices.ts'
-import { refusals, spendBy, spendGroups, type SpendGroup } from '../../store/views/spend.ts'
+import { refusals, spendBy, type SpendGroup } from '../../store/views/spend.ts'
 import { readConfig, withContext } from '../terminal/with-context.ts'
 import { print } from '../terminal/print.ts'
 
@@ -23,21 +22,10 @@ interface Options {
   resume?: true
 }
 
-export function spendCommand(): Command {
-  return new Command('spend')
-    .description('Show what was spent, from the ledger; stop all spending at once, or resume it.')
-    .addOption(new Option('--by <group>', 'group by').choices(spendGroups).default('day'))
-    .option('--json', 'print one JSON document')
-    .option('--csv', 'print CSV')
-    .addOption(
-      new Option('--stop', 'stop all spending, in every process, until --resume').conflicts('resume'),
-    )
-    .option('--resume', 'resume spending; parked work continues')
-    .action(async (options: Options) => {
-      if (options.stop) return giveOrder('stop')
-      if (options.resume) return giveOrder('resume')
-      await withContext((context) => show(context, options))
-    })
+export async function spend(options: Options): Promise<void> {
+  if (options.stop) return giveOrder('stop')
+  if (options.resume) return giveOrder('resume')
+  await withContext((context) => show(context, options))
 }
 
 /** The ledger belongs, or may belong, to another process, which finds the order in the data directory. */

@@ -1,4 +1,3 @@
-import { Command } from 'commander'
 import { openConnector } from '../../app/context/connectors.ts'
 import { explain, type Explained } from '../../app/records/explain.ts'
 import { readRecordName } from '../../app/records/history.ts'
@@ -8,32 +7,25 @@ import { formatUsd } from '../../domain/money.ts'
 import { withContext } from '../terminal/with-context.ts'
 import { print } from '../terminal/print.ts'
 
-export function explainCommand(): Command {
-  return new Command('explain')
-    .description(
-      'Explain what a run would do next with one record, why, and what it would cost. Pays nothing.',
-    )
-    .argument('<record>', 'CONNECTOR:OBJECT:ID, as in hubspot:contact:123')
-    .option('--recipe <name>', 'the recipe of the run (default: the one in the config, else profile)')
-    .option('--json', 'print one JSON document')
-    .action(async (text: string, options: { recipe?: string; json?: true }) => {
-      const name = readRecordName(text)
-      if (!isCrmName(name.connector)) {
-        throw new ConfigError(
-          'bad_record',
-          `${name.connector} is not a CRM; there are ${crmNames.join(', ')}`,
-        )
-      }
-      await withContext(async (context) => {
-        const connector = await openConnector(context.config, name.connector, undefined)
-        try {
-          const explained = await explain(context, connector, name, options.recipe)
-          print(options.json ? `${JSON.stringify(document(text, explained))}\n` : textOf(explained))
-        } finally {
-          await connector.close()
-        }
-      })
-    })
+interface Options {
+  recipe?: string
+  json?: true
+}
+
+export async function explainRecord(text: string, options: Options): Promise<void> {
+  const name = readRecordName(text)
+  if (!isCrmName(name.connector)) {
+    throw new ConfigError('bad_record', `${name.connector} is not a CRM; there are ${crmNames.join(', ')}`)
+  }
+  await withContext(async (context) => {
+    const connector = await openConnector(context.config, name.connector, undefined)
+    try {
+      const explained = await explain(context, connector, name, options.recipe)
+      print(options.json ? `${JSON.stringify(document(text, explained))}\n` : textOf(explained))
+    } finally {
+      await connector.close()
+    }
+  })
 }
 
 function textOf({ lines, known, isSuppressed }: Explained): string {

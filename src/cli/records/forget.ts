@@ -1,10 +1,8 @@
-import { Command } from 'commander'
 import { forget, planForget, type ForgetPlan, type Forgotten } from '../../app/records/forget.ts'
 import { readIdentifiers } from '../../app/records/suppress.ts'
 import { ConfigError } from '../../domain/errors.ts'
 import { confirm, ownTerminal } from '../terminal/confirm.ts'
 import { exitStatus } from '../terminal/exit.ts'
-import { repeatable } from '../terminal/repeatable.ts'
 import { withContext } from '../terminal/with-context.ts'
 import { print, printError } from '../terminal/print.ts'
 
@@ -18,32 +16,15 @@ interface Options {
   json?: true
 }
 
-export function forgetCommand(): Command {
-  return new Command('forget')
-    .description(
-      'Erase a person or company from the ledger, plans and queue, and put them on the suppression list. Amounts stay, without a name.',
-    )
-    .addOption(repeatable('--email <address>', 'an e-mail address'))
-    .addOption(repeatable('--phone <number>', 'a phone number with its country prefix'))
-    .addOption(repeatable('--profile-url <url>', 'a profile'))
-    .option('--no-suppress', 'do not put the subject on the suppression list')
-    .option('--plan', 'show what would be erased and suppressed; changes nothing')
-    .option('--yes', 'erase without asking (needed where there is no terminal)')
-    .option('--json', 'print one JSON document')
-    .addHelpText(
-      'after',
-      `
-Examples:
-  paydirt forget --email ada@example.com --plan
-  paydirt forget --email ada@example.com --yes
-
-What is erased cannot be restored. Records in a CRM, enriched files and backups of the database are not changed: erase the
-subject there yourself; --plan names the records and files that the ledger knows.`,
-    )
-    .action(run)
-}
-
-async function run({ email, phone, profileUrl, suppress, plan, yes, json }: Options): Promise<void> {
+export async function forgetSubject({
+  email,
+  phone,
+  profileUrl,
+  suppress,
+  plan,
+  yes,
+  json,
+}: Options): Promise<void> {
   const identifiers = readIdentifiers({ email, phone, profile_url: profileUrl })
   const terminal = ownTerminal()
   if (!plan && !yes && !terminal)

@@ -1,25 +1,20 @@
-import { Command } from 'commander'
 import { historyOf, readRecordName, type RecordHistory } from '../../app/records/history.ts'
 import { ConfigError } from '../../domain/errors.ts'
 import { withContext } from '../terminal/with-context.ts'
 import { print } from '../terminal/print.ts'
 
-export function historyCommand(): Command {
-  return new Command('history')
-    .description(
-      'Show what was written into one record: each field with its old value, source, time and price.',
-    )
-    .argument('<record>', 'CONNECTOR:OBJECT:ID, as in hubspot:contact:123')
-    .option('--json', 'print one JSON document')
-    .action(async (name: string, options: { json?: true }) => {
-      const record = readRecordName(name)
-      await withContext(async (context) => {
-        const history = await historyOf(context, record)
-        if (history.tasks.length === 0 && history.fields.length === 0)
-          throw new ConfigError('no_such_record', `the ledger has no record ${name}`)
-        print(options.json ? `${JSON.stringify(history)}\n` : text(history))
-      })
-    })
+interface Options {
+  json?: true
+}
+
+export async function showHistory(name: string, options: Options): Promise<void> {
+  const record = readRecordName(name)
+  await withContext(async (context) => {
+    const history = await historyOf(context, record)
+    if (history.tasks.length === 0 && history.fields.length === 0)
+      throw new ConfigError('no_such_record', `the ledger has no record ${name}`)
+    print(options.json ? `${JSON.stringify(history)}\n` : text(history))
+  })
 }
 
 function text(history: RecordHistory): string {

@@ -1,4 +1,3 @@
-import { Command } from 'commander'
 import { openConnector } from '../../app/context/connectors.ts'
 import { undoableRun, undoRun, type Undone } from '../../app/records/undo.ts'
 import { undoPlanText } from './undo-plan-text.ts'
@@ -12,32 +11,7 @@ interface Options {
   json?: true
 }
 
-export function undoCommand(): Command {
-  return new Command('undo')
-    .description(
-      'Restore the old values that a run overwrote in a CRM, except in fields that were changed since.',
-    )
-    .argument('<run>', 'the id of a run; `paydirt runs` lists them')
-    .option('--field <name>', 'only this field, by its canonical name (industry, employees ...)')
-    .option(
-      '--plan',
-      'list the records and fields with their values: what would be restored, what would be left and why; writes nothing',
-    )
-    .option('--json', 'print one JSON document on standard output')
-    .addHelpText(
-      'after',
-      `
-Examples:
-  paydirt undo RUN --plan
-  paydirt undo RUN --plan --json
-  paydirt undo RUN --field industry
-
-Exit status: 0 all done · 1 failed · 2 wrong use · 3 the CRM refuses requests for a while: run the same command again`,
-    )
-    .action(run)
-}
-
-async function run(runId: string, options: Options): Promise<void> {
+export async function undo(runId: string, options: Options): Promise<void> {
   const signal = stopSignal()
   await withContext(async (context) => {
     const undoable = await undoableRun(context, runId)

@@ -1,4 +1,3 @@
-import { Command } from 'commander'
 import { applyPlan, readPlan, withinPlan } from '../../app/runs/apply-plan.ts'
 import { openConnector } from '../../app/context/connectors.ts'
 import { makeReady } from '../../app/runs/sync.ts'
@@ -15,27 +14,7 @@ interface Options {
   json?: true
 }
 
-export function applyCommand(): Command {
-  return new Command('apply')
-    .description(
-      'Carry out a plan that --plan made: its records and lookups, within its cost. Refuses a plan that has drifted.',
-    )
-    .argument('<plan>', 'the id that --plan printed')
-    .option('--out <file>', 'where the enriched CSV goes (a plan of a CSV needs it)')
-    .option('--force', 'replace a file at --out')
-    .option('--json', 'print one JSON document on standard output')
-    .addHelpText(
-      'after',
-      `
-Example, with the id of a plan of a file:
-  paydirt apply PLAN --out leads-enriched.csv
-
-Exit status: 0 done · 1 failed · 2 the plan has drifted, or wrong use · 3 work is parked (the cost of the plan is used up)`,
-    )
-    .action(run)
-}
-
-async function run(id: string, { out, force = false, json }: Options): Promise<void> {
+export async function applySavedPlan(id: string, { out, force = false, json }: Options): Promise<void> {
   const signal = stopSignal()
   const config = await readConfig()
   const plan = await withContext((context) => readPlan(context, id), config)

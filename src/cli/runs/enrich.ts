@@ -1,6 +1,5 @@
-import { Argument, Command } from 'commander'
 import { openConnector } from '../../app/context/connectors.ts'
-import { crmNames, type CrmName } from '../../connectors/definitions.ts'
+import type { CrmName } from '../../connectors/definitions.ts'
 import { enrichRecords, type EnrichedRecords } from '../../app/runs/enrich-records.ts'
 import type { RunEnd } from '../../app/runs/run-to-end.ts'
 import { exitStatus } from '../terminal/exit.ts'
@@ -12,28 +11,12 @@ interface Options {
   json?: true
 }
 
-export function enrichCommand(): Command {
-  return new Command('enrich')
-    .description('Enrich records of a CRM by their ids, now, as the button in the CRM does.')
-    .addArgument(new Argument('<connector>', 'the CRM').choices(crmNames))
-    .argument('<object>', "company, person, or the CRM's own name (companies, Lead ...)")
-    .argument('<ids...>', "the CRM's own ids")
-    .option(
-      '--recipe <name>',
-      'which fields to fill: profile, contact, full, or a recipe of the config (default: profile)',
-    )
-    .option('--json', 'print one JSON document on standard output')
-    .addHelpText(
-      'after',
-      `
-Examples:
-  paydirt enrich hubspot company 9999600 9999601
-  paydirt enrich salesforce Lead 00Q000000000001AAA --recipe contact`,
-    )
-    .action(run)
-}
-
-async function run(name: CrmName, object: string, ids: string[], options: Options): Promise<void> {
+export async function enrichByIds(
+  name: CrmName,
+  object: string,
+  ids: string[],
+  options: Options,
+): Promise<void> {
   const signal = stopSignal()
   await withContext(async (context) => {
     const engine = await context.openEngine()

@@ -1,5 +1,4 @@
 import { writeFile } from 'node:fs/promises'
-import { Command, Option } from 'commander'
 import { stringify } from 'csv-stringify/sync'
 import { makeReport, type Report } from '../../app/reports/report.ts'
 import { reportPage } from '../../app/reports/report-page.ts'
@@ -14,37 +13,21 @@ interface Options {
   html?: string
 }
 
-export function reportCommand(): Command {
-  return new Command('report')
-    .description(
-      'Report the results and cost of a run or a month: match rate, fill rate of each field, cost of each.',
+export async function report(run: string | undefined, options: Options): Promise<void> {
+  if (run !== undefined && options.month !== undefined)
+    throw new ConfigError('two_scopes', 'give either a run or --month, not both')
+  await withContext(async (context) => {
+    const now = context.now()
+    const report = await makeReport(
+      context,
+      run === undefined ? { month: options.month ?? now.toISOString().slice(0, 7) } : { run },
     )
-    .argument('[run]', 'the id of a run (default: the month)')
-    .option('--month <month>', 'a month such as 2026-11; default: this month (UTC)')
-    .addOption(new Option('--json', 'print one JSON document').conflicts(['csv', 'html']))
-    .addOption(
-      new Option('--csv', 'print CSV: one line for each run, then one for each field').conflicts([
-        'json',
-        'html',
-      ]),
-    )
-    .option('--html <file>', 'write an HTML page with charts that opens offline')
-    .action(async (run: string | undefined, options: Options) => {
-      if (run !== undefined && options.month !== undefined)
-        throw new ConfigError('two_scopes', 'give either a run or --month, not both')
-      await withContext(async (context) => {
-        const now = context.now()
-        const report = await makeReport(
-          context,
-          run === undefined ? { month: options.month ?? now.toISOString().slice(0, 7) } : { run },
-        )
-        if (options.html !== undefined) {
-          await writeFile(options.html, reportPage(report, now))
-          print(`written: ${options.html}\n`)
-        } else if (options.json) print(`${JSON.stringify(report)}\n`)
-        else print(options.csv ? csv(report) : text(report))
-      })
-    })
+    if (options.html !== undefined) {
+      await writeFile(options.html, reportPage(report, now))
+      print(`written: ${options.html}\n`)
+    } else if (options.json) print(`${JSON.stringify(report)}\n`)
+    else print(options.csv ? csv(report) : text(report))
+  })
 }
 
 const csvColumns = [

@@ -1,5 +1,4 @@
 import { userInfo } from 'node:os'
-import { Command, InvalidArgumentError } from 'commander'
 import { noteFromCli } from '../../app/context/audit-from-cli.ts'
 import { describeRun } from '../../app/runs/run-detail.ts'
 import { resumeOneRun, stopOneRun } from '../../app/runs/stop-run.ts'
@@ -17,53 +16,41 @@ interface Options {
   resume?: true
 }
 
-export function runsCommand(): Command {
-  return new Command('runs')
-    .description('List the latest runs, or show the figures of one. Stop or resume one.')
-    .argument('[run]', 'the id of a run')
-    .option('--limit <n>', 'how many to list', positive, 20)
-    .option('--json', 'print one JSON document')
-    .option(
-      '--stop [reason]',
-      'buy nothing more for this run until it is resumed; the reason is shown to others',
-    )
-    .option('--resume', 'resume a run that was stopped')
-    .action(async (id: string | undefined, options: Options) => {
-      if (options.stop !== undefined || options.resume) return stopOrResume(id, options)
-      await withContext(async (context) => {
-        if (id !== undefined) {
-          const run = await describeRun(context, id)
-          print(options.json ? `${JSON.stringify(run)}\n` : runText(run))
-          return
-        }
-        const runs = await context.runs.list(options.limit)
-        const rows = []
-        for (const run of runs) rows.push({ ...run, settled: formatUsd(await context.runs.spent(run.id)) })
-        if (options.json) {
-          const documents = rows.map(
-            ({ id: runId, connector, object, source, state, records, startedAt, finishedAt, settled }) => ({
-              runId,
-              connector,
-              object,
-              file: source['file'],
-              state,
-              records,
-              startedAt,
-              finishedAt,
-              settled,
-            }),
-          )
-          print(`${JSON.stringify(documents)}\n`)
-          return
-        }
-        if (rows.length === 0) print('no runs yet\n')
-        for (const run of rows) {
-          print(
-            `${run.id.padEnd(18)} ${run.startedAt.toISOString().slice(0, 16)}  ${run.connector.padEnd(11)} ${run.object.padEnd(8)} ${run.state.padEnd(9)} ${String(run.records).padStart(8)} records  ${run.settled} USD${typeof run.source['file'] === 'string' ? `  ${run.source['file']}` : ''}\n`,
-          )
-        }
-      })
-    })
+export async function showRuns(id: string | undefined, options: Options): Promise<void> {
+  if (options.stop !== undefined || options.resume) return stopOrResume(id, options)
+  await withContext(async (context) => {
+    if (id !== undefined) {
+      const run = await describeRun(context, id)
+      print(options.json ? `${JSON.stringify(run)}\n` : runText(run))
+      return
+    }
+    const runs = await context.runs.list(options.limit)
+    const rows = []
+    for (const run of runs) rows.push({ ...run, settled: formatUsd(await context.runs.spent(run.id)) })
+    if (options.json) {
+      const documents = rows.map(
+        ({ id: runId, connector, object, source, state, records, startedAt, finishedAt, settled }) => ({
+          runId,
+          connector,
+          object,
+          file: source['file'],
+          state,
+          records,
+          startedAt,
+          finishedAt,
+          settled,
+        }),
+      )
+      print(`${JSON.stringify(documents)}\n`)
+      return
+    }
+    if (rows.length === 0) print('no runs yet\n')
+    for (const run of rows) {
+      print(
+        `${run.id.padEnd(18)} ${run.startedAt.toISOString().slice(0, 16)}  ${run.connector.padEnd(11)} ${run.object.padEnd(8)} ${run.state.padEnd(9)} ${String(run.records).padStart(8)} records  ${run.settled} USD${typeof run.source['file'] === 'string' ? `  ${run.source['file']}` : ''}\n`,
+      )
+    }
+  })
 }
 
 async function stopOrResume(id: string | undefined, { stop, resume, json }: Options): Promise<void> {
@@ -99,9 +86,4 @@ async function stopOrResume(id: string | undefined, { stop, resume, json }: Opti
 const continuedBy: Record<Exclude<RunResumed, 'command'>, string> = {
   workers: 'the workers of `paydirt start` continue it',
   scheduler: 'a scheduler of `paydirt start` reads the rest of its source, and the workers continue it',
-}
-
-function positive(text: string): number {
-  if (!/^[1-9]\d{0,5}$/.test(text)) throw new InvalidArgumentError('must be a whole number above 0')
-  return Number(text)
 }

@@ -1,5 +1,4 @@
 import { userInfo } from 'node:os'
-import { Command } from 'commander'
 import {
   listSchedules,
   pauseSchedule,
@@ -12,37 +11,24 @@ import type { Context } from '../../app/context/context.ts'
 import { withContext } from '../terminal/with-context.ts'
 import { print } from '../terminal/print.ts'
 
-export function schedulesCommand(): Command {
-  const command = new Command('schedules')
-    .description('List the schedules of the config with their next and last runs; pause, resume or run one.')
-    .option('--json', 'print one JSON document')
-    .action(async (options: { json?: true }) => {
-      await withContext(async (context) => {
-        const schedules = await listSchedules(context)
-        if (options.json) print(`${JSON.stringify(schedules.map(toDocument))}\n`)
-        else print(schedules.map(toText).join('') || 'no schedules in paydirt.config.ts\n')
-      })
-    })
-  command
-    .command('pause')
-    .argument('<name>')
-    .description(
-      'Start no more runs of it until it is resumed, also across restarts. An active run continues.',
-    )
-    .action((name: string) =>
-      runAndNote('pause', name, (context) => pauseSchedule(context, name, userInfo().username)),
-    )
-  command
-    .command('resume')
-    .argument('<name>')
-    .description('Resume it at its next planned time.')
-    .action((name: string) => runAndNote('resume', name, (context) => resumeSchedule(context, name)))
-  command
-    .command('run')
-    .argument('<name>')
-    .description('Have the scheduler start it now, outside its times and windows.')
-    .action((name: string) => runAndNote('run', name, (context) => runScheduleNow(context, name)))
-  return command
+export async function showSchedules(options: { json?: true }): Promise<void> {
+  await withContext(async (context) => {
+    const schedules = await listSchedules(context)
+    if (options.json) print(`${JSON.stringify(schedules.map(toDocument))}\n`)
+    else print(schedules.map(toText).join('') || 'no schedules in paydirt.config.ts\n')
+  })
+}
+
+export function pause(name: string): Promise<void> {
+  return runAndNote('pause', name, (context) => pauseSchedule(context, name, userInfo().username))
+}
+
+export function resume(name: string): Promise<void> {
+  return runAndNote('resume', name, (context) => resumeSchedule(context, name))
+}
+
+export function runNow(name: string): Promise<void> {
+  return runAndNote('run', name, (context) => runScheduleNow(context, name))
 }
 
 function runAndNote(

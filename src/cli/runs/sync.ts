@@ -1,14 +1,13 @@
-import { Argument, Command, InvalidArgumentError, Option } from 'commander'
 import { openConnector } from '../../app/context/connectors.ts'
 import { newPlanId } from '../../app/context/new-id.ts'
-import { crmNames, type CrmName } from '../../connectors/definitions.ts'
+import type { CrmName } from '../../connectors/definitions.ts'
 import { planText, type RunPlan } from '../../app/plans/plan-text.ts'
 import type { RunEnd } from '../../app/runs/run-to-end.ts'
 import type { RunSummary } from '../../app/runs/summary.ts'
 import { entitiesOf } from '../../app/context/entities.ts'
 import { makeReady, planSync, syncEntity } from '../../app/runs/sync.ts'
-import { ConfigError } from '../../domain/errors.ts'
 import type { ScanFilter } from '../../connectors/connector.ts'
+import { ConfigError } from '../../domain/errors.ts'
 import { exitStatus } from '../terminal/exit.ts'
 import { summaryText } from '../terminal/print-summary.ts'
 import { createProgressView } from '../terminal/progress.ts'
@@ -26,57 +25,7 @@ interface Options {
   json?: true
 }
 
-export function syncCommand(): Command {
-  return new Command('sync')
-    .description(
-      'Enrich records that are new or changed in a CRM since the last sync, and write the results back.',
-    )
-    .addArgument(new Argument('<connector>', 'the CRM').choices(crmNames))
-    .option(
-      '--object <name>',
-      "only this object: company, person, or the CRM's own name (companies, Lead ...)",
-    )
-    .option(
-      '--recipe <name>',
-      'which fields to fill: profile, contact, full, or a recipe of the config (default: profile)',
-    )
-    .option(
-      '--since <time>',
-      'records that changed since then (ISO 8601), also those that the last sync has read',
-      time,
-    )
-    .option('--limit <n>', 'at most so many records of each object', count)
-    .addOption(
-      new Option(
-        '--filter <condition>',
-        'only records where PROPERTY=VALUE, PROPERTY!=VALUE, PROPERTY= (blank) or PROPERTY!= (filled); repeatable',
-      )
-        .argParser(filter)
-        .default([], 'none'),
-    )
-    .option(
-      '--refresh',
-      'records whose answers are stale instead of changed ones, the oldest answer first, within the budget',
-    )
-    .option(
-      '--plan',
-      'show a plan and save it: what would be bought, filled and paid; pays nothing (see apply)',
-    )
-    .option('--json', 'print one JSON document on standard output')
-    .addHelpText(
-      'after',
-      `
-Examples:
-  paydirt sync hubspot --plan
-  paydirt sync hubspot --object company --limit 50
-  paydirt sync salesforce --object Lead --filter 'Status=Open'
-
-Exit status: 0 every record is final · 1 failed · 2 wrong use or configuration · 3 work is parked (a cap, an empty wallet)`,
-    )
-    .action(run)
-}
-
-async function run(name: CrmName, options: Options): Promise<void> {
+export async function syncCrm(name: CrmName, options: Options): Promise<void> {
   if (options.refresh && (options.since || options.filter.length > 0)) {
     throw new ConfigError(
       'bad_options',
@@ -141,26 +90,4 @@ async function run(name: CrmName, options: Options): Promise<void> {
 function worst(ends: RunEnd[]): number {
   if (ends.includes('interrupted')) return exitStatus.interrupted
   return ends.includes('parked') ? exitStatus.parked : exitStatus.done
-}
-
-function time(text: string): Date {
-  const date = new Date(text)
-  if (Number.isNaN(date.getTime()))
-    throw new InvalidArgumentError('must be a time such as 2026-11-01 or 2026-11-01T06:00:00Z')
-  return date
-}
-
-function count(text: string): number {
-  if (!/^[1-9]\d{0,8}$/.test(text)) throw new InvalidArgumentError('must be a whole number above 0')
-  return Number(text)
-}
-
-function filter(text: string, before: ScanFilter[]): ScanFilter[] {
-  const match = /^([A-Za-z_][\w.]*)(!?=)(.*)$/s.exec(text)
-  if (!match)
-    throw new InvalidArgumentError('must be PROPERTY=VALUE, PROPERTY!=VALUE, PROPERTY= or PROPERTY!=')
-  const [, property = '', operator, value = ''] = match
-  const isEqual = operator === '='
-  if (value === '') return [...before, { property, is: isEqual ? 'blank' : 'filled' }]
-  return [...before, { property, is: isEqual ? 'equal' : 'different', value }]
 }

@@ -1,4 +1,3 @@
-import { Command } from 'commander'
 import { examine } from '../../app/ops/doctor.ts'
 import type { Finding } from '../../app/ops/finding.ts'
 import { exitStatus } from '../terminal/exit.ts'
@@ -12,24 +11,16 @@ const marks: Record<Finding['status'], string> = {
   off: 'off    ',
 }
 
-export function doctorCommand(): Command {
-  return new Command('doctor')
-    .description(
-      'Check every dependency and credential in turn, and say how to fix problems. Buys and writes nothing.',
-    )
-    .option('--json', 'print one JSON document')
-    .addHelpText('after', '\nExit status: 0 no problem · 1 there is a problem')
-    .action(async (options: { json?: true }) => {
-      const config = await readConfig()
-      const findings: Finding[] = []
-      for await (const finding of examine(config)) {
-        findings.push(finding)
-        if (options.json) continue
-        print(`${marks[finding.status]}  ${finding.name.padEnd(11)} ${finding.message}\n`)
-        if (finding.todo) print(`${' '.repeat(21)}→ ${finding.todo}\n`)
-      }
-      const isWell = findings.every(({ status }) => status !== 'problem')
-      if (options.json) print(`${JSON.stringify({ ok: isWell, findings })}\n`)
-      process.exitCode = isWell ? exitStatus.done : exitStatus.failed
-    })
+export async function doctor(options: { json?: true }): Promise<void> {
+  const config = await readConfig()
+  const findings: Finding[] = []
+  for await (const finding of examine(config)) {
+    findings.push(finding)
+    if (options.json) continue
+    print(`${marks[finding.status]}  ${finding.name.padEnd(11)} ${finding.message}\n`)
+    if (finding.todo) print(`${' '.repeat(21)}→ ${finding.todo}\n`)
+  }
+  const isWell = findings.every(({ status }) => status !== 'problem')
+  if (options.json) print(`${JSON.stringify({ ok: isWell, findings })}\n`)
+  process.exitCode = isWell ? exitStatus.done : exitStatus.failed
 }

@@ -1,19 +1,11 @@
 import { spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { Command, InvalidArgumentError, Option } from 'commander'
 import { problemOf, variableSchemas } from '../../app/config/environment.ts'
 import { walletFile } from '../../app/config/wallet-file.ts'
-import {
-  choicesOf,
-  envLines,
-  payments,
-  type Choices,
-  type Draft,
-  type Payment,
-} from '../../app/setup/drafts.ts'
+import { choicesOf, envLines, type Choices, type Draft, type Payment } from '../../app/setup/drafts.ts'
 import { lookAt, writeSetup, type Folder, type Setup } from '../../app/setup/write-setup.ts'
-import { crmNames, isCrmName, type CrmName } from '../../connectors/definitions.ts'
+import type { CrmName } from '../../connectors/definitions.ts'
 import { ConfigError } from '../../domain/errors.ts'
 import { exitStatus } from '../terminal/exit.ts'
 import { ownCommand } from '../terminal/own-command.ts'
@@ -41,39 +33,7 @@ const variables = {
   budgetDay: 'PAYDIRT_BUDGET_DAY_USD',
 } as const
 
-export function initCommand(): Command {
-  return new Command('init')
-    .description(
-      'Set up Paydirt in this folder: ask for service, payment, caps and CRM, and write .env and paydirt.config.ts.',
-    )
-    .option('--service-url <url>', 'base address of the data service', valid('PAYDIRT_SERVICE_URL'))
-    .option('--rpc-url <url>', 'JSON-RPC of the chain', valid('PAYDIRT_RPC_URL'))
-    .addOption(
-      new Option('--pay <how>', 'what pays for lookups (default: a wallet, made when there is none)').choices(
-        payments,
-      ),
-    )
-    .option('--crm <names>', `CRMs to connect, comma-separated: ${crmNames.join(', ')}; none`, crms)
-    .option('--max-price <usd>', 'the most that one lookup may cost', valid('PAYDIRT_MAX_PRICE_USD'))
-    .option('--budget-run <usd>', 'the most that one run may spend', valid('PAYDIRT_BUDGET_RUN_USD'))
-    .option('--budget-day <usd>', 'the most that a day may cost', valid('PAYDIRT_BUDGET_DAY_USD'))
-    .option('--yes', 'ask nothing: take the options, the variables that are set, and defaults')
-    .option('--force', 'with --yes: replace files that are there; a copy of each is kept')
-    .option('--json', 'print one JSON document on standard output')
-    .addHelpText(
-      'after',
-      `
-Examples:
-  paydirt init
-  paydirt init --yes --service-url https://data.example.com --crm hubspot --budget-run 20
-
-Secrets are no options, because options appear in the list of processes: they are asked for, or taken from the environment
-(PAYDIRT_WALLET_KEY, PAYDIRT_API_KEY, HUBSPOT_ACCESS_TOKEN ...). The .env file is readable by you alone.`,
-    )
-    .action(run)
-}
-
-async function run(options: Options): Promise<void> {
+export async function init(options: Options): Promise<void> {
   const folder = lookAt(process.cwd())
   const known = knownTo(folder, options)
   const answers = options.yes ? withoutAsking(folder, known, options) : await asked(folder, known, options)
@@ -88,11 +48,18 @@ async function run(options: Options): Promise<void> {
   print(options.json ? `${JSON.stringify({ ...setup, next: `${command} doctor` })}\n` : text(setup, command))
 }
 
-/** Returns what is set already: by an option, in the shell, in the `.env` of the folder. The first of them counts. */
+/**
+ * Returns what is set already: by an option, in the shell, in the `.env` of the folder. The first of them counts. Throws
+ * ConfigError for an option whose value is not valid.
+ */
 function knownTo({ env }: Folder, options: Options): Draft {
   const given = Object.entries(variables).flatMap(([option, name]) => {
     const value = options[option as keyof typeof variables]
-    return value === undefined ? [] : [[name, value]]
+    if (value === undefined) return []
+    const problem = problemOf(name, value)
+    if (problem === undefined) return [[name, value]]
+    const flag = `--${option.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`
+    throw new ConfigError('bad_option', `${flag} ${problem}`)
   })
   const set = Object.entries({ ...env, ...process.env }).filter(
     ([name, value]) => value && Object.hasOwn(variableSchemas, name),
@@ -159,20 +126,4 @@ function text({ written, movedTo, wallet, missing }: Setup, command: string): st
     `next: ${command} doctor`,
   ]
   return `${lines.join('\n')}\n`
-}
-
-function valid(name: string): (value: string) => string {
-  return (value) => {
-    const problem = problemOf(name, value)
-    if (problem === undefined) return value
-    throw new InvalidArgumentError(problem)
-  }
-}
-
-function crms(text: string): CrmName[] {
-  const names = text.split(',').map((name) => name.trim().toLowerCase())
-  if (text.trim() === 'none') return []
-  const wrong = names.find((name) => !isCrmName(name))
-  if (wrong !== undefined) throw new InvalidArgumentError(`${wrong} is none of ${crmNames.join(', ')}`)
-  return names.filter(isCrmName)
 }

@@ -1,32 +1,26 @@
-import { Command } from 'commander'
 import { openConnector } from '../../app/context/connectors.ts'
 import { entitiesOf } from '../../app/context/entities.ts'
 import { reportOptions, type OptionReport } from '../../app/reports/option-report.ts'
-import { crmNames } from '../../connectors/definitions.ts'
 import { withContext } from '../terminal/with-context.ts'
 import { print } from '../terminal/print.ts'
 
+interface Options {
+  object?: string
+  json?: true
+}
+
 const mostShown = 20
 
-export function optionsCommand(): Command {
-  return new Command('options')
-    .description(
-      'List the values in the ledger that have no counterpart among the options of a picklist in the CRM. Buys and writes nothing.',
-    )
-    .argument('<connector>', crmNames.join(' or '))
-    .option('--object <object>', "only this object: company, person, or the CRM's own name")
-    .option('--json', 'print one JSON document')
-    .action(async (name: string, options: { object?: string; json?: true }) => {
-      await withContext(async (context) => {
-        const connector = await openConnector(context.config, name, undefined)
-        try {
-          const fields = await reportOptions(context, connector, entitiesOf(connector, options.object))
-          print(options.json ? `${JSON.stringify({ connector: name, fields })}\n` : textOf(name, fields))
-        } finally {
-          await connector.close()
-        }
-      })
-    })
+export async function listOptions(name: string, options: Options): Promise<void> {
+  await withContext(async (context) => {
+    const connector = await openConnector(context.config, name, undefined)
+    try {
+      const fields = await reportOptions(context, connector, entitiesOf(connector, options.object))
+      print(options.json ? `${JSON.stringify({ connector: name, fields })}\n` : textOf(name, fields))
+    } finally {
+      await connector.close()
+    }
+  })
 }
 
 function textOf(connector: string, fields: readonly OptionReport[]): string {

@@ -1,27 +1,16 @@
 import { createInterface } from 'node:readline'
-import { Command } from 'commander'
 import { ConfigError } from '../../domain/errors.ts'
 import { hashPassword } from '../../http/desk/access/password.ts'
 import { print } from '../terminal/print.ts'
 
 const leastCharacters = 12
 
-export function passwordCommand(): Command {
-  return new Command('password')
-    .description(
-      'Read a password from standard input and print the hash that goes into PAYDIRT_ADMIN_PASSWORD_HASH or desk.users.',
-    )
-    .addHelpText(
-      'after',
-      '\nThe password is not an argument, because arguments appear in the list of processes and in the history of your shell.',
-    )
-    .action(async () => {
-      const password = await readPassword()
-      if ([...password].length < leastCharacters) {
-        throw new ConfigError('short_password', `a password needs at least ${leastCharacters} characters`)
-      }
-      print(`${await hashPassword(password)}\n`)
-    })
+export async function password(): Promise<void> {
+  const password = await readPassword()
+  if ([...password].length < leastCharacters) {
+    throw new ConfigError('short_password', `a password needs at least ${leastCharacters} characters`)
+  }
+  print(`${await hashPassword(password)}\n`)
 }
 
 /** Reads one line. A terminal does not show it while it is typed. */

@@ -2,8 +2,7 @@ import { sql } from 'kysely'
 import type { Atomic } from '../../domain/money.ts'
 import type { Database } from '../database/database.ts'
 
-export const tokenScopes = ['enrich', 'read', 'admin'] as const
-export type TokenScope = (typeof tokenScopes)[number]
+export type TokenScope = 'enrich' | 'read' | 'admin'
 
 export interface ApiToken {
   id: string

@@ -11,8 +11,7 @@ import type { Tables } from '../database/schema.ts'
  * A person's finding in the provider's statement: not charged; charged and the answer is lost; charged and the answer is in
  * the ledger.
  */
-export const verdicts = ['declined', 'lost', 'settled'] as const
-export type Verdict = (typeof verdicts)[number]
+export type Verdict = 'declined' | 'lost' | 'settled'
 
 /** A charge whose outcome neither the chain nor the service can tell. */
 export interface ChargeToDecide {

@@ -3,8 +3,7 @@ import type { Atomic } from '../../domain/money.ts'
 import type { Currency } from '../../domain/payment.ts'
 import type { Database } from '../database/database.ts'
 
-export const spendGroups = ['day', 'run', 'connector', 'endpoint', 'field'] as const
-export type SpendGroup = (typeof spendGroups)[number]
+export type SpendGroup = 'day' | 'run' | 'connector' | 'endpoint' | 'field'
 
 export interface SpendRow {
   name: string

@@ -1,0 +1,35 @@
+import { Command, Option } from 'commander'
+import { verdicts } from '../terminal/choices.ts'
+import { helpEnd } from '../terminal/help-end.ts'
+import { lazily } from '../terminal/lazily.ts'
+
+export function reconcileCommand(): Command {
+  return new Command('reconcile')
+    .description('Resolve payments in doubt, and compare the ledger with the chain, transfer by transfer.')
+    .option('--json', 'print one JSON document')
+    .option('--full', "read the chain's logs from the first charge again, not from the last comparison")
+    .option(
+      '--close <charge...>',
+      'close charges in doubt that neither the chain nor the service can resolve',
+    )
+    .addOption(
+      new Option(
+        '--as <verdict>',
+        "what the provider's statement says: not charged, charged without an answer, or charged with one",
+      ).choices(verdicts),
+    )
+    .addHelpText(
+      'after',
+      helpEnd({
+        examples: ['paydirt reconcile', 'paydirt reconcile --full --json'],
+        notes: [
+          `Neither the chain nor the service can say whether a payment by API key or card was charged. One without an answer keeps
+its budget reserved and its lookup waiting until a person decides: declined releases the budget and buys again, lost
+counts the amount as spent, settled is for an answer that the ledger has. All named charges are closed, or none.`,
+          'The chain is read from where the last comparison ended. A payment that is still under way is shown, and is no difference.',
+        ],
+        statuses: { 0: 'ledger and chain agree', 1: 'they differ, or failed' },
+      }),
+    )
+    .action(lazily(async () => (await import('./reconcile.ts')).reconcileLedger))
+}
