@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { retryGroup, skipGroup } from '../../src/store/runs/retry-and-skip.ts'
+import { retryFailed, retryGroup, skipGroup } from '../../src/store/runs/retry-and-skip.ts'
+import { stopRun } from '../../src/store/runs/run-stops.ts'
 import { failureGroups } from '../../src/store/views/desk-failures.ts'
 import { runHeads } from '../../src/store/views/desk-runs.ts'
 import { updateRunStates } from '../../src/store/runs/run-states.ts'
@@ -35,7 +36,7 @@ describe('a group of failures', () => {
     await addTask('r2', 'rejected', { reason: 'industry: no such option (INVALID_OPTION)', record: '77' })
     await addTask('r2', 'rejected', { reason: 'long ago', at: new Date('2026-10-01T00:00:00Z') })
     await addTask('r1', 'written')
-    const groups = await failureGroups(desk.db, since)
+    const groups = await failureGroups(desk.db, { since, connectors: ['hubspot'] })
     expect(
       groups.map(({ status, code, reason, records, runs, resumesAt }) => ({
         status,
@@ -96,7 +97,7 @@ describe('a group of failures', () => {
     const a = await addLookup('a', 'parked', { code: 'run_stopped', reason: 'its run is stopped' })
     await addTask('r1', 'parked', { lookup: a, reason: 'its run is stopped' })
     const group = { status: 'parked', code: 'run_stopped', reason: 'its run is stopped' } as const
-    expect(await retryGroup(desk.db, group, { now: desk.now(), since, connectors: [] })).toEqual({
+    expect(await retryGroup(desk.db, group, { now: desk.now(), since, connectors: ['hubspot'] })).toEqual({
       records: 1,
       left: 0,
     })
@@ -174,5 +175,88 @@ describe('a group of failures', () => {
     expect(await desk.audit.list(5)).toMatchObject([
       { actor: 'local', action: 'failures.skip', target: 'parked: price', details: { records: 1 } },
     ])
+  })
+
+  test('of ragged rows is one cause with its places, without a button that does nothing', async () => {
+    await addRun('f1', { connector: 'csv', state: 'finished', source: { file: 'leads.csv' } })
+    await addRun('f2', { connector: 'csv', state: 'finished', source: { file: 'old.csv' } })
+    for (let line = 2; line < 16; line += 1)
+      await addTask('f1', 'rejected', {
+        reason: `too few cells, ${line % 5} where the header has 7`,
+        record: String(line),
+      })
+    await addTask('f2', 'rejected', {
+      reason: 'line 9: too few cells, 2 where the header has 3',
+      record: '9',
+    })
+    await addTask('f2', 'rejected', { reason: 'too many cells, 4 where the header has 3', record: '11' })
+    const options = { since, connectors: ['hubspot'] }
+    const [few, many, ...rest] = await failureGroups(desk.db, options)
+    expect(rest).toEqual([])
+    expect(few).toMatchObject({
+      reason: 'too few cells',
+      records: 15,
+      runs: 2,
+      retryable: 0,
+      places: [
+        { file: 'leads.csv', lines: Array.from({ length: 12 }, (_, index) => String(index + 2)), more: 2 },
+        { file: 'old.csv', lines: ['9'], more: 0 },
+      ],
+    })
+    expect(many).toMatchObject({ reason: 'too many cells', records: 1 })
+    const local = desk.browser()
+    const page = await (await local.ask('/failures')).text()
+    expect(page).not.toContain('action="/failures/retry"')
+    expect(page.replaceAll(/\s+/g, ' ')).toMatch(/leads\.csv<\/bdi>: lines 2, 3, .*, 13 and 2 more/)
+    expect(page).toContain('<code>paydirt csv</code>')
+    const records = await (await local.ask(`/failures/${few?.id}`)).text()
+    expect(records.match(/line <bdi>/g)).toHaveLength(15)
+    expect((await (await local.ask('/runs/f1')).text()).match(/too few cells/g)).not.toHaveLength(0)
+    expect((await local.ask('/failures/none')).status).toBe(404)
+  })
+
+  test('offers to retry what a retry takes up, and says what to do about the rest', async () => {
+    await addRun('r1', { state: 'finished', fingerprint: 'a' })
+    await addRun('r2', { state: 'finished', fingerprint: 'b', startedAt: minutesAgo(60) })
+    await addRun('r3', { state: 'finished', fingerprint: 'b', startedAt: minutesAgo(30) })
+    await addRun('r4', { state: 'stopped', fingerprint: 'c' })
+    await stopRun(desk.db, 'r4', { by: 'otto', reason: '', now: desk.now() })
+    const failed = await addLookup('a', 'failed')
+    for (const run of ['r1', 'r2', 'r4'])
+      await addTask(run, 'rejected', { lookup: failed, reason: 'no luck' })
+    const [group] = await failureGroups(desk.db, { since, connectors: ['hubspot'] })
+    expect(group).toMatchObject({ records: 3, retryable: 1, held: 1, places: [] })
+    const page = (await (await desk.browser().ask('/failures')).text()).replaceAll(/\s+/g, ' ')
+    expect(page).toContain('Retry 1 of 3')
+    expect(page).toContain('1 record of a run that a person stopped')
+    expect(page).toContain('A new sync takes it up again')
+    const options = { now: desk.now(), since, connectors: ['hubspot'] }
+    expect(await retryGroup(desk.db, { status: 'rejected', code: null, reason: 'no luck' }, options)).toEqual(
+      {
+        records: 1,
+        left: 2,
+      },
+    )
+  })
+
+  test('of one run is retried alone, what waits for a person too', async () => {
+    await addRun('r1', { state: 'finished' })
+    await addRun('r2', { state: 'finished' })
+    const failed = await addLookup('a', 'failed')
+    const blocked = await addLookup('b', 'parked', { code: 'price', reason: 'too dear' })
+    const due = new Date(desk.now().getTime() + 60_000)
+    const waits = await addLookup('c', 'parked', { code: 'budget_day', reason: 'full', dueAt: due })
+    for (const run of ['r1', 'r2']) await addTask(run, 'rejected', { lookup: failed, reason: 'no luck' })
+    await addTask('r1', 'parked', { lookup: blocked, reason: 'too dear' })
+    await addTask('r1', 'parked', { lookup: waits, reason: 'full' })
+    const options = { now: desk.now(), connectors: ['hubspot'] }
+    expect(await retryFailed(desk.db, 'r1', options)).toEqual({ records: 2, left: 0 })
+    expect(await statusesOf('r1')).toEqual(['looking_up', 'looking_up', 'parked'])
+    expect(await statusesOf('r2')).toEqual(['rejected'])
+    expect((await runHeads(desk.db, { limit: 2 })).map(({ id, state }) => [id, state]).sort()).toEqual([
+      ['r1', 'working'],
+      ['r2', 'finished'],
+    ])
+    expect(await retryFailed(desk.db, 'r1', options)).toEqual({ records: 0, left: 0 })
   })
 })

@@ -13,6 +13,7 @@ const routes: [method: string, path: string, from: Who, form?: Record<string, st
   ['GET', '/records', 'vera'],
   ['GET', '/spend', 'vera'],
   ['GET', '/failures', 'vera'],
+  ['GET', '/failures/:group', 'vera'],
   ['GET', '/settings', 'vera'],
   ['GET', '/queues', 'vera'],
   ['GET', '/queues/*', 'vera'],

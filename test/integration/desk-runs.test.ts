@@ -164,7 +164,7 @@ describe('runs', () => {
       now: await readBy((tx) => liveRuns(tx, desk.now(), 8)),
       parked: await readBy((tx) => parkedGroups(tx)),
       runs: await readBy((tx) => funnels(tx, ['r1'])),
-      failures: await readBy((tx) => failureGroups(tx, since)),
+      failures: await readBy((tx) => failureGroups(tx, { since, connectors: ['hubspot'] })),
     }
     expect(read).toEqual({ now: 0, parked: 0, runs: 0, failures: 0 })
   })

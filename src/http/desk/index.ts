@@ -10,6 +10,7 @@ import { shellOf, type Desk, type DeskOptions } from './routes/desk.ts'
 import { actionRoutes } from './routes/actions.ts'
 import { boardRoutes } from './routes/board.ts'
 import { errorRoutes, remainingRoutes } from './routes/errors.ts'
+import { failureRoutes } from './routes/failures.ts'
 import { liveRoutes } from './routes/live.ts'
 import { pageRoutes } from './routes/pages.ts'
 import { signInRoutes } from './routes/sign-in.ts'
@@ -82,6 +83,7 @@ export function deskRoutes(options: DeskOptions): Hono<DeskEnv> {
   signInRoutes(app, desk)
   pageRoutes(app, desk)
   actionRoutes(app, desk)
+  failureRoutes(app, desk)
   boardRoutes(app, desk)
   liveRoutes(app, desk)
   remainingRoutes(app)

@@ -1,21 +1,29 @@
-import { sql, type Transaction } from 'kysely'
+import { sql, type RawBuilder, type Transaction } from 'kysely'
 import type { Database } from '../database/database.ts'
 import type { Tables } from '../database/schema.ts'
+import { indefinitely } from '../database/states.ts'
+import {
+  lastLookup,
+  lastRuns,
+  mayRetryParked,
+  mayRetryRejected,
+  parkedCause,
+  rejectedCause,
+  type FailureCause,
+} from './failure-cause.ts'
 import { isStoppedByPerson, runStatesLock } from './parked-runs.ts'
-
-/** The cause that the records of a group have in common. */
-export interface FailureCause {
-  status: 'parked' | 'rejected'
-  /** The error code that parked the lookups (domain/errors.ts); null for rejected records. */
-  code: string | null
-  reason: string
-}
 
 export interface Retried {
   /** Records that are open again. */
   records: number
   /** Records that only a new run can take up: those of a file, and those of a run that has a later run of the same source. */
   left: number
+}
+
+interface RetryOptions {
+  now: Date
+  /** The connectors whose runs the workers carry out. */
+  connectors: readonly string[]
 }
 
 /**
@@ -25,70 +33,88 @@ export interface Retried {
  */
 export async function retryGroup(
   db: Database,
-  group: FailureCause,
-  options: { now: Date; since: Date; connectors: readonly string[] },
+  { status, code, reason }: FailureCause,
+  { since, ...options }: RetryOptions & { since: Date },
 ): Promise<Retried> {
-  return db.transaction().execute(async (tx) => {
-    // `updateRunStates` must not finish a run while its tasks are being reopened.
-    await sql`select pg_advisory_xact_lock(${runStatesLock})`.execute(tx)
-    return group.status === 'parked' ? retryParked(tx, group, options.now) : retryRejected(tx, group, options)
+  return locked(db, (tx) =>
+    status === 'parked'
+      ? retryParked(
+          tx,
+          sql`lookups.code is not distinct from ${code} and ${parkedCause} = ${reason}`,
+          options,
+        )
+      : retryRejected(tx, sql`tasks.updated_at >= ${since} and ${rejectedCause} = ${reason}`, options),
+  )
+}
+
+/** Retries, in the same way, the records of a run that were rejected, and those parked until a person acts. */
+export async function retryFailed(db: Database, runId: string, options: RetryOptions): Promise<Retried> {
+  return locked(db, async (tx) => {
+    const waits = sql`tasks.run_id = ${runId} and lookups.due_at >= ${indefinitely}`
+    const parked = await retryParked(tx, waits, options)
+    const rejected = await retryRejected(tx, sql`tasks.run_id = ${runId}`, options)
+    return { records: parked.records + rejected.records, left: parked.left + rejected.left }
   })
 }
 
+/** `updateRunStates` must not finish a run while its tasks are being reopened. */
+async function locked<T>(db: Database, work: (tx: Transaction<Tables>) => Promise<T>): Promise<T> {
+  return db.transaction().execute(async (tx) => {
+    await sql`select pg_advisory_xact_lock(${runStatesLock})`.execute(tx)
+    return work(tx)
+  })
+}
+
+/** `which`: a condition on `tasks`, and on the lookups that they wait for. */
 async function retryParked(
   tx: Transaction<Tables>,
-  { code, reason }: Pick<FailureCause, 'code' | 'reason'>,
-  at: Date,
+  which: RawBuilder<unknown>,
+  { now: at, connectors }: RetryOptions,
 ): Promise<Retried> {
-  const { rows } = await sql<{ records: number }>`
-    with chosen as (
+  const { rows } = await sql<{ records: number; found: number }>`
+    with found as (
       -- A lookup that is out in a batch has the state of its batch.
-      select tasks.id, tasks.run_id, lookups.key from tasks join lookups as asked on asked.key = tasks.waiting_for
-      join lookups on lookups.key = coalesce(asked.bundle_key, asked.key)
-      where not ${isStoppedByPerson(sql`tasks.run_id`)} and tasks.status = 'parked' and lookups.state = 'parked' and lookups.code is not distinct from ${code}
-        and coalesce(tasks.reason, lookups.reason, 'no reason is known') = ${reason}
+      select tasks.id, tasks.run_id, owner.key, ${mayRetryParked(connectors)} as may
+      from tasks join runs on runs.id = tasks.run_id join lookups on lookups.key = tasks.waiting_for
+        join lookups as owner on owner.key = coalesce(lookups.bundle_key, lookups.key)
+      where tasks.status = 'parked' and ${which}
+    ), chosen as (
+      select id, run_id, key from found where may
     ), started as (
       -- A stopped run buys nothing, so retrying its records starts it again, unless a person stopped it.
       update runs set state = 'working' where state = 'stopped' and scanned_at is not null
-        and id in (select run_id from tasks where id in (select id from chosen))
+        and id in (select run_id from chosen)
     ), due as (
       -- A run that a person stopped buys nothing: its lookup moves to a run that was retried.
       update lookups set state = 'waiting', due_at = ${at}, queued_until = null, tries = 0,
         run_id = case when ${isStoppedByPerson(sql`lookups.run_id`)} then retried.run_id else lookups.run_id end
       from (select key, min(run_id) as run_id from chosen group by key) as retried
-      where lookups.key = retried.key returning lookups.key
+      -- The state is asked for again: when a late answer holds the row, this waits for it, and must not ask a second time.
+      where lookups.key = retried.key and lookups.state = 'parked' returning lookups.key
     ), opened as (
       update tasks set status = 'looking_up', reason = null, updated_at = ${at}
       where status = 'parked' and id in (select id from chosen) and exists (select 1 from due) returning id
     )
-    select count(*)::int as records from opened`.execute(tx)
-  return { records: rows[0]?.records ?? 0, left: 0 }
+    select (select count(*) from opened)::int as records, (select count(*) from found)::int as found`.execute(
+    tx,
+  )
+  const { records = 0, found = 0 } = rows[0] ?? {}
+  return { records, left: found - records }
 }
 
 async function retryRejected(
   tx: Transaction<Tables>,
-  { reason }: Pick<FailureCause, 'reason'>,
-  { now, since, connectors }: { now: Date; since: Date; connectors: readonly string[] },
+  which: RawBuilder<unknown>,
+  { now, connectors }: RetryOptions,
 ): Promise<Retried> {
-  const group = sql`tasks.status = 'rejected' and tasks.updated_at >= ${since}
-    and coalesce(tasks.reason, 'no reason is known') = ${reason}`
   const { rows: all } = await sql<{ records: number }>`
     select count(*)::int as records from tasks join runs on runs.id = tasks.run_id
-    where ${group} and runs.state != 'planned'`.execute(tx)
-  // At most one run of a source may be open: the unfinished one, otherwise the latest. A stopped run stays stopped.
+    where tasks.status = 'rejected' and ${which} and runs.state != 'planned'`.execute(tx)
   const { rows } = await sql<{ id: bigint; run_id: string; key: string }>`
-    with last as (
-      select distinct on (fingerprint) id from runs where state != 'planned'
-      order by fingerprint, (state in ('scanning', 'working', 'stopped', 'parked')) desc, started_at desc
-    )
-    update tasks set status = 'looking_up', waiting_for = known.key, reason = null, patch = null, updated_at = ${now}
-    from runs, lookups as known
-    where runs.id = tasks.run_id and ${group} and runs.id in (select id from last) and runs.state != 'stopped'
-      and runs.connector = any(${[...connectors]})
-      and known.key = coalesce(tasks.steps[cardinality(tasks.steps)], tasks.lookup_key)
-      -- Nothing is left with which to retry a forgotten subject.
-      and known.key not like '%|forgotten:%'
-    returning tasks.id, tasks.run_id, known.key`.execute(tx)
+    with last as (${lastRuns})
+    update tasks set status = 'looking_up', waiting_for = ${lastLookup}, reason = null, patch = null, updated_at = ${now}
+    from runs where runs.id = tasks.run_id and ${which} and ${mayRetryRejected(connectors)}
+    returning tasks.id, tasks.run_id, tasks.waiting_for as key`.execute(tx)
   if (rows.length > 0) {
     const runIds = [...new Set(rows.map(({ run_id }) => run_id))]
     const keys = [...new Set(rows.map(({ key }) => key))]
@@ -118,7 +144,7 @@ export async function skipGroup(
       with chosen as (
         select tasks.id, lookups.key from tasks join lookups on lookups.key = tasks.waiting_for
         where tasks.status = 'parked' and lookups.code is not distinct from ${code}
-          and coalesce(tasks.reason, lookups.reason, 'no reason is known') = ${reason}
+          and ${parkedCause} = ${reason}
         for update of tasks
       )
       update tasks set status = 'skipped', waiting_for = null, patch = null, reason = ${why}, updated_at = ${options.now}

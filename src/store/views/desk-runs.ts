@@ -3,6 +3,7 @@ import type { Atomic } from '../../domain/money.ts'
 import { freeOperations } from '../../domain/operations.ts'
 import type { ObjectKind, TaskStatus } from '../../domain/words.ts'
 import type { Database } from '../database/database.ts'
+import { causeOf } from '../runs/failure-cause.ts'
 import { liveRuns, type LiveRun } from './desk-now.ts'
 import type { RunState } from '../database/states.ts'
 
@@ -125,7 +126,8 @@ export interface RunReason {
 /** Returns why records of a run did not end as written, the most frequent reason first. */
 export async function runReasons(db: Database, id: string): Promise<RunReason[]> {
   const { rows } = await sql<RunReason>`
-    select status, reason, count(*)::int as records, min(record_id) as example from tasks
+    select status, ${causeOf(sql`reason`)} as reason, count(*)::int as records,
+      (array_agg(record_id order by ordinal))[1] as example from tasks
     where run_id = ${id} and reason is not null and status in ('skipped', 'rejected', 'parked', 'unchanged')
     group by 1, 2 order by 3 desc limit 30`.execute(db)
   return rows

@@ -1,15 +1,13 @@
 import type { Hono } from 'hono'
 import { describeError, PaydirtError } from '../../../domain/errors.ts'
-import { retryGroup, skipGroup } from '../../../store/runs/retry-and-skip.ts'
-import { failureGroups } from '../../../store/views/desk-failures.ts'
 import { Problem } from '../../server/problem.ts'
 import type { DeskContext, DeskEnv } from '../access/gate.ts'
 import type { Desk } from './desk.ts'
-import { failureDays } from './pages.ts'
+import { form } from './form.ts'
 
 /** The actions of the desk. Each is recorded in the audit log and redirects to a page. */
 export function actionRoutes(app: Hono<DeskEnv>, desk: Desk): void {
-  const { db, ports } = desk
+  const { ports } = desk
   const operator = () => desk.allowsChange('operator')
 
   app.post('/spending/stop', ...operator(), async (context) => {
@@ -40,30 +38,6 @@ export function actionRoutes(app: Hono<DeskEnv>, desk: Desk): void {
     })
   })
 
-  app.post('/failures/retry', ...operator(), async (context) => {
-    const group = await groupOf(context)
-    if (!group) return context.redirect('/failures?done=nothing', 303)
-    const connectors = ports.syncable().map(({ connector }) => connector)
-    const result = await retryGroup(db, group, { now: desk.now(), since: since(), connectors })
-    await desk.recordAction(context, 'failures.retry', `${group.status}: ${group.code ?? group.id}`, {
-      ...result,
-    })
-    return context.redirect(`/failures?done=${result.records > 0 ? 'retried' : 'nothing'}`, 303)
-  })
-
-  app.post('/failures/skip', ...operator(), async (context) => {
-    const group = await groupOf(context)
-    if (!group || group.status !== 'parked') return context.redirect('/failures?done=nothing', 303)
-    const records = await skipGroup(db, group, {
-      now: desk.now(),
-      by: context.var.visitor.user ?? 'unknown',
-    })
-    await desk.recordAction(context, 'failures.skip', `${group.status}: ${group.code ?? group.id}`, {
-      records,
-    })
-    return context.redirect(`/failures?done=${records > 0 ? 'skipped' : 'nothing'}`, 303)
-  })
-
   app.post('/spend/reconcile', ...operator(), async (context) => {
     const { reconcile } = ports
     if (!reconcile) throw new Problem(400, 'no_wallet', 'Reconciliation needs a wallet.')
@@ -86,16 +60,6 @@ export function actionRoutes(app: Hono<DeskEnv>, desk: Desk): void {
     })
   }
 
-  function since(): Date {
-    return new Date(desk.now().getTime() - failureDays * 86_400_000)
-  }
-
-  /** Returns the group's current state; undefined when it was retried or skipped in the meantime. */
-  async function groupOf(context: DeskContext) {
-    const { group: id } = await form(context)
-    return (await failureGroups(db, since())).find((group) => group.id === id)
-  }
-
   /** Shows an error that the operator can fix on a regular page. */
   async function attempt(context: DeskContext, work: () => Promise<Response>): Promise<Response> {
     try {
@@ -116,18 +80,4 @@ export function actionRoutes(app: Hono<DeskEnv>, desk: Desk): void {
     const path = referer !== undefined && URL.canParse(referer) ? new URL(referer).pathname : '/'
     return context.redirect(`${/^\/(?![/\\])/.test(path) ? path : '/'}?done=${done}`, 303)
   }
-}
-
-async function form(context: DeskContext): Promise<Record<string, string>> {
-  const body = await context.req.parseBody()
-  return Object.fromEntries(
-    Object.entries(body).flatMap(([name, value]) =>
-      typeof value === 'string' ? [[name, readable(value).trim().slice(0, 300)]] : [],
-    ),
-  )
-}
-
-/** Control characters and halves of a character could not be stored, neither here nor in the audit log. */
-function readable(text: string): string {
-  return text.toWellFormed().replaceAll(/\p{Cc}/gu, ' ')
 }

@@ -1,7 +1,6 @@
 import type { Hono } from 'hono'
 import { taskStatuses, type TaskStatus } from '../../../domain/words.ts'
 import { lastReconciliation } from '../../../store/chain/reconciliations.ts'
-import { failureGroups } from '../../../store/views/desk-failures.ts'
 import { moneyNow } from '../../../store/views/desk-now.ts'
 import {
   funnels,
@@ -18,7 +17,6 @@ import type { DeskContext, DeskEnv } from '../access/gate.ts'
 import type { Desk } from './desk.ts'
 import { budgetBars, budgetScopes } from '../model/budgets.ts'
 import { auditPage } from '../pages/audit.ts'
-import { failuresPage } from '../pages/failures.ts'
 import { nowPage } from '../pages/now.ts'
 import { recordPage, type RecordSearch } from '../pages/record.ts'
 import { runPage } from '../pages/run.ts'
@@ -126,11 +124,6 @@ export function pageRoutes(app: Hono<DeskEnv>, desk: Desk): void {
       canReconcile: ports.reconcile !== undefined,
     }
     return desk.show(context, spendPage(model, await desk.shell(context)))
-  })
-
-  app.get('/failures', viewer, async (context) => {
-    const groups = await failureGroups(db, new Date(desk.now().getTime() - failureDays * dayMs))
-    return desk.show(context, failuresPage(groups, failureDays, await desk.shell(context)))
   })
 
   app.get('/settings', viewer, async (context) => {
