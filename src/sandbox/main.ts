@@ -1,12 +1,15 @@
 // Runs the sandbox as a process of its own. It prints one line of JSON with its addresses when it is ready. It stops on
 // SIGTERM, SIGINT, when its parent disconnects or when its standard input ends. Options come as one JSON argument.
-import { startCrm, type StandInName } from './stand-ins.ts'
+import { crmStateFile, startCrm, type StandInName } from './stand-ins.ts'
 import { startSandbox, type SandboxOptions } from './sandbox.ts'
 
 const { crm: kind, ...options } = JSON.parse(process.argv[2] ?? '{}') as SandboxOptions & {
   crm?: StandInName
 }
-const starting = Promise.all([startSandbox(options), kind === undefined ? undefined : startCrm(kind)])
+const starting = Promise.all([
+  startSandbox(options),
+  kind === undefined ? undefined : startCrm(kind, { stateFile: crmStateFile(kind, options.stateFile) }),
+])
 let stopping: Promise<void> | undefined
 
 // Registered before the line that says it is ready: the reader of that line may stop the process immediately.

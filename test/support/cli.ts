@@ -28,6 +28,8 @@ export interface Running {
   killWhen(signal: NodeJS.Signals, condition: () => boolean): Promise<Ended>
   /** What the pattern finds on standard error, as soon as it is there. Fails when the command ends before. */
   said(pattern: RegExp): Promise<RegExpExecArray>
+  /** Standard output so far. */
+  printed(): string
   ended: Promise<Ended>
 }
 
@@ -68,6 +70,7 @@ export function startPaydirt(args: readonly string[], settings: Settings): Runni
     pid: child.pid ?? 0,
     kill: (signal) => void child.kill(signal),
     ended,
+    printed: () => Buffer.concat(stdout).toString(),
     async killWhen(signal, condition) {
       // What is watched lies in this process and changes with its own events: looking once a turn of the loop misses nothing.
       while (!isOver && !condition()) await new Promise((resolve) => setTimeout(resolve, 1))

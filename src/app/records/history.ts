@@ -2,7 +2,7 @@ import { definitionOf } from '../../connectors/definitions.ts'
 import { entitiesNamed, objectNamed } from '../../domain/entity-names.ts'
 import { ConfigError } from '../../domain/errors.ts'
 import { formatUsd } from '../../domain/money.ts'
-import type { FieldValue } from '../../domain/record.ts'
+import type { FieldValue, Patch } from '../../domain/record.ts'
 import type { TaskStatus } from '../../domain/words.ts'
 import type { FieldWriteState } from '../../store/database/states.ts'
 import { tasksOfRecord } from '../../store/views/record-tasks.ts'
@@ -23,13 +23,23 @@ interface HistoryField {
   undoneAt: Date | null
 }
 
+interface HistoryTask {
+  run: string
+  status: TaskStatus
+  reason: string | null
+  at: Date
+  /** The file that the run read. The same line of another file is another record. */
+  file?: string | undefined
+  /** What stands in the output of a file's run: no field of the file itself was written. Absent for a CRM. */
+  output?: Record<string, FieldValue>
+}
+
 export interface RecordHistory {
   connector: string
   object: string
   id: string
   fields: HistoryField[]
-  /** `file`: the file that the run read. The same line of another file is another record. */
-  tasks: { run: string; status: TaskStatus; reason: string | null; at: Date; file?: string | undefined }[]
+  tasks: HistoryTask[]
   /** The ids of records that were merged into this one: their fields and tasks are among those above. */
   mergedFrom: string[]
   /** The record that this one was merged into, where that is known. */
@@ -56,7 +66,7 @@ export async function historyOf(
   { database, fieldWrites }: Pick<Context, 'database' | 'fieldWrites'>,
   { connector, object, id: given }: RecordName,
 ): Promise<RecordHistory> {
-  const { entities: all, canonicalId } = definitionOf(connector)
+  const { entities: all, canonicalId, capabilities } = definitionOf(connector)
   const id = canonicalId(given)
   const kind = objectNamed(object)
   const known = entitiesNamed(all, object)
@@ -88,14 +98,21 @@ export async function historyOf(
       at: write.writtenAt,
       undoneAt: write.undoneAt,
     })),
-    tasks: tasks.map(({ run, status, reason, at, file }) => ({
+    tasks: tasks.map(({ run, status, reason, at, file, patch }) => ({
       run,
       status,
       reason,
       at,
       file: file ?? undefined,
+      ...(capabilities.keepsValues || status !== 'written' ? {} : { output: valuesOf(patch ?? {}) }),
     })),
     mergedFrom,
     mergedInto,
   }
+}
+
+function valuesOf(patch: Patch): Record<string, FieldValue> {
+  return Object.fromEntries(
+    Object.entries(patch).flatMap(([field, change]) => ('set' in change ? [[field, change.set]] : [])),
+  )
 }

@@ -1,4 +1,4 @@
-import { Command, Option } from 'commander'
+import { Command, InvalidArgumentError, Option } from 'commander'
 import { standInNames } from '../terminal/choices.ts'
 import { helpEnd } from '../terminal/help-end.ts'
 import { lazily } from '../terminal/lazily.ts'
@@ -8,17 +8,26 @@ export function demoCommand(): Command {
     .description(
       'Enrich a sample CRM export against a sandbox on this machine, with real payments on a local chain.',
     )
-    .option('--out <folder>', 'where the enriched files go', 'demo-out')
+    .option('--out <folder>', 'where the enriched files and a ledger of play money go', 'demo-out')
     .addOption(
       new Option('--crm <name>', 'sync a stand-in of this CRM instead of the files').choices(standInNames),
     )
+    .option('--limit <n>', 'with --crm: at most so many records of each object', count)
     .option('--json', 'print one JSON document')
     .addHelpText(
       'after',
       helpEnd({
         examples: ['paydirt demo', 'paydirt demo --crm hubspot'],
+        notes: [
+          'The folder gets a .env, a ledger, a wallet and a chain of its own: in it, every other command works on them alone.',
+        ],
         statuses: { 0: 'ledger and chain agree', 1: 'they differ, or failed' },
       }),
     )
     .action(lazily(async () => (await import('./demo.ts')).demo))
+}
+
+function count(text: string): number {
+  if (/^[1-9]\d{0,5}$/.test(text)) return Number(text)
+  throw new InvalidArgumentError('must be a whole number above 0')
 }

@@ -1,59 +1,72 @@
-import { mkdir } from 'node:fs/promises'
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
 import { privateKeyToAccount } from 'viem/accounts'
 import { resolveConfig, type Config } from '../../app/config/config.ts'
 import { openConnector } from '../../app/context/connectors.ts'
 import { createContext, type Context } from '../../app/context/context.ts'
 import { enrichCsv, openInput } from '../../app/runs/enrich-csv.ts'
 import { reconcile } from '../../app/money/reconcile.ts'
-import { createWallet, readWallet } from '../../app/config/wallet-file.ts'
 import type { Progress, RunEnd } from '../../app/runs/run-to-end.ts'
 import type { RunSummary } from '../../app/runs/summary.ts'
 import { entitiesOf } from '../../app/context/entities.ts'
 import { makeReady, syncEntity } from '../../app/runs/sync.ts'
+import { ConfigError } from '../../domain/errors.ts'
 import { formatUsd, parseUsd } from '../../domain/money.ts'
 import type { ObjectKind } from '../../domain/words.ts'
 import type { StandInName } from '../../sandbox/stand-ins.ts'
+import { runRecords } from '../../store/views/desk-runs.ts'
 import { exitStatus } from '../terminal/exit.ts'
 import { summaryText } from '../terminal/print-summary.ts'
 import { createProgressView } from '../terminal/progress.ts'
+import {
+  addSettings,
+  atUsualPort,
+  commandLines,
+  demoWallet,
+  openDemoFolder,
+  type DemoFolder,
+} from './demo-folder.ts'
 import { startSandboxProcess, type SandboxProcess } from './sandbox-process.ts'
 import { stopSignal } from '../terminal/with-context.ts'
 import { print, printError } from '../terminal/print.ts'
-
-interface Options {
-  out: string
-  crm?: StandInName
-  json?: true
-}
 
 const samples: { file: string; object: ObjectKind }[] = [
   { file: 'companies.csv', object: 'company' },
   { file: 'people.csv', object: 'person' },
 ]
 
-/** The demo has its own ledger, wallet and chain, apart from any real ones. They are kept, so that a second demo pays nothing. */
+interface Options {
+  out: string
+  crm?: StandInName
+  limit?: number
+  json?: true
+}
+
+/**
+ * The demo has its own ledger, wallet and chain, apart from any real ones. They are kept in its folder, where every command
+ * finds them, and a second demo pays nothing.
+ */
 export async function demo(options: Options): Promise<void> {
+  if (options.limit !== undefined && options.crm === undefined)
+    throw new ConfigError('bad_options', '--limit is for --crm: the sample files are enriched whole')
   const say = (text: string) => (options.json ? printError : print)(`${text}\n`)
   const signal = stopSignal()
-  const home = resolve(process.env['PAYDIRT_DATA_DIR'] ?? '.paydirt', 'demo')
-  await mkdir(home, { recursive: true })
-  await mkdir(options.out, { recursive: true })
-  const walletKey = await demoWallet(join(home, 'wallet.key'))
+  const folder = await openDemoFolder(options.out)
+  const walletKey = await demoWallet(folder)
   const wallet = privateKeyToAccount(walletKey).address
   say('starting a sandbox of the data service, with a local chain ...')
   const sandbox = await startSandboxProcess({
-    stateFile: join(home, 'chain.json'),
+    stateFile: folder.stateFile,
     crm: options.crm,
   })
+  if (options.crm) await addSettings(folder, atUsualPort(options.crm, sandbox.crm ?? {}))
   try {
-    const config = demoConfig(sandbox, walletKey, home)
+    const config = demoConfig(sandbox, walletKey, folder.dataDir)
     const context = await createContext(config)
     try {
       const funded = await fund(context, sandbox.serviceUrl, wallet)
       say(`wallet ${wallet} holds ${formatUsd(funded)} USDC\n`)
       const work = options.crm
-        ? syncCrm(context, options.crm, { signal, say })
+        ? syncCrm(context, options.crm, options.limit, { signal, say })
         : enrichSamples(context, options.out, { signal, say })
       const summaries: RunSummary[] = []
       for await (const { end, summary } of work) {
@@ -70,6 +83,11 @@ export async function demo(options: Options): Promise<void> {
 chain   ${chain.amount} USD in ${chain.transfers} transfers
 ledger  ${booked} USD in ${ledger.charges} charges
 ${agree ? 'ledger and chain agree to the cent.' : 'LEDGER AND CHAIN DIFFER.'}${paid > 0n ? ' Run the demo again: it pays nothing.' : ''}`)
+      const next = await nextCommands(context, folder, summaries)
+      say(`
+next, what it left to look at (no sandbox, key or network needed):
+${next.map((line) => `  ${line}`).join('\n')}
+the last one is the desk at http://127.0.0.1:${context.config.port}, until Ctrl-C. docs/tour.md goes on from here.`)
       if (options.json) {
         const document = {
           runs: summaries,
@@ -77,6 +95,8 @@ ${agree ? 'ledger and chain agree to the cent.' : 'LEDGER AND CHAIN DIFFER.'}${p
           chain: chain.amount,
           ledger: booked,
           agree,
+          folder: folder.path,
+          next,
         }
         print(`${JSON.stringify(document)}\n`)
       }
@@ -115,16 +135,17 @@ async function* enrichSamples(
 async function* syncCrm(
   context: Context,
   name: StandInName,
+  limit: number | undefined,
   { signal, say }: DemoOutput,
 ): AsyncGenerator<Result> {
   const connector = await openConnector(context.config, name, (await context.openEngine()).callBudget)
   try {
-    // Each stand-in starts with fresh records, so the watermark of an earlier demo does not apply.
+    // All records, whatever an earlier demo has read: the numbers of each demo are those of the whole CRM.
     const since = new Date(0)
     const entities = entitiesOf(connector, undefined)
     await makeReady(connector, entities)
     for (const entity of entities) {
-      const job = { entity, since, filter: [] }
+      const job = { entity, since, limit, filter: [] }
       yield await watched(undefined, say, undefined, (onProgress) =>
         syncEntity(context, connector, job, { signal, onProgress }),
       )
@@ -146,6 +167,27 @@ async function watched(
   return result
 }
 
+/** Returns the commands that show what the demo did, as they can be copied, with a record that it has filled. */
+async function nextCommands(
+  { database, runs }: Context,
+  folder: DemoFolder,
+  summaries: readonly RunSummary[],
+): Promise<string[]> {
+  const commands = ['runs', 'start']
+  // A demo that is run again may have had nothing to write.
+  const earlier = (await runs.list(50)).map(({ id, ...run }) => ({ ...run, runId: id }))
+  for (const { runId, connector, object } of [...summaries, ...earlier]) {
+    const [record] = await runRecords(database.db, runId, { after: -1, limit: 1, status: 'written' })
+    if (record === undefined) continue
+    commands.splice(1, 0, `history ${connector}:${object}:${record.recordId}`)
+    break
+  }
+  return commandLines(folder, commands, {
+    from: process.env['INIT_CWD'] ?? process.cwd(),
+    env: process.env,
+  })
+}
+
 function demoConfig(sandbox: SandboxProcess, walletKey: `0x${string}`, dataDir: string): Config {
   const environment = {
     PAYDIRT_SERVICE_URL: sandbox.serviceUrl,
@@ -156,13 +198,6 @@ function demoConfig(sandbox: SandboxProcess, walletKey: `0x${string}`, dataDir: 
     ...sandbox.crm,
   }
   return resolveConfig(environment, { pacing: { startPerSecond: 150 } })
-}
-
-async function demoWallet(file: string): Promise<`0x${string}`> {
-  const saved = await readWallet(file)
-  if (saved !== undefined) return saved
-  await createWallet(file)
-  return demoWallet(file)
 }
 
 /** Tops the wallet up to 10 USDC of the sandbox's money. Returns the balance. */

@@ -30,13 +30,14 @@ function text(history: RecordHistory): string {
       `    ${each.state}, ${at}, ${cost}, from ${each.lookup ?? 'an unknown lookup'}, run ${each.run}${each.undoneAt ? `, put back ${each.undoneAt.toISOString().slice(0, 16)}` : ''}`,
     )
   }
-  if (fields.length === 0) lines.push('  nothing was written into this record')
+  if (fields.length === 0 && !tasks.some(({ output }) => output))
+    lines.push('  nothing was written into this record')
   lines.push(
     'runs:',
-    ...tasks.map(
-      ({ run, status, reason, at, file }) =>
-        `  ${run} ${at.toISOString().slice(0, 16)} ${file === undefined ? '' : `${file} `}${status}${reason === null ? '' : `: ${reason}`}`,
-    ),
+    ...tasks.flatMap(({ run, status, reason, at, file, output = {} }) => [
+      `  ${run} ${at.toISOString().slice(0, 16)} ${file === undefined ? '' : `${file} `}${status}${reason === null ? '' : `: ${reason}`}`,
+      ...Object.entries(output).map(([field, value]) => `    ${field}: ${JSON.stringify(value)}`),
+    ]),
   )
   return `${lines.join('\n')}\n`
 }

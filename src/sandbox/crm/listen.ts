@@ -11,24 +11,25 @@ export interface ConnectionBindings {
   readonly incoming: IncomingMessage
 }
 
-/** Serves on a free loopback port. Headers may have up to 64 KiB, so that the stand-in itself refuses a long URL. */
+/** Serves on a loopback port, by default a free one. Headers may have up to 64 KiB, so that the stand-in itself refuses a long URL. */
 export async function listen(
   fetch: (request: Request, bindings: ConnectionBindings) => Response | Promise<Response>,
+  port = 0,
 ): Promise<Listening> {
-  const { promise, resolve } = Promise.withResolvers<number>()
+  const { promise, resolve, reject } = Promise.withResolvers<number>()
   const server = serve(
     {
       fetch: (request, env) => fetch(request, env as ConnectionBindings),
       createServer,
       serverOptions: { maxHeaderSize: 65_536 },
       hostname: '127.0.0.1',
-      port: 0,
+      port,
     },
     (info) => resolve(info.port),
   ) as Server
-  const port = await promise
+  server.once('error', reject)
   return {
-    baseUrl: `http://127.0.0.1:${port}`,
+    baseUrl: `http://127.0.0.1:${await promise}`,
     stop: () =>
       new Promise((done, fail) => {
         server.close((error) => (error ? fail(error) : done()))

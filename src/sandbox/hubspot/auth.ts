@@ -37,15 +37,25 @@ export interface HubspotAuth {
 
 const OAUTH_TOKEN_LIFETIME_MS = 30 * 60_000
 
-export function createAuth(now: () => number, scopes: readonly string[]): HubspotAuth {
+/** What a caller must show. Default: drawn at each start. */
+export interface HubspotSecrets {
+  readonly accessToken: string
+  readonly clientSecret: string
+}
+
+export function createAuth(
+  now: () => number,
+  scopes: readonly string[],
+  secrets: HubspotSecrets = { accessToken: `pat-na1-${randomUUID()}`, clientSecret: randomUUID() },
+): HubspotAuth {
   const granted = new Set(scopes)
   const issued = new Map<string, number>()
   const oauth: OauthApp = {
     clientId: '11111111-2222-3333-4444-555555555555',
-    clientSecret: randomUUID(),
+    clientSecret: secrets.clientSecret,
     refreshToken: randomUUID(),
   }
-  const accessToken = `pat-na1-${randomUUID()}`
+  const { accessToken } = secrets
   let isRevoked = false
 
   return {

@@ -1,10 +1,14 @@
 import { Hono } from 'hono'
-import { ALL_SCOPES, createAuth, type HubspotAuth } from './auth.ts'
+import { ALL_SCOPES, createAuth, type HubspotAuth, type HubspotSecrets } from './auth.ts'
+import { createHubspotBook } from './book.ts'
 import { createHubspotFaults, type HubspotFaults } from './faults.ts'
 import { answerError, createGate, type HubspotEnv, type HubspotStats } from './gate.ts'
 import { REAL_LIMITS, createLimiter, type HubspotLimits, type Limiter } from './limits.ts'
+import { createPages } from '../crm/browse.ts'
+import { createChangeLog } from '../crm/change-log.ts'
+import { keepState } from '../crm/kept-state.ts'
 import { listen } from '../crm/listen.ts'
-import type { CrmStandIn } from '../crm/stand-in.ts'
+import { defaultPaydirtUrl, type CrmStandIn, type CrmStandInOptions } from '../crm/stand-in.ts'
 import type { HubspotType } from './properties.ts'
 import { accountRoutes } from './routes-account.ts'
 import { associationRoutes, recordAssociationRoutes } from './routes-associations.ts'
@@ -25,6 +29,13 @@ export interface HubspotStandInOptions {
   readonly scopes?: readonly string[]
   /** Returns milliseconds since the epoch, for stamps, limits and token expiry. */
   readonly now?: () => number
+  /** Port on the loopback. 0, the default, takes a free one. */
+  readonly port?: number
+  /** Keeps the records in this file from one start to the next. */
+  readonly stateFile?: string | undefined
+  readonly secrets?: HubspotSecrets
+  /** Shows the records on pages under `/_sandbox/`, whose buttons call Paydirt there. Default: no pages. */
+  readonly pages?: { readonly paydirtUrl: () => string }
 }
 
 export interface HubspotStandIn {
@@ -51,9 +62,10 @@ export async function startHubspotStandIn(options: HubspotStandInOptions = {}): 
   const now = options.now ?? Date.now
   const limits = { ...REAL_LIMITS, ...options.limits }
   const faults = createHubspotFaults()
-  const auth = createAuth(now, options.scopes ?? ALL_SCOPES)
+  const auth = createAuth(now, options.scopes ?? ALL_SCOPES, options.secrets)
   const limiter = createLimiter(limits, now)
-  const store = createHubspotStore(now, () => faults.indexLagMs)
+  const changes = options.pages && createChangeLog(now)
+  const store = createHubspotStore(now, () => faults.indexLagMs, changes?.note)
   const seed = options.seed ?? 1
   const addSeeded = (
     type: HubspotType,
@@ -82,7 +94,27 @@ export async function startHubspotStandIn(options: HubspotStandInOptions = {}): 
   const automation = automationRoutes(auth)
   app.route('/', automation.app)
   app.route('/', accountRoutes(auth, limiter, limits, PORTAL_ID, now))
-  const server = await listen((request, bindings) => app.fetch(request, bindings))
+  const pages =
+    options.pages &&
+    changes &&
+    createPages(
+      createHubspotBook({
+        store,
+        faults,
+        changes,
+        now,
+        clientSecret: auth.oauth.clientSecret,
+        paydirtUrl: options.pages.paydirtUrl,
+      }),
+    )
+  const save =
+    options.stateFile === undefined
+      ? undefined
+      : await keepState(options.stateFile, { store: store.state(), changes: changes?.all ?? new Map() })
+  const server = await listen(
+    (request, bindings) => (pages?.serves(request) ? pages.app : app).fetch(request, bindings),
+    options.port,
+  )
 
   return {
     baseUrl: server.baseUrl,
@@ -94,13 +126,35 @@ export async function startHubspotStandIn(options: HubspotStandInOptions = {}): 
     workflows: automation.workflows,
     limiter,
     stats: gate.stats,
-    stop: server.stop,
+    async stop() {
+      await server.stop()
+      await save?.()
+    },
   }
 }
 
-export async function startCrm(): Promise<CrmStandIn> {
-  const { baseUrl, token, faults, stop } = await startHubspotStandIn()
+/** For play on this machine: known to everyone, and the same at each start, so that a `.env` stays right. */
+const playSecrets: HubspotSecrets = {
+  accessToken: 'pat-na1-5a4db0e5-a4db-40e5-a4db-0e5a4db0e5a4',
+  clientSecret: '5a4db0e5-a4db-40e5-a4db-5ec2e75a4db0',
+}
+
+export async function startCrm(options: CrmStandInOptions = {}): Promise<CrmStandIn> {
+  const { port = 0, records = 500, paydirtUrl = defaultPaydirtUrl, stateFile } = options
+  const { baseUrl, faults, stop } = await startHubspotStandIn({
+    port,
+    companies: records,
+    contacts: records,
+    secrets: playSecrets,
+    stateFile,
+    pages: { paydirtUrl: () => paydirtUrl },
+  })
   // The sandbox's service invents addresses under the reserved domain `example`, which HubSpot itself refuses.
   faults.acceptedTlds.add('example')
-  return { environment: { HUBSPOT_BASE_URL: baseUrl, HUBSPOT_ACCESS_TOKEN: token }, stop }
+  const environment = {
+    HUBSPOT_BASE_URL: baseUrl,
+    HUBSPOT_ACCESS_TOKEN: playSecrets.accessToken,
+    HUBSPOT_CLIENT_SECRET: playSecrets.clientSecret,
+  }
+  return { environment, pageUrl: `${baseUrl}/_sandbox/`, stop }
 }

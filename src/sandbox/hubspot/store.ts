@@ -53,9 +53,22 @@ export interface HubspotStore {
   associate(contactId: string, companyId: string, isPrimary?: boolean): void
   companiesOf(contactId: string): ReadonlyMap<string, { readonly isPrimary: boolean }>
   contactsOf(companyId: string): ReadonlyMap<string, { readonly isPrimary: boolean }>
+  /** Returns everything that the account holds, as it is kept from one start to the next. */
+  state(): Record<string, unknown>
 }
 
-export function createHubspotStore(now: () => number, indexLagMs: () => number): HubspotStore {
+type OnEdit = (
+  type: HubspotType,
+  id: string,
+  before: HubspotRecord['properties'],
+  after: HubspotRecord['properties'],
+) => void
+
+export function createHubspotStore(
+  now: () => number,
+  indexLagMs: () => number,
+  onEdit?: OnEdit,
+): HubspotStore {
   const tables: Record<HubspotType, Map<string, HubspotRecord>> = {
     companies: new Map(),
     contacts: new Map(),
@@ -114,6 +127,7 @@ export function createHubspotStore(now: () => number, indexLagMs: () => number):
     edit(type, id, values) {
       const record = must(type, id)
       rememberStale(record)
+      const before = onEdit ? { ...record.properties } : {}
       for (const [name, value] of Object.entries(values)) {
         if (type === 'contacts' && name === 'email') {
           if (record.properties.email) emails.delete(record.properties.email)
@@ -123,6 +137,7 @@ export function createHubspotStore(now: () => number, indexLagMs: () => number):
         else record.properties[name] = value
       }
       record.modifiedAtMs = now()
+      onEdit?.(type, record.id, before, record.properties)
       return record
     },
     archive(type, id) {
@@ -182,6 +197,15 @@ export function createHubspotStore(now: () => number, indexLagMs: () => number):
     },
     companiesOf: (contactId) => companiesByContact.get(contactId) ?? none,
     contactsOf: (companyId) => contactsByCompany.get(companyId) ?? none,
+    state: () => ({
+      tables,
+      nextIds,
+      mergedInto,
+      emails,
+      companiesByContact,
+      contactsByCompany,
+      registry: store.registry,
+    }),
   }
   return store
 }

@@ -32,9 +32,18 @@ export class OauthError extends Error {
 
 const JWT_BEARER = 'urn:ietf:params:oauth:grant-type:jwt-bearer'
 
-export function createAuth(now: () => number, sessionLifetimeMs: number): SalesforceAuth {
-  const clientId = `3MVG9${randomBytes(24).toString('hex')}`
-  const clientSecret = randomBytes(32).toString('hex').toUpperCase()
+/** What a caller must show. Default: drawn at each start. */
+export type SalesforceSecrets = Pick<SalesforceAuth, 'clientId' | 'clientSecret'>
+
+export function createAuth(
+  now: () => number,
+  sessionLifetimeMs: number,
+  secrets: SalesforceSecrets = {
+    clientId: `3MVG9${randomBytes(24).toString('hex')}`,
+    clientSecret: randomBytes(32).toString('hex').toUpperCase(),
+  },
+): SalesforceAuth {
+  const { clientId, clientSecret } = secrets
   const username = 'enrichment@sandbox-org.com'
   const sessions = new Map<string, number>()
   let jwtKey: string | undefined

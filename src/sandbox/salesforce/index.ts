@@ -1,7 +1,11 @@
 import { Hono } from 'hono'
+import { createPages } from '../crm/browse.ts'
+import { createChangeLog } from '../crm/change-log.ts'
+import { keepState } from '../crm/kept-state.ts'
 import { listen } from '../crm/listen.ts'
-import type { CrmStandIn } from '../crm/stand-in.ts'
-import { ORG_ID, createAuth, type SalesforceAuth } from './auth.ts'
+import { defaultPaydirtUrl, type CrmStandIn, type CrmStandInOptions } from '../crm/stand-in.ts'
+import { ORG_ID, createAuth, type SalesforceAuth, type SalesforceSecrets } from './auth.ts'
+import { createSalesforceBook } from './book.ts'
 import { resourceNotFound } from './errors.ts'
 import { createSalesforceFaults, type SalesforceFaults } from './faults.ts'
 import {
@@ -36,6 +40,13 @@ export interface SalesforceStandInOptions extends OrgFeatures {
   readonly bulkPageRows?: number
   /** Returns milliseconds since the epoch, for stamps and sessions. */
   readonly now?: () => number
+  /** Port on the loopback. 0, the default, takes a free one. */
+  readonly port?: number
+  /** Keeps the records in this file from one start to the next. */
+  readonly stateFile?: string | undefined
+  readonly secrets?: SalesforceSecrets
+  /** Shows the records on pages under `/_sandbox/`, whose buttons call Paydirt there. Default: no pages. */
+  readonly pages?: { readonly paydirtUrl: () => string; readonly secret: string }
 }
 
 export interface SalesforceStandIn {
@@ -62,9 +73,10 @@ export async function startSalesforceStandIn(
 ): Promise<SalesforceStandIn> {
   const now = options.now ?? Date.now
   const seed = options.seed ?? 1
-  const store = createSalesforceStore(now, options)
+  const changes = options.pages && createChangeLog(now)
+  const store = createSalesforceStore(now, options, changes?.note)
   const faults = createSalesforceFaults()
-  const auth = createAuth(now, options.sessionLifetimeMs ?? 2 * 3_600_000)
+  const auth = createAuth(now, options.sessionLifetimeMs ?? 2 * 3_600_000, options.secrets)
   const quota: Quota = { limit: options.dailyApiRequests ?? 100_000, used: 0 }
   const addSeeded = (
     type: SalesforceType,
@@ -123,7 +135,16 @@ export async function startSalesforceStandIn(
   app.route('/services/data/:version', queryRoutes(store))
   app.route('/services/data/:version', recordRoutes(deps, quota, now))
   app.route('/services/data/:version', bulkRoutes(deps, API_USER_ID, now, options.bulkPageRows ?? 50_000))
-  const server = await listen((request, bindings) => app.fetch(request, bindings))
+  const pages =
+    options.pages && changes && createPages(createSalesforceBook({ store, changes, now, ...options.pages }))
+  const save =
+    options.stateFile === undefined
+      ? undefined
+      : await keepState(options.stateFile, { store: store.state(), changes: changes?.all ?? new Map() })
+  const server = await listen(
+    (request, bindings) => (pages?.serves(request) ? pages.app : app).fetch(request, bindings),
+    options.port,
+  )
 
   return {
     baseUrl: server.baseUrl,
@@ -135,16 +156,36 @@ export async function startSalesforceStandIn(
     faults,
     quota,
     stats: gate.stats,
-    stop: server.stop,
+    async stop() {
+      await server.stop()
+      await save?.()
+    },
   }
 }
 
-export async function startCrm(): Promise<CrmStandIn> {
-  const { baseUrl, auth, stop } = await startSalesforceStandIn()
+/** For play on this machine: known to everyone, and the same at each start, so that a `.env` stays right. */
+const playSecrets = {
+  clientId: `3MVG9${'5a4db0e5'.repeat(6)}`,
+  clientSecret: '5A4DB0E5'.repeat(8),
+  buttons: '5a4db0e5'.repeat(4),
+}
+
+export async function startCrm(options: CrmStandInOptions = {}): Promise<CrmStandIn> {
+  const { port = 0, records = 500, paydirtUrl = defaultPaydirtUrl, stateFile } = options
+  const { baseUrl, stop } = await startSalesforceStandIn({
+    port,
+    accounts: records,
+    contacts: records,
+    leads: records,
+    secrets: playSecrets,
+    stateFile,
+    pages: { paydirtUrl: () => paydirtUrl, secret: playSecrets.buttons },
+  })
   const environment = {
     SALESFORCE_LOGIN_URL: baseUrl,
-    SALESFORCE_CLIENT_ID: auth.clientId,
-    SALESFORCE_CLIENT_SECRET: auth.clientSecret,
+    SALESFORCE_CLIENT_ID: playSecrets.clientId,
+    SALESFORCE_CLIENT_SECRET: playSecrets.clientSecret,
+    PAYDIRT_SALESFORCE_SECRET: playSecrets.buttons,
   }
-  return { environment, stop }
+  return { environment, pageUrl: `${baseUrl}/_sandbox/`, stop }
 }

@@ -68,12 +68,25 @@ export interface SalesforceStore {
   /** Adds or replaces a field definition. */
   defineField(type: SalesforceType, definition: FieldDefinition): void
   emailCount(type: SalesforceType, email: string, exceptId: string): number
+  /** Returns everything that the org holds, as it is kept from one start to the next. */
+  state(): Record<string, unknown>
 }
 
 const PERSON_USER_ID = toLongId('005Wx0000000P2T')
 export const LEAD_QUEUE_ID = toLongId('00GWx0000000Q1U')
 
-export function createSalesforceStore(now: () => number, features: OrgFeatures = {}): SalesforceStore {
+type OnEdit = (
+  type: SalesforceType,
+  id: string,
+  before: SalesforceRecord['fields'],
+  after: SalesforceRecord['fields'],
+) => void
+
+export function createSalesforceStore(
+  now: () => number,
+  features: OrgFeatures = {},
+  onEdit?: OnEdit,
+): SalesforceStore {
   const schema = createSchema(features)
   const tables: Record<SalesforceType, Map<string, SalesforceRecord>> = {
     Account: new Map(),
@@ -160,6 +173,7 @@ export function createSalesforceStore(now: () => number, features: OrgFeatures =
       const record = must(type, id)
       const settled = hasPlaces(type) ? settlePlaces(placePrefixes[type], record.fields, values) : values
       if ('message' in settled) throw new Error(String(settled.message))
+      const before = onEdit ? { ...record.fields } : {}
       for (const [name, value] of Object.entries(settled)) {
         if (value === null || value === '') delete record.fields[name]
         else record.fields[name] = value
@@ -168,6 +182,7 @@ export function createSalesforceStore(now: () => number, features: OrgFeatures =
       record.modstampMs = record.modifiedAtMs
       record.modifiedById = byUserId
       if (record.fields['IsPersonAccount'] === true) settlePerson(record, settled)
+      onEdit?.(type, record.id, before, record.fields)
     },
     delete(type, id) {
       const record = must(type, id)
@@ -222,6 +237,7 @@ export function createSalesforceStore(now: () => number, features: OrgFeatures =
       }
       return count
     },
+    state: () => ({ tables, schema, access: store.access, inactiveValues: store.inactiveValues }),
   }
   return store
 }

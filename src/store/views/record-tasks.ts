@@ -1,4 +1,5 @@
 import { sql } from 'kysely'
+import type { Patch } from '../../domain/record.ts'
 import type { ObjectKind, TaskStatus } from '../../domain/words.ts'
 import type { Database } from '../database/database.ts'
 import { isOneOf } from '../database/parameters.ts'
@@ -11,6 +12,8 @@ export interface RecordTask {
   at: Date
   /** The name of the file that the run read; null for a CRM. */
   file: string | null
+  /** What the task was to write; null where nothing was. */
+  patch: Patch | null
 }
 
 /** Returns the tasks of a record under each of its ids, oldest first. A run that was only planned made none. */
@@ -23,7 +26,7 @@ export async function tasksOfRecord(
   return db
     .selectFrom('tasks')
     .innerJoin('runs', 'runs.id', 'tasks.run_id')
-    .select(['run_id as run', 'entity', 'status', 'reason', 'updated_at as at'])
+    .select(['run_id as run', 'entity', 'status', 'reason', 'updated_at as at', 'patch'])
     .select(sql<string | null>`source->>'file'`.as('file'))
     .where(isOneOf('record_id', record.ids))
     .where('connector', '=', record.connector)

@@ -1,0 +1,190 @@
+import { existsSync } from 'node:fs'
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { paydirt, startPaydirt, type Ended, type Running, type Settings } from '../support/cli.ts'
+import { wordsOf } from '../support/examples.ts'
+import { freshStores, type FreshStores } from '../support/stores.ts'
+
+interface Demo {
+  runs: { runId: string; connector: string; spend: { settled: string }; tasks: { written: number } }[]
+  paid: string
+  agree: boolean
+  folder: string
+  next: string[]
+}
+
+let stores: FreshStores
+/** The user's own folder, in which the demo is started. */
+let home: string
+const at = (...names: string[]) => join(home, ...names)
+const bare = {
+  PAYDIRT_DATA_DIR: undefined,
+  PAYDIRT_REDIS_PREFIX: undefined,
+  DATABASE_URL: undefined,
+  REDIS_URL: undefined,
+}
+const settings = (cwd: string, env: Settings['env'] = {}): Settings => ({
+  stores,
+  cwd,
+  env: { ...bare, ...env },
+})
+const demo = (args: string[], env?: Settings['env']) => paydirt(['demo', ...args], settings(home, env))
+const quick = ['--crm', 'hubspot', '--limit', '3']
+
+beforeAll(async () => {
+  stores = await freshStores()
+  home = join(stores.dataDir, 'home')
+  await mkdir(home)
+})
+afterAll(() => stores.cleanup())
+
+describe('the demo', () => {
+  let first: Demo
+  let printed: Ended
+
+  beforeAll(async () => {
+    printed = await demo([...quick, '--out', 'play', '--json'])
+    expect({ status: printed.status, stderr: printed.stderr }).toMatchObject({ status: 0 })
+    first = printed.json<Demo>()
+  })
+
+  test('leaves a ledger in its own folder, where the commands that it names find it', async () => {
+    expect(first.folder).toBe(at('play'))
+    expect(first.agree).toBe(true)
+    const [way, ...commands] = first.next
+    expect(way).toBe('cd play')
+    expect(commands).toHaveLength(3)
+    expect(printed.stderr).toContain(first.next.map((line) => `  ${line}`).join('\n'))
+    for (const command of commands.slice(0, 2)) {
+      const args = wordsOf(command.replace(/^.*?(?:paydirt|paydirt\.mjs) /, ''))
+      const { status, stdout, stderr } = await paydirt(args, settings(at('play')))
+      expect({ command, status, stderr }).toEqual({ command, status: 0, stderr: '' })
+      if (args[0] === 'runs') for (const { runId } of first.runs) expect(stdout).toContain(runId)
+      if (args[0] === 'history') expect(stdout).toContain(`, run ${first.runs[0]!.runId}`)
+    }
+    expect(commands[2]).toMatch(/ start$/)
+    const { status, stdout } = await paydirt(['report'], settings(at('play')))
+    expect(status).toBe(0)
+    expect(stdout).toContain(`paid       ${first.paid} USD`)
+  })
+
+  test('leaves nothing anywhere else', () => {
+    for (const name of ['.paydirt', '.env', 'demo-out']) expect(existsSync(at(name))).toBe(false)
+  })
+
+  test('pays nothing when it is run again', async () => {
+    expect(Number(first.paid)).toBeGreaterThan(0)
+    const again = (await demo([...quick, '--out', 'play', '--json'])).json<Demo>()
+    expect(again).toMatchObject({ paid: '0.000000', agree: true })
+    expect(again.next.slice(1)).toHaveLength(3)
+  })
+
+  test('is not led to another ledger by what is set in the shell, and neither are its commands', async () => {
+    const shell = {
+      DATABASE_URL: 'postgres://real.example.com/ledger',
+      PAYDIRT_WALLET_KEY: `0x${'1'.repeat(64)}`,
+      PAYDIRT_PORT: '8091',
+    }
+    const ended = await demo([...quick, '--out', 'play', '--json'], shell)
+    expect({ status: ended.status, stderr: ended.stderr }).toMatchObject({ status: 0 })
+    const { next, paid } = ended.json<Demo>()
+    expect(paid).toBe('0.000000')
+    for (const command of next.slice(1))
+      expect(command).toMatch(/^env -u PAYDIRT_WALLET_KEY -u DATABASE_URL (?:npx|node) /)
+  })
+
+  describe('and a sandbox in its folder', () => {
+    let sandbox: Running
+    let document: SandboxDocument
+    let env: Settings['env']
+
+    beforeAll(async () => {
+      const args = ['sandbox', '--port', '0', '--rpc-port', '0', '--crm', 'hubspot', '--crm-port', '0']
+      sandbox = startPaydirt([...args, '--json'], settings(at('play')))
+      await sandbox.said(/Ctrl-C ends it/)
+      document = JSON.parse(sandbox.printed()) as SandboxDocument
+      env = document.settings
+    })
+    afterAll(() => sandbox?.kill('SIGKILL'))
+
+    test('have the settings of the folder, and its wallet without its key', () => {
+      expect(document.added).toEqual([])
+      expect(document.settings).not.toHaveProperty('PAYDIRT_WALLET_KEY')
+      expect(document.wallet).toMatch(/^0x/)
+      expect(document.pages).toEqual([
+        { crm: 'hubspot', pageUrl: `${document.settings['HUBSPOT_BASE_URL']}/_sandbox/` },
+      ])
+    })
+
+    test('go on with its chain, its wallet and its records', async () => {
+      const reconciled = await paydirt(['reconcile'], settings(at('play'), env))
+      expect(reconciled.stdout).toContain(first.paid)
+      const record = (await paydirt(['history', ...historyArgs(first)], settings(at('play'), env))).stdout
+      expect(record).toContain('hubspot')
+      const explained = await paydirt(['explain', ...historyArgs(first)], settings(at('play'), env))
+      expect({ status: explained.status, stderr: explained.stderr }).toMatchObject({ status: 0 })
+      expect(explained.stdout).toContain('Spent on this record so far: 0.010000 USD.')
+      const plan = await paydirt(
+        ['sync', 'hubspot', '--object', 'company', '--limit', '3', '--plan', '--json'],
+        settings(at('play'), env),
+      )
+      expect(plan.json()).toMatchObject({ cost: { high: '0.000000' } })
+    })
+
+    test('end cleanly on Ctrl-C', async () => {
+      sandbox.kill('SIGINT')
+      expect(await sandbox.ended).toMatchObject({ status: 0, signal: null })
+      await expect(fetch(env?.['PAYDIRT_RPC_URL'] ?? '')).rejects.toThrow('fetch failed')
+    })
+  })
+})
+
+interface SandboxDocument {
+  settings: Record<string, string>
+  wallet: string
+  balance: string
+  added: string[]
+  pages: { crm: string; pageUrl: string }[]
+}
+
+function historyArgs({ next }: Demo): string[] {
+  const command = next.find((line) => line.includes(' history ')) ?? ''
+  return wordsOf(command.replace(/^.* history /, ''))
+}
+
+describe('a folder that is not a demo’s', () => {
+  test.each([
+    ['with settings', '.env', 'PAYDIRT_SERVICE_URL=https://data.example.com\n'],
+    ['with a config file', 'paydirt.config.ts', 'export default {}\n'],
+    ['with a demo’s settings that now name a real service', '.env', ''],
+  ])('%s is refused, and left as it is', async (name, file, text) => {
+    const folder = name.replaceAll(/\W/g, '-')
+    await mkdir(at(folder))
+    const kept =
+      text ||
+      (await readFile(at('play', '.env'), 'utf8')).replace(
+        'http://127.0.0.1:8402\n',
+        'https://data.example.com\n',
+      )
+    await writeFile(at(folder, file), kept)
+    for (const [out, cwd] of [
+      [folder, home],
+      ['.', at(folder)],
+    ] as const) {
+      const ended = await paydirt(['demo', '--out', out], settings(cwd))
+      expect(ended).toMatchObject({ status: 2, stdout: '' })
+      expect(ended.stderr).toContain(`${join(out, file)} is not this demo's`)
+      expect(ended.stderr).toContain('--out')
+    }
+    expect(await readFile(at(folder, file), 'utf8')).toBe(kept)
+    expect(existsSync(at(folder, '.paydirt'))).toBe(false)
+  })
+
+  test('with a ledger is refused too', async () => {
+    await mkdir(at('with-ledger', '.paydirt'), { recursive: true })
+    const ended = await demo(['--out', 'with-ledger'])
+    expect(ended.status).toBe(2)
+    expect(ended.stderr).toContain('never shares a folder with another ledger')
+  })
+})
