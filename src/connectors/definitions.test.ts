@@ -97,6 +97,10 @@ describe('the address of a record', () => {
     expect(hubspot.recordUrl({}, { ...place, accountId: '123' })).toBe(
       'https://app.hubspot.com/contacts/123/record/0-2/77',
     )
+    const standIn = { baseUrl: 'http://127.0.0.1:8403/' }
+    expect(hubspot.recordUrl(standIn, { ...place, accountId: '123' })).toBe(
+      'http://127.0.0.1:8403/contacts/123/record/0-2/77',
+    )
   })
 
   test('in Salesforce is below the org', () => {

@@ -83,7 +83,7 @@ describe('the page of a stand-in', () => {
     for (const path of ['/_sandbox/contacts', `/_sandbox/contacts/${id}`]) {
       const text = await page(path)
       expect(text).toContain('&lt;script&gt;alert(1)')
-      expect(text).not.toMatch(/<script|\u0007|\u202e/)
+      for (const raw of ['<script', '\u0007', '\u202e']) expect(text).not.toContain(raw)
     }
     expect(await page(`/_sandbox/contacts/${id}`)).toContain('x'.repeat(5000))
   })

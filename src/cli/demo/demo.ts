@@ -87,7 +87,7 @@ ${agree ? 'ledger and chain agree to the cent.' : 'LEDGER AND CHAIN DIFFER.'}${p
       say(`
 next, what it left to look at (no sandbox, key or network needed):
 ${next.map((line) => `  ${line}`).join('\n')}
-the last one is the desk at http://127.0.0.1:${context.config.port}, until Ctrl-C. docs/tour.md goes on from here.`)
+the last one is the desk at http://127.0.0.1:${context.config.port}, until Ctrl-C.`)
       if (options.json) {
         const document = {
           runs: summaries,

@@ -89,10 +89,12 @@ export const hubspot = defineCrm({
     return { ...shared, auth: { oauth: { clientId, clientSecret, refreshToken } } }
   },
 
-  recordUrl(_settings, { accountId, entity, id }) {
+  recordUrl({ baseUrl }, { accountId, entity, id }) {
     const typeId = typeIds[entity]
     if (accountId === undefined || typeId === undefined) return undefined
-    return `https://app.hubspot.com/contacts/${accountId}/record/${typeId}/${encodeURIComponent(id)}`
+    // A stand-in on this machine shows its own records.
+    const site = baseUrl?.startsWith('http:') ? baseUrl.replace(/\/+$/, '') : 'https://app.hubspot.com'
+    return `${site}/contacts/${accountId}/record/${typeId}/${encodeURIComponent(id)}`
   },
 
   async open({ auth, baseUrl, mapping, tenSecondLimit, searchLimit, required }, { budget }) {
