@@ -97,7 +97,7 @@ describe('the address of a record', () => {
     expect(hubspot.recordUrl({}, { ...place, accountId: '123' })).toBe(
       'https://app.hubspot.com/contacts/123/record/0-2/77',
     )
-    const standIn = { baseUrl: 'http://127.0.0.1:8403/' }
+    const standIn = { baseUrl: 'http://127.0.0.1:8403/', mapping: undefined }
     expect(hubspot.recordUrl(standIn, { ...place, accountId: '123' })).toBe(
       'http://127.0.0.1:8403/contacts/123/record/0-2/77',
     )

@@ -1,4 +1,4 @@
-import { parseCsv } from './csv.ts'
+import { parseCsv } from './bulk/csv.ts'
 import type { SaveError } from './errors.ts'
 import type { SalesforceType } from './schema.ts'
 

@@ -11,7 +11,7 @@ import {
   type Job,
   type JobInfo,
 } from './bulk-job.ts'
-import { formatCsv } from './csv.ts'
+import { formatCsv } from './bulk/csv.ts'
 import { SalesforceError, resourceNotFound } from './errors.ts'
 import type { SalesforceEnv } from './gate.ts'
 import { toLongId } from './ids.ts'
