@@ -35,7 +35,7 @@ serveParent(
     /** Makes a task of every company, as a nightly sync does. Returns their number. */
     async scanAll(): Promise<number> {
       const engine = await context.openEngine()
-      const connector = await openConnector(config, 'hubspot', engine.callBudget)
+      const connector = await openConnector(config, 'hubspot', engine)
       await makeReady(connector, ['companies'])
       const job = { entity: 'companies', filter: [] }
       const { run } = await openRun(context, connector, job, 'scanning', { trigger: 'schedule' })

@@ -52,7 +52,7 @@ async function startWorker(
   const engine = await context.openEngine()
   const names = configuredCrms(config)
   for (const name of names) {
-    const connector = await openConnector(config, name, engine.callBudget)
+    const connector = await openConnector(config, name, engine)
     context.connectors.set(name, connector)
     stops.push(() => connector.close())
   }

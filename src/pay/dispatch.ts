@@ -10,6 +10,7 @@ import {
 import type { Atomic } from '../domain/money.ts'
 import type { Charge, PaymentProtocol, ResponseHead, Terms } from '../domain/payment.ts'
 import type { ChargeJournal, SendMark, StoredAnswer } from '../domain/ports/charge-journal.ts'
+import type { ExchangeOutcome, OnExchange } from '../domain/ports/meter.ts'
 import type { Send } from '../domain/ports/transport.ts'
 import type { SendPermit } from '../domain/ports/send-permit.ts'
 import type { Fact } from '../domain/record.ts'
@@ -30,6 +31,8 @@ export interface DispatchOptions {
   creditsOf?: (body: string) => number | undefined
   /** Called with every answer that was stored. Must not throw. */
   onAnswer?: (request: PaidRequest, body: string) => void
+  /** Called with every exchange. Must not throw. */
+  onExchange?: OnExchange | undefined
   /** Headers of every request to the service, paid or not, such as the buyer's bearer token. */
   extraHeaders?: Record<string, string> | undefined
   now: () => Date
@@ -61,6 +64,8 @@ export function createDispatch(options: DispatchOptions): Dispatch {
   const { journal, now } = options
   const reader = createAnswerReader(options)
   const { read } = reader
+  /** How long each response took that is not measured yet. */
+  const took = new WeakMap<ResponseHead, number>()
 
   async function send(
     charge: Charge,
@@ -92,6 +97,7 @@ export function createDispatch(options: DispatchOptions): Dispatch {
       await journal.markInDoubt(charge.id, refusal)
       return { refusal }
     }
+    if (isSuccess(response)) measure(request, 'started', response)
     const error = options.errorFor(response)
     // The server failed after it had verified the payment: the payment is not settled, and its authorization is still
     // valid.
@@ -134,6 +140,7 @@ export function createDispatch(options: DispatchOptions): Dispatch {
     response: ResponseHead,
   ): Promise<StoredAnswer> {
     const answer = read(request, response)
+    measure(request, outcomeOf(answer), response)
     const receipt = protocol.receipt(response)
     const store = (kept: StoredAnswer, creditsAtomic: Atomic | undefined) =>
       receipt?.success
@@ -176,6 +183,7 @@ export function createDispatch(options: DispatchOptions): Dispatch {
   ): Promise<ResponseHead> {
     const { method, url, body, timeoutMs } = request
     let response: ResponseHead | undefined
+    const startedMs = performance.now()
     try {
       response = await options.send({
         method,
@@ -189,10 +197,20 @@ export function createDispatch(options: DispatchOptions): Dispatch {
           ...headers,
         },
       })
+      const tookMs = performance.now() - startedMs
+      // Of a success, the outcome is known when it was read.
+      if (isSuccess(response)) took.set(response, tookMs)
+      else options.onExchange?.(request.operation, outcomeByStatus(response.status), tookMs)
       return response
     } finally {
+      if (!response) options.onExchange?.(request.operation, 'unanswered', performance.now() - startedMs)
       await permit.done(response)
     }
+  }
+
+  function measure({ operation }: PaidRequest, outcome: ExchangeOutcome, response: ResponseHead): void {
+    const ms = took.get(response)
+    if (ms !== undefined) options.onExchange?.(operation, outcome, ms)
   }
 
   function protocolOf(terms: Terms): PaymentProtocol {
@@ -204,7 +222,9 @@ export function createDispatch(options: DispatchOptions): Dispatch {
   function freeAnswer(request: PaidRequest, response: ResponseHead): StoredAnswer | undefined {
     if (!isSuccess(response)) return undefined
     const answer = read(request, response)
-    return response.status === 200 || answer.outcome === 'found' ? answer : undefined
+    const isAnswer = response.status === 200 || answer.outcome === 'found'
+    measure(request, isAnswer ? outcomeOf(answer) : 'started', response)
+    return isAnswer ? answer : undefined
   }
 
   return { protocolOf, exchange, read, freeAnswer, send }
@@ -220,6 +240,17 @@ function assertMaySend(mark: SendMark): void {
   if (mark === 'sent') return
   const message = 'another process has closed the charge in the meantime'
   throw new RetriableError('charge_closed', message, { countsAsTry: false })
+}
+
+function outcomeOf({ outcome, parts, startedAs }: StoredAnswer): ExchangeOutcome {
+  if (startedAs) return 'started'
+  return parts ? 'batch' : outcome
+}
+
+function outcomeByStatus(status: number): ExchangeOutcome {
+  if (status === 402) return 'challenge'
+  if (status === 429) return 'rate_limited'
+  return status >= 500 ? 'server_error' : 'refused'
 }
 
 function isSuccess({ status }: ResponseHead): boolean {

@@ -1,11 +1,16 @@
+import { spawnSync } from 'node:child_process'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { runFigures } from '../../src/store/views/run-figures.ts'
 import { startWebServer, type Web } from '../../src/app/web/web.ts'
+import { metered } from '../../src/connectors/metered.ts'
 import { startSandbox, type Sandbox } from '../../src/sandbox/sandbox.ts'
 import { lintMetrics, parsePrometheusText, type Family } from '../support/prometheus-text.ts'
 import { openCrmHouse, type CrmHouse } from './crm-house.ts'
 
 const token = 'a-token-for-scrapers'
+/** Debian's package `prometheus` has it. */
+const hasPromtool = spawnSync('promtool', ['--version']).status === 0
+if (!hasPromtool) console.warn('SKIPPED: promtool did not judge the metrics, because it is not installed')
 const urlOf = (name: string) => `https://www.profnet.com/company/${name}`
 
 let sandbox: Sandbox
@@ -23,7 +28,7 @@ beforeAll(async () => {
   })
   for (let index = 0; index < 12; index += 1)
     house.add('companies', { name: `m${index}`, profnet_url: urlOf(`m${index}`) })
-  await house.sync('companies')
+  await syncMeasured()
   web = await startWebServer(house.context)
 })
 afterAll(async () => {
@@ -31,6 +36,13 @@ afterAll(async () => {
   await house?.close()
   await sandbox?.stop()
 })
+
+/** Syncs through a connector that is measured as those of the processes are, and stores what was measured. */
+async function syncMeasured(): Promise<void> {
+  const { meter } = await house.context.openEngine()
+  await house.sync('companies', (connector) => metered(connector, meter))
+  await meter.save()
+}
 
 async function scrape(): Promise<{ text: string; families: Map<string, Family> }> {
   const response = await fetch(`${web.url}/metrics`, { headers: { authorization: `Bearer ${token}` } })
@@ -51,6 +63,44 @@ describe('/metrics', () => {
     expect(lintMetrics(families.values())).toEqual([])
     expect(families.get('process_cpu_seconds_total')?.type).toBe('counter')
     expect(families.size).toBeGreaterThan(40)
+  })
+
+  test.skipIf(!hasPromtool)('is what promtool takes without a remark', async () => {
+    const { text } = await scrape()
+    const judged = spawnSync('promtool', ['check', 'metrics'], { input: text, encoding: 'utf8' })
+    expect(`${judged.stdout}${judged.stderr}`).toBe('')
+    expect(judged.status).toBe(0)
+  })
+
+  test('has durations of lookups, of calls to the CRM, and of pages of the desk', async () => {
+    await fetch(web.url, { headers: { accept: 'text/html' } })
+    await fetch(`${web.url}/runs/one`, { headers: { accept: 'text/html' } })
+    await fetch(`${web.url}/jane/doe`, { headers: { accept: 'text/html' } })
+    const { families } = await scrape()
+    const figures = await house.context.runs
+      .list(1)
+      .then(([run]) => runFigures(house.context.database.db, run!.id))
+    const counted = (name: string, labels: Record<string, string>) =>
+      families
+        .get(name)
+        ?.samples.filter(
+          (sample) =>
+            sample.name === `${name}_count` &&
+            Object.entries(labels).every(([label, value]) => sample.labels[label] === value),
+        )
+        .reduce((total, { value }) => total + value, 0)
+    const lookups = 'paydirt_lookup_duration_seconds'
+    const profile = { operation: 'company.profile' }
+    const answered =
+      counted(lookups, { ...profile, outcome: 'found' })! +
+      counted(lookups, { ...profile, outcome: 'not_found' })!
+    expect(answered).toBe(figures.lookups.paid)
+    expect(counted(lookups, profile)).toBe(figures.requests.sent)
+    for (const call of ['scan', 'read', 'write'])
+      expect(counted('paydirt_crm_call_duration_seconds', { connector: 'hubspot', call })).toBeGreaterThan(0)
+    const http = 'paydirt_http_request_duration_seconds'
+    expect([counted(http, { route: '/' }), counted(http, { route: '/runs/{id}' })]).toEqual([1, 1])
+    expect(counted(http, { route: 'other' })).toBe(1)
   })
 
   test('tells what the ledger tells', async () => {
@@ -96,7 +146,7 @@ describe('/metrics', () => {
     const before = (await scrape()).families
     for (let index = 0; index < 20; index += 1)
       house.add('companies', { name: `n${index}`, profnet_url: urlOf(`n${index}`) })
-    await house.sync('companies')
+    await syncMeasured()
     const after = await vi.waitFor(
       async () => {
         const { families } = await scrape()

@@ -152,8 +152,7 @@ describe.skipIf(missing !== undefined)('worker processes on one run', () => {
 })
 
 async function scanAll(context: Context, config: Config): Promise<void> {
-  const { callBudget } = await context.openEngine()
-  const connector = await openConnector(config, 'hubspot', callBudget)
+  const connector = await openConnector(config, 'hubspot', await context.openEngine())
   await makeReady(connector, ['companies'])
   const { run } = await openRun(context, connector, { entity: 'companies', filter: [] }, 'scanning')
   const advance = createAdvance({ ...context.planning, onReady: () => {}, onWanted: () => {} })

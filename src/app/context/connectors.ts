@@ -1,9 +1,10 @@
 import type { Connector } from '../../connectors/connector.ts'
 import { crmNames, crmOf, variablesNeededBy, type CrmName } from '../../connectors/definitions.ts'
 import { gated } from '../../connectors/gate.ts'
+import { metered } from '../../connectors/metered.ts'
 import { ConfigError } from '../../domain/errors.ts'
-import type { CallBudget } from '../../domain/ports/call-budget.ts'
 import type { Config } from '../config/config.ts'
+import type { Engine } from './engine.ts'
 
 /**
  * Opens a CRM by its name. Throws ConfigError when there is none of this name, when it is not set up, or when its mapping
@@ -12,11 +13,14 @@ import type { Config } from '../config/config.ts'
 export async function openConnector(
   config: Pick<Config, 'connectors'>,
   name: string,
-  budget: CallBudget | undefined,
+  engine: Pick<Engine, 'callBudget' | 'meter'> | undefined,
 ): Promise<Connector> {
   const crm = crmOf(name)
   const settings = config.connectors[name as CrmName]
-  if (settings) return gated(await crm.open(settings, { budget }))
+  if (settings) {
+    const connector = gated(await crm.open(settings, { budget: engine?.callBudget }))
+    return engine ? metered(connector, engine.meter) : connector
+  }
   throw new ConfigError('missing_setting', `${name} is not set up: set ${variablesNeededBy(name)}`)
 }
 

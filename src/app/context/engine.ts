@@ -3,6 +3,7 @@ import { privateKeyToAccount } from 'viem/accounts'
 import { describeError, describeUnexpected } from '../../domain/errors.ts'
 import type { CallBudget } from '../../domain/ports/call-budget.ts'
 import type { ChargeJournal } from '../../domain/ports/charge-journal.ts'
+import type { ExchangeOutcome, Meter } from '../../domain/ports/meter.ts'
 import type { Send } from '../../domain/ports/transport.ts'
 import type { Fact } from '../../domain/record.ts'
 import type { Operation } from '../../domain/words.ts'
@@ -27,6 +28,7 @@ import { createBatcher, type Batch } from '../../workers/lookup/batcher.ts'
 import { createPollAnswer } from '../../workers/lookup/poll-answer.ts'
 import type { Config } from '../config/config.ts'
 import type { Log } from './log.ts'
+import { createMeter, type OpenMeter } from './meter.ts'
 import { savePacerState } from './pacer-state.ts'
 import type { Payments } from './payments.ts'
 import { openService, type Service } from './service.ts'
@@ -42,6 +44,7 @@ export interface Engine extends Pick<Service, 'prepare' | 'prepareBulk' | 'askAc
   pacers: Pacers
   /** Counts the calls that all processes together make to each CRM account. */
   callBudget: CallBudget
+  meter: OpenMeter
   payer: Payer
   /** One pass over the charges that no worker drives; see pay/resolver.ts. */
   resolve: Payments['resolve']
@@ -90,11 +93,21 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
       log.debug({ problem: describeError(error) }, 'the learned pace could not be saved this time'),
     ),
   )
-  const acquirePermit = createAcquirePermit(pacers, now)
+  const meter = createMeter(db, {
+    now,
+    paceOf: async (path) => {
+      const pacer = pacers.all().find(([each]) => each === path)?.[1]
+      return (await (pacer ?? pacers.lookup).snapshot()).perSecond
+    },
+    onError: (error) =>
+      log.debug({ problem: describeError(error) }, 'measurements could not be saved this time'),
+  })
+  onOpened(() => meter.close())
+  const acquirePermit = createAcquirePermit(pacers, now, meter.request)
   // Before anything is bought: what older versions have bought is known by all of its names.
   await learnFromKeptAnswers(db, { hosts: config.networkHosts, now })
   const batches = createBatchLedger(db, { now, hosts: config.networkHosts })
-  const { payer, resolve } = await openPayments(options, service, acquirePermit)
+  const { payer, resolve } = await openPayments(options, service, acquirePermit, meter)
   return {
     redis,
     queueTelemetry,
@@ -102,12 +115,13 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
     pacer: pacers.lookup,
     pacers,
     callBudget: createCallBudget(redis.redis, config.redisPrefix),
+    meter,
     payer,
     resolve,
     prepare: service.prepare,
     prepareBulk: service.prepareBulk,
     askAccount: service.askAccount,
-    fetchFree: service.fetchFree,
+    fetchFree: measured(service.fetchFree, meter),
     freshUntil,
     batches,
     batch: createBatcher({
@@ -151,6 +165,7 @@ async function openPayments(
   options: EngineOptions,
   service: Service,
   acquirePermit: ReturnType<typeof createAcquirePermit>,
+  meter: Meter,
 ): Promise<Payments> {
   const { config, log, now, chain, runs, freshUntil } = options
   const { db } = options.database
@@ -170,9 +185,24 @@ async function openPayments(
     freshUntil,
     now,
     wrapJournal: options.wrapJournal,
+    onExchange: meter.exchange,
     onUnpaidRequest: (runId) => void runs.countRequests(runId, { unpaid: 1 }).catch(() => {}),
     onWarning: ({ kind, field, to }, endpoint) =>
       log.warn({ endpoint, field, to }, `the service has ${kind} a field of our request`),
     onError: (error) => log.warn({ problem: describeError(error) }, 'a charge could not be resolved yet'),
   })
+}
+
+function measured(fetchFree: Service['fetchFree'], meter: Meter): Service['fetchFree'] {
+  return async (operation, request) => {
+    const startedMs = performance.now()
+    let outcome: ExchangeOutcome = 'unanswered'
+    try {
+      const fact = await fetchFree(operation, request)
+      outcome = fact.outcome
+      return fact
+    } finally {
+      meter.exchange(operation, outcome, performance.now() - startedMs)
+    }
+  }
 }

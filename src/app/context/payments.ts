@@ -6,6 +6,7 @@ import { formatUsd, type Atomic } from '../../domain/money.ts'
 import type { PaymentProtocol, Terms } from '../../domain/payment.ts'
 import { slotOf, type PriceTable } from '../../domain/planning/step.ts'
 import type { ChargeJournal, OpenCharge } from '../../domain/ports/charge-journal.ts'
+import type { OnExchange } from '../../domain/ports/meter.ts'
 import type { Send } from '../../domain/ports/transport.ts'
 import type { AcquirePermit } from '../../domain/ports/send-permit.ts'
 import type { Fact, LookupRequest } from '../../domain/record.ts'
@@ -49,6 +50,7 @@ export interface PaymentsOptions {
   onUnpaidRequest: (runId: string) => void
   /** Called when the service says for the first time that it did not accept a field as it was sent. */
   onWarning: (warning: ServiceWarning, endpoint: string) => void
+  onExchange?: OnExchange
   onError: (error: unknown) => void
 }
 
@@ -89,6 +91,7 @@ export function createPayments(options: PaymentsOptions): Payments {
     fixedTerms: config.apiKey && ((purchase, cap) => creditTerms(purchase, config.prices, cap)),
     creditsOf: (body) => creditsOf(body)?.totalCreditCost,
     onAnswer: (request, body) => void warn(request, body),
+    onExchange: options.onExchange,
     extraHeaders: config.buyerToken ? { 'zc-agent-authorization': `Bearer ${config.buyerToken}` } : undefined,
   })
   const resolve = createResolver({

@@ -2,6 +2,7 @@ import { connectorsWithout } from '../../connectors/definitions.ts'
 import { describeError } from '../../domain/errors.ts'
 import { createStatistics } from '../../store/database/analyse-tables.ts'
 import { checkpointWhenLong } from '../../store/database/checkpoint.ts'
+import { deleteOldMeasurements } from '../../store/measurements/measurements.ts'
 import { adoptOrphans, updateRunStates } from '../../store/runs/run-states.ts'
 import { startPollLoop } from '../../timing/poll-loop.ts'
 import type { Context } from '../context/context.ts'
@@ -53,6 +54,12 @@ function maintenanceJobs(context: Context, engine: Pick<Engine, 'resolve'>): Mai
       everyMs: 3_600_000,
       roles: ['worker'],
       work: () => enforceRetention(context),
+    },
+    {
+      name: 'delete old measurements',
+      everyMs: 600_000,
+      roles: ['worker'],
+      work: () => deleteOldMeasurements(database.db, context.now()),
     },
     {
       name: 'update the states of runs',

@@ -43,7 +43,7 @@ export async function startSchedules(context: Context, options: SchedulesOptions
   function connectorOf(name: string): Promise<Connector> {
     const shared = context.connectors.get(name)
     if (shared) return Promise.resolve(shared)
-    const own = opened.get(name) ?? openConnector(config, name, engine.callBudget)
+    const own = opened.get(name) ?? openConnector(config, name, engine)
     opened.set(name, own)
     return own
   }

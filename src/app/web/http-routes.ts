@@ -30,6 +30,7 @@ import { startPollLoop } from '../../timing/poll-loop.ts'
 import { openOnDemand } from '../runs/on-demand.ts'
 import { configuredCrms, openConnector } from '../context/connectors.ts'
 import type { Context } from '../context/context.ts'
+import type { Engine } from '../context/engine.ts'
 import { startWorkflowCallbacks } from './workflow-callbacks.ts'
 
 export interface OpenedRoutes {
@@ -48,7 +49,7 @@ export async function openHttpRoutes(
   const { config, now, runs, tasks } = context
   const { db } = context.database
   const engine = await context.openEngine()
-  const closeConnectors = await openConnectors(context, engine.callBudget)
+  const closeConnectors = await openConnectors(context, engine)
   const names = configuredCrms(config)
   const onDemand = openOnDemand(context, {
     onReady: (group) => void engine.queues.addWriteBack(group).catch(onError),
@@ -144,11 +145,11 @@ export async function openHttpRoutes(
 }
 
 /** Opens the connectors that are not open yet. A process with the worker role has opened them already. */
-async function openConnectors(context: Context, budget: CallBudget): Promise<() => Promise<void>> {
+async function openConnectors(context: Context, engine: Engine): Promise<() => Promise<void>> {
   const own: { close(): Promise<void> }[] = []
   for (const name of configuredCrms(context.config)) {
     if (context.connectors.has(name)) continue
-    const connector = await openConnector(context.config, name, budget)
+    const connector = await openConnector(context.config, name, engine)
     context.connectors.set(name, connector)
     own.push(connector)
   }

@@ -138,7 +138,7 @@ async function* syncCrm(
   limit: number | undefined,
   { signal, say }: DemoOutput,
 ): AsyncGenerator<Result> {
-  const connector = await openConnector(context.config, name, (await context.openEngine()).callBudget)
+  const connector = await openConnector(context.config, name, await context.openEngine())
   try {
     // All records, whatever an earlier demo has read: the numbers of each demo are those of the whole CRM.
     const since = new Date(0)

@@ -33,7 +33,7 @@ export async function applySavedPlan(id: string, { out, force = false, json }: O
         onProgress: (progress) => view.show(progress),
         onNotice: (text) => printError(`paydirt: ${text}\n`),
         async openConnector(wanted) {
-          const connector = await openConnector(config, wanted, (await context.openEngine()).callBudget)
+          const connector = await openConnector(config, wanted, await context.openEngine())
           await makeReady(connector, [plan.entity])
           return connector
         },

@@ -20,7 +20,7 @@ export async function enrichByIds(
   const signal = stopSignal()
   await withContext(async (context) => {
     const engine = await context.openEngine()
-    const connector = await openConnector(context.config, name, engine.callBudget)
+    const connector = await openConnector(context.config, name, engine)
     try {
       const { recipe } = options
       const enriched = await enrichRecords(

@@ -35,7 +35,7 @@ export async function syncCrm(name: CrmName, options: Options): Promise<void> {
   const signal = stopSignal()
   await withContext(async (context) => {
     const engine = options.plan ? undefined : await context.openEngine()
-    const connector = await openConnector(context.config, name, engine?.callBudget)
+    const connector = await openConnector(context.config, name, engine)
     try {
       const entities = entitiesOf(connector, options.object)
       const { recipe, since, refresh, limit, filter: conditions } = options

@@ -1,5 +1,6 @@
 import { Hono, type MiddlewareHandler } from 'hono'
 import { bodyLimit } from 'hono/body-limit'
+import { matchedRoutes } from 'hono/route'
 import { Problem } from '../server/problem.ts'
 import { withTimeout } from '../server/with-timeout.ts'
 import { deskGate, requireCsrf, requireRole, type DeskEnv } from './access/gate.ts'
@@ -63,6 +64,7 @@ export function deskRoutes(options: DeskOptions): Hono<DeskEnv> {
   }
 
   const app = new Hono<DeskEnv>()
+  app.use('*', namesRoute)
   errorRoutes(app, desk)
   // Assets need no gate: they hold no data, and the sign-in page loads them too.
   app.route('/desk/assets', assets.routes())
@@ -88,4 +90,12 @@ export function deskRoutes(options: DeskOptions): Hono<DeskEnv> {
   liveRoutes(app, desk)
   remainingRoutes(app)
   return app
+}
+
+/** Names the request after the pattern of its route, for the log and the metrics. A path may name a record or a visitor's typo. */
+const namesRoute: MiddlewareHandler<DeskEnv> = async (context, next) => {
+  const named = matchedRoutes(context).findLast(({ method }) => method !== 'ALL')
+  const pattern = named?.path.replace(/:(\w+)/g, '{$1}')
+  if (pattern !== undefined) (context as { set(name: string, value: string): void }).set('route', pattern)
+  await next()
 }

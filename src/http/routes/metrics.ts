@@ -4,6 +4,7 @@ import type { QueueDepth } from '../../queues/depths.ts'
 import type { LedgerMetrics, Samples } from '../../store/views/metrics.ts'
 import type { AccessEntry } from '../server/app.ts'
 import type { Authenticator } from '../server/caller.ts'
+import { durationHistogram, type CountedDurations } from './duration-histogram.ts'
 import { route, type Route } from '../server/route.ts'
 
 /** The sources of the metrics. If one fails, its metrics are left out and the failure is counted. */
@@ -72,6 +73,19 @@ const ledgerCounters: Fill<LedgerMetrics> = {
     (it) => single(it.requestsLimited),
   ],
   paydirt_http_calls_refused_total: ['Refused calls, by reason.', ['reason'], (it) => it.refusedCalls],
+}
+
+const ledgerHistograms: {
+  [name: string]: readonly [help: string, (source: LedgerMetrics) => CountedDurations[]]
+} = {
+  paydirt_lookup_duration_seconds: [
+    'Time of one request to the data service, by operation and outcome.',
+    (it) => it.exchanges,
+  ],
+  paydirt_crm_call_duration_seconds: [
+    'Time of one call to a CRM: a page of a scan, a batch read or written.',
+    (it) => it.crmCalls,
+  ],
 }
 
 const pacerGauges: Fill<{ path: string; snapshot: PacerSnapshot }[]> = {
@@ -164,6 +178,8 @@ export function createMetrics(sources: MetricSources): Metrics {
       if (ledger) {
         fill(read, Gauge, ledgerGauges, ledger)
         fill(read, Counter, ledgerCounters, ledger)
+        for (const [name, [help, counted]] of Object.entries(ledgerHistograms))
+          durationHistogram(read, name, help, counted(ledger))
       }
       if (pacers) fill(read, Gauge, pacerGauges, pacers)
       if (queues) {

@@ -115,4 +115,14 @@ export interface LedgerTables {
   }
   subject_names: { name: string; subject: string | null; learned_at: Date }
   paces: { name: string; learned: string; saved_at: Date }
+  measurements: {
+    kind: string
+    name: string
+    part: string
+    span: string
+    begins_at: Date
+    count: bigint
+    sum: number
+    buckets: bigint[]
+  }
 }

@@ -19,6 +19,7 @@ import { mergedRecords } from '../migrations/0015-merged-records.ts'
 import { closedFields } from '../migrations/0016-closed-fields.ts'
 import { subjectNames } from '../migrations/0017-subject-names.ts'
 import { runStops } from '../migrations/0018-run-stops.ts'
+import { measurements } from '../migrations/0019-measurements.ts'
 
 /** All migrations in order. A released migration is never edited; changes go into a new one. */
 export const migrations: readonly { name: string; statements: string }[] = [
@@ -40,6 +41,7 @@ export const migrations: readonly { name: string; statements: string }[] = [
   { name: '0016-closed-fields', statements: closedFields },
   { name: '0017-subject-names', statements: subjectNames },
   { name: '0018-run-stops', statements: runStops },
+  { name: '0019-measurements', statements: measurements },
 ]
 
 /** The advisory lock for migrating. The number is arbitrary, and the same in every process. */

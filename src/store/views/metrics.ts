@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import type { Database } from '../database/database.ts'
+import { measuredTotals } from '../measurements/measurements.ts'
 
 /** A number for each combination of labels. */
 export type Samples = { labels: Record<string, string>; value: number }[]
@@ -21,7 +22,14 @@ export interface LedgerMetrics {
   spendingStopped: boolean
   refusedCalls: Samples
   alerts: Samples
+  /** Exchanges with the data service, by operation and outcome, since the first start of all. */
+  exchanges: Durations
+  /** Calls to CRMs, by connector and call. */
+  crmCalls: Durations
 }
+
+/** Counts by duration (domain/measuring/durations.ts). `sum` is in seconds. */
+type Durations = { labels: Record<string, string>; sum: number; buckets: number[] }[]
 
 type Row = Record<string, unknown> & { value: number }
 
@@ -83,5 +91,15 @@ export async function ledgerMetrics(db: Database, now: Date): Promise<LedgerMetr
     refusedCalls: await read(sql`select reason, sum(count)::float8 as value from call_refusals group by 1`),
     alerts: await read(sql`
       select condition, severity, count(*)::float8 as value from alerts where ended_at is null group by 1, 2`),
+    exchanges: (await measuredTotals(db, 'exchange')).map(({ name, part, sum, buckets }) => ({
+      labels: { operation: name, outcome: part },
+      sum,
+      buckets,
+    })),
+    crmCalls: (await measuredTotals(db, 'crm_call')).map(({ name, part, sum, buckets }) => ({
+      labels: { connector: name, call: part },
+      sum,
+      buckets,
+    })),
   }
 }

@@ -1,0 +1,46 @@
+import type { Meter } from '../domain/ports/meter.ts'
+import type { Connector } from './connector.ts'
+
+/**
+ * Returns the connector with its calls measured. A call is a question of ours: a page of a scan, a batch read or written. It
+ * may take several requests, and waits for the CRM's limits are part of it. A call that fails counts as well.
+ */
+export function metered(connector: Connector, meter: Pick<Meter, 'crmCall'>): Connector {
+  async function timed<T>(call: string, work: () => Promise<T>): Promise<T> {
+    const startedMs = performance.now()
+    try {
+      return await work()
+    } finally {
+      meter.crmCall(connector.name, call, performance.now() - startedMs)
+    }
+  }
+
+  return {
+    ...connector,
+    check: (entities) => timed('check', () => connector.check(entities)),
+    describe: (entity) => timed('describe', () => connector.describe(entity)),
+    ensureFields: (entity, options) => timed('ensure_fields', () => connector.ensureFields(entity, options)),
+    async *scan(entity, options) {
+      const pages = connector.scan(entity, options)[Symbol.asyncIterator]()
+      try {
+        for (;;) {
+          const page = await timed('scan', () => pages.next())
+          if (page.done) return
+          yield page.value
+        }
+      } finally {
+        // The reader may leave before the last page.
+        await pages.return?.()
+      }
+    },
+    read: (entity, ids) => timed('read', () => connector.read(entity, ids)),
+    write: (entity, patches) => timed('write', () => connector.write(entity, patches)),
+    associations: (entity, toEntity, ids) =>
+      timed('associations', () => connector.associations(entity, toEntity, ids)),
+    ...(connector.people && {
+      people: (entity: string, ids: readonly string[]) =>
+        timed('people', () => connector.people!(entity, ids)),
+    }),
+    quota: () => timed('quota', () => connector.quota()),
+  }
+}
