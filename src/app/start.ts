@@ -88,5 +88,6 @@ async function startWeb(context: Context, parts: string[], stops: (() => Promise
   const { startWebServer } = await import('./web/web.ts')
   const web = await startWebServer(context)
   stops.push(() => web.stop(5_000))
+  context.holder.desk = context.config.http.publicUrl ?? web.url
   parts.push(`web: ${web.url} (/openapi.json, /readyz)`, ...web.notes)
 }

@@ -33,7 +33,10 @@ export async function runProgram(args: readonly string[]): Promise<void> {
     await createProgram().parseAsync(args, { from: 'user' })
   } catch (error) {
     if (error instanceof CommanderError) process.exitCode = error.exitCode === 0 ? 0 : exitStatus.usage
-    else process.exitCode = reportError(error)
+    else {
+      const { besideHolder } = await import('./terminal/beside-holder.ts')
+      process.exitCode = reportError(await besideHolder(error, args))
+    }
   }
 }
 

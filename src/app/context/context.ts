@@ -36,6 +36,8 @@ export interface Context {
   /** Everything that planning a task's next step needs, the same for every trigger. */
   planning: Planning
   chain: Chain
+  /** What this process tells a command that finds its ledger in use; see queries/serve-queries.ts. */
+  holder: { desk?: string | undefined }
   connectors: Map<string, Connector>
   /** How long background records are gathered before they are written; undefined: the default. */
   gatherMs: number | undefined
@@ -119,6 +121,7 @@ export async function createContext(config: Config, overrides: Overrides = {}): 
       }),
     },
     chain,
+    holder: {},
     connectors: new Map(),
     gatherMs: overrides.gatherMs,
     openEngine: () =>

@@ -1,17 +1,18 @@
 import { privateKeyToAccount } from 'viem/accounts'
-import { errorCode } from '../../domain/error-codes.ts'
-import { ConfigError, describeError } from '../../domain/errors.ts'
+import { describeError } from '../../domain/errors.ts'
 import { formatUsd } from '../../domain/money.ts'
 import { capsOf, coverOf, coverText, stepPrices } from '../../domain/planning/prices.ts'
 import { createChain } from '../../pay/chain/chain.ts'
 import { openRedis } from '../../queues/connection.ts'
-import { openDatabase } from '../../store/database/database.ts'
 import type { Config } from '../config/config.ts'
 import type { Connector, ConnectorProblem } from '../../connectors/connector.ts'
 import { crmNames, type CrmName } from '../../connectors/definitions.ts'
 import { isConfigured, openConnector } from '../context/connectors.ts'
 import { assertReachable } from '../context/assert-reachable.ts'
 import { optionalCodes } from '../runs/sync.ts'
+import type { SpendingStop } from '../money/spend-report.ts'
+import { greetHolder } from '../queries/ask-holder.ts'
+import { queryLedger } from '../queries/query-ledger.ts'
 import type { Finding } from './finding.ts'
 import { recipeFindings } from './recipe-findings.ts'
 
@@ -44,18 +45,26 @@ export async function* examine(config: Config): AsyncGenerator<Finding> {
 
 async function checkDatabase(config: Config): Promise<Finding[]> {
   const kind = config.databaseUrl === undefined ? `PGlite in ${config.dataDir}` : 'PostgreSQL (DATABASE_URL)'
-  try {
-    const database = await openDatabase({
-      dataDir: config.dataDir,
-      url: config.databaseUrl,
-    })
-    await database.close()
-    return [{ name: 'database', status: 'ok', message: `${kind}: open, schema up to date` }]
-  } catch (error) {
-    if (error instanceof ConfigError && error.code === errorCode.dataDirInUse) {
-      return [{ name: 'database', status: 'ok', message: `${kind}: in use by another paydirt process` }]
-    }
-    throw error
+  const stop = await queryLedger(config, 'spendingStop', {})
+  const holder = config.databaseUrl === undefined ? await greetHolder(config.dataDir) : undefined
+  return [
+    {
+      name: 'database',
+      status: 'ok',
+      message: `${kind}: ${holder ? `in use by process ${holder.pid}, which answers` : 'open, schema up to date'}`,
+    },
+    spendingFinding(stop),
+  ]
+}
+
+function spendingFinding(stop: SpendingStop | undefined): Finding {
+  if (!stop) return { name: 'spending', status: 'ok', message: 'not stopped' }
+  const by = stop.by === null ? '' : `, by ${stop.by === 'cli' ? 'the command line' : stop.by}`
+  return {
+    name: 'spending',
+    status: 'warning',
+    message: `stopped since ${stop.since.toISOString()}${by}: ${stop.reason}. Nothing is bought`,
+    todo: '`paydirt spend --resume` resumes it, and parked work continues',
   }
 }
 

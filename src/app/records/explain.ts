@@ -11,6 +11,7 @@ import { recordsById } from '../../producers/records-by-id.ts'
 import type { Context } from '../context/context.ts'
 import type { RecordName } from './history.ts'
 import { lookupsOfRecord } from './record-lookups.ts'
+import { openConnector } from '../context/connectors.ts'
 import { entitiesOf } from '../context/entities.ts'
 
 export interface Explained extends Explanation {
@@ -51,6 +52,20 @@ export async function explain(
     id: found.id,
   })
   return { ...explainStep(record, recipe, facts, { prices, isFresh, spend }), spend, known, isSuppressed }
+}
+
+/** The same for a record by its name: opens its CRM, and closes it. */
+export async function explainRecord(
+  context: Context,
+  name: RecordName,
+  recipeName: string | undefined,
+): Promise<Explained> {
+  const connector = await openConnector(context.config, name.connector, undefined)
+  try {
+    return await explain(context, connector, name, recipeName)
+  } finally {
+    await connector.close()
+  }
 }
 
 /** Reads one record by its id: a scan would list the account. */

@@ -26,9 +26,11 @@ export function reconcileCommand(): Command {
           `Neither the chain nor the service can say whether a payment by API key or card was charged. One without an answer keeps
 its budget reserved and its lookup waiting until a person decides: declined releases the budget and buys again, lost
 counts the amount as spent, settled is for an answer that the ledger has. All named charges are closed, or none.`,
+          `The first lines say what agrees and what does not, and what to do. Ledger and chain must agree, payment by payment, and
+so must credits. That the service counts less in USD than was paid is no difference: a request pays the ceiling of its challenge.`,
           'The chain is read from where the last comparison ended. A payment that is still under way is shown, and is no difference.',
         ],
-        statuses: { 0: 'ledger and chain agree', 1: 'they differ, or failed' },
+        statuses: { 0: 'they agree', 1: 'they differ, or failed' },
       }),
     )
     .action(lazily(async () => (await import('./reconcile.ts')).reconcileLedger))

@@ -3,6 +3,8 @@ import { reconcileAndHeal, type Healed } from '../../app/money/heal-charges.ts'
 import type { Reconciliation } from '../../app/money/reconcile.ts'
 import { accountCount, type AccountCount } from '../../app/money/account-count.ts'
 import { serviceCounts, type ServiceCount } from '../../app/money/service-count.ts'
+import type { Config } from '../../app/config/config.ts'
+import { isInUse, queryLedger } from '../../app/queries/query-ledger.ts'
 import { ConfigError } from '../../domain/errors.ts'
 import { formatUsd } from '../../domain/money.ts'
 import {
@@ -11,9 +13,10 @@ import {
   type ChargeToDecide,
   type Verdict,
 } from '../../store/ledger/close-charges.ts'
+import { isAgreed, verdictLines } from './reconcile-verdict.ts'
 import { exitStatus } from '../terminal/exit.ts'
-import { withContext } from '../terminal/with-context.ts'
-import { print } from '../terminal/print.ts'
+import { readConfig, withContext } from '../terminal/with-context.ts'
+import { print, printError } from '../terminal/print.ts'
 
 interface Options {
   json?: true
@@ -24,48 +27,78 @@ interface Options {
 
 export async function reconcileLedger(options: Options): Promise<void> {
   if (options.close || options.as) return closeByHand(options)
-  await withContext(async (context) => {
-    const { walletKey, apiKey } = context.config
-    if (walletKey === undefined && apiKey === undefined)
-      throw new ConfigError(
-        'missing_setting',
-        'neither PAYDIRT_WALLET_KEY nor PAYDIRT_API_KEY is set: there are no payments to compare',
-      )
-    const engine = await context.openEngine()
-    const resolved = await engine.resolve(0)
-    const result =
-      walletKey === undefined
-        ? undefined
-        : await reconcileAndHeal(context, privateKeyToAccount(walletKey).address, () => engine.resolve(0), {
-            isFull: options.full === true,
-          })
-    const counts = await serviceCounts(context)
-    const account = await accountCount(context, engine)
-    const toDecide = await chargesToDecide(context.database.db, context.now())
+  const config = await readConfig()
+  if (config.walletKey === undefined && config.apiKey === undefined)
+    throw new ConfigError(
+      'missing_setting',
+      'neither PAYDIRT_WALLET_KEY nor PAYDIRT_API_KEY is set: there are no payments to compare',
+    )
+  const compared = await compare(config, options.full === true)
+  const { result, counts, account, resolved, toDecide } = compared
+  const agrees = isAgreed(result, counts)
+  if (options.json) {
     const document = {
       ...result,
       service: counts,
       account,
       resolved,
       toDecide: toDecide.length > 0 ? toDecide.map(shown) : undefined,
+      agrees,
     }
-    if (options.json) print(`${JSON.stringify(document)}\n`)
-    else
-      print(
-        [
-          ...(result ? [...healedLines(result.healed), ...chainLines(result)] : []),
-          ...countLines(counts, account),
-          ...doubtLines(resolved),
-          ...decideLines(toDecide),
-          '',
-        ].join('\n'),
-      )
-    const isCredited = counts.every(
-      ({ currency, difference }) => currency === 'USD' || Number(difference) === 0,
+    print(`${JSON.stringify(document)}\n`)
+  } else
+    print(
+      [
+        ...verdictLines(result, counts),
+        ...(result ? [...healedLines(result.healed), ...chainLines(result)] : []),
+        ...countLines(counts, account),
+        ...(resolved ? doubtLines(resolved) : []),
+        ...decideLines(toDecide),
+        '',
+      ].join('\n'),
     )
-    process.exitCode =
-      (result?.differences.length ?? 0) === 0 && isCredited ? exitStatus.done : exitStatus.failed
-  })
+  process.exitCode = agrees ? exitStatus.done : exitStatus.failed
+}
+
+interface Compared {
+  result: (Reconciliation & { healed: Healed[] }) | undefined
+  counts: ServiceCount[]
+  account: AccountCount | undefined
+  /** Absent where another process holds the ledger, and resolves payments in doubt itself. */
+  resolved: { closed: number; open: number } | undefined
+  toDecide: ChargeToDecide[]
+}
+
+/** Resolves and compares; beside a process that holds the ledger, has it compare. */
+async function compare(config: Config, isFull: boolean): Promise<Compared> {
+  try {
+    return await withContext(async (context) => {
+      const engine = await context.openEngine()
+      const resolved = await engine.resolve(0)
+      const { walletKey } = config
+      const result =
+        walletKey === undefined
+          ? undefined
+          : await reconcileAndHeal(context, privateKeyToAccount(walletKey).address, () => engine.resolve(0), {
+              isFull,
+            })
+      return {
+        result,
+        resolved,
+        counts: await serviceCounts(context),
+        account: await accountCount(context, engine),
+        toDecide: await chargesToDecide(context.database.db, context.now()),
+      }
+    }, config)
+  } catch (error) {
+    if (!isInUse(error)) throw error
+    const { reconciliation, service, account, toDecide } = await queryLedger(config, 'comparison', { isFull })
+    printError(
+      'paydirt: another process uses the ledger and resolves payments in doubt itself; this only compares\n',
+    )
+    const result = reconciliation && { ...reconciliation, healed: [] }
+    return { result, counts: service, account, resolved: undefined, toDecide }
+  }
 }
 
 async function closeByHand({ close, as, json }: Options): Promise<void> {
@@ -133,7 +166,7 @@ function countLines(counts: readonly ServiceCount[], account: AccountCount | und
       .map(({ currency, charges, counted, credits, service, ledger, difference }) => {
         const unit = currency === 'USD' ? 'USD' : 'credits'
         const same = currency === 'USD' ? ` (${service} USD)` : ''
-        return `service ${credits} credits${same} by its own count, in ${counted} of ${charges} answers; ledger ${ledger} ${unit} for the same answers; difference ${difference}`
+        return `service ${credits} credits${same} by its own count, in ${counted} of ${charges} answers; ledger ${ledger} ${unit} for the same answers (${difference} more in the ledger)`
       }),
     ...(account ? accountLines(account) : []),
   ]
@@ -152,7 +185,6 @@ function chainLines(result: Reconciliation): string[] {
     `wallet ${result.wallet}`,
     `chain   ${chain.amount} USD in ${chain.transfers} transfers`,
     `ledger  ${ledger.settled} USD settled, ${ledger.lost} lost, ${ledger.inDoubt} in doubt, in ${ledger.charges} charges`,
-    `difference ${result.difference} USD`,
     ...underWay(result),
     ...(elsewhere.transfers > 0
       ? [`${elsewhere.amount} USD in ${elsewhere.transfers} other transfers (not by Paydirt)`]

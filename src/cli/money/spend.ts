@@ -6,11 +6,10 @@ import {
   orderSpending,
   type SpendOrder,
 } from '../../app/money/spend-switch.ts'
+import { queryLedger } from '../../app/queries/query-ledger.ts'
 import { errorCode } from '../../domain/error-codes.ts'
 import { ConfigError } from '../../domain/errors.ts'
-import { formatUsd } from '../../domain/money.ts'
-import { capsOf, stepPrices } from '../../domain/planning/prices.ts'
-import { refusals, spendBy, type SpendGroup } from '../../store/views/spend.ts'
+import type { SpendGroup } from '../../store/views/spend.ts'
 import { readConfig, withContext } from '../terminal/with-context.ts'
 import { print } from '../terminal/print.ts'
 
@@ -25,7 +24,7 @@ interface Options {
 export async function spend(options: Options): Promise<void> {
   if (options.stop) return giveOrder('stop')
   if (options.resume) return giveOrder('resume')
-  await withContext((context) => show(context, options))
+  await show(options)
 }
 
 /** The ledger belongs, or may belong, to another process, which finds the order in the data directory. */
@@ -55,29 +54,12 @@ async function giveOrder(order: SpendOrder): Promise<void> {
   print(`${done}\n`)
 }
 
-async function show(
-  { config, database, spendSwitch }: Parameters<Parameters<typeof withContext>[0]>[0],
-  options: Options,
-): Promise<void> {
-  const rows = (await spendBy(database.db, options.by)).map((row) => ({
-    [options.by]: row.name,
-    currency: row.currency,
-    charges: row.charges,
-    settled: formatUsd(row.settledAtomic),
-    inDoubt: formatUsd(row.inDoubtAtomic),
-    lost: formatUsd(row.lostAtomic),
-  }))
-  const refused = await refusals(database.db)
-  const stopped = await spendSwitch.isStopped()
+async function show(options: Options): Promise<void> {
+  const { by, rows, refused, stopped, prices } = await queryLedger(await readConfig(), 'spend', {
+    by: options.by,
+  })
   if (options.json) {
-    const prices = stepPrices(config.prices, capsOf(config.policy)).map((each) => ({
-      step: each.step,
-      price: each.priceAtomic === undefined ? null : formatUsd(each.priceAtomic),
-      cap: formatUsd(each.capAtomic),
-      bought: !each.isStopped,
-    }))
-    const document = { by: options.by, rows, refused, stopped: stopped !== undefined, prices }
-    print(`${JSON.stringify(document)}\n`)
+    print(`${JSON.stringify({ by, rows, refused, stopped: stopped !== undefined, prices })}\n`)
     return
   }
   if (options.csv) {
@@ -92,7 +74,7 @@ async function show(
   else
     print(
       table(
-        [options.by, 'currency', 'charges', 'settled', 'in doubt', 'lost'],
+        [by, 'currency', 'charges', 'settled', 'in doubt', 'lost'],
         rows.map((row) => Object.values(row).map(String)),
       ),
     )

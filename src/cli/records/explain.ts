@@ -1,10 +1,10 @@
-import { openConnector } from '../../app/context/connectors.ts'
-import { explain, type Explained } from '../../app/records/explain.ts'
+import { queryLedger } from '../../app/queries/query-ledger.ts'
+import type { Explained } from '../../app/records/explain.ts'
 import { readRecordName } from '../../app/records/history.ts'
 import { crmNames, isCrmName } from '../../connectors/definitions.ts'
 import { ConfigError } from '../../domain/errors.ts'
 import { formatUsd } from '../../domain/money.ts'
-import { withContext } from '../terminal/with-context.ts'
+import { readConfig } from '../terminal/with-context.ts'
 import { print } from '../terminal/print.ts'
 
 interface Options {
@@ -17,15 +17,8 @@ export async function explainRecord(text: string, options: Options): Promise<voi
   if (!isCrmName(name.connector)) {
     throw new ConfigError('bad_record', `${name.connector} is not a CRM; there are ${crmNames.join(', ')}`)
   }
-  await withContext(async (context) => {
-    const connector = await openConnector(context.config, name.connector, undefined)
-    try {
-      const explained = await explain(context, connector, name, options.recipe)
-      print(options.json ? `${JSON.stringify(document(text, explained))}\n` : textOf(explained))
-    } finally {
-      await connector.close()
-    }
-  })
+  const explained = await queryLedger(await readConfig(), 'explain', { record: name, recipe: options.recipe })
+  print(options.json ? `${JSON.stringify(document(text, explained))}\n` : textOf(explained))
 }
 
 function textOf({ lines, known, isSuppressed }: Explained): string {

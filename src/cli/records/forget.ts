@@ -1,9 +1,10 @@
+import { queryLedger } from '../../app/queries/query-ledger.ts'
 import { forget, planForget, type ForgetPlan, type Forgotten } from '../../app/records/forget.ts'
 import { readIdentifiers } from '../../app/records/suppress.ts'
 import { ConfigError } from '../../domain/errors.ts'
 import { confirm, ownTerminal } from '../terminal/confirm.ts'
 import { exitStatus } from '../terminal/exit.ts'
-import { withContext } from '../terminal/with-context.ts'
+import { readConfig, withContext } from '../terminal/with-context.ts'
 import { print, printError } from '../terminal/print.ts'
 
 interface Options {
@@ -32,12 +33,12 @@ export async function forgetSubject({
       'not_confirmed',
       'forget erases for good, and there is no terminal to ask on: add --yes, or look at --plan first',
     )
+  if (plan) {
+    const planned = await queryLedger(await readConfig(), 'forgetPlan', { identifiers, suppress })
+    print(json ? `${JSON.stringify(planned)}\n` : planText(planned))
+    return
+  }
   await withContext(async (context) => {
-    if (plan) {
-      const planned = await planForget(context, identifiers, { suppress })
-      print(json ? `${JSON.stringify(planned)}\n` : planText(planned))
-      return
-    }
     if (!yes && terminal) {
       const planned = await planForget(context, identifiers, { suppress })
       printError(planText(planned))

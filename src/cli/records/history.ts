@@ -1,6 +1,7 @@
-import { historyOf, readRecordName, type RecordHistory } from '../../app/records/history.ts'
+import { queryLedger } from '../../app/queries/query-ledger.ts'
+import { readRecordName, type RecordHistory } from '../../app/records/history.ts'
 import { ConfigError } from '../../domain/errors.ts'
-import { withContext } from '../terminal/with-context.ts'
+import { readConfig } from '../terminal/with-context.ts'
 import { print } from '../terminal/print.ts'
 
 interface Options {
@@ -9,12 +10,10 @@ interface Options {
 
 export async function showHistory(name: string, options: Options): Promise<void> {
   const record = readRecordName(name)
-  await withContext(async (context) => {
-    const history = await historyOf(context, record)
-    if (history.tasks.length === 0 && history.fields.length === 0)
-      throw new ConfigError('no_such_record', `the ledger has no record ${name}`)
-    print(options.json ? `${JSON.stringify(history)}\n` : text(history))
-  })
+  const history = await queryLedger(await readConfig(), 'history', record)
+  if (history.tasks.length === 0 && history.fields.length === 0)
+    throw new ConfigError('no_such_record', `the ledger has no record ${name}`)
+  print(options.json ? `${JSON.stringify(history)}\n` : text(history))
 }
 
 function text(history: RecordHistory): string {

@@ -1,5 +1,6 @@
 import { noteFromCli } from '../../app/context/audit-from-cli.ts'
 import type { Context } from '../../app/context/context.ts'
+import { queryLedger } from '../../app/queries/query-ledger.ts'
 import {
   parseIdentifiers,
   readSuppressionText,
@@ -27,14 +28,12 @@ export function remove(file: string | undefined, options: Options): Promise<void
 }
 
 export async function list(options: { json?: true }): Promise<void> {
-  await withContext(async ({ suppressions }) => {
-    const rows = await suppressions.list()
-    if (options.json) print(`${JSON.stringify(rows)}\n`)
-    else if (rows.length === 0) print('the list is empty\n')
-    else
-      for (const { kind, digest, addedAt } of rows)
-        print(`${addedAt.toISOString().slice(0, 16)}  ${kind.padEnd(11)} ${digest}\n`)
-  })
+  const rows = await queryLedger(await readConfig(), 'suppressions', {})
+  if (options.json) print(`${JSON.stringify(rows)}\n`)
+  else if (rows.length === 0) print('the list is empty\n')
+  else
+    for (const { kind, digest, addedAt } of rows)
+      print(`${addedAt.toISOString().slice(0, 16)}  ${kind.padEnd(11)} ${digest}\n`)
 }
 
 async function change(

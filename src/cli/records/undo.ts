@@ -1,8 +1,9 @@
 import { openConnector } from '../../app/context/connectors.ts'
+import { queryLedger } from '../../app/queries/query-ledger.ts'
 import { undoableRun, undoRun, type Undone } from '../../app/records/undo.ts'
 import { undoPlanText } from './undo-plan-text.ts'
 import { exitStatus } from '../terminal/exit.ts'
-import { stopSignal, withContext } from '../terminal/with-context.ts'
+import { readConfig, stopSignal, withContext } from '../terminal/with-context.ts'
 import { print } from '../terminal/print.ts'
 
 interface Options {
@@ -12,33 +13,42 @@ interface Options {
 }
 
 export async function undo(runId: string, options: Options): Promise<void> {
+  if (options.plan) return showPlan(runId, options)
   const signal = stopSignal()
   await withContext(async (context) => {
     const undoable = await undoableRun(context, runId)
     if (!undoable) {
-      const reason = 'nothing was written into its source: there is nothing to undo'
-      print(
-        options.json
-          ? `${JSON.stringify({ runId, restored: 0, already: 0, left: 0, rows: [], reason })}\n`
-          : `${runId}: ${reason}\n`,
-      )
+      print(nothingToUndo(runId, options))
       return
     }
     const connector = await openConnector(context.config, undoable.connector, undefined)
     try {
       const undone = await undoRun(context, connector, undoable, {
-        plan: options.plan === true,
+        plan: false,
         signal,
         field: options.field,
       })
-      const toText = options.plan ? undoPlanText : text
-      print(options.json ? `${JSON.stringify(undone)}\n` : toText(undone))
+      print(options.json ? `${JSON.stringify(undone)}\n` : text(undone))
       if (undone.unfinished !== undefined)
         process.exitCode = signal.aborted ? exitStatus.interrupted : exitStatus.parked
     } finally {
       await connector.close()
     }
   })
+}
+
+async function showPlan(runId: string, options: Options): Promise<void> {
+  const plan = await queryLedger(await readConfig(), 'undoPlan', { run: runId, field: options.field })
+  if (!plan) print(nothingToUndo(runId, options))
+  else print(options.json ? `${JSON.stringify(plan)}\n` : undoPlanText(plan))
+  if (plan?.unfinished !== undefined) process.exitCode = exitStatus.parked
+}
+
+function nothingToUndo(runId: string, { json }: Options): string {
+  const reason = 'nothing was written into its source: there is nothing to undo'
+  return json
+    ? `${JSON.stringify({ runId, restored: 0, already: 0, left: 0, rows: [], reason })}\n`
+    : `${runId}: ${reason}\n`
 }
 
 const shown = 50

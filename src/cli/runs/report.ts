@@ -1,9 +1,10 @@
 import { writeFile } from 'node:fs/promises'
 import { stringify } from 'csv-stringify/sync'
-import { makeReport, type Report } from '../../app/reports/report.ts'
+import { queryLedger } from '../../app/queries/query-ledger.ts'
+import type { Report } from '../../app/reports/report.ts'
 import { reportPage } from '../../app/reports/report-page.ts'
 import { ConfigError } from '../../domain/errors.ts'
-import { withContext } from '../terminal/with-context.ts'
+import { readConfig } from '../terminal/with-context.ts'
 import { print } from '../terminal/print.ts'
 
 interface Options {
@@ -16,18 +17,17 @@ interface Options {
 export async function report(run: string | undefined, options: Options): Promise<void> {
   if (run !== undefined && options.month !== undefined)
     throw new ConfigError('two_scopes', 'give either a run or --month, not both')
-  await withContext(async (context) => {
-    const now = context.now()
-    const report = await makeReport(
-      context,
-      run === undefined ? { month: options.month ?? now.toISOString().slice(0, 7) } : { run },
-    )
-    if (options.html !== undefined) {
-      await writeFile(options.html, reportPage(report, now))
-      print(`written: ${options.html}\n`)
-    } else if (options.json) print(`${JSON.stringify(report)}\n`)
-    else print(options.csv ? csv(report) : text(report))
-  })
+  const now = new Date()
+  const report = await queryLedger(
+    await readConfig(),
+    'report',
+    run === undefined ? { month: options.month ?? now.toISOString().slice(0, 7) } : { run },
+  )
+  if (options.html !== undefined) {
+    await writeFile(options.html, reportPage(report, now))
+    print(`written: ${options.html}\n`)
+  } else if (options.json) print(`${JSON.stringify(report)}\n`)
+  else print(options.csv ? csv(report) : text(report))
 }
 
 const csvColumns = [

@@ -1,12 +1,13 @@
 import { userInfo } from 'node:os'
 import { noteFromCli } from '../../app/context/audit-from-cli.ts'
+import { queryLedger } from '../../app/queries/query-ledger.ts'
 import { describeRun } from '../../app/runs/run-detail.ts'
+import type { ListedRun } from '../../app/runs/run-list.ts'
 import { resumeOneRun, stopOneRun } from '../../app/runs/stop-run.ts'
 import { ConfigError } from '../../domain/errors.ts'
-import { formatUsd } from '../../domain/money.ts'
 import type { RunResumed } from '../../store/runs/run-stops.ts'
 import { runText } from './print-run.ts'
-import { withContext } from '../terminal/with-context.ts'
+import { readConfig, withContext } from '../terminal/with-context.ts'
 import { print } from '../terminal/print.ts'
 
 interface Options {
@@ -18,39 +19,18 @@ interface Options {
 
 export async function showRuns(id: string | undefined, options: Options): Promise<void> {
   if (options.stop !== undefined || options.resume) return stopOrResume(id, options)
-  await withContext(async (context) => {
-    if (id !== undefined) {
-      const run = await describeRun(context, id)
-      print(options.json ? `${JSON.stringify(run)}\n` : runText(run))
-      return
-    }
-    const runs = await context.runs.list(options.limit)
-    const rows = []
-    for (const run of runs) rows.push({ ...run, settled: formatUsd(await context.runs.spent(run.id)) })
-    if (options.json) {
-      const documents = rows.map(
-        ({ id: runId, connector, object, source, state, records, startedAt, finishedAt, settled }) => ({
-          runId,
-          connector,
-          object,
-          file: source['file'],
-          state,
-          records,
-          startedAt,
-          finishedAt,
-          settled,
-        }),
-      )
-      print(`${JSON.stringify(documents)}\n`)
-      return
-    }
-    if (rows.length === 0) print('no runs yet\n')
-    for (const run of rows) {
-      print(
-        `${run.id.padEnd(18)} ${run.startedAt.toISOString().slice(0, 16)}  ${run.connector.padEnd(11)} ${run.object.padEnd(8)} ${run.state.padEnd(9)} ${String(run.records).padStart(8)} records  ${run.settled} USD${typeof run.source['file'] === 'string' ? `  ${run.source['file']}` : ''}\n`,
-      )
-    }
-  })
+  const config = await readConfig()
+  if (id !== undefined) {
+    const run = await queryLedger(config, 'run', { id })
+    print(options.json ? `${JSON.stringify(run)}\n` : runText(run))
+    return
+  }
+  const runs = await queryLedger(config, 'runs', { limit: options.limit })
+  print(options.json ? `${JSON.stringify(runs)}\n` : runs.map(listLine).join('') || 'no runs yet\n')
+}
+
+function listLine(run: ListedRun): string {
+  return `${run.runId.padEnd(18)} ${run.startedAt.toISOString().slice(0, 16)}  ${run.connector.padEnd(11)} ${run.object.padEnd(8)} ${run.state.padEnd(9)} ${String(run.records).padStart(8)} records  ${run.settled} USD${run.file === undefined ? '' : `  ${run.file}`}\n`
 }
 
 async function stopOrResume(id: string | undefined, { stop, resume, json }: Options): Promise<void> {

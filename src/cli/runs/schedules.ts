@@ -1,6 +1,6 @@
 import { userInfo } from 'node:os'
+import { queryLedger } from '../../app/queries/query-ledger.ts'
 import {
-  listSchedules,
   pauseSchedule,
   resumeSchedule,
   runScheduleNow,
@@ -8,15 +8,13 @@ import {
 } from '../../app/schedules/schedule-commands.ts'
 import { noteFromCli } from '../../app/context/audit-from-cli.ts'
 import type { Context } from '../../app/context/context.ts'
-import { withContext } from '../terminal/with-context.ts'
+import { readConfig, withContext } from '../terminal/with-context.ts'
 import { print } from '../terminal/print.ts'
 
 export async function showSchedules(options: { json?: true }): Promise<void> {
-  await withContext(async (context) => {
-    const schedules = await listSchedules(context)
-    if (options.json) print(`${JSON.stringify(schedules.map(toDocument))}\n`)
-    else print(schedules.map(toText).join('') || 'no schedules in paydirt.config.ts\n')
-  })
+  const schedules = await queryLedger(await readConfig(), 'schedules', {})
+  if (options.json) print(`${JSON.stringify(schedules.map(toDocument))}\n`)
+  else print(schedules.map(toText).join('') || 'no schedules in paydirt.config.ts\n')
 }
 
 export function pause(name: string): Promise<void> {

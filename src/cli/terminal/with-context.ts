@@ -1,6 +1,7 @@
 import { resolveConfig, type Config } from '../../app/config/config.ts'
 import { loadConfigFile } from '../../app/config/file.ts'
 import { createContext, type Context } from '../../app/context/context.ts'
+import { serveQueries } from '../../app/queries/serve-queries.ts'
 import { readWallet, walletFile } from '../../app/config/wallet-file.ts'
 import { loadDotEnv, readEnvironment } from '../../app/config/environment.ts'
 import { printError } from './print.ts'
@@ -12,11 +13,19 @@ export async function readConfig(): Promise<Config> {
   return { ...config, walletKey: config.walletKey ?? (await readWallet(walletFile(config.dataDir))) }
 }
 
-/** Opens a context with the current settings, does the work, and closes everything that was opened, also after an error. */
+/**
+ * Opens a context with the current settings, does the work, and closes everything that was opened, also after an error. While
+ * it works, other commands can read its ledger by asking it.
+ */
 export async function withContext<T>(work: (context: Context) => Promise<T>, config?: Config): Promise<T> {
   const context = await createContext(config ?? (await readConfig()))
   try {
-    return await work(context)
+    const served = await serveQueries(context)
+    try {
+      return await work(context)
+    } finally {
+      await served.stop()
+    }
   } finally {
     await context.close()
   }

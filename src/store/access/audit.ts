@@ -1,4 +1,6 @@
+import type { Selectable } from 'kysely'
 import type { Database } from '../database/database.ts'
+import type { Tables } from '../database/schema.ts'
 
 /** An action of a person or a caller that spends, retries, stops or changes something. Holds no personal data of records. */
 export interface AuditedAction {
@@ -22,6 +24,8 @@ export interface AuditLog {
   record(action: AuditedAction): Promise<void>
   /** Returns the latest rows first; with `before`, those that are older than the row of this id. */
   list(limit: number, before?: bigint): Promise<AuditRow[]>
+  /** Returns the latest row of an action. */
+  lastOf(action: string): Promise<AuditRow | undefined>
 }
 
 /** Rows are only added, never changed. */
@@ -44,12 +48,22 @@ export function createAuditLog(db: Database, { now }: { now: () => Date }): Audi
     async list(limit, before) {
       let query = db.selectFrom('audit').selectAll().orderBy('id', 'desc').limit(limit)
       if (before !== undefined) query = query.where('id', '<', before)
-      const rows = await query.execute()
-      return rows.map((row) => ({
-        ...row,
-        target: row.target ?? undefined,
-        details: row.details ?? undefined,
-      }))
+      return (await query.execute()).map(toRow)
+    },
+
+    async lastOf(action) {
+      const row = await db
+        .selectFrom('audit')
+        .selectAll()
+        .where('action', '=', action)
+        .orderBy('id', 'desc')
+        .limit(1)
+        .executeTakeFirst()
+      return row && toRow(row)
     },
   }
+}
+
+function toRow(row: Selectable<Tables['audit']>): AuditRow {
+  return { ...row, target: row.target ?? undefined, details: row.details ?? undefined }
 }

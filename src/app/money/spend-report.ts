@@ -1,0 +1,47 @@
+import { formatUsd } from '../../domain/money.ts'
+import { capsOf, stepPrices } from '../../domain/planning/prices.ts'
+import { createAuditLog } from '../../store/access/audit.ts'
+import { refusals, spendBy, type SpendGroup } from '../../store/views/spend.ts'
+import type { Context } from '../context/context.ts'
+
+export interface SpendingStop {
+  since: Date
+  /** Who stopped it: a user of the desk, or `cli`; null where the audit log does not say. */
+  by: string | null
+  /** What that person said; for the command line the command. */
+  reason: string
+}
+
+type StopContext = Pick<Context, 'database' | 'now' | 'spendSwitch'>
+
+/** Returns since when spending is stopped, by whom and why; undefined while it is not stopped. */
+export async function spendingStop({
+  database,
+  now,
+  spendSwitch,
+}: StopContext): Promise<SpendingStop | undefined> {
+  const stopped = await spendSwitch.isStopped()
+  if (!stopped) return undefined
+  const last = await createAuditLog(database.db, { now }).lastOf('spending.stop')
+  return { ...stopped, by: last?.actor ?? null }
+}
+
+/** What was spent, by a group, and what the spending policy refused. */
+export async function readSpend(context: StopContext & Pick<Context, 'config'>, by: SpendGroup) {
+  const { config, database } = context
+  const rows = (await spendBy(database.db, by)).map((row) => ({
+    [by]: row.name,
+    currency: row.currency,
+    charges: row.charges,
+    settled: formatUsd(row.settledAtomic),
+    inDoubt: formatUsd(row.inDoubtAtomic),
+    lost: formatUsd(row.lostAtomic),
+  }))
+  const prices = stepPrices(config.prices, capsOf(config.policy)).map((each) => ({
+    step: each.step,
+    price: each.priceAtomic === undefined ? null : formatUsd(each.priceAtomic),
+    cap: formatUsd(each.capAtomic),
+    bought: !each.isStopped,
+  }))
+  return { by, rows, refused: await refusals(database.db), stopped: await spendingStop(context), prices }
+}

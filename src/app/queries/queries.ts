@@ -1,0 +1,71 @@
+import { z } from 'zod'
+import { explainRecord } from '../records/explain.ts'
+import { planForget } from '../records/forget.ts'
+import { historyOf } from '../records/history.ts'
+import { planUndo } from '../records/plan-undo.ts'
+import { makeReport } from '../reports/report.ts'
+import { describeRun } from '../runs/run-detail.ts'
+import { listRuns } from '../runs/run-list.ts'
+import { listSchedules } from '../schedules/schedule-commands.ts'
+import { compareOnly } from '../money/compare-only.ts'
+import { readSpend, spendingStop } from '../money/spend-report.ts'
+import { identifierKinds } from '../../domain/subjects/identifiers.ts'
+import type { SpendGroup } from '../../store/views/spend.ts'
+import type { Context } from '../context/context.ts'
+
+const spendGroups = ['day', 'run', 'connector', 'endpoint', 'field'] as const satisfies SpendGroup[]
+
+/**
+ * What can be read from a ledger, by name. A command runs one of these on a ledger that it opened itself, or has the holder
+ * of an embedded ledger run it: the same function either way. None of them changes anything that a person or a CRM sees; two
+ * keep what they learned from the chain and from merges. A result goes from process to process, so it is plain data.
+ */
+export const queries = {
+  runs: query(z.strictObject({ limit: z.int() }), (context, { limit }) => listRuns(context, limit)),
+  run: query(z.strictObject({ id: z.string() }), (context, { id }) => describeRun(context, id)),
+  history: query(recordName(), historyOf),
+  explain: query(
+    z.strictObject({ record: recordName(), recipe: z.string().optional() }),
+    (context, { record, recipe }) => explainRecord(context, record, recipe),
+  ),
+  spend: query(z.strictObject({ by: z.enum(spendGroups) }), (context, { by }) => readSpend(context, by)),
+  spendingStop: query(z.strictObject({}), spendingStop),
+  report: query(
+    z.union([z.strictObject({ run: z.string() }), z.strictObject({ month: z.string() })]),
+    makeReport,
+  ),
+  comparison: query(z.strictObject({ isFull: z.boolean() }), compareOnly),
+  undoPlan: query(
+    z.strictObject({ run: z.string(), field: z.string().optional() }),
+    (context, { run, field }) => planUndo(context, run, field),
+  ),
+  forgetPlan: query(
+    z.strictObject({
+      identifiers: z.array(z.strictObject({ kind: z.enum(identifierKinds), value: z.string() })),
+      suppress: z.boolean(),
+    }),
+    (context, { identifiers, suppress }) => planForget(context, identifiers, { suppress }),
+  ),
+  schedules: query(z.strictObject({}), listSchedules),
+  suppressions: query(z.strictObject({}), ({ suppressions }) => suppressions.list()),
+}
+
+export type QueryName = keyof typeof queries
+export type InputOf<N extends QueryName> = z.input<(typeof queries)[N]['input']>
+export type ResultOf<N extends QueryName> = Awaited<ReturnType<(typeof queries)[N]['run']>>
+
+interface Query<S extends z.ZodType, R> {
+  input: S
+  run(context: Context, input: z.output<S>): Promise<R>
+}
+
+function query<S extends z.ZodType, R>(
+  input: S,
+  run: (context: Context, input: z.output<S>) => Promise<R>,
+): Query<S, R> {
+  return { input, run }
+}
+
+function recordName() {
+  return z.strictObject({ connector: z.string(), object: z.string(), id: z.string() })
+}

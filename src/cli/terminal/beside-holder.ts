@@ -1,0 +1,29 @@
+import { greetHolder } from '../../app/queries/ask-holder.ts'
+import { isInUse } from '../../app/queries/query-ledger.ts'
+import { ConfigError } from '../../domain/errors.ts'
+import { readConfig } from './with-context.ts'
+
+/** The page of the desk on which the same can be done, by command. */
+const pages: Readonly<Record<string, (args: readonly string[]) => { path: string; does: string }>> = {
+  sync: () => ({ path: '', does: 'starts a sync' }),
+  schedules: () => ({ path: 'settings', does: 'pauses, resumes and runs schedules' }),
+  runs: ([, run = '']) => ({ path: `runs/${run}`, does: 'stops and resumes the run' }),
+  undo: ([, run = '']) => ({ path: run.startsWith('-') ? 'runs' : `runs/${run}`, does: 'shows the run' }),
+}
+
+/**
+ * Returns the error of a command that found its ledger in use, with what to do: the desk of the process that holds it, or to
+ * stop it for a while. Commands that only read are answered by that process, and never come here. Other errors stay as they are.
+ */
+export async function besideHolder(thrown: unknown, args: readonly string[]): Promise<unknown> {
+  if (!isInUse(thrown) || thrown.cause !== undefined) return thrown
+  const holder = await readConfig()
+    .then(({ dataDir }) => greetHolder(dataDir))
+    .catch(() => undefined)
+  const page = holder?.desk === undefined ? undefined : pages[args[0] ?? '']?.(args)
+  const instead =
+    page === undefined
+      ? `\`paydirt ${args[0]}\` writes into the ledger, which one process at a time can: stop that process, run this, and start it again. Commands that only read (runs, history, explain, spend, report, doctor) work beside it`
+      : `Its desk does the same: ${new URL(page.path, holder?.desk).href} ${page.does}. Or stop that process, run this, and start it again`
+  return new ConfigError(thrown.code, `${thrown.message}. ${instead}`, { cause: thrown })
+}
