@@ -14,6 +14,7 @@ import { errorRoutes, remainingRoutes } from './routes/errors.ts'
 import { failureRoutes } from './routes/failures.ts'
 import { liveRoutes } from './routes/live.ts'
 import { pageRoutes } from './routes/pages.ts'
+import { runActionRoutes } from './routes/run-actions.ts'
 import { signInRoutes } from './routes/sign-in.ts'
 import { layout } from './view/layout.ts'
 
@@ -86,6 +87,7 @@ export function deskRoutes(options: DeskOptions): Hono<DeskEnv> {
   pageRoutes(app, desk)
   actionRoutes(app, desk)
   failureRoutes(app, desk)
+  runActionRoutes(app, desk)
   boardRoutes(app, desk)
   liveRoutes(app, desk)
   remainingRoutes(app)

@@ -140,3 +140,11 @@ export async function stopOf(db: Database, id: string): Promise<RunStop | undefi
   const row = await db.selectFrom('run_stops').selectAll().where('run_id', '=', id).executeTakeFirst()
   return row && { by: row.stopped_by, reason: row.reason, at: row.stopped_at }
 }
+
+/** True while a request of the run is on its way, or a record of it is complete and not yet written. */
+export async function isUnderWay(db: Database, runId: string): Promise<boolean> {
+  const { rows } = await sql<{ under_way: boolean }>`
+    select exists (select from charges where run_id = ${runId} and state = 'sent')
+      or exists (select from tasks where run_id = ${runId} and status = 'ready') as under_way`.execute(db)
+  return rows[0]?.under_way ?? false
+}

@@ -6,7 +6,7 @@ import type { ObjectKind } from '../../domain/words.ts'
 import type { Database } from '../database/database.ts'
 import type { RunState } from '../database/states.ts'
 import { forgetStops, isStoppedByPerson } from './parked-runs.ts'
-import { stopOf, stopText, type RunStop } from './run-stops.ts'
+import { isUnderWay, stopOf, stopText, type RunStop } from './run-stops.ts'
 
 export interface Run {
   id: string
@@ -133,12 +133,7 @@ export function createRunLedger(db: Database, options: { now: () => Date }): Run
 
     stopOf: (id) => stopOf(db, id),
 
-    async isUnderWay(id) {
-      const { rows } = await sql<{ under_way: boolean }>`
-        select exists (select from charges where run_id = ${id} and state = 'sent')
-          or exists (select from tasks where run_id = ${id} and status = 'ready') as under_way`.execute(db)
-      return rows[0]?.under_way ?? false
-    },
+    isUnderWay: (id) => isUnderWay(db, id),
 
     async setClosed(id, closed) {
       const text = JSON.stringify(closed)

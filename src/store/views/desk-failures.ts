@@ -100,6 +100,22 @@ export async function failureGroups(db: Database, { since, connectors }: Scope):
   }))
 }
 
+/** Counts the failed records of a run that a retry takes up: rejected ones, and those parked until a person acts. */
+export async function retryableOf(
+  db: Database,
+  runId: string,
+  connectors: readonly string[],
+): Promise<number> {
+  const { rows } = await sql<{ records: number }>`
+    with last as (${lastRuns})
+    select count(*)::int as records from tasks join runs on runs.id = tasks.run_id
+      left join lookups on lookups.key = tasks.waiting_for
+      left join lookups as owner on owner.key = coalesce(lookups.bundle_key, lookups.key)
+    where tasks.run_id = ${runId} and (${mayRetryRejected(connectors)}
+      or ${mayRetryParked(connectors)} and lookups.due_at >= ${indefinitely})`.execute(db)
+  return rows[0]?.records ?? 0
+}
+
 /** Returns a page of a group's records in the order of their tasks, beginning behind the task `after`. */
 export async function failureRecords(
   db: Database,

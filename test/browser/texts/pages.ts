@@ -36,6 +36,7 @@ export const deskPages: readonly DeskPage[] = [
     path: () => '/spend',
     prepare: (page) => page.locator('#spend-chart[data-drawn]').waitFor(),
   },
+  { name: 'run-comparison', path: ({ run }) => `/runs/${run}/compare` },
   { name: 'failures', path: () => '/failures' },
   { name: 'settings', path: () => '/settings' },
   { name: 'audit', path: () => '/audit' },

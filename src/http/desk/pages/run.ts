@@ -17,6 +17,8 @@ export interface RunDetail {
   /** Where the next page of records starts; undefined on the last page. */
   nextAfter: number | undefined
   status: string | undefined
+  /** The card of what can be done about it. */
+  actions: Markup
 }
 
 export function runPage(detail: RunDetail, { now }: Shell): Page {
@@ -33,7 +35,8 @@ export function runPage(detail: RunDetail, { now }: Shell): Page {
       }`,
     current: '/runs',
     live: `run:${run.id}`,
-    body: html` ${card('progress', 'Progress', html`<div id="run-progress">${regions['run-progress']}</div>`)}
+    body: html` ${detail.actions}
+      ${card('progress', 'Progress', html`<div id="run-progress">${regions['run-progress']}</div>`)}
       <div class="columns even">
         ${card('funnel', 'Funnel', funnelList(funnel), { note: 'From records read to values changed' })}
         ${card('cost', 'Cost', costList(funnel), { note: 'From the ledger' })}

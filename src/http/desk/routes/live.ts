@@ -8,6 +8,8 @@ import { createHeartbeat } from '../model/heartbeat.ts'
 import { shareReadings } from '../model/readings.ts'
 import { sendLive, type Regions } from './send-live.ts'
 import { nowRegions } from '../pages/now.ts'
+import { readRunControl } from '../model/run-control.ts'
+import { runControl } from '../pages/run-actions.ts'
 import { runRegions } from '../pages/run.ts'
 import { StoreAwayError } from '../model/store-watch.ts'
 import { spendingControl } from '../view/layout.ts'
@@ -45,7 +47,12 @@ export function liveRoutes(app: Hono<DeskEnv>, desk: Desk): void {
       if (page === 'now') return nowRegions(await now(), { caps: desk.caps, syncable: desk.ports.syncable() })
       if (page.startsWith('run:')) {
         const run = await desk.watch.guard(runLive(desk.db, page.slice(4), desk.now()))
-        return run ? runRegions(run, desk.now()) : {}
+        if (!run) return {}
+        const control = await desk.watch.guard(readRunControl(desk.db, run))
+        return {
+          ...runRegions(run, desk.now()),
+          'run-control': runControl(control, { visitor, now: desk.now() }),
+        }
       }
       return {}
     }

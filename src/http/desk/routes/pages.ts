@@ -19,7 +19,9 @@ import { budgetBars, budgetScopes } from '../model/budgets.ts'
 import { auditPage } from '../pages/audit.ts'
 import { nowPage } from '../pages/now.ts'
 import { recordPage, type RecordSearch } from '../pages/record.ts'
+import { readRunChoices, readRunControl } from '../model/run-control.ts'
 import { runPage } from '../pages/run.ts'
+import { runActions } from '../pages/run-actions.ts'
 import { runsPage } from '../pages/runs.ts'
 import { settingsPage } from '../pages/settings.ts'
 import { spendPage } from '../pages/spend.ts'
@@ -67,8 +69,12 @@ export function pageRoutes(app: Hono<DeskEnv>, desk: Desk): void {
     const records = await runRecords(db, id, { after, limit: recordsPerPage, status })
     const nextAfter = records.length === recordsPerPage ? records.at(-1)?.ordinal : undefined
     const reasons = await runReasons(db, id)
-    const detail = { run, live, funnel, reasons, records, nextAfter, status }
-    return desk.show(context, runPage(detail, await desk.shell(context)))
+    const shell = await desk.shell(context)
+    const connectors = ports.syncable().map(({ connector }) => connector)
+    const choices = await readRunChoices(db, run, { written: funnel.filled, connectors })
+    const actions = runActions(await readRunControl(db, run), choices, shell)
+    const detail = { run, live, funnel, reasons, records, nextAfter, status, actions }
+    return desk.show(context, runPage(detail, shell))
   })
 
   app.get('/records', viewer, async (context) => {

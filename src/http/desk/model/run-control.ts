@@ -1,0 +1,49 @@
+import { definitionOf, isConnectorName } from '../../../connectors/definitions.ts'
+import type { Database } from '../../../store/database/database.ts'
+import type { RunState } from '../../../store/database/states.ts'
+import { isUnderWay, stopOf, type RunStop } from '../../../store/runs/run-stops.ts'
+import { retryableOf } from '../../../store/views/desk-failures.ts'
+import type { RunHead } from '../../../store/views/desk-runs.ts'
+
+/** Whether a run goes on, and who has stopped it. */
+export interface RunControl {
+  id: string
+  state: RunState
+  /** Undefined when no person stopped it. */
+  stop: RunStop | undefined
+  /** A request is on its way, or a record is complete and not yet written. */
+  isUnderWay: boolean
+  /** Its rest is continued by the command that began it, and not by the workers. */
+  needsCommand: boolean
+}
+
+export async function readRunControl(
+  db: Database,
+  { id, state, connector }: { id: string; state: RunState; connector: string },
+): Promise<RunControl> {
+  const stop = await stopOf(db, id)
+  return {
+    id,
+    state,
+    stop,
+    isUnderWay: stop !== undefined && (await isUnderWay(db, id)),
+    needsCommand: isConnectorName(connector) && !definitionOf(connector).capabilities.runsInBackground,
+  }
+}
+
+/** What can be done about a run besides stopping it. */
+export interface RunChoices {
+  /** Failed records that a retry takes up. */
+  retryable: number
+  /** Values were written into a CRM, and an undo can restore what they replaced. */
+  isUndoable: boolean
+}
+
+export async function readRunChoices(
+  db: Database,
+  run: RunHead,
+  { written, connectors }: { written: number; connectors: readonly string[] },
+): Promise<RunChoices> {
+  const keepsValues = isConnectorName(run.connector) && definitionOf(run.connector).capabilities.keepsValues
+  return { retryable: await retryableOf(db, run.id, connectors), isUndoable: keepsValues && written > 0 }
+}

@@ -1,0 +1,98 @@
+import { html } from 'hono/html'
+import { mayAct } from '../access/access.ts'
+import type { RunChoices, RunControl } from '../model/run-control.ts'
+import { blockText, inlineText } from '../view/foreign-text.ts'
+import { counted } from '../view/format.ts'
+import { icon } from '../view/icons.ts'
+import { csrf, type Shell } from '../view/layout.ts'
+import { card, instant, type Markup } from '../view/parts.ts'
+
+type Viewer = Pick<Shell, 'visitor' | 'now'>
+
+/** What can be done about a run. Its first part updates live, because the run may end or be stopped meanwhile. */
+export function runActions(control: RunControl, choices: RunChoices, viewer: Viewer): Markup {
+  const { id } = control
+  const { retryable, isUndoable } = choices
+  const may = mayOperate(viewer)
+  return card(
+    'actions',
+    'Actions',
+    html`<div id="run-control">${runControl(control, viewer)}</div>
+      <div class="run-actions">
+        ${
+          may && retryable > 0
+            ? html`<details class="ask">
+                <summary>Retry ${counted(retryable, 'failed record')}</summary>
+                <form method="post" action="/runs/${id}/retry">
+                  ${csrf(viewer.visitor)}
+                  <p>
+                    Lookups that failed are made again and may cost money, within the caps. What was answered
+                    is not paid again.
+                  </p>
+                  <button class="primary" type="submit">Yes, retry them</button>
+                </form>
+              </details>`
+            : ''
+        }
+        ${may && isUndoable ? html`<a class="button" href="/runs/${id}/undo">Undo …</a>` : ''}
+        <a class="button" href="/runs/${id}/compare">Compare with the last run</a>
+        <a class="button" href="/runs/${id}/records.csv" download>Export as CSV</a>
+      </div>`,
+  )
+}
+
+/** Stops a run that is active, and resumes one that is stopped. */
+export function runControl(control: RunControl, viewer: Viewer): Markup {
+  const { id, state, stop, isUnderWay, needsCommand } = control
+  const may = mayOperate(viewer)
+  if (stop)
+    return html`<div class="run-stopped">
+      <div>
+        <p>
+          <strong>Stopped</strong> by ${inlineText(stop.by)}, ${instant(stop.at, viewer.now)}.
+          ${isUnderWay ? 'What is on its way is waited for.' : 'Nothing is on its way.'}
+        </p>
+        ${stop.reason === '' ? '' : html`<div>${blockText(stop.reason)}</div>`}
+      </div>
+      ${may ? resumeForm(id, viewer, needsCommand) : ''}
+    </div>`
+  if (!may) return html``
+  if (state === 'stopped') return resumeForm(id, viewer, needsCommand)
+  if (!['scanning', 'working', 'parked'].includes(state)) return html``
+  return html`<details class="ask">
+    <summary class="kill">${icon('stop')}Stop this run</summary>
+    <form method="post" action="/runs/${id}/stop">
+      ${csrf(viewer.visitor)}
+      <p>
+        Nothing new is bought for it until it is resumed, also after a restart. What is on its way is waited
+        for, and complete records are still written. A schedule starts its next run as planned.
+      </p>
+      <label
+        >Reason
+        <input name="reason" maxlength="200" autocomplete="off" placeholder="shown to other operators"
+      /></label>
+      <button class="danger" type="submit">Yes, stop this run</button>
+    </form>
+  </details>`
+}
+
+function resumeForm(id: string, { visitor }: Viewer, needsCommand: boolean): Markup {
+  return html`<details class="ask">
+    <summary>${icon('go')}Resume this run</summary>
+    <form method="post" action="/runs/${id}/resume">
+      ${csrf(visitor)}
+      <p>
+        ${
+          needsCommand
+            ? 'It may go on buying when the command that began it is run again.'
+            : 'It goes on buying lookups for its records, within the caps.'
+        }
+      </p>
+      <button class="primary" type="submit">Yes, resume</button>
+    </form>
+  </details>`
+}
+
+function mayOperate({ visitor }: Viewer): boolean {
+  return visitor.role !== undefined && mayAct(visitor.role, 'operator')
+}
