@@ -72,6 +72,7 @@ describe('a file of which many rows are the same companies written differently',
       records: count,
       lookups: { unique, paid: unique, cached: 0, notFound: missing, duplicates },
       spend: { currency: 'USD', settled: usd(unique), inDoubt: usd(0), lost: usd(0) },
+      ...(missing > 0 ? { withoutResult: { lookups: missing, settled: usd(missing) } } : {}),
     })
     const transfers = await desk.transfers()
     expect(transfers).toHaveLength(unique)

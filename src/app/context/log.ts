@@ -17,12 +17,17 @@ const secrets = [
   'answer',
 ]
 
-/** Logs JSON lines to standard error: standard output is for results. */
-export function createLog(level: string): Log {
+/** Logs JSON lines to standard error: standard output is for results. `onLine` is called before each line. */
+export function createLog(level: string, { onLine = () => {} }: { onLine?: () => void } = {}): Log {
   const paths = secrets.flatMap((name) => [`["${name}"]`, `*["${name}"]`])
   const standardError = pino.destination({ fd: 2, sync: true })
   return pino(
     { level, redact: { paths, remove: true } },
-    { write: (line) => standardError.write(printable(line)) },
+    {
+      write(line) {
+        onLine()
+        standardError.write(printable(line))
+      },
+    },
   )
 }

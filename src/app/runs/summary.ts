@@ -2,7 +2,7 @@ import { formatUsd } from '../../domain/money.ts'
 import type { TaskStatus } from '../../domain/words.ts'
 import type { Run } from '../../store/runs/runs.ts'
 import type { LeftOutField } from '../../store/runs/task-progress.ts'
-import { runFigures } from '../../store/views/run-figures.ts'
+import { runFigures, type RunFigures } from '../../store/views/run-figures.ts'
 import type { Context } from '../context/context.ts'
 
 /** The summary of a run. Scripts rely on its form. Money is text with six places. */
@@ -15,6 +15,8 @@ export interface RunSummary {
   tasks: Record<'written' | 'unchanged' | 'skipped' | 'rejected' | 'parked', number>
   /** `credits`: the credits that direct access charged, when it charged any. */
   spend: { currency: 'USD'; settled: string; inDoubt: string; lost: string; credits?: string | undefined }
+  /** The lookups that this run paid for and that found nothing, when there are any. Part of `spend`. */
+  withoutResult?: { lookups: number; settled: string; credits?: string | undefined } | undefined
   requests: { sent: number; rateLimited: number }
   /** Why tasks are parked or were refused, and what was left out of those written, the most frequent reason first. `first` is the first record. */
   reasons?: { status: TaskStatus; reason: string; count: number; first?: string | undefined }[] | undefined
@@ -51,8 +53,19 @@ export async function summarise(
       lost: formatUsd(figures.spend.lostAtomic),
       credits: figures.spend.creditsAtomic > 0n ? formatUsd(figures.spend.creditsAtomic) : undefined,
     },
+    withoutResult: withoutResult(figures.withoutResult),
     requests: figures.requests,
     reasons: reasons.length > 0 ? reasons : undefined,
     leftOut: leftOut.length > 0 ? leftOut : undefined,
   }
+}
+
+function withoutResult({
+  lookups,
+  settledAtomic,
+  creditsAtomic,
+}: RunFigures['withoutResult']): RunSummary['withoutResult'] {
+  if (lookups === 0) return undefined
+  const credits = creditsAtomic > 0n ? formatUsd(creditsAtomic) : undefined
+  return { lookups, settled: formatUsd(settledAtomic), credits }
 }

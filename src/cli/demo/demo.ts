@@ -161,7 +161,7 @@ async function watched(
   out: string | undefined,
   work: (onProgress: (progress: Progress) => void) => Promise<Result>,
 ): Promise<Result> {
-  const view = createProgressView({ total, stream: process.stderr, nowMs: () => performance.now() })
+  const view = createProgressView({ total, nowMs: () => performance.now() })
   const result = await work((progress) => view.show(progress)).finally(() => view.end())
   say(summaryText(result.summary, result.end, out))
   return result

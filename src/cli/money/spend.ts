@@ -12,6 +12,7 @@ import { ConfigError } from '../../domain/errors.ts'
 import type { SpendGroup } from '../../store/views/spend.ts'
 import { readConfig, withContext } from '../terminal/with-context.ts'
 import { print } from '../terminal/print.ts'
+import { bad, bold } from '../terminal/style.ts'
 
 interface Options {
   by: SpendGroup
@@ -68,7 +69,7 @@ async function show(options: Options): Promise<void> {
   }
   if (stopped)
     print(
-      `SPENDING IS STOPPED since ${stopped.since.toISOString()}; \`paydirt spend --resume\` resumes it.\n`,
+      `${bad(`SPENDING IS STOPPED since ${stopped.since.toISOString()}`)}; \`paydirt spend --resume\` resumes it.\n`,
     )
   if (rows.length === 0) print('nothing was spent yet\n')
   else
@@ -88,9 +89,13 @@ function table(header: string[], rows: string[][]): string {
     Math.max(name.length, ...rows.map((row) => row[column]?.length ?? 0)),
   )
   return [header, ...rows]
-    .map(
-      (row) =>
-        `${row.map((cell, column) => (column === 0 ? cell.padEnd(widths[0] ?? 0) : cell.padStart(widths[column] ?? 0))).join('  ')}\n`,
+    .map((row) =>
+      row
+        .map((cell, column) =>
+          column === 0 ? cell.padEnd(widths[0] ?? 0) : cell.padStart(widths[column] ?? 0),
+        )
+        .join('  '),
     )
+    .map((line, index) => `${index === 0 ? bold(line) : line}\n`)
     .join('')
 }

@@ -23,7 +23,6 @@ export async function applySavedPlan(id: string, { out, force = false, json }: O
     async (context) => {
       const view = createProgressView({
         total: undefined,
-        stream: process.stderr,
         nowMs: () => performance.now(),
       })
       const applied = await applyPlan(context, plan, {

@@ -60,7 +60,6 @@ export async function enrichFile(input: string, options: Options): Promise<void>
     printError(readingText(readingOf(csv), { samples: process.stderr.isTTY === true }))
     const view = createProgressView({
       total: csv.rowCount,
-      stream: process.stderr,
       nowMs: () => performance.now(),
     })
     const { end, summary } = await enrichCsv(context, csv, {

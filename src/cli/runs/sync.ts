@@ -60,7 +60,6 @@ export async function syncCrm(name: CrmName, options: Options): Promise<void> {
         }
         const view = createProgressView({
           total: undefined,
-          stream: process.stderr,
           nowMs: () => performance.now(),
         })
         const result = await syncEntity(context, connector, job, {

@@ -1,4 +1,5 @@
 import type { Readable, Writable } from 'node:stream'
+import { liveLine } from './live-line.ts'
 
 /** Where a question is asked and answered. Results stay on standard output. */
 interface Terminal {
@@ -15,5 +16,6 @@ export function ownTerminal(): Terminal | undefined {
 /** Asks a question whose answer is no unless it is yes. Returns false when the person gives up. */
 export async function confirm(terminal: Terminal, message: string): Promise<boolean> {
   const prompts = await import('@clack/prompts')
+  liveLine.end()
   return (await prompts.confirm({ ...terminal, message, initialValue: false })) === true
 }

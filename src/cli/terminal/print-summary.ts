@@ -1,19 +1,28 @@
 import type { RunEnd } from '../../app/runs/run-to-end.ts'
 import type { RunSummary } from '../../app/runs/summary.ts'
 import { leftOutText } from '../../domain/planning/wanted-fields.ts'
+import { counted } from '../../domain/values/counted.ts'
+import { bad, bold, good, warning } from './style.ts'
 
 /** Returns the end of a run as text: the results, the cost, and what to do next. */
 export function summaryText(summary: RunSummary, end: RunEnd, out: string | undefined): string {
-  const { lookups, tasks, spend, requests } = summary
+  const { lookups, tasks, spend, withoutResult, requests } = summary
+  const records =
+    summary.object === 'company'
+      ? counted(summary.records, 'company')
+      : counted(summary.records, 'person', 'people')
   const lines = [
-    `run ${summary.runId}: ${summary.records} ${summary.object === 'company' ? 'companies' : 'people'} (${summary.connector})`,
-    row('written', tasks.written),
-    row('unchanged', tasks.unchanged, `${lookups.notFound} profiles not found`),
+    bold(`run ${summary.runId}: ${records} (${summary.connector})`),
+    row('written', tasks.written, good),
+    row('unchanged', tasks.unchanged),
     row('skipped', tasks.skipped),
-    row('rejected', tasks.rejected),
-    ...(tasks.parked > 0 ? [row('parked', tasks.parked)] : []),
-    `lookups: ${lookups.unique} different, ${lookups.paid} paid, ${lookups.cached} from the ledger, ${lookups.duplicates} duplicate rows`,
-    `spent: ${spend.credits ? `${spend.credits} credits` : `${spend.settled} USD`}${spend.lost === zero ? '' : `, ${spend.lost} lost`}${spend.inDoubt === zero ? '' : `, ${spend.inDoubt} in doubt`} (${requests.sent} requests, ${requests.rateLimited} rate-limited)`,
+    row('rejected', tasks.rejected, bad),
+    ...(tasks.parked > 0 ? [row('parked', tasks.parked, warning)] : []),
+    `lookups: ${lookups.unique} different, ${lookups.paid} paid, ${lookups.cached} from the ledger, ${counted(lookups.duplicates, 'duplicate row')}`,
+    ...(withoutResult
+      ? [`paid without a result: ${counted(withoutResult.lookups, 'lookup')}, ${amount(withoutResult)}`]
+      : []),
+    `spent: ${amount(spend)}${spend.lost === zero ? '' : `, ${spend.lost} lost`}${spend.inDoubt === zero ? '' : `, ${spend.inDoubt} in doubt`} (${counted(requests.sent, 'request')}, ${requests.rateLimited} rate-limited)`,
     ...(summary.leftOut
       ? [`not bought, because it could not be written: ${leftOutText(summary.leftOut)}`]
       : []),
@@ -24,15 +33,21 @@ export function summaryText(summary: RunSummary, end: RunEnd, out: string | unde
           `  ${count} ${status}: ${reason}${summary.connector === 'csv' && first !== undefined ? ` (${count === 1 ? '' : 'first in '}line ${first})` : ''}`,
       ),
   ]
-  if (end === 'interrupted') lines.push('stopped. Nothing is lost: run the same command to continue.')
+  if (end === 'interrupted')
+    lines.push(warning('stopped. Nothing is lost: run the same command to continue.'))
   else if (out !== undefined && out !== '-') lines.push(`output: ${out}`)
   if (end === 'parked')
-    lines.push('some work is parked for the reasons above; run the same command to continue it.')
+    lines.push(warning('some work is parked for the reasons above; run the same command to continue it.'))
   return `${lines.join('\n')}\n`
 }
 
 const zero = '0.000000'
 
-function row(name: string, count: number, note = ''): string {
-  return `  ${name.padEnd(10)}${String(count).padStart(7)}${note === '' || count === 0 ? '' : `   (${note})`}`
+function amount({ settled, credits }: { settled: string; credits?: string | undefined }): string {
+  return credits ? `${credits} credits` : `${settled} USD`
+}
+
+function row(name: string, count: number, style = (text: string) => text): string {
+  const text = `  ${name.padEnd(10)}${String(count).padStart(7)}`
+  return count > 0 ? style(text) : text
 }

@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest'
+import { createLiveLine } from './live-line.ts'
 import { createProgressView } from './progress.ts'
-
-const redraw = '\r\u001b[2K'
 
 const counts = (change: Record<string, number>) => ({
   queued: 0,
@@ -18,57 +17,80 @@ const counts = (change: Record<string, number>) => ({
 function view(total: number | undefined, stream: { isTTY?: boolean; columns?: number }) {
   const written: string[] = []
   const clock = { ms: 0 }
+  const write = (text: string) => written.push(text)
   const made = createProgressView({
     total,
-    stream: { ...stream, write: (text: string) => written.push(text) } as unknown as NodeJS.WriteStream,
+    line: createLiveLine({ ...stream, write } as unknown as NodeJS.WriteStream),
+    print: write,
     nowMs: () => clock.ms,
   })
   const show = (atMs: number, change: Record<string, number>, settledAtomic = 0n) => {
     clock.ms = atMs
     made.show({ records: 100, scanned: true, counts: counts(change), settledAtomic })
   }
-  return { show, end: made.end, written }
+  /** The line as it was drawn last. */
+  const shown = () => written.at(-1)?.replace('\r\u001b[2K', '')
+  return { show, end: made.end, written, shown }
 }
 
 describe('the progress of a run', () => {
   test('is one line on a terminal, drawn again and gone at the end: share, rate, spend, time left', () => {
-    const { show, end, written } = view(100, { isTTY: true, columns: 200 })
+    const { show, end, written, shown } = view(200, { isTTY: true, columns: 200 })
     show(0, {})
+    expect(shown()).toMatch(/^\S ░{24} 0\/200 · 0\.000000 USD$/)
     show(10_000, { written: 40, unchanged: 5, rejected: 5 }, 500_000n)
-    expect(written).toHaveLength(2)
-    for (const text of written) expect(text.replace(redraw, '>')).toMatch(/^>[█░]{24} [^\n]*$/)
-    expect(written[1]).toContain('████████████░░░░░░░░░░░░ 50/100 · 5/s · 0.500000 USD · 10 s left')
+    expect(shown()).toMatch(/^\S █{6}░{18} 50\/200 · 5\/s · 0\.500000 USD · about 30 s left$/)
+    for (const text of written) expect(text).toMatch(/^\r.\[2K[^\n]*$/)
     end()
-    expect(written.at(-1)).toBe('\r\x1b[2K')
+    expect(shown()).toBe('')
+  })
+
+  test('says nothing of rate and time before they are known, nor of a time that is over at once', () => {
+    const { show, shown } = view(100, { isTTY: true, columns: 200 })
+    show(0, {})
+    show(4_900, { written: 60 })
+    expect(shown()).toMatch(/60\/100 · 0\.000000 USD$/)
+    show(9_000, { written: 9 })
+    expect(shown()).toMatch(/ 9\/100 · 0\.000000 USD$/)
+    show(20_000, { written: 96 })
+    expect(shown()).toMatch(/96\/100 · 5\/s · 0\.000000 USD$/)
+  })
+
+  test('gives a slow rate by the minute', () => {
+    const { show, shown } = view(100, { isTTY: true, columns: 200 })
+    show(0, {})
+    show(20_000, { written: 10 })
+    expect(shown()).toMatch(/10\/100 · 30\/min · 0\.000000 USD · about 3 min left$/)
   })
 
   test('says what is parked, and counts on no time for it', () => {
-    const { show, written } = view(100, { isTTY: true, columns: 200 })
+    const { show, shown } = view(100, { isTTY: true, columns: 200 })
     show(0, {})
     show(10_000, { written: 50, parked: 50 })
-    expect(written[1]).toContain('· 50 parked')
-    expect(written[1]).toContain('0 s left')
+    expect(shown()).toMatch(/50\/100 · 5\/s · 0\.000000 USD · 50 parked$/)
   })
 
   test('never runs over the edge of the terminal', () => {
     const { show, written } = view(100, { isTTY: true, columns: 40 })
     show(0, {})
     show(9_000, { written: 99, parked: 1 })
-    for (const text of written) expect(text.replace('\r\x1b[2K', '').length).toBeLessThan(40)
+    for (const text of written) expect(text.replace('\r\u001b[2K', '').length).toBeLessThan(40)
   })
 
   test('is a plain line every five seconds where there is no terminal', () => {
     const { show, end, written } = view(100, {})
-    for (let ms = 0; ms <= 11_000; ms += 100) show(ms, { written: ms / 1000 })
+    for (let ms = 0; ms <= 11_000; ms += 100) show(ms, { written: ms / 500 })
     end()
-    expect(written).toHaveLength(2)
-    expect(written[0]).toMatch(/^5\/100 · 1\/s · 0\.000000 USD · 2 min left\n$/)
-    for (const sign of ['\r', '\u001b', '█']) expect(written.join('')).not.toContain(sign)
+    expect(written).toEqual([
+      '10/100 · 2/s · 0.000000 USD · about 45 s left\n',
+      '20/100 · 2/s · 0.000000 USD · about 40 s left\n',
+    ])
   })
 
   test('of nothing is whole', () => {
-    const { show, written } = view(0, { isTTY: true })
+    const { show, shown, end } = view(0, { isTTY: true })
     show(0, {})
-    expect(written[0]).toContain('█'.repeat(24))
+    expect(shown()).toContain('█'.repeat(24))
+    end()
   })
 })

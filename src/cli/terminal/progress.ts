@@ -1,5 +1,7 @@
 import type { Progress } from '../../app/runs/run-to-end.ts'
 import { formatUsd } from '../../domain/money.ts'
+import { liveLine, type LiveLine } from './live-line.ts'
+import { printError } from './print.ts'
 
 export interface ProgressView {
   show(progress: Progress): void
@@ -8,55 +10,77 @@ export interface ProgressView {
 
 const barWidth = 24
 const plainEveryMs = 5_000
+/** The rate is that of the last half minute: records are written in batches, seconds apart. */
+const windowMs = 30_000
+/** A rate is known when it was seen for so long and over so many records; before, nothing is said of it. */
+const leastMs = 5_000
+const leastRecords = 10
+/** A time below this is over before it is read. */
+const leastLeftSeconds = 5
 
 /**
- * Shows the progress of a run on standard error: a line that redraws itself on a terminal, plain lines elsewhere. The rate
- * and the time left are those of the last ten seconds.
+ * Shows the progress of a run on standard error: a line that redraws itself on a terminal, plain lines elsewhere.
  */
 export function createProgressView(options: {
   /** Undefined: the number of records that the scan has found so far. */
   total: number | undefined
-  stream: NodeJS.WriteStream
   nowMs: () => number
+  line?: LiveLine
+  print?: (text: string) => void
 }): ProgressView {
-  const { stream, nowMs } = options
+  const { nowMs, line = liveLine, print = printError } = options
   const seen: { atMs: number; done: number }[] = []
   let lastPlainMs = nowMs()
 
-  function line(progress: Progress): string {
-    const { counts } = progress
-    const total = options.total ?? progress.records
+  /** Returns the records a second, undefined while they are not known. */
+  function rateAt(done: number): number | undefined {
+    const atMs = nowMs()
+    seen.push({ atMs, done })
+    while (seen.length > 2 && (seen[1]?.atMs ?? atMs) <= atMs - windowMs) seen.shift()
+    const first = seen[0] ?? { atMs, done }
+    const [ms, records] = [atMs - first.atMs, done - first.done]
+    return ms >= leastMs && records >= leastRecords ? (records * 1000) / ms : undefined
+  }
+
+  function text({ records, counts, settledAtomic }: Progress, withBar: boolean): string {
+    const total = options.total ?? records
     const done = counts.written + counts.unchanged + counts.skipped + counts.rejected
-    seen.push({ atMs: nowMs(), done })
-    while (seen.length > 2 && (seen[0]?.atMs ?? 0) < nowMs() - 10_000) seen.shift()
-    const [first] = seen
-    const seconds = (nowMs() - (first?.atMs ?? 0)) / 1000
-    const rate = seconds > 0.5 ? (done - (first?.done ?? 0)) / seconds : 0
-    const share = total === 0 ? 1 : done / total
+    const rate = rateAt(done)
+    const left = rate === undefined ? 0 : (total - done - counts.parked) / rate
+    const share = total === 0 ? 1 : Math.min(1, done / total)
     const filled = Math.round(share * barWidth)
-    const parked = counts.parked > 0 ? ` · ${counts.parked} parked` : ''
-    const left = rate > 0 && done < total ? ` · ${duration((total - done - counts.parked) / rate)} left` : ''
-    return `${'█'.repeat(filled)}${'░'.repeat(barWidth - filled)} ${done}/${total} · ${rate.toFixed(0)}/s · ${formatUsd(progress.settledAtomic)} USD${parked}${left}`
+    const bar = withBar ? `${'█'.repeat(filled)}${'░'.repeat(barWidth - filled)} ` : ''
+    const parts = [
+      `${bar}${done}/${total}`,
+      ...(rate === undefined ? [] : [rateText(rate)]),
+      `${formatUsd(settledAtomic)} USD`,
+      ...(counts.parked > 0 ? [`${counts.parked} parked`] : []),
+      ...(left >= leastLeftSeconds ? [`about ${duration(left)} left`] : []),
+    ]
+    return parts.join(' · ')
   }
 
   return {
     show(progress) {
-      const text = line(progress)
-      if (stream.isTTY) {
-        stream.write(`\r\x1b[2K${text.slice(0, (stream.columns ?? 100) - 1)}`)
-      } else if (nowMs() - lastPlainMs >= plainEveryMs) {
+      const shown = text(progress, line.isTerminal)
+      if (line.isTerminal) line.show(shown)
+      else if (nowMs() - lastPlainMs >= plainEveryMs) {
         lastPlainMs = nowMs()
-        stream.write(`${text.slice(barWidth + 1)}\n`)
+        print(`${shown}\n`)
       }
     },
     end() {
-      if (stream.isTTY) stream.write('\r\x1b[2K')
+      line.end()
     },
   }
 }
 
+function rateText(perSecond: number): string {
+  return perSecond >= 1 ? `${perSecond.toFixed(0)}/s` : `${(perSecond * 60).toFixed(0)}/min`
+}
+
 function duration(seconds: number): string {
-  if (seconds < 60) return `${Math.ceil(seconds)} s`
+  if (seconds < 60) return `${Math.ceil(seconds / 5) * 5} s`
   if (seconds < 3600) return `${Math.ceil(seconds / 60)} min`
   return `${(seconds / 3600).toFixed(1)} h`
 }

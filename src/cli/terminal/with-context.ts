@@ -4,6 +4,8 @@ import { createContext, type Context } from '../../app/context/context.ts'
 import { serveQueries } from '../../app/queries/serve-queries.ts'
 import { readWallet, walletFile } from '../../app/config/wallet-file.ts'
 import { loadDotEnv, readEnvironment } from '../../app/config/environment.ts'
+import { createLog } from '../../app/context/log.ts'
+import { liveLine } from './live-line.ts'
 import { printError } from './print.ts'
 
 /** Reads `.env`, the environment and `paydirt.config.ts` once. Throws ConfigError naming a setting that is not valid. */
@@ -18,7 +20,12 @@ export async function readConfig(): Promise<Config> {
  * it works, other commands can read its ledger by asking it.
  */
 export async function withContext<T>(work: (context: Context) => Promise<T>, config?: Config): Promise<T> {
-  const context = await createContext(config ?? (await readConfig()))
+  const settings = config ?? (await readConfig())
+  liveLine.show('opening the ledger')
+  const context = await createContext(settings, {
+    log: createLog(settings.logLevel, { onLine: () => liveLine.clear() }),
+  })
+  liveLine.show('working')
   try {
     const served = await serveQueries(context)
     try {
@@ -36,7 +43,10 @@ export function stopSignal(): AbortSignal {
   const controller = new AbortController()
   let asked = false
   function stop(): void {
-    if (asked) process.exit(130)
+    if (asked) {
+      liveLine.end()
+      process.exit(130)
+    }
     asked = true
     printError('\nstopping: waiting for requests that were sent (Ctrl-C again to end at once)\n')
     controller.abort()

@@ -15,6 +15,8 @@ export interface RunFigures {
   }
   /** In USD; what direct access cost is separate, in millionths of a credit. */
   spend: { settledAtomic: Atomic; inDoubtAtomic: Atomic; lostAtomic: Atomic; creditsAtomic: bigint }
+  /** The lookups that this run paid for and that found nothing. */
+  withoutResult: { lookups: number; settledAtomic: Atomic; creditsAtomic: bigint }
   requests: { sent: number; rateLimited: number }
   refusals: { rule: string; message: string; count: number }[]
 }
@@ -54,6 +56,14 @@ export async function runFigures(db: Database, id: string): Promise<RunFigures> 
       coalesce(sum(amount_atomic) filter (where state = 'lost' and currency = 'USD'), 0)::bigint as lost,
       coalesce(sum(amount_atomic) filter (where state = 'settled' and currency = 'credit'), 0)::bigint as credits
     from charges where run_id = ${id} and ${paidOnly}`.execute(db)
+  const { rows: empty } = await sql<{ lookups: number; settled: bigint; credits: bigint }>`
+    select count(*)::int as lookups,
+      coalesce(sum(amount_atomic) filter (where currency = 'USD'), 0)::bigint as settled,
+      coalesce(sum(amount_atomic) filter (where currency = 'credit'), 0)::bigint as credits
+    from charge_shares where run_id = ${id} and state = 'settled' and ${paidOnly}
+      and exists (select 1 from lookups where key = charge_shares.lookup_key and outcome = 'not_found')`.execute(
+    db,
+  )
   const { rows: refusals } = await sql<{ rule: string; message: string; count: number }>`
     select rule, min(message) as message, count(*)::int as count from refusals
     where run_id = ${id} group by rule order by count desc`.execute(db)
@@ -64,6 +74,7 @@ export async function runFigures(db: Database, id: string): Promise<RunFigures> 
     .executeTakeFirstOrThrow()
   const [lookup] = lookups
   const [spend] = money
+  const [nothing] = empty
   return {
     lookups: {
       unique: lookup?.unique ?? 0,
@@ -78,6 +89,11 @@ export async function runFigures(db: Database, id: string): Promise<RunFigures> 
       inDoubtAtomic: spend?.in_doubt ?? 0n,
       lostAtomic: spend?.lost ?? 0n,
       creditsAtomic: spend?.credits ?? 0n,
+    },
+    withoutResult: {
+      lookups: nothing?.lookups ?? 0,
+      settledAtomic: nothing?.settled ?? 0n,
+      creditsAtomic: nothing?.credits ?? 0n,
     },
     requests: {
       sent: (spend?.sends ?? 0) + requests.requests_unpaid,

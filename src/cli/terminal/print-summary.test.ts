@@ -1,0 +1,47 @@
+import { PassThrough } from 'node:stream'
+import { expect, test } from 'vitest'
+import type { RunSummary } from '../../app/runs/summary.ts'
+import { summaryText } from './print-summary.ts'
+import { painted } from './style.ts'
+
+const summary: RunSummary = {
+  runId: 'r1',
+  object: 'company',
+  connector: 'csv',
+  records: 1,
+  lookups: { unique: 1, paid: 1, cached: 0, notFound: 1, duplicates: 1 },
+  tasks: { written: 0, unchanged: 1, skipped: 0, rejected: 0, parked: 0 },
+  spend: { currency: 'USD', settled: '0.010000', inDoubt: '0.000000', lost: '0.000000' },
+  withoutResult: { lookups: 1, settled: '0.010000' },
+  requests: { sent: 1, rateLimited: 0 },
+}
+const file = new PassThrough() as unknown as NodeJS.WriteStream
+const plain = (change: Partial<RunSummary>) =>
+  painted(summaryText({ ...summary, ...change }, 'finished', undefined), file)
+
+test('one of a thing is in the singular, and what was paid for nothing has a line', () => {
+  expect(plain({}).split('\n')).toEqual([
+    'run r1: 1 company (csv)',
+    '  written         0',
+    '  unchanged       1',
+    '  skipped         0',
+    '  rejected        0',
+    'lookups: 1 different, 1 paid, 0 from the ledger, 1 duplicate row',
+    'paid without a result: 1 lookup, 0.010000 USD',
+    'spent: 0.010000 USD (1 request, 0 rate-limited)',
+    '',
+  ])
+})
+
+test('several are in the plural', () => {
+  const several = plain({
+    object: 'person',
+    records: 2,
+    lookups: { ...summary.lookups, duplicates: 0 },
+    withoutResult: { lookups: 3, settled: '0.000000', credits: '3.000000' },
+    requests: { sent: 4, rateLimited: 1 },
+  })
+  for (const words of ['2 people', '0 duplicate rows', '3 lookups, 3.000000 credits', '4 requests'])
+    expect(several).toContain(words)
+  expect(plain({ withoutResult: undefined })).not.toContain('without a result')
+})
