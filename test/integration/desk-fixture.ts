@@ -2,6 +2,8 @@ import { randomBytes, scryptSync } from 'node:crypto'
 import { deskAccess, deskConfig, type DeskConfig } from '../../src/app/config/desk.ts'
 import type { Environment } from '../../src/app/config/environment.ts'
 import type { DeskPorts } from '../../src/http/desk/model/ports.ts'
+import type { RecordLinks } from '../../src/http/desk/model/record-links.ts'
+import { defaultNetworkHosts } from '../../src/domain/keys.ts'
 import { defaultPrices, stepPrices } from '../../src/domain/planning/prices.ts'
 import { deskRoutes } from '../../src/http/desk/index.ts'
 import { createAuditLog } from '../../src/store/access/audit.ts'
@@ -49,6 +51,7 @@ export async function openBareDesk(
     env?: Environment
     open?: boolean
     ports?: Partial<DeskPorts>
+    links?: Partial<RecordLinks>
     timeoutMs?: number
     onError?: (error: unknown) => void
   } = {},
@@ -85,7 +88,15 @@ export async function openBareDesk(
     wallet: async () => ({ address: '0x1', balanceAtomic: 5_000_000n }),
     pace: async () => undefined,
     queues: async () => [],
-    timeline: async (name) => ({ ...name, tasks: [], lookups: [], fields: [], spend: noSpend }),
+    timeline: async (name) => ({
+      ...name,
+      tasks: [],
+      lookups: [],
+      fields: [],
+      spend: noSpend,
+      mergedFrom: [],
+      mergedInto: null,
+    }),
     settings: async () => [],
     reconcile: async () => ({ differences: 0, difference: '0.000000' }),
     schedules: {
@@ -115,6 +126,12 @@ export async function openBareDesk(
     spendSwitch,
     caps: { prices: stepPrices(defaultPrices, testCaps), dayAtomic: 100_000_000n },
     ports,
+    links: {
+      hosts: defaultNetworkHosts,
+      recordUrl: async () => undefined,
+      transactionUrl: () => undefined,
+      ...options.links,
+    },
     board: (mayAct) => async (context) => context.text(mayAct ? 'board to act on' : 'board to look at'),
     signal: stopping.signal,
     timeoutMs: options.timeoutMs,

@@ -6,14 +6,7 @@ import { runName } from '../../src/http/desk/view/format.ts'
 import type { Database } from '../../src/store/database/database.ts'
 import { failureGroups } from '../../src/store/views/desk-failures.ts'
 import { liveRuns, moneyNow, parkedGroups } from '../../src/store/views/desk-now.ts'
-import {
-  funnels,
-  recordsLike,
-  runHead,
-  runHeads,
-  runReasons,
-  runRecords,
-} from '../../src/store/views/desk-runs.ts'
+import { funnels, runHead, runHeads, runReasons, runRecords } from '../../src/store/views/desk-runs.ts'
 import { spendDays, spendTotals } from '../../src/store/views/desk-spend.ts'
 import {
   desk,
@@ -92,9 +85,6 @@ describe('runs', () => {
     ])
     const written = await runRecords(desk.db, 'r1', { after: 0, limit: 10, status: 'written' })
     expect(written.map(({ fields }) => fields)).toEqual([['city'], ['industry']])
-    expect(await recordsLike(desk.db, '5', 10)).toMatchObject([
-      { connector: 'hubspot', entity: 'companies', recordId: '5' },
-    ])
   })
 
   test('that wait have not been asked, and were not found by what an earlier run was told', async () => {

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { ConfigError } from '../../domain/errors.ts'
+import { httpsUrl } from '../../domain/https-url.ts'
 import { described, setting } from '../../domain/setting.ts'
 import { addressMatcher, loopbackHosts, type DeskAccess } from '../../http/desk/access/access.ts'
 import { isPasswordHash } from '../../http/desk/access/password.ts'
@@ -16,6 +17,11 @@ const network = z.string().refine((text) => {
     return false
   }
 }, 'is not an address or a network such as 10.0.0.0/8')
+
+const explorer = z.union([
+  z.literal(false),
+  httpsUrl.refine((text) => text.includes('{transaction}'), 'must contain {transaction}'),
+])
 
 /** The `desk` of `paydirt.config.ts`: who may read, and who may act. */
 export const deskSchema = z.strictObject({
@@ -63,6 +69,17 @@ export const deskSchema = z.strictObject({
     defaultText: 'the loopback names on the loopback, else any',
     example: ['paydirt.example.com'],
   }),
+  explorers: setting(
+    z.record(z.string().regex(/^eip155:\d+$/, 'is not a chain such as eip155:8453'), explorer),
+    {
+      type: '`https://…{transaction}`, or `false`, by chain',
+      keys: 'CHAIN',
+      means: "block explorers for the desk's links to transactions; `false` for none",
+      defaultText:
+        '`eip155:8453` at basescan.org; no link for other chains, nor where the RPC is on this machine',
+      example: { 'eip155:8453': 'https://base.blockscout.com/tx/{transaction}' },
+    },
+  ),
   idleMinutes: setting(
     z
       .number()
@@ -83,12 +100,14 @@ export interface DeskConfig {
   users: DeskAccess['users']
   proxy: NonNullable<z.output<typeof deskSchema>['proxy']> | undefined
   hosts: string[] | undefined
+  /** By chain, as configured. */
+  explorers: Readonly<Record<string, string | false>>
   idleMs: number
   lifetimeMs: number
 }
 
 export function deskConfig(env: Environment, file: z.output<typeof deskSchema> = {}): DeskConfig {
-  const { users = [], proxy, hosts, idleMinutes = 60, sessionHours = 12 } = file
+  const { users = [], proxy, hosts, explorers = {}, idleMinutes = 60, sessionHours = 12 } = file
   const hash = env.PAYDIRT_ADMIN_PASSWORD_HASH
   if (hash !== undefined && !isPasswordHash(hash)) {
     throw new ConfigError(
@@ -112,6 +131,7 @@ export function deskConfig(env: Environment, file: z.output<typeof deskSchema> =
     users: all,
     proxy,
     hosts,
+    explorers,
     idleMs: idleMinutes * 60_000,
     lifetimeMs: sessionHours * 3_600_000,
   }

@@ -5,7 +5,7 @@ import { formatUsd } from '../../domain/money.ts'
 import type { FieldValue, Patch } from '../../domain/record.ts'
 import type { TaskStatus } from '../../domain/words.ts'
 import type { FieldWriteState } from '../../store/database/states.ts'
-import { tasksOfRecord } from '../../store/views/record-tasks.ts'
+import { tasksOfRecord, type NamedRecord } from '../../store/views/record-tasks.ts'
 import type { Context } from '../context/context.ts'
 
 interface HistoryField {
@@ -61,24 +61,35 @@ export function readRecordName(text: string): RecordName {
   return { connector, object, id }
 }
 
+function entitiesMeant(connector: string, object: string): string[] {
+  const known = entitiesNamed(definitionOf(connector).entities, object)
+  // The ledger may name an entity that the connector has no more.
+  return known.length > 0 ? known : [object]
+}
+
+/** Returns the record that a name means, for the queries of the ledger: also under the ids that were merged into it. */
+export function recordMeant(
+  { connector, object, id }: RecordName,
+  mergedFrom: readonly string[],
+): NamedRecord {
+  const kind = objectNamed(object)
+  const ids = [definitionOf(connector).canonicalId(id), ...mergedFrom]
+  return kind === undefined
+    ? { connector, ids, entities: entitiesMeant(connector, object) }
+    : { connector, ids, object: kind }
+}
+
 /** Returns what the ledger knows about one record: the fields written into it, and the result of each run. */
 export async function historyOf(
   { database, fieldWrites }: Pick<Context, 'database' | 'fieldWrites'>,
   { connector, object, id: given }: RecordName,
 ): Promise<RecordHistory> {
-  const { entities: all, canonicalId, capabilities } = definitionOf(connector)
+  const { canonicalId, capabilities } = definitionOf(connector)
   const id = canonicalId(given)
-  const kind = objectNamed(object)
-  const known = entitiesNamed(all, object)
-  // The ledger may name an entity that the connector has no more.
-  const named = known.length > 0 ? known : [object]
+  const named = entitiesMeant(connector, object)
   const mergedFrom = (await fieldWrites.earlierIds(connector, named, [id])).get(id) ?? []
   const mergedInto = await fieldWrites.mergedInto(connector, named, id)
-  const tasks = await tasksOfRecord(database.db, {
-    connector,
-    ids: [id, ...mergedFrom],
-    ...(kind === undefined ? { entities: named } : { object: kind }),
-  })
+  const tasks = await tasksOfRecord(database.db, recordMeant({ connector, object, id }, mergedFrom))
   const entities = [...new Set(tasks.map(({ entity }) => entity))]
   const writes =
     entities.length > 0 ? await fieldWrites.ofRecords(connector, entities, [id, ...mergedFrom]) : []

@@ -1,7 +1,7 @@
 import { lookupsOfTasks, spendOnLookups } from '../../store/views/record-lookups.ts'
 import type { RecordSpend } from '../../domain/planning/explain.ts'
 import type { Context } from '../context/context.ts'
-import { historyOf, type RecordHistory, type RecordName } from './history.ts'
+import { historyOf, recordMeant, type RecordHistory, type RecordName } from './history.ts'
 
 export interface RecordLookups {
   history: RecordHistory
@@ -19,8 +19,7 @@ export async function lookupsOfRecord(
 ): Promise<RecordLookups> {
   const { db } = context.database
   const history = await historyOf(context, name)
-  const ids = [name.id, ...history.mergedFrom]
-  const steps = (await Promise.all(ids.map((id) => lookupsOfTasks(db, { ...name, id })))).flat()
+  const steps = await lookupsOfTasks(db, recordMeant(name, history.mergedFrom))
   const keys = new Set([
     ...steps.flatMap(({ lookups }) => lookups),
     ...history.fields.flatMap(({ lookup }) => lookup ?? []),

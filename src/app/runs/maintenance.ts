@@ -4,6 +4,7 @@ import { createStatistics } from '../../store/database/analyse-tables.ts'
 import { checkpointWhenLong } from '../../store/database/checkpoint.ts'
 import { deleteOldMeasurements } from '../../store/measurements/measurements.ts'
 import { adoptOrphans, updateRunStates } from '../../store/runs/run-states.ts'
+import { indexTasks } from '../../store/search/index-tasks.ts'
 import { startPollLoop } from '../../timing/poll-loop.ts'
 import type { Context } from '../context/context.ts'
 import type { Engine } from '../context/engine.ts'
@@ -18,6 +19,8 @@ interface MaintenanceJob {
   /** A process with one of these roles does the job, and a process with both does it once. */
   roles: readonly MaintenanceRole[]
   work: () => Promise<unknown>
+  /** `work` returns the pause to the next round, where it differs from `everyMs`. */
+  setsPause?: true
 }
 
 function maintenanceJobs(context: Context, engine: Pick<Engine, 'resolve'>): MaintenanceJob[] {
@@ -50,6 +53,13 @@ function maintenanceJobs(context: Context, engine: Pick<Engine, 'resolve'>): Mai
       work: () => checkpointWhenLong(database),
     },
     {
+      name: 'make records searchable',
+      everyMs: 5_000,
+      roles: ['worker'],
+      work: () => makeSearchable(context),
+      setsPause: true,
+    },
+    {
       name: 'erase old answers',
       everyMs: 3_600_000,
       roles: ['worker'],
@@ -68,6 +78,17 @@ function maintenanceJobs(context: Context, engine: Pick<Engine, 'resolve'>): Mai
       work: runStates(context, foreground),
     },
   ]
+}
+
+/** As many as take the embedded database some tens of milliseconds. */
+const searchPage = 200
+
+/** Makes a page of records searchable. Pauses between two pages leave most of the time to others. */
+async function makeSearchable({ database, config, now }: Context): Promise<number | void> {
+  const startMs = performance.now()
+  const options = { hosts: config.networkHosts, now, limit: searchPage }
+  const isMore = (await indexTasks(database.db, options)) >= searchPage
+  return isMore ? 3 * (performance.now() - startMs) : undefined
 }
 
 /** Reads every lookup that an interrupted command left behind, so it is done more rarely than the rest of its job. */
@@ -98,9 +119,12 @@ export async function startMaintenance(
   const engine = await context.openEngine()
   const loops = maintenanceJobs(context, engine)
     .filter((job) => job.roles.some((role) => roles.includes(role)))
-    .map(({ name, everyMs, work }) =>
+    .map(({ name, everyMs, work, setsPause }) =>
       startPollLoop({
-        work: async () => void (await work()),
+        work: async () => {
+          const result = await work()
+          return setsPause && typeof result === 'number' ? result : undefined
+        },
         pauseMs: everyMs,
         onError: (error) =>
           context.log.warn(

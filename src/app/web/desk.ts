@@ -17,6 +17,7 @@ import { configuredCrms } from '../context/connectors.ts'
 import type { Context } from '../context/context.ts'
 import type { Engine } from '../context/engine.ts'
 import { settingsSections } from './desk-settings.ts'
+import { createRecordLinks } from './record-links.ts'
 import { timelineOf } from './record-timeline.ts'
 import { reconcileAndSave } from '../money/save-reconciliation.ts'
 import { listSchedules, pauseSchedule, resumeSchedule, startSync } from '../schedules/schedule-commands.ts'
@@ -55,6 +56,7 @@ export async function openDesk(context: Context, { access, signal, onDenied }: D
     audit,
     spendSwitch,
     caps: { ...config.caps, prices: stepPrices(config.prices, capsOf(config.policy)) },
+    links: createRecordLinks(config, engine),
     ports: deskPorts(context, engine, board, signal),
     pingStore: database.kind === 'postgres' ? () => pingDatabase(db) : undefined,
     pingRedis: () => engine.redis.redis.ping(),

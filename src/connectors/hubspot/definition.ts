@@ -22,6 +22,16 @@ const fileSchema = z.strictObject({
     default: 5,
     example: 4,
   }),
+  portalId: setting(z.string().regex(/^\d{1,20}$/, 'is not the id of an account'), {
+    means: "id of the account (Hub ID), for the desk's links into HubSpot",
+    defaultText: 'the account of the token',
+    example: '12345678',
+  }),
+  appUrl: setting(httpsUrl, {
+    means: "address of HubSpot's pages, for the desk's links",
+    defaultText: '`https://app.hubspot.com`, or the stand-in on this machine',
+    example: 'https://app-eu1.hubspot.com',
+  }),
   required: setting(z.partialRecord(z.enum(['companies', 'contacts']), z.array(requiredRuleSchema)), {
     type: 'list of `{ property, when: { property, is } }` by `companies`, `contacts`',
     means: 'conditional [required properties](crm.md) of the account, by object',
@@ -89,12 +99,13 @@ export const hubspot = defineCrm({
     return { ...shared, auth: { oauth: { clientId, clientSecret, refreshToken } } }
   },
 
-  recordUrl({ baseUrl }, { accountId, entity, id }) {
+  recordUrl({ portalId, appUrl, baseUrl }, { accountId, entity, id }) {
+    const account = portalId ?? accountId
     const typeId = typeIds[entity]
-    if (accountId === undefined || typeId === undefined) return undefined
+    if (account === undefined || typeId === undefined) return undefined
     // A stand-in on this machine shows its own records.
-    const site = baseUrl?.startsWith('http:') ? baseUrl.replace(/\/+$/, '') : 'https://app.hubspot.com'
-    return `${site}/contacts/${accountId}/record/${typeId}/${encodeURIComponent(id)}`
+    const own = baseUrl?.startsWith('http:') ? baseUrl : 'https://app.hubspot.com'
+    return `${(appUrl ?? own).replace(/\/+$/, '')}/contacts/${account}/record/${typeId}/${encodeURIComponent(id)}`
   },
 
   async open({ auth, baseUrl, mapping, tenSecondLimit, searchLimit, required }, { budget }) {

@@ -15,7 +15,9 @@ import { failureRoutes } from './routes/failures.ts'
 import { liveRoutes } from './routes/live.ts'
 import { pageRoutes } from './routes/pages.ts'
 import { runActionRoutes } from './routes/run-actions.ts'
+import { searchRoutes } from './routes/search.ts'
 import { signInRoutes } from './routes/sign-in.ts'
+import { taskRoutes } from './routes/tasks.ts'
 import { layout } from './view/layout.ts'
 
 export type { DeskOptions } from './routes/desk.ts'
@@ -28,6 +30,7 @@ const deskPaths = [
   '/runs',
   '/runs/*',
   '/records',
+  '/tasks/*',
   '/spend',
   '/spend/*',
   '/spending/*',
@@ -85,6 +88,8 @@ export function deskRoutes(options: DeskOptions): Hono<DeskEnv> {
   }
   signInRoutes(app, desk)
   pageRoutes(app, desk)
+  searchRoutes(app, desk)
+  taskRoutes(app, desk)
   actionRoutes(app, desk)
   failureRoutes(app, desk)
   runActionRoutes(app, desk)

@@ -20,6 +20,7 @@ import { closedFields } from '../migrations/0016-closed-fields.ts'
 import { subjectNames } from '../migrations/0017-subject-names.ts'
 import { runStops } from '../migrations/0018-run-stops.ts'
 import { measurements } from '../migrations/0019-measurements.ts'
+import { taskWords } from '../migrations/0020-task-words.ts'
 
 /** All migrations in order. A released migration is never edited; changes go into a new one. */
 export const migrations: readonly { name: string; statements: string }[] = [
@@ -42,6 +43,7 @@ export const migrations: readonly { name: string; statements: string }[] = [
   { name: '0017-subject-names', statements: subjectNames },
   { name: '0018-run-stops', statements: runStops },
   { name: '0019-measurements', statements: measurements },
+  { name: '0020-task-words', statements: taskWords },
 ]
 
 /** The advisory lock for migrating. The number is arbitrary, and the same in every process. */

@@ -53,6 +53,12 @@ export interface RunTables {
     closed: NullableJson<ClosedFields>
     updated_at: Date
   }
+  task_words: {
+    task_id: bigint
+    /** A tsvector. */
+    words: string
+    seen_at: Date
+  }
   button_tasks: {
     connector: string
     entity: string

@@ -154,8 +154,10 @@ export async function skipGroup(
       await sql`
         update lookups set state = 'failed', reason = ${why}, queued_until = null
         where key = any(${[...new Set(rows.map(({ waited }) => waited))]}) and state in ('waiting', 'parked')
+          -- Its request was started and paid: the answer is still to come.
+          and query_id is null
           and not exists (select 1 from tasks where waiting_for = lookups.key)
-          and not exists (select 1 from charges where lookup_key = lookups.key
+          and not exists (select 1 from charges where lookup_key in (lookups.key, lookups.bundle_key)
             and charges.state in ('journaled', 'sent', 'in_doubt'))`.execute(tx)
     }
     return rows.length

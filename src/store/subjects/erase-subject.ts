@@ -99,7 +99,15 @@ async function eraseIn(
  */
 export async function vacuumErased({ db, kind }: Pick<OpenDatabase, 'db' | 'kind'>): Promise<void> {
   if (kind !== 'pglite') return
-  for (const table of ['lookups', 'tasks', 'charges', 'field_writes', 'plan_records', 'subject_names'])
+  for (const table of [
+    'lookups',
+    'tasks',
+    'charges',
+    'field_writes',
+    'plan_records',
+    'subject_names',
+    'task_words',
+  ])
     await sql`vacuum full ${sql.table(table)}`.execute(db)
 }
 
@@ -154,6 +162,7 @@ async function eraseLookups(
 
 async function eraseTasks(tx: Transaction<Tables>, ids: readonly bigint[], at: Date): Promise<number> {
   if (ids.length === 0) return 0
+  await sql`delete from task_words where task_id = any(${ids.map(String)}::bigint[])`.execute(tx)
   // Field names stay, because reports count them.
   const { rows } = await sql<{ id: bigint }>`
     update tasks set identity = '{}', updated_at = ${at},

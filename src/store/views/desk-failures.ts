@@ -11,6 +11,7 @@ import {
 import { isStoppedByPerson } from '../runs/parked-runs.ts'
 import type { Database } from '../database/database.ts'
 import { indefinitely } from '../database/states.ts'
+import { scheduleOfRun } from './desk-runs.ts'
 
 /** Records that are parked or were rejected for the same cause. */
 export interface FailureGroup extends FailureCause {
@@ -38,6 +39,7 @@ export interface FailureRecord {
   connector: string
   entity: string
   file: string | null
+  schedule: string | null
   recordId: string
   at: Date
 }
@@ -124,7 +126,7 @@ export async function failureRecords(
 ): Promise<FailureRecord[]> {
   const { rows } = await sql<FailureRecord>`
     select tasks.id as task, tasks.run_id as run, runs.connector, runs.entity, runs.source->>'file' as file,
-      tasks.record_id as "recordId", tasks.updated_at as at
+      ${scheduleOfRun} as schedule, tasks.record_id as "recordId", tasks.updated_at as at
     from ${failed(since)} and tasks.status = ${group.status} and ${code} is not distinct from ${group.code}
       and ${cause} = ${group.reason} and tasks.id > ${after}
     order by tasks.id limit ${limit}`.execute(db)

@@ -9,6 +9,8 @@ export interface LiveRun {
   id: string
   /** The name of the file, for a run of one. */
   file: string | null
+  /** The schedule that began it. */
+  schedule: string | null
   connector: string
   entity: string
   trigger: string
@@ -74,7 +76,8 @@ export async function liveRuns(db: Database, now: Date, limit: number, id?: stri
       select run_id, sum(amount_atomic) as settled from charges
       where run_id in (select id from live) and state = 'settled' and currency = 'USD' group by run_id
     )
-    select live.id, live.source->>'file' as file, connector, entity, trigger, state, started_at as "startedAt", records, scanned_at is not null as scanned,
+    select live.id, live.source->>'file' as file,
+      (select schedule from schedule_turns where run_id = live.id and schedule is not null order by schedule_turns.id limit 1) as schedule, connector, entity, trigger, state, started_at as "startedAt", records, scanned_at is not null as scanned,
       coalesce(ended, 0) as "endedLastMinute", coalesce(settled, 0)::bigint as "settledAtomic",
       ${sql.join(
         statuses.map((status) => sql`coalesce(${sql.ref(`counted.${status}`)}, 0) as ${sql.ref(status)}`),

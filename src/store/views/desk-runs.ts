@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import type { Atomic } from '../../domain/money.ts'
 import { freeOperations } from '../../domain/operations.ts'
+import type { Identity } from '../../domain/record.ts'
 import type { ObjectKind, TaskStatus } from '../../domain/words.ts'
 import type { Database } from '../database/database.ts'
 import { causeOf } from '../runs/failure-cause.ts'
@@ -20,9 +21,34 @@ export interface RunHead {
   finishedAt: Date | null
   /** The name of the file, for a run of one. */
   file: string | null
+  /** The schedule that began it; null for a run that a person or a program asked for. */
+  schedule: string | null
 }
 
 const file = sql<string | null>`source->>'file'`.as('file')
+
+/** The schedule of a row of `runs`. */
+export const scheduleOfRun = sql<string | null>`(
+  select schedule from schedule_turns where run_id = runs.id and schedule is not null order by schedule_turns.id limit 1)`
+
+const runColumns = [
+  'id',
+  'connector',
+  'object',
+  'entity',
+  'recipe',
+  'trigger',
+  'state',
+  'records',
+  'started_at as startedAt',
+  'finished_at as finishedAt',
+] as const
+
+/** The place of a run in the list: newest first. */
+export interface RunCursor {
+  at: Date
+  id: string
+}
 
 /** How many records of a run reached each stage, from read to changed, and what they cost. */
 export interface Funnel {
@@ -50,28 +76,42 @@ export interface Funnel {
 
 const free = sql.join(freeOperations.map((operation) => sql`${operation}`))
 
-/** Returns runs that were not only planned, the latest first. */
+/** Returns runs that were not only planned, the latest first: the first page, that behind `before`, or that ahead of `after`. */
 export async function runHeads(
   db: Database,
-  { limit, before, connector }: { limit: number; before?: Date | undefined; connector?: string | undefined },
+  {
+    limit,
+    before,
+    after,
+    connector,
+  }: {
+    limit: number
+    before?: RunCursor | undefined
+    after?: RunCursor | undefined
+    connector?: string | undefined
+  },
 ): Promise<RunHead[]> {
+  const direction = after ? 'asc' : 'desc'
   let query = db
     .selectFrom('runs')
-    .select(['id', 'connector', 'object', 'entity', 'recipe', 'trigger', 'state', 'records'])
-    .select(['started_at as startedAt', 'finished_at as finishedAt', file])
+    .select(runColumns)
+    .select([file, scheduleOfRun.as('schedule')])
     .where('state', '!=', 'planned')
-    .orderBy('started_at', 'desc')
+    .orderBy('started_at', direction)
+    .orderBy('id', direction)
     .limit(limit)
-  if (before) query = query.where('started_at', '<', before)
+  if (before) query = query.where(sql<boolean>`(started_at, id) < (${before.at}, ${before.id})`)
+  if (after) query = query.where(sql<boolean>`(started_at, id) > (${after.at}, ${after.id})`)
   if (connector !== undefined) query = query.where('connector', '=', connector)
-  return query.execute()
+  const heads = await query.execute()
+  return after ? heads.reverse() : heads
 }
 
 export async function runHead(db: Database, id: string): Promise<RunHead | undefined> {
   return db
     .selectFrom('runs')
-    .select(['id', 'connector', 'object', 'entity', 'recipe', 'trigger', 'state', 'records'])
-    .select(['started_at as startedAt', 'finished_at as finishedAt', file])
+    .select(runColumns)
+    .select([file, scheduleOfRun.as('schedule')])
     .where('id', '=', id)
     .where('state', '!=', 'planned')
     .executeTakeFirst()
@@ -134,7 +174,9 @@ export async function runReasons(db: Database, id: string): Promise<RunReason[]>
 }
 
 export interface RunRecord {
+  task: bigint
   recordId: string
+  identity: Identity
   status: TaskStatus
   reason: string | null
   fields: string[]
@@ -142,38 +184,34 @@ export interface RunRecord {
   ordinal: number
 }
 
-/** Returns a page of a run's records in the order in which they were read, beginning after `after`. */
+/** Returns a page of a run's records in the order in which they were read: those after `after`, or the last ones before `before`. */
 export async function runRecords(
   db: Database,
   id: string,
-  { after, limit, status }: { after: number; limit: number; status?: TaskStatus | undefined },
+  {
+    after = 0,
+    before,
+    limit,
+    status,
+  }: {
+    after?: number | undefined
+    before?: number | undefined
+    limit: number
+    status?: TaskStatus | undefined
+  },
 ): Promise<RunRecord[]> {
   const { rows } = await sql<RunRecord>`
-    select ordinal, record_id as "recordId", status, reason, updated_at as "updatedAt",
+    select id as task, ordinal, record_id as "recordId", identity, status, reason, updated_at as "updatedAt",
       case when status = 'written' and patch is not null
         then array(select jsonb_object_keys(patch)) else '{}' end as fields
-    from tasks where run_id = ${id} and ordinal > ${after}
+    from tasks where run_id = ${id} and ${before === undefined ? sql`ordinal > ${after}` : sql`ordinal < ${before}`}
       ${status === undefined ? sql`` : sql`and status = ${status}`}
-    order by ordinal limit ${limit}`.execute(db)
-  return rows
+    order by ordinal ${before === undefined ? sql`` : sql`desc`} limit ${limit}`.execute(db)
+  return before === undefined ? rows : rows.reverse()
 }
 
 /** Returns one run with the figures of an active run, whatever its state. */
 export async function runLive(db: Database, id: string, now: Date): Promise<LiveRun | undefined> {
   const [run] = await liveRuns(db, now, 1, id)
   return run
-}
-
-/** Returns the records that have this id in their source, by connector and object. */
-export async function recordsLike(
-  db: Database,
-  text: string,
-  limit: number,
-): Promise<{ connector: string; entity: string; recordId: string; at: Date }[]> {
-  const { rows } = await sql<{ connector: string; entity: string; recordId: string; at: Date }>`
-    select connector, entity, record_id as "recordId", max(updated_at) as at
-    from tasks join runs on runs.id = tasks.run_id
-    where record_id = ${text} and runs.state != 'planned'
-    group by 1, 2, 3 order by 4 desc limit ${limit}`.execute(db)
-  return rows
 }

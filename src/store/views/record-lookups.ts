@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import type { Atomic } from '../../domain/money.ts'
 import type { RecordSpend } from '../../domain/planning/explain.ts'
 import type { Database } from '../database/database.ts'
+import { isRecord, type NamedRecord } from './record-tasks.ts'
 
 export interface RecordLookup {
   key: string
@@ -19,20 +20,19 @@ export interface RecordLookup {
     currency: string
     at: Date
     transaction: string | null
+    /** The network on which it was paid, as in `eip155:8453`. */
+    network: string | null
   }[]
 }
 
-/** Returns the lookups of each task of a record, oldest first. `object` is `company`, `person` or the connector's own name. */
+/** Returns the lookups of each task of a record, oldest first. */
 export async function lookupsOfTasks(
   db: Database,
-  record: { connector: string; object: string; id: string },
+  record: NamedRecord,
 ): Promise<{ run: string; lookups: string[] }[]> {
   const { rows } = await sql<{ run: string; lookups: string[] }>`
     select run_id as run, array_remove(steps || waiting_for || lookup_key, null) as lookups
-    from tasks join runs on runs.id = tasks.run_id
-    where record_id = ${record.id} and runs.connector = ${record.connector}
-      and (runs.object = ${record.object} or runs.entity = ${record.object}) and runs.state != 'planned'
-    order by tasks.id`.execute(db)
+    from tasks join runs on runs.id = tasks.run_id where ${isRecord(record)} order by tasks.id`.execute(db)
   return rows
 }
 
@@ -42,12 +42,37 @@ export async function lookupsWithCharges(db: Database, keys: string[]): Promise<
   const { rows: lookups } = await sql<Omit<RecordLookup, 'charges'>>`
     select key, operation, state, outcome, answered_at as "answeredAt", fresh_until as "freshUntil"
     from lookups where key = any(${keys})`.execute(db)
-  const { rows: charges } = await sql<RecordLookup['charges'][number] & { key: string }>`
-    select lookup_key as key, id, run_id as run, state, amount_atomic as "amountAtomic", currency, created_at as at, transaction
-    from charges where lookup_key = any(${keys}) order by attempt`.execute(db)
+  // A lookup that was bought in a batch has its share of the batch's charge.
+  const { rows: charges } = await sql<
+    Omit<RecordLookup['charges'][number], 'network'> & { key: string; authorization: unknown }
+  >`
+    select shares.lookup_key as key, charges.id, charges.run_id as run, charges.state, shares.amount_atomic as "amountAtomic",
+      charges.currency, created_at as at, transaction, authorization_json as authorization
+    from charge_shares as shares join charges on charges.id = shares.id
+    where shares.lookup_key = any(${keys}::text[]) order by created_at, attempt`.execute(db)
   return lookups
     .sort((a, b) => keys.indexOf(a.key) - keys.indexOf(b.key))
-    .map((lookup) => ({ ...lookup, charges: charges.filter(({ key }) => key === lookup.key) }))
+    .map((lookup) => ({
+      ...lookup,
+      charges: charges
+        .filter(({ key }) => key === lookup.key)
+        .map(({ id, run, state, amountAtomic, currency, at, transaction, authorization }) => ({
+          id,
+          run,
+          state,
+          amountAtomic,
+          currency,
+          at,
+          transaction,
+          network: networkOf(authorization),
+        })),
+    }))
+}
+
+/** Returns the network that an authorization names. It was read from a challenge once, so nothing is taken for granted. */
+function networkOf(authorization: unknown): string | null {
+  const { terms } = (authorization ?? {}) as { terms?: { network?: unknown } }
+  return typeof terms?.network === 'string' ? terms.network : null
 }
 
 /**

@@ -1,37 +1,56 @@
-import { sql } from 'kysely'
-import type { Patch } from '../../domain/record.ts'
+import { sql, type RawBuilder } from 'kysely'
+import type { Identity, Patch } from '../../domain/record.ts'
 import type { ObjectKind, TaskStatus } from '../../domain/words.ts'
 import type { Database } from '../database/database.ts'
 import { isOneOf } from '../database/parameters.ts'
+import { scheduleOfRun } from './desk-runs.ts'
 
 export interface RecordTask {
+  task: bigint
   run: string
+  connector: string
   entity: string
+  identity: Identity
   status: TaskStatus
   reason: string | null
   at: Date
-  /** The name of the file that the run read; null for a CRM. */
   file: string | null
+  schedule: string | null
   /** What the task was to write; null where nothing was. */
   patch: Patch | null
 }
 
-/** Returns the tasks of a record under each of its ids, oldest first. A run that was only planned made none. */
-export async function tasksOfRecord(
-  db: Database,
-  record: { connector: string; ids: readonly string[] } & (
-    { object: ObjectKind } | { entities: readonly string[] }
-  ),
-): Promise<RecordTask[]> {
+/** A record by its ids, the earlier ones of merged records included, and by our object or the connector's own names. */
+export type NamedRecord = { connector: string; ids: readonly string[] } & (
+  { object: ObjectKind } | { entities: readonly string[] }
+)
+
+/** True for the tasks of a record, in a query of `tasks` and `runs`. A run that was only planned made none. */
+export function isRecord(record: NamedRecord): RawBuilder<boolean> {
+  const object =
+    'object' in record ? sql`runs.object = ${record.object}` : isOneOf('runs.entity', record.entities)
+  return sql<boolean>`(${isOneOf('tasks.record_id', record.ids)} and runs.connector = ${record.connector}
+    and runs.state <> 'planned' and ${object})`
+}
+
+/** Returns the tasks of a record under each of its ids, oldest first. */
+export async function tasksOfRecord(db: Database, record: NamedRecord): Promise<RecordTask[]> {
   return db
     .selectFrom('tasks')
     .innerJoin('runs', 'runs.id', 'tasks.run_id')
-    .select(['run_id as run', 'entity', 'status', 'reason', 'updated_at as at', 'patch'])
-    .select(sql<string | null>`source->>'file'`.as('file'))
-    .where(isOneOf('record_id', record.ids))
-    .where('connector', '=', record.connector)
-    .where('state', '!=', 'planned')
-    .where('object' in record ? (eb) => eb('object', '=', record.object) : isOneOf('entity', record.entities))
+    .select([
+      'tasks.id as task',
+      'run_id as run',
+      'connector',
+      'entity',
+      'identity',
+      'status',
+      'reason',
+      'patch',
+    ])
+    .select(['updated_at as at', sql<string | null>`source->>'file'`.as('file')])
+    .select(scheduleOfRun.as('schedule'))
+    .where(isRecord(record))
     .orderBy('tasks.id')
     .execute()
 }

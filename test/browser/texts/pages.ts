@@ -30,7 +30,20 @@ export const deskPages: readonly DeskPage[] = [
   { name: 'run', path: ({ run }) => `/runs/${run}` },
   { name: 'run-of-a-file', path: ({ csvRun }) => `/runs/${csvRun}` },
   { name: 'record', path: ({ record }) => `/records?q=${encodeURIComponent(record)}` },
-  { name: 'record-not-found', path: ({ text }) => `/records?q=${encodeURIComponent(text.slice(0, 1_000))}` },
+  { name: 'records', path: () => '/records' },
+  { name: 'records-found', path: ({ text }) => `/records?q=${encodeURIComponent(text.slice(0, 1_000))}` },
+  {
+    name: 'records-by-cause',
+    path: ({ text }) => `/records?cause=${encodeURIComponent(text.slice(0, 1_000))}`,
+  },
+  // The first task of the first run is written, the fifth is parked: an operator is offered retry and skip.
+  { name: 'task', path: () => '/tasks/1' },
+  {
+    name: 'task-parked',
+    path: () => '/tasks/5',
+    prepare: (page) => page.getByText('Skip', { exact: true }).click(),
+  },
+  { name: 'no-such-task', path: () => '/tasks/0' },
   {
     name: 'spend',
     path: () => '/spend',

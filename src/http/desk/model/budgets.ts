@@ -23,7 +23,7 @@ export interface BudgetBar {
 /** Returns the budget scopes that count now, as pay/budget.ts names them, each with its name on the page. */
 export function budgetScopes(
   now: Date,
-  runs: readonly Pick<LiveRun, 'id' | 'connector' | 'entity' | 'file'>[],
+  runs: readonly Pick<LiveRun, 'id' | 'connector' | 'entity' | 'file' | 'schedule'>[],
   connectors: readonly string[],
 ): { scope: string; name: string; cap: (caps: DeskCaps) => Atomic | undefined }[] {
   const day = now.toISOString().slice(0, 10)

@@ -1,7 +1,8 @@
 import type { Atomic } from '../../../domain/money.ts'
 import type { RecordSpend } from '../../../domain/planning/explain.ts'
-import type { FieldValue } from '../../../domain/record.ts'
+import type { FieldValue, Identity } from '../../../domain/record.ts'
 import type { TaskStatus } from '../../../domain/words.ts'
+import type { NamedRun } from '../view/format.ts'
 
 export interface RecordName {
   connector: string
@@ -12,10 +13,25 @@ export interface RecordName {
 
 /** The history of one record, from the ledger. */
 export interface RecordTimeline extends RecordName {
-  tasks: { run: string; status: TaskStatus; reason: string | null; at: Date; lookups: string[] }[]
+  /** Oldest first. */
+  tasks: TimelineTask[]
   lookups: TimelineLookup[]
   fields: TimelineField[]
   spend: RecordSpend
+  /** The ids of records that were merged into this one. */
+  mergedFrom: string[]
+  /** The record that this one was merged into, where that is known. */
+  mergedInto: string | null
+}
+
+export interface TimelineTask extends NamedRun {
+  task: bigint
+  run: string
+  status: TaskStatus
+  reason: string | null
+  at: Date
+  identity: Identity
+  lookups: string[]
 }
 
 export interface TimelineLookup {
@@ -34,6 +50,8 @@ export interface TimelineLookup {
     currency: string
     at: Date
     transaction: string | null
+    /** The network on which it was paid, as in `eip155:8453`. */
+    network: string | null
   }[]
 }
 

@@ -17,6 +17,8 @@ const actions: Record<string, string> = {
   'run.undo': 'undid a run',
   'failures.retry': 'retried a group',
   'failures.skip': 'skipped a group',
+  'task.retry': 'retried a record',
+  'task.skip': 'skipped a record',
   'schedule.pause': 'paused a schedule',
   'schedule.resume': 'resumed a schedule',
   'schedule.run': 'started a schedule now',

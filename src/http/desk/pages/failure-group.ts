@@ -5,7 +5,7 @@ import { counted, runName } from '../view/format.ts'
 import type { Page, Shell } from '../view/layout.ts'
 import { card, empty, instant, table } from '../view/parts.ts'
 import { failureItem } from './failures.ts'
-import { recordLink } from './run.ts'
+import { recordLink } from './find.ts'
 
 interface GroupDetail {
   group: FailureGroup
@@ -37,7 +37,7 @@ export function failureGroupPage({ group, records, next }: GroupDetail, shell: S
                   cell: (record) =>
                     record.file === null
                       ? recordLink(record, record.recordId)
-                      : html`line ${inlineText(record.recordId)}`,
+                      : html`<a href="/tasks/${String(record.task)}">line ${inlineText(record.recordId)}</a>`,
                 },
                 {
                   name: 'Run',

@@ -5,7 +5,7 @@ import { inlineText, shortened, wholeText } from '../view/foreign-text.ts'
 import { ago, count, counted, words } from '../view/format.ts'
 import { csrf, type Page, type Shell } from '../view/layout.ts'
 import { badge, empty, resumesWhen, type Markup } from '../view/parts.ts'
-import { recordLink } from './run.ts'
+import { recordLink } from './find.ts'
 
 export function failuresPage(groups: FailureGroup[], days: number, shell: Shell): Page {
   const records = groups.reduce((sum, group) => sum + group.records, 0)

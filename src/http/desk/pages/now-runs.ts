@@ -48,7 +48,9 @@ function runItem(run: LiveRun, now: Date): Markup {
   return html`<li class="run" data-run="${run.id}">
     <div class="run-head">
       <a href="/runs/${run.id}"
-        ><strong>${connectorName(run.connector)}</strong> ${inlineText(run.file ?? run.entity)}</a
+        ><strong>${connectorName(run.connector)}</strong> ${inlineText(run.file ?? run.entity)}${
+          run.schedule === null ? '' : html` <small>${inlineText(run.schedule, 40)}</small>`
+        }</a
       >
       ${badge(run.state)} <span class="run-cost">${usd(run.settledAtomic)}</span>
     </div>

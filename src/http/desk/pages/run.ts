@@ -6,6 +6,8 @@ import { blockText, inlineText } from '../view/foreign-text.ts'
 import { runName, cost, count, counted, duration, perSecond, usd, words } from '../view/format.ts'
 import type { Page, Shell } from '../view/layout.ts'
 import { badge, card, empty, stackedBar, table, instant, type Markup } from '../view/parts.ts'
+import { pager } from '../view/pager.ts'
+import { nameOrId, recordLink } from './find.ts'
 import { barLegend } from './now-runs.ts'
 
 export interface RunDetail {
@@ -16,13 +18,15 @@ export interface RunDetail {
   records: RunRecord[]
   /** Where the next page of records starts; undefined on the last page. */
   nextAfter: number | undefined
+  /** Where the page before this one ends; undefined on the first page. */
+  previousBefore: number | undefined
   status: string | undefined
   /** The card of what can be done about it. */
   actions: Markup
 }
 
 export function runPage(detail: RunDetail, { now }: Shell): Page {
-  const { run, funnel, live, reasons, records, nextAfter, status } = detail
+  const { run, funnel, live, reasons, records, nextAfter, previousBefore, status } = detail
   const regions = runRegions(live, now)
   return {
     title: runName(run),
@@ -65,7 +69,13 @@ export function runPage(detail: RunDetail, { now }: Shell): Page {
             ? table<RunRecord>(
                 'Records in the order read',
                 [
-                  { name: 'Record', isHead: true, cell: ({ recordId }) => recordLink(run, recordId) },
+                  {
+                    name: 'Record',
+                    isHead: true,
+                    cell: (row) =>
+                      html`<a href="/tasks/${String(row.task)}">${nameOrId(row)}</a
+                        ><small>${recordLink(run, row.recordId)}</small>`,
+                  },
                   { name: 'Status', cell: ({ status }) => badge(status) },
                   {
                     name: 'Result',
@@ -77,9 +87,22 @@ export function runPage(detail: RunDetail, { now }: Shell): Page {
                 records,
               )
             : empty('No matching records.')
-        }${nextAfter === undefined ? '' : html`<p class="more"><a href="/runs/${run.id}?after=${nextAfter}${status ? `&status=${status}` : ''}">Next page</a></p>`}`,
+        }${pager('Pages of records', {
+          previous:
+            previousBefore === undefined
+              ? undefined
+              : { href: pageOf(run.id, `before=${previousBefore}`, status), text: 'Previous page' },
+          next:
+            nextAfter === undefined
+              ? undefined
+              : { href: pageOf(run.id, `after=${nextAfter}`, status), text: 'Next page' },
+        })}`,
       )}`,
   }
+}
+
+function pageOf(id: string, place: string, status: string | undefined): string {
+  return `/runs/${id}?${place}${status ? `&status=${status}` : ''}#records-title`
 }
 
 export function runRegions(live: LiveRun, now: Date): Record<string, Markup> {
@@ -183,9 +206,4 @@ function statusFilter(id: string, current: string | undefined): Markup {
         </li>`,
     )}
   </ul>`
-}
-
-export function recordLink(run: { connector: string; entity: string }, recordId: string): Markup {
-  const name = `${run.connector}:${run.entity}:${recordId}`
-  return html`<a href="/records?q=${encodeURIComponent(name)}"><code>${inlineText(recordId, 60)}</code></a>`
 }

@@ -1,22 +1,25 @@
 import { html } from 'hono/html'
 import type { Funnel, RunHead } from '../../../store/views/desk-runs.ts'
 import { inlineText } from '../view/foreign-text.ts'
+import { recordSearch } from './find.ts'
 import { ago, runName, cost, count, words } from '../view/format.ts'
-import { icon } from '../view/icons.ts'
 import type { Page, Shell } from '../view/layout.ts'
-import { badge, card, empty, table, instant, type Markup } from '../view/parts.ts'
+import { pager } from '../view/pager.ts'
+import { badge, card, empty, table, instant } from '../view/parts.ts'
 
 export interface RunList {
   runs: { run: RunHead; funnel: Funnel }[]
-  next: string | undefined
+  /** Where the pages before and behind this one are; undefined where there is none. */
+  newer: string | undefined
+  older: string | undefined
 }
 
-export function runsPage({ runs, next }: RunList, { now }: Shell): Page {
+export function runsPage({ runs, newer, older }: RunList, { visitor, now }: Shell): Page {
   return {
     title: 'Runs',
     lead: 'Every sync, CSV and on-demand request, with its results.',
     current: '/runs',
-    body: html` ${recordSearch('')}
+    body: html` ${recordSearch(visitor)}
     ${card(
       'runs',
       'Runs',
@@ -45,28 +48,17 @@ export function runsPage({ runs, next }: RunList, { now }: Shell): Page {
               },
             ],
             runs,
-          )}${next ? html`<p class="more"><a href="/runs?before=${encodeURIComponent(next)}">Older runs</a></p>` : ''}`
+          )}${pager('Pages of runs', {
+            previous:
+              newer === undefined
+                ? undefined
+                : { href: `/runs?newer=${encodeURIComponent(newer)}`, text: 'Newer runs' },
+            next:
+              older === undefined
+                ? undefined
+                : { href: `/runs?older=${encodeURIComponent(older)}`, text: 'Older runs' },
+          })}`
         : empty('No runs yet.'),
     )}`,
   }
-}
-
-export function recordSearch(text: string): Markup {
-  return html`<search>
-    <form class="search" method="get" action="/records">
-      <label for="q">Find a record</label>
-      <div class="search-row">
-        <input
-          id="q"
-          name="q"
-          type="search"
-          value="${text}"
-          maxlength="300"
-          autocomplete="off"
-          placeholder="hubspot:company:123, or an id"
-        />
-        <button type="submit">${icon('search')}<span>Find</span></button>
-      </div>
-    </form>
-  </search>`
 }

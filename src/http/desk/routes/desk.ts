@@ -8,6 +8,7 @@ import type { DeskEnv } from '../access/gate.ts'
 import type { DeskCaps } from '../model/budgets.ts'
 import type { NowModel } from '../model/now.ts'
 import type { DeskPorts } from '../model/ports.ts'
+import type { RecordLinks } from '../model/record-links.ts'
 import { StoreAwayError, type StoreWatch } from '../model/store-watch.ts'
 import type { BoardBar } from './queue-board.ts'
 import type { Page, Shell } from '../view/layout.ts'
@@ -21,6 +22,7 @@ export interface DeskOptions {
   spendSwitch: Pick<SpendSwitch, 'isStopped'>
   caps: DeskCaps
   ports: DeskPorts
+  links: RecordLinks
   /** Asks the database for a sign of life. Absent where it is in this process. */
   pingStore?: (() => Promise<void>) | undefined
   pingRedis?: (() => Promise<unknown>) | undefined
@@ -86,6 +88,7 @@ const notices: Record<string, string> = {
   started: 'Sync started.',
   retried: 'Retrying.',
   skipped: 'Records skipped.',
+  task_skipped: 'Record skipped.',
   run_stopped: 'The run is stopped. What is on its way is waited for.',
   run_ended: 'The run has ended: there was nothing to stop.',
   run_resumed: 'The run goes on.',

@@ -4,12 +4,13 @@ import { lastReconciliation } from '../../../store/chain/reconciliations.ts'
 import { moneyNow } from '../../../store/views/desk-now.ts'
 import {
   funnels,
-  recordsLike,
   runHead,
   runHeads,
   runLive,
   runReasons,
   runRecords,
+  type RunCursor,
+  type RunHead,
 } from '../../../store/views/desk-runs.ts'
 import { spendDays, spendTotals } from '../../../store/views/desk-spend.ts'
 import { refusals, spendBy } from '../../../store/views/spend.ts'
@@ -18,7 +19,6 @@ import type { Desk } from './desk.ts'
 import { budgetBars, budgetScopes } from '../model/budgets.ts'
 import { auditPage } from '../pages/audit.ts'
 import { nowPage } from '../pages/now.ts'
-import { recordPage, type RecordSearch } from '../pages/record.ts'
 import { readRunChoices, readRunControl } from '../model/run-control.ts'
 import { runPage } from '../pages/run.ts'
 import { runActions } from '../pages/run-actions.ts'
@@ -45,8 +45,15 @@ export function pageRoutes(app: Hono<DeskEnv>, desk: Desk): void {
   })
 
   app.get('/runs', viewer, async (context) => {
-    const before = dateOf(context.req.query('before'))
-    const heads = await runHeads(db, { limit: runsPerPage, before })
+    const [older, newer] = [runCursor(context.req.query('older')), runCursor(context.req.query('newer'))]
+    const found = await runHeads(db, {
+      limit: runsPerPage + 1,
+      before: newer ? undefined : older,
+      after: newer,
+    })
+    const isMore = found.length > runsPerPage
+    // The one too many is the first of a page that was read backwards.
+    const heads = newer && isMore ? found.slice(1) : found.slice(0, runsPerPage)
     const figures = await funnels(
       db,
       heads.map(({ id }) => id),
@@ -55,55 +62,37 @@ export function pageRoutes(app: Hono<DeskEnv>, desk: Desk): void {
       const funnel = figures.get(run.id)
       return funnel ? [{ run, funnel }] : []
     })
-    const next = heads.length === runsPerPage ? heads.at(-1)?.startedAt.toISOString() : undefined
-    return desk.show(context, runsPage({ runs, next }, await desk.shell(context)))
+    const [first, last] = [heads[0], heads.at(-1)]
+    const turns = {
+      newer: first && (newer ? isMore : older !== undefined) ? cursorOf(first) : undefined,
+      older: last && (newer || isMore) ? cursorOf(last) : undefined,
+    }
+    return desk.show(context, runsPage({ runs, ...turns }, await desk.shell(context)))
   })
 
   app.get('/runs/:id', viewer, async (context) => {
     const id = context.req.param('id')
     const status = statusOf(context.req.query('status'))
     const after = numberOf(context.req.query('after'))
+    const before =
+      context.req.query('before') === undefined ? undefined : numberOf(context.req.query('before'))
     const [run, live] = [await runHead(db, id), await runLive(db, id, desk.now())]
     const funnel = (await funnels(db, [id])).get(id)
     if (!run || !live || !funnel) return missing(context, `Run ${id.slice(0, 40)} not found.`)
-    const records = await runRecords(db, id, { after, limit: recordsPerPage, status })
-    const nextAfter = records.length === recordsPerPage ? records.at(-1)?.ordinal : undefined
+    const found = await runRecords(db, id, { after, before, limit: recordsPerPage + 1, status })
+    const isMore = found.length > recordsPerPage
+    const records = before !== undefined && isMore ? found.slice(1) : found.slice(0, recordsPerPage)
+    const [first, last] = [records[0]?.ordinal, records.at(-1)?.ordinal]
+    const nextAfter = before !== undefined || isMore ? last : undefined
+    const previousBefore = (before !== undefined ? isMore : after > 0) ? first : undefined
     const reasons = await runReasons(db, id)
     const shell = await desk.shell(context)
     const connectors = ports.syncable().map(({ connector }) => connector)
     const choices = await readRunChoices(db, run, { written: funnel.filled, connectors })
     const actions = runActions(await readRunControl(db, run), choices, shell)
-    const detail = { run, live, funnel, reasons, records, nextAfter, status, actions }
+    const detail = { run, live, funnel, reasons, records, nextAfter, previousBefore, status, actions }
     return desk.show(context, runPage(detail, shell))
   })
-
-  app.get('/records', viewer, async (context) => {
-    const found = await findRecord((context.req.query('q') ?? '').trim().slice(0, 300))
-    return desk.show(context, recordPage(found, await desk.shell(context)))
-  })
-
-  async function findRecord(text: string): Promise<RecordSearch> {
-    const none = { text, choices: [], timeline: undefined }
-    if (text === '') return none
-    const match = /^([^:]+):([^:]+):(.+)$/s.exec(text)
-    if (match) {
-      const [, connector = '', object = '', id = ''] = match
-      const timeline = await ports.timeline({ connector: connector.toLowerCase(), object, id })
-      if (timeline.tasks.length > 0) return { ...none, timeline }
-      return { ...none, problem: 'Record not found in the ledger.' }
-    }
-    const choices = await recordsLike(db, text, 20)
-    const [only] = choices
-    if (only && choices.length === 1) {
-      const timeline = await ports.timeline({
-        connector: only.connector,
-        object: only.entity,
-        id: only.recordId,
-      })
-      return { text: `${only.connector}:${only.entity}:${only.recordId}`, choices: [], timeline }
-    }
-    return choices.length > 0 ? { ...none, choices } : { ...none, problem: 'Record not found in the ledger.' }
-  }
 
   app.get('/spend', viewer, async (context) => {
     const at = desk.now()
@@ -150,9 +139,14 @@ export function pageRoutes(app: Hono<DeskEnv>, desk: Desk): void {
   }
 }
 
-function dateOf(text: string | undefined): Date | undefined {
-  const at = text === undefined ? undefined : new Date(text)
-  return at && !Number.isNaN(at.getTime()) ? at : undefined
+/** The place of a run in the list, as it stands in an address: its time and its id. */
+function cursorOf({ startedAt, id }: RunHead): string {
+  return `${startedAt.getTime()}.${id}`
+}
+
+function runCursor(text: string | undefined): RunCursor | undefined {
+  const match = /^(\d{1,14})\.([\w-]{1,100})$/.exec(text ?? '')
+  return match ? { at: new Date(Number(match[1])), id: match[2] as string } : undefined
 }
 
 function numberOf(text: string | undefined): number {

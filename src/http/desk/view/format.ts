@@ -99,9 +99,18 @@ export function stepName(step: string): string {
   return step.replace(/[._-]/g, ' ').replace(':', ': ')
 }
 
-/** Returns a run's name: its source, with the object that it reads or the file. */
-export function runName(run: { connector: string; entity: string; file: string | null }): string {
-  return `${connectorName(run.connector)} ${run.file ?? run.entity}`
+/** What a run is called by. */
+export interface NamedRun {
+  connector: string
+  entity: string
+  file: string | null
+  schedule: string | null
+}
+
+/** Returns a run's name: its source, with the file or the object that it reads, and the schedule that began it. */
+export function runName(run: NamedRun): string {
+  const source = `${connectorName(run.connector)} ${run.file ?? run.entity}`
+  return run.schedule === null ? source : `${source} (${run.schedule})`
 }
 
 /** Returns a connector's label. A run in the ledger may be of a connector that is no longer there: then its name. */

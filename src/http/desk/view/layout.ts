@@ -35,6 +35,7 @@ export interface Page {
 const navigation: { path: string; name: string; icon: IconName; role: DeskRole }[] = [
   { path: '/', name: 'Now', icon: 'now', role: 'viewer' },
   { path: '/runs', name: 'Runs', icon: 'runs', role: 'viewer' },
+  { path: '/records', name: 'Records', icon: 'search', role: 'viewer' },
   { path: '/spend', name: 'Spend', icon: 'spend', role: 'viewer' },
   { path: '/failures', name: 'Failures', icon: 'failures', role: 'viewer' },
   { path: '/queues', name: 'Queues', icon: 'queues', role: 'viewer' },

@@ -1,0 +1,9 @@
+/** How the desk recognises profiles, and where it links to. Wired in app/web/record-links.ts. */
+export interface RecordLinks {
+  /** The hosts of the network's profiles. */
+  hosts: readonly string[]
+  /** Returns the address of a record's page in its CRM. Undefined where it is not known. */
+  recordUrl(place: { connector: string; entity: string; id: string }): Promise<string | undefined>
+  /** Returns the address of a transaction in a block explorer. Undefined for a chain without one. */
+  transactionUrl(network: string, transaction: string): string | undefined
+}

@@ -1,0 +1,109 @@
+import { sql, type Transaction } from 'kysely'
+import type { Identity, Patch } from '../../domain/record.ts'
+import { searchWords } from '../../domain/search/search-words.ts'
+import type { ObjectKind } from '../../domain/words.ts'
+import type { Database } from '../database/database.ts'
+import { readMeta, writeMeta } from '../database/meta.ts'
+import { storableJson } from '../database/parameters.ts'
+import type { Tables } from '../database/schema.ts'
+
+/** The advisory lock for making tasks searchable. The number is arbitrary, and the same in every process. */
+const lockId = 7_290_018
+/** The rows of `meta` that say how far the tasks were read: by id, and by the time at which they ended. */
+const readUpTo = 'tasks_searchable'
+const endedUpTo = 'tasks_searchable_ended'
+/** So many ids before the last one are looked at again: a page of tasks with lower ids may be committed later. */
+const idOverlap = 5_000
+/** Clocks of several machines differ, and a transaction shows its rows when it is committed. */
+const endOverlapMs = 5 * 60_000
+
+interface Read {
+  id: bigint
+  object: ObjectKind
+  identity: Identity
+  patch: Patch | null
+  at: Date
+}
+
+/**
+ * Makes up to `limit` tasks searchable that are not yet, and reads again up to as many that have ended since. Returns how
+ * many. Nothing else depends on these words, so they are made after the fact, and no step of a task waits for them.
+ *
+ * Crash and race windows:
+ * - A page's words and its place are stored in one transaction: killed in between, it is read again.
+ * - A second process finds the lock taken and leaves the page to the first.
+ * - A subject is forgotten after its task was read and before the words are stored: the words come back, with the time of the
+ *   reading. Forgetting changes the task's own time, so the next pass reads it again and stores no words.
+ */
+export async function indexTasks(
+  db: Database,
+  { hosts, now, limit }: { hosts: readonly string[]; now: () => Date; limit: number },
+): Promise<number> {
+  return db.transaction().execute(async (tx) => {
+    const { rows } = await sql<{
+      taken: boolean
+    }>`select pg_try_advisory_xact_lock(${lockId}) as taken`.execute(tx)
+    if (!rows[0]?.taken) return 0
+    const added = await readNew(tx, limit)
+    const ended = await readEnded(tx, limit, now())
+    await store(tx, [...added, ...ended], hosts)
+    return added.length + ended.length
+  })
+}
+
+/** Returns how many of the newest tasks are not searchable yet, counted up to `most`. */
+export async function unsearchable(db: Database, most: number): Promise<number> {
+  const after = Number((await readMeta(db, readUpTo)) ?? 0)
+  const { rows } = await sql<{ count: number }>`
+    select count(*)::int as count from (select from tasks where id > ${after} limit ${most}) as newer`.execute(
+    db,
+  )
+  return rows[0]?.count ?? 0
+}
+
+async function readNew(tx: Transaction<Tables>, limit: number): Promise<Read[]> {
+  const before = Number((await readMeta(tx, readUpTo)) ?? 0)
+  const { rows } = await sql<Read>`
+    select tasks.id, object, identity, patch, updated_at as at from tasks join runs on runs.id = tasks.run_id
+    where tasks.id > ${Math.max(0, before - idOverlap)} and runs.state <> 'planned'
+      and not exists (select from task_words where task_id = tasks.id)
+    order by tasks.id limit ${limit}`.execute(tx)
+  const last = Number(rows.at(-1)?.id ?? 0)
+  if (last > before) await writeMeta(tx, readUpTo, String(last))
+  return rows
+}
+
+async function readEnded(tx: Transaction<Tables>, limit: number, at: Date): Promise<Read[]> {
+  const before = new Date((await readMeta(tx, endedUpTo)) ?? at)
+  const since = new Date(before.getTime() - endOverlapMs)
+  const { rows } = await sql<Read>`
+    select tasks.id, object, identity, patch, updated_at as at from tasks join runs on runs.id = tasks.run_id
+      join task_words on task_id = tasks.id
+    where tasks.status in ('written', 'unchanged', 'skipped', 'rejected') and updated_at > ${since}
+      and date_trunc('milliseconds', updated_at) > seen_at
+    order by updated_at limit ${limit}`.execute(tx)
+  const upTo = rows.length < limit ? at : (rows.at(-1)?.at ?? at)
+  await writeMeta(tx, endedUpTo, upTo.toISOString())
+  return rows
+}
+
+/** A task that is in both lists is stored once: one statement cannot change a row twice. */
+async function store(
+  tx: Transaction<Tables>,
+  read: readonly Read[],
+  hosts: readonly string[],
+): Promise<void> {
+  if (read.length === 0) return
+  const rows = [...new Map(read.map((task) => [task.id, task])).values()].map(
+    ({ id, object, identity, patch, at }) => ({
+      task_id: String(id),
+      words: searchWords(object, identity, patch, hosts),
+      seen_at: at.toISOString(),
+    }),
+  )
+  await sql`
+    insert into task_words (task_id, words, seen_at)
+    select task_id, array_to_tsvector(array(select jsonb_array_elements_text(page.words))), seen_at
+    from jsonb_to_recordset(${storableJson(rows)}::jsonb) as page (task_id bigint, words jsonb, seen_at timestamptz)
+    on conflict (task_id) do update set words = excluded.words, seen_at = excluded.seen_at`.execute(tx)
+}

@@ -1,0 +1,290 @@
+import { randomBytes } from 'node:crypto'
+import { sql } from 'kysely'
+import { beforeEach, describe, expect, test } from 'vitest'
+import type { LookupKey } from '../../src/domain/keys.ts'
+import type { Identity } from '../../src/domain/record.ts'
+import { openSealed, sealText } from '../../src/http/desk/access/seal.ts'
+import { createScheduleLedger } from '../../src/store/runs/schedules.ts'
+import { indexTasks, unsearchable } from '../../src/store/search/index-tasks.ts'
+import { addLookup, addRun, addTask, desk, minutesAgo, useDesk } from './desk-rows.fixture.ts'
+
+useDesk()
+
+let ids: Record<string, bigint>
+
+/** Adds a task of a record with this identity. */
+async function record(
+  name: string,
+  identity: Identity,
+  more: Parameters<typeof addTask>[2] & { run?: string; status?: Parameters<typeof addTask>[1] } = {},
+): Promise<void> {
+  await addTask(more.run ?? 'r1', more.status ?? 'written', { record: name, ...more })
+  const { id } = await desk.db
+    .updateTable('tasks')
+    .set({ identity: JSON.stringify(identity) })
+    .where('record_id', '=', name)
+    .returning('id')
+    .executeTakeFirstOrThrow()
+  ids[name] = id
+}
+
+beforeEach(() => {
+  ids = {}
+})
+
+const search = () =>
+  indexTasks(desk.db, { hosts: ['profnet.com', 'profnet.example'], now: desk.now, limit: 100 })
+
+/** Sends the search as the form does, and returns the page with the addresses on the way. */
+async function find(form: Record<string, string>) {
+  const local = desk.browser()
+  await local.ask('/runs')
+  const posted = await local.ask('/records', { form })
+  expect(posted.status).toBe(303)
+  const addresses = [posted.headers.get('location') ?? '']
+  let answer = await local.ask(addresses[0]!)
+  while (answer.status === 303) {
+    addresses.push(answer.headers.get('location') ?? '')
+    answer = await local.ask(addresses.at(-1)!)
+  }
+  const page = await answer.text()
+  const found = [...page.matchAll(/href="\/tasks\/(\d+)"/g)].map(([, id]) => BigInt(id ?? ''))
+  return {
+    local,
+    addresses,
+    page,
+    status: answer.status,
+    found: Object.keys(ids).filter((name) => found.includes(ids[name]!)),
+  }
+}
+
+describe('records are found', () => {
+  beforeEach(async () => {
+    await addRun('r1', { state: 'finished' })
+    await record('1', { firstName: 'Ann', lastName: 'Lee', email: 'ann@acme.com', company: 'Acme' })
+    await record('2', { firstName: 'Bob', lastName: 'Leeman', domain: 'https://www.acme.com/' })
+    await record('3', { profileUrl: 'https://www.profnet.com/company/acme' })
+  })
+
+  test.each([
+    ['lee', ['1', '2']],
+    ['LEE ann', ['1']],
+    ['acme.com', ['1', '2']],
+    ['Ann@Acme.com', ['1']],
+    ['acme', ['1', '2']],
+    ['zoe', []],
+    ["'); drop table tasks; --", []],
+    ["\\' :* & | !", []],
+  ])('by %j', async (text, names) => {
+    await record('4', { firstName: 'Annika', company: 'Acme' }, { status: 'rejected', reason: 'refused' })
+    const { found, status } = await find({ text })
+    expect(status).toBe(200)
+    expect(found.filter((name) => name !== '4')).toEqual(names)
+  })
+
+  test('by no text of another kind, and none breaks the page', async () => {
+    for (const text of [
+      '\u202e\u0007<zz>'.repeat(200),
+      'x'.repeat(5_000),
+      '\ud800',
+      'a@',
+      '@',
+      ':::',
+      '%',
+      '..',
+    ]) {
+      const { found, status } = await find({ text })
+      expect([status, found]).toEqual([200, []])
+    }
+  })
+
+  test('by a profile under every name that answers have taught, and by the id of the record', async () => {
+    const key = (await addLookup('x', 'answered')) as LookupKey
+    await sql`update lookups set key = 'company.profile|profnet.com/company/acme-old' where key = ${key}`.execute(
+      desk.db,
+    )
+    await record('5', {}, { lookup: 'company.profile|profnet.com/company/acme-old' })
+    await sql`update tasks set lookup_key = 'company.profile|profnet.com/company/acme-old' where record_id = '5'`.execute(
+      desk.db,
+    )
+    for (const name of ['profnet.com/company/acme', 'profnet.com/company/acme-old'])
+      await desk.db
+        .insertInto('subject_names')
+        .values({ name, subject: 'profnet.com/company/acme', learned_at: desk.now() })
+        .execute()
+    expect((await find({ text: 'http://de.profnet.example/company/ACME/?x' })).found).toEqual(['3', '5'])
+    await addRun('r9', { connector: 'salesforce' })
+    await record('00Q000000000001EAA', {}, { run: 'r9' })
+    // All results are of one record: its page is shown.
+    const { addresses } = await find({ text: '00Q000000000001' })
+    expect(addresses.at(-1)).toBe('/records?q=salesforce%3Acompanies%3A00Q000000000001EAA')
+  })
+
+  test('and no name or address of a person is in an address of the desk, nor in a log', async () => {
+    const { addresses, page } = await find({ text: 'ann@acme.com acme', connector: 'hubspot' })
+    const { addresses: others } = await find({ text: 'ann@acme.com' })
+    for (const address of [...addresses, ...others])
+      expect(decodeURIComponent(address)).not.toMatch(/ann|acme/i)
+    expect(addresses[0]).toContain('connector=hubspot')
+    expect(page).toContain('value="ann@acme.com acme"')
+    // An address that somebody has typed is left at once.
+    const typed = await desk.browser().ask('/records?q=ann%40acme.com')
+    expect(typed.headers.get('location')).toMatch(/^\/records\?s=[\w-]+$/)
+  })
+
+  test('by source, schedule, state, cause and time, all of which stay in the address', async () => {
+    await addRun('csv1', { connector: 'csv', source: { file: 'leads.csv' } })
+    await addRun('night')
+    const schedules = createScheduleLedger(desk.db, { now: desk.now })
+    await schedules.register(['nightly'])
+    await schedules.addOccurrence({
+      schedule: 'nightly',
+      connector: 'hubspot',
+      entity: 'companies',
+      recipe: null,
+      limit: null,
+      refresh: false,
+      cause: 'cron',
+      plannedAt: desk.now(),
+      startBy: null,
+      stopAt: null,
+      runId: 'night',
+    })
+    const parked = await addLookup('p', 'parked', {
+      code: 'budget_day',
+      reason: 'the budget of this day is used up',
+    })
+    await record('6', { lastName: 'Lee' }, { run: 'csv1', status: 'skipped', reason: 'no profile URL' })
+    await record('7', { lastName: 'Lee' }, { run: 'night', status: 'parked', lookup: parked })
+    await record('8', { lastName: 'Lee' }, { run: 'night', at: minutesAgo(3 * 1440) })
+    expect((await find({ connector: 'csv' })).found).toEqual(['6'])
+    expect((await find({ schedule: 'nightly', text: 'lee' })).found).toEqual(['7', '8'])
+    expect((await find({ state: 'parked' })).found).toEqual(['7'])
+    expect((await find({ cause: 'budget_day' })).found).toEqual(['7'])
+    expect((await find({ cause: 'day is used' })).found).toEqual(['7'])
+    expect((await find({ cause: 'PROFILE url' })).found).toEqual(['6'])
+    expect((await find({ to: '2026-11-19' })).found).toEqual(['8'])
+    expect((await find({ from: '2026-11-18', schedule: 'nightly' })).found).toEqual(['7'])
+    const { addresses, page } = await find({
+      text: 'lee',
+      state: 'written',
+      from: '2026-11-01',
+      to: '2026-11-30',
+    })
+    expect(addresses).toEqual([
+      expect.stringMatching(/^\/records\?s=[\w-]+&state=written&from=2026-11-01&to=2026-11-30$/),
+    ])
+    expect(page).toMatch(/<option value="written" selected>/)
+    expect(page).toContain('HubSpot companies (nightly)')
+    expect((await find({ connector: 'csv' })).page).toContain('CSV leads.csv')
+    for (const wrong of [
+      'state=nonsense',
+      'from=yesterday',
+      'to=9999-99-99',
+      'older=x',
+      'newer=9.9.9',
+      's=!',
+      's=AAAA',
+    ])
+      expect((await desk.browser().ask(`/records?${wrong}`)).status).toBe(200)
+  })
+
+  test('page by page in both directions, each record once', async () => {
+    // Many with the same time: the id decides.
+    for (let i = 0; i < 120; i += 1)
+      await record(`p${i}`, { lastName: 'Page' }, { at: minutesAgo(Math.floor(i / 40)) })
+    const all: string[][] = []
+    const { local, page: first, found } = await find({ text: 'page' })
+    all.push(found)
+    let page = first
+    const turn = async (rel: 'next' | 'prev') => {
+      const href = new RegExp(`rel="${rel}" href="([^"]+)"`).exec(page)?.[1]?.replaceAll('&amp;', '&')
+      if (href === undefined) return undefined
+      page = await (await local.ask(href)).text()
+      const shown = [...page.matchAll(/href="\/tasks\/(\d+)"/g)].map(([, id]) => BigInt(id ?? ''))
+      return Object.keys(ids).filter((name) => shown.includes(ids[name]!))
+    }
+    expect(/rel="prev"/.test(page)).toBe(false)
+    for (let next = await turn('next'); next; next = await turn('next')) all.push(next)
+    expect(all.map((names) => names.length)).toEqual([50, 50, 20])
+    expect(new Set(all.flat()).size).toBe(120)
+    expect(await turn('prev')).toEqual(all[1])
+    expect(await turn('prev')).toEqual(all[0])
+    expect(/rel="prev"/.test(page)).toBe(false)
+  })
+})
+
+describe('what is searched by', () => {
+  const words = async () =>
+    (
+      await sql<{
+        id: bigint
+        words: string
+      }>`select task_id as id, words::text from task_words order by 1`.execute(desk.db)
+    ).rows
+
+  test('is read once, also of tasks that another version has added, and again when a task has ended', async () => {
+    await addRun('r1')
+    await addRun('plan', { state: 'planned' })
+    const lookup = await addLookup('a', 'waiting')
+    await record('1', { lastName: 'Lee' }, { status: 'looking_up', lookup, at: minutesAgo(9) })
+    await record('2', { lastName: 'Planned' }, { run: 'plan' })
+    expect(await search()).toBe(1)
+    expect(await search()).toBe(0)
+    expect(await words()).toMatchObject([{ id: ids['1'], words: "'lee'" }])
+    await desk.db
+      .updateTable('tasks')
+      .set({
+        status: 'written',
+        waiting_for: null,
+        patch: JSON.stringify({ email: { set: 'found@acme.com' } }),
+        updated_at: desk.now(),
+      })
+      .where('record_id', '=', '1')
+      .execute()
+    expect(await search()).toBe(1)
+    expect((await words())[0]?.words).toBe("'acme.com' 'found@acme.com' 'lee'")
+    expect(await unsearchable(desk.db, 10)).toBe(1)
+  })
+
+  test('is read page by page, and a page that was not committed is read again', async () => {
+    await addRun('r1')
+    for (let i = 0; i < 25; i += 1) await record(`n${i}`, { lastName: `Name${i}` })
+    const pages = []
+    for (let read = -1; read !== 0;) {
+      read = await indexTasks(desk.db, { hosts: ['profnet.com'], now: desk.now, limit: 10 })
+      pages.push(read)
+    }
+    expect(pages).toEqual([10, 10, 5, 0])
+    // As a transaction that has taken lower ids and is committed later.
+    await sql`delete from task_words where task_id = ${ids['n3']}`.execute(desk.db)
+    expect(await search()).toBe(1)
+  })
+
+  test('of a forgotten subject comes back at most until the next pass', async () => {
+    await addRun('r1')
+    await record('1', { lastName: 'Lee' }, { at: minutesAgo(2) })
+    await search()
+    // As forget does it, and a reading of the time before it that is stored after it.
+    await desk.db
+      .updateTable('tasks')
+      .set({ identity: '{}', updated_at: desk.now() })
+      .where('record_id', '=', '1')
+      .execute()
+    expect((await words())[0]?.words).toBe("'lee'")
+    await search()
+    expect((await words())[0]?.words).toBe('')
+  })
+})
+
+test('a sealed text is opened by the same desk alone', () => {
+  const [key, other] = [randomBytes(32).toString('hex'), randomBytes(32).toString('hex')]
+  const text = 'Ann \u202e 山田 ' + 'x'.repeat(400)
+  const sealed = sealText(key, text)
+  expect(sealed).toMatch(/^[\w-]+$/)
+  expect(sealText(key, text)).not.toBe(sealed)
+  expect(openSealed(key, sealed)).toBe(text)
+  expect(openSealed(other, sealed)).toBeUndefined()
+  expect(openSealed(key, `${sealed.slice(0, -2)}AA`)).toBeUndefined()
+  for (const wrong of ['', 'x', 'A'.repeat(20), '../..']) expect(openSealed(key, wrong)).toBeUndefined()
+})
