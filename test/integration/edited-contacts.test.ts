@@ -64,7 +64,7 @@ test.each(crmKinds)(
     expect(await again(city, { headline: bad, employment_history: captain })).toMatchObject({
       tasks: { written: 1, unchanged: 2, rejected: 0 },
       status: 'written',
-      reason: expect.stringMatching(/^left out headline \(INVALID_EMAIL/),
+      reason: expect.stringMatching(/^left out headline \(invalid email/),
       patch: { job_title: { set: 'Captain' } },
     })
     expect((await world.task(first)).patch).not.toHaveProperty('headline')

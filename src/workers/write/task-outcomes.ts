@@ -91,5 +91,6 @@ function refusal({ field, code, reason }: { field?: string; code: string; reason
 
 function leftOutReason(leftOut: readonly LeftOut[]): string | null {
   if (leftOut.length === 0) return null
-  return `left out ${leftOut.map(({ field, code }) => `${field} (${code})`).join(', ')}`
+  // Codes and no reasons of the CRM, which may repeat the value.
+  return `left out ${leftOut.map(({ field, code }) => `${field} (${code.toLowerCase().replaceAll('_', ' ')})`).join(', ')}`
 }
