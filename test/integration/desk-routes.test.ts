@@ -12,6 +12,8 @@ const routes: [method: string, path: string, from: Who, form?: Record<string, st
   ['GET', '/runs/:id', 'vera'],
   ['GET', '/runs/:id/compare', 'vera'],
   ['GET', '/runs/:id/records.csv', 'vera'],
+  ['GET', '/runs/:id/undo', 'otto'],
+  ['POST', '/runs/:id/undo', 'otto'],
   ['POST', '/runs/:id/stop', 'otto'],
   ['POST', '/runs/:id/resume', 'otto'],
   ['POST', '/runs/:id/retry', 'otto'],

@@ -16,6 +16,7 @@ import { standingAlerts } from '../ops/alerts.ts'
 import { configuredCrms } from '../context/connectors.ts'
 import type { Context } from '../context/context.ts'
 import type { Engine } from '../context/engine.ts'
+import { createDeskUndo } from './desk-undo.ts'
 import { settingsSections } from './desk-settings.ts'
 import { createRecordLinks } from './record-links.ts'
 import { timelineOf } from './record-timeline.ts'
@@ -47,6 +48,7 @@ export async function openDesk(context: Context, { access, signal, onDenied }: D
     onError: (error) => log.debug({ message: error.message }, 'queue board'),
   })
   const audit = createAuditLog(db, { now })
+  const undo = createDeskUndo(context, signal)
   const { idleMs, lifetimeMs } = config.desk
   const app = deskRoutes({
     db,
@@ -57,7 +59,7 @@ export async function openDesk(context: Context, { access, signal, onDenied }: D
     spendSwitch,
     caps: { ...config.caps, prices: stepPrices(config.prices, capsOf(config.policy)) },
     links: createRecordLinks(config, engine),
-    ports: deskPorts(context, engine, board, signal),
+    ports: { ...deskPorts(context, engine, board, signal), undo },
     pingStore: database.kind === 'postgres' ? () => pingDatabase(db) : undefined,
     pingRedis: () => engine.redis.redis.ping(),
     board: queueBoard(board),
@@ -65,7 +67,15 @@ export async function openDesk(context: Context, { access, signal, onDenied }: D
     onError: (error) => log.warn({ problem: describeError(error) }, 'the desk met an error'),
     onDenied,
   })
-  return { app, isClosed: access.mode === 'closed', close: () => board.close() }
+  return {
+    app,
+    isClosed: access.mode === 'closed',
+    async close() {
+      // The signal has fired: an undo at work ends after its batch, and its records are marked.
+      await undo.idle()
+      await board.close()
+    },
+  }
 }
 
 const walletFreshMs = 20_000

@@ -15,6 +15,7 @@ import { failureRoutes } from './routes/failures.ts'
 import { liveRoutes } from './routes/live.ts'
 import { pageRoutes } from './routes/pages.ts'
 import { runActionRoutes } from './routes/run-actions.ts'
+import { runUndoRoutes } from './routes/run-undo.ts'
 import { searchRoutes } from './routes/search.ts'
 import { signInRoutes } from './routes/sign-in.ts'
 import { taskRoutes } from './routes/tasks.ts'
@@ -93,6 +94,7 @@ export function deskRoutes(options: DeskOptions): Hono<DeskEnv> {
   actionRoutes(app, desk)
   failureRoutes(app, desk)
   runActionRoutes(app, desk)
+  runUndoRoutes(app, desk)
   boardRoutes(app, desk)
   liveRoutes(app, desk)
   remainingRoutes(app)

@@ -1,5 +1,6 @@
 import type { Atomic } from '../../../domain/money.ts'
 import type { RecordName, RecordTimeline } from './record-timeline.ts'
+import type { UndoPort } from './run-undo.ts'
 
 /** The desk's dependencies beyond the ledger. Wired in app/web/desk.ts. */
 export interface DeskPorts {
@@ -25,6 +26,8 @@ export interface DeskPorts {
   reconcile: (() => Promise<{ differences: number; difference: string }>) | undefined
   /** Undefined when schedules are not supported here. */
   schedules: SchedulesPort | undefined
+  /** Absent where no CRM can be reached. */
+  undo?: UndoPort | undefined
   /** Alerts that were raised and are still active. */
   alerts?: (() => Promise<{ name: string; message: string; since: Date }[]>) | undefined
 }

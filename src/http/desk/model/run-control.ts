@@ -26,7 +26,7 @@ export async function readRunControl(
     id,
     state,
     stop,
-    isUnderWay: stop !== undefined && (await isUnderWay(db, id)),
+    isUnderWay: state === 'stopped' && (await isUnderWay(db, id)),
     needsCommand: isConnectorName(connector) && !definitionOf(connector).capabilities.runsInBackground,
   }
 }
