@@ -72,6 +72,37 @@ describe('with a token for companies alone', () => {
   })
 })
 
+test('a sync of everything whose recipe is for companies alone buys nothing for them either', async () => {
+  const sandbox = await startSandbox()
+  const hubspot = await startHubspotStandIn({ seed: testSeed(), companies: 3, contacts: 3 })
+  const fields = ['industry', 'description']
+  const desk = await openDesk(sandbox, {
+    config: {
+      connectors: { hubspot: { tenSecondLimit: 100_000, searchLimit: 100_000 } },
+      recipes: { told: { company: { steps: ['company.profile'], fields } } },
+    },
+  })
+  onTestFinished(async () => {
+    await desk.close()
+    await hubspot.stop()
+    await sandbox.stop()
+  })
+  const environment = { HUBSPOT_BASE_URL: hubspot.baseUrl, HUBSPOT_ACCESS_TOKEN: hubspot.token }
+
+  const both = await desk.run(['sync', 'hubspot', '--recipe', 'told', '--json'], environment)
+  expect(both).toMatchObject({
+    status: 2,
+    stdout: '',
+    stderr: expect.stringContaining('contacts: there is no recipe "told"'),
+  })
+  expect(both.stderr).toContain('--object syncs one object alone')
+  expect(await desk.transfers()).toEqual([])
+  expect((await desk.run(['runs', '--json'])).json()).toEqual([])
+
+  const companies = ['sync', 'hubspot', '--recipe', 'told', '--object', 'company', '--json']
+  expect((await desk.run(companies, environment)).json<RunSummary>().lookups.paid).toBeGreaterThan(0)
+})
+
 test('an identifying property that the account lacks is named, and stops its own object alone', async () => {
   const hubspot = await standIn({ companies: 1, contacts: 1 })
   const mapping = resolveMapping(hubspotMapping, { contacts: { identity: { email: ['work_mail'] } } })

@@ -10,7 +10,7 @@ import { newRunId } from '../context/new-id.ts'
 import type { JudgedRun } from './left-out.ts'
 import { makePlan } from '../plans/make-plan.ts'
 import type { RunPlan } from '../plans/plan-text.ts'
-import { plannedRefusals, prepareStart } from './preflight.ts'
+import { plannedRefusals, prepareStart, type Prepared } from './preflight.ts'
 import { runToEnd, type Progress, type RunEnd } from './run-to-end.ts'
 import { staleOnly } from './refresh.ts'
 import { summarise, type RunSummary } from './summary.ts'
@@ -104,7 +104,48 @@ export async function planSync(
   }
 }
 
+/** An object of a sync that is ready to begin, or why it is not. */
+export type CheckedJob = { job: SyncJob; prepared: Prepared } | { job: SyncJob; unready: ConfigError }
+
+/**
+ * Checks every object of a sync before anything is bought for the first: the account's rights and mapping, then recipe,
+ * prices, settings and addresses. An object for which the account is not ready does not stop the others. Throws ConfigError
+ * for what is wrong with the command or the settings.
+ */
+export async function checkJobs(
+  context: Context,
+  connector: Connector,
+  jobs: readonly SyncJob[],
+  onNotice?: (text: string) => void,
+): Promise<CheckedJob[]> {
+  const runs = jobs.map((job) => judged(context, connector, job, jobs.length > 1))
+  const checked: CheckedJob[] = []
+  for (const [index, job] of jobs.entries()) {
+    try {
+      await makeReady(connector, [job.entity])
+    } catch (error) {
+      if (!(error instanceof ConfigError)) throw error
+      checked.push({ job, unready: error })
+      continue
+    }
+    checked.push({ job, prepared: await prepareStart(context, connector, runs[index]!, onNotice) })
+  }
+  return checked
+}
+
+function judged(context: Context, connector: Connector, job: SyncJob, isOneOfSeveral: boolean): JudgedRun {
+  try {
+    return newRun(context, connector, job)
+  } catch (error) {
+    if (!(error instanceof ConfigError) || !isOneOfSeveral) throw error
+    const message = `${job.entity}: ${error.message}. --object syncs one object alone`
+    throw new ConfigError(error.code, message, { cause: error })
+  }
+}
+
 export interface SyncOptions {
+  /** Where `checkJobs` has checked it already. */
+  prepared?: Prepared | undefined
   signal: AbortSignal
   onProgress?: ((progress: Progress) => void) | undefined
   onResumed?: ((run: Run) => void) | undefined
@@ -119,9 +160,10 @@ export async function syncEntity(
   context: Context,
   connector: Connector,
   job: SyncJob,
-  { signal, onProgress, onResumed, onNotice }: SyncOptions,
+  { prepared: checked, signal, onProgress, onResumed, onNotice }: SyncOptions,
 ): Promise<{ end: RunEnd; summary: RunSummary }> {
-  const prepared = await prepareStart(context, connector, newRun(context, connector, job), onNotice)
+  const prepared =
+    checked ?? (await prepareStart(context, connector, newRun(context, connector, job), onNotice))
   const { run, resumed } = await openRun(context, connector, job, 'scanning')
   if (resumed) onResumed?.(run)
   const { signal: _, ...source } = await sourceOf(context, connector, job, signal)

@@ -1,12 +1,13 @@
 import { openConnector } from '../../app/context/connectors.ts'
+import type { Context } from '../../app/context/context.ts'
 import { newPlanId } from '../../app/context/new-id.ts'
 import type { CrmName } from '../../connectors/definitions.ts'
 import { planText, type RunPlan } from '../../app/plans/plan-text.ts'
 import type { RunEnd } from '../../app/runs/run-to-end.ts'
 import type { RunSummary } from '../../app/runs/summary.ts'
 import { entitiesOf } from '../../app/context/entities.ts'
-import { makeReady, planSync, syncEntity } from '../../app/runs/sync.ts'
-import type { ScanFilter } from '../../connectors/connector.ts'
+import { checkJobs, planSync, syncEntity, type SyncJob } from '../../app/runs/sync.ts'
+import type { Connector, ScanFilter } from '../../connectors/connector.ts'
 import { ConfigError } from '../../domain/errors.ts'
 import { exitStatus } from '../terminal/exit.ts'
 import { summaryText } from '../terminal/print-summary.ts'
@@ -37,53 +38,93 @@ export async function syncCrm(name: CrmName, options: Options): Promise<void> {
     const engine = options.plan ? undefined : await context.openEngine()
     const connector = await openConnector(context.config, name, engine)
     try {
-      const entities = entitiesOf(connector, options.object)
       const { recipe, since, refresh, limit, filter: conditions } = options
-      const plans: RunPlan[] = []
-      const ends: { end: RunEnd; summary: RunSummary }[] = []
-      const unready: { entity: string; error: ConfigError }[] = []
-      for (const entity of entities) {
-        const job = { entity, filter: conditions, recipe, since, limit, refresh }
-        try {
-          if (options.plan) {
-            const plan = await planSync(context, connector, job, signal, newPlanId(context))
-            plans.push(plan)
-            if (!options.json) print(`${entity}: ${planText(plan)}`)
-            continue
-          }
-          await makeReady(connector, [entity])
-        } catch (error) {
-          // An object that is not ready does not stop the others.
-          if (!(error instanceof ConfigError)) throw error
-          unready.push({ entity, error })
-          continue
-        }
-        const view = createProgressView({
-          total: undefined,
-          nowMs: () => performance.now(),
-        })
-        const result = await syncEntity(context, connector, job, {
-          signal,
-          onProgress: (progress) => view.show(progress),
-          onNotice: (text) => printError(`paydirt: ${text}\n`),
-          onResumed: (resumed) =>
-            printError(`paydirt: continuing run ${resumed.id}, started ${resumed.startedAt.toISOString()}\n`),
-        }).finally(() => view.end())
-        ends.push(result)
-        if (!options.json) print(summaryText(result.summary, result.end, undefined))
-        if (result.end === 'interrupted') break
-      }
-      if (unready[0] && unready.length === entities.length) throw unready[0].error
-      const documents = options.plan ? plans : ends.map(({ summary }) => summary)
-      if (options.json) print(`${JSON.stringify(documents.length === 1 ? documents[0] : documents)}\n`)
-      process.exitCode = worst(ends.map(({ end }) => end))
-      for (const { entity, error } of unready) printError(`paydirt: ${entity} left out: ${error.message}\n`)
-      if (unready.length > 0 && process.exitCode !== exitStatus.interrupted)
-        process.exitCode = exitStatus.usage
+      const jobs = entitiesOf(connector, options.object).map((entity): SyncJob => ({
+        entity,
+        filter: conditions,
+        recipe,
+        since,
+        limit,
+        refresh,
+      }))
+      if (options.plan) await showPlans(context, connector, jobs, signal, options)
+      else await syncAll(context, connector, jobs, signal, options)
     } finally {
       await connector.close()
     }
   })
+}
+
+async function syncAll(
+  context: Context,
+  connector: Connector,
+  jobs: readonly SyncJob[],
+  signal: AbortSignal,
+  { json }: Options,
+): Promise<void> {
+  const onNotice = (text: string) => printError(`paydirt: ${text}\n`)
+  const checked = await checkJobs(context, connector, jobs, onNotice)
+  const unready = checked.flatMap((each) => ('unready' in each ? [each] : []))
+  if (unready[0] && unready.length === jobs.length) throw unready[0].unready
+  // Said before anything is bought, so that it can still be stopped.
+  sayLeftOut(unready)
+  const ends: { end: RunEnd; summary: RunSummary }[] = []
+  for (const each of checked) {
+    if ('unready' in each) continue
+    const view = createProgressView({
+      total: undefined,
+      nowMs: () => performance.now(),
+    })
+    const result = await syncEntity(context, connector, each.job, {
+      prepared: each.prepared,
+      signal,
+      onProgress: (progress) => view.show(progress),
+      onNotice,
+      onResumed: (resumed) =>
+        printError(`paydirt: continuing run ${resumed.id}, started ${resumed.startedAt.toISOString()}\n`),
+    }).finally(() => view.end())
+    ends.push(result)
+    if (!json) print(summaryText(result.summary, result.end, undefined))
+    if (result.end === 'interrupted') break
+  }
+  if (json) printDocuments(ends.map(({ summary }) => summary))
+  process.exitCode = worst(ends.map(({ end }) => end))
+  if (unready.length > 0 && process.exitCode !== exitStatus.interrupted) process.exitCode = exitStatus.usage
+}
+
+async function showPlans(
+  context: Context,
+  connector: Connector,
+  jobs: readonly SyncJob[],
+  signal: AbortSignal,
+  { json }: Options,
+): Promise<void> {
+  const plans: RunPlan[] = []
+  const unready: { job: SyncJob; unready: ConfigError }[] = []
+  for (const job of jobs) {
+    try {
+      const plan = await planSync(context, connector, job, signal, newPlanId(context))
+      plans.push(plan)
+      if (!json) print(`${job.entity}: ${planText(plan)}`)
+    } catch (error) {
+      // An object that is not ready does not stop the others.
+      if (!(error instanceof ConfigError)) throw error
+      unready.push({ job, unready: error })
+    }
+  }
+  if (unready[0] && unready.length === jobs.length) throw unready[0].unready
+  if (json) printDocuments(plans)
+  sayLeftOut(unready)
+  process.exitCode = unready.length > 0 ? exitStatus.usage : exitStatus.done
+}
+
+function sayLeftOut(unready: readonly { job: SyncJob; unready: ConfigError }[]): void {
+  for (const { job, unready: error } of unready)
+    printError(`paydirt: ${job.entity} left out: ${error.message}\n`)
+}
+
+function printDocuments(documents: readonly unknown[]): void {
+  print(`${JSON.stringify(documents.length === 1 ? documents[0] : documents)}\n`)
 }
 
 function worst(ends: RunEnd[]): number {
