@@ -1,6 +1,7 @@
 import { Command, CommanderError } from 'commander'
 import { version } from '../app/config/version.ts'
 import { applyCommand } from './runs/apply-command.ts'
+import { completionCommand } from './completion/completion-command.ts'
 import { csvCommand } from './runs/csv-command.ts'
 import { demoCommand } from './demo/demo-command.ts'
 import { doctorCommand } from './setup/doctor-command.ts'
@@ -82,6 +83,7 @@ export function createProgram(): Command {
     doctorCommand(),
     optionsCommand(),
     sandboxCommand(),
+    completionCommand(),
   ]) {
     program.addCommand(command)
   }

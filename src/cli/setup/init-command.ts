@@ -37,7 +37,7 @@ export function initCommand(): Command {
         statuses: { 130: 'given up, or stopped by Ctrl-C; nothing was written' },
       }),
     )
-    .action(lazily(async () => (await import('./init.ts')).init, { asksFirst: true }))
+    .action(lazily(async () => (await import('./init.ts')).init, { isQuiet: true }))
 }
 
 function crms(text: string): CrmName[] {

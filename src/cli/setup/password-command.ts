@@ -17,5 +17,5 @@ export function passwordCommand(): Command {
         statuses: {},
       }),
     )
-    .action(lazily(async () => (await import('./password.ts')).password, { asksFirst: true }))
+    .action(lazily(async () => (await import('./password.ts')).password, { isQuiet: true }))
 }

@@ -9,12 +9,17 @@ import type { Verdict } from '../../store/ledger/close-charges.ts'
 import type { SpendGroup } from '../../store/views/spend.ts'
 
 export const crmNames = all<CrmName>()(['hubspot', 'salesforce'])
+/** The CRMs' own names of objects, which a test holds against the mappings. */
+export const entityNames = ['companies', 'contacts', 'Account', 'Contact', 'Lead']
 export const standInNames = all<StandInName>()(['hubspot', 'salesforce'])
 export const roles = all<Role>()(['all', 'web', 'worker', 'scheduler'])
 export const spendGroups = all<SpendGroup>()(['day', 'run', 'connector', 'endpoint', 'field'])
 export const verdicts = all<Verdict>()(['declined', 'lost', 'settled'])
 export const tokenScopes = all<TokenScope>()(['enrich', 'read', 'admin'])
 export const payments = all<Payment>()(['wallet', 'api-key'])
+
+export const shells = ['bash', 'zsh', 'fish'] as const
+export type Shell = (typeof shells)[number]
 
 /** Returns a function that takes a list of every value of the type, and no other list. */
 function all<Value extends string>() {
