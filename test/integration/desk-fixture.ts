@@ -73,9 +73,19 @@ export async function openBareDesk(
   const audit = createAuditLog(db, { now })
   const ports: DeskPorts = {
     syncable: () => [{ connector: 'hubspot', entities: ['companies'] }],
-    async startSync(connector, entity) {
-      asked.push(`sync ${connector} ${entity}`)
-      return { runId: 'r1' }
+    plans: {
+      choices: () => [
+        { connector: 'hubspot', entity: 'companies', recipes: ['profile', 'full'], defaultRecipe: 'profile' },
+      ],
+      async make({ connector, entity, recipe, limit }) {
+        asked.push(`plan ${connector} ${entity} ${recipe} ${limit}`)
+        return { planId: 'p1' }
+      },
+      read: async () => undefined,
+      async start(planId) {
+        asked.push(`start ${planId}`)
+        return { runId: 'r1', isNew: true }
+      },
     },
     async stopSpending(reason) {
       asked.push(`stop ${reason}`)

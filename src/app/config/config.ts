@@ -3,7 +3,7 @@ import type { z } from 'zod'
 import { readConnectors, type ConnectorsConfig } from '../../connectors/definitions.ts'
 import { ConfigError } from '../../domain/errors.ts'
 import type { Windows } from '../../domain/freshness.ts'
-import { resolveRecipes } from '../../domain/planning/recipe-schema.ts'
+import { recipeNamesFor, resolveRecipes } from '../../domain/planning/recipe-schema.ts'
 import { defaultRecipeName, type RecipeBook } from '../../domain/planning/recipes.ts'
 import { networkHostsOf } from '../../domain/keys.ts'
 import { networkWord, objectKinds, type ObjectKind } from '../../domain/words.ts'
@@ -39,6 +39,8 @@ export interface Config extends PaymentConfig {
   caps: ReturnType<typeof capsConfig>
   freshness: Windows
   recipes: RecipeBook
+  /** The names of the recipes that there are for each object. */
+  recipeNames: Record<ObjectKind, string[]>
   /** The recipe of a run that names none. */
   defaultRecipe: string
   /** The most lookups in one request. */
@@ -100,6 +102,10 @@ export function resolveConfig(env: Environment, file: z.output<typeof fileSchema
       operations: file.freshness?.operations ?? {},
     },
     recipes,
+    recipeNames: {
+      company: recipeNamesFor(file.recipes, 'company'),
+      person: recipeNamesFor(file.recipes, 'person'),
+    },
     defaultRecipe,
     paths: file.service?.paths ?? {},
     bulk: {

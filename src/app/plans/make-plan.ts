@@ -75,7 +75,9 @@ export async function makePlan(context: Context, options: PlanOptions): Promise<
     const { plan, toBuy, highAtomic } = await measure(context, { ...options, connector: recorded })
     const document = { ...plan, planId }
     const { rows: _, ...counts } = document.preview ?? { rows: [] }
-    await plans.finish(planId, { document: { ...document, preview: counts }, toBuy, highAtomic })
+    // A plan that becomes a run moves the source on to here, whatever has changed behind it since.
+    const through = (await context.runs.get(run.id))?.watermark ?? null
+    await plans.finish(planId, { document: { ...document, preview: counts, through }, toBuy, highAtomic })
     return document
   } catch (error) {
     await plans.drop(planId)

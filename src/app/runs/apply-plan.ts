@@ -1,6 +1,6 @@
 import { relative } from 'node:path'
 import type { ColumnMap } from '../../connectors/csv/index.ts'
-import type { Connector, ScanFilter, ScanOptions } from '../../connectors/connector.ts'
+import type { Connector } from '../../connectors/connector.ts'
 import { creditsFromUsd } from '../../domain/credits.ts'
 import { ConfigError } from '../../domain/errors.ts'
 import { formatUsd } from '../../domain/money.ts'
@@ -13,7 +13,8 @@ import { enrichCsv, openInput, planCsv } from './enrich-csv.ts'
 import type { Config } from '../config/config.ts'
 import type { Context } from '../context/context.ts'
 import { newRunId } from '../context/new-id.ts'
-import { makePlan, recordDigest, rulesDigest } from '../plans/make-plan.ts'
+import { makePlan, rulesDigest } from '../plans/make-plan.ts'
+import { changedReason, onlyPlanned, plannedSource } from '../plans/planned-scan.ts'
 import type { JudgedRun } from './left-out.ts'
 import { prepareStart } from './preflight.ts'
 import { runToEnd, type Progress, type RunEnd } from './run-to-end.ts'
@@ -123,7 +124,7 @@ async function applySync(
     const salt = await ledgerId(context.database.db, context.randomBytes)
     const tally = { same: 0, changed: 0, total: await plans.countRecords(plan.id) }
     const planned = onlyPlanned(connector, plan, plans, salt, tally)
-    const source = sourceOf(plan)
+    const source = plannedSource(plan)
     if (plan.runId === null) {
       const run = await openRun(context, plan, 'planned')
       try {
@@ -162,48 +163,6 @@ async function applySync(
   }
 }
 
-const changedReason = 'changed since the plan'
-
-/** Returns the connector with a scan of the plan's records alone. The scan ends when it has found all of them. */
-function onlyPlanned(
-  connector: Connector,
-  plan: Plan,
-  plans: PlanLedger,
-  salt: string,
-  tally: { same: number; changed: number; total: number },
-): Connector {
-  return {
-    ...connector,
-    async *scan(entity, scanOptions) {
-      for await (const page of connector.scan(entity, scanOptions)) {
-        const digests = await plans.digests(
-          plan.id,
-          page.records.map(({ id }) => id),
-        )
-        const records = page.records.flatMap((record) => {
-          const digest = digests.get(record.id)
-          if (digest === undefined) return []
-          const isSame = recordDigest(record, salt) === digest
-          tally[isSame ? 'same' : 'changed'] += 1
-          return [isSame ? record : { ...record, identity: {}, unreadable: changedReason }]
-        })
-        yield { ...page, records }
-        if (tally.same + tally.changed >= tally.total) return
-      }
-    },
-  }
-}
-
-/** Returns where the plan's scan began. Other syncs may have moved the watermark since. */
-function sourceOf(plan: Plan): Omit<ScanOptions, 'signal'> {
-  const { after, since, filter } = plan.job
-  return {
-    after: typeof after === 'string' ? after : undefined,
-    since: typeof since === 'string' ? new Date(since) : undefined,
-    filter: Array.isArray(filter) && filter.length > 0 ? (filter as ScanFilter[]) : undefined,
-  }
-}
-
 async function openRun(context: Context, plan: Plan, state: 'planned' | 'scanning'): Promise<Run> {
   const { run } = await context.runs.open({
     id: newRunId(context),
@@ -228,6 +187,6 @@ function refuseMore(plan: Plan, toBuy: number): void {
   )
 }
 
-function drifted(plan: Plan, why: string): ConfigError {
+export function drifted(plan: Plan, why: string): ConfigError {
   return new ConfigError('plan_drifted', `plan ${plan.id} is not carried out: ${why}. Make a new plan.`)
 }

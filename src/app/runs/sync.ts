@@ -54,6 +54,15 @@ export async function makeReady(connector: Connector, entities: readonly string[
   await assertReady(connector, entities)
 }
 
+/** Returns why a sync would not begin now. Creates nothing in the CRM. */
+export async function syncRefusals(
+  context: Context,
+  connector: Connector,
+  run: JudgedRun,
+): Promise<ConfigError[]> {
+  return [...(await plannedRefusals(context, connector, run)), ...(await crmRefusals(connector, run.entity))]
+}
+
 /** Returns what a person must correct in the CRM before a sync would begin. Creates nothing. */
 async function crmRefusals(connector: Connector, entity: string): Promise<ConfigError[]> {
   try {
@@ -94,10 +103,7 @@ export async function planSync(
       source: await sourceOf(context, connector, job, signal),
       job: { ...run.source },
       planId,
-      refusals: async () => [
-        ...(await plannedRefusals(context, connector, run)),
-        ...(await crmRefusals(connector, job.entity)),
-      ],
+      refusals: () => syncRefusals(context, connector, run),
     })
   } finally {
     await context.runs.dropPlanned(run.id)

@@ -8,6 +8,7 @@ import type { ScheduleLedger } from '../../store/runs/schedules.ts'
 import { startPollLoop } from '../../timing/poll-loop.ts'
 import type { Context } from '../context/context.ts'
 import { scanWithRetry } from '../runs/scan-with-retry.ts'
+import { passPlanned, planScan } from './planned-occurrence.ts'
 import { advanceWatermark, makeReady, openRun, scanned, sourceOf, type SyncJob } from '../runs/sync.ts'
 
 export interface OccurrenceOptions {
@@ -70,11 +71,20 @@ async function scanOccurrence(
   let wait: { ms: number; reason: string } | undefined
   const gaveUp = new AbortController()
   const stop = AbortSignal.any([signal, gaveUp.signal])
-  const { signal: _, ...source } = await sourceOf(context, connector, job, stop)
+  const planned =
+    occurrence.plan === undefined ? undefined : await planScan(context, connector, occurrence.plan)
+  const { signal: _, ...source } = planned
+    ? { ...planned.source, limit: job.limit, signal: stop }
+    : await sourceOf(context, connector, job, stop)
   const settings = { ...context.planning, runs: context.runs, advance: options.advance }
   await scanWithRetry(
     (onPage) =>
-      scan(run, scanned(context, connector, job), { ...settings, onPage }, { ...source, signal: stop }),
+      scan(
+        run,
+        planned?.connector ?? scanned(context, connector, job),
+        { ...settings, onPage },
+        { ...source, signal: stop },
+      ),
     (ms, reason) => {
       wait = { ms, reason }
       gaveUp.abort()
@@ -89,8 +99,11 @@ async function scanOccurrence(
     return ledger.finishOccurrence(id, holder, { state: 'handed_over', reason: 'its run was stopped' })
   if (signal.aborted) return ledger.finishOccurrence(id, holder, { state: 'due', notBefore: context.now() })
   // Crash window: scanned, and the watermark not moved. The occurrence is claimed again, and its scan ends at once.
-  const watermark = (await context.runs.get(run.id))?.watermark
-  if (typeof watermark === 'string') await advanceWatermark(context, connector, job, run, watermark)
+  if (planned) await passPlanned(context, connector, job, run, planned)
+  else {
+    const watermark = (await context.runs.get(run.id))?.watermark
+    if (typeof watermark === 'string') await advanceWatermark(context, connector, job, run, watermark)
+  }
   await ledger.finishOccurrence(id, holder, { state: 'handed_over' })
 }
 

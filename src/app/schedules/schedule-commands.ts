@@ -130,7 +130,8 @@ export async function startSync(
   })
 }
 
-async function withConnector<T>(
+/** Lends the connector that the process has open, or opens one for the work. */
+export async function withConnector<T>(
   context: Context,
   name: string,
   work: (connector: Connector) => Promise<T>,

@@ -6,6 +6,7 @@ import type { DeskAccess } from '../../http/desk/access/access.ts'
 import type { DeskEnv } from '../../http/desk/access/gate.ts'
 import { createPrompt, latestReading } from '../../http/desk/model/readings.ts'
 import type { DeskPorts, PaceNow } from '../../http/desk/model/ports.ts'
+import type { SyncPlansPort } from '../../http/desk/model/sync-plan.ts'
 import { queueBoard } from '../../http/desk/routes/queue-board.ts'
 import { deskRoutes } from '../../http/desk/index.ts'
 import { createQueueBoard, type QueueBoard } from '../../queues/board.ts'
@@ -19,9 +20,10 @@ import type { Engine } from '../context/engine.ts'
 import { createDeskUndo } from './desk-undo.ts'
 import { settingsSections } from './desk-settings.ts'
 import { createRecordLinks } from './record-links.ts'
+import { openSyncPlans } from './sync-plans.ts'
 import { timelineOf } from './record-timeline.ts'
 import { reconcileAndSave } from '../money/save-reconciliation.ts'
-import { listSchedules, pauseSchedule, resumeSchedule, startSync } from '../schedules/schedule-commands.ts'
+import { listSchedules, pauseSchedule, resumeSchedule } from '../schedules/schedule-commands.ts'
 import { setSpending } from '../money/spend-switch.ts'
 
 export interface Desk {
@@ -47,6 +49,7 @@ export async function openDesk(context: Context, { access, signal, onDenied }: D
     prefix: config.redisPrefix,
     onError: (error) => log.debug({ message: error.message }, 'queue board'),
   })
+  const plans = openSyncPlans(context, signal)
   const audit = createAuditLog(db, { now })
   const undo = createDeskUndo(context, signal)
   const { idleMs, lifetimeMs } = config.desk
@@ -59,7 +62,7 @@ export async function openDesk(context: Context, { access, signal, onDenied }: D
     spendSwitch,
     caps: { ...config.caps, prices: stepPrices(config.prices, capsOf(config.policy)) },
     links: createRecordLinks(config, engine),
-    ports: { ...deskPorts(context, engine, board, signal), undo },
+    ports: { ...deskPorts(context, engine, board, plans, signal), undo },
     pingStore: database.kind === 'postgres' ? () => pingDatabase(db) : undefined,
     pingRedis: () => engine.redis.redis.ping(),
     board: queueBoard(board),
@@ -71,6 +74,7 @@ export async function openDesk(context: Context, { access, signal, onDenied }: D
     app,
     isClosed: access.mode === 'closed',
     async close() {
+      await plans.idle()
       // The signal has fired: an undo at work ends after its batch, and its records are marked.
       await undo.idle()
       await board.close()
@@ -83,7 +87,13 @@ const redisPatienceMs = 900
 /** A difference between ledger and chain that lasts for so long is not a payment in progress. */
 const settleMs = 3_000
 
-function deskPorts(context: Context, engine: Engine, board: QueueBoard, signal: AbortSignal): DeskPorts {
+function deskPorts(
+  context: Context,
+  engine: Engine,
+  board: QueueBoard,
+  plans: SyncPlansPort,
+  signal: AbortSignal,
+): DeskPorts {
   const { config, chain } = context
   const address = config.walletKey && privateKeyToAccount(config.walletKey).address
   const balance = latestReading(async () => address && (await chain.balanceOf(address)), {
@@ -99,7 +109,7 @@ function deskPorts(context: Context, engine: Engine, board: QueueBoard, signal: 
         connector,
         entities: Object.keys(context.connectors.get(connector)?.entities ?? {}),
       })),
-    startSync: (connector, entity) => startSync(context, { connector, entity }),
+    plans,
     stopSpending: (reason) => context.spendSwitch.stop(reason),
     resumeSpending: () => setSpending(context, 'resume'),
     wallet: async () => (address ? { address, balanceAtomic: await balance() } : undefined),

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { ConfigError } from '../errors.ts'
 import { fieldNames } from '../fields.ts'
 import { nearNames } from '../normalise/near-names.ts'
-import { recipeBook, type Recipe, type RecipeBook } from './recipes.ts'
+import { builtInRecipeNames, recipeBook, type Recipe, type RecipeBook } from './recipes.ts'
 import { described, ofType, setting } from '../setting.ts'
 import { usd } from '../usd-schema.ts'
 import { operationRow, stepOperations } from '../operations.ts'
@@ -73,6 +73,12 @@ export function resolveRecipes(
     }
   }
   return recipeBook(custom, networkHosts)
+}
+
+/** Returns the names of the recipes that there are for an object: the built-in ones first. */
+export function recipeNamesFor(config: z.output<typeof recipesSchema> = {}, object: ObjectKind): string[] {
+  const own = Object.entries(config).flatMap(([name, byObject]) => (byObject[object] ? [name] : []))
+  return [...new Set([...builtInRecipeNames, ...own])]
 }
 
 function checkFields(at: string, object: ObjectKind, fields: readonly string[]): void {

@@ -64,6 +64,9 @@ const builtIn: Readonly<Record<string, Record<ObjectKind, Omit<Recipe, 'name'>>>
   },
 }
 
+/** The names of the built-in recipes. Each has a part for every object. */
+export const builtInRecipeNames: readonly string[] = Object.keys(builtIn)
+
 /** Returns the book of the config's recipes and the built-in ones. A recipe of the config wins over a built-in one. */
 export function recipeBook(
   custom: readonly (Recipe & { object: ObjectKind })[] = [],
@@ -77,7 +80,7 @@ export function recipeBook(
     if (known) return { name, ...known, ...ofNetwork }
     const names = [
       ...new Set([
-        ...Object.keys(builtIn),
+        ...builtInRecipeNames,
         ...custom.filter((recipe) => recipe.object === object).map((recipe) => recipe.name),
       ]),
     ]

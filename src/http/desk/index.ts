@@ -17,6 +17,7 @@ import { pageRoutes } from './routes/pages.ts'
 import { runActionRoutes } from './routes/run-actions.ts'
 import { runUndoRoutes } from './routes/run-undo.ts'
 import { searchRoutes } from './routes/search.ts'
+import { syncPlanRoutes } from './routes/sync-plans.ts'
 import { signInRoutes } from './routes/sign-in.ts'
 import { taskRoutes } from './routes/tasks.ts'
 import { layout } from './view/layout.ts'
@@ -42,6 +43,7 @@ const deskPaths = [
   '/sessions/*',
   '/audit',
   '/sync',
+  '/sync/*',
   '/queues',
   '/queues/*',
   '/desk/*',
@@ -95,6 +97,7 @@ export function deskRoutes(options: DeskOptions): Hono<DeskEnv> {
   failureRoutes(app, desk)
   runActionRoutes(app, desk)
   runUndoRoutes(app, desk)
+  syncPlanRoutes(app, desk)
   boardRoutes(app, desk)
   liveRoutes(app, desk)
   remainingRoutes(app)

@@ -10,6 +10,8 @@ export interface NewOccurrence {
   recipe: string | null
   limit: number | null
   refresh: boolean
+  /** The plan whose records alone are read. Absent: all that its source has. */
+  plan?: string | undefined
   cause: OccurrenceCause
   plannedAt: Date
   startBy: Date | null
@@ -114,7 +116,7 @@ export async function insertOccurrence(
       connector: occurrence.connector,
       entity: occurrence.entity,
       recipe: occurrence.recipe,
-      job: JSON.stringify({ limit: occurrence.limit, refresh: occurrence.refresh }),
+      job: JSON.stringify({ limit: occurrence.limit, refresh: occurrence.refresh, plan: occurrence.plan }),
       cause: occurrence.cause,
       planned_at: occurrence.plannedAt,
       start_by: occurrence.startBy,
@@ -138,6 +140,7 @@ export function toOccurrence(row: Selectable<Tables['schedule_turns']>): Occurre
     recipe: row.recipe,
     limit: (row.job['limit'] as number | null | undefined) ?? null,
     refresh: row.job['refresh'] === true,
+    plan: (row.job['plan'] as string | undefined) ?? undefined,
     cause: row.cause,
     plannedAt: row.planned_at,
     startBy: row.start_by,

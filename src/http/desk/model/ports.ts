@@ -1,16 +1,13 @@
 import type { Atomic } from '../../../domain/money.ts'
 import type { RecordName, RecordTimeline } from './record-timeline.ts'
 import type { UndoPort } from './run-undo.ts'
+import type { SyncPlansPort } from './sync-plan.ts'
 
 /** The desk's dependencies beyond the ledger. Wired in app/web/desk.ts. */
 export interface DeskPorts {
   /** The objects that an operator can sync; empty when no CRM is set up. */
   syncable(): { connector: string; entities: string[] }[]
-  /**
-   * Starts a sync of one entity and returns as soon as its run exists. A second call while the run is open returns the
-   * same run.
-   */
-  startSync(connector: string, entity: string): Promise<{ runId: string }>
+  plans: SyncPlansPort
   /** Stops all spending, in every process, at once. */
   stopSpending(reason: string): Promise<void>
   /** Lifts the stop and resumes the work that it had parked. */

@@ -9,6 +9,7 @@ const actions: Record<string, string> = {
   sign_in: 'signed in',
   'spending.stop': 'stopped spending',
   'spending.resume': 'resumed spending',
+  'sync.plan': 'planned a sync',
   'sync.start': 'started a sync',
   'run.stop': 'stopped a run',
   'run.resume': 'resumed a run',

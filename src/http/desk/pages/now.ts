@@ -8,7 +8,7 @@ import type { DeskPorts } from '../model/ports.ts'
 import { inlineText } from '../view/foreign-text.ts'
 import { connectorName, count, counted, percent, perSecond, usd } from '../view/format.ts'
 import { icon } from '../view/icons.ts'
-import { csrf, type Page, type Shell } from '../view/layout.ts'
+import type { Page, Shell } from '../view/layout.ts'
 import { card, empty, type Markup } from '../view/parts.ts'
 import { budgetList, queueTable, requestRate } from './now-capacity.ts'
 import { activeRuns, parkedGroups } from './now-runs.ts'
@@ -35,7 +35,7 @@ export function nowPage(model: NowModel, settings: NowSettings, shell: Shell): P
           ${card('queues', 'Queues', html`<div id="now-queues">${regions['now-queues']}</div>`)}
         </div>
         <div class="column">
-          ${mayStart ? card('start', 'Start a sync', startForms(settings, shell)) : ''}
+          ${mayStart ? card('start', 'Start a sync', startLinks(settings), { note: 'Shows the plan first' }) : ''}
           ${card('budgets', 'Budgets', html`<div id="now-budgets">${regions['now-budgets']}</div>`, { note: 'Days and months are in UTC' })}
           ${card('pace', 'Request rate', html`<div id="now-pace">${regions['now-pace']}</div>`, { note: 'The rate that the service allows, as measured' })}
         </div>
@@ -108,7 +108,7 @@ function tile(name: string, value: string, note: string): Markup {
   </div>`
 }
 
-function startForms({ syncable }: NowSettings, { visitor }: Shell): Markup {
+function startLinks({ syncable }: NowSettings): Markup {
   if (syncable.length === 0)
     return empty(`No CRM is set up. Set ${crmNames.map(variablesNeededBy).join(', or ')}, then restart.`)
   return html`${syncable.map(
@@ -118,16 +118,11 @@ function startForms({ syncable }: NowSettings, { visitor }: Shell): Markup {
         <div class="start-buttons">
           ${entities.map(
             (entity) =>
-              html`<form method="post" action="/sync">
-                ${csrf(visitor)}<input type="hidden" name="connector" value="${connector}" /><button
-                  type="submit"
-                  name="entity"
-                  value="${entity}"
-                  aria-label="Start a sync of ${connectorName(connector)} ${entity}"
-                >
-                  ${icon('go')}${entity}
-                </button>
-              </form>`,
+              html`<a
+                href="/sync?${new URLSearchParams({ connector, entity }).toString()}"
+                aria-label="Plan a sync of ${connectorName(connector)} ${entity}"
+                >${icon('go')}${entity}</a
+              >`,
           )}
         </div>
       </div>`,

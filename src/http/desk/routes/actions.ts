@@ -25,19 +25,6 @@ export function actionRoutes(app: Hono<DeskEnv>, desk: Desk): void {
     return back(context, 'resumed')
   })
 
-  app.post('/sync', ...operator(), async (context) => {
-    const { connector = '', entity = '' } = await form(context)
-    const known = ports
-      .syncable()
-      .some((each) => each.connector === connector && each.entities.includes(entity))
-    if (!known) throw new Problem(400, 'not_syncable', 'This object cannot be synced.')
-    return attempt(context, async () => {
-      const { runId } = await ports.startSync(connector, entity)
-      await desk.recordAction(context, 'sync.start', `${connector} ${entity}`, { run: runId })
-      return context.redirect('/?done=started', 303)
-    })
-  })
-
   app.post('/spend/reconcile', ...operator(), async (context) => {
     const { reconcile } = ports
     if (!reconcile) throw new Problem(400, 'no_wallet', 'Reconciliation needs a wallet.')
