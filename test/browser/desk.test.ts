@@ -21,6 +21,7 @@ describe.skipIf(!hasChromium)('the desk in a browser', () => {
   let context: BrowserContext
   let page: Page
   const complaints: string[] = []
+  let planPath = ''
 
   beforeAll(async () => {
     stage = await openStage({
@@ -85,9 +86,19 @@ describe.skipIf(!hasChromium)('the desk in a browser', () => {
     expect(await visit('first', ['/sign-in'], { isSignedIn: false })).toEqual([])
   })
 
-  test('starts a sync of HubSpot, and its progress updates live', async () => {
-    await page.getByRole('button', { name: 'Start a sync of HubSpot companies' }).click()
+  test('shows the plan of a sync of HubSpot, starts it, and its progress updates live', async () => {
+    await page.getByRole('link', { name: 'Plan a sync of HubSpot companies' }).click()
+    await page.getByLabel('Limit').fill('')
+    await page.getByRole('button', { name: 'Show the plan' }).click()
+    await page.getByRole('heading', { name: 'Start this sync?' }).waitFor()
+    expect(await charges()).toEqual([])
+    expect(await stage.context.runs.list(10)).toEqual([])
+    planPath = new URL(page.url()).pathname
+    expect(await visit('made', ['/sync', planPath])).toEqual([])
+    await page.getByRole('button', { name: /^Yes, start it and spend up to \$/ }).dblclick()
     await page.getByText('Sync started.').waitFor()
+    expect(await stage.context.runs.list(10)).toHaveLength(1)
+    await page.goto('/')
     await page.locator('#now-runs .run').waitFor()
     await expect.poll(ended, { timeout: 30_000 }).toBeGreaterThan(0)
     await expect.poll(async () => (await charges()).length, { timeout: 30_000 }).toBeGreaterThan(3)
@@ -202,6 +213,7 @@ describe.skipIf(!hasChromium)('the desk in a browser', () => {
       '/settings',
       '/audit',
       '/queues',
+      planPath,
     ])
     expect(found).toEqual([])
   })

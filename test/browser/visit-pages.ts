@@ -43,6 +43,7 @@ export async function visitPages(
           const name =
             path
               .replace(/\/(r[a-z0-9]{10,})/, '/run')
+              .replace(/\/(p[a-z0-9]{10,})/, '/plan')
               .replace(/\?.*/, '')
               .replaceAll('/', '-')
               .slice(1) || 'now'

@@ -58,17 +58,27 @@ describe('a change', () => {
 
   test('is noted with who, what, when and on what', async () => {
     const otto = await desk.as('otto')
-    await otto.ask('/sync', { form: { connector: 'hubspot', entity: 'companies' } })
+    await otto.ask('/sync/plans', {
+      form: { source: 'hubspot companies', recipe: 'profile', limit: '7' },
+    })
     await otto.ask('/spending/stop', { form: { reason: 'too dear' } })
     await otto.ask('/schedules/pause', { form: { name: 'nightly' } })
     const rows = await desk.audit.list(3)
     expect(rows.map(({ actor, role, action, target, at }) => ({ actor, role, action, target, at }))).toEqual([
       { actor: 'otto', role: 'operator', action: 'schedule.pause', target: 'nightly', at: desk.now() },
       { actor: 'otto', role: 'operator', action: 'spending.stop', target: undefined, at: desk.now() },
-      { actor: 'otto', role: 'operator', action: 'sync.start', target: 'hubspot companies', at: desk.now() },
+      { actor: 'otto', role: 'operator', action: 'sync.plan', target: 'hubspot companies', at: desk.now() },
     ])
-    expect(rows.map(({ details }) => details)).toEqual([undefined, { reason: 'too dear' }, { run: 'r1' }])
-    expect(desk.asked).toEqual(['sync hubspot companies', 'stop too dear (otto)', 'pause nightly by otto'])
+    expect(rows.map(({ details }) => details)).toEqual([
+      undefined,
+      { reason: 'too dear' },
+      { plan: 'p1', recipe: 'profile', limit: 7 },
+    ])
+    expect(desk.asked).toEqual([
+      'plan hubspot companies profile 7',
+      'stop too dear (otto)',
+      'pause nightly by otto',
+    ])
   })
 
   test('may have any text: no reason prevents a stop', async () => {

@@ -120,6 +120,8 @@ describe('every route of the desk', () => {
       '/settings',
       '/audit',
       '/runs/none',
+      '/sync',
+      '/sync/plans/none',
     ]) {
       const answer = await ada.ask(path)
       expect(answer.headers.get('content-security-policy')).toBe(

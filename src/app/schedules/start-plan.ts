@@ -16,7 +16,11 @@ export const planHoldsMs = 3_600_000
  * seconds. Started again, a plan returns the run that it has. Throws ConfigError when the plan no longer holds: the rules
  * have changed, it is older than an hour, or a run would not begin now.
  */
-export async function startPlan(context: Context, planId: string): Promise<PlanStart> {
+export async function startPlan(
+  context: Context,
+  planId: string,
+  by: { actor: string; role: string },
+): Promise<PlanStart> {
   const plan = await createPlanLedger(context.database.db, { now: context.now }).get(planId)
   if (!plan || plan.document['plan'] !== true)
     throw new ConfigError('no_such_plan', `there is no plan ${planId}`)
@@ -32,12 +36,9 @@ export async function startPlan(context: Context, planId: string): Promise<PlanS
   const run = { connector, object, entity, recipe, source: { plan: planId, entity, limit } }
   const [refusal] = await withConnector(context, connector, (open) => syncRefusals(context, open, run))
   if (refusal) throw refusal
-  return startPlannedRun(
-    context.database.db,
-    planId,
-    { id: newRunId(context), ...run, limit },
-    { now: context.now },
-  )
+  return startPlannedRun(context.database.db, planId, { id: newRunId(context), ...run, limit }, by, {
+    now: context.now,
+  })
 }
 
 /** The schedulers read what is new in a source, from its watermark on. Other plans are for the command line. */

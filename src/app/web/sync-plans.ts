@@ -103,9 +103,9 @@ export function openSyncPlans(
       } satisfies SyncPlan
     },
 
-    async start(planId) {
+    async start(planId, by) {
       if (failed.has(planId)) throw new ConfigError('no_such_plan', `plan ${planId} could not be made`)
-      return startPlan(context, planId)
+      return startPlan(context, planId, by)
     },
 
     async idle() {

@@ -1,3 +1,4 @@
+import { createAuditLog, type AuditedAction } from '../access/audit.ts'
 import type { Database } from '../database/database.ts'
 import type { Run } from './runs.ts'
 import { insertOccurrence } from './schedule-occurrences.ts'
@@ -11,7 +12,7 @@ export interface PlanStart {
 /**
  * Opens the run of a plan and asks the schedulers for it. A plan has one run, however often it is started.
  *
- * One transaction claims the plan, opens its run and adds the occurrence. Killed before its commit: nothing has begun, and
+ * One transaction claims the plan, opens its run, adds the occurrence and notes who did it. Killed before its commit: nothing has begun, and
  * the plan can be started. Killed after it, before the answer: the run is there, a scheduler carries it out, and the next
  * request for the plan returns it. Of two requests at once the second waits for the lock of the plan's row, and finds the
  * run of the first.
@@ -20,6 +21,7 @@ export async function startPlannedRun(
   db: Database,
   planId: string,
   run: Pick<Run, 'id' | 'connector' | 'object' | 'entity' | 'recipe' | 'source'> & { limit: number | null },
+  by: Pick<AuditedAction, 'actor' | 'role'>,
   { now }: { now: () => Date },
 ): Promise<PlanStart> {
   return db.transaction().execute(async (tx) => {
@@ -70,6 +72,12 @@ export async function startPlannedRun(
       },
       now,
     )
+    await createAuditLog(tx, { now }).record({
+      ...by,
+      action: 'sync.start',
+      target: `${run.connector} ${run.entity}`,
+      details: { run: runId, plan: planId, recipe: run.recipe, limit: run.limit },
+    })
     return { runId, isNew: true }
   })
 }

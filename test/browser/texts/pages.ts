@@ -44,6 +44,10 @@ export const deskPages: readonly DeskPage[] = [
     prepare: (page) => page.getByText('Skip', { exact: true }).click(),
   },
   { name: 'no-such-task', path: () => '/tasks/0' },
+  { name: 'record-not-found', path: ({ text }) => `/records?q=${encodeURIComponent(text.slice(0, 1_000))}` },
+  { name: 'sync', path: () => '/sync' },
+  { name: 'sync-plan', path: ({ plan }) => `/sync/plans/${plan}` },
+  { name: 'sync-plan-begun', path: ({ plan }) => `/sync/plans/${plan}-begun` },
   {
     name: 'spend',
     path: () => '/spend',

@@ -11,8 +11,8 @@ export interface SyncPlansPort {
    */
   make(wanted: PlannedSync): Promise<{ planId: string }>
   read(planId: string): Promise<SyncPlan | undefined>
-  /** Starts exactly the plan. A plan that was started before returns the run that it has. */
-  start(planId: string): Promise<{ runId: string; isNew: boolean }>
+  /** Starts exactly the plan, and notes by whom. A plan that was started before returns the run that it has. */
+  start(planId: string, by: { actor: string; role: string }): Promise<{ runId: string; isNew: boolean }>
 }
 
 interface SyncChoice {
