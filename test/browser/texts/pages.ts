@@ -47,7 +47,12 @@ export const deskPages: readonly DeskPage[] = [
   { name: 'record-not-found', path: ({ text }) => `/records?q=${encodeURIComponent(text.slice(0, 1_000))}` },
   { name: 'sync', path: () => '/sync' },
   { name: 'sync-plan', path: ({ plan }) => `/sync/plans/${plan}` },
-  { name: 'sync-plan-begun', path: ({ plan }) => `/sync/plans/${plan}-begun` },
+  // It loads itself again every few seconds; an answer without content leaves it as it is.
+  {
+    name: 'sync-plan-begun',
+    path: ({ plan }) => `/sync/plans/${plan}-begun`,
+    prepare: (page) => page.route('**/sync/plans/*', (route) => route.fulfill({ status: 204 })),
+  },
   {
     name: 'spend',
     path: () => '/spend',
