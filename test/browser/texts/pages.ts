@@ -51,7 +51,8 @@ export const deskPages: readonly DeskPage[] = [
   {
     name: 'sync-plan-begun',
     path: ({ plan }) => `/sync/plans/${plan}-begun`,
-    prepare: (page) => page.route('**/sync/plans/*', (route) => route.fulfill({ status: 204 })),
+    prepare: async (page) =>
+      void (await page.route('**/sync/plans/*', (route) => route.fulfill({ status: 204 }))),
   },
   {
     name: 'spend',
