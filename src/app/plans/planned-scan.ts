@@ -1,5 +1,5 @@
 import type { Connector, ScanFilter, ScanOptions } from '../../connectors/connector.ts'
-import type { Plan, PlanLedger } from '../../store/runs/plans.ts'
+import type { Plan, PlanLedger } from '../../store/plans/plans.ts'
 import { recordDigest } from './make-plan.ts'
 
 /** How many records of a plan a scan has found again, as they were and changed. */

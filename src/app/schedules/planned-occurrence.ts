@@ -1,7 +1,7 @@
 import type { Connector, ScanOptions } from '../../connectors/connector.ts'
 import { ConfigError } from '../../domain/errors.ts'
 import { ledgerId } from '../../store/database/meta.ts'
-import { createPlanLedger } from '../../store/runs/plans.ts'
+import { createPlanLedger } from '../../store/plans/plans.ts'
 import type { Run } from '../../store/runs/runs.ts'
 import type { Context } from '../context/context.ts'
 import { onlyPlanned, plannedSource } from '../plans/planned-scan.ts'

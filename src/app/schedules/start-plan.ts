@@ -1,6 +1,6 @@
 import { ConfigError } from '../../domain/errors.ts'
-import { createPlanLedger, type Plan } from '../../store/runs/plans.ts'
-import { startPlannedRun, type PlanStart } from '../../store/runs/start-plan.ts'
+import { createPlanLedger, type Plan } from '../../store/plans/plans.ts'
+import { startPlannedRun, type PlanStart } from '../../store/plans/start-plan.ts'
 import type { Context } from '../context/context.ts'
 import { newRunId } from '../context/new-id.ts'
 import { rulesDigest } from '../plans/make-plan.ts'

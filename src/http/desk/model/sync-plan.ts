@@ -1,4 +1,4 @@
-import type { PlanSampleRow } from '../../../store/views/plan-sample.ts'
+import type { PlanSampleRow } from '../../../store/plans/plan-sample.ts'
 import type { LeftOutField } from '../../../store/runs/task-progress.ts'
 
 /** The plans from which an operator starts syncs. Wired in app/web/sync-plans.ts. */

@@ -7,7 +7,7 @@ import type { ObjectKind } from '../../domain/words.ts'
 import type { Database } from '../database/database.ts'
 import { isOneOf } from '../database/parameters.ts'
 import type { Tables } from '../database/schema.ts'
-import { joinClosed } from './waiting-tasks.ts'
+import { joinClosed } from '../runs/waiting-tasks.ts'
 
 /** The lookups of a planned run, and how many of them the ledger already has. */
 export interface PlanFigures {

@@ -1,7 +1,7 @@
 import { createAuditLog, type AuditedAction } from '../access/audit.ts'
 import type { Database } from '../database/database.ts'
-import type { Run } from './runs.ts'
-import { insertOccurrence } from './schedule-occurrences.ts'
+import type { Run } from '../runs/runs.ts'
+import { insertOccurrence } from '../runs/schedule-occurrences.ts'
 
 export interface PlanStart {
   runId: string
