@@ -61,7 +61,7 @@ export function failureItem(group: FailureGroup, { visitor, now }: Shell): Marku
                 : html`<form method="post" action="/failures/retry">
                     ${csrf(visitor)}<input type="hidden" name="group" value="${id}" /><button
                       type="submit"
-                      aria-label="Retry ${counted(retryable, 'record')}: ${shortened(reason, 80)}"
+                      aria-label="Retry ${retryable === records ? '' : `${count(retryable)} of `}${counted(records, 'record')}: ${shortened(reason, 80)}"
                     >
                       ${retryable === records ? 'Retry' : `Retry ${count(retryable)} of ${count(records)}`}
                     </button>
