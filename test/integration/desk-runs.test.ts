@@ -123,8 +123,8 @@ describe('runs', () => {
       Settled: '15 credits',
       'In doubt': '2 credits',
       Lost: '1 credits',
-      'Per matched record': '15 credits',
-      'Per filled record': '15 credits',
+      'Cost per matched record': '15 credits',
+      'Cost per written record': '15 credits',
     })
   })
 
@@ -209,7 +209,7 @@ describe('money', () => {
     expect(daysLeft(3_000_000n, older, desk.now())).toBeCloseTo(21, 6)
   })
 
-  test('and work that waits for a person need attention, the most severe first', async () => {
+  test('and work that waits for a person need action, the most severe first', async () => {
     await addRun('r1')
     const a = await addLookup('a', 'parked', { code: 'price', reason: 'too dear' })
     await addTask('r1', 'parked', { lookup: a, reason: 'too dear' })
@@ -219,7 +219,7 @@ describe('money', () => {
       runs: [],
       ended: [],
       parked: await parkedGroups(desk.db),
-      open: { hot: 0, background: 0 },
+      open: { hot: 0, background: 0, retrying: 0 },
       money: { ...(await moneyNow(desk.db, at, [])), committed: new Map([['day:2026-11-20', 95n]]) },
       wallet: { address: '0x1', balanceAtomic: 0n },
       pace: undefined,
@@ -231,7 +231,7 @@ describe('money', () => {
     const found = attentionItems(model, { prices: [], dayAtomic: 100n })
     expect(found.map(({ tone }) => tone)).toEqual(['danger', 'danger', 'danger', 'danger', 'warn', 'warn'])
     expect(found.map(({ text }) => text).join('\n')).toMatch(
-      /stopped[^]*differences between the ledger and the chain[^]*wallet is empty[^]*Redis[^]*nearly used up[^]*1 parked record needs attention/,
+      /stopped[^]*differences between the ledger and the chain[^]*wallet is empty[^]*Redis[^]*nearly used up[^]*1 parked record needs action/,
     )
     const calm = {
       ...model,

@@ -43,7 +43,7 @@ function service({ config }: Context): SettingsSection {
           ? policy.recipients.join(', ')
           : 'the first recipient of each host is pinned',
       ],
-      ['Price cap of a step without its own', usd(policy.maxPriceAtomic)],
+      ['Maximum price of a step without its own', usd(policy.maxPriceAtomic)],
       ['Authorization lifetime', `${config.authorizationSeconds} s`],
       ['Repeat purchase after a loss', config.rebuyLost ? 'once' : 'never'],
       ['Answer freshness', freshFor(freshness)],
@@ -59,8 +59,8 @@ function service({ config }: Context): SettingsSection {
 function prices({ config }: Context): SettingsSection {
   return {
     title: 'Prices',
-    note: 'A step whose price is above its cap is not bought',
-    columns: ['Step', 'Price of one lookup', 'At most', 'State'],
+    note: 'A step whose price is above its maximum price is not bought',
+    columns: ['Step', 'Price of one lookup', 'Maximum price', 'State'],
     rows: stepPrices(config.prices, capsOf(config.policy)).map(
       ({ step, priceAtomic, capAtomic, isStopped }) => [
         stepName(step),
@@ -75,8 +75,8 @@ function prices({ config }: Context): SettingsSection {
 function budgets({ config: { caps } }: Context): SettingsSection {
   return {
     title: 'Budgets',
-    note: 'At a cap, work is parked until the window ends',
-    columns: ['Window', 'Cap'],
+    note: 'When one is used up, work is parked until the window ends',
+    columns: ['Window', 'Budget'],
     rows: [
       ['Run', usd(caps.runAtomic)],
       ['Day', usd(caps.dayAtomic)],
@@ -111,7 +111,7 @@ function recipes({ config }: Context): SettingsSection[] {
     {
       title: 'Recipes',
       note: 'The default recipe and those of schedules',
-      columns: ['Recipe', 'Steps', 'Fields', 'Ceiling per record'],
+      columns: ['Recipe', 'Steps', 'Fields', 'Maximum cost per record'],
       rows,
     },
   ]
@@ -165,7 +165,7 @@ async function tokens(context: Context): Promise<SettingsSection> {
       String(token.perMinute),
       token.dayCapAtomic === null ? 'as the budgets allow' : usd(token.dayCapAtomic),
       token.lastUsedAt ? stamp(token.lastUsedAt, context.now()) : 'never',
-      token.revokedAt ? 'revoked' : 'valid',
+      token.revokedAt ? 'revoked' : 'active',
     ]),
   }
 }

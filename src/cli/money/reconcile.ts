@@ -145,7 +145,7 @@ function shown({
 function decideLines(charges: readonly ChargeToDecide[]): string[] {
   if (charges.length === 0) return []
   return [
-    'needs attention (decide with `paydirt reconcile --close CHARGE --as declined`, `lost` or `settled`):',
+    'needs action (decide with `paydirt reconcile --close CHARGE --as declined`, `lost` or `settled`):',
     ...charges.map((charge) => `  ${decideLine(charge)}`),
   ]
 }

@@ -9,9 +9,7 @@ import { isOpen } from './task-watch.ts'
 
 export const statusSchema = z
   .enum(taskStatuses)
-  .describe(
-    'queued, looking_up and ready are in progress; a parked task resumes by itself or needs attention',
-  )
+  .describe('queued, looking_up and ready are in progress; a parked task resumes by itself or needs action')
 
 export const fieldSchema = z.object({ name: z.string(), label: z.string(), value: z.string() })
 

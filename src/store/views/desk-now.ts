@@ -112,12 +112,15 @@ export async function parkedGroups(db: Database, runId?: string): Promise<Parked
   return rows
 }
 
-/** Counts waiting lookups: `hot` are those that a person waits for. */
-export async function openLookups(db: Database): Promise<{ hot: number; background: number }> {
-  const { rows } = await sql<{ hot: number; background: number }>`
-    select (count(*) filter (where hot))::int as hot, (count(*) filter (where not hot))::int as background
+/** Counts waiting lookups: `hot` are those that a person waits for, `retrying` those of all that have failed before. */
+export async function openLookups(
+  db: Database,
+): Promise<{ hot: number; background: number; retrying: number }> {
+  const { rows } = await sql<{ hot: number; background: number; retrying: number }>`
+    select (count(*) filter (where hot))::int as hot, (count(*) filter (where not hot))::int as background,
+      (count(*) filter (where tries > 0))::int as retrying
     from lookups where state = 'waiting'`.execute(db)
-  return rows[0] ?? { hot: 0, background: 0 }
+  return rows[0] ?? { hot: 0, background: 0, retrying: 0 }
 }
 
 export async function moneyNow(db: Database, now: Date, scopes: readonly string[]): Promise<MoneyNow> {

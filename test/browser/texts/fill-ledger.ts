@@ -254,7 +254,7 @@ async function fillPlans(db: Database, text: string, now: Date, { plan }: Filled
     wallet: { address: '0x1', balance: null },
     begins: text.length <= 10,
     refusals: [{ code: 'value_rules', message: storable(text) }],
-    leftOut: [{ field: storable(text), why: 'unmapped', records: 3 }],
+    leftOut: [{ field: storable(text), why: 'not_mapped', records: 3 }],
   }
   for (const [id, document] of [
     [plan, figures],

@@ -19,7 +19,7 @@ const alertPages: Record<string, string> = {
   schedule_missed: '/settings',
 }
 
-/** Returns what needs attention, the most severe first. */
+/** Returns what needs action, the most severe first. */
 export function attentionItems(model: NowModel, caps: DeskCaps): AttentionItem[] {
   const items: AttentionItem[] = []
   /** Alert conditions that the page itself has detected, so that they are not listed twice. */
@@ -64,7 +64,7 @@ export function attentionItems(model: NowModel, caps: DeskCaps): AttentionItem[]
     .filter(({ resumesAt, code }) => !resumesAt && code !== 'stopped')
     .reduce((sum, { records }) => sum + records, 0)
   if (blocked > 0)
-    add('warn', `${blocked} parked ${blocked === 1 ? 'record needs' : 'records need'} attention`, '/failures')
+    add('warn', `${blocked} parked ${blocked === 1 ? 'record needs' : 'records need'} action`, '/failures')
   if (pace && pace.limitedShare > 0.2)
     add(
       'warn',

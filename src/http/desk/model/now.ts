@@ -15,7 +15,8 @@ export interface LedgerNow {
   /** The runs that ended last, the latest first. */
   ended: RunHead[]
   parked: ParkedGroup[]
-  open: { hot: number; background: number }
+  /** Waiting lookups; see `openLookups`. */
+  open: { hot: number; background: number; retrying: number }
   money: MoneyNow
   stopped: { reason: string; since: Date } | undefined
   reconciliation: SavedReconciliation | undefined

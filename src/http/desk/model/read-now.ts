@@ -82,7 +82,7 @@ const nothing: LedgerNow = {
   runs: [],
   ended: [],
   parked: [],
-  open: { hot: 0, background: 0 },
+  open: { hot: 0, background: 0, retrying: 0 },
   money: {
     committed: new Map(),
     settledTodayAtomic: 0n,

@@ -78,7 +78,7 @@ function lead({ runs }: NowModel): Markup {
 function attentionList(model: NowModel, caps: DeskCaps): Markup {
   const items = attentionItems(model, caps)
   if (items.length === 0)
-    return html`<p class="all-clear">${icon('ok')}<span>All clear. Nothing needs attention.</span></p>`
+    return html`<p class="all-clear">${icon('ok')}<span>All clear. Nothing needs action.</span></p>`
   return html`<ul class="attention">
     ${items.map(
       ({ tone, text, href }) =>
@@ -97,7 +97,7 @@ function tiles(model: NowModel, caps: DeskCaps): Markup {
   return html` ${tile('Spent today', isUnread ? 'unknown' : usd(today), caps.dayAtomic === undefined ? 'no daily cap' : `of ${usd(caps.dayAtomic)} a day`)}
   ${tile('Wallet', wallet === undefined ? 'none' : balance === undefined ? 'unknown' : usd(balance), wallet === undefined ? 'lookups are paid with an API key' : isUnread ? 'the database does not respond' : left === undefined ? 'nothing spent this week' : `${left >= 365 ? 'more than a year' : `about ${left < 10 ? left.toFixed(1) : Math.round(left)} days`} at this week’s rate`)}
   ${tile('Request rate', now ? `${perSecond(now.servedPerSecond)}/s` : 'unknown', now ? `of ${perSecond(now.perSecond)}/s allowed · ${percent(now.limitedShare)} rate-limited` : 'Redis does not respond')}
-  ${tile('Pending lookups', isUnread ? 'unknown' : count(open.hot + open.background), isUnread ? 'the database does not respond' : `${count(activeJobs)} active jobs · ${count(open.hot)} on demand`)}`
+  ${tile('Pending lookups', isUnread ? 'unknown' : count(open.hot + open.background), isUnread ? 'the database does not respond' : `${count(activeJobs)} active jobs · ${count(open.hot)} on demand${open.retrying > 0 ? ` · ${count(open.retrying)} retrying` : ''}`)}`
 }
 
 function tile(name: string, value: string, note: string): Markup {

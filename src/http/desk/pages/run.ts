@@ -178,11 +178,11 @@ function costList(funnel: Funnel): Markup {
       <dd>${cost(lostAtomic, creditsLostAtomic)}</dd>
     </div>
     <div>
-      <dt>Per matched record</dt>
+      <dt>Cost per matched record</dt>
       <dd>${per(funnel.matched)}</dd>
     </div>
     <div>
-      <dt>Per filled record</dt>
+      <dt>Cost per written record</dt>
       <dd>${per(funnel.filled)}</dd>
     </div>
   </dl>`

@@ -55,9 +55,9 @@ export function spendPage(model: SpendModel, shell: Shell): Page {
           'By connector',
           rows('Spending by connector', byConnector, (name) => connectorName(name)),
         )}
-        ${card('caps', 'Caps', capList(budgets))}
+        ${card('caps', 'Budgets', capList(budgets))}
       </div>
-      ${card('prices', 'Prices and caps by step', priceTable(model.prices))}
+      ${card('prices', 'Prices by step', priceTable(model.prices))}
       ${card('fields', 'By field', rows('Spending by field', byField, words), { note: 'A charge is split equally among the fields that it filled' })}
       <div class="columns even">
         ${card('reconciliation', 'Reconciliation', reconciliation(model, shell))}
@@ -197,7 +197,7 @@ function priceTable(prices: readonly StepPrice[]): Markup {
         isNumber: true,
         cell: ({ priceAtomic }) => (priceAtomic === undefined ? 'not published' : usd(priceAtomic)),
       },
-      { name: 'At most', isNumber: true, cell: ({ capAtomic }) => usd(capAtomic) },
+      { name: 'Maximum price', isNumber: true, cell: ({ capAtomic }) => usd(capAtomic) },
       {
         name: 'State',
         cell: ({ isStopped }) =>

@@ -76,7 +76,7 @@ function confirmation(plan: SyncPlan, figures: PlanFigures, { visitor, now }: Sh
       ${
         begins
           ? ''
-          : html`<div class="problem">
+          : html`<div class="problem below">
               It would not begin:
               <ul class="plain-list">
                 ${refusals.map(({ message }) => html`<li>${blockText(message, 400)}</li>`)}
@@ -126,7 +126,7 @@ function figureCards(plan: SyncPlan, figures: PlanFigures): Markup[] {
       { note: 'At least, expected by past answers, and at most' },
     ),
     card('sample', 'Changes', sampleTable(plan.sample), {
-      note: 'Ten records, with what the ledger already knows',
+      note: 'Up to ten records, with what the ledger already knows',
     }),
   ]
 }

@@ -1,5 +1,6 @@
 import { html } from 'hono/html'
-import { duration, stamp, words } from './format.ts'
+import { duration, stamp } from './format.ts'
+import { stateText } from './state-words.ts'
 
 /** The result of a template. Templates accept arrays of it. */
 export type Markup = ReturnType<typeof html>
@@ -39,7 +40,7 @@ const tones: Record<string, Tone> = {
   lost: 'danger',
 }
 
-export function badge(state: string, tone: Tone = tones[state] ?? 'quiet', text = words(state)): Markup {
+export function badge(state: string, tone: Tone = tones[state] ?? 'quiet', text = stateText(state)): Markup {
   return html`<span class="badge ${tone}">${text}</span>`
 }
 
@@ -112,9 +113,9 @@ export function empty(text: string): Markup {
   return html`<p class="empty">${text}</p>`
 }
 
-/** Says when parked work resumes: "resumes in 5 min", or "needs attention" when it does not resume without an operator. */
+/** Says when parked work resumes: "resumes in 5 min", or "needs action" when it does not resume without an operator. */
 export function resumesWhen(resumesAt: Date | null, now: Date): string {
-  if (!resumesAt) return 'needs attention'
+  if (!resumesAt) return 'needs action'
   const ms = resumesAt.getTime() - now.getTime()
   return ms <= 0 ? 'resumes now' : `resumes in ${duration(ms)}`
 }
