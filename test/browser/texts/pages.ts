@@ -44,7 +44,6 @@ export const deskPages: readonly DeskPage[] = [
     prepare: (page) => page.getByText('Skip', { exact: true }).click(),
   },
   { name: 'no-such-task', path: () => '/tasks/0' },
-  { name: 'record-not-found', path: ({ text }) => `/records?q=${encodeURIComponent(text.slice(0, 1_000))}` },
   { name: 'sync', path: () => '/sync' },
   { name: 'sync-plan', path: ({ plan }) => `/sync/plans/${plan}` },
   // It loads itself again every few seconds; an answer without content leaves it as it is.

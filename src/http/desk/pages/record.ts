@@ -109,86 +109,9 @@ function mergers({ connector, object, mergedFrom, mergedInto }: RecordTimeline):
 }
 
 export function writeState(write: { state: string; undoneAt: Date | null }, now: Date): Markup {
-  return html`${badge(write.state, undefined, write.state === 'superseded' ? 'replaced' : words(write.state))}${
+  return html`${badge(write.state)}${
     write.undoneAt ? html` <small>${instant(write.undoneAt, now)}</small>` : ''
   }`
-function timelineCards(timeline: RecordTimeline, now: Date): Markup {
-  const byKey = new Map(timeline.lookups.map((lookup, index) => [lookup.key, index + 1]))
-  const lookupName = (key: string | null) =>
-    key === null ? '–' : byKey.has(key) ? `no. ${byKey.get(key)}` : '–'
-  return html` ${card(
-    'fields',
-    'Fields written',
-    timeline.fields.length > 0
-      ? table<TimelineField>(
-          'Fields in the order written',
-          [
-            { name: 'Field', isHead: true, cell: ({ field }) => words(field) },
-            { name: 'Before', cell: ({ old }) => value(old, 'blank') },
-            { name: 'After', cell: (write) => value(write.new, 'forgotten') },
-            { name: 'Lookup', cell: ({ lookup }) => lookupName(lookup) },
-            { name: 'Price', isNumber: true, cell: (write) => money(write.priceAtomic, write.currency) },
-            {
-              name: 'State',
-              cell: (write) =>
-                html`${badge(write.state)}${write.undoneAt ? html` <small>${instant(write.undoneAt, now)}</small>` : ''}`,
-            },
-            {
-              name: 'When',
-              cell: (write) =>
-                html`${instant(write.at, now)} <small><a href="/runs/${write.run}">run</a></small>`,
-            },
-          ],
-          timeline.fields,
-        )
-      : empty('No field of this record was written.'),
-  )}
-  ${card(
-    'lookups',
-    'Lookups',
-    timeline.lookups.length > 0
-      ? table<{ lookup: TimelineLookup; place: number }>(
-          'Lookups for this record',
-          [
-            { name: 'No.', isNumber: true, cell: ({ place }) => String(place) },
-            {
-              name: 'Lookup',
-              isHead: true,
-              cell: ({ lookup }) =>
-                html`${words(lookup.operation).replace('.', ' ')}<small class="key"
-                    >${inlineText(keyOf(lookup.key), 120)}</small
-                  >`,
-            },
-            { name: 'Answer', cell: ({ lookup }) => badge(lookup.outcome ?? lookup.state) },
-            { name: 'Answered', cell: ({ lookup }) => instant(lookup.answeredAt, now) },
-            { name: 'Fresh until', cell: ({ lookup }) => instant(lookup.freshUntil, now) },
-            { name: 'Paid', cell: ({ lookup }) => charges(lookup, now) },
-          ],
-          timeline.lookups.map((lookup, index) => ({ lookup, place: index + 1 })),
-        )
-      : empty('No lookup was made for this record.'),
-    { note: `${spendText(timeline.spend)} for this record in all runs` },
-  )}
-  ${card(
-    'tasks',
-    'Runs',
-    timeline.tasks.length > 0
-      ? table<RecordTimeline['tasks'][number]>(
-          'Runs that included this record',
-          [
-            {
-              name: 'Run',
-              isHead: true,
-              cell: ({ run }) => html`<a href="/runs/${run}"><code>${run}</code></a>`,
-            },
-            { name: 'Status', cell: ({ status }) => badge(status) },
-            { name: 'Reason', cell: ({ reason }) => blockText(reason ?? '–') },
-            { name: 'When', cell: ({ at }) => instant(at, now) },
-          ],
-          timeline.tasks,
-        )
-      : empty('No run included this record.'),
-  )}`
 }
 
 function spendText({ settledAtomic, inDoubtAtomic, lostAtomic, creditsAtomic }: RecordSpend): string {
