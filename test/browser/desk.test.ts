@@ -209,6 +209,8 @@ describe.skipIf(!hasChromium)('the desk in a browser', () => {
       `/runs/${run}`,
       `/records?q=hubspot:companies:${record.record_id}`,
       '/spend',
+      '/charts',
+      '/nothing-here',
       '/failures',
       '/settings',
       '/audit',
@@ -216,6 +218,21 @@ describe.skipIf(!hasChromium)('the desk in a browser', () => {
       planPath,
     ])
     expect(found).toEqual([])
+  })
+
+  test('shows the queue board in the theme of the desk, also against that of the system', async () => {
+    const isDark = () => page.evaluate('document.body.classList.contains("dark-mode")')
+    for (const theme of ['dark', 'light'] as const) {
+      await page.goto('/')
+      await page.emulateMedia({ colorScheme: theme === 'dark' ? 'light' : 'dark' })
+      await page.locator(`.themes button[value=${theme}]`).click()
+      await page.goto('/queues')
+      await page.getByText('write-back').first().waitFor()
+      expect([theme, await isDark()]).toEqual([theme, theme === 'dark'])
+    }
+    await page.goto('/')
+    await page.locator('.themes button[value=auto]').click()
+    await page.emulateMedia({ colorScheme: null })
   })
 
   test('works without a script: the kill switch is a form in a disclosure', async () => {

@@ -9,6 +9,7 @@ import { createNowReader } from './model/read-now.ts'
 import { createStoreWatch } from './model/store-watch.ts'
 import { shellOf, type Desk, type DeskOptions } from './routes/desk.ts'
 import { actionRoutes } from './routes/actions.ts'
+import { chartRoutes } from './routes/charts.ts'
 import { boardRoutes } from './routes/board.ts'
 import { errorRoutes, remainingRoutes } from './routes/errors.ts'
 import { failureRoutes } from './routes/failures.ts'
@@ -36,6 +37,7 @@ const deskPaths = [
   '/spend',
   '/spend/*',
   '/spending/*',
+  '/charts',
   '/failures',
   '/failures/*',
   '/settings',
@@ -98,6 +100,7 @@ export function deskRoutes(options: DeskOptions): Hono<DeskEnv> {
   runActionRoutes(app, desk)
   runUndoRoutes(app, desk)
   syncPlanRoutes(app, desk)
+  chartRoutes(app, desk)
   boardRoutes(app, desk)
   liveRoutes(app, desk)
   remainingRoutes(app)

@@ -37,6 +37,7 @@ const navigation: { path: string; name: string; icon: IconName; role: DeskRole }
   { path: '/runs', name: 'Runs', icon: 'runs', role: 'viewer' },
   { path: '/records', name: 'Records', icon: 'search', role: 'viewer' },
   { path: '/spend', name: 'Spend', icon: 'spend', role: 'viewer' },
+  { path: '/charts', name: 'Charts', icon: 'charts', role: 'viewer' },
   { path: '/failures', name: 'Failures', icon: 'failures', role: 'viewer' },
   { path: '/queues', name: 'Queues', icon: 'queues', role: 'viewer' },
   { path: '/settings', name: 'Settings', icon: 'settings', role: 'viewer' },
