@@ -59,6 +59,7 @@ export const deskPages: readonly DeskPage[] = [
     prepare: (page) => page.locator('#spend-chart[data-drawn]').waitFor(),
   },
   { name: 'run-comparison', path: ({ run }) => `/runs/${run}/compare` },
+  { name: 'charts', path: () => '/charts' },
   { name: 'failures', path: () => '/failures' },
   { name: 'settings', path: () => '/settings' },
   { name: 'audit', path: () => '/audit' },
@@ -70,5 +71,6 @@ export const deskPages: readonly DeskPage[] = [
     scope: '.desk-bar',
   },
   { name: 'no-such-run', path: ({ text }) => `/runs/${encodeURIComponent(text.slice(0, 1_000))}` },
+  { name: 'no-such-page', path: ({ text }) => `/${encodeURIComponent(text.slice(0, 1_000))}` },
   { name: 'sign-in', path: () => '/sign-in', signedOut: true },
 ]
