@@ -76,6 +76,8 @@ const reads = (): string[][] => [
   ['forget', '--profile-url', profile, '--plan', '--json'],
   ['schedules', '--json'],
   ['suppress', 'list', '--json'],
+  ['token', 'list'],
+  ['options', 'hubspot', '--json'],
   // Errors too.
   ['runs', 'r00000000000000'],
   ['history', 'hubspot:company:1'],

@@ -3,6 +3,7 @@ import { explainRecord } from '../records/explain.ts'
 import { planForget } from '../records/forget.ts'
 import { historyOf } from '../records/history.ts'
 import { planUndo } from '../records/plan-undo.ts'
+import { optionsOf } from '../reports/option-report.ts'
 import { makeReport } from '../reports/report.ts'
 import { describeRun } from '../runs/run-detail.ts'
 import { listRuns } from '../runs/run-list.ts'
@@ -10,6 +11,7 @@ import { listSchedules } from '../schedules/schedule-commands.ts'
 import { compareOnly } from '../money/compare-only.ts'
 import { readSpend, spendingStop } from '../money/spend-report.ts'
 import { identifierKinds } from '../../domain/subjects/identifiers.ts'
+import { createApiTokenLedger } from '../../store/access/api-tokens.ts'
 import type { SpendGroup } from '../../store/views/spend.ts'
 import type { Context } from '../context/context.ts'
 
@@ -46,8 +48,13 @@ export const queries = {
     }),
     (context, { identifiers, suppress }) => planForget(context, identifiers, { suppress }),
   ),
+  options: query(
+    z.strictObject({ connector: z.string(), object: z.string().optional() }),
+    (context, { connector, object }) => optionsOf(context, connector, object),
+  ),
   schedules: query(z.strictObject({}), listSchedules),
   suppressions: query(z.strictObject({}), ({ suppressions }) => suppressions.list()),
+  tokens: query(z.strictObject({}), ({ database, now }) => createApiTokenLedger(database.db, { now }).list()),
 }
 
 export type QueryName = keyof typeof queries

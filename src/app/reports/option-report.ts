@@ -8,7 +8,9 @@ import { nearNames } from '../../domain/normalise/near-names.ts'
 import type { FieldValue } from '../../domain/record.ts'
 import type { ObjectKind, Operation } from '../../domain/words.ts'
 import { knownAnswers } from '../../store/views/known-answers.ts'
+import { openConnector } from '../context/connectors.ts'
 import type { Context } from '../context/context.ts'
+import { entitiesOf } from '../context/entities.ts'
 
 /** A value that the service has told, and that has no counterpart among the options of its property. */
 interface ValueWithoutOption {
@@ -36,6 +38,20 @@ const sources: Readonly<Record<ObjectKind, readonly (readonly [Operation, Answer
     ['company.enrich', 'enrichment'],
   ],
   person: [['person.profile', 'person']],
+}
+
+/** The same for a CRM by its name, and an object of it: opens the CRM, and closes it. */
+export async function optionsOf(
+  context: Pick<Context, 'config' | 'database'>,
+  name: string,
+  object: string | undefined,
+): Promise<OptionReport[]> {
+  const connector = await openConnector(context.config, name, undefined)
+  try {
+    return await reportOptions(context, connector, entitiesOf(connector, object))
+  } finally {
+    await connector.close()
+  }
 }
 
 /**

@@ -1,6 +1,6 @@
 import { formatUsd } from '../../domain/money.ts'
 import { digestOf } from '../../http/callers/api-token.ts'
-import { createApiTokenLedger, type ApiToken, type TokenScope } from '../../store/access/api-tokens.ts'
+import { createApiTokenLedger, type TokenScope } from '../../store/access/api-tokens.ts'
 import { noteFromCli } from '../context/audit-from-cli.ts'
 import type { Context } from '../context/context.ts'
 
@@ -30,10 +30,6 @@ export async function createToken(
     },
   })
   return { id, token }
-}
-
-export function listTokens(context: Pick<Context, 'database' | 'now'>): Promise<ApiToken[]> {
-  return ledgerOf(context).list()
 }
 
 /** Returns false when there is no such token, or it was revoked before. */

@@ -1,7 +1,6 @@
-import { openConnector } from '../../app/context/connectors.ts'
-import { entitiesOf } from '../../app/context/entities.ts'
-import { reportOptions, type OptionReport } from '../../app/reports/option-report.ts'
-import { withContext } from '../terminal/with-context.ts'
+import { queryLedger } from '../../app/queries/query-ledger.ts'
+import type { OptionReport } from '../../app/reports/option-report.ts'
+import { readConfig } from '../terminal/with-context.ts'
 import { print } from '../terminal/print.ts'
 
 interface Options {
@@ -12,15 +11,8 @@ interface Options {
 const mostShown = 20
 
 export async function listOptions(name: string, options: Options): Promise<void> {
-  await withContext(async (context) => {
-    const connector = await openConnector(context.config, name, undefined)
-    try {
-      const fields = await reportOptions(context, connector, entitiesOf(connector, options.object))
-      print(options.json ? `${JSON.stringify({ connector: name, fields })}\n` : textOf(name, fields))
-    } finally {
-      await connector.close()
-    }
-  })
+  const fields = await queryLedger(await readConfig(), 'options', { connector: name, object: options.object })
+  print(options.json ? `${JSON.stringify({ connector: name, fields })}\n` : textOf(name, fields))
 }
 
 function textOf(connector: string, fields: readonly OptionReport[]): string {

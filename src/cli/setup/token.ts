@@ -1,8 +1,9 @@
-import { createToken, listTokens, revokeToken } from '../../app/web/tokens.ts'
+import { queryLedger } from '../../app/queries/query-ledger.ts'
+import { createToken, revokeToken } from '../../app/web/tokens.ts'
 import type { TokenScope } from '../../store/access/api-tokens.ts'
 import { ConfigError } from '../../domain/errors.ts'
 import { formatUsd } from '../../domain/money.ts'
-import { withContext } from '../terminal/with-context.ts'
+import { readConfig, withContext } from '../terminal/with-context.ts'
 import { print, printError } from '../terminal/print.ts'
 
 interface Options {
@@ -30,23 +31,21 @@ export async function create(
 }
 
 export async function list({ json }: { json?: true }): Promise<void> {
-  await withContext(async (context) => {
-    const tokens = await listTokens(context)
-    if (json) {
-      const rows = tokens.map(({ dayCapAtomic, ...token }) => ({
-        ...token,
-        dayCapUsd: dayCapAtomic === null ? null : formatUsd(dayCapAtomic),
-      }))
-      print(`${JSON.stringify(rows)}\n`)
-      return
-    }
-    if (tokens.length === 0) print('no tokens yet\n')
-    for (const { id, name, scopes, perMinute, dayCapAtomic, lastUsedAt, revokedAt } of tokens) {
-      const cap = dayCapAtomic === null ? 'no cap' : `${formatUsd(dayCapAtomic)} USD/day`
-      const used = revokedAt ? 'revoked' : lastUsedAt ? `used ${minute(lastUsedAt)}` : 'never used'
-      print(`${id}  ${name.padEnd(20)} ${scopes.join(',').padEnd(12)} ${perMinute}/min  ${cap}  ${used}\n`)
-    }
-  })
+  const tokens = await queryLedger(await readConfig(), 'tokens', {})
+  if (json) {
+    const rows = tokens.map(({ dayCapAtomic, ...token }) => ({
+      ...token,
+      dayCapUsd: dayCapAtomic === null ? null : formatUsd(dayCapAtomic),
+    }))
+    print(`${JSON.stringify(rows)}\n`)
+    return
+  }
+  if (tokens.length === 0) print('no tokens yet\n')
+  for (const { id, name, scopes, perMinute, dayCapAtomic, lastUsedAt, revokedAt } of tokens) {
+    const cap = dayCapAtomic === null ? 'no cap' : `${formatUsd(dayCapAtomic)} USD/day`
+    const used = revokedAt ? 'revoked' : lastUsedAt ? `used ${minute(lastUsedAt)}` : 'never used'
+    print(`${id}  ${name.padEnd(20)} ${scopes.join(',').padEnd(12)} ${perMinute}/min  ${cap}  ${used}\n`)
+  }
 }
 
 export async function revoke(id: string): Promise<void> {
