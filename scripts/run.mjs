@@ -17,6 +17,7 @@ const targets = {
   check: ['scripts/check.mjs'],
   format: [join('node_modules', 'prettier', 'bin', 'prettier.cjs'), '--write', '--log-level', 'warn', '.'],
   configuration: ['scripts/configuration/main.ts'],
+  tour: ['scripts/tour/main.ts'],
   mutants: ['scripts/mutants/main.ts'],
   bench: ['bench/main.ts'],
   judge: ['scripts/judge/main.mjs'],

@@ -72,14 +72,7 @@ describe('the demo', () => {
     for (const name of ['.paydirt', '.env', 'demo-out']) expect(existsSync(at(name))).toBe(false)
   })
 
-  test('pays nothing when it is run again', async () => {
-    expect(Number(first.paid)).toBeGreaterThan(0)
-    const again = (await demo([...quick, '--out', 'play', '--json'])).json<Demo>()
-    expect(again).toMatchObject({ paid: '0.000000', agree: true })
-    expect(again.next.slice(1)).toHaveLength(3)
-  })
-
-  test('is not led to another ledger by what is set in the shell, and neither are its commands', async () => {
+  test('pays nothing when it is run again, and is not led to another ledger by what is set in the shell', async () => {
     const shell = {
       DATABASE_URL: 'postgres://real.example.com/ledger',
       PAYDIRT_WALLET_KEY: `0x${'1'.repeat(64)}`,
@@ -87,8 +80,9 @@ describe('the demo', () => {
     }
     const ended = await demo([...quick, '--out', 'play', '--json'], shell)
     expect({ status: ended.status, stderr: ended.stderr }).toMatchObject({ status: 0 })
-    const { next, paid } = ended.json<Demo>()
-    expect(paid).toBe('0.000000')
+    const { next, paid, agree } = ended.json<Demo>()
+    expect(Number(first.paid)).toBeGreaterThan(0)
+    expect({ paid, agree, commands: next.length }).toEqual({ paid: '0.000000', agree: true, commands: 4 })
     for (const command of next.slice(1))
       expect(command).toMatch(/^env -u PAYDIRT_WALLET_KEY -u DATABASE_URL (?:npx|node) /)
   })
@@ -116,19 +110,10 @@ describe('the demo', () => {
       ])
     })
 
-    test('go on with its chain, its wallet and its records', async () => {
-      const reconciled = await paydirt(['reconcile'], settings(at('play'), env))
-      expect(reconciled.stdout).toContain(first.paid)
-      const record = (await paydirt(['history', ...historyArgs(first)], settings(at('play'), env))).stdout
-      expect(record).toContain('hubspot')
+    test('go on with the records that the demo has written', async () => {
       const explained = await paydirt(['explain', ...historyArgs(first)], settings(at('play'), env))
       expect({ status: explained.status, stderr: explained.stderr }).toMatchObject({ status: 0 })
       expect(explained.stdout).toContain('Spent on this record so far: 0.010000 USD.')
-      const plan = await paydirt(
-        ['sync', 'hubspot', '--object', 'company', '--limit', '3', '--plan', '--json'],
-        settings(at('play'), env),
-      )
-      expect(plan.json()).toMatchObject({ cost: { high: '0.000000' } })
     })
 
     test('end cleanly on Ctrl-C', async () => {

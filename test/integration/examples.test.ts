@@ -9,7 +9,8 @@ import { openDesk, paydirt, type Desk, type Ended } from '../support/cli.ts'
 import { collectExamples, hintsIn, refusalOf, wordsOf, type Example } from '../support/examples.ts'
 import { testSeed } from '../support/seed.ts'
 
-const examples = collectExamples()
+/** Those of the tour belong together: tour.test.ts runs them one after the other. */
+const examples = collectExamples().filter(({ from }) => from !== 'docs/tour.md')
 
 /** They go on until they are stopped, or read from a terminal. Tests of their own run them; here their words are checked. */
 const notRunHere = /^(start|sandbox|demo|password|init$)/

@@ -12,7 +12,7 @@ export function demoCommand(): Command {
     .addOption(
       new Option('--crm <name>', 'sync a stand-in of this CRM instead of the files').choices(standInNames),
     )
-    .option('--limit <n>', 'with --crm: at most so many records of each object', count)
+    .option('--limit <n>', 'at most so many records of each file or object', count)
     .option('--json', 'print one JSON document')
     .addHelpText(
       'after',

@@ -1,4 +1,6 @@
+import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { parse } from 'csv-parse/sync'
 import { privateKeyToAccount } from 'viem/accounts'
 import { resolveConfig, type Config } from '../../app/config/config.ts'
 import { openConnector } from '../../app/context/connectors.ts'
@@ -9,7 +11,6 @@ import type { Progress, RunEnd } from '../../app/runs/run-to-end.ts'
 import type { RunSummary } from '../../app/runs/summary.ts'
 import { entitiesOf } from '../../app/context/entities.ts'
 import { makeReady, syncEntity } from '../../app/runs/sync.ts'
-import { ConfigError } from '../../domain/errors.ts'
 import { formatUsd, parseUsd } from '../../domain/money.ts'
 import type { ObjectKind } from '../../domain/words.ts'
 import type { StandInName } from '../../sandbox/stand-ins.ts'
@@ -46,8 +47,6 @@ interface Options {
  * finds them, and a second demo pays nothing.
  */
 export async function demo(options: Options): Promise<void> {
-  if (options.limit !== undefined && options.crm === undefined)
-    throw new ConfigError('bad_options', '--limit is for --crm: the sample files are enriched whole')
   const say = (text: string) => (options.json ? printError : print)(`${text}\n`)
   const signal = stopSignal()
   const folder = await openDemoFolder(options.out)
@@ -67,7 +66,7 @@ export async function demo(options: Options): Promise<void> {
       say(`wallet ${wallet} holds ${formatUsd(funded)} USDC\n`)
       const work = options.crm
         ? syncCrm(context, options.crm, options.limit, { signal, say })
-        : enrichSamples(context, options.out, { signal, say })
+        : enrichSamples(context, options.out, options.limit, { signal, say })
       const summaries: RunSummary[] = []
       for await (const { end, summary } of work) {
         summaries.push(summary)
@@ -87,7 +86,7 @@ ${agree ? 'ledger and chain agree to the cent.' : 'LEDGER AND CHAIN DIFFER.'}${p
       say(`
 next, what it left to look at (no sandbox, key or network needed):
 ${next.map((line) => `  ${line}`).join('\n')}
-the last one is the desk at http://127.0.0.1:${context.config.port}, until Ctrl-C.`)
+the last one is the desk at http://127.0.0.1:${context.config.port}, until Ctrl-C. docs/tour.md goes on from here.`)
       if (options.json) {
         const document = {
           runs: summaries,
@@ -118,18 +117,27 @@ type Result = { end: RunEnd; summary: RunSummary }
 async function* enrichSamples(
   context: Context,
   folder: string,
+  limit: number | undefined,
   { signal, say }: DemoOutput,
 ): AsyncGenerator<Result> {
   for (const { file, object } of samples) {
     const out = join(folder, file)
-    const csv = await openInput(context.config, {
-      input: join(import.meta.dirname, '../../../samples', file),
-      object,
-    })
+    const sample = join(import.meta.dirname, '../../../samples', file)
+    const input =
+      limit === undefined ? sample : await beginningOf(sample, join(folder, `sample-${file}`), limit)
+    const csv = await openInput(context.config, { input, object })
     yield await watched(csv.rowCount, say, out, (onProgress) =>
       enrichCsv(context, csv, { out, signal, onProgress }),
     )
   }
+}
+
+/** Writes the first rows of a file, as they are there, into another file. Returns its path. */
+async function beginningOf(sample: string, path: string, rows: number): Promise<string> {
+  const options = { raw: true, bom: true, relax_column_count: true, relax_quotes: true, to: rows + 1 }
+  const read = parse(await readFile(sample), options) as unknown as { raw: string }[]
+  await writeFile(path, read.map(({ raw }) => raw).join(''))
+  return path
 }
 
 async function* syncCrm(

@@ -22,7 +22,8 @@ export function createPages(book: CrmBook): { serves(request: Request): boolean;
     await next()
     c.header('content-security-policy', policy)
     c.header('x-content-type-options', 'nosniff')
-    c.header('referrer-policy', 'no-referrer')
+    // Not `no-referrer`: the browser would not say where a form comes from.
+    c.header('referrer-policy', 'same-origin')
     c.header('cache-control', 'no-store')
     return undefined
   })
