@@ -95,7 +95,7 @@ const said: [RegExp, string, number?][] = [
   [/^explain/, 'Spent on this record so far: 0.010000 USD.'],
   [/^undo .* --plan/, 'would be restored, 1 not touched'],
   [/^undo (?!.*--plan)/, 'restored, 1 not touched'],
-  [/^reconcile/, 'difference 0.000000 USD'],
+  [/^reconcile/, 'ledger and chain agree'],
 ]
 
 async function see(args: string[]): Promise<void> {
