@@ -30,6 +30,17 @@ export function nextTime({ cron, timeZone }: CronTimes, after: Date): Date | und
   return millis === undefined ? undefined : new Date(millis)
 }
 
+/** Returns the first `count` times of the pattern after `after`, or all if there are fewer. */
+export function nextTimes(times: CronTimes, after: Date, count: number): Date[] {
+  const found: Date[] = []
+  while (found.length < count) {
+    const next = nextTime(times, found.at(-1) ?? after)
+    if (!next) break
+    found.push(next)
+  }
+  return found
+}
+
 /**
  * Returns the last time of the pattern at or before `at`, not earlier than `notBefore`. The next time never falls as
  * its start rises, so a binary search finds the latest second whose next time has come.

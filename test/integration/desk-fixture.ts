@@ -119,11 +119,19 @@ export async function openBareDesk(
           timeZone: 'Europe/Berlin',
           isPaused: false,
           nextAt: new Date('2026-11-21T01:00:00Z'),
+          next: ['21', '22', '23', '24', '25'].map((day) => new Date(`2026-11-${day}T01:00:00Z`)),
+          openRuns: [],
+          lastRuns: [],
           lastAt: undefined,
         },
       ],
       pause: async (name, by) => void asked.push(`pause ${name} by ${by}`),
       resume: async (name) => void asked.push(`resume ${name}`),
+      async runNow(name) {
+        const isFirst = !asked.includes(`run ${name}`)
+        asked.push(`run ${name}`)
+        return isFirst ? 1 : 0
+      },
     },
     ...options.ports,
   }

@@ -45,6 +45,8 @@ const routes: [method: string, path: string, from: Who, form?: Record<string, st
   ['POST', '/failures/retry', 'otto', { group: 'x' }],
   ['POST', '/failures/skip', 'otto', { group: 'x' }],
   ['POST', '/spend/reconcile', 'otto'],
+  ['GET', '/schedules/run', 'otto'],
+  ['POST', '/schedules/run', 'otto', { name: 'nightly' }],
   ['POST', '/schedules/pause', 'otto', { name: 'nightly' }],
   ['POST', '/schedules/resume', 'otto', { name: 'nightly' }],
   ['POST', '/queues', 'otto'],

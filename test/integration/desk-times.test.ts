@@ -59,7 +59,23 @@ test('every time of day bears its zone, on each page and in its live parts', asy
 
 test('a schedule shows its times in its own zone', async () => {
   const text = textOf(await (await desk.browser().ask('/settings')).text())
-  expect(text).toContain('21 Nov, 02:00 Europe/Berlin')
+  for (const day of [21, 22, 23, 24, 25]) expect(text).toContain(`${day} Nov, 02:00 Europe/Berlin`)
+  expect(text).not.toContain('26 Nov')
+})
+
+test('a schedule is run after a question, once, and it is audited', async () => {
+  const local = desk.browser()
+  const asked = textOf(await (await local.ask('/schedules/run?name=nightly')).text())
+  expect(asked).toContain('HubSpot companies')
+  expect(asked).toContain('21 Nov, 02:00 Europe/Berlin')
+  expect(desk.asked).toEqual([])
+  const run = () => local.ask('/schedules/run', { form: { name: 'nightly' } })
+  expect((await run()).headers.get('location')).toBe('/settings?done=schedule_run')
+  expect((await run()).headers.get('location')).toBe('/settings?done=schedule_due')
+  expect(await desk.audit.list(5)).toMatchObject([
+    { action: 'schedule.run', target: 'nightly', details: { objects: 1 } },
+  ])
+  expect((await local.ask('/schedules/run', { form: { name: 'weekly' } })).status).toBe(404)
 })
 
 test('a time of another year names the year, in each zone', () => {

@@ -7,6 +7,7 @@ import {
   startSync,
 } from '../../src/app/schedules/schedule-commands.ts'
 import { stopOneRun } from '../../src/app/runs/stop-run.ts'
+import { stamp } from '../../src/http/desk/view/format.ts'
 import { updateRunStates } from '../../src/store/runs/run-states.ts'
 import { resumeRun } from '../../src/store/runs/run-stops.ts'
 import { createScheduleLedger } from '../../src/store/runs/schedules.ts'
@@ -259,6 +260,35 @@ describe('a schedule', () => {
     // Nothing was ever answered, so there is nothing to ask again.
     expect(refreshed?.records).toBe(0)
     expect(await context.runs.get(first.runId)).toMatchObject({ trigger: 'request', entity: 'contacts' })
+  })
+})
+
+describe('a schedule that is asked to run now', () => {
+  test('has one occurrence, however often it is asked, until that was scanned', async () => {
+    await open({ nightly })
+    house.add('companies', company('alpha'))
+    const { context } = house
+    const asked = await Promise.all(Array.from({ length: 5 }, () => runScheduleNow(context, 'nightly')))
+    expect(asked.sort()).toEqual([0, 0, 0, 0, 1])
+    expect(await turns()).toMatchObject([{ cause: 'run_now', state: 'due', stop_at: null }])
+    const schedules = await scheduler()
+    await schedules.look()
+    await statesAre(['handed_over'])
+    clock.now = new Date(clock.now.getTime() + 1_000)
+    expect(await runScheduleNow(context, 'nightly')).toBe(1)
+    expect(await turns()).toHaveLength(2)
+  })
+
+  test('lists its next five times, over a change of the clocks', async () => {
+    await open({ nightly: { ...nightly, cron: '30 2 * * *' } })
+    await scheduler()
+    at('2027-03-26T12:00:00Z')
+    const [view] = await listSchedules(house.context)
+    expect(view?.next).toHaveLength(5)
+    expect(view?.nextAt).toEqual(view?.next[0])
+    const times = view?.next.map((time) => stamp(time, clock.now, 'Europe/Berlin'))
+    expect(times?.filter((time) => time.endsWith(' 02:30 Europe/Berlin'))).toHaveLength(4)
+    expect(new Set(times?.map((time) => time.split(',')[0])).size).toBe(5)
   })
 })
 

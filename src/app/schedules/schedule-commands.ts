@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { Connector } from '../../connectors/connector.ts'
 import { ConfigError, InputError } from '../../domain/errors.ts'
 import { isCrmName } from '../../connectors/definitions.ts'
-import { nextTime } from '../../queues/cron.ts'
+import { nextTimes } from '../../queues/cron.ts'
 import type { Occurrence } from '../../store/runs/schedule-occurrences.ts'
 import { createScheduleLedger } from '../../store/runs/schedules.ts'
 import type { Schedule } from '../config/schedules.ts'
@@ -18,6 +18,8 @@ export interface ScheduleView extends Schedule {
   pausedAt: Date | null
   /** null while it is paused, and before a scheduler has seen it. */
   nextAt: Date | null
+  /** The next five times; none where there is no next one. */
+  next: Date[]
   /** The last occurrence of each entity, with its run's state. */
   last: (Occurrence & { runState: string | null })[]
 }
@@ -31,16 +33,21 @@ export async function listSchedules(
   const [states, latest] = await Promise.all([ledger.states(), ledger.latest()])
   return config.schedules.map((schedule) => {
     const state = states.get(schedule.name)
+    const next = state && !state.isPaused ? nextTimes(schedule, now(), timesShown) : []
     return {
       ...schedule,
       isPaused: state?.isPaused ?? false,
       pausedBy: state?.pausedBy ?? null,
       pausedAt: state?.pausedAt ?? null,
-      nextAt: state && !state.isPaused ? (nextTime(schedule, now()) ?? null) : null,
+      nextAt: next[0] ?? null,
+      next,
       last: latest.filter((occurrence) => occurrence.schedule === schedule.name),
     }
   })
 }
+
+/** So many coming times are listed. */
+const timesShown = 5
 
 type LedgerContext = Pick<Context, 'config' | 'database' | 'now'>
 
@@ -67,10 +74,10 @@ async function setPaused(
 }
 
 /**
- * Asks the schedulers for an occurrence now, outside the schedule's times and windows, also while it is paused. Throws
- * ConfigError `no_such_schedule`.
+ * Asks the schedulers for an occurrence now, outside the schedule's times and windows, also while it is paused. Returns how
+ * many entities it is for; 0 when all of them have one that has not been scanned yet. Throws ConfigError `no_such_schedule`.
  */
-export async function runScheduleNow(context: Context, name: string): Promise<void> {
+export async function runScheduleNow(context: Context, name: string): Promise<number> {
   const schedule = named(context, name)
   const ledger = createScheduleLedger(context.database.db, { now: context.now })
   const entities = await withConnector(context, schedule.connector, async (connector) =>
@@ -78,8 +85,12 @@ export async function runScheduleNow(context: Context, name: string): Promise<vo
   )
   await ledger.register([name])
   const plannedAt = context.now()
-  for (const occurrence of plannedOccurrences(schedule, plannedAt, entities, plannedAt))
-    await ledger.addOccurrence({ ...occurrence, cause: 'run_now', startBy: null, stopAt: null })
+  let added = 0
+  for (const occurrence of plannedOccurrences(schedule, plannedAt, entities, plannedAt)) {
+    const asked = { ...occurrence, schedule: name, cause: 'run_now', startBy: null, stopAt: null } as const
+    if (await ledger.addNow(asked)) added += 1
+  }
+  return added
 }
 
 function named({ config }: LedgerContext, name: string): Schedule {

@@ -23,7 +23,12 @@ import { createRecordLinks } from './record-links.ts'
 import { openSyncPlans } from './sync-plans.ts'
 import { timelineOf } from './record-timeline.ts'
 import { reconcileAndSave } from '../money/save-reconciliation.ts'
-import { listSchedules, pauseSchedule, resumeSchedule } from '../schedules/schedule-commands.ts'
+import {
+  listSchedules,
+  pauseSchedule,
+  resumeSchedule,
+  runScheduleNow,
+} from '../schedules/schedule-commands.ts'
 import { setSpending } from '../money/spend-switch.ts'
 
 export interface Desk {
@@ -130,11 +135,19 @@ function deskPorts(
           window: windowOf(schedule),
           isPaused: schedule.isPaused,
           nextAt: schedule.nextAt ?? undefined,
+          next: schedule.next,
+          recipe: schedule.recipe,
+          limit: schedule.limit,
+          openRuns: schedule.last.flatMap(({ runId, runState }) =>
+            runId !== null && (runState === 'scanning' || runState === 'working') ? [runId] : [],
+          ),
+          lastRuns: schedule.last.flatMap(({ runId }) => runId ?? []),
           lastAt: schedule.last.map(({ changedAt }) => changedAt).sort((a, b) => +b - +a)[0],
         }))
       },
       pause: (name, by) => pauseSchedule(context, name, by),
       resume: (name) => resumeSchedule(context, name),
+      runNow: (name) => runScheduleNow(context, name),
     },
   }
 

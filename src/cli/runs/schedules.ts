@@ -26,7 +26,14 @@ export function resume(name: string): Promise<void> {
 }
 
 export function runNow(name: string): Promise<void> {
-  return runAndNote('run', name, (context) => runScheduleNow(context, name))
+  return runAndNote('run', name, async (context) => {
+    const added = await runScheduleNow(context, name)
+    print(
+      added > 0
+        ? `${name} begins as soon as a scheduler of \`paydirt start\` sees it, within seconds\n`
+        : `${name} is about to begin already\n`,
+    )
+  })
 }
 
 function runAndNote(

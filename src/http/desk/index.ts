@@ -19,6 +19,7 @@ import { runActionRoutes } from './routes/run-actions.ts'
 import { runUndoRoutes } from './routes/run-undo.ts'
 import { searchRoutes } from './routes/search.ts'
 import { syncPlanRoutes } from './routes/sync-plans.ts'
+import { scheduleRoutes } from './routes/schedules.ts'
 import { signInRoutes } from './routes/sign-in.ts'
 import { taskRoutes } from './routes/tasks.ts'
 import { layout } from './view/layout.ts'
@@ -101,6 +102,7 @@ export function deskRoutes(options: DeskOptions): Hono<DeskEnv> {
   runUndoRoutes(app, desk)
   syncPlanRoutes(app, desk)
   chartRoutes(app, desk)
+  scheduleRoutes(app, desk)
   boardRoutes(app, desk)
   liveRoutes(app, desk)
   remainingRoutes(app)

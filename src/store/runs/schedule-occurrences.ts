@@ -30,6 +30,11 @@ export interface Occurrence extends Omit<NewOccurrence, 'runId'> {
 
 export interface OccurrenceLedger {
   addOccurrence(occurrence: NewOccurrence): Promise<bigint>
+  /**
+   * Adds an occurrence that a person asked for now. Returns false, and adds none, while an occurrence of the schedule and
+   * entity waits for its run or is scanning: two requests at the same moment are one.
+   */
+  addNow(occurrence: NewOccurrence & { schedule: string }): Promise<boolean>
   get(id: bigint): Promise<Occurrence | undefined>
   /**
    * Ends the occurrences whose window is over: those that were not started become missed, and those that are running are
@@ -45,6 +50,24 @@ export interface OccurrenceLedger {
 export function createOccurrenceLedger(db: Database, { now }: { now: () => Date }): OccurrenceLedger {
   return {
     addOccurrence: (occurrence) => insertOccurrence(db, occurrence, now),
+
+    async addNow(occurrence) {
+      const { schedule, entity } = occurrence
+      return db.transaction().execute(async (tx) => {
+        // The row of the schedule serialises requests. The check needs a statement of its own, to see what was waited for.
+        await tx.selectFrom('schedules').select('name').where('name', '=', schedule).forUpdate().execute()
+        const open = await tx
+          .selectFrom('schedule_turns')
+          .select('id')
+          .where('schedule', '=', schedule)
+          .where('entity', '=', entity)
+          .where('state', 'in', ['due', 'scanning'])
+          .executeTakeFirst()
+        if (open) return false
+        await insertOccurrence(tx, occurrence, now)
+        return true
+      })
+    },
 
     async get(id) {
       const row = await db.selectFrom('schedule_turns').selectAll().where('id', '=', id).executeTakeFirst()

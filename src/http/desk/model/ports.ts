@@ -51,6 +51,8 @@ interface SchedulesPort {
   list(): Promise<ScheduleRow[]>
   pause(name: string, by: string): Promise<void>
   resume(name: string): Promise<void>
+  /** Returns for how many objects a run begins; 0 when each has one that is about to begin. */
+  runNow(name: string): Promise<number>
 }
 
 export interface ScheduleRow {
@@ -64,6 +66,16 @@ export interface ScheduleRow {
   window?: string | undefined
   isPaused: boolean
   nextAt: Date | undefined
+  /** The coming times, `nextAt` first; none while it is paused. */
+  next: Date[]
+  /** Undefined: the default recipe. */
+  recipe?: string | undefined
+  /** The most records that it reads; undefined: all that have changed. */
+  limit?: number | undefined
+  /** Its runs that have not ended. */
+  openRuns: string[]
+  /** The last run of each object. */
+  lastRuns: string[]
   lastAt: Date | undefined
 }
 

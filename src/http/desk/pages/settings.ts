@@ -14,7 +14,7 @@ export function settingsPage(
   return {
     title: 'Settings',
     lead: html`Read from <code>paydirt.config.ts</code> and the environment. Change them there; only schedules
-      can be paused here.`,
+      can be paused and run here.`,
     current: '/settings',
     body: html` ${card('schedules', 'Schedules', scheduleTable(schedules, shell))}
     ${sections.map((section, index) =>
@@ -56,7 +56,7 @@ function scheduleTable(schedules: ScheduleRow[] | undefined, { visitor, now }: S
       { name: 'State', cell: (row) => (row.isPaused ? badge('paused') : badge('on', 'ok', 'on')) },
       {
         name: 'Next',
-        cell: (row) => (row.isPaused ? '–' : instant(row.nextAt, now, { timeZone: row.timeZone })),
+        cell: (row) => nextTimes(row, now),
       },
       { name: 'Last', cell: (row) => instant(row.lastAt, now, { none: 'never', timeZone: row.timeZone }) },
       ...(may
@@ -64,18 +64,39 @@ function scheduleTable(schedules: ScheduleRow[] | undefined, { visitor, now }: S
             {
               name: 'Action',
               cell: (row: ScheduleRow) =>
-                html`<form method="post" action="/schedules/${row.isPaused ? 'resume' : 'pause'}">
-                  ${csrf(visitor)}<input type="hidden" name="name" value="${row.name}" /><button
-                    type="submit"
-                    aria-label="${row.isPaused ? 'Resume' : 'Pause'} the schedule ${row.name}"
+                html`<div class="row-actions">
+                  <a
+                    class="button"
+                    href="/schedules/run?name=${encodeURIComponent(row.name)}"
+                    aria-label="Run the schedule ${row.name} now"
+                    >Run now …</a
                   >
-                    ${row.isPaused ? 'Resume' : 'Pause'}
-                  </button>
-                </form>`,
+                  <form method="post" action="/schedules/${row.isPaused ? 'resume' : 'pause'}">
+                    ${csrf(visitor)}<input type="hidden" name="name" value="${row.name}" /><button
+                      type="submit"
+                      aria-label="${row.isPaused ? 'Resume' : 'Pause'} the schedule ${row.name}"
+                    >
+                      ${row.isPaused ? 'Resume' : 'Pause'}
+                    </button>
+                  </form>
+                </div>`,
             },
           ]
         : []),
     ],
     schedules,
   )
+}
+
+/** The coming times in the zone of the schedule, the first of them apart. */
+function nextTimes({ next, timeZone }: ScheduleRow, now: Date): Markup {
+  const [first, ...others] = next
+  if (!first) return html`–`
+  return html`${instant(first, now, { timeZone })}${
+    others.length === 0
+      ? ''
+      : html`<ul class="plain-list next-times" aria-label="Then">
+          ${others.map((at) => html`<li>${instant(at, now, { timeZone })}</li>`)}
+        </ul>`
+  }`
 }

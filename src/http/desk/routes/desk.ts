@@ -96,5 +96,7 @@ const notices: Record<string, string> = {
   nothing: 'There was nothing to do.',
   reconciled: 'Reconciliation finished.',
   paused: 'Schedule paused.',
+  schedule_run: 'A scheduler begins it within seconds, or after the run before it.',
+  schedule_due: 'It is about to begin already.',
   scheduled: 'Schedule resumed.',
 }

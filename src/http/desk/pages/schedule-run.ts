@@ -1,0 +1,76 @@
+import { html } from 'hono/html'
+import type { Funnel } from '../../../store/views/desk-runs.ts'
+import type { DeskCaps } from '../model/budgets.ts'
+import type { ScheduleRow } from '../model/ports.ts'
+import { inlineText } from '../view/foreign-text.ts'
+import { connectorName, cost, count, counted, usd } from '../view/format.ts'
+import { csrf, type Page, type Shell } from '../view/layout.ts'
+import { card, instant, type Markup } from '../view/parts.ts'
+
+interface ScheduleRun {
+  schedule: ScheduleRow
+  /** The figures of the last run of each object. */
+  last: { id: string; funnel: Funnel }[]
+  caps: DeskCaps
+}
+
+/** Says what a run of a schedule now would be, and asks. */
+export function scheduleRunPage({ schedule, last, caps }: ScheduleRun, { visitor, now }: Shell): Page {
+  const { name, connector, entity, recipe, limit, isPaused, next, timeZone, openRuns } = schedule
+  const facts: [string, Markup | string][] = [
+    ['Source', html`${connectorName(connector)} ${inlineText(entity)}`],
+    ['Recipe', recipe === undefined ? 'the default recipe' : inlineText(recipe)],
+    [
+      'Records',
+      limit === undefined ? 'all that have changed since the last sync' : `at most ${count(limit)}`,
+    ],
+    [
+      'Next planned time',
+      isPaused ? 'none: the schedule is paused' : instant(next[0], now, { timeZone, none: 'none' }),
+    ],
+    ['Caps', capText(caps)],
+    ...last.map(({ id, funnel }): [string, Markup] => [
+      'Last run',
+      html`<a href="/runs/${id}"><code>${id}</code></a
+        >: ${counted(funnel.records, 'record')}, ${count(funnel.filled)} written,
+        ${cost(funnel.settledAtomic, funnel.creditsAtomic)}`,
+    ]),
+  ]
+  return {
+    title: 'Run a schedule now',
+    lead: html`Schedule ${inlineText(name)}. <a href="/settings">Back to the settings</a>`,
+    current: '/settings',
+    body: card(
+      'run-now',
+      'What begins',
+      html`<dl class="facts">
+          ${facts.map(
+            ([term, text]) =>
+              html`<div>
+                <dt>${term}</dt>
+                <dd>${text}</dd>
+              </div>`,
+          )}
+        </dl>
+        ${openRuns.length === 0 ? '' : html`<p class="note">It waits for the run before it: ${openRuns.map((id) => html`<a href="/runs/${id}"><code>${id}</code></a> `)}</p>`}
+        <p class="note">
+          It begins outside the times and the window of the
+          schedule${isPaused ? ', also while the schedule is paused' : ''}. Lookups cost money, within the
+          caps; what is known already is not bought again.
+        </p>
+        <form class="below" method="post" action="/schedules/run">
+          ${csrf(visitor)}<input type="hidden" name="name" value="${name}" />
+          <button class="primary" type="submit">Yes, run it now</button>
+        </form>`,
+    ),
+  }
+}
+
+function capText({ runAtomic, dayAtomic, monthAtomic }: DeskCaps): string {
+  const caps = [
+    ...(runAtomic === undefined ? [] : [`${usd(runAtomic)} a run`]),
+    ...(dayAtomic === undefined ? [] : [`${usd(dayAtomic)} a day`]),
+    ...(monthAtomic === undefined ? [] : [`${usd(monthAtomic)} a month`]),
+  ]
+  return caps.length > 0 ? caps.join(', ') : 'none'
+}
