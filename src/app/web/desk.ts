@@ -5,7 +5,7 @@ import { describeError } from '../../domain/errors.ts'
 import type { DeskAccess } from '../../http/desk/access/access.ts'
 import type { DeskEnv } from '../../http/desk/access/gate.ts'
 import { createPrompt, latestReading } from '../../http/desk/model/readings.ts'
-import type { DeskPorts, PaceNow } from '../../http/desk/model/ports.ts'
+import { allObjects, type DeskPorts, type PaceNow } from '../../http/desk/model/ports.ts'
 import type { SyncPlansPort } from '../../http/desk/model/sync-plan.ts'
 import { queueBoard } from '../../http/desk/routes/queue-board.ts'
 import { deskRoutes } from '../../http/desk/index.ts'
@@ -129,7 +129,7 @@ function deskPorts(
         return (await listSchedules(context)).map((schedule) => ({
           name: schedule.name,
           connector: schedule.connector,
-          entity: schedule.object ?? 'all objects',
+          entity: schedule.object ?? allObjects,
           when: `${schedule.cron} ${schedule.timeZone}`,
           timeZone: schedule.timeZone,
           window: windowOf(schedule),

@@ -55,6 +55,9 @@ interface SchedulesPort {
   runNow(name: string): Promise<number>
 }
 
+/** The `entity` of a schedule that syncs every object. */
+export const allObjects = 'all objects'
+
 export interface ScheduleRow {
   name: string
   connector: string

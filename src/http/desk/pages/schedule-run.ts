@@ -1,7 +1,7 @@
 import { html } from 'hono/html'
 import type { Funnel } from '../../../store/views/desk-runs.ts'
 import type { DeskCaps } from '../model/budgets.ts'
-import type { ScheduleRow } from '../model/ports.ts'
+import { allObjects, type ScheduleRow } from '../model/ports.ts'
 import { inlineText } from '../view/foreign-text.ts'
 import { connectorName, cost, count, counted, usd } from '../view/format.ts'
 import { csrf, type Page, type Shell } from '../view/layout.ts'
@@ -56,7 +56,7 @@ export function scheduleRunPage({ schedule, last, caps }: ScheduleRun, { visitor
         <p class="note">
           It begins outside the times and the window of the
           schedule${isPaused ? ', also while the schedule is paused' : ''}. Lookups cost money, within the
-          caps; what is known already is not bought again.
+          caps; what is known already is not bought again. ${planLink(schedule)}
         </p>
         <form class="below" method="post" action="/schedules/run">
           ${csrf(visitor)}<input type="hidden" name="name" value="${name}" />
@@ -64,6 +64,19 @@ export function scheduleRunPage({ schedule, last, caps }: ScheduleRun, { visitor
         </form>`,
     ),
   }
+}
+
+/** A plan of the same sync, for a schedule of one object: its cost and what it would change. */
+function planLink({ connector, entity, recipe, limit }: ScheduleRow): Markup {
+  if (entity === allObjects) return html``
+  const query = new URLSearchParams({
+    connector,
+    entity,
+    ...(recipe === undefined ? {} : { recipe }),
+    ...(limit === undefined ? {} : { limit: String(limit) }),
+  })
+  return html`<a href="/sync?${query.toString()}">Plan this sync first</a> to see what it would cost and
+    change.`
 }
 
 function capText({ runAtomic, dayAtomic, monthAtomic }: DeskCaps): string {
