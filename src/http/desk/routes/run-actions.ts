@@ -6,7 +6,7 @@ import { lastOfSource } from '../../../store/views/run-comparison.ts'
 import { Problem } from '../../server/problem.ts'
 import type { DeskContext, DeskEnv } from '../access/gate.ts'
 import { runAsCsv } from '../model/run-export.ts'
-import { comparisonPage, type ComparedRun } from '../pages/run-comparison.ts'
+import { comparisonPage, type ComparedRun } from '../pages/run/comparison.ts'
 import type { Desk } from './desk.ts'
 import { form } from './form.ts'
 

@@ -5,7 +5,7 @@ import { Problem } from '../../server/problem.ts'
 import type { DeskContext, DeskEnv } from '../access/gate.ts'
 import { readRunControl } from '../model/run-control.ts'
 import type { UndoPort, UndoView } from '../model/run-undo.ts'
-import { undoPage } from '../pages/run-undo.ts'
+import { undoPage } from '../pages/run/undo.ts'
 import type { Desk } from './desk.ts'
 
 /** How often the page of an undo at work is loaded again, in seconds. Needs no script. */

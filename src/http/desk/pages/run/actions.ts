@@ -1,11 +1,11 @@
 import { html } from 'hono/html'
-import { mayAct } from '../access/access.ts'
-import type { RunChoices, RunControl } from '../model/run-control.ts'
-import { blockText, inlineText } from '../view/foreign-text.ts'
-import { counted } from '../view/format.ts'
-import { icon } from '../view/icons.ts'
-import { csrf, type Shell } from '../view/layout.ts'
-import { card, instant, type Markup } from '../view/parts.ts'
+import { mayAct } from '../../access/access.ts'
+import type { RunChoices, RunControl } from '../../model/run-control.ts'
+import { blockText, inlineText } from '../../view/foreign-text.ts'
+import { counted } from '../../view/format.ts'
+import { icon } from '../../view/icons.ts'
+import { csrf, type Shell } from '../../view/layout.ts'
+import { card, instant, type Markup } from '../../view/parts.ts'
 
 type Viewer = Pick<Shell, 'visitor' | 'now'>
 

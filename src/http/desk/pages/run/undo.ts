@@ -1,12 +1,12 @@
 import { html } from 'hono/html'
-import type { FieldValue } from '../../../domain/record.ts'
-import type { RunHead } from '../../../store/views/desk-runs.ts'
-import type { UndoJob, UndoView } from '../model/run-undo.ts'
-import { blockText, inlineText } from '../view/foreign-text.ts'
-import { count, counted, runName, words } from '../view/format.ts'
-import { csrf, type Page, type Shell } from '../view/layout.ts'
-import { card, empty, instant, table, type Markup } from '../view/parts.ts'
-import { recordLink } from './find.ts'
+import type { FieldValue } from '../../../../domain/record.ts'
+import type { RunHead } from '../../../../store/views/desk-runs.ts'
+import type { UndoJob, UndoView } from '../../model/run-undo.ts'
+import { blockText, inlineText } from '../../view/foreign-text.ts'
+import { count, counted, runName, words } from '../../view/format.ts'
+import { csrf, type Page, type Shell } from '../../view/layout.ts'
+import { card, empty, instant, table, type Markup } from '../../view/parts.ts'
+import { recordLink } from '../find.ts'
 
 interface UndoDetail {
   run: RunHead

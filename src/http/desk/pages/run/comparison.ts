@@ -1,10 +1,10 @@
 import { html } from 'hono/html'
-import type { Atomic } from '../../../domain/money.ts'
-import type { Funnel, RunHead, RunReason } from '../../../store/views/desk-runs.ts'
-import { blockText } from '../view/foreign-text.ts'
-import { cost, count, percent, runName } from '../view/format.ts'
-import type { Page, Shell } from '../view/layout.ts'
-import { badge, card, empty, instant, table, type Markup } from '../view/parts.ts'
+import type { Atomic } from '../../../../domain/money.ts'
+import type { Funnel, RunHead, RunReason } from '../../../../store/views/desk-runs.ts'
+import { blockText } from '../../view/foreign-text.ts'
+import { cost, count, percent, runName } from '../../view/format.ts'
+import type { Page, Shell } from '../../view/layout.ts'
+import { badge, card, empty, instant, table, type Markup } from '../../view/parts.ts'
 
 export interface ComparedRun {
   run: RunHead
