@@ -1,8 +1,7 @@
 import { sql } from 'kysely'
 import type { Database } from '../database/database.ts'
 
-export const measurementSpans = ['all', 'minute', 'quarter'] as const
-type MeasurementSpan = (typeof measurementSpans)[number]
+type MeasurementSpan = 'all' | 'minute' | 'quarter'
 
 /** A count, a sum and counts by duration, to be added to what is there. */
 export interface Measurement {
@@ -17,7 +16,7 @@ export interface Measurement {
 }
 
 /** How long each span is kept. `all` stays: it has one row for each name and part. */
-export const keptMs = { minute: 3 * 3_600_000 + 600_000, quarter: 8 * 86_400_000 } as const
+const keptMs = { minute: 3 * 3_600_000 + 600_000, quarter: 8 * 86_400_000 } as const
 
 /**
  * Adds measurements. Several processes add to the same rows, so the rows are taken in one order. A connection that breaks

@@ -69,7 +69,7 @@ export function attentionItems(model: NowModel, caps: DeskCaps): AttentionItem[]
     add(
       'warn',
       `The service rate-limited ${Math.round(pace.limitedShare * 100)} % of recent requests (429)`,
-      '/',
+      '/charts?range=3h',
     )
   if (money.inDoubt > 0)
     add(

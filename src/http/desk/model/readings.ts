@@ -49,7 +49,7 @@ export function latestReading<T>(
 }
 
 /** A source has not answered in the time that its reader has. */
-export class SlowSourceError extends Error {}
+class SlowSourceError extends Error {}
 
 /**
  * Returns the reading, or rejects after `patienceMs`. While a reading is under way no other begins, so that the readers of a

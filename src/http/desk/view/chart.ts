@@ -1,7 +1,7 @@
 import { html } from 'hono/html'
 import type { Markup } from './parts.ts'
 
-export interface ChartSeries {
+interface ChartSeries {
   name: string
   /** Undefined where there is nothing to show. */
   values: readonly (number | undefined)[]
