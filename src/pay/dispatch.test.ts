@@ -244,3 +244,25 @@ test('a request without a proof gives its permit back, whatever comes of it', as
   await expect(dispatch.exchange(purchase.request, {}, permit)).rejects.toThrow('broken')
   expect(events.filter((it) => it.startsWith('done'))).toEqual(['done 500', 'done undefined'])
 })
+
+describe('each exchange is measured once, with how it ended', () => {
+  test.each([
+    ['found', paid, {}],
+    ['not_found', paid, { decode: (): Fact => ({ outcome: 'not_found', data: null }) }],
+    ['batch', paid, { parts: () => new Map([[0, { outcome: 'not_found', data: null } as Fact]]) }],
+    ['started', paid, { started: () => ({ queryId: 'q1', isCompleted: false, estimatedMs: 9 }) }],
+    ['challenge', answered(402), {}],
+    ['rate_limited', answered(429), {}],
+    ['refused', answered(404), {}],
+    ['server_error', answered(503), {}],
+    ['unanswered', new RetriableError('timeout', 'no answer'), {}],
+  ] as const)('%s', async (outcome, reply, request) => {
+    const measured: unknown[] = []
+    const { send, script, purchase } = open({
+      onExchange: (operation, ended, ms) => void measured.push([operation, ended, ms >= 0]),
+    })
+    script(reply)
+    await send(request as Partial<PaidRequest>).catch(() => {})
+    expect(measured).toEqual([[purchase.request.operation, outcome, true]])
+  })
+})
