@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { openSyncPlans } from '../../src/app/web/sync-plans.ts'
 import type { PlannedSync, SyncPlan } from '../../src/http/desk/model/sync-plan.ts'
+import { startPlannedRun } from '../../src/store/plans/start-plan.ts'
 import { createAuditLog } from '../../src/store/access/audit.ts'
 import { clock, company, house, open, scheduler, turns, until, useSchedules } from './schedules.fixture.ts'
 
@@ -109,6 +110,38 @@ describe('a sync that is planned on the desk', () => {
     expect(await read(second.id)).toEqual([delta, later])
     const third = await made(plans, { ...wanted, limit: undefined })
     expect(third.sample.map(({ recordId }) => recordId)).toContain(beta)
+  })
+
+  test('that is cut off while it begins has begun nothing, and can be started', async () => {
+    await open({})
+    house.add('companies', company('alpha'))
+    const plans = desk()
+    const { id } = await made(plans)
+    const { db } = house.context.database
+    const run = { connector: 'hubspot', object: 'company', entity: 'companies', recipe: 'profile' } as const
+    /** Throws when the time is asked for the `last`th time, in the middle of the transaction. */
+    async function startUntil(last: number): Promise<boolean> {
+      let times = 0
+      const now = () => {
+        if ((times += 1) === last) throw new Error('killed')
+        return clock.now
+      }
+      const begun = startPlannedRun(db, id, { ...run, id: `cut-${last}`, source: {}, limit: 3 }, by, { now })
+      return begun.then(
+        () => true,
+        () => false,
+      )
+    }
+    let last = 1
+    for (; !(await startUntil(last)); last += 1) {
+      expect(await house.context.runs.list(10)).toEqual([])
+      expect(await turns()).toEqual([])
+      expect(await createAuditLog(db, house.context).list(10)).toEqual([])
+    }
+    expect(last).toBeGreaterThan(3)
+    expect(await plans.start(id, by)).toEqual({ runId: `cut-${last}`, isNew: false })
+    expect(await turns()).toHaveLength(1)
+    expect(await house.context.runs.list(10)).toHaveLength(1)
   })
 
   test('asks again after an hour, and when the rules have changed', async () => {
