@@ -5,7 +5,8 @@ import type { FoundTask } from '../../../store/search/find-tasks.ts'
 import type { Visitor } from '../access/gate.ts'
 import { hasFilters, queryOf, type RecordSearch, type SearchParams } from '../model/record-search.ts'
 import { blockText, inlineText, shortened } from '../view/foreign-text.ts'
-import { connectorName, count, runName, words } from '../view/format.ts'
+import { connectorName, count, runName } from '../view/format.ts'
+import { stateText } from '../view/state-words.ts'
 import { icon } from '../view/icons.ts'
 import { csrf, type Page, type Shell } from '../view/layout.ts'
 import { pager } from '../view/pager.ts'
@@ -93,7 +94,7 @@ function searchForm({ params, connectors, schedules }: RecordSearch, visitor: Vi
       <div class="filters">
         ${choice('connector', 'Source', connector, connectors, connectorName)}
         ${choice('schedule', 'Schedule', schedule, schedules, (name) => name)}
-        ${choice('state', 'State', state, states, words)}
+        ${choice('state', 'State', state, states, stateText)}
         <label
           >Reason contains
           <input

@@ -178,7 +178,7 @@ function limitList({ cost, uncapped }: PlanFigures, limits: readonly PlannedLimi
 function limitText({ name, cap, used, left }: PlannedLimit): string {
   if (name === 'stopped') return 'stopped by the kill switch'
   if (left === null) return name === 'wallet' ? 'could not be read' : `${dollars(used)} used, no cap`
-  return cap === null ? dollars(left) : `${dollars(left)} left of ${dollars(cap)}`
+  return cap === null || name === 'wallet' ? dollars(left) : `${dollars(left)} left of ${dollars(cap)}`
 }
 
 function stepTable(steps: PlannedStep[]): Markup {
