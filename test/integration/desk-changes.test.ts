@@ -81,6 +81,20 @@ describe('a change', () => {
     ])
   })
 
+  test.each([
+    [{ limit: 'many' }, /whole number/],
+    [{ limit: '0' }, /whole number/],
+    [{ recipe: 'none' }, /no such recipe.*profile, full/s],
+    [{ source: 'hubspot deals' }, /Choose what to sync/],
+  ])('that plans a sync of %j is asked again, and plans nothing', async (wrong, problem) => {
+    const otto = await desk.as('otto')
+    const form = { source: 'hubspot companies', recipe: 'profile', limit: '5', ...wrong }
+    const answer = await otto.ask('/sync/plans', { form })
+    expect(answer.status).toBe(400)
+    expect(await answer.text()).toMatch(problem)
+    expect(desk.asked).toEqual([])
+  })
+
   test('may have any text: no reason prevents a stop', async () => {
     const otto = await desk.as('otto')
     const answer = await otto.ask('/spending/stop', { form: { reason: 'all\0wrong\ud800' } })

@@ -2,8 +2,8 @@ import type { Hono } from 'hono'
 import { describeError, PaydirtError } from '../../../domain/errors.ts'
 import type { DeskContext, DeskEnv } from '../access/gate.ts'
 import type { PlannedSync } from '../model/sync-plan.ts'
-import { planPage } from '../pages/sync-plan.ts'
-import { defaultLimit, planForm } from '../pages/sync-plan-form.ts'
+import { planPage } from '../pages/sync/plan.ts'
+import { defaultLimit, planForm } from '../pages/sync/plan-form.ts'
 import type { Desk } from './desk.ts'
 
 /** How often a page that waits for its plan is loaded again, in seconds. Needs no script. */
@@ -35,7 +35,7 @@ export function syncPlanRoutes(app: Hono<DeskEnv>, desk: Desk): void {
         planForm(plans.choices(), { ...wanted, problem: read }, await desk.shell(context)),
         400,
       )
-    return attempt(context, async () => {
+    return attempt(context, 'The plan was not made', async () => {
       const { planId } = await plans.make(read)
       await desk.recordAction(context, 'sync.plan', `${connector} ${entity}`, {
         plan: planId,
@@ -64,7 +64,7 @@ export function syncPlanRoutes(app: Hono<DeskEnv>, desk: Desk): void {
   })
 
   app.post('/sync/plans/:id/start', ...desk.allowsChange('operator'), (context) =>
-    attempt(context, async () => {
+    attempt(context, 'The sync was not started', async () => {
       const { user, role } = context.var.visitor
       // Noted in the transaction that opens the run: no run of the desk is without its line in the audit log.
       const { runId } = await plans.start(context.req.param('id').slice(0, 40), {
@@ -93,17 +93,17 @@ export function syncPlanRoutes(app: Hono<DeskEnv>, desk: Desk): void {
   }
 
   /** Shows an error that the operator can fix on a regular page. */
-  async function attempt(context: DeskContext, work: () => Promise<Response>): Promise<Response> {
+  async function attempt(
+    context: DeskContext,
+    title: string,
+    work: () => Promise<Response>,
+  ): Promise<Response> {
     try {
       return await work()
     } catch (error) {
       if (!(error instanceof PaydirtError)) throw error
       desk.onError(error)
-      return desk.show(
-        context,
-        { title: 'The sync was not started', lead: describeError(error), current: '/', body: [] },
-        409,
-      )
+      return desk.show(context, { title, lead: describeError(error), current: '/', body: [] }, 409)
     }
   }
 }

@@ -1,10 +1,10 @@
 import { html } from 'hono/html'
-import { crmNames, variablesNeededBy } from '../../../connectors/definitions.ts'
-import type { SyncPlansPort } from '../model/sync-plan.ts'
-import { shortened } from '../view/foreign-text.ts'
-import { connectorName } from '../view/format.ts'
-import { csrf, type Page, type Shell } from '../view/layout.ts'
-import { card, empty } from '../view/parts.ts'
+import { crmNames, variablesNeededBy } from '../../../../connectors/definitions.ts'
+import type { SyncPlansPort } from '../../model/sync-plan.ts'
+import { shortened } from '../../view/foreign-text.ts'
+import { connectorName } from '../../view/format.ts'
+import { csrf, type Page, type Shell } from '../../view/layout.ts'
+import { card, empty } from '../../view/parts.ts'
 
 /** Planning reads every record that it counts, so a first question is a small one. */
 export const defaultLimit = 500
