@@ -1,13 +1,15 @@
-import { stat } from 'node:fs/promises'
-import { createServer } from 'node:net'
+import { stat, writeFile } from 'node:fs/promises'
+import { createConnection, createServer } from 'node:net'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { resolveConfig, type Config } from '../../src/app/config/config.ts'
 import { readEnvironment } from '../../src/app/config/environment.ts'
 import { fileSchema } from '../../src/app/config/file.ts'
 import { version } from '../../src/app/config/version.ts'
-import { askHolder } from '../../src/app/queries/ask-holder.ts'
+import { createContext } from '../../src/app/context/context.ts'
+import { askHolder, greetHolder } from '../../src/app/queries/ask-holder.ts'
 import { queryLedger } from '../../src/app/queries/query-ledger.ts'
+import { serveQueries } from '../../src/app/queries/serve-queries.ts'
 import { startHubspotStandIn, type HubspotStandIn } from '../../src/sandbox/hubspot/index.ts'
 import { companyAnswer } from '../../src/sandbox/data/company.ts'
 import { startSandbox, type Sandbox } from '../../src/sandbox/sandbox.ts'
@@ -56,30 +58,21 @@ async function service(): Promise<{ started: Running; url: string }> {
   return { started, url }
 }
 
+/** Each query once, as text or as JSON. */
 const reads = (): string[][] => [
   ['runs'],
-  ['runs', '--json'],
   ['runs', run],
-  ['runs', run, '--json'],
-  ['history', `hubspot:company:${record}`],
   ['history', `hubspot:company:${record}`, '--json'],
   ['explain', `hubspot:company:${record}`],
-  ['explain', `hubspot:company:${record}`, '--json'],
-  ['spend'],
   ['spend', '--by', 'field', '--json'],
-  ['spend', '--csv'],
   ['report', run],
-  ['report', run, '--json'],
-  ['report', '--csv'],
   ['undo', run, '--plan'],
-  ['undo', run, '--plan', '--json'],
   ['forget', '--profile-url', profile, '--plan', '--json'],
   ['schedules', '--json'],
   ['suppress', 'list', '--json'],
   ['token', 'list'],
   ['options', 'hubspot', '--json'],
   // Errors too.
-  ['runs', 'r00000000000000'],
   ['history', 'hubspot:company:1'],
 ]
 const seen = ({ status, stdout, stderr }: Ended) => ({ status, stdout, stderr })
@@ -120,6 +113,10 @@ describe('beside a process that holds the embedded ledger', () => {
       ])
 
     expect(await paydirt('spend', '--stop')).toMatchObject({ status: 0 })
+    expect((await paydirt('spend')).stdout).toMatch(
+      /^SPENDING IS STOPPED since 20\S+Z by cli \(paydirt spend --stop\); `paydirt spend --resume`/,
+    )
+    expect((await paydirt('spend', '--json')).json()).toMatchObject({ stopped: true, stop: { by: 'cli' } })
     const stopped = await paydirt('doctor', '--json')
     const { findings } = stopped.json<{
       findings: { name: string; status: string; message: string; todo?: string }[]
@@ -183,6 +180,32 @@ describe('a query', () => {
     )
     for (const answer of answers) expect(answer).toEqual(answers[0])
     expect(answers[0]).toMatchObject([{ runId: run, startedAt: expect.any(Date) }])
+  })
+
+  test('is served though an earlier holder was killed while it made its socket', async () => {
+    await writeFile(`${socket()}.new`, '')
+    const context = await createContext(config())
+    const served = await serveQueries(context)
+    onTestFinished(async () => {
+      await served.stop()
+      await context.close()
+    })
+    expect(await askHolder(dataDir(), 'runs', { limit: 1 })).toMatchObject({ kind: 'answered' })
+    await expect(askHolder(dataDir(), 'run', { id: 'none' })).rejects.toMatchObject({
+      name: 'ConfigError',
+      code: 'no_such_run',
+    })
+    // The list is closed, and so is each input.
+    await expect(askHolder(dataDir(), 'constructor', {})).rejects.toMatchObject({ code: 'no_such_query' })
+    await expect(askHolder(dataDir(), 'runs', { limit: '1; drop table' })).rejects.toMatchObject({
+      code: 'query_failed',
+    })
+    // A caller that only looks, or sends too much, is no trouble.
+    const large = createConnection(socket())
+    large.on('error', () => {})
+    large.write(Buffer.alloc(2_000_000, 'x'))
+    await new Promise((resolve) => large.once('close', resolve))
+    expect(await greetHolder(dataDir())).toMatchObject({ pid: process.pid, version })
   })
 
   test('to a version without a socket ends with the error of the lock', async () => {

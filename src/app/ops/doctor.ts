@@ -12,7 +12,7 @@ import { assertReachable } from '../context/assert-reachable.ts'
 import { optionalCodes } from '../runs/sync.ts'
 import type { SpendingStop } from '../money/spend-report.ts'
 import { greetHolder } from '../queries/ask-holder.ts'
-import { queryLedger } from '../queries/query-ledger.ts'
+import { isInUse, queryLedger } from '../queries/query-ledger.ts'
 import type { Finding } from './finding.ts'
 import { recipeFindings } from './recipe-findings.ts'
 
@@ -45,7 +45,20 @@ export async function* examine(config: Config): AsyncGenerator<Finding> {
 
 async function checkDatabase(config: Config): Promise<Finding[]> {
   const kind = config.databaseUrl === undefined ? `PGlite in ${config.dataDir}` : 'PostgreSQL (DATABASE_URL)'
-  const stop = await queryLedger(config, 'spendingStop', {})
+  let stop: SpendingStop | undefined
+  try {
+    stop = await queryLedger(config, 'spendingStop', {})
+  } catch (error) {
+    if (!isInUse(error)) throw error
+    return [
+      {
+        name: 'database',
+        status: 'warning',
+        message: `${kind}: ${error.message}`,
+        todo: 'whether spending is stopped is not known: look at the desk of that process, or stop it and run this again',
+      },
+    ]
+  }
   const holder = config.databaseUrl === undefined ? await greetHolder(config.dataDir) : undefined
   return [
     {

@@ -60,7 +60,9 @@ async function show(options: Options): Promise<void> {
     by: options.by,
   })
   if (options.json) {
-    print(`${JSON.stringify({ by, rows, refused, stopped: stopped !== undefined, prices })}\n`)
+    print(
+      `${JSON.stringify({ by, rows, refused, stopped: stopped !== undefined, stop: stopped ?? null, prices })}\n`,
+    )
     return
   }
   if (options.csv) {
@@ -69,7 +71,7 @@ async function show(options: Options): Promise<void> {
   }
   if (stopped)
     print(
-      `${bad(`SPENDING IS STOPPED since ${stopped.since.toISOString()}`)}; \`paydirt spend --resume\` resumes it.\n`,
+      `${bad(`SPENDING IS STOPPED since ${stopped.since.toISOString()}`)}${stopped.by === null ? '' : ` by ${stopped.by}`} (${stopped.reason}); \`paydirt spend --resume\` resumes it.\n`,
     )
   if (rows.length === 0) print('nothing was spent yet\n')
   else
