@@ -1,3 +1,4 @@
+import { counted } from './values/counted.ts'
 import { formatUsd, type Atomic } from './money.ts'
 
 const alertConditions = [
@@ -103,7 +104,7 @@ function capReached({ caps }: AlertState): Finding[] {
     condition: 'cap_reached',
     subject: window,
     severity: 'warning',
-    message: `the cap of this ${window} is reached: ${lookups} lookups wait ${resumesAt ? `until ${resumesAt.toISOString()}` : 'until a person acts'}`,
+    message: `the cap of this ${window} is reached: ${counted(lookups, 'lookup')} ${lookups === 1 ? 'waits' : 'wait'} ${resumesAt ? `until ${resumesAt.toISOString()}` : 'until a person acts'}`,
   }))
 }
 
@@ -143,7 +144,7 @@ function difference({ reconciliation }: AlertState): Finding[] {
       condition: 'reconciliation_difference',
       subject: 'ledger',
       severity: 'critical',
-      message: `ledger and chain differ in ${differences} payments (${formatUsd(differenceAtomic)} USD) as of ${at.toISOString()}`,
+      message: `ledger and chain differ in ${counted(differences, 'payment')} (${formatUsd(differenceAtomic)} USD) as of ${at.toISOString()}`,
     },
   ]
 }

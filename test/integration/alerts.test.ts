@@ -198,7 +198,7 @@ test('the ledger is held against the chain by itself, and a difference that stay
   shiftMs += 24 * hourMs
   await lookAndDeliver(one)
   expect(told()).toEqual(['raised reconciliation_difference/ledger'])
-  expect(received[0]?.message.message).toMatch(/differ in 1 payments \(0\.010000 USD\)/)
+  expect(received[0]?.message.message).toMatch(/differ in 1 payment \(0\.010000 USD\)/)
 
   await db.updateTable('charges').set({ amount_atomic: 10_000n }).where('id', '=', id).execute()
   shiftMs += 24 * hourMs

@@ -64,7 +64,7 @@ describe('forget', () => {
     person.says = false
     const { status, stdout, stderr } = await desk.run(['forget', '--profile-url', people[0]])
     expect({ status, stdout, asked: person.asked }).toEqual({ status: 130, stdout: '', asked: 1 })
-    expect(stderr).toContain('would be erased: 1 lookups')
+    expect(stderr).toContain('would be erased: 1 lookup,')
     expect(stderr).toContain('people.csv line')
     expect(stderr).toContain('nothing was erased')
     expect(await planOf(people[0])).toEqual(before)

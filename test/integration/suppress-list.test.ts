@@ -57,7 +57,7 @@ test('a list is put on and taken off as a whole, from a file and from standard i
     blankRows: 1,
   })
   expect(added.stderr).toContain('columns that were ignored: "Name", "Website"')
-  expect(added.stderr).toContain('1 rows without an identifier (lines 30002)')
+  expect(added.stderr).toContain('1 row without an identifier (line 30002)')
 
   await write('bad.txt', 'new@acme.test\nnonsense\n')
   const refused = await suppress('add', 'bad.txt')

@@ -1,6 +1,7 @@
 import { leftOutText } from '../../domain/planning/wanted-fields.ts'
 import type { FieldValue } from '../../domain/record.ts'
 import type { ObjectKind } from '../../domain/words.ts'
+import { counted } from '../../domain/values/counted.ts'
 import type { PlanCost, PlanStep } from './plan-cost.ts'
 import type { LeftOutField } from '../../store/runs/task-progress.ts'
 
@@ -30,8 +31,8 @@ export interface RunPlan extends PlanCost {
 
 export function planText(plan: RunPlan): string {
   const { records, lookups, tasks, planId, apply, preview, leftOut } = plan
-  return `${records} records
-  ${lookups.unique} different profiles, ${lookups.duplicates} duplicates of them
+  return `${counted(records, 'record')}
+  ${counted(lookups.unique, 'different profile')}, ${counted(lookups.duplicates, 'duplicate')}
   ${lookups.cached} already in the ledger, ${lookups.toBuy} to buy
   ${tasks.rejected} rejected and ${tasks.skipped} skipped, at no cost
 ${leftOut ? `not bought, because it could not be written: ${leftOutText(leftOut)}\n` : ''}${stepsText(plan.steps)}${costText(plan)}${preview ? previewText(preview) : ''}${planId === undefined ? '' : `plan ${planId}: \`${apply ?? `paydirt apply ${planId}`}\` carries out exactly this, within this cost\n`}`
@@ -128,5 +129,5 @@ function previewText({ records, fields, rows }: NonNullable<RunPlan['preview']>)
           `    ${field}: ${from === null ? '(blank)' : JSON.stringify(from)} → ${JSON.stringify(to)}`,
       ),
     ])
-  return `from answers in the ledger, ${records} records would be filled: ${counts.join(', ')}\n${lines.join('\n')}\n`
+  return `from answers in the ledger, ${counted(records, 'record')} would be written: ${counts.join(', ')}\n${lines.join('\n')}\n`
 }

@@ -10,7 +10,7 @@ export function reportPage(report: Report, madeAt: Date): string {
       figure('Records', count(totals.records)),
       figure('Matched', `${count(totals.matched)} of ${count(totals.attempted)}`),
       figure('Match rate', percent(report.matchRate)),
-      figure('Filled records', count(totals.filled)),
+      figure('Written records', count(totals.filled)),
       figure('Paid', totals.settled),
       figure('Cost per matched record', report.costPerMatched ?? '–'),
       figure('Cost per filled field', report.costPerFilledField ?? '–'),
@@ -20,7 +20,7 @@ export function reportPage(report: Report, madeAt: Date): string {
       bars(
         'Records by outcome',
         [
-          ['filled', totals.filled],
+          ['written', totals.filled],
           ['unchanged', totals.unchanged],
           ['skipped', totals.skipped],
           ['rejected', totals.rejected],
@@ -74,7 +74,7 @@ export function reportPage(report: Report, madeAt: Date): string {
     section(
       'Runs',
       table(
-        ['Run', 'Started (UTC)', 'Source', 'Records', 'Matched', 'Filled', 'Changed', 'Rejected', 'Paid'],
+        ['Run', 'Started (UTC)', 'Source', 'Records', 'Matched', 'Written', 'Changed', 'Rejected', 'Paid'],
         runs.map((run) => [
           run.runId,
           run.startedAt.toISOString().slice(0, 16).replace('T', ' '),

@@ -4,6 +4,7 @@ import type { Connector } from '../../connectors/connector.ts'
 import { creditsFromUsd } from '../../domain/credits.ts'
 import { ConfigError } from '../../domain/errors.ts'
 import { formatUsd } from '../../domain/money.ts'
+import { counted } from '../../domain/values/counted.ts'
 import { ledgerId } from '../../store/database/meta.ts'
 import { countWithReason } from '../../store/views/record-tasks.ts'
 import { createPlanLedger, type Plan, type PlanLedger } from '../../store/plans/plans.ts'
@@ -183,7 +184,7 @@ function refuseMore(plan: Plan, toBuy: number): void {
   if (toBuy <= plan.toBuy) return
   throw drifted(
     plan,
-    `${toBuy} lookups would have to be bought now, and ${plan.toBuy} were planned (at most ${formatUsd(plan.highAtomic)} USD)`,
+    `${counted(toBuy, 'lookup')} would have to be bought now, and ${plan.toBuy} ${plan.toBuy === 1 ? 'was' : 'were'} planned (at most ${formatUsd(plan.highAtomic)} USD)`,
   )
 }
 

@@ -13,6 +13,7 @@ import { entitiesOf } from '../../app/context/entities.ts'
 import { makeReady, syncEntity } from '../../app/runs/sync.ts'
 import { formatUsd, parseUsd } from '../../domain/money.ts'
 import type { ObjectKind } from '../../domain/words.ts'
+import { counted } from '../../domain/values/counted.ts'
 import type { StandInName } from '../../sandbox/stand-ins.ts'
 import { runRecords } from '../../store/views/desk-runs.ts'
 import { exitStatus } from '../terminal/exit.ts'
@@ -79,8 +80,8 @@ export async function demo(options: Options): Promise<void> {
       const agree = chain.amount === booked && differences.length === 0
       const paid = summaries.reduce((sum, { spend }) => sum + parseUsd(spend.settled), 0n)
       say(`paid in this run: ${formatUsd(paid)} USD
-chain   ${chain.amount} USD in ${chain.transfers} transfers
-ledger  ${booked} USD in ${ledger.charges} charges
+chain   ${chain.amount} USD in ${counted(chain.transfers, 'transfer')}
+ledger  ${booked} USD in ${counted(ledger.charges, 'charge')}
 ${agree ? 'ledger and chain agree to the cent.' : 'LEDGER AND CHAIN DIFFER.'}${paid > 0n ? ' Run the demo again: it pays nothing.' : ''}`)
       const next = await nextCommands(context, folder, summaries)
       say(`

@@ -7,6 +7,7 @@ import type { Config } from '../../app/config/config.ts'
 import { isInUse, queryLedger } from '../../app/queries/query-ledger.ts'
 import { ConfigError } from '../../domain/errors.ts'
 import { formatUsd } from '../../domain/money.ts'
+import { counted as countedNoun } from '../../domain/values/counted.ts'
 import {
   chargesToDecide,
   closeCharges,
@@ -166,7 +167,7 @@ function countLines(counts: readonly ServiceCount[], account: AccountCount | und
       .map(({ currency, charges, counted, credits, service, ledger, difference }) => {
         const unit = currency === 'USD' ? 'USD' : 'credits'
         const same = currency === 'USD' ? ` (${service} USD)` : ''
-        return `service ${credits} credits${same} by its own count, in ${counted} of ${charges} answers; ledger ${ledger} ${unit} for the same answers (${difference} more in the ledger)`
+        return `service ${credits} credits${same} by its own count, in ${counted} of ${countedNoun(charges, 'answer')}; ledger ${ledger} ${unit} for the same answers (${difference} more in the ledger)`
       }),
     ...(account ? accountLines(account) : []),
   ]
@@ -183,11 +184,11 @@ function chainLines(result: Reconciliation): string[] {
   const { chain, ledger, differences, elsewhere } = result
   return [
     `wallet ${result.wallet}`,
-    `chain   ${chain.amount} USD in ${chain.transfers} transfers`,
-    `ledger  ${ledger.settled} USD settled, ${ledger.lost} lost, ${ledger.inDoubt} in doubt, in ${ledger.charges} charges`,
+    `chain   ${chain.amount} USD in ${countedNoun(chain.transfers, 'transfer')}`,
+    `ledger  ${ledger.settled} USD settled, ${ledger.lost} lost, ${ledger.inDoubt} in doubt, in ${countedNoun(ledger.charges, 'charge')}`,
     ...underWay(result),
     ...(elsewhere.transfers > 0
-      ? [`${elsewhere.amount} USD in ${elsewhere.transfers} other transfers (not by Paydirt)`]
+      ? [`${elsewhere.amount} USD in ${countedNoun(elsewhere.transfers, 'other transfer')} (not by Paydirt)`]
       : []),
     ...differences.map(
       ({ kind, charge, transaction, ledger: booked, chain: moved }) =>
@@ -199,7 +200,7 @@ function chainLines(result: Reconciliation): string[] {
 /** Payments that are neither matched nor a difference. */
 function underWay({ moved, pending, unknown, logsGoneThrough }: Reconciliation): string[] {
   const line = ({ charges, amount }: { charges: number; amount: string }, text: string) =>
-    charges > 0 ? [`${amount} USD in ${charges} charges ${text}`] : []
+    charges > 0 ? [`${amount} USD in ${countedNoun(charges, 'charge')} ${text}`] : []
   return [
     ...line(moved, 'in doubt that the chain has moved: their answers are still being asked for'),
     ...line(pending, 'booked as paid that are not on the chain yet and may still get there'),

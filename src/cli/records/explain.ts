@@ -4,6 +4,7 @@ import { readRecordName } from '../../app/records/history.ts'
 import { crmNames, isCrmName } from '../../connectors/definitions.ts'
 import { ConfigError } from '../../domain/errors.ts'
 import { formatUsd } from '../../domain/money.ts'
+import { counted } from '../../domain/values/counted.ts'
 import { readConfig } from '../terminal/with-context.ts'
 import { print } from '../terminal/print.ts'
 
@@ -24,10 +25,7 @@ export async function explainRecord(text: string, options: Options): Promise<voi
 function textOf({ lines, known, isSuppressed }: Explained): string {
   const suppressed =
     'The record is on the suppression list: a run skips it. Otherwise it would do the following.'
-  const basis =
-    known.length === 0
-      ? []
-      : [`It uses ${known.length} fresh answer${known.length === 1 ? '' : 's'} of the ledger.`]
+  const basis = known.length === 0 ? [] : [`It uses ${counted(known.length, 'fresh answer')} of the ledger.`]
   return `${[...(isSuppressed ? [suppressed] : []), ...lines, ...basis].join('\n')}\n`
 }
 

@@ -2,6 +2,7 @@ import { queryLedger } from '../../app/queries/query-ledger.ts'
 import { forget, planForget, type ForgetPlan, type Forgotten } from '../../app/records/forget.ts'
 import { readIdentifiers } from '../../app/records/suppress.ts'
 import { ConfigError } from '../../domain/errors.ts'
+import { counted } from '../../domain/values/counted.ts'
 import { confirm, ownTerminal } from '../terminal/confirm.ts'
 import { exitStatus } from '../terminal/exit.ts'
 import { readConfig, withContext } from '../terminal/with-context.ts'
@@ -55,8 +56,8 @@ export async function forgetSubject({
 
 function text({ erased, suppressed }: Forgotten): string {
   return `erased: ${counts(erased)}
-${erased.charges} charges keep their amount and lose their name
-${suppressed} new entries on the suppression list
+${counted(erased.charges, 'charge')} ${erased.charges === 1 ? 'keeps its amount and loses its name' : 'keep their amount and lose their name'}
+${counted(suppressed, 'new entry')} on the suppression list
 `
 }
 
@@ -67,13 +68,13 @@ function planText(plan: ForgetPlan): string {
   const lines = [
     `known as: ${listed(identifiers.map(({ value }) => value))}`,
     `would be erased: ${counts(erased)}`,
-    `${erased.charges} charges would keep their amount and lose their name`,
-    `${suppressed} new entries on the suppression list`,
+    `${counted(erased.charges, 'charge')} would keep ${erased.charges === 1 ? 'its amount and lose its' : 'their amount and lose their'} name`,
+    `${counted(suppressed, 'new entry')} on the suppression list`,
     ...section(
       'records (their rows in the ledger; the CRM and the files stay as they are):',
       records.map(
         ({ connector, entity, id, file, runs }) =>
-          `${file === null ? `${connector}:${entity}:${id}` : `${file} line ${id}`} (${runs} ${runs === 1 ? 'run' : 'runs'})`,
+          `${file === null ? `${connector}:${entity}:${id}` : `${file} line ${id}`} (${counted(runs, 'run')})`,
       ),
     ),
     ...section('lookups:', lookups),
@@ -84,7 +85,7 @@ function planText(plan: ForgetPlan): string {
 
 function counts(erased: Forgotten['erased']): string {
   const { lookups, mentions, tasks, fieldWrites, planRecords, runs, jobs } = erased
-  return `${lookups} lookups, ${mentions} mentions in other answers, ${tasks} tasks, ${fieldWrites} field writes, ${planRecords} plan records, ${runs} conditions of runs, ${jobs} jobs`
+  return `${counted(lookups, 'lookup')}, ${counted(mentions, 'mention')} in other answers, ${counted(tasks, 'task')}, ${counted(fieldWrites, 'field write')}, ${counted(planRecords, 'plan record')}, ${counted(runs, 'condition')} of runs, ${counted(jobs, 'job')}`
 }
 
 function section(title: string, items: readonly string[]): string[] {

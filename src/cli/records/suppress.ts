@@ -8,6 +8,7 @@ import {
 } from '../../app/records/suppression-file.ts'
 import { readIdentifiers } from '../../app/records/suppress.ts'
 import type { Identifier } from '../../domain/subjects/identifiers.ts'
+import { counted } from '../../domain/values/counted.ts'
 import { readConfig, withContext } from '../terminal/with-context.ts'
 import { print, printError } from '../terminal/print.ts'
 
@@ -76,7 +77,7 @@ function tellOfList({ ignored, blankLines }: SuppressionFile): void {
       : []),
     ...(blankLines.length > 0
       ? [
-          `${blankLines.length} rows without an identifier (lines ${blankLines.slice(0, 10).join(', ')}${blankLines.length > 10 ? ', …' : ''})`,
+          `${counted(blankLines.length, 'row')} without an identifier (${blankLines.length === 1 ? 'line' : 'lines'} ${blankLines.slice(0, 10).join(', ')}${blankLines.length > 10 ? ', …' : ''})`,
         ]
       : []),
   ]

@@ -1,5 +1,6 @@
 import type { Undone, UndoRow } from '../../app/records/undo.ts'
 import type { FieldValue } from '../../domain/record.ts'
+import { counted } from '../../domain/values/counted.ts'
 
 const mostRecords = 50
 const longestValue = 60
@@ -9,14 +10,14 @@ export function undoPlanText({ runId, connector, entity, rows, unfinished, ...co
   const records = [...Map.groupBy(rows, ({ record }) => record)]
   const more = records.length - mostRecords
   const lines = [
-    `run ${runId}: ${counts.restored} fields would be restored, ${counts.left} not touched${counts.already > 0 ? `, ${counts.already} already have the old value` : ''}`,
+    `run ${runId}: ${counted(counts.restored, 'field')} would be restored, ${counts.left} not touched${counts.already > 0 ? `, ${counts.already} already have the old value` : ''}`,
     ...records
       .slice(0, mostRecords)
       .flatMap(([record, fields]) => [
         `${connector}:${entity}:${record}${mergedInto(fields)}`,
         ...fields.map((row) => `  ${row.field.padEnd(widest(fields))}  ${fieldText(row)}`),
       ]),
-    ...(more > 0 ? [`and ${more} more records (--json shows all)`] : []),
+    ...(more > 0 ? [`and ${counted(more, 'more record')} (--json shows all)`] : []),
     ...(unfinished === undefined ? [] : [`not complete: ${unfinished}; ask for the plan again`]),
     'nothing was written',
   ]

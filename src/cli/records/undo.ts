@@ -5,6 +5,7 @@ import { undoPlanText } from './undo-plan-text.ts'
 import { exitStatus } from '../terminal/exit.ts'
 import { readConfig, stopSignal, withContext } from '../terminal/with-context.ts'
 import { print } from '../terminal/print.ts'
+import { counted } from '../../domain/values/counted.ts'
 
 interface Options {
   field?: string
@@ -55,7 +56,7 @@ const shown = 50
 
 function text({ runId, restored, already, left, rows: leftRows, unfinished }: Undone): string {
   const lines = [
-    `run ${runId}: ${restored} fields restored, ${left} not touched${already > 0 ? `, ${already} already had the old value` : ''}`,
+    `run ${runId}: ${counted(restored, 'field')} restored, ${left} not touched${already > 0 ? `, ${already} already had the old value` : ''}`,
     ...leftRows
       .slice(0, shown)
       .map(({ record, field, reason }) => `  not touched: ${record} ${field}: ${reason ?? ''}`),

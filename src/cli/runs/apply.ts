@@ -39,7 +39,9 @@ export async function applySavedPlan(id: string, { out, force = false, json }: O
       }).finally(() => view.end())
       const { end, summary, drifted, planId } = applied
       if (drifted > 0)
-        printError(`paydirt: ${drifted} records have changed since the plan; they were skipped\n`)
+        printError(
+          `paydirt: ${drifted === 1 ? '1 record has changed since the plan; it was skipped' : `${drifted} records have changed since the plan; they were skipped`}\n`,
+        )
       if (json) print(`${JSON.stringify({ ...summary, planId, drifted })}\n`)
       else (out === '-' ? printError : print)(summaryText(summary, end, out))
       process.exitCode = {

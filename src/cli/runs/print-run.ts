@@ -1,5 +1,6 @@
 import type { RunDetail } from '../../app/runs/run-detail.ts'
 import { leftOutText } from '../../domain/planning/wanted-fields.ts'
+import { counted } from '../../domain/values/counted.ts'
 
 /** Returns one run for a person: where it comes from, how far it is, what it cost, why records were not written, what to do. */
 export function runText(run: RunDetail): string {
@@ -93,10 +94,6 @@ function step(name: string, count: number, note = ''): string {
 
 function section(title: string, lines: readonly string[]): string[] {
   return lines.length === 0 ? [] : [title, ...lines.map((line) => `  ${line}`)]
-}
-
-function counted(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? '' : 's'}`
 }
 
 function isAboveZero(amount: string): boolean {

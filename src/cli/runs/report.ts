@@ -4,6 +4,7 @@ import { queryLedger } from '../../app/queries/query-ledger.ts'
 import type { Report } from '../../app/reports/report.ts'
 import { reportPage } from '../../app/reports/report-page.ts'
 import { ConfigError } from '../../domain/errors.ts'
+import { counted } from '../../domain/values/counted.ts'
 import { readConfig } from '../terminal/with-context.ts'
 import { print } from '../terminal/print.ts'
 
@@ -92,13 +93,13 @@ function text({
   leftOut,
   runs,
 }: Report): string {
-  const name = 'run' in scope ? `run ${scope.run}` : `${scope.month}: ${runs.length} runs`
+  const name = 'run' in scope ? `run ${scope.run}` : `${scope.month}: ${counted(runs.length, 'run')}`
   const lines = [
     name,
     `  records    ${totals.records}`,
     `  attempted  ${totals.attempted}`,
     `  matched    ${totals.matched} (${percent(matchRate)})`,
-    `  filled     ${totals.filled}, ${totals.changed} of them with a changed value`,
+    `  written    ${totals.filled}, ${totals.changed} of them with a changed value`,
     `  unchanged  ${totals.unchanged}, skipped ${totals.skipped}, rejected ${totals.rejected}, parked ${totals.parked}`,
     ...(totals.jobChanges > 0
       ? [`  job changes ${totals.jobChanges}: people whose employer or title differs from their record`]

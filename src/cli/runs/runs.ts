@@ -5,6 +5,7 @@ import { describeRun } from '../../app/runs/run-detail.ts'
 import type { ListedRun } from '../../app/runs/run-list.ts'
 import { resumeOneRun, stopOneRun } from '../../app/runs/stop-run.ts'
 import { ConfigError } from '../../domain/errors.ts'
+import { counted } from '../../domain/values/counted.ts'
 import type { RunResumed } from '../../store/runs/run-stops.ts'
 import { runText } from './print-run.ts'
 import { readConfig, withContext } from '../terminal/with-context.ts'
@@ -30,7 +31,7 @@ export async function showRuns(id: string | undefined, options: Options): Promis
 }
 
 function listLine(run: ListedRun): string {
-  return `${run.runId.padEnd(18)} ${run.startedAt.toISOString().slice(0, 16)}  ${run.connector.padEnd(11)} ${run.object.padEnd(8)} ${run.state.padEnd(9)} ${String(run.records).padStart(8)} records  ${run.settled} USD${run.file === undefined ? '' : `  ${run.file}`}\n`
+  return `${run.runId.padEnd(18)} ${run.startedAt.toISOString().slice(0, 16)}  ${run.connector.padEnd(11)} ${run.object.padEnd(8)} ${run.state.padEnd(9)} ${counted(run.records, 'record').padStart(16)}  ${run.settled} USD${run.file === undefined ? '' : `  ${run.file}`}\n`
 }
 
 async function stopOrResume(id: string | undefined, { stop, resume, json }: Options): Promise<void> {

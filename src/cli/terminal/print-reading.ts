@@ -1,4 +1,5 @@
 import type { CsvInput } from '../../app/runs/enrich-csv.ts'
+import { counted } from '../../domain/values/counted.ts'
 
 const mostNames = 8
 const longestValue = 60
@@ -14,10 +15,10 @@ export function readingText(
   const { file, rows, columns, unread, samples, notLookedUp = [] } = input
   const widest = Math.max(...columns.map(({ column }) => column.length), 0)
   const lines = [
-    `${file}: ${rows} rows, ${input.encoding}, separated by ${separators[input.separator] ?? input.separator}${input.ragged > 0 ? `; ${input.ragged} with too few or too many cells` : ''}`,
+    `${file}: ${counted(rows, 'row')}, ${input.encoding}, separated by ${separators[input.separator] ?? input.separator}${input.ragged > 0 ? `; ${input.ragged} with too few or too many cells` : ''}`,
     ...columns.map(
       ({ field, column, by, rows: filled }) =>
-        `  ${field.padEnd(11)} ${short(column).padEnd(Math.min(widest, longestValue))}  ${filled} of ${rows} rows${by === 'name' ? '' : ` (${by})`}`,
+        `  ${field.padEnd(11)} ${short(column).padEnd(Math.min(widest, longestValue))}  ${filled} of ${counted(rows, 'row')}${by === 'name' ? '' : ` (${by})`}`,
     ),
     ...(unread.length > 0 ? [`  not read    ${listed(unread)}`] : []),
     ...(options.samples

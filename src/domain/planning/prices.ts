@@ -1,6 +1,7 @@
 import { formatUsd, type Atomic } from '../money.ts'
 import { factSlots, slotRow } from '../operations.ts'
 import type { FactSlot, PriceTable } from './step.ts'
+import { counted } from '../values/counted.ts'
 
 /**
  * The published prices, which hold until the settings, a challenge or an answer says otherwise: one credit a profile,
@@ -85,7 +86,7 @@ export function coverOf(balanceAtomic: Atomic, steps: readonly StepPrice[]): Cov
 export function coverText(cover: Cover | undefined): string {
   if (!cover) return 'and no step may be bought: each one costs more than its cap'
   const { cheapest, dearest } = cover
-  const one = `enough for ${cheapest.lookups} lookups at ${formatUsd(cheapest.priceAtomic)}`
+  const one = `enough for ${counted(Number(cheapest.lookups), 'lookup')} at ${formatUsd(cheapest.priceAtomic)}`
   return dearest.priceAtomic === cheapest.priceAtomic
     ? one
     : `${one}, or ${dearest.lookups} at ${formatUsd(dearest.priceAtomic)}`
