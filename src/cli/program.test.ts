@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process'
 import { join } from 'node:path'
+import { PassThrough } from 'node:stream'
 import { promisify } from 'node:util'
 import type { Command } from 'commander'
 import { describe, expect, test } from 'vitest'
@@ -7,6 +8,7 @@ import { builtInRecipes } from '../domain/planning/recipes.ts'
 import { objectKinds, type Operation } from '../domain/words.ts'
 import { createProgram } from './program.ts'
 import { recipeTexts } from './terminal/recipe-option.ts'
+import { painted } from './terminal/style.ts'
 
 const commands = everyCommand(createProgram(), '')
 
@@ -19,7 +21,7 @@ function helpOf(command: Command): string {
   let help = ''
   command.configureOutput({ writeOut: (text) => (help += text) })
   command.outputHelp()
-  return help
+  return painted(help, new PassThrough() as unknown as NodeJS.WriteStream)
 }
 
 /** Runs the command line and returns the files that it loaded, by their path in the checkout. */

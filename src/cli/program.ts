@@ -21,6 +21,7 @@ import { schedulesCommand } from './runs/schedules-command.ts'
 import { spendCommand } from './money/spend-command.ts'
 import { helpEnd } from './terminal/help-end.ts'
 import { print, printError } from './terminal/print.ts'
+import { bad, bold } from './terminal/style.ts'
 import { startCommand } from './runs/start-command.ts'
 import { suppressCommand } from './records/suppress-command.ts'
 import { syncCommand } from './runs/sync-command.ts'
@@ -41,6 +42,12 @@ export async function runProgram(args: readonly string[]): Promise<void> {
   }
 }
 
+const output = {
+  writeOut: print,
+  writeErr: printError,
+  outputError: (text: string, write: (text: string) => void) => write(text.replace(/^error:/, bad('error:'))),
+}
+
 /** Returns the command line with all its commands. Parsing throws CommanderError instead of ending the process. */
 export function createProgram(): Command {
   const program = new Command('paydirt')
@@ -48,9 +55,9 @@ export function createProgram(): Command {
       'Enriches CRM records, one paid lookup at a time. No lookup is paid twice, no paid answer is lost, no good value is overwritten, and every cent can be shown.',
     )
     .version(version)
-    .configureOutput({ writeOut: print, writeErr: printError })
+    .configureOutput(output)
     .showHelpAfterError('(`paydirt --help` lists the commands)')
-    .configureHelp({ sortSubcommands: false, subcommandTerm: (command) => command.name() })
+    .configureHelp({ sortSubcommands: false, subcommandTerm: (command) => command.name(), styleTitle: bold })
     .addHelpText(
       'after',
       helpEnd({
@@ -88,6 +95,6 @@ export function createProgram(): Command {
     program.addCommand(command)
   }
   for (const command of program.commands.flatMap((each) => [each, ...each.commands]))
-    command.exitOverride().showHelpAfterError().configureOutput({ writeOut: print, writeErr: printError })
+    command.exitOverride().showHelpAfterError().configureHelp({ styleTitle: bold }).configureOutput(output)
   return program.exitOverride()
 }

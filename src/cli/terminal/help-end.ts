@@ -1,3 +1,5 @@
+import { bold } from './style.ts'
+
 interface HelpEnd {
   /** Each runs as it stands, in test/integration/examples.test.ts. */
   examples: readonly string[]
@@ -16,11 +18,11 @@ const everywhere: Readonly<Record<number, string>> = {
 
 /** Returns the end of a command's help: examples, what is good to know, and the exit statuses. */
 export function helpEnd({ examples, notes = [], statuses }: HelpEnd): string {
-  const parts = [`Examples:\n${examples.map((example) => `  ${example}`).join('\n')}`, ...notes]
+  const parts = [`${bold('Examples:')}\n${examples.map((example) => `  ${example}`).join('\n')}`, ...notes]
   if (statuses) {
     const meanings = Object.entries({ ...everywhere, ...statuses })
     const lines = meanings.map(([status, meaning]) => `  ${status.padEnd(3)}  ${meaning}`)
-    parts.push(`Exit status:\n${lines.join('\n')}`)
+    parts.push(`${bold('Exit status:')}\n${lines.join('\n')}`)
   }
   return `\n${parts.join('\n\n')}`
 }
