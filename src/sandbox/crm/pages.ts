@@ -36,7 +36,7 @@ export function listPage(view: ListView): Markup {
       </form>
       <p>${total} record${total === 1 ? '' : 's'}, those that changed last first.</p>
       <div class="card">
-        <table>
+        <table class="list">
           <thead>
             <tr>
               <th scope="col">Record</th>
@@ -50,10 +50,14 @@ export function listPage(view: ListView): Markup {
               ({ entry, last }) =>
                 html`<tr>
                   <td>
-                    <a href="/_sandbox/${object}/${entry.id}">${shown(entry.title || entry.id)}</a>
+                    <a class="clamped" href="/_sandbox/${object}/${entry.id}"
+                      >${shown(entry.title || entry.id)}</a
+                    >
                     ${entry.isGone ? html`<small>deleted</small>` : ''}
                   </td>
-                  <td class="wide">${entry.hints.map((hint) => html`<small>${shown(hint)}</small>`)}</td>
+                  <td class="wide">
+                    ${entry.hints.map((hint) => html`<small class="clamped">${shown(hint)}</small>`)}
+                  </td>
                   <td>${time(entry.modifiedAtMs)}</td>
                   <td>${last ? html`<span class="new">${last.by}</span>` : 'import'}</td>
                 </tr>`,
