@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs'
 import { chromium, type Browser, type BrowserContext, type Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { hashPassword } from '../../src/http/desk/access/password.ts'
+import { canonicalDomain } from '../../src/domain/keys.ts'
 import { parseUsd } from '../../src/domain/money.ts'
 import { openStage, type Stage } from './stage.ts'
 import { visitPages } from './visit-pages.ts'
@@ -157,7 +158,7 @@ describe.skipIf(!hasChromium)('the desk in a browser', () => {
     await page.goto('/runs')
     await page.getByRole('link', { name: 'HubSpot companies' }).first().click()
     await page.getByRole('link', { name: 'written', exact: true }).click()
-    await page.locator('section[aria-labelledby=records-title] tbody a').first().click()
+    await page.locator('section[aria-labelledby=records-title] tbody small a').first().click()
     await page.getByRole('heading', { name: 'Fields written' }).waitFor()
     const id = new URL(page.url()).searchParams.get('q')?.split(':').at(-1) ?? ''
     const writes = await stage.context.database.db
@@ -173,6 +174,28 @@ describe.skipIf(!hasChromium)('the desk in a browser', () => {
     }
     await expect(page.locator('section[aria-labelledby=lookups-title]').textContent()).resolves.toContain(
       'settled',
+    )
+  })
+
+  test('finds a record by its domain, which is not in the address, and opens its task and its page in the CRM', async () => {
+    const { identity } = await stage.context.database.db
+      .selectFrom('tasks')
+      .select('identity')
+      .where('status', '=', 'written')
+      .limit(1)
+      .executeTakeFirstOrThrow()
+    const domain = canonicalDomain(identity.domain ?? '')
+    if (!domain.ok) throw new Error('the record has no domain')
+    await page.goto('/records')
+    await page.getByLabel('Find a record').fill(`https://WWW.${domain.value}/`)
+    await page.getByRole('button', { name: 'Find' }).click()
+    await page.locator('section[aria-labelledby=found-title] tbody a').first().click()
+    expect(decodeURIComponent(page.url())).not.toContain(domain.value)
+    await page.getByRole('heading', { name: 'Asked with' }).waitFor()
+    await expect(page.locator('main').textContent()).resolves.toContain(domain.value)
+    const link = page.getByRole('link', { name: 'open in HubSpot' })
+    expect(await link.getAttribute('href')).toMatch(
+      /^http:\/\/127\.0\.0\.1:\d+\/contacts\/\d+\/record\/0-2\/\d+$/,
     )
   })
 
@@ -208,6 +231,8 @@ describe.skipIf(!hasChromium)('the desk in a browser', () => {
       '/runs',
       `/runs/${run}`,
       `/records?q=hubspot:companies:${record.record_id}`,
+      '/records?state=written',
+      '/tasks/1',
       '/spend',
       '/charts',
       '/nothing-here',

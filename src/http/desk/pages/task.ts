@@ -35,8 +35,7 @@ export function taskPage(view: TaskView, shell: Shell): Page {
     current: '/records',
     body: html`${actionsCard(view, shell)}
       <div class="columns even">
-        ${card('state', 'State', stateList(view, now))}
-        ${card('asked', 'Asked with', askedList(task), { note: `Recipe ${task.recipe}` })}
+        ${card('state', 'State', stateList(view, now))} ${card('asked', 'Asked with', askedList(task))}
       </div>
       ${lookupsCard({ lookups, emptyText: 'Nothing was looked up.', links, now })} ${writesCard(view, now)}
       ${pager('Tasks of the run', {
@@ -89,12 +88,13 @@ const identityNames = {
   profileUrl: 'Profile',
 } as const
 
-function askedList({ identity }: TaskDetail): Markup {
+function askedList({ identity, recipe }: TaskDetail): Markup {
   const given = Object.entries(identityNames).flatMap(([field, name]) => {
     const value = identity[field as keyof typeof identityNames]
     return value === undefined ? [] : [[name, blockText(value)] as const]
   })
-  return given.length > 0 ? facts(given) : empty('Nothing by which it could be looked up is known.')
+  return html`${facts([...given, ['Recipe', inlineText(recipe)]])}
+  ${given.length > 0 ? '' : empty('Nothing by which it could be looked up is known.')}`
 }
 
 function facts(rows: readonly (readonly [string, Markup | string])[]): Markup {
