@@ -222,7 +222,7 @@ describe.skipIf(!hasChromium)('the desk in a browser', () => {
     const run = await runId()
     const record = await stage.context.database.db
       .selectFrom('tasks')
-      .select('record_id')
+      .select(['id', 'record_id'])
       .where('status', '=', 'written')
       .limit(1)
       .executeTakeFirstOrThrow()
@@ -232,7 +232,7 @@ describe.skipIf(!hasChromium)('the desk in a browser', () => {
       `/runs/${run}`,
       `/records?q=hubspot:companies:${record.record_id}`,
       '/records?state=written',
-      '/tasks/1',
+      `/tasks/${record.id}`,
       '/spend',
       '/charts',
       '/nothing-here',
