@@ -207,7 +207,9 @@ describe('a group of failures', () => {
     const local = desk.browser()
     const page = await (await local.ask('/failures')).text()
     expect(page).not.toContain('action="/failures/retry"')
-    expect(page.replaceAll(/\s+/g, ' ')).toMatch(/leads\.csv<\/bdi>: lines 2, 3, .*, 13 and 2 more/)
+    expect(page.replaceAll(/\s+/g, ' ')).toMatch(
+      /leads\.csv<\/bdi>: lines <bdi>2<\/bdi>, <bdi>3<\/bdi>, .*, <bdi>13<\/bdi> and 2 more/,
+    )
     expect(page).toContain('<code>paydirt csv</code>')
     const records = await (await local.ask(`/failures/${few?.id}`)).text()
     expect(records.match(/line <bdi>/g)).toHaveLength(15)

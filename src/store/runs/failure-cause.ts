@@ -45,6 +45,6 @@ export const mayRetryParked = (connectors: readonly string[]) =>
 
 /** Nothing is left with which to retry a forgotten subject. */
 export const mayRetryRejected = (connectors: readonly string[]) =>
-  sql<boolean>`(tasks.status = 'rejected' and runs.state != 'stopped' and runs.connector = any(${[...connectors]}::text[])
+  sql<boolean>`(tasks.status = 'rejected' and runs.state != 'stopped' and not ${isStoppedByPerson(sql`runs.id`)} and runs.connector = any(${[...connectors]}::text[])
     and runs.id in (select id from last)
     and exists (select from lookups as known where known.key = ${lastLookup} and known.key not like '%|forgotten:%'))`

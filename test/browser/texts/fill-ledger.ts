@@ -90,6 +90,11 @@ async function fillRuns(db: Database, text: string, now: Date, filled: Filled): 
       })),
     )
     .execute()
+  // A person stopped the first of them.
+  await db
+    .insertInto('run_stops')
+    .values({ run_id: filled.run, stopped_by: storable(text), reason: storable(text), stopped_at: now })
+    .execute()
   const key = lookupKey(text)
   await db
     .insertInto('lookups')

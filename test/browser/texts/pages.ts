@@ -56,7 +56,17 @@ export const deskPages: readonly DeskPage[] = [
   },
   { name: 'run-comparison', path: ({ run }) => `/runs/${run}/compare` },
   { name: 'charts', path: () => '/charts' },
+  { name: 'run-undo', path: ({ run }) => `/runs/${run}/undo` },
   { name: 'failures', path: () => '/failures' },
+  {
+    name: 'failure-group',
+    path: () => '/failures',
+    async prepare(page) {
+      await page.locator('.failure .meta a[href^="/failures/"]').first().click()
+      await page.getByRole('heading', { name: 'Failures of one cause' }).waitFor()
+    },
+  },
+  { name: 'schedule-run', path: () => `/schedules/run?name=${'n'.repeat(40)}` },
   { name: 'settings', path: () => '/settings' },
   { name: 'audit', path: () => '/audit' },
   // The markup of bull-board is not ours; only our bar on its page is.

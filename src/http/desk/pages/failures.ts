@@ -100,7 +100,7 @@ function placeList(places: FailureGroup['places']): Markup {
         ({ file, lines, more }) =>
           html`<li>
             ${inlineText(file)}: ${lines.length === 1 ? 'line' : 'lines'}
-            ${lines.join(', ')}${more > 0 ? ` and ${count(more)} more` : ''}
+            ${lines.map((line, index) => html`${index === 0 ? '' : ', '}${inlineText(line, 20)}`)}${more > 0 ? ` and ${count(more)} more` : ''}
           </li>`,
       )}
     ${places.length > filesShown ? html`<li>and ${counted(places.length - filesShown, 'more file')}</li>` : ''}

@@ -68,7 +68,7 @@ function scheduleTable(schedules: ScheduleRow[] | undefined, { visitor, now }: S
                   <a
                     class="button"
                     href="/schedules/run?name=${encodeURIComponent(row.name)}"
-                    aria-label="Run the schedule ${row.name} now"
+                    aria-label="Run now …: ${row.name}"
                     >Run now …</a
                   >
                   <form method="post" action="/schedules/${row.isPaused ? 'resume' : 'pause'}">
