@@ -172,3 +172,28 @@ describe('a folder that is not a demo’s', () => {
     expect(ended.stderr).toContain('never shares a folder with another ledger')
   })
 })
+
+test('a sandbox anywhere else prints a whole .env, and makes a lasting wallet of its own', async () => {
+  const folder = at('empty')
+  await mkdir(folder)
+  const args = ['sandbox', '--crm', 'salesforce', '--records', '3', '--state', 'chain.json']
+  const free = ['--port', '0', '--rpc-port', '0', '--crm-port', '0']
+  const wallets: unknown[] = []
+  for (const round of [1, 2]) {
+    const sandbox = startPaydirt([...args, ...free], settings(folder))
+    try {
+      await sandbox.said(/Ctrl-C ends it/)
+      await writeFile(join(folder, '.env'), sandbox.printed())
+      wallets.push(/^PAYDIRT_WALLET_KEY=(0x[0-9a-f]{64})$/m.exec(sandbox.printed())?.[1])
+      const { status, stdout } = await paydirt(['doctor'], settings(folder))
+      expect({ round, status, stdout }).toMatchObject({ round, status: 0 })
+      expect(stdout).toContain('holds 10.000000 USDC')
+      expect(stdout).toMatch(/ok +salesforce +account/)
+    } finally {
+      sandbox.kill('SIGINT')
+      expect(await sandbox.ended).toMatchObject({ status: 0 })
+    }
+  }
+  expect(wallets[0]).toMatch(/^0x/)
+  expect(wallets[1]).toBe(wallets[0])
+})
