@@ -113,12 +113,18 @@ globalThis.layoutFaults = ({ scope = 'html' } = {}) => {
       boxes.push({ owner, rect, node })
     }
   }
+  function layerOf(element) {
+    const layer = element.closest('details[open] > form')
+    return layer !== null && getComputedStyle(layer).position === 'absolute' ? layer : null
+  }
   const sorted = boxes.filter(({ rect }) => !isEmpty(rect)).sort((a, b) => a.rect.top - b.rect.top)
   let open = []
   for (const box of sorted) {
     open = open.filter(({ rect }) => rect.bottom > box.rect.top + 1)
     for (const other of open) {
       if (other.node && other.node === box.node) continue
+      // What a disclosure lays over the page covers it while it is open.
+      if (layerOf(box.owner) !== layerOf(other.owner)) continue
       const contains = (a, b) => !a.node && a.owner.contains(b.owner)
       if (contains(box, other) || contains(other, box)) continue
       const width = Math.min(box.rect.right, other.rect.right) - Math.max(box.rect.left, other.rect.left)
