@@ -95,7 +95,7 @@ describe('the demo', () => {
     beforeAll(async () => {
       const args = ['sandbox', '--port', '0', '--rpc-port', '0', '--crm', 'hubspot', '--crm-port', '0']
       sandbox = startPaydirt([...args, '--json'], settings(at('play')))
-      await sandbox.said(/Ctrl-C ends it/)
+      await sandbox.said(/commands do not find this sandbox: .*PAYDIRT_SERVICE_URL.*Ctrl-C ends it/)
       document = JSON.parse(sandbox.printed()) as SandboxDocument
       env = document.settings
     })

@@ -90,6 +90,15 @@ export async function addSettings(
   return missing.map(([name]) => name)
 }
 
+/** Returns the settings that the folder has with another value: its commands would not meet this sandbox. */
+export function differingSettings(
+  { path }: DemoFolder,
+  settings: Readonly<Record<string, string>>,
+): string[] {
+  const there = readEnvText(readFileSync(join(path, '.env'), 'utf8'))
+  return Object.keys(settings).filter((name) => there[name] !== settings[name])
+}
+
 export async function demoWallet({ dataDir }: Pick<DemoFolder, 'dataDir'>): Promise<`0x${string}`> {
   const file = walletFile(dataDir)
   const saved = await readWallet(file)

@@ -7,7 +7,7 @@ import { formatUsd, parseUsd } from '../../domain/money.ts'
 import type { Sandbox } from '../../sandbox/sandbox.ts'
 import { crmStateFile, startCrm, type StandInName } from '../../sandbox/stand-ins.ts'
 import { print, printError } from '../terminal/print.ts'
-import { addSettings, demoFolderAt, demoWallet } from './demo-folder.ts'
+import { addSettings, demoFolderAt, demoWallet, differingSettings, type DemoFolder } from './demo-folder.ts'
 import { crmPort } from './ports.ts'
 
 interface Options {
@@ -79,15 +79,24 @@ ${pages.map((page) => `# the records of ${page.crm}: ${page.pageUrl}\n`).join(''
 # switch faults:  curl ${service.serviceUrl}/_sandbox/faults
 `)
     }
-    printError(
-      folder
-        ? `The folder's .env has these settings${added.length > 0 ? ' now' : ''}: other commands in it use this sandbox. Ctrl-C ends it.\n`
-        : 'Put these lines into the .env of an empty folder, and run other commands there. Ctrl-C ends it.\n',
-    )
+    printError(`${hint(folder, settings, added)} Ctrl-C ends it.\n`)
     await stopped
   } finally {
     for (const stop of stops.toReversed()) await stop()
   }
+}
+
+/** Returns how other commands find this sandbox. */
+function hint(
+  folder: DemoFolder | undefined,
+  settings: Readonly<Record<string, string>>,
+  added: readonly string[],
+): string {
+  if (!folder) return 'Put these lines into the .env of an empty folder, and run other commands there.'
+  const others = differingSettings(folder, settings)
+  return others.length > 0
+    ? `The folder's .env has other addresses, and its commands do not find this sandbox: leave the options for ports out, or set ${others.join(', ')} there.`
+    : `The folder's .env has these settings${added.length > 0 ? ' now' : ''}: other commands in it use this sandbox.`
 }
 
 function settingsText(settings: Readonly<Record<string, string>>): string {
