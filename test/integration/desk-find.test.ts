@@ -1,10 +1,16 @@
 import { randomBytes } from 'node:crypto'
+import type { Hono } from 'hono'
 import { sql } from 'kysely'
 import { beforeEach, describe, expect, test } from 'vitest'
 import type { LookupKey } from '../../src/domain/keys.ts'
 import type { Identity } from '../../src/domain/record.ts'
+import { readSearch } from '../../src/domain/search/search-query.ts'
 import { openSealed, sealText } from '../../src/http/desk/access/seal.ts'
 import { createScheduleLedger } from '../../src/store/runs/schedules.ts'
+import type { Database } from '../../src/store/database/database.ts'
+import { findTasks, matchOf } from '../../src/store/search/find-tasks.ts'
+import { createApp } from '../../src/http/server/app.ts'
+import type { HttpEnv } from '../../src/http/server/request-id.ts'
 import { indexTasks, unsearchable } from '../../src/store/search/index-tasks.ts'
 import { addLookup, addRun, addTask, desk, minutesAgo, useDesk } from './desk-rows.fixture.ts'
 
@@ -130,6 +136,49 @@ describe('records are found', () => {
     // An address that somebody has typed is left at once.
     const typed = await desk.browser().ask('/records?q=ann%40acme.com')
     expect(typed.headers.get('location')).toMatch(/^\/records\?s=[\w-]+$/)
+    // Requests are logged by the pattern of their route.
+    const logged: unknown[] = []
+    const app = createApp({
+      routes: [],
+      onAnswer: (entry) => void logged.push(entry),
+      onRefused: async () => {},
+      onError: (error) => void logged.push(error),
+      stopping: new AbortController().signal,
+    })
+    app.route('/', desk.app as unknown as Hono<HttpEnv>)
+    for (const path of [
+      '/records?q=ann%40acme.com',
+      '/records?cause=ann%40acme.com',
+      '/tasks/ann%40acme.com',
+    ])
+      await app.request(path, {}, { incoming: { socket: { remoteAddress: '127.0.0.1' } } } as never)
+    expect(logged).toHaveLength(3)
+    expect(JSON.stringify(logged)).not.toMatch(/ann|acme/)
+  })
+
+  test('without reading every record there is', async () => {
+    await sql`insert into tasks (run_id, ordinal, record_id, identity, status, updated_at)
+      select 'r1', 1000 + i, 'many' || i, jsonb_build_object('lastName', 'Other' || i), 'written', ${minutesAgo(60)}::timestamptz - i * interval '1 second'
+      from generate_series(1, 4000) as i`.execute(desk.db)
+    while ((await indexTasks(desk.db, { hosts: ['profnet.com'], now: desk.now, limit: 1_000 })) > 0);
+    // What was indexed last is in a list, which the database sorts into the index by and by.
+    await sql`select gin_clean_pending_list('task_words_words'::regclass)`.execute(desk.db)
+    await sql`analyze`.execute(desk.db)
+    const read = async (tx: Database) => {
+      const { rows } = await sql<{ tuples: bigint }>`
+        select pg_stat_get_xact_tuples_returned('tasks'::regclass)
+          + pg_stat_get_xact_tuples_returned('task_words'::regclass) as tuples`.execute(tx)
+      return Number(rows[0]?.tuples)
+    }
+    for (const text of ['lee', 'ann@acme.com', 'in/ann', '3']) {
+      const tuples = await desk.db.transaction().execute(async (tx) => {
+        const before = await read(tx)
+        const match = await matchOf(tx, readSearch(text), () => [])
+        await findTasks(tx, match, {}, { limit: 50 })
+        return (await read(tx)) - before
+      })
+      expect({ text, tuples }).toEqual({ text, tuples: 0 })
+    }
   })
 
   test('by source, schedule, state, cause and time, all of which stay in the address', async () => {

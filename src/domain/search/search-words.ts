@@ -65,7 +65,7 @@ export function domainWords(raw: string): string[] {
 }
 
 /** Returns a profile without its host, which is the same for the hosts of a network. */
-export function profileWord(object: ObjectKind, raw: string, hosts: readonly string[]): string[] {
+function profileWord(object: ObjectKind, raw: string, hosts: readonly string[]): string[] {
   const profile = canonicalProfileUrl(object, raw, hosts)
   return profile.ok ? [profile.value.slice(profile.value.indexOf('/'))] : []
 }
