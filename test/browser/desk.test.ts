@@ -239,7 +239,6 @@ describe.skipIf(!hasChromium)('the desk in a browser', () => {
       `/tasks/${record.id}`,
       '/spend',
       '/charts',
-      '/nothing-here',
       '/failures',
       '/settings',
       '/audit',
