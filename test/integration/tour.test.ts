@@ -86,7 +86,7 @@ const said: [RegExp, string, number?][] = [
   [/^demo/, 'ledger and chain agree to the cent'],
   [/^history csv/, 'company_name: '],
   [/^csv mine\.csv --object company --plan/, "add --map 'profile=Network link'", 2],
-  [/^csv .*--map .* --plan/, '2 different profiles, 1 duplicates of them'],
+  [/^csv .*--map .* --plan/, '2 different profiles, 1 duplicate'],
   [/^csv .* --out/, '2 paid'],
   [/^doctor/, 'account 62515'],
   [/^sync .* --plan/, '11 to buy'],
