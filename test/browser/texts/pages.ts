@@ -77,6 +77,10 @@ export const deskPages: readonly DeskPage[] = [
     scope: '.desk-bar',
   },
   { name: 'no-such-run', path: ({ text }) => `/runs/${encodeURIComponent(text.slice(0, 1_000))}` },
-  { name: 'no-such-page', path: ({ text }) => `/${encodeURIComponent(text.slice(0, 1_000))}` },
+  // A path with control characters is refused before it is a page's.
+  {
+    name: 'no-such-page',
+    path: ({ text }) => `/${encodeURIComponent(text.slice(0, 1_000).replaceAll(/\p{Cc}/gu, ' '))}`,
+  },
   { name: 'sign-in', path: () => '/sign-in', signedOut: true },
 ]
