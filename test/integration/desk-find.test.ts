@@ -12,6 +12,7 @@ import { findTasks, matchOf } from '../../src/store/search/find-tasks.ts'
 import { createApp } from '../../src/http/server/app.ts'
 import type { HttpEnv } from '../../src/http/server/request-id.ts'
 import { indexTasks, unsearchable } from '../../src/store/search/index-tasks.ts'
+import { eraseSubject } from '../../src/store/subjects/erase-subject.ts'
 import { addLookup, addRun, addTask, desk, minutesAgo, useDesk } from './desk-rows.fixture.ts'
 
 useDesk()
@@ -308,6 +309,17 @@ describe('what is searched by', () => {
     // As a transaction that has taken lower ids and is committed later.
     await sql`delete from task_words where task_id = ${ids['n3']}`.execute(desk.db)
     expect(await search()).toBe(1)
+  })
+
+  test('of a subject is erased with it', async () => {
+    await addRun('r1')
+    await record('1', { lastName: 'Lee' }, { at: minutesAgo(2) })
+    await search()
+    const subject = { identifiers: [], taskIds: [ids['1']!], lookups: [], names: [] }
+    await eraseSubject(desk.db, subject, { now: desk.now, token: () => 't' })
+    expect(await words()).toEqual([])
+    await search()
+    expect((await words())[0]?.words).toBe('')
   })
 
   test('of a forgotten subject comes back at most until the next pass', async () => {
