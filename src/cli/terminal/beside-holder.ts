@@ -8,7 +8,10 @@ const pages: Readonly<Record<string, (args: readonly string[]) => { path: string
   sync: () => ({ path: '', does: 'starts a sync' }),
   schedules: () => ({ path: 'settings', does: 'pauses, resumes and runs schedules' }),
   runs: ([, run = '']) => ({ path: `runs/${run}`, does: 'stops and resumes the run' }),
-  undo: ([, run = '']) => ({ path: run.startsWith('-') ? 'runs' : `runs/${run}`, does: 'shows the run' }),
+  undo: ([, run = '']) =>
+    run.startsWith('-')
+      ? { path: 'runs', does: 'lists the runs, each with its undo' }
+      : { path: `runs/${run}/undo`, does: 'shows the plan of the undo, and carries it out' },
 }
 
 /**
