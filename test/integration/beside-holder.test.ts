@@ -102,7 +102,7 @@ describe('beside a process that holds the embedded ledger', () => {
     const inUse = (args: string[]) => paydirt(...args)
     for (const [args, instead] of [
       [['sync', 'hubspot'], `Its desk does the same: ${url}/ starts a sync`],
-      [['undo', run], `${url}/runs/${run} shows the run`],
+      [['undo', run], `${url}/runs/${run}/undo shows the plan of the undo`],
       [['schedules', 'pause', 'nightly'], `${url}/settings pauses`],
       [['suppress', 'add', '--email', 'a@example.com'], 'stop that process, run this, and start it again'],
       [['forget', '--email', 'a@example.com', '--yes'], '`paydirt forget` writes into the ledger'],
