@@ -1,5 +1,5 @@
-// `npm run check`: format, lint with the floors, types, unused code, new migrations, the CRM packages. Every check
-// runs, and the last line names those that failed.
+// `npm run check`: format, lint with the floors, types, unused code, new migrations, the CRM packages, every command of README,
+// docs and help. Every check runs, and the last line names those that failed.
 
 import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'
@@ -18,6 +18,15 @@ const checks = [
   { name: 'unused', argv: [bin('knip', 'bin', 'knip.js'), '--no-progress'] },
   { name: 'migrations', argv: [join(root, 'scripts', 'check-migrations.mjs')] },
   { name: 'crm', argv: [join(root, 'scripts', 'check-crm.mjs')] },
+  {
+    name: 'examples',
+    argv: [
+      bin('vitest', 'vitest.mjs'),
+      'run',
+      ...['examples', 'tour'].map((name) => `integration/${name}.test.ts`),
+    ],
+    env: { PAYDIRT_TEST_FULL: '1' },
+  },
 ]
 
 const only = process.argv.slice(2)
@@ -31,9 +40,13 @@ if (unknown.length > 0) {
 
 const failed = checks
   .filter(({ name }) => only.length === 0 || only.includes(name))
-  .filter(({ name, argv }) => {
+  .filter(({ name, argv, env }) => {
     const startedAt = Date.now()
-    const { status } = spawnSync(process.execPath, argv, { cwd: root, stdio: 'inherit' })
+    const { status } = spawnSync(process.execPath, argv, {
+      cwd: root,
+      stdio: 'inherit',
+      env: { ...process.env, ...env },
+    })
     console.error(
       `${status === 0 ? 'ok    ' : 'FAILED'} ${name} (${((Date.now() - startedAt) / 1000).toFixed(1)} s)`,
     )
