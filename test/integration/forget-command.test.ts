@@ -1,20 +1,23 @@
 import { PassThrough } from 'node:stream'
-import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { personAnswer } from '../../src/sandbox/data/person.ts'
 import { startSandbox, type Sandbox } from '../../src/sandbox/sandbox.ts'
-import type * as Confirm from '../../src/cli/terminal/confirm.ts'
+import { confirm } from '../../src/cli/terminal/confirm.ts'
 import { openDesk, type Desk } from '../support/cli.ts'
 
-/** The person at the terminal; undefined: there is none. */
-const person = vi.hoisted(() => ({ says: undefined as boolean | undefined, asked: 0 }))
-const { confirm } = await vi.importActual<typeof Confirm>('../../src/cli/terminal/confirm.ts')
-vi.mock('../../src/cli/terminal/confirm.ts', () => ({
-  ownTerminal: () => (person.says === undefined ? undefined : {}),
-  confirm: async () => {
-    person.asked += 1
-    return person.says
-  },
-}))
+/** Puts a person before this process's terminal, who types these keys. */
+function seatPerson(keys: string): void {
+  const stdin = Object.assign(new PassThrough(), { isTTY: true, setRawMode: () => {} })
+  stdin.write(keys)
+  vi.spyOn(process, 'stdin', 'get').mockReturnValue(stdin as unknown as typeof process.stdin)
+  const shown = Object.getOwnPropertyDescriptor(process.stderr, 'isTTY')
+  Object.defineProperty(process.stderr, 'isTTY', { value: true, configurable: true })
+  onTestFinished(() => {
+    vi.restoreAllMocks()
+    if (shown) Object.defineProperty(process.stderr, 'isTTY', shown)
+    else delete (process.stderr as { isTTY?: boolean }).isTTY
+  })
+}
 
 let sandbox: Sandbox
 let desk: Desk
@@ -29,11 +32,12 @@ beforeAll(async () => {
   await desk.write('people.csv', `profnet_url\n${people.join('\n')}\n`)
   await desk.run(['csv', 'people.csv', '--object', 'person', '--out', 'out.csv'])
 })
-beforeEach(() => void Object.assign(person, { says: undefined, asked: 0 }))
 afterAll(async () => {
   await desk.close()
   await sandbox.stop()
 })
+
+const question = 'Erase this'
 
 interface Document {
   plan: boolean
@@ -61,9 +65,10 @@ describe('forget', () => {
 
   test('shows what it would erase before it asks, and a no leaves everything', async () => {
     const before = await planOf(people[0])
-    person.says = false
+    seatPerson('n')
     const { status, stdout, stderr } = await desk.run(['forget', '--profile-url', people[0]])
-    expect({ status, stdout, asked: person.asked }).toEqual({ status: 130, stdout: '', asked: 1 })
+    expect({ status, stdout }).toEqual({ status: 130, stdout: '' })
+    expect(stderr).toContain(question)
     expect(stderr).toContain('would be erased: 1 lookup,')
     expect(stderr).toContain('people.csv line')
     expect(stderr).toContain('nothing was erased')
@@ -71,25 +76,19 @@ describe('forget', () => {
   })
 
   test('after a yes does what its plan says, and asks nothing with --yes', async () => {
-    for (const [url, says] of [
-      [people[0], true],
-      [people[1], undefined],
+    for (const [url, option] of [
+      [people[0], []],
+      [people[1], ['--yes']],
     ] as const) {
-      person.says = says
       const { plan, erased, suppressed } = await planOf(url)
-      const ended = await desk.run([
-        'forget',
-        '--profile-url',
-        url,
-        '--json',
-        ...(says === undefined ? ['--yes'] : []),
-      ])
+      seatPerson('y')
+      const ended = await desk.run(['forget', '--profile-url', url, '--json', ...option])
       expect({ plan, status: ended.status }).toEqual({ plan: true, status: 0 })
+      expect(ended.stderr.includes(question)).toBe(option.length === 0)
       expect(ended.json<Document>()).toEqual({ plan: false, erased, suppressed })
       expect((await planOf(url)).erased).toMatchObject({ lookups: 0, tasks: 0, charges: 0 })
       expect((await planOf(url)).suppressed).toBe(0)
     }
-    expect(person.asked).toBe(1)
   })
 })
 
