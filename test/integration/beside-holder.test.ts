@@ -15,6 +15,7 @@ import { companyAnswer } from '../../src/sandbox/data/company.ts'
 import { startSandbox, type Sandbox } from '../../src/sandbox/sandbox.ts'
 import { lockDataDir } from '../../src/store/data-dir/data-dir-lock.ts'
 import { openDesk, type Desk, type Ended, type Running } from '../support/cli.ts'
+import { isFullSize } from '../support/full-size.ts'
 import { testSeed } from '../support/seed.ts'
 
 /** The embedded ledger, whatever stores the other tests use: only that has a holder. */
@@ -77,7 +78,8 @@ const reads = (): string[][] => [
 ]
 const seen = ({ status, stdout, stderr }: Ended) => ({ status, stdout, stderr })
 
-describe('beside a process that holds the embedded ledger', () => {
+// At full size only: services are started and killed.
+describe.skipIf(!isFullSize)('beside a process that holds the embedded ledger', () => {
   test('commands that read print what they print alone, and others name what to do instead', async () => {
     expect(companyAnswer(profile).data).toBeTruthy()
     const alone = new Map<string, ReturnType<typeof seen>>()

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { paydirt, startPaydirt, type Ended, type Running, type Settings } from '../support/cli.ts'
 import { wordsOf } from '../support/examples.ts'
+import { isFullSize } from '../support/full-size.ts'
 import { freshStores, type FreshStores } from '../support/stores.ts'
 
 interface Demo {
@@ -39,7 +40,8 @@ beforeAll(async () => {
 })
 afterAll(() => stores.cleanup())
 
-describe('the demo', () => {
+// At full size only, as much of it is processes that start.
+describe.skipIf(!isFullSize)('the demo', () => {
   let first: Demo
   let printed: Ended
 
@@ -137,7 +139,7 @@ function historyArgs({ next }: Demo): string[] {
   return wordsOf(command.replace(/^.* history /, ''))
 }
 
-describe('a folder that is not a demo’s', () => {
+describe.skipIf(!isFullSize)('a folder that is not a demo’s', () => {
   test.each([
     ['with settings', '.env', 'PAYDIRT_SERVICE_URL=https://data.example.com\n'],
     ['with a config file', 'paydirt.config.ts', 'export default {}\n'],

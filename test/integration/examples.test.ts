@@ -7,6 +7,7 @@ import { startSalesforceStandIn } from '../../src/sandbox/salesforce/index.ts'
 import { startSandbox, type Sandbox } from '../../src/sandbox/sandbox.ts'
 import { openDesk, paydirt, type Desk, type Ended } from '../support/cli.ts'
 import { collectExamples, hintsIn, refusalOf, wordsOf, type Example } from '../support/examples.ts'
+import { isFullSize } from '../support/full-size.ts'
 import { testSeed } from '../support/seed.ts'
 
 /** Those of the tour belong together: tour.test.ts runs them one after the other. */
@@ -56,7 +57,7 @@ afterAll(async () => {
   await Promise.all([sandbox.stop(), hubspot.stop(), salesforce.stop()])
 })
 
-test('examples are found in README, in pages and in help texts', () => {
+test.skipIf(!isFullSize)('examples are found in README, in pages and in help texts', () => {
   const from = new Set(examples.map((example) => example.from))
   for (const each of ['README.md', 'docs/operations.md', 'docs/recipes.md', 'paydirt sync --help'])
     expect(from).toContain(each)
@@ -68,7 +69,8 @@ test('examples are found in README, in pages and in help texts', () => {
   ])
 })
 
-describe('an example does what it says:', () => {
+// In `npm run check` and at full size.
+describe.skipIf(!isFullSize)('an example does what it says:', () => {
   test.each(examples.map((example): [string, string, Example] => [example.line, example.from, example]))(
     '%s (%s)',
     async (_line, _from, { args }) => {
