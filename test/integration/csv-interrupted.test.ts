@@ -41,7 +41,7 @@ async function expectEnriched(output: string, file: MadeFile): Promise<void> {
 
 describe('a run that is killed', () => {
   test('in several moments, one after the other, pays for each company once in the end', async () => {
-    const count = sized(100, 30)
+    const count = sized(100, 50)
     const slugs = Array.from({ length: 1.2 * count }, (_, index) => `killed-${index % count}`)
     const file = makeFile(slugs)
     await desk.write('in.csv', file.csv)
