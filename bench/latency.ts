@@ -28,7 +28,7 @@ interface TimedRequest {
   overMs: number
   toServiceMs: number
   toCrmMs: number
-  /** How often the service answered 429. */
+  /** The number of 429s from the service. */
   refused: number
 }
 

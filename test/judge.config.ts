@@ -2,7 +2,7 @@ import { defineConfig } from 'vitest/config'
 import { shared } from './support/vitest-shared.ts'
 
 /**
- * What `npm run judge` records: the connector's conformance suite, writes and scans, a sync with its undo, a button and a
+ * The tests that `npm run judge` records: the connector's conformance suite, writes and scans, a sync with its undo, a button and a
  * workflow. Tests that send the stand-in something wrong on purpose are not among them.
  */
 export default defineConfig({

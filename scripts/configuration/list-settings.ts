@@ -13,7 +13,7 @@ export interface Setting {
   schema: z.ZodType
 }
 
-/** Returns every setting below a schema, in its order. What a person names stands as NAME, OBJECT or FIELD. */
+/** Returns every setting below a schema, in its order. A name that a person chooses stands as NAME, OBJECT or FIELD. */
 export function listSettings(schema: z.ZodType, path = ''): Setting[] {
   const note = noteAround(schema)
   const inner = unwrapped(schema)

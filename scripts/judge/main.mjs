@@ -15,7 +15,7 @@ import { readSpecification, specificationFolder } from './specification.mjs'
 /** The judge is fetched for the run: it is several times the size of what it judges. It needs Node 24.18 or later. */
 const prismPackage = '@stoplight/prism-cli@5.16.0'
 
-/** Where the documents differ from what HubSpot does and describes elsewhere. The stand-in does as HubSpot. */
+/** The points at which the documents differ from what HubSpot does and describes elsewhere. The stand-in does as HubSpot. */
 const knownDifferences = [
   // The label of a plain association is null.
   /associationTypes\.\d+\.label must be string/,
@@ -62,7 +62,7 @@ function record(path) {
     stdio: 'inherit',
     env: { ...process.env, PAYDIRT_JUDGE_EXCHANGES: path },
   })
-  // What they exchanged until then can be judged all the same.
+  // The exchanges until then can be judged all the same.
   if (status !== 0) testsFailed = true
   return path
 }

@@ -181,7 +181,7 @@ function isKeyOf(node: Node, parent: Node | undefined): boolean {
   return parent?.type === 'Property' && parent.key === node && !parent.computed
 }
 
-/** Whether a text is a message to a person: it holds a space and is given to an error that is made. */
+/** Returns true for a message to a person: a text with a space that is given to an error that is made. */
 function isProse(text: string, parents: readonly Node[]): boolean {
   return text.includes(' ') && parents.some((it) => it.type === 'NewExpression')
 }

@@ -156,7 +156,7 @@ export interface Connector {
   readonly capabilities: Capabilities
   /** Entities that can be scanned and written, each with the kind of object it stands for. */
   readonly entities: Readonly<Record<string, ObjectKind>>
-  /** How its fields belong to ours. Absent for a source that has a place for every field. */
+  /** The mapping between its fields and ours. Absent for a source that has a place for every field. */
   readonly mapping?: CrmMapping | undefined
   /**
    * Checks credentials, account, API version and rights, and whether the mapping fits the CRM's fields. Only for `entities`,
@@ -181,8 +181,8 @@ export interface Connector {
   /** The most records that are read and written together. Absent: as many as the program likes. */
   readonly writesAtOnce?: number
   /**
-   * How many records one request writes. Background records are gathered up to a multiple of it. Absent: the source is not
-   * written by requests.
+   * The number of records that one request writes. Background records are gathered up to a multiple of it. Absent: the
+   * source is not written by requests.
    */
   readonly recordsPerWrite?: number
   /** Returns the records of `toEntity` associated with each of these, with an entry for every id. */

@@ -38,7 +38,7 @@ interface OpenOptions {
   budget: CallBudget | undefined
 }
 
-/** Where one record is. */
+/** The place of one record. */
 interface RecordPlace {
   /** The account's id as `check` returns it, where it is known. */
   accountId: string | undefined

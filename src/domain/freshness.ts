@@ -3,7 +3,7 @@ import { operationRow } from './operations.ts'
 import type { Fact } from './record.ts'
 import type { Operation } from './words.ts'
 
-/** How long an answer counts as fresh, in days. */
+/** The days for which an answer counts as fresh. */
 interface Window {
   foundDays: number
   notFoundDays: number

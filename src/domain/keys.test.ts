@@ -232,7 +232,7 @@ describe('a domain', () => {
     ['http://acme.example:8080', 'acme.example'],
     ['//shop.acme.example/', 'shop.acme.example'],
     [' münchen.example ', 'xn--mnchen-3ya.example'],
-    // What is left has to be a domain too.
+    // The rest has to be a domain too.
     ['www.example', 'www.example'],
   ])('%j is %s', (raw, value) => {
     expect(canonicalDomain(raw)).toEqual({ ok: true, value })

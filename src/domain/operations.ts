@@ -23,18 +23,18 @@ export interface OperationRow {
   stepOf: readonly ObjectKind[]
   /** The subject that its answer is about. To forget that subject is to erase the lookup. */
   about: ObjectKind | null
-  /** Whether the answer may name people: its subject, or others who are mentioned in it. */
+  /** True where the answer may name people: its subject, or others who are mentioned in it. */
   isPersonal: boolean
   /** By what its key names a subject. */
   keyedBy: readonly ('profile' | 'domain' | 'email' | 'phone' | 'name' | 'id')[]
-  /** Whose profiles the answer names: further steps need them. */
+  /** The subjects whose profiles the answer names: further steps need them. */
   namesProfileOf: readonly ObjectKind[]
   /** `free`: it takes no charge. `unknown`: no price is published, only a challenge or the settings say it. */
   price: PerType<'free' | 'unknown' | Atomic>
-  /** Whether an API key is charged only for what is found. */
+  /** True where an API key is charged only for what is found. */
   isChargedWhenFound: boolean
   pace: Pace
-  /** How long its answers stay fresh; `usual`: as long as the settings say for all. */
+  /** The time that its answers stay fresh; `usual`: as long as the settings say for all. */
   freshness: 'usual' | { foundDays: number; notFoundDays: number }
   /** The canonical fields that its answer can fill, by the object of the record. */
   tells: Readonly<Record<ObjectKind, PerType<readonly string[]>>>
@@ -174,7 +174,7 @@ type TypedOperation = {
   [O in Operation]: Rows[O]['price'] extends Readonly<Record<ContactType, unknown>> ? O : never
 }[Operation]
 
-/** Where a fact is kept in a plan, and what has a price of its own: an operation, or one contact type of it. */
+/** The place of a fact in a plan, and the unit of price: an operation, or one contact type of it. */
 export type FactSlot = Exclude<Operation, TypedOperation> | `${TypedOperation}:${ContactType}`
 
 export function operationRow(operation: Operation): OperationRow {

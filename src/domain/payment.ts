@@ -1,7 +1,7 @@
 import type { Atomic } from './money.ts'
 import type { LookupKey } from './keys.ts'
 
-/** Whether an `mpp` payment was made can be read from the chain. A `mpp_card` charge cannot be checked anywhere. */
+/** The ways to pay. The chain shows whether an `mpp` payment was made. A `mpp_card` charge cannot be checked anywhere. */
 const protocols = ['x402', 'mpp', 'mpp_card', 'api_key'] as const
 export type Protocol = (typeof protocols)[number]
 
@@ -43,7 +43,7 @@ export interface Offer {
   /** EIP-712 domain under which the token checks the signature. */
   domainName: string
   domainVersion: string
-  /** How the asset is transferred. On the chain, anything but EIP-3009 is refused. */
+  /** The way the asset is transferred. On the chain, anything but EIP-3009 is refused. */
   transferMethod: string
   /** When the money moves: `after` the answer, or `unsaid` in a protocol without such a field. Anything else is refused. */
   paymentFlow: string

@@ -4,7 +4,7 @@ import type { ObjectKind } from './words.ts'
 /** A scalar value of a record. Lists are joined by the mapping and never stored as they are. */
 export type FieldValue = string | number | boolean
 
-/** What identifies a record before anything is bought: raw, as the connector read it, without blank values. */
+/** The values that identify a record before anything is bought: raw, as the connector read it, without blank values. */
 export interface Identity {
   profileUrl?: string
   domain?: string
@@ -53,7 +53,7 @@ export type LookupRequest = Readonly<Record<string, JsonValue>>
 export interface Fact {
   outcome: 'found' | 'not_found' | 'unreadable' | 'failed'
   data: Record<string, unknown> | null
-  /** Why it failed, in words. */
+  /** The reason why it failed, in words. */
   reason?: string | undefined
   /** The price paid for it in this record's run: 0 where the ledger had it already, absent where it is not known. */
   priceAtomic?: Atomic

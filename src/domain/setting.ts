@@ -1,8 +1,8 @@
 import { z } from 'zod'
 
-/** What docs/configuration.md says of a setting, beside the type that its schema has. */
+/** The note on a setting in docs/configuration.md, beside the type that its schema has. */
 export interface SettingNote {
-  /** What it does, in one line. */
+  /** The effect of the setting, in one line. */
   means: string
   /** The value in force without it. */
   default?: unknown
@@ -13,7 +13,7 @@ export interface SettingNote {
   isSecret?: true
   /** Its type in words, where the schema's own says too little: `amount in USD by step`. */
   type?: string
-  /** What the keys of a record stand for: `NAME`, where a person chooses them. */
+  /** The placeholder for the keys of a record: `NAME`, where a person chooses them. */
   keys?: string
 }
 

@@ -78,7 +78,7 @@ async function expectWithinPolicy(terms: Terms): Promise<void> {
   try {
     headers = await protocol.headers(authorization)
   } catch (error) {
-    // Whether it was signed or not, nothing was sent.
+    // Nothing was sent, signed or not.
     expect(error).toBeInstanceOf(PaydirtError)
   }
   for (const data of wallet.splice(0)) expectTransfer(data, authorization.nonce)

@@ -64,7 +64,7 @@ export function createDispatch(options: DispatchOptions): Dispatch {
   const { journal, now } = options
   const reader = createAnswerReader(options)
   const { read } = reader
-  /** How long each response took that is not measured yet. */
+  /** The duration of each response that is not measured yet. */
   const took = new WeakMap<ResponseHead, number>()
 
   async function send(
@@ -198,7 +198,7 @@ export function createDispatch(options: DispatchOptions): Dispatch {
         },
       })
       const tookMs = performance.now() - startedMs
-      // Of a success, the outcome is known when it was read.
+      // The outcome of a success is known when it was read.
       if (isSuccess(response)) took.set(response, tookMs)
       else options.onExchange?.(request.operation, outcomeByStatus(response.status), tookMs)
       return response

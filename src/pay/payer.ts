@@ -24,7 +24,7 @@ export interface PayerOptions extends AdmissionOptions, DispatchOptions {
   /** Names this ledger in every nonce, so that two ledgers with one wallet never derive the same nonce. */
   ledgerId: string
   lifetimeSeconds: number
-  /** Whether a lookup that was paid for and never answered is bought again, once. */
+  /** True where a lookup that was paid for and never answered is bought again, once. */
   rebuyLost: boolean
   /** Counts requests that carry no charge (challenges, free answers). */
   onRequest?: (runId: string, response: ResponseHead | undefined) => void
@@ -50,8 +50,8 @@ type Losses = Omit<Awaited<ReturnType<ChargeJournal['unanswered']>>, 'open'>
 /** An authorization that is about to expire is not sent: it could still settle after we have counted it as expired. */
 const lastSendSeconds = 10
 /**
- * How long a charge that is used on the chain may still get its answer (slow server, second worker) before it counts as
- * lost.
+ * The time in which a charge that is used on the chain may still get its answer (slow server, second worker) before it
+ * counts as lost.
  */
 const answerGraceMs = 45_000
 

@@ -18,12 +18,12 @@ export interface AnswerReader {
   textOnly(request: PaidRequest, response: ResponseHead, problem: string): StoredAnswer
 }
 
-/** How long to wait before the first request for a deferred answer when the service gives no estimate. */
+/** The wait before the first request for a deferred answer when the service gives no estimate. */
 const firstAskMs = 5_000
 const longestAskMs = 60_000
 const longestQueryId = 1_000
 
-/** Reads answers. Whatever their content does to the reading, the text of an answer that was paid for is kept. */
+/** Reads answers. The text of a paid answer is kept even where reading it fails. */
 export function createAnswerReader({ freshUntil, now }: AnswerReaderOptions): AnswerReader {
   function read(request: PaidRequest, response: ResponseHead): StoredAnswer {
     try {

@@ -14,7 +14,7 @@ export interface SpendingPolicy {
   /** Caps of single steps, which replace `maxPriceAtomic`. */
   maxPrices?: PriceTable | undefined
   /**
-   * Whether an amount of 0 is accepted: units that the service includes before it charges (service.md, 5.6). Default:
+   * True where an amount of 0 is accepted: units that the service includes before it charges (service.md, 5.6). Default:
    * refused.
    */
   acceptsFree?: boolean

@@ -29,7 +29,7 @@ globalThis.layoutFaults = ({ scope = 'html' } = {}) => {
     )
   }
 
-  /* What the boxes around an element leave of a rectangle. */
+  /* Returns the part of a rectangle that the boxes around an element leave visible. */
   function visiblePart(rect, element, first = element.parentElement) {
     let { left, right, top, bottom } = rect
     for (let around = first; around; around = around.parentElement) {
@@ -123,7 +123,7 @@ globalThis.layoutFaults = ({ scope = 'html' } = {}) => {
     open = open.filter(({ rect }) => rect.bottom > box.rect.top + 1)
     for (const other of open) {
       if (other.node && other.node === box.node) continue
-      // What a disclosure lays over the page covers it while it is open.
+      // An open disclosure covers the page where its content is laid over it.
       if (layerOf(box.owner) !== layerOf(other.owner)) continue
       const contains = (a, b) => !a.node && a.owner.contains(b.owner)
       if (contains(box, other) || contains(other, box)) continue
@@ -135,7 +135,7 @@ globalThis.layoutFaults = ({ scope = 'html' } = {}) => {
     open.push(box)
   }
 
-  /* What a disclosure opens can be reached too. One of each kind and place is enough. */
+  /* The content of a disclosure can be reached too. One of each kind and place is enough. */
   const seen = new Set()
   for (const details of root.querySelectorAll('details:not([open])')) {
     if (!isShown(details)) continue

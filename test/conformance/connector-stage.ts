@@ -28,7 +28,7 @@ export interface ConnectorWorld {
 }
 
 export interface ConnectorSuiteOptions {
-  /** The name in the registry. What the suite asks of the connector follows from the capabilities of its definition. */
+  /** The name in the registry. The suite's demands on the connector follow from the capabilities of its definition. */
   connector: ConnectorName
   entity: string
   open(): Promise<ConnectorWorld>
@@ -40,9 +40,9 @@ export interface ConnectorSuiteOptions {
   refused?: { patch: Patch; code: string; field: string }
   /** A value that does not fit its field: it is left out and the rest written. Alone, it is rejected. */
   unfit?: { field: string; value: string | number; code: string }
-  /** How many of our own fields the source lacks at first. */
+  /** The number of our own fields that the source lacks at first. */
   ownFields: number
-  /** What may become of a record in the source. */
+  /** The things that may happen to a record in the source. */
   can: readonly ('remove' | 'merge' | 'convert')[]
   /** A well-formed id that no record has; absent where every id is accepted. */
   unknownId?: string

@@ -81,7 +81,7 @@ describe('package.json', () => {
   })
 })
 
-/** What the HubSpot app is built with, from its profile. */
+/** The variables that the HubSpot app is built with, from its profile. */
 const hubspotProfileVariables = Object.keys(
   (JSON.parse(read('crm/hubspot/src/hsprofile.production.json')) as { variables: object }).variables,
 )

@@ -10,7 +10,7 @@ import { readAccounts, type Accounts } from './accounts.ts'
 import type { KillPlan, WorkerOrder } from './kill-plan.ts'
 import { startWorker, type Worker, type WorkerEnd } from './worker.ts'
 
-/** How often a run with parked work is resumed before the case counts as unfinished. */
+/** A run with parked work is resumed this many times before the case counts as unfinished. */
 const maxResumes = 6
 
 export interface CaseOptions {

@@ -28,7 +28,7 @@ export interface WorkerOrder {
   out: string
   /** Shorter than the configuration allows, so that an authorization expires within a test's time. */
   authorizationSeconds?: number | undefined
-  /** How far this process's clock runs ahead. */
+  /** This process's clock runs ahead by this much. */
   clockAheadMs: number
   kill?: KillPlan | undefined
 }

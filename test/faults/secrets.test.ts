@@ -64,7 +64,7 @@ async function whenPaying(sandbox: Sandbox, running: Running, stores: FreshStore
   )
   while (!isOver && sandbox.stats().settled < before + 5)
     await new Promise((resolve) => setTimeout(resolve, 2))
-  // Which statement is cut is a matter of chance, and a cut between two statements is recovered silently.
+  // The statement that is cut is a matter of chance, and a cut between two statements is recovered silently.
   while (hasServers && !isOver && !isHeard) await cutConnections(stores)
   return running.ended
 }

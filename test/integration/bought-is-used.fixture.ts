@@ -8,7 +8,7 @@ import { DIRECTORY_SIZE, member } from '../../src/sandbox/data/directory.ts'
 import type { Sandbox } from '../../src/sandbox/sandbox.ts'
 import { openCrmWorld, type CrmKind, type Values } from './crm-worlds.ts'
 
-/** What each CRM calls the fields of a person that the recipe `contact` may fill, and a property that cannot hold them. */
+/** Each CRM's names of the fields of a person that the recipe `contact` may fill, and a property that cannot hold them. */
 const crms = {
   hubspot: {
     entity: 'contacts',
@@ -84,7 +84,7 @@ export async function buyContacts(
       .select('amount_atomic')
       .where('state', '=', 'settled')
       .execute()
-    // Of a ledger of its own: each lookup was bought here, alone or in a batch.
+    // The ledger is this test's own: each lookup was bought here, alone or in a batch.
     const lookups = await db
       .selectFrom('lookups')
       .select(['key', 'operation', 'answer'])

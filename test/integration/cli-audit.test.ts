@@ -44,7 +44,7 @@ test('what is stopped, made, revoked and paused from the command line is audited
     const { id } = (await run('token', 'create', 'hooks', '--json')).json<{ id: string }>()
     await run('token', 'revoke', id)
     for (const change of ['pause', 'resume', 'run']) await run('schedules', change, 'nightly')
-    // What came to nothing is no action.
+    // An attempt that came to nothing is no action.
     expect((await desk.run(['runs', 'r-unknown', '--stop', 'why'], env)).status).toBe(2)
     expect((await desk.run(['runs', '--resume'], env)).status).toBe(2)
     expect((await desk.run(['token', 'revoke', id], env)).status).toBe(2)

@@ -78,7 +78,7 @@ test('what direct access left in doubt stays so until a person has decided, and 
   expect(lost.json()).toMatchObject({ as: 'lost', closed: [{ charge: c, amount: '1.000000' }] })
 
   await inLedger(async (db) => {
-    // Of four credits two are back; one settled, and one is gone.
+    // Two of four credits are back; one settled, and one is gone.
     expect(await committed(db)).toBe(2_000_000n)
     const rows = await createAuditLog(db, { now: () => new Date() }).list(10)
     expect(

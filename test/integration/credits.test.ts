@@ -44,7 +44,7 @@ test('direct access reserves the most that a request can cost, and settles what 
   expect(reconciled.json()).toMatchObject({
     service: [{ currency: 'credit', ledger: `${credits}.000000`, difference: '0.000000' }],
   })
-  // What the run did not use of its budget is there for the next.
+  // The unused part of the run's budget is there for the next.
   expect(run.json<RunSummary>().tasks.parked).toBe(0)
   const spent = (await desk.run(['spend', '--json'], direct)).stdout
   expect(spent).toContain(`${credits}.000000`)

@@ -36,7 +36,7 @@ export async function openCrmHouse(
     connector,
     add: (entity: Entity, properties: Properties) => hubspot.store.add(entity, { properties }).id,
     edit: (entity: Entity, id: string, values: Properties) => void hubspot.store.edit(entity, id, values),
-    /** What a person sees in the CRM, without our own fields and its stamps. */
+    /** Returns what a person sees in the CRM, without our own fields and its stamps. */
     seen: (entity: Entity) =>
       new Map([...hubspot.store.list(entity)].map(({ id, properties }) => [id, visible(properties)])),
     async sync(

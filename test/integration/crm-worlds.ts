@@ -65,7 +65,7 @@ export async function openCrmWorld(
     connector,
     kind,
     entity,
-    /** What was sent to the CRM to be written since the log was last forgotten. */
+    /** Returns what was sent to the CRM to be written since the log was last forgotten. */
     sent: () =>
       wire.log
         .filter(({ method, path }) => crm.writes.test(`${method} ${path}`))

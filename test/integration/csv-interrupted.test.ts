@@ -22,7 +22,7 @@ afterEach(() => desk.close())
 
 const command = (file: string) => ['csv', file, '--object', 'company', '--out', `out-${file}`, '--json']
 
-/** How far the sandbox is since this was called. */
+/** Counts the sandbox's progress since this was called. */
 function counter() {
   const before = sandbox.stats()
   return (name: 'settled' | 'answered' | 'challenged' | 'requests') => sandbox.stats()[name] - before[name]
@@ -88,7 +88,7 @@ describe('a run that is interrupted', () => {
     const paid = (await desk.transfers()).length
     expect(paid).toBeGreaterThanOrEqual(5)
     expect(paid).toBeLessThan(count)
-    // What had been sent was waited for: every payment has its answer, and none is in doubt.
+    // The requests on their way were waited for: every payment has its answer, and none is in doubt.
     const { lookups, spend, runId } = stopped.json<{
       lookups: { paid: number }
       spend: { inDoubt: string }

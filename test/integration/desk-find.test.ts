@@ -162,7 +162,7 @@ describe('records are found', () => {
       select 'r1', 1000 + i, 'many' || i, jsonb_build_object('lastName', 'Other' || i), 'written', ${minutesAgo(60)}::timestamptz - i * interval '1 second'
       from generate_series(1, 4000) as i`.execute(desk.db)
     while ((await indexTasks(desk.db, { hosts: ['profnet.com'], now: desk.now, limit: 1_000 })) > 0);
-    // What was indexed last is in a list, which the database sorts into the index by and by.
+    // The words indexed last are in a list, which the database sorts into the index by and by.
     await sql`select gin_clean_pending_list('task_words_words'::regclass)`.execute(desk.db)
     await sql`analyze`.execute(desk.db)
     const read = async (tx: Database) => {

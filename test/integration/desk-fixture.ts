@@ -38,7 +38,7 @@ export interface Ask {
   /** A form; its token is put in unless it has one. */
   form?: Record<string, string>
   headers?: Record<string, string>
-  /** Where it comes from, on the wire. */
+  /** The address it comes from, on the wire. */
   address?: string
 }
 

@@ -111,7 +111,7 @@ describe('metrics without a token', () => {
             ({ code }: CallRefused) => code,
           )
       expect(await ask(undefined)).toBe(isThere ? 'let in' : 'metrics_off')
-      // Who brings the token comes from anywhere, and who does not from nowhere.
+      // A caller with the token is admitted from anywhere, one without it from nowhere.
       expect(await ask('secret', { authorization: 'Bearer secret' })).toBe('let in')
       expect(await ask('secret')).toBe('metrics_token')
     } finally {

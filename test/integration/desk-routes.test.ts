@@ -102,7 +102,7 @@ describe('every route of the desk', () => {
         const isRefused =
           answer.headers.get('location')?.startsWith('/sign-in?next=') === true ||
           [401, 403].includes(answer.status)
-        // What is no change of the board is refused to all of them; a wrong password is, too.
+        // A POST that changes nothing of the board is refused to all of them; so is a wrong password.
         const isRefusedToAll =
           (method !== 'GET' && path === '/queues') || (method === 'POST' && path === '/sign-in')
         expect({ who, isRefused }).toEqual({ who, isRefused: isRefusedToAll || !may })

@@ -138,7 +138,7 @@ describe('runs', () => {
     )
     await addTask('r1', 'rejected', { reason: 'x' })
     await sql`analyze`.execute(db)
-    // What sequential scans have returned so far, in this connection.
+    // Returns the rows that sequential scans have read so far, in this connection.
     const returned = async (tx: Database) => {
       const { rows } = await sql<{ tuples: bigint }>`
         select pg_stat_get_xact_tuples_returned('tasks'::regclass) as tuples`.execute(tx)

@@ -40,7 +40,7 @@ describe('a session', () => {
 
   test('ends when only an open page uses it', async () => {
     const vera = await desk.as('vera')
-    // What it reads goes on for as long as it is open, and is opened anew after each break.
+    // Its live updates go on for as long as it is open, and are opened anew after each break.
     for (let minutes = 0; minutes < 60; minutes += 25) {
       const stream = await vera.ask('/desk/events')
       expect(stream.status).toBe(200)

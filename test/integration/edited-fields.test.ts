@@ -130,7 +130,7 @@ describe.each(crmKinds)('in %s', (kind) => {
       expect(String(after.get(id)?.[crm.employees])).toBe(String(answerOf(index)?.company_size))
       expect(after.get(id)?.[crm.source]).toBeTruthy()
     }
-    // What becomes ready together is read in one request and written in one, and no record twice.
+    // Records that become ready together are read in one request and written in one, and no record twice.
     const batches = world.readsAndWrites()
     expect(batches.length % 2).toBe(0)
     for (let at = 0; at < batches.length; at += 2) {

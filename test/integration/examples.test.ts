@@ -105,7 +105,7 @@ async function run(example: readonly string[]): Promise<Ended> {
     standsFor.reduce((text, [pattern, there]) => text.replaceAll(pattern, (found) => there() ?? found), word),
   )
   await layFiles(args)
-  // What stops spending must not stop the examples that come after it.
+  // An example that stops spending must not stop those that come after it.
   const ended = await runIn(args)
   if (args.includes('--stop')) await runIn(['spend', '--resume'])
   return ended

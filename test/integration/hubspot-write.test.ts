@@ -61,7 +61,7 @@ describe('writing', () => {
       [ids[5], 'written'],
     ])
     expect(results[1]).toMatchObject({ code: 'OBJECT_LOCKED' })
-    // Of this one HubSpot names no id, and its code and property only within a text that quotes the value.
+    // HubSpot names no id for this one, and its code and property only within a text that quotes the value.
     expect(results[4]).toMatchObject({ code: 'INVALID_EMAIL', field: 'email' })
     expect(JSON.stringify(results)).not.toContain('norvik')
   })

@@ -35,7 +35,7 @@ test('what is reserved together stands in the ledger as if each had been reserve
   expect(statements.length).toBeLessThan(20)
   expect(charges.map(({ lookupKey }) => lookupKey)).toEqual(world.keys)
   expect(await world.committed(`run:${world.id}`)).toBe(500_000n)
-  // What the payer goes on with is what a restart would find.
+  // Each charge in the hands of the payer is the one that a restart would find.
   for (const charge of charges) {
     expect((await world.journal.unanswered(charge.lookupKey)).open).toEqual(charge)
     expect(JSON.stringify(charge.authorization.terms.raw)).toBe(
@@ -199,7 +199,7 @@ test('the kill switch holds for every open charge, and not for one that the chai
       return marked
     }
     expect(await mark(false)).toEqual(['stopped', 'stopped'])
-    // What was never sent cannot be used, whatever a chain says.
+    // A charge that was never sent cannot be used, whatever a chain says.
     expect(await mark(true)).toEqual(['stopped', 'sent'])
     await world.journal.markInDoubt(sent!.id, 'timeout')
     expect(await mark(false)).toEqual(['stopped', 'stopped'])

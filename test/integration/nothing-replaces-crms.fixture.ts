@@ -35,7 +35,7 @@ export interface Row {
   type: Type
   answer: string
   isFilled: boolean
-  /** What the field holds afterwards when the rule lets everything through; undefined: what was there. */
+  /** The field's value afterwards when the rule lets everything through; undefined: what was there. */
   becomes: string | undefined
   patch: Patch | undefined
 }
@@ -55,12 +55,12 @@ export async function table(
   return rows
 }
 
-/** What a CRM's field of the type holds after an answer; undefined where the answer is no value of the type. */
+/** Returns the value of a CRM's field of the type after an answer; undefined where the answer is no value of the type. */
 export function fitting(type: Type, name: string): string | undefined {
   return name === 'good' ? cases[type].becomes : cases[type].values?.[name]
 }
 
-/** Takes all rows through the write-back in one batch. What stands in the records counts as written by us before. */
+/** Takes all rows through the write-back in one batch. Values in the records count as written by us before. */
 export async function writeBack(
   connector: Connector,
   entity: string,

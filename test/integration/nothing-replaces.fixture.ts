@@ -9,7 +9,7 @@ import { createLogoClient } from '../../src/service/logo.ts'
 const absent = Symbol('absent')
 export type Raw = unknown
 
-/** What the service may answer for a field. The first eight are nothing, for every type of field. */
+/** The service's possible answers for a field. The first eight are nothing, for every type of field. */
 export const nothings: [string, Raw][] = [
   ['null', null],
   ['""', ''],
@@ -49,7 +49,7 @@ const types = [
 export type Type = (typeof types)[number]
 
 export interface TypeCase {
-  /** What stands in the record, of which nothing may be lost. */
+  /** The value in the record, of which nothing may be lost. */
   old: FieldValue
   /** An answer that is a value, and what the CRM then holds: without it the table could not fail. */
   good: Raw

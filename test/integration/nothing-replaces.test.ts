@@ -68,7 +68,7 @@ describe.each(['company', 'person'] as const)(
       try {
         const rows = await table(object, asTold)
         const fields = typesOf(object).map((type) => sourceOf(object, type))
-        // What an earlier run has filled comes back in columns of our own.
+        // Values that an earlier run has filled come back in columns of our own.
         const header = ['profnet_url', ...fields.map((name) => `paydirt_${name}`)]
         const earlier = (row: Row) =>
           typesOf(object).map((type) =>

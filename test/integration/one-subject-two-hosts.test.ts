@@ -39,7 +39,7 @@ async function enrich(recipe: string, urls: readonly string[]) {
 }
 let files = 0
 
-/** What was paid for reveals, in USD. */
+/** Returns the price of the reveals that were paid for, in USD. */
 async function revealed(): Promise<number> {
   const rows = await house.context.database.db
     .selectFrom('charges')

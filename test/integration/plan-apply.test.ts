@@ -95,7 +95,7 @@ describe('a plan of a sync', () => {
     expect(house.seen('companies').get(later)?.['description']).toBeUndefined()
     await expect(apply(plan.planId ?? '')).rejects.toMatchObject({ code: 'plan_applied' })
 
-    // What was not in the plan is found by the next sync, and what was is not bought again.
+    // Records outside the plan are found by the next sync, and those in it are not bought again.
     const { summary } = await house.sync('companies', (inner) => inner, { since: new Date(0) })
     expect(summary.lookups.paid).toBe(1)
   })
@@ -105,7 +105,7 @@ describe('a plan of a sync', () => {
     const [changed = '', edited = '', gone = ''] = fill(4)
     const plan = await planned()
     house.edit('companies', changed, { profnet_url: urlOf('somebody-else') })
-    // What does not identify a record may change: it is the writing that looks at it.
+    // Values that do not identify a record may change: it is the writing that looks at them.
     house.edit('companies', edited, { description: 'by hand' })
     house.hubspot.store.archive('companies', gone)
     const applied = await apply(plan.planId ?? '')

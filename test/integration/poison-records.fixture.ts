@@ -56,7 +56,7 @@ export const poisons: Identity[] = [
 
 export interface Crowd {
   size: number
-  /** How many different people the good records are: a second record of one costs nothing. */
+  /** The number of different people among the good records: a second record of one costs nothing. */
   people: number
   /** Every so manyth record is poison. */
   every: number
@@ -98,7 +98,7 @@ const properties: Record<CrmKind, { entity: string; names: Record<keyof Identity
   },
 }
 
-/** What differs between any two runs: ids, times, and our own stamps. */
+/** The columns that differ between any two runs: ids, times, and our own stamps. */
 const ownStamp = /paydirt_|modified|modstamp|createdate|createddate|^id$|object_id/i
 
 async function syncCrm(sandbox: Sandbox, kind: CrmKind, records: ReturnType<typeof crowd>) {
@@ -113,7 +113,7 @@ async function syncCrm(sandbox: Sandbox, kind: CrmKind, records: ReturnType<type
       ),
     )
     const { tasks } = await world.sync({})
-    // Whoever tries again gets the same, and is not stopped either.
+    // A second try gets the same, and is not stopped either.
     const again = await world.sync()
     const state = world.state()
     const outcome = await world.context.database.db

@@ -18,7 +18,7 @@ async function recordsOf(connector: Connector, entity: string) {
   return (await scanAll(connector, entity)).pages.flatMap(({ records }) => records)
 }
 
-/** What an app may do whose owner has granted rights to companies alone. */
+/** Reduces an app to the rights that an owner gives who grants companies alone. */
 function grantCompaniesAlone({ scopes }: { scopes: Set<string> }): void {
   for (const scope of scopes) if (scope.includes('contacts')) scopes.delete(scope)
 }

@@ -43,7 +43,7 @@ test('a run is text that a person reads, and JSON for machines, with its file', 
     /^ {2}written +2\b/m,
     /^ {2}parked +1$/m,
     'spent: 0.020000 USD',
-    // Which of the three is late is a matter of milliseconds.
+    // The late one of the three is a matter of milliseconds.
     /^ {2}1 parked: .*\(line [234]\)$/m,
     /^ {2}1 rejected: .*\(line 5\)$/m,
     'raise PAYDIRT_BUDGET_RUN_USD',

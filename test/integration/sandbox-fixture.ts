@@ -29,7 +29,7 @@ export function useSandbox() {
       await sandbox.fund(buyer.address, amountAtomic)
       return { ...buyer, transfers: () => sandbox.transfersFrom(buyer.address) }
     },
-    /** What the sandbox must answer, worked out without it. */
+    /** Returns the answer that the sandbox must give, worked out without it. */
     answerFor: (body: { profnet_url: string }) =>
       companyAnswer(body.profnet_url, { logoUrl: sandbox.logoUrl }),
   }

@@ -168,7 +168,7 @@ describe('a schedule', () => {
     at('2026-11-20T01:00:00Z')
     const ledger = createScheduleLedger(context.database.db, { now: () => clock.now })
     await ledger.register(['nightly'])
-    // What a scheduler leaves behind that was killed after a page: a lease that nobody renews.
+    // A scheduler that was killed after a page leaves this behind: a lease that nobody renews.
     const id = await ledger.addOccurrence({
       schedule: 'nightly',
       connector: 'hubspot',

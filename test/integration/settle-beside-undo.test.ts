@@ -51,7 +51,7 @@ async function states(taskId: bigint) {
 test('what is written is stored with what was there, and nothing with null', async () => {
   const { taskId } = await intend(['city', 'name'])
   await createFieldWriteLedger(database.db, { now }).confirmWrites(settled(taskId, ['city']))
-  // What was never sent leaves nothing behind.
+  // A write that was never sent leaves nothing behind.
   expect(await states(taskId)).toEqual([
     { field: 'city', state: 'written', old_value: null, old_raw: null, new_value: 'new city' },
   ])

@@ -11,7 +11,7 @@ let close: () => Promise<void>
 beforeAll(async () => void ({ database, close } = await openFreshLedger()))
 afterAll(() => close())
 
-/** What the planner takes for the number of tasks; -1: it has never looked. */
+/** Returns the number of tasks that the planner assumes; -1: it has never looked. */
 async function believed(): Promise<number> {
   const { rows } = await sql<{ tuples: number }>`
     select reltuples::float8 as tuples from pg_class where oid = 'tasks'::regclass`.execute(database.db)

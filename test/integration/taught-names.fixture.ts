@@ -16,7 +16,7 @@ import { personAnswer } from '../../src/sandbox/data/person.ts'
 import { profileKey } from '../../src/sandbox/data/profile-url.ts'
 import { newRun, now, unlimited } from './ledger.fixture.ts'
 
-/** What the service answers, from the stand-in's own data and not through the client. */
+/** Returns the service's answer, from the stand-in's own data and not through the client. */
 function answerOf({ operation, request }: LookupWanted): Fact {
   const text = (name: string) => String(request[name] ?? '')
   const foundOr = (data: object | null): Fact =>

@@ -110,7 +110,7 @@ test('a trace leads from a job to the request and the statements it made, and ho
         await startSync(context, { connector: 'hubspot', entity: 'companies' }),
         await startSync(context, { connector: 'hubspot', entity: 'contacts', recipe: 'contact' }),
       ]
-      // What others write into a span: a driver's message, a job's failure.
+      // Others write this into a span: a driver's message, a job's failure.
       const span = trace.getTracer('test').startSpan('failing', { kind: SpanKind.CONSUMER })
       span.recordException(new Error(`no such person: ${people[0]?.email}`))
       span.setStatus({ code: SpanStatusCode.ERROR, message: `${people[0]?.email} failed` })
@@ -152,7 +152,7 @@ test('a trace leads from a job to the request and the statements it made, and ho
     expect.arrayContaining(['GET /healthz', 'GET /v1/runs/{id}']),
   )
   expect(spans.some(({ kind, name }) => kind === kinds.producer && name.startsWith('addBulk'))).toBe(true)
-  // What idles makes no traces.
+  // An idle queue makes no traces.
   expect(spans.filter(({ name }) => name.includes('getNextJob'))).toEqual([])
 
   const failing = spans.find(({ name }) => name === 'failing')

@@ -16,11 +16,11 @@ const lines = [...text.matchAll(/```sh\n([\s\S]*?)```/g)].flatMap(([, block = ''
 )
 
 let stores: FreshStores
-/** What the checkout is to the reader of the tour. */
+/** The folder that takes the place of the checkout for the reader of the tour. */
 let home: string
 let cwd: string
 let sandbox: Running | undefined
-/** Where the stand-ins listen here. In the tour it is where the folder's own settings say. */
+/** The addresses of the stand-ins here. In the tour the folder's own settings say them. */
 let addresses: Record<string, string> = {}
 let webPort: number
 let lastSync: string | undefined
@@ -86,7 +86,7 @@ test.skipIf(!isFullSize)('the sandbox ends on Ctrl-C', async () => {
   expect(await sandbox?.ended).toMatchObject({ status: 0 })
 })
 
-/** What a command of the tour is to say, and how it is to end where that is not well. */
+/** The expected output of each command of the tour, and its exit code where that is not 0. */
 const said: [RegExp, string, number?][] = [
   [/^demo/, 'ledger and chain agree to the cent'],
   [/^history csv/, 'company_name: '],

@@ -140,7 +140,7 @@ describe('the undo of a run', () => {
     expect(rest.rows).toEqual([
       { record: changed, field: 'description', outcome: 'left', reason: 'it has been changed since' },
     ])
-    // What was blank before and a person has cleared stands as before.
+    // A field that was blank before and that a person has cleared counts as before.
     expect(rest.already).toBe(1)
     expect(house.seen('companies')).toEqual(
       new Map(before).set(changed, { ...before.get(changed), description: 'a person wrote this' }),

@@ -6,7 +6,7 @@ interface Exchange {
   method: string
   path: string
   body: unknown
-  /** Of the answer, once it is there. */
+  /** The status of the answer, once it is there. */
   status?: number
 }
 
@@ -14,7 +14,7 @@ export interface Wire {
   baseUrl: string
   /** In the order of their coming. */
   log: readonly Exchange[]
-  /** Of these requests the next `times` are held until `act` has ended. */
+  /** Holds the next `times` of these requests until `act` has ended. */
   hold(path: RegExp, act: (exchange: Exchange) => void | Promise<void>, times?: number): void
   forget(): void
   close(): Promise<void>

@@ -16,7 +16,7 @@ const quick: BenchOptions = {
   repeat: 1,
 }
 
-// What they measure in so short a time means nothing; that they still run, and measure something, does.
+// The figures of so short a time mean nothing; that they still run, and measure something, does.
 describe('a benchmark in its smallest size', () => {
   test('pacing', async () => {
     const rows = await pacing(quick)

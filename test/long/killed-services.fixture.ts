@@ -164,7 +164,7 @@ export async function openKilledServices(
     )
   }
 
-  /** What comes into the CRM now is met by a later planned time. */
+  /** Expects that a later planned time meets a record that comes into the CRM now. */
   async function expectNextRun(): Promise<void> {
     const [first] = await scheduledRuns()
     const late = house.addCompanies(3)
@@ -242,7 +242,7 @@ export async function openKilledServices(
       return as === undefined ? stands !== String(value) : !stands
     })
     expect(missing).toEqual([])
-    // Whatever was found stands in its record, and nothing else was paid for but answers that nothing is known.
+    // Every value found stands in its record, and nothing else was paid for but answers that nothing is known.
     const answers = await db
       .selectFrom('tasks')
       .innerJoin('lookups', 'key', 'lookup_key')

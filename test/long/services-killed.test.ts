@@ -83,7 +83,7 @@ describe.skipIf(missing !== undefined)('web, two workers and scheduler, of which
       expect(['written', 'unchanged']).toContain(status)
       expect(fields.length > 0).toBe(status === 'written')
     }
-    // Whoever heard nothing presses again, and gets the task that was made of the first press.
+    // A person who heard nothing presses again, and gets the task that was made of the first press.
     await stage.pressOne(waiter, '?wait=10')
     expect(await stage.statusesOf(waiter)).toHaveLength(1)
     await stage.expectNothingLost('web')

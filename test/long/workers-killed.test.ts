@@ -91,7 +91,7 @@ describe.skipIf(missing !== undefined)('worker processes on one run', () => {
     await scanAll(context, config)
 
     async function until(holds: () => Promise<boolean>): Promise<void> {
-      // What is waited for is done by other processes and stands in the ledger.
+      // Other processes do the awaited work, and the ledger shows it.
       while (!(await holds())) await new Promise((resolve) => setTimeout(resolve, 50))
     }
     const keysOf = async (states: ('journaled' | 'sent' | 'in_doubt' | 'settled')[]) =>

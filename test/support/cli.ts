@@ -26,7 +26,7 @@ export interface Running {
   kill(signal: NodeJS.Signals): void
   /** Sends the signal as soon as the condition holds. Fails when the command ends before. */
   killWhen(signal: NodeJS.Signals, condition: () => boolean): Promise<Ended>
-  /** What the pattern finds on standard error, as soon as it is there. Fails when the command ends before. */
+  /** Returns the first match of the pattern on standard error, as soon as it is there. Fails when the command ends before. */
   said(pattern: RegExp): Promise<RegExpExecArray>
   /** Standard output so far. */
   printed(): string
@@ -40,7 +40,7 @@ export interface Settings {
   walletKey?: string
   /** Further variables; undefined takes one away. */
   env?: Record<string, string | undefined>
-  /** Where the command runs: its `.env` and `paydirt.config.*` count, and those of the checkout do not. */
+  /** The folder in which the command runs: its `.env` and `paydirt.config.*` count, and those of the checkout do not. */
   cwd?: string
 }
 
@@ -72,7 +72,7 @@ export function startPaydirt(args: readonly string[], settings: Settings): Runni
     ended,
     printed: () => Buffer.concat(stdout).toString(),
     async killWhen(signal, condition) {
-      // What is watched lies in this process and changes with its own events: looking once a turn of the loop misses nothing.
+      // The condition lies in this process and changes with its own events: looking once a turn of the loop misses nothing.
       while (!isOver && !condition()) await new Promise((resolve) => setTimeout(resolve, 1))
       if (isOver) throw new Error(`the command ended before it could be killed:\n${(await ended).stderr}`)
       child.kill(signal)

@@ -9,7 +9,7 @@ import { freshStores } from './stores.ts'
 export async function openFreshLedger(
   options: { onQuery?: (event: LogEvent) => void } = {},
 ): Promise<Ledger> {
-  // Who listens to the queries of a ledger has opened it alone.
+  // A test that listens to the queries of a ledger has opened it alone.
   if (options.onQuery) return open(options)
   const ledger = idleLedgers.pop() ?? (await open())
   return {

@@ -25,7 +25,7 @@ export default async function useScratchFolder(): Promise<() => Promise<void>> {
   await chmod(folder, 0o711)
   process.env[variable] = folder
   process.env['TMPDIR'] = folder
-  // What one process has compiled, the next ones load: test workers and commands use the same large libraries.
+  // The code that one process has compiled is loaded by the next: test workers and commands use the same large libraries.
   process.env['NODE_COMPILE_CACHE'] ??= join(folder, 'compile-cache')
   return async () => {
     if (before === undefined) delete process.env['TMPDIR']

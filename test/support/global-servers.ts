@@ -1,6 +1,6 @@
 import { missingServers, startPostgres, startRedis } from '../faults/servers.ts'
 
-/** Where DATABASE_URL and REDIS_URL name no servers, the system's own are started for the whole suite. */
+/** Starts the system's own servers for the whole suite where DATABASE_URL and REDIS_URL name none. */
 export default async function startServers() {
   if (process.env['DATABASE_URL'] && process.env['REDIS_URL']) return
   const missing = missingServers()

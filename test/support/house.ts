@@ -44,7 +44,7 @@ export async function openHouse(
     context,
     wallet,
     transfers: () => sandbox.transfersFrom(wallet),
-    /** Of every charge that the ledger calls paid: to be held against the authorizations used on the chain. */
+    /** Returns the nonce of every charge that the ledger calls paid, to be held against those used on the chain. */
     async nonces() {
       const charges = await context.database.db
         .selectFrom('charges')

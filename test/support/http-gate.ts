@@ -20,7 +20,7 @@ export async function openHttpGate(target: string) {
     if (hold?.pattern.test(`${incoming.method} ${incoming.url}`)) {
       hold.arrive()
       await hold.released
-      // Whoever asked was killed meanwhile.
+      // The caller was killed meanwhile.
       if (incoming.destroyed || outgoing.destroyed) return
     }
     const { method, headers } = incoming

@@ -1,5 +1,5 @@
 /**
- * What HubSpot's documentation says of its signatures, written down apart from our own code: by the platform's Web
+ * HubSpot's documentation of its signatures, written down apart from our own code: by the platform's Web
  * Crypto, over bytes put together one by one.
  */
 

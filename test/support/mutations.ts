@@ -137,7 +137,7 @@ const bodies = [
   `{"data":{"company_name":"A"},"metadata":{"ignored_fields":[${'"x",'.repeat(500)}"y\\u0000"]}}`,
 ]
 
-/** What a mutated answer is: a response, or a connection that ended without one. */
+/** A mutated answer: a response, or a connection that ended without one. */
 export type Mutated = ResponseHead | 'lost'
 
 /**

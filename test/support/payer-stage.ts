@@ -23,7 +23,7 @@ import { createTermsCache } from '../../src/store/ledger/terms.ts'
 
 const payTo = '0x5A4dB0E5a4db0E5A4Db0E5a4db0E5A4Db0E5A4D0'
 
-/** What a service may answer next; a function sees the request, and may throw as the transport does. */
+/** A possible next answer of a service; a function sees the request, and may throw as the transport does. */
 export type Reply = ResponseHead | ((request: ServiceRequest) => ResponseHead)
 
 /**

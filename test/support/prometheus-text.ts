@@ -110,7 +110,7 @@ function checkHistogram({ name, samples }: Family): void {
   }
 }
 
-/** What `promtool check metrics` finds fault with, rule by rule (prometheus/client_golang, promlint). */
+/** Returns the faults that `promtool check metrics` finds, rule by rule (prometheus/client_golang, promlint). */
 export function lintMetrics(families: Iterable<Family>): string[] {
   const problems: string[] = []
   for (const { name, type, help, samples } of families) {

@@ -10,7 +10,7 @@ export function testSeed(env: Record<string, string | undefined> = process.env):
   return seed
 }
 
-/** How many cases a fuzz test tries: few enough for every run, and as many as `PAYDIRT_FUZZ_CASES` says for a thorough one. */
+/** Returns the number of cases a fuzz test tries: few enough for every run, and as many as `PAYDIRT_FUZZ_CASES` says. */
 export function fuzzCases(usual: number): number {
   const wanted = Number(process.env['PAYDIRT_FUZZ_CASES'])
   return Number.isInteger(wanted) && wanted > 0 ? wanted : usual

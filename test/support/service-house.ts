@@ -10,7 +10,7 @@ import { openHttpGate } from './http-gate.ts'
 import { freshStores } from './stores.ts'
 
 /**
- * What the services of one installation share: a database, a place in Redis, a wallet, a HubSpot account and a config file.
+ * The parts that the services of one installation share: a database, a place in Redis, a wallet, a HubSpot account and a config file.
  * The services themselves are processes of their own, started as somebody would by hand.
  */
 export async function openServiceHouse(

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 
-/** Where every test that keeps data takes its stores from. */
+/** The module from which every test that keeps data takes its stores. */
 const source = 'test/support/stores.ts'
 const localImport = /from '(\.{1,2}\/[^']+\.ts)'/g
 

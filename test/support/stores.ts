@@ -15,7 +15,7 @@ export type FreshStores = {
   cleanup(): Promise<void>
 }
 
-/** Where a test file keeps its data: nothing in it was there before, and nothing of it stays. */
+/** Returns stores for a test file's data: nothing in them was there before, and nothing of it stays. */
 export async function freshStores(
   env: Record<string, string | undefined> = process.env,
 ): Promise<FreshStores> {

@@ -1,6 +1,6 @@
 import { slowestFiles } from './slowest-files.ts'
 
-/** What every suite has in common. A test that fails once has failed: nothing is retried. */
+/** The settings that every suite has in common. A test that fails once has failed: nothing is retried. */
 export const shared = {
   retry: 0,
   pool: 'forks' as const,

@@ -43,7 +43,7 @@ export const policiesSchema = z.strictObject({
   ...rulesOfConnectors,
 })
 
-/** How long answers are stored. */
+/** The time that answers are stored. */
 export const retentionSchema = z.strictObject({
   answersDays: setting(z.number().min(1).max(3650), {
     means: 'answers older than so many days are erased, and bought again when a run needs them',

@@ -36,10 +36,10 @@ export interface Context {
   /** Everything that planning a task's next step needs, the same for every trigger. */
   planning: Planning
   chain: Chain
-  /** What this process tells a command that finds its ledger in use; see queries/serve-queries.ts. */
+  /** Told to a command that finds this process's ledger in use; see queries/serve-queries.ts. */
   holder: { desk?: string | undefined }
   connectors: Map<string, Connector>
-  /** How long background records are gathered before they are written; undefined: the default. */
+  /** The time that background records are gathered before they are written; undefined: the default. */
   gatherMs: number | undefined
   /** Opens Redis and what moves work over it: only processes that work need it. */
   openEngine(): Promise<Engine>

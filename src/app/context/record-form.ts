@@ -10,8 +10,8 @@ import type { RecordForm } from '../../workers/write/record-form.ts'
 import type { Config } from '../config/config.ts'
 
 /**
- * How the fields of a CRM's records take and show our values: `Software` may stand there as `COMPUTER_SOFTWARE`. A value
- * of ours is known again by what it became, not by what was sent.
+ * The form in which a CRM's records take and show our values: `Software` may be `COMPUTER_SOFTWARE` there. A value of ours
+ * is known again by what it became, not by what was sent.
  */
 export function createRecordForms({ connectors }: Pick<Config, 'connectors'>) {
   return async function formOf(connector: Connector, entity: string): Promise<RecordForm> {

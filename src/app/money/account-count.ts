@@ -27,7 +27,7 @@ export interface AccountCount {
   verdict: 'agree' | 'unexplained' | 'behind' | 'under_way' | 'unknown'
   /** Charges in doubt, and their credits. */
   inDoubt: { charges: number; credits: string }
-  /** Why the service could not be asked. */
+  /** The reason why the service could not be asked. */
   problem?: string | undefined
 }
 

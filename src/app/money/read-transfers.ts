@@ -9,7 +9,7 @@ export function transferScope({ config }: Pick<Context, 'config'>, wallet: strin
   return `${config.policy.network}/${config.policy.asset}/${wallet}`.toLowerCase()
 }
 
-/** How far the chain's logs are known. */
+/** The range in which the chain's logs are known. */
 export interface ReadThrough {
   head: Block
   /** Logs up to this block are no longer kept by the node. */

@@ -6,9 +6,9 @@ import type { Context } from '../context/context.ts'
 
 export interface SpendingStop {
   since: Date
-  /** Who stopped it: a user of the desk, or `cli`; null where the audit log does not say. */
+  /** The user of the desk who stopped it, or `cli`; null where the audit log names neither. */
   by: string | null
-  /** What that person said; for the command line the command. */
+  /** The reason which that person gave; for the command line the command. */
   reason: string
 }
 
@@ -26,7 +26,7 @@ export async function spendingStop({
   return { ...stopped, by: last?.actor ?? null }
 }
 
-/** What was spent, by a group, and what the spending policy refused. */
+/** Returns the spend by group, and the refusals of the spending policy. */
 export async function readSpend(context: StopContext & Pick<Context, 'config'>, by: SpendGroup) {
   const { config, database } = context
   const rows = (await spendBy(database.db, by)).map((row) => ({

@@ -3,6 +3,6 @@ export interface Finding {
   name: string
   status: 'ok' | 'warning' | 'problem' | 'off'
   message: string
-  /** How to fix it. */
+  /** The step that fixes it. */
   todo?: string
 }

@@ -26,7 +26,7 @@ export interface PlanOptions {
   /** A run in the state `planned`. The caller drops it again. */
   run: Run
   source: ScanOptions
-  /** How `paydirt apply` finds the same records again. */
+  /** The job by which `paydirt apply` finds the same records again. */
   job: Record<string, unknown>
   /** Saves the plan under this id. Absent: the plan is only measured. */
   planId?: string | undefined

@@ -2,7 +2,7 @@ import type { Connector, ScanFilter, ScanOptions } from '../../connectors/connec
 import type { Plan, PlanLedger } from '../../store/plans/plans.ts'
 import { recordDigest } from './make-plan.ts'
 
-/** How many records of a plan a scan has found again, as they were and changed. */
+/** The number of a plan's records that a scan has found again, as they were and changed. */
 export interface PlannedTally {
   same: number
   changed: number

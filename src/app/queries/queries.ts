@@ -18,7 +18,7 @@ import type { Context } from '../context/context.ts'
 const spendGroups = ['day', 'run', 'connector', 'endpoint', 'field'] as const satisfies SpendGroup[]
 
 /**
- * What can be read from a ledger, by name. A command runs one of these on a ledger that it opened itself, or has the holder
+ * The queries of a ledger, by name. A command runs one of these on a ledger that it opened itself, or has the holder
  * of an embedded ledger run it: the same function either way. None of them changes anything that a person or a CRM sees; two
  * keep what they learned from the chain and from merges. A result goes from process to process, so it is plain data.
  */

@@ -7,7 +7,7 @@ import { askHolder, type Asked } from './ask-holder.ts'
 import { queries, type InputOf, type QueryName, type ResultOf } from './queries.ts'
 import { serveQueries } from './serve-queries.ts'
 
-/** How long a ledger may be in use by a process that does not listen yet, or no more: a slow machine opens it in seconds. */
+/** The longest that a ledger may be in use by a process that does not listen: a slow machine opens it in seconds. */
 const defaultPatienceMs = 10_000
 const retryMs = 100
 

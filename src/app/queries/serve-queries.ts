@@ -33,7 +33,7 @@ const graceMs = 5_000
  * on a socket in the data directory that its owner alone can use (mode 0600, in a directory of mode 0700). Where no socket
  * can be made, the process works without.
  *
- * What each end leaves behind; only the holder of the data directory's lock makes or removes a socket:
+ * Each end leaves this behind; only the holder of the data directory's lock makes or removes a socket:
  *
  * - killed: a socket on which nobody listens. A caller is refused, opens the ledger itself, and puts its own socket there.
  * - killed between making a socket and putting it in its place: `queries.sock.new`, which the next holder removes.

@@ -9,7 +9,7 @@ export function socketPath(dataDir: string): string | undefined {
   return Buffer.byteLength(draftPath(path)) <= longestPath ? path : undefined
 }
 
-/** Where a socket is made before it takes its place. */
+/** Returns the path at which a socket is made before it takes its place. */
 export function draftPath(path: string): string {
   return `${path}.new`
 }

@@ -19,14 +19,14 @@ export interface Forgotten {
   suppressed: number
 }
 
-/** What `forget` would do now. */
+/** The rows that `forget` would change now. */
 export interface ForgetPlan extends Omit<Forgotten, 'plan'> {
   plan: true
   /** The identifiers that were given, and the others by which the ledger knows the same subject. */
   identifiers: Identifier[]
   records: SubjectRecord[]
   lookups: LookupKey[]
-  /** Why `forget` would refuse now; null when it would not. */
+  /** The reason why `forget` would refuse now; null when it would not. */
   refusal: string | null
 }
 

@@ -30,7 +30,7 @@ interface HistoryTask {
   at: Date
   /** The file that the run read. The same line of another file is another record. */
   file?: string | undefined
-  /** What stands in the output of a file's run: no field of the file itself was written. Absent for a CRM. */
+  /** The values in the output of a file's run: no field of the file itself was written. Absent for a CRM. */
   output?: Record<string, FieldValue>
 }
 

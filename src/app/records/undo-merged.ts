@@ -39,7 +39,7 @@ export async function followMerges(
   return { current, placeOf: (record) => places.get(record) ?? record }
 }
 
-/** What becomes of one write: neither `restore` nor `already` where `reason` says why it is left. */
+/** The decision on one write: neither `restore` nor `already` where `reason` says why it is left. */
 export interface Decided {
   write: FieldWrite
   as?: 'restore' | 'already'

@@ -26,16 +26,16 @@ export interface UndoRow extends Partial<UndoValues> {
   outcome: UndoOutcome
   /** The record that it was merged into, where the field was put back. */
   mergedInto?: string
-  /** Why the field was not restored. */
+  /** The reason why the field was not restored. */
   reason?: string
 }
 
 interface UndoValues {
-  /** What an undo puts back, as the CRM had it; null: the field was blank, and is cleared. */
+  /** The value that an undo puts back, as the CRM had it; null: the field was blank, and is cleared. */
   old: FieldValue | null
-  /** What the run wrote; null: the subject was forgotten. */
+  /** The value that the run wrote; null: the subject was forgotten. */
   new: FieldValue | null
-  /** What is in the record now; null: blank, or the record is gone. */
+  /** The value in the record now; null: blank, or the record is gone. */
   now: FieldValue | null
 }
 
@@ -50,7 +50,7 @@ export interface Undone {
   left: number
   /** Fields that were not restored; in a plan every field, record by record. */
   rows: UndoRow[]
-  /** Why the undo ended early: the CRM refuses requests, or it was interrupted. The same call continues it. */
+  /** The reason why the undo ended early: the CRM refuses requests, or it was interrupted. The same call continues it. */
   unfinished?: string | undefined
 }
 

@@ -15,7 +15,7 @@ import { entitiesOf } from '../context/entities.ts'
 /** A value that the service has told, and that has no counterpart among the options of its property. */
 interface ValueWithoutOption {
   value: string
-  /** How many answers have it. */
+  /** The number of answers that have it. */
   answers: number
   /** Options with a similar name. */
   near: string[]
@@ -25,9 +25,9 @@ export interface OptionReport {
   entity: string
   field: string
   property: string
-  /** Whether the mapping allows values that are no option. */
+  /** True where the mapping allows values that are no option. */
   allowNew: boolean
-  /** How many different values the ledger has for the field. */
+  /** The number of different values that the ledger has for the field. */
   values: number
   without: ValueWithoutOption[]
 }

@@ -22,7 +22,7 @@ import { runToEnd, type Progress, type RunEnd } from './run-to-end.ts'
 import { summarise, type RunSummary } from './summary.ts'
 
 export interface ApplyOptions {
-  /** Where the enriched file goes; needed for the plan of a CSV. */
+  /** The path of the enriched file; needed for the plan of a CSV. */
   out: string | undefined
   /** True when any file at `out` is replaced. */
   force?: boolean | undefined

@@ -55,7 +55,7 @@ export interface CsvPlan extends RunPlan {
   apply?: string | undefined
 }
 
-/** How a file was read, and why rows of it are not looked up. Scripts rely on its form. */
+/** The way a file was read, and the reasons why rows of it are not looked up. Scripts rely on its form. */
 export interface CsvInput extends CsvReading {
   file: string
   rows: number
@@ -63,7 +63,7 @@ export interface CsvInput extends CsvReading {
   ragged: number
   encoding: string
   separator: string
-  /** Why rows were rejected or skipped, the most frequent reason first, with the line of the first such row. */
+  /** The reasons why rows were rejected or skipped, the most frequent reason first, with the line of the first such row. */
   notLookedUp: { status: TaskStatus; reason: string; rows: number; firstLine: number }[]
 }
 

@@ -12,7 +12,7 @@ interface Known {
   summary: Pick<RunSummary, 'tasks' | 'spend'>
   waiting: readonly ParkedGroup[]
   schedule: string | null
-  /** Who stopped it; undefined when no person did. */
+  /** The person who stopped it; undefined when no person did. */
   stop?: RunStop | undefined
 }
 
@@ -37,7 +37,7 @@ export function nextSteps({ run, summary, waiting, schedule, stop }: Known): str
   return steps
 }
 
-/** What ends the wait of parked records, by the code that parked them. */
+/** The steps that end the wait of parked records, by the code that parked them. */
 const remedies: Readonly<Record<string, string>> = {
   [errorCode.budgetRun]: 'raise PAYDIRT_BUDGET_RUN_USD, or leave the rest: the budget of the run is used up',
   [errorCode.budgetDay]: 'or raise PAYDIRT_BUDGET_DAY_USD: the budget of the day is used up',
@@ -57,7 +57,7 @@ function untilDone({ code, resumesAt }: ParkedGroup): string | undefined {
   return remedy.startsWith('or ') ? `${waits}, ${remedy}` : remedy
 }
 
-/** How a run that has not ended goes on, by what began it. */
+/** Returns the step by which a run that has not ended goes on, by its trigger. */
 function continuing(run: Run, schedule: string | null): string {
   const { state, trigger, source } = run
   const isAtWork = state === 'scanning' || state === 'working'

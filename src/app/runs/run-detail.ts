@@ -12,7 +12,7 @@ import { summarise, type RunSummary } from './summary.ts'
 export interface RunDetail extends RunSummary {
   entity: string
   recipe: string
-  /** What began it: `csv`, `sync`, `apply`, `schedule`, `request` (a person at the desk), `button`, `workflow`, `monitor`. */
+  /** Its origin: `csv`, `sync`, `apply`, `schedule`, `request` (a person at the desk), `button`, `workflow`, `monitor`. */
   trigger: string
   state: Run['state']
   startedAt: Date
@@ -22,13 +22,13 @@ export interface RunDetail extends RunSummary {
   path: string | null
   /** The schedule that began it. */
   schedule: string | null
-  /** Why it was stopped or failed, where that is known. */
+  /** The reason why it was stopped or failed, where that is known. */
   stateReason: string | null
   /** False while further records may be read. */
   scanned: boolean
-  /** How many records reached each stage. */
+  /** The number of records that reached each stage. */
   funnel: { read: number; lookedUp: number; matched: number; written: number; changed: number }
-  /** Why records wait, and until when; null: until a person acts. */
+  /** The reasons why records wait, and until when; null: until a person acts. */
   waiting: ParkedGroup[]
   next: string[]
 }

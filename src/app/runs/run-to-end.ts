@@ -19,7 +19,7 @@ export interface RunOptions {
   prepared: Prepared
   run: Run
   connector: Connector
-  /** Which part of the connector is read; absent: all of it. */
+  /** The part of the connector that is read; absent: all of it. */
   source?: Omit<ScanOptions, 'signal'>
   signal: AbortSignal
   /** Called when every record is a task, with the place where the next scan begins. */
@@ -126,7 +126,7 @@ export async function runToEnd(context: Context, options: RunOptions): Promise<R
   return end
 }
 
-/** How long the database may be unreachable before the run fails. A restart of the database takes less, and workers survive it. */
+/** The time the database may be unreachable before the run fails. A restart takes less, and workers survive it. */
 const patienceMs = 60_000
 
 /** Waits for what is on its way when a person has stopped the run: its answers are paid for, and are stored and written. */

@@ -3,7 +3,7 @@ import { pause } from '../../timing/pause.ts'
 
 const mostScanTries = 5
 const longestScanPauseMs = 60_000
-/** How long a scan waits in all for a source that refuses, without one page in between. */
+/** The longest that a scan waits in all for a source that refuses, without one page in between. */
 const longestStandstillMs = 15 * 60_000
 
 /**

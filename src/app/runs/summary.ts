@@ -18,7 +18,7 @@ export interface RunSummary {
   /** The lookups that this run paid for and that found nothing, when there are any. Part of `spend`. */
   withoutResult?: { lookups: number; settled: string; credits?: string | undefined } | undefined
   requests: { sent: number; rateLimited: number }
-  /** Why tasks are parked or were refused, and what was left out of those written, the most frequent reason first. `first` is the first record. */
+  /** The reasons why tasks are parked, refused or written in part, the most frequent first. `first` is the first record. */
   reasons?: { status: TaskStatus; reason: string; count: number; first?: string | undefined }[] | undefined
   /** The fields of the recipe that could not be written in so many records, and why: nothing was bought for them. */
   leftOut?: LeftOutField[] | undefined

@@ -150,7 +150,7 @@ function judged(context: Context, connector: Connector, job: SyncJob, isOneOfSev
 }
 
 export interface SyncOptions {
-  /** Where `checkJobs` has checked it already. */
+  /** The result of `checkJobs`, where it has run already. */
   prepared?: Prepared | undefined
   signal: AbortSignal
   onProgress?: ((progress: Progress) => void) | undefined

@@ -7,7 +7,7 @@ import type { Context } from '../context/context.ts'
 import { onlyPlanned, plannedSource } from '../plans/planned-scan.ts'
 import { advanceWatermark, sourceOf, type SyncJob } from '../runs/sync.ts'
 
-/** What an occurrence of a plan reads: the records of the plan, from where the plan began, and nothing else. */
+/** The reading of an occurrence of a plan: the records of the plan, from where the plan began, and nothing else. */
 export interface PlanScan {
   connector: Connector
   source: Omit<ScanOptions, 'signal'>

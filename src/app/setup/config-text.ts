@@ -15,7 +15,7 @@ export function configText(crms: readonly CrmName[]): string {
  * docs/configuration.md explains each, with its default. Addresses, secrets and the caps of a run and a day are in \`.env\`.
  */
 export default defineConfig({
-  /** What a run buys when it names no recipe: profile, contact, full, or one of your own (docs/recipes.md). */
+  /** The recipe of a run that names none: profile, contact, full, or one of your own (docs/recipes.md). */
   // recipe: 'profile',
 
   /** Dearer steps must be allowed one by one. */
@@ -25,12 +25,12 @@ export default defineConfig({
   // budgets: { monthUsd: '900', connectorDayUsd: { csv: '10' } },
 
   /**
-   * What may be written over what: fill_blank (the default), overwrite_ours (only what Paydirt wrote and nobody has edited
-   * since), overwrite, never.
+   * The rule for values that a record has: fill_blank (the default), overwrite_ours (only what Paydirt wrote and nobody
+   * has edited since), overwrite, never.
    */
   // policies: { default: 'fill_blank', ${crm}: { industry: 'overwrite_ours', phone: 'never' } },
 
-  /** Where fields go in ${label}, where the default mapping is not right: another property, or false for none. */
+  /** The properties of ${label} that fields go to, where the default is not right: another property, or false for none. */
   // connectors: { ${crm}: { mapping: { ${company}: { fields: { employees: 'headcount', industry: false } } } } },
 
   /** When \`paydirt start\` syncs by itself. */

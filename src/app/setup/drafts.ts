@@ -6,7 +6,7 @@ import type { EnvLine } from './env-file.ts'
 /** Variables by name, as `.env` has them. */
 export type Draft = Readonly<Record<string, string>>
 
-/** How lookups are paid. */
+/** The way lookups are paid. */
 export type Payment = 'wallet' | 'api-key'
 
 export interface Choices {

@@ -13,7 +13,7 @@ export interface Setup {
   written: string[]
   /** Files that were there and are as they were. */
   left: string[]
-  /** Where the old text of a replaced file is. */
+  /** The path that holds the old text of a replaced file. */
   movedTo: string[]
   /** The wallet that pays; null: an API key does. */
   wallet: { address: string; isNew: boolean; file: string | null } | null

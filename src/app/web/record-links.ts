@@ -54,7 +54,7 @@ export function createRecordLinks(config: Config, engine: Pick<Engine, 'callBudg
     transactionUrl(network, transaction) {
       if (!/^0x[0-9a-f]{64}$/i.test(transaction)) return undefined
       const own = config.desk.explorers[network]
-      // What a chain on this machine has settled is in no public explorer.
+      // No public explorer shows a payment of a chain on this machine.
       const template = own ?? (isLocal(config.rpcUrl) ? undefined : publicExplorers[network])
       return template ? webUrl(template.replaceAll('{transaction}', transaction)) : undefined
     },

@@ -14,7 +14,7 @@ import { isPlainSync, limitOf, planHoldsMs, startPlan } from '../schedules/start
 /** A plan reads its records from the CRM, whose calls the runs need too. */
 const plansAtOnce = 2
 const sampleRecords = 10
-/** How long a request for a plan waits for the plan's row, so that every web process can show it. */
+/** The longest that a request for a plan waits for the plan's row, so that every web process can show it. */
 const rowWithinMs = 5_000
 const problemsKept = 50
 

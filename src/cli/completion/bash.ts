@@ -17,7 +17,7 @@ ${cases(commands, ({ path, options }) => [[path, options.map(({ long }) => long)
   esac
 }
 
-# What follows an option, or stands in the n-th place behind a command.
+# Completes the word behind an option, or the n-th word behind a command.
 _paydirt_values() {
   case "$1" in
 ${cases(commands, ({ path, options }) => options.flatMap(({ long, values }) => (values ? [[`${path} ${long}`.trim(), listOf(values)]] : [])))}

@@ -1,7 +1,7 @@
 import type { Readable, Writable } from 'node:stream'
 import { liveLine } from './live-line.ts'
 
-/** Where a question is asked and answered. Results stay on standard output. */
+/** The streams of a question and its answer. Results stay on standard output. */
 interface Terminal {
   input: Readable
   output: Writable

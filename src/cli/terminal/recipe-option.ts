@@ -1,7 +1,7 @@
 import { Option } from 'commander'
 import type { ObjectKind } from '../../domain/words.ts'
 
-/** What each built-in recipe does for each kind of record. A test holds it against the recipes themselves. */
+/** The purchases of each built-in recipe for each kind of record. A test holds it against the recipes themselves. */
 export const recipeTexts: Readonly<Record<string, Readonly<Record<ObjectKind, string>>>> = {
   profile: {
     company: 'the profile of their profile URL, and the logo',

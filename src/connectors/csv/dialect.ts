@@ -4,7 +4,7 @@ import { parse } from 'csv-parse/sync'
 export type Delimiter = ',' | ';' | '\t' | '|'
 type LineEnding = '\n' | '\r\n' | '\r'
 
-/** How a file separates its cells and rows; the output is written the same way. */
+/** The separators of a file's cells and rows; the output is written the same way. */
 export interface Dialect {
   delimiter: Delimiter
   eol: LineEnding
@@ -18,8 +18,8 @@ const sampleRecords = 20
 export const maxRowCharacters = 1024 * 1024
 
 /**
- * How rows are read. A quote inside an unquoted cell, or text after a closing quote, is kept as it is: hand-made files
- * have many of them. Blank lines are not rows.
+ * Returns the options for reading rows. A quote inside an unquoted cell, or text after a closing quote, is kept as it
+ * is: hand-made files have many of them. Blank lines are not rows.
  */
 export function parserOptions(dialect: Dialect): Options {
   return {

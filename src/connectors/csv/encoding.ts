@@ -6,7 +6,7 @@ export interface TextForm {
   /** By its name in the Encoding Standard: `utf-8`, `utf-16le`, `windows-1252`. */
   encoding: string
   bomLength: number
-  /** Whether the user named the encoding. */
+  /** True where the user named the encoding. */
   isTold: boolean
 }
 

@@ -30,7 +30,7 @@ const refusal = (content: Uint8Array | string, options: OpenCsvOptions = people)
   )
 
 describe('a file in another encoding', () => {
-  // What Excel saves as CSV in Western Europe: semicolons, CRLF, the euro sign and typographic quotes in one byte each.
+  // Excel saves this as CSV in Western Europe: semicolons, CRLF, the euro sign and typographic quotes in one byte each.
   const western = bytes(
     'Vorname;Nachname;E-Mail;Notiz\r\nJos',
     [0xe9],

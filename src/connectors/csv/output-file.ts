@@ -27,7 +27,7 @@ export async function assertWritableOutput(input: string, out: string): Promise<
 }
 
 export interface NamingOptions {
-  /** Whether a file that has the name may be replaced. */
+  /** True where a file that has the name may be replaced. */
   replace: boolean
   /** Called with the complete file before it takes its name. */
   beforeNamed?: ((file: { path: string; temporary: string }) => Promise<void>) | undefined

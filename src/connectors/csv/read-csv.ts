@@ -20,12 +20,12 @@ export interface OpenCsvOptions extends ColumnOptions {
 export interface OpenedCsv extends Dialect {
   path: string
   object: ObjectKind
-  /** Whether the output begins with a byte order mark. It is UTF-8 whatever the input is, and says so where the input is not. */
+  /** True where the output begins with a byte order mark. It is UTF-8 whatever the input is, and says so if the input is not. */
   hasBom: boolean
   encoding: TextForm['encoding']
-  /** How the user said that the file is to be read. */
+  /** The user's instructions for reading the file. */
   told: { map: ColumnMap; encoding: string | undefined }
-  /** Which column was read as what, with the first rows before and after. */
+  /** The columns and the fields they were read as, with the first rows before and after. */
   reading: CsvReading
   /** Differs between two readings of the same bytes; blank where neither the user nor the configuration said how to read them. */
   readAs: string

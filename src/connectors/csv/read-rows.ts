@@ -12,7 +12,7 @@ export interface CsvRow {
   line: number
   /** As parsed: neither trimmed nor padded. */
   cells: string[]
-  /** Why the row cannot be read (too few or too many cells); the other rows are processed. */
+  /** The reason why the row cannot be read (too few or too many cells); the other rows are processed. */
   problem?: string
 }
 

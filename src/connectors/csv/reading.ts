@@ -6,7 +6,7 @@ import { mapFieldOf } from './column-map.ts'
 import { foldName, identityFields, namesOf, type ColumnOptions, type IdentityField } from './column-names.ts'
 import type { RecognisedColumns } from './columns.ts'
 
-/** How a file was read: which column as what, and the first rows before and after. */
+/** The way a file was read: which column as what, and the first rows before and after. */
 export interface CsvReading {
   columns: ColumnReading[]
   /** The names of the columns that identify nothing. They are kept in the output. */

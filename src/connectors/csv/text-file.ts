@@ -33,7 +33,7 @@ export async function assertReadableFile(path: string): Promise<void> {
 export interface Sample {
   form: TextForm
   text: string
-  /** Whether the file ends there. */
+  /** True where the file ends there. */
   whole: boolean
   /** Set where the encoding that the user named is doubtful. */
   warning: string | undefined

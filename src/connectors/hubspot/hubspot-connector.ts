@@ -29,11 +29,11 @@ export type HubspotConnectorOptions = HubspotAuth & {
   /** One HTTP exchange. Default 30 s. */
   timeoutMs?: number
   /**
-   * How long one call may wait for short limits, locks and passing server errors before its work is returned. Default
-   * 60 s.
+   * The longest that one call may wait for short limits, locks and passing server errors before its work is returned.
+   * Default 60 s.
    */
   patienceMs?: number
-  /** How far before the latest change seen the next increment starts. Default 10 min. */
+  /** The next increment starts this long before the latest change seen. Default 10 min. */
   lookbackMs?: number
   now?: () => number
   random?: () => number

@@ -76,7 +76,7 @@ export function requiredReason(property: string, because: string | undefined): s
   return `HubSpot requires "${property}"${when}: fill it in, or change the rule in HubSpot’s settings`
 }
 
-/** Learns from a refused record, by one more reading. What cannot be read is not learned. */
+/** Learns from a refused record, by one more reading. A record that cannot be read teaches nothing. */
 export async function learnRequired(
   { api, required }: { api: HubspotApi; required: RequiredRules },
   entity: HubspotEntity,

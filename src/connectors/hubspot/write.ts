@@ -204,7 +204,7 @@ function rejected(
 ): WriteResult {
   if (code === 'OBJECT_NOT_FOUND') return { id, status: 'skipped', reason: 'the record is gone' }
   if (code === conditionallyRequired && property !== undefined) {
-    // Where our own value makes another property required, it is our value that is refused: the rest can be written.
+    // If our own value makes another property required, our value is the one refused: the rest can be written.
     const ours = because !== undefined && because in properties ? because : undefined
     const named = ours ?? property
     return {

@@ -40,7 +40,7 @@ export interface SalesforceOptions {
   callBudget?: CallBudget | undefined
   /** The share of the org's daily API requests, by all its users, at which we stop. From 0 to 1, default 0.8. */
   quotaShare?: number | undefined
-  /** How far an increment reaches back before the end of the last one. Default 10 minutes. */
+  /** An increment reaches back this long before the end of the last one. Default 10 minutes. */
   lookbackMs?: number
   /** Records on a page of a scan. Default and maximum: 2,000. */
   pageSize?: number

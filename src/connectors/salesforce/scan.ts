@@ -30,8 +30,8 @@ export interface ScanDeps {
   own: OwnFields
   now: () => number
   /**
-   * How far the next increment reaches back before the end of this one. A transaction's records become visible only at
-   * its end, with stamps from its course.
+   * The next increment reaches back this long before the end of this one. A transaction's records become visible only at its
+   * end, with stamps from its course.
    */
   lookbackMs: number
   pageSize: number

@@ -35,7 +35,7 @@ export function strayAddressParts(
   return isStray ? written : []
 }
 
-/** Whether city or postal code of the record are those of our address. */
+/** Returns true where city or postal code of the record are those of our address. */
 function isAnchored(current: Readonly<Record<string, FieldValue>>, wanted: Patch): boolean {
   return (['city', 'postal_code'] as const).some((part) => {
     const ours = setBy(wanted, part)

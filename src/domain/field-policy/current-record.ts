@@ -10,7 +10,7 @@ export type CurrentRecord =
       state: 'present'
       /** By canonical field name. A blank (null, "" or missing in the CRM) is left out. */
       values: Record<string, FieldValue>
-      /** What identifies it, as a scan reads it. Absent where a read cannot tell. */
+      /** The identity of the record, as a scan reads it. Absent where a read cannot tell. */
       identity?: Identity
       /** The same fields exactly as the CRM holds them, white space included. Absent where the source keeps no values. */
       raw?: Record<string, FieldValue>

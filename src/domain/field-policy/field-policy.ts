@@ -6,7 +6,7 @@ export const fieldRules = ['fill_blank', 'overwrite_ours', 'overwrite', 'never']
 export type FieldRule = (typeof fieldRules)[number]
 
 /**
- * Why a proposed change is left out: the field has a value (`filled`), a person changed or cleared the value that we wrote
+ * The reason why a proposed change is left out: the field has a value (`filled`), a person changed or cleared the value that we wrote
  * (`edited`), the rule forbids writing (`never`), or writing would only change the value's form (`same`).
  */
 export type KeptReason = 'filled' | 'edited' | 'never' | 'same'

@@ -80,7 +80,7 @@ function decidePresent(
     } else if (!same(field, old)) unknown.push(field)
   }
   if (isAnother) {
-    // What an interrupted attempt wrote is there, so the ledger says so.
+    // An interrupted attempt's values are in the record, so the ledger says so.
     if (Object.keys(done).length > 0) return { kind: 'written', patch: {}, done, replaces, unknown }
     return { kind: 'end', status: 'skipped', reason: anotherSubject, unknown }
   }

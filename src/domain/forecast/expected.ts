@@ -21,7 +21,7 @@ export interface Expected {
 
 /** Records kept of each kind. */
 const kept = 300
-/** How many records are followed in all, shared out by the size of a kind, and how many of a kind at least. */
+/** The number of records followed in all, shared out by the size of a kind, and the least of a kind. */
 const followed = 600
 const leastFollowed = 10
 

@@ -12,7 +12,7 @@ export interface SeenAnswer {
   data: Record<string, unknown> | null
 }
 
-/** What the ledger has seen of the steps of a recipe. */
+/** The ledger's experience of the steps of a recipe. */
 export interface Seen {
   /** Paid answers, the latest first. */
   answers: readonly SeenAnswer[]
@@ -25,7 +25,7 @@ export interface Experience {
   next(slot: FactSlot, key: LookupKey): Fact
   /** Returns how many of so many lookups, whose keys only answers name, are not in the ledger yet. */
   fresh(slot: FactSlot, count: number): number
-  /** What was seen of a step. */
+  /** Returns the ledger's experience of a step. */
   seen(slot: FactSlot): { answers: number; found: number }
 }
 
@@ -41,7 +41,7 @@ const usualFifths = 4
 const enough = 20
 
 /**
- * What to expect of answers: those that the ledger has seen, and beside them five made-up ones a step, which decide as long as
+ * The answers to expect: those that the ledger has seen, and beside them five made-up ones a step, which decide as long as
  * there are few. Whole answers are drawn and not rates, so that what they tell decides together which step comes next.
  */
 export function createExperience({ answers, chains }: Seen): Experience {
@@ -137,7 +137,7 @@ function priorAnswers(slot: FactSlot): Fact[] {
 
 interface Repeats {
   uses: number
-  /** How many keys were used by one subject, by two, and so on. */
+  /** The number of keys that were used by one subject, by two, and so on. */
   keysBySize: number[]
 }
 

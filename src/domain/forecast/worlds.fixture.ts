@@ -152,7 +152,7 @@ export function makeWorld(seed: number): World {
   }
 }
 
-/** What has been asked, and what it has told. */
+/** The lookups that were asked, and their answers. */
 export interface Ledger {
   facts: Map<LookupKey, Fact>
   answers: SeenAnswer[]

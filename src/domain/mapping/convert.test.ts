@@ -104,7 +104,7 @@ describe('a value that fits', () => {
   ])('%s', (_, value, described, expected, mapping = {}) => {
     const converted = toCrm(value as string, described, mapping)
     expect(converted).toEqual({ ok: true, value: expected })
-    // What a conversion answered is its own conversion.
+    // A converted value converts to itself.
     expect(toCrm(expected as string, described, mapping)).toEqual(converted)
   })
 })

@@ -41,7 +41,7 @@ export interface DescribedField {
   restricted?: boolean
 }
 
-/** How a value is written where the field's type does not determine it. */
+/** The forms of a value where the field's type does not determine one. */
 export const conversions = [
   'text',
   'number',

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 /** A value as the stamp hashes it, in one spelling for all the forms in which a CRM returns it. */
 export type StampValue = string | number | boolean | null | undefined
 
-/** How much later than our stamp the CRM may date our own write: network, its queue and the difference of clocks. */
+/** The CRM may date our own write this much later than our stamp: network, its queue and the difference of clocks. */
 export const stampSlackMs = 30_000
 
 const prefix = 'paydirt'

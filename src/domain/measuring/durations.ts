@@ -20,7 +20,7 @@ export function addTo(counts: number[], ms: number): void {
 
 /**
  * Estimates the duration in milliseconds that a share of the counted ones did not exceed, as Prometheus does: evenly within
- * its bounds. Of those beyond the last bound nothing more is known than that bound. Undefined when nothing was counted.
+ * its bounds. Nothing but the last bound is known of those beyond it. Undefined when nothing was counted.
  */
 export function quantileMs(counts: readonly number[], share: number): number | undefined {
   const total = counts.reduce((sum, count) => sum + count, 0)

@@ -150,7 +150,7 @@ const four = String.raw`\d{4}`
 const five = String.raw`\d{5}`
 const six = String.raw`\d{6}`
 
-/** How postal codes are written, in the countries whose form cannot be taken for a house number. */
+/** The forms of postal codes, in the countries whose form cannot be taken for a house number. */
 const postalForms: Readonly<Record<string, string>> = {
   US: String.raw`\d{5}(?:-\d{4})?`,
   CA: String.raw`[A-Z]\d[A-Z] ?\d[A-Z]\d`,

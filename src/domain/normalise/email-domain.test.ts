@@ -9,7 +9,7 @@ describe('an e-mail address', () => {
     ['Ada Moreau <ada@acme.example>', 'ada@acme.example'],
     ['ada@münchen.example', 'ada@xn--mnchen-3ya.example'],
     ['ada@acme.example.', 'ada@acme.example'],
-    // What dots and tags mean is the provider's affair.
+    // The provider alone decides what dots and tags mean.
     ['a.d.a+crm@gmail.com', 'a.d.a+crm@gmail.com'],
     ['ADA@xn--mnchen-3ya.example', 'ada@xn--mnchen-3ya.example'],
   ])('%j is %s', (raw, value) => {

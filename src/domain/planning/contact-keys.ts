@@ -8,7 +8,7 @@ import { normalForm } from '../normalise/normal-form.ts'
 import { foldPersonName } from '../normalise/text.ts'
 import type { Identity, LookupRequest } from '../record.ts'
 
-/** How a person is searched for, the most certain way first. */
+/** The ways to search for a person, the most certain first. */
 export type SearchPath = 'email' | 'phone' | 'name_domain' | 'name_company'
 
 export interface ContactSearch {

@@ -4,7 +4,7 @@ import { canonicalEmail, isPersonalMailDomain } from '../normalise/email.ts'
 import type { Fact, FieldValue } from '../record.ts'
 
 /**
- * What an answer says about one list. `nothing`: null, so asked and not found. `empty`: `[]` or only blanks, which count as
+ * The state of one list in an answer. `nothing`: null, so asked and not found. `empty`: `[]` or only blanks, which count as
  * nothing found. `not_asked`: absent, which says nothing about the person.
  */
 export type Reveal = 'found' | 'nothing' | 'empty' | 'not_asked'
@@ -23,7 +23,7 @@ export interface ContactReading {
   /** In the order of the answer, without invalid values and values known to be dead. */
   values: ContactValue[]
   /**
-   * Whether the answer cost nothing, where that is known. "Not found" at no cost is also what the service returns for an
+   * True where the answer is known to have cost nothing. "Not found" at no cost is also what the service returns for an
    * unknown type, which is why types are checked before anything is sent.
    */
   wasFree?: boolean

@@ -6,9 +6,9 @@ import { kindOf } from '../values/kinds.ts'
 import { samplesOf } from './sample-values.ts'
 
 /**
- * Why nothing can be written to a field. Of the account: the mapping has no place for it (`not_mapped`), or one that another
+ * The reason why nothing can be written to a field. In the account: the mapping has no place for it (`not_mapped`), or one that another
  * field of the recipe has too (`shared`), the account lacks the property (`no_property`), it is read-only (`read_only`), its type takes no value of this kind (`wrong_type`), the
- * policy forbids it (`never`). Of the record: it has a value that may not be replaced (`filled`), a person changed or
+ * policy forbids it (`never`). In the record: it has a value that may not be replaced (`filled`), a person changed or
  * cleared ours (`edited`), or our last write was undone under the same policy and mapping (`undone`).
  */
 export const closedReasons = [
@@ -79,7 +79,7 @@ export function closedFields(
   const taken = new Set<string>()
   for (const field of inOrderOfMapping(fields, account)) {
     const property = account.mapping?.fields[field]?.property
-    // Of two values for one property only one could be kept.
+    // A property can keep only one of two values.
     const why = property !== undefined && taken.has(property) ? 'shared' : whyClosed(field, account, record)
     if (why !== undefined) closed[field] = why
     if (property !== undefined && whyClosed(field, account) === undefined) taken.add(property)
@@ -96,7 +96,7 @@ function inOrderOfMapping(fields: readonly string[], { mapping }: AccountFields)
 /** Returns whether the property could hold some value of the field's kind. */
 function takes(described: DescribedField, mapped: FieldMapping, field: string): boolean {
   const { options } = described
-  // Which option a text means is not known before there is one; a list of options takes only what stands in it.
+  // The option that a text means is not known before there is one; a list of options takes only what stands in it.
   const asked =
     options && !(described.restricted === false && mapped.allowNew)
       ? [...options.flatMap(({ value, label }) => [value, label]), ...Object.keys(mapped.options ?? {})]

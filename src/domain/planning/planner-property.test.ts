@@ -104,7 +104,7 @@ function run(
     const slot = slotOf(step.lookup.key)
     asked.push(slot)
     if (asked.length > 20) throw new Error(`does not end: ${asked.join(', ')}`)
-    // What was really paid is never more than what was expected.
+    // The price paid is never more than the price expected.
     const most = priceOf(step.lookup.key, context) ?? 0n
     const paid = prices.next().value as bigint | undefined
     facts[slot] = {

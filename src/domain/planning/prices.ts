@@ -42,7 +42,7 @@ export function capsOf({
   return { otherAtomic: maxPriceAtomic, bySlot: maxPrices ?? {} }
 }
 
-/** What one step costs, and what may be paid for it. */
+/** The price of one step, and the most that may be paid for it. */
 export interface StepPrice {
   step: FactSlot
   /** Undefined where no price is published or set: only a challenge says it. */
@@ -65,7 +65,7 @@ export function stepPrices(
   })
 }
 
-/** How many lookups a balance pays for: of the cheapest step that may be bought, and of the dearest. */
+/** The number of lookups that a balance pays for: of the cheapest step that may be bought, and of the dearest. */
 export interface Cover {
   cheapest: { priceAtomic: Atomic; lookups: bigint }
   dearest: { priceAtomic: Atomic; lookups: bigint }

@@ -3,7 +3,7 @@ import { enrichmentFieldNames, fieldNames, matchFieldNames, profileFieldNames } 
 import type { Atomic } from '../money.ts'
 import { objectKinds, type ObjectKind, type Operation } from '../words.ts'
 
-/** Which fields a run wants of each record, and which steps it may buy for them. */
+/** The fields that a run wants of each record, and the steps it may buy for them. */
 export interface Recipe {
   name: string
   /** Canonical fields, in any order. Nothing else is written or bought. */

@@ -37,7 +37,7 @@ export type Step =
   | {
       kind: 'write'
       values: Record<string, FieldValue>
-      /** Why planning ended before every wanted field was answered. */
+      /** The reason why planning ended before every wanted field was answered. */
       reason?: string
       jobChange?: JobChange
     }
@@ -49,12 +49,12 @@ export interface Candidate {
   why: string
 }
 
-/** Where the facts so far lead. */
+/** The lookups that the facts so far lead to. */
 export interface Candidates {
   /** The lookups that may come next, the cheapest sufficient one first. */
   candidates: Candidate[]
   values: Record<string, FieldValue>
-  /** How the task ends when no candidate is left and no value is known. */
+  /** The end of the task when no candidate is left and no value is known. */
   end: Stop
   /** Set when a lookup failed and values are known all the same. */
   problem?: string

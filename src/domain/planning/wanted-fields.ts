@@ -73,7 +73,7 @@ export function nothingOpen(closed: ClosedFields, { fields }: Recipe): string {
     : `nothing that the recipe tells could be written: ${closedText(closed, shut)}`
 }
 
-/** Why a field is closed, in words. In the order of reports. */
+/** The reasons why fields are closed, in words. In the order of reports. */
 export const closedWords: Readonly<Record<ClosedReason, string>> = {
   filled: 'filled already',
   edited: 'edited by a person',

@@ -50,7 +50,7 @@ export interface PaidReceipt {
   creditsAtomic?: bigint | undefined
 }
 
-/** Whether a charge's bytes may leave; see `markSent`. */
+/** The permission for a charge's bytes to leave, or its refusal; see `markSent`. */
 export type SendMark = 'sent' | 'closed' | 'stopped' | 'run_stopped'
 
 /** The journal of charges, as the payer needs it. Each method is one transaction. */

@@ -1,6 +1,6 @@
 import type { Operation } from '../words.ts'
 
-/** How an exchange with the data service ended: with an answer, or without one. */
+/** The end of an exchange with the data service: with an answer, or without one. */
 export type ExchangeOutcome =
   | 'found'
   | 'not_found'

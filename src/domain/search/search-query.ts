@@ -11,7 +11,7 @@ export interface SearchTerm {
   isBeginning: boolean
 }
 
-/** What a text that a person has typed may mean. A record is found by each of these. */
+/** The possible meanings of a text that a person has typed. A record is found by each of these. */
 export interface SearchQuery {
   /** All terms of one of these lists must be in a record. */
   anyOf: SearchTerm[][]

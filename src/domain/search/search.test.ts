@@ -14,7 +14,7 @@ const ann: Identity = {
   phone: '+49 (30) 123456',
 }
 
-/** Whether a search finds a record, as the ledger does it. */
+/** Returns true where a search finds a record, as the ledger does it. */
 function finds(text: string, identity: Identity, object: 'person' | 'company' = 'person'): boolean {
   const words = searchWords(object, identity, null)
   return readSearch(text).anyOf.some((terms) =>

@@ -6,7 +6,7 @@ import { foldPersonName } from '../normalise/text.ts'
 import type { FieldValue, Identity } from '../record.ts'
 import type { ObjectKind } from '../words.ts'
 
-/** What a record was looked up by, what it says now, and the values that cannot make it another's. */
+/** The values a record was looked up by, its values now, and those that cannot make it another's. */
 export interface NamedBy {
   object: ObjectKind
   /** The lookups made for it, oldest first. The first one tells by what the record was identified. */

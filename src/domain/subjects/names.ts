@@ -2,7 +2,7 @@ import { isContactType } from '../contact-types.ts'
 import { lookupKey, underAllHosts, type LookupKey } from '../keys.ts'
 import type { Operation } from '../words.ts'
 
-/** How a lookup's key names its subject: by a canonical profile, by `id:` and the service's id, or by a domain. */
+/** The way a lookup's key names its subject: by a canonical profile, by `id:` and the service's id, or by a domain. */
 export interface NamedBy {
   operation: Operation
   name: string
@@ -13,7 +13,7 @@ export interface NamedBy {
 /** Another lookup whose answer answers this one too. */
 export interface SameQuestion {
   key: LookupKey
-  /** What the answer must be: `any`, also nothing found; `found`; or `complete`, found with every field of a profile. */
+  /** The answer that is needed: `any`, also nothing found; `found`; or `complete`, found with every field of a profile. */
   needs: 'any' | 'found' | 'complete'
 }
 

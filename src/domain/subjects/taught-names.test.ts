@@ -76,7 +76,7 @@ type Names = Map<string, string | null>
 const shortened = (names: Names): Names =>
   new Map([...names].map(([name, subject]) => [short(name), subject === null ? null : short(subject)]))
 const learned = (...lessons: Lesson[]) => shortened(learnNames(new Map(), lessons))
-/** What is known after one answer more. */
+/** Returns the names that are known after one answer more. */
 const further = (before: Names, lesson: Lesson) => {
   const known = new Map([...before].map(([name, to]) => [long(name), to === null ? null : long(to)]))
   return shortened(new Map([...known, ...learnNames(known, [lesson])]))

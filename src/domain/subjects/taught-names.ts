@@ -4,7 +4,7 @@ import { isPersonalMailDomain } from '../normalise/email.ts'
 import type { Operation } from '../words.ts'
 import { kindOfName, namedBy } from './names.ts'
 
-/** What one answer says about the names of its subject. */
+/** The names of its subject that one answer teaches. */
 export interface Lesson {
   /** The profile URL that the answer bears. */
   profile: string

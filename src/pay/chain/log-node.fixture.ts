@@ -38,7 +38,7 @@ export const hashOf = (name: string): Hex => keccak256(toBytes(`transaction ${na
 export function openLogNode() {
   const node = {
     latest: 1_000,
-    /** How far the final block is behind the latest. */
+    /** The distance of the final block behind the latest. */
     unfinal: 100,
     /** Blocks come every two seconds. */
     startedAtMs: Date.UTC(2026, 0, 1),

@@ -91,7 +91,7 @@ test(`the official server with ${cases} hostile challenges gets nothing signed o
       const protocol = protocols.find(({ name }) => name === terms.protocol)!
       const authorization = protocol.draw(terms, { seed: 'fuzz', nowMs, lifetimeSeconds: 300 })
       const headers = await protocol.headers(authorization).catch((error: unknown) => {
-        // Whether it was signed or not, nothing was sent.
+        // Nothing was sent, signed or not.
         expect(error).toBeInstanceOf(PaydirtError)
         count.unbuilt += 1
         return {}

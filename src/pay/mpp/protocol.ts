@@ -14,7 +14,7 @@ export interface MppOptions {
   /** EIP-712 domain of the token. MPP challenges do not name it, so it comes from the spending policy. */
   domain: { domainName: string; domainVersion: string }
   /**
-   * Whether the server stores answers by `Idempotency-Key` and repeats them. Challenges do not say so, so it is a
+   * True where the server stores answers by `Idempotency-Key` and repeats them. Challenges do not say so, so it is a
    * setting. The header is sent in any case.
    */
   repeatsAnswers?: boolean

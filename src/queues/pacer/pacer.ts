@@ -53,7 +53,7 @@ export interface PacerOptions extends Partial<LearnerSettings>, Partial<TokenSet
   name: string
   /** Prefix of the keys in Redis. */
   prefix: string
-  /** How long successes are held so that they are sent together. */
+  /** The time that successes are held so that they are sent together. */
   flushMs?: number
 }
 

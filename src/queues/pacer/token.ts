@@ -47,11 +47,11 @@ export interface TokenSettings {
    * again.
    */
   horizonMs: number
-  /** How late a caller may come for its token before the schedule moves on. */
+  /** A caller may come this late for its token before the schedule moves on. */
   slackMs: number
   /** Share of the rate that the background lane leaves free while hot work is present. */
   hotShare: number
-  /** How long hot work counts as present after its last request. */
+  /** Hot work counts as present this long after its last request. */
   hotPresenceMs: number
 }
 

@@ -26,7 +26,7 @@ export interface WindowLayer {
   probeAfterOks: number
   /** Number of blocks that ended within the window, where a fixed window serves nothing. */
   contradictions: number
-  /** How often the limit was lowered in a row. More than once means that this is part of a longer window. */
+  /** The number of times in a row that the limit was lowered. More than once means that this is part of a longer window. */
   lowered: number
 }
 

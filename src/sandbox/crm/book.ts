@@ -14,7 +14,7 @@ export interface BookField {
   name: string
   label: string
   value: string
-  /** Where not, the CRM computes it. */
+  /** False where the CRM computes it. */
   isEditable: boolean
 }
 

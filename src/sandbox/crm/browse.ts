@@ -13,7 +13,7 @@ export function createPages(book: CrmBook): { serves(request: Request): boolean;
   const app = new Hono()
   const css = readFileSync(new URL('page.css', import.meta.url), 'utf8')
   const first = book.objects[0]?.name ?? ''
-  /** What the last action on a record had to say, shown once. */
+  /** The messages of the last action on a record, shown once. */
   const notices = new Map<string, string>()
 
   app.use('*', async (c, next) => {

@@ -17,7 +17,7 @@ export async function keepState(file: string, live: Record<string, unknown>): Pr
   }
 }
 
-/** Gives a container the contents of another one. Whoever holds it sees them. */
+/** Gives a container the contents of another one. Every holder sees them. */
 function refill(target: Container, saved: Container): void {
   if (target instanceof Map) {
     target.clear()

@@ -1,4 +1,4 @@
-/** What Paydirt answers to a button of a CRM, as far as a person is told. */
+/** The answer of Paydirt to a button of a CRM, as far as a person is told. */
 interface Answer {
   status?: string | null
   reason?: string | null

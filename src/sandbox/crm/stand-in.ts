@@ -1,7 +1,7 @@
 export interface CrmStandIn {
   /** The variables with which Paydirt finds it. They are the same at every start. */
   environment: Record<string, string>
-  /** Where a person sees its records. */
+  /** The address at which a person sees its records. */
   pageUrl: string
   stop(): Promise<void>
 }
@@ -13,7 +13,7 @@ export interface CrmStandInOptions {
   records?: number
   /** Keeps the records in this file from one start to the next. It is written when the stand-in stops. */
   stateFile?: string | undefined
-  /** Where the CRM's buttons find Paydirt. */
+  /** The address at which the CRM's buttons find Paydirt. */
   paydirtUrl?: string
 }
 

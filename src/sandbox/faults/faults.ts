@@ -15,7 +15,7 @@ const rateLimitSchema = z.strictObject({
   kind: z.enum(['fixed', 'sliding', 'bucket']).default('fixed'),
   limit: z.int().min(1),
   windowMs: z.int().min(1),
-  /** Whether a refused request uses up the limit too. */
+  /** True where a refused request uses up the limit too. */
   countRefused: z.boolean().default(false),
   /** `Retry-After` of a refusal, as it is sent. */
   retryAfter: z.string().optional(),

@@ -55,7 +55,7 @@ interface Batch {
   slugs: string[]
   types: string[]
   credits: number
-  /** How often it has been polled. */
+  /** The number of times it has been polled. */
   asked: number
 }
 

@@ -37,7 +37,7 @@ export interface HubspotAuth {
 
 const OAUTH_TOKEN_LIFETIME_MS = 30 * 60_000
 
-/** What a caller must show. Default: drawn at each start. */
+/** The secrets that a caller must show. Default: drawn at each start. */
 export interface HubspotSecrets {
   readonly accessToken: string
   readonly clientSecret: string

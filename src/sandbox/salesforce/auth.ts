@@ -32,7 +32,7 @@ export class OauthError extends Error {
 
 const JWT_BEARER = 'urn:ietf:params:oauth:grant-type:jwt-bearer'
 
-/** What a caller must show. Default: drawn at each start. */
+/** The secrets that a caller must show. Default: drawn at each start. */
 export type SalesforceSecrets = Pick<SalesforceAuth, 'clientId' | 'clientSecret'>
 
 export function createAuth(

@@ -34,7 +34,7 @@ interface SalesforceSwitches {
   readOnlyRecords: Set<string>
   /** An unknown field either fails the whole request or only its record. */
   unknownField: 'request' | 'record'
-  /** How long a write keeps its rows locked. Zero: until the next tick of the event loop. */
+  /** A write keeps its rows locked for this long. Zero: until the next tick of the event loop. */
   lockHoldMs: number
   /** Number of polls that see a bulk job in progress before it is done. */
   bulkPolls: number

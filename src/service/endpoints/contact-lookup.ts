@@ -28,7 +28,7 @@ export const contactLookup = {
 
 export interface ContactSettings {
   /**
-   * Whether an entry without a match by e-mail or phone is also searched by name. An entry with neither is always
+   * True where an entry without a match by e-mail or phone is also searched by name. An entry with neither is always
    * searched by name.
    */
   is_enable_similarity_search?: boolean | undefined

@@ -14,7 +14,7 @@ interface StoredTransfer {
   nonce: string | null
 }
 
-/** How far the logs of a scope (network, token, wallet) were read. */
+/** The point to which the logs of a scope (network, token, wallet) were read. */
 interface Checkpoint {
   block: bigint
   blockHash: string | null

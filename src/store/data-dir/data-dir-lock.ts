@@ -18,7 +18,7 @@ export interface DataDirLock {
 
 const verifyEveryMs = 2_000
 const beatMs = 5_000
-/** How long a silent owner is watched where locks may not reach it. */
+/** The time a silent owner is watched where locks may not reach it. */
 const watchMs = 3 * beatMs
 
 /**
@@ -26,12 +26,12 @@ const watchMs = 3 * beatMs
  * and pay twice. Throws ConfigError when another process holds the lock, or may hold it.
  *
  * Two things protect the directory: a lock of the operating system on the file `lock`, and the file `owner`, which says who
- * has it. What each end leaves behind:
+ * has it. Each end leaves this behind:
  *
  * - ended properly: no `owner`. The next process begins at once.
- * - killed: `owner` is left, and the kernel has released the lock. Who gets the lock on the same kernel (the same boot id, in
- *   whichever container) knows that the owner is dead. So does who gets it after a restart of the machine, where both have
- *   seen a local file system: only one kernel at a time can have that mounted.
+ * - killed: `owner` is left, and the kernel has released the lock. A process that gets the lock on the same kernel (the
+ *   same boot id, in any container) knows that the owner is dead. So does one that gets it after a restart of the machine,
+ *   where both have seen a local file system: only one kernel at a time can have that mounted.
  * - suspended (SIGSTOP, a paused container, a sleeping machine): the kernel keeps the lock. No time is too long, and no clock
  *   is asked.
  * - on another machine that shares the file system: its locks may not reach us. Its `owner` is never taken over; a person

@@ -16,7 +16,7 @@ const schema = z.object({
 /** The process that has a data directory, as it describes itself. `unreadable`: cut off, or not ours. */
 export type Owner =
   | (z.output<typeof schema> & { kind: 'known'; pid: string; text: string })
-  /** Of the version before, which held no lock of the operating system. */
+  /** The record of the version before, which held no lock of the operating system. */
   | { kind: 'old'; pid: string; started: string; text: string }
   | { kind: 'unreadable'; text: string }
 

@@ -1,7 +1,7 @@
 import { readFile, statfs } from 'node:fs/promises'
 import { hostname } from 'node:os'
 
-/** Where a process runs, as far as it decides which other processes its locks reach. */
+/** The place in which a process runs, as far as it decides which other processes its locks reach. */
 export interface Whereabouts {
   host: string
   /** The same for all processes of one running kernel, in whichever container. */

@@ -16,8 +16,8 @@ interface Prepared {
 }
 
 /**
- * How long a prepared statement is preparedBySql. Its plan suits the tables as they were: a plan for an empty ledger reads all of a
- * full one.
+ * A prepared statement is kept this long. Its plan suits the tables as they were: a plan for an empty ledger reads all of
+ * a full one.
  */
 const maxAgeMs = 5_000
 const maxPrepared = 200

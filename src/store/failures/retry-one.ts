@@ -4,15 +4,15 @@ import { openChargeStates } from '../../domain/payment.ts'
 import { lastLookup, lastRuns, mayRetryParked, mayRetryRejected } from '../runs/failure-cause.ts'
 import { isStoppedByPerson, runStatesLock } from '../runs/parked-runs.ts'
 
-/** Which rejected tasks can be retried: those that ended since then, of sources that a worker can write to. */
+/** The rejected tasks that can be retried: those that ended since then, of sources that a worker can write to. */
 export interface RetryLimits {
   since: Date
   connectors: readonly string[]
 }
 
 /**
- * What an operator can do with one task. `retry_parked` makes its lookup due now; `retry_rejected` evaluates and writes its
- * record again; `skip` ends it with a reason.
+ * The actions that an operator has on one task. `retry_parked` makes its lookup due now; `retry_rejected` evaluates
+ * and writes its record again; `skip` ends it with a reason.
  */
 export type TaskAction = 'retry_parked' | 'retry_rejected' | 'skip'
 
@@ -124,8 +124,8 @@ async function retryRejected(
  *
  * Crash and race windows:
  * - One transaction: killed before its commit, the task is parked as before; killed after it, it has ended.
- * - Its payment is open, alone or in a batch, or was made and its answer is still to come: the lookup is left alone. What was
- *   paid is kept, and the next task that asks for it gets the answer without paying.
+ * - Its payment is open, alone or in a batch, or was made and its answer is still to come: the lookup is left alone. A paid
+ *   one is kept, and the next task that asks for it gets the answer without paying.
  * - A worker reserves a charge at the same moment: both lock the row of the lookup. Either the charge is there first, and the
  *   lookup is left alone; or the lookup has failed, and the charge is refused.
  */

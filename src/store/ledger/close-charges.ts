@@ -26,7 +26,7 @@ export interface ChargeToDecide {
   isAnswered: boolean
 }
 
-/** How long an answer may be on its way after a charge was sent. Older ones are open because their process died. */
+/** The time an answer may be on its way after a charge was sent. Older ones are open because their process died. */
 const answerWaitMs = 10 * 60_000
 
 const toDecide = (now: Date) => sql`protocol in ('api_key', 'mpp_card') and (charges.state = 'in_doubt'

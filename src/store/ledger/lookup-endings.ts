@@ -14,7 +14,7 @@ import { dissolveBatch } from './batches.ts'
 import { waitsForOneOf } from './lookup-leases.ts'
 import { isStopped } from './spend-switch.ts'
 
-/** How an attempt at a lookup ends without a payment: answered for free, postponed, parked or failed. */
+/** The endings of an attempt at a lookup without a payment: answered for free, postponed, parked or failed. */
 export interface LookupEndings {
   storeFree(key: LookupKey, answer: StoredAnswer): Promise<void>
   /** Tries again at `dueAt`. */

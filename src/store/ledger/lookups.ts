@@ -50,7 +50,7 @@ export interface LookupLedger extends LookupLeases, LookupEndings {
 }
 
 /**
- * How much earlier a free lookup is due than a paid one. Free lookups complete records that were paid for, so they go
+ * A free lookup is due this much earlier than a paid one. Free lookups complete records that were paid for, so they go
  * before lookups that start another record: a run that is interrupted has then written what it bought.
  */
 const freeAheadMs = 86_400_000

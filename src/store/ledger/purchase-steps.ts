@@ -45,7 +45,7 @@ export function createPurchaseSteps(
           (select answered_at from lookups where lookups.key = wanted), '-infinity'))`.execute(db)
     const byKey = Map.groupBy(rows, ({ wanted }) => wanted)
     return keys.map((key) => {
-      // What was lost under another name of the subject counts too: the limit is for the answer.
+      // Losses under another name of the subject count too: the limit is for the answer.
       const ofKey = namesOf(key).flatMap((name) => byKey.get(name) ?? [])
       // An open charge of the lookup's batch belongs to the batch.
       const open = ofKey.find((row) => row.state !== 'lost' && row.lookup_key === key)

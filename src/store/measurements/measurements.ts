@@ -15,7 +15,7 @@ export interface Measurement {
   buckets: number[]
 }
 
-/** How long each span is kept. `all` stays: it has one row for each name and part. */
+/** The time each span is kept. `all` stays: it has one row for each name and part. */
 const keptMs = { minute: 3 * 3_600_000 + 600_000, quarter: 8 * 86_400_000 } as const
 
 /**

@@ -1,5 +1,5 @@
 /**
- * Which record of a CRM was merged into which. The ledger's writes keep the id under which they were made; by these rows
+ * The records of a CRM that were merged, each with the one it is in now. The ledger's writes keep the id under which they were made; by these rows
  * the record that is left has the history of all.
  */
 export const mergedRecords = `

@@ -1,5 +1,5 @@
 /**
- * What the processes have measured and the ledger has no row for: durations, rate limiting and pace. No column names a record.
+ * The measurements that the ledger has no row for: durations, rate limiting and pace. No column names a record.
  * A process of an older version neither reads nor fills the table.
  */
 export const measurements = `

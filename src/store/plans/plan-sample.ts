@@ -5,7 +5,7 @@ import type { Database } from '../database/database.ts'
 
 export interface PlanSampleRow {
   recordId: string
-  /** What the ledger's answers would write; null where something must be bought first. */
+  /** The changes that the ledger's answers would make; null where something must be bought first. */
   changes: Record<string, { from: FieldValue | null; to: FieldValue }> | null
   /** The lookup that the record waits for. */
   lookupKey: LookupKey | null

@@ -13,7 +13,7 @@ export interface WrittenOutput extends FileOutput {
   input: { path: string; sha256: string }
 }
 
-/** How many outputs of a run are remembered: the one that stands, and those that an interrupted write may have left. */
+/** The number of remembered outputs of a run: the one that stands, and those that an interrupted write may have left. */
 const mostRemembered = 3
 
 /** Notes the file that a run is about to write. Called before the file takes its name. */

@@ -170,7 +170,7 @@ async function resumeStopped(tx: Database, occurrence: Occurrence, at: Date): Pr
     .where('earlier.id', '!=', occurrence.id)
     .where('earlier.state', 'in', ['stopped', 'failed'])
     .where('runs.state', '=', 'stopped')
-    // What a person stopped, only a person resumes.
+    // Only a person resumes a run that a person stopped.
     .where(({ not }) => not(isStoppedByPerson(sql`runs.id`)))
     .orderBy('earlier.planned_at')
     .execute()

@@ -15,7 +15,7 @@ export interface OnDemandRequest {
   entity: string
   recipe: string
   trigger: string
-  /** Who asks. A `token` in it may read the tasks that it was given, even those that another caller requested first. */
+  /** The caller. A `token` in it may read the tasks that it was given, even those that another caller requested first. */
   source: Record<string, unknown>
   /** Each id once. */
   ids: readonly string[]

@@ -13,7 +13,7 @@ const runStoppedCode = errorCode.runStopped
 export const isStoppedByPerson = (runId: RawBuilder<unknown>) =>
   sql<boolean>`exists (select from run_stops where run_stops.run_id = ${runId})`
 
-/** Why the lookups and tasks of a stopped run are parked; for use inside a statement over `runs`. */
+/** The reason why the lookups and tasks of a stopped run are parked; for use inside a statement over `runs`. */
 const parkedReason = sql<string>`coalesce((
   select 'stopped by ' || stopped_by || case reason when '' then '' else ': ' || reason end
   from run_stops where run_stops.run_id = runs.id), 'its run is stopped')`
@@ -36,7 +36,7 @@ export function parkStoppedRun(db: Database, id: string, now: Date): Promise<voi
 }
 
 async function parkRuns(db: Database, chosen: RawBuilder<unknown>, now: Date): Promise<void> {
-  // What waits for a time of its own waits for the person as well; what needs a person's remedy keeps its reason.
+  // A lookup with a time of its own waits for the person as well; one that needs a person's remedy keeps its reason.
   const open = sql`(lookups.state = 'waiting' or lookups.state = 'parked' and lookups.due_at < ${indefinitely}
     and ${isStoppedByPerson(sql`runs.id`)})`
   await sql`

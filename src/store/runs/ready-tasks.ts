@@ -14,7 +14,7 @@ export interface ReadyTask {
   /** The lookups from which the patch was made, oldest first. */
   steps: LookupKey[]
   patch: Patch
-  /** Why the steps ended before everything wanted was known. */
+  /** The reason why the steps ended before everything wanted was known. */
   reason: string | null
 }
 
@@ -24,7 +24,7 @@ export interface TaskResult {
   patch: Patch | null
   /** The fields of the patch that replaced a value. */
   replaced?: readonly string[] | undefined
-  /** Which of employer and title differ from the record's. */
+  /** Employer, title or both, where they differ from the record's. */
   jobChange?: readonly string[] | undefined
   reason: string | null
 }

@@ -5,7 +5,7 @@ import type { Tables } from '../database/schema.ts'
 import type { RunState } from '../database/states.ts'
 import { nameAsStopped, parkStoppedRun, runStatesLock, unparkStarted } from './parked-runs.ts'
 
-/** Who stopped a run, and why. */
+/** The person who stopped a run, and the reason. */
 export interface RunStop {
   by: string
   /** Blank when the person gave none. */
@@ -18,7 +18,7 @@ export function stopText({ by, reason }: Pick<RunStop, 'by' | 'reason'>): string
   return reason === '' ? `stopped by ${by}` : `stopped by ${by}: ${reason}`
 }
 
-/** What carries a resumed run on. */
+/** The part that carries a resumed run on. */
 export type RunResumed =
   /** The workers: every record of it is a task. */
   | 'workers'
@@ -31,8 +31,8 @@ export type RunResumed =
  * Stops one run until a person resumes it: in every process, across restarts, and also for its schedule. Returns false when
  * the run has ended; a second order changes nothing and leaves who gave the first.
  *
- * What is on its way is waited for: an answer that arrives is stored and written. Nothing else is bought for it, by the row in
- * `run_stops`, which the transactions that reserve and send a charge read themselves (ledger/reserve-charges.ts,
+ * Requests on their way are waited for: an answer that arrives is stored and written. Nothing else is bought for the run,
+ * by the row in `run_stops`, which the transactions that reserve and send a charge read themselves (ledger/reserve-charges.ts,
  * ledger/purchase-steps.ts). Parking shows the rest and spares its jobs; it protects no money.
  *
  * Crash windows:

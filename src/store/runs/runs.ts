@@ -18,7 +18,7 @@ export interface Run {
   state: RunState
   fingerprint: string
   source: Record<string, unknown>
-  /** How far its scan has come; null before the first page. */
+  /** The point that its scan has reached; null before the first page. */
   watermark: string | null
   /** When its scan was complete; null before that. */
   scannedAt: Date | null

@@ -22,7 +22,7 @@ export interface LeftOutField {
   records: number
 }
 
-/** How far the tasks of a run have come. */
+/** The progress of a run's tasks. */
 export interface TaskProgress {
   /** Returns up to `limit` tasks after this place in the run. */
   page(runId: string, afterOrdinal: number, limit: number): Promise<TaskRow[]>

@@ -8,7 +8,7 @@ import { dissolveBatch } from '../ledger/batches.ts'
 import { eraseConditions, eraseMentions } from './erase-mentions.ts'
 import { nameOf, type Subject } from './find-subject.ts'
 
-/** How many rows of each table were changed. */
+/** The number of rows changed in each table. */
 export interface Erased {
   lookups: number
   /** Answers about others that name the subject. */

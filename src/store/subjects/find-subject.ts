@@ -80,7 +80,7 @@ function sizeOf({ identifiers, lookups, taskIds, names }: Found): number {
   return names.size + identifiers.size + lookups.size + taskIds.size
 }
 
-/** Whatever answers have called the subject identifies it: an earlier profile, an id, a company's own domain. */
+/** Every name that answers have given the subject identifies it: an earlier profile, an id, a company's own domain. */
 async function collectNames(db: Database, object: ObjectKind, found: Found): Promise<void> {
   const { identifiers, names, lookups, hosts } = found
   const profiles = [...identifiers.values()].filter(({ kind }) => kind === 'profile_url')

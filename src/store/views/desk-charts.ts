@@ -51,7 +51,7 @@ export async function lookupTimesByOperation(
   return rows
 }
 
-/** What the runs of a week cost and filled, as `report` counts both. */
+/** The cost of a week's runs and the fields they filled, as `report` counts both. */
 export interface WeekCost {
   /** The Monday, in UTC, as `2026-11-16`. */
   week: string

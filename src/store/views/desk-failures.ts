@@ -19,9 +19,9 @@ export interface FailureGroup extends FailureCause {
   id: string
   records: number
   runs: number
-  /** How many of them a retry takes up. */
+  /** The number of them that a retry takes up. */
   retryable: number
-  /** How many are of a run that a person stopped. */
+  /** The number of them that are of a run which a person stopped. */
   held: number
   connectors: string[]
   /** When the first of them resumes by itself; null: never, a person has to act. */

@@ -50,7 +50,7 @@ export interface RunCursor {
   id: string
 }
 
-/** How many records of a run reached each stage, from read to changed, and what they cost. */
+/** The number of a run's records that reached each stage, from read to changed, and their cost. */
 export interface Funnel {
   records: number
   /** Records for which at least one lookup has ended. */

@@ -31,7 +31,7 @@ export interface TaskDetail {
   lookups: string[]
   /** The task of the same run with the same subject, whose lookups serve this one too. */
   duplicateOf: { id: bigint; recordId: string } | null
-  /** What the planner wants to write, or has written where the source keeps no values. */
+  /** The values that the planner wants to write, or has written where the source keeps no values. */
   patch: Patch | null
   previous: bigint | null
   next: bigint | null

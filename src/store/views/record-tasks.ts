@@ -16,7 +16,7 @@ export interface RecordTask {
   at: Date
   file: string | null
   schedule: string | null
-  /** What the task was to write; null where nothing was. */
+  /** The values that the task was to write; null where nothing was. */
   patch: Patch | null
 }
 

@@ -95,7 +95,7 @@ export function createWriteRecords(db: Database, { now }: { now: () => Date }): 
         .where(isOneOf('record_id', records))
         .orderBy('id')
         .execute()
-      // Of two tasks for one record the first has the values from before the run, so it is entered last.
+      // The first of two tasks for one record has the values from before the run, so it is entered last.
       return new Map(
         rows
           .toReversed()

@@ -33,9 +33,9 @@ const recentMs = 10 * 60_000
 const fewInRow = 3
 /** The same after a recent answer, or while other lookups may still be answered. */
 const manyInRow = 20
-/** How often a suspect looks for other answers while no other lookup is under way. Takes 3.5 seconds. */
+/** The most times that a suspect looks for other answers while no other lookup is under way. Takes 3.5 seconds. */
 const mostLooks = 4
-/** How long it waits for those that are. */
+/** The longest that it waits for those that are. */
 const longestWaitMs = 2 * 60_000
 const firstWaitMs = 500
 

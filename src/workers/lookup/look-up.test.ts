@@ -19,7 +19,7 @@ const at = new Date('2026-04-04T04:04:04Z')
 const later = (ms: number) => new Date(at.getTime() + ms)
 
 let row: LookupRow
-/** What was written into the ledger and told to others, in order. */
+/** The calls that wrote into the ledger or told others, in order. */
 let done: unknown[][]
 
 beforeEach(() => {

@@ -63,8 +63,9 @@ export interface LookUpOptions {
 
 const maxTries = 6
 /**
- * How often a job may start over for something that counts as no try. From then on it counts, so that whatever comes back
- * each time ends in a state with a reason. Waiting for the pace is not limited here: it sends nothing.
+ * The most times that a job may start over for something that counts as no try. From then on it counts, so
+ * that a lookup that comes back each time ends in a state with a reason. Waiting for the pace is not limited here: it sends
+ * nothing.
  */
 const freeStarts = 30
 const longestFreeWaitMs = 5_000
@@ -223,7 +224,7 @@ export function createLookUp(options: LookUpOptions) {
     await lookups.park(key, until, { code, reason })
   }
 
-  /** What costs as much does not fit either: it is parked at once, and not one by one at the pace of lookups. */
+  /** Parks every lookup that costs as much: it does not fit either, and need not wait for the pace of lookups. */
   async function parkAtLimit(key: LookupKey, error: BudgetExhaustedError): Promise<void> {
     const { code, message, resumesAt = null } = error
     await park(key, resumesAt, error)

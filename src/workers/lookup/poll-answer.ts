@@ -74,7 +74,7 @@ export function createPollAnswer(options: PollAnswerOptions) {
     }
     const at = options.now()
     const parts = facts.map(([place, said]) => {
-      // Of an answer that was cut, an entry that is missing may have been in the rest.
+      // An entry that is missing from an answer that was cut may have been in the rest.
       const problem = `the answer is larger than ${cutAfterBytes} bytes, and was cut`
       const isMissing = cutAfterBytes !== undefined && said.outcome === 'not_found'
       const fact: Fact = isMissing ? { outcome: 'unreadable', data: { problem } } : said

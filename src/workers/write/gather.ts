@@ -1,7 +1,7 @@
 /** The ready records of one connector and entity that no person waits for. */
 export interface Gathered {
   count: number
-  /** How long the oldest of them has been ready. */
+  /** The time the oldest of them has been ready. */
   oldestMs: number
   /** Further records are being read or looked up. */
   moreToCome: boolean
@@ -16,7 +16,7 @@ export interface GatherLimits {
   gatherMs: number
 }
 
-/** How many records to write now; the others wait this long. */
+/** The number of records to write now; the others wait this long. */
 export interface Due {
   count: number
   waitMs?: number

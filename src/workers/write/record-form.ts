@@ -1,7 +1,7 @@
 import type { FieldRule } from '../../domain/field-policy/field-policy.ts'
 import type { FieldValue, Patch } from '../../domain/record.ts'
 
-/** Which values the records of an entity can hold. */
+/** The values that the records of an entity can hold. */
 export interface RecordForm {
   /** Returns whether records have a field for this canonical field. */
   has(field: string): boolean

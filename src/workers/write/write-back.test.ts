@@ -6,7 +6,7 @@ import { createWriteBack } from './write-back.ts'
 interface Setting {
   tasks?: { hot?: number; background?: number }
   limits?: Pick<Connector, 'writesAtOnce' | 'recordsPerWrite'>
-  /** How long the background tasks have been ready. */
+  /** The time the background tasks have been ready. */
   oldestMs?: number
   moreToCome?: boolean
 }

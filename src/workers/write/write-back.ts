@@ -23,7 +23,7 @@ export interface WriteBackOptions extends WriteBatchOptions {
   /** Returns undefined in a process that has no access to the connector. */
   connector: (name: string) => Connector | undefined
   batchSize: number
-  /** How long background records are gathered. Default 5 seconds. */
+  /** The time background records are gathered. Default 5 seconds. */
   gatherMs?: number | undefined
   now: () => Date
   /** Called when gathered records are to be looked at again after this time. */
@@ -36,7 +36,7 @@ export interface WriteBackOptions extends WriteBatchOptions {
   onUnexpected: (failure: { connector: string; entity: string; records: number; problem: string }) => void
 }
 
-/** How often a record is tried whose writing meets an error that no code expected. */
+/** The most times that a record is tried whose writing meets an error that no code expected. */
 const maxTries = 3
 const pauseMs = 2_000
 

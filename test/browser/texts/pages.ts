@@ -22,7 +22,7 @@ interface DeskPage {
 
 /**
  * Every page of the desk. A new page joins by one line: each is then opened with every text of `texts.ts`, at two widths and
- * in both themes. What it shows and nobody else does is put into the ledger by a line in `fill-ledger.ts`.
+ * in both themes. A text that only this page shows is put into the ledger by a line in `fill-ledger.ts`.
  */
 export const deskPages: readonly DeskPage[] = [
   { name: 'now', path: () => '/' },

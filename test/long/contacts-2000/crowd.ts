@@ -22,7 +22,7 @@ export interface Mark {
 
 export interface Crowd {
   rows: Row[]
-  /** Who is to be left alone: one mark for each person, in the form in which people are named best. */
+  /** The people to be left alone: one mark for each person, in the form in which people are named best. */
   suppressed: Mark[]
 }
 
@@ -85,7 +85,7 @@ const blank = {
   company: '',
 }
 
-/** What the CRM has besides decides what is left to ask for. */
+/** Adds the URL that the CRM has besides, which decides what is left to ask for. */
 function withUrl(one: Member, dice: Dice): Row {
   const fill = dice.integer(1, 10)
   return {

@@ -6,7 +6,7 @@ import { personAnswer } from '../../../src/sandbox/data/person.ts'
 import { profileKey } from '../../../src/sandbox/data/profile-url.ts'
 import type { Mark, Row } from './crowd.ts'
 
-// What a file of people must come to, from the service's own data and the documents alone: nothing of the pipeline is
+// The expected results of a file of people, from the service's own data and the documents alone: nothing of the pipeline is
 // used here, so that a mistake of its planner, keys or ledger cannot agree with itself.
 
 /** Columns that the recipe fills, under their names in the output. */
@@ -28,7 +28,7 @@ export type Paid = 'contact.lookup' | 'person.profile' | 'email-work' | 'phone'
 
 export interface Expected {
   rows: { status: 'written' | 'unchanged' | 'skipped'; values: Partial<Record<Field, string>> }[]
-  /** Of everything that is bought, how much: once for each person, however often and however written they are asked for. */
+  /** The number of each purchase: once for each person, however often and however written they are asked for. */
   bought: Record<Paid, number>
   /** In credits of 0.01 USD: paid by challenge, which is for a fixed amount, found or not. */
   challenged: Record<Paid, number>
@@ -86,7 +86,7 @@ export function expectedOf(rows: readonly Row[], suppressed: readonly Mark[]): E
         job_title: match.title,
         company_name: match.company_name,
       })
-      // Whom the match names may be somebody who is to be left alone.
+      // The match may name a person who is to be left alone.
       if (isSuppressed([`profile_url in/${slug}`])) return skipped
     }
     const { data } = personAnswer(personUrl(slug))

@@ -37,7 +37,7 @@ export interface HubspotApiOptions {
   tokens: Tokens
   account: HubspotAccount
   timeoutMs: number
-  /** How long one call may wait in total before its work returns to the queue. */
+  /** The longest that one call may wait in total before its work returns to the queue. */
   patienceMs: number
   sleep: (ms: number, signal?: AbortSignal) => Promise<void>
   random?: () => number

@@ -11,7 +11,7 @@ export interface Tokens {
   replace(refused: string, signal?: AbortSignal): Promise<string>
 }
 
-/** How long before its expiry an OAuth token is no longer used: a request may take this long. */
+/** The time before its expiry in which an OAuth token is no longer used: a request may take this long. */
 const spareMs = 60_000
 
 /** Returns access tokens as they are. OAuth tokens are fetched and renewed by one request for all callers that wait. */

@@ -7,7 +7,7 @@ export type Row = z.infer<typeof rowSchema>
 
 export const querySchema = z.object({ done: z.boolean(), records: z.array(rowSchema) })
 
-/** Of a `SELECT COUNT()`, which has no records. */
+/** The answer to a `SELECT COUNT()`, which has no records. */
 export const countSchema = z.object({ totalSize: z.number() })
 
 export const retrieveSchema = z.array(rowSchema.nullable())

@@ -5,7 +5,7 @@ import { jobSchema, type Row } from './answers.ts'
 import type { SalesforceClient } from './client.ts'
 
 export interface BulkQueryOptions {
-  /** How long the job may take. Default 30 minutes. */
+  /** The longest that the job may take. Default 30 minutes. */
   timeoutMs?: number
   /** Rows of one answer. Default 10,000. */
   maxRecords?: number

@@ -10,7 +10,7 @@ import { parseBulkError } from './bulk-error.ts'
 import type { Body, Outcome, Update } from './collections.ts'
 
 export interface BulkOptions {
-  /** How long a job may take before it is aborted. Default 30 minutes. */
+  /** The longest that a job may take before it is aborted. Default 30 minutes. */
   timeoutMs?: number
   /** The first pause between two status requests; it grows to `maxPollMs`. Default 1 second, to 30. */
   pollMs?: number

@@ -6,7 +6,7 @@ import type { SalesforceClient } from './client.ts'
 
 /** A field with the properties that only Salesforce has. */
 export interface SalesforceField extends DescribedField {
-  /** Whether a query may filter by it: long texts cannot be filtered by. */
+  /** True where a query may filter by it: long texts cannot be filtered by. */
   filterable: boolean
   nillable: boolean
   /** Digits before the decimal point; 0 where there is no limit. */

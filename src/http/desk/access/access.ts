@@ -1,7 +1,7 @@
 import { BlockList, isIP } from 'node:net'
 import type { DeskRole } from '../../../store/access/sessions.ts'
 
-/** Who may use the desk, as set by config and environment. */
+/** The users of the desk, as set by config and environment. */
 export interface DeskAccess {
   /**
    * `open`: no user is set up and the server listens on the loopback, so anyone at this machine is admin. `closed`: no user
@@ -63,7 +63,7 @@ const forwardingHeaders = [
 ]
 
 /**
- * How a request reached the desk. `local`: from this machine, with no user set up. `sign_in`: from anywhere; the visitor
+ * The way a request reached the desk. `local`: from this machine, with no user set up. `sign_in`: from anywhere; the visitor
  * must sign in. The others are denied: `unprotected` means that the desk is closed, `host` that the host name is not ours
  * (DNS rebinding), `open_behind_proxy` that a proxy forwarded the request to a desk without sign-in.
  */

@@ -5,7 +5,7 @@ import type { DeskRole, SessionLedger } from '../../../store/access/sessions.ts'
 import { prefersPage, Problem } from '../../server/problem.ts'
 import { arrivalOf, mayAct, type Arrival, type DeskAccess, type DeskUser } from './access.ts'
 
-/** Who made a request. */
+/** The person who made a request. */
 export interface Visitor {
   /** Undefined when not signed in. */
   user: string | undefined

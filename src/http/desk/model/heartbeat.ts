@@ -2,7 +2,7 @@ import { createPrompt } from './readings.ts'
 
 /** Tells open pages at once when a source begins or ceases to respond, however rarely they are read. */
 export interface Heartbeat {
-  /** Which sources responded last, as a text to compare. */
+  /** The sources that responded last, as a text to compare. */
   state(): string
   /** Calls back at each change until the signal aborts. */
   onChange(listener: () => void, signal: AbortSignal): void

@@ -9,7 +9,7 @@ import {
 import type { RunHead } from '../../../store/views/desk-runs.ts'
 import type { DeskPorts, PaceNow, QueueDepth } from './ports.ts'
 
-/** What the page "Now" shows of the ledger. */
+/** The parts of the ledger that the page "Now" shows. */
 export interface LedgerNow {
   runs: LiveRun[]
   /** The runs that ended last, the latest first. */

@@ -1,4 +1,4 @@
-/** How the desk recognises profiles, and where it links to. Wired in app/web/record-links.ts. */
+/** Recognises profiles, and gives the desk its links to them. Wired in app/web/record-links.ts. */
 export interface RecordLinks {
   /** The hosts of the network's profiles. */
   hosts: readonly string[]

@@ -1,7 +1,7 @@
 import type { TaskCursor, TaskFilters, TaskPage } from '../../../store/search/find-tasks.ts'
 import { taskStatuses, type TaskStatus } from '../../../domain/words.ts'
 
-/** What a search asks for, as it stands in the address. */
+/** The terms of a search, as they stand in the address. */
 export interface SearchParams {
   /** The text as typed. In the address it is sealed. */
   text: string
@@ -22,14 +22,14 @@ export interface RecordSearch {
   page: TaskPage
   connectors: readonly string[]
   schedules: readonly string[]
-  /** How many of the newest records cannot be found by name yet. */
+  /** The number of the newest records that cannot be found by name yet. */
   unsearchable: number
 }
 
 const longestText = 500
 const dayMs = 86_400_000
 
-/** Reads the filters of a form or an address. What is no filter is left out. */
+/** Reads the filters of a form or an address. Anything else is left out. */
 export function readParams(given: Readonly<Record<string, string | undefined>>, text: string): SearchParams {
   const { connector = '', schedule = '', state = '', cause = '', from = '', to = '' } = given
   return {

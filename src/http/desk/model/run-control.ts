@@ -5,7 +5,7 @@ import { isUnderWay, stopOf, type RunStop } from '../../../store/runs/run-stops.
 import { retryableOf } from '../../../store/views/desk-failures.ts'
 import type { RunHead } from '../../../store/views/desk-runs.ts'
 
-/** Whether a run goes on, and who has stopped it. */
+/** The state of a run, active or stopped, and the person who stopped it. */
 export interface RunControl {
   id: string
   state: RunState
@@ -31,7 +31,7 @@ export async function readRunControl(
   }
 }
 
-/** What can be done about a run besides stopping it. */
+/** The actions on a run besides stopping it. */
 export interface RunChoices {
   /** Failed records that a retry takes up. */
   retryable: number

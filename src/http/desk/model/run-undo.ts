@@ -1,6 +1,6 @@
 import type { FieldValue } from '../../../domain/record.ts'
 
-/** What an undo of a run would do, or has done. */
+/** The changes that an undo of a run would make, or has made. */
 export interface UndoView {
   /** Fields that get their old value back. */
   restored: number
@@ -15,12 +15,12 @@ export interface UndoView {
     reason?: string
     /** The record that it was merged into, where the field is put back. */
     mergedInto?: string
-    /** What an undo puts back; null: blank. */
+    /** The value that an undo puts back; null: blank. */
     old?: FieldValue | null
-    /** What is in the record now; null: blank, or the record is gone. */
+    /** The value in the record now; null: blank, or the record is gone. */
     now?: FieldValue | null
   }[]
-  /** Why it is not complete. */
+  /** The reason why it is not complete. */
   unfinished?: string | undefined
 }
 

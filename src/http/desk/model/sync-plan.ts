@@ -35,7 +35,7 @@ export interface SyncPlan extends PlannedSync {
   madeAt: Date
   /** Records read so far, by any process. */
   records: number
-  /** Why it could not be made. */
+  /** The reason why it could not be made. */
   problem: string | undefined
   /** The run that was started from it. */
   runId: string | undefined

@@ -6,7 +6,7 @@ import type { Page } from '../view/layout.ts'
 import { card, empty, table, type Markup } from '../view/parts.ts'
 import { weekCards } from './charts-cost.ts'
 
-/** How fast the service and the CRMs answer, how much the service permits, and what a filled field costs. */
+/** Shows the speed of the service and the CRMs, the service's limits, and the cost of a filled field. */
 export function chartsPage(model: ChartsModel): Page {
   return {
     title: 'Charts',

@@ -91,7 +91,7 @@ export function failureItem(group: FailureGroup, { visitor, now }: Shell): Marku
 
 const filesShown = 5
 
-/** Where the rows of files are: "leads.csv: lines 3, 7 and 12". */
+/** Names the rows of files: "leads.csv: lines 3, 7 and 12". */
 function placeList(places: FailureGroup['places']): Markup {
   return html`<ul class="places">
     ${places
@@ -107,7 +107,7 @@ function placeList(places: FailureGroup['places']): Markup {
   </ul>`
 }
 
-/** What a person can do about the records that no retry takes up. */
+/** Tells what a person can do about the records that no retry takes up. */
 function whatToDo({
   reason,
   records,

@@ -16,9 +16,9 @@ export interface RunDetail {
   live: LiveRun
   reasons: RunReason[]
   records: RunRecord[]
-  /** Where the next page of records starts; undefined on the last page. */
+  /** The start of the next page of records; undefined on the last page. */
   nextAfter: number | undefined
-  /** Where the page before this one ends; undefined on the first page. */
+  /** The end of the page before this one; undefined on the first page. */
   previousBefore: number | undefined
   status: string | undefined
   /** The card of what can be done about it. */

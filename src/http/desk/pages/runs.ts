@@ -9,7 +9,7 @@ import { badge, card, empty, table, instant } from '../view/parts.ts'
 
 export interface RunList {
   runs: { run: RunHead; funnel: Funnel }[]
-  /** Where the pages before and behind this one are; undefined where there is none. */
+  /** The addresses of the pages before and behind this one; undefined where there is none. */
   newer: string | undefined
   older: string | undefined
 }

@@ -8,7 +8,7 @@ import { StoreAwayError } from '../model/store-watch.ts'
 import type { Shell } from '../view/layout.ts'
 import type { Desk } from './desk.ts'
 
-/** How long an error page waits for what its frame shows. */
+/** The longest that an error page waits for what its frame shows. */
 const frameMs = 500
 
 const stranger: Visitor = {

@@ -27,7 +27,7 @@ import { settingsPage } from '../pages/settings.ts'
 import { spendPage } from '../pages/spend.ts'
 
 const dayMs = 86_400_000
-/** How long rejected records are listed and can be retried. */
+/** The days for which rejected records are listed and can be retried. */
 export const failureDays = 14
 const chartDays = 30
 const runsPerPage = 20

@@ -16,7 +16,7 @@ const resumed: Record<RunResumed, string> = {
   command: 'run_command',
 }
 
-/** What can be done with one run: stop, resume, retry, compare, export. */
+/** Adds the actions on one run: stop, resume, retry, compare, export. */
 export function runActionRoutes(app: Hono<DeskEnv>, desk: Desk): void {
   const { db, ports } = desk
   const operator = () => desk.allowsChange('operator')

@@ -8,7 +8,7 @@ import type { UndoPort, UndoView } from '../model/run-undo.ts'
 import { undoPage } from '../pages/run/undo.ts'
 import type { Desk } from './desk.ts'
 
-/** How often the page of an undo at work is loaded again, in seconds. Needs no script. */
+/** The page of an undo at work is loaded again after this many seconds. Needs no script. */
 const reloadSeconds = 3
 
 /** The way to an undo: its plan, the question, and its result. */

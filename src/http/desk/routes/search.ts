@@ -96,7 +96,7 @@ export function searchRoutes(app: Hono<DeskEnv>, desk: Desk): void {
     return findTasks(db, match, filters, { ...place, limit: perPage })
   }
 
-  /** What was read a moment ago is found too. A search works without it. */
+  /** Makes records that were just read findable. A search works without it. */
   async function readNewest(): Promise<void> {
     const endMs = performance.now() + readForMs
     try {

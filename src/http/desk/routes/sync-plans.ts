@@ -6,7 +6,7 @@ import { planPage } from '../pages/sync/plan.ts'
 import { defaultLimit, planForm } from '../pages/sync/plan-form.ts'
 import type { Desk } from './desk.ts'
 
-/** How often a page that waits for its plan is loaded again, in seconds. Needs no script. */
+/** A page that waits for its plan is loaded again after this many seconds. Needs no script. */
 const reloadSeconds = 3
 
 /**

@@ -9,7 +9,7 @@ interface ChartSeries {
 
 export interface Chart {
   kind: 'lines' | 'bars'
-  /** What it shows, for those who do not see it. */
+  /** Its content in words, for those who do not see it. */
   label: string
   series: readonly ChartSeries[]
   /** Formats a value of the vertical axis, with its unit. */

@@ -99,7 +99,7 @@ export function stepName(step: string): string {
   return step.replace(/[._-]/g, ' ').replace(':', ': ')
 }
 
-/** What a run is called by. */
+/** The parts of a run's name. */
 export interface NamedRun {
   connector: string
   entity: string

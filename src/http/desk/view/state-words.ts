@@ -1,7 +1,7 @@
 import { words } from './format.ts'
 
 /**
- * What the desk calls the states of the ledger; docs/architecture.md lists the words. A state that is not here is a plain
+ * The desk's words for the states of the ledger; docs/architecture.md lists the words. A state that is not here is a plain
  * word already.
  */
 const stateWords: Readonly<Record<string, string>> = {

@@ -114,7 +114,7 @@ function stateTexts(): Record<string, string> {
 
 type Values = Readonly<Record<string, string | number | boolean | null | undefined>>
 
-/** Why an org refuses a state or country (FIELD_INTEGRITY_EXCEPTION). */
+/** The reasons why an org refuses a state or country (FIELD_INTEGRITY_EXCEPTION). */
 export interface PlaceFault {
   readonly field: string
   readonly message: string

@@ -9,7 +9,7 @@ import { card, instant, type Markup } from '../../view/parts.ts'
 
 type Viewer = Pick<Shell, 'visitor' | 'now'>
 
-/** What can be done about a run. Its first part updates live, because the run may end or be stopped meanwhile. */
+/** Shows the actions on a run. Its first part updates live, because the run may end or be stopped meanwhile. */
 export function runActions(control: RunControl, choices: RunChoices, viewer: Viewer): Markup {
   const { id } = control
   const { retryable, isUndoable } = choices

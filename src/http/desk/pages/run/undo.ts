@@ -13,13 +13,13 @@ interface UndoDetail {
   /** Undefined while an undo is at work, and where the run is not to be undone now. */
   plan: UndoView | undefined
   job: UndoJob | undefined
-  /** Why the run cannot be undone now. */
+  /** The reason why the run cannot be undone now. */
   obstacle: string | undefined
 }
 
 const rowsShown = 100
 
-/** What an undo would do, the question, and afterwards what it has done. */
+/** Shows the changes that an undo would make, the question, and afterwards the changes made. */
 export function undoPage({ run, plan, job, obstacle }: UndoDetail, shell: Shell): Page {
   return {
     title: `Undo ${runName(run)}`,

@@ -17,7 +17,7 @@ export interface PlanFormValues {
   problem?: string | undefined
 }
 
-/** Chooses what to sync. What it would cost and change is on the next page, and nothing is spent before that. */
+/** Chooses what to sync. The next page shows cost and changes, and nothing is spent before that. */
 export function planForm(
   choices: ReturnType<SyncPlansPort['choices']>,
   { connector, entity, recipe, limit = String(defaultLimit), problem }: PlanFormValues,

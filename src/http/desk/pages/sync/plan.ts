@@ -10,7 +10,7 @@ import { ago, connectorName, count, counted, stepName, usd, words } from '../../
 import { csrf, type Page, type Shell } from '../../view/layout.ts'
 import { badge, card, empty, meter, table, type Markup } from '../../view/parts.ts'
 
-/** What a sync would cost and change, and the button that starts exactly that. */
+/** Shows the cost and changes of a sync, and the button that starts exactly that. */
 export function planPage(plan: SyncPlan, shell: Shell): Page {
   const { connector, entity, recipe, limit, figures, problem } = plan
   return {
