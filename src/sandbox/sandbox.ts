@@ -10,6 +10,7 @@ import type { FaultSwitch } from './faults/fault-switch.ts'
 import { createFaultSwitch } from './faults/fault-switch.ts'
 import type { FaultsInput } from './faults/faults.ts'
 import { startService } from './http/server.ts'
+import { createMonitors } from './monitors/index.ts'
 import { createFacilitator } from './payment/facilitator.ts'
 import { createIdentifierStore } from './payment/identifier.ts'
 import { createMppPaywall } from './payment/mpp.ts'
@@ -67,6 +68,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
   } = options
   const faults = createFaultSwitch(initialFaults)
   const accounts = createAccounts(apiKeys)
+  const monitors = createMonitors({ faults, now: () => new Date() })
   const chain = await startChain(chainOptions)
   try {
     const facilitator = createFacilitator(chain)
@@ -76,6 +78,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
         faults,
         stats,
         accounts,
+        monitors,
         chain,
         networkName,
         checkout: createCheckout(
@@ -101,6 +104,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
       stats: stats.read,
       account: (apiKey) => accounts.find(apiKey)?.read(),
       async stop() {
+        monitors.stop()
         await service.stop()
         facilitator.stop()
         await chain.stop()

@@ -1,4 +1,16 @@
+import type { ActionName } from './faults/action-faults.ts'
+
 type Endpoint = 'companies' | 'people' | 'logo'
+/** Operations of a workspace: they need an API key and cost nothing. */
+export type DirectOperation =
+  | ActionName
+  | 'monitor_list'
+  | 'monitor_read'
+  | 'monitor_statistics'
+  | 'monitor_charts'
+  | 'monitor_logs'
+  | 'monitor_interpret'
+  | 'template_types'
 /** Counted from their first request on. */
 export type OtherEndpoint =
   | 'contacts'
@@ -11,6 +23,7 @@ export type OtherEndpoint =
   | 'companies_enrich'
   | 'profile'
   | 'usage'
+  | DirectOperation
 export type StatsEndpoint = Endpoint | OtherEndpoint
 
 /** The sandbox's counts since it started. */

@@ -1,15 +1,8 @@
 import { z } from 'zod'
 import { OTHER_TOKEN } from '../chain/token.ts'
 import { pricesSchema } from '../prices.ts'
-
-const milliseconds = z.int().min(0).max(600_000)
-const status = z.int().min(500).max(599)
-
-/** When a fault hits: the next requests that reach it, by number, and in addition a share of all that do. */
-const trigger = { next: z.int().min(0).default(0), share: z.number().min(0).max(1).default(0) }
-
-const fault = <T extends z.ZodRawShape>(shape: T) =>
-  z.strictObject({ ...trigger, ...shape }).prefault({} as never)
+import { actionFaults, deliveryFaults } from './action-faults.ts'
+import { errorStatus as status, fault, milliseconds } from './trigger.ts'
 
 const rateLimitSchema = z.strictObject({
   kind: z.enum(['fixed', 'sliding', 'bucket']).default('fixed'),
@@ -127,6 +120,9 @@ export const faultsSchema = z.strictObject({
   blockGenericUserAgents: z.boolean().default(true),
   /** Marks the placeholder logo with the header `x-logo-placeholder: true`. */
   logoPlaceholderHeader: z.boolean().default(true),
+
+  ...actionFaults,
+  ...deliveryFaults,
 })
 
 export type Faults = z.infer<typeof faultsSchema>

@@ -3,6 +3,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { createRateLimiter } from '../faults/rate-limiter.ts'
 import { API_KEY_HEADER } from '../accounts.ts'
+import type { Monitors } from '../monitors/index.ts'
 import type { OtherEndpoint } from '../stats.ts'
 import { profile, usage } from './account.ts'
 import type { Answer } from './answer.ts'
@@ -11,6 +12,7 @@ import { companyEnrichment, companyLookup } from './company-lookup.ts'
 import { contactLookup, contactLookupBatch } from './contact-lookup.ts'
 import type { ControlContext } from './control.ts'
 import { control } from './control.ts'
+import { createDirectRoutes } from './direct.ts'
 import { logo } from './logo.ts'
 import type { LookupContext } from './lookup.ts'
 import { atTheEdge, lookup, renameKeys } from './lookup.ts'
@@ -19,7 +21,8 @@ import { peopleSearch } from './people-search.ts'
 import { profileEndpoint } from './profiles.ts'
 import { createRedemptionBatches, redemption } from './redemption.ts'
 
-export type ServiceContext = Omit<LookupContext, 'limiter' | 'logoUrl'> & ControlContext
+export type ServiceContext = Omit<LookupContext, 'limiter' | 'logoUrl'> &
+  ControlContext & { monitors: Monitors }
 
 export interface Service {
   serviceUrl: string
@@ -53,6 +56,7 @@ export async function startService(context: ServiceContext, port: number): Promi
     limiter: limiters.limiter,
     logoUrl: () => `${origin()}/logo`,
   }
+  const direct = createDirectRoutes(context.monitors.endpoints, lookupContext)
 
   async function answer(request: IncomingMessage): Promise<Answer> {
     const { method = 'GET' } = request
@@ -63,7 +67,14 @@ export async function startService(context: ServiceContext, port: number): Promi
     const isLogo = url.pathname.startsWith('/logo/')
     const endpoint = paid[url.pathname]
     const name = isLogo ? 'logo' : (endpoint?.name ?? free[url.pathname])
-    if (name === undefined) return counted({ status: 404, body: { error: 'Not found' } })
+    const header = (wanted: string) => {
+      const value = request.headers[wanted.toLowerCase()]
+      return Array.isArray(value) ? value[0] : value
+    }
+    if (name === undefined) {
+      const answered = await direct({ method, url, body, header })
+      return counted(answered ?? { status: 404, body: { error: 'Not found' } })
+    }
     stats.request(name)
     if (method !== (isLogo ? 'GET' : 'POST')) {
       return counted({
@@ -75,10 +86,6 @@ export async function startService(context: ServiceContext, port: number): Promi
     if (isLogo) {
       const path = (request.url ?? '').slice('/logo/'.length)
       return counted(logo({ ...context, limiter: limiters.logoLimiter }, path))
-    }
-    const header = (wanted: string) => {
-      const value = request.headers[wanted.toLowerCase()]
-      return Array.isArray(value) ? value[0] : value
     }
     if (endpoint === undefined) return counted(answerFree(name, body, header))
     return counted(
@@ -104,7 +111,7 @@ export async function startService(context: ServiceContext, port: number): Promi
     }
     const account = context.accounts.find(header(API_KEY_HEADER) ?? '')
     if (account === undefined) return { status: 401, body: { error: 'Unknown API key' } }
-    return name === 'profile' ? profile(account) : usage(account)
+    return name === 'profile' ? profile(account) : usage(account, context.monitors.holdings(account))
   }
 
   function counted(result: Answer) {
