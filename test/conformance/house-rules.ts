@@ -30,9 +30,14 @@ export function findBreaches(sources: Sources): string[] {
 
 type Imports = ReadonlyMap<string, readonly string[]>
 
+export function withoutComments(source: string): string {
+  return source.replaceAll(/\/\*[\s\S]*?\*\//g, '').replaceAll(/^\s*\/\/.*$/gm, '')
+}
+
 function importsOf(path: string, source: string): string[] {
-  const code = source.replaceAll(/\/\*[\s\S]*?\*\//g, '').replaceAll(/^\s*\/\/.*$/gm, '')
-  const found = code.matchAll(/(?:\bfrom|\bimport|\bimport\(|\bnew URL\()\s*(['"])([^'"]+)\1/g)
+  const found = withoutComments(source).matchAll(
+    /(?:\bfrom|\bimport|\bimport\(|\bnew URL\()\s*(['"])([^'"]+)\1/g,
+  )
   return [...found].map(([, , target]) =>
     target!.startsWith('.') ? normalize(join(dirname(path), target!)) : target!,
   )

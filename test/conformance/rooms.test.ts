@@ -99,18 +99,3 @@ describe('a planted breach is found:', () => {
     expect(findBreaches(new Map(Object.entries(files)))).toEqual([])
   })
 })
-
-/** Hooks and tests that a module registers when it is loaded. Test files of a worker share their modules: the first alone would get them. */
-const atLoad = /^(?:(?:before|after)(?:All|Each)|test|it|describe)\b/m
-
-test('a fixture registers hooks only in a function that its test file calls', () => {
-  const isTest = (path: string) => path.endsWith('.test.ts') || path === 'test/support/close-idle-ledgers.ts'
-  const fixtures = globSync(['test/**/*.ts', 'src/**/*.fixture.ts'], { cwd: root }).filter(
-    (path) => !isTest(path),
-  )
-  expect(fixtures.length).toBeGreaterThan(30)
-  const sources = fixtures.map((path): [string, string] => [path, readFileSync(join(root, path), 'utf8')])
-  expect(sources.filter(([, source]) => atLoad.test(source)).map(([path]) => path)).toEqual([])
-  expect('let desk\nbeforeEach(() => {})').toMatch(atLoad)
-  expect('function useDesk() {\n  beforeEach(() => {})\n}').not.toMatch(atLoad)
-})

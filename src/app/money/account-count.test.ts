@@ -1,20 +1,12 @@
-import { beforeEach, describe, expect, test, vi } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { RetriableError } from '../../domain/errors.ts'
 import type { CreditsBooked } from '../../store/ledger/paid-charges.ts'
 import { accountCount } from './account-count.ts'
 
-const ledger = vi.hoisted(() => ({ meta: new Map<string, string>(), booked: [] as unknown[] }))
-vi.mock('../../store/database/meta.ts', () => ({
-  readMeta: async (_: unknown, key: string) => ledger.meta.get(key),
-  writeMeta: async (_: unknown, key: string, value: string) => void ledger.meta.set(key, value),
-}))
-vi.mock('../../store/ledger/paid-charges.ts', () => ({
-  creditsBooked: async () => (ledger.booked.length > 1 ? ledger.booked.shift() : ledger.booked[0]),
-}))
-
+const stored = new Map<string, string>()
 let at: Date
 beforeEach(() => {
-  ledger.meta.clear()
+  stored.clear()
   at = new Date('2026-05-05T05:05:05Z')
 })
 
@@ -27,14 +19,18 @@ const booked = (paid: number, change: Partial<CreditsBooked> = {}): CreditsBooke
 })
 
 function count(account: Record<string, unknown> | Error, ...reads: CreditsBooked[]) {
-  ledger.booked = reads
   return accountCount(
-    { database: { db: {} }, config: { apiKey: { key: 'k', header: 'h' } }, now: () => at } as never,
+    { database: {}, config: { apiKey: { key: 'k', header: 'h' } }, now: () => at } as never,
     {
       askAccount: async () => {
         if (account instanceof Error) throw account
         return account
       },
+    },
+    {
+      booked: async () => (reads.length > 1 ? reads.shift()! : reads[0]!),
+      read: async (name) => stored.get(name),
+      write: async (name, value) => void stored.set(name, value),
     },
   )
 }
@@ -99,5 +95,5 @@ test('credits that are left are compared where the service does not tell those u
 
 test('a first count is not taken while something is in doubt', async () => {
   await count({ total_credit_used: 7 }, booked(1, { inDoubt: 1 }))
-  expect(ledger.meta.size).toBe(0)
+  expect(stored.size).toBe(0)
 })

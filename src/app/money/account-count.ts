@@ -4,7 +4,7 @@ import { atomicCredits } from '../../domain/credits.ts'
 import { PaydirtError } from '../../domain/errors.ts'
 import { formatUsd } from '../../domain/money.ts'
 import { readMeta, writeMeta } from '../../store/database/meta.ts'
-import { creditsBooked } from '../../store/ledger/paid-charges.ts'
+import { creditsBooked, type CreditsBooked } from '../../store/ledger/paid-charges.ts'
 import type { Context } from '../context/context.ts'
 import type { Engine } from '../context/engine.ts'
 
@@ -44,6 +44,22 @@ const settledAfterMs = 10 * 60_000
 
 type CountContext = Pick<Context, 'database' | 'config' | 'now'>
 
+/** The ledger, as far as a count needs it. */
+interface CountLedger {
+  /** Returns the credits booked in all; a charge in doubt sent before `settledBefore` is no longer under way. */
+  booked(settledBefore: Date): Promise<CreditsBooked>
+  read(name: string): Promise<string | undefined>
+  write(name: string, value: string): Promise<void>
+}
+
+function ledgerOf({ db }: Context['database']): CountLedger {
+  return {
+    booked: (settledBefore) => creditsBooked(db, settledBefore),
+    read: (name) => readMeta(db, name),
+    write: (name, value) => writeMeta(db, name, value),
+  }
+}
+
 /**
  * Compares the account's own count of credits with the ledger's, from a first count on. Returns undefined without an API
  * key, because there is no workspace to ask about.
@@ -54,27 +70,27 @@ type CountContext = Pick<Context, 'database' | 'config' | 'now'>
 export async function accountCount(
   context: CountContext,
   engine: Pick<Engine, 'askAccount'>,
+  ledger: CountLedger = ledgerOf(context.database),
 ): Promise<AccountCount | undefined> {
   const { apiKey } = context.config
   if (!apiKey) return undefined
-  const { db } = context.database
   const name = nameOf(apiKey.key)
   const at = context.now()
-  const booked = () => creditsBooked(db, new Date(at.getTime() - settledAfterMs))
+  const booked = () => ledger.booked(new Date(at.getTime() - settledAfterMs))
   const before = await booked()
   const inDoubt = { charges: before.inDoubt, credits: formatUsd(before.inDoubtAtomic) }
   const account = await ask(engine)
   if ('problem' in account) return { ...nothing, inDoubt, problem: account.problem }
   const after = await booked()
   const shown = { ...nothing, inDoubt, used: text(account.used), left: text(account.left) }
-  const known = await readBaseline(db, name)
+  const known = await readBaseline(ledger, name)
   const count = known ? account[known.counter] : (account.used ?? account.left)
   if (count === undefined) return shown
   const isQuiet = after.underWay === 0 && after.paidAtomic === before.paidAtomic
   const counter = known?.counter ?? (account.used === undefined ? 'left' : 'used')
   const next: Baseline = { at: at.toISOString(), counter, count, paid: after.paidAtomic }
   if (!known) {
-    if (isQuiet && after.inDoubt === 0) await writeBaseline(db, name, next)
+    if (isQuiet && after.inDoubt === 0) await writeBaseline(ledger, name, next)
     return isQuiet ? shown : { ...shown, verdict: 'under_way' }
   }
   const usedAtomic = counter === 'used' ? count - known.count : known.count - count
@@ -87,7 +103,7 @@ export async function accountCount(
   if (!isQuiet) return { ...shown, ...since, verdict: 'under_way' }
   const unexplained = usedAtomic - paidAtomic
   const verdict = unexplained === 0n ? 'agree' : unexplained > 0n ? 'unexplained' : 'behind'
-  if (verdict === 'agree' && after.inDoubt === 0) await writeBaseline(db, name, next)
+  if (verdict === 'agree' && after.inDoubt === 0) await writeBaseline(ledger, name, next)
   return { ...shown, ...since, unexplained: signed(unexplained), verdict }
 }
 
@@ -100,7 +116,7 @@ export async function takeFirstCount(
   engine: Pick<Engine, 'askAccount'>,
 ): Promise<void> {
   const { apiKey } = context.config
-  if (!apiKey || (await readBaseline(context.database.db, nameOf(apiKey.key)))) return
+  if (!apiKey || (await readBaseline(ledgerOf(context.database), nameOf(apiKey.key)))) return
   const count = await accountCount(context, engine)
   if (count?.problem) context.log.warn({ problem: count.problem }, "the account's count cannot be read")
 }
@@ -142,17 +158,17 @@ async function ask(engine: Pick<Engine, 'askAccount'>): Promise<Account | { prob
   }
 }
 
-async function readBaseline(db: Context['database']['db'], name: string): Promise<Baseline | undefined> {
-  const value = await readMeta(db, name)
+async function readBaseline(ledger: CountLedger, name: string): Promise<Baseline | undefined> {
+  const value = await ledger.read(name)
   return value === undefined ? undefined : baselineSchema.parse(JSON.parse(value))
 }
 
 async function writeBaseline(
-  db: Context['database']['db'],
+  ledger: CountLedger,
   name: string,
   { at, counter, count, paid }: Baseline,
 ): Promise<void> {
-  await writeMeta(db, name, JSON.stringify({ at, counter, count: String(count), paid: String(paid) }))
+  await ledger.write(name, JSON.stringify({ at, counter, count: String(count), paid: String(paid) }))
 }
 
 /** Published as the service wrote it: whole credits without places. */
