@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { hashPassword } from '../../src/http/desk/access/password.ts'
 import { canonicalDomain } from '../../src/domain/keys.ts'
 import { parseUsd } from '../../src/domain/money.ts'
+import { collectComplaints } from './complaints.ts'
 import { openStage, type Stage } from './stage.ts'
 import { visitPages } from './visit-pages.ts'
 
@@ -46,20 +47,7 @@ describe.skipIf(!hasChromium)('the desk in a browser', () => {
     await stage?.close()
   })
 
-  /** Collects what the console reports, such as a blocked asset, and every request to another host. */
-  function watch(watched: Page): void {
-    watched.on('console', (message) => {
-      // The browser reports the page that is not there.
-      const isExpected = message.location().url.endsWith('/nothing-here')
-      if (message.type() === 'error' && !isExpected) complaints.push(message.text())
-    })
-    watched.on('pageerror', (error) => complaints.push(error.message))
-    watched.on('request', (request) => {
-      if (!request.url().startsWith(stage.url) && !request.url().startsWith('data:'))
-        complaints.push(request.url())
-    })
-  }
-
+  const watch = (watched: Page) => collectComplaints(watched, stage.url, complaints)
   const loadedAt = 'performance.timeOrigin'
   const charges = () => stage.context.database.db.selectFrom('charges').selectAll().execute()
   const ended = async () =>

@@ -1,46 +1,20 @@
-import { randomBytes } from 'node:crypto'
 import type { Hono } from 'hono'
 import { sql } from 'kysely'
 import { beforeEach, describe, expect, test } from 'vitest'
 import type { LookupKey } from '../../src/domain/keys.ts'
-import type { Identity } from '../../src/domain/record.ts'
 import { readSearch } from '../../src/domain/search/search-query.ts'
-import { openSealed, sealText } from '../../src/http/desk/access/seal.ts'
-import { createScheduleLedger } from '../../src/store/runs/schedules.ts'
-import type { Database } from '../../src/store/database/database.ts'
-import { findTasks, matchOf } from '../../src/store/search/find-tasks.ts'
 import { createApp } from '../../src/http/server/app.ts'
 import type { HttpEnv } from '../../src/http/server/request-id.ts'
-import { indexTasks, unsearchable } from '../../src/store/search/index-tasks.ts'
-import { eraseSubject } from '../../src/store/subjects/erase-subject.ts'
-import { addLookup, addRun, addTask, desk, minutesAgo, useDesk } from './desk-rows.fixture.ts'
+import type { Database } from '../../src/store/database/database.ts'
+import { createScheduleLedger } from '../../src/store/runs/schedules.ts'
+import { findTasks, matchOf } from '../../src/store/search/find-tasks.ts'
+import { indexTasks } from '../../src/store/search/index-tasks.ts'
+import { addLookup, addRun, desk, minutesAgo, useDesk } from './desk-rows.fixture.ts'
+import { ids, record, useRecords } from './desk-search.fixture.ts'
+import { addOccurrence } from './occurrence.fixture.ts'
 
 useDesk()
-
-let ids: Record<string, bigint>
-
-/** Adds a task of a record with this identity. */
-async function record(
-  name: string,
-  identity: Identity,
-  more: Parameters<typeof addTask>[2] & { run?: string; status?: Parameters<typeof addTask>[1] } = {},
-): Promise<void> {
-  await addTask(more.run ?? 'r1', more.status ?? 'written', { record: name, ...more })
-  const { id } = await desk.db
-    .updateTable('tasks')
-    .set({ identity: JSON.stringify(identity) })
-    .where('record_id', '=', name)
-    .returning('id')
-    .executeTakeFirstOrThrow()
-  ids[name] = id
-}
-
-beforeEach(() => {
-  ids = {}
-})
-
-const search = () =>
-  indexTasks(desk.db, { hosts: ['profnet.com', 'profnet.example'], now: desk.now, limit: 100 })
+useRecords()
 
 /** Sends the search as the form does, and returns the page with the addresses on the way. */
 async function find(form: Record<string, string>) {
@@ -187,19 +161,7 @@ describe('records are found', () => {
     await addRun('night')
     const schedules = createScheduleLedger(desk.db, { now: desk.now })
     await schedules.register(['nightly'])
-    await schedules.addOccurrence({
-      schedule: 'nightly',
-      connector: 'hubspot',
-      entity: 'companies',
-      recipe: null,
-      limit: null,
-      refresh: false,
-      cause: 'cron',
-      plannedAt: desk.now(),
-      startBy: null,
-      stopAt: null,
-      runId: 'night',
-    })
+    await addOccurrence(desk.db, 'nightly', desk.now, 'night')
     const parked = await addLookup('p', 'parked', {
       code: 'budget_day',
       reason: 'the budget of this day is used up',
@@ -262,90 +224,4 @@ describe('records are found', () => {
     expect(await turn('prev')).toEqual(all[0])
     expect(/rel="prev"/.test(page)).toBe(false)
   })
-})
-
-describe('what is searched by', () => {
-  const words = async () =>
-    (
-      await sql<{
-        id: bigint
-        words: string
-      }>`select task_id as id, words::text from task_words order by 1`.execute(desk.db)
-    ).rows
-
-  test('is read once, also of tasks that another version has added, and again when a task has ended', async () => {
-    await addRun('r1')
-    await addRun('plan', { state: 'planned' })
-    const lookup = await addLookup('a', 'waiting')
-    await record('1', { lastName: 'Lee' }, { status: 'looking_up', lookup, at: minutesAgo(9) })
-    await record('2', { lastName: 'Planned' }, { run: 'plan' })
-    expect(await search()).toBe(1)
-    expect(await search()).toBe(0)
-    expect(await words()).toMatchObject([{ id: ids['1'], words: "'lee'" }])
-    await desk.db
-      .updateTable('tasks')
-      .set({
-        status: 'written',
-        waiting_for: null,
-        patch: JSON.stringify({ email: { set: 'found@acme.com' } }),
-        updated_at: desk.now(),
-      })
-      .where('record_id', '=', '1')
-      .execute()
-    expect(await search()).toBe(1)
-    expect((await words())[0]?.words).toBe("'acme.com' 'found@acme.com' 'lee'")
-    expect(await unsearchable(desk.db, 10)).toBe(1)
-  })
-
-  test('is read page by page, and a page that was not committed is read again', async () => {
-    await addRun('r1')
-    for (let i = 0; i < 25; i += 1) await record(`n${i}`, { lastName: `Name${i}` })
-    const pages = []
-    for (let read = -1; read !== 0;) {
-      read = await indexTasks(desk.db, { hosts: ['profnet.com'], now: desk.now, limit: 10 })
-      pages.push(read)
-    }
-    expect(pages).toEqual([10, 10, 5, 0])
-    // As a transaction that has taken lower ids and is committed later.
-    await sql`delete from task_words where task_id = ${ids['n3']}`.execute(desk.db)
-    expect(await search()).toBe(1)
-  })
-
-  test('of a subject is erased with it', async () => {
-    await addRun('r1')
-    await record('1', { lastName: 'Lee' }, { at: minutesAgo(2) })
-    await search()
-    const subject = { identifiers: [], taskIds: [ids['1']!], lookups: [], names: [] }
-    await eraseSubject(desk.db, subject, { now: desk.now, token: () => 't' })
-    expect(await words()).toEqual([])
-    await search()
-    expect((await words())[0]?.words).toBe('')
-  })
-
-  test('of a forgotten subject comes back at most until the next pass', async () => {
-    await addRun('r1')
-    await record('1', { lastName: 'Lee' }, { at: minutesAgo(2) })
-    await search()
-    // As forget does it, and a reading of the time before it that is stored after it.
-    await desk.db
-      .updateTable('tasks')
-      .set({ identity: '{}', updated_at: desk.now() })
-      .where('record_id', '=', '1')
-      .execute()
-    expect((await words())[0]?.words).toBe("'lee'")
-    await search()
-    expect((await words())[0]?.words).toBe('')
-  })
-})
-
-test('a sealed text is opened by the same desk alone', () => {
-  const [key, other] = [randomBytes(32).toString('hex'), randomBytes(32).toString('hex')]
-  const text = 'Ann \u202e 山田 ' + 'x'.repeat(400)
-  const sealed = sealText(key, text)
-  expect(sealed).toMatch(/^[\w-]+$/)
-  expect(sealText(key, text)).not.toBe(sealed)
-  expect(openSealed(key, sealed)).toBe(text)
-  expect(openSealed(other, sealed)).toBeUndefined()
-  expect(openSealed(key, `${sealed.slice(0, -2)}AA`)).toBeUndefined()
-  for (const wrong of ['', 'x', 'A'.repeat(20), '../..']) expect(openSealed(key, wrong)).toBeUndefined()
 })

@@ -56,6 +56,7 @@ export async function addRun(
 export type Status = 'looking_up' | 'parked' | 'written' | 'unchanged' | 'skipped' | 'rejected'
 let ordinal = 0
 
+/** Returns the id of the task. */
 export async function addTask(
   run: string,
   status: Status,
@@ -67,11 +68,11 @@ export async function addTask(
     replaced?: string[]
     record?: string
   } = {},
-): Promise<void> {
+): Promise<bigint> {
   ordinal += 1
   const key = (more.lookup ?? null) as LookupKey | null
   const waits = status === 'looking_up' || status === 'parked'
-  await desk.db
+  const { id } = await desk.db
     .insertInto('tasks')
     .values({
       run_id: run,
@@ -87,7 +88,9 @@ export async function addTask(
       reason: more.reason ?? null,
       updated_at: more.at ?? desk.now(),
     })
-    .execute()
+    .returning('id')
+    .executeTakeFirstOrThrow()
+  return id
 }
 
 export async function addLookup(

@@ -3,7 +3,6 @@ import { startSchedules } from '../../src/app/schedules/scheduler.ts'
 import { start } from '../../src/app/start.ts'
 import { createScheduleQueue } from '../../src/queues/schedules.ts'
 import { companyAnswer } from '../../src/sandbox/data/company.ts'
-import { createScheduleLedger } from '../../src/store/runs/schedules.ts'
 import {
   clock,
   company,
@@ -16,6 +15,7 @@ import {
   urlOf,
   useSchedules,
 } from './schedules.fixture.ts'
+import { addOccurrence } from './occurrence.fixture.ts'
 
 useSchedules()
 
@@ -41,10 +41,7 @@ describe('schedules in the config', () => {
       { name: 'old', cron: '0 3 * * *', timeZone: 'UTC' },
       { name: 'nightly', cron: '0 3 * * *', timeZone: 'UTC' },
     ])
-    const ledger = createScheduleLedger(house.context.database.db, { now: () => clock.now })
-    const turn = { connector: 'hubspot', entity: 'companies', recipe: null, limit: null, refresh: false }
-    const planned = { cause: 'cron', plannedAt: clock.now, startBy: null, stopAt: null } as const
-    await ledger.addOccurrence({ ...turn, ...planned, schedule: 'old' })
+    await addOccurrence(house.context.database.db, 'old', () => clock.now)
     const schedules = await scheduler()
     expect(await turns()).toMatchObject([
       { state: 'missed', reason: 'its schedule was removed from the config' },

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, vi } from 'vitest'
+import { afterAll, afterEach, beforeAll, expect, vi } from 'vitest'
 import { fileSchema, type FileConfig } from '../../src/app/config/file.ts'
 import { startSchedules, type Schedules, type SchedulesOptions } from '../../src/app/schedules/scheduler.ts'
 import { startSandbox, type Sandbox } from '../../src/sandbox/sandbox.ts'
@@ -58,3 +58,11 @@ export const until = <T>(condition: () => Promise<T>) =>
   vi.waitFor(condition, { timeout: 20_000, interval: 20 })
 export const company = (name: string) => ({ name, profnet_url: urlOf(name) })
 export const urlOf = (name: string) => `https://www.profnet.com/company/${name}`
+
+/** A nightly schedule with both ends of its window. */
+export const windowed = { ...nightly, startNoLaterThan: '04:00', stopAt: '06:00' } as const
+
+export const at = (time: string) => void (clock.now = new Date(time))
+
+export const statesAre = (states: string[]) =>
+  until(async () => expect((await turns()).map(({ state }) => state)).toEqual(states))

@@ -4,34 +4,27 @@ import {
   pauseSchedule,
   resumeSchedule,
   runScheduleNow,
-  startSync,
 } from '../../src/app/schedules/schedule-commands.ts'
-import { stopOneRun } from '../../src/app/runs/stop-run.ts'
 import { stamp } from '../../src/http/desk/view/format.ts'
 import { updateRunStates } from '../../src/store/runs/run-states.ts'
-import { resumeRun } from '../../src/store/runs/run-stops.ts'
-import { createScheduleLedger } from '../../src/store/runs/schedules.ts'
+import { startPlannedSync } from '../support/planned-sync.ts'
 import {
+  at,
   clock,
   company,
   house,
   nightly,
   open,
   scheduler,
+  started,
+  statesAre,
   turns,
   until,
   useSchedules,
-  started,
+  windowed,
 } from './schedules.fixture.ts'
 
 useSchedules()
-
-const windowed = { ...nightly, startNoLaterThan: '04:00', stopAt: '06:00' } as const
-
-const at = (time: string) => void (clock.now = new Date(time))
-
-const statesAre = (states: string[]) =>
-  until(async () => expect((await turns()).map(({ state }) => state)).toEqual(states))
 
 describe('a schedule', () => {
   test('begins at its time, stops at the end of its window, and goes on the next night', async () => {
@@ -161,70 +154,6 @@ describe('a schedule', () => {
     expect(await house.context.runs.list(10)).toHaveLength(2)
   })
 
-  test('whose scheduler dies in mid scan is gone on with by another, with the same run and no record twice', async () => {
-    await open({ nightly })
-    for (let index = 0; index < 250; index += 1) house.add('companies', company(`c${index}`))
-    const { context } = house
-    at('2026-11-20T01:00:00Z')
-    const ledger = createScheduleLedger(context.database.db, { now: () => clock.now })
-    await ledger.register(['nightly'])
-    // A scheduler that was killed after a page leaves this behind: a lease that nobody renews.
-    const id = await ledger.addOccurrence({
-      schedule: 'nightly',
-      connector: 'hubspot',
-      entity: 'companies',
-      recipe: null,
-      limit: null,
-      refresh: false,
-      cause: 'cron',
-      plannedAt: clock.now,
-      startBy: null,
-      stopAt: null,
-    })
-    expect(await ledger.claim(id, 'the dead', { leaseMs: 60_000, retryMs: 1_000 })).toMatchObject({ id })
-    const { run } = await context.runs.open({
-      id: 'broken-off',
-      connector: 'hubspot',
-      object: 'company',
-      entity: 'companies',
-      recipe: 'profile',
-      trigger: 'schedule',
-      fingerprint: 'broken-off',
-      source: {},
-    })
-    await ledger.setRun(id, 'the dead', run.id)
-    for await (const page of house.connector.scan('companies', { limit: 100 })) {
-      await context.tasks.insertPage(
-        run.id,
-        page.records.map((record, index) => ({
-          ordinal: index + 1,
-          recordId: record.id,
-          identity: record.identity,
-          status: 'skipped',
-          lookupKey: null,
-          duplicateOf: null,
-          waitingFor: null,
-          reason: null,
-        })),
-        page.watermark,
-      )
-      break
-    }
-    const before = (await context.runs.get(run.id))?.records ?? 0
-    expect(before).toBeGreaterThan(0)
-    await scheduler()
-    at('2026-11-20T01:00:59Z')
-    expect(await ledger.claimable()).toEqual([])
-    at('2026-11-20T01:01:00Z')
-    await started[0]?.look()
-    await until(async () =>
-      expect((await turns()).find((turn) => turn.id === id)).toMatchObject({ state: 'handed_over' }),
-    )
-    const tasks = await context.tasks.page(run.id, 0, 1_000)
-    expect(tasks).toHaveLength(250)
-    expect(new Set(tasks.map(({ recordId }) => recordId)).size).toBe(250)
-  })
-
   test('that a person must mend fails with its reason, and keeps nobody from the next turn', async () => {
     await open({ nightly })
     house.hubspot.auth.revokeAccessToken()
@@ -244,9 +173,7 @@ describe('a schedule', () => {
     const { context } = house
     await pauseSchedule(context, 'nightly', 'ops')
     await runScheduleNow(context, 'nightly')
-    const first = await startSync(context, { connector: 'hubspot', entity: 'contacts' })
-    expect(await startSync(context, { connector: 'hubspot', entity: 'contacts' })).toEqual(first)
-    await expect(startSync(context, { connector: 'hubspot', entity: 'Lead' })).rejects.toThrow(/no Lead/)
+    const { runId } = await startPlannedSync(context, 'contacts')
     await expect(runScheduleNow(context, 'weekly')).rejects.toThrow(
       /no schedule weekly; the config has nightly/,
     )
@@ -259,7 +186,7 @@ describe('a schedule', () => {
     expect(refreshed?.source).toMatchObject({ refresh: true, limit: 5 })
     // Nothing was ever answered, so there is nothing to ask again.
     expect(refreshed?.records).toBe(0)
-    expect(await context.runs.get(first.runId)).toMatchObject({ trigger: 'request', entity: 'contacts' })
+    expect(await context.runs.get(runId)).toMatchObject({ trigger: 'request', entity: 'contacts' })
   })
 })
 
@@ -289,61 +216,5 @@ describe('a schedule that is asked to run now', () => {
     const times = view?.next.map((time) => stamp(time, clock.now, 'Europe/Berlin'))
     expect(times?.filter((time) => time.endsWith(' 02:30 Europe/Berlin'))).toHaveLength(4)
     expect(new Set(times?.map((time) => time.split(',')[0])).size).toBe(5)
-  })
-})
-
-describe('a run of a schedule that a person stops', () => {
-  const order = { by: 'otto', reason: 'wrong mapping' }
-  const resume = (id: string) =>
-    resumeRun(house.context.database.db, id, { now: clock.now, background: ['hubspot'] })
-
-  test('is left alone by the next night, which has a run of its own, and goes on when it is resumed', async () => {
-    await open({ nightly: windowed })
-    const { context } = house
-    house.add('companies', company('alpha'))
-    const schedules = await scheduler()
-    at('2026-11-20T01:00:01Z')
-    await schedules.look()
-    await statesAre(['handed_over'])
-    const id = (await turns())[0]?.run_id ?? ''
-    await stopOneRun(context, id, order)
-    expect(await turns()).toMatchObject([{ state: 'stopped', reason: 'stopped by otto: wrong mapping' }])
-    // A scheduler that starts anew reads the order, as it is in the ledger alone.
-    await started.pop()?.stop(0)
-    at('2026-11-21T01:00:00Z')
-    const next = await scheduler()
-    await next.look()
-    await statesAre(['stopped', 'handed_over'])
-    expect((await turns())[1]?.run_id).not.toBe(id)
-    await updateRunStates(context.database.db, clock.now, ['csv'])
-    expect((await context.runs.get(id))?.state).toBe('stopped')
-
-    expect(await resume(id)).toBe('workers')
-    expect((await context.runs.get(id))?.state).toBe('working')
-    // The person who resumed it decided about the time: the window does not end it.
-    at('2026-11-21T05:00:00Z')
-    await next.look()
-    await statesAre(['handed_over', 'stopped'])
-  })
-
-  test('in the middle of its scan reads on where it was when it is resumed, with no record twice', async () => {
-    await open({ nightly })
-    const { context } = house
-    for (const name of ['alpha', 'beta', 'gamma']) house.add('companies', company(name))
-    at('2026-11-20T01:00:01Z')
-    const ledger = createScheduleLedger(context.database.db, { now: () => clock.now })
-    await startSync(context, { connector: 'hubspot', entity: 'companies' })
-    const [turn] = await turns()
-    const id = turn?.run_id ?? ''
-    expect(await ledger.claim(turn!.id, 'dead', { leaseMs: 60_000, retryMs: 1_000 })).toBeDefined()
-    await stopOneRun(context, id, order)
-    expect(await ledger.renew(turn!.id, 'dead', 60_000)).toBe(false)
-    const schedules = await scheduler()
-    await schedules.look()
-    await statesAre(['stopped'])
-    expect(await resume(id)).toBe('scheduler')
-    await schedules.look()
-    await statesAre(['handed_over'])
-    expect(await context.runs.get(id)).toMatchObject({ state: 'working', records: 3 })
   })
 })

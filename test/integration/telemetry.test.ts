@@ -4,11 +4,11 @@ import type { AddressInfo } from 'node:net'
 import { SpanKind, SpanStatusCode, trace } from '@opentelemetry/api'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { readEnvironment } from '../../src/app/config/environment.ts'
-import { startSync } from '../../src/app/schedules/schedule-commands.ts'
 import { start } from '../../src/app/start.ts'
 import { telemetryConfig } from '../../src/app/config/telemetry.ts'
 import { shapeOf } from '../../src/service/traced-transport.ts'
 import { startSandbox, type Sandbox } from '../../src/sandbox/sandbox.ts'
+import { startPlannedSync } from '../support/planned-sync.ts'
 import { openCrmHouse } from './crm-house.ts'
 
 interface Span {
@@ -87,6 +87,9 @@ afterAll(async () => {
 
 test('a trace leads from a job to the request and the statements it made, and holds nobody’s data', async () => {
   const house = await openCrmHouse(sandbox, {
+    config: {
+      payment: { maxPricesUsd: { 'contact.redeem:email-work': '0.15', 'contact.redeem:phone': '0.30' } },
+    },
     env: {
       PAYDIRT_PORT: '0',
       OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
@@ -107,8 +110,8 @@ test('a trace leads from a job to the request and the statements it made, and ho
       await fetch(`${url}/healthz?email=${people[0]?.email}`)
       await fetch(`${url}/v1/runs/${people[0]?.email}`)
       const runs = [
-        await startSync(context, { connector: 'hubspot', entity: 'companies' }),
-        await startSync(context, { connector: 'hubspot', entity: 'contacts', recipe: 'contact' }),
+        await startPlannedSync(context, 'companies'),
+        await startPlannedSync(context, 'contacts', 'contact'),
       ]
       // Others write this into a span: a driver's message, a job's failure.
       const span = trace.getTracer('test').startSpan('failing', { kind: SpanKind.CONSUMER })

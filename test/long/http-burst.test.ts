@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
-import { startSync } from '../../src/app/schedules/schedule-commands.ts'
 import { API_KEY, API_KEY_HEADER } from '../../src/sandbox/accounts.ts'
 import { startSandbox, type Sandbox } from '../../src/sandbox/sandbox.ts'
 import { call, openHttpHouse, type HttpHouse } from '../support/http-house.ts'
+import { startPlannedSync } from '../support/planned-sync.ts'
 
 interface Enriched {
   tasks: { id: string; status: string }[]
@@ -45,7 +45,7 @@ test(
   async () => {
     const { db } = house.context.database
     const inRun = Array.from({ length: nightly }, (_, n) => company(`nightly-${n}`))
-    const { runId } = await startSync(house.context, { connector: 'hubspot', entity: 'companies' })
+    const { runId } = await startPlannedSync(house.context, 'companies')
     await vi.waitFor(async () => expect(await settled(runId)).toBeGreaterThan(10), {
       timeout: 120_000,
       interval: 50,

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto'
 import type { Connector } from '../../connectors/connector.ts'
 import { ConfigError, InputError } from '../../domain/errors.ts'
 import { isCrmName } from '../../connectors/definitions.ts'
@@ -9,7 +8,6 @@ import type { Schedule } from '../config/schedules.ts'
 import { openConnector } from '../context/connectors.ts'
 import type { Context } from '../context/context.ts'
 import { entitiesOf } from '../context/entities.ts'
-import { openRun } from '../runs/sync.ts'
 import { plannedOccurrences } from './planned-occurrences.ts'
 
 export interface ScheduleView extends Schedule {
@@ -98,47 +96,6 @@ function named({ config }: LedgerContext, name: string): Schedule {
   if (schedule) return schedule
   const known = config.schedules.map((each) => each.name).join(', ') || 'none'
   throw new ConfigError('no_such_schedule', `there is no schedule ${name}; the config has ${known}`)
-}
-
-/**
- * Begins a sync outside any schedule and returns its run at once. A scheduler scans it within seconds, or after the active
- * run of the same connector and entity, and the workers carry it out. A second call before the scan returns the same run.
- * Throws ConfigError for a connector that is not set up, InputError for an object or recipe that does not exist.
- */
-export async function startSync(
-  context: Context,
-  wanted: { connector: string; entity: string; recipe?: string | undefined },
-): Promise<{ runId: string }> {
-  const ledger = createScheduleLedger(context.database.db, { now: context.now })
-  return withConnector(context, wanted.connector, async (connector) => {
-    const [entity, ...others] = entitiesOf(connector, wanted.entity)
-    if (entity === undefined || others.length > 0)
-      throw new InputError(
-        'ambiguous_object',
-        `${wanted.entity} is more than one object of ${connector.name}`,
-      )
-    const open = await ledger.openRequest(connector.name, entity)
-    if (open?.runId) return { runId: open.runId }
-    const { recipe } = wanted
-    const { run } = await openRun(context, connector, { entity, filter: [], recipe }, 'scanning', {
-      trigger: 'request',
-      occasion: randomUUID(),
-    })
-    await ledger.addOccurrence({
-      schedule: null,
-      connector: connector.name,
-      entity,
-      recipe: recipe ?? null,
-      limit: null,
-      refresh: false,
-      cause: 'request',
-      plannedAt: context.now(),
-      startBy: null,
-      stopAt: null,
-      runId: run.id,
-    })
-    return { runId: run.id }
-  })
 }
 
 /** Lends the connector that the process has open, or opens one for the work. */

@@ -29,7 +29,6 @@ export interface Occurrence extends Omit<NewOccurrence, 'runId'> {
 }
 
 export interface OccurrenceLedger {
-  addOccurrence(occurrence: NewOccurrence): Promise<bigint>
   /**
    * Adds an occurrence that a person asked for now. Returns false, and adds none, while an occurrence of the schedule and
    * entity waits for its run or is scanning: two requests at the same moment are one.
@@ -43,14 +42,10 @@ export interface OccurrenceLedger {
   closeWindows(): Promise<Occurrence[]>
   /** Returns the last started or missed occurrence of each schedule and entity. */
   latest(): Promise<(Occurrence & { runState: string | null })[]>
-  /** Returns an occurrence without a schedule that is due or scanning. */
-  openRequest(connector: string, entity: string): Promise<Occurrence | undefined>
 }
 
 export function createOccurrenceLedger(db: Database, { now }: { now: () => Date }): OccurrenceLedger {
   return {
-    addOccurrence: (occurrence) => insertOccurrence(db, occurrence, now),
-
     async addNow(occurrence) {
       const { schedule, entity } = occurrence
       return db.transaction().execute(async (tx) => {
@@ -111,18 +106,6 @@ export function createOccurrenceLedger(db: Database, { now }: { now: () => Date 
         where schedule is not null and turns.state <> 'due'
         order by schedule, entity, planned_at desc`.execute(db)
       return rows.map((row) => ({ ...toOccurrence(row), runState: row.run_state }))
-    },
-
-    async openRequest(connector, entity) {
-      const row = await db
-        .selectFrom('schedule_turns')
-        .selectAll()
-        .where('schedule', 'is', null)
-        .where('connector', '=', connector)
-        .where('entity', '=', entity)
-        .where('state', 'in', ['due', 'scanning'])
-        .executeTakeFirst()
-      return row && toOccurrence(row)
     },
   }
 }

@@ -1,0 +1,86 @@
+import { sql } from 'kysely'
+import { describe, expect, test } from 'vitest'
+import { indexTasks, unsearchable } from '../../src/store/search/index-tasks.ts'
+import { eraseSubject } from '../../src/store/subjects/erase-subject.ts'
+import { addLookup, addRun, desk, minutesAgo, useDesk } from './desk-rows.fixture.ts'
+import { ids, record, useRecords } from './desk-search.fixture.ts'
+
+useDesk()
+useRecords()
+
+const search = () =>
+  indexTasks(desk.db, { hosts: ['profnet.com', 'profnet.example'], now: desk.now, limit: 100 })
+
+describe('the text by which a record is found', () => {
+  const words = async () =>
+    (
+      await sql<{
+        id: bigint
+        words: string
+      }>`select task_id as id, words::text from task_words order by 1`.execute(desk.db)
+    ).rows
+
+  test('is read once, also of tasks that another version has added, and again when a task has ended', async () => {
+    await addRun('r1')
+    await addRun('plan', { state: 'planned' })
+    const lookup = await addLookup('a', 'waiting')
+    await record('1', { lastName: 'Lee' }, { status: 'looking_up', lookup, at: minutesAgo(9) })
+    await record('2', { lastName: 'Planned' }, { run: 'plan' })
+    expect(await search()).toBe(1)
+    expect(await search()).toBe(0)
+    expect(await words()).toMatchObject([{ id: ids['1'], words: "'lee'" }])
+    await desk.db
+      .updateTable('tasks')
+      .set({
+        status: 'written',
+        waiting_for: null,
+        patch: JSON.stringify({ email: { set: 'found@acme.com' } }),
+        updated_at: desk.now(),
+      })
+      .where('record_id', '=', '1')
+      .execute()
+    expect(await search()).toBe(1)
+    expect((await words())[0]?.words).toBe("'acme.com' 'found@acme.com' 'lee'")
+    expect(await unsearchable(desk.db, 10)).toBe(1)
+  })
+
+  test('is read page by page, and a page that was not committed is read again', async () => {
+    await addRun('r1')
+    for (let i = 0; i < 25; i += 1) await record(`n${i}`, { lastName: `Name${i}` })
+    const pages = []
+    for (let read = -1; read !== 0;) {
+      read = await indexTasks(desk.db, { hosts: ['profnet.com'], now: desk.now, limit: 10 })
+      pages.push(read)
+    }
+    expect(pages).toEqual([10, 10, 5, 0])
+    // As a transaction that has taken lower ids and is committed later.
+    await sql`delete from task_words where task_id = ${ids['n3']}`.execute(desk.db)
+    expect(await search()).toBe(1)
+  })
+
+  test('of a subject is erased with it', async () => {
+    await addRun('r1')
+    await record('1', { lastName: 'Lee' }, { at: minutesAgo(2) })
+    await search()
+    const subject = { identifiers: [], taskIds: [ids['1']!], lookups: [], names: [] }
+    await eraseSubject(desk.db, subject, { now: desk.now, token: () => 't' })
+    expect(await words()).toEqual([])
+    await search()
+    expect((await words())[0]?.words).toBe('')
+  })
+
+  test('of a forgotten subject comes back at most until the next pass', async () => {
+    await addRun('r1')
+    await record('1', { lastName: 'Lee' }, { at: minutesAgo(2) })
+    await search()
+    // As forget does it, and a reading of the time before it that is stored after it.
+    await desk.db
+      .updateTable('tasks')
+      .set({ identity: '{}', updated_at: desk.now() })
+      .where('record_id', '=', '1')
+      .execute()
+    expect((await words())[0]?.words).toBe("'lee'")
+    await search()
+    expect((await words())[0]?.words).toBe('')
+  })
+})
