@@ -53,7 +53,9 @@ const parts: Record<string, () => string> = {
           `\`${operation}\``,
           freshness === 'usual'
             ? '`freshness.foundDays`, `freshness.notFoundDays`'
-            : `${freshness.foundDays} days; ${freshness.notFoundDays} when nothing was found`,
+            : freshness.foundDays === 0
+              ? 'no time: each is asked for'
+              : 'a day',
         ]
       }),
     ),

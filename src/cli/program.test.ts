@@ -5,7 +5,8 @@ import { promisify } from 'node:util'
 import type { Command } from 'commander'
 import { describe, expect, test } from 'vitest'
 import { builtInRecipes } from '../domain/planning/recipes.ts'
-import { objectKinds, type Operation } from '../domain/words.ts'
+import type { StepOperation } from '../domain/operations.ts'
+import { objectKinds } from '../domain/words.ts'
 import { createProgram } from './program.ts'
 import { recipeTexts } from './terminal/recipe-option.ts'
 import { painted } from './terminal/style.ts'
@@ -65,7 +66,7 @@ describe('the help of', () => {
   )
 
   test('--recipe says of each recipe what it does for each kind of record', () => {
-    const words: Record<Operation, Record<(typeof objectKinds)[number], RegExp> | undefined> = {
+    const words: Record<StepOperation, Record<(typeof objectKinds)[number], RegExp>> = {
       'company.profile': { company: /profile of|the same|contact,/, person: /employer's profile/ },
       'person.profile': { company: /person/, person: /the profile of their profile URL/ },
       'company.logo': { company: /logo|the same|contact,/, person: /logo/ },
@@ -73,16 +74,14 @@ describe('the help of', () => {
       'contact.redeem': { company: /revealed/, person: /work e-mails and phones revealed|contact,/ },
       'company.lookup': { company: /also found by domain|contact,/, person: /domain/ },
       'company.enrich': { company: /enriched/, person: /enriched/ },
-      'account.profile': undefined,
     }
     for (const [name, texts] of Object.entries(recipeTexts)) {
       for (const object of objectKinds) {
         const { steps } = builtInRecipes(object, name)
         for (const [operation, said] of Object.entries(words))
-          if (said)
-            expect(said[object].test(texts[object]), `${name}, ${object}, ${operation}`).toBe(
-              steps.includes(operation as Operation),
-            )
+          expect(said[object].test(texts[object]), `${name}, ${object}, ${operation}`).toBe(
+            steps.includes(operation as StepOperation),
+          )
       }
     }
     expect(() => builtInRecipes('person', 'none')).toThrow(`there are ${Object.keys(recipeTexts).join(', ')}`)

@@ -16,7 +16,12 @@ import { objectKinds, operations } from './words.ts'
 
 test('forgetting a subject covers every operation about it, and not the logo that others share', () => {
   expect(operationsAbout('company').sort()).toEqual(['company.enrich', 'company.lookup', 'company.profile'])
-  expect(operationsAbout('person').sort()).toEqual(['contact.lookup', 'contact.redeem', 'person.profile'])
+  expect(operationsAbout('person').sort()).toEqual([
+    'contact.lookup',
+    'contact.redeem',
+    'person.lookup',
+    'person.profile',
+  ])
 })
 
 test('every answer about a person is personal', () => {
@@ -33,7 +38,7 @@ test('a redemption has a slot a contact type, any other operation one', () => {
 })
 
 test('free operations have no price, and those of unknown price no default', () => {
-  expect(freeOperations).toEqual(['company.logo', 'account.profile'])
+  expect(freeOperations).toEqual(['company.logo', 'account.profile', 'account.usage'])
   const unknown = pricedSlots.filter((slot) => !(slot in defaultPrices))
   expect(unknown).toEqual(['company.enrich'])
   expect(defaultPrices).toMatchObject({
@@ -62,13 +67,12 @@ test('an operation fills fields of the objects whose recipes may have it, and of
       ])
     }
   }
-  expect(operations.filter((operation) => !(stepOperations as string[]).includes(operation))).toEqual([
-    'account.profile',
-  ])
+  const others = operations.filter((operation) => !(stepOperations as string[]).includes(operation))
+  expect(others.filter((operation) => operationRow(operation).kind === 'lookup')).toEqual(['person.lookup'])
 })
 
 test('each operation has its pace, and names the profiles that further steps need', () => {
-  const rows = operations.map((operation) => {
+  const rows = stepOperations.map((operation) => {
     const { pace, namesProfileOf } = operationRow(operation)
     return [operation, pace, namesProfileOf]
   })
@@ -80,8 +84,18 @@ test('each operation has its pace, and names the profiles that further steps nee
     ['contact.redeem', 'redemption', []],
     ['company.lookup', 'lookup', ['company']],
     ['company.enrich', 'enrichment', ['company']],
-    ['account.profile', 'lookup', []],
   ])
+})
+
+test('searches and insights are bought anew after a day, and what an action did is never taken for another', () => {
+  const windowOf = (kind: string) =>
+    new Set(
+      operations
+        .filter((operation) => operationRow(operation).kind === kind)
+        .map((operation) => JSON.stringify(operationRow(operation).freshness)),
+    )
+  expect([...windowOf('search')]).toEqual(['{"foundDays":1,"notFoundDays":1}'])
+  expect([...windowOf('action')]).toEqual(['{"foundDays":0,"notFoundDays":0}'])
 })
 
 test('each pace has an operation', () => {
@@ -89,7 +103,7 @@ test('each pace has an operation', () => {
 })
 
 test('each operation says by what its key names a subject', () => {
-  expect(operations.map((operation) => [operation, operationRow(operation).keyedBy])).toEqual([
+  expect(stepOperations.map((operation) => [operation, operationRow(operation).keyedBy])).toEqual([
     ['company.profile', ['profile']],
     ['person.profile', ['profile']],
     ['company.logo', ['domain']],
@@ -97,6 +111,5 @@ test('each operation says by what its key names a subject', () => {
     ['contact.redeem', ['profile', 'id']],
     ['company.lookup', ['domain']],
     ['company.enrich', ['profile', 'domain']],
-    ['account.profile', []],
   ])
 })

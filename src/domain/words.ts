@@ -20,7 +20,15 @@ export type TaskStatus = (typeof taskStatuses)[number]
 
 export const openTaskStatuses = ['queued', 'looking_up', 'ready'] as const satisfies TaskStatus[]
 
-/** The kinds of lookup. `operations.ts` has one row of facts about each. */
+/** The kinds of operation of the service. Only lookups are steps of recipes. */
+export const operationKinds = ['lookup', 'search', 'read', 'action', 'account'] as const
+/**
+ * `lookup`: the answer is about one record. `search`: pages of rows. `read`: one document. `action`: changes something at the
+ * service. `account`: the workspace of the API key.
+ */
+export type OperationKind = (typeof operationKinds)[number]
+
+/** Every operation of the service. `operations.ts` has one row of facts about each, `src/service/catalogue` its wire. */
 export const operations = [
   'company.profile',
   'person.profile',
@@ -30,6 +38,41 @@ export const operations = [
   'company.lookup',
   'company.enrich',
   'account.profile',
+  'person.lookup',
+  'people.search',
+  'people.similar',
+  'company.search',
+  'company.similar',
+  'job.search',
+  'news.search',
+  'advertisement.search',
+  'cloud.search',
+  'expansion.search',
+  'expansion.lookup',
+  'expansion.signals',
+  'hiring.insights',
+  'news.insights',
+  'advertisement.insights',
+  'cloud.insights',
+  'expansion.detail',
+  'expansion.compare',
+  'expansion.summary',
+  'expansion.rankings',
+  'monitor.list',
+  'monitor.read',
+  'monitor.create',
+  'monitor.update',
+  'monitor.delete',
+  'monitor.statistics',
+  'monitor.charts',
+  'monitor.logs',
+  'monitor.validate',
+  'monitor.test',
+  'monitor.interpret',
+  'template.types',
+  'template.create',
+  'template.delete',
+  'account.usage',
 ] as const
 export type Operation = (typeof operations)[number]
 

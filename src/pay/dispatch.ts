@@ -188,10 +188,10 @@ export function createDispatch(options: DispatchOptions): Dispatch {
       response = await options.send({
         method,
         url,
-        body,
+        ...(body !== '' && { body }),
         timeoutMs,
         headers: {
-          'content-type': 'application/json',
+          ...(body !== '' && { 'content-type': 'application/json' }),
           accept: 'application/json',
           ...options.extraHeaders,
           ...headers,

@@ -1,4 +1,5 @@
 import type { LookupKey } from '../domain/keys.ts'
+import type { HttpMethod } from '../domain/ports/transport.ts'
 import type { Lane } from '../domain/ports/send-permit.ts'
 import type { Fact } from '../domain/record.ts'
 import type { Operation } from '../domain/words.ts'
@@ -8,8 +9,9 @@ export interface PaidRequest {
   operation: Operation
   /** Method and address. Terms are remembered and spending is reported under this name. */
   endpoint: string
-  method: 'GET' | 'POST'
+  method: HttpMethod
   url: string
+  /** Empty for a method without one. */
   body: string
   timeoutMs: number
   decode: (body: string) => Fact

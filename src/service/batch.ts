@@ -1,10 +1,12 @@
 import { ConfigError, InputError } from '../domain/errors.ts'
 import type { Fact } from '../domain/record.ts'
 import type { Operation } from '../domain/words.ts'
-import { issueText, urlOf, type PreparedRequest } from './client.ts'
+import { issueText } from './client.ts'
+import type { PreparedRequest } from './prepared-request.ts'
 import type { BatchEndpoint, DeferredEndpoint, StartedQuery } from './endpoints/batch-endpoint.ts'
 import { contactLookupBatch } from './endpoints/contact-lookup.ts'
 import type { Paths } from './endpoints/paths.ts'
+import { urlOf } from './urls.ts'
 import { redemptionBatch } from './endpoints/redemption.ts'
 
 type AnyBatchEndpoint = BatchEndpoint<unknown, unknown> | DeferredEndpoint<unknown, unknown>

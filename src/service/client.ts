@@ -1,18 +1,25 @@
 import { ConfigError, InputError } from '../domain/errors.ts'
-import type { Fact } from '../domain/record.ts'
 import type { Operation } from '../domain/words.ts'
+import { valueAt } from './calls/json-path.ts'
+import { prepareCall } from './calls/prepare-call.ts'
+import { createCatalogue, type Catalogue, type Contract } from './catalogue/catalogue.ts'
 import { accountProfile, accountUsage } from './endpoints/account-profile.ts'
 import { companyEnrichment } from './endpoints/company-enrichment.ts'
 import { companyLookup } from './endpoints/company-lookup.ts'
 import { companyProfile } from './endpoints/company-profile.ts'
 import { contactLookup } from './endpoints/contact-lookup.ts'
 import type { Endpoint } from './endpoints/endpoint.ts'
-import type { Paths } from './endpoints/paths.ts'
+import { objectOf } from './endpoints/peoples.ts'
 import { personProfile } from './endpoints/person-profile.ts'
 import { redemption } from './endpoints/redemption.ts'
+import type { PreparedRequest } from './prepared-request.ts'
+import { urlOf } from './urls.ts'
 
-/** The endpoint of each operation that takes single lookups. `company.logo` is not a JSON endpoint: see logo.ts. */
-const endpoints: Record<Exclude<Operation, 'company.logo'>, Endpoint> = {
+/**
+ * The operations with an endpoint in code: their answers become records. All others are sent as the catalogue says and their
+ * answers kept whole. `company.logo` is not a JSON endpoint: see logo.ts.
+ */
+const endpoints: Partial<Record<Operation, Endpoint>> = {
   'company.profile': companyProfile,
   'person.profile': personProfile,
   'contact.lookup': contactLookup,
@@ -20,65 +27,50 @@ const endpoints: Record<Exclude<Operation, 'company.logo'>, Endpoint> = {
   'company.lookup': companyLookup,
   'company.enrich': companyEnrichment,
   'account.profile': accountProfile,
+  'account.usage': accountUsage,
 }
 
-/** A request ready to be paid for and sent. The journal stores all of it. */
-export interface PreparedRequest {
-  operation: Operation
-  /**
-   * `POST https://host/path`, with the values that determine its price in brackets. Terms are cached and spending is
-   * reported under this name.
-   */
-  endpoint: string
-  method: 'GET' | 'POST'
-  url: string
-  body: string
-  timeoutMs: number
-  decode: (body: string) => Fact
-}
-
-/** Checks a lookup's request against its endpoint's schema, so that a malformed request is never paid for. */
+/** Checks a request against its endpoint's schema, so that a malformed one is never paid for. */
 export function prepareRequest(
   serviceUrl: string,
   operation: Operation,
   request: Record<string, unknown>,
-  paths: Paths = {},
+  catalogue: Catalogue = publishedCatalogue,
 ): PreparedRequest {
   if (operation === 'company.logo')
     throw new ConfigError('no_endpoint', `no endpoint of the service performs ${operation}`)
-  return prepare(serviceUrl, endpoints[operation], request, paths)
-}
-
-/** Prepares the request for the workspace's usage. It is free and needs an API key. */
-export function prepareUsage(serviceUrl: string, paths: Paths = {}): PreparedRequest {
-  return prepare(serviceUrl, accountUsage, {}, paths)
-}
-
-function prepare(
-  serviceUrl: string,
-  endpoint: Endpoint,
-  request: Record<string, unknown>,
-  paths: Paths,
-): PreparedRequest {
-  const { operation, name, method, timeoutMs, decode } = endpoint
+  const endpoint = endpoints[operation]
+  if (!endpoint) return prepareCall(serviceUrl, catalogue, operation, request)
+  const contract = catalogue.of(operation)
   const checked = endpoint.request.safeParse(request)
   if (!checked.success) throw new InputError('bad_lookup', `${operation}: ${issueText(checked.error)}`)
-  const url = urlOf(serviceUrl, paths[name] ?? endpoint.path)
   const body = checked.data as Record<string, unknown>
+  const url = urlOf(serviceUrl, contract.path.value)
   const priceClass = endpoint.priceClass?.(body)
   return {
     operation,
-    endpoint: `${method} ${url}${priceClass ? ` (${priceClass})` : ''}`,
-    method,
+    endpoint: `${contract.method.value} ${url}${priceClass ? ` (${priceClass})` : ''}`,
+    method: contract.method.value,
     url,
-    body: JSON.stringify(body),
-    timeoutMs,
-    decode,
+    body: JSON.stringify(renamed(body, contract)),
+    timeoutMs: endpoint.timeoutMs,
+    decode: decodeAt(contract, endpoint.decode),
   }
 }
 
-export function urlOf(serviceUrl: string, path: string): string {
-  return serviceUrl.replace(/\/$/, '') + path
+const publishedCatalogue = createCatalogue()
+
+function renamed(body: Record<string, unknown>, { wireNames }: Contract): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(body).map(([name, value]) => [wireNames[name] ?? name, value]))
+}
+
+/** The endpoints read `data`. Where the settings name another place, what is there is put into it. */
+function decodeAt({ setting, answer }: Contract, decode: Endpoint['decode']): Endpoint['decode'] {
+  if (setting.fields?.['at'] === undefined) return decode
+  return (body) => {
+    const whole = objectOf(body)
+    return decode(whole ? JSON.stringify({ ...whole, data: valueAt(whole, answer.at.value) }) : body)
+  }
 }
 
 /** Returns the path and the rule of the first issue. Never the value: it may be personal data. */

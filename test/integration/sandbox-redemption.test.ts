@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { contactTypes } from '../../src/service/schema/contact.ts'
 import { creditsOf } from '../../src/service/schema/metadata.ts'
 import { prepareBatch, prepareQuery, resumeBatch } from '../../src/service/batch.ts'
-import { prepareRequest, prepareUsage } from '../../src/service/client.ts'
+import { prepareRequest } from '../../src/service/client.ts'
 import type { Operation } from '../../src/domain/words.ts'
 import type { Fact } from '../../src/domain/record.ts'
 import { API_KEY, API_KEY_HEADER } from '../../src/sandbox/accounts.ts'
@@ -169,7 +169,7 @@ describe('direct access', () => {
       outcome: 'found',
       data: { credit: after.credit, topup_credit: after.topupCredit, max_search_per_page: 25 },
     })
-    const usage = prepareUsage(world.sandbox.serviceUrl)
+    const usage = prepareRequest(world.sandbox.serviceUrl, 'account.usage', {})
     const told = usage.decode(JSON.stringify((await ask(usage.url, usage.body)).body))
     expect(told.data).toMatchObject({ credit: after.credit, total_credit_used: after.spent })
   })

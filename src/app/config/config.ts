@@ -7,6 +7,7 @@ import { recipeNamesFor, resolveRecipes } from '../../domain/planning/recipe-sch
 import { defaultRecipeName, type RecipeBook } from '../../domain/planning/recipes.ts'
 import { networkHostsOf } from '../../domain/keys.ts'
 import { networkWord, objectKinds, type ObjectKind } from '../../domain/words.ts'
+import { createCatalogue, type Catalogue } from '../../service/catalogue/catalogue.ts'
 import type { Paths } from '../../service/endpoints/paths.ts'
 import { alertConfig, type AlertConfig } from './alerts.ts'
 import { capsConfig } from './budgets.ts'
@@ -14,6 +15,7 @@ import { deskConfig, type DeskConfig } from './desk.ts'
 import type { Environment } from './environment.ts'
 import type { fileSchema } from './file.ts'
 import { httpConfig, type HttpConfig } from './http.ts'
+import { operationPrices } from './operations.ts'
 import { paymentConfig, type PaymentConfig } from './payment.ts'
 import type { Policies } from './policies.ts'
 import { schedulesOf, type Schedule } from './schedules.ts'
@@ -47,6 +49,8 @@ export interface Config extends PaymentConfig {
   bulk: { 'contact.lookup': number; 'contact.redeem': number }
   /** Paths of the service's endpoints that differ from the defaults. */
   paths: Paths
+  /** Every operation of the service as the settings say it is on the wire. */
+  catalogue: Catalogue
   policies: Policies
   schedules: Schedule[]
   alerts: AlertConfig
@@ -89,7 +93,7 @@ export function resolveConfig(env: Environment, file: z.output<typeof fileSchema
     userAgent: file.userAgent ?? `paydirt/${version}`,
     walletKey: env.PAYDIRT_WALLET_KEY as `0x${string}` | undefined,
     rpcUrl: env.PAYDIRT_RPC_URL ?? 'https://mainnet.base.org',
-    ...paymentConfig(env, file.payment),
+    ...paymentConfig(env, file.payment, operationPrices(file.service?.operations)),
     buyerToken: env.PAYDIRT_BUYER_TOKEN,
     apiKey:
       env.PAYDIRT_API_KEY === undefined
@@ -108,6 +112,7 @@ export function resolveConfig(env: Environment, file: z.output<typeof fileSchema
     },
     defaultRecipe,
     paths: file.service?.paths ?? {},
+    catalogue: createCatalogue(file.service?.operations, file.service?.paths),
     bulk: {
       'contact.lookup': file.bulk?.contactLookup ?? 25,
       'contact.redeem': file.bulk?.redemption ?? 10,

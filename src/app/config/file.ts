@@ -17,6 +17,7 @@ import { describeIssues } from './describe-issues.ts'
 import { deskSchema } from './desk.ts'
 import { httpSchema } from './http.ts'
 import { paymentSchema } from './payment.ts'
+import { operationsSchema } from './operations.ts'
 import { policiesSchema, retentionSchema } from './policies.ts'
 import { schedulesSchema } from './schedules.ts'
 
@@ -57,6 +58,18 @@ export const fileSchema = z.strictObject({
         type: 'path by [endpoint](#endpoints)',
         means: 'paths of endpoints below the base address, where the service has others than the defaults',
         example: { companyEnrichment: '/companies/enrich' },
+      }),
+      operations: setting(operationsSchema, {
+        type: '`{ method, path, access, fields, rename, priceUsd }` by [operation](#operations)',
+        means: 'the wire of single operations, where it differs from the catalogue',
+        example: {
+          'job.search': {
+            path: '/job-postings/search',
+            fields: { rows: 'data.jobs', total: 'data.pagination.total' },
+            rename: { domains: 'company_domains' },
+            priceUsd: '0.02',
+          },
+        },
       }),
     })
     .optional(),

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { parseUsd } from '../../domain/money.ts'
-import { defaultPrices, pricedSlots } from '../../domain/planning/prices.ts'
+import { defaultPrices, payableSlots } from '../../domain/planning/prices.ts'
 import type { FactSlot, PriceTable } from '../../domain/planning/step.ts'
 import { setting } from '../../domain/setting.ts'
 import { usd } from '../../domain/usd-schema.ts'
@@ -8,7 +8,7 @@ import { basePolicy, type SpendingPolicy } from '../../pay/spending-policy.ts'
 import type { Environment } from './environment.ts'
 
 const defaultMaxPriceUsd = '0.01'
-const slot = z.enum(pricedSlots as [FactSlot, ...FactSlot[]])
+const slot = z.enum(payableSlots as [FactSlot, ...FactSlot[]])
 
 /** The `payment` of `paydirt.config.ts`. */
 export const paymentSchema = z.strictObject({
@@ -77,7 +77,12 @@ export interface PaymentConfig {
   rebuyLost: boolean
 }
 
-export function paymentConfig(env: Environment, file: z.output<typeof paymentSchema> = {}): PaymentConfig {
+/** `operationPrices` are those of `service.operations`; `payment.pricesUsd` wins over them. */
+export function paymentConfig(
+  env: Environment,
+  file: z.output<typeof paymentSchema> = {},
+  operationPrices: PriceTable = {},
+): PaymentConfig {
   return {
     policy: {
       ...basePolicy,
@@ -88,7 +93,7 @@ export function paymentConfig(env: Environment, file: z.output<typeof paymentSch
       realms: file.realms,
       order: file.protocols ?? ['x402', 'mpp'],
     },
-    prices: { ...defaultPrices, ...file.pricesUsd },
+    prices: { ...defaultPrices, ...operationPrices, ...file.pricesUsd },
     proofHeader: file.proofHeader,
     mppRepeatsAnswers: file.mppRepeatsAnswers ?? false,
     authorizationSeconds: file.authorizationSeconds ?? 300,

@@ -4,7 +4,7 @@ import type { Fact, LookupRequest } from '../../domain/record.ts'
 import type { Operation } from '../../domain/words.ts'
 import { answerError } from '../../service/answer-error.ts'
 import { prepareQuery, resumeBatch, type PreparedBatch } from '../../service/batch.ts'
-import { prepareRequest, prepareUsage } from '../../service/client.ts'
+import { prepareRequest } from '../../service/client.ts'
 import { createLogoClient } from '../../service/logo.ts'
 import { traceTransport } from '../../service/traced-transport.ts'
 import { createTransport } from '../../service/transport.ts'
@@ -36,7 +36,7 @@ export function openService(
   config: Config,
   { isTraced, wrapSend }: { isTraced: boolean; wrapSend: ((send: Send) => Send) | undefined },
 ): Service {
-  const { apiKey, paths, serviceUrl: url } = config
+  const { apiKey, paths, catalogue, serviceUrl: url } = config
   if (url === undefined) throw noService()
   const plain = createTransport({
     userAgent: config.userAgent,
@@ -59,12 +59,12 @@ export function openService(
     send,
     wireBody: transport.wireBody,
     headers,
-    prepare: (operation, request) => prepareRequest(url, operation, request, paths),
+    prepare: (operation, request) => prepareRequest(url, operation, request, catalogue),
     prepareBulk: (operation, body) => resumeBatch(url, operation, body, { paths }),
     prepareQuery: (operation, queryId) => prepareQuery(url, operation, queryId, { paths }),
     async askAccount() {
       if (!apiKey) return undefined
-      const usage = prepareUsage(url, paths)
+      const usage = prepareRequest(url, 'account.usage', {}, catalogue)
       const response = await send({
         method: usage.method,
         url: usage.url,

@@ -1,6 +1,7 @@
 import { formatUsd, type Atomic } from '../money.ts'
-import { factSlots, slotRow } from '../operations.ts'
+import { factSlots, slotRow, slotsOf } from '../operations.ts'
 import type { FactSlot, PriceTable } from './step.ts'
+import { operations } from '../words.ts'
 import { counted } from '../values/counted.ts'
 
 /**
@@ -16,6 +17,11 @@ export const defaultPrices: PriceTable = Object.fromEntries(
 
 /** Every step that has a price of its own, as the settings name it. */
 export const pricedSlots: readonly FactSlot[] = factSlots.filter((slot) => !isFreeSlot(slot))
+
+/** Everything that may have a price: the steps, and each other operation. */
+export const payableSlots: readonly FactSlot[] = [
+  ...new Set([...pricedSlots, ...operations.flatMap(slotsOf)]),
+].filter((slot) => !isFreeSlot(slot))
 
 export function isFreeSlot(slot: FactSlot): boolean {
   return slotRow(slot).price === 'free'

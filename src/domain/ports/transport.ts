@@ -1,7 +1,10 @@
 import type { ResponseHead } from '../payment.ts'
 
+export const httpMethods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
+export type HttpMethod = (typeof httpMethods)[number]
+
 export interface ServiceRequest {
-  method: 'GET' | 'POST'
+  method: HttpMethod
   /** Absolute URL. */
   url: string
   body?: string

@@ -18,7 +18,7 @@ export const accountProfile = {
 
 /** The workspace's usage: the service's own count, which reconciliation compares with the ledger. */
 export const accountUsage = {
-  operation: 'account.profile',
+  operation: 'account.usage',
   name: 'accountUsage',
   method: 'POST',
   path: defaultPaths.accountUsage,

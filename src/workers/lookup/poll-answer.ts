@@ -7,7 +7,7 @@ import type { Send } from '../../domain/ports/transport.ts'
 import type { Fact } from '../../domain/record.ts'
 import type { Operation } from '../../domain/words.ts'
 import type { PreparedBatch } from '../../service/batch.ts'
-import type { PreparedRequest } from '../../service/client.ts'
+import type { PreparedRequest } from '../../service/prepared-request.ts'
 import { creditsOf } from '../../service/schema/metadata.ts'
 import type { BatchLedger } from '../../store/ledger/batches.ts'
 

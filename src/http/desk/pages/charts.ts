@@ -49,6 +49,8 @@ const paceTitles: Record<PaceSteps['path'], string> = {
   lookup: 'Requests for lookups',
   redemption: 'Requests for contacts',
   enrichment: 'Requests for enrichments',
+  search: 'Requests for searches',
+  action: 'Requests for monitors and templates',
 }
 
 function lookupTimes(model: ChartsModel): Markup {

@@ -1,0 +1,9 @@
+/** Returns the value at a dotted path of a JSON value; undefined where there is none. */
+export function valueAt(value: unknown, path: string): unknown {
+  let reached = value
+  for (const name of path === '' ? [] : path.split('.')) {
+    if (typeof reached !== 'object' || reached === null || Array.isArray(reached)) return undefined
+    reached = Object.hasOwn(reached, name) ? (reached as Record<string, unknown>)[name] : undefined
+  }
+  return reached
+}

@@ -1,0 +1,105 @@
+import type { Fact } from '../../domain/record.ts'
+import { warningsOf, type RequestWarning } from '../schema/metadata.ts'
+import type { Contract } from '../catalogue/catalogue.ts'
+import { valueAt } from './json-path.ts'
+
+/**
+ * Returns a decoder that keeps the whole answer, so that a field the settings name later is read without a second purchase.
+ * Never throws: an answer that cannot be read was paid for and is stored as `unreadable`.
+ */
+export function decodeWhole(contract: Contract): (body: string) => Fact {
+  return (body) => {
+    let answer: unknown
+    try {
+      answer = JSON.parse(body)
+    } catch {
+      return unreadable(body, 'it is not JSON')
+    }
+    const problem = problemOf(contract, answer)
+    if (problem !== undefined) return unreadable(body, problem)
+    if (valueAt(answer, contract.answer.at.value) === null && !contract.answer.rows)
+      return { outcome: 'not_found', data: null }
+    return { outcome: 'found', data: answer as Record<string, unknown> }
+  }
+}
+
+/** Returns why an answer cannot be read as the catalogue says; undefined for one that can. */
+export function problemOf({ answer: { at, rows } }: Contract, answer: unknown): string | undefined {
+  if (typeof answer !== 'object' || answer === null || Array.isArray(answer)) return 'it is no object'
+  const value = valueAt(answer, at.value)
+  if (value === undefined) return `${at.value} is missing`
+  if (!rows) return typeof value === 'object' ? undefined : `${at.value} is no object or list`
+  return value === null || Array.isArray(value) ? undefined : `${at.value} is no list`
+}
+
+/** A page of a search as the ledger keeps it. */
+export interface Page {
+  rows: readonly Record<string, unknown>[]
+  /** The number of all rows; null where the answer does not state it. */
+  total: number | null
+  ignored: readonly string[]
+  renamed: readonly { field: string; to?: string | undefined }[]
+  /** Departures from the catalogue that make the rows unusable or incomplete, in words. */
+  drift: readonly string[]
+  /** Of advertisement search: the source types that the answer leaves out, and its notes on coverage. */
+  notes: Readonly<Record<string, unknown>>
+}
+
+const noteNames = [
+  'applied_source_types',
+  'unsupported_source_types',
+  'skipped_source_types',
+  'coverage_notes',
+]
+
+/**
+ * Reads a page from a stored answer with the catalogue of now: an answer that drifted is readable as soon as the settings name
+ * its fields. Never throws.
+ */
+export function readPage(contract: Contract, answer: unknown): Page {
+  const { at, rows } = contract.answer
+  const listed = valueAt(answer, at.value)
+  const list = Array.isArray(listed) ? listed : []
+  const objects = list.filter(isObject)
+  const stated = rows ? valueAt(answer, rows.total.value) : undefined
+  const total = typeof stated === 'number' && Number.isInteger(stated) && stated >= 0 ? stated : null
+  const warnings = warningsOf(answer)
+  const metadata = valueAt(answer, 'metadata')
+  return {
+    rows: objects,
+    total,
+    ignored: warnings.flatMap((each) => (each.kind === 'ignored' ? [each.field] : [])),
+    renamed: warnings.flatMap((each) => (each.kind === 'renamed' ? [renaming(each)] : [])),
+    drift: [
+      ...(listed === undefined ? [`${at.value} is missing`] : []),
+      ...(objects.length < list.length ? [`${at.value} holds entries that are no objects`] : []),
+      ...(rows && objects.some((row) => !isId(valueAt(row, rows.id.value)))
+        ? [`rows without ${rows.id.value}`]
+        : []),
+      ...(rows && total === null ? [`${rows.total.value} is missing`] : []),
+      ...(total !== null && total < objects.length ? [`the total of ${total} is below the rows`] : []),
+    ],
+    notes: Object.fromEntries(
+      noteNames.flatMap((name) => {
+        const note = valueAt(metadata, name)
+        return note === undefined ? [] : [[name, note]]
+      }),
+    ),
+  }
+}
+
+function renaming({ field, to }: Extract<RequestWarning, { kind: 'renamed' }>) {
+  return to === undefined ? { field } : { field, to }
+}
+
+function isId(value: unknown): boolean {
+  return (typeof value === 'string' && value !== '') || typeof value === 'number'
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+function unreadable(body: string, problem: string): Fact {
+  return { outcome: 'unreadable', data: { raw: body, problem } }
+}

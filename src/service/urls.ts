@@ -1,0 +1,3 @@
+export function urlOf(serviceUrl: string, path: string): string {
+  return serviceUrl.replace(/\/$/, '') + path
+}
