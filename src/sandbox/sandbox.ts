@@ -10,7 +10,7 @@ import type { FaultSwitch } from './faults/fault-switch.ts'
 import { createFaultSwitch } from './faults/fault-switch.ts'
 import type { FaultsInput } from './faults/faults.ts'
 import { startService } from './http/server.ts'
-import { createMonitors } from './monitors/index.ts'
+import { createMonitors, type Monitors } from './monitors/index.ts'
 import { createFacilitator } from './payment/facilitator.ts'
 import { createIdentifierStore } from './payment/identifier.ts'
 import { createMppPaywall } from './payment/mpp.ts'
@@ -46,6 +46,8 @@ export interface Sandbox {
   /** Returns all transfers from an address, in the order of the chain. */
   transfersFrom(address: Address): Promise<Transfer[]>
   faults: Pick<FaultSwitch, 'get' | 'set' | 'reset'>
+  /** Makes a monitor detect signals and sends them to its webhook. */
+  monitors: Pick<Monitors, 'deliver'>
   stats(): Stats
   /** Returns a workspace's remaining and spent credits; undefined for an unknown key. */
   account(apiKey: string): AccountState | undefined
@@ -68,7 +70,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
   } = options
   const faults = createFaultSwitch(initialFaults)
   const accounts = createAccounts(apiKeys)
-  const monitors = createMonitors({ faults, now: () => new Date() })
+  const monitors = createMonitors({ faults, now: () => new Date(), networkName })
   const chain = await startChain(chainOptions)
   try {
     const facilitator = createFacilitator(chain)
@@ -101,6 +103,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
       balanceOf: chain.balanceOf,
       transfersFrom: chain.transfersFrom,
       faults,
+      monitors,
       stats: stats.read,
       account: (apiKey) => accounts.find(apiKey)?.read(),
       async stop() {

@@ -1,39 +1,12 @@
 import { describe, expect, test } from 'vitest'
 import { API_KEY } from '../../src/sandbox/accounts.ts'
+import { startSandbox } from '../../src/sandbox/sandbox.ts'
 import { useSandbox } from './sandbox-fixture.ts'
+import { createCaller, created, monitorFields, type Reply } from './sandbox-monitors.fixture.ts'
 
 const world = useSandbox()
 
-interface Reply {
-  status: number
-  body: {
-    data: Record<string, unknown>
-    metadata: Record<string, unknown>
-    code: number
-    details: Record<string, unknown>
-  }
-}
-
-/** Sends what is given, without any part of our client. */
-async function call(
-  method: string,
-  path: string,
-  body?: unknown,
-  headers: Record<string, string> = {},
-): Promise<Reply> {
-  const response = await fetch(`${world.sandbox.serviceUrl}${path}`, {
-    method,
-    headers: {
-      'user-agent': 'monitor-tests/1',
-      'x-api-key': API_KEY,
-      ...(body !== undefined && { 'content-type': 'application/json' }),
-      ...headers,
-    },
-    ...(body !== undefined && { body: JSON.stringify(body) }),
-  })
-  const text = await response.text()
-  return { status: response.status, body: (text.startsWith('{') ? JSON.parse(text) : text) as Reply['body'] }
-}
+const call = createCaller(() => world.sandbox.serviceUrl)
 
 describe('operations of a workspace', () => {
   test('need a key and a User-Agent of their own', async () => {
@@ -110,6 +83,218 @@ describe('channel templates', () => {
     expect((await createTemplate()).body.data['version']).toBe(1)
   })
 })
+
+describe('monitors', () => {
+  test('are created, read, changed and deleted, and two with the same fields are two', async () => {
+    const [one, two] = [await created(call), await created(call)]
+    expect(one).toMatchObject({ status: 'draft', name: 'Spain', filters: {}, domain_search_ids: [] })
+    expect(two.monitor_id).not.toBe(one.monitor_id)
+    const path = `/monitors/${one.monitor_id}`
+    expect((await call('GET', path)).body.data).toEqual(one)
+    const changed = await call('PATCH', path, { status: 'active', filters: { tos: ['ES'] } })
+    expect(changed.body.data).toMatchObject({ name: 'Spain', status: 'active', filters: { tos: ['ES'] } })
+    expect((await call('GET', path)).body.data).toEqual(changed.body.data)
+    expect((await call('DELETE', path)).body.data).toEqual({ monitor_id: one.monitor_id, is_deleted: true })
+    for (const method of ['GET', 'DELETE']) {
+      expect(await call(method, path)).toMatchObject({ status: 400, body: { code: 40020 } })
+    }
+    expect((await call('GET', `/monitors/${two.monitor_id}`)).body.data).toEqual(two)
+  })
+
+  test('what replaced the booleans is the status: they are dropped and named', async () => {
+    const fields = {
+      is_active: true,
+      is_paused: false,
+      nickname: 'x',
+      filters: { tos: ['ES'], colour: ['red'] },
+    }
+    const { body } = await call('POST', '/monitors', monitorFields(fields))
+    expect(body.data).toMatchObject({ status: 'draft', filters: { tos: ['ES'] } })
+    expect(body.data).not.toHaveProperty('is_active')
+    expect(body.metadata).toMatchObject({
+      profile: { total_credit_cost: 0 },
+      ignored_fields: ['is_active', 'is_paused', 'nickname', 'filters.colour'],
+    })
+    const again = await call('PATCH', `/monitors/${body.data['monitor_id']}`, { is_paused: true })
+    expect(again.body).toMatchObject({
+      data: { status: 'draft' },
+      metadata: { ignored_fields: ['is_paused'] },
+    })
+  })
+
+  test('the detection mode stays as it was created', async () => {
+    const { monitor_id: id } = await created(call)
+    const change = (mode: string) => call('PATCH', `/monitors/${id}`, { name: 'New', detection_mode: mode })
+    expect(await change('company_first')).toMatchObject({ status: 400, body: { code: 40021 } })
+    expect((await call('GET', `/monitors/${id}`)).body.data).toMatchObject({ name: 'Spain' })
+    expect((await change('signal_first')).status).toBe(200)
+  })
+
+  test('a market-wide monitor drops the companies it was given, one of named accounts needs them', async () => {
+    const broad = await call('POST', '/monitors', monitorFields({ domain_search_ids: ['ds-a.example'] }))
+    expect(broad.body.data).toMatchObject({ domain_search_ids: [] })
+    expect(broad.body.metadata).toMatchObject({ ignored_fields: ['domain_search_ids'] })
+    const named = monitorFields({ detection_mode: 'company_first' })
+    expect((await call('POST', '/monitors', named)).body.code).toBe(40028)
+    const ids = { domain_search_ids: ['ds-a.example', 'ds-a.example'] }
+    const { body } = await call('POST', '/monitors', { ...named, ...ids })
+    expect(body.data).toMatchObject({ domain_search_ids: ['ds-a.example'] })
+    const emptied = await call('PATCH', `/monitors/${body.data['monitor_id']}`, { domain_search_ids: [] })
+    expect(emptied.body.code).toBe(40028)
+  })
+
+  test.each([
+    ['no name', { name: undefined }, 41847],
+    ['a blank name', { name: '   ' }, 40022],
+    ['no mode', { detection_mode: undefined }, 41847],
+    ['another mode', { detection_mode: 'both' }, 40027],
+    ['another status', { status: 'running' }, 40023],
+    ['an unknown type of signal', { signal_types: ['expansion'] }, 40024],
+    ['no type of signal', { signal_types: [] }, 40024],
+    ['filters that are no object', { filters: [] }, 40030],
+    ['a filter that is no list', { filters: { tos: 'ES' } }, 40030],
+    ['companies that are no list', { domain_search_ids: 'ds-a.example' }, 40029],
+    ['a webhook without TLS', { webhook_url: 'http://hooks.example/x' }, 40025],
+    ['a webhook with a password', { webhook_url: 'https://a:b@hooks.example/x' }, 40025],
+    ['a webhook that is no URL', { webhook_url: 'hooks.example' }, 40025],
+    ['a header of the connection', { webhook_headers: { Host: 'elsewhere.example' } }, 40031],
+    ['a header of two lines', { webhook_headers: { 'x-a': 'b\r\nx-c: d' } }, 40031],
+  ])('%s is refused', async (_, change, code) => {
+    const reply = await call('POST', '/monitors', monitorFields(change))
+    expect(reply).toMatchObject({ status: 400, body: { code, message: expect.any(String), details: {} } })
+  })
+
+  test('a body that is no object is refused', async () => {
+    expect((await call('POST', '/monitors', [])).body.code).toBe(40001)
+    expect((await call('POST', '/monitors', {}, { 'content-type': 'text/plain' })).body.code).toBe(40001)
+  })
+
+  test('are listed page by page, the newest first, up to the limits of the plan', async () => {
+    const own = await startSandbox({
+      apiKeys: { one: { credit: 1, topupCredit: 0 }, two: { credit: 1, topupCredit: 0 } },
+    })
+    try {
+      const ask = createCaller(() => own.serviceUrl)
+      const by = (key: string, method: string, path: string, body?: unknown) =>
+        ask(method, path, body, { 'x-api-key': key })
+      for (let at = 0; at < 50; at++) await by('one', 'POST', '/monitors', monitorFields({ name: `M${at}` }))
+      expect(await by('one', 'POST', '/monitors', monitorFields())).toMatchObject({
+        status: 416,
+        body: { code: 41691, details: { limit: 50 } },
+      })
+      const names = async (query: string) => {
+        const { body } = await by('one', 'GET', `/monitors${query}`)
+        return (body.data['monitors'] as { name: string }[]).map(({ name }) => name)
+      }
+      expect(await names('')).toHaveLength(25)
+      expect((await names('?page=2&per_page=20'))[0]).toBe('M29')
+      expect(await names('?page=4&per_page=20')).toEqual([])
+      expect(await names('?status=active')).toEqual([])
+      const list = await by('one', 'GET', '/monitors?colour=red&page=3&per_page=20')
+      expect(list.body.data['pagination']).toEqual({
+        page: 3,
+        per_page: 20,
+        total_entries: 50,
+        total_pages: 3,
+      })
+      expect(list.body.metadata).toMatchObject({ ignored_fields: ['colour'] })
+      for (const [query, status, code] of [
+        ['per_page=26', 416, 41675],
+        ['page=101', 416, 41676],
+        ['page=0', 400, 40001],
+        ['status=running', 400, 40023],
+      ] as const) {
+        expect(await by('one', 'GET', `/monitors?${query}`)).toMatchObject({ status, body: { code } })
+      }
+      // Another workspace has its own.
+      const [{ monitor_id: id }] = list.body.data['monitors'] as [{ monitor_id: string }]
+      expect((await by('two', 'GET', '/monitors')).body.data['monitors']).toEqual([])
+      for (const method of ['GET', 'DELETE']) {
+        expect((await by('two', method, `/monitors/${id}`)).body.code).toBe(40020)
+      }
+      const { body } = await by('one', 'POST', '/profile/usage', {})
+      expect(body.data['quotas']).toContainEqual({ name: 'monitor', used: 50, limit: 50, remaining: 0 })
+    } finally {
+      await own.stop()
+    }
+  })
+
+  test('a sentence becomes a draft that is not stored', async () => {
+    const before = await count()
+    const ask = (query: unknown) => call('POST', '/monitors/interpret', { query })
+    const { body } = await ask('Companies from Germany that expand into Spain')
+    expect(body.data).toMatchObject({
+      status: 'draft',
+      detection_mode: 'signal_first',
+      signal_types: ['expansions'],
+      filters: { froms: ['DE'], tos: ['ES'] },
+    })
+    expect(body.data).not.toHaveProperty('monitor_id')
+    expect(await count()).toBe(before)
+    expect((await created(call, body.data)).status).toBe('draft')
+    expect((await ask('')).body.code).toBe(41847)
+    expect((await ask(7)).body.code).toBe(40001)
+    expect((await ask('Good morning')).body.code).toBe(40033)
+  })
+})
+
+describe('an action', () => {
+  test('whose answer is cut was done', async () => {
+    const before = await count()
+    world.sandbox.faults.set({ dropAfterAction: { next: 1, only: ['monitor_create'] } })
+    // Neither a reading nor another action is hit.
+    await call('GET', '/monitors')
+    await call('POST', '/channel-templates/delete', { channel_template_id: [1] })
+    await expect(call('POST', '/monitors', monitorFields({ name: 'Cut' }))).rejects.toThrow(
+      /fetch failed|aborted/,
+    )
+    expect(await count()).toBe(before + 1)
+    const { body } = await call('GET', '/monitors?per_page=1')
+    expect(body.data['monitors']).toMatchObject([{ name: 'Cut' }])
+  })
+
+  test('that answers 500 was done, and one that is cut before was not', async () => {
+    const before = await count()
+    world.sandbox.faults.set({ errorAfterAction: { next: 1 } })
+    expect((await call('POST', '/monitors', monitorFields())).status).toBe(500)
+    expect(await count()).toBe(before + 1)
+    world.sandbox.faults.set({ dropBeforeAction: { next: 1 } })
+    await expect(call('POST', '/monitors', monitorFields())).rejects.toThrow(/fetch failed|aborted/)
+    expect(await count()).toBe(before + 1)
+  })
+
+  test('that is slow is done between its two pauses, whether its caller waits or not', async () => {
+    const before = await count()
+    world.sandbox.faults.set({ slowAction: { next: 1, beforeMs: 100, afterMs: 60_000 } })
+    const impatient = new AbortController()
+    const asked = fetch(`${world.sandbox.serviceUrl}/monitors`, {
+      method: 'POST',
+      signal: impatient.signal,
+      headers: {
+        'user-agent': 'monitor-tests/1',
+        'x-api-key': API_KEY,
+        'content-type': 'application/json',
+      },
+      body: JSON.stringify(monitorFields()),
+    })
+    expect(await count()).toBe(before)
+    await expect.poll(count, { timeout: 10_000 }).toBe(before + 1)
+    impatient.abort()
+    await expect(asked).rejects.toThrow(/fetch failed|aborted/)
+    expect(await count()).toBe(before + 1)
+  })
+
+  test('that is refused uses no fault up', async () => {
+    world.sandbox.faults.set({ dropAfterAction: { next: 1 } })
+    expect((await call('POST', '/monitors', {})).status).toBe(400)
+    expect(world.sandbox.faults.get().dropAfterAction.next).toBe(1)
+  })
+})
+
+async function count() {
+  const { body } = await call('GET', '/monitors?per_page=1')
+  return (body.data['pagination'] as { total_entries: number }).total_entries
+}
 
 async function templateTypes() {
   const { body } = await call('GET', '/channel-templates/types')

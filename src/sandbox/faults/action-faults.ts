@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { errorStatus, fault, milliseconds } from './trigger.ts'
 
 /** The operations that change something at the service. */
-export const actionNames = [
+const actionNames = [
   'monitor_create',
   'monitor_update',
   'monitor_delete',

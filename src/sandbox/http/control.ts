@@ -4,6 +4,7 @@ import { z } from 'zod'
 import type { Chain } from '../chain/chain.ts'
 import type { FaultSwitch } from '../faults/fault-switch.ts'
 import type { FaultsInput } from '../faults/faults.ts'
+import type { Monitors } from '../monitors/index.ts'
 import type { StatsCounter } from '../stats.ts'
 import type { Answer } from './answer.ts'
 
@@ -11,6 +12,7 @@ export interface ControlContext {
   faults: FaultSwitch
   stats: StatsCounter
   chain: Chain
+  monitors: Pick<Monitors, 'control'>
 }
 
 const address = z.custom<Address>((value) => typeof value === 'string' && isAddress(value), 'not an address')
@@ -19,15 +21,17 @@ const fundSchema = z.strictObject({ address, amountAtomic: z.string().regex(/^\d
 /**
  * Serves the routes under `/_sandbox/` with which another process controls the sandbox: `GET|POST|DELETE faults` (read,
  * change, or reset all faults), `GET stats`, `POST fund {address, amountAtomic}`, `GET transfers?from=`, `GET
- * balance?of=`. Amounts are decimal strings of atomic units.
+ * balance?of=`, and those of monitors under `monitors/`. Amounts are decimal strings of atomic units.
  */
 export async function control(
-  { faults, stats, chain }: ControlContext,
+  { faults, stats, chain, monitors }: ControlContext,
   method: string,
   url: URL,
   body: string | null,
 ): Promise<Answer> {
+  const monitorRoute = /^\/_sandbox\/monitors\/(.+)$/.exec(url.pathname)?.[1]
   try {
+    if (monitorRoute !== undefined) return await monitors.control(`${method} ${monitorRoute}`, url, body)
     switch (`${method} ${url.pathname.replace('/_sandbox/', '')}`) {
       case 'GET faults':
         return { status: 200, body: faults.get() }
