@@ -21,7 +21,7 @@ export interface BookField {
 /** The records of a stand-in as a person sees them in a browser, whatever the CRM calls them. */
 export interface CrmBook {
   label: string
-  objects: { name: string; label: string; count: number }[]
+  objects(): { name: string; label: string; count: number }[]
   /** In no order. */
   list(object: string): BookEntry[]
   find(object: string, id: string): { entry: BookEntry; fields: BookField[] } | undefined

@@ -12,7 +12,7 @@ const perPage = 50
 export function createPages(book: CrmBook): { serves(request: Request): boolean; app: Hono } {
   const app = new Hono()
   const css = readFileSync(new URL('page.css', import.meta.url), 'utf8')
-  const first = book.objects[0]?.name ?? ''
+  const first = book.objects()[0]?.name ?? ''
   /** The messages of the last action on a record, shown once. */
   const notices = new Map<string, string>()
 
@@ -34,7 +34,7 @@ export function createPages(book: CrmBook): { serves(request: Request): boolean;
 
   app.get('/_sandbox/:object', (c) => {
     const object = c.req.param('object')
-    if (!book.objects.some(({ name }) => name === object)) return c.notFound()
+    if (!book.objects().some(({ name }) => name === object)) return c.notFound()
     const query = (c.req.query('q') ?? '').slice(0, 300)
     const wanted = query.trim().toLowerCase()
     const found = book

@@ -181,12 +181,14 @@ function frame(view: View, title: string, body: Markup): Markup {
             Paydirt sees; this page is not part of ${book.label}.
           </p>
           <nav aria-label="Objects">
-            ${book.objects.map(
-              ({ name, label, count }) =>
-                html`<a href="/_sandbox/${name}" ${name === object ? html`aria-current="page"` : ''}
-                  >${label} (${count})</a
-                >`,
-            )}
+            ${book
+              .objects()
+              .map(
+                ({ name, label, count }) =>
+                  html`<a href="/_sandbox/${name}" ${name === object ? html`aria-current="page"` : ''}
+                    >${label} (${count})</a
+                  >`,
+              )}
             <a href="${links.here}">Refresh</a>
             ${
               refreshSeconds === undefined
@@ -205,7 +207,7 @@ function heading({ name, label }: BookField): Markup {
 }
 
 function labelOf({ book, object }: View): string {
-  return book.objects.find(({ name }) => name === object)?.label ?? object
+  return book.objects().find(({ name }) => name === object)?.label ?? object
 }
 
 /** A value of any script, whose direction and control characters stay its own. */

@@ -1,6 +1,7 @@
 import { createHmac } from 'node:crypto'
 import type { BookEntry, CrmBook } from '../crm/book.ts'
 import type { ChangeLog } from '../crm/change-log.ts'
+import { createReading } from '../crm/object-book.ts'
 import { press } from '../crm/press.ts'
 import type { HubspotFaults } from './faults.ts'
 import { OBJECT_TYPE_IDS, type HubspotType } from './properties.ts'
@@ -16,7 +17,6 @@ interface BookDeps {
   paydirtUrl: () => string
 }
 
-const types: readonly HubspotType[] = ['companies', 'contacts']
 const labels = { companies: 'Companies', contacts: 'Contacts' }
 const hints: Record<HubspotType, readonly string[]> = {
   companies: ['domain', 'country', 'industry'],
@@ -25,24 +25,21 @@ const hints: Record<HubspotType, readonly string[]> = {
 
 export function createHubspotBook(deps: BookDeps): CrmBook {
   const { store, faults, changes, now, clientSecret, paydirtUrl } = deps
-  return {
-    label: 'HubSpot',
-    get objects() {
-      return types.map((name) => ({ name, label: labels[name], count: store.count(name) }))
-    },
-    list: (object) => [...store.list(typeOf(object))].map(entryOf),
-    find(object, id) {
-      const type = types.find((name) => name === object)
-      const record = type && store.get(type, id)
-      if (!record) return undefined
-      const fields = [...store.registry.properties[record.type].values()].map((property) => ({
+  const { typeOf, ...reading } = createReading<HubspotType, HubspotRecord>({
+    labels,
+    store,
+    entryOf,
+    fieldsOf: (record) =>
+      [...store.registry.properties[record.type].values()].map((property) => ({
         name: property.name,
         label: property.label,
         value: readProperty(record, property.name) ?? '',
         isEditable: !property.modificationMetadata.readOnlyValue && property.type !== 'datetime',
-      }))
-      return { entry: entryOf(record), fields }
-    },
+      })),
+  })
+  return {
+    label: 'HubSpot',
+    ...reading,
     changesOf: (object, id) => changes.of(object, id),
     edit(object, id, field, value) {
       const type = typeOf(object)
@@ -59,7 +56,7 @@ export function createHubspotBook(deps: BookDeps): CrmBook {
     },
     recordAt(path) {
       const [, typeId, id] = /^\/contacts\/\d+\/record\/([\d-]+)\/(\d+)\/?$/.exec(path) ?? []
-      const object = types.find((type) => OBJECT_TYPE_IDS[type] === typeId)
+      const object = (Object.keys(labels) as HubspotType[]).find((type) => OBJECT_TYPE_IDS[type] === typeId)
       return object && id !== undefined ? { object, id } : undefined
     },
     press(object, id) {
@@ -72,12 +69,6 @@ export function createHubspotBook(deps: BookDeps): CrmBook {
       return press(url, headers, body)
     },
   }
-}
-
-function typeOf(object: string): HubspotType {
-  const type = types.find((name) => name === object)
-  if (type) return type
-  throw new Error(`no object ${object}`)
 }
 
 function entryOf(record: HubspotRecord): BookEntry {

@@ -6,8 +6,7 @@ import { answerError, createGate, type HubspotEnv, type HubspotStats } from './g
 import { REAL_LIMITS, createLimiter, type HubspotLimits, type Limiter } from './limits.ts'
 import { createPages } from '../crm/browse.ts'
 import { createChangeLog } from '../crm/change-log.ts'
-import { keepState } from '../crm/kept-state.ts'
-import { listen } from '../crm/listen.ts'
+import { serveStandIn } from '../crm/serve.ts'
 import { defaultPaydirtUrl, type CrmStandIn, type CrmStandInOptions } from '../crm/stand-in.ts'
 import type { HubspotType } from './properties.ts'
 import { accountRoutes } from './routes-account.ts'
@@ -107,14 +106,14 @@ export async function startHubspotStandIn(options: HubspotStandInOptions = {}): 
         paydirtUrl: options.pages.paydirtUrl,
       }),
     )
-  const save =
-    options.stateFile === undefined
-      ? undefined
-      : await keepState(options.stateFile, { store: store.state(), changes: changes?.all ?? new Map() })
-  const server = await listen(
-    (request, bindings) => (pages?.serves(request) ? pages.app : app).fetch(request, bindings),
-    options.port,
-  )
+  const server = await serveStandIn({
+    app,
+    pages,
+    changes,
+    state: store.state(),
+    stateFile: options.stateFile,
+    port: options.port,
+  })
 
   return {
     baseUrl: server.baseUrl,
@@ -126,10 +125,7 @@ export async function startHubspotStandIn(options: HubspotStandInOptions = {}): 
     workflows: automation.workflows,
     limiter,
     stats: gate.stats,
-    async stop() {
-      await server.stop()
-      await save?.()
-    },
+    stop: server.stop,
   }
 }
 

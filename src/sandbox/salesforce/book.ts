@@ -1,6 +1,7 @@
 import { createHmac, randomUUID } from 'node:crypto'
 import type { BookEntry, CrmBook } from '../crm/book.ts'
 import type { ChangeLog } from '../crm/change-log.ts'
+import { createReading } from '../crm/object-book.ts'
 import { press } from '../crm/press.ts'
 import type { FieldDefinition, SalesforceType } from './schema.ts'
 import { readField, type FieldValue, type SalesforceRecord, type SalesforceStore } from './store.ts'
@@ -14,7 +15,6 @@ interface BookDeps {
   paydirtUrl: () => string
 }
 
-const types: readonly SalesforceType[] = ['Account', 'Contact', 'Lead']
 const labels = { Account: 'Accounts', Contact: 'Contacts', Lead: 'Leads' }
 const hints: Record<SalesforceType, readonly string[]> = {
   Account: ['Website', 'BillingCountry', 'Industry'],
@@ -23,24 +23,21 @@ const hints: Record<SalesforceType, readonly string[]> = {
 }
 
 export function createSalesforceBook({ store, changes, now, secret, paydirtUrl }: BookDeps): CrmBook {
-  return {
-    label: 'Salesforce',
-    get objects() {
-      return types.map((name) => ({ name, label: labels[name], count: store.count(name) }))
-    },
-    list: (object) => [...store.list(typeOf(object))].map(entryOf),
-    find(object, id) {
-      const type = types.find((name) => name === object)
-      const record = type && store.get(type, id)
-      if (!record) return undefined
-      const fields = [...store.schema[record.type].fields.values()].map((definition) => ({
+  const { typeOf, ...reading } = createReading<SalesforceType, SalesforceRecord>({
+    labels,
+    store,
+    entryOf,
+    fieldsOf: (record) =>
+      [...store.schema[record.type].fields.values()].map((definition) => ({
         name: definition.name,
         label: definition.label,
         value: textOf(readField(record, definition.name)),
         isEditable: definition.updateable && definition.type !== 'reference',
-      }))
-      return { entry: entryOf(record), fields }
-    },
+      })),
+  })
+  return {
+    label: 'Salesforce',
+    ...reading,
     changesOf: (object, id) => changes.of(object, id),
     edit(object, id, field, value) {
       const type = typeOf(object)
@@ -51,8 +48,9 @@ export function createSalesforceBook({ store, changes, now, secret, paydirtUrl }
     },
     recordAt(path) {
       const [, type, id] = /^\/lightning\/r\/(\w+)\/([A-Za-z0-9]{15,18})\/view$/.exec(path) ?? []
-      const object = types.find((name) => name === type)
-      return object && id !== undefined ? { object, id } : undefined
+      return type !== undefined && id !== undefined && Object.hasOwn(labels, type)
+        ? { object: type, id }
+        : undefined
     },
     press(object, id) {
       const path = '/hooks/salesforce'
@@ -71,12 +69,6 @@ export function createSalesforceBook({ store, changes, now, secret, paydirtUrl }
       )
     },
   }
-}
-
-function typeOf(object: string): SalesforceType {
-  const type = types.find((name) => name === object)
-  if (type) return type
-  throw new Error(`no object ${object}`)
 }
 
 function entryOf(record: SalesforceRecord): BookEntry {

@@ -1,8 +1,7 @@
 import { Hono } from 'hono'
 import { createPages } from '../crm/browse.ts'
 import { createChangeLog } from '../crm/change-log.ts'
-import { keepState } from '../crm/kept-state.ts'
-import { listen } from '../crm/listen.ts'
+import { serveStandIn } from '../crm/serve.ts'
 import { defaultPaydirtUrl, type CrmStandIn, type CrmStandInOptions } from '../crm/stand-in.ts'
 import { ORG_ID, createAuth, type SalesforceAuth, type SalesforceSecrets } from './auth.ts'
 import { createSalesforceBook } from './book.ts'
@@ -137,14 +136,14 @@ export async function startSalesforceStandIn(
   app.route('/services/data/:version', bulkRoutes(deps, API_USER_ID, now, options.bulkPageRows ?? 50_000))
   const pages =
     options.pages && changes && createPages(createSalesforceBook({ store, changes, now, ...options.pages }))
-  const save =
-    options.stateFile === undefined
-      ? undefined
-      : await keepState(options.stateFile, { store: store.state(), changes: changes?.all ?? new Map() })
-  const server = await listen(
-    (request, bindings) => (pages?.serves(request) ? pages.app : app).fetch(request, bindings),
-    options.port,
-  )
+  const server = await serveStandIn({
+    app,
+    pages,
+    changes,
+    state: store.state(),
+    stateFile: options.stateFile,
+    port: options.port,
+  })
 
   return {
     baseUrl: server.baseUrl,
@@ -156,10 +155,7 @@ export async function startSalesforceStandIn(
     faults,
     quota,
     stats: gate.stats,
-    async stop() {
-      await server.stop()
-      await save?.()
-    },
+    stop: server.stop,
   }
 }
 

@@ -1,6 +1,6 @@
 import { createAuditLog, type AuditedAction } from '../access/audit.ts'
 import type { Database } from '../database/database.ts'
-import type { Run } from '../runs/runs.ts'
+import { newRunRow, type Run } from '../runs/runs.ts'
 import { insertOccurrence } from '../runs/schedule-occurrences.ts'
 
 export interface PlanStart {
@@ -36,18 +36,7 @@ export async function startPlannedRun(
     const fingerprint = `plan|${planId}`
     const opened = await tx
       .insertInto('runs')
-      .values({
-        id: run.id,
-        connector: run.connector,
-        object: run.object,
-        entity: run.entity,
-        recipe: run.recipe,
-        trigger: 'request',
-        state: 'scanning',
-        fingerprint,
-        source: JSON.stringify(run.source),
-        started_at: now(),
-      })
+      .values(newRunRow({ ...run, trigger: 'request', fingerprint }, now()))
       .onConflict((conflict) => conflict.doNothing())
       .returning('id')
       .executeTakeFirst()

@@ -29,19 +29,19 @@ export interface Run {
   closed: ClosedFields | null
 }
 
+interface NewRun extends Pick<
+  Run,
+  'id' | 'connector' | 'object' | 'entity' | 'recipe' | 'trigger' | 'fingerprint' | 'source'
+> {
+  state?: RunState | undefined
+}
+
 export interface RunLedger {
   /**
    * Begins a run, or resumes the unfinished one of the same fingerprint. Throws ConfigError `run_stopped` for one that a
    * person stopped.
    */
-  open(
-    run: Omit<
-      Run,
-      'finishedAt' | 'records' | 'state' | 'startedAt' | 'watermark' | 'scannedAt' | 'closed'
-    > & {
-      state?: RunState | undefined
-    },
-  ): Promise<{ run: Run; resumed: boolean }>
+  open(run: NewRun): Promise<{ run: Run; resumed: boolean }>
   get(id: string): Promise<Run | undefined>
   list(limit: number): Promise<Run[]>
   /** Leaves a run stopped that a person stopped, until it has ended. */
@@ -84,18 +84,7 @@ export function createRunLedger(db: Database, options: { now: () => Date }): Run
         }
         const row = await tx
           .insertInto('runs')
-          .values({
-            id: run.id,
-            connector: run.connector,
-            object: run.object,
-            entity: run.entity,
-            recipe: run.recipe,
-            trigger: run.trigger,
-            state: run.state ?? 'scanning',
-            fingerprint: run.fingerprint,
-            source: JSON.stringify(run.source),
-            started_at: now(),
-          })
+          .values(newRunRow(run, now()))
           .onConflict((conflict) => conflict.doNothing())
           .returningAll()
           .executeTakeFirst()
@@ -180,6 +169,22 @@ export function createRunLedger(db: Database, options: { now: () => Date }): Run
         await tx.deleteFrom('runs').where('id', '=', id).where('state', '=', 'planned').execute()
       })
     },
+  }
+}
+
+/** Returns the row of a run that begins; by default it reads its source first. */
+export function newRunRow(run: NewRun, startedAt: Date) {
+  return {
+    id: run.id,
+    connector: run.connector,
+    object: run.object,
+    entity: run.entity,
+    recipe: run.recipe,
+    trigger: run.trigger,
+    state: run.state ?? ('scanning' as const),
+    fingerprint: run.fingerprint,
+    source: JSON.stringify(run.source),
+    started_at: startedAt,
   }
 }
 

@@ -119,6 +119,7 @@ function startLinks({ syncable }: NowSettings): Markup {
           ${entities.map(
             (entity) =>
               html`<a
+                class="button"
                 href="/sync?${new URLSearchParams({ connector, entity }).toString()}"
                 aria-label="Plan a sync of ${connectorName(connector)} ${entity}"
                 >${icon('go')}${entity}</a

@@ -10,7 +10,7 @@ import { blockText, inlineText } from '../view/foreign-text.ts'
 import { connectorName, money, runName, words } from '../view/format.ts'
 import { csrf, type Page, type Shell } from '../view/layout.ts'
 import { pager } from '../view/pager.ts'
-import { badge, card, empty, instant, resumesWhen, table, type Markup } from '../view/parts.ts'
+import { badge, card, empty, instant, resumesWhen, table, type Markup, facts } from '../view/parts.ts'
 import { recordLink } from './find.ts'
 import { lookupsCard, valueText } from './lookups.ts'
 import { writeState } from './record.ts'
@@ -95,18 +95,6 @@ function askedList({ identity, recipe }: TaskDetail): Markup {
   })
   return html`${facts([...given, ['Recipe', inlineText(recipe)]])}
   ${given.length > 0 ? '' : empty('Nothing by which it could be looked up is known.')}`
-}
-
-function facts(rows: readonly (readonly [string, Markup | string])[]): Markup {
-  return html`<dl class="facts">
-    ${rows.map(
-      ([name, value]) =>
-        html`<div>
-          <dt>${name}</dt>
-          <dd>${value}</dd>
-        </div>`,
-    )}
-  </dl>`
 }
 
 function writesCard({ task, writes, lookups }: TaskView, now: Date): Markup {

@@ -6,6 +6,7 @@ import { inlineText, shortened, wholeText } from './foreign-text.ts'
 import { stamp } from './format.ts'
 import { icon, mark, type IconName } from './icons.ts'
 import type { Markup } from './parts.ts'
+import { stopForm } from './stop-form.ts'
 
 export interface Shell {
   visitor: Visitor
@@ -135,7 +136,7 @@ export function csrf(visitor: Visitor): Markup {
 /** A longer reason is read in full before spending is resumed, and in the audit log. */
 const reasonShown = 120
 
-/** The kill switch. A disclosure asks for confirmation, which works without a script and prevents accidental stops. */
+/** The kill switch. */
 export function spendingControl({ visitor, stopped, isStoreAway, now }: Shell): Markup {
   if (isStoreAway) return html`<p class="badge danger">Nothing is bought: the database does not respond</p>`
   const mayStop = visitor.role !== undefined && mayAct(visitor.role, 'operator')
@@ -164,21 +165,16 @@ export function spendingControl({ visitor, stopped, isStoreAway, now }: Shell): 
     </div>`
   }
   if (!mayStop) return html`<p class="badge ok">Spending is on</p>`
-  return html`<details class="ask">
-    <summary class="kill">${icon('stop')}Stop spending</summary>
-    <form method="post" action="/spending/stop">
-      ${csrf(visitor)}
-      <p>
-        No process buys anything until an operator resumes spending. Answers that are already paid for are
-        still stored and written.
-      </p>
-      <label
-        >Reason
-        <input name="reason" maxlength="200" autocomplete="off" placeholder="shown to other operators"
-      /></label>
-      <button class="danger" type="submit">Yes, stop all spending</button>
-    </form>
-  </details>`
+  return stopForm(
+    {
+      action: '/spending/stop',
+      ask: 'Stop spending',
+      confirm: 'Yes, stop all spending',
+      effect:
+        'No process buys anything until an operator resumes spending. Answers that are already paid for are still stored and written.',
+    },
+    csrf(visitor),
+  )
 }
 
 function themeSwitch(visitor: Visitor): Markup {

@@ -165,3 +165,16 @@ function cellOf<Row>(column: Column<Row>, row: Row): Markup {
     ? html`<th scope="row" class="${className}">${content}</th>`
     : html`<td class="${className}" data-label="${column.name}"><div>${content}</div></td>`
 }
+
+/** Lists facts, each with its name. */
+export function facts(rows: readonly (readonly [name: string, value: Markup | string])[]): Markup {
+  return html`<dl class="facts">
+    ${rows.map(
+      ([name, value]) =>
+        html`<div>
+          <dt>${name}</dt>
+          <dd>${value}</dd>
+        </div>`,
+    )}
+  </dl>`
+}

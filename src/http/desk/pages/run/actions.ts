@@ -6,6 +6,7 @@ import { counted } from '../../view/format.ts'
 import { icon } from '../../view/icons.ts'
 import { csrf, type Shell } from '../../view/layout.ts'
 import { card, instant, type Markup } from '../../view/parts.ts'
+import { stopForm } from '../../view/stop-form.ts'
 
 type Viewer = Pick<Shell, 'visitor' | 'now'>
 
@@ -59,21 +60,16 @@ export function runControl(control: RunControl, viewer: Viewer): Markup {
   if (!may) return html``
   if (state === 'stopped') return resumeForm(id, viewer, needsCommand)
   if (!['scanning', 'working', 'parked'].includes(state)) return html``
-  return html`<details class="ask">
-    <summary class="kill">${icon('stop')}Stop this run</summary>
-    <form method="post" action="/runs/${id}/stop">
-      ${csrf(viewer.visitor)}
-      <p>
-        Nothing new is bought for it until it is resumed, also after a restart. What is on its way is waited
-        for, and complete records are still written. A schedule starts its next run as planned.
-      </p>
-      <label
-        >Reason
-        <input name="reason" maxlength="200" autocomplete="off" placeholder="shown to other operators"
-      /></label>
-      <button class="danger" type="submit">Yes, stop this run</button>
-    </form>
-  </details>`
+  return stopForm(
+    {
+      action: `/runs/${id}/stop`,
+      ask: 'Stop this run',
+      confirm: 'Yes, stop this run',
+      effect:
+        'Nothing new is bought for it until it is resumed, also after a restart. Requests on their way are waited for, and complete records are still written. A schedule starts its next run as planned.',
+    },
+    csrf(viewer.visitor),
+  )
 }
 
 function resumeForm(id: string, { visitor }: Viewer, needsCommand: boolean): Markup {
