@@ -24,22 +24,29 @@ describe('the page of a task', () => {
     )
     await desk.db
       .insertInto('field_writes')
-      .values({
-        task_id: id,
-        run_id: 'r1',
-        connector: 'hubspot',
-        entity: 'companies',
-        record_id: '77',
-        field: 'industry',
-        old_value: null,
-        new_value: JSON.stringify('Tools & more'),
-        lookup_key: lookup as LookupKey,
-        price_atomic: 10_000n,
-        currency: 'USD',
-        state: 'rejected',
-        code: 'INVALID_OPTION',
-        intended_at: desk.now(),
-      })
+      .values(
+        (
+          [
+            ['industry', 'INVALID_OPTION'],
+            ['employee_range', 'NO_SUCH_OPTION'],
+          ] as const
+        ).map(([field, code]) => ({
+          task_id: id,
+          run_id: 'r1',
+          connector: 'hubspot',
+          entity: 'companies',
+          record_id: '77',
+          field,
+          old_value: null,
+          new_value: JSON.stringify('Tools & more'),
+          lookup_key: lookup as LookupKey,
+          price_atomic: 10_000n,
+          currency: 'USD',
+          state: 'rejected',
+          code,
+          intended_at: desk.now(),
+        })),
+      )
       .execute()
     const page = await (await desk.browser().ask(`/tasks/${id}`)).text()
     for (const text of [
@@ -49,6 +56,7 @@ describe('the page of a task', () => {
       'profnet.test/company/a',
       'Tools &amp; more',
       'INVALID_OPTION',
+      'none of the options of the property',
       '$0.01',
       'no. 1',
       `href="/tasks/${before}"`,

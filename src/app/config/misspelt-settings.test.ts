@@ -28,6 +28,8 @@ describe('a variable', () => {
     ['PAYDRIT_BUDGET_DAY_USD', 'PAYDIRT_BUDGET_DAY_USD'],
     ['HUBSPOT_ACESS_TOKEN', 'HUBSPOT_ACCESS_TOKEN'],
     ['HUBSPOT_ACCESSTOKEN', 'HUBSPOT_ACCESS_TOKEN'],
+    ['HUBSPOT_TOKEN', 'HUBSPOT_ACCESS_TOKEN'],
+    ['SALESFORCE_SECRET', 'SALESFORCE_CLIENT_SECRET'],
     ['SALESFORCE_CLIENT_SECRETS', 'SALESFORCE_CLIENT_SECRET'],
     ['PAY_DIRT_MAX_PRICE_USD', 'PAYDIRT_MAX_PRICE_USD'],
   ])('%s is refused with %s, and without its value', async (name, near) => {
@@ -97,6 +99,8 @@ describe('a variable', () => {
         BUDGET_DAY_USD: '3',
       }),
     ).toEqual({})
+    const token = { HUBSPOT_ACCESS_TOKEN: 'pat-1' }
+    expect(readEnvironment({ ...token, HUBSPOT_TOKEN: 'of another program' })).toEqual(token)
     expect(readEnvironment({ PAYDIRT_PORT: '8081' })).toEqual({ PAYDIRT_PORT: 8081 })
   })
 

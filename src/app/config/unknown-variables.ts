@@ -1,9 +1,12 @@
-import { crmNames } from '../../connectors/definitions.ts'
+import { crmNames, crmOf } from '../../connectors/definitions.ts'
 import { editDistance, letters, nearNames } from '../../domain/normalise/near-names.ts'
 
 const prefix = 'PAYDIRT_'
 /** The settings whose misspellings are refused. Other programs have variables like the remaining ones. */
 const checked = new RegExp(`^(${[prefix, ...crmNames.map((name) => `${name.toUpperCase()}_`)].join('|')})`)
+
+/** Without them a CRM is not set up. */
+const credentials = crmNames.flatMap((name) => crmOf(name).needs)
 
 /** Read by others from the same `.env`: docker-compose.yml, and the launcher, which passes one to its child. */
 const ofOthers: ReadonlySet<string> = new Set([
@@ -26,7 +29,9 @@ export function unknownVariables(
     if (name.toUpperCase().startsWith(prefix)) return [{ name, near: nearSettings(name, known) }]
     // PAYDRIT_BUDGET_DAY_USD, HUBSPOT_ACESS_TOKEN: so near that nothing else can be meant.
     const near = /^[phs]/i.test(name) ? known.filter((setting) => isMisspelling(name, setting)) : []
-    return near.length > 0 ? [{ name, near }] : []
+    if (near.length > 0) return [{ name, near }]
+    const shortened = credentials.filter((setting) => !(setting in env) && leavesOutWords(name, setting))
+    return shortened.length > 0 ? [{ name, near: shortened }] : []
   })
 }
 
@@ -51,6 +56,14 @@ function nearSettings(name: string, known: readonly string[]): string[] {
 function isMisspelling(name: string, setting: string): boolean {
   if (!checked.test(setting) || Math.abs(name.length - setting.length) > 2) return false
   return editDistance(letters(name), letters(setting)) <= (setting.startsWith(prefix) ? 2 : 1)
+}
+
+/** HUBSPOT_TOKEN for HUBSPOT_ACCESS_TOKEN. Counts only while the setting is absent: both together are of two programs. */
+function leavesOutWords(name: string, setting: string): boolean {
+  const [crm, ...rest] = setting.split('_')
+  const [first, ...words] = name.toUpperCase().split('_')
+  const isPart = words.length > 0 && words.length < rest.length && words.every((word) => rest.includes(word))
+  return first === crm && isPart && words.at(-1) === rest.at(-1)
 }
 
 function tail(name: string): string {

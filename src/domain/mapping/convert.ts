@@ -11,7 +11,7 @@ import { webAddressFault } from '../values/web-address.ts'
 /** A value for the CRM in its JavaScript type. Connectors whose CRM takes only text write it with `String()`. */
 export type Converted = { ok: true; value: FieldValue } | { ok: false; code: ConversionCode; reason: string }
 
-type ConversionCode =
+export type ConversionCode =
   | 'BLANK'
   | 'NOT_A_NUMBER'
   | 'NOT_A_BOOLEAN'

@@ -6,11 +6,12 @@ import type { TaskDetail, TaskWrite } from '../../../store/views/one-task.ts'
 import { mayAct } from '../access/access.ts'
 import type { RecordLinks } from '../model/record-links.ts'
 import type { TimelineLookup } from '../model/record-timeline.ts'
+import { codeText } from '../view/code-words.ts'
 import { blockText, inlineText } from '../view/foreign-text.ts'
 import { connectorName, money, runName, words } from '../view/format.ts'
 import { csrf, type Page, type Shell } from '../view/layout.ts'
 import { pager } from '../view/pager.ts'
-import { badge, card, empty, instant, resumesWhen, table, type Markup, facts } from '../view/parts.ts'
+import { badge, card, empty, facts, instant, resumesWhen, table, type Markup } from '../view/parts.ts'
 import { recordLink } from './find.ts'
 import { lookupsCard, valueText } from './lookups.ts'
 import { writeState } from './record.ts'
@@ -118,7 +119,7 @@ function writesCard({ task, writes, lookups }: TaskView, now: Date): Markup {
           {
             name: 'State',
             cell: (write) =>
-              html`${writeState(write, now)}${write.code ? html` <small>${write.code}</small>` : ''}`,
+              html`${writeState(write, now)}${write.code ? html` <small title="${write.code}">${codeText(write.code)}</small>` : ''}`,
           },
           { name: 'When', cell: ({ at }) => instant(at, now) },
         ],

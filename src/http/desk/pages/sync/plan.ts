@@ -8,7 +8,7 @@ import type { PlanFigures, PlannedLimit, PlannedStep, SyncPlan } from '../../mod
 import { blockText, inlineText } from '../../view/foreign-text.ts'
 import { ago, connectorName, count, counted, stepName, usd, words } from '../../view/format.ts'
 import { csrf, type Page, type Shell } from '../../view/layout.ts'
-import { badge, card, empty, meter, table, type Markup, facts } from '../../view/parts.ts'
+import { badge, card, empty, facts, meter, table, type Markup } from '../../view/parts.ts'
 
 /** Shows the cost and changes of a sync, and the button that starts exactly that. */
 export function planPage(plan: SyncPlan, shell: Shell): Page {
