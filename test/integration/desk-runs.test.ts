@@ -123,8 +123,8 @@ describe('runs', () => {
       Settled: '15 credits',
       'In doubt': '2 credits',
       Lost: '1 credits',
-      'Cost per matched record': '15 credits',
-      'Cost per written record': '15 credits',
+      'Cost per matched record': '16 credits',
+      'Cost per written record': '16 credits',
     })
   })
 

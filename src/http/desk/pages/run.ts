@@ -2,6 +2,7 @@ import { html } from 'hono/html'
 import type { LiveRun } from '../../../store/views/desk-now.ts'
 import type { Funnel, RunHead, RunReason, RunRecord } from '../../../store/views/desk-runs.ts'
 import { progressOf } from '../model/now.ts'
+import { paidPer } from '../model/paid-per.ts'
 import { blockText, inlineText } from '../view/foreign-text.ts'
 import { runName, cost, count, counted, duration, perSecond, usd, words } from '../view/format.ts'
 import type { Page, Shell } from '../view/layout.ts'
@@ -162,8 +163,10 @@ function funnelList(funnel: Funnel): Markup {
 function costList(funnel: Funnel): Markup {
   const { settledAtomic, inDoubtAtomic, lostAtomic } = funnel
   const { creditsAtomic, creditsInDoubtAtomic, creditsLostAtomic } = funnel
-  const per = (records: number) =>
-    records > 0 ? cost(settledAtomic / BigInt(records), creditsAtomic / BigInt(records)) : '–'
+  const per = (records: number) => {
+    const paid = paidPer(funnel, records)
+    return paid ? cost(paid.usd, paid.credits) : '–'
+  }
   return html`<dl class="facts">
     <div>
       <dt>Settled</dt>

@@ -1,6 +1,6 @@
 import { html } from 'hono/html'
-import type { Atomic } from '../../../../domain/money.ts'
 import type { Funnel, RunHead, RunReason } from '../../../../store/views/desk-runs.ts'
+import { paidPer } from '../../model/paid-per.ts'
 import { blockText } from '../../view/foreign-text.ts'
 import { cost, count, percent, runName } from '../../view/format.ts'
 import type { Page, Shell } from '../../view/layout.ts'
@@ -97,18 +97,15 @@ function shared(name: string, of: (funnel: Funnel) => [part: number, whole: numb
 }
 
 function paid(name: string, per: (funnel: Funnel) => number): Figure {
-  const amounts = (funnel: Funnel): [Atomic, Atomic] | undefined => {
-    const records = BigInt(per(funnel))
-    return records > 0n ? [funnel.settledAtomic / records, funnel.creditsAtomic / records] : undefined
-  }
-  const text = (amount: [Atomic, Atomic] | undefined) => (amount ? cost(...amount) : '–')
+  const amounts = (funnel: Funnel) => paidPer(funnel, per(funnel))
+  const text = (amount: ReturnType<typeof amounts>) => (amount ? cost(amount.usd, amount.credits) : '–')
   return {
     name,
     shown: (funnel) => text(amounts(funnel)),
     change(funnel, other) {
       const [now, then] = [amounts(funnel), amounts(other)]
       if (!now || !then) return '–'
-      const [usd, credits] = [now[0] - then[0], now[1] - then[1]]
+      const [usd, credits] = [now.usd - then.usd, now.credits - then.credits]
       if (usd === 0n && credits === 0n) return '0'
       // In two currencies there is no one difference.
       if (usd !== 0n && credits !== 0n) return '–'
