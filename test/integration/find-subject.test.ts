@@ -1,5 +1,8 @@
+import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { LookupKey } from '../../src/domain/keys.ts'
+import { learnFromAnswers } from '../../src/store/names/learn-names.ts'
+import { eraseSubject } from '../../src/store/subjects/erase-subject.ts'
 import { findSubject } from '../../src/store/subjects/find-subject.ts'
 import { openFreshLedger } from '../support/fresh-ledger.ts'
 import { openLedgerRun } from '../support/ledger-run.ts'
@@ -48,5 +51,42 @@ test('a company that shares its website, and so its logo, with another is found 
   const hosts = ['profnet.com', 'profnet.example']
   expect(subject.identifiers).toEqual(
     hosts.map((host) => ({ kind: 'profile_url', value: `${host}/company/acme` })),
+  )
+})
+
+test('the names that a person shares with others are erased with the person, and those of the others stay', async () => {
+  const { db } = ledger.database
+  const now = () => new Date('2026-05-05')
+  const hosts = ['profnet.com', 'profnet.example']
+  const { run, connector, lookups } = await openLedgerRun(ledger.database, { lookups: 0, now })
+  const [shared, other] = ['ACoAABcontested4567890abcd', 'ACoAABanother4567890abcdef']
+  async function answered(slug: string, uid: string, searchId: string): Promise<void> {
+    const key = `person.profile|profnet.com/in/${slug}` as LookupKey
+    const data = {
+      profnet_url: `https://profnet.com/in/${slug}`,
+      profnet_uid: uid,
+      people_search_id: searchId,
+    }
+    await lookups.want([{ key, operation: 'person.profile', request: {} }], {
+      id: run.id,
+      connector,
+      hot: false,
+    })
+    await lookups.storeFree(key, { outcome: 'found', data, freshUntil: new Date('2026-08-01') })
+    await db.transaction().execute((tx) => learnFromAnswers(tx, [{ key, data }], { hosts, at: now() }))
+  }
+  await answered('shared-ann', shared, 'shared-1')
+  await answered('shared-ann-new', shared, 'shared-1')
+  await answered('shared-bob', other, 'shared-2')
+  const profiles = ['shared-ann', 'shared-ann-new'].map((slug) => ({
+    kind: 'profile_url' as const,
+    value: `profnet.com/in/${slug}`,
+  }))
+  const subject = await findSubject(db, profiles, hosts)
+  expect(subject.contested).toContain(`uid:person:${shared}`)
+  await eraseSubject(db, subject, { now, token: () => randomBytes(6).toString('hex') })
+  const left = await db.selectFrom('subject_names').select('name').orderBy('name').execute()
+  expect(left.map(({ name }) => name)).toEqual(
+    ['id:shared-2', `profnet.com/in/${other}`, 'profnet.com/in/shared-bob', `uid:person:${other}`].sort(),
   )
 })

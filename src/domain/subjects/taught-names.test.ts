@@ -114,6 +114,15 @@ describe('two subjects are never joined', () => {
     })
   })
 
+  test('when a profile was passed on whose number another profile bears by now', () => {
+    const renamed = [of('p', { uid: 'uid:1', others: ['id:1', 'a.com'] }), of('new', { uid: 'uid:1' })]
+    const names = learned(...renamed, of('p', { uid: 'uid:2' }))
+    expect([names.get('id:1'), names.get('a.com'), names.get('new')]).toEqual([null, null, 'new'])
+    // The number of the new profile is remembered too.
+    const again = further(further(names, of('new', { others: ['id:3'] })), of('new', { uid: 'uid:9' }))
+    expect(again.get('id:3')).toBeNull()
+  })
+
   test('when a name of another subject is taken by a new one, and that subject keeps its other names', () => {
     const first = learned(of('p', { asked: 'q', uid: 'uid:1' }))
     const then = further(first, of('q', { uid: 'uid:2' }))

@@ -85,13 +85,14 @@ function ownDomain(answer: Readonly<Record<string, unknown>>): string[] {
  * 1. A name means the profile that the service answered with. A second answer that says another one joins the two only when
  *    the second was asked for by a name of the first, and their numbers (`profnet_uid`) do not differ: it was renamed.
  * 2. Otherwise the name belongs to neither, for good. So does a number or an id under two profiles, and a domain that two
- *    companies call their own or are answered with.
+ *    companies call their own or are answered with. Each profile keeps a note of such a number, for the next rule.
  * 3. A profile that is answered with another number than before was passed on: the names it had go to nobody.
  */
 export function learnNames(known: KnownNames, lessons: readonly Lesson[]): Map<string, string | null> {
   const names = new Map(known)
   const namesOf = (subject: string) => [...names].flatMap(([name, each]) => (each === subject ? [name] : []))
-  const numbersOf = (subject: string) => namesOf(subject).filter((name) => kindOfName(name) === 'uid')
+  const numbersOf = (subject: string) =>
+    namesOf(subject).flatMap((name) => (kindOfName(name) === 'uid' ? [numberIn(name)] : []))
 
   /** Gives a name to a subject, or to nobody when another has it. */
   function give(name: string, subject: string): void {
@@ -99,6 +100,14 @@ export function learnNames(known: KnownNames, lessons: readonly Lesson[]): Map<s
     if (holder === undefined) {
       if (namesOf(subject).length < mostNames) names.set(name, subject)
     } else if (holder !== subject) names.set(name, null)
+  }
+
+  /** A number under two profiles names neither, but still tells when one of them is passed on. */
+  function giveNumber(uid: string, subject: string): void {
+    const holder = names.get(uid)
+    if (holder === undefined || holder === subject) return void names.set(uid, subject)
+    names.set(uid, null)
+    for (const each of [holder, subject]) if (each !== null) names.set(noteOf(uid, each), each)
   }
 
   for (const { profile, asked, uid, others } of lessons) {
@@ -118,9 +127,26 @@ export function learnNames(known: KnownNames, lessons: readonly Lesson[]): Map<s
       if (isRenamed) for (const name of namesOf(holder)) names.set(name, subject)
       else give(asked, subject)
     }
-    for (const name of [...(uid === undefined ? [] : [uid]), ...others]) give(name, subject)
+    if (uid !== undefined) giveNumber(uid, subject)
+    for (const name of others) give(name, subject)
   }
   return new Map([...names].filter(([name, subject]) => known.get(name) !== subject))
+}
+
+/** Returns a number as a name, from itself or from a profile's note of it, with the pages that go by it. */
+export function namesOfNumber(uidOrNote: string, hosts: readonly string[]): string[] {
+  const uid = numberIn(uidOrNote)
+  const [, object, number = ''] = uid.split(':')
+  return [uid, ...numberedProfile(object === 'company' ? 'company' : 'person', number, `${hosts[0]}/`)]
+}
+
+/** Returns the name under which a profile keeps a number that another profile bears too. Nothing is asked by it. */
+function noteOf(uid: string, profile: string): string {
+  return `${uid}@${profile}`
+}
+
+function numberIn(name: string): string {
+  return name.split('@', 1)[0] ?? name
 }
 
 function differ(numbers: readonly string[], number: string | undefined): boolean {

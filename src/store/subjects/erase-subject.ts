@@ -89,7 +89,7 @@ async function eraseIn(
     runs: await eraseConditions(tx, subject.identifiers),
   }
   // Last, as where names are learned: whoever stores an answer locks its lookup first and its names last.
-  await eraseNames(tx, subject.names)
+  await eraseNames(tx, subject)
   return erased
 }
 
@@ -211,11 +211,14 @@ function withoutChallenge(authorization: Record<string, unknown>): Record<string
   }
 }
 
-async function eraseNames(tx: Transaction<Tables>, names: readonly string[]): Promise<void> {
-  if (names.length === 0) return
-  await sql`delete from subject_names where name = any(${[...names]}::text[]) or subject = any(${[...names]}::text[])`.execute(
-    tx,
-  )
+async function eraseNames(tx: Transaction<Tables>, { names, contested }: Subject): Promise<void> {
+  if (names.length > 0)
+    await sql`delete from subject_names where name = any(${names}::text[]) or subject = any(${names}::text[])`.execute(
+      tx,
+    )
+  if (contested.length > 0)
+    await sql`delete from subject_names where name = any(${contested}::text[])
+      and (subject is null or name like 'uid:%@%')`.execute(tx)
 }
 
 /** Dissolves batches that were not sent yet. Their other lookups are asked for again, without the subject. */

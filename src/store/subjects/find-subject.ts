@@ -10,7 +10,8 @@ import {
 } from '../../domain/subjects/identifiers.ts'
 import { identifiersOfKey, isNamed, profilesIn } from '../../domain/subjects/traces.ts'
 import type { ObjectKind } from '../../domain/words.ts'
-import { namedBy } from '../../domain/subjects/names.ts'
+import { kindOfName, namedBy } from '../../domain/subjects/names.ts'
+import { lessonOf, namesIn, namesOfNumber } from '../../domain/subjects/taught-names.ts'
 import type { Database } from '../database/database.ts'
 import { isOneOf } from '../database/parameters.ts'
 import { namesOfSubjects } from '../names/names-of.ts'
@@ -23,6 +24,8 @@ export interface Subject {
   lookups: LookupKey[]
   /** All names that answers have taught of it. */
   names: string[]
+  /** Names that it shares with others, by which nobody is found: they have to be erased all the same. */
+  contested: string[]
 }
 
 /** The same while it is being collected. */
@@ -68,6 +71,7 @@ export async function findSubject(
     taskIds: [...found.taskIds],
     lookups: [...found.lookups],
     names: [...found.names],
+    contested: await contestedNames(db, found),
   }
 }
 
@@ -96,6 +100,39 @@ async function collectNames(db: Database, object: ObjectKind, found: Found): Pro
   if (keys.length === 0) return
   const rows = await db.selectFrom('lookups').select('key').where(isOneOf('key', keys)).execute()
   for (const { key } of rows) lookups.add(key)
+}
+
+/**
+ * Returns the names in the subject's answers that name nobody, because answers disagree about them. A domain that several
+ * companies share is nobody's, and stays.
+ */
+async function contestedNames(db: Database, { identifiers, lookups, hosts }: Found): Promise<string[]> {
+  const rows =
+    lookups.size === 0
+      ? []
+      : await db
+          .selectFrom('lookups')
+          .select(['key', 'answer'])
+          .where('key', 'in', [...lookups])
+          .execute()
+  const lessons = rows.flatMap(
+    ({ key, answer }) => (answer && lessonOf(key, answer as Record<string, unknown>, hosts)) ?? [],
+  )
+  const told = lessons.flatMap(namesIn)
+  const profiles = [...identifiers.values()].filter(({ kind }) => kind === 'profile_url')
+  const { rows: contested } = await sql<{ name: string }>`
+    select name from subject_names where subject is null and name = any(${[
+      ...told,
+      ...profiles.map(({ value }) => value),
+    ]}::text[])
+    union
+    select name from subject_names where name like 'uid:%@%'
+      and split_part(name, '@', 2) = any(${profiles.map(({ value }) => value)}::text[])`.execute(db)
+  // An answer that was erased by its age left its number in the note of it.
+  const numbers = contested.flatMap(({ name }) => (name.startsWith('uid:') ? namesOfNumber(name, hosts) : []))
+  return [...new Set([...contested.map(({ name }) => name), ...numbers])].filter(
+    (name) => kindOfName(name) !== 'domain',
+  )
 }
 
 function keysOf(name: string, object: ObjectKind): LookupKey[] {
