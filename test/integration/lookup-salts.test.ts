@@ -37,7 +37,7 @@ test('a lookup that is forgotten while its payment is about to be reserved is no
   const [gone, other] = world.keys
   await eraseSubject(
     ledger.database.db,
-    { identifiers: [], lookups: [gone!], taskIds: [], names: [] },
+    { identifiers: [], lookups: [gone!], taskIds: [], names: [], contested: [] },
     { now, token: () => randomBytes(6).toString('hex') },
   )
   const [refused, reserved] = await Promise.allSettled([
