@@ -62,7 +62,7 @@ describe('the text by which a record is found', () => {
     await addRun('r1')
     await record('1', { lastName: 'Lee' }, { at: minutesAgo(2) })
     await search()
-    const subject = { identifiers: [], taskIds: [ids['1']!], lookups: [], names: [] }
+    const subject = { identifiers: [], taskIds: [ids['1']!], lookups: [], names: [], contested: [] }
     await eraseSubject(desk.db, subject, { now: desk.now, token: () => 't' })
     expect(await words()).toEqual([])
     await search()
