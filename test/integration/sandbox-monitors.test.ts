@@ -28,6 +28,30 @@ describe('operations of a workspace', () => {
     expect(world.sandbox.stats().byEndpoint.template_types).toBe(before + 1)
   })
 
+  test('the plan that the switch sets is stated and kept', async () => {
+    world.sandbox.faults.set({ plan: { licence_count: 3, max_search_per_page: 50, max_channel_template: 1 } })
+    expect((await call('POST', '/profile', {})).body.data).toMatchObject({
+      licence_count: 3,
+      max_search_per_page: 50,
+      total_max_channel_template: 3,
+    })
+    const search = (perPage: number) => call('POST', '/people/search', { per_page: perPage })
+    expect((await search(50)).status).toBe(200)
+    expect(await search(51)).toMatchObject({ status: 416, body: { code: 41675, details: { limit: 50 } } })
+    expect((await call('GET', '/monitors?per_page=50')).status).toBe(200)
+    const replies = []
+    for (let at = 0; at < 4; at++) replies.push(await createTemplate({ name: `Plan ${at}` }))
+    expect(replies[3]).toMatchObject({ status: 416, body: { code: 41691, details: { limit: 3 } } })
+    await call('POST', '/channel-templates/delete', { channel_template_id: replies.slice(0, 3).map(idOf) })
+  })
+
+  test('a payment is no key', async () => {
+    const reply = await fetch(`${world.sandbox.serviceUrl}/monitors`, {
+      headers: { 'user-agent': 'monitor-tests/1', 'x-payment': 'e30=' },
+    })
+    expect(reply.status).toBe(401)
+  })
+
   test('the profile states caps and totals, and the usage what is left of them', async () => {
     const { body } = await call('POST', '/profile', {})
     expect(body.data).toMatchObject({

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { OTHER_TOKEN } from '../chain/token.ts'
+import { planSchema } from '../plan.ts'
 import { pricesSchema } from '../prices.ts'
 import { actionFaults, deliveryFaults } from './action-faults.ts'
 import { errorStatus as status, fault, milliseconds } from './trigger.ts'
@@ -52,6 +53,7 @@ export const faultsSchema = z.strictObject({
   enrichmentLatency: z.strictObject({ minMs: milliseconds, maxMs: milliseconds }).nullable().default(null),
 
   prices: pricesSchema.prefault({}),
+  plan: planSchema.prefault({}),
   /** Number of polls for a batch of redemptions that are answered before the batch is complete. */
   batchPending: z.int().min(0).default(1),
   /** Redemptions answer `[]` where the real service answers null. */

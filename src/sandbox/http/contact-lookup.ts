@@ -16,8 +16,6 @@ import {
 
 const entryFields = ['email', 'phone', 'first_name', 'last_name', 'domain', 'company'] as const
 const SWITCH = 'is_enable_similarity_search'
-/** Maximum entries in one request. */
-const MAX_CONTACTS = 100
 
 /** `POST …/contact/lookup`: one entry, whose fields are in the body itself. */
 export const contactLookup: PaidEndpoint = {
@@ -31,7 +29,7 @@ export const contactLookup: PaidEndpoint = {
   },
 }
 
-/** `POST …/contact/lookup/batch`: up to a hundred entries in `peoples`. */
+/** `POST …/contact/lookup/batch`: as many entries in `peoples` as the plan allows. */
 export const contactLookupBatch: PaidEndpoint = {
   name: 'contacts_batch',
   keys: (text) => keysOf(peoplesOf(text)),
@@ -44,8 +42,9 @@ export const contactLookupBatch: PaidEndpoint = {
     if (!Array.isArray(peoples) || !peoples.every((each) => asObject(each) !== null)) {
       return { refused: malformed('peoples must be a list of objects', 'peoples'), status: 400 }
     }
-    if (peoples.length > MAX_CONTACTS) {
-      const message = `peoples holds ${peoples.length} entries, ${MAX_CONTACTS} at most`
+    const most = ask.faults.current.plan.max_contact_lookup_batch
+    if (peoples.length > most) {
+      const message = `peoples holds ${peoples.length} entries, ${most} at most`
       return { refused: { code: OVER_LIMIT, message, details: { parameter: 'peoples' } }, status: 416 }
     }
     const entries = peoples as Record<string, unknown>[]

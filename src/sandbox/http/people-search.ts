@@ -4,7 +4,6 @@ import { personUrl } from '../data/contacts.ts'
 import type { Member } from '../data/directory.ts'
 import { departmentOf, levelOf, searchPeople, type PeopleFilters } from '../data/people-search.ts'
 import { personAnswer } from '../data/person.ts'
-import { MAX_PAGE, MAX_PER_PAGE } from './account.ts'
 import type { PaidEndpoint } from './paid-endpoint.ts'
 import {
   isAbsent,
@@ -48,15 +47,16 @@ export const peopleSearch: PaidEndpoint = {
       }
       filters[name] = value
     }
+    const { max_search_per_page: mostPerPage, max_search_page: lastPage } = ask.faults.current.plan
     const page = isAbsent(body['page']) ? 1 : body['page']
-    const perPage = isAbsent(body['per_page']) ? MAX_PER_PAGE : body['per_page']
+    const perPage = isAbsent(body['per_page']) ? mostPerPage : body['per_page']
     for (const [name, value] of Object.entries({ page, per_page: perPage })) {
       if (!Number.isInteger(value) || (value as number) < 1) {
         return { refused: malformed(`${name} must be a positive integer`, name), status: 400 }
       }
     }
-    if ((perPage as number) > MAX_PER_PAGE) return over(OVER_LIMIT, 'per_page', MAX_PER_PAGE)
-    if ((page as number) > MAX_PAGE) return over(OVER_PAGE, 'page', MAX_PAGE)
+    if ((perPage as number) > mostPerPage) return over(OVER_LIMIT, 'per_page', mostPerPage)
+    if ((page as number) > lastPage) return over(OVER_PAGE, 'page', lastPage)
 
     const found = searchPeople(filters as PeopleFilters)
     const from = ((page as number) - 1) * (perPage as number)

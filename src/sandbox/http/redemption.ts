@@ -19,8 +19,6 @@ import {
   type BadRequest,
 } from './request-body.ts'
 
-/** Maximum people in one batch. */
-const MAX_REDEEMED = 100
 const TYPES = 'people_contact_types'
 
 /** `POST /redeem/people`: one person, by id or by profile URL. */
@@ -102,8 +100,9 @@ export function createRedemptionBatches(): RedemptionBatches {
         if (!Array.isArray(peoples) || slugs.length < ids.length) {
           return { refused: malformed('peoples must be a list of ids of people', 'peoples'), status: 400 }
         }
-        if (peoples.length > MAX_REDEEMED) {
-          const message = `peoples holds ${peoples.length} ids, ${MAX_REDEEMED} at most`
+        const most = ask.faults.current.plan.max_redeem_batch
+        if (peoples.length > most) {
+          const message = `peoples holds ${peoples.length} ids, ${most} at most`
           return { refused: { code: OVER_LIMIT, message, details: { parameter: 'peoples' } }, status: 416 }
         }
         const credits = costOf(slugs, types, ask.prices)

@@ -111,7 +111,10 @@ export async function startService(context: ServiceContext, port: number): Promi
     }
     const account = context.accounts.find(header(API_KEY_HEADER) ?? '')
     if (account === undefined) return { status: 401, body: { error: 'Unknown API key' } }
-    return name === 'profile' ? profile(account) : usage(account, context.monitors.holdings(account))
+    const { plan } = context.faults.current
+    return name === 'profile'
+      ? profile(account, plan)
+      : usage(account, plan, context.monitors.holdings(account))
   }
 
   function counted(result: Answer) {

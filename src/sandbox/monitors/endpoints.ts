@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto'
-import { LIMITS } from '../http/account.ts'
 import type { DirectAnswer, DirectAsk, DirectEndpoint } from '../http/direct.ts'
 import {
   isAbsent,
@@ -12,6 +11,7 @@ import {
   type BadRequest,
 } from '../http/request-body.ts'
 import type { FaultSwitch } from '../faults/fault-switch.ts'
+import { withTotals } from '../plan.ts'
 import type { Action } from './action.ts'
 import type { MonitorBook } from './book.ts'
 import { codes, refusal } from './codes.ts'
@@ -48,6 +48,7 @@ const sample = {
 /** The operations on monitors. Paths and fields other than those of service.md, 2.3 to 4.4 are the sandbox's own choice. */
 export function monitorEndpoints(context: MonitorContext): { read: DirectEndpoint[]; actions: Action[] } {
   const { book, log, deliveries, now } = context
+  const plan = () => withTotals(context.faults.current.plan)
 
   /** Answers for the monitor that the path names; refuses one that is unknown or another account's. */
   function forOne(answer: (ask: DirectAsk, monitor: Monitor) => DirectAnswer | Promise<DirectAnswer>) {
@@ -62,9 +63,9 @@ export function monitorEndpoints(context: MonitorContext): { read: DirectEndpoin
   function create(ask: DirectAsk): DirectAnswer {
     const read = readBody(ask, fieldNames)
     if (isRefused(read)) return refused(read)
-    const checked = readFields(read.body, null)
+    const checked = readFields(read.body, null, plan())
     if (isRefused(checked)) return refused(checked)
-    const limit = LIMITS.total_max_monitor
+    const limit = plan().total_max_monitor
     if (book.of(ask.account).length >= limit) {
       const message = `The plan has ${limit} monitors, all in use`
       return { refused: { code: OVER_QUOTA, message, details: { limit } }, status: 416 }
@@ -76,14 +77,14 @@ export function monitorEndpoints(context: MonitorContext): { read: DirectEndpoin
   function update(ask: DirectAsk, monitor: Monitor): DirectAnswer {
     const read = readBody(ask, fieldNames)
     if (isRefused(read)) return refused(read)
-    const checked = readFields(read.body, monitor)
+    const checked = readFields(read.body, monitor, plan())
     if (isRefused(checked)) return refused(checked)
     const data = { ...book.change(monitor, checked.fields) }
     return { data, ignoredFields: [...read.ignoredFields, ...checked.ignoredFields] }
   }
 
   function list({ account, query }: DirectAsk): DirectAnswer {
-    const page = readPage(query, ['status'])
+    const page = readPage(query, plan(), ['status'])
     if ('refused' in page) return page
     const status = query.get('status')
     if (status !== null && !statuses.includes(status as never)) {
@@ -95,7 +96,7 @@ export function monitorEndpoints(context: MonitorContext): { read: DirectEndpoin
   }
 
   function logs({ query }: DirectAsk, { monitor_id: id }: Monitor): DirectAnswer {
-    const page = readPage(query)
+    const page = readPage(query, plan())
     if ('refused' in page) return page
     return { data: pageOf('logs', structuredClone(log.of(id)), page), ignoredFields: page.ignoredFields }
   }

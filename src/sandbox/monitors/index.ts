@@ -40,7 +40,7 @@ export function createMonitors({ faults, now, networkName }: MonitorOptions): Mo
   const log = createDetectionLog(now)
   const deliveries = createDeliveries({ faults, log, now, networkName, stopped })
   const monitors = monitorEndpoints({ book, log, deliveries, faults, now, stopped })
-  const templates = createTemplates({ now })
+  const templates = createTemplates({ faults, now })
   const actions = [...monitors.actions, ...templates.actions]
 
   return {

@@ -1,20 +1,21 @@
-import { MAX_PAGE, MAX_PER_PAGE } from '../http/account.ts'
 import { malformed, OVER_LIMIT, OVER_PAGE, type BadRequest } from '../http/request-body.ts'
+import type { Plan } from '../plan.ts'
 
 /** A page that a query string asks for, or its refusal. */
 type QueryPage =
   { page: number; perPage: number; ignoredFields: string[] } | { refused: BadRequest; status: 400 | 416 }
 
 /** Reads `page` and `per_page`. Other parameters than the known ones are named, not refused. */
-export function readPage(query: URLSearchParams, known: readonly string[] = []): QueryPage {
-  const [page, perPage] = [query.get('page') ?? '1', query.get('per_page') ?? String(MAX_PER_PAGE)]
+export function readPage(query: URLSearchParams, plan: Plan, known: readonly string[] = []): QueryPage {
+  const { max_search_per_page: mostPerPage, max_search_page: lastPage } = plan
+  const [page, perPage] = [query.get('page') ?? '1', query.get('per_page') ?? String(mostPerPage)]
   for (const [name, value] of Object.entries({ page, per_page: perPage })) {
     if (!/^[1-9]\d{0,8}$/.test(value)) {
       return { refused: malformed(`${name} must be a positive integer`, name), status: 400 }
     }
   }
-  if (Number(perPage) > MAX_PER_PAGE) return over(OVER_LIMIT, 'per_page', MAX_PER_PAGE)
-  if (Number(page) > MAX_PAGE) return over(OVER_PAGE, 'page', MAX_PAGE)
+  if (Number(perPage) > mostPerPage) return over(OVER_LIMIT, 'per_page', mostPerPage)
+  if (Number(page) > lastPage) return over(OVER_PAGE, 'page', lastPage)
   return {
     page: Number(page),
     perPage: Number(perPage),

@@ -1,5 +1,5 @@
-import { LIMITS } from '../http/account.ts'
 import { asObject, isAbsent, isRefused, missing, type BadRequest } from '../http/request-body.ts'
+import type { Plan } from '../plan.ts'
 import { codes, refusal } from './codes.ts'
 import {
   detectionModes,
@@ -31,6 +31,7 @@ const blank: Omit<MonitorFields, (typeof required)[number]> = {
 export function readFields(
   body: Record<string, unknown>,
   standing: MonitorFields | null,
+  plan: Plan,
 ): ReadFields | BadRequest {
   if (standing === null) {
     for (const name of required) if (isAbsent(body[name])) return missing(name)
@@ -47,6 +48,11 @@ export function readFields(
   if (standing !== null && fields.detection_mode !== standing.detection_mode) {
     const message = 'detection_mode cannot change after the monitor was created'
     return refusal(codes.detectionModeFixed, message, { parameter: 'detection_mode' })
+  }
+  const most = plan.max_monitor_company
+  if (fields.domain_search_ids.length > most) {
+    const message = `domain_search_ids must be a list of at most ${most} ids`
+    return refusal(codes.companies, message, { parameter: 'domain_search_ids' })
   }
   return withoutStrays(fields, body)
 }
@@ -103,10 +109,9 @@ const readers: { [N in keyof MonitorFields]: (raw: unknown) => Read<MonitorField
     return { value: read }
   },
   domain_search_ids(raw) {
-    const most = LIMITS.max_monitor_company
     const ids = raw === null ? [] : textsOf(raw)
-    if (ids === null || ids.length > most || ids.some((id) => id.trim() === '')) {
-      const message = `domain_search_ids must be a list of at most ${most} ids`
+    if (ids === null || ids.some((id) => id.trim() === '')) {
+      const message = 'domain_search_ids must be a list of ids'
       return problem(codes.companies, message, 'domain_search_ids')
     }
     return { value: [...new Set(ids)] }

@@ -1,6 +1,6 @@
 import type { Account } from '../accounts.ts'
+import type { FaultSwitch } from '../faults/fault-switch.ts'
 import type { DirectAsk, DirectAnswer, DirectEndpoint } from '../http/direct.ts'
-import { LIMITS } from '../http/account.ts'
 import {
   asObject,
   isAbsent,
@@ -12,6 +12,7 @@ import {
   textOf,
   type BadRequest,
 } from '../http/request-body.ts'
+import { withTotals } from '../plan.ts'
 import type { Action } from './action.ts'
 import { templateTypes, type TemplateType } from './template-types.ts'
 
@@ -33,7 +34,7 @@ export interface Templates {
 }
 
 /** Channel templates: their types, create and delete. No operation lists them (service.md, 4.4 names none). */
-export function createTemplates({ now }: { now: () => Date }): Templates {
+export function createTemplates({ faults, now }: { faults: FaultSwitch; now: () => Date }): Templates {
   const held = new WeakMap<Account, Map<number, Template>>()
   let lastId = 4100
 
@@ -50,7 +51,7 @@ export function createTemplates({ now }: { now: () => Date }): Templates {
     const checked = readTemplate(body)
     if (isRefused(checked)) return { refused: checked, status: 400 }
     const own = of(ask.account)
-    const limit = LIMITS.total_max_channel_template
+    const limit = withTotals(faults.current.plan).total_max_channel_template
     if (own.size >= limit) {
       const message = `The plan has ${limit} channel templates, all in use`
       return { refused: { code: OVER_QUOTA, message, details: { limit } }, status: 416 }
