@@ -25,6 +25,7 @@ export function findBreaches(sources: Sources): string[] {
     ...standInsThatMeet(imports),
     ...viewsThatWrite(sources),
     ...queriesOutsideTheStore(sources),
+    ...commentsThatAsk(sources),
   ]
 }
 
@@ -136,4 +137,17 @@ function circles(graph: ReadonlyMap<string, ReadonlySet<string>>): string[][] {
   }
   for (const node of graph.keys()) if (!order.has(node)) visit(node)
   return found.sort()
+}
+
+/** A comment begins with its subject, or with the verb of what a function does. */
+const questionWord =
+  /^[ \t]*(?:\/\*\*?(?:\n[ \t]*\*)?|(?<!\/\/.*\n[ \t]*)\/\/) ?(What|Whether|How|Who|Where|Of) /gm
+
+/** Returns the comments that begin like a question and leave the subject for later. */
+export function commentsThatAsk(sources: Sources): string[] {
+  return [...sources].flatMap(([path, source]) =>
+    [...source.matchAll(questionWord)].map(
+      ([, word]) => `${path} begins a comment with "${word}": name the subject first`,
+    ),
+  )
 }

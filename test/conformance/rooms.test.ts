@@ -81,6 +81,16 @@ describe('a planted breach is found:', () => {
       { 'src/store/views/desk.ts': 'sql`\n  delete from tasks`' },
       'src/store/views/desk.ts is a view and writes',
     ],
+    [
+      'a comment that begins like a question',
+      { 'src/pay/a.ts': `/**\n * How a thing is paid.\n */` },
+      'src/pay/a.ts begins a comment with "How": name the subject first',
+    ],
+    [
+      'a short one too',
+      { 'src/pay/a.ts': `  // What is paid is kept.\n  pay()` },
+      'src/pay/a.ts begins a comment with "What": name the subject first',
+    ],
   ]
 
   test.each(planted)('%s', (_, files, breach) => {
@@ -93,7 +103,7 @@ describe('a planted breach is found:', () => {
         '\n'.repeat(400),
         'x',
       ),
-      'src/pay/b.ts': `/** See './a.ts'. */\n// import { a } from './a.ts'`,
+      'src/pay/b.ts': `/** See './a.ts'. */\n// import { a } from './a.ts'\n// That a price has\n// How many digits it has, does not count.`,
       'src/store/views/a.ts': `import { sql } from 'kysely'\nselect * from tasks`,
     }
     expect(findBreaches(new Map(Object.entries(files)))).toEqual([])

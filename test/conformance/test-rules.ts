@@ -1,4 +1,4 @@
-import { withoutComments } from './house-rules.ts'
+import { commentsThatAsk, withoutComments } from './house-rules.ts'
 
 /** Test files, fixtures and other modules of the tests, by path from the root of the repository. */
 type TestSources = ReadonlyMap<string, string>
@@ -29,6 +29,7 @@ export function findTestBreaches(sources: TestSources): string[] {
     ...(replacedModule.test(withoutComments(source))
       ? [`${path} replaces a module: pass the dependency in`]
       : []),
+    ...commentsThatAsk(new Map([[path, source]])),
   ])
 }
 

@@ -109,3 +109,9 @@ export async function created(call: ReturnType<typeof createCaller>, change: obj
   expect(reply).toMatchObject({ status: 200 })
   return reply.body.data as { monitor_id: string; status: string }
 }
+
+/** Returns the number of monitors that the workspace has. */
+export async function countMonitors(call: ReturnType<typeof createCaller>): Promise<number> {
+  const { body } = await call('GET', '/monitors?per_page=1')
+  return (body.data['pagination'] as { total_entries: number }).total_entries
+}

@@ -2,7 +2,7 @@ import type { Account } from '../accounts.ts'
 import { withTotals, type Plan } from '../plan.ts'
 import type { Answer } from './answer.ts'
 
-/** What a workspace holds of that which its plan limits. */
+/** The things in a workspace whose number its plan limits. */
 export interface Holdings {
   monitors: number
   channelTemplates: number

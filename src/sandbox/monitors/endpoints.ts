@@ -36,7 +36,7 @@ interface MonitorContext {
 
 const one = '/monitors/{monitor_id}'
 
-/** What test processing delivers. No company has this domain. */
+/** The delivery of test processing. No company has this domain. */
 const sample = {
   signal_id: 'test-signal',
   signal_type: 'expansions',

@@ -11,7 +11,7 @@ export interface Webhook {
   headers: Readonly<Record<string, string>>
 }
 
-/** What came of one request to a webhook. */
+/** The outcome of one request to a webhook. */
 export interface Outcome {
   isAccepted: boolean
   /** Null where no answer came. */

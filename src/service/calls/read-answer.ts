@@ -41,7 +41,7 @@ export interface Page {
   renamed: readonly { field: string; to?: string | undefined }[]
   /** Departures from the catalogue that make the rows unusable or incomplete, in words. */
   drift: readonly string[]
-  /** Of advertisement search: the source types that the answer leaves out, and its notes on coverage. */
+  /** The source types that an advertisement search leaves out, and its notes on coverage. */
   notes: Readonly<Record<string, unknown>>
 }
 

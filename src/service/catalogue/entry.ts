@@ -65,9 +65,9 @@ export interface AnswerField {
 
 /** The places of an answer that are read. Paths are dotted: `data.pagination.total_entries`. */
 export interface AnswerShape {
-  /** Of a lookup, read or action: the record or document. Of a search: the list of rows. */
+  /** The place of the record or document of a lookup, read or action, or of the rows of a search. */
   at: Claim<string>
-  /** Of a search. */
+  /** Present for a search. */
   rows?: { id: Claim<string>; total: Claim<string> }
   /** By path below the document or the row. */
   fields: Readonly<Record<string, AnswerField>>
