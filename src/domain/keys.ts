@@ -78,8 +78,11 @@ export function canonicalProfileUrl(
 }
 
 function foldHost(hostname: string, hosts: readonly string[]): string {
-  const isOfNetwork = hosts.some((host) => hostname === host || hostname.endsWith(`.${host}`))
-  return isOfNetwork ? (hosts[0] as string) : hostname.replace(foldedSubdomain, '')
+  return isOfNetwork(hostname, hosts) ? (hosts[0] as string) : hostname.replace(foldedSubdomain, '')
+}
+
+function isOfNetwork(hostname: string, hosts: readonly string[]): boolean {
+  return hosts.some((host) => hostname === host || hostname.endsWith(`.${host}`))
 }
 
 /**
@@ -99,7 +102,7 @@ export function askableProfileUrl(
 /** Returns a canonical profile under every host of the network, the first host first. Leaves other names as they are. */
 export function underAllHosts(name: string, hosts: readonly string[] = defaultNetworkHosts): string[] {
   const slash = name.indexOf('/')
-  if (slash === -1 || !hosts.includes(name.slice(0, slash))) return [name]
+  if (slash === -1 || !isOfNetwork(name.slice(0, slash), hosts)) return [name]
   return hosts.map((host) => `${host}${name.slice(slash)}`)
 }
 

@@ -1,9 +1,13 @@
 import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { readIdentifiers } from '../../src/app/records/suppress.ts'
 import type { LookupKey } from '../../src/domain/keys.ts'
+import { identifiersOf } from '../../src/domain/subjects/identifiers.ts'
+import { identifiersOfKey } from '../../src/domain/subjects/traces.ts'
 import { learnFromAnswers } from '../../src/store/names/learn-names.ts'
 import { eraseSubject } from '../../src/store/subjects/erase-subject.ts'
 import { findSubject } from '../../src/store/subjects/find-subject.ts'
+import { createSuppressionLedger } from '../../src/store/subjects/suppressions.ts'
 import { openFreshLedger } from '../support/fresh-ledger.ts'
 import { openLedgerRun } from '../support/ledger-run.ts'
 
@@ -89,4 +93,29 @@ test('the names that a person shares with others are erased with the person, and
   expect(left.map(({ name }) => name)).toEqual(
     ['id:shared-2', `profnet.com/in/${other}`, 'profnet.com/in/shared-bob', `uid:person:${other}`].sort(),
   )
+})
+
+test('a subject is suppressed and found by any page of the hosts that the settings name', async () => {
+  const { db } = ledger.database
+  const now = () => new Date('2026-05-05')
+  const hosts = ['guild.example']
+  const { run, tasks } = await openLedgerRun(ledger.database, { lookups: 0, now })
+  const profileUrl = 'https://alumni.guild.example/company/folded'
+  const record = { recordId: '1', identity: { profileUrl }, status: 'unchanged' as const, lookupKey: null }
+  const task = { ...record, ordinal: 1, duplicateOf: null, waitingFor: null, reason: null }
+  await tasks.insertPage(run.id, [task], 'page 1')
+  // Read on the command line, which does not know the settings.
+  const typed = readIdentifiers({ profile_url: ['https://members.guild.example/company/folded'] })
+  expect((await findSubject(db, typed, hosts)).taskIds).toHaveLength(1)
+
+  const list = createSuppressionLedger(db, { now, salt: async () => 'salt', hosts })
+  const records = [
+    identifiersOf({ profileUrl }),
+    identifiersOfKey('company.profile|guild.example/company/folded' as LookupKey),
+    identifiersOf({ profileUrl: 'https://guild.example/company/foldedby' }),
+  ]
+  expect(await list.add(typed)).toBe(1)
+  expect([...(await list.match(records))]).toEqual([0, 1])
+  expect(await list.remove(identifiersOf({ profileUrl }))).toBe(1)
+  expect([...(await list.match(records))]).toEqual([])
 })

@@ -37,11 +37,14 @@ export function identifierOf(kind: IdentifierKind, raw: string): Canonical {
   }
 }
 
-/** Returns a profile under every host of the network, and any other identifier as it is. */
+/**
+ * Returns a profile under every host of the network, and any other identifier as it is. A profile that was read without the
+ * settings may name a host below one of them (`members.`); an older entry of the list may have been made from it, so it comes last.
+ */
 export function underAllNames(identifier: Identifier, hosts: readonly string[]): Identifier[] {
   const { kind, value } = identifier
   return kind === 'profile_url'
-    ? underAllHosts(value, hosts).map((name) => ({ kind, value: name }))
+    ? [...new Set([...underAllHosts(value, hosts), value])].map((name) => ({ kind, value: name }))
     : [identifier]
 }
 

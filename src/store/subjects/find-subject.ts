@@ -170,7 +170,7 @@ async function collectLookups(db: Database, object: ObjectKind, subject: Found):
 }
 
 async function collectTasks(db: Database, object: ObjectKind, subject: Found): Promise<void> {
-  const { identifiers, lookups, taskIds } = subject
+  const { identifiers, lookups, taskIds, hosts } = subject
   for (let after = 0n; ;) {
     const rows = await db
       .selectFrom('tasks')
@@ -182,7 +182,9 @@ async function collectTasks(db: Database, object: ObjectKind, subject: Found): P
       .limit(pageSize)
       .execute()
     for (const row of rows) {
-      const own = identifiersOf(row.identity).filter(({ kind }) => kind !== 'domain')
+      const own = identifiersOf(row.identity)
+        .filter(({ kind }) => kind !== 'domain')
+        .flatMap((each) => underAllNames(each, hosts))
       const keys = [row.lookup_key, row.waiting_for, ...row.steps].filter((key) => key !== null)
       if (!isNamed(own, identifiers) && !keys.some((key) => lookups.has(key))) continue
       taskIds.add(row.id)
