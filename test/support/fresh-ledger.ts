@@ -39,7 +39,7 @@ async function open(options: { onQuery?: (event: LogEvent) => void } = {}): Prom
   }
 }
 
-/** Migrations insert no rows, so that an empty table is a new one. */
+/** Migrations insert no rows into an empty ledger, so that an empty table is a new one. */
 async function empty({ db }: OpenDatabase): Promise<void> {
   const { rows } = await sql<{ name: string }>`
     select tablename as name from pg_tables where schemaname = 'public' and tablename <> 'migrations'`.execute(

@@ -1,16 +1,16 @@
 import { CompiledQuery, sql, type Kysely } from 'kysely'
 import type { Tables } from './schema.ts'
 import { ConfigError } from '../../domain/errors.ts'
-import { ledger } from '../migrations/0001-ledger.ts'
-import { provenance } from '../migrations/0002-provenance.ts'
-import { bundles } from '../migrations/0003-bundles.ts'
-import { http } from '../migrations/0004-http.ts'
-import { desk } from '../migrations/0005-desk.ts'
-import { schedules } from '../migrations/0006-schedules.ts'
-import { byteForByte } from '../migrations/0007-byte-for-byte.ts'
-import { sessionCredential } from '../migrations/0008-session-credential.ts'
-import { rejectedTasks } from '../migrations/0009-rejected-tasks.ts'
-import { rounds } from '../migrations/0010-rounds.ts'
+import { ledger } from '../migrations/0001-0010/0001-ledger.ts'
+import { provenance } from '../migrations/0001-0010/0002-provenance.ts'
+import { bundles } from '../migrations/0001-0010/0003-bundles.ts'
+import { http } from '../migrations/0001-0010/0004-http.ts'
+import { desk } from '../migrations/0001-0010/0005-desk.ts'
+import { schedules } from '../migrations/0001-0010/0006-schedules.ts'
+import { byteForByte } from '../migrations/0001-0010/0007-byte-for-byte.ts'
+import { sessionCredential } from '../migrations/0001-0010/0008-session-credential.ts'
+import { rejectedTasks } from '../migrations/0001-0010/0009-rejected-tasks.ts'
+import { rounds } from '../migrations/0001-0010/0010-rounds.ts'
 import { paces } from '../migrations/0011-paces.ts'
 import { payers } from '../migrations/0012-payers.ts'
 import { lookupSalts } from '../migrations/0013-lookup-salts.ts'
@@ -21,6 +21,7 @@ import { subjectNames } from '../migrations/0017-subject-names.ts'
 import { runStops } from '../migrations/0018-run-stops.ts'
 import { measurements } from '../migrations/0019-measurements.ts'
 import { taskWords } from '../migrations/0020-task-words.ts'
+import { contract } from '../migrations/0021-contract.ts'
 
 /** All migrations in order. A released migration is never edited; changes go into a new one. */
 export const migrations: readonly { name: string; statements: string }[] = [
@@ -44,6 +45,7 @@ export const migrations: readonly { name: string; statements: string }[] = [
   { name: '0018-run-stops', statements: runStops },
   { name: '0019-measurements', statements: measurements },
   { name: '0020-task-words', statements: taskWords },
+  { name: '0021-contract', statements: contract },
 ]
 
 /** The advisory lock for migrating. The number is arbitrary, and the same in every process. */

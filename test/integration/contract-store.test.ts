@@ -1,0 +1,216 @@
+import { sql } from 'kysely'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { LookupKey } from '../../src/domain/keys.ts'
+import { acceptRename, renamesOf } from '../../src/store/contract/accepted-renames.ts'
+import { lastAnswers, noteFields, observations } from '../../src/store/contract/answer-fields.ts'
+import { limitsOf, noteLimit } from '../../src/store/contract/known-limits.ts'
+import { knownWords, learnWords } from '../../src/store/contract/learned-words.ts'
+import {
+  confirm,
+  operationStates,
+  operationStopped,
+  releaseProbe,
+  resumeOperation,
+  stopOperation,
+  takeProbe,
+  unparkMoved,
+  type OperationPlace,
+} from '../../src/store/contract/operation-states.ts'
+import { notePrice, seenPrices } from '../../src/store/contract/seen-prices.ts'
+import type { Database } from '../../src/store/database/database.ts'
+import { contract } from '../../src/store/migrations/0021-contract.ts'
+import { openFreshLedger } from '../support/fresh-ledger.ts'
+import type { Ledger } from '../support/idle-ledgers.ts'
+import { openLedgerRun } from '../support/ledger-run.ts'
+
+let ledger: Ledger
+let db: Database
+beforeAll(async () => {
+  ledger = await openFreshLedger()
+  db = ledger.database.db
+})
+afterAll(() => ledger?.close())
+
+const at = (seconds: number) => new Date(Date.UTC(2026, 10, 1, 0, 0, seconds))
+const jobs: OperationPlace = {
+  operation: 'job.search',
+  part: '',
+  place: 'POST https://service.example/jobs/search',
+}
+const probe = (key: LookupKey | undefined, seconds: number, forSeconds = 60, place = jobs) =>
+  takeProbe(db, place, { key: key as LookupKey, until: at(seconds + forSeconds), now: at(seconds) })
+
+test('one lookup at a time has the only request of an operation, until its time is over or it is given back', async () => {
+  const { keys, reserve } = await openLedgerRun(ledger.database, { lookups: 3, now: () => at(0) })
+  const [a, b, c] = keys
+  const races = await Promise.all(keys.map((key) => probe(key, 0)))
+  expect(races.filter((each) => each === 'taken')).toHaveLength(1)
+  const [holder, ...others] = races[0] === 'taken' ? [a, b, c] : races[1] === 'taken' ? [b, a, c] : [c, a, b]
+  expect(await probe(holder, 1)).toBe('taken')
+  expect(await probe(others[0], 60)).toBe('busy')
+  // The others cannot give it back.
+  await releaseProbe(db, jobs, others[0] as LookupKey)
+  expect(await probe(others[0], 60)).toBe('busy')
+  expect(await probe(others[0], 61)).toBe('taken')
+  // Its payment may have been taken: nobody else asks before that is known.
+  await reserve(others[0] as LookupKey, [{ scope: 'probe', capAtomic: 10_000n }])
+  expect(await probe(others[1], 500)).toBe('busy')
+  expect(await probe(others[0], 500)).toBe('taken')
+  await sql`update lookups set state = 'parked' where key = ${others[0]}`.execute(db)
+  expect(await probe(others[1], 600)).toBe('taken')
+  await releaseProbe(db, jobs, others[1] as LookupKey)
+  expect(await probe(holder, 600)).toBe('taken')
+  await releaseProbe(db, jobs, holder as LookupKey)
+})
+
+test('a confirmed or stopped operation gives no probe, each part and address for itself', async () => {
+  const { keys } = await openLedgerRun(ledger.database, { lookups: 2, now: () => at(0) })
+  const [key, other] = keys
+  expect(await probe(key, 0)).toBe('taken')
+  await confirm(db, jobs, at(1))
+  const confirmed = {
+    ...jobs,
+    state: 'confirmed',
+    code: null,
+    reason: null,
+    since: at(1),
+    confirmedAt: at(1),
+  }
+  expect(await probe(other, 2)).toEqual(confirmed)
+  await confirm(db, jobs, at(9))
+  expect(await operationStates(db)).toEqual([confirmed])
+
+  const moved = { ...jobs, place: 'POST https://service.example/v2/jobs' }
+  expect(await probe(other, 3, 60, moved)).toBe('taken')
+  expect(await probe(key, 3, 60, { ...moved, part: 'batch' })).toBe('taken')
+  await stopOperation(db, moved, { code: 'no_such_endpoint', reason: 'answers 404' }, at(4))
+  expect(await probe(key, 5, 60, moved)).toMatchObject({
+    state: 'stopped',
+    code: 'no_such_endpoint',
+    confirmedAt: null,
+  })
+  expect(await probe(key, 5)).toBe('taken')
+  await sql`delete from operation_probes`.execute(db)
+})
+
+test('resuming makes the parked lookups of the operation due, and puts it on probation again', async () => {
+  const { keys, lookups, run } = await openLedgerRun(ledger.database, { lookups: 3, now: () => at(0) })
+  const [key, other, budget] = keys as [LookupKey, LookupKey, LookupKey]
+  const here: OperationPlace = {
+    operation: 'company.profile',
+    part: '',
+    place: 'POST https://service.example/x',
+  }
+  await stopOperation(db, here, { code: 'no_such_endpoint', reason: 'answers 404' }, at(0))
+  for (const each of [key, other])
+    await lookups.park(each, null, { code: operationStopped, reason: 'stopped' })
+  await lookups.park(budget, null, { code: 'budget_run', reason: 'spent' })
+  const due = () => lookups.lease(9, 1_000, false, { runId: run.id })
+  expect(await due()).toEqual([])
+  expect(await unparkMoved(db, [here], at(0))).toBe(0)
+  expect(await resumeOperation(db, 'company.profile', at(0))).toBe(2)
+  expect((await due()).sort()).toEqual([key, other].sort())
+  expect(await resumeOperation(db, 'company.profile', at(0))).toBeUndefined()
+  expect(await probe(key, 0, 60, here)).toBe('taken')
+
+  await stopOperation(db, here, { code: 'no_such_endpoint', reason: 'answers 404' }, at(0))
+  await lookups.park(key, null, { code: operationStopped, reason: 'stopped' })
+  expect(await unparkMoved(db, [{ ...here, place: 'POST https://service.example/y' }], at(0))).toBe(1)
+})
+
+test('fields are counted by path and type, words and limits are kept once', async () => {
+  const rows = { path: 'data.jobs', type: 'array' } as const
+  await noteFields(
+    db,
+    'job.search',
+    [
+      { ...rows, answers: 2 },
+      { path: 'data', type: 'object', answers: 2 },
+    ],
+    at(1),
+  )
+  await Promise.all([
+    noteFields(db, 'job.search', [{ ...rows, answers: 3 }], at(3)),
+    noteFields(db, 'job.search', [{ ...rows, answers: 1 }], at(2)),
+  ])
+  expect(await observations(db, 'job.search')).toEqual([
+    { path: 'data', type: 'object', firstSeen: at(1), lastSeen: at(1), answers: 2 },
+    { path: 'data.jobs', type: 'array', firstSeen: at(1), lastSeen: at(3), answers: 6 },
+  ])
+  expect(await lastAnswers(db)).toEqual(new Map([['job.search', at(3)]]))
+  const stage = { vocabulary: 'stages', word: 'Exploring' }
+  await learnWords(db, [stage, stage], at(1))
+  await learnWords(db, [stage], at(5))
+  expect(await knownWords(db)).toEqual([{ ...stage, firstSeen: at(1), lastSeen: at(5) }])
+  const limit = {
+    operation: 'job.search',
+    name: 'per_page',
+    value: 25,
+    code: '41675',
+    seenAt: at(1),
+  } as const
+  await noteLimit(db, limit)
+  await noteLimit(db, { ...limit, value: 50, seenAt: at(2) })
+  expect(await limitsOf(db, 'job.search')).toEqual([{ ...limit, value: 50, seenAt: at(2) }])
+  expect(await limitsOf(db, 'news.search')).toEqual([])
+})
+
+test('the newest price of each currency and the last accepted name are kept', async () => {
+  const usd = {
+    priceClass: 'POST /x',
+    protocol: 'x402',
+    currency: 'USD',
+    amountAtomic: 10_000n,
+    seenAt: at(5),
+  } as const
+  const credits = { ...usd, currency: 'credit', amountAtomic: 1_000_000n } as const
+  for (const price of [usd, credits, { ...usd, amountAtomic: 5_000n, seenAt: at(1) }])
+    await notePrice(db, price)
+  expect(await seenPrices(db)).toEqual([usd, credits])
+  const rename = {
+    operation: 'job.search',
+    field: 'domains',
+    wireName: 'company_domains',
+    acceptedAt: at(1),
+  } as const
+  await acceptRename(db, { ...rename, wireName: 'websites' })
+  await acceptRename(db, rename)
+  expect(await renamesOf(db, 'job.search')).toEqual([rename])
+})
+
+test('the answers of an older ledger confirm their operations, by part, with the date of the first', async () => {
+  const { keys, run } = await openLedgerRun(ledger.database, { lookups: 5, now: () => at(0) })
+  const [single, later, unreadable, batched, member] = keys
+  const answered = async (key: LookupKey | undefined, operation: string, outcome: string, seconds: number) =>
+    void (await sql`update lookups set operation = ${operation}, outcome = ${outcome}, state = 'answered', answered_at = ${at(seconds)}
+      where key = ${key}`.execute(db))
+  await answered(single, 'person.lookup', 'not_found', 20)
+  await answered(later, 'person.lookup', 'found', 30)
+  await answered(unreadable, 'news.search', 'unreadable', 10)
+  await answered(member, 'contact.redeem', 'found', 40)
+  const batch = `bundle|${run.id}` as LookupKey
+  await sql`update lookups set key = ${batch}, query_id = 'q' where key = ${batched}`.execute(db)
+  await answered(batch, 'contact.redeem', 'found', 40)
+  await sql`insert into bundle_members (bundle_key, lookup_key, place) values (${batch}, ${member}, 0)`.execute(
+    db,
+  )
+
+  await sql`truncate operation_states`.execute(db)
+  const fill = contract.slice(
+    contract.indexOf('insert into'),
+    contract.indexOf('group by operation, part;') + 24,
+  )
+  await sql.raw(fill).execute(db)
+  expect(
+    (await operationStates(db)).map(({ operation, part, place, confirmedAt }) => [
+      operation,
+      part,
+      place,
+      confirmedAt,
+    ]),
+  ).toEqual([
+    ['contact.redeem', 'answer', null, at(40)],
+    ['contact.redeem', 'batch', null, at(40)],
+    ['person.lookup', '', null, at(20)],
+  ])
+})
