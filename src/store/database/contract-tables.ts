@@ -4,7 +4,7 @@ import type { Currency, Protocol } from '../../domain/payment.ts'
 import type { Operation } from '../../domain/words.ts'
 import type { Json, NullableJson } from './json-columns.ts'
 
-/** What answers have shown of the service's interface, and the actions that change something there. */
+/** The facts that answers have shown of the service's interface, and the actions that change something there. */
 export interface ContractTables {
   operation_states: {
     operation: Operation
