@@ -60,7 +60,7 @@ describe('paydirt init --yes', () => {
   test('overwrites nothing without --force, and then keeps a copy and what else was set', async () => {
     const folder = await emptyFolder()
     const old = `PAYDIRT_WALLET_KEY=${key}\nPAYDIRT_BUDGET_DAY_USD=7\nPAYDIRT_LOG_LEVEL=info\nOTHER='a b'\n`
-    await writeFile(join(folder, '.env'), old)
+    await writeFile(join(folder, '.env'), old, { mode: 0o644 })
     await writeFile(join(folder, 'paydirt.config.mjs'), 'export default {}\n')
     const args = ['init', '--yes', '--service-url', 'https://data.example.com']
     const refused = await run(folder, args)
@@ -74,6 +74,8 @@ describe('paydirt init --yes', () => {
     const { movedTo } = forced.json<{ movedTo: string[] }>()
     expect(movedTo).toHaveLength(2)
     expect(readFileSync(movedTo[0]!, 'utf8')).toBe(old)
+    // It may hold the only copy of a key, and was open to others before.
+    expect(statSync(movedTo[0]!).mode & 0o777).toBe(0o600)
     for (const line of [
       `PAYDIRT_WALLET_KEY=${key}`,
       'PAYDIRT_BUDGET_DAY_USD=7',

@@ -6,6 +6,7 @@ import { z } from 'zod'
 import { ConfigError, describeUnexpected, InputError, PaydirtError } from '../../domain/errors.ts'
 import { version } from '../config/version.ts'
 import type { Context } from '../context/context.ts'
+import { requestOf } from './read-request.ts'
 import { draftPath, socketPath } from './socket-path.ts'
 
 /** The first line that whoever connects gets: who holds the ledger. */
@@ -23,9 +24,6 @@ const requestSchema = z.strictObject({ query: z.string(), input: z.unknown() })
 export type Answer =
   { result: unknown } | { error: { kind: 'config' | 'input' | 'other'; code: string; message: string } }
 
-const longestRequest = 1_000_000
-/** A caller says at once what it asks, or goes. */
-const requestWithinMs = 10_000
 const graceMs = 5_000
 
 /**
@@ -101,26 +99,6 @@ function greet(context: Context, socket: Socket): void {
 async function answer(context: Context, socket: Socket, line: string): Promise<void> {
   socket.end(serialize(await answerTo(context, line)))
   if (!socket.closed) await once(socket, 'close').catch(() => {})
-}
-
-/** Returns the one line of a request; undefined where the caller only wanted the greeting, or sends something else. */
-function requestOf(socket: Socket): Promise<string | undefined> {
-  return new Promise((resolve) => {
-    const parts: Buffer[] = []
-    let size = 0
-    const timer = setTimeout(() => resolve(undefined), requestWithinMs).unref()
-    const done = (line: string | undefined) => {
-      clearTimeout(timer)
-      resolve(line)
-    }
-    socket.on('data', (part: Buffer) => {
-      parts.push(part)
-      size += part.length
-      if (size > longestRequest) done(undefined)
-      else if (part.includes(10)) done(Buffer.concat(parts).toString())
-    })
-    socket.once('close', () => done(undefined))
-  })
 }
 
 async function answerTo(context: Context, line: string): Promise<Answer> {

@@ -82,7 +82,7 @@ export async function writeSetup(
     const old = name === envName ? envName : (configName ?? name)
     if (leave.includes(old)) continue
     if (replace.includes(old) && folder.taken.includes(old))
-      setup.movedTo.push(await setAside(join(folder.path, old), now()))
+      setup.movedTo.push(await setAside(join(folder.path, old), now(), old === envName ? mode : undefined))
     await writeNew(join(folder.path, name), text, mode)
     setup.written.push(name)
   }

@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
-import { resolve } from 'node:path'
+import { basename, resolve } from 'node:path'
 import { problemOf, variableSchemas } from '../../app/config/environment.ts'
 import { walletFile } from '../../app/config/wallet-file.ts'
 import { choicesOf, envLines, type Choices, type Draft, type Payment } from '../../app/setup/drafts.ts'
@@ -113,7 +113,10 @@ function warningsOf({ path }: Folder, { draft, choices, leave }: Answers): strin
 function text({ written, movedTo, wallet, missing }: Setup, command: string): string {
   const lines = [
     ...written.map((name) => `wrote ${name}${name === '.env' ? ' (readable by you alone)' : ''}`),
-    ...movedTo.map((name) => `kept the old file as ${name}`),
+    ...movedTo.map(
+      (name) =>
+        `kept the old file as ${name}${basename(name).startsWith('.env') ? ' (readable by you alone; keep it out of version control)' : ''}`,
+    ),
     ...(wallet
       ? [
           `wallet ${wallet.address}${wallet.file === null ? '' : ` (${wallet.isNew ? 'new key' : 'key'} in ${wallet.file})`}`,

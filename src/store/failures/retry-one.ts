@@ -1,7 +1,13 @@
 import { sql, type RawBuilder } from 'kysely'
 import type { Database } from '../database/database.ts'
 import { openChargeStates } from '../../domain/payment.ts'
-import { lastLookup, lastRuns, mayRetryParked, mayRetryRejected } from '../runs/failure-cause.ts'
+import {
+  isLeftBehind,
+  lastLookup,
+  lastRuns,
+  mayRetryParked,
+  mayRetryRejected,
+} from '../runs/failure-cause.ts'
 import { isStoppedByPerson, runStatesLock } from '../runs/parked-runs.ts'
 
 /** The rejected tasks that can be retried: those that ended since then, of sources that a worker can write to. */
@@ -128,6 +134,7 @@ async function retryRejected(
  *   one is kept, and the next task that asks for it gets the answer without paying.
  * - A worker reserves a charge at the same moment: both lock the row of the lookup. Either the charge is there first, and the
  *   lookup is left alone; or the lookup has failed, and the charge is refused.
+ * - Another run has asked for the lookup and has not stored its record yet: asking makes it wait, so it is left alone.
  */
 export async function skipTask(
   db: Database,
@@ -136,20 +143,22 @@ export async function skipTask(
 ): Promise<boolean> {
   return db.transaction().execute(async (tx) => {
     const who = `skipped by ${by}`
-    const { rows } = await sql<{ waited: string }>`
+    const { rows } = await sql<{ waited: string; run: string }>`
       with chosen as (
         select id, waiting_for from tasks where id = ${id} and status = 'parked' for update
       )
       update tasks set status = 'skipped', waiting_for = null, patch = null, updated_at = ${now},
         reason = ${why === '' ? who : `${who}: ${why}`}
-      from chosen where tasks.id = chosen.id returning chosen.waiting_for as waited`.execute(tx)
+      from chosen where tasks.id = chosen.id returning chosen.waiting_for as waited, tasks.run_id as run`.execute(
+      tx,
+    )
     const [row] = rows
     if (!row) return false
     // Locked in a statement of its own: one that waits for a lock still sees the charges from before the wait.
     await sql`select from lookups where key = ${row.waited} for no key update`.execute(tx)
     await sql`
       update lookups set state = 'failed', reason = ${who}, queued_until = null
-      where key = ${row.waited} and state in ('waiting', 'parked') and query_id is null
+      where key = ${row.waited} and ${isLeftBehind(sql`lookups.run_id = ${row.run}`)} and query_id is null
         and not exists (select from tasks where waiting_for = lookups.key)
         and not exists (select from charges where lookup_key in (lookups.key, lookups.bundle_key)
           and charges.state = any(${[...openChargeStates]}::text[]))`.execute(tx)

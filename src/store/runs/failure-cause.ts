@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { sql } from 'kysely'
+import { sql, type RawBuilder } from 'kysely'
 import { isStoppedByPerson } from './parked-runs.ts'
 
 /** The cause that the records of a group have in common. */
@@ -48,3 +48,10 @@ export const mayRetryRejected = (connectors: readonly string[]) =>
   sql<boolean>`(tasks.status = 'rejected' and runs.state != 'stopped' and not ${isStoppedByPerson(sql`runs.id`)} and runs.connector = any(${[...connectors]}::text[])
     and runs.id in (select id from last)
     and exists (select from lookups as known where known.key = ${lastLookup} and known.key not like '%|forgotten:%'))`
+
+/**
+ * True for a lookup that a skipped record leaves parked. One that waits was asked for again, by a run that stores its record
+ * in a moment; a member of a batch waits as long as its batch is parked, for the run that asked last.
+ */
+export const isLeftBehind = (isOfSkipped: RawBuilder<unknown>) =>
+  sql<boolean>`(lookups.state = 'parked' or lookups.state = 'waiting' and lookups.bundle_key is not null and ${isOfSkipped})`

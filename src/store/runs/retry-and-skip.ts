@@ -3,6 +3,7 @@ import type { Database } from '../database/database.ts'
 import type { Tables } from '../database/schema.ts'
 import { indefinitely } from '../database/states.ts'
 import {
+  isLeftBehind,
   lastLookup,
   lastRuns,
   mayRetryParked,
@@ -140,7 +141,7 @@ export async function skipGroup(
 ): Promise<number> {
   const why = `skipped by ${options.by}`
   return db.transaction().execute(async (tx) => {
-    const { rows } = await sql<{ waited: string }>`
+    const { rows } = await sql<{ waited: string; run: string }>`
       with chosen as (
         select tasks.id, lookups.key from tasks join lookups on lookups.key = tasks.waiting_for
         where tasks.status = 'parked' and lookups.code is not distinct from ${code}
@@ -149,11 +150,12 @@ export async function skipGroup(
       )
       update tasks set status = 'skipped', waiting_for = null, patch = null, reason = ${why}, updated_at = ${options.now}
       from chosen where tasks.id = chosen.id and tasks.status = 'parked'
-      returning chosen.key as waited`.execute(tx)
+      returning chosen.key as waited, tasks.run_id as run`.execute(tx)
     if (rows.length > 0) {
       await sql`
         update lookups set state = 'failed', reason = ${why}, queued_until = null
-        where key = any(${[...new Set(rows.map(({ waited }) => waited))]}) and state in ('waiting', 'parked')
+        where key = any(${[...new Set(rows.map(({ waited }) => waited))]}) 
+          and ${isLeftBehind(sql`lookups.run_id = any(${[...new Set(rows.map(({ run }) => run))]})`)}
           -- Its request was started and paid: the answer is still to come.
           and query_id is null
           and not exists (select 1 from tasks where waiting_for = lookups.key)

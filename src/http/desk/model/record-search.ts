@@ -28,6 +28,7 @@ export interface RecordSearch {
 
 const longestText = 500
 const dayMs = 86_400_000
+const lastDayMs = Date.parse('9999-12-30T00:00:00Z')
 
 /** Reads the filters of a form or an address. Anything else is left out. */
 export function readParams(given: Readonly<Record<string, string | undefined>>, text: string): SearchParams {
@@ -79,11 +80,14 @@ function cursorText({ at, id }: TaskCursor): string {
 
 export function readCursor(text: string | undefined): TaskCursor | undefined {
   const match = /^(\d{1,15})\.(\d{1,18})$/.exec(text ?? '')
-  return match ? { at: new Date(Number(match[1])), id: BigInt(match[2] as string) } : undefined
+  return match && Number(match[1]) <= lastDayMs
+    ? { at: new Date(Number(match[1])), id: BigInt(match[2] as string) }
+    : undefined
 }
 
+/** The database reads no year 0, and no year of five digits, which the day behind the last one could have. */
 function dayOf(text: string): Date | undefined {
-  if (!/^\d{4}-\d\d-\d\d$/.test(text)) return undefined
+  if (!/^[1-9]\d{3}-\d\d-\d\d$/.test(text)) return undefined
   const day = new Date(`${text}T00:00:00Z`)
-  return Number.isNaN(day.getTime()) ? undefined : day
+  return Number.isNaN(day.getTime()) || day.getTime() > lastDayMs ? undefined : day
 }
