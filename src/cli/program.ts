@@ -16,6 +16,7 @@ import { passwordCommand } from './setup/password-command.ts'
 import { reconcileCommand } from './money/reconcile-command.ts'
 import { reportCommand } from './runs/report-command.ts'
 import { runsCommand } from './runs/runs-command.ts'
+import { serviceCommand } from './service/service-command.ts'
 import { sandboxCommand } from './demo/sandbox-command.ts'
 import { schedulesCommand } from './runs/schedules-command.ts'
 import { spendCommand } from './money/spend-command.ts'
@@ -87,6 +88,7 @@ export function createProgram(): Command {
     tokenCommand(),
     walletCommand(),
     passwordCommand(),
+    serviceCommand(),
     doctorCommand(),
     optionsCommand(),
     sandboxCommand(),

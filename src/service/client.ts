@@ -2,6 +2,7 @@ import { ConfigError, InputError } from '../domain/errors.ts'
 import type { Operation } from '../domain/words.ts'
 import { valueAt } from './calls/json-path.ts'
 import { prepareCall } from './calls/prepare-call.ts'
+import { decodeWhole } from './calls/read-answer.ts'
 import { createCatalogue, type Catalogue, type Contract } from './catalogue/catalogue.ts'
 import { accountProfile, accountUsage } from './endpoints/account-profile.ts'
 import { companyEnrichment } from './endpoints/company-enrichment.ts'
@@ -55,6 +56,27 @@ export function prepareRequest(
     body: JSON.stringify(renamed(body, contract)),
     timeoutMs: endpoint.timeoutMs,
     decode: decodeAt(contract, endpoint.decode),
+  }
+}
+
+/**
+ * Returns a request that was sent before, with the decoder of now. Its address and body are those of its charge: they are sent
+ * again byte by byte, whatever the settings say now.
+ */
+export function resumeRequest(
+  { operation, url, body }: Pick<PreparedRequest, 'operation' | 'url' | 'body'>,
+  catalogue: Catalogue = publishedCatalogue,
+): PreparedRequest {
+  const contract = catalogue.of(operation)
+  const coded = endpoints[operation]
+  return {
+    operation,
+    endpoint: `${contract.method.value} ${url}`,
+    method: contract.method.value,
+    url,
+    body,
+    timeoutMs: coded?.timeoutMs ?? contract.timeoutMs,
+    decode: coded ? decodeAt(contract, coded.decode) : decodeWhole(contract),
   }
 }
 

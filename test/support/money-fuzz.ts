@@ -66,7 +66,6 @@ export async function openMoneyFuzz(sandbox: Sandbox, seed: number) {
     send,
     wireBody: service.wireBody,
     acquirePermit: async () => ({ done: async () => {} }),
-    prepare: service.prepare,
     prepareBulk: service.prepareBulk,
     freshUntil: (_operation, _outcome, at) => new Date(at.getTime() + 90 * 86_400_000),
     now,

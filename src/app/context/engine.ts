@@ -180,7 +180,6 @@ async function openPayments(
     send: service.send,
     wireBody: service.wireBody,
     acquirePermit,
-    prepare: service.prepare,
     prepareBulk: service.prepareBulk,
     freshUntil,
     now,

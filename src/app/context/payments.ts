@@ -9,7 +9,7 @@ import type { ChargeJournal, OpenCharge } from '../../domain/ports/charge-journa
 import type { OnExchange } from '../../domain/ports/meter.ts'
 import type { Send } from '../../domain/ports/transport.ts'
 import type { AcquirePermit } from '../../domain/ports/send-permit.ts'
-import type { Fact, LookupRequest } from '../../domain/record.ts'
+import type { Fact } from '../../domain/record.ts'
 import type { Operation } from '../../domain/words.ts'
 import { apiKeyTerms, createApiKey } from '../../pay/api-key/protocol.ts'
 import { budgetLines } from '../../pay/budget.ts'
@@ -22,6 +22,7 @@ import { createResolver, type Resolution } from '../../pay/resolver.ts'
 import { createX402 } from '../../pay/x402/protocol.ts'
 import { answerError } from '../../service/answer-error.ts'
 import type { PreparedBatch } from '../../service/batch.ts'
+import { resumeRequest } from '../../service/client.ts'
 import { creditsOf, warningsOf } from '../../service/schema/metadata.ts'
 import { createApiTokenLedger } from '../../store/access/api-tokens.ts'
 import { createChargeJournal } from '../../store/ledger/charge-journal.ts'
@@ -42,7 +43,6 @@ export interface PaymentsOptions {
   send: Send
   wireBody: (body: string) => string
   acquirePermit: AcquirePermit
-  prepare: (operation: Operation, request: LookupRequest) => Purchase['request']
   prepareBulk: (operation: Operation, body: string) => PreparedBatch
   freshUntil: (operation: Operation, outcome: Fact['outcome'], now: Date) => Date
   now: () => Date
@@ -140,12 +140,12 @@ function protocolsOf({ config, account, chain }: PaymentsOptions): PaymentProtoc
 /** Returns the purchase of a charge. Address and body are those of the charge; the operation decides how the answer is read. */
 function purchaseOf(
   charge: OpenCharge,
-  { prepare, prepareBulk }: Pick<PaymentsOptions, 'prepare' | 'prepareBulk'>,
+  { config, prepareBulk }: Pick<PaymentsOptions, 'config' | 'prepareBulk'>,
 ): Purchase {
   const isBatch = isBatchKey(charge.lookupKey)
   const request = isBatch
     ? batchRequest(prepareBulk(charge.operation, charge.body))
-    : prepare(charge.operation, JSON.parse(charge.body) as LookupRequest)
+    : resumeRequest(charge, config.catalogue)
   return {
     key: charge.lookupKey,
     buys: isBatch ? [] : [charge.lookupKey],

@@ -9,15 +9,21 @@ const day = /^\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])$/
  * Checks the body of a call against the catalogue: names, types, counts. The service drops a key that it does not know and
  * answers as if nothing had been asked, so an unknown key is refused here. Throws InputError with the place.
  */
-export function checkBody(contract: Contract, body: Readonly<Record<string, unknown>>): void {
+export function checkBody(
+  contract: Contract,
+  body: Readonly<Record<string, unknown>>,
+  { knowsKeys = true }: { knowsKeys?: boolean } = {},
+): void {
   const { operation, request, oneOf } = contract
   const given = Object.entries(body).filter(([, value]) => value !== undefined)
   for (const [name, value] of given) {
     const field = Object.hasOwn(request, name) ? request[name] : undefined
+    if (!field && !knowsKeys) continue
     if (!field) throw refused(operation, `${name} is not a key of ${operation}${meant(name, request)}`)
     const problem = problemOf(field, value)
     if (problem !== undefined) throw refused(operation, `${name} ${problem}`)
   }
+  if (!knowsKeys) return
   const names = given.map(([name]) => name)
   for (const [name, { isRequired }] of Object.entries(request))
     if (isRequired && !names.includes(name)) throw refused(operation, `${name} is missing`)

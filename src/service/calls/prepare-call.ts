@@ -6,6 +6,9 @@ import { decodeWhole } from './read-answer.ts'
 import { checkBody } from './check-body.ts'
 import type { Operation } from '../../domain/words.ts'
 
+/** The key of a stored request under which a call names another path than the catalogue. No body has it. */
+export const otherPath = '$path'
+
 /** Methods whose requests have no body: what is no part of the path goes into the query. */
 const bodyless: readonly string[] = ['GET', 'DELETE']
 
@@ -17,12 +20,15 @@ export function prepareCall(
   serviceUrl: string,
   catalogue: Catalogue,
   operation: Operation,
-  body: Readonly<Record<string, unknown>>,
+  request: Readonly<Record<string, unknown>>,
 ): PreparedRequest {
-  const contract = catalogue.of(operation)
-  checkBody(contract, body)
+  const { [otherPath]: path, ...body } = request
+  const known = catalogue.of(operation)
+  const contract = typeof path === 'string' ? { ...known, path: { ...known.path, value: path } } : known
+  // The keys of another path are not known here.
+  checkBody(contract, body, { knowsKeys: path === undefined })
   const { method, timeoutMs, pricedBy = [] } = contract
-  const { path, rest } = filledPath(contract, body)
+  const { path: filled, rest } = filledPath(contract, body)
   const sent = Object.fromEntries(
     Object.entries(rest).map(([name, value]) => [contract.wireNames[name] ?? name, value]),
   )
@@ -36,7 +42,7 @@ export function prepareCall(
     // The template, and not the path: an id is no part of what has a price.
     endpoint: `${method.value} ${urlOf(serviceUrl, contract.path.value)}${prices.length > 0 ? ` (${prices.join(', ')})` : ''}`,
     method: method.value,
-    url: urlOf(serviceUrl, path) + query,
+    url: urlOf(serviceUrl, filled) + query,
     body: hasBody ? JSON.stringify(sent) : '',
     timeoutMs,
     decode: decodeWhole(contract),

@@ -35,6 +35,10 @@ export interface LookupRow {
   alone: boolean
   /** Identifies a started request to the service, which is polled for the answer. */
   queryId: string | null
+  /** When it is tried next; for a parked one, when it goes on by itself. */
+  dueAt: Date
+  /** The reason of its last delay or end. */
+  reason: string | null
 }
 
 export interface LookupLedger extends LookupLeases, LookupEndings {
@@ -191,6 +195,8 @@ function toLookup(row: Selectable<Tables['lookups']> & { run_is_stopped: boolean
     batchKey: row.bundle_key,
     alone: row.alone,
     queryId: row.query_id,
+    dueAt: row.due_at,
+    reason: row.reason,
   }
 }
 

@@ -26,6 +26,8 @@ async function playOut(error: unknown, mostStarts: number) {
     batchKey: null,
     alone: false,
     queryId: null,
+    dueAt: new Date(0),
+    reason: null,
   }
   let end: unknown[] | undefined
   let bought = 0

@@ -38,6 +38,8 @@ beforeEach(() => {
     batchKey: null,
     alone: false,
     queryId: null,
+    dueAt: new Date(0),
+    reason: null,
   }
 })
 

@@ -1,0 +1,54 @@
+import { formatUsd } from '../../domain/money.ts'
+import type { Fact } from '../../domain/record.ts'
+import { readPage, type Page } from '../../service/calls/read-answer.ts'
+import type { CallEnd } from './call-session.ts'
+import type { PlannedCall } from './plan-call.ts'
+
+/** Reads the page of a search from its answer; undefined for other kinds and for an unreadable answer. */
+export function pageOf({ kind, contract }: PlannedCall, { outcome, data }: Fact): Page | undefined {
+  return kind === 'search' && outcome === 'found' ? readPage(contract, data) : undefined
+}
+
+/**
+ * Returns why nothing may be made of a page, in words; none for a usable one. The rows stay in the ledger: they are paid for,
+ * and can be read again when the cause is gone.
+ */
+export function faultsOf({ request, operation }: PlannedCall, page: Page): string[] {
+  const sent = (field: string) => Object.hasOwn(request, field)
+  const renamed = page.renamed.map(({ field, to }) => (to === undefined ? field : `${field} to ${to}`))
+  return [
+    ...(page.ignored.some(sent)
+      ? [
+          `the service ignored ${page.ignored.filter(sent).join(', ')}: its rows are those of a wider search; \`paydirt service show ${operation}\` says what is known of each key`,
+        ]
+      : []),
+    ...(renamed.length > 0
+      ? [`the service renames ${renamed.join(', ')}: accept it with \`paydirt service accept ${operation}\``]
+      : []),
+    ...page.drift.map(
+      (problem) =>
+        `the answer is not as the catalogue says: ${problem}; \`paydirt service verify\` compares them`,
+    ),
+  ]
+}
+
+/** Returns what a call has cost, in words. USD and credits are never added up. */
+export function costText({ charges }: Pick<CallEnd, 'charges'>, isKnown: boolean): string {
+  if (isKnown) return 'the ledger has this answer: nothing is paid'
+  const counted = charges.filter(({ state }) => !['declined', 'expired'].includes(state))
+  if (counted.length === 0) return 'nothing was paid'
+  return counted
+    .map(
+      ({ state, amountAtomic, currency }) =>
+        `${currency === 'credit' ? `${formatUsd(amountAtomic)} credits` : `${formatUsd(amountAtomic)} USD`} ${stateText[state] ?? state}`,
+    )
+    .join(', ')
+}
+
+const stateText: Readonly<Record<string, string>> = {
+  settled: 'paid',
+  lost: 'paid without an answer',
+  in_doubt: 'in doubt',
+  sent: 'in doubt',
+  journaled: 'reserved',
+}

@@ -1,0 +1,157 @@
+import type { ConfigError } from '../../domain/errors.ts'
+import type { LookupKey } from '../../domain/keys.ts'
+import type { Atomic } from '../../domain/money.ts'
+import { slotsOf } from '../../domain/operations.ts'
+import type { Fact, LookupRequest } from '../../domain/record.ts'
+import type { RunState } from '../../store/database/states.ts'
+import { lookupsWithCharges, type RecordLookup } from '../../store/views/record-lookups.ts'
+import { pause } from '../../timing/pause.ts'
+import type { Config } from '../config/config.ts'
+import type { Context } from '../context/context.ts'
+import { startMaintenance } from '../runs/maintenance.ts'
+import { startWorkerRuntime, type WorkerRuntime } from '../runs/worker-runtime.ts'
+import type { PlannedCall } from './plan-call.ts'
+
+/** The end of one call. */
+export type CallEnd =
+  | { state: 'answered'; fact: Fact; isKnown: boolean; charges: Charges; runId: string | undefined }
+  | { state: 'failed'; reason: string; charges: Charges; runId: string }
+  | { state: 'parked'; reason: string; until: Date | null; charges: Charges; runId: string }
+  | { state: 'interrupted'; charges: Charges; runId: string }
+type Charges = RecordLookup['charges']
+
+export interface CallSession {
+  /** Buys the answer of a call, or returns the one that the ledger has. The same call after a crash continues the first. */
+  buy(call: PlannedCall): Promise<CallEnd>
+  /** Waits for what was sent, and ends the workers. */
+  close(): Promise<void>
+}
+
+/** The name under which calls stand in the ledger: they belong to no CRM. Budgets a connector hold for it too. */
+export const callConnector = 'service'
+
+/** Returns the settings with the cap of one operation: the payer refuses a challenge above it. */
+export function withCallCap(config: Config, { operation, capAtomic }: PlannedCall): Config {
+  const caps = Object.fromEntries(slotsOf(operation).map((slot): [string, Atomic] => [slot, capAtomic]))
+  return { ...config, policy: { ...config.policy, maxPrices: { ...config.policy.maxPrices, ...caps } } }
+}
+
+/**
+ * Opens the workers that carry calls out. A call is a lookup of a run of its own, so budgets, kill switch, pace, payments in
+ * doubt and the ledger treat it as any other.
+ *
+ * Crash windows are those of a lookup: killed at any point, the ledger has the lookup and its charge, and the same call
+ * continues it under the same key.
+ */
+export async function openCalls(
+  context: Context,
+  { first, signal, newId }: { first: PlannedCall; signal: AbortSignal; newId: () => string },
+): Promise<CallSession> {
+  const { lookups, runs, database } = context
+  let haltedBy: ConfigError | undefined
+  let working: Working | undefined
+
+  /** Opens the run and its workers for the first call that the ledger has no answer to. */
+  async function start(): Promise<Working> {
+    const { run } = await runs.open({
+      id: newId(),
+      connector: callConnector,
+      object: 'company',
+      entity: first.operation,
+      recipe: first.operation,
+      trigger: 'call',
+      fingerprint: `call|${first.key}`,
+      source: { operation: first.operation },
+    })
+    await runs.markScanned(run.id)
+    await runs.setState(run.id, 'working')
+    await lookups.unpark(run.id)
+    const onHalt = (error: ConfigError) => {
+      haltedBy ??= error
+    }
+    const runtime = await startWorkerRuntime(context, { owner: { runId: run.id }, onHalt })
+    const maintenance = await startMaintenance(context, ['worker'])
+    return {
+      runId: run.id,
+      runtime,
+      stop: async () => {
+        await Promise.all([maintenance.stop(), runtime.stop(graceMs)])
+      },
+    }
+  }
+
+  async function untilEnded(key: LookupKey, runId: string): Promise<CallEnd> {
+    for (;;) {
+      const row = await lookups.get(key)
+      if (row?.state === 'answered' || row?.state === 'failed') {
+        const fact = (await lookups.facts([key])).get(key)
+        const charges = await chargesOf(key)
+        return fact && row.state === 'answered'
+          ? { state: 'answered', fact, isKnown: false, charges, runId }
+          : { state: 'failed', reason: fact?.reason ?? 'it failed', charges, runId }
+      }
+      const charges = await chargesOf(key)
+      if (row?.state === 'parked')
+        return { state: 'parked', reason: row.reason ?? 'parked', until: row.dueAt, charges, runId }
+      if (signal.aborted) return { state: 'interrupted', charges, runId }
+      await pause(50, signal)
+    }
+  }
+
+  async function freshAnswer(key: LookupKey): Promise<Fact | undefined> {
+    const fact = (await lookups.freshFacts([key])).get(key)
+    return fact && fact.outcome !== 'failed' ? fact : undefined
+  }
+
+  async function chargesOf(key: LookupKey): Promise<Charges> {
+    const [row] = await lookupsWithCharges(database.db, [key])
+    return row?.charges ?? []
+  }
+
+  let lastEnd: CallEnd['state'] | undefined
+  return {
+    async buy({ key, operation, request }) {
+      const known = await freshAnswer(key)
+      if (known)
+        return {
+          state: 'answered',
+          fact: known,
+          isKnown: true,
+          charges: await chargesOf(key),
+          runId: undefined,
+        }
+      working ??= await start()
+      const { runId, runtime } = working
+      const wanted = { key, operation, request: { ...request } as LookupRequest }
+      await lookups.want([wanted], { id: runId, connector: callConnector, hot: true })
+      runtime.wake()
+      const end = await untilEnded(key, runId)
+      lastEnd = end.state
+      // A setting that a person must mend says more than the parked lookup.
+      if (end.state === 'parked' && haltedBy) throw haltedBy
+      return end
+    },
+
+    async close() {
+      if (!working) return
+      await working.stop()
+      await runs.setState(working.runId, lastEnd ? runStates[lastEnd] : 'finished')
+    },
+  }
+}
+
+interface Working {
+  runId: string
+  runtime: WorkerRuntime
+  stop(): Promise<void>
+}
+
+const runStates: Readonly<Record<CallEnd['state'], RunState>> = {
+  answered: 'finished',
+  failed: 'finished',
+  parked: 'parked',
+  interrupted: 'stopped',
+}
+
+/** Requests on their way have this long to be answered when the command ends. */
+const graceMs = 15_000

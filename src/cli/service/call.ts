@@ -1,0 +1,122 @@
+import { InputError } from '../../domain/errors.ts'
+import { parseUsd, type Atomic } from '../../domain/money.ts'
+import type { Context } from '../../app/context/context.ts'
+import { costText, faultsOf, pageOf } from '../../app/service/call-result.ts'
+import { openCalls, withCallCap, type CallEnd } from '../../app/service/call-session.ts'
+import { operationNamed, planCall, type PlannedCall } from '../../app/service/plan-call.ts'
+import { newRunId } from '../../app/context/new-id.ts'
+import { exitStatus } from '../terminal/exit.ts'
+import { print, printError } from '../terminal/print.ts'
+import { readConfig, stopSignal, withContext } from '../terminal/with-context.ts'
+import { readBody } from './body-input.ts'
+import { callPlanText } from './call-plan-text.ts'
+
+interface Options {
+  json: string
+  path?: string
+  maxUsd?: string
+  pages?: number
+  all?: true
+  unchecked?: true
+  plan?: true
+  yes?: true
+  again?: true
+}
+
+export async function callOperation(name: string, options: Options): Promise<void> {
+  const operation = operationNamed(name)
+  const body = await readBody(options.json)
+  const config = await readConfig()
+  const planOf = (page?: number) =>
+    planCall(config, {
+      operation,
+      body: page === undefined ? body : { ...body, page },
+      path: options.path,
+      maxAtomic: options.maxUsd === undefined ? undefined : amountOf(options.maxUsd),
+    })
+  const call = planOf()
+  if (options.plan) return print(callPlanText(config, call))
+  if (call.kind === 'action' && !options.yes)
+    throw new InputError('needs_yes', `${operation} changes something at the service: send it with --yes`)
+  const signal = stopSignal()
+  await withContext(
+    (context) => buyPages(context, call, planOf, { pages: options.pages ?? 1, signal }),
+    withCallCap(config, call),
+  )
+}
+
+/** Buys pages one after the other and prints each. Ends at the last page, at the first that is unusable, or at an interrupt. */
+async function buyPages(
+  context: Context,
+  first: PlannedCall,
+  planOf: (page: number) => PlannedCall,
+  { pages, signal }: { pages: number; signal: AbortSignal },
+): Promise<void> {
+  const calls = await openCalls(context, {
+    first,
+    signal,
+    newId: () => newRunId(context),
+  })
+  try {
+    let seen = 0
+    for (let call = first, bought = 1; ; bought += 1, call = planOf((call.page ?? 0) + 1)) {
+      const end = await calls.buy(call)
+      const { status, rows, total } = report(call, end)
+      process.exitCode = status
+      seen += rows
+      const isLast = rows === 0 || (total !== null && seen >= total)
+      if (status !== exitStatus.done || isLast || bought >= pages || signal.aborted) return
+    }
+  } finally {
+    await calls.close()
+  }
+}
+
+/** Prints one answer and what there is to say of it. */
+function report(call: PlannedCall, end: CallEnd): { status: number; rows: number; total: number | null } {
+  const none = { rows: 0, total: null }
+  const say = (text: string) => printError(`paydirt: ${text}\n`)
+  const cost = costText(end, end.state === 'answered' && end.isKnown)
+  if (end.state === 'failed') {
+    say(`${call.operation} failed: ${end.reason} (${cost})`)
+    return { status: exitStatus.failed, ...none }
+  }
+  if (end.state === 'parked') {
+    say(`${call.operation} is parked: ${end.reason} (${cost}); the same command continues it`)
+    return { status: exitStatus.parked, ...none }
+  }
+  if (end.state === 'interrupted') {
+    say(`stopped (${cost}). Nothing is lost: the same command continues it`)
+    return { status: exitStatus.interrupted, ...none }
+  }
+  const { outcome, data } = end.fact
+  if (outcome === 'unreadable') {
+    print(`${String(data?.['raw'] ?? '')}\n`)
+    say(
+      `the answer cannot be read: ${String(data?.['problem'] ?? 'it is not as the catalogue says')} (${cost}); it is kept, and \`service.operations\` can name other places`,
+    )
+    return { status: exitStatus.failed, ...none }
+  }
+  print(`${JSON.stringify(data, null, 2)}\n`)
+  const page = pageOf(call, end.fact)
+  const faults = page ? faultsOf(call, page) : []
+  const found = page
+    ? `, page ${call.page} has ${page.rows.length} of ${page.total ?? 'an unknown number of'} rows`
+    : ''
+  say(`${call.operation}: ${outcome === 'found' ? 'answered' : 'nothing found'}${found} (${cost})`)
+  for (const fault of faults) say(fault)
+  for (const [name, note] of Object.entries(page?.notes ?? {})) say(`${name}: ${JSON.stringify(note)}`)
+  return {
+    status: faults.length > 0 ? exitStatus.failed : exitStatus.done,
+    rows: page?.rows.length ?? 0,
+    total: page?.total ?? null,
+  }
+}
+
+function amountOf(text: string): Atomic {
+  try {
+    return parseUsd(text)
+  } catch {
+    throw new InputError('bad_amount', `--max-usd: "${text}" is not an amount in USD such as 0.02`)
+  }
+}
