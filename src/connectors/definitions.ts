@@ -58,6 +58,11 @@ export function connectorsWithout(capability: keyof Capabilities): ConnectorName
   return connectorNames.filter((name) => !definitionOf(name).capabilities[capability])
 }
 
+/** True for a source whose records keep the values that are written. Calls of the service itself have no source. */
+export function keepsValues(name: string): boolean {
+  return isConnectorName(name) && definitionOf(name).capabilities.keepsValues
+}
+
 /** Returns an object with one value for each CRM. */
 function eachCrm<T>(make: (definition: CrmDefinition, name: CrmName) => T): Record<CrmName, T> {
   return Object.fromEntries(crmNames.map((name) => [name, make(crmOf(name), name)])) as Record<CrmName, T>

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Connector, CurrentRecord, OwnValues, RecordPatch } from '../../connectors/connector.ts'
-import { definitionOf } from '../../connectors/definitions.ts'
+import { keepsValues } from '../../connectors/definitions.ts'
 import { ConfigError } from '../../domain/errors.ts'
 import type { FieldChange, FieldValue, Patch } from '../../domain/record.ts'
 import { sameValue } from '../../domain/field-policy/same-value.ts'
@@ -61,7 +61,7 @@ const longestPauseMs = 30_000
 export async function undoableRun(context: Pick<Context, 'runs'>, runId: string): Promise<Run | undefined> {
   const run = await context.runs.get(runId)
   if (!run) throw new ConfigError('no_such_run', `there is no run ${runId}; \`paydirt runs\` lists them`)
-  return definitionOf(run.connector).capabilities.keepsValues ? run : undefined
+  return keepsValues(run.connector) ? run : undefined
 }
 
 /**

@@ -1,5 +1,5 @@
 import { errorCode } from '../../domain/error-codes.ts'
-import { definitionOf } from '../../connectors/definitions.ts'
+import { keepsValues } from '../../connectors/definitions.ts'
 import { shellQuoted } from '../../connectors/csv/index.ts'
 import type { ScanFilter } from '../../connectors/connector.ts'
 import type { RunStop } from '../../store/runs/run-stops.ts'
@@ -28,7 +28,7 @@ export function nextSteps({ run, summary, waiting, schedule, stop }: Known): str
   if (stop) steps.push(`\`paydirt runs ${run.id} --resume\` lets it continue: ${stop.by} stopped it`)
   else if (run.state !== 'finished') steps.push(continuing(run, schedule))
   if (run.state === 'finished' || run.state === 'stopped') {
-    const isKept = definitionOf(run.connector).capabilities.keepsValues
+    const isKept = keepsValues(run.connector)
     if (summary.tasks.written > 0)
       steps.push(`\`paydirt report ${run.id}\` shows its match rate, fill rates and cost`)
     if (summary.tasks.written > 0 && isKept)
@@ -69,6 +69,8 @@ function continuing(run: Run, schedule: string | null): string {
   if (trigger === 'csv')
     return `${before}run the same command again (paydirt csv ${shellQuoted(String(source['path'] ?? source['file']))} …): it continues`
   if (trigger === 'apply') return `${before}run the same \`paydirt apply PLAN\` again: it continues`
+  if (trigger === 'call')
+    return `${before}run the same \`paydirt service call ${run.entity} …\` again: it continues`
   if (trigger === 'sync') return `${before}\`${syncCommandOf(run)}\` continues it`
   return `${before}\`paydirt start\` continues it`
 }
