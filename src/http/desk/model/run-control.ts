@@ -1,4 +1,4 @@
-import { definitionOf, isConnectorName, keepsValues } from '../../../connectors/definitions.ts'
+import { definitionOf, isConnectorName, keepsValues as keepsItsValues } from '../../../connectors/definitions.ts'
 import type { Database } from '../../../store/database/database.ts'
 import type { RunState } from '../../../store/database/states.ts'
 import { isUnderWay, stopOf, type RunStop } from '../../../store/runs/run-stops.ts'
@@ -44,6 +44,6 @@ export async function readRunChoices(
   run: RunHead,
   { written, connectors }: { written: number; connectors: readonly string[] },
 ): Promise<RunChoices> {
-  const keepsValues = keepsValues(run.connector)
+  const keepsValues = keepsItsValues(run.connector)
   return { retryable: await retryableOf(db, run.id, connectors), isUndoable: keepsValues && written > 0 }
 }
