@@ -1,4 +1,8 @@
-import { definitionOf, isConnectorName, keepsValues as keepsItsValues } from '../../../connectors/definitions.ts'
+import {
+  definitionOf,
+  isConnectorName,
+  keepsValues as keepsItsValues,
+} from '../../../connectors/definitions.ts'
 import type { Database } from '../../../store/database/database.ts'
 import type { RunState } from '../../../store/database/states.ts'
 import { isUnderWay, stopOf, type RunStop } from '../../../store/runs/run-stops.ts'
