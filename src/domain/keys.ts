@@ -24,16 +24,16 @@ export function networkHostsOf(word: string): readonly string[] {
 }
 
 /** Country and device subdomains (de., uk., m., www.) name the same profile, also on a host that is not the network's. */
-const foldedSubdomain = /^(?:(?:www|m|mobile|[a-z]{2})\.)+(?=[^.]+\.)/
+export const foldedSubdomain = /^(?:(?:www|m|mobile|[a-z]{2})\.)+(?=[^.]+\.)/
 /** Opaque member ids are case-sensitive, unlike the names that people choose. */
 export const opaqueId = /^AC[ow][A-Za-z0-9_-]{20,}$/
 
 /** Longer URLs are cut by proxies, and no name is as long. */
-const maxUrlLength = 2_048
+export const maxUrlLength = 2_048
 /** No name has as many bytes in UTF-8, and a profile is part of the ledger's keys. */
-const maxProfileBytes = 600
+export const maxProfileBytes = 600
 /** `%00` decodes to a character that Postgres cannot store. */
-const unstorable = /\p{Cc}/u
+export const unstorable = /\p{Cc}/u
 
 /**
  * Folds a profile URL to `host/segment/slug`: no scheme, host case, country subdomain, query, fragment, trailing
@@ -111,6 +111,11 @@ export function profileUrlOf(canonical: string): string {
   return encodeURI(`https://www.${canonical}`)
 }
 
+/** Returns the canonical profile of a URL that `profileUrlOf` made. */
+export function profileOfUrl(url: string): string {
+  return decodeURI(url).replace(/^https:\/\/www\./, '')
+}
+
 /**
  * Folds a domain or website address to its bare host: no scheme, `www.`, path, port or case. International names are in
  * their ASCII form.
@@ -136,7 +141,7 @@ export function isTooLong(key: LookupKey): boolean {
   return bytesOf(key) > maxKeyBytes
 }
 
-function bytesOf(text: string): number {
+export function bytesOf(text: string): number {
   return new TextEncoder().encode(text).length
 }
 
@@ -149,7 +154,7 @@ function foldSlug(part: string): string | undefined {
   }
 }
 
-function parseUrl(text: string): URL | undefined {
+export function parseUrl(text: string): URL | undefined {
   const withScheme = /^[a-z][a-z0-9+.-]*:\/\//i.test(text) ? text : `https://${text.replace(/^\/\//, '')}`
   return URL.canParse(withScheme) ? new URL(withScheme) : undefined
 }

@@ -8,6 +8,7 @@ import { defaultRecipeName, type RecipeBook } from '../../domain/planning/recipe
 import { networkHostsOf } from '../../domain/keys.ts'
 import { networkWord, objectKinds, type ObjectKind } from '../../domain/words.ts'
 import { createCatalogue, type Catalogue } from '../../service/catalogue/catalogue.ts'
+import type { VocabularyName } from '../../service/catalogue/vocabularies.ts'
 import type { Paths } from '../../service/endpoints/paths.ts'
 import { alertConfig, type AlertConfig } from './alerts.ts'
 import { capsConfig } from './budgets.ts'
@@ -51,6 +52,8 @@ export interface Config extends PaymentConfig {
   paths: Paths
   /** Every operation of the service as the settings say it is on the wire. */
   catalogue: Catalogue
+  /** Words that filters take beside those that answers have held. */
+  vocabularies: Readonly<Partial<Record<VocabularyName, readonly string[]>>>
   policies: Policies
   schedules: Schedule[]
   alerts: AlertConfig
@@ -113,6 +116,7 @@ export function resolveConfig(env: Environment, file: z.output<typeof fileSchema
     defaultRecipe,
     paths: file.service?.paths ?? {},
     catalogue: createCatalogue(file.service?.operations, file.service?.paths),
+    vocabularies: file.service?.vocabularies ?? {},
     bulk: {
       'contact.lookup': file.bulk?.contactLookup ?? 25,
       'contact.redeem': file.bulk?.redemption ?? 10,

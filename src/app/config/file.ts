@@ -10,6 +10,7 @@ import { recipesSchema } from '../../domain/planning/recipe-schema.ts'
 import { ofType, setting } from '../../domain/setting.ts'
 import { operations } from '../../domain/words.ts'
 import { defaultLearnerSettings } from '../../queues/pacer/learner.ts'
+import { openVocabularyNames } from '../../service/catalogue/vocabularies.ts'
 import { endpointNames } from '../../service/endpoints/paths.ts'
 import { alertsSchema } from './alerts.ts'
 import { budgetsSchema } from './budgets.ts'
@@ -71,6 +72,16 @@ export const fileSchema = z.strictObject({
           },
         },
       }),
+      vocabularies: setting(
+        z.partialRecord(z.enum(openVocabularyNames), z.array(z.string().trim().min(1).max(200)).min(1)),
+        {
+          type: 'list of words by vocabulary',
+          means:
+            'words that filters take beside those that answers have held',
+          defaultText: 'none',
+          example: { job_functions: ['sales', 'human resources'], stages: ['exploring'] },
+        },
+      ),
     })
     .optional(),
   payment: paymentSchema.optional(),

@@ -1,13 +1,14 @@
-import { InputError } from '../../domain/errors.ts'
-import { nearNames } from '../../domain/normalise/near-names.ts'
 import type { Contract } from '../catalogue/catalogue.ts'
 import type { FieldType, RequestField } from '../catalogue/entry.ts'
+import { badCall, near, quoted } from './bad-call.ts'
+import { guardClosedWords } from './guard-words.ts'
 
 const day = /^\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])$/
 
 /**
- * Checks the body of a call against the catalogue: names, types, counts. The service drops a key that it does not know and
- * answers as if nothing had been asked, so an unknown key is refused here. Throws InputError with the place.
+ * Checks the body of a call against the catalogue: names, types, counts, closed vocabularies. The service drops a key that it does
+ * not know and answers as if nothing had been asked, so an unknown key is refused here. With another path
+ * than the catalogue's the keys are not known. Throws InputError with the place.
  */
 export function checkBody(
   contract: Contract,
@@ -18,84 +19,124 @@ export function checkBody(
   const given = Object.entries(body).filter(([, value]) => value !== undefined)
   for (const [name, value] of given) {
     const field = Object.hasOwn(request, name) ? request[name] : undefined
-    if (!field && !knowsKeys) continue
-    if (!field) throw refused(operation, `${name} is not a key of ${operation}${meant(name, request)}`)
+    if (!field)
+      throw badCall(operation, `${quotedName(name)} is not a key of ${operation}${meant(name, request)}`)
     const problem = problemOf(field, value)
-    if (problem !== undefined) throw refused(operation, `${name} ${problem}`)
+    if (problem !== undefined) throw badCall(operation, `${name}${problem}`)
   }
+  guardClosedWords(contract, body)
   if (!knowsKeys) return
   const names = given.map(([name]) => name)
   for (const [name, { isRequired }] of Object.entries(request))
-    if (isRequired && !names.includes(name)) throw refused(operation, `${name} is missing`)
+    if (isRequired && !names.includes(name)) throw badCall(operation, `${name} is missing`)
   if (oneOf) {
     const references = names.filter((name) => oneOf.includes(name))
-    if (references.length === 0) throw refused(operation, `it names none of ${oneOf.join(', ')}`)
+    if (references.length === 0) throw badCall(operation, `it names none of ${oneOf.join(', ')}`)
     if (references.length > 1)
-      throw refused(operation, `it names ${references.join(' and ')}; one of them is enough`)
+      throw badCall(operation, `it names ${references.join(' and ')}; one of them is enough`)
   }
 }
 
+/** Returns what follows the name of a key: ` is not a text`, or `[1] is empty` for an entry of a list. */
 function problemOf(field: RequestField, value: unknown): string | undefined {
-  const wrong = typeProblem(field.is, value)
+  const wrong = types[field.is](value)
   if (wrong !== undefined) return wrong
   const [least, most] = field.within ?? [0, Infinity]
   if (Array.isArray(value)) {
-    if (value.length === 0) return 'is an empty list'
-    return value.length < least || value.length > most ? `takes ${least} to ${most} entries` : undefined
+    if (value.length === 0) return ' is an empty list'
+    return value.length < least || value.length > most
+      ? ` has ${value.length} ${value.length === 1 ? 'entry' : 'entries'}, and takes ${least} to ${most}`
+      : undefined
   }
   if (typeof value === 'number' && (value < least || value > most))
-    return most === Infinity ? `is below ${least}` : `is not between ${least} and ${most}`
-  if (typeof value === 'string') {
-    if (value.trim() === '') return 'is empty'
-    if (field.matches && !field.matches[0].test(value)) return `is not ${field.matches[1]}`
-  }
+    return most === Infinity ? ` is below ${least}` : ` is not between ${least} and ${most}`
+  if (typeof value === 'string' && field.matches && !field.matches[0].test(value))
+    return ` is not ${field.matches[1]}`
   return undefined
 }
 
-const isText = (value: unknown): boolean => typeof value === 'string' && value.trim() !== ''
-const isObject = (value: unknown): boolean =>
+const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** Says of each type what a value of another one must be. */
-const types: Readonly<Record<FieldType, readonly [(value: unknown) => boolean, string]>> = {
-  text: [(value) => typeof value === 'string', 'a text'],
-  texts: [(value) => Array.isArray(value) && value.every(isText), 'a list of texts'],
-  integer: [Number.isSafeInteger, 'a whole number'],
-  integers: [(value) => Array.isArray(value) && value.every(Number.isSafeInteger), 'a list of whole numbers'],
-  number: [Number.isFinite, 'a number'],
-  flag: [(value) => typeof value === 'boolean', 'true or false'],
-  dates: [isRange, '{ "from": "YYYY-MM-DD", "to": "YYYY-MM-DD" }, with one of them or both'],
-  object: [isObject, 'an object'],
-  objects: [(value) => Array.isArray(value) && value.every(isObject), 'a list of objects'],
+type Check = (value: unknown) => string | undefined
+
+const is =
+  (test: (value: unknown) => boolean, name: string): Check =>
+  (value) =>
+    test(value) ? undefined : ` is not ${name}`
+
+const listOf =
+  (check: Check, name: string): Check =>
+  (value) => {
+    if (!Array.isArray(value)) return ` is not a list of ${name}`
+    const wrong = value.findIndex((each) => check(each) !== undefined)
+    return wrong === -1 ? undefined : `[${wrong}]${check(value[wrong])}`
+  }
+
+const text: Check = (value) => {
+  if (typeof value !== 'string') return ' is not a text'
+  if (value.trim() === '') return ' is empty'
+  return isStorable(value) ? undefined : ' has characters that no text has'
+}
+const object: Check = (value) => {
+  if (!isObject(value)) return ' is not an object'
+  return isStorable(value)
+    ? undefined
+    : ` has characters that no text has, or more than ${deepest} objects in one another`
+}
+const integer = is(Number.isSafeInteger, 'a whole number')
+
+/** Says of each type what is wrong with a value. */
+const types: Readonly<Record<FieldType, Check>> = {
+  text,
+  texts: listOf(text, 'texts'),
+  integer,
+  integers: listOf(integer, 'whole numbers'),
+  number: is(Number.isFinite, 'a number'),
+  flag: is((value) => typeof value === 'boolean', 'true or false'),
+  dates: rangeProblem,
+  object,
+  objects: listOf(object, 'objects'),
 }
 
-function typeProblem(type: FieldType, value: unknown): string | undefined {
-  const [is, name] = types[type]
-  return is(value) ? undefined : `is not ${name}`
-}
+const rangeForm = '{ "from": "YYYY-MM-DD", "to": "YYYY-MM-DD" }, with one of them or both'
 
-function isRange(value: unknown): boolean {
-  if (!isObject(value)) return false
-  const { from, to, ...others } = value as Record<string, unknown>
-  const ends = [from, to].filter((end) => end !== undefined)
-  if (ends.length === 0 || Object.keys(others).length > 0) return false
-  if (!ends.every((end) => typeof end === 'string' && day.test(end) && isDay(end))) return false
-  return typeof from !== 'string' || typeof to !== 'string' || from <= to
+function rangeProblem(value: unknown): string | undefined {
+  if (!isObject(value)) return ` is not ${rangeForm}`
+  const names = Object.keys(value).filter((name) => value[name] !== undefined)
+  const other = names.find((name) => name !== 'from' && name !== 'to')
+  if (other !== undefined || names.length === 0) return ` is not ${rangeForm}`
+  for (const name of names) {
+    const end = value[name]
+    if (typeof end !== 'string' || !day.test(end) || !isDay(end)) return `.${name} is not a day as YYYY-MM-DD`
+  }
+  const { from, to } = value as { from?: string; to?: string }
+  return from !== undefined && to !== undefined && from > to ? `: from ${from} is after to ${to}` : undefined
 }
 
 /** The 30th of February reads as a day of March. */
-function isDay(text: string): boolean {
-  const date = new Date(`${text}T00:00:00Z`)
-  return !Number.isNaN(date.getTime()) && date.toISOString().startsWith(text)
+function isDay(date: string): boolean {
+  const read = new Date(`${date}T00:00:00Z`)
+  return !Number.isNaN(read.getTime()) && read.toISOString().startsWith(date)
+}
+
+/** Deeper objects are no filters or parameters, and would exhaust the stack where they are read. */
+const deepest = 20
+
+/** Half a pair of surrogates is changed on the way, and Postgres stores no character zero. */
+function isStorable(value: unknown, depth = 0): boolean {
+  if (typeof value === 'string') return value.isWellFormed() && !value.includes('\0')
+  if (typeof value !== 'object' || value === null) return true
+  if (depth === deepest) return false
+  return Object.entries(value).every(([name, each]) => isStorable(name) && isStorable(each, depth + 1))
+}
+
+/** A name from outside may hold anything. */
+function quotedName(name: string): string {
+  return /^\w{1,60}$/.test(name) ? name : quoted(name)
 }
 
 function meant(name: string, request: Contract['request']): string {
-  const near = nearNames(name, Object.keys(request))
-  return near.length > 0
-    ? ` (near: ${near.join(', ')})`
-    : ` (it has ${Object.keys(request).join(', ') || 'none'})`
-}
-
-function refused(operation: string, problem: string): InputError {
-  return new InputError('bad_call', `${operation}: ${problem}`)
+  const names = Object.keys(request)
+  return near(name, names) || ` (it has ${names.join(', ') || 'none'})`
 }

@@ -37,7 +37,8 @@ export const vocabularies = {
   signal_strengths: open,
   freshness: open,
   polarity: { ...open, responseOnly: directions },
-  detection_modes: open,
+  // The description names the modes Signal First and Company First (section 3), and not how they are written.
+  detection_modes: { ...open, words: ['signal_first', 'company_first'] },
   departments: open,
   department_functions: open,
   management_levels: open,
@@ -51,6 +52,12 @@ export const vocabularies = {
 
 export type VocabularyName = keyof typeof vocabularies
 export const vocabularyNames = Object.keys(vocabularies) as [VocabularyName, ...VocabularyName[]]
+
+/** The lists to which the settings can add words: those that the description does not show in full. */
+export const openVocabularyNames = vocabularyNames.filter((name) => vocabularies[name].kind === 'open') as [
+  VocabularyName,
+  ...VocabularyName[],
+]
 
 export function vocabularyOf(name: VocabularyName): Vocabulary {
   return vocabularies[name]

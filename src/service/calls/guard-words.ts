@@ -1,0 +1,95 @@
+import type { Contract } from '../catalogue/catalogue.ts'
+import type { RequestField } from '../catalogue/entry.ts'
+import { expansionFilters } from '../catalogue/fields.ts'
+import { vocabularyOf, type VocabularyName } from '../catalogue/vocabularies.ts'
+import { badCall, near, quoted } from './bad-call.ts'
+import { comparedWords } from './fold-words.ts'
+
+/** Returns the words that this account's answers have held, and those of the settings. */
+export type KnownWords = (vocabulary: VocabularyName) => readonly string[]
+
+/** A value of a call that has a vocabulary, with its place: `stages[1]`, `filters.momentum[0]`. */
+export interface PlacedWord {
+  place: string
+  word: string
+  vocabulary: VocabularyName
+  field: RequestField
+}
+
+/** Returns the values of a body that have a vocabulary. In a monitor's filters these are the filters of expansions. */
+export function wordsIn(
+  request: Contract['request'],
+  body: Readonly<Record<string, unknown>>,
+  within = '',
+): PlacedWord[] {
+  return Object.entries(body).flatMap(([name, value]): PlacedWord[] => {
+    const field = Object.hasOwn(request, name) ? request[name] : undefined
+    const place = `${within}${name}`
+    if (field?.is === 'object' && name === 'filters' && isObject(value))
+      return wordsIn(expansionFilters, value, `${place}.`)
+    if (!field?.vocabulary) return []
+    const { vocabulary } = field
+    if (!Array.isArray(value)) return [{ place, word: textOf(value), vocabulary, field }]
+    return value.map((each, index) => ({
+      place: `${place}[${index}]`,
+      word: textOf(each),
+      vocabulary,
+      field,
+    }))
+  })
+}
+
+/**
+ * Refuses words that the service would drop, or read as nothing, and be paid for. A closed vocabulary takes its own words alone. An
+ * open one takes the words that are shown or `known`, and with `unchecked` every word. Words that only answers have are no filters.
+ * Throws InputError with the place and the near words.
+ */
+export function guardWords(
+  contract: Contract,
+  body: Readonly<Record<string, unknown>>,
+  known: KnownWords,
+  { unchecked = false }: { unchecked?: boolean } = {},
+): void {
+  guardClosedWords(contract, body)
+  if (unchecked) return
+  for (const { place, word, vocabulary, field } of wordsIn(contract.request, body)) {
+    const { kind, words } = vocabularyOf(vocabulary)
+    if (kind === 'closed') continue
+    const all = [...words, ...known(vocabulary)]
+    if (isAmong(word, all, field)) continue
+    throw badCall(
+      contract.operation,
+      `${place}: no answer of this account has held ${quoted(word)}${near(word, all)}; --unchecked sends it all the same, service.vocabularies.${vocabulary} allows it for good`,
+    )
+  }
+}
+
+/** Refuses what no setting and no switch allows: other words than those of a closed vocabulary, and words of answers. */
+export function guardClosedWords(contract: Contract, body: Readonly<Record<string, unknown>>): void {
+  for (const { place, word, vocabulary } of wordsIn(contract.request, body)) {
+    const { kind, words, responseOnly = [] } = vocabularyOf(vocabulary)
+    if (responseOnly.some((each) => comparedWords(each) === comparedWords(word)))
+      throw badCall(contract.operation, `${place}: answers have ${quoted(word)}, and no filter takes it`)
+    if (kind === 'closed' && !words.includes(word))
+      throw badCall(
+        contract.operation,
+        `${place}: ${quoted(word)} is none of ${words.join(', ')}${near(word, words)}`,
+      )
+  }
+}
+
+/** Departments, functions and levels are compared as the service compares them; the other words are sent as they are. */
+export function isAmong(word: string, words: readonly string[], { fold }: RequestField): boolean {
+  if (words.includes(word)) return true
+  if (fold !== 'words') return false
+  const compared = comparedWords(word)
+  return words.some((each) => comparedWords(each) === compared)
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : (JSON.stringify(value) ?? '')
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
