@@ -76,8 +76,7 @@ export const fileSchema = z.strictObject({
         z.partialRecord(z.enum(openVocabularyNames), z.array(z.string().trim().min(1).max(200)).min(1)),
         {
           type: 'list of words by vocabulary',
-          means:
-            'words that filters take beside those that answers have held',
+          means: 'words that filters take beside those that answers have held',
           defaultText: 'none',
           example: { job_functions: ['sales', 'human resources'], stages: ['exploring'] },
         },

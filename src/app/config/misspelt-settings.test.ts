@@ -166,6 +166,12 @@ describe('a key of the config file', () => {
       'csv.synonyms.profilUrl is not a setting; did you mean profileUrl?',
     ],
     [{ recipes: { a: { persn: {} } } }, 'recipes.a.persn is not a setting; did you mean person?'],
+    [
+      { service: { vocabularies: { job_funtions: ['sales'] } } },
+      'service.vocabularies.job_funtions is not a setting; did you mean job_functions?',
+    ],
+    // A closed list is known: no setting adds to it.
+    [{ service: { vocabularies: { momentum: ['up'] } } }, 'service.vocabularies.momentum is not a setting'],
     [{ desk: { users: [{ nam: 'x' }] } }, 'desk.users.0.nam is not a setting; did you mean name?'],
   ])('%j is refused with the near name', async (config, ...said) => {
     const message = await refusalOf(() => load(`export default ${JSON.stringify(config)}`))
