@@ -7,8 +7,8 @@ const day = /^\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])$/
 
 /**
  * Checks the body of a call against the catalogue: names, types, counts, closed vocabularies. The service drops a key that it does
- * not know and answers as if nothing had been asked, so an unknown key is refused here. With another path
- * than the catalogue's the keys are not known. Throws InputError with the place.
+ * not know and answers as if nothing had been asked, so an unknown key is refused here. `knowsKeys` is false for another path than the
+ * catalogue's. Throws InputError with the place.
  */
 export function checkBody(
   contract: Contract,
@@ -19,6 +19,7 @@ export function checkBody(
   const given = Object.entries(body).filter(([, value]) => value !== undefined)
   for (const [name, value] of given) {
     const field = Object.hasOwn(request, name) ? request[name] : undefined
+    if (!field && !knowsKeys) continue
     if (!field)
       throw badCall(operation, `${quotedName(name)} is not a key of ${operation}${meant(name, request)}`)
     const problem = problemOf(field, value)
