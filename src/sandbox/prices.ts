@@ -16,6 +16,25 @@ export const pricesSchema = z.strictObject({
   peopleSearch: credits.default(1),
   companyLookup: credits.default(1),
   companyEnrichment: credits.default(5),
+  personLookup: credits.default(1),
+  personEnrichment: credits.default(2),
+  // One page of each search, whatever is on it.
+  peopleSimilar: credits.default(1),
+  companySearch: credits.default(1),
+  companySimilar: credits.default(1),
+  jobSearch: credits.default(1),
+  newsSearch: credits.default(1),
+  advertisementSearch: credits.default(1),
+  cloudSearch: credits.default(1),
+  expansionSearch: credits.default(2),
+  expansionLookup: credits.default(2),
+  expansionSignals: credits.default(1),
+  /** For the insights of one company, of any kind. */
+  insights: credits.default(2),
+  expansionDetail: credits.default(2),
+  expansionCompare: credits.default(3),
+  expansionSummary: credits.default(5),
+  expansionRankings: credits.default(3),
 })
 
 export type Prices = z.infer<typeof pricesSchema>

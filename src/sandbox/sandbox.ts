@@ -18,6 +18,8 @@ import { createPaywall } from './payment/paywall.ts'
 import { createCheckout } from './payment/checkout.ts'
 import type { Stats } from './stats.ts'
 import { createStatsBook } from './stats.ts'
+import { createWorldClock, type WorldClock } from './world/clock.ts'
+import { createWorld } from './world/world.ts'
 
 /** The recipient of payments. No one holds its key. */
 const PAY_TO = getAddress('0x5a4db0e5a4db0e5a4db0e5a4db0e5a4db0e5a4d0')
@@ -48,6 +50,8 @@ export interface Sandbox {
   faults: Pick<FaultSwitch, 'get' | 'set' | 'reset'>
   /** Makes a monitor detect signals and sends them to its webhook. */
   monitors: Pick<Monitors, 'deliver'>
+  /** The time of the companies that searches find. */
+  clock: WorldClock
   stats(): Stats
   /** Returns a workspace's remaining and spent credits; undefined for an unknown key. */
   account(apiKey: string): AccountState | undefined
@@ -71,6 +75,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
   const faults = createFaultSwitch(initialFaults)
   const accounts = createAccounts(apiKeys)
   const monitors = createMonitors({ faults, now: () => new Date(), networkName })
+  const clock = createWorldClock()
   const chain = await startChain(chainOptions)
   try {
     const facilitator = createFacilitator(chain)
@@ -81,6 +86,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
         stats,
         accounts,
         monitors,
+        world: createWorld(clock),
         chain,
         networkName,
         checkout: createCheckout(
@@ -104,6 +110,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
       transfersFrom: chain.transfersFrom,
       faults,
       monitors,
+      clock,
       stats: stats.read,
       account: (apiKey) => accounts.find(apiKey)?.read(),
       async stop() {

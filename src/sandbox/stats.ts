@@ -11,6 +11,27 @@ export type DirectOperation =
   | 'monitor_logs'
   | 'monitor_interpret'
   | 'template_types'
+/** Searches and reads of the world. */
+type WorldEndpoint =
+  | 'people_lookup'
+  | 'people_similar'
+  | 'companies_search'
+  | 'companies_similar'
+  | 'jobs_search'
+  | 'jobs_insights'
+  | 'news_search'
+  | 'news_insights'
+  | 'advertisements_search'
+  | 'advertisements_insights'
+  | 'clouds_search'
+  | 'clouds_insights'
+  | 'expansions_search'
+  | 'expansions_lookup'
+  | 'expansions_signals'
+  | 'expansions_detail'
+  | 'expansions_compare'
+  | 'expansions_summary'
+  | 'expansions_rankings'
 /** Counted from their first request on. */
 export type OtherEndpoint =
   | 'contacts'
@@ -21,6 +42,7 @@ export type OtherEndpoint =
   | 'people_search'
   | 'companies_lookup'
   | 'companies_enrich'
+  | WorldEndpoint
   | 'profile'
   | 'usage'
   | DirectOperation

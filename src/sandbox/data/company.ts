@@ -1,8 +1,9 @@
 import type { Company, CompanyActivity } from '../../service/schema/company.ts'
 import type { Dice } from '../random.ts'
 import { createDice } from '../random.ts'
+import { isBranch } from './branches.ts'
 import { employerOfSlug, employersAt } from './directory.ts'
-import { places } from './places.ts'
+import { places, type Place } from './places.ts'
 import { isMissing, profileKey, tellNumber, titleOf } from './profile-url.ts'
 import { companyNames, companyTypes, industries, posts, sizes, taglines } from './words.ts'
 
@@ -24,23 +25,55 @@ export function companyAnswer(url: string, options: DataOptions = {}): { data: C
   if (key === null) throw new TypeError('not the URL of a company profile')
   const dice = createDice(`company ${key}`)
   const percentile = dice.roll() * 100
-  // A firm of the directory is always known: people work there.
-  if (employerOfSlug(slugOf(key)) === null && isMissing(key, percentile)) return { data: null }
+  // A firm of the directory is always known: people work there. So is every other company that a search finds.
+  const slug = slugOf(key)
+  if (employerOfSlug(slug) === null && !isBranch(slug) && isMissing(key, percentile)) return { data: null }
   return { data: company(key, dice, options.logoUrl ?? 'https://logo.example/logo') }
 }
 
-function company(key: string, dice: Dice, logoUrl: string): Company {
+/** The facts of a company by which it can be searched. */
+export interface CompanyFacts {
+  slug: string
+  name: string
+  domain: string
+  place: Place
+  size: (typeof sizes)[number]
+  staff: number
+  industry: (typeof industries)[number]
+}
+
+/** Returns the facts that a lookup of the company states too. Cheap, so that all of the world can be indexed. */
+export function companyFacts(slug: string): CompanyFacts {
+  const key = `company/${slug}`
+  const dice = createDice(`company ${key}`)
+  dice.roll()
+  return factsOf(key, dice)
+}
+
+function factsOf(key: string, dice: Dice): CompanyFacts {
   const slug = slugOf(key)
   const firm = employerOfSlug(slug)
   const place = dice.pick(places)
   const invented = dice.percent(12) ? dice.pick(companyNames) : (titleOf(key) ?? dice.pick(companyNames))
   const name = firm?.name ?? invented
   const domain = firm?.domain ?? `${hostLabel(slug, dice)}.example`
-  // The record that a lookup by the domain answers. Others with the same website do not call it their own.
-  const isOwn = firm ? employersAt(domain)[0]?.slug === slug : domain === `${slug}.example`
   const size = dice.pick(sizes)
-  const staff = dice.integer(size[0], size[1])
-  const industry = dice.pick(industries)
+  return {
+    slug,
+    name,
+    domain,
+    place,
+    size,
+    staff: dice.integer(size[0], size[1]),
+    industry: dice.pick(industries),
+  }
+}
+
+function company(key: string, dice: Dice, logoUrl: string): Company {
+  const { slug, name, domain, place, size, staff, industry } = factsOf(key, dice)
+  // The record that a lookup by the domain answers. Others with the same website do not call it their own.
+  const isOwn =
+    employerOfSlug(slug) === null ? domain === `${slug}.example` : employersAt(domain)[0]?.slug === slug
   const address = `${place.street}, ${place.local}`
   const description = `${name} works in ${industry.toLowerCase()} from ${place.city}.`
   /** About one in ten of the less certain fields is unknown. */
@@ -72,7 +105,7 @@ function company(key: string, dice: Dice, logoUrl: string): Company {
     company_address_directions: [
       { directions_url: `https://maps.example/?q=${encodeURIComponent(address)}` },
     ],
-    country_code: known(place.country),
+    country_code: known(place.country) ?? (isBranch(slug) ? place.country : null),
     country_codes: [...new Set([place.country, ...list(dice, 2, () => dice.pick(places).country)])],
     follower_size: dice.integer(0, 400_000),
     logo_url: `${logoUrl}/${domain}`,

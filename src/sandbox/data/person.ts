@@ -27,6 +27,13 @@ export function personAnswer(url: string, options: DataOptions = {}): { data: Pe
   return { data: person(key, known, dice, options.logoUrl ?? 'https://logo.example/logo') }
 }
 
+/** Returns where a person lives. Cheap, so that all who can be found can be searched by it. */
+export function placeOfPerson(slug: string): Place {
+  const dice = createDice(`person in/${slug}`)
+  dice.roll()
+  return dice.pick(places)
+}
+
 function person(key: string, known: Member | null, dice: Dice, logoUrl: string): Person {
   const slug = slugOf(key)
   const place = dice.pick(places)

@@ -3,6 +3,7 @@ import { OTHER_TOKEN } from '../chain/token.ts'
 import { planSchema } from '../plan.ts'
 import { pricesSchema } from '../prices.ts'
 import { actionFaults, deliveryFaults } from './action-faults.ts'
+import { searchFaults } from './search-faults.ts'
 import { errorStatus as status, fault, milliseconds } from './trigger.ts'
 
 const rateLimitSchema = z.strictObject({
@@ -123,6 +124,7 @@ export const faultsSchema = z.strictObject({
   /** Marks the placeholder logo with the header `x-logo-placeholder: true`. */
   logoPlaceholderHeader: z.boolean().default(true),
 
+  ...searchFaults,
   ...actionFaults,
   ...deliveryFaults,
 })

@@ -2,23 +2,17 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Company } from '../../service/schema/company.ts'
 import { companyByDomain, companyUrl, enriched } from '../data/company-by-domain.ts'
 import { companyAnswer } from '../data/company.ts'
-import { foldDomain } from '../data/fold.ts'
-import { profileKey } from '../data/profile-url.ts'
 import { fraction } from '../random.ts'
-import type { PaidAsk, Answered, PaidEndpoint } from './paid-endpoint.ts'
 import {
-  isAbsent,
-  isRefused,
-  malformed,
-  missing,
-  parseObject,
-  readBody,
-  type BadRequest,
-} from './request-body.ts'
+  companyIdentifiers,
+  readReference,
+  referenceKey,
+  type CompanyReference,
+} from './company-reference.ts'
+import type { PaidAsk, Answered, PaidEndpoint } from './paid-endpoint.ts'
+import { isRefused, parseObject, readBody } from './request-body.ts'
 
-const identifiers = ['domain', 'profnet_url', 'domain_search_id'] as const
-
-/** `POST /companies/lookup`: returns the record by domain, profile URL or id. */
+/** `POST /companies/lookup`: returns the record by any of nine identifiers. */
 export const companyLookup: PaidEndpoint = {
   name: 'companies_lookup',
   keys: (text, word) => keysOf(text, word),
@@ -44,37 +38,26 @@ export const companyEnrichment: PaidEndpoint = {
 }
 
 function lookUp(ask: PaidAsk, price: number): Answered {
-  const read = readBody(ask, identifiers)
+  const read = readBody(ask, companyIdentifiers)
   if (isRefused(read)) return { refused: read, status: 400 }
-  const named = namedBy(read.body)
+  const named = readReference(read.body)
   if (isRefused(named)) return { refused: named, status: 400 }
-  const { logoUrl } = ask
-  const { data } =
-    'domain' in named
-      ? companyByDomain(named.domain, { logoUrl })
-      : companyAnswer(companyUrl(named.slug), { logoUrl })
+  const data = companyOf(named, ask.logoUrl)
   return { data, credits: price, ignoredFields: read.ignoredFields, creditsAt: 'metadata' }
 }
 
-function namedBy(body: Record<string, unknown>): { domain: string } | { slug: string } | BadRequest {
-  const given = identifiers.find((name) => !isAbsent(body[name]))
-  if (given === undefined) return missing('domain')
-  const value = body[given]
-  if (typeof value !== 'string') return malformed(`${given} must be a string`, given)
-  if (given === 'profnet_url') {
-    const key = profileKey('company', value)
-    return key === null
-      ? malformed('profnet_url is no company profile', given)
-      : { slug: key.slice('company/'.length) }
-  }
-  // A company's id is its domain with two letters in front.
-  const domain = given === 'domain' ? foldDomain(value) : foldDomain(value.replace(/^ds-/, ''))
-  return domain === null ? malformed(`${given} names no domain`, given) : { domain }
+/** Returns the record of a reference, as a lookup answers it. */
+export function companyOf(reference: CompanyReference, logoUrl: string): Company | null {
+  if ('unknownUrl' in reference) return null
+  const { data } =
+    'domain' in reference
+      ? companyByDomain(reference.domain, { logoUrl })
+      : companyAnswer(companyUrl(reference.slug), { logoUrl })
+  return data
 }
 
 function keysOf(text: string | null, word: string): string[] {
   const body = parseObject(text)
-  const named = body && namedBy({ ...body, profnet_url: body[`${word}_url`] })
-  if (!named || isRefused(named)) return []
-  return ['domain' in named ? `domain ${named.domain}` : `company/${named.slug}`]
+  const named = body && readReference({ ...body, profnet_url: body[`${word}_url`] })
+  return !named || isRefused(named) ? [] : [referenceKey(named)]
 }

@@ -6,6 +6,8 @@ import type { FaultSwitch } from '../faults/fault-switch.ts'
 import type { FaultsInput } from '../faults/faults.ts'
 import type { Monitors } from '../monitors/index.ts'
 import type { StatsCounter } from '../stats.ts'
+import { controlClock } from '../world/clock.ts'
+import type { World } from '../world/world.ts'
 import type { Answer } from './answer.ts'
 
 export interface ControlContext {
@@ -13,6 +15,7 @@ export interface ControlContext {
   stats: StatsCounter
   chain: Chain
   monitors: Pick<Monitors, 'control'>
+  world: Pick<World, 'clock'>
 }
 
 const address = z.custom<Address>((value) => typeof value === 'string' && isAddress(value), 'not an address')
@@ -21,10 +24,11 @@ const fundSchema = z.strictObject({ address, amountAtomic: z.string().regex(/^\d
 /**
  * Serves the routes under `/_sandbox/` with which another process controls the sandbox: `GET|POST|DELETE faults` (read,
  * change, or reset all faults), `GET stats`, `POST fund {address, amountAtomic}`, `GET transfers?from=`, `GET
- * balance?of=`, and those of monitors under `monitors/`. Amounts are decimal strings of atomic units.
+ * balance?of=`, `GET|POST clock`, and those of monitors under `monitors/`. Amounts are decimal strings of atomic
+ * units.
  */
 export async function control(
-  { faults, stats, chain, monitors }: ControlContext,
+  { faults, stats, chain, monitors, world }: ControlContext,
   method: string,
   url: URL,
   body: string | null,
@@ -39,6 +43,10 @@ export async function control(
         return { status: 200, body: faults.set(JSON.parse(body ?? '') as FaultsInput) }
       case 'DELETE faults':
         return { status: 200, body: faults.reset() }
+      case 'GET clock':
+        return { status: 200, body: { at: world.clock.now().toISOString() } }
+      case 'POST clock':
+        return { status: 200, body: controlClock(world.clock, JSON.parse(body ?? '')) }
       case 'GET stats':
         return { status: 200, body: stats.read() }
       case 'POST fund': {

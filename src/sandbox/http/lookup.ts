@@ -259,7 +259,7 @@ async function handle({
   if ('refused' in answered) {
     return { status: answered.status, credits: 0, finish: () => answered.refused }
   }
-  const { data, credits, ignoredFields, creditsAt } = answered
+  const { data, credits, ignoredFields, creditsAt, metadata: further } = answered
   return {
     status: 200,
     credits,
@@ -267,6 +267,7 @@ async function handle({
       const block = creditsAt === 'nowhere' ? {} : creditBlock(account, credits)
       const metadata = {
         ...(creditsAt === 'metadata' && block),
+        ...further,
         ...(ignoredFields.length > 0 && { ignored_fields: ignoredFields }),
       }
       return renameKeys(

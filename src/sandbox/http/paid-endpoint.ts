@@ -18,13 +18,15 @@ export interface PaidAsk {
 }
 
 export type Answered =
-  | { refused: BadRequest; status: 400 | 416 }
+  | { refused: BadRequest; status: 400 | 408 | 416 }
   | {
       data: unknown
       /** The actual cost. It is shown in the credit block, where the endpoint has one. */
       credits: number
       ignoredFields: readonly string[]
       creditsAt: 'data' | 'metadata' | 'nowhere'
+      /** Further entries of the answer's `metadata`. */
+      metadata?: Record<string, unknown>
     }
 
 /** One paid endpoint, without its payment. */

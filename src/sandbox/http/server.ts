@@ -4,7 +4,9 @@ import type { AddressInfo } from 'node:net'
 import { createRateLimiter } from '../faults/rate-limiter.ts'
 import { API_KEY_HEADER } from '../accounts.ts'
 import type { Monitors } from '../monitors/index.ts'
+import { worldEndpoints } from '../searches/index.ts'
 import type { OtherEndpoint } from '../stats.ts'
+import type { World } from '../world/world.ts'
 import { profile, usage } from './account.ts'
 import type { Answer } from './answer.ts'
 import { readBody, send } from './answer.ts'
@@ -17,12 +19,11 @@ import { logo } from './logo.ts'
 import type { LookupContext } from './lookup.ts'
 import { atTheEdge, lookup, renameKeys } from './lookup.ts'
 import type { PaidEndpoint } from './paid-endpoint.ts'
-import { peopleSearch } from './people-search.ts'
 import { profileEndpoint } from './profiles.ts'
 import { createRedemptionBatches, redemption } from './redemption.ts'
 
 export type ServiceContext = Omit<LookupContext, 'limiter' | 'logoUrl'> &
-  ControlContext & { monitors: Monitors }
+  ControlContext & { monitors: Monitors; world: World }
 
 export interface Service {
   serviceUrl: string
@@ -38,7 +39,7 @@ export async function startService(context: ServiceContext, port: number): Promi
   const paid: Record<string, PaidEndpoint> = {
     [`/companies/${networkName}/lookup`]: profileEndpoint('company'),
     [`/people/${networkName}/lookup`]: profileEndpoint('person'),
-    '/people/search': peopleSearch,
+    ...worldEndpoints(context.world),
     '/companies/lookup': companyLookup,
     '/companies/lookup/enrich': companyEnrichment,
     '/redeem/people/contact/lookup': contactLookup,
