@@ -18,7 +18,7 @@ export const expansionSearch = (world: World) =>
         is_explain_match: 'flag',
         sort_by: 'text',
       },
-      find({ query, sort_by: sortBy, is_explain_match: _, ...given }, { today }) {
+      find({ query, sort_by: sortBy, ...given }, { today }) {
         const read = query === undefined ? {} : readQuery(query)
         const { moves, given: kept, dropped } = loosen(today(), { ...read, ...given })
         return {
@@ -46,7 +46,7 @@ export const expansionLookup = (world: World) =>
       price: 'expansionLookup',
       rows: 'expansions',
       filters: { ...expansionFilters, is_explain_match: 'flag', sort_by: 'text' },
-      find: ({ sort_by: sortBy, is_explain_match: _, ...given }, { today }) => ({
+      find: ({ sort_by: sortBy, ...given }, { today }) => ({
         rows: sorted(findMoves(today(), given), sortBy),
       }),
       show: (move, { is_explain_match: explains, ...given }) => ({
