@@ -82,7 +82,7 @@ export const peopleSimilar = (world: World) =>
     world,
   )
 
-/** What similar people have in common: a person, or a title alone. */
+/** The person to whom others are similar, or a title alone. */
 interface Reference {
   slug: string | null
   titles: string[]

@@ -13,7 +13,7 @@ import type { StatsEndpoint } from '../stats.ts'
 import type { World } from '../world/world.ts'
 import { readFilters, type FilterKinds, type Filters } from './read-filters.ts'
 
-/** What a search found, in its order, and what its answer says beside the rows. */
+/** The result of a search, in its order, with that which its answer says beside the rows. */
 export interface Found<R> {
   rows: readonly R[]
   metadata?: Record<string, unknown>

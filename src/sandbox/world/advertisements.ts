@@ -2,7 +2,7 @@ import { at, chance } from './chance.ts'
 import type { WorldCompany } from './companies.ts'
 import type { Move } from './moves.ts'
 
-/** Where advertisements are seen. The last two are the ones that the description names. */
+/** The channels of advertisements. The last two are the ones that the description names. */
 export const advertisementSources = ['profnet', 'facebook', 'google', 'tiktok', 'apple'] as const
 export type AdvertisementSource = (typeof advertisementSources)[number]
 export const reachTiers = [
@@ -12,7 +12,7 @@ export const reachTiers = [
   { slug: 'over-1m', label: 'Over 1 million', from: 1_000_000, to: 9_000_000 },
 ] as const
 export const advertisementFormats = ['image', 'video', 'carousel', 'text'] as const
-/** Of an Apple advertisement nothing is known outside of these. */
+/** Apple advertisements are known in these countries alone. */
 export const appleCountries = ['US', 'GB', 'DE', 'FR', 'JP', 'CA', 'AU']
 
 export interface Advertisement {
