@@ -4,6 +4,8 @@
  */
 export const errorCode = {
   budgetRun: 'budget_run',
+  /** A run has spent what the plan said that it was started from. */
+  planCost: 'plan_cost',
   budgetDay: 'budget_day',
   budgetMonth: 'budget_month',
   budgetConnector: 'budget_connector',

@@ -80,6 +80,15 @@ describe('a sync that is planned on the desk', () => {
       { ...by, action: 'sync.start', details: { plan: id, run: first?.runId, recipe: 'profile', limit: 3 } },
     ])
     expect((await plans.read(id))?.runId).toBe(first?.runId)
+    const budgets = await house.context.database.db
+      .selectFrom('budgets')
+      .selectAll()
+      .orderBy('scope')
+      .execute()
+    expect(budgets).toEqual([
+      { scope: `credits:run:${first?.runId}`, committed_atomic: 0n, cap_atomic: 3_000_000n },
+      { scope: `run:${first?.runId}`, committed_atomic: 0n, cap_atomic: 30_000n },
+    ])
     expect(await house.context.runs.get(first?.runId ?? '')).toMatchObject({
       recipe: 'profile',
       entity: 'companies',

@@ -40,6 +40,8 @@ export function nextSteps({ run, summary, waiting, schedule, stop }: Known): str
 /** The steps that end the wait of parked records, by the code that parked them. */
 const remedies: Readonly<Record<string, string>> = {
   [errorCode.budgetRun]: 'raise PAYDIRT_BUDGET_RUN_USD, or leave the rest: the budget of the run is used up',
+  [errorCode.planCost]:
+    'retry its records on the desk to spend more than the plan said, or skip them: its cost is used up',
   [errorCode.budgetDay]: 'or raise PAYDIRT_BUDGET_DAY_USD: the budget of the day is used up',
   [errorCode.budgetMonth]:
     'or raise budgets.monthUsd in paydirt.config.ts: the budget of the month is used up',

@@ -68,7 +68,12 @@ export interface LedgerTables {
     closed_at: Date | null
     credits_atomic: Generated<bigint | null>
   }
-  budgets: { scope: string; committed_atomic: bigint }
+  budgets: {
+    scope: string
+    committed_atomic: bigint
+    /** Below the caps of the settings: the cost of the plan that the run was started from. */
+    cap_atomic: Generated<bigint | null>
+  }
   refusals: {
     id: Generated<bigint>
     lookup_key: LookupKey

@@ -8,6 +8,7 @@ import {
   mayRetryParked,
   mayRetryRejected,
 } from '../runs/failure-cause.ts'
+import { liftPlanCaps } from '../runs/plan-cap.ts'
 import { isStoppedByPerson, runStatesLock } from '../runs/parked-runs.ts'
 
 /** The rejected tasks that can be retried: those that ended since then, of sources that a worker can write to. */
@@ -79,7 +80,7 @@ async function retryParked(
   const { rows } = await sql<{ opened: number }>`
     with chosen as (
       select owner.key, tasks.run_id, runs.connector from ${parkedTask(id, limits)}
-    ), due as (
+    ), lifted as (${liftPlanCaps(sql`select key from chosen`)}), due as (
       -- A run that a person stopped buys nothing: its lookup moves to the run of this task.
       update lookups set state = 'waiting', due_at = ${at}, queued_until = null, tries = 0,
         run_id = case when ${isStoppedByPerson(sql`lookups.run_id`)} then chosen.run_id else lookups.run_id end,

@@ -7,9 +7,11 @@ import {
   spendingStopped,
 } from '../../domain/errors.ts'
 import type { LookupKey } from '../../domain/keys.ts'
+import { errorCode } from '../../domain/error-codes.ts'
 import { formatUsd } from '../../domain/money.ts'
 import { currencyOf, openChargeStates, type Authorization, type Charge } from '../../domain/payment.ts'
 import type { BudgetLine, NewCharge } from '../../domain/ports/charge-journal.ts'
+import { planCapOf } from '../runs/plan-cap.ts'
 import { refuseBoughtElsewhere } from './bought-elsewhere.ts'
 import { paidFor, writeAuthorization } from './charge-rows.ts'
 import type { Tables } from '../database/schema.ts'
@@ -165,8 +167,8 @@ function refusal(lookup: LookupLocked | undefined, before: ChargesBefore | undef
 
 /**
  * Adds the amounts to all budget lines, each up to its cap. Row locks serialise racing processes. A line that is not
- * returned has reached its cap, and the whole transaction rolls back. Scopes are sorted, so that all transactions lock them
- * in the same order.
+ * returned has reached its cap, or that of its plan (runs/plan-cap.ts), and the whole transaction rolls back. Scopes are
+ * sorted, so that all transactions lock them in the same order.
  */
 async function commitBudget(tx: Tx, charges: readonly NewCharge[]): Promise<void> {
   const lines = totals(charges)
@@ -183,11 +185,11 @@ async function commitBudget(tx: Tx, charges: readonly NewCharge[]): Promise<void
     insert into budgets (scope, committed_atomic) select scope, amount from wanted
     on conflict (scope) do update set committed_atomic = budgets.committed_atomic + excluded.committed_atomic
     where budgets.committed_atomic + excluded.committed_atomic
-      <= (select cap from wanted where wanted.scope = budgets.scope)
+      <= least((select cap from wanted where wanted.scope = budgets.scope), budgets.cap_atomic)
     returning scope`.execute(tx)
   const committed = new Set(rows.map(({ scope }) => scope))
   const full = lines.find(({ scope }) => !committed.has(scope))
-  if (full) throw exhausted(full)
+  if (full) throw exhausted(full, await planCapOf(tx, full.scope))
 }
 
 /**
@@ -206,9 +208,19 @@ function totals(charges: readonly NewCharge[]): (BudgetLine & { amountAtomic: bi
   return [...byScope.values()].sort((a, b) => (a.scope < b.scope ? -1 : 1))
 }
 
-function exhausted(line: BudgetLine & { amountAtomic: bigint }): BudgetExhaustedError {
+function exhausted(
+  line: BudgetLine & { amountAtomic: bigint },
+  planCapAtomic?: bigint,
+): BudgetExhaustedError {
   const words = line.scope.split(':')
   const isCredits = words[0] === 'credits'
+  if (planCapAtomic !== undefined && planCapAtomic < line.capAtomic) {
+    return new BudgetExhaustedError(
+      errorCode.planCost,
+      `the run has spent what its plan said (${formatUsd(planCapAtomic)} ${isCredits ? 'credits' : 'USD'}): prices, answers or caps have changed since`,
+      { details: { scope: line.scope, cap: String(planCapAtomic), amount: String(line.amountAtomic) } },
+    )
+  }
   const window = words[isCredits ? 1 : 0] ?? ''
   return new BudgetExhaustedError(
     `budget_${window}`,

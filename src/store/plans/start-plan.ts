@@ -1,6 +1,7 @@
 import { createAuditLog, type AuditedAction } from '../access/audit.ts'
 import type { Database } from '../database/database.ts'
 import { newRunRow, type Run } from '../runs/runs.ts'
+import { capByPlan } from '../runs/plan-cap.ts'
 import { insertOccurrence } from '../runs/schedule-occurrences.ts'
 
 export interface PlanStart {
@@ -12,9 +13,9 @@ export interface PlanStart {
 /**
  * Opens the run of a plan and asks the schedulers for it. A plan has one run, however often it is started.
  *
- * One transaction claims the plan, opens its run, adds the occurrence and notes who did it. Killed before its commit: nothing has begun, and
- * the plan can be started. Killed after it, before the answer: the run is there, a scheduler carries it out, and the next
- * request for the plan returns it. Of two requests at once the second waits for the lock of the plan's row, and finds the
+ * One transaction claims the plan, opens its run, caps it at the plan's cost, adds the occurrence and notes who did it. Killed
+ * before its commit: nothing has begun, and the plan can be started. Killed after it, before the answer: the run is there, a
+ * scheduler carries it out, and the next request for the plan returns it. Of two requests at once the second waits for the lock of the plan's row, and finds the
  * run of the first.
  */
 export async function startPlannedRun(
@@ -27,7 +28,7 @@ export async function startPlannedRun(
   return db.transaction().execute(async (tx) => {
     const plan = await tx
       .selectFrom('plans')
-      .select('run_id')
+      .select(['run_id', 'high_atomic'])
       .where('id', '=', planId)
       .forUpdate()
       .executeTakeFirstOrThrow()
@@ -43,6 +44,7 @@ export async function startPlannedRun(
     const runId = opened?.id ?? (await unfinished(tx, fingerprint))
     await tx.updateTable('plans').set({ run_id: runId }).where('id', '=', planId).execute()
     if (!opened) return { runId, isNew: false }
+    await capByPlan(tx, runId, plan.high_atomic)
     await insertOccurrence(
       tx,
       {

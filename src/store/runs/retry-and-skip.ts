@@ -12,6 +12,7 @@ import {
   rejectedCause,
   type FailureCause,
 } from './failure-cause.ts'
+import { liftPlanCaps } from './plan-cap.ts'
 import { isStoppedByPerson, runStatesLock } from './parked-runs.ts'
 
 export interface Retried {
@@ -85,7 +86,7 @@ async function retryParked(
       -- A stopped run buys nothing, so retrying its records starts it again, unless a person stopped it.
       update runs set state = 'working' where state = 'stopped' and scanned_at is not null
         and id in (select run_id from chosen)
-    ), due as (
+    ), lifted as (${liftPlanCaps(sql`select key from chosen`)}), due as (
       -- A run that a person stopped buys nothing: its lookup moves to a run that was retried.
       update lookups set state = 'waiting', due_at = ${at}, queued_until = null, tries = 0,
         run_id = case when ${isStoppedByPerson(sql`lookups.run_id`)} then retried.run_id else lookups.run_id end
