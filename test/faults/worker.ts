@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import type { RunEnd } from '../../src/app/runs/run-to-end.ts'
+import { shortProcess } from '../support/short-process.ts'
 import type { WorkerOrder } from './kill-plan.ts'
 
 export interface WorkerEnd {
@@ -22,7 +23,7 @@ export interface Worker {
 export function startWorker(order: WorkerOrder): Worker {
   const child = spawn(
     process.execPath,
-    [join(import.meta.dirname, 'worker-process.ts'), JSON.stringify(order)],
+    [...shortProcess, join(import.meta.dirname, 'worker-process.ts'), JSON.stringify(order)],
     {
       stdio: ['pipe', 'pipe', 'pipe'],
       env: {

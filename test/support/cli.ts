@@ -8,6 +8,7 @@ import type { FileConfig } from '../../src/app/config/file.ts'
 import type { Sandbox } from '../../src/sandbox/sandbox.ts'
 import { layLedger } from './ledger-template.ts'
 import { runInProcess } from './run-in-process.ts'
+import { shortProcess } from './short-process.ts'
 import { freshStores, type FreshStores } from './stores.ts'
 
 const main = join(import.meta.dirname, '../../src/cli/main.ts')
@@ -46,7 +47,7 @@ export interface Settings {
 
 /** Starts `paydirt` from the sources as a child, with nothing of this process's own settings. */
 export function startPaydirt(args: readonly string[], settings: Settings): Running {
-  const child = spawn(process.execPath, [main, ...args], {
+  const child = spawn(process.execPath, [...shortProcess, main, ...args], {
     cwd: settings.cwd ?? settings.stores.dataDir,
     env: environment(settings),
     stdio: ['ignore', 'pipe', 'pipe'],
