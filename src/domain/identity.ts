@@ -1,5 +1,8 @@
-import type { FieldValue, Identity } from './record.ts'
+import type { FieldValue, furtherIdentifiers, Identity } from './record.ts'
 import type { ObjectKind } from './words.ts'
+
+/** No field holds a further identifier: an answer does not tell them. */
+type NamedByFields = Exclude<keyof Identity, (typeof furtherIdentifiers)[number]['field']>
 
 /** Derives a record's identity from its mapped fields, for sources that cannot read anything else. */
 export function identityOfValues(object: ObjectKind, values: Readonly<Record<string, FieldValue>>): Identity {
@@ -8,7 +11,7 @@ export function identityOfValues(object: ObjectKind, values: Readonly<Record<str
     return found === undefined ? undefined : String(found)
   }
   const [firstName, ...rest] = text('full_name')?.trim().split(/\s+/) ?? []
-  const identity: Record<keyof Identity, string | undefined> = {
+  const identity: Record<NamedByFields, string | undefined> = {
     profileUrl: text('profnet_url'),
     domain: object === 'company' ? text('domain', 'website') : text('company_domain', 'company_website'),
     email: object === 'person' ? text('email', 'email_personal') : undefined,

@@ -24,7 +24,7 @@ export function networkHostsOf(word: string): readonly string[] {
 }
 
 /** Country and device subdomains (de., uk., m., www.) name the same profile, also on a host that is not the network's. */
-export const foldedSubdomain = /^(?:(?:www|m|mobile|[a-z]{2})\.)+(?=[^.]+\.)/
+const foldedSubdomain = /^(?:(?:www|m|mobile|[a-z]{2})\.)+(?=[^.]+\.)/
 /** Opaque member ids are case-sensitive, unlike the names that people choose. */
 export const opaqueId = /^AC[ow][A-Za-z0-9_-]{20,}$/
 

@@ -13,7 +13,29 @@ export interface Identity {
   firstName?: string
   lastName?: string
   company?: string
+  /** The service's own id of a company. */
+  companyId?: string
+  tiktokUrl?: string
+  wantedlyUrl?: string
+  tw104Url?: string
+  rocketpunchUrl?: string
+  rememberUrl?: string
+  youtrustUrl?: string
 }
+
+/**
+ * Further identifiers of a company beside profile URL and domain: the record's name of each, the service's, and a label for
+ * messages. The earlier one counts.
+ */
+export const furtherIdentifiers = [
+  { field: 'companyId', name: 'domain_search_id', label: 'company id' },
+  { field: 'tiktokUrl', name: 'tiktok_url', label: 'TikTok URL' },
+  { field: 'wantedlyUrl', name: 'wantedly_url', label: 'Wantedly URL' },
+  { field: 'tw104Url', name: 'tw104_url', label: '104 URL' },
+  { field: 'rocketpunchUrl', name: 'rocketpunch_url', label: 'RocketPunch URL' },
+  { field: 'rememberUrl', name: 'remember_url', label: 'Remember URL' },
+  { field: 'youtrustUrl', name: 'youtrust_url', label: 'YOUTRUST URL' },
+] as const satisfies readonly { field: keyof Identity; name: string; label: string }[]
 
 /** A record as a connector returns it to a producer. */
 export interface SourceRecord {

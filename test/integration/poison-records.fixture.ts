@@ -71,7 +71,9 @@ function crowd({ size, people, every }: Crowd): { identity: Identity; isPoison: 
   })
 }
 
-const properties: Record<CrmKind, { entity: string; names: Record<keyof Identity, string> }> = {
+type IdentityPart = 'profileUrl' | 'domain' | 'email' | 'phone' | 'firstName' | 'lastName' | 'company'
+
+const properties: Record<CrmKind, { entity: string; names: Record<IdentityPart, string> }> = {
   hubspot: {
     entity: 'contacts',
     names: {
@@ -108,7 +110,7 @@ async function syncCrm(sandbox: Sandbox, kind: CrmKind, records: ReturnType<type
     const ids = records.map(({ identity }) =>
       world.add(
         Object.fromEntries(
-          Object.entries(identity).map(([field, value]) => [names[field as keyof Identity], value]),
+          Object.entries(identity).map(([field, value]) => [names[field as IdentityPart], value]),
         ) as Values,
       ),
     )

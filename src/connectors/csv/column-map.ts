@@ -14,6 +14,13 @@ const words: Record<keyof Identity, readonly [string, ...string[]]> = {
   firstName: ['first_name', 'firstname'],
   lastName: ['last_name', 'lastname'],
   company: ['company', 'companyname'],
+  companyId: ['company_id', 'domainsearchid'],
+  tiktokUrl: ['tiktok', 'tiktokurl'],
+  wantedlyUrl: ['wantedly', 'wantedlyurl'],
+  tw104Url: ['tw104', 'tw104url'],
+  rocketpunchUrl: ['rocketpunch', 'rocketpunchurl'],
+  rememberUrl: ['remember', 'rememberurl'],
+  youtrustUrl: ['youtrust', 'youtrusturl'],
 }
 const fieldOfWord = new Map(
   Object.entries(words).flatMap(([field, spellings]) =>

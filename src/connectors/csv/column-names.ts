@@ -1,4 +1,4 @@
-import type { Identity } from '../../domain/record.ts'
+import { furtherIdentifiers, type Identity } from '../../domain/record.ts'
 import { normalForm } from '../../domain/normalise/normal-form.ts'
 import { networkWord, type ObjectKind } from '../../domain/words.ts'
 import type { ColumnMap } from './column-map.ts'
@@ -19,7 +19,7 @@ export interface ColumnOptions {
   map?: ColumnMap
 }
 
-const otherNames: Record<Exclude<IdentityField, 'profileUrl' | 'company'>, readonly string[]> = {
+const otherNames: Partial<Record<IdentityField, readonly string[]>> = {
   domain: [
     'domain',
     'company_domain',
@@ -50,6 +50,7 @@ export const identityFields = [
   'firstName',
   'lastName',
   'company',
+  ...furtherIdentifiers.map(({ field }) => field),
 ] as const satisfies readonly IdentityField[]
 
 /** Column names are compared without regard to case, punctuation and white space. */
@@ -65,7 +66,9 @@ export function namesOf(field: IdentityField, options: ColumnOptions): string[] 
   const own = synonyms?.[field] ?? []
   if (field === 'profileUrl') return [...own, ...profileNames(object, options.networkName ?? networkWord)]
   if (field === 'company') return [...own, ...companyNames, ...(object === 'company' ? ['name'] : [])]
-  return [...own, ...otherNames[field]]
+  // A person is not found by the pages of a company.
+  const further = object === 'company' && furtherIdentifiers.find((each) => each.field === field)
+  return [...own, ...(otherNames[field] ?? []), ...(further ? [further.name] : [])]
 }
 
 function profileNames(object: ObjectKind, networkName: string): string[] {

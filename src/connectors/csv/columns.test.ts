@@ -26,6 +26,9 @@ describe('column names', () => {
     ['Last  Name', person, 'lastName'],
     ['Account Name', company, 'company'],
     ['Name', company, 'company'],
+    ['TikTok URL', company, 'tiktokUrl'],
+    ['tw104_url', company, 'tw104Url'],
+    ['domain_search_id', company, 'companyId'],
   ] as const)('%j is found', (name, options, field) => {
     expect(recogniseColumns(['Rating', name], { ...options }, where)[field]).toBe(1)
   })
@@ -34,6 +37,7 @@ describe('column names', () => {
     const found = recogniseColumns(['company_profnet_url', 'company_profile', 'email'], person, where)
     expect(found.profileUrl).toBeUndefined()
     expect(recogniseColumns(['name', 'email'], person, where).company).toBeUndefined()
+    expect(recogniseColumns(['tiktok_url', 'email'], person, where).tiktokUrl).toBeUndefined()
   })
 
   test('the stronger name wins, and the user’s own before all', () => {

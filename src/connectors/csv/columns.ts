@@ -1,7 +1,7 @@
 import { ConfigError, InputError } from '../../domain/errors.ts'
 import { canonicalProfileUrl } from '../../domain/keys.ts'
 import { nearestName } from '../../domain/normalise/near-names.ts'
-import type { Identity } from '../../domain/record.ts'
+import { furtherIdentifiers, type Identity } from '../../domain/record.ts'
 import type { ObjectKind } from '../../domain/words.ts'
 import { cellText } from './cell-text.ts'
 import { mapFieldOf, shown, type ColumnMap } from './column-map.ts'
@@ -13,7 +13,7 @@ export type RecognisedColumns = Record<IdentityField, number | undefined>
 
 /** At least one of these must be present: otherwise no row could be identified. */
 const identifying: Record<ObjectKind, readonly IdentityField[]> = {
-  company: ['profileUrl', 'domain', 'company'],
+  company: ['profileUrl', 'domain', 'company', ...furtherIdentifiers.map(({ field }) => field)],
   person: ['profileUrl', 'email', 'phone', 'firstName', 'lastName'],
 }
 
@@ -218,7 +218,7 @@ function nothingRecognised(
     columns,
     wanted.flatMap((field) => namesOf(field, options)),
   )
-  const names = wanted.map((field) => namesOf(field, options).slice(0, 3).join(' or '))
+  const names = wanted.slice(0, 5).map((field) => namesOf(field, options).slice(0, 3).join(' or '))
   return new ConfigError(
     'csv_no_known_column',
     `${where}: no column tells which ${options.object} a row belongs to. ` +

@@ -1,6 +1,8 @@
 import { askableProfileUrl, type Canonical } from '../../domain/keys.ts'
 import { registrableDomain } from '../../domain/normalise/domain.ts'
 import { canonicalEmail } from '../../domain/normalise/email.ts'
+import { canonicalIdentifier } from '../../domain/planning/company-keys.ts'
+import { furtherIdentifiers } from '../../domain/record.ts'
 import { cellText } from './cell-text.ts'
 import { mapFieldOf } from './column-map.ts'
 import { foldName, identityFields, namesOf, type ColumnOptions, type IdentityField } from './column-names.ts'
@@ -90,5 +92,7 @@ function canonicalOf(field: IdentityField, text: string, { object, networkHosts 
   if (field === 'profileUrl') return askableProfileUrl(object, text, networkHosts)
   if (field === 'email') return canonicalEmail(text)
   if (field === 'domain') return registrableDomain(text)
+  const further = furtherIdentifiers.find((each) => each.field === field)
+  if (further) return canonicalIdentifier(further.name, text, networkHosts)
   return { ok: true, value: text.replace(/\s+/g, ' ') }
 }

@@ -54,6 +54,13 @@ const identitySchema = z.strictObject({
   firstName: z.array(property).optional(),
   lastName: z.array(property).optional(),
   company: z.array(property).optional(),
+  companyId: z.array(property).optional(),
+  tiktokUrl: z.array(property).optional(),
+  wantedlyUrl: z.array(property).optional(),
+  tw104Url: z.array(property).optional(),
+  rocketpunchUrl: z.array(property).optional(),
+  rememberUrl: z.array(property).optional(),
+  youtrustUrl: z.array(property).optional(),
 } satisfies Record<IdentityField, z.ZodType>)
 
 /**

@@ -1,12 +1,4 @@
-import {
-  bytesOf,
-  foldedSubdomain,
-  maxProfileBytes,
-  maxUrlLength,
-  parseUrl,
-  unstorable,
-  type Canonical,
-} from '../keys.ts'
+import { bytesOf, maxProfileBytes, maxUrlLength, parseUrl, unstorable, type Canonical } from '../keys.ts'
 import { normalForm } from './normal-form.ts'
 
 /** The word in the host of each further network on which a company has a page, by the service's name of the URL. */
@@ -22,6 +14,9 @@ const hostWords = {
 /** The names under which the service takes the URLs of these networks (service.md, 4.4). */
 export type NetworkUrlName = keyof typeof hostWords
 export const networkUrlNames = Object.keys(hostWords) as NetworkUrlName[]
+
+/** Country, language and device subdomains lead to the same page. */
+const foldedSubdomain = /^(?:(?:www|m|mobile|touch|[a-z]{2}(?:-[a-z]{2})?)\.)+(?=[^.]+\.)/
 
 /** A page that a program makes is named by its query. Elsewhere a query says where a visitor came from. */
 const program = /\.(?:php\d?|aspx?|jsp|do|cgi)$/i

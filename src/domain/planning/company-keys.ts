@@ -41,7 +41,8 @@ export function canonicalIdentifier(
   }
 }
 
-function canonicalId(raw: string): Canonical {
+/** Returns the canonical form of a company's id. */
+export function canonicalId(raw: string): Canonical {
   const value = raw.trim()
   if (value === '') return { ok: false, reason: 'it is empty' }
   // A bar divides the parts of a key.

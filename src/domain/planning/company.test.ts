@@ -45,6 +45,36 @@ describe('a company', () => {
       'company.lookup|acme.example',
     ],
     [
+      'with a page on another network alone',
+      { tiktokUrl: 'https://m.tiktok.com/@Acme/video/7?lang=en' },
+      contact,
+      'company.lookup|tiktok_url:tiktok.com/@acme',
+    ],
+    [
+      'with such a page and the domain of a provider',
+      { domain: 'gmail.com', wantedlyUrl: 'https://www.wantedly.com/companies/acme' },
+      contact,
+      'company.lookup|wantedly_url:wantedly.com/companies/acme',
+    ],
+    [
+      'with the id of a search',
+      { companyId: ' ds-1 ', tiktokUrl: 'https://www.tiktok.com/@acme' },
+      contact,
+      'company.lookup|domain_search_id:ds-1',
+    ],
+    [
+      'with a broken page',
+      { tiktokUrl: 'https://www.wantedly.com/companies/acme' },
+      contact,
+      'skipped: no profile URL and no domain, and the TikTok URL cannot be used: its host does not name tiktok',
+    ],
+    [
+      'with a page that the recipe cannot look up by',
+      { tiktokUrl: 'https://www.tiktok.com/@acme' },
+      builtInRecipes('company', 'profile'),
+      'skipped: no profile URL to look up by',
+    ],
+    [
       'with an e-mail of its own',
       { email: 'info@mail.acme.example' },
       contact,

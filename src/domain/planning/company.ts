@@ -1,6 +1,7 @@
+import { canonicalIdentifier, companyKey, sentIdentifier, type CompanyIdentifier } from './company-keys.ts'
 import { companyDomain } from './contact-keys.ts'
 import { enrichmentFieldNames, isAnswered, profileFieldNames, readAnswer } from '../fields.ts'
-import { askableProfileUrl, canonicalDomain, canonicalProfileUrl, lookupKey, profileUrlOf } from '../keys.ts'
+import { askableProfileUrl, canonicalDomain, canonicalProfileUrl, lookupKey } from '../keys.ts'
 import { companyDomainOf } from '../normalise/email.ts'
 import {
   endOf,
@@ -13,10 +14,10 @@ import {
   type Candidate,
 } from './step.ts'
 import type { Recipe } from './recipes.ts'
-import type { FieldValue, Identity, LookupRequest } from '../record.ts'
+import { furtherIdentifiers, type FieldValue, type Identity, type LookupRequest } from '../record.ts'
 
 /**
- * Plans a company. A profile URL leads to the profile, a domain to the lookup, and after the lookup to the profile only for
+ * Plans a company. A profile URL leads to the profile, a domain or else a further identifier to the lookup, and after the lookup to the profile only for
  * the fields that the lookup did not answer. Enrichment answers all of these, so it comes first where one of its own fields
  * is wanted. The logo is last.
  */
@@ -48,25 +49,45 @@ export function companyCandidates({ identity }: PlannedRecord, recipe: Recipe, f
   }
 }
 
-type Known = { profile: string } | { domain: string }
+/** The one identifier by which a company is looked up, in its canonical form. */
+interface Known {
+  name: CompanyIdentifier
+  value: string
+}
 
 function identify(identity: Identity, { steps, networkHosts }: Recipe): Known | Stop {
   const profile = identity.profileUrl
     ? askableProfileUrl('company', identity.profileUrl, networkHosts)
     : undefined
   if (profile?.ok && (steps.includes('company.profile') || steps.includes('company.enrich')))
-    return { profile: profile.value }
+    return { name: 'profnet_url', value: profile.value }
   const byDomain = steps.includes('company.lookup') || steps.includes('company.enrich')
   const domain = domainOf(identity)
-  if (byDomain && domain?.ok) return { domain: domain.value }
+  if (byDomain && domain?.ok) return { name: 'domain', value: domain.value }
+  const further = byDomain ? furtherOf(identity, networkHosts) : undefined
+  if (further && 'name' in further) return further
   if (profile && !profile.ok) return stop('rejected', `broken profile URL: ${profile.reason}`)
   if (!byDomain) return stop('skipped', 'no profile URL to look up by')
+  if (further && !domain) return stop('skipped', `no profile URL and no domain, and ${further.broken}`)
   return stop(
     'skipped',
     domain && !domain.ok
       ? `no profile URL, and the domain cannot be used: ${domain.reason}`
       : 'no profile URL and no domain to look up by',
   )
+}
+
+/** Returns the first further identifier that can be asked by, or why the first one cannot. */
+function furtherOf(identity: Identity, hosts?: readonly string[]): Known | { broken: string } | undefined {
+  let broken: string | undefined
+  for (const { field, name, label } of furtherIdentifiers) {
+    const raw = identity[field]
+    if (raw === undefined) continue
+    const canonical = canonicalIdentifier(name, raw, hosts)
+    if (canonical.ok) return { name, value: canonical.value }
+    broken ??= `the ${label} cannot be used: ${canonical.reason}`
+  }
+  return broken === undefined ? undefined : { broken }
 }
 
 function domainOf({ domain, email }: Identity) {
@@ -93,7 +114,7 @@ function profileCandidates(known: Known, recipe: Recipe, facts: Facts): Candidat
   )
   const open = unanswered(wanted, facts)
   if (open.length === 0 || facts['company.profile']) return []
-  if ('profile' in known) {
+  if (known.name === 'profnet_url') {
     if (!recipe.steps.includes('company.profile')) return []
     return [
       candidate(
@@ -104,14 +125,14 @@ function profileCandidates(known: Known, recipe: Recipe, facts: Facts): Candidat
     ]
   }
   if (recipe.steps.includes('company.lookup') && !facts['company.lookup'])
-    return [candidate('company.lookup', known, 'the record has no profile URL, but a domain')]
+    return [candidate('company.lookup', known, `the record has no profile URL, but ${spoken(known.name)}`)]
   const url = (foundIn(facts['company.lookup']) ?? foundIn(facts['company.enrich']))?.['profnet_url']
   const found = typeof url === 'string' ? canonicalProfileUrl('company', url, recipe.networkHosts) : undefined
   if (!found?.ok || !recipe.steps.includes('company.profile')) return []
   return [
     candidate(
       'company.profile',
-      { profile: found.value },
+      { name: 'profnet_url', value: found.value },
       `the answers so far do not have ${open.join(', ')}`,
     ),
   ]
@@ -159,11 +180,13 @@ function candidate(
   known: Known,
   why: string,
 ): Candidate {
-  const [canonical, request]: [string, LookupRequest] =
-    'profile' in known
-      ? [known.profile, { profnet_url: profileUrlOf(known.profile) }]
-      : [known.domain, { domain: known.domain }]
-  return { lookup: { key: lookupKey(operation, canonical), operation, request }, why }
+  const { name, value } = known
+  const request: LookupRequest = { [name]: sentIdentifier(name, value) }
+  return { lookup: { key: companyKey(operation, name, value), operation, request }, why }
+}
+
+function spoken(name: CompanyIdentifier): string {
+  return name === 'domain' ? 'a domain' : `a ${furtherIdentifiers.find((each) => each.name === name)?.label}`
 }
 
 function problemOf(facts: Facts): { problem?: string } {

@@ -28,6 +28,15 @@ test.each<[string, Case]>([
     { ...byDomain, asked: { domain: 'acme.com' }, now: { domain: 'https://www.other.com/about' } },
   ],
   [
+    'another page of a company',
+    {
+      object: 'company',
+      first: 'company.lookup|tiktok_url:tiktok.com/@acme',
+      asked: { tiktokUrl: 'https://www.tiktok.com/@acme' },
+      now: { tiktokUrl: 'https://www.tiktok.com/@other' },
+    },
+  ],
+  [
     'another domain, where it was that of an e-mail',
     { ...byDomain, asked: { email: 'info@acme.com' }, now: { domain: 'other.com' } },
   ],

@@ -1,9 +1,10 @@
 import { canonicalProfileUrl, type Canonical, type LookupKey } from '../keys.ts'
 import { registrableDomain } from '../normalise/domain.ts'
 import { canonicalEmail, companyDomainOf } from '../normalise/email.ts'
+import { canonicalIdentifier } from '../planning/company-keys.ts'
 import { phoneE164 } from '../normalise/phone.ts'
 import { foldPersonName } from '../normalise/text.ts'
-import type { FieldValue, Identity } from '../record.ts'
+import { furtherIdentifiers, type FieldValue, type Identity } from '../record.ts'
 import type { ObjectKind } from '../words.ts'
 
 /** The values a record was looked up by, its values now, and those that cannot make it another's. */
@@ -68,6 +69,8 @@ function knownForms(part: keyof Identity, by: NamedBy): string[] {
 function identifying(first: LookupKey | undefined): readonly (keyof Identity)[] {
   if (first === undefined) return []
   const [operation, subject = ''] = first.split('|')
+  const further = furtherIdentifiers.find(({ name }) => subject.startsWith(`${name}:`))
+  if (further) return [further.field]
   if (operation !== 'contact.lookup') return subject.includes('/') ? ['profileUrl'] : ['domain']
   if (subject.startsWith('email:')) return ['email']
   if (subject.startsWith('phone:')) return ['phone']
@@ -86,6 +89,7 @@ function formOf(
     return part === 'domain' && object === 'company' && identity.email !== undefined
       ? companyDomainOf(identity.email)
       : undefined
+  const further = furtherIdentifiers.find(({ field }) => field === part)
   switch (part) {
     case 'profileUrl':
       return valueOf(canonicalProfileUrl(object, raw, hosts))
@@ -96,7 +100,9 @@ function formOf(
     case 'phone':
       return phoneE164(raw, country)
     default:
-      return foldPersonName(raw) || undefined
+      return further
+        ? valueOf(canonicalIdentifier(further.name, raw, hosts))
+        : foldPersonName(raw) || undefined
   }
 }
 

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { LookupKey } from '../keys.ts'
-import { namedBy, sameQuestions } from './names.ts'
+import { kindOfName, namedBy, sameQuestions } from './names.ts'
+import { identifiersOfKey } from './traces.ts'
 
 const hosts = ['profnet.com', 'profnet.example']
 const questions = (key: string, taught: Record<string, string[]> = {}) =>
@@ -27,6 +28,30 @@ describe('a lookup is the same question under another name', () => {
     'bundle|1',
     'person.profile|',
   ])('and %s has none', (key) => expect(questions(key)).toEqual([]))
+})
+
+describe('a further identifier of a company', () => {
+  const page = 'tiktok_url:tiktok.com/@acme'
+  const taught = { [page]: ['profnet.com/company/acme', 'acme.com'], 'acme.com': [page] }
+
+  test('names it as its domain does, once an answer has said whose it is', () => {
+    expect(questions(`company.lookup|${page}`)).toEqual([])
+    expect(questions(`company.lookup|${page}`, taught)).toEqual([
+      ['company.profile|profnet.com/company/acme', 'found'],
+      ['company.profile|profnet.example/company/acme', 'found'],
+      ['company.lookup|acme.com', 'any'],
+    ])
+    expect(questions('company.lookup|acme.com', taught)).toEqual([[`company.lookup|${page}`, 'any']])
+    expect(questions('company.enrich|acme.com', taught)).toEqual([[`company.enrich|${page}`, 'any']])
+  })
+
+  test.each(['tw104_url:104.com.tw/company/1a2b', 'domain_search_id:in/x'])(
+    'is no profile, whatever its path is: %s',
+    (name) => {
+      expect(kindOfName(name)).toBe('page')
+      expect(identifiersOfKey(`company.lookup|${name}` as LookupKey)).toEqual([])
+    },
+  )
 })
 
 test('a contact type is no part of the name, and a key without one names nobody', () => {

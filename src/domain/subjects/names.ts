@@ -1,8 +1,12 @@
 import { isContactType } from '../contact-types.ts'
 import { lookupKey, underAllHosts, type LookupKey } from '../keys.ts'
+import { furtherIdentifiers } from '../record.ts'
 import type { Operation } from '../words.ts'
 
-/** The way a lookup's key names its subject: by a canonical profile, by `id:` and the service's id, or by a domain. */
+/**
+ * The way a lookup's key names its subject: by a canonical profile, by `id:` and the service's id, by a domain, or by a further
+ * identifier of a company after its name: `tiktok_url:tiktok.com/@acme`.
+ */
 export interface NamedBy {
   operation: Operation
   name: string
@@ -60,12 +64,14 @@ function questionAbout({ operation, type }: NamedBy, name: string): SameQuestion
     case 'person.profile':
       return kind === 'person' ? same : undefined
     case 'company.enrich':
-      return kind === 'company' || kind === 'domain' ? same : undefined
+      return kind === 'company' || kind === 'domain' || kind === 'page' ? same : undefined
     case 'company.profile':
       if (kind === 'company') return same
-      return kind === 'domain' ? { key: lookupKey('company.lookup', name), needs: 'complete' } : undefined
+      return kind === 'domain' || kind === 'page'
+        ? { key: lookupKey('company.lookup', name), needs: 'complete' }
+        : undefined
     case 'company.lookup':
-      if (kind === 'domain') return same
+      if (kind === 'domain' || kind === 'page') return same
       return kind === 'company' ? { key: lookupKey('company.profile', name), needs: 'found' } : undefined
     case 'contact.redeem':
       return kind === 'person' || kind === 'id'
@@ -76,10 +82,16 @@ function questionAbout({ operation, type }: NamedBy, name: string): SameQuestion
   }
 }
 
-/** Returns what kind of name this is. A `uid` is never asked by: it only tells subjects apart. */
-export function kindOfName(name: string): 'person' | 'company' | 'domain' | 'id' | 'uid' {
+const furtherNames: readonly string[] = furtherIdentifiers.map(({ name }) => name)
+
+/**
+ * Returns what kind of name this is. A `page` is a further identifier of a company. A `uid` is never asked by: it only tells
+ * subjects apart.
+ */
+export function kindOfName(name: string): 'person' | 'company' | 'domain' | 'page' | 'id' | 'uid' {
   if (name.startsWith('id:')) return 'id'
   if (name.startsWith('uid:')) return 'uid'
+  if (furtherNames.includes(name.slice(0, Math.max(0, name.indexOf(':'))))) return 'page'
   if (!name.includes('/')) return 'domain'
   return /^[^/]+\/company\//.test(name) ? 'company' : 'person'
 }

@@ -40,6 +40,25 @@ describe('an answer teaches', () => {
     expect(lesson('company.profile|x', mailbox)?.others).toEqual(['profnet.com/company/77'])
   })
 
+  test('the page and the id by which a company was asked for and answered', () => {
+    const answer = { profnet_url: url('company/acme'), domain_search_id: 'ds-1' }
+    expect(lesson('company.lookup|tiktok_url:tiktok.com/@acme', answer)).toEqual({
+      profile: 'profnet.com/company/acme',
+      asked: 'tiktok_url:tiktok.com/@acme',
+      uid: undefined,
+      others: ['domain_search_id:ds-1'],
+    })
+  })
+
+  test('that a page belongs to nobody where two companies are answered for it', () => {
+    const page = 'tiktok_url:tiktok.com/@acme'
+    const of = (slug: string) =>
+      lesson(`company.lookup|${page}`, { profnet_url: url(`company/${slug}`) }) as Lesson
+    const names = learnNames(new Map(), [of('acme'), of('other')])
+    expect(names.get(page)).toBeNull()
+    expect(names.get('profnet.com/company/acme')).toBe('profnet.com/company/acme')
+  })
+
   test('a page under an opaque id, but no page under the digits of a person, who may have chosen them', () => {
     const opaque = 'ACoAAB1x2y3Z4w5V6u7T8s9R0q'
     const others = (uid: string) =>

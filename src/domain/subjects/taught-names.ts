@@ -2,6 +2,7 @@ import { canonicalProfileUrl, opaqueId, underAllHosts, type LookupKey } from '..
 import { registrableDomain } from '../normalise/domain.ts'
 import { isPersonalMailDomain } from '../normalise/email.ts'
 import type { Operation } from '../words.ts'
+import { canonicalId } from '../planning/company-keys.ts'
 import { kindOfName, namedBy } from './names.ts'
 
 /** The names of its subject that one answer teaches. */
@@ -48,7 +49,7 @@ export function lessonOf(
     others: [
       ...(isNumber ? numberedProfile(object, number, profile.value) : []),
       ...(object === 'person' && searchId !== undefined ? [`id:${searchId}`] : []),
-      ...(object === 'company' ? ownDomain(answer) : []),
+      ...(object === 'company' ? [...ownDomain(answer), ...companyId(answer)] : []),
     ],
   }
 }
@@ -68,6 +69,11 @@ function numberedProfile(object: 'company' | 'person', number: string, profile: 
   const host = profile.slice(0, profile.indexOf('/'))
   if (object === 'company') return /^\d+$/.test(number) ? [`${host}/company/${number}`] : []
   return opaqueId.test(number) ? [`${host}/in/${number}`] : []
+}
+
+function companyId(answer: Readonly<Record<string, unknown>>): string[] {
+  const id = canonicalId(textOf(answer['domain_search_id']) ?? '')
+  return id.ok ? [`domain_search_id:${id.value}`] : []
 }
 
 /** Several companies may share a website. Only a domain that the service calls the company's own names it. */
@@ -122,7 +128,8 @@ export function learnNames(known: KnownNames, lessons: readonly Lesson[]): Map<s
       const isRenamed =
         typeof holder === 'string' &&
         holder !== subject &&
-        kindOfName(asked) !== 'domain' &&
+        // A website or a page may pass from one company to another.
+        !['domain', 'page'].includes(kindOfName(asked)) &&
         ![uid, ...numbersOf(subject)].some((number) => differ(numbersOf(holder), number))
       if (isRenamed) for (const name of namesOf(holder)) names.set(name, subject)
       else give(asked, subject)

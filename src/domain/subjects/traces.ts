@@ -8,6 +8,8 @@ export function identifiersOfKey(key: LookupKey): Identifier[] {
   const named = namedBy(key)
   if (named && kindOfName(named.name) === 'domain' && named.operation.startsWith('company.'))
     return [{ kind: 'domain', value: named.name, isCompany: true }]
+  // The path of a page elsewhere may look like a profile: `tw104_url:104.com.tw/company/1a2b`.
+  if (named && kindOfName(named.name) === 'page') return []
   return key
     .split('|')
     .slice(1)

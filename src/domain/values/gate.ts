@@ -1,4 +1,4 @@
-import type { Identity } from '../record.ts'
+import { furtherIdentifiers, type Identity } from '../record.ts'
 import { textFault } from './text-fault.ts'
 
 /**
@@ -13,12 +13,19 @@ const identityLengths: Record<keyof Identity, number> = {
   firstName: 500,
   lastName: 500,
   company: 1_000,
+  companyId: 200,
+  tiktokUrl: 2_048,
+  wantedlyUrl: 2_048,
+  tw104Url: 2_048,
+  rocketpunchUrl: 2_048,
+  rememberUrl: 2_048,
+  youtrustUrl: 2_048,
 }
 
 /** Longer than the longest text that a field of HubSpot (65,536) or Salesforce (131,072) takes. */
 const valueLength = 200_000
 
-const spoken: Record<keyof Identity, string> = {
+const spoken: Partial<Record<keyof Identity, string>> = {
   profileUrl: 'profile URL',
   domain: 'domain',
   email: 'e-mail',
@@ -26,6 +33,7 @@ const spoken: Record<keyof Identity, string> = {
   firstName: 'first name',
   lastName: 'last name',
   company: 'company',
+  ...Object.fromEntries(furtherIdentifiers.map(({ field, label }) => [field, label])),
 }
 
 /**

@@ -4,6 +4,7 @@ import { identityOfValues } from '../identity.ts'
 import { matchOption, matchOptions } from '../mapping/option.ts'
 import { foldCompanyName } from '../normalise/company.ts'
 import { countryCode } from '../normalise/country.ts'
+import { canonicalNetworkUrl } from '../normalise/network-url.ts'
 import { bareHost, canonicalUrl, registrableDomain } from '../normalise/domain.ts'
 import { canonicalEmail } from '../normalise/email.ts'
 import { letters } from '../normalise/near-names.ts'
@@ -29,6 +30,7 @@ export const normalisers: Record<string, (text: string) => unknown> = {
   canonicalProfileUrl: (text) => canonicalProfileUrl('company', text),
   canonicalDomain,
   registrableDomain,
+  canonicalNetworkUrl: (text) => canonicalNetworkUrl('tiktok_url', text),
   bareHost,
   canonicalUrl,
   canonicalEmail,

@@ -87,6 +87,13 @@ const identityNames = {
   phone: 'Phone',
   domain: 'Domain',
   profileUrl: 'Profile',
+  companyId: 'Company id',
+  tiktokUrl: 'TikTok',
+  wantedlyUrl: 'Wantedly',
+  tw104Url: '104',
+  rocketpunchUrl: 'RocketPunch',
+  rememberUrl: 'Remember',
+  youtrustUrl: 'YOUTRUST',
 } as const
 
 function askedList({ identity, recipe }: TaskDetail): Markup {
