@@ -48,7 +48,7 @@ export function answerError(response: ResponseHead): PaydirtError {
       return new FatalError(
         'over_quota',
         `the service's quota or paging limit is exceeded (${codeOf(body) ?? 416})`,
-        { details },
+        { details: { ...details, code: codeOf(body) } },
       )
     case 429: {
       const retryAfterMs = retryAfter(response.headers, Date.now())

@@ -4,7 +4,7 @@ import { ConfigError, PolicyDeniedError } from '../../domain/errors.ts'
 import { isBatchKey } from '../../domain/keys.ts'
 import { formatUsd, type Atomic } from '../../domain/money.ts'
 import type { PaymentProtocol, Terms } from '../../domain/payment.ts'
-import { slotOf, type PriceTable } from '../../domain/planning/step.ts'
+import { slotOf } from '../../domain/planning/step.ts'
 import type { ChargeJournal, OpenCharge } from '../../domain/ports/charge-journal.ts'
 import type { OnExchange } from '../../domain/ports/meter.ts'
 import type { Send } from '../../domain/ports/transport.ts'
@@ -25,12 +25,14 @@ import type { PreparedBatch } from '../../service/batch.ts'
 import { resumeRequest } from '../../service/client.ts'
 import { creditsOf, warningsOf } from '../../service/schema/metadata.ts'
 import { createApiTokenLedger } from '../../store/access/api-tokens.ts'
+import { noteLimit } from '../../store/contract/known-limits.ts'
 import { createChargeJournal } from '../../store/ledger/charge-journal.ts'
 import type { Database } from '../../store/database/database.ts'
 import { noteWarnings, type ServiceWarning } from '../../store/ledger/service-warnings.ts'
 import { createTermsCache } from '../../store/ledger/terms.ts'
 import { batchRequest } from '../../workers/lookup/batch-request.ts'
 import type { Config } from '../config/config.ts'
+import { limitTold } from './refused-page.ts'
 import { noPayment } from './missing-settings.ts'
 import { createTokenLines } from './token-budget.ts'
 
@@ -88,7 +90,7 @@ export function createPayments(options: PaymentsOptions): Payments {
     rebuyLost: config.rebuyLost,
     now,
     onRequest: options.onUnpaidRequest,
-    fixedTerms: config.apiKey && ((purchase, cap) => creditTerms(purchase, config.prices, cap)),
+    fixedTerms: config.apiKey && ((purchase, cap) => creditTerms(purchase, config, cap)),
     creditsOf: (body) => creditsOf(body)?.totalCreditCost,
     onAnswer: (request, body) => void warn(request, body),
     onExchange: options.onExchange,
@@ -102,7 +104,18 @@ export function createPayments(options: PaymentsOptions): Payments {
     now,
     onError: options.onError,
   })
-  return { payer, resolve }
+  return { payer: { ...payer, buy }, resolve }
+
+  /** A refused page is the limit from now on: no further one is sent, because a refused request leaves money in doubt. */
+  async function buy(purchase: Purchase): Promise<Fact> {
+    try {
+      return await payer.buy(purchase)
+    } catch (error) {
+      const limit = limitTold(purchase.request, error, now())
+      if (limit) await noteLimit(db, limit)
+      throw error
+    }
+  }
 
   async function warn({ method, url }: Purchase['request'], body: string): Promise<void> {
     const endpoint = `${method} ${url}`
@@ -157,17 +170,23 @@ function purchaseOf(
 }
 
 /**
- * Returns the terms of direct access: the most that the request can cost, in credits. Throws PolicyDeniedError for a step
- * whose price is not known, because no challenge names it, and for a request above its cap.
+ * Returns the terms of direct access: the most that the request can cost, in credits. A step whose price is not known counts with
+ * its own cap, if it has one, until the answer states its cost. Throws PolicyDeniedError for one that has neither, because no
+ * challenge names its price, and for a request above its cap.
  */
-function creditTerms({ buys }: Purchase, prices: PriceTable, capAtomic: Atomic): Terms {
+function creditTerms(
+  { buys }: Purchase,
+  { prices, policy }: Pick<Config, 'prices' | 'policy'>,
+  capAtomic: Atomic,
+): Terms {
   let atomic = 0n
   for (const key of buys) {
-    const price = prices[slotOf(key)]
+    const slot = slotOf(key)
+    const price = prices[slot] ?? policy.maxPrices?.[slot]
     if (price === undefined) {
       throw new PolicyDeniedError(
         'price_unknown',
-        `the price of ${slotOf(key)} is not known: set it in payment.pricesUsd`,
+        `the price of ${slot} is not known: set it in payment.pricesUsd, or its cap in payment.maxPricesUsd`,
       )
     }
     atomic += price
