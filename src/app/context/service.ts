@@ -22,10 +22,17 @@ export interface Service {
   prepare: (operation: Operation, request: LookupRequest) => ReturnType<typeof prepareRequest>
   prepareBulk: (operation: Operation, body: string) => PreparedBatch
   prepareQuery: (operation: Operation, queryId: string) => ReturnType<typeof prepareQuery>
-  /** Returns what the workspace of the API key has used and has left; undefined without a key. */
-  askAccount: () => Promise<Record<string, unknown> | undefined>
+  /** Returns what the workspace of the API key has used and has left, or its profile; undefined without a key. */
+  askAccount: (operation?: AccountOperation) => Promise<Record<string, unknown> | undefined>
   fetchFree: (operation: Operation, request: LookupRequest) => Promise<Fact>
   close: () => Promise<void>
+}
+
+/** Operations that are free and belong to the workspace of the API key. */
+export type AccountOperation = Extract<Operation, `account.${string}`>
+
+export function isAccountOperation(operation: Operation): operation is AccountOperation {
+  return operation.startsWith('account.')
 }
 
 /** Connections beyond those of background lookups: eight for urgent ones, the rest to poll for started answers. */
@@ -62,9 +69,9 @@ export function openService(
     prepare: (operation, request) => prepareRequest(url, operation, request, catalogue),
     prepareBulk: (operation, body) => resumeBatch(url, operation, body, { paths }),
     prepareQuery: (operation, queryId) => prepareQuery(url, operation, queryId, { paths }),
-    async askAccount() {
+    async askAccount(operation = 'account.usage') {
       if (!apiKey) return undefined
-      const usage = prepareRequest(url, 'account.usage', {}, catalogue)
+      const usage = prepareRequest(url, operation, {}, catalogue)
       const response = await send({
         method: usage.method,
         url: usage.url,

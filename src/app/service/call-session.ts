@@ -7,6 +7,7 @@ import type { RunState } from '../../store/database/states.ts'
 import { lookupsWithCharges, type RecordLookup } from '../../store/views/record-lookups.ts'
 import { pause } from '../../timing/pause.ts'
 import type { Config } from '../config/config.ts'
+import type { Operation } from '../../domain/words.ts'
 import type { Context } from '../context/context.ts'
 import { startMaintenance } from '../runs/maintenance.ts'
 import { startWorkerRuntime, type WorkerRuntime } from '../runs/worker-runtime.ts'
@@ -30,8 +31,9 @@ export interface CallSession {
 /** The name under which calls stand in the ledger: they belong to no CRM. Budgets a connector hold for it too. */
 export const callConnector = 'service'
 
-/** Returns the settings with the cap of one operation: the payer refuses a challenge above it. */
-export function withCallCap(config: Config, { operation, capAtomic }: PlannedCall): Config {
+/** Returns the settings with another cap for one operation: the payer refuses a challenge above it. */
+export function withCallCap(config: Config, operation: Operation, capAtomic: Atomic | undefined): Config {
+  if (capAtomic === undefined) return config
   const caps = Object.fromEntries(slotsOf(operation).map((slot): [string, Atomic] => [slot, capAtomic]))
   return { ...config, policy: { ...config.policy, maxPrices: { ...config.policy.maxPrices, ...caps } } }
 }

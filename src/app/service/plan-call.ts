@@ -1,14 +1,17 @@
-import { createHash } from 'node:crypto'
 import { ConfigError, InputError } from '../../domain/errors.ts'
-import { lookupKey, type LookupKey } from '../../domain/keys.ts'
+import type { LookupKey } from '../../domain/keys.ts'
 import { formatUsd, type Atomic } from '../../domain/money.ts'
 import { operationRow, slotsOf } from '../../domain/operations.ts'
 import { nearNames } from '../../domain/normalise/near-names.ts'
 import { operations, type Operation, type OperationKind } from '../../domain/words.ts'
 import type { Contract } from '../../service/catalogue/catalogue.ts'
+import { callKey } from '../../service/calls/call-key.ts'
+import { canonicalBody } from '../../service/calls/canonical-body.ts'
+import { guardLimits, usualPageSize } from '../../service/calls/guard-limits.ts'
+import { guardWords, type KnownWords } from '../../service/calls/guard-words.ts'
 import { otherPath } from '../../service/calls/prepare-call.ts'
+import type { KnownLimit } from '../../store/contract/known-limits.ts'
 import type { Config } from '../config/config.ts'
-import { keyOfLookup } from './lookup-keys.ts'
 
 export interface CallInput {
   operation: Operation
@@ -17,6 +20,12 @@ export interface CallInput {
   path?: string | undefined
   /** The most that one request may cost. */
   maxAtomic?: Atomic | undefined
+  /** Allows a search without any filter. */
+  isEverything?: boolean | undefined
+  /** Allows words that no answer has held. */
+  isUnchecked?: boolean | undefined
+  /** The number of an action that is repeated on purpose. */
+  repeat?: number | undefined
 }
 
 /** A call that can be sent: checked, in its canonical form, with its key and its price as far as it is known. */
@@ -31,10 +40,12 @@ export interface PlannedCall {
   page: number | undefined
   /** Undefined where neither the catalogue, the settings nor an earlier answer tells it. */
   priceAtomic: Atomic | undefined
-  /** The most that is paid for one request: the payer refuses a challenge above it. */
-  capAtomic: Atomic
+  /** The most that is paid for one request: the payer refuses a challenge above it. Undefined where nobody has set it. */
+  capAtomic: Atomic | undefined
   isFree: boolean
 }
+
+export type AffordableCall = PlannedCall & { capAtomic: Atomic }
 
 /** Returns the operation of a name. Throws InputError with the near names. */
 export function operationNamed(name: string): Operation {
@@ -47,34 +58,78 @@ export function operationNamed(name: string): Operation {
   )
 }
 
+/** The facts of this account and ledger that a call is checked against. */
+export interface KnownOfAccount {
+  /** Words that answers have held, and those of the settings. */
+  words: KnownWords
+  /** Words that answers have held, alone. */
+  learned: KnownWords
+  limits: readonly KnownLimit[]
+  /** The plan's maximum of rows in a page and of pages; undefined where no workspace states them. */
+  pageSize: number | undefined
+  lastPage: number | undefined
+}
+
 /**
  * Checks a call and returns what would be sent for it. Sends and reserves nothing. Throws InputError for a body that the
- * catalogue refuses, and ConfigError for an operation that these settings cannot reach or whose price nobody knows.
+ * catalogue or the guard refuses, and ConfigError for an operation that these settings cannot reach.
  */
 export function planCall(
   config: Pick<Config, 'catalogue' | 'networkHosts' | 'apiKey' | 'prices' | 'policy'>,
-  { operation, body, path, maxAtomic }: CallInput,
+  { operation, body, path, maxAtomic, isEverything, isUnchecked, repeat }: CallInput,
+  { words, limits, pageSize = usualPageSize, lastPage }: Omit<KnownOfAccount, 'learned'>,
 ): PlannedCall {
   const contract = config.catalogue.of(operation)
   const { kind } = operationRow(operation)
   assertAccess(contract, config.apiKey !== undefined)
-  const request = { ...body, ...(path !== undefined && { [otherPath]: path }) }
-  const page = kind === 'search' ? Number(body['page'] ?? 1) : undefined
-  const key =
-    (path === undefined ? keyOfLookup(operation, body, config.networkHosts) : undefined) ??
-    lookupKey(operation, `v1:${digest(request)}${page === undefined ? '' : `|${page}`}`)
-  const isFree = contract.price.value === 'free'
+  const asked = { ...body, ...(path !== undefined && { [otherPath]: path }) }
+  const isSearch = kind === 'search'
+  const sized = isSearch && body['per_page'] === undefined ? { ...asked, per_page: pageSize } : asked
+  const canonical = canonicalBody(contract, sized, { hosts: config.networkHosts })
+  guardWords(contract, canonical, words, { unchecked: isUnchecked ?? false })
+  const limitOf = (name: KnownLimit['name']) =>
+    limits.find((limit) => limit.operation === operation && limit.name === name)?.value
+  guardLimits(contract, isSearch ? { ...canonical, page: body['page'] } : canonical, {
+    perPage: Math.min(pageSize, limitOf('per_page') ?? Infinity),
+    page: leastOf(limitOf('page'), lastPage),
+    all: isEverything,
+  })
+  const page = contract.answer.rows ? Number(body['page'] ?? 1) : undefined
   const [slot] = slotsOf(operation)
+  const isFree = contract.price.value === 'free'
   const priceAtomic = isFree ? 0n : slot && config.prices[slot]
   const ownCap = maxAtomic ?? (slot && config.policy.maxPrices?.[slot])
-  if (priceAtomic === undefined && ownCap === undefined) throw priceUnknown(operation)
-  const capAtomic = ownCap ?? config.policy.maxPriceAtomic
+  return {
+    operation,
+    kind,
+    contract,
+    key: callKey(contract, canonical, page ?? repeat ?? 1),
+    request: page === undefined ? canonical : { ...canonical, page },
+    page,
+    priceAtomic,
+    capAtomic: ownCap ?? (priceAtomic === undefined ? undefined : config.policy.maxPriceAtomic),
+    isFree,
+  }
+}
+
+function leastOf(...values: readonly (number | undefined)[]): number | undefined {
+  const known = values.filter((value) => value !== undefined)
+  return known.length > 0 ? Math.min(...known) : undefined
+}
+
+/** Throws ConfigError for a call that may cost more than its cap, and for one of unknown price without a cap of its own. */
+export function assertAffordable(call: PlannedCall): asserts call is AffordableCall {
+  const { operation, priceAtomic, capAtomic } = call
+  if (capAtomic === undefined)
+    throw new ConfigError(
+      'price_unknown',
+      `nobody knows the price of ${operation} yet: name the most that one request may cost with --max-usd, or in payment.maxPricesUsd`,
+    )
   if (priceAtomic !== undefined && priceAtomic > capAtomic)
     throw new ConfigError(
       'above_cap',
       `${operation} costs ${formatUsd(priceAtomic)} USD, above the cap of ${formatUsd(capAtomic)}: allow it with --max-usd, or payment.maxPricesUsd in paydirt.config.ts`,
     )
-  return { operation, kind, contract, key, request, page, priceAtomic, capAtomic, isFree }
 }
 
 function assertAccess({ operation, access }: Contract, hasKey: boolean): void {
@@ -88,17 +143,4 @@ function assertAccess({ operation, access }: Contract, hasKey: boolean): void {
       'needs_wallet',
       `${operation} is reached by a payment for each request: remove PAYDIRT_API_KEY and set PAYDIRT_WALLET_KEY`,
     )
-}
-
-function priceUnknown(operation: Operation): ConfigError {
-  return new ConfigError(
-    'price_unknown',
-    `nobody knows the price of ${operation} yet: name the most that one request may cost with --max-usd, or in payment.maxPricesUsd`,
-  )
-}
-
-function digest(request: Readonly<Record<string, unknown>>): string {
-  const { page: _, ...rest } = request
-  const sorted = Object.fromEntries(Object.entries(rest).sort(([a], [b]) => (a < b ? -1 : 1)))
-  return createHash('sha256').update(JSON.stringify(sorted)).digest('hex')
 }

@@ -1,24 +1,51 @@
 import { formatUsd } from '../../domain/money.ts'
-import type { Config } from '../../app/config/config.ts'
+import type { Context } from '../../app/context/context.ts'
 import type { PlannedCall } from '../../app/service/plan-call.ts'
 import { prepareRequest } from '../../service/client.ts'
+import { seenPrices, type SeenPrice } from '../../store/contract/seen-prices.ts'
 
-/** Returns what a call would send, and what is known of its price. Nothing is asked for it. */
-export function callPlanText(
-  { serviceUrl = '{base_url}', catalogue }: Pick<Config, 'serviceUrl' | 'catalogue'>,
+/** Returns what a call would send, what is known of its price, and whether the ledger has its answer. Asks nobody. */
+export async function callPlanText(
+  { config, database, lookups }: Pick<Context, 'config' | 'database' | 'lookups'>,
   call: PlannedCall,
-): string {
-  const { operation, request, contract, key, kind, priceAtomic, capAtomic } = call
-  const { method, url, body } = prepareRequest(serviceUrl, operation, { ...request }, catalogue)
+): Promise<string> {
+  const { operation, request, contract, key, kind, capAtomic } = call
   const lines = [
     `${operation} (${kind}): ${contract.summary}`,
-    `  request     ${method} ${url}`,
-    ...(body === '' ? [] : [`  body        ${body}`]),
-    `  path        ${contract.path.origin}; access ${contract.access.value}, ${contract.access.origin}`,
-    `  key         ${key}`,
-    `  price       ${priceAtomic === undefined ? 'unknown until the service tells it' : `${formatUsd(priceAtomic)} USD, by catalogue or settings`}`,
-    `  cap         ${formatUsd(capAtomic)} USD for one request`,
+    ...(await requestLines()),
+    `  path      ${contract.path.origin}; access ${contract.access.value}, ${contract.access.origin}`,
+    `  key       ${key}`,
+    `  cap       ${capAtomic === undefined ? 'none: name one with --max-usd' : `${formatUsd(capAtomic)} USD for one request`}`,
+    `  answer    ${(await lookups.freshFacts([key])).has(key) ? 'the ledger has it: nothing would be paid' : 'not in the ledger'}`,
     'Nothing was sent or reserved.',
   ]
   return `${lines.join('\n')}\n`
+
+  async function requestLines(): Promise<string[]> {
+    if (operation === 'company.logo') return [`  request   GET ${contract.path.value}`, '  price     free']
+    const { method, url, body, endpoint } = prepareRequest(
+      config.serviceUrl ?? '{base_url}',
+      operation,
+      { ...request },
+      config.catalogue,
+    )
+    const seen = (await seenPrices(database.db)).filter(({ priceClass }) => priceClass === endpoint)
+    return [
+      `  request   ${method} ${url}`,
+      ...(body === '' ? [] : [`  body      ${body}`]),
+      `  price     ${priceText(call, seen)}`,
+    ]
+  }
+}
+
+function priceText({ isFree, priceAtomic }: PlannedCall, seen: readonly SeenPrice[]): string {
+  if (isFree) return 'free'
+  const last = seen.map(
+    ({ currency, amountAtomic, seenAt }) =>
+      `${formatUsd(amountAtomic)} ${currency === 'credit' ? 'credits' : 'USD'} when it was last seen, ${seenAt.toISOString()}: an estimate`,
+  )
+  if (last.length > 0) return last.join('; ')
+  return priceAtomic === undefined
+    ? 'unknown until the service tells it'
+    : `${formatUsd(priceAtomic)} USD, by the catalogue or the settings`
 }

@@ -2,9 +2,15 @@ import { InputError } from '../../domain/errors.ts'
 import { parseUsd, type Atomic } from '../../domain/money.ts'
 import type { Context } from '../../app/context/context.ts'
 import { costText, faultsOf, pageOf } from '../../app/service/call-result.ts'
+import { knownOfAccount } from '../../app/service/known-of-account.ts'
 import { openCalls, withCallCap, type CallEnd } from '../../app/service/call-session.ts'
-import { operationNamed, planCall, type PlannedCall } from '../../app/service/plan-call.ts'
+import { assertAffordable, operationNamed, planCall, type PlannedCall } from '../../app/service/plan-call.ts'
 import { newRunId } from '../../app/context/new-id.ts'
+import { checkBody } from '../../service/calls/check-body.ts'
+import type { KnownWords } from '../../service/calls/guard-words.ts'
+import { wordsNeverSeen } from '../../service/calls/words-never-seen.ts'
+import { operationRow } from '../../domain/operations.ts'
+import { isAccountOperation, type AccountOperation } from '../../app/context/service.ts'
 import { exitStatus } from '../terminal/exit.ts'
 import { print, printError } from '../terminal/print.ts'
 import { readConfig, stopSignal, withContext } from '../terminal/with-context.ts'
@@ -26,23 +32,40 @@ interface Options {
 export async function callOperation(name: string, options: Options): Promise<void> {
   const operation = operationNamed(name)
   const body = await readBody(options.json)
-  const config = await readConfig()
-  const planOf = (page?: number) =>
-    planCall(config, {
-      operation,
-      body: page === undefined ? body : { ...body, page },
-      path: options.path,
-      maxAtomic: options.maxUsd === undefined ? undefined : amountOf(options.maxUsd),
-    })
-  const call = planOf()
-  if (options.plan) return print(callPlanText(config, call))
-  if (call.kind === 'action' && !options.yes)
+  const settings = await readConfig()
+  const maxAtomic = options.maxUsd === undefined ? undefined : amountOf(options.maxUsd)
+  const config = withCallCap(settings, operation, maxAtomic)
+  // Said before a ledger is opened: neither needs one.
+  if (operationRow(operation).kind === 'action' && !options.yes && !options.plan)
     throw new InputError('needs_yes', `${operation} changes something at the service: send it with --yes`)
+  checkBody(config.catalogue.of(operation), body, { knowsKeys: options.path === undefined })
   const signal = stopSignal()
-  await withContext(
-    (context) => buyPages(context, call, planOf, { pages: options.pages ?? 1, signal }),
-    withCallCap(config, call),
-  )
+  await withContext(async (context) => {
+    const known = await knownOfAccount(context, { asks: !options.plan })
+    const planOf = (page?: number) =>
+      planCall(
+        config,
+        {
+          operation,
+          body: page === undefined ? body : { ...body, page },
+          path: options.path,
+          maxAtomic,
+          isEverything: options.all ?? false,
+          isUnchecked: options.unchecked ?? false,
+        },
+        known,
+      )
+    const call = planOf()
+    if (options.plan) return print(await callPlanText(context, call))
+    if (isAccountOperation(operation)) return printAccount(context, operation)
+    assertAffordable(call)
+    await buyPages(context, call, planOf, { pages: options.pages ?? 1, signal, learned: known.learned })
+  }, config)
+}
+
+async function printAccount(context: Context, operation: AccountOperation): Promise<void> {
+  const { askAccount } = await context.openEngine()
+  print(`${JSON.stringify(await askAccount(operation), null, 2)}\n`)
 }
 
 /** Buys pages one after the other and prints each. Ends at the last page, at the first that is unusable, or at an interrupt. */
@@ -50,7 +73,7 @@ async function buyPages(
   context: Context,
   first: PlannedCall,
   planOf: (page: number) => PlannedCall,
-  { pages, signal }: { pages: number; signal: AbortSignal },
+  { pages, signal, learned }: { pages: number; signal: AbortSignal; learned: KnownWords },
 ): Promise<void> {
   const calls = await openCalls(context, {
     first,
@@ -61,7 +84,7 @@ async function buyPages(
     let seen = 0
     for (let call = first, bought = 1; ; bought += 1, call = planOf((call.page ?? 0) + 1)) {
       const end = await calls.buy(call)
-      const { status, rows, total } = report(call, end)
+      const { status, rows, total } = report(call, end, learned)
       process.exitCode = status
       seen += rows
       const isLast = rows === 0 || (total !== null && seen >= total)
@@ -73,7 +96,11 @@ async function buyPages(
 }
 
 /** Prints one answer and what there is to say of it. */
-function report(call: PlannedCall, end: CallEnd): { status: number; rows: number; total: number | null } {
+function report(
+  call: PlannedCall,
+  end: CallEnd,
+  learned: KnownWords,
+): { status: number; rows: number; total: number | null } {
   const none = { rows: 0, total: null }
   const say = (text: string) => printError(`paydirt: ${text}\n`)
   const cost = costText(end, end.state === 'answered' && end.isKnown)
@@ -105,6 +132,9 @@ function report(call: PlannedCall, end: CallEnd): { status: number; rows: number
     : ''
   say(`${call.operation}: ${outcome === 'found' ? 'answered' : 'nothing found'}${found} (${cost})`)
   for (const fault of faults) say(fault)
+  if (page?.rows.length === 0)
+    for (const { place, word } of wordsNeverSeen(call.contract, call.request, learned))
+      say(`no answer has ever held the word "${word}" (${place}): it may be why there are no rows`)
   for (const [name, note] of Object.entries(page?.notes ?? {})) say(`${name}: ${JSON.stringify(note)}`)
   return {
     status: faults.length > 0 ? exitStatus.failed : exitStatus.done,
