@@ -12,8 +12,8 @@ export async function readBody(given: string): Promise<Record<string, unknown>> 
   let parsed: unknown
   try {
     parsed = JSON.parse(source)
-  } catch (error) {
-    throw new InputError('bad_body', `${name} is not JSON: ${placeOf(error)}`)
+  } catch {
+    throw new InputError('bad_body', `${name} is not JSON: ${placeOf(source)}`)
   }
   if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed))
     throw new InputError('bad_body', `${name} is no JSON object: it begins with { and ends with }`)
@@ -34,8 +34,28 @@ async function sourceOf(given: string): Promise<[name: string, source: string]> 
   }
 }
 
-/** Returns where the JSON ends to be readable. The parser's message quotes the text, which may name people. */
-function placeOf(error: unknown): string {
-  const place = /at position \d+( \(line \d+ column \d+\))?/.exec((error as Error).message)?.[0]
-  return place ?? 'it ends too early'
+/** Returns the place of the first character that is wrong. The parser's own message quotes the text, which may name people. */
+function placeOf(source: string): string {
+  let [readable, wrong] = [0, source.length + 1]
+  // Every beginning of a text that is right so far ends too early, and no longer one is right again.
+  while (wrong - readable > 1) {
+    const middle = Math.floor((readable + wrong) / 2)
+    if (isRightSoFar(source.slice(0, middle))) readable = middle
+    else wrong = middle
+  }
+  if (wrong > source.length) return 'it ends too early'
+  const lines = source.slice(0, readable).split('\n')
+  return `line ${lines.length}, column ${(lines.at(-1) ?? '').length + 1}`
+}
+
+/** True where the parser meets nothing wrong before the end. Its message has a position, unless it names the wrong character. */
+function isRightSoFar(beginning: string): boolean {
+  try {
+    JSON.parse(beginning)
+    return true
+  } catch (error) {
+    const { message } = error as Error
+    const position = /position (\d+)/.exec(message)?.[1]
+    return message.startsWith('Unexpected end') || Number(position) >= beginning.length
+  }
 }

@@ -130,11 +130,10 @@ export const people = {
     request: {
       profnet_url: text('assumed', { fold: 'url' }),
       people_search_id: text('assumed'),
-      title: text('assumed'),
       ...personFilters,
       ...paging,
     },
-    oneOf: ['profnet_url', 'people_search_id', 'title'],
+    oneOf: ['profnet_url', 'people_search_id', 'people_titles'],
     answer: {
       at: assumed('data.peoples'),
       rows,
