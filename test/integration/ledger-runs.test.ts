@@ -109,6 +109,24 @@ describe('a run', () => {
     expect(await tasks.firstOrdinals(run.id, keys)).toEqual(new Map([[keys[0], 1]]))
     expect(await tasks.lastOrdinal(run.id)).toBe(5)
   })
+
+  test('is stored once where two processes read the same source: the second reads on behind the first', async () => {
+    const { run, runs, tasks } = await newRun(0)
+    const row = { identity: {}, lookupKey: null, duplicateOf: null, waitingFor: null, reason: null }
+    const page = [1, 2].map((ordinal) => ({
+      ...row,
+      ordinal,
+      recordId: `line ${ordinal}`,
+      status: 'skipped' as const,
+    }))
+    await tasks.insertPage(run.id, page, '2')
+    await expect(tasks.insertPage(run.id, page.slice(1), 'other')).rejects.toMatchObject({
+      name: 'RetriableError',
+      code: 'read_elsewhere',
+      countsAsTry: false,
+    })
+    expect(await runs.get(run.id)).toMatchObject({ records: 2, watermark: '2' })
+  })
 })
 
 describe('the terms of an endpoint', () => {

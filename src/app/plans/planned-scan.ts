@@ -11,7 +11,10 @@ export interface PlannedTally {
 
 export const changedReason = 'changed since the plan'
 
-/** Returns the connector with a scan of the plan's records alone. The scan ends when it has found all of them. */
+/**
+ * Returns the connector with a scan of the plan's records alone. The scan ends when it has found all of them. A page that
+ * could not be stored is read again: each of its records counts once.
+ */
 export function onlyPlanned(
   connector: Connector,
   plan: Plan,
@@ -19,6 +22,7 @@ export function onlyPlanned(
   salt: string,
   tally: PlannedTally,
 ): Connector {
+  const found = new Set<string>()
   return {
     ...connector,
     async *scan(entity, scanOptions) {
@@ -31,7 +35,8 @@ export function onlyPlanned(
           const digest = digests.get(record.id)
           if (digest === undefined) return []
           const isSame = recordDigest(record, salt) === digest
-          tally[isSame ? 'same' : 'changed'] += 1
+          if (!found.has(record.id)) tally[isSame ? 'same' : 'changed'] += 1
+          found.add(record.id)
           return [isSame ? record : { ...record, identity: {}, unreadable: changedReason }]
         })
         yield { ...page, records }

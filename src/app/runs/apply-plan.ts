@@ -123,15 +123,15 @@ async function applySync(
   const connector = await options.openConnector(plan.connector)
   try {
     const salt = await ledgerId(context.database.db, context.randomBytes)
-    const tally = { same: 0, changed: 0, total: await plans.countRecords(plan.id) }
-    const planned = onlyPlanned(connector, plan, plans, salt, tally)
+    const total = await plans.countRecords(plan.id)
+    const planned = () => onlyPlanned(connector, plan, plans, salt, { same: 0, changed: 0, total })
     const source = plannedSource(plan)
     if (plan.runId === null) {
       const run = await openRun(context, plan, 'planned')
       try {
         const { lookups } = await makePlan(context, {
           kind: 'sync',
-          connector: planned,
+          connector: planned(),
           run,
           source,
           job: {},
@@ -142,14 +142,13 @@ async function applySync(
         await context.runs.dropPlanned(run.id)
       }
     }
-    Object.assign(tally, { same: 0, changed: 0 })
-    const prepared = await prepareStart(context, planned, newRun(plan), options.onNotice)
+    const prepared = await prepareStart(context, connector, newRun(plan), options.onNotice)
     const run = await openRun(context, plan, 'scanning')
     await plans.setRun(plan.id, run.id)
     const end = await runToEnd(context, {
       prepared,
       run,
-      connector: planned,
+      connector: planned(),
       source,
       signal: options.signal,
       onProgress: options.onProgress,
@@ -158,7 +157,7 @@ async function applySync(
     const summary = await summarise(context, run)
     const changed =
       summary.records === 0 ? 0 : await countWithReason(context.database.db, run.id, changedReason)
-    return { planId: plan.id, end, summary, drifted: tally.total - summary.records + changed }
+    return { planId: plan.id, end, summary, drifted: total - summary.records + changed }
   } finally {
     await connector.close()
   }

@@ -1,4 +1,5 @@
 import { sql } from 'kysely'
+import { RetriableError } from '../../domain/errors.ts'
 import type { LookupKey } from '../../domain/keys.ts'
 import type { ClosedFields } from '../../domain/planning/could-write.ts'
 import type { Identity } from '../../domain/record.ts'
@@ -27,7 +28,7 @@ export interface TaskLedger
   extends WaitingTasks, ReadyTasks, TaskProgress, Pick<MergedRecords, 'noteMerges'> {
   /**
    * Stores a page of a scan and moves the run's watermark behind it, in one transaction, so that a page counts as a whole or
-   * not at all.
+   * not at all. Throws RetriableError when another process has stored records of the run in its place.
    */
   insertPage(runId: string, tasks: NewTask[], watermark: string): Promise<void>
   /** Returns the ordinal of the run's first task under each key. */
@@ -43,7 +44,7 @@ export function createTaskLedger(db: Database, options: { now: () => Date }): Ta
 
     async insertPage(runId, tasks, watermark) {
       const updatedAt = options.now()
-      await db.transaction().execute(async (tx) => {
+      const stored = db.transaction().execute(async (tx) => {
         // The page goes as one parameter: a list of values is a different statement each time, and slow to parse.
         const rows = tasks.map((task) => ({
           ordinal: task.ordinal,
@@ -68,6 +69,7 @@ export function createTaskLedger(db: Database, options: { now: () => Date }): Ta
           .where('id', '=', runId)
           .execute()
       })
+      await stored.catch(unlessReadElsewhere)
     },
 
     async firstOrdinals(runId, keys) {
@@ -82,4 +84,18 @@ export function createTaskLedger(db: Database, options: { now: () => Date }): Ta
       return new Map(rows.map((row) => [row.lookup_key as LookupKey, row.ordinal]))
     },
   }
+}
+
+/**
+ * Two processes may carry out one run at once, as when `apply` is called twice: the page of the one has the places of the
+ * other's. Whoever comes second reads on behind what is stored.
+ */
+function unlessReadElsewhere(error: unknown): never {
+  const { code, constraint } = error as { code?: string; constraint?: string }
+  if (code !== '23505' || constraint !== 'tasks_run_id_ordinal_key') throw error
+  throw new RetriableError('read_elsewhere', 'another process reads the source of this run', {
+    retryAfterMs: 1_000,
+    countsAsTry: false,
+    cause: error,
+  })
 }
