@@ -43,6 +43,8 @@ export type OtherEndpoint =
   | 'companies_lookup'
   | 'companies_enrich'
   | WorldEndpoint
+  /** Paths that nothing serves. */
+  | 'elsewhere'
   | 'profile'
   | 'usage'
   | DirectOperation

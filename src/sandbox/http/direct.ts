@@ -1,8 +1,12 @@
 import { API_KEY_HEADER, type Account, type Accounts } from '../accounts.ts'
+import { bendAnswer } from '../faults/bend-answer.ts'
+import { bendRequest } from '../faults/bend-request.ts'
 import type { DirectOperation } from '../stats.ts'
 import { creditBlock } from './account.ts'
 import type { Answer } from './answer.ts'
-import { atTheEdge, renameKeys, type LookupContext } from './lookup.ts'
+import { atTheEdge } from './edge.ts'
+import type { LookupContext } from './lookup.ts'
+import { renameKeys } from './rename-keys.ts'
 import type { BadRequest } from './request-body.ts'
 
 /** A request with a known API key. Its text is not parsed as JSON yet. */
@@ -62,7 +66,11 @@ export function createDirectRoutes(endpoints: readonly DirectEndpoint[], context
       return { status: 405, headers: { allow }, body: { error: 'Method not allowed' } }
     }
     context.stats.request(route.endpoint.name)
-    const refused = atTheEdge(context, request, `${route.endpoint.name} ${request.url.pathname}`)
+    const refused = atTheEdge(
+      context,
+      { path: request.url.pathname, header: request.header },
+      `${route.endpoint.name} ${request.url.pathname}`,
+    )
     return refused ?? (await byKey(route.endpoint, route.parameters, request))
   }
 
@@ -73,24 +81,28 @@ export function createDirectRoutes(endpoints: readonly DirectEndpoint[], context
   ): Promise<Answer> {
     const account = context.accounts.find(header(API_KEY_HEADER) ?? '')
     if (account === undefined) return { status: 401, body: { error: 'Unknown API key' } }
+    const { faults, networkName } = context
+    const bent = bendRequest(faults.current, endpoint.name, body)
     const answered = await endpoint.answer({
       account,
       parameters,
       query: url.searchParams,
-      text: body,
+      text: bent.text,
       contentType: header('content-type'),
-      word: context.networkName,
+      word: networkName,
     })
     if (answered === 'drop') return 'drop'
     if ('refused' in answered) return { status: answered.status, body: answered.refused }
     if ('status' in answered) return answered
     account.take(endpoint.name, 0)
-    const { data, ignoredFields } = answered
+    const ignoredFields = [...bent.ignoredFields, ...answered.ignoredFields]
     const metadata = {
       ...creditBlock(account, 0),
       ...(ignoredFields.length > 0 && { ignored_fields: ignoredFields }),
+      ...(bent.renamedFields.length > 0 && { renamed_fields: bent.renamedFields }),
     }
-    return { status: 200, body: renameKeys({ data, metadata }, context.networkName) }
+    const good = renameKeys({ data: answered.data, metadata }, networkName)
+    return { status: 200, body: bendAnswer(faults, endpoint.name, endpoint.name, good) }
   }
 }
 

@@ -2,6 +2,8 @@ import { createHash } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import { FacilitatorResponseError } from '@x402/core/server'
 import { API_KEY_HEADER, type Account, type Accounts } from '../accounts.ts'
+import { bendAnswer } from '../faults/bend-answer.ts'
+import { bendRequest } from '../faults/bend-request.ts'
 import type { FaultSwitch } from '../faults/fault-switch.ts'
 import type { Offer } from '../faults/faults.ts'
 import type { RateLimiter } from '../faults/rate-limiter.ts'
@@ -10,15 +12,16 @@ import type { IdentifiedPayment, IdentifierStore } from '../payment/identifier.t
 import { PRICE_ATOMIC } from '../payment/offers.ts'
 import type { PaidRequest } from '../payment/paywall.ts'
 import type { Payment, Checkout, CheckoutSettings } from '../payment/checkout.ts'
+import type { Headers } from '../payment/wire.ts'
 import { ceilingAtomic } from '../prices.ts'
 import { fraction } from '../random.ts'
 import type { StatsCounter } from '../stats.ts'
 import type { Answer } from './answer.ts'
 import { creditBlock } from './account.ts'
+import { atTheEdge, failed } from './edge.ts'
 import type { PaidEndpoint } from './paid-endpoint.ts'
+import { renameKeys } from './rename-keys.ts'
 import { OVER_QUOTA } from './request-body.ts'
-import { tooMany } from './too-many.ts'
-import { isGenericUserAgent } from './user-agent.ts'
 
 export interface LookupRequest extends PaidRequest {
   endpoint: PaidEndpoint
@@ -29,6 +32,8 @@ export interface LookupContext {
   limiter: RateLimiter
   checkout: Checkout
   identifiers: IdentifierStore<unknown>
+  /** Headers of the settlements whose payments were taken and not answered in time, by request and payment. */
+  unanswered: Map<string, Headers>
   accounts: Accounts
   stats: StatsCounter
   logoUrl(): string
@@ -112,30 +117,6 @@ async function direct(
   return { status: faults.strikes('settledStatus', key)?.status ?? 200, body: finish() }
 }
 
-/** The service's own error is a 500 with JSON. Any other 5xx is of a gateway in front of it, which answers with a page. */
-function failed(status: number): { status: number; body: unknown } {
-  if (status === 500) return { status, body: { error: 'Unexpected server error' } }
-  return { status, body: `<html><head><title>${status}</title></head><body>upstream failed</body></html>` }
-}
-
-export function atTheEdge(
-  { faults, limiter, stats }: Pick<LookupContext, 'faults' | 'limiter' | 'stats'>,
-  request: Pick<LookupRequest, 'header'>,
-  key: string,
-): Answer | null {
-  if (faults.current.blockGenericUserAgents && isGenericUserAgent(request.header('user-agent'))) {
-    return { status: 403, body: 'error code: 1010' }
-  }
-  const rule = faults.current.rateLimit
-  if (rule !== null && !limiter.admit(rule, performance.now())) {
-    stats.rateLimited()
-    return tooMany(rule)
-  }
-  if (faults.strikes('dropAtDoor', key)) return 'drop'
-  const error = faults.strikes('errorAtDoor', key)
-  return error && failed(error.status)
-}
-
 /** A known identifier gets its stored answer once its payment has settled. Otherwise it is an ordinary payment. */
 async function payOrRepeat(
   visit: Visit,
@@ -169,6 +150,8 @@ async function pay(
 ): Promise<Answer> {
   const { faults, stats, key } = visit
   try {
+    const taken = visit.unanswered.get(fingerprint(visit.request, payment))
+    if (taken !== undefined) return await answerLate(visit, payment, taken)
     const entered = await payment.enter(orderFor(visit))
     if ('status' in entered) {
       stats.challenged()
@@ -177,6 +160,12 @@ async function pay(
 
     const handled = await handle(visit)
     const body = handled.finish()
+    if (handled.status === 408 && faults.current.summaryTimeout.settles) {
+      const { headers, refusal } = await entered.settle(Buffer.from(JSON.stringify(body)))
+      if (refusal !== null) return refusal
+      visit.unanswered.set(fingerprint(visit.request, payment), headers)
+      return { status: handled.status, headers, body }
+    }
     if (handled.status >= 400) {
       await entered.cancel(handled.status)
       return { status: handled.status, body }
@@ -197,6 +186,17 @@ async function pay(
     if (error instanceof FacilitatorResponseError) return { status: 502, body: { error: error.message } }
     throw error
   }
+}
+
+/** A payment that was taken before its answer was ready buys one answer, without another settlement. */
+async function answerLate(visit: Visit, payment: Payment, headers: Headers): Promise<Answer> {
+  const { status, finish } = await handle(visit)
+  const body = finish()
+  if (status < 400) {
+    visit.unanswered.delete(fingerprint(visit.request, payment))
+    visit.stats.answered(false)
+  }
+  return { status, headers, body }
 }
 
 function orderFor({ faults, stats, key, keys }: Visit): SettlementOrder {
@@ -247,8 +247,10 @@ async function handle({
     return { ...failed(error.status), credits: 0, finish: () => failed(error.status).body }
   }
 
+  const { name } = request.endpoint
+  const bent = bendRequest(faults.current, name, request.body)
   const answered = await request.endpoint.answer({
-    text: request.body,
+    text: bent.text,
     contentType: request.header('content-type'),
     word: networkName,
     prices,
@@ -259,7 +261,8 @@ async function handle({
   if ('refused' in answered) {
     return { status: answered.status, credits: 0, finish: () => answered.refused }
   }
-  const { data, credits, ignoredFields, creditsAt, metadata: further } = answered
+  const { data, credits, creditsAt, metadata: further } = answered
+  const ignoredFields = [...bent.ignoredFields, ...answered.ignoredFields]
   return {
     status: 200,
     credits,
@@ -269,25 +272,18 @@ async function handle({
         ...(creditsAt === 'metadata' && block),
         ...further,
         ...(ignoredFields.length > 0 && { ignored_fields: ignoredFields }),
+        ...(bent.renamedFields.length > 0 && { renamed_fields: bent.renamedFields }),
       }
-      return renameKeys(
+      const good = renameKeys(
         {
           data: creditsAt === 'data' ? { ...(data as object), ...block } : data,
           ...(Object.keys(metadata).length > 0 && { metadata }),
         },
         networkName,
       )
+      return bendAnswer(faults, name, key, good)
     },
   }
-}
-
-/** Replaces the neutral word with the network's own name, in keys only. */
-export function renameKeys(value: unknown, word: string): unknown {
-  if (word === 'profnet' || typeof value !== 'object' || value === null) return value
-  if (Array.isArray(value)) return value.map((each) => renameKeys(each, word))
-  return Object.fromEntries(
-    Object.entries(value).map(([key, each]) => [key.replace('profnet', word), renameKeys(each, word)]),
-  )
 }
 
 function fingerprint(request: LookupRequest, { signed }: Payment) {

@@ -10,19 +10,21 @@ import type { World } from '../world/world.ts'
 import { profile, usage } from './account.ts'
 import type { Answer } from './answer.ts'
 import { readBody, send } from './answer.ts'
-import { companyEnrichment, companyLookup } from './company-lookup.ts'
+import { companyLookup } from './company-lookup.ts'
 import { contactLookup, contactLookupBatch } from './contact-lookup.ts'
 import type { ControlContext } from './control.ts'
 import { control } from './control.ts'
 import { createDirectRoutes } from './direct.ts'
+import { atTheEdge } from './edge.ts'
 import { logo } from './logo.ts'
 import type { LookupContext } from './lookup.ts'
-import { atTheEdge, lookup, renameKeys } from './lookup.ts'
+import { lookup } from './lookup.ts'
 import type { PaidEndpoint } from './paid-endpoint.ts'
 import { profileEndpoint } from './profiles.ts'
 import { createRedemptionBatches, redemption } from './redemption.ts'
+import { renameKeys } from './rename-keys.ts'
 
-export type ServiceContext = Omit<LookupContext, 'limiter' | 'logoUrl'> &
+export type ServiceContext = Omit<LookupContext, 'limiter' | 'logoUrl' | 'unanswered'> &
   ControlContext & { monitors: Monitors; world: World }
 
 export interface Service {
@@ -41,7 +43,6 @@ export async function startService(context: ServiceContext, port: number): Promi
     [`/people/${networkName}/lookup`]: profileEndpoint('person'),
     ...worldEndpoints(context.world),
     '/companies/lookup': companyLookup,
-    '/companies/lookup/enrich': companyEnrichment,
     '/redeem/people/contact/lookup': contactLookup,
     '/redeem/people/contact/lookup/batch': contactLookupBatch,
     '/redeem/people': redemption,
@@ -55,6 +56,7 @@ export async function startService(context: ServiceContext, port: number): Promi
   const lookupContext: LookupContext = {
     ...context,
     limiter: limiters.limiter,
+    unanswered: new Map(),
     logoUrl: () => `${origin()}/logo`,
   }
   const direct = createDirectRoutes(context.monitors.endpoints, lookupContext)
@@ -74,6 +76,7 @@ export async function startService(context: ServiceContext, port: number): Promi
     }
     if (name === undefined) {
       const answered = await direct({ method, url, body, header })
+      if (answered === undefined) stats.request('elsewhere')
       return counted(answered ?? { status: 404, body: { error: 'Not found' } })
     }
     stats.request(name)
@@ -88,7 +91,7 @@ export async function startService(context: ServiceContext, port: number): Promi
       const path = (request.url ?? '').slice('/logo/'.length)
       return counted(logo({ ...context, limiter: limiters.logoLimiter }, path))
     }
-    if (endpoint === undefined) return counted(answerFree(name, body, header))
+    if (endpoint === undefined) return counted(answerFree(name, url.pathname, body, header))
     return counted(
       await lookup(lookupContext, { endpoint, method, path: url.pathname, url: url.href, body, header }),
     )
@@ -96,10 +99,11 @@ export async function startService(context: ServiceContext, port: number): Promi
 
   function answerFree(
     name: string,
+    path: string,
     body: string | null,
     header: (name: string) => string | undefined,
   ): Answer {
-    const refused = atTheEdge(lookupContext, { header }, name)
+    const refused = atTheEdge(lookupContext, { path, header }, name)
     if (refused !== null) return refused
     if (name === 'redemptions_query') {
       const { status, body: found } = batches.query(

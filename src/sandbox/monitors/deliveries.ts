@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { FaultSwitch } from '../faults/fault-switch.ts'
-import { renameKeys } from '../http/lookup.ts'
+import { renameKeys } from '../http/rename-keys.ts'
 import type { Delivery, Detection, DetectionLog, Signal } from './detections.ts'
 import type { Monitor } from './monitor.ts'
 import { postWebhook, type Outcome, type Webhook } from './post-webhook.ts'

@@ -3,6 +3,7 @@ import type { World } from '../world/world.ts'
 import { advertisementSearch } from './advertisements.ts'
 import { cloudSearch } from './clouds.ts'
 import { companySearch, companySimilar } from './companies.ts'
+import { companyEnrichment } from './company-enrichment.ts'
 import { expansionCompare, expansionDetail, expansionRankings, expansionSummary } from './expansion-reads.ts'
 import { expansionLookup, expansionSearch, expansionSignals } from './expansions.ts'
 import { advertisementInsights, cloudInsights, hiringInsights, newsInsights } from './insights.ts'
@@ -17,6 +18,7 @@ export function worldEndpoints(world: World): Record<string, PaidEndpoint> {
     '/people/lookup': personLookup,
     '/people/search': peopleSearch(world),
     '/people/search/similar': peopleSimilar(world),
+    '/companies/lookup/enrich': companyEnrichment(world),
     '/companies/search': companySearch(world),
     '/companies/search/similar': companySimilar(world),
     '/jobs/search': jobSearch(world),
