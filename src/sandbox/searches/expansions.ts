@@ -70,10 +70,12 @@ export const expansionSignals = (world: World) =>
         const ids = asked && new Set(asked)
         const isIn = (words: readonly string[] | undefined, word: string) =>
           words === undefined || words.some((each) => each.trim().toLowerCase() === word)
-        const moves = new Set(findMoves(today(), ofMove).filter(({ id }) => ids === undefined || ids.has(id)))
+        const isNarrowed = ids !== undefined || Object.keys(ofMove).length > 0
+        const found = isNarrowed ? findMoves(today(), ofMove) : []
+        const moves = new Set(found.filter(({ id }) => ids === undefined || ids.has(id)))
         const rows = today().signals.all.filter(
           ({ move, signal }) =>
-            moves.has(move) && isIn(types, signal.type) && isIn(strengths, signal.strength),
+            (!isNarrowed || moves.has(move)) && isIn(types, signal.type) && isIn(strengths, signal.strength),
         )
         return { rows: isAscending === true ? rows.reverse() : rows }
       },

@@ -1,0 +1,419 @@
+import { beforeEach, describe, expect, test } from 'vitest'
+import { personUrl } from '../../src/sandbox/data/contacts.ts'
+import { member } from '../../src/sandbox/data/directory.ts'
+import { useWorld } from './sandbox-world.fixture.ts'
+
+const service = useWorld()
+const { world, ask } = service
+const page = (path: string, body?: unknown) => service.page(path, body)
+const total = (path: string, body?: unknown) => service.total(path, body)
+const DAY = '2026-11-22'
+beforeEach(() => world.sandbox.clock.set(new Date(`${DAY}T12:00:00Z`)))
+
+const searches = {
+  '/people/search': ['peoples', 'people_search_id'],
+  '/companies/search': ['companies', 'domain_search_id'],
+  '/jobs/search': ['jobs', 'job_search_id'],
+  '/news/search': ['news', 'news_search_id'],
+  '/advertisements/search': ['advertisements', 'advertisement_search_id'],
+  '/clouds/search': ['clouds', 'cloud_search_id'],
+  '/expansions/search': ['expansions', 'expansion_id'],
+  '/expansions/lookup': ['expansions', 'expansion_id'],
+  '/expansions/signals/search': ['signals', 'signal_id'],
+} as const
+
+describe.each(Object.entries(searches))('%s', (path, [rows, id]) => {
+  test('turns pages of rows with ids, and has an empty one behind the last', async () => {
+    const { data, metadata } = await page(path, { per_page: 20, nonsense: 1 })
+    const ids = data[rows]!.map((row) => row[id])
+    expect(new Set(ids).size).toBe(20)
+    expect(metadata).toMatchObject({ ignored_fields: ['nonsense'] })
+    expect(metadata.profile.total_credit_cost).toBeGreaterThan(0)
+    const second = await page(path, { per_page: 10, page: 2 })
+    expect(second.data[rows]!.map((row) => row[id])).toEqual(ids.slice(10))
+    const narrow = { domains: ['amber-analytics.example'], page: 100 }
+    expect((await page(path, narrow)).data).toMatchObject({ [rows]: [] })
+    expect((await page(path, { domains: ['nobody.example'] })).data.pagination).toMatchObject({
+      total_entries: 0,
+      total_pages: 0,
+    })
+  })
+
+  test('refuses what is above the plan, and values of another type', async () => {
+    expect(await ask(path, { per_page: 26 })).toMatchObject({ status: 416, body: { code: 41675 } })
+    expect(await ask(path, { page: 101 })).toMatchObject({ status: 416, body: { code: 41676 } })
+    expect(await ask(path, { domains: 'x.example' })).toMatchObject({ status: 400, body: { code: 40001 } })
+  })
+})
+
+test('every search takes at most 20 ms of a processor once its day is known', async () => {
+  for (const path of Object.keys(searches)) {
+    const times: number[] = []
+    for (let turn = 1; turn <= 7; turn++) {
+      const before = process.cpuUsage()
+      await page(path, { page: turn })
+      const { user, system } = process.cpuUsage(before)
+      times.push((user + system) / 1000)
+    }
+    // The first ones fill the day, and any may be hit by a collection of garbage.
+    expect({ path, ms: Math.min(...times) }).toEqual({ path, ms: expect.toSatisfy((ms: number) => ms < 20) })
+  }
+})
+
+test('a search is paid for by x402 too, for the price of its own', async () => {
+  const buyer = await world.funded()
+  const { reply } = await buyer.buy(`${world.sandbox.serviceUrl}/expansions/lookup`, { tos: ['ES'] })
+  expect(reply.status).toBe(200)
+  expect(reply.body).toMatchObject({ metadata: { profile: { total_credit_cost: 2 } } })
+  expect((await buyer.transfers()).map(({ amountAtomic }) => amountAtomic)).toEqual([20_000n])
+  expect(world.sandbox.stats().byEndpoint['expansions_lookup']).toBeGreaterThan(0)
+})
+
+describe('an expansion into Spain', () => {
+  test('has the Spanish rows that are its signals, and its company comes from where it says', async () => {
+    const { data } = await page('/expansions/search', { tos: ['Spain'] })
+    const kinds = new Map<string, number>()
+    for (const expansion of data['expansions']!.slice(0, 3)) {
+      expect(expansion).toMatchObject({ to: 'ES' })
+      const domains = [expansion['domain'] as string]
+      const company = await page('/companies/lookup', { domain: domains[0] })
+      expect((company.data as unknown as { country_codes: string[] }).country_codes[0]).toBe(
+        expansion['from'],
+      )
+      const found = await page('/companies/search', { domains })
+      expect(found.data['companies']![0]).toMatchObject({ country_code: expansion['from'] })
+
+      const signals = await page('/expansions/signals/search', { expansion_id: expansion['expansion_id'] })
+      expect(signals.data['signals']!.length).toBe(Math.min(25, expansion['signal_count'] as number))
+      for (const signal of signals.data['signals']!) {
+        expect(signal).not.toHaveProperty('occurs_at')
+        const [key, id] = Object.entries(signal['evidence'] as Record<string, string>)[0]!
+        const place = { job: 'jobs', news: 'news', advertisement: 'advertisements', cloud: 'clouds' }[
+          key.replace('_search_id', '')
+        ]
+        if (place === undefined) continue
+        const rows = await all(`/${place}/search`, { domains }, place)
+        const row = rows.find((each) => each[key] === id)!
+        expect(JSON.stringify(row)).toContain('"ES"')
+        kinds.set(place, (kinds.get(place) ?? 0) + 1)
+      }
+    }
+    expect(kinds.size).toBeGreaterThan(2)
+  })
+
+  async function all(path: string, body: object, rows: string) {
+    const found: Record<string, unknown>[] = []
+    for (let number = 1; ; number++) {
+      const { data } = await page(path, { ...body, page: number })
+      found.push(...data[rows]!)
+      if (number >= data.pagination['total_pages']!) return found
+    }
+  }
+
+  test('is found by a sentence, and said how it was read', async () => {
+    const { metadata, data } = await page('/expansions/search', {
+      query: 'German companies hiring in Spain',
+      is_explain_match: true,
+    })
+    expect(metadata).toMatchObject({
+      interpreted_filters: { froms: ['DE'], tos: ['ES'], signal_types: ['hiring'] },
+    })
+    for (const row of data['expansions']!) {
+      expect(row).toMatchObject({ from: 'DE', to: 'ES' })
+      const [first] = row['match_explanations'] as { signal_id: string }[]
+      expect(first!.signal_id).toMatch(/^sg-/)
+    }
+    expect(await total('/expansions/lookup', { froms: ['de'], tos: ['es'], signal_types: ['hiring'] })).toBe(
+      data.pagination['total_entries'],
+    )
+  })
+
+  test('moves with the clock, which another process can set', async () => {
+    const ids = async () =>
+      JSON.stringify((await page('/expansions/search', { tos: ['ES'], sort_by: 'recent' })).data)
+    const before = await ids()
+    const set = async (order: object) =>
+      (
+        await fetch(`${world.sandbox.serviceUrl}/_sandbox/clock`, {
+          method: 'POST',
+          body: JSON.stringify(order),
+        })
+      ).json() as Promise<{ at?: string }>
+    expect(await set({ advanceDays: 60 })).toEqual({ at: '2027-01-21T12:00:00.000Z' })
+    expect(await ids()).not.toBe(before)
+    expect(await set({ at: DAY })).toEqual({ at: `${DAY}T00:00:00.000Z` })
+    expect(await ids()).toBe(before)
+    expect(await set({ at: 'tomorrow' })).toHaveProperty('error')
+  })
+})
+
+describe('filters of expansions', () => {
+  test('that nothing fits are given up by search, and never by lookup', async () => {
+    const nothing = { tos: ['ES'], froms: ['UA'], freshness: ['fresh'], signal_types: ['unheard'] }
+    const { data, metadata } = await page('/expansions/search', nothing)
+    expect(metadata).toMatchObject({ loosened_filters: expect.arrayContaining(['signal_types']) })
+    for (const row of data['expansions']!) {
+      expect(row).toMatchObject({ from: 'UA', to: 'ES', is_loosened_match: true })
+    }
+    const looked = await page('/expansions/lookup', nothing)
+    expect(looked.data.pagination['total_entries']).toBe(0)
+    expect(looked.metadata).not.toHaveProperty('loosened_filters')
+  })
+
+  test('of words that nobody knows are dropped, or match nothing', async () => {
+    const everything = await total('/expansions/lookup')
+    for (const name of ['stages', 'freshness', 'polarity']) {
+      expect(await total('/expansions/lookup', { [name]: ['unheard'] })).toBe(everything)
+    }
+    for (const name of ['signal_types', 'signal_strengths', 'momentum', 'froms', 'tos']) {
+      expect(await total('/expansions/lookup', { [name]: ['unheard'] })).toBe(0)
+    }
+    const scaling = await total('/expansions/lookup', { stages: ['scaling'] })
+    expect(scaling).toBeGreaterThan(100)
+    expect(await total('/expansions/lookup', { stages: ['Scaling', 'retreating', 'new'] })).toBe(scaling)
+  })
+
+  test('the default order puts moves first that several types of signal bear out', async () => {
+    const { data } = await page('/expansions/search', {})
+    const types = data['expansions']!.map((row) => (row['signal_types'] as string[]).length)
+    expect(types).toEqual([...types].sort((a, b) => b - a))
+    const recent = await page('/expansions/search', { sort_by: 'recent' })
+    const days = recent.data['expansions']!.map((row) => row['latest_signal_at'] as string)
+    expect(days).toEqual([...days].sort().reverse())
+    expect(days[0]).toBe(DAY)
+  })
+})
+
+describe('filters of the other searches', () => {
+  test('functions and reach tiers are read as the only entry that has all words, and else find nothing', async () => {
+    const human = await total('/jobs/search', { functions: ['Human Resources'] })
+    expect(human).toBeGreaterThan(1000)
+    expect(await total('/jobs/search', { functions: ['human-resources'] })).toBe(human)
+    expect(await total('/jobs/search', { functions: ['resources'] })).toBe(human)
+    expect(await total('/jobs/search', { functions: ['and'] })).toBe(0)
+    expect(await total('/jobs/search', { seniority_ranks: ['entry'] })).toBeGreaterThan(1000)
+    expect(await total('/advertisements/search', { reach_tiers: ['huge'] })).toBe(0)
+    expect(await total('/advertisements/search', { reach_tiers: ['10K - 100K'] })).toBeGreaterThan(100)
+  })
+
+  test('dates are inclusive, order turns around, and places are left out', async () => {
+    const { data } = await page('/jobs/search', { launch_dates: { from: '2026-11-20', to: '2026-11-21' } })
+    for (const row of data['jobs']!) expect(['2026-11-20', '2026-11-21']).toContain(row['launch_date'])
+    const oldest = await page('/jobs/search', { is_ascending_order: true })
+    expect(oldest.data['jobs']![0]!['launch_date']).not.toBe(DAY)
+    const madrid = await page('/jobs/search', { location_ids: ['loc-es-madrid'] })
+    expect(madrid.data['jobs']!.every((row) => row['location'] === 'Madrid')).toBe(true)
+    expect(await total('/jobs/search', { location_ids: ['loc-es'], job_exclude_locations: ['Spain'] })).toBe(
+      0,
+    )
+    for (const wrong of [{ from: '20.11.2026' }, { from: '2026-13-01' }, { since: DAY }, DAY]) {
+      expect(await ask('/jobs/search', { launch_dates: wrong })).toMatchObject({ status: 400 })
+    }
+  })
+
+  test('news carry expansion signals only if asked to', async () => {
+    const { data } = await page('/news/search', { is_expansion_signal_available: true })
+    expect(data['news']!.every((row) => Array.isArray(row['expansion_signals']))).toBe(true)
+    expect(data['news']!.some((row) => (row['expansion_signals'] as []).length > 0)).toBe(true)
+    const [first] = (await page('/news/search')).data['news']!
+    expect(first).not.toHaveProperty('expansion_signals')
+    const one = await page('/news/search', { news_search_id: first!['news_search_id'] })
+    expect(one.data['news']).toEqual([first])
+  })
+
+  test('advertisements tell which sources they looked at', async () => {
+    const { data, metadata } = await page('/advertisements/search', {
+      source_types: ['tiktok', 'apple', 'billboard'],
+      advertisement_target_locations: ['ES'],
+    })
+    expect(metadata).toMatchObject({
+      applied_source_types: ['tiktok'],
+      unsupported_source_types: ['billboard'],
+      skipped_source_types: ['apple'],
+      coverage_notes: ['apple has no data for the target locations'],
+    })
+    expect(data['advertisements']!.length).toBeGreaterThan(0)
+    for (const row of data['advertisements']!) {
+      expect(row).toMatchObject({ source_type: 'tiktok', target_locations: ['ES'] })
+    }
+  })
+
+  test('companies by what they are and do', async () => {
+    const body = {
+      countries: ['JP'],
+      industries: ['biotechnology'],
+      sizes: ['51-200'],
+      social_media: ['tiktok'],
+      advertisement_status: 'active',
+    }
+    const { data } = await page('/companies/search', {
+      ...body,
+      advertisement_status: ['active', 'inactive'],
+    })
+    expect(data['companies']!.length).toBeGreaterThan(0)
+    for (const row of data['companies']!) {
+      expect(row).toMatchObject({ country_code: 'JP', unformatted_company_size: '51-200 employees' })
+      expect(row['tiktok_url']).toMatch(/tiktok/)
+    }
+    const active = await page('/companies/search', { advertisement_status: 'active' })
+    const domains = active.data['companies']!.map((row) => row['domain'])
+    const running = await total('/advertisements/search', { domains, active_dates: { from: DAY, to: DAY } })
+    expect(running).toBeGreaterThanOrEqual(25)
+    expect(await total('/companies/search', { company_exclude_locations: ['US'] })).toBeLessThan(20_000)
+  })
+})
+
+describe('people', () => {
+  test('are found by every filter, and none of them twice', async () => {
+    const everyone = await total('/people/search')
+    const there = await total('/people/search', { people_locations: ['FR'] })
+    expect(there).toBe(await total('/people/search', { person_locations: ['France'] }))
+    expect(await total('/people/search', { exclude_people_locations: ['lyon'] })).toBe(everyone - there)
+    const titled = await total('/people/search', { people_titles: ['head of sales'] })
+    expect(titled).toBeGreaterThan(100)
+    expect(await total('/people/search', { exclude_people_titles: ['Sales Head'] })).toBe(
+      everyone - (await total('/people/search', { people_titles: ['sales head'] })),
+    )
+    const treasury = await total('/people/search', { department_functions: ['TREASURY'] })
+    expect(treasury).toBeGreaterThan(50)
+    expect(await total('/people/search', { exclude_department_functions: ['treasury'] })).toBe(
+      everyone - treasury,
+    )
+    expect(await total('/people/search', { company_exclude_locations: ['DE'] })).toBeLessThan(everyone)
+  })
+
+  test('are similar to a person or a title, by a score, and narrowed by all else', async () => {
+    expect(await ask('/people/search/similar', { domains: ['x.example'] })).toMatchObject({
+      status: 400,
+      body: { code: 41847 },
+    })
+    const { data } = await page('/people/search', { per_page: 1 })
+    const id = data['peoples']![0]!['people_search_id']
+    const similar = await page('/people/search/similar', { people_search_id: id, per_page: 5 })
+    const scores = similar.data['peoples']!.map((row) => row['similarity_score'] as number)
+    expect(scores).toEqual([...scores].sort((a, b) => b - a))
+    expect(scores.every((score) => score > 0 && score <= 1)).toBe(true)
+    expect(similar.data['peoples']!.map((row) => row['people_search_id'])).not.toContain(id)
+    const narrow = await page('/people/search/similar', {
+      people_titles: ['Founder'],
+      people_locations: ['SE'],
+    })
+    for (const row of narrow.data['peoples']!) expect(row).toMatchObject({ country_code: 'SE' })
+    expect(await total('/people/search/similar', { people_titles: ['Founder'] })).toBeGreaterThan(
+      narrow.data.pagination['total_entries']!,
+    )
+  })
+
+  test('are looked up by id or profile, and enriched for more', async () => {
+    const { slug } = member(0)
+    const stored = await page('/people/lookup', { profnet_url: personUrl(slug) })
+    expect(stored.data).not.toHaveProperty('employment_history')
+    expect(stored.metadata.profile.total_credit_cost).toBe(1)
+    const enriched = await page('/people/lookup', {
+      people_search_id: (stored.data as unknown as Record<string, string>)['people_search_id'],
+      is_enrichment_available: true,
+    })
+    expect(enriched.data).toHaveProperty('employment_history')
+    expect(enriched.metadata.profile.total_credit_cost).toBe(2)
+  })
+})
+
+describe('one company', () => {
+  const findBy = async (filters: object, key: string) =>
+    (await page('/companies/search', filters)).data['companies']!.find((row) => row[key] !== undefined)!
+
+  test('is looked up by each of nine identifiers', async () => {
+    for (const [country, key] of [
+      ['DE', 'domain'],
+      ['DE', 'profnet_url'],
+      ['DE', 'domain_search_id'],
+      ['BR', 'tiktok_url'],
+      ['JP', 'wantedly_url'],
+      ['TW', 'tw104_url'],
+      ['KR', 'rocketpunch_url'],
+      ['KR', 'remember_url'],
+      ['JP', 'youtrust_url'],
+    ] as const) {
+      const row = await findBy({ countries: [country] }, key)
+      for (const path of ['/companies/lookup', '/companies/lookup/enrich']) {
+        expect((await page(path, { [key]: row[key] })).data).toMatchObject({ domain: row['domain'] })
+      }
+    }
+    expect(
+      (await page('/companies/lookup', { tiktok_url: 'https://www.tiktok.com/@nobody' })).data,
+    ).toBeNull()
+    expect(await ask('/companies/lookup', { tiktok_url: 'nobody' })).toMatchObject({ status: 400 })
+  })
+
+  test('has similar ones, which cannot be asked for without a reference', async () => {
+    expect(await ask('/companies/search/similar', {})).toMatchObject({ status: 400, body: { code: 41847 } })
+    const { data } = await page('/companies/search/similar', { domain: 'amber-analytics.example' })
+    expect(data['companies']!.length).toBe(25)
+    expect(data['companies']!.map(({ domain }) => domain)).not.toContain('amber-analytics.example')
+    const there = await page('/companies/search/similar', {
+      domain: 'amber-analytics.example',
+      countries: ['SE'],
+    })
+    for (const row of there.data['companies']!) expect(row).toMatchObject({ country_code: 'SE' })
+  })
+
+  test('has insights that count the rows of its searches', async () => {
+    const { data } = await page('/expansions/search', { signal_types: ['news'], froms: ['US'] })
+    const domains = [data['expansions']![0]!['domain'] as string]
+    const [domain] = domains
+    const insight = async (path: string) =>
+      (await page(path, { domain })).data as unknown as Record<string, Record<string, unknown>[]> & {
+        totals: Record<string, unknown>
+      }
+    const news = await insight('/news/insights')
+    expect(news.totals).toMatchObject({
+      mentions: await total('/news/search', { domains }),
+      topics: expect.any(Number),
+      sources: expect.any(Number),
+      top_source: expect.any(String),
+    })
+    expect(news['market_breakdown']!.length).toBeGreaterThan(0)
+    const jobs = await insight('/jobs/insights')
+    expect(jobs.totals['jobs']).toBe(await total('/jobs/search', { domains }))
+    const clouds = await insight('/clouds/insights')
+    expect(clouds.totals['footprints']).toBe(await total('/clouds/search', { domains }))
+    const active = await page('/companies/search', { advertisement_status: 'active', per_page: 1 })
+    const advertiser = active.data['companies']![0]!['domain']
+    const advertising = await page('/advertisements/insights', { domain: advertiser })
+    const {
+      postings,
+      reach_tiers: tiers,
+      creatives,
+    } = advertising.data as unknown as Record<string, object[]>
+    expect(Object.keys(postings![0]!)).toEqual(['r', 'm', 'ch', 'fo', 'n'])
+    expect(tiers!.map((tier) => Object.keys(tier))).toContainEqual(['slug', 'label'])
+    expect(Object.keys(creatives![0]!)).toHaveLength(10)
+    expect(await ask('/news/insights', {})).toMatchObject({ status: 400, body: { code: 41847 } })
+    expect((await page('/news/insights', { domain: 'customer.com' })).data).toBeNull()
+  })
+
+  test('has its expansions in detail, compared, summed up and ranked, lean unless asked otherwise', async () => {
+    const { data } = await page('/expansions/search', { per_page: 3 })
+    const [first, second, third] = data['expansions']!.map((row) => row['domain_search_id'] as string)
+    const detail = await page('/expansions/detail', { domain_search_id: first })
+    expect(JSON.stringify(detail)).not.toContain('confidence_score')
+    const full = await page('/expansions/detail', { domain_search_id: first, is_include_metadata: true })
+    expect(full.data['expansions']![0]).toMatchObject({ confidence_score: expect.any(Number) })
+    const compared = await page('/expansions/compare', { domain_search_ids: [first, second] })
+    expect(compared.data['companies']!.length).toBe(2)
+    const ranked = await page('/expansions/rankings', { domain_search_ids: [first, second, third] })
+    expect(ranked.data['rankings']!.map(({ rank }) => rank)).toEqual([1, 2, 3])
+    expect((await page('/expansions/rankings', { tos: ['ES'] })).data['rankings']!.length).toBeGreaterThan(10)
+    const summary = await page('/expansions/summary', { domain_search_id: first })
+    expect((summary.data as unknown as { summary: string }).summary).toContain('new market')
+    for (const [path, body, code] of [
+      ['/expansions/detail', {}, 41847],
+      ['/expansions/compare', {}, 41847],
+      ['/expansions/compare', { domain_search_ids: [first] }, 40435],
+      ['/expansions/compare', { domain_search_ids: [first, 'ds-nobody.example'] }, 40436],
+      ['/expansions/rankings', {}, 41847],
+    ] as const) {
+      expect(await ask(path, body)).toMatchObject({ status: 400, body: { code } })
+    }
+  })
+})
