@@ -18,6 +18,7 @@ import { createAcquirePermit } from '../../queues/send-permits.ts'
 import { openQueueTelemetry, type QueueTelemetry } from '../../queues/telemetry.ts'
 import { answerError } from '../../service/answer-error.ts'
 import type { OpenDatabase } from '../../store/database/database.ts'
+import { renamesOf } from '../../store/contract/accepted-renames.ts'
 import { ledgerId } from '../../store/database/meta.ts'
 import { createBatchLedger, type BatchLedger } from '../../store/ledger/batches.ts'
 import { learnFromKeptAnswers } from '../../store/names/learn-kept-answers.ts'
@@ -27,6 +28,7 @@ import type { SuppressionLedger } from '../../store/subjects/suppressions.ts'
 import { createBatcher, type Batch } from '../../workers/lookup/batcher.ts'
 import { createPollAnswer } from '../../workers/lookup/poll-answer.ts'
 import type { Config } from '../config/config.ts'
+import { withRenames } from '../../service/catalogue/with-renames.ts'
 import type { Log } from './log.ts'
 import { createMeter, type OpenMeter } from './meter.ts'
 import { savePacerState } from './pacer-state.ts'
@@ -75,9 +77,15 @@ export interface EngineOptions {
 }
 
 /** Throws ConfigError when the service's address, or everything to pay with, is missing. */
-export async function openEngine(options: EngineOptions): Promise<Engine> {
-  const { config, log, now, onOpened, freshUntil, suppressions } = options
-  const { db } = options.database
+export async function openEngine(given: EngineOptions): Promise<Engine> {
+  const { log, now, onOpened, freshUntil, suppressions } = given
+  const { db } = given.database
+  const { catalogue } = given.config
+  const options = {
+    ...given,
+    config: { ...given.config, catalogue: withRenames(catalogue, await renamesOf(db)) },
+  }
+  const { config } = options
   const service = openService(config, options)
   onOpened(service.close)
   const { redis, queueTelemetry, queues } = await openQueues(options)

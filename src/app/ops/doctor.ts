@@ -14,6 +14,7 @@ import type { SpendingStop } from '../money/spend-report.ts'
 import { greetHolder } from '../queries/ask-holder.ts'
 import { isInUse, queryLedger } from '../queries/query-ledger.ts'
 import type { Finding } from './finding.ts'
+import { contractFindings } from './contract-findings.ts'
 import { recipeFindings } from './recipe-findings.ts'
 
 type Check = (config: Config) => Promise<Finding[]>
@@ -24,6 +25,7 @@ export async function* examine(config: Config): AsyncGenerator<Finding> {
     ['database', checkDatabase],
     ['redis', checkRedis],
     ['service', checkService],
+    ['contract', checkContract],
     ['logos', checkLogos],
     ['chain', checkChain],
     ['wallet', checkWallet],
@@ -117,6 +119,16 @@ async function checkService(config: Config): Promise<Finding[]> {
   }
   await assertReachable('the data service (PAYDIRT_SERVICE_URL)', config.serviceUrl)
   return [{ name: 'service', status: 'ok', message: `${new URL(config.serviceUrl).origin} answers` }]
+}
+
+/** A ledger that cannot be asked is a finding of its own. */
+async function checkContract(config: Config): Promise<Finding[]> {
+  try {
+    return contractFindings(await queryLedger(config, 'operations', {}))
+  } catch (error) {
+    if (!isInUse(error)) throw error
+    return []
+  }
 }
 
 async function checkLogos(config: Config): Promise<Finding[]> {

@@ -5,12 +5,14 @@ import { historyOf } from '../records/history.ts'
 import { planUndo } from '../records/plan-undo.ts'
 import { optionsOf } from '../reports/option-report.ts'
 import { makeReport } from '../reports/report.ts'
+import { describeOperations } from '../service/describe-operations.ts'
 import { describeRun } from '../runs/run-detail.ts'
 import { listRuns } from '../runs/run-list.ts'
 import { listSchedules } from '../schedules/schedule-commands.ts'
 import { compareOnly } from '../money/compare-only.ts'
 import { readSpend, spendingStop } from '../money/spend-report.ts'
 import { identifierKinds } from '../../domain/subjects/identifiers.ts'
+import { operations } from '../../domain/words.ts'
 import { createApiTokenLedger } from '../../store/access/api-tokens.ts'
 import type { SpendGroup } from '../../store/views/spend.ts'
 import type { Context } from '../context/context.ts'
@@ -37,6 +39,9 @@ export const queries = {
     makeReport,
   ),
   comparison: query(z.strictObject({ isFull: z.boolean() }), compareOnly),
+  operations: query(z.strictObject({ only: z.enum(operations).optional() }), (context, { only }) =>
+    describeOperations(context, only),
+  ),
   undoPlan: query(
     z.strictObject({ run: z.string(), field: z.string().optional() }),
     (context, { run, field }) => planUndo(context, run, field),

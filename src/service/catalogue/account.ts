@@ -21,6 +21,8 @@ export const account = {
         topup_credit: 'number',
         max_search_per_page: 'number',
         max_search_page: 'number',
+        // Every limit of the plan with the licence multiplier applied; the description gives no full name.
+        'total_max_*': 'number',
       }),
     },
   },
@@ -30,7 +32,7 @@ export const account = {
     path: assumed('/profile/usage'),
     answer: {
       at: assumed('data'),
-      fields: fieldNames('assumed', { credit: 'number', topup_credit: 'number' }),
+      fields: fieldNames('shown 4.4', { credit: 'number', topup_credit: 'number' }),
     },
   },
 } satisfies Family

@@ -65,11 +65,13 @@ export interface AnswerField {
 
 /** The places of an answer that are read. Paths are dotted: `data.pagination.total_entries`. */
 export interface AnswerShape {
+  /** Fields of its rows that the description says are not there (section 4.4). */
+  without?: readonly string[]
   /** The place of the record or document of a lookup, read or action, or of the rows of a search. */
   at: Claim<string>
   /** Present for a search. */
   rows?: { id: Claim<string>; total: Claim<string> }
-  /** By path below the document or the row. */
+  /** By path below the document or the row, with `[]` for the entries of a list. A name that ends with `*` stands for several. */
   fields: Readonly<Record<string, AnswerField>>
 }
 
@@ -92,6 +94,8 @@ export interface CatalogueEntry {
   pricedBy?: readonly string[]
   /** Further paths of the same operation, for several lookups at once. */
   more?: Readonly<Record<string, Claim<string>>>
+  /** The further keys of a body for several lookups at once. */
+  batchRequest?: Readonly<Record<string, RequestField>>
 }
 
 export type Family = Readonly<Partial<Record<Operation, Omit<CatalogueEntry, 'operation'>>>>

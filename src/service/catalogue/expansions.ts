@@ -1,3 +1,4 @@
+import { fieldNames } from './answer-fields.ts'
 import { assumed, shown, type AnswerShape, type Family, type RequestField } from './entry.ts'
 import {
   companiesByName,
@@ -39,7 +40,15 @@ const expansionRows: AnswerShape = {
 /** One company's expansion or several: lean, unless the metadata is asked for. */
 const document: AnswerShape = {
   at: assumed('data'),
-  fields: { stage: { origin: 'shown 3' }, 'stage.direction': { origin: 'shown 3', is: 'string' } },
+  fields: {
+    stage: { origin: 'shown 3' },
+    'stage.direction': { origin: 'shown 3', is: 'string' },
+    ...fieldNames('shown 4.4', { confidence_score: 'number' }),
+  },
+}
+const withScore: AnswerShape = {
+  at: assumed('data'),
+  fields: fieldNames('shown 4.4', { confidence_score: 'number' }),
 }
 
 export const expansions = {
@@ -53,7 +62,7 @@ export const expansions = {
       ...expansionFilters,
       ...companiesByName,
       is_explain_match: flag('shown 4.4', { default: false }),
-      sort_by: text('shown 4.4'),
+      sort_by: text('shown 4.4', { vocabulary: 'expansion_orders' }),
       ...paging,
     },
     answer: expansionRows,
@@ -65,7 +74,13 @@ export const expansions = {
     summary: 'market entries by filters that are never loosened',
     method: shown('4.4', 'POST'),
     path: shown('4.4', '/expansions/lookup'),
-    request: { ...corridor, ...expansionFilters, ...companiesByName, sort_by: text('assumed'), ...paging },
+    request: {
+      ...corridor,
+      ...expansionFilters,
+      ...companiesByName,
+      sort_by: text('assumed', { vocabulary: 'expansion_orders' }),
+      ...paging,
+    },
     answer: expansionRows,
   },
   'expansion.signals': {
@@ -82,6 +97,7 @@ export const expansions = {
     },
     answer: {
       at: assumed('data.signals'),
+      without: ['occurs_at', 'occurs_until'],
       rows: { id: assumed('signal_id'), total },
       fields: {
         signal_type: { origin: 'assumed', is: 'string', teaches: 'signal_types' },
@@ -109,7 +125,7 @@ export const expansions = {
       domain_search_ids: { is: 'texts', origin: 'assumed', isRequired: true, within: [2, 10] },
       is_include_metadata: withMetadata,
     },
-    answer: { at: assumed('data'), fields: {} },
+    answer: withScore,
     pricedBy: ['is_include_metadata'],
   },
   'expansion.summary': {
@@ -118,7 +134,7 @@ export const expansions = {
     path: assumed('/expansions/summary'),
     request: { ...companyIdentifiers, is_include_metadata: withMetadata },
     oneOf: companyIdentifierNames,
-    answer: { at: assumed('data'), fields: {} },
+    answer: withScore,
     timeoutMs: 90_000,
     pricedBy: ['is_include_metadata'],
   },
@@ -132,7 +148,7 @@ export const expansions = {
       ...expansionFilters,
       is_include_metadata: withMetadata,
     },
-    answer: { at: assumed('data'), fields: {} },
+    answer: withScore,
     pricedBy: ['is_include_metadata'],
   },
 } satisfies Family

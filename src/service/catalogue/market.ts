@@ -145,7 +145,21 @@ export const market = {
     summary: 'advertisements of one company, counted',
     answer: {
       at: assumed('data'),
-      fields: fieldNames('shown 4.4', { postings: 'array', reach_tiers: 'array', creatives: 'array' }),
+      fields: {
+        ...fieldNames('shown 4.4', { postings: 'array', reach_tiers: 'array', creatives: 'array' }),
+        ...fieldNames('shown 4.4', {
+          'postings[].r': null,
+          'postings[].m': null,
+          'postings[].ch': null,
+          'postings[].fo': null,
+          'postings[].n': null,
+          'reach_tiers[].label': 'string',
+          'creatives[].image_url': 'string',
+          'creatives[].cta': null,
+          'creatives[].has_video': 'boolean',
+        }),
+        'reach_tiers[].slug': { origin: 'shown 4.4', is: 'string', teaches: 'reach_tiers' },
+      },
     },
   },
   'cloud.search': {

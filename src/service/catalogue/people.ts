@@ -90,6 +90,7 @@ export const people = {
     },
     timeoutMs: 30_000,
     more: { batch: assumed('/redeem/people/contact/lookup/batch') },
+    batchRequest: { peoples: { is: 'objects', origin: 'shown 4.4' } },
   },
   'contact.redeem': {
     summary: 'the e-mails and phones of a person, by type',
@@ -131,6 +132,8 @@ export const people = {
       profnet_url: text('assumed', { fold: 'url' }),
       people_search_id: text('assumed'),
       ...personFilters,
+      // The description says of this search that it narrows.
+      domains: filter('shown 4.4', { fold: 'domain' }),
       ...paging,
     },
     oneOf: ['profnet_url', 'people_search_id', 'people_titles'],

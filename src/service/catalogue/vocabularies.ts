@@ -36,6 +36,8 @@ export const vocabularies = {
   signal_types: open,
   signal_strengths: open,
   freshness: open,
+  // `recent` is chronological; without it, corroborated moves come first.
+  expansion_orders: { kind: 'open', origin: 'shown 4.4', words: ['recent'] },
   polarity: { ...open, responseOnly: directions },
   // The description names the modes Signal First and Company First (section 3), and not how they are written.
   detection_modes: { ...open, words: ['signal_first', 'company_first'] },

@@ -1,3 +1,4 @@
+import { sql } from 'kysely'
 import type { Operation } from '../../domain/words.ts'
 import type { Database } from '../database/database.ts'
 
@@ -30,4 +31,19 @@ export async function renamesOf(db: Database, operation?: Operation): Promise<Ac
     .orderBy('operation')
     .orderBy('field')
   return (operation === undefined ? all : all.where('operation', '=', operation)).execute()
+}
+
+/**
+ * Makes the stored answers stale whose requests had a renamed key: the service may have read them without it. Nothing is bought by
+ * this; the next request for the same is. Returns how many there were.
+ */
+export async function expireRenamed(db: Database, operation: Operation, at: Date): Promise<number> {
+  const { rows } = await sql<{ expired: number }>`
+    with expired as (
+      update lookups set fresh_until = ${at} where operation = ${operation} and state = 'answered' and fresh_until > ${at}
+        and coalesce(answer #> '{metadata,renamed_fields}', '[]'::jsonb) not in ('[]'::jsonb, '{}'::jsonb, 'null'::jsonb)
+      returning key
+    )
+    select count(*)::int as expired from expired`.execute(db)
+  return rows[0]?.expired ?? 0
 }

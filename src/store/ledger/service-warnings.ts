@@ -30,3 +30,21 @@ export async function noteWarnings(
     .execute()
   return rows.map(({ kind, field, renamed_to: to }) => ({ kind, field, to: to ?? undefined }))
 }
+
+/** A warning with the request that had it: method and address. */
+export interface KnownWarning extends ServiceWarning {
+  endpoint: string
+  firstSeenAt: Date
+}
+
+/** Returns every warning that the service has given, each once. */
+export async function knownWarnings(db: Database): Promise<KnownWarning[]> {
+  const rows = await db
+    .selectFrom('service_warnings')
+    .select(['endpoint', 'kind', 'field', 'renamed_to', 'first_seen_at as firstSeenAt'])
+    .orderBy('endpoint')
+    .orderBy('kind')
+    .orderBy('field')
+    .execute()
+  return rows.map(({ renamed_to: to, ...row }) => ({ ...row, to: to ?? undefined }))
+}

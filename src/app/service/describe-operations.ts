@@ -1,0 +1,156 @@
+import { operationRow } from '../../domain/operations.ts'
+import type { Operation, OperationKind } from '../../domain/words.ts'
+import type { Catalogue, Contract, FamilyName } from '../../service/catalogue/catalogue.ts'
+import { operationsAt } from '../../service/catalogue/operations-at.ts'
+import {
+  nothingSeen,
+  provenanceOf,
+  type ClaimRow,
+  type Sightings,
+} from '../../service/catalogue/provenance.ts'
+import { lastAnswers, observations } from '../../store/contract/answer-fields.ts'
+import { operationStates, type OperationState } from '../../store/contract/operation-states.ts'
+import { renamesOf, type AcceptedRename } from '../../store/contract/accepted-renames.ts'
+import { seenPrices, type SeenPrice } from '../../store/contract/seen-prices.ts'
+import { sentKeys } from '../../store/contract/sent-keys.ts'
+import type { Database } from '../../store/database/database.ts'
+import { knownWarnings } from '../../store/ledger/service-warnings.ts'
+import type { Context } from '../context/context.ts'
+import { withRenames } from '../../service/catalogue/with-renames.ts'
+
+/** One operation as it is known now. Plain data: it goes from process to process and into JSON. */
+export interface DescribedOperation {
+  operation: Operation
+  family: FamilyName
+  kind: OperationKind
+  summary: string
+  claims: ClaimRow[]
+  /** `unasked`: no answer has confirmed it, and none has stopped it. */
+  state: 'unasked' | 'confirmed' | 'stopped'
+  /** Since when it is confirmed or stopped. */
+  since: Date | null
+  /** Its requests that are stopped, with the reason and what to do: '' for one record, a batch, the answer of a batch. */
+  stops: { part: OperationState['part']; code: string | null; reason: string; since: Date }[]
+  lastAnswerAt: Date | null
+  /** The last prices, in millionths; `detail` is what the price depends on. */
+  prices: Sightings['prices']
+  renames: { field: string; wireName: string; acceptedAt: Date }[]
+}
+
+/** Returns every operation with the source of each fact, by settings and by what answers of this account have shown. */
+export async function describeOperations(
+  { database, config }: Pick<Context, 'database' | 'config'>,
+  only?: Operation,
+): Promise<DescribedOperation[]> {
+  const { db } = database
+  const renames = await renamesOf(db)
+  const catalogue = withRenames(config.catalogue, renames)
+  const contracts = only === undefined ? catalogue.all() : [catalogue.of(only)]
+  const [states, prices, answered, sightings] = await Promise.all([
+    operationStates(db),
+    seenPrices(db),
+    lastAnswers(db),
+    keysAndNames(db, catalogue, contracts),
+  ])
+  const described: DescribedOperation[] = []
+  for (const contract of contracts) {
+    const { operation } = contract
+    const state = stateOf(contract, states)
+    const told = pricesOf(contract, catalogue, prices)
+    const seen: Sightings = {
+      ...nothingSeen,
+      ...sightings(operation),
+      fields: answered.has(operation) ? await observations(db, operation) : [],
+      prices: told,
+      state,
+    }
+    described.push({
+      operation,
+      family: contract.family,
+      kind: operationRow(operation).kind,
+      summary: contract.summary,
+      claims: provenanceOf(contract, seen),
+      state: state?.state ?? 'unasked',
+      since: state?.since ?? null,
+      stops: states.flatMap(({ part, state: is, code, reason, since, ...each }) =>
+        each.operation === operation && is === 'stopped'
+          ? [{ part, code, reason: reason ?? 'an answer could not be used', since }]
+          : [],
+      ),
+      lastAnswerAt: answered.get(operation) ?? state?.confirmedAt ?? null,
+      prices: told,
+      renames: ownRenames(operation, renames),
+    })
+  }
+  return described
+}
+
+/** The part that is stopped says more than another that is confirmed. A state of another address says nothing of this one. */
+function stateOf(
+  { operation, method, path }: Contract,
+  states: readonly OperationState[],
+): OperationState | undefined {
+  const own = states.filter((each) => each.operation === operation && each.part === '')
+  return own.find(
+    ({ place }) => place === null || (place.startsWith(`${method.value} `) && place.endsWith(path.value)),
+  )
+}
+
+function pricesOf(
+  contract: Contract,
+  catalogue: Catalogue,
+  prices: readonly SeenPrice[],
+): Sightings['prices'] {
+  return prices
+    .filter(({ priceClass }) => operationsAt(catalogue, priceClass).includes(contract))
+    .map(({ priceClass, currency, amountAtomic, seenAt }) => ({
+      currency,
+      amountAtomic,
+      seenAt,
+      detail: /\((.*)\)$/.exec(priceClass)?.[1] ?? '',
+    }))
+}
+
+/** Only answers that are stored whole say which keys were ignored; of others the warnings do. */
+async function keysAndNames(db: Database, catalogue: Catalogue, contracts: readonly Contract[]) {
+  const whole = contracts.filter(({ operation }) => isKeptWhole(operation))
+  const names = contracts.flatMap(({ operation, wireNames }) =>
+    Object.entries(wireNames).map(([name, wireName]) => ({ operation, name, wireName })),
+  )
+  const keys = await sentKeys(
+    db,
+    whole.map(({ operation }) => operation),
+    names,
+  )
+  const warnings = (await knownWarnings(db)).flatMap((warning) =>
+    operationsAt(catalogue, warning.endpoint).map(({ operation }) => ({ ...warning, operation })),
+  )
+  return (of: Operation): Pick<Sightings, 'keys' | 'renamed'> => {
+    const sent = keys.filter(({ operation }) => operation === of)
+    const ignored = warnings.filter(
+      ({ operation, kind, field }) =>
+        operation === of && kind === 'ignored' && !sent.some(({ name }) => name === field),
+    )
+    return {
+      keys: [
+        ...sent,
+        ...ignored.map(({ field: name, firstSeenAt }) => ({ name, takenAt: null, ignoredAt: firstSeenAt })),
+      ],
+      renamed: warnings
+        .filter(({ operation, kind }) => operation === of && kind === 'renamed')
+        .map(({ field: name, to, firstSeenAt: at }) => ({ name, to, at })),
+    }
+  }
+}
+
+function ownRenames(of: Operation, renames: readonly AcceptedRename[]) {
+  return renames.flatMap(({ operation, field, wireName, acceptedAt }) =>
+    operation === of ? [{ field, wireName, acceptedAt }] : [],
+  )
+}
+
+/** True for operations whose stored answer is the whole JSON. */
+export function isKeptWhole(operation: Operation): boolean {
+  const { kind } = operationRow(operation)
+  return kind === 'search' || kind === 'read' || kind === 'action' || operation === 'person.lookup'
+}
