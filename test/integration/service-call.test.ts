@@ -107,6 +107,7 @@ test.each<[string, string, string[], RegExp]>([
   ['a body above 1 MB', 'company.search', asked({ industries: ['x'.repeat(1_050_000)] }), /1 MB/],
   ['a wrong amount', 'company.search', [...asked(software), '--max-usd', 'two'], /"two" is not an amount/],
   ['an action without --yes', 'monitor.delete', asked({ monitor_id: 'm1' }), /--yes/],
+  ['an id that climbs out of the path', 'company.logo', asked({ domain: '..' }), /domain/],
   ['a workspace without a key', 'monitor.list', [], /PAYDIRT_API_KEY/],
   ['an unknown price without a cap', 'company.search', asked(software), /--max-usd/],
 ])('%s is refused in one line, and nothing is sent or reserved', async (_, operation, args, said) => {

@@ -4,6 +4,7 @@ import { formatUsd, type Atomic } from '../../domain/money.ts'
 import { operationRow, slotsOf } from '../../domain/operations.ts'
 import { nearNames } from '../../domain/normalise/near-names.ts'
 import { operations, type Operation, type OperationKind } from '../../domain/words.ts'
+import { prepareRequest } from '../../service/client.ts'
 import type { Contract } from '../../service/catalogue/catalogue.ts'
 import { callKey } from '../../service/calls/call-key.ts'
 import { canonicalBody } from '../../service/calls/canonical-body.ts'
@@ -75,7 +76,7 @@ export interface KnownOfAccount {
  * catalogue or the guard refuses, and ConfigError for an operation that these settings cannot reach.
  */
 export function planCall(
-  config: Pick<Config, 'catalogue' | 'networkHosts' | 'apiKey' | 'prices' | 'policy'>,
+  config: Pick<Config, 'serviceUrl' | 'catalogue' | 'networkHosts' | 'apiKey' | 'prices' | 'policy'>,
   { operation, body, path, maxAtomic, isEverything, isUnchecked, repeat }: CallInput,
   { words, limits, pageSize = usualPageSize, lastPage }: Omit<KnownOfAccount, 'learned'>,
 ): PlannedCall {
@@ -99,12 +100,21 @@ export function planCall(
   const isFree = contract.price.value === 'free'
   const priceAtomic = isFree ? 0n : slot && config.prices[slot]
   const ownCap = maxAtomic ?? (slot && config.policy.maxPrices?.[slot])
+  const request = page === undefined ? canonical : { ...canonical, page }
+  // Parameters of the path are checked where they are put into it.
+  if (operation !== 'company.logo')
+    prepareRequest(
+      config.serviceUrl ?? 'https://service.invalid',
+      operation,
+      { ...request },
+      config.catalogue,
+    )
   return {
     operation,
     kind,
     contract,
     key: callKey(contract, canonical, page ?? repeat ?? 1),
-    request: page === undefined ? canonical : { ...canonical, page },
+    request,
     page,
     priceAtomic,
     capAtomic: ownCap ?? (priceAtomic === undefined ? undefined : config.policy.maxPriceAtomic),
