@@ -45,6 +45,28 @@ describe('a search by hand', () => {
     expect(requests('companies_search') - before).toBeLessThanOrEqual(3)
   })
 
+  test('stops after the page whose answer ignored a filter, and keeps its rows', async () => {
+    sandbox.faults.set({ droppedFilters: [{ only: ['companies_search'], key: 'industries' }] })
+    const call = [
+      'service',
+      'call',
+      'company.search',
+      ...asked(software),
+      '--max-usd',
+      '0.02',
+      '--pages',
+      '5',
+    ]
+    const stopped = await desk.run(call)
+    expect([stopped.status, stopped.stderr]).toEqual([
+      1,
+      expect.stringContaining('the service ignored industries: its rows are those of a wider search'),
+    ])
+    expect(await desk.transfers()).toHaveLength(1)
+    expect((await desk.run(call)).stderr).toContain('nothing is paid')
+    expect(await desk.transfers()).toHaveLength(1)
+  })
+
   test('is not sent with a page that the service has refused before', async () => {
     sandbox.faults.set({ searchLimits: { page: 2 } })
     const page = (number: number) =>

@@ -65,10 +65,8 @@ export const companySimilar = (world: World) =>
           .sort((a, b) => b.score - a.score || a.company.index - b.company.index)
         return { rows }
       },
-      show: ({ company, score }, _, { today }) => ({
-        ...companyRow(company, today()),
-        similarity_score: score,
-      }),
+      // The score orders the rows. The description shows one for people alone.
+      show: ({ company }, _, { today }) => companyRow(company, today()),
     },
     world,
   )

@@ -4,7 +4,6 @@ import {
   companiesByName,
   companyIdentifierNames,
   companyIdentifiers,
-  dates,
   expansionFilters,
   filter,
   flag,
@@ -92,7 +91,6 @@ export const expansions = {
       ...corridor,
       ...expansionFilters,
       ...companiesByName,
-      created_at: dates('assumed'),
       ...paging,
     },
     answer: {

@@ -168,8 +168,9 @@ export const market = {
     path: assumed('/clouds/search'),
     request: {
       ...companiesByName,
-      cloud_providers: filter('assumed'),
-      cloud_locations: filter('assumed'),
+      countries: filter('assumed'),
+      providers: filter('assumed'),
+      regions: filter('assumed'),
       ...paging,
     },
     answer: { at: assumed('data.clouds'), rows: { id: assumed('cloud_search_id'), total }, fields: {} },
