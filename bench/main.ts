@@ -1,3 +1,4 @@
+import { measureCalls } from './calls.ts'
 import { latency } from './latency.ts'
 import { machine } from './machine.ts'
 import { readOptions, type BenchOptions } from './options.ts'
@@ -18,6 +19,7 @@ const benches: Record<string, (options: BenchOptions) => Promise<unknown>> = {
   latency,
   workers,
   'sync-memory': syncMemory,
+  calls: measureCalls,
 }
 
 const { json, names, ...options } = readOptions(process.argv.slice(2))

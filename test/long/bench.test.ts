@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { measureCalls } from '../../bench/calls.ts'
 import { latency } from '../../bench/latency.ts'
 import type { BenchOptions } from '../../bench/options.ts'
 import { overhead } from '../../bench/overhead.ts'
@@ -30,6 +31,11 @@ describe('a benchmark in its smallest size', () => {
     expect(ours?.['requests a lookup']).toBeLessThanOrEqual(1.02)
     expect(plain?.['requests a lookup']).toBe(2)
     expect(bare?.['cpu ms a lookup']).toBeGreaterThan(0)
+  })
+
+  test('calls', async () => {
+    const rows = await measureCalls(quick)
+    expect(rows.map((row) => row['bytes of body'] > 0)).toEqual([true, true, true, true])
   })
 
   test('scale', async () => {

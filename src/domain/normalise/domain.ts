@@ -9,9 +9,9 @@ import type { Canonical } from '../keys.ts'
 export function registrableDomain(raw: string): Canonical {
   const host = bareHost(raw)
   if (host === undefined) return { ok: false, reason: 'it is not a domain' }
-  const { isIp } = parse(host)
+  const { isIp, domain: own } = parse(host, { allowPrivateDomains: true })
   if (isIp) return { ok: false, reason: 'it is an address, not a domain' }
-  const domain = getDomain(host, { allowPrivateDomains: true }) ?? getDomain(host)
+  const domain = own ?? getDomain(host)
   return domain === null
     ? { ok: false, reason: 'it is a public suffix, under which others have their domains' }
     : { ok: true, value: domain }
@@ -35,14 +35,24 @@ export function isPublicHostName(host: string): boolean {
   return isHostName(host) && /\.(?=[a-z0-9-]*[a-z])[a-z0-9-]{2,}$/.test(host)
 }
 
+/**
+ * The host of most addresses can be read without the URL parser, which takes most of the time: plain ASCII whose last part is no
+ * number. `xn--` is left to the parser, which checks it.
+ */
+const plainHost = /^(?:https?:\/\/)?(?!.*xn--)((?:[a-z0-9-]+\.)+[a-z][a-z0-9-]*)(?=[/?#]|$)/i
+
+function parsedHost(text: string): string | undefined {
+  const withScheme = /^[a-z][a-z0-9+.-]*:\/\//i.test(text) ? text : `https://${text.replace(/^\/\//, '')}`
+  return URL.canParse(withScheme) ? new URL(withScheme).hostname : undefined
+}
+
 /** Returns the host of a domain or website address in ASCII, without `www.`, or undefined where there is none. */
 export function bareHost(raw: string): string | undefined {
   if (raw.length > maxAddressLength) return undefined
   const text = raw.trim().replace(/^<|>$/g, '').replace(/\.$/, '')
   if (text === '' || /[\s@]/.test(text)) return undefined
-  const withScheme = /^[a-z][a-z0-9+.-]*:\/\//i.test(text) ? text : `https://${text.replace(/^\/\//, '')}`
-  if (!URL.canParse(withScheme)) return undefined
-  const { hostname } = new URL(withScheme)
+  const hostname = plainHost.exec(text)?.[1]?.toLowerCase() ?? parsedHost(text)
+  if (hostname === undefined) return undefined
   // The URL parser handles full-width letters and IDNA. The parser of the suffix list only splits labels.
   const host = getHostname(hostname)
   if (host === null || !isHostName(host)) return undefined

@@ -1,4 +1,6 @@
+import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { testSeed } from '../../../test/support/seed.ts'
 import { bareHost, canonicalUrl, registrableDomain } from './domain.ts'
 import { canonicalEmail, companyDomainOf, isPersonalMailDomain } from './email.ts'
 
@@ -78,6 +80,21 @@ describe('a domain', () => {
     '%j is none',
     (raw) => expect(registrableDomain(raw).ok).toBe(false),
   )
+
+  test('a host is the one that the URL parser reads, also where it is read without it', () => {
+    const label = fc.string({ unit: fc.constantFrom(...'abzABZ019-'), minLength: 1, maxLength: 70 })
+    const odd = fc.constantFrom('xn--mnchen-3ya', 'xn--a', 'XN--', '0x7f', '1', 'com', 'www', 'www2', '-', '')
+    const host = fc.array(fc.oneof(label, odd), { minLength: 1, maxLength: 5 }).map((all) => all.join('.'))
+    const end = fc.constantFrom('', '/', '/x?y', '?x', '#x', '.', '\\x', '/xn--')
+    fc.assert(
+      fc.property(host, end, fc.constantFrom('', 'https://', 'HTTP://', '//'), (name, rest, scheme) => {
+        // A port of its own leaves it to the parser.
+        const parsed = bareHost(`https://${name}:443/`)
+        expect([name, bareHost(`${scheme}${name}${rest}`)]).toEqual([name, parsed])
+      }),
+      { numRuns: 500, seed: testSeed() },
+    )
+  })
 
   test('a host and an address drop insignificant parts', () => {
     expect(bareHost('HTTP://www.shop.acme.example:80/x')).toBe('shop.acme.example')

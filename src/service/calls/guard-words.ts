@@ -55,11 +55,11 @@ export function guardWords(
   for (const { place, word, vocabulary, field } of wordsIn(contract.request, body)) {
     const { kind, words } = vocabularyOf(vocabulary)
     if (kind === 'closed') continue
-    const all = [...words, ...known(vocabulary)]
-    if (isAmong(word, all, field)) continue
+    const own = known(vocabulary)
+    if (isAmong(word, words, field) || isAmong(word, own, field)) continue
     throw badCall(
       contract.operation,
-      `${place}: no answer of this account has held ${quoted(word)}${near(word, all)}; --unchecked sends it all the same, service.vocabularies.${vocabulary} allows it for good`,
+      `${place}: no answer of this account has held ${quoted(word)}${near(word, [...words, ...own])}; --unchecked sends it all the same, service.vocabularies.${vocabulary} allows it for good`,
     )
   }
 }
@@ -80,10 +80,20 @@ export function guardClosedWords(contract: Contract, body: Readonly<Record<strin
 
 /** Departments, functions and levels are compared as the service compares them; the other words are sent as they are. */
 export function isAmong(word: string, words: readonly string[], { fold }: RequestField): boolean {
-  if (words.includes(word)) return true
-  if (fold !== 'words') return false
-  const compared = comparedWords(word)
-  return words.some((each) => comparedWords(each) === compared)
+  // White space around it is taken off before it is sent.
+  if (fold !== 'words') return words.includes(word.trim())
+  return foldedWords(words).has(comparedWords(word))
+}
+
+/** An account has some hundred words, which are folded once for as long as the list is in use. */
+const folded = new WeakMap<readonly string[], { count: number; words: ReadonlySet<string> }>()
+
+function foldedWords(words: readonly string[]): ReadonlySet<string> {
+  const known = folded.get(words)
+  if (known?.count === words.length) return known.words
+  const set = new Set(words.map(comparedWords))
+  folded.set(words, { count: words.length, words: set })
+  return set
 }
 
 function textOf(value: unknown): string {
