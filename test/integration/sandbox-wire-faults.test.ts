@@ -1,4 +1,8 @@
+import { Mppx } from 'mppx/client'
+import { charge } from 'mppx/evm/client'
+import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { afterEach, describe, expect, test } from 'vitest'
+import { TOKEN_DOMAIN } from '../../src/sandbox/chain/token.ts'
 import { useWorld } from './sandbox-world.fixture.ts'
 
 const { world, ask, page } = useWorld()
@@ -104,6 +108,31 @@ describe('a summary that is not completed in time', () => {
     // The payment was accepted once: what it bought is not given away again.
     expect((await again()).status).toBe(402)
     expect(await buyer.transfers()).toHaveLength(1)
+  })
+
+  test.each([
+    ['is settled with its answer', {}, {}],
+    ['is settled before', {}, { settles: true }],
+    ['is settled before, as the stock server does', { settleFirst: true }, {}],
+  ])('%s, by MPP: three times 408, one charge, one transfer', async (_, mpp, timeout) => {
+    world.sandbox.faults.set({ challengeProtocols: 'mpp', mpp, summaryTimeout: { next: 3, ...timeout } })
+    const account = privateKeyToAccount(generatePrivateKey())
+    await world.sandbox.fund(account.address, 100_000n)
+    const client = Mppx.create({
+      methods: [charge({ account, authorization: TOKEN_DOMAIN })],
+      polyfill: false,
+    })
+    const send = (headers: Record<string, string> = {}) =>
+      fetch(url('/expansions/summary'), {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', 'user-agent': 'paydirt-tests/1', ...headers },
+        body: JSON.stringify(SUMMARY),
+      })
+    const proof = { authorization: await client.createCredential(await send()) }
+    const statuses: number[] = []
+    for (let turn = 0; turn < 5; turn++) statuses.push((await send(proof)).status)
+    expect(statuses).toEqual([408, 408, 408, 200, 402])
+    expect(await world.sandbox.transfersFrom(account.address)).toMatchObject([{ amountAtomic: 50_000n }])
   })
 
   test('is charged once to an API key, on success only', async () => {

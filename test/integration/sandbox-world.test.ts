@@ -1,7 +1,10 @@
 import { beforeEach, describe, expect, test } from 'vitest'
 import { personUrl } from '../../src/sandbox/data/contacts.ts'
 import { member } from '../../src/sandbox/data/directory.ts'
-import { useWorld } from './sandbox-world.fixture.ts'
+import { API_KEY, API_KEY_HEADER } from '../../src/sandbox/accounts.ts'
+import { startSandbox } from '../../src/sandbox/sandbox.ts'
+import { createBuyer } from './x402-buyer.ts'
+import { useWorld, type Page } from './sandbox-world.fixture.ts'
 
 const service = useWorld()
 const { world, ask } = service
@@ -416,4 +419,24 @@ describe('one company', () => {
       expect(await ask(path, body)).toMatchObject({ status: 400, body: { code } })
     }
   })
+})
+
+test('a network of another name stands in the keys of searches, and in no value', async () => {
+  const own = await startSandbox({ networkName: 'guild' })
+  const post = async (path: string, body: object) => {
+    const headers = { [API_KEY_HEADER]: API_KEY }
+    return (await createBuyer().ask(`${own.serviceUrl}${path}`, body, headers)).body as Page
+  }
+  try {
+    const found = await post('/people/search', { per_page: 1 })
+    const url = found.data['peoples']![0]!['guild_url']
+    expect(url).toBe(personUrl(member(0).unknown ? member(1).slug : member(0).slug))
+    const similar = await post('/people/search/similar', { guild_url: url, profnet_url: url })
+    expect(similar.metadata['ignored_fields']).toEqual(['profnet_url'])
+    expect(similar.data['peoples']!.length).toBeGreaterThan(0)
+    const companies = await post('/companies/search', { per_page: 1 })
+    expect(companies.data['companies']![0]).toHaveProperty('guild_url')
+  } finally {
+    await own.stop()
+  }
 })

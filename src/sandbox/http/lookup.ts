@@ -160,7 +160,7 @@ async function pay(
 
     const handled = await handle(visit)
     const body = handled.finish()
-    if (handled.status === 408 && faults.current.summaryTimeout.settles) {
+    if (handled.status === 408 && (entered.isSettled || faults.current.summaryTimeout.settles)) {
       const { headers, refusal } = await entered.settle(Buffer.from(JSON.stringify(body)))
       if (refusal !== null) return refusal
       visit.unanswered.set(fingerprint(visit.request, payment), headers)

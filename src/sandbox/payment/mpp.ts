@@ -127,7 +127,11 @@ export function createMppPaywall(facilitator: Facilitator, chain: Chain, payTo: 
       }
       const upfront = settings.mpp.settleFirst ? await settle() : null
       if (upfront?.refusal) return upfront.refusal
-      return { settle: async () => upfront ?? settle(), cancel: async () => {} }
+      return {
+        settle: async () => upfront ?? settle(),
+        isSettled: upfront !== null,
+        cancel: async () => {},
+      }
     },
 
     async settlementOf(credential) {

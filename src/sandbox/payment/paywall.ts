@@ -32,6 +32,8 @@ export interface Refusal {
 export interface Entered {
   /** Moves the money, or returns the response to send instead. */
   settle(answer: Buffer): Promise<{ headers: Headers; refusal: Refusal | null }>
+  /** True where the money has moved already. */
+  isSettled?: boolean
   /** Called when the lookup failed, so that nothing is settled. */
   cancel(status: number): Promise<void>
 }

@@ -41,7 +41,7 @@ export function findMoves(today: WorldDay, filters: ExpansionFilters): Move[] {
  * Returns a test for each filter. A word that nobody knows is dropped: of stages, freshness and polarity that leaves no
  * filter, of the others one that nothing fits.
  */
-export function moveTests(filters: ExpansionFilters): ((move: Move) => boolean)[] {
+function moveTests(filters: ExpansionFilters): ((move: Move) => boolean)[] {
   const tests: ((move: Move) => boolean)[] = []
   const { froms, tos } = filters
   if (froms) {

@@ -2,7 +2,7 @@ import { isAbsent, malformed, type BadRequest } from '../http/request-body.ts'
 import { dayOf } from '../world/clock.ts'
 
 /** Kinds of a body's values, by the name of the key. */
-export type FilterKind = 'texts' | 'text' | 'flag' | 'range' | 'ids' | 'words'
+type FilterKind = 'texts' | 'text' | 'flag' | 'range' | 'ids' | 'words'
 export type FilterKinds = Record<string, FilterKind>
 
 /** The numbers of the first and the last day. Both belong to the range. */

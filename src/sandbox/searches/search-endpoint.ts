@@ -14,7 +14,7 @@ import type { World } from '../world/world.ts'
 import { readFilters, type FilterKinds, type Filters } from './read-filters.ts'
 
 /** The result of a search, in its order, with that which its answer says beside the rows. */
-export interface Found<R> {
+interface Found<R> {
   rows: readonly R[]
   metadata?: Record<string, unknown>
   /** For a search that costs less than usual. */

@@ -11,7 +11,7 @@ export const reachTiers = [
   { slug: '100k-1m', label: '100,000 to 1 million', from: 100_000, to: 999_999 },
   { slug: 'over-1m', label: 'Over 1 million', from: 1_000_000, to: 9_000_000 },
 ] as const
-export const advertisementFormats = ['image', 'video', 'carousel', 'text'] as const
+const advertisementFormats = ['image', 'video', 'carousel', 'text'] as const
 /** Apple advertisements are known in these countries alone. */
 export const appleCountries = ['US', 'GB', 'DE', 'FR', 'JP', 'CA', 'AU']
 

@@ -1,7 +1,7 @@
 import { indexOfWorldSlug, WORLD_SIZE, worldSlug } from '../data/branches.ts'
 import { companyFacts, type CompanyFacts } from '../data/company.ts'
 import { foldDomain } from '../data/fold.ts'
-import { at, chance } from './chance.ts'
+import { chance } from './chance.ts'
 
 /** The identifiers that are addresses on other networks, and the share of a country's companies that have one. */
 const networks = [
@@ -22,7 +22,7 @@ export const networkKeys = networks.map(({ key }) => key)
 export type NetworkKey = (typeof networks)[number]['key']
 
 export const socialMedia = ['facebook', 'instagram', 'tiktok', 'x', 'youtube', 'line'] as const
-export type SocialMedium = (typeof socialMedia)[number]
+type SocialMedium = (typeof socialMedia)[number]
 
 export interface WorldCompany extends CompanyFacts {
   index: number
@@ -74,9 +74,4 @@ function companyAt(index: number): WorldCompany {
     medium === 'tiktok' ? links.tiktok_url !== undefined : chance(index, 102, turn) < 0.4,
   )
   return { ...facts, index, id: domainSearchId(facts.domain), links, socialMedia: media }
-}
-
-/** Returns a company's own choice from a list: the same one each time. */
-export function habit<T>(company: WorldCompany, list: readonly T[], salt: number): T {
-  return at(list, chance(company.index, salt))
 }

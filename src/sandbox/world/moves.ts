@@ -72,9 +72,14 @@ function marketFor(company: WorldCompany, place: number, seed: number): string {
 
 function signalsOf(company: WorldCompany, seed: number, begins: number, today: number): MoveSignal[] {
   const { index } = company
-  const count = 2 + Math.floor(chance(index, 206, seed) ** 2 * 14)
+  // The firms at which people can be found do more, so that the first pages of a search lead to people.
+  const more = index < FIRMS ? 3 : 0
+  const count = 2 + more + Math.floor(chance(index, 206, seed) ** 2 * 14)
   const retreats = chance(index, 207, seed) < 0.15
-  const breadth = 1 + Math.floor(chance(index, 208, seed) * signalTypes.length)
+  const breadth = Math.min(
+    signalTypes.length,
+    1 + more + Math.floor(chance(index, 208, seed) * signalTypes.length),
+  )
   const offset = Math.floor(chance(index, 209, seed) * signalTypes.length)
   const signals: MoveSignal[] = []
   let day = begins

@@ -3,14 +3,7 @@ import type { WorldCompany } from './companies.ts'
 import type { Move } from './moves.ts'
 import type { MoveSignal } from './signal.ts'
 
-export const newsCategories = [
-  'Expansion',
-  'Partnership',
-  'Product',
-  'Funding',
-  'People',
-  'Restructuring',
-] as const
+const newsCategories = ['Expansion', 'Partnership', 'Product', 'Funding', 'People', 'Restructuring'] as const
 export const newsTopics = [
   'markets',
   'hiring',

@@ -2,7 +2,7 @@ import type { MoveSignal, SignalType } from './signal.ts'
 
 /** The ladder of an expansion, lowest first (service.md, 3). */
 export const stages = ['Exploring', 'Committing', 'Expanding', 'Scaling'] as const
-export type Direction = 'climbing' | 'holding' | 'retreating' | 'new'
+type Direction = 'climbing' | 'holding' | 'retreating' | 'new'
 export const momenta = ['advancing', 'steady', 'pulling_back'] as const
 export const freshnesses = ['fresh', 'recent', 'aging', 'stale'] as const
 export const polarities = ['positive', 'mixed', 'negative'] as const

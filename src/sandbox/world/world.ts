@@ -26,7 +26,7 @@ export interface WorldDay {
 }
 
 /** A signal with the move that it belongs to. */
-export interface SeenSignal {
+interface SeenSignal {
   company: WorldCompany
   move: Move
   signal: MoveSignal
