@@ -39,10 +39,10 @@ describe('a further identifier of a company', () => {
     expect(questions(`company.lookup|${page}`, taught)).toEqual([
       ['company.profile|profnet.com/company/acme', 'found'],
       ['company.profile|profnet.example/company/acme', 'found'],
-      ['company.lookup|acme.com', 'any'],
+      ['company.lookup|acme.com', 'found'],
     ])
-    expect(questions('company.lookup|acme.com', taught)).toEqual([[`company.lookup|${page}`, 'any']])
-    expect(questions('company.enrich|acme.com', taught)).toEqual([[`company.enrich|${page}`, 'any']])
+    expect(questions('company.lookup|acme.com', taught)).toEqual([[`company.lookup|${page}`, 'found']])
+    expect(questions('company.enrich|acme.com', taught)).toEqual([[`company.enrich|${page}`, 'found']])
   })
 
   test.each(['tw104_url:104.com.tw/company/1a2b', 'domain_search_id:in/x'])(

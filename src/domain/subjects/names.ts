@@ -53,8 +53,22 @@ export function sameQuestions(
   if (!asked) return []
   const own = underAllHosts(asked.name, hosts)
   const names = new Set([...own, ...own.flatMap(taught).flatMap((name) => underAllHosts(name, hosts))])
-  const questions = [...names].flatMap((name) => questionAbout(asked, name) ?? [])
+  const questions = [...names].flatMap((name) => {
+    const question = questionAbout(asked, name)
+    if (!question) return []
+    return own.includes(name) || isAboutAllNames(asked.operation) ? [question] : [foundAtLeast(question)]
+  })
   return questions.filter((question) => question.key !== key)
+}
+
+/** A subject without a phone or an e-mail has none under any name, and asking is dear. */
+function isAboutAllNames(operation: Operation): boolean {
+  return operation === 'contact.redeem'
+}
+
+/** A name of before may lead nowhere by now, which does not say that the subject is gone under its other names. */
+function foundAtLeast(question: SameQuestion): SameQuestion {
+  return question.needs === 'any' ? { ...question, needs: 'found' } : question
 }
 
 function questionAbout({ operation, type }: NamedBy, name: string): SameQuestion | undefined {
