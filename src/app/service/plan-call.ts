@@ -6,11 +6,9 @@ import { nearNames } from '../../domain/normalise/near-names.ts'
 import { operations, type Operation, type OperationKind } from '../../domain/words.ts'
 import { prepareRequest } from '../../service/client.ts'
 import type { Contract } from '../../service/catalogue/catalogue.ts'
-import { callKey } from '../../service/calls/call-key.ts'
-import { canonicalBody } from '../../service/calls/canonical-body.ts'
-import { guardLimits, usualPageSize } from '../../service/calls/guard-limits.ts'
-import { guardWords, type KnownWords } from '../../service/calls/guard-words.ts'
-import { otherPath } from '../../service/calls/prepare-call.ts'
+import { checkCall } from '../../service/calls/check-call.ts'
+import { usualPageSize } from '../../service/calls/guard-limits.ts'
+import type { KnownWords } from '../../service/calls/guard-words.ts'
 import type { KnownLimit } from '../../store/contract/known-limits.ts'
 import type { Config } from '../config/config.ts'
 
@@ -83,24 +81,28 @@ export function planCall(
   const contract = config.catalogue.of(operation)
   const { kind } = operationRow(operation)
   assertAccess(contract, config.apiKey !== undefined)
-  const asked = { ...body, ...(path !== undefined && { [otherPath]: path }) }
-  const isSearch = kind === 'search'
-  const sized = isSearch && body['per_page'] === undefined ? { ...asked, per_page: pageSize } : asked
-  const canonical = canonicalBody(contract, sized, { hosts: config.networkHosts })
-  guardWords(contract, canonical, words, { unchecked: isUnchecked ?? false })
   const limitOf = (name: KnownLimit['name']) =>
     limits.find((limit) => limit.operation === operation && limit.name === name)?.value
-  guardLimits(contract, isSearch ? { ...canonical, page: body['page'] } : canonical, {
-    perPage: Math.min(pageSize, limitOf('per_page') ?? Infinity),
-    page: leastOf(limitOf('page'), lastPage),
-    all: isEverything,
+  const {
+    key,
+    page,
+    body: request,
+  } = checkCall(contract, body, {
+    hosts: config.networkHosts,
+    known: words,
+    unchecked: isUnchecked,
+    limits: {
+      perPage: leastOf(pageSize, limitOf('per_page')),
+      page: leastOf(limitOf('page'), lastPage),
+      all: isEverything,
+    },
+    path,
+    repetition: repeat,
   })
-  const page = contract.answer.rows ? Number(body['page'] ?? 1) : undefined
   const [slot] = slotsOf(operation)
   const isFree = contract.price.value === 'free'
   const priceAtomic = isFree ? 0n : slot && config.prices[slot]
   const ownCap = maxAtomic ?? (slot && config.policy.maxPrices?.[slot])
-  const request = page === undefined ? canonical : { ...canonical, page }
   // Parameters of the path are checked where they are put into it.
   if (operation !== 'company.logo')
     prepareRequest(
@@ -113,7 +115,7 @@ export function planCall(
     operation,
     kind,
     contract,
-    key: callKey(contract, canonical, page ?? repeat ?? 1),
+    key,
     request,
     page,
     priceAtomic,

@@ -1,10 +1,12 @@
 import { describe, expect, it } from 'vitest'
 import { createCatalogue } from '../catalogue/catalogue.ts'
 import type { Operation } from '../../domain/words.ts'
-import { checkCall, wordsOf } from './check-call.ts'
+import type { VocabularyName } from '../catalogue/vocabularies.ts'
+import { checkCall } from './check-call.ts'
 
 const catalogue = createCatalogue()
-const known = wordsOf((name) => (name === 'stages' ? ['exploring'] : []), { job_functions: ['Sales'] })
+const words: Partial<Record<VocabularyName, string[]>> = { stages: ['exploring'], job_functions: ['Sales'] }
+const known = (name: VocabularyName) => words[name] ?? []
 const check = (operation: Operation, body: Record<string, unknown>, more = {}) =>
   checkCall(catalogue.of(operation), body, { known, ...more })
 
@@ -31,7 +33,7 @@ describe('a call that is checked as a whole', () => {
     expect(check('monitor.delete', { monitor_id: '7' }, { repetition: 2 }).key).toMatch(/\|2$/)
   })
 
-  it('takes words of answers and of the settings', () => {
+  it('takes words that are known', () => {
     expect(check('expansion.search', { stages: [' exploring'] }).canonical).toMatchObject({
       stages: ['exploring'],
     })

@@ -54,16 +54,3 @@ export function checkCall(
   guardLimits(contract, body, { ...limits, all: limits.all === true || path !== undefined })
   return { key: callKey(contract, canonical, page ?? repetition ?? 1), canonical, body, page }
 }
-
-/** Returns the words of the answers and those of the settings as one list a vocabulary, made once. */
-export function wordsOf(
-  learned: KnownWords,
-  settings: Readonly<Record<string, readonly string[]>>,
-): KnownWords {
-  const lists = new Map<string, readonly string[]>()
-  return (vocabulary) => {
-    const list = lists.get(vocabulary) ?? [...learned(vocabulary), ...(settings[vocabulary] ?? [])]
-    lists.set(vocabulary, list)
-    return list
-  }
-}

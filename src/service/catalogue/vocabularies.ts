@@ -53,7 +53,7 @@ export const vocabularies = {
 } as const satisfies Record<string, Vocabulary>
 
 export type VocabularyName = keyof typeof vocabularies
-export const vocabularyNames = Object.keys(vocabularies) as [VocabularyName, ...VocabularyName[]]
+const vocabularyNames = Object.keys(vocabularies) as [VocabularyName, ...VocabularyName[]]
 
 /** The lists to which the settings can add words: those that the description does not show in full. */
 export const openVocabularyNames = vocabularyNames.filter((name) => vocabularies[name].kind === 'open') as [
