@@ -348,6 +348,17 @@ describe('one company', () => {
     expect(await ask('/companies/lookup', { tiktok_url: 'nobody' })).toMatchObject({ status: 400 })
   })
 
+  test('is enriched with rows that its searches find', async () => {
+    const { data } = await page('/expansions/search', { tos: ['ES'], sort_by: 'recent' })
+    const { domain } = data['expansions']!.find(({ domain: each }) => /^\w+-\w+-\w+\./.test(each as string))!
+    const enriched = (await page('/companies/lookup/enrich', { domain })).data as unknown as typeof data
+    for (const rows of ['jobs', 'news', 'advertisements'] as const) {
+      const found = await page(`/${rows}/search`, { domains: [domain] })
+      expect(enriched[rows]).toEqual(found.data[rows]!.slice(0, 5))
+    }
+    expect(enriched['similar_companies']!.length).toBe(3)
+  })
+
   test('has similar ones, which cannot be asked for without a reference', async () => {
     expect(await ask('/companies/search/similar', {})).toMatchObject({ status: 400, body: { code: 41847 } })
     const { data } = await page('/companies/search/similar', { domain: 'amber-analytics.example' })

@@ -27,20 +27,27 @@ export function personAnswer(url: string, options: DataOptions = {}): { data: Pe
   return { data: person(key, known, dice, options.logoUrl ?? 'https://logo.example/logo') }
 }
 
-/** Returns where a person lives. Cheap, so that all who can be found can be searched by it. */
-export function placeOfPerson(slug: string): Place {
-  const dice = createDice(`person in/${slug}`)
+/** Returns what a member's profile says of place and title. Cheap, so that all of them can be searched by it. */
+export function memberFacts(known: Member): { place: Place; title: string | null } {
+  const key = `in/${known.slug}`
+  const dice = createDice(`person ${key}`)
   dice.roll()
-  return dice.pick(places)
+  const { place, history } = factsOf(key, known, dice, '')
+  return { place, title: history[0]?.title ?? null }
 }
 
-function person(key: string, known: Member | null, dice: Dice, logoUrl: string): Person {
-  const slug = slugOf(key)
+function factsOf(key: string, known: Member | null, dice: Dice, logoUrl: string) {
   const place = dice.pick(places)
   const invented = dice.percent(12) ? dice.pick(personNames) : (titleOf(key) ?? dice.pick(personNames))
   const name = known === null ? invented : `${known.firstName} ${known.lastName}`
   const past = employmentHistory(dice, logoUrl)
   const history = known === null ? past : [memberEmployment(known.employer, dice, logoUrl), ...past.slice(1)]
+  return { place, name, history }
+}
+
+function person(key: string, known: Member | null, dice: Dice, logoUrl: string): Person {
+  const slug = slugOf(key)
+  const { place, name, history } = factsOf(key, known, dice, logoUrl)
   const current = history[0]
   const sometimes = <T>(value: T) => (dice.percent(10) ? null : value)
 

@@ -58,12 +58,7 @@ export const companySimilar = (world: World) =>
         if (isRefused(reference)) return reference.code === 41847 ? missing('domain') : reference
         const record = companyOf(reference, logoUrl)
         if (record === null) return { rows: [] }
-        const rows = search(given, today())
-          .filter(({ domain }) => domain !== record.domain)
-          .map((company) => ({ company, score: similarity(company, record) }))
-          .filter(({ score }) => score >= LEAST_SIMILAR)
-          .sort((a, b) => b.score - a.score || a.company.index - b.company.index)
-        return { rows }
+        return { rows: similarTo(record, search(given, today())) }
       },
       // The score orders the rows. The description shows one for people alone.
       show: ({ company }, _, { today }) => companyRow(company, today()),
@@ -110,6 +105,15 @@ function statusOf(company: WorldCompany, today: WorldDay): (typeof advertisement
   const rows = today.advertisements.of(company)
   if (rows.length === 0) return 'never'
   return rows.some(({ lastDay }) => lastDay === null) ? 'active' : 'inactive'
+}
+
+/** Returns the companies that are similar to a record, the most similar first. */
+export function similarTo(record: Comparable, companies: readonly WorldCompany[]) {
+  return companies
+    .filter(({ domain }) => domain !== record.domain)
+    .map((company) => ({ company, score: similarity(company, record) }))
+    .filter(({ score }) => score >= LEAST_SIMILAR)
+    .sort((a, b) => b.score - a.score || a.company.index - b.company.index)
 }
 
 interface Comparable {

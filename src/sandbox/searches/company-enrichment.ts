@@ -1,13 +1,14 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Company } from '../../service/schema/company.ts'
 import { isBranch } from '../data/branches.ts'
-import { enriched } from '../data/company-by-domain.ts'
+import { companyUrl, enriched } from '../data/company-by-domain.ts'
 import { companyKeys, lookUpCompany } from '../http/company-lookup.ts'
 import type { PaidEndpoint } from '../http/paid-endpoint.ts'
 import { fraction } from '../random.ts'
-import { companyOfDomain } from '../world/companies.ts'
+import { companyOfDomain, worldCompanies } from '../world/companies.ts'
 import type { World } from '../world/world.ts'
 import { advertisementRow } from './advertisements.ts'
+import { similarTo } from './companies.ts'
 import { jobRow } from './jobs.ts'
 import { newsRow } from './news.ts'
 
@@ -39,6 +40,14 @@ function enrich(company: Company, world: World) {
     ...company,
     jobs: today.jobs.of(known).slice(0, MOST_ROWS).map(jobRow),
     news: today.news.of(known).slice(0, MOST_ROWS).map(newsRow),
+    similar_companies: similarTo(company, worldCompanies())
+      .slice(0, 3)
+      .map(({ company: similar }) => ({
+        industry: similar.industry,
+        location: similar.place.city,
+        company_name: similar.name,
+        profnet_url: companyUrl(similar.slug),
+      })),
     advertisements: today.advertisements.of(known).slice(0, MOST_ROWS).map(advertisementRow),
   }
 }

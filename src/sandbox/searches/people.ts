@@ -11,7 +11,6 @@ import {
   managementLevels,
   people,
   searchPeople,
-  titleOfPerson,
   type FoundPerson,
   type PeopleFilters,
 } from '../world/people.ts'
@@ -106,8 +105,8 @@ function referenceOf(filters: {
     const name = id === undefined ? 'profnet_url' : 'people_search_id'
     return malformed(`${name} names no person`, name)
   }
-  const title = titleOfPerson(slug)
   const index = memberOfSlug(slug)?.index
+  const title = personAnswer(personUrl(slug)).data?.employment_history?.[0]?.title ?? null
   return {
     slug,
     titles: title === null ? [] : [title],
@@ -117,7 +116,7 @@ function referenceOf(filters: {
 
 /** Returns 0 to 1: half for the title, half for the place in the company where that is known. */
 function similarity(each: FoundPerson, { titles, person }: Reference): number {
-  const own = new Set(foldName(titleOfPerson(each.slug) ?? '').split(' '))
+  const own = new Set(foldName(each.title ?? '').split(' '))
   const shared = titles.map((title) => {
     const words = foldName(title).split(' ').filter(Boolean)
     return words.filter((word) => own.has(word)).length / Math.max(1, words.length)

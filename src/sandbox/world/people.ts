@@ -1,9 +1,9 @@
 import { contactTypes, type ContactType } from '../../service/schema/contact.ts'
-import { contactsOf, personUrl } from '../data/contacts.ts'
+import { contactsOf } from '../data/contacts.ts'
 import { DIRECTORY_SIZE, member, type Member } from '../data/directory.ts'
 import { foldDomain, foldName } from '../data/fold.ts'
 import { entriesOf } from '../data/match-words.ts'
-import { personAnswer, placeOfPerson } from '../data/person.ts'
+import { memberFacts } from '../data/person.ts'
 import type { Place } from '../data/places.ts'
 import { fraction } from '../random.ts'
 import { companyOfDomain } from './companies.ts'
@@ -53,6 +53,8 @@ export interface FoundPerson extends Member {
   function: string
   level: (typeof managementLevels)[number]
   place: Place
+  /** The current one, as their profile has it. */
+  title: string | null
 }
 
 let all: FoundPerson[] | undefined
@@ -68,7 +70,7 @@ export function people(): readonly FoundPerson[] {
         department,
         function: pickOf(departmentFunctions[department], `function ${each.index}`),
         level: pickOf(managementLevels, `level ${each.index}`),
-        place: placeOfPerson(each.slug),
+        ...memberFacts(each),
       }
     }))
 }
@@ -149,32 +151,26 @@ function titleTests({ people_titles: wanted, exclude_people_titles: unwanted }: 
 function contactTests(asked: readonly string[] | undefined): Test[] {
   const types = asked?.filter((type) => contactTypes.includes(type as ContactType)) ?? []
   if (types.length === 0) return []
-  return [
-    ({ slug }) => {
-      const { emails, phones } = contactsOf(slug)
-      return types.some((type) =>
-        type === 'phone' ? phones.length > 0 : emails.some((email) => `email-${email.type}` === type),
-      )
-    },
-  ]
+  return [({ slug }) => types.some((type) => typesOf(slug).has(type))]
 }
 
-const titles = new Map<string, string | null>()
+const typesBySlug = new Map<string, Set<string>>()
 
-/** Returns a person's current title, as their profile has it. */
-export function titleOfPerson(slug: string): string | null {
-  let title = titles.get(slug)
-  if (title === undefined) {
-    title = personAnswer(personUrl(slug)).data?.employment_history?.[0]?.title ?? null
-    titles.set(slug, title)
+/** Returns the types of contact data that a person has. They are worked out once, since that takes a profile each. */
+function typesOf(slug: string): Set<string> {
+  let types = typesBySlug.get(slug)
+  if (types === undefined) {
+    const { emails, phones } = contactsOf(slug)
+    types = new Set([...emails.map(({ type }) => `email-${type}`), ...(phones.length > 0 ? ['phone'] : [])])
+    typesBySlug.set(slug, types)
   }
-  return title
+  return types
 }
 
 /** Returns whether a person's title has all words of the asked one. */
-function isTitle({ slug }: FoundPerson, asked: string): boolean {
+function isTitle({ title }: FoundPerson, asked: string): boolean {
   const words = foldName(asked).split(' ').filter(Boolean)
-  const own = foldName(titleOfPerson(slug) ?? '').split(' ')
+  const own = foldName(title ?? '').split(' ')
   return words.length > 0 && words.every((word) => own.includes(word))
 }
 
