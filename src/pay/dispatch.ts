@@ -74,7 +74,7 @@ export function createDispatch(options: DispatchOptions): Dispatch {
     { isUsed = false }: { isUsed?: boolean } = {},
   ): Promise<Sent> {
     const protocol = protocolOf(charge.authorization.terms)
-    const headers = await proofOf(charge, { isUsed }).catch(async (error: unknown) => {
+    const headers = await proofOf(charge, request, { isUsed }).catch(async (error: unknown) => {
       await permit.done(undefined)
       throw error
     })
@@ -113,9 +113,14 @@ export function createDispatch(options: DispatchOptions): Dispatch {
    * and the next try asks for the same one by its idempotency key. `markSent` decides: what is stopped while the proof is
    * made is not sent.
    */
-  async function proofOf(charge: Charge, use: { isUsed: boolean }): Promise<Record<string, string>> {
+  async function proofOf(
+    charge: Charge,
+    request: PaidRequest,
+    use: { isUsed: boolean },
+  ): Promise<Record<string, string>> {
     assertMaySend(await journal.maySend(charge.id, use))
     const headers = await protocolOf(charge.authorization.terms).headers(charge.authorization)
+    await request.beforeSend?.()
     // Crash window: before this commits, no byte has left. After it, the charge counts as sent, whether it was sent or
     // not.
     assertMaySend(await journal.markSent(charge.id, now(), use))

@@ -163,7 +163,7 @@ export function createPayer(options: PayerOptions): Payer {
         connector,
         endpoint: request.endpoint,
         url: request.url,
-        body: request.body,
+        body: request.keptBody ?? request.body,
         amountAtomic: terms.amountAtomic,
         budget: await options.budgetLines({
           runId,

@@ -22,6 +22,13 @@ export interface PaidRequest {
    * to poll.
    */
   started?: ((body: string) => Started | undefined) | undefined
+  /** The body as the ledger keeps it, where the one that is sent holds secrets. Such a request is never sent again from the ledger. */
+  keptBody?: string
+  /**
+   * Called before each sending, and before its charge is marked as sent. What it stores is durable before the first byte leaves.
+   * Throws where it must not be sent.
+   */
+  beforeSend?: () => Promise<void>
 }
 
 interface Started {

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { listActions } from '../actions/list-actions.ts'
 import { explainRecord } from '../records/explain.ts'
 import { planForget } from '../records/forget.ts'
 import { historyOf } from '../records/history.ts'
@@ -58,6 +59,7 @@ export const queries = {
     (context, { connector, object }) => optionsOf(context, connector, object),
   ),
   schedules: query(z.strictObject({}), listSchedules),
+  serviceActions: query(z.strictObject({}), listActions),
   suppressions: query(z.strictObject({}), ({ suppressions }) => suppressions.list()),
   tokens: query(z.strictObject({}), ({ database, now }) => createApiTokenLedger(database.db, { now }).list()),
 }

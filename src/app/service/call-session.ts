@@ -1,13 +1,13 @@
 import type { ConfigError } from '../../domain/errors.ts'
 import type { LookupKey } from '../../domain/keys.ts'
 import type { Atomic } from '../../domain/money.ts'
-import { slotsOf } from '../../domain/operations.ts'
+import { operationRow, slotsOf } from '../../domain/operations.ts'
 import type { Fact, LookupRequest } from '../../domain/record.ts'
+import type { Operation } from '../../domain/words.ts'
 import type { RunState } from '../../store/database/states.ts'
 import { lookupsWithCharges, type RecordLookup } from '../../store/views/record-lookups.ts'
 import { pause } from '../../timing/pause.ts'
 import type { Config } from '../config/config.ts'
-import type { Operation } from '../../domain/words.ts'
 import type { Context } from '../context/context.ts'
 import { startMaintenance } from '../runs/maintenance.ts'
 import { startWorkerRuntime, type WorkerRuntime } from '../runs/worker-runtime.ts'
@@ -31,11 +31,22 @@ export interface CallSession {
 /** The name under which calls stand in the ledger: they belong to no CRM. Budgets a connector hold for it too. */
 export const callConnector = 'service'
 
-/** Returns the settings with another cap for one operation: the payer refuses a challenge above it. */
+/**
+ * Returns the settings with another cap for one operation: the payer refuses a challenge above it. The readings that show what
+ * became of an action have that cap too, or the one of all operations, where the settings give them none.
+ */
 export function withCallCap(config: Config, operation: Operation, capAtomic: Atomic | undefined): Config {
-  if (capAtomic === undefined) return config
-  const caps = Object.fromEntries(slotsOf(operation).map((slot): [string, Atomic] => [slot, capAtomic]))
-  return { ...config, policy: { ...config.policy, maxPrices: { ...config.policy.maxPrices, ...caps } } }
+  const { policy } = config
+  const capsOf = (each: Operation, cap: Atomic | undefined) =>
+    cap === undefined ? [] : slotsOf(each).map((slot): [string, Atomic] => [slot, cap])
+  const readings =
+    operationRow(operation).kind === 'action' ? (['monitor.list', 'monitor.read'] as const) : []
+  const maxPrices = {
+    ...Object.fromEntries(readings.flatMap((each) => capsOf(each, capAtomic ?? policy.maxPriceAtomic))),
+    ...policy.maxPrices,
+    ...Object.fromEntries(capsOf(operation, capAtomic)),
+  }
+  return { ...config, policy: { ...policy, maxPrices } }
 }
 
 /**

@@ -1,5 +1,6 @@
 import { InputError } from '../../domain/errors.ts'
 import { parseUsd, type Atomic } from '../../domain/money.ts'
+import { performAction } from '../../app/actions/perform-action.ts'
 import type { Context } from '../../app/context/context.ts'
 import { costText, faultsOf, pageOf } from '../../app/service/call-result.ts'
 import { knownOfAccount } from '../../app/service/known-of-account.ts'
@@ -14,6 +15,7 @@ import { isAccountOperation, type AccountOperation } from '../../app/context/ser
 import { exitStatus } from '../terminal/exit.ts'
 import { print, printError } from '../terminal/print.ts'
 import { readConfig, stopSignal, withContext } from '../terminal/with-context.ts'
+import { reportAction } from './action-result.ts'
 import { readBody } from './body-input.ts'
 import { callPlanText } from './call-plan-text.ts'
 
@@ -59,6 +61,7 @@ export async function callOperation(name: string, options: Options): Promise<voi
     if (options.plan) return print(await callPlanText(context, call))
     if (isAccountOperation(operation)) return printAccount(context, operation)
     assertAffordable(call)
+    if (call.kind === 'action') return sendAction(context, call, { again: options.again ?? false, signal })
     await buyPages(context, call, planOf, { pages: options.pages ?? 1, signal, learned: known.learned })
   }, config)
 }
@@ -66,6 +69,21 @@ export async function callOperation(name: string, options: Options): Promise<voi
 async function printAccount(context: Context, operation: AccountOperation): Promise<void> {
   const { askAccount } = await context.openEngine()
   print(`${JSON.stringify(await askAccount(operation), null, 2)}\n`)
+}
+
+async function sendAction(
+  context: Context,
+  call: PlannedCall,
+  options: { again: boolean; signal: AbortSignal },
+): Promise<void> {
+  const end = await performAction(context, call, {
+    ...options,
+    onWait: (until) =>
+      printError(
+        `paydirt: an earlier request may still be processed; it is read again at ${until.toISOString()}\n`,
+      ),
+  })
+  process.exitCode = reportAction(end)
 }
 
 /** Buys pages one after the other and prints each. Ends at the last page, at the first that is unusable, or at an interrupt. */

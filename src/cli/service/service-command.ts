@@ -1,6 +1,7 @@
 import { Command } from 'commander'
 import { helpEnd } from '../terminal/help-end.ts'
 import { acceptCommand } from './accept-command.ts'
+import { actionsCommand } from './actions-command.ts'
 import { callCommand } from './call-command.ts'
 import { listCommand } from './list-command.ts'
 import { retryCommand } from './retry-command.ts'
@@ -14,6 +15,7 @@ export function serviceCommand(): Command {
     .addCommand(callCommand())
     .addCommand(acceptCommand())
     .addCommand(retryCommand())
+    .addCommand(actionsCommand())
     .addHelpText(
       'after',
       helpEnd({

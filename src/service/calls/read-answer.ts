@@ -2,6 +2,7 @@ import type { Fact } from '../../domain/record.ts'
 import { warningsOf, type RequestWarning } from '../schema/metadata.ts'
 import type { Contract } from '../catalogue/catalogue.ts'
 import { valueAt } from './json-path.ts'
+import { withoutSecrets } from './without-secrets.ts'
 
 /**
  * Returns a decoder that keeps the whole answer, so that a field the settings name later is read without a second purchase.
@@ -19,7 +20,9 @@ export function decodeWhole(contract: Contract): (body: string) => Fact {
     if (problem !== undefined) return unreadable(body, problem)
     if (valueAt(answer, contract.answer.at.value) === null && !contract.answer.rows)
       return { outcome: 'not_found', data: null }
-    return { outcome: 'found', data: answer as Record<string, unknown> }
+    const data = answer as Record<string, unknown>
+    // The headers of a webhook are its password, and the ledger needs none of them.
+    return { outcome: 'found', data: contract.family === 'monitors' ? withoutSecrets(data) : data }
   }
 }
 

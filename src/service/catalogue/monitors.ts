@@ -13,6 +13,7 @@ const settings: Readonly<Record<string, RequestField>> = {
   filters: { is: 'object', origin: 'assumed' },
   domain_search_ids: filter('assumed'),
   webhook_url: text('assumed'),
+  webhook_headers: { is: 'object', origin: 'assumed' },
 }
 
 const monitor: AnswerShape = {
@@ -110,7 +111,10 @@ export const monitors = {
     summary: 'delivers once to a webhook to see that it takes deliveries',
     method: assumed('POST'),
     path: assumed('/monitors/webhook/validate'),
-    request: { webhook_url: text('assumed', { isRequired: true }) },
+    request: {
+      webhook_url: text('assumed', { isRequired: true }),
+      webhook_headers: { is: 'object', origin: 'assumed' },
+    },
     answer: document,
   },
   'monitor.test': {

@@ -14,7 +14,7 @@ import type { Fact, LookupRequest } from '../../domain/record.ts'
 import type { Identifier } from '../../domain/subjects/identifiers.ts'
 import { identifiersOfKey } from '../../domain/subjects/traces.ts'
 import type { PriceTable } from '../../domain/planning/step.ts'
-import { isFreeOperation } from '../../domain/operations.ts'
+import { isFreeOperation, operationRow } from '../../domain/operations.ts'
 import type { Operation } from '../../domain/words.ts'
 import type { Payer } from '../../pay/payer.ts'
 import type { Purchase } from '../../pay/purchase.ts'
@@ -107,6 +107,9 @@ export function createLookUp(options: LookUpOptions) {
 
   async function ask(lookup: LookupRow, lane: Lane): Promise<void> {
     const { key, operation, request, runId, connector, queryId } = lookup
+    // A worker cannot know whether it was sent before and carried out.
+    if (operationRow(operation).kind === 'action')
+      throw new PolicyDeniedError('action', `${operation} is sent only by the command that orders it`)
     if (isBatchKey(key)) {
       const bulk = options.prepareBulk(operation, JSON.stringify(request))
       if (queryId) return options.pollAnswer({ key, operation, queryId, lane, bulk })
