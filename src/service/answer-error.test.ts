@@ -51,4 +51,23 @@ describe('an answer that is neither a success nor a challenge becomes an error w
     for (const status of [408, 500, 503])
       expect(answerError(answer(status, ''))).toMatchObject({ countsAsTry: true })
   })
+
+  test.each([
+    ['name must be a text of at most 200 characters', true],
+    ['no monitor has this monitor_id', true],
+    ['Status must be one of draft, active, paused', true],
+    ['the name "Ada Moreau" is taken', false],
+    ['the name Ada Moreau is taken', false],
+    ['ada@example.com gets this already', false],
+    ['call 0123456789', false],
+    [`a ${'very '.repeat(40)}long one`, false],
+  ])('a refusal of a monitor quotes the service where that can name nobody: %s', (message, isQuoted) => {
+    const error = answerError(answer(400, JSON.stringify({ code: 40022, message, details: {} })))
+    expect(error.message.includes(message)).toBe(isQuoted)
+    expect(error.message).toContain('(400, code 40022)')
+  })
+
+  test('the one code of monitors with a known meaning is said in words', () => {
+    expect(answerError(answer(400, refusal(40021))).message).toContain('detection_mode cannot change')
+  })
 })

@@ -75,8 +75,7 @@ export function answerError(response: ResponseHead): PaydirtError {
 
 function refused(body: string): FatalError {
   const code = codeOf(body)
-  const meaning =
-    code === 41847 ? 'a parameter is missing' : 'the request is malformed or a parameter is invalid'
+  const meaning = meaningOf(code, body)
   return new FatalError(
     'bad_request',
     `the service refuses the request: ${meaning} (400, code ${code ?? 'not given'})`,
@@ -84,6 +83,26 @@ function refused(body: string): FatalError {
       details: { status: 400, code },
     },
   )
+}
+
+/** Of the codes of monitors, 40020 to 40035, one has a meaning that is known (service.md, 7). */
+function meaningOf(code: number | undefined, body: string): string {
+  if (code === 41847) return 'a parameter is missing'
+  if (code === 40021) return 'detection_mode cannot change after a monitor is created'
+  const isOfMonitors = code !== undefined && code >= 40020 && code <= 40035
+  return (isOfMonitors && plainMessage(body)) || 'the request is malformed or a parameter is invalid'
+}
+
+/**
+ * Returns the message of a refusal where it cannot hold a value of the request: short, in small letters and without quotes,
+ * addresses or long numbers. A name or an e-mail address fails that.
+ */
+function plainMessage(body: string): string | undefined {
+  const message = (JSON.parse(body) as { message?: unknown }).message
+  if (typeof message !== 'string' || message.length > 160) return undefined
+  return /^[A-Z]?[a-z_]*(?:[ ,;:.]+(?:[a-z_]+|\d{1,4}|HTTP|URL|JSON))*\.?$/.test(message)
+    ? message
+    : undefined
 }
 
 function codeOf(body: string): number | undefined {

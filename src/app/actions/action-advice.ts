@@ -11,7 +11,7 @@ export function makesSomething(operation: Operation): boolean {
 export function adviceFor({ operation, state }: Pick<ServiceAction, 'operation' | 'state'>): string {
   if (state === 'intent') return 'nothing was sent: the same call sends it'
   if (hasReading(operation))
-    return 'the same call reads whether it was done, and sends it once more only if it was not; --again sends another one without reading'
+    return 'the same call reads whether it was done, and sends it once more only if it was not; with --again it sends another one where the reading cannot tell'
   if (operation === 'template.create')
     return 'no reading shows the templates: look for it at the service; --again makes another one'
   if (operation === 'template.delete')

@@ -1,4 +1,4 @@
-import type { ActionEnd } from '../../app/actions/perform-action.ts'
+import type { ActionEnd } from '../../app/actions/action-end.ts'
 import { costText } from '../../app/service/call-result.ts'
 import { warningsOf } from '../../service/schema/metadata.ts'
 import { exitStatus } from '../terminal/exit.ts'
