@@ -85,7 +85,7 @@ function refused(body: string): FatalError {
   )
 }
 
-/** Of the codes of monitors, 40020 to 40035, one has a meaning that is known (service.md, 7). */
+/** One of the codes of monitors, 40020 to 40035, has a meaning that is known (service.md, 7). */
 function meaningOf(code: number | undefined, body: string): string {
   if (code === 41847) return 'a parameter is missing'
   if (code === 40021) return 'detection_mode cannot change after a monitor is created'

@@ -25,7 +25,7 @@ export type ActionEnd = { action: ServiceAction; charges: Charges } & (
   | { state: 'interrupted' }
 )
 
-/** What a step of one action works with. */
+/** The parts that a step of one action works with. */
 export interface Stage {
   context: Context
   run: ActionRun

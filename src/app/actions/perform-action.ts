@@ -27,7 +27,7 @@ export interface ActionOptions {
   /** Sends another one although the same was done, or may have been done. */
   again?: boolean
   signal?: AbortSignal
-  /** How long after it was sent a request may still be processed; by default its time-out and five seconds. */
+  /** The time after its sending in which a request may still be processed; by default its time-out and five seconds. */
   settleMs?: number
   /** Called before a wait, with its end. */
   onWait?: (until: Date) => void
@@ -99,7 +99,7 @@ async function carryOut(
 ): Promise<ActionEnd> {
   const { signal } = stage
   let action = !last || last.state === 'done' ? await begin(stage, (last?.place ?? 0) + 1) : last
-  // What was ordered again is ordered once: first of all, the earlier one is finished where a reading can.
+  // First of all the earlier one is finished where a reading can: an order to repeat is for one more, not two.
   let taken = 0
   let mayRepeat = again && action === last
   for (;;) {

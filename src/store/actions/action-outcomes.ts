@@ -7,7 +7,7 @@ import { moveBudget } from '../ledger/actual-cost.ts'
 import { storeSingles } from '../ledger/answers.ts'
 
 /**
- * What a reading shows of an action in doubt closes the charge of its request too. Both functions are one transaction: killed
+ * A reading of an action in doubt closes the charge of its request too. Both functions are one transaction: killed
  * before its commit, the action is in doubt as before and is read again; after it, there is nothing left to close.
  *
  * Carried out: the request was performed, so it counts as charged with the most that it may cost, because no answer has told

@@ -25,7 +25,7 @@ export interface ServiceAction {
   place: number
   method: string
   path: string
-  /** What was sent, without its secrets. */
+  /** The body that is sent, without its secrets. */
   body: Record<string, unknown>
   state: 'intent' | 'sent' | 'done' | 'in_doubt'
   lookupKey: LookupKey
@@ -165,7 +165,7 @@ export async function returnToIntent(
     .set({ state: 'intent', sent_at: null, problem })
     .where('id', '=', BigInt(id))
     .where('state', 'in', ['sent', 'in_doubt'])
-    // Of two that have read the same, one gets it.
+    // One of two that have read the same gets it.
     .where('sent_at', '=', sentAt)
     .executeTakeFirst()
   return numUpdatedRows > 0n
