@@ -53,7 +53,7 @@ export async function openHouse(
         .execute()
       return charges.map(({ nonce }) => nonce).sort()
     },
-    async enrich(file: MadeFile, signal = new AbortController().signal) {
+    async enrich(file: Pick<MadeFile, 'csv'>, signal = new AbortController().signal) {
       const [input, out] = [join(folder, 'in.csv'), join(folder, 'out.csv')]
       await writeFile(input, file.csv)
       const csv = await openInput(config, { input, object: 'company' })

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
-import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { sized } from '../../../test/support/full-size.ts'
+import { differentSearches, spellingsOf } from '../../../test/support/search-spellings.ts'
 import { testSeed } from '../../../test/support/seed.ts'
 import type { Operation } from '../../domain/words.ts'
 import { createCatalogue } from '../catalogue/catalogue.ts'
@@ -103,11 +103,10 @@ describe('spellings of searches', () => {
   const of = sized(100, 20)
 
   it(`gives ${of} keys to ${count} spellings of ${of} searches`, () => {
-    const searches = fc.sample(search(), { numRuns: of * 3, seed: testSeed() })
-    const different = [...new Map(searches.map((each) => [meaning(each), each])).values()].slice(0, of)
+    const different = differentSearches(of, testSeed())
     expect(different).toHaveLength(of)
     const keys = different.map((each, index) => {
-      const spelt = fc.sample(spellings(each), { numRuns: count / of, seed: testSeed() + index })
+      const spelt = spellingsOf(each, count / of, testSeed() + index)
       const own = new Set([each, ...spelt].map((body) => keyOf('people.search', body)))
       const bodies = new Set([each, ...spelt].map((body) => JSON.stringify(body)))
       expect(bodies.size).toBeGreaterThan(1)
@@ -116,74 +115,4 @@ describe('spellings of searches', () => {
     })
     expect(new Set(keys).size).toBe(of)
   })
-
-  interface Search extends Record<string, unknown> {
-    departments: string[]
-    people_locations: string[]
-    domains: string[]
-    per_page: number
-  }
-
-  function search(): fc.Arbitrary<Search> {
-    const some = (...values: string[]) => fc.subarray(values, { minLength: 1 })
-    return fc.record({
-      departments: some('human resources', 'sales', 'research development', 'legal affairs'),
-      people_locations: some('Berlin', 'München', 'São Paulo'),
-      domains: some('acme.example', 'bolt.example', 'xn--mnchen-3ya.example'),
-      per_page: fc.constantFrom(10, 25),
-    })
-  }
-
-  function meaning(each: Search): string {
-    return JSON.stringify(
-      Object.values(each).map((value) => (Array.isArray(value) ? [...value].sort() : value)),
-    )
-  }
-
-  function spellings(each: Search): fc.Arbitrary<Record<string, unknown>> {
-    const list = (values: readonly string[], ways: readonly ((value: string) => string)[]) =>
-      fc
-        .array(fc.tuple(fc.constantFrom(...values), fc.constantFrom(...ways)), { maxLength: 3 })
-        .chain((more) =>
-          fc
-            .tuple(...values.map((value) => fc.constantFrom(...ways).map((way) => way(value))))
-            .chain((all) => {
-              const entries = [...all, ...more.map(([value, way]) => way(value))]
-              return fc.shuffledSubarray(entries, { minLength: entries.length })
-            }),
-        )
-    return fc
-      .tuple(
-        list(each.departments, [
-          (value) => value.toUpperCase(),
-          (value) => value.replaceAll(' ', '-'),
-          (value) => value.replaceAll(' ', ''),
-          (value) => ` ${value.replaceAll(' ', ' & ')}.`,
-        ]),
-        list(each.people_locations, [
-          (value) => ` ${value}`,
-          (value) => value.normalize('NFD'),
-          (value) => value,
-        ]),
-        list(each.domains, [
-          (value) => `https://www.${value}/about?x=1`,
-          (value) => value.toUpperCase(),
-          (value) => value.replace('xn--mnchen-3ya', 'münchen'),
-          (value) => `jobs.${value}.`,
-        ]),
-        fc.boolean(),
-        fc.boolean(),
-        fc.nat(9),
-      )
-      .map(([departments, locations, domains, isReversed, isAlias, page]) => {
-        const entries: [string, unknown][] = [
-          ['departments', departments],
-          [isAlias ? 'person_locations' : 'people_locations', locations],
-          ['domains', domains],
-          ['per_page', each.per_page],
-          ['page', page + 1],
-        ]
-        return Object.fromEntries(isReversed ? entries.toReversed() : entries)
-      })
-  }
 })
