@@ -17,6 +17,12 @@ export const errorCode = {
   rateLimited: 'rate_limited',
   /** No permit of the shared pace was free for a while. */
   paced: 'paced',
+  /** Another request of an operation that no answer has confirmed is under way. */
+  onProbation: 'on_probation',
+  /** An operation that no answer had confirmed was answered in a way that cannot be used. */
+  operationStopped: 'operation_stopped',
+  /** The service could not finish in time (408). */
+  notInTime: 'not_in_time',
   paidNoData: 'paid_no_data',
   unreachable: 'unreachable',
   timeout: 'timeout',

@@ -61,6 +61,12 @@ export class FatalError extends PaydirtError {}
 /** A challenge outside the spending policy. Nothing was signed, and the lookup is not consumed. */
 export class PolicyDeniedError extends PaydirtError {}
 
+/**
+ * An operation that no answer had confirmed was answered in a way that cannot be used. Its lookups are parked until a person
+ * acts, and other operations go on.
+ */
+export class OperationStoppedError extends PaydirtError {}
+
 /** A cap is reached or spending is stopped: the work is parked until `resumesAt` (undefined: until a person acts). */
 export class BudgetExhaustedError extends PaydirtError {
   readonly resumesAt: Date | undefined

@@ -3,11 +3,11 @@ import { FatalError, PaydirtError, RetriableError } from '../domain/errors.ts'
 import { currencyOf, type Charge, type Currency, type ResponseHead, type Terms } from '../domain/payment.ts'
 import type { BudgetLine, ChargeJournal, StoredAnswer } from '../domain/ports/charge-journal.ts'
 import type { AcquirePermit, SendPermit } from '../domain/ports/send-permit.ts'
-import type { Fact } from '../domain/record.ts'
 import { createAdmission, type AdmissionOptions } from './admission.ts'
 import { createDispatch, type DispatchOptions } from './dispatch.ts'
-import { inDoubt, unknowable } from './doubt.ts'
+import { inDoubt, movesOnChain, unknowable } from './doubt.ts'
 import type { Funds } from './funds.ts'
+import { isNotInTime, isRepeatedEnough } from './not-in-time.ts'
 import { paymentSeed } from './payment-seed.ts'
 import type { Purchase } from './purchase.ts'
 
@@ -37,7 +37,7 @@ export interface Payer {
    * lookup is not consumed), PaymentInDoubtError (ask the chain again), FatalError (end the lookup with the reason),
    * ConfigError (stop the run).
    */
-  buy(purchase: Purchase): Promise<Fact>
+  buy(purchase: Purchase): Promise<StoredAnswer>
   /**
    * Resolves an open charge that no worker drives, and signs nothing new for it: it asks the chain, and where the money
    * has moved, it asks the server for the answer again. Returns true when the charge is now closed.
@@ -68,6 +68,7 @@ const answerGraceMs = 45_000
  * - after `markSent`, before the answer is stored: the server may or may not have the request, and the money may or may
  *   not have moved. The same bytes are sent again: the token contract accepts a nonce once, and a server that stores
  *   payment ids repeats its answer. After that the chain decides, never a guess.
+ * - after a 408 (`in_doubt`): the service did not finish. The same charge is sent again, a few times; see not-in-time.ts.
  * - after `settleCharge`: answer and charge are committed in one transaction. Nothing is left to do.
  */
 export function createPayer(options: PayerOptions): Payer {
@@ -77,7 +78,7 @@ export function createPayer(options: PayerOptions): Payer {
   const probing = new Map<string, Promise<unknown>>()
   const acquirePermit = ({ lane, request }: Purchase) => options.acquirePermit(lane, request.operation)
 
-  async function buy(purchase: Purchase): Promise<Fact> {
+  async function buy(purchase: Purchase): Promise<StoredAnswer> {
     const { open, ...losses } = await journal.unanswered(purchase.key)
     const answer = open && (await finish(open, purchase))
     if (answer) return answer
@@ -87,7 +88,7 @@ export function createPayer(options: PayerOptions): Payer {
     return begin(purchase, open ? await journal.unanswered(purchase.key) : losses)
   }
 
-  async function begin(purchase: Purchase, losses: Losses): Promise<Fact> {
+  async function begin(purchase: Purchase, losses: Losses): Promise<StoredAnswer> {
     const { lost } = losses
     if (lost > (options.rebuyLost ? 1 : 0) && isOfThisCycle(purchase, losses)) {
       throw new FatalError(errorCode.paidNoData, `paid ${lost} time(s) without an answer; not bought again`)
@@ -190,7 +191,7 @@ export function createPayer(options: PayerOptions): Payer {
     purchase: Purchase,
     permit: SendPermit,
     evidence: { isUsed?: boolean } = {},
-  ): Promise<Fact | undefined> {
+  ): Promise<StoredAnswer | undefined> {
     const sent = await dispatch.send(charge, purchase.request, permit, evidence)
     if ('answer' in sent) return sent.answer
     if (/insufficient_(funds|balance)/.test(sent.refusal)) throw options.funds.foundEmpty()
@@ -203,14 +204,18 @@ export function createPayer(options: PayerOptions): Payer {
    * Continues a charge that an earlier attempt left open. Returns undefined when the charge is closed and the lookup
    * may start over.
    */
-  async function finish(charge: Charge, purchase: Purchase): Promise<Fact | undefined> {
+  async function finish(charge: Charge, purchase: Purchase): Promise<StoredAnswer | undefined> {
     if (charge.state === 'journaled' && secondsLeft(charge) < lastSendSeconds) {
       if (await journal.withdraw(charge.id)) return undefined
       throw inDoubt('sent by another process in the meantime')
     }
     const { terms } = charge.authorization
+    if (isRepeatedEnough(charge)) return closedOrThrow(charge, 'not done in time (408)')
     // No one can be asked whether the first request was charged, and a second one may be charged again.
-    if (terms.protocol === 'api_key' && charge.state !== 'journaled') throw unknowable()
+    if (terms.protocol === 'api_key' && charge.state !== 'journaled') {
+      if (!isNotInTime(charge)) throw unknowable()
+      return sendAgain(charge, purchase)
+    }
     if (secondsLeft(charge) >= lastSendSeconds || terms.paymentIdentifier) {
       return sendAgain(charge, purchase)
     }
@@ -223,7 +228,7 @@ export function createPayer(options: PayerOptions): Payer {
    * between an order to stop and its effect. Only when the chain says that the money has moved are the bytes sent while
    * spending or its run is stopped: they can bring nothing but the answer.
    */
-  async function sendAgain(charge: Charge, purchase: Purchase): Promise<Fact | undefined> {
+  async function sendAgain(charge: Charge, purchase: Purchase): Promise<StoredAnswer | undefined> {
     try {
       return await send(charge, purchase, await acquirePermit(purchase))
     } catch (error) {
@@ -291,8 +296,4 @@ export function createPayer(options: PayerOptions): Payer {
   }
 
   return { buy, recover }
-}
-
-function movesOnChain({ protocol }: Terms): boolean {
-  return protocol === 'x402' || protocol === 'mpp'
 }

@@ -29,7 +29,7 @@ async function advanceBy(
         ),
       now: () => new Date('2026-11-20'),
     }),
-    lookups,
+    lookups: { stopped: async () => new Map(), ...lookups },
     tasks: { move: async (all) => void moves.push(...all), waitingFor: async () => [task] },
     onReady: () => {},
     onWanted: () => {},

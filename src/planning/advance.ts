@@ -1,6 +1,7 @@
 import { describeUnexpected } from '../domain/errors.ts'
 import type { LookupKey } from '../domain/keys.ts'
 import type { LookupWanted } from '../domain/planning/planner.ts'
+import type { Fact } from '../domain/record.ts'
 import { isAway } from '../store/database/retry-while-away.ts'
 import type { LookupLedger } from '../store/ledger/lookups.ts'
 import type { TaskLedger } from '../store/runs/tasks.ts'
@@ -9,7 +10,7 @@ import type { Decision, StepPlanner } from './step-planner.ts'
 
 export interface AdvanceOptions {
   planner: StepPlanner
-  lookups: Pick<LookupLedger, 'want' | 'facts'>
+  lookups: Pick<LookupLedger, 'want' | 'facts' | 'stopped'>
   tasks: Pick<TaskLedger, 'move' | 'waitingFor'>
   /** Called when tasks of this connector and entity are ready to be written. */
   onReady: (group: { connector: string; entity: string }) => void
@@ -23,6 +24,11 @@ export interface Advance {
    * answer to what they ask for.
    */
   advanceTasksWaitingFor(keys: LookupKey[]): Promise<void>
+  /**
+   * Moves the tasks on that wait for these lookups of a stopped operation and have something else: another step, or values to
+   * write. The others go on waiting for it.
+   */
+  advanceTasksPast(keys: LookupKey[], reason: string): Promise<void>
 }
 
 const pageSize = 500
@@ -34,12 +40,13 @@ const pageSize = 500
 export function createAdvance(options: AdvanceOptions): Advance {
   const { planner, lookups, tasks } = options
 
-  /** Returns how many of these tasks it moved: those whose lookup has ended. */
-  async function advance(waiting: WaitingTask[]): Promise<number> {
+  /** Returns how many of these tasks it moved: those whose lookup has ended, or that have something without it. */
+  async function advance(waiting: WaitingTask[], without?: Without): Promise<number> {
     let current = waiting
     let moved = 0
     while (current.length > 0) {
-      const planned = await planAll(current)
+      // The steps after the first one go by answers alone.
+      const planned = await planAll(current, moved === 0 ? without : undefined)
       await want(planned)
       // The tasks are moved before the ledger is asked: an answer that arrives in between finds them waiting.
       await tasks.move(planned.map(({ move }) => move))
@@ -54,9 +61,9 @@ export function createAdvance(options: AdvanceOptions): Advance {
    * Advances these tasks, and rejects a task for which the ledger refuses what it has to store, so that it stops no other.
    * The halves are planned again from the beginning: a task that was moved before the error gets the same move.
    */
-  async function advanceAll(waiting: WaitingTask[]): Promise<number> {
+  async function advanceAll(waiting: WaitingTask[], without?: Without): Promise<number> {
     try {
-      return await advance(waiting)
+      return await advance(waiting, without)
     } catch (error) {
       if (isAway(error)) throw error
       const [first] = waiting
@@ -67,19 +74,22 @@ export function createAdvance(options: AdvanceOptions): Advance {
         return 1
       }
       const half = Math.ceil(waiting.length / 2)
-      return (await advanceAll(waiting.slice(0, half))) + (await advanceAll(waiting.slice(half)))
+      return (
+        (await advanceAll(waiting.slice(0, half), without)) + (await advanceAll(waiting.slice(half), without))
+      )
     }
   }
 
-  async function planAll(waiting: WaitingTask[]): Promise<Planned[]> {
+  async function planAll(waiting: WaitingTask[], without?: Without): Promise<Planned[]> {
     const plannable = waiting.map((task) => ({
       ...task,
       steps: [...task.steps.filter((key) => key !== task.waitingFor), task.waitingFor],
     }))
-    const decisions = await planner.decide(plannable)
+    const decisions = await planner.decide(plannable, without)
     return plannable.flatMap((task, index) => {
       const decision = decisions[index]
-      return !decision || decision.kind === 'waiting' ? [] : [{ task, ...moveOf(task, decision) }]
+      if (!decision || decision.kind === 'waiting' || (without && decision.kind === 'stop')) return []
+      return [{ task, ...moveOf(task, decision) }]
     })
   }
 
@@ -113,7 +123,24 @@ export function createAdvance(options: AdvanceOptions): Advance {
     }
   }
 
+  /** Every stopped step of these tasks counts: a task that has two of them would else go from one to the other for ever. */
+  async function without(waiting: readonly WaitingTask[], keys: readonly LookupKey[], reason: string) {
+    const others = await lookups.stopped(waiting.flatMap(({ steps }) => steps))
+    const reasons = [...others, ...keys.map((key) => [key, reason] as const)]
+    return new Map(
+      reasons.map(([key, why]): [LookupKey, Fact] => [key, { outcome: 'failed', data: null, reason: why }]),
+    )
+  }
+
   return {
+    async advanceTasksPast(keys, reason) {
+      for (;;) {
+        const waiting = await tasks.waitingFor(keys, pageSize)
+        const moved = await advanceAll(waiting, await without(waiting, keys, reason))
+        if (moved === 0 || waiting.length < pageSize) return
+      }
+    },
+
     async advanceTasksWaitingFor(keys) {
       for (;;) {
         const waiting = await tasks.waitingFor(keys, pageSize)
@@ -123,6 +150,8 @@ export function createAdvance(options: AdvanceOptions): Advance {
     },
   }
 }
+
+type Without = ReadonlyMap<LookupKey, Fact>
 
 interface Planned {
   task: WaitingTask

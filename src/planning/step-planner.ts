@@ -11,7 +11,7 @@ import {
   type Stop,
 } from '../domain/planning/planner.ts'
 import type { RecipeBook } from '../domain/planning/recipes.ts'
-import type { Patch } from '../domain/record.ts'
+import type { Fact, Patch } from '../domain/record.ts'
 import { withUndoneOpen } from '../domain/planning/wanted-fields.ts'
 import { identifiersOf, type Identifier } from '../domain/subjects/identifiers.ts'
 import { identifiersOfKey } from '../domain/subjects/traces.ts'
@@ -48,11 +48,14 @@ export type Decision =
   | { kind: 'waiting' }
 
 export interface StepPlanner {
-  /** Decides the next step of each task, in order. Changes nothing. */
-  decide(tasks: readonly PlannableTask[]): Promise<Decision[]>
+  /**
+   * Decides the next step of each task, in order. Changes nothing. `without` are facts in place of lookups that have no
+   * answer and get none for now.
+   */
+  decide(tasks: readonly PlannableTask[], without?: ReadonlyMap<LookupKey, Fact>): Promise<Decision[]>
 }
 
-type Answers = Awaited<ReturnType<LookupLedger['facts']>>
+type Answers = ReadonlyMap<LookupKey, Fact>
 type Paid = ReadonlyMap<LookupKey, Atomic>
 
 /**
@@ -117,9 +120,10 @@ export function createStepPlanner(options: StepPlannerOptions): StepPlanner {
   }
 
   return {
-    async decide(tasks) {
+    async decide(tasks, without = new Map()) {
       const known = tasks.flatMap(({ steps }) => steps)
-      const answers: Answers = known.length > 0 ? await lookups.facts(known) : new Map()
+      const facts: Answers = known.length > 0 ? await lookups.facts(known) : new Map()
+      const answers = without.size > 0 ? new Map([...without, ...facts]) : facts
       const decisions = await plan(tasks, answers)
       const marks = decisions.map((decision, index) => identifiersOfTask(tasks[index], decision))
       const suppressed = await options.suppressed(marks)

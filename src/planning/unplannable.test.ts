@@ -76,7 +76,7 @@ describe('what the ledger cannot store', () => {
       planner: {
         decide: async (all) => all.map(() => ({ kind: 'write', patch: {}, reason: null })),
       },
-      lookups: { facts: async () => new Map(), want: async () => {} },
+      lookups: { facts: async () => new Map(), want: async () => {}, stopped: async () => new Map() },
       tasks: {
         waitingFor: async () => waiting,
         async move(moves) {

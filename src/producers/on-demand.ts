@@ -21,7 +21,7 @@ export interface OnDemandOptions {
   lookups: Pick<LookupLedger, 'want' | 'facts'>
   planner: StepPlanner
   closedFields: ClosedFieldsFinder
-  advance: Advance
+  advance: Pick<Advance, 'advanceTasksWaitingFor'>
   /** Returns undefined in a process that has no access to the connector: another process begins its tasks. */
   connector: (name: string) => Connector | undefined
   /** Throws ConfigError while the entity cannot be written, because our own fields or a permission is missing. */

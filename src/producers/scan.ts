@@ -16,7 +16,7 @@ export interface ScanSettings {
   planner: StepPlanner
   closedFields: ClosedFieldsFinder
   /** Absent for a plan: then tasks are stored, and no lookup is asked for. */
-  advance?: Advance
+  advance?: Pick<Advance, 'advanceTasksWaitingFor'>
   onPage?: (records: number) => void
 }
 

@@ -43,7 +43,10 @@ export function answerError(response: ResponseHead): PaydirtError {
         { details },
       )
     case 408:
-      return new RetriableError('not_in_time', 'the service could not finish in time (408)', { details })
+      return new RetriableError(errorCode.notInTime, 'the service could not finish in time (408)', {
+        retryAfterMs: retryAfter(response.headers, Date.now()),
+        details,
+      })
     case 416:
       return new FatalError(
         'over_quota',

@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { errorCode } from '../../src/domain/error-codes.ts'
 import type { LookupKey } from '../../src/domain/keys.ts'
 import { acceptRename, renamesOf } from '../../src/store/contract/accepted-renames.ts'
 import { lastAnswers, noteFields, observations } from '../../src/store/contract/answer-fields.ts'
@@ -8,14 +9,12 @@ import { knownWords, learnWords } from '../../src/store/contract/learned-words.t
 import {
   confirm,
   operationStates,
-  operationStopped,
-  releaseProbe,
   resumeOperation,
   stopOperation,
-  takeProbe,
   unparkMoved,
   type OperationPlace,
 } from '../../src/store/contract/operation-states.ts'
+import { releaseProbe, takeProbe } from '../../src/store/contract/operation-probes.ts'
 import { notePrice, seenPrices } from '../../src/store/contract/seen-prices.ts'
 import type { Database } from '../../src/store/database/database.ts'
 import { contract } from '../../src/store/migrations/0021-contract.ts'
@@ -37,8 +36,14 @@ const jobs: OperationPlace = {
   part: '',
   place: 'POST https://service.example/jobs/search',
 }
+const unreadable = { code: 'unreadable', reason: 'could not be read' }
 const probe = (key: LookupKey | undefined, seconds: number, forSeconds = 60, place = jobs) =>
-  takeProbe(db, place, { key: key as LookupKey, until: at(seconds + forSeconds), now: at(seconds) })
+  takeProbe(db, place, {
+    key: key as LookupKey,
+    until: at(seconds + forSeconds),
+    now: at(seconds),
+    unreadable,
+  })
 
 test('one lookup at a time has the only request of an operation, until its time is over or it is given back', async () => {
   const { keys, reserve } = await openLedgerRun(ledger.database, { lookups: 3, now: () => at(0) })
@@ -49,7 +54,7 @@ test('one lookup at a time has the only request of an operation, until its time 
   expect(await probe(holder, 1)).toBe('taken')
   expect(await probe(others[0], 60)).toBe('busy')
   // The others cannot give it back.
-  await releaseProbe(db, jobs, others[0] as LookupKey)
+  await releaseProbe(db, jobs, others[0] as LookupKey, at(0))
   expect(await probe(others[0], 60)).toBe('busy')
   expect(await probe(others[0], 61)).toBe('taken')
   // Its payment may have been taken: nobody else asks before that is known.
@@ -58,9 +63,9 @@ test('one lookup at a time has the only request of an operation, until its time 
   expect(await probe(others[0], 500)).toBe('taken')
   await sql`update lookups set state = 'parked' where key = ${others[0]}`.execute(db)
   expect(await probe(others[1], 600)).toBe('taken')
-  await releaseProbe(db, jobs, others[1] as LookupKey)
+  await releaseProbe(db, jobs, others[1] as LookupKey, at(600))
   expect(await probe(holder, 600)).toBe('taken')
-  await releaseProbe(db, jobs, holder as LookupKey)
+  await releaseProbe(db, jobs, holder as LookupKey, at(0))
 })
 
 test('a confirmed or stopped operation gives no probe, each part and address for itself', async () => {
@@ -94,8 +99,8 @@ test('a confirmed or stopped operation gives no probe, each part and address for
 })
 
 test('resuming makes the parked lookups of the operation due, and puts it on probation again', async () => {
-  const { keys, lookups, run } = await openLedgerRun(ledger.database, { lookups: 3, now: () => at(0) })
-  const [key, other, budget] = keys as [LookupKey, LookupKey, LookupKey]
+  const { keys, lookups, run } = await openLedgerRun(ledger.database, { lookups: 4, now: () => at(0) })
+  const [key, other, budget, passed] = keys as [LookupKey, LookupKey, LookupKey, LookupKey]
   const here: OperationPlace = {
     operation: 'company.profile',
     part: '',
@@ -103,7 +108,12 @@ test('resuming makes the parked lookups of the operation due, and puts it on pro
   }
   await stopOperation(db, here, { code: 'no_such_endpoint', reason: 'answers 404' }, at(0))
   for (const each of [key, other])
-    await lookups.park(each, null, { code: operationStopped, reason: 'stopped' })
+    await lookups.park(each, null, { code: errorCode.operationStopped, reason: 'stopped' })
+  // No record waits for this one any more: it would be bought for nothing.
+  await lookups.park(passed, null, { code: errorCode.operationStopped, reason: 'stopped' })
+  for (const each of [key, other, budget])
+    await sql`insert into tasks (run_id, ordinal, record_id, identity, status, waiting_for, updated_at)
+      values (${run.id}, ${keys.indexOf(each)}, 'r', '{}', 'parked', ${each}, ${at(0)})`.execute(db)
   await lookups.park(budget, null, { code: 'budget_run', reason: 'spent' })
   const due = () => lookups.lease(9, 1_000, false, { runId: run.id })
   expect(await due()).toEqual([])
@@ -114,8 +124,63 @@ test('resuming makes the parked lookups of the operation due, and puts it on pro
   expect(await probe(key, 0, 60, here)).toBe('taken')
 
   await stopOperation(db, here, { code: 'no_such_endpoint', reason: 'answers 404' }, at(0))
-  await lookups.park(key, null, { code: operationStopped, reason: 'stopped' })
+  await lookups.park(key, null, { code: errorCode.operationStopped, reason: 'stopped' })
   expect(await unparkMoved(db, [{ ...here, place: 'POST https://service.example/y' }], at(0))).toBe(1)
+})
+
+test('a lookup that is parked as its operation is let go on is due all the same', async () => {
+  const { keys, lookups, run } = await openLedgerRun(ledger.database, { lookups: 1, now: () => at(0) })
+  await resumeOperation(db, 'company.profile', at(0))
+  await lookups.park(keys[0] as LookupKey, null, { code: errorCode.operationStopped, reason: 'stopped' })
+  expect(await lookups.lease(9, 1_000, false, { runId: run.id })).toEqual(keys)
+})
+
+test.each([
+  ['found', 'confirmed'],
+  ['not_found', 'confirmed'],
+  ['unreadable', 'stopped'],
+])('the answer %s of a holder that has died says that its operation is %s', async (outcome, state) => {
+  const { keys } = await openLedgerRun(ledger.database, { lookups: 2, now: () => at(0) })
+  const [holder, next] = keys
+  const ads: OperationPlace = {
+    operation: 'advertisement.search',
+    part: '',
+    place: `POST https://${outcome}.example/x`,
+  }
+  expect(await probe(holder, 0, 60, ads)).toBe('taken')
+  await sql`update lookups set state = 'answered', outcome = ${outcome}, answered_at = ${at(1)} where key = ${holder}`.execute(
+    db,
+  )
+  expect(await probe(next, 2, 60, ads)).toMatchObject({
+    state,
+    code: state === 'stopped' ? 'unreadable' : null,
+  })
+  expect(await probe(next, 3, 60, ads)).toMatchObject({ state, since: at(2) })
+})
+
+test('the answers to the lookups of a batch say it for batches, and its start does', async () => {
+  const { keys, run } = await openLedgerRun(ledger.database, { lookups: 4, now: () => at(0) })
+  const [first, member, next, started] = keys
+  const batches: OperationPlace = {
+    operation: 'contact.lookup',
+    part: 'batch',
+    place: 'POST https://service.example/b',
+  }
+  expect(await probe(first, 0, 60, batches)).toBe('taken')
+  const batch = `bundle|${run.id}` as LookupKey
+  await sql`update lookups set key = ${batch}, state = 'answered', outcome = 'found' where key = ${first}`.execute(
+    db,
+  )
+  await sql`insert into bundle_members (bundle_key, lookup_key, place) values (${batch}, ${member}, 0)`.execute(
+    db,
+  )
+  await sql`update lookups set state = 'answered', outcome = 'unreadable' where key = ${member}`.execute(db)
+  expect(await probe(next, 1, 60, batches)).toMatchObject({ state: 'stopped' })
+
+  const elsewhere = { ...batches, place: 'POST https://service.example/c' }
+  expect(await probe(started, 0, 60, elsewhere)).toBe('taken')
+  await sql`update lookups set query_id = 'q' where key = ${started}`.execute(db)
+  expect(await probe(next, 1, 60, elsewhere)).toMatchObject({ state: 'confirmed' })
 })
 
 test('fields are counted by path and type, words and limits are kept once', async () => {
@@ -180,6 +245,7 @@ test('the newest price of each currency and the last accepted name are kept', as
 
 test('the answers of an older ledger confirm their operations, by part, with the date of the first', async () => {
   const { keys, run } = await openLedgerRun(ledger.database, { lookups: 5, now: () => at(0) })
+  await sql`update lookups set outcome = null`.execute(db)
   const [single, later, unreadable, batched, member] = keys
   const answered = async (key: LookupKey | undefined, operation: string, outcome: string, seconds: number) =>
     void (await sql`update lookups set operation = ${operation}, outcome = ${outcome}, state = 'answered', answered_at = ${at(seconds)}

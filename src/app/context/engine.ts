@@ -26,6 +26,7 @@ import { createPacerStateStore } from '../../store/ledger/pacer-state.ts'
 import type { RunLedger } from '../../store/runs/runs.ts'
 import type { SuppressionLedger } from '../../store/subjects/suppressions.ts'
 import { createBatcher, type Batch } from '../../workers/lookup/batcher.ts'
+import type { Probation } from '../../workers/lookup/probation.ts'
 import { createPollAnswer } from '../../workers/lookup/poll-answer.ts'
 import type { Config } from '../config/config.ts'
 import { withRenames } from '../../service/catalogue/with-renames.ts'
@@ -33,6 +34,7 @@ import type { Log } from './log.ts'
 import { createMeter, type OpenMeter } from './meter.ts'
 import { savePacerState } from './pacer-state.ts'
 import type { Payments } from './payments.ts'
+import { openProbation } from './probation.ts'
 import { openService, type Service } from './service.ts'
 
 /** Redis and everything that moves work over it or pays for it. */
@@ -53,6 +55,7 @@ export interface Engine extends Pick<Service, 'prepare' | 'prepareBulk' | 'askAc
   batches: BatchLedger
   batch: Batch
   pollAnswer: ReturnType<typeof createPollAnswer>
+  probation: Probation
   freshUntil: FreshUntil
 }
 
@@ -115,6 +118,7 @@ export async function openEngine(given: EngineOptions): Promise<Engine> {
   // Before anything is bought: what older versions have bought is known by all of its names.
   await learnFromKeptAnswers(db, { hosts: config.networkHosts, now })
   const batches = createBatchLedger(db, { now, hosts: config.networkHosts })
+  const probation = await openProbation({ config, log, db, serviceUrl: service.url, now })
   const { payer, resolve } = await openPayments(options, service, acquirePermit, meter)
   return {
     redis,
@@ -131,12 +135,14 @@ export async function openEngine(given: EngineOptions): Promise<Engine> {
     askAccount: service.askAccount,
     fetchFree: measured(service.fetchFree, meter),
     freshUntil,
+    probation,
     batches,
     batch: createBatcher({
       batches,
       serviceUrl: service.url,
       sizes: config.bulk,
       suppressed: suppressions.match,
+      hasNoBatches: probation.hasNoBatches,
       newId: randomUUID,
       now,
     }),

@@ -5,7 +5,7 @@ import { isBatchKey } from '../../domain/keys.ts'
 import { formatUsd, type Atomic } from '../../domain/money.ts'
 import type { PaymentProtocol, Terms } from '../../domain/payment.ts'
 import { slotOf } from '../../domain/planning/step.ts'
-import type { ChargeJournal, OpenCharge } from '../../domain/ports/charge-journal.ts'
+import type { ChargeJournal, OpenCharge, StoredAnswer } from '../../domain/ports/charge-journal.ts'
 import type { OnExchange } from '../../domain/ports/meter.ts'
 import type { Send } from '../../domain/ports/transport.ts'
 import type { AcquirePermit } from '../../domain/ports/send-permit.ts'
@@ -107,7 +107,7 @@ export function createPayments(options: PaymentsOptions): Payments {
   return { payer: { ...payer, buy }, resolve }
 
   /** A refused page is the limit from now on: no further one is sent, because a refused request leaves money in doubt. */
-  async function buy(purchase: Purchase): Promise<Fact> {
+  async function buy(purchase: Purchase): Promise<StoredAnswer> {
     try {
       return await payer.buy(purchase)
     } catch (error) {

@@ -48,6 +48,8 @@ const remedies: Readonly<Record<string, string>> = {
   [errorCode.budgetConnector]:
     'or raise budgets.connectorDayUsd in paydirt.config.ts: the budget of the connector is used up',
   [errorCode.walletEmpty]: 'send USDC to the wallet (`paydirt wallet address`): it is empty',
+  [errorCode.operationStopped]:
+    'mend the operation that is stopped under service.operations in paydirt.config.ts, then `paydirt service retry OPERATION`',
   [errorCode.stopped]: '`paydirt spend --resume` resumes spending, which is stopped',
 }
 

@@ -72,6 +72,7 @@ export async function startWorkerRuntime(
   // On-demand tasks are advanced at once, each by itself; background tasks of one moment are advanced together.
   const hotAdvance = createAdvance({ ...planning, onReady: flushNow })
   const backgroundAdvance: Advance = {
+    ...advance,
     advanceTasksWaitingFor: coalesceWithin(20, advance.advanceTasksWaitingFor),
   }
   const enqueuer = startEnqueuer({
@@ -97,6 +98,7 @@ export async function startWorkerRuntime(
     fetchFree: engine.fetchFree,
     freshUntil: engine.freshUntil,
     access: createAccessWatch({ now }),
+    probation: engine.probation,
     prices: config.prices,
     now,
     random: Math.random,

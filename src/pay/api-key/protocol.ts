@@ -58,7 +58,8 @@ export function apiKeyTerms(ceilingAtomic: Atomic): Terms {
  * Returns true when the service itself says that it refused the request or failed to perform it: it deducted no credit.
  * Crash window: a gateway that gave up (502, 503, 504, 408, or a 500 that is not in the service's own form) says nothing
  * about the request behind it, which may still be performed and charged. That proves as little as a broken connection, so
- * the charge stays in doubt and is not sent again (docs/decisions/0009-requests-by-api-key.md).
+ * the charge stays in doubt and is not sent again (docs/decisions/0009-requests-by-api-key.md). After a 408 the payer sends the
+ * same charge again (docs/decisions/0027-not-in-time.md).
  */
 function isUncharged({ status, body }: ResponseHead): boolean {
   if (status === 500) return isServiceError(body)

@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { openChargeStates } from '../../domain/payment.ts'
+import { errorCode } from '../../domain/error-codes.ts'
 import type { LookupKey } from '../../domain/keys.ts'
 import type { Operation } from '../../domain/words.ts'
 import type { OperationPart } from '../database/contract-tables.ts'
@@ -25,12 +25,9 @@ export interface OperationState {
   code: string | null
   reason: string | null
   since: Date
-  /** The first answer that was read as expected. */
+  /** The first answer that was read as expected; null for a stopped one. */
   confirmedAt: Date | null
 }
-
-/** The code that parks the lookups of a stopped operation. */
-export const operationStopped = 'operation_stopped'
 
 /** Returns every operation that answers have confirmed or stopped, by name. An operation that was never asked has no row. */
 export async function operationStates(db: Database): Promise<OperationState[]> {
@@ -42,47 +39,69 @@ export async function operationStates(db: Database): Promise<OperationState[]> {
     .execute()
 }
 
-/** Notes that an answer was read as expected, and ends the probe. The date of the first one stays. */
-export async function confirm(
-  db: Database,
+/** Returns what answers have said of an operation at this address; undefined where none has. */
+export async function stateAt(
+  tx: Database,
   { operation, part, place }: OperationPlace,
-  at: Date,
-): Promise<void> {
+): Promise<OperationState | undefined> {
+  return (await operationStates(tx)).find(
+    (each) => each.operation === operation && each.part === part && (each.place ?? place) === place,
+  )
+}
+
+/** Notes that an answer was read as expected, and ends the probe. The date of the first one stays. */
+export async function confirm(db: Database, here: OperationPlace, at: Date): Promise<void> {
   await db.transaction().execute(async (tx) => {
-    await lockPart(tx, operation, part)
-    await sql`
-      insert into operation_states (operation, part, place, state, since, confirmed_at)
-      values (${operation}, ${part}, ${place}, 'confirmed', ${at}, ${at})
-      on conflict (operation, part) do update set
-        place = excluded.place, state = 'confirmed', code = null, reason = null,
-        since = case when ${isHere(place)} and operation_states.state = 'confirmed' then operation_states.since else excluded.since end,
-        confirmed_at = case when ${isHere(place)} then coalesce(operation_states.confirmed_at, excluded.confirmed_at) else excluded.confirmed_at end`.execute(
-      tx,
-    )
-    await deleteProbe(tx, operation, part)
+    await lockPart(tx, here.operation, here.part)
+    await storeConfirmed(tx, here, at)
   })
 }
 
 /**
- * Stops one operation, and ends the probe. Its lookups are parked by the process that takes them up next. An answer that was
- * read as expected before stays noted with its date.
+ * Stops one operation, and ends the probe. Its lookups are parked by the process that takes them up next.
  */
 export async function stopOperation(
   db: Database,
+  here: OperationPlace,
+  cause: { code: string; reason: string },
+  at: Date,
+): Promise<void> {
+  await db.transaction().execute(async (tx) => {
+    await lockPart(tx, here.operation, here.part)
+    await storeStopped(tx, here, cause, at)
+  })
+}
+
+export async function storeConfirmed(
+  tx: Database,
+  { operation, part, place }: OperationPlace,
+  at: Date,
+): Promise<void> {
+  const isSame = sql`(${isHere(place)} and operation_states.state = 'confirmed')`
+  await sql`
+    insert into operation_states (operation, part, place, state, since, confirmed_at)
+    values (${operation}, ${part}, ${place}, 'confirmed', ${at}, ${at})
+    on conflict (operation, part) do update set place = excluded.place, state = 'confirmed', code = null, reason = null,
+      since = case when ${isSame} then operation_states.since else excluded.since end,
+      confirmed_at = case when ${isSame} then operation_states.confirmed_at else excluded.confirmed_at end`.execute(
+    tx,
+  )
+  await deleteProbe(tx, operation, part)
+}
+
+export async function storeStopped(
+  tx: Database,
   { operation, part, place }: OperationPlace,
   { code, reason }: { code: string; reason: string },
   at: Date,
 ): Promise<void> {
-  await db.transaction().execute(async (tx) => {
-    await lockPart(tx, operation, part)
-    await sql`
-      insert into operation_states (operation, part, place, state, code, reason, since)
-      values (${operation}, ${part}, ${place}, 'stopped', ${code}, ${reason}, ${at})
-      on conflict (operation, part) do update set
-        place = excluded.place, state = 'stopped', code = excluded.code, reason = excluded.reason, since = excluded.since,
-        confirmed_at = case when ${isHere(place)} then operation_states.confirmed_at end`.execute(tx)
-    await deleteProbe(tx, operation, part)
-  })
+  const row = { place, state: 'stopped', code, reason, since: at, confirmed_at: null } as const
+  await tx
+    .insertInto('operation_states')
+    .values({ operation, part, ...row })
+    .onConflict((conflict) => conflict.columns(['operation', 'part']).doUpdateSet(row))
+    .execute()
+  await deleteProbe(tx, operation, part)
 }
 
 /**
@@ -106,7 +125,9 @@ export async function resumeOperation(
       .set({ due_at: at, queued_until: null })
       .where('operation', '=', operation)
       .where('state', '=', 'parked')
-      .where('code', '=', operationStopped)
+      .where('code', '=', errorCode.operationStopped)
+      // One that no record waits for any more would be bought for nothing. Who asks for it again makes it due.
+      .where(isAwaited)
       .executeTakeFirst()
     return Number(numUpdatedRows)
   })
@@ -126,7 +147,7 @@ export async function unparkMoved(
       select * from jsonb_to_recordset(${JSON.stringify(places)}::jsonb) as here (operation text, part text, place text)
     ), resumed as (
       update lookups set due_at = ${at}, queued_until = null
-      where state = 'parked' and code = ${operationStopped} and due_at = ${indefinitely} and not exists (
+      where state = 'parked' and code = ${errorCode.operationStopped} and due_at = ${indefinitely} and ${isAwaited} and not exists (
         select from operation_states join here using (operation, part)
         where operation_states.operation = lookups.operation and operation_states.state = 'stopped'
           and (operation_states.place is null or operation_states.place = here.place))
@@ -136,57 +157,15 @@ export async function unparkMoved(
   return rows[0]?.resumed ?? 0
 }
 
-/** The outcome of asking for the only request of an operation: granted, held by another lookup, or not needed any more. */
-export type Probe = 'taken' | 'busy' | OperationState
-
-/**
- * Takes the only request of an operation that is neither confirmed nor stopped, for one lookup and until a time. The lookup
- * that has it takes it again. Another one gets it when that time is over, unless the payment of the first is still open and its
- * lookup is being worked on: its answer may be an unreadable one, and only one of those is paid for.
- */
-export async function takeProbe(
-  db: Database,
-  { operation, part, place }: OperationPlace,
-  { key, until, now }: { key: LookupKey; until: Date; now: Date },
-): Promise<Probe> {
-  return db.transaction().execute(async (tx) => {
-    // A statement of its own: the next one sees what the holder before has stored.
-    await lockPart(tx, operation, part)
-    const known = (await operationStates(tx)).find(
-      (each) => each.operation === operation && each.part === part && (each.place ?? place) === place,
-    )
-    if (known) return known
-    const { rows } = await sql`
-      insert into operation_probes (operation, part, lookup_key, until) values (${operation}, ${part}, ${key}, ${until})
-      on conflict (operation, part) do update set lookup_key = excluded.lookup_key, until = excluded.until
-      where operation_probes.lookup_key = excluded.lookup_key or operation_probes.until <= ${now} and not exists (
-        select from charges join lookups on lookups.key = charges.lookup_key
-        where charges.lookup_key = operation_probes.lookup_key and charges.state = any(${[...openChargeStates]}::text[])
-          and lookups.state = 'waiting')
-      returning lookup_key`.execute(tx)
-    return rows.length > 0 ? 'taken' : 'busy'
-  })
-}
-
-/** Gives the only request back after an end that neither confirms nor stops. Does nothing when another lookup has it. */
-export async function releaseProbe(
-  db: Database,
-  { operation, part }: Pick<OperationPlace, 'operation' | 'part'>,
-  key: LookupKey,
-): Promise<void> {
-  await db
-    .deleteFrom('operation_probes')
-    .where('operation', '=', operation)
-    .where('part', '=', part)
-    .where('lookup_key', '=', key)
-    .execute()
-}
-
 /** The first key of the advisory locks for one operation each. The number is arbitrary, and the same in every process. */
 const lockSpace = 7_290_019
 
-const lockPart = (tx: Database, operation: Operation, part: OperationPart) =>
+export const lockPart = (tx: Database, operation: Operation, part: OperationPart) =>
   sql`select pg_advisory_xact_lock(${lockSpace}, hashtext(${`${operation} ${part}`}))`.execute(tx)
+
+/** True for a lookup, or a batch of them, that a record waits for. */
+const isAwaited = sql<boolean>`exists (select from tasks join lookups as asked on asked.key = tasks.waiting_for
+  where asked.key = lookups.key or asked.bundle_key = lookups.key)`
 
 const isHere = (place: string) =>
   sql<boolean>`(operation_states.place is null or operation_states.place = ${place})`
@@ -197,4 +176,19 @@ async function deleteProbe(tx: Database, operation: Operation, part: OperationPa
     .where('operation', '=', operation)
     .where('part', '=', part)
     .execute()
+}
+
+/** Returns the lookups among these that are parked because their operation is stopped, alone or in a batch, with the reason. */
+export async function stoppedAmong(
+  db: Database,
+  keys: readonly LookupKey[],
+): Promise<Map<LookupKey, string>> {
+  if (keys.length === 0) return new Map()
+  const { rows } = await sql<{ key: LookupKey; reason: string }>`
+    select asked.key, coalesce(held.reason, 'its operation is stopped') as reason
+    from lookups as asked join lookups as held on held.key = coalesce(asked.bundle_key, asked.key)
+    where asked.key = any(${[...keys]}::text[]) and held.state = 'parked' and held.code = ${errorCode.operationStopped}`.execute(
+    db,
+  )
+  return new Map(rows.map(({ key, reason }) => [key, reason]))
 }

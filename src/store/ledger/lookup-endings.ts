@@ -106,6 +106,15 @@ export function createLookupEndings(db: Database, { now }: { now: () => Date }):
       where state = 'parked' and code = ${errorCode.stopped} and not ${isStopped}`.execute(db)
   }
 
+  /** The same window, for an operation that a person has let go on: the worker read its state before. */
+  async function unparkWhenOperationResumed(key: LookupKey): Promise<void> {
+    await sql`update lookups set due_at = ${now()}, queued_until = null
+      where key = ${key} and state = 'parked' and code = ${errorCode.operationStopped} and not exists (
+        select from operation_states where operation_states.operation = lookups.operation and operation_states.state = 'stopped')`.execute(
+      db,
+    )
+  }
+
   async function failBatch(key: LookupKey, reason: string): Promise<void> {
     await db.transaction().execute(async (tx) => {
       if (await mayDissolve(tx, key)) return dissolveBatch(tx, key, { alone: true }, now())
@@ -142,6 +151,7 @@ export function createLookupEndings(db: Database, { now }: { now: () => Date }):
         await parkIn(tx, key, { dueAt: dueAt ?? indefinitely, code, reason })
       })
       if (code === errorCode.stopped) await unparkWhenResumed()
+      if (code === errorCode.operationStopped) await unparkWhenOperationResumed(key)
     },
 
     async parkRest(key, dueAt, { code, reason }, { slots, budget }) {

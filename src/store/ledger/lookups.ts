@@ -5,6 +5,7 @@ import type { LookupWanted } from '../../domain/planning/planner.ts'
 import type { Fact, LookupRequest } from '../../domain/record.ts'
 import { isFreeOperation } from '../../domain/operations.ts'
 import type { Operation } from '../../domain/words.ts'
+import { stoppedAmong } from '../contract/operation-states.ts'
 import { coalesceWhileBusy, type Each } from '../../timing/coalesce.ts'
 import type { Database } from '../database/database.ts'
 import { isOneOf, pages } from '../database/parameters.ts'
@@ -47,6 +48,8 @@ export interface LookupLedger extends LookupLeases, LookupEndings {
   get(key: LookupKey): Promise<LookupRow | undefined>
   /** Returns what is known under these keys, fresh or stale. */
   facts(keys: LookupKey[]): Promise<Map<LookupKey, Fact & { operation: Operation; freshUntil: Date }>>
+  /** Returns the lookups among these that are parked because their operation is stopped, with the reason. */
+  stopped(keys: readonly LookupKey[]): Promise<Map<LookupKey, string>>
   /** Returns the answers that would not be bought again, under whatever name of the subject the ledger has them. */
   freshFacts(keys: readonly LookupKey[]): Promise<Map<LookupKey, Fact & { operation: Operation }>>
   /** Returns what a run has paid for each of these lookups, in USD; a credit counts as a cent. Leaves out the unpaid ones. */
@@ -144,6 +147,8 @@ export function createLookupLedger(
         ]),
       )
     },
+
+    stopped: (keys) => stoppedAmong(db, keys),
 
     async freshFacts(keys) {
       if (keys.length === 0) return new Map()

@@ -18,6 +18,7 @@ test('a batch that failed while its payment was in doubt is only finished', asyn
         }),
       },
       batches: { members: async () => [{ key: 'member' }] },
+      probation: { guard: (_: unknown, to: { confirmed: () => Promise<void> }) => to.confirmed() },
       access: {
         watch: async (_: string, __: string, request: () => Promise<unknown>) => void (await request()),
       },

@@ -14,6 +14,8 @@ export interface BatcherOptions {
   sizes: Readonly<Partial<Record<Operation, number>>>
   /** Returns the indexes of the suppressed subjects, which do not go into a batch. */
   suppressed: (subjects: readonly (readonly Identifier[])[]) => Promise<ReadonlySet<number>>
+  /** Returns true for an operation whose batches were refused or could not be read: its lookups go alone. */
+  hasNoBatches: (operation: Operation) => Promise<boolean>
   newId: () => string
   now: () => Date
 }
@@ -37,7 +39,11 @@ export function createBatcher(options: BatcherOptions): Batch {
     const waiting = await options.batches.batchable(keys, [...sizes.keys()])
     const suppressed = await options.suppressed(waiting.map(({ key }) => identifiersOfKey(key)))
     const free = waiting.filter((_, index) => !suppressed.has(index))
+    const alone = new Set<Operation>()
+    for (const operation of new Set(free.map((lookup) => lookup.operation)))
+      if (await options.hasNoBatches(operation)) alone.add(operation)
     const groups = Map.groupBy(free, (lookup) => {
+      if (alone.has(lookup.operation)) return undefined
       const group = batchGroup(lookup.operation, lookup.request)
       return group && `${group} ${lookup.runId} ${lookup.connector}`
     })

@@ -35,6 +35,7 @@ test('a server that gives every payment the same challenge is asked six times, t
     },
     prepare: () => ({}),
     suppressed: async () => new Set(),
+    probation: { guard: (_: unknown, to: { confirmed: () => Promise<void> }) => to.confirmed() },
     access: createAccessWatch({ now: () => at }),
     advance: { advanceTasksWaitingFor: async () => {} },
     now: () => at,

@@ -48,14 +48,17 @@ async function playOut(error: unknown, mostStarts: number) {
         throw error
       },
     } as never,
-    advance: { advanceTasksWaitingFor: async () => {} },
+    advance: { advanceTasksWaitingFor: async () => {}, advanceTasksPast: async () => {} },
     suppressed: async () => new Set(),
     batches: { members: async () => [] },
+    probation: { guard: (_, { confirmed }) => confirmed() },
     access: { watch: async (_, __, request) => void (await request()) },
     prepareBulk: () => {
       throw new Error('nothing is batched here')
     },
-    pollAnswer: async () => {},
+    pollAnswer: async () => {
+      throw new Error('nothing is batched here')
+    },
     prepare: (operation, request) => ({ operation, request }) as never,
     fetchFree: async () => {
       throw new Error('nothing is free here')

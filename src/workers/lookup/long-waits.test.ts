@@ -29,7 +29,9 @@ async function after(error: RetriableError, options: { isFree?: boolean; tries?:
       }),
       postpone: async (_: string, due: Date) => void done.push(`again in ${inMs(due)}`),
       park: async (_: string, due: Date | null, { code, reason }: { code: string; reason: string }) =>
-        void done.push(`parked for ${inMs(due)}, ${code}: ${reason}`),
+        void done.push(
+          `parked ${due ? `for ${inMs(due)}` : 'until a person starts it again'}, ${code}: ${reason}`,
+        ),
       fail: async (_: string, reason: string) => void done.push(`failed: ${reason}`),
     },
     runs: { countRequests: async () => {} },
@@ -37,6 +39,7 @@ async function after(error: RetriableError, options: { isFree?: boolean; tries?:
     fetchFree: refuse,
     prepare: () => ({}),
     suppressed: async () => new Set(),
+    probation: { guard: (_: unknown, to: { confirmed: () => Promise<void> }) => to.confirmed() },
     access: createAccessWatch({ now: () => at }),
     advance: { advanceTasksWaitingFor: async () => void done.push('advanced') },
     now: () => at,
@@ -83,4 +86,17 @@ test.each([
 ])('a free logo that may be asked again after %s ms: %j', async (retryAfterMs, expected) => {
   const error = new RetriableError('logo_failed', 'the logo endpoint answered 429', { retryAfterMs })
   expect(await after(error, { isFree: true })).toEqual(expected)
+})
+
+test.each([
+  [0, 'again in 1000'],
+  [2, 'again in 4000'],
+  [5, 'parked until a person starts it again, not_in_time: x, 6 times'],
+])('a 408 after %i tries: %s', async (tries, expected) => {
+  expect(await after(new RetriableError('not_in_time', 'x'), { tries })).toEqual([expected])
+})
+
+test('waiting for the first answer of its operation is no try', async () => {
+  const error = new RetriableError('on_probation', 'x', { countsAsTry: false, retryAfterMs: 300 })
+  expect(await after(error, { tries: 5 })).toEqual(['in the queue for 300'])
 })

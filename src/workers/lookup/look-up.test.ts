@@ -60,14 +60,17 @@ function run(buy: () => Promise<Fact>, fetchFree: () => Promise<Fact> = buy) {
     } as unknown as LookupLedger,
     runs: { countRequests: note('count') },
     payer: { buy } as never,
-    advance: { advanceTasksWaitingFor: note('advance') },
+    advance: { advanceTasksWaitingFor: note('advance'), advanceTasksPast: note('past') },
     suppressed: async () => new Set(),
     batches: { members: async () => [] },
+    probation: { guard: (_, { confirmed }) => confirmed() },
     access: { watch: async (_, __, request) => void (await request()) },
     prepareBulk: () => {
       throw new Error('nothing is bundled here')
     },
-    pollAnswer: async () => {},
+    pollAnswer: async () => {
+      throw new Error('nothing is batched here')
+    },
     prepare: (operation, request) => ({ operation, request }) as never,
     fetchFree,
     prices: defaultPrices,

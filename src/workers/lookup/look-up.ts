@@ -2,6 +2,7 @@ import {
   BudgetExhaustedError,
   ConfigError,
   FatalError,
+  OperationStoppedError,
   PaydirtError,
   PaymentInDoubtError,
   PolicyDeniedError,
@@ -26,8 +27,11 @@ import type { LookupLedger, LookupRow } from '../../store/ledger/lookups.ts'
 import type { RunLedger } from '../../store/runs/runs.ts'
 import type { Advance } from '../../planning/advance.ts'
 import type { AccessWatch } from './access-watch.ts'
+import type { Probation } from './probation.ts'
 import type { createPollAnswer } from './poll-answer.ts'
 import { batchRequest } from './batch-request.ts'
+import { endpointOf, partOf, type Asked } from './lookup-request.ts'
+import { createParkStopped } from './park-stopped.ts'
 import { limitOf } from './spent-limit.ts'
 import { errorCode } from '../../domain/error-codes.ts'
 
@@ -55,6 +59,8 @@ export interface LookUpOptions {
   random: () => number
   /** Shared by all workers of a process: the lookups of one show what a refusal of another means. */
   access: AccessWatch
+  /** Shared in the same way: holds operations that no answer has confirmed to one request. */
+  probation: Pick<Probation, 'guard'>
   /** Called when a person must mend something before anything more is tried. */
   onHalt: (error: ConfigError) => void
   /** Called with an error that no code expected. */
@@ -83,6 +89,7 @@ const longestFreeLookupMs = 30_000
  */
 export function createLookUp(options: LookUpOptions) {
   const { lookups, now } = options
+  const parkStopped = createParkStopped(options)
 
   /** `starts` counts how often the lookup's job was started, this time included. */
   return async function lookUp(lane: Lane, key: LookupKey, starts: number): Promise<Outcome> {
@@ -102,10 +109,17 @@ export function createLookUp(options: LookUpOptions) {
 
   async function perform(lookup: LookupRow, lane: Lane): Promise<void> {
     await refuseSuppressed(lookup)
-    await options.access.watch(endpointOf(lookup), lookup.key, () => ask(lookup, lane))
+    const { key, operation, request } = lookup
+    await options.probation.guard(
+      { key, operation, request, part: partOf(lookup) },
+      {
+        single: () => ask(lookup, lane),
+        confirmed: () => options.access.watch(endpointOf(lookup), key, () => ask(lookup, lane)),
+      },
+    )
   }
 
-  async function ask(lookup: LookupRow, lane: Lane): Promise<void> {
+  async function ask(lookup: LookupRow, lane: Lane): Promise<Asked> {
     const { key, operation, request, runId, connector, queryId } = lookup
     // A worker cannot know whether it was sent before and carried out.
     if (operationRow(operation).kind === 'action')
@@ -115,11 +129,10 @@ export function createLookUp(options: LookUpOptions) {
       if (queryId) return options.pollAnswer({ key, operation, queryId, lane, bulk })
       const buys = (await options.batches.members(key)).map((member) => member.key)
       const purchase = { key, buys, runId, connector, lane, request: batchRequest(bulk) }
-      await options.payer.buy({ ...purchase, onlyFinish: lookup.alone })
-      return
+      return options.payer.buy({ ...purchase, onlyFinish: lookup.alone })
     }
     if (!isFreeOperation(operation)) {
-      await options.payer.buy({
+      return options.payer.buy({
         key,
         buys: [key],
         runId,
@@ -127,10 +140,10 @@ export function createLookUp(options: LookUpOptions) {
         lane,
         request: options.prepare(operation, request),
       })
-      return
     }
     const fact = await options.fetchFree(operation, request)
     await lookups.storeFree(key, { ...fact, freshUntil: options.freshUntil(operation, fact.outcome, now()) })
+    return fact
   }
 
   /** Throws FatalError for a subject that was suppressed after its record was read. */
@@ -149,6 +162,7 @@ export function createLookUp(options: LookUpOptions) {
   ): Promise<Outcome | 'ended'> {
     const { key, tries } = lookup
     if (!(error instanceof PaydirtError)) return handleUnexpected(lookup, error)
+    if (error instanceof OperationStoppedError) return parkStopped(lookup, error)
     if (error instanceof RetriableError && !error.countsAsTry) {
       if (error.code === errorCode.rateLimited)
         await options.runs.countRequests(lookup.runId, { rateLimited: 1 })
@@ -162,11 +176,18 @@ export function createLookUp(options: LookUpOptions) {
     if (error instanceof RetriableError) {
       // A wait that was asked for as free may be too short to repeat.
       const askedMs = error.countsAsTry ? error.retryAfterMs : undefined
+      const isNotInTime = error.code === errorCode.notInTime
       // The record is complete but for what is free: it is written without it, and asks again when it is enriched again.
       const isFree = isFreeOperation(lookup.operation)
       if (isFree && (askedMs ?? 0) > longestFreeLookupMs) return fail(key, error.message)
       if (tries + 1 < maxTries)
-        return wait(key, Math.min(askedMs ?? backoffMs(tries), recheckMs), error.message)
+        return wait(
+          key,
+          Math.min(askedMs ?? backoffMs(isNotInTime ? tries + 1 : tries), recheckMs),
+          error.message,
+        )
+      // Asked for again without an end it would never be done: a person decides when to ask once more.
+      if (isNotInTime && !isFree) return park(key, null, error, `${error.message}, ${maxTries} times`)
       // An unreachable service, and one whose challenges belong to other payments, says nothing about the record, so the
       // lookup waits and does not fail. A free lookup fails: answers that were paid for must not wait for it.
       if (isOutage(error) && !isFree) {
@@ -256,13 +277,8 @@ export function createLookUp(options: LookUpOptions) {
   }
 }
 
-/** Names what a lookup's request is sent to. */
-function endpointOf({ key, operation, queryId }: LookupRow): string {
-  return [operation, isBatchKey(key) && 'batch', queryId && 'answer'].filter(Boolean).join(' ')
-}
-
-/** The pacer decides when these end. */
-const paceCodes: readonly string[] = [errorCode.rateLimited, errorCode.paced]
+/** The pacer, or the first answer of an operation, decides when these end. */
+const paceCodes: readonly string[] = [errorCode.rateLimited, errorCode.paced, errorCode.onProbation]
 
 const outageCodes: readonly string[] = [
   errorCode.unreachable,

@@ -2,6 +2,7 @@ import { statedCost } from '../../domain/credits.ts'
 import { RetriableError, type PaydirtError } from '../../domain/errors.ts'
 import type { LookupKey } from '../../domain/keys.ts'
 import type { ResponseHead } from '../../domain/payment.ts'
+import type { StoredAnswer } from '../../domain/ports/charge-journal.ts'
 import type { Lane, AcquirePermit } from '../../domain/ports/send-permit.ts'
 import type { Send } from '../../domain/ports/transport.ts'
 import type { Fact } from '../../domain/record.ts'
@@ -41,7 +42,13 @@ const longestWaitMs = 30_000
  * place only asks again. While the answer is not complete, throws a RetriableError that does not count as a try.
  */
 export function createPollAnswer(options: PollAnswerOptions) {
-  return async function pollAnswer({ key, operation, queryId, lane, bulk }: Outstanding): Promise<void> {
+  return async function pollAnswer({
+    key,
+    operation,
+    queryId,
+    lane,
+    bulk,
+  }: Outstanding): Promise<StoredAnswer> {
     const { method, url, body, timeoutMs } = options.queryFor(operation, queryId)
     const permit = await options.acquirePermit(lane, operation)
     let response: ResponseHead | undefined
@@ -83,5 +90,6 @@ export function createPollAnswer(options: PollAnswerOptions) {
     const answer = { outcome: 'found' as const, data: null, freshUntil: at, parts: new Map(parts) }
     const credits = creditsOf(response.body)?.totalCreditCost
     await options.batches.complete(key, answer, statedCost(credits))
+    return answer
   }
 }
