@@ -44,7 +44,7 @@ describe.each(protocols)('an answer of 408 by %s', (protocol) => {
 
   test('is asked for again six times at most, whatever a later start of the lookup counts', async () => {
     const stage = open(protocol)
-    stage.script(...Array(9).fill(answered(408)))
+    stage.script(...Array.from({ length: 9 }, () => answered(408)))
     const ends: unknown[] = []
     for (let asked = 0; asked < 9; asked++) ends.push(await stage.buy())
     expect(ends.slice(0, 7)).toEqual(Array(7).fill(isNotInTime))

@@ -86,7 +86,9 @@ test('an assumed path that is not there stops its operation alone, after one req
       expect(rows[9]?.['paydirt_reason']).toContain('answers 404')
       expect(rows[9]?.['paydirt_reason']).toContain('`paydirt service retry company.lookup`')
       expect(edge.count(lookup)).toBe(1)
-      expect(await charges(house)).toEqual(Array(4).fill({ operation: 'company.profile', state: 'settled' }))
+      expect(await charges(house)).toEqual(
+        Array.from({ length: 4 }, () => ({ operation: 'company.profile', state: 'settled' })),
+      )
       expect(await operationStates(house.context.database.db)).toMatchObject([
         { operation: 'company.lookup', part: '', state: 'stopped', code: 'no_such_endpoint' },
       ])

@@ -84,7 +84,7 @@ describe('an operation that no answer has confirmed', () => {
   test('has one request in flight over all processes, and then as many as there are', async () => {
     const stage = openStage()
     const [here, there] = [stage.start(), stage.start()]
-    let answer = (_: Fact): void => {}
+    let answer: (fact: Fact) => void = () => {}
     const first = guarded(here, 'a', () => new Promise((resolve) => (answer = resolve)))
     await Promise.resolve()
     expect(await guarded(here, 'b')).toEqual(isWaiting)
