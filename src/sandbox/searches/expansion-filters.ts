@@ -14,9 +14,9 @@ export const expansionFilters = {
   stages: 'texts',
   signal_types: 'texts',
   signal_strengths: 'texts',
-  freshness: 'texts',
-  momentum: 'texts',
-  polarity: 'texts',
+  freshness: 'words',
+  momentum: 'words',
+  polarity: 'words',
 } as const
 
 export type ExpansionFilters = { [N in keyof typeof expansionFilters]?: readonly string[] }
