@@ -91,6 +91,13 @@ describe('a plan of a sync', () => {
     })
     expect(applied.summary.spend.settled).toBe(usd(5))
     expect(await house.transfers()).toHaveLength(5)
+    // Whoever continues the run after an interruption finds the plan's cost with its budget.
+    const budget = await house.context.database.db
+      .selectFrom('budgets')
+      .select(['committed_atomic', 'cap_atomic'])
+      .where('scope', '=', `run:${applied.summary.runId}`)
+      .executeTakeFirst()
+    expect(budget).toEqual({ committed_atomic: 50_000n, cap_atomic: 50_000n })
     for (const id of ids) expect(house.seen('companies').get(id)?.['description']).toBeTruthy()
     expect(house.seen('companies').get(later)?.['description']).toBeUndefined()
     await expect(apply(plan.planId ?? '')).rejects.toMatchObject({ code: 'plan_applied' })

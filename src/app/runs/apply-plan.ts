@@ -8,6 +8,7 @@ import { counted } from '../../domain/values/counted.ts'
 import { ledgerId } from '../../store/database/meta.ts'
 import { countWithReason } from '../../store/views/record-tasks.ts'
 import { createPlanLedger, type Plan, type PlanLedger } from '../../store/plans/plans.ts'
+import { capByPlan } from '../../store/runs/plan-cap.ts'
 import type { Run } from '../../store/runs/runs.ts'
 import { applyCommandOf, claimOutput, freeOutputName } from './csv-output.ts'
 import { enrichCsv, openInput, planCsv } from './enrich-csv.ts'
@@ -145,6 +146,8 @@ async function applySync(
     const prepared = await prepareStart(context, connector, newRun(plan), options.onNotice)
     const run = await openRun(context, plan, 'scanning')
     await plans.setRun(plan.id, run.id)
+    // This process keeps to the plan by its own settings. Workers that continue an interrupted run have others.
+    await capByPlan(context.database.db, run.id, plan.highAtomic)
     const end = await runToEnd(context, {
       prepared,
       run,

@@ -8,8 +8,9 @@ import type { Database } from '../database/database.ts'
 const scopesOf = (runId: string) => ({ usd: `run:${runId}`, credits: `credits:run:${runId}` })
 
 /**
- * Caps a run at the cost of its plan, in the transaction that opens it. The statement that reserves a charge compares with it
- * (ledger/reserve-charges.ts), so that it holds in every process and whatever has changed since: prices, caps, stale answers.
+ * Caps a run at the cost of its plan, before its first charge. A budget that is there already keeps its cap, which a person may
+ * have lifted. The statement that reserves a charge compares with it (ledger/reserve-charges.ts), so that it holds in every
+ * process and whatever has changed since: prices, caps, stale answers.
  */
 export async function capByPlan(db: Database, runId: string, highAtomic: Atomic): Promise<void> {
   const { usd, credits } = scopesOf(runId)
@@ -19,6 +20,7 @@ export async function capByPlan(db: Database, runId: string, highAtomic: Atomic)
       { scope: usd, committed_atomic: 0n, cap_atomic: highAtomic },
       { scope: credits, committed_atomic: 0n, cap_atomic: creditsFromUsd(highAtomic) },
     ])
+    .onConflict((conflict) => conflict.doNothing())
     .execute()
 }
 
