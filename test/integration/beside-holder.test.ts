@@ -73,6 +73,9 @@ const reads = (): string[][] => [
   ['suppress', 'list', '--json'],
   ['token', 'list'],
   ['options', 'hubspot', '--json'],
+  ['service', 'list'],
+  ['service', 'show', 'job.search', '--json'],
+  ['service', 'verify', '--json'],
   // Errors too.
   ['history', 'hubspot:company:1'],
 ]

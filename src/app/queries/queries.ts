@@ -7,6 +7,7 @@ import { planUndo } from '../records/plan-undo.ts'
 import { optionsOf } from '../reports/option-report.ts'
 import { makeReport } from '../reports/report.ts'
 import { describeOperations } from '../service/describe-operations.ts'
+import { verifyAnswers } from '../service/verify-answers.ts'
 import { describeRun } from '../runs/run-detail.ts'
 import { listRuns } from '../runs/run-list.ts'
 import { listSchedules } from '../schedules/schedule-commands.ts'
@@ -41,8 +42,9 @@ export const queries = {
   ),
   comparison: query(z.strictObject({ isFull: z.boolean() }), compareOnly),
   operations: query(z.strictObject({ only: z.enum(operations).optional() }), (context, { only }) =>
-    describeOperations(context, only),
+    describeOperations(context, { only }),
   ),
+  verification: query(z.strictObject({}), verifyAnswers),
   undoPlan: query(
     z.strictObject({ run: z.string(), field: z.string().optional() }),
     (context, { run, field }) => planUndo(context, run, field),

@@ -37,10 +37,16 @@ export interface DescribedOperation {
   renames: { field: string; wireName: string; acceptedAt: Date }[]
 }
 
-/** Returns every operation with the source of each fact, by settings and by what answers of this account have shown. */
+/**
+ * Returns every operation with the source of each fact, by settings and by what answers of this account have shown. `seenToo` has
+ * fields that were read elsewhere.
+ */
 export async function describeOperations(
   { database, config }: Pick<Context, 'database' | 'config'>,
-  only?: Operation,
+  {
+    only,
+    seenToo = () => [],
+  }: { only?: Operation | undefined; seenToo?: (of: Operation) => Sightings['fields'] } = {},
 ): Promise<DescribedOperation[]> {
   const { db } = database
   const renames = await renamesOf(db)
@@ -60,7 +66,7 @@ export async function describeOperations(
     const seen: Sightings = {
       ...nothingSeen,
       ...sightings(operation),
-      fields: answered.has(operation) ? await observations(db, operation) : [],
+      fields: [...(answered.has(operation) ? await observations(db, operation) : []), ...seenToo(operation)],
       prices: told,
       state,
     }

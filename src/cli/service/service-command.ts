@@ -6,6 +6,7 @@ import { callCommand } from './call-command.ts'
 import { listCommand } from './list-command.ts'
 import { retryCommand } from './retry-command.ts'
 import { showCommand } from './show-command.ts'
+import { verifyCommand } from './verify-command.ts'
 
 export function serviceCommand(): Command {
   return new Command('service')
@@ -16,6 +17,7 @@ export function serviceCommand(): Command {
     .addCommand(acceptCommand())
     .addCommand(retryCommand())
     .addCommand(actionsCommand())
+    .addCommand(verifyCommand())
     .addHelpText(
       'after',
       helpEnd({

@@ -31,7 +31,7 @@ const expansionRows: AnswerShape = {
     signal_types: { origin: 'assumed', is: 'array', teaches: 'signal_types' },
     freshness: { origin: 'assumed', teaches: 'freshness' },
     polarity: { origin: 'assumed', teaches: 'polarity' },
-    momentum: { origin: 'assumed' },
+    momentum: { origin: 'assumed', teaches: 'momentum' },
     domain_search_id: { origin: 'assumed', is: 'string' },
   },
 }

@@ -21,7 +21,7 @@ const monitor: AnswerShape = {
   fields: {
     monitor_id: { origin: 'assumed' },
     name: { origin: 'assumed', is: 'string' },
-    status: { origin: 'shown 3', is: 'string' },
+    status: { origin: 'shown 3', is: 'string', teaches: 'monitor_status' },
     detection_mode: { origin: 'shown 3', is: 'string', teaches: 'detection_modes' },
     signal_types: { origin: 'shown 4.4', is: 'array', teaches: 'monitor_signal_types' },
   },
