@@ -71,7 +71,10 @@ function fixText(operations: readonly VerifiedOperation[], isDrifting: boolean):
     fix ? [`    '${operation}': ${inspect(fix, { depth: 9, breakLength: Infinity, compact: true })},\n`] : [],
   )
   if (settings.length === 0) return isDrifting ? '\nno setting mends this\n' : '\nthere is nothing to mend\n'
-  return `\n${bold('in paydirt.config.ts, in place of what it has for these operations:')}\nservice: {\n  operations: {\n${settings.join('')}  },\n},\n`
+  const retries = operations
+    .filter(({ fix, stopped }) => fix && stopped !== null)
+    .map(({ operation }) => `then: \`paydirt service retry ${operation}\`\n`)
+  return `\n${bold('in paydirt.config.ts, in place of what it has for these operations:')}\nservice: {\n  operations: {\n${settings.join('')}  },\n},\n${retries.join('')}`
 }
 
 async function save(path: string, operations: readonly VerifiedOperation[]): Promise<void> {
