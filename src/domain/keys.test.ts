@@ -124,6 +124,10 @@ describe('a profile URL, however it is written', () => {
     ['company', 'https://profnet.example/school/mit', '/school/ page'],
     ['company', 'https://profnet.example/showcase/x', '/showcase/ page'],
     ['company', 'https://profnet.example/company/%E0%A4%A', 'percent-encoded'],
+    // Sent as they are decoded, these would ask for another profile.
+    ['person', 'https://profnet.example/in/ada%2Fmoreau', 'percent-encoded'],
+    ['company', 'https://profnet.example/company/acme%3Fx', 'percent-encoded'],
+    ['company', 'https://profnet.example/company/acme%23x', 'percent-encoded'],
     ['company', 'https:///company/acme', 'no host name'],
     ['person', 'https://profnet.example/company/acme', 'profile of a company'],
     ['person', 'https://profnet.example/jobs/view/12', '/jobs/ page'],

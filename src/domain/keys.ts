@@ -148,6 +148,8 @@ export function bytesOf(text: string): number {
 function foldSlug(part: string): string | undefined {
   try {
     const decoded = decodeURIComponent(part).normalize('NFC').trim()
+    // Sent again, such a sign would end the name, and another profile would be paid for.
+    if (/[/?#]/.test(decoded)) return undefined
     return opaqueId.test(decoded) ? decoded : decoded.toLowerCase()
   } catch {
     return undefined
