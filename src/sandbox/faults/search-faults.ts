@@ -21,7 +21,7 @@ export const searchFaults = {
       perPageCode: z.int().default(41675),
     })
     .prefault({}),
-  /** Paths that answer with this status at the door: `{"/jobs/search": 404}`. */
+  /** Paths that answer with this status at the door: `{"/jobs/search": 404, "/expansions/*": 401}`. */
   refusedPaths: z.record(z.string(), z.int().min(400).max(499)).default({}),
   /** Fields of answers that bear another name. */
   renamedFields: z.array(z.strictObject({ only, place, to: key })).default([]),
@@ -36,7 +36,7 @@ export const searchFaults = {
     .strictObject({ only, shape: z.enum(['result', 'flat', 'bare']) })
     .nullable()
     .default(null),
-  /** Searches say how many rows there are on the page, and not how many in all. */
+  /** Searches do not say how many rows and pages there are in all. */
   missingTotal: fault({ only }),
   /** A word that no one has seen before, in a field of the first row: `data.jobs[].seniority_rank`. */
   unknownWord: fault({
