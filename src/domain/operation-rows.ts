@@ -27,7 +27,7 @@ export interface OperationRow {
   /** True where the answer may name people: its subject, or others who are mentioned in it. */
   isPersonal: boolean
   /** By what its key names a subject. */
-  keyedBy: readonly ('profile' | 'domain' | 'email' | 'phone' | 'name' | 'id')[]
+  keyedBy: readonly ('profile' | 'domain' | 'email' | 'phone' | 'name' | 'id' | 'page')[]
   /** The subjects whose profiles the answer names: further steps need them. */
   namesProfileOf: readonly ObjectKind[]
   /** `free`: it takes no charge. `unknown`: no price is published, only a challenge or the settings say it. */
@@ -159,21 +159,21 @@ export const operationRows = {
     stepOf: ['company'],
     about: 'company',
     isPersonal: true,
-    keyedBy: ['domain'],
+    keyedBy: ['domain', 'id', 'page'],
     namesProfileOf: ['company'],
     price: credit,
     isChargedWhenFound: false,
     pace: 'lookup',
     freshness: 'usual',
     tells: { company: companyFields, person: [] },
-    verb: 'look up the company by its domain',
+    verb: 'look up the company by its domain or another identifier',
   },
   'company.enrich': {
     kind: 'lookup',
     stepOf: ['company'],
     about: 'company',
     isPersonal: true,
-    keyedBy: ['profile', 'domain'],
+    keyedBy: ['profile', 'domain', 'id', 'page'],
     namesProfileOf: ['company'],
     price: 'unknown',
     isChargedWhenFound: false,

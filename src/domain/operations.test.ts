@@ -109,7 +109,7 @@ test('each operation says by what its key names a subject', () => {
     ['company.logo', ['domain']],
     ['contact.lookup', ['email', 'phone', 'name']],
     ['contact.redeem', ['profile', 'id']],
-    ['company.lookup', ['domain']],
-    ['company.enrich', ['profile', 'domain']],
+    ['company.lookup', ['domain', 'id', 'page']],
+    ['company.enrich', ['profile', 'domain', 'id', 'page']],
   ])
 })

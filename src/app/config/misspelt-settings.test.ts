@@ -167,6 +167,10 @@ describe('a key of the config file', () => {
     ],
     [{ recipes: { a: { persn: {} } } }, 'recipes.a.persn is not a setting; did you mean person?'],
     [
+      { connectors: { hubspot: { mapping: { contacts: { identity: { tiktokUrl: ['link'] } } } } } },
+      'connectors.hubspot.mapping.contacts.identity.tiktokUrl: a TikTok URL finds a company, not a person',
+    ],
+    [
       { service: { vocabularies: { job_funtions: ['sales'] } } },
       'service.vocabularies.job_funtions is not a setting; did you mean job_functions?',
     ],

@@ -9,6 +9,7 @@ import {
   type IdentityField,
 } from './mapping.ts'
 import { described, ofType, setting } from '../setting.ts'
+import { furtherIdentifiers } from '../record.ts'
 import { nearNames } from '../normalise/near-names.ts'
 
 const property = z.string().min(1)
@@ -93,7 +94,7 @@ export type MappingConfig = z.input<typeof mappingSchema>
 /** Returns the schema of the changes to one default mapping. It refuses objects and fields that this mapping cannot have. */
 export function mappingSchemaOf({ entities }: CrmMapping): typeof mappingSchema {
   return mappingSchema.superRefine((changes, context) => {
-    for (const [entity, { fields }] of Object.entries(changes)) {
+    for (const [entity, { fields, identity }] of Object.entries(changes)) {
       const base = entities[entity]
       const problems = base
         ? unknownFields({ object: base.object, fields: asked(fields) }).map((message) => ({
@@ -101,6 +102,13 @@ export function mappingSchemaOf({ entities }: CrmMapping): typeof mappingSchema 
             message,
           }))
         : [{ path: [entity], message: noSuchObject(entity, Object.keys(entities)) }]
+      const further = base?.object === 'person' ? furtherIdentifiers : []
+      for (const { field, label } of further)
+        if (identity?.[field])
+          problems.push({
+            path: [entity, 'identity', field],
+            message: `a ${label} finds a company, not a person`,
+          })
       for (const problem of problems) context.addIssue({ code: 'custom', ...problem })
     }
   })
