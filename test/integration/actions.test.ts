@@ -318,3 +318,38 @@ test('no header of a webhook reaches the ledger', async () => {
   })
   expect(lookups).toBeGreaterThan(0)
 })
+
+test('an operation that the service does not have is stopped alone, and its actions wait for a person', async () => {
+  const types = await perform('template.delete', { channel_template_id: [1] }).catch(
+    (error: unknown) => error,
+  )
+  expect(types).toMatchObject({ state: 'done' })
+  const other = await openHouse(sandbox, {
+    env: { PAYDIRT_API_KEY: API_KEY },
+    config: {
+      payment: { maxPricesUsd: { 'monitor.create': '0.01' } },
+      service: { operations: { 'monitor.create': { path: '/no-monitors' } } },
+    },
+  })
+  try {
+    const known = await knownOfAccount(other.context, { asks: false })
+    const body = monitorFields({ name: 'Nowhere' })
+    const planned = planCall(
+      other.context.config,
+      { operation: 'monitor.create', body, isUnchecked: true },
+      known,
+    )
+    const stopped = {
+      state: 'parked',
+      reason: expect.stringMatching(/answers 404.*`paydirt service retry monitor.create`/) as string,
+      action: { state: 'intent' },
+    }
+    const before = sandbox.stats().requests
+    expect(await performAction(other.context, planned)).toMatchObject(stopped)
+    const after = sandbox.stats().requests
+    expect(await performAction(other.context, planned)).toMatchObject(stopped)
+    expect([after > before, sandbox.stats().requests - after]).toEqual([true, 0])
+  } finally {
+    await other.close()
+  }
+})

@@ -14,13 +14,16 @@ import { takeFirstCount } from '../money/account-count.ts'
 import { startMaintenance } from '../runs/maintenance.ts'
 import { callConnector } from '../service/call-session.ts'
 import type { PlannedCall } from '../service/plan-call.ts'
+import { heedStates } from './heed-states.ts'
+
+type Asked = Readonly<Record<string, unknown>>
 
 export interface ActionRun {
   id: string
   connector: string
   prepare: Engine['prepare']
-  /** Buys the answer of a lookup that this command alone sends. Throws as the payer does. */
-  buy(key: LookupKey, request: PaidRequest): Promise<Fact>
+  /** Buys the answer of a lookup that this command alone sends. Throws as the payer does, and for a stopped operation. */
+  buy(key: LookupKey, request: PaidRequest, asked: Asked): Promise<Fact>
   /** Buys the answer of a reading, under a key of its own: one in doubt never keeps the next one from being made. */
   read(operation: Operation, request: LookupRequest, name: string): Promise<Record<string, unknown> | null>
   close(state: RunState): Promise<void>
@@ -49,7 +52,10 @@ export async function openActionRun(
   await runs.setState(run.id, 'working')
   const maintenance = await startMaintenance(context, ['worker'])
 
-  async function buy(key: LookupKey, request: PaidRequest): Promise<Fact> {
+  const buy: ActionRun['buy'] = (key, request, asked) =>
+    heedStates(context, request.operation, asked, () => buyInTime(key, request))
+
+  async function buyInTime(key: LookupKey, request: PaidRequest): Promise<Fact> {
     const purchase = {
       key,
       buys: [key],
@@ -81,14 +87,12 @@ export async function openActionRun(
       const prepared = engine.prepare(operation, request)
       // The ledger keeps the answer without its secrets, and a comparison needs them.
       let whole: Record<string, unknown> | null = null
-      const { outcome, data } = await buy(key, {
-        ...prepared,
-        decode(body) {
-          const fact = prepared.decode(body)
-          if (fact.outcome === 'found') whole = JSON.parse(body) as Record<string, unknown>
-          return fact
-        },
-      })
+      const decode: PaidRequest['decode'] = (body) => {
+        const fact = prepared.decode(body)
+        if (fact.outcome === 'found') whole = JSON.parse(body) as Record<string, unknown>
+        return fact
+      }
+      const { outcome, data } = await buy(key, { ...prepared, decode }, request)
       if (outcome === 'unreadable')
         throw new RetriableError(
           'unreadable',

@@ -50,7 +50,7 @@ export async function sendAction(stage: Stage, action: ServiceAction): Promise<A
       },
       run,
     )
-    const fact = await run.buy(action.lookupKey, request)
+    const fact = await run.buy(action.lookupKey, request, call.request)
     if (!isOurs) return 'taken'
     if (fact.outcome === 'unreadable') return await doubtAfter(stage, action, 'its answer cannot be read')
     return await endByFact(stage, action, fact)
