@@ -104,7 +104,7 @@ test.each([
         for (let tries = 0; !done && tries < 3; tries += 1) done = (await run(order())).end?.state === 'done'
         const made = await count(sandbox, name)
         trace.push(`${name}: ${fault}, ${points.join(', ')}: ${made} made`)
-        expect([done, made], trace.at(-1)).toEqual([true, 1])
+        expect({ done, made, trace: trace.at(-1) }).toMatchObject({ done: true, made: 1 })
       }
       process.stderr.write(
         `${killed} kills with the seed "${seed}", ${trace.length} monitors, ${sandbox.stats().byEndpoint['monitor_create']} requests to create them:\n  ${trace.join('\n  ')}\n`,
