@@ -87,3 +87,23 @@ describe('the help of', () => {
     expect(() => builtInRecipes('person', 'none')).toThrow(`there are ${Object.keys(recipeTexts).join(', ')}`)
   })
 })
+
+describe('a wrong option of', () => {
+  test.each(commands.filter(({ command }) => command.commands.length === 0).map(({ name }) => [name]))(
+    '%s is the first of two lines, and the second names the help',
+    async (name) => {
+      const needed = commands.find((each) => each.name === name)?.command.options ?? []
+      const given = needed.flatMap(({ mandatory, long }) => (mandatory && long ? [long, 'company'] : []))
+      const program = createProgram()
+      let errors = ''
+      for (const { command } of everyCommand(program, ''))
+        command.configureOutput({ writeErr: (text) => (errors += text) })
+      const parsed = program.parseAsync([...name.split(' ').slice(1), ...given, '--jsno'], { from: 'user' })
+      await expect(parsed).rejects.toMatchObject({ exitCode: 1 })
+      const text = painted(errors, new PassThrough() as unknown as NodeJS.WriteStream)
+      expect(text).toMatch(/^error: unknown option '--jsno'\n(\(Did you mean .+\?\)\n)?/)
+      expect(text.split('\n').slice(0, -1)).toHaveLength(text.includes('Did you mean') ? 3 : 2)
+      expect(text).toMatch(new RegExp(`\n\\(\`${name} --help\` shows how it is used\\)\n$`))
+    },
+  )
+})

@@ -97,6 +97,15 @@ export function createProgram(): Command {
     program.addCommand(command)
   }
   for (const command of program.commands.flatMap((each) => [each, ...each.commands]))
-    command.exitOverride().showHelpAfterError().configureHelp({ styleTitle: bold }).configureOutput(output)
+    command
+      .exitOverride()
+      // The whole help would push the error off the screen.
+      .showHelpAfterError(`(\`${fullName(command)} --help\` shows how it is used)`)
+      .configureHelp({ styleTitle: bold })
+      .configureOutput(output)
   return program.exitOverride()
+}
+
+function fullName(command: Command): string {
+  return command.parent ? `${fullName(command.parent)} ${command.name()}` : command.name()
 }

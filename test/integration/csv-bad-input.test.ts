@@ -39,7 +39,7 @@ describe('a file that cannot be used', () => {
       'has a column twice',
       'twice.csv',
       'profnet_url,name,Profnet URL\na,b,c\n',
-      /^paydirt: twice\.csv, line 1: columns 1 \("profnet_url"\) and 3 \("Profnet URL"\) have the same name/,
+      /^paydirt: twice\.csv, line 1: columns 1 \("profnet_url"\) and 3 \("Profnet URL"\) have the same name: choose one by its place, such as --map 'profile=#1'/,
     ],
     [
       'has a quote left open',

@@ -68,6 +68,10 @@ describe('a plan', () => {
     await expect(carryOut(0, 'contact')).rejects.toMatchObject(refused.refusals[0]!)
     const text = planText(refused)
     expect(text).toContain('a run would not begin:')
+    expect(planText({ ...refused, planId: 'p1' })).toMatch(
+      /\nplan p1: it cannot be carried out as it is; mend what is named above, then plan again\n$/,
+    )
+    expect(planText({ ...refused, begins: true, planId: 'p1' })).toContain('`paydirt apply p1` carries out')
     expect(text).toContain('stopped: the cap is 0.010000')
     expect(text).toContain('without what stops it: 3.150000 USD')
   })

@@ -1,4 +1,5 @@
-import { existsSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
+import { parseEnv } from 'node:util'
 import { z } from 'zod'
 import { connectorVariables } from '../../connectors/definitions.ts'
 import { ConfigError } from '../../domain/errors.ts'
@@ -253,11 +254,15 @@ export function problemOf(name: string, value: string): string | undefined {
   return issues && (issues[0]?.message ?? 'is invalid')
 }
 
-/** Loads `.env` of the working directory into the process, without overriding variables that are set. */
-export function loadDotEnv(): void {
-  if (!existsSync('.env')) return
+/**
+ * Loads `.env` of the working directory into the process, without overriding variables that are set. Returns the names that
+ * stand in it.
+ */
+export function loadDotEnv(): Set<string> {
+  if (!existsSync('.env')) return new Set()
   try {
     process.loadEnvFile('.env')
+    return new Set(Object.keys(parseEnv(readFileSync('.env', 'utf8'))))
   } catch (error) {
     throw new ConfigError('bad_env_file', `.env cannot be read: ${(error as Error).message}`)
   }
@@ -265,13 +270,16 @@ export function loadDotEnv(): void {
 
 /**
  * Reads the variables. An empty one counts as absent. Throws ConfigError naming the variable, never its value; also for one
- * that looks like a setting of ours and is none.
+ * that looks like a setting of ours and is none. `ownFile` has the names that stand in the folder's `.env`.
  */
-export function readEnvironment(env: NodeJS.ProcessEnv): Environment {
+export function readEnvironment(
+  env: NodeJS.ProcessEnv,
+  ownFile: ReadonlySet<string> = new Set(),
+): Environment {
   const present: Record<string, string> = {}
   for (const [name, value] of Object.entries(env))
     if (value !== undefined && value !== '' && !isServiceLink(name, value)) present[name] = value
-  const unknown = unknownVariables(present, environmentVariables)
+  const unknown = unknownVariables(present, environmentVariables, ownFile)
   if (unknown.length > 0) throw new ConfigError('bad_environment', unknown.map(describeUnknown).join('; '))
   const result = environmentSchema.safeParse(present)
   if (result.success) return result.data

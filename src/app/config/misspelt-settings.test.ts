@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { readEnvironment } from './environment.ts'
 import { loadConfigFile } from './file.ts'
+import { mistakenCredentials } from './unknown-variables.ts'
 
 const refusalOf = async (act: () => unknown): Promise<string> => {
   try {
@@ -28,8 +29,6 @@ describe('a variable', () => {
     ['PAYDRIT_BUDGET_DAY_USD', 'PAYDIRT_BUDGET_DAY_USD'],
     ['HUBSPOT_ACESS_TOKEN', 'HUBSPOT_ACCESS_TOKEN'],
     ['HUBSPOT_ACCESSTOKEN', 'HUBSPOT_ACCESS_TOKEN'],
-    ['HUBSPOT_TOKEN', 'HUBSPOT_ACCESS_TOKEN'],
-    ['SALESFORCE_SECRET', 'SALESFORCE_CLIENT_SECRET'],
     ['SALESFORCE_CLIENT_SECRETS', 'SALESFORCE_CLIENT_SECRET'],
     ['PAY_DIRT_MAX_PRICE_USD', 'PAYDIRT_MAX_PRICE_USD'],
   ])('%s is refused with %s, and without its value', async (name, near) => {
@@ -38,6 +37,22 @@ describe('a variable', () => {
     expect(message).toContain(near)
     expect(message).not.toContain('17.17')
   })
+
+  test.each([
+    ['HUBSPOT_TOKEN', 'hubspot', 'HUBSPOT_ACCESS_TOKEN'],
+    ['SALESFORCE_SECRET', 'salesforce', 'SALESFORCE_CLIENT_SECRET'],
+  ] as const)(
+    '%s is refused in the folder’s .env, and another program’s elsewhere',
+    async (name, crm, near) => {
+      const env = { [name]: '17.17' }
+      const message = await refusalOf(() => readEnvironment(env, new Set([name])))
+      expect(message).toBe(`${name} is not a setting; did you mean ${near}?`)
+      expect(readEnvironment(env)).toEqual({})
+      expect(mistakenCredentials(crm, env)).toBe(`${name} is set, which is not read; did you mean ${near}?`)
+      expect(mistakenCredentials(crm, { ...env, [near]: 'x' })).toBe('')
+      expect(readEnvironment({ ...env, [near]: 'x' }, new Set([name]))).toEqual({ [near]: 'x' })
+    },
+  )
 
   test('that is misspelt and empty is absent', () => {
     expect(readEnvironment({ PAYDIRT_BUDGET_DAY: '' })).toEqual({})
@@ -99,8 +114,6 @@ describe('a variable', () => {
         BUDGET_DAY_USD: '3',
       }),
     ).toEqual({})
-    const token = { HUBSPOT_ACCESS_TOKEN: 'pat-1' }
-    expect(readEnvironment({ ...token, HUBSPOT_TOKEN: 'of another program' })).toEqual(token)
     expect(readEnvironment({ PAYDIRT_PORT: '8081' })).toEqual({ PAYDIRT_PORT: 8081 })
   })
 

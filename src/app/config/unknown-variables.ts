@@ -1,4 +1,4 @@
-import { crmNames, crmOf } from '../../connectors/definitions.ts'
+import { crmNames, crmOf, type CrmName } from '../../connectors/definitions.ts'
 import { editDistance, letters, nearNames } from '../../domain/normalise/near-names.ts'
 
 const prefix = 'PAYDIRT_'
@@ -17,11 +17,13 @@ const ofOthers: ReadonlySet<string> = new Set([
 
 /**
  * Returns the variables that were probably meant as settings and are none, each with the settings that it resembles. A misspelt
- * budget must not leave the default in force. Variables of other programs are let be.
+ * budget must not leave the default in force. Variables of other programs are let be. `ownFile` has the names that stand in the
+ * folder's `.env`: only there is a credential that leaves out words (HUBSPOT_TOKEN) meant for Paydirt.
  */
 export function unknownVariables(
   env: Readonly<Record<string, string>>,
   known: readonly string[],
+  ownFile: ReadonlySet<string>,
 ): { name: string; near: string[] }[] {
   const settings = new Set(known)
   return Object.keys(env).flatMap((name) => {
@@ -30,9 +32,27 @@ export function unknownVariables(
     // PAYDRIT_BUDGET_DAY_USD, HUBSPOT_ACESS_TOKEN: so near that nothing else can be meant.
     const near = /^[phs]/i.test(name) ? known.filter((setting) => isMisspelling(name, setting)) : []
     if (near.length > 0) return [{ name, near }]
+    if (!ownFile.has(name)) return []
     const shortened = credentials.filter((setting) => !(setting in env) && leavesOutWords(name, setting))
     return shortened.length > 0 ? [{ name, near: shortened }] : []
   })
+}
+
+/**
+ * Returns a sentence on variables that may have been meant as the credentials of a CRM that is not set up, and may as well be
+ * another program's; blank for none.
+ */
+export function mistakenCredentials(crm: CrmName, env: NodeJS.ProcessEnv = process.env): string {
+  const pairs = crmOf(crm).needs.flatMap((setting) =>
+    env[setting]
+      ? []
+      : Object.keys(env).flatMap((name) =>
+          env[name] && leavesOutWords(name, setting) ? [{ name, setting }] : [],
+        ),
+  )
+  return pairs
+    .map(({ name, setting }) => `${name} is set, which is not read; did you mean ${setting}?`)
+    .join(' ')
 }
 
 /**

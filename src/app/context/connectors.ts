@@ -4,6 +4,7 @@ import { gated } from '../../connectors/gate.ts'
 import { metered } from '../../connectors/metered.ts'
 import { ConfigError } from '../../domain/errors.ts'
 import type { Config } from '../config/config.ts'
+import { mistakenCredentials } from '../config/unknown-variables.ts'
 import type { Engine } from './engine.ts'
 
 /**
@@ -21,7 +22,11 @@ export async function openConnector(
     const connector = gated(await crm.open(settings, { budget: engine?.callBudget }))
     return engine ? metered(connector, engine.meter) : connector
   }
-  throw new ConfigError('missing_setting', `${name} is not set up: set ${variablesNeededBy(name)}`)
+  const mistaken = mistakenCredentials(name as CrmName)
+  throw new ConfigError(
+    'missing_setting',
+    `${name} is not set up: set ${variablesNeededBy(name)}${mistaken === '' ? '' : `. ${mistaken}`}`,
+  )
 }
 
 export function isConfigured(config: Pick<Config, 'connectors'>, name: CrmName): boolean {

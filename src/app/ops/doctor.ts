@@ -5,6 +5,7 @@ import { capsOf, coverOf, coverText, stepPrices } from '../../domain/planning/pr
 import { createChain } from '../../pay/chain/chain.ts'
 import { openRedis } from '../../queues/connection.ts'
 import type { Config } from '../config/config.ts'
+import { mistakenCredentials } from '../config/unknown-variables.ts'
 import type { Connector, ConnectorProblem } from '../../connectors/connector.ts'
 import { crmNames, type CrmName } from '../../connectors/definitions.ts'
 import { isConfigured, openConnector } from '../context/connectors.ts'
@@ -202,7 +203,12 @@ async function checkWallet(config: Config): Promise<Finding[]> {
 }
 
 async function checkCrm(config: Config, name: CrmName): Promise<Finding[]> {
-  if (!isConfigured(config, name)) return [{ name, status: 'off', message: 'no credentials are set' }]
+  if (!isConfigured(config, name)) {
+    const mistaken = mistakenCredentials(name)
+    return [
+      { name, status: 'off', message: `no credentials are set${mistaken === '' ? '' : `. ${mistaken}`}` },
+    ]
+  }
   const connector = await openConnector(config, name, undefined)
   try {
     const { account, apiVersion, missingScopes, problems } = await connector.check()

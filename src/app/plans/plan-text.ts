@@ -35,7 +35,15 @@ export function planText(plan: RunPlan): string {
   ${counted(lookups.unique, 'different profile')}, ${counted(lookups.duplicates, 'duplicate')}
   ${lookups.cached} already in the ledger, ${lookups.toBuy} to buy
   ${tasks.rejected} rejected and ${tasks.skipped} skipped, at no cost
-${leftOut ? `not bought, because it could not be written: ${leftOutText(leftOut)}\n` : ''}${stepsText(plan.steps)}${costText(plan)}${preview ? previewText(preview) : ''}${planId === undefined ? '' : `plan ${planId}: \`${apply ?? `paydirt apply ${planId}`}\` carries out exactly this, within this cost\n`}`
+${leftOut ? `not bought, because it could not be written: ${leftOutText(leftOut)}\n` : ''}${stepsText(plan.steps)}${costText(plan)}${preview ? previewText(preview) : ''}${planId === undefined ? '' : applyText(plan, `plan ${planId}`, apply ?? `paydirt apply ${planId}`)}`
+}
+
+/** A command that would be refused, or has nothing to carry out, is not offered. */
+function applyText({ begins, records }: RunPlan, name: string, command: string): string {
+  if (records === 0) return `${name}: there is nothing to carry out\n`
+  if (!begins)
+    return `${name}: it cannot be carried out as it is; mend what is named above, then plan again\n`
+  return `${name}: \`${command}\` carries out exactly this, within this cost\n`
 }
 
 function costText({ cost, uncapped, limits, wallet, begins, refusals }: RunPlan): string {

@@ -73,7 +73,7 @@ async function checkChain({
   try {
     actual = await chain.chainId()
   } catch (cause) {
-    const message = `the chain's RPC at ${node} did not answer (PAYDIRT_RPC_URL)`
+    const message = `the chain's RPC at ${node} did not answer; try again later, or set PAYDIRT_RPC_URL to another node`
     return new ConfigError(errorCode.chainUnreachable, message, { cause })
   }
   if (actual === expected) return undefined

@@ -67,7 +67,7 @@ export function envLines(draft: Draft, choices: Choices, before: Draft): EnvLine
   // A key would go before the wallet.
   const dropped = payment === 'wallet' ? ofPayment['api-key'] : []
   const kept = Object.entries(before).filter(([name]) => !names.includes(name) && !dropped.includes(name))
-  readEnvironment({ ...Object.fromEntries(kept), ...draft })
+  readEnvironment({ ...Object.fromEntries(kept), ...draft }, new Set(Object.keys(before)))
   const missing = missingIn(draft, choices)
   return [
     ...names.map((name) => {

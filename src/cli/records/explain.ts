@@ -16,7 +16,12 @@ interface Options {
 export async function explainRecord(text: string, options: Options): Promise<void> {
   const name = readRecordName(text)
   if (!isCrmName(name.connector)) {
-    throw new ConfigError('bad_record', `${name.connector} is not a CRM; there are ${crmNames.join(', ')}`)
+    throw new ConfigError(
+      'bad_record',
+      name.connector === 'csv'
+        ? `a row of a file is explained by the plan of its file (\`paydirt csv FILE --object ${name.object} --plan\`), and \`paydirt history ${text}\` shows what was done with it; a record of ${crmNames.join(' or ')} is explained here`
+        : `${name.connector} is not a CRM; there are ${crmNames.join(', ')}`,
+    )
   }
   const explained = await queryLedger(await readConfig(), 'explain', { record: name, recipe: options.recipe })
   print(options.json ? `${JSON.stringify(document(text, explained))}\n` : textOf(explained))

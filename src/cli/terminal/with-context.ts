@@ -10,8 +10,8 @@ import { printError } from './print.ts'
 
 /** Reads `.env`, the environment and `paydirt.config.ts` once. Throws ConfigError naming a setting that is not valid. */
 export async function readConfig(): Promise<Config> {
-  loadDotEnv()
-  const config = resolveConfig(readEnvironment(process.env), await loadConfigFile(process.cwd()))
+  const ownFile = loadDotEnv()
+  const config = resolveConfig(readEnvironment(process.env, ownFile), await loadConfigFile(process.cwd()))
   return { ...config, walletKey: config.walletKey ?? (await readWallet(walletFile(config.dataDir))) }
 }
 

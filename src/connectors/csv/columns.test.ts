@@ -66,18 +66,38 @@ describe('headers that are refused', () => {
   }
 
   test.each([
-    [['domain', 'notes', 'notes'], 'columns 2 ("notes") and 3 ("notes")'],
-    [['notes', 'domain', ' notes '], 'columns 1 ("notes") and 3 (" notes ")'],
-    [['Domain', 'x', 'domain'], 'columns 1 ("Domain") and 3 ("domain")'],
-    [['profnet_url', 'Profnet URL'], 'columns 1 ("profnet_url") and 2 ("Profnet URL")'],
-  ])('a duplicate name: %j', (columns, message) => {
+    [['Domain', 'x', 'domain'], 'columns 1 ("Domain") and 3 ("domain")', "--map 'domain=#1'"],
+    [
+      ['Website', 'Website', 'Website'],
+      '1 ("Website"), 2 ("Website") and 3 ("Website")',
+      "--map 'domain=#1'",
+    ],
+    [['profnet_url', 'Profnet URL'], 'columns 1 ("profnet_url") and 2 ("Profnet URL")', "--map 'profile=#1'"],
+    [['domain', 'paydirt_city', 'Paydirt_City'], 'columns 2 ("paydirt_city") and 3', 'rename or remove'],
+  ])('a duplicate name of a column that is read: %j', (columns, message, remedy) => {
     const error = refusal(columns)
     expect(error).toBeInstanceOf(InputError)
-    expect(error.message).toContain(`${where}: ${message}`)
+    expect(error.message).toContain(message)
+    expect(error.message).toContain(remedy)
   })
 
-  test('columns without a name, and unused ones that differ in case, are allowed', () => {
-    expect(recogniseColumns(['domain', '', 'Notes', 'notes', ''], company, where).domain).toBe(0)
+  test('every duplicate that matters is named at once, and a place chooses between them', () => {
+    const columns = ['Notes', 'Website', 'Company', 'Notes', 'Website', 'company']
+    expect(refusal(columns).message).toBe(
+      `${where}: columns 2 ("Website") and 5 ("Website") have the same name: choose one by its place, such as --map 'domain=#2', or rename the others; ` +
+        `columns 3 ("Company") and 6 ("company") have the same name: choose one by its place, such as --map 'company=#3', or rename the others`,
+    )
+    const map = { domain: '#5', company: '#3' }
+    expect(recogniseColumns(columns, { ...company, map }, where)).toMatchObject({ domain: 4, company: 2 })
+  })
+
+  test('a duplicate that the user names is asked about by its place', () => {
+    const options = { ...company, map: { profileUrl: 'Notes' } }
+    expect(refusal(['domain', 'Notes', 'Notes'], options).message).toContain("--map 'profile=#2'")
+  })
+
+  test('columns without a name, and those of one name that are not read, are allowed', () => {
+    expect(recogniseColumns(['domain', '', 'Notes', 'notes', 'notes', ''], company, where).domain).toBe(0)
   })
 
   test('nothing recognised: names what was found, what would be, and the nearest', () => {

@@ -4,8 +4,9 @@ import { nearestName } from '../../domain/normalise/near-names.ts'
 import { furtherIdentifiers, type Identity } from '../../domain/record.ts'
 import type { ObjectKind } from '../../domain/words.ts'
 import { cellText } from './cell-text.ts'
-import { mapFieldOf, shown, type ColumnMap } from './column-map.ts'
+import { mapFieldOf, mapOption, shown, type ColumnMap } from './column-map.ts'
 import { foldName, identityFields, namesOf, type ColumnOptions, type IdentityField } from './column-names.ts'
+import { ourPrefix } from './output-columns.ts'
 import { otherObjectText, proposalText, proposeColumns } from './proposals.ts'
 
 /** The index of each identifying field in a row; undefined when no column was recognised for it. */
@@ -28,8 +29,9 @@ export function countRecognised(names: readonly string[], options: ColumnOptions
 
 /**
  * Finds the columns that identify a record: those that the user named, then by name. `where` is the file and line of the
- * header, for messages; `rows` are the first ones, for a proposal. Throws InputError for a duplicate name, and ConfigError
- * when no column identifies the object or there is none of a name that the user gave.
+ * header, for messages; `rows` are the first ones, for a proposal. Columns that are not read may share a name: they are passed
+ * through by their place. Throws InputError naming every duplicate among those that are read, and ConfigError when no column
+ * identifies the object or there is none of a name that the user gave.
  */
 export function recogniseColumns(
   columns: readonly string[],
@@ -37,15 +39,16 @@ export function recogniseColumns(
   where: string,
   rows: readonly (readonly string[])[] = [],
 ): RecognisedColumns {
-  refuseSameName(columns, (name) => name.trim(), where)
-  const mapped = findMapped(columns, options.map ?? {}, where)
+  const clashes = ofEarlierOutput(columns)
+  const mapped = findMapped(columns, options.map ?? {}, where, clashes)
   const taken = new Set(mapped.values())
   const found = Object.fromEntries(
     identityFields.map((field) => [
       field,
-      mapped.has(field) ? mapped.get(field) : findColumn(columns, field, taken, options, where),
+      mapped.has(field) ? mapped.get(field) : findColumn(columns, field, taken, options, clashes),
     ]),
   ) as RecognisedColumns
+  if (clashes.length > 0) throw sameName(columns, clashes, where)
   if (identifying[options.object].every((field) => found[field] === undefined))
     throw nothingRecognised(columns, options, where, rows)
   return found
@@ -120,10 +123,13 @@ function findMapped(
   columns: readonly string[],
   map: ColumnMap,
   where: string,
+  clashes: Clash[],
 ): Map<IdentityField, number | undefined> {
   const mapped = new Map<IdentityField, number | undefined>()
   for (const [field, name] of Object.entries(map) as [IdentityField, string][]) {
-    const index = name === '' ? undefined : indexOfNamed(columns, name, where)
+    const places = name === '' ? [] : placesOfNamed(columns, name)
+    if (places.length > 1) clashes.push({ field, places })
+    const index = name === '' ? undefined : (places[0] ?? -1)
     const option = `--map ${mapFieldOf(field)}`
     if (index === -1) {
       const near = nearestName([name], columns)
@@ -144,18 +150,15 @@ function findMapped(
   return mapped
 }
 
-/** Returns the place of a column by its name as it stands, by its name in any spelling, or by its number (`#3`); -1 for none. */
-function indexOfNamed(columns: readonly string[], name: string, where: string): number {
-  const exact = columns.findIndex((column) => column.trim() === name)
-  if (exact !== -1) return exact
+/** Returns the places of the columns of a name as it stands, else in any spelling, else by number (`#3`). */
+function placesOfNamed(columns: readonly string[], name: string): number[] {
+  const exact = placesWhere(columns, (column) => column.trim() === name)
+  if (exact.length > 0) return exact
   const wanted = foldName(name)
-  const folded = wanted === '' ? -1 : columns.findIndex((column) => foldName(column) === wanted)
-  if (folded !== -1) {
-    refuseSameName(columns, (column) => (foldName(column) === wanted ? wanted : undefined), where)
-    return folded
-  }
+  const folded = wanted === '' ? [] : placesWhere(columns, (column) => foldName(column) === wanted)
+  if (folded.length > 0) return folded
   const place = Number(/^#(\d{1,5})$/.exec(name)?.[1] ?? 0)
-  return place >= 1 && place <= columns.length ? place - 1 : -1
+  return place >= 1 && place <= columns.length ? [place - 1] : []
 }
 
 function findColumn(
@@ -163,40 +166,51 @@ function findColumn(
   field: IdentityField,
   taken: ReadonlySet<number | undefined>,
   options: ColumnOptions,
-  where: string,
+  clashes: Clash[],
 ): number | undefined {
   const folded = columns.map((name, index) => (taken.has(index) ? '' : foldName(name)))
   for (const name of namesOf(field, options).map(foldName)) {
-    const index = folded.indexOf(name)
-    if (index === -1) continue
-    // It is not known which of the two spellings is meant, and the wrong one would be paid for.
-    refuseSameName(columns, (column) => (foldName(column) === name ? name : undefined), where)
-    return index
+    const places = placesWhere(folded, (column) => column === name)
+    // It is not known which of the two is meant, and the wrong one would be paid for.
+    if (places.length > 1) clashes.push({ field, places })
+    if (places.length > 0) return places[0]
   }
   return undefined
 }
 
-/** Columns without a name are allowed: spreadsheets leave them at the end of rows. */
-function refuseSameName(
-  columns: readonly string[],
-  sameBy: (name: string) => string | undefined,
-  where: string,
-): void {
-  const seen = new Map<string, number>()
-  for (const [index, column] of columns.entries()) {
-    const key = sameBy(column)
-    if (key === undefined || key === '') continue
-    const first = seen.get(key)
-    if (first === undefined) {
-      seen.set(key, index)
-      continue
-    }
-    throw new InputError(
-      'csv_duplicate_column',
-      `${where}: columns ${first + 1} (${shown(columns[first] ?? '')}) and ${index + 1} (${shown(column)}) have the same name; rename one of them`,
-      { details: { column: index + 1, sameAs: first + 1 } },
-    )
-  }
+/** Columns of which one is read, and whose names do not tell which. */
+interface Clash {
+  /** Absent for the columns of an earlier output, which are written again under the same name. */
+  field?: IdentityField
+  places: number[]
+}
+
+function ofEarlierOutput(columns: readonly string[]): Clash[] {
+  const names = columns.map((column) => column.trim().toLowerCase())
+  return [...new Set(names)]
+    .filter((name) => name.startsWith(ourPrefix))
+    .map((name) => ({ places: placesWhere(names, (each) => each === name) }))
+    .filter(({ places }) => places.length > 1)
+}
+
+function placesWhere(columns: readonly string[], test: (column: string) => boolean): number[] {
+  return [...columns.keys()].filter((index) => test(columns[index] as string))
+}
+
+function sameName(columns: readonly string[], clashes: readonly Clash[], where: string): InputError {
+  const texts = clashes.map(({ field, places }) => {
+    const each = places.map((place) => `${place + 1} (${shown(columns[place] as string)})`)
+    const last = each.pop() as string
+    const remedy =
+      field === undefined
+        ? 'rename or remove those that are not of the last output'
+        : `choose one by its place, such as ${mapOption(field, `#${(places[0] as number) + 1}`)}, or rename the others`
+    return `columns ${each.join(', ')} and ${last} have the same name: ${remedy}`
+  })
+  const [first = 0, second = 0] = clashes[0]?.places ?? []
+  return new InputError('csv_duplicate_column', `${where}: ${texts.join('; ')}`, {
+    details: { column: second + 1, sameAs: first + 1 },
+  })
 }
 
 function nothingRecognised(

@@ -33,3 +33,11 @@ test('blank cells and missing ones fill nothing', () => {
     profnet_url: 'x',
   })
 })
+
+test('of columns of one name any fills the field, but only the chosen one where it identifies the row', () => {
+  const columns = ['Industry', 'industry', 'Domain', 'Domain']
+  const found = recogniseColumns(columns, { object: 'company', map: { domain: '#4' } }, 'test')
+  const read = valuesReader(columns, found, 'company')
+  expect(read({ cells: ['', 'Robots', 'wrong.example', ''] })).toEqual({ industry: 'Robots' })
+  expect(read({ cells: ['', '', 'wrong.example', 'acme.example'] })).toEqual({ domain: 'acme.example' })
+})

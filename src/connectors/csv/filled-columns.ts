@@ -38,10 +38,15 @@ export function valuesReader(
 ): (row: { cells: readonly string[] }) => Record<string, string> {
   const folded = columns.map(foldName)
   const places = fieldNames(object).flatMap((field) => {
-    const named = [field, `${ourPrefix}${field}`].map((name) => folded.indexOf(foldName(name)))
     const identifying = Object.entries(identityFields[object]).flatMap(([name, filled]) =>
       filled === field ? [found[name as IdentityField] ?? -1] : [],
     )
+    // Another column of the same name as the one that identifies the record was not chosen.
+    const chosen = new Set(identifying.map((index) => folded[index]))
+    const named = [field, `${ourPrefix}${field}`]
+      .map(foldName)
+      .filter((name) => !chosen.has(name))
+      .flatMap((name) => [...folded.keys()].filter((index) => folded[index] === name))
     const at = [...new Set([...named, ...identifying])].filter((index) => index >= 0)
     return at.length > 0 ? [{ field, at }] : []
   })

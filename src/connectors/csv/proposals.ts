@@ -4,7 +4,7 @@ import { canonicalEmail } from '../../domain/normalise/email.ts'
 import type { ObjectKind } from '../../domain/words.ts'
 import { cellText } from './cell-text.ts'
 import { mapOption, shown } from './column-map.ts'
-import type { IdentityField } from './column-names.ts'
+import { foldName, type IdentityField } from './column-names.ts'
 
 /** A column whose values look like those of a field that no column was recognised for. */
 export interface ProposedColumn {
@@ -48,7 +48,8 @@ export function proposeColumns(
     if (!best) continue
     taken.add(best.index)
     const name = (columns[best.index] as string).trim()
-    const option = mapOption(field, name === '' ? `#${best.index + 1}` : name)
+    const isAlone = columns.filter((column) => foldName(column) === foldName(name)).length === 1
+    const option = mapOption(field, name === '' || !isAlone ? `#${best.index + 1}` : name)
     proposed.push({ field, column: name, alike: best.alike, values: best.values, option })
   }
   return proposed

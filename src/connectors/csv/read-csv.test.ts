@@ -180,9 +180,9 @@ describe('files that are refused', () => {
   })
 
   test('the header is named by its own line when blank lines precede it', async () => {
-    const path = csvDirectory().write('in.csv', '\n\ndomain,a,a\n')
+    const path = csvDirectory().write('in.csv', '\n\na,domain,domain\n')
     expect((await errorOf(openCsv(path, company))).message).toContain(
-      `${path}, line 3: columns 2 ("a") and 3 ("a")`,
+      `${path}, line 3: columns 2 ("domain") and 3 ("domain")`,
     )
   })
 })

@@ -159,7 +159,8 @@ test.each([
   await expect(asked).rejects.toThrow(RetriableError)
   await expect(asked).rejects.toMatchObject({
     code: 'chain_unreachable',
-    message: "the chain's RPC at http://node.example did not answer",
+    message:
+      "the chain's RPC at http://node.example did not answer; try again later, or set PAYDIRT_RPC_URL to another node",
     cause: expect.anything(),
   })
 })

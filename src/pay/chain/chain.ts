@@ -73,9 +73,13 @@ export function createChain(options: ChainOptions): Chain {
     } catch (error) {
       if (error instanceof RetriableError) throw error
       const host = new URL(options.rpcUrl).origin
-      throw new RetriableError(errorCode.chainUnreachable, `the chain's RPC at ${host} did not answer`, {
-        cause: error,
-      })
+      throw new RetriableError(
+        errorCode.chainUnreachable,
+        `the chain's RPC at ${host} did not answer; try again later, or set PAYDIRT_RPC_URL to another node`,
+        {
+          cause: error,
+        },
+      )
     }
   }
 
