@@ -71,7 +71,8 @@ describe('a plan', () => {
     expect(planText({ ...refused, planId: 'p1' })).toMatch(
       /\nplan p1: it cannot be carried out as it is; mend what is named above, then plan again\n$/,
     )
-    expect(planText({ ...refused, begins: true, planId: 'p1' })).toContain('`paydirt apply p1` carries out')
+    expect(planText({ ...refused, begins: true, planId: 'p1' })).toContain('carries out exactly this')
+    expect(text).toContain('no reason to buy, because the rows have them: profnet_url (7)')
     expect(text).toContain('stopped: the cap is 0.010000')
     expect(text).toContain('without what stops it: 3.150000 USD')
   })

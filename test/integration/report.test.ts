@@ -84,6 +84,19 @@ test('comes as JSON, CSV and a page that needs nothing from outside; a CSV plan 
   const report = (await desk.run(['report', summary.runId, '--json'])).json<Report>()
   const found = answers.slice(0, 5).filter((answer) => answer !== null).length
   expect(report.totals).toMatchObject({ records: 5, matched: found, filled: found, changed: 0 })
+  // The rows had it: the output has the answer's value in a column beside theirs, and nothing was filled.
+  const inOutput = (await desk.rows('out.csv')).filter((row) => row['paydirt_profnet_url'])
+  expect(inOutput).toHaveLength(found)
+  const fields = report.fields.map(({ field }) => field)
+  expect(fields).toContain('company_name')
+  expect(fields).not.toContain('profnet_url')
+  expect(report.filledFields).toBe(report.fields.reduce((sum, { filled }) => sum + filled, 0))
+  const spent = (await desk.run(['spend', '--by', 'field', '--json'])).stdout
+  expect(spent).toContain('company_name')
+  expect(spent).not.toContain('profnet_url')
+  const told = (await desk.run(['runs', summary.runId])).stdout
+  expect(told).toContain('no reason to buy, because the rows have them: profnet_url (5). Where an answer')
+  expect(told).not.toContain('could not be written')
 
   const lines = parse((await desk.run(['report', summary.runId, '--csv'])).stdout, {
     columns: true,

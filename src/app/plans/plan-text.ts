@@ -1,4 +1,4 @@
-import { leftOutText } from '../../domain/planning/wanted-fields.ts'
+import { leftOutLines } from '../../domain/planning/wanted-fields.ts'
 import type { FieldValue } from '../../domain/record.ts'
 import type { ObjectKind } from '../../domain/words.ts'
 import { counted } from '../../domain/values/counted.ts'
@@ -35,7 +35,11 @@ export function planText(plan: RunPlan): string {
   ${counted(lookups.unique, 'different profile')}, ${counted(lookups.duplicates, 'duplicate')}
   ${lookups.cached} already in the ledger, ${lookups.toBuy} to buy
   ${tasks.rejected} rejected and ${tasks.skipped} skipped, at no cost
-${leftOut ? `not bought, because it could not be written: ${leftOutText(leftOut)}\n` : ''}${stepsText(plan.steps)}${costText(plan)}${preview ? previewText(preview) : ''}${planId === undefined ? '' : applyText(plan, `plan ${planId}`, apply ?? `paydirt apply ${planId}`)}`
+${leftOutLines(leftOut ?? [], plan.connector)
+  .map((line) => `${line}\n`)
+  .join(
+    '',
+  )}${stepsText(plan.steps)}${costText(plan)}${preview ? previewText(preview) : ''}${planId === undefined ? '' : applyText(plan, `plan ${planId}`, apply ?? `paydirt apply ${planId}`)}`
 }
 
 /** A command that would be refused, or has nothing to carry out, is not offered. */

@@ -1,5 +1,5 @@
 import type { RunDetail } from '../../app/runs/run-detail.ts'
-import { leftOutText } from '../../domain/planning/wanted-fields.ts'
+import { leftOutLines } from '../../domain/planning/wanted-fields.ts'
 import { counted } from '../../domain/values/counted.ts'
 
 /** Returns one run for a person: where it comes from, how far it is, what it cost, why records were not written, what to do. */
@@ -16,7 +16,7 @@ export function runText(run: RunDetail): string {
     '',
     `lookups: ${lookups.unique} different, ${lookups.paid} paid, ${lookups.cached} from the ledger, ${lookups.notFound} not found, ${lookups.duplicates} for more than one record`,
     `spent: ${spendOf(run)} (${counted(requests.sent, 'request')}, ${requests.rateLimited} rate-limited)`,
-    ...(leftOut ? [`not bought, because it could not be written: ${leftOutText(leftOut)}`] : []),
+    ...leftOutLines(leftOut ?? [], run.connector),
     ...section(
       'why:',
       reasons.map(

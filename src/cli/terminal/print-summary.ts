@@ -1,6 +1,6 @@
 import type { RunEnd } from '../../app/runs/run-to-end.ts'
 import type { RunSummary } from '../../app/runs/summary.ts'
-import { leftOutText } from '../../domain/planning/wanted-fields.ts'
+import { leftOutLines } from '../../domain/planning/wanted-fields.ts'
 import { counted } from '../../domain/values/counted.ts'
 import { bad, bold, good, warning } from './style.ts'
 
@@ -23,9 +23,7 @@ export function summaryText(summary: RunSummary, end: RunEnd, out: string | unde
       ? [`paid without a result: ${counted(withoutResult.lookups, 'lookup')}, ${amount(withoutResult)}`]
       : []),
     `spent: ${amount(spend)}${spend.lost === zero ? '' : `, ${spend.lost} lost`}${spend.inDoubt === zero ? '' : `, ${spend.inDoubt} in doubt`} (${counted(requests.sent, 'request')}, ${requests.rateLimited} rate-limited)`,
-    ...(summary.leftOut
-      ? [`not bought, because it could not be written: ${leftOutText(summary.leftOut)}`]
-      : []),
+    ...leftOutLines(summary.leftOut ?? [], summary.connector),
     ...(summary.reasons ?? [])
       .filter(({ status, reason }) => status !== 'unchanged' || reason.includes('left out'))
       .map(

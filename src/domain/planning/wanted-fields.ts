@@ -87,16 +87,43 @@ export const closedWords: Readonly<Record<ClosedReason, string>> = {
 }
 const phrases = Object.entries(closedWords)
 
+interface LeftOut {
+  field: string
+  why: ClosedReason
+  records: number
+}
+
+/**
+ * Returns, as sentences, the fields for which nothing is bought, with the number of records: those that records have already, and
+ * those that could not be written. Nothing is written into a file, whose output has an answer's value in a column beside the row's own.
+ */
+export function leftOutLines(leftOut: readonly LeftOut[], connector: string): string[] {
+  const had = leftOut.filter(({ why }) => why === 'filled')
+  const shut = leftOut.filter(({ why }) => why !== 'filled')
+  const beside =
+    connector === 'csv'
+      ? '. Where an answer bought for others tells them too, its value is in a column beside yours and does not count as filled'
+      : ''
+  return [
+    ...(had.length > 0
+      ? [
+          `no reason to buy, because the ${connector === 'csv' ? 'rows' : 'records'} have them: ${listed(had)}${beside}`,
+        ]
+      : []),
+    ...(shut.length > 0 ? [`not bought, because it could not be written: ${leftOutText(shut)}`] : []),
+  ]
+}
+
+function listed(fields: readonly LeftOut[]): string {
+  return fields.map(({ field, records }) => `${field} (${records})`).join(', ')
+}
+
 /** Returns fields by why nothing was bought for them, with the number of records, in words. */
-export function leftOutText(
-  leftOut: readonly { field: string; why: ClosedReason; records: number }[],
-): string {
+function leftOutText(leftOut: readonly LeftOut[]): string {
   return phrases
     .flatMap(([why, words]) => {
       const named = leftOut.filter((each) => each.why === why)
-      return named.length > 0
-        ? [`${words}: ${named.map(({ field, records }) => `${field} (${records})`).join(', ')}`]
-        : []
+      return named.length > 0 ? [`${words}: ${listed(named)}`] : []
     })
     .join('; ')
 }

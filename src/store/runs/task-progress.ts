@@ -15,7 +15,7 @@ interface TaskRow {
   updatedAt: Date
 }
 
-/** A field of the recipe that could not be written in so many records of a run. */
+/** A field of the recipe that so many records of a run had already, or in which it could not be written, and why. */
 export interface LeftOutField {
   field: string
   why: ClosedReason

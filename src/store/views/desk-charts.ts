@@ -3,6 +3,7 @@ import type { Atomic } from '../../domain/money.ts'
 import type { Currency } from '../../domain/payment.ts'
 import type { Operation } from '../../domain/words.ts'
 import type { Database } from '../database/database.ts'
+import { filledFields, isOfFile } from './filled-fields.ts'
 
 /** Exact durations of paid requests, from the times of their charges. */
 export interface LookupTimes {
@@ -66,7 +67,8 @@ export interface WeekCost {
 export async function costByWeek(db: Database, from: Date): Promise<WeekCost[]> {
   const { rows } = await sql<WeekCost>`
     with began as materialized (
-      select id, to_char(date_trunc('week', started_at at time zone 'UTC'), 'YYYY-MM-DD') as week
+      select id, ${isOfFile} as of_file,
+        to_char(date_trunc('week', started_at at time zone 'UTC'), 'YYYY-MM-DD') as week
       from runs where state != 'planned' and started_at >= ${from}
     ), paid as (
       select week, currency, sum(amount_atomic) as cost from began join charges on charges.run_id = began.id
@@ -74,7 +76,7 @@ export async function costByWeek(db: Database, from: Date): Promise<WeekCost[]> 
     ), filled as (
       select week, count(*)::int as fields
       from began join tasks on tasks.run_id = began.id and tasks.status = 'written'
-      cross join lateral jsonb_object_keys(tasks.patch) group by 1
+      cross join ${filledFields(sql<boolean>`began.of_file`)} group by 1
     )
     select week, coalesce(currency, 'USD') as currency, coalesce(cost, 0)::bigint as "costAtomic",
       coalesce(fields, 0) as fields

@@ -4,6 +4,7 @@ import { freeOperations } from '../../domain/operations.ts'
 import type { Identity } from '../../domain/record.ts'
 import type { ObjectKind, TaskStatus } from '../../domain/words.ts'
 import type { Database } from '../database/database.ts'
+import { filledFields, isOfFile } from './filled-fields.ts'
 import { causeOf } from '../runs/failure-cause.ts'
 import { liveRuns, type LiveRun } from './desk-now.ts'
 import type { RunState } from '../database/states.ts'
@@ -203,7 +204,8 @@ export async function runRecords(
   const { rows } = await sql<RunRecord>`
     select id as task, ordinal, record_id as "recordId", identity, status, reason, updated_at as "updatedAt",
       case when status = 'written' and patch is not null
-        then array(select jsonb_object_keys(patch)) else '{}' end as fields
+        then array(select field from ${filledFields(sql<boolean>`exists (select 1 from runs where runs.id = tasks.run_id and ${isOfFile})`)})
+        else '{}' end as fields
     from tasks where run_id = ${id} and ${before === undefined ? sql`ordinal > ${after}` : sql`ordinal < ${before}`}
       ${status === undefined ? sql`` : sql`and status = ${status}`}
     order by ordinal ${before === undefined ? sql`` : sql`desc`} limit ${limit}`.execute(db)

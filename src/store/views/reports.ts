@@ -3,6 +3,7 @@ import type { Atomic } from '../../domain/money.ts'
 import type { ObjectKind } from '../../domain/words.ts'
 import { freeOperations } from '../../domain/operations.ts'
 import type { Database } from '../database/database.ts'
+import { filledFields, isOfFile } from './filled-fields.ts'
 
 /** The runs that a report covers. */
 export type ReportScope = { runId: string } | { from: Date; to: Date }
@@ -79,12 +80,12 @@ export async function reportedRuns(db: Database, scope: ReportScope): Promise<Re
   return rows
 }
 
-/** Returns how often each field was filled when blank, and how often changed; the most frequent first. */
+/** Returns how often each field was filled when the record had none, and how often changed; the most frequent first. */
 export async function reportedFields(db: Database, scope: ReportScope): Promise<ReportedField[]> {
   const { rows } = await sql<ReportedField>`
     select object, field, (count(*) filter (where not field = any(replaced)))::int as filled,
       (count(*) filter (where field = any(replaced)))::int as changed
-    from runs join tasks on tasks.run_id = runs.id cross join lateral jsonb_object_keys(patch) as field
+    from runs join tasks on tasks.run_id = runs.id cross join ${filledFields(isOfFile)}
     where runs.state != 'planned' and tasks.status = 'written' and ${within(scope)}
     group by object, field order by count(*) desc, object, field`.execute(db)
   return rows

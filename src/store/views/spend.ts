@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import type { Atomic } from '../../domain/money.ts'
 import type { Currency } from '../../domain/payment.ts'
 import type { Database } from '../database/database.ts'
+import { filledFields, isOfFile } from './filled-fields.ts'
 
 export type SpendGroup = 'day' | 'run' | 'connector' | 'endpoint' | 'field'
 
@@ -52,8 +53,9 @@ async function spendByField(db: Database): Promise<SpendRow[]> {
     with filled as (
       select distinct paid.id, paid.lookup_key, field
       from charge_shares as paid
+      join runs on runs.id = paid.run_id
       join tasks on tasks.run_id = paid.run_id and tasks.status = 'written' and paid.lookup_key = any(tasks.steps)
-      cross join lateral jsonb_object_keys(tasks.patch) as field
+      cross join ${filledFields(isOfFile)}
       where paid.state = 'settled'
     ), parts as (
       select paid.id, currency, coalesce(field, ${noField}) as name, state, amount_atomic,

@@ -1,6 +1,6 @@
 import { html } from 'hono/html'
 import { parseUsd } from '../../../../domain/money.ts'
-import { leftOutText } from '../../../../domain/planning/wanted-fields.ts'
+import { leftOutLines } from '../../../../domain/planning/wanted-fields.ts'
 import type { FieldValue } from '../../../../domain/record.ts'
 import type { PlanSampleRow } from '../../../../store/plans/plan-sample.ts'
 import { mayAct } from '../../access/access.ts'
@@ -116,13 +116,15 @@ function figureCards(plan: SyncPlan, figures: PlanFigures): Markup[] {
     card(
       'steps',
       'Lookups',
-      html`${steps.length > 0 ? stepTable(steps) : empty('Nothing has to be bought.')}${
-        leftOut && leftOut.length > 0
-          ? html`<p class="note below">
-              Not bought, because it could not be written: ${inlineText(leftOutText(leftOut), 600)}
-            </p>`
-          : ''
-      }`,
+      html`${steps.length > 0 ? stepTable(steps) : empty('Nothing has to be bought.')}${leftOutLines(
+        leftOut ?? [],
+        plan.connector,
+      ).map(
+        (line) =>
+          html`<p class="note below">
+            ${inlineText(`${line.charAt(0).toUpperCase()}${line.slice(1)}`, 600)}
+          </p>`,
+      )}`,
       { note: 'At least, expected by past answers, and at most' },
     ),
     card('sample', 'Changes', sampleTable(plan.sample), {

@@ -1,0 +1,16 @@
+import { sql, type RawBuilder } from 'kysely'
+
+/**
+ * The fields of a written task that we filled or changed, one a row (`field`), in a query of `tasks`. Nothing is written into a
+ * file: an answer's value for a field that the row had already stands in a column beside it, and fills nothing. A CRM's
+ * values are decided by when they are written. `ofFile` tells whether the task is a row of a file.
+ */
+export function filledFields(ofFile: RawBuilder<boolean>): RawBuilder<unknown> {
+  return sql`lateral (
+    select key as field from jsonb_object_keys(tasks.patch) as key
+    where not (${ofFile} and coalesce(tasks.closed ->> key, '') = 'filled')
+  ) as filled_field`
+}
+
+/** True for a run that read a file, in a query of `runs`. */
+export const isOfFile = sql<boolean>`(runs.connector = 'csv')`
