@@ -14,6 +14,7 @@ export function quoted(value: string): string {
 
 /** Returns the names that were probably meant, for the end of a message; '' where none is near. */
 export function near(name: string, known: readonly string[]): string {
-  const names = nearNames(name, known)
+  // A word that an answer has taught may hold anything.
+  const names = nearNames(name, known).map((each) => (/^[^\p{Cc}]{1,60}$/u.test(each) ? each : quoted(each)))
   return names.length > 0 ? ` (near: ${names.join(', ')})` : ''
 }

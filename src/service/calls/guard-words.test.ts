@@ -89,6 +89,14 @@ describe('the guard of words', () => {
     expect(problem('expansion.search', { polarity: ['New'] }, none, true)).toContain('no filter takes it')
   })
 
+  it('says on one line what is near, whatever an answer has taught', () => {
+    const taught = () => ['sales\nx\u001b[31m', `sales ${'y'.repeat(500)}`]
+    const said = problem('job.search', { functions: ['salesx'] }, taught) ?? ''
+    expect(said).toContain('near: "sales\\nx\\u001b[31m"')
+    expect(said).not.toMatch(/\p{Cc}/u)
+    expect(said.length).toBeLessThan(500)
+  })
+
   it('names the values that no answer has held, without those of closed lists', () => {
     const body = { functions: ['sales', 'Ops'], seniority_ranks: ['senior'], page: 1 }
     expect(wordsNeverSeen(catalogue.of('job.search'), body, known)).toEqual([
