@@ -6,6 +6,7 @@ import { resolveConfig } from '../../src/app/config/config.ts'
 import { readEnvironment } from '../../src/app/config/environment.ts'
 import { fileSchema } from '../../src/app/config/file.ts'
 import { createContext, type Overrides } from '../../src/app/context/context.ts'
+import { InputError } from '../../src/domain/errors.ts'
 import { knownOfAccount } from '../../src/app/service/known-of-account.ts'
 import { planCall } from '../../src/app/service/plan-call.ts'
 import type { ActionKill, ActionOrder, ActionPoint } from './action-order.ts'
@@ -22,9 +23,16 @@ const call = planCall(config, { operation, body, isUnchecked: true }, known)
 // The store's connections are open and the libraries are loaded: from here on time counts.
 await context.openEngine()
 if (kill?.point === 'time') setTimeout(() => process.kill(process.pid, 'SIGKILL'), kill.nth)
-const { state, action } = await performAction(context, call, { settleMs })
+const state = await performAction(context, call, { settleMs }).then(
+  (end) => end.state,
+  (error: unknown) => {
+    // Killed after it was done: the same call is refused, and names what was made.
+    if (error instanceof InputError && error.code === 'action_done') return 'done'
+    throw error
+  },
+)
 await context.close()
-process.stdout.write(`${JSON.stringify({ state, place: action.place })}\n`, () => process.exit(0))
+process.stdout.write(`${JSON.stringify({ state })}\n`, () => process.exit(0))
 
 /** Ends this process with a signal that cannot be caught when it passes the point for the nth time. */
 function traps(plan: ActionKill | undefined): Overrides {
