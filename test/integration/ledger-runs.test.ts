@@ -1,4 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto'
+import { sql } from 'kysely'
 import { describe, expect, test } from 'vitest'
 import type { LookupKey } from '../../src/domain/keys.ts'
 import type { BudgetLine } from '../../src/domain/ports/charge-journal.ts'
@@ -74,6 +75,13 @@ describe('a run', () => {
       requests: { sent: 5, rateLimited: 3 },
     })
     expect(await runs.spent(run.id)).toBe(20_000n)
+    expect(await tasks.underWay(run.id, 2)).toEqual({ records: 0, bought: 2 })
+    // Two records with one of two steps answered, and one whose values are about to be written.
+    await sql`update tasks set status = 'looking_up', waiting_for = ${free}, steps = ${[bought]}
+      where run_id = ${run.id} and ordinal in (1, 6)`.execute(db)
+    await sql`update tasks set status = 'ready', steps = ${[missing]}
+      where run_id = ${run.id} and ordinal = 2`.execute(db)
+    expect(await tasks.underWay(run.id, 2)).toEqual({ records: 2, bought: 2 })
     expect((await spendBy(db, 'connector')).find(({ name }) => name === connector)).toEqual({
       name: connector,
       currency: 'USD',

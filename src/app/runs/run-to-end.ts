@@ -5,6 +5,7 @@ import { scan } from '../../producers/scan.ts'
 import { parkStoppedRun } from '../../store/runs/parked-runs.ts'
 import { stopText, type RunStop } from '../../store/runs/run-stops.ts'
 import type { Run } from '../../store/runs/runs.ts'
+import type { WorkUnderWay } from '../../store/runs/task-progress.ts'
 import { retryWhileAway } from '../../store/database/retry-while-away.ts'
 import type { Context } from '../context/context.ts'
 import { startMaintenance } from './maintenance.ts'
@@ -33,6 +34,8 @@ export interface Progress {
   records: number
   scanned: boolean
   counts: Record<TaskStatus, number>
+  /** The work done that no final record shows yet: a record may wait for its second lookup until all have had their first. */
+  underWay: WorkUnderWay
   settledAtomic: bigint
 }
 
@@ -141,18 +144,20 @@ async function untilDone(
   { run, onProgress }: RunOptions,
   signal: AbortSignal,
 ): Promise<void> {
-  const { tasks, runs } = context
+  const { tasks, runs, config } = context
+  const { steps } = config.recipes(run.object, run.recipe)
   async function poll(): Promise<{ isDone: boolean; progress?: Progress; tookMs: number }> {
     const startedMs = performance.now()
     const isDone = !(await tasks.hasOpen(run.id))
     const tookMs = () => performance.now() - startedMs
     if (!onProgress) return { isDone, tookMs: tookMs() }
-    const [counts, settledAtomic, current] = [
+    const [counts, underWay, settledAtomic, current] = [
       await tasks.counts(run.id),
+      await tasks.underWay(run.id, steps.length),
       await runs.spent(run.id),
       await runs.get(run.id),
     ]
-    const progress = { records: current?.records ?? 0, scanned: true, counts, settledAtomic }
+    const progress = { records: current?.records ?? 0, scanned: true, counts, underWay, settledAtomic }
     return { isDone, progress, tookMs: tookMs() }
   }
   while (!signal.aborted) {

@@ -24,9 +24,14 @@ function view(total: number | undefined, stream: { isTTY?: boolean; columns?: nu
     print: write,
     nowMs: () => clock.ms,
   })
-  const show = (atMs: number, change: Record<string, number>, settledAtomic = 0n) => {
+  const show = (
+    atMs: number,
+    change: Record<string, number>,
+    settledAtomic = 0n,
+    underWay = { records: 0, bought: 0 },
+  ) => {
     clock.ms = atMs
-    made.show({ records: 100, scanned: true, counts: counts(change), settledAtomic })
+    made.show({ records: 100, scanned: true, counts: counts(change), underWay, settledAtomic })
   }
   /** The line as it was drawn last. */
   const shown = () => written.at(-1)?.replace('\r\u001b[2K', '')
@@ -37,9 +42,9 @@ describe('the progress of a run', () => {
   test('is one line on a terminal, drawn again and gone at the end: share, rate, spend, time left', () => {
     const { show, end, written, shown } = view(200, { isTTY: true, columns: 200 })
     show(0, {})
-    expect(shown()).toMatch(/^\S ░{24} 0\/200 · 0\.000000 USD$/)
+    expect(shown()).toMatch(/^\S ░{16} 0\/200 · 0\.000000 USD$/)
     show(10_000, { written: 40, unchanged: 5, rejected: 5 }, 500_000n)
-    expect(shown()).toMatch(/^\S █{6}░{18} 50\/200 · 5\/s · 0\.500000 USD · about 30 s left$/)
+    expect(shown()).toMatch(/^\S █{4}░{12} 50\/200 · 5\/s · 0\.500000 USD · about 30 s left$/)
     for (const text of written) expect(text).toMatch(/^\r.\[2K[^\n]*$/)
     end()
     expect(shown()).toBe('')
@@ -54,6 +59,22 @@ describe('the progress of a run', () => {
     expect(shown()).toMatch(/ 9\/100 · 0\.000000 USD$/)
     show(20_000, { written: 96 })
     expect(shown()).toMatch(/96\/100 · 5\/s · 0\.000000 USD$/)
+  })
+
+  test('counts the lookups that are answered before their records end', () => {
+    const { show, shown } = view(3000, { isTTY: true, columns: 200 })
+    show(0, {})
+    show(5_000, { unchanged: 14 }, 2_060_000n, { records: 96, bought: 206 })
+    expect(shown()).toMatch(/█░{15} 14\/3000 · 22\/s · 206 bought, 2\.060000 USD · about 3 min left$/)
+    show(25_000, { unchanged: 280 }, 29_000_000n, { records: 1310, bought: 2900 })
+    expect(shown()).toMatch(/ 280\/3000 · 64\/s · 2900 bought, 29\.000000 USD · about 25 s left$/)
+  })
+
+  test('has room in 80 columns', () => {
+    const { show, shown } = view(3000, { isTTY: true, columns: 80 })
+    show(0, {})
+    show(15_000, { unchanged: 280 }, 19_000_000n, { records: 810, bought: 1900 })
+    expect(shown()).toMatch(/ 280\/3000 · 73\/s · 1900 bought, 19\.000000 USD · about 30 s left$/)
   })
 
   test('gives a slow rate by the minute', () => {
@@ -90,7 +111,7 @@ describe('the progress of a run', () => {
   test('of nothing is whole', () => {
     const { show, shown, end } = view(0, { isTTY: true })
     show(0, {})
-    expect(shown()).toContain('█'.repeat(24))
+    expect(shown()).toContain('█'.repeat(16))
     end()
   })
 })

@@ -8,7 +8,8 @@ export interface ProgressView {
   end(): void
 }
 
-const barWidth = 24
+/** The whole line has room in 80 columns. */
+const barWidth = 16
 const plainEveryMs = 5_000
 /** The rate is that of the last half minute: records are written in batches, seconds apart. */
 const windowMs = 30_000
@@ -32,7 +33,7 @@ export function createProgressView(options: {
   const seen: { atMs: number; done: number }[] = []
   let lastPlainMs = nowMs()
 
-  /** Returns the records a second, undefined while they are not known. */
+  /** Returns the records a second, those in part done by their part. Undefined while the rate is not known. */
   function rateAt(done: number): number | undefined {
     const atMs = nowMs()
     seen.push({ atMs, done })
@@ -42,18 +43,20 @@ export function createProgressView(options: {
     return ms >= leastMs && records >= leastRecords ? (records * 1000) / ms : undefined
   }
 
-  function text({ records, counts, settledAtomic }: Progress, withBar: boolean): string {
+  function text({ records, counts, underWay, settledAtomic }: Progress, withBar: boolean): string {
     const total = options.total ?? records
     const done = counts.written + counts.unchanged + counts.skipped + counts.rejected
-    const rate = rateAt(done)
-    const left = rate === undefined ? 0 : (total - done - counts.parked) / rate
-    const share = total === 0 ? 1 : Math.min(1, done / total)
+    // Records end when their last lookup is answered, often all at the end: what is answered before is work done too.
+    const work = done + underWay.records
+    const rate = rateAt(work)
+    const left = rate === undefined ? 0 : (total - work - counts.parked) / rate
+    const share = total === 0 ? 1 : Math.min(1, work / total)
     const filled = Math.round(share * barWidth)
     const bar = withBar ? `${'█'.repeat(filled)}${'░'.repeat(barWidth - filled)} ` : ''
     const parts = [
       `${bar}${done}/${total}`,
       ...(rate === undefined ? [] : [rateText(rate)]),
-      `${formatUsd(settledAtomic)} USD`,
+      `${underWay.bought > 0 ? `${underWay.bought} bought, ` : ''}${formatUsd(settledAtomic)} USD`,
       ...(counts.parked > 0 ? [`${counts.parked} parked`] : []),
       ...(left >= leastLeftSeconds ? [`about ${duration(left)} left`] : []),
     ]

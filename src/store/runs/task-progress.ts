@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import type { ClosedReason } from '../../domain/planning/could-write.ts'
 import type { Patch } from '../../domain/record.ts'
+import { freeOperations } from '../../domain/operations.ts'
 import { openTaskStatuses, type TaskStatus } from '../../domain/words.ts'
 import type { Database } from '../database/database.ts'
 
@@ -22,6 +23,13 @@ export interface LeftOutField {
   records: number
 }
 
+export interface WorkUnderWay {
+  /** The work on records that are looked up, in records: one of which half of the steps are answered is half a record. */
+  records: number
+  /** Lookups that this run has paid for. */
+  bought: number
+}
+
 /** The progress of a run's tasks. */
 export interface TaskProgress {
   /** Returns up to `limit` tasks after this place in the run. */
@@ -32,6 +40,8 @@ export interface TaskProgress {
   /** Returns for which fields nothing was bought because nothing could be written, and for how many records, most first. */
   leftOut(runId: string): Promise<LeftOutField[]>
   hasOpen(runId: string): Promise<boolean>
+  /** Returns how much of the run's work is done that no final record shows yet, for a recipe of so many steps. */
+  underWay(runId: string, recipeSteps: number): Promise<WorkUnderWay>
   lastOrdinal(runId: string): Promise<number>
 }
 
@@ -112,6 +122,17 @@ export function createTaskProgress(db: Database): TaskProgress {
           where runs.id = ${runId}
         ) as each group by field, why order by records desc, field`.execute(db)
       return rows
+    },
+
+    async underWay(runId, recipeSteps) {
+      const { rows } = await sql<WorkUnderWay>`
+        select (select count(*)::int from charge_shares where run_id = ${runId} and state = 'settled'
+            and operation not in (${sql.join([...freeOperations])})) as bought,
+          (select coalesce(sum(least(1, case status when 'ready' then 1 else cardinality(steps)::float8 / ${Math.max(1, recipeSteps)}::int end)), 0)
+            from tasks where run_id = ${runId} and status in ('looking_up', 'ready'))::float8 as records`.execute(
+        db,
+      )
+      return rows[0] ?? { records: 0, bought: 0 }
     },
 
     async hasOpen(runId) {
