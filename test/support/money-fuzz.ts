@@ -40,7 +40,7 @@ export async function openMoneyFuzz(sandbox: Sandbox, seed: number) {
   const { context } = house
   const { config, database } = context
   const { db } = database
-  const service = openService(config, { isTraced: false, wrapSend: undefined })
+  const service = openService(config, { catalogue: config.catalogue, isTraced: false, wrapSend: undefined })
   let target: Target = 'challenges'
   let isHonest = false
   const counts = { mutated: 0, refused: 0, answered: 0, errors: new Map<string, number>() }
@@ -67,6 +67,7 @@ export async function openMoneyFuzz(sandbox: Sandbox, seed: number) {
     wireBody: service.wireBody,
     acquirePermit: async () => ({ done: async () => {} }),
     prepareBulk: service.prepareBulk,
+    resume: service.resume,
     freshUntil: (_operation, _outcome, at) => new Date(at.getTime() + 90 * 86_400_000),
     now,
     wrapJournal: undefined,

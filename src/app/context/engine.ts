@@ -80,16 +80,11 @@ export interface EngineOptions {
 }
 
 /** Throws ConfigError when the service's address, or everything to pay with, is missing. */
-export async function openEngine(given: EngineOptions): Promise<Engine> {
-  const { log, now, onOpened, freshUntil, suppressions } = given
-  const { db } = given.database
-  const { catalogue } = given.config
-  const options = {
-    ...given,
-    config: { ...given.config, catalogue: withRenames(catalogue, await renamesOf(db)) },
-  }
-  const { config } = options
-  const service = openService(config, options)
+export async function openEngine(options: EngineOptions): Promise<Engine> {
+  const { config, log, now, onOpened, freshUntil, suppressions } = options
+  const { db } = options.database
+  const catalogue = withRenames(config.catalogue, await renamesOf(db))
+  const service = openService(config, { ...options, catalogue })
   onOpened(service.close)
   const { redis, queueTelemetry, queues } = await openQueues(options)
   const pacers = createPacers(redis.redis, {
@@ -118,7 +113,7 @@ export async function openEngine(given: EngineOptions): Promise<Engine> {
   // Before anything is bought: what older versions have bought is known by all of its names.
   await learnFromKeptAnswers(db, { hosts: config.networkHosts, now })
   const batches = createBatchLedger(db, { now, hosts: config.networkHosts })
-  const probation = await openProbation({ config, log, db, serviceUrl: service.url, now })
+  const probation = await openProbation({ config: { catalogue }, log, db, serviceUrl: service.url, now })
   const { payer, resolve } = await openPayments(options, service, acquirePermit, meter)
   return {
     redis,
@@ -195,6 +190,7 @@ async function openPayments(
     wireBody: service.wireBody,
     acquirePermit,
     prepareBulk: service.prepareBulk,
+    resume: service.resume,
     freshUntil,
     now,
     wrapJournal: options.wrapJournal,

@@ -22,7 +22,6 @@ import { createResolver, type Resolution } from '../../pay/resolver.ts'
 import { createX402 } from '../../pay/x402/protocol.ts'
 import { answerError } from '../../service/answer-error.ts'
 import type { PreparedBatch } from '../../service/batch.ts'
-import { resumeRequest } from '../../service/client.ts'
 import { creditsOf, warningsOf } from '../../service/schema/metadata.ts'
 import { createApiTokenLedger } from '../../store/access/api-tokens.ts'
 import { noteLimit } from '../../store/contract/known-limits.ts'
@@ -46,6 +45,7 @@ export interface PaymentsOptions {
   wireBody: (body: string) => string
   acquirePermit: AcquirePermit
   prepareBulk: (operation: Operation, body: string) => PreparedBatch
+  resume: (charge: OpenCharge) => Purchase['request']
   freshUntil: (operation: Operation, outcome: Fact['outcome'], now: Date) => Date
   now: () => Date
   wrapJournal: ((journal: ChargeJournal) => ChargeJournal) | undefined
@@ -153,12 +153,10 @@ function protocolsOf({ config, account, chain }: PaymentsOptions): PaymentProtoc
 /** Returns the purchase of a charge. Address and body are those of the charge; the operation decides how the answer is read. */
 function purchaseOf(
   charge: OpenCharge,
-  { config, prepareBulk }: Pick<PaymentsOptions, 'config' | 'prepareBulk'>,
+  { resume, prepareBulk }: Pick<PaymentsOptions, 'resume' | 'prepareBulk'>,
 ): Purchase {
   const isBatch = isBatchKey(charge.lookupKey)
-  const request = isBatch
-    ? batchRequest(prepareBulk(charge.operation, charge.body))
-    : resumeRequest(charge, config.catalogue)
+  const request = isBatch ? batchRequest(prepareBulk(charge.operation, charge.body)) : resume(charge)
   return {
     key: charge.lookupKey,
     buys: isBatch ? [] : [charge.lookupKey],

@@ -4,7 +4,8 @@ import type { Fact, LookupRequest } from '../../domain/record.ts'
 import type { Operation } from '../../domain/words.ts'
 import { answerError } from '../../service/answer-error.ts'
 import { prepareQuery, resumeBatch, type PreparedBatch } from '../../service/batch.ts'
-import { prepareRequest } from '../../service/client.ts'
+import type { Catalogue } from '../../service/catalogue/catalogue.ts'
+import { prepareRequest, resumeRequest } from '../../service/client.ts'
 import { createLogoClient } from '../../service/logo.ts'
 import { traceTransport } from '../../service/traced-transport.ts'
 import { createTransport } from '../../service/transport.ts'
@@ -21,6 +22,8 @@ export interface Service {
   headers: Readonly<Record<string, string>>
   prepare: (operation: Operation, request: LookupRequest) => ReturnType<typeof prepareRequest>
   prepareBulk: (operation: Operation, body: string) => PreparedBatch
+  /** Returns a single request that was sent before. */
+  resume: (charge: { operation: Operation; url: string; body: string }) => ReturnType<typeof resumeRequest>
   prepareQuery: (operation: Operation, queryId: string) => ReturnType<typeof prepareQuery>
   /** Returns what the workspace of the API key has used and has left, or its profile; undefined without a key. */
   askAccount: (operation?: AccountOperation) => Promise<Record<string, unknown> | undefined>
@@ -41,9 +44,13 @@ const spareConnections = 16
 /** Throws ConfigError when the service's address is not set. */
 export function openService(
   config: Config,
-  { isTraced, wrapSend }: { isTraced: boolean; wrapSend: ((send: Send) => Send) | undefined },
+  {
+    catalogue,
+    isTraced,
+    wrapSend,
+  }: { catalogue: Catalogue; isTraced: boolean; wrapSend: ((send: Send) => Send) | undefined },
 ): Service {
-  const { apiKey, paths, catalogue, serviceUrl: url } = config
+  const { apiKey, paths, serviceUrl: url } = config
   if (url === undefined) throw noService()
   const plain = createTransport({
     userAgent: config.userAgent,
@@ -67,6 +74,7 @@ export function openService(
     wireBody: transport.wireBody,
     headers,
     prepare: (operation, request) => prepareRequest(url, operation, request, catalogue),
+    resume: (charge) => resumeRequest(charge, catalogue),
     prepareBulk: (operation, body) => resumeBatch(url, operation, body, { paths }),
     prepareQuery: (operation, queryId) => prepareQuery(url, operation, queryId, { paths }),
     async askAccount(operation = 'account.usage') {
