@@ -228,6 +228,8 @@ describe.skipIf(!hasChromium)('the desk in a browser', () => {
       '/spend',
       '/charts',
       '/failures',
+      '/contract',
+      '/contract/job.search',
       '/settings',
       '/audit',
       '/queues',

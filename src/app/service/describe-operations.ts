@@ -18,6 +18,11 @@ import { knownWarnings } from '../../store/ledger/service-warnings.ts'
 import type { Context } from '../context/context.ts'
 import { withRenames } from '../../service/catalogue/with-renames.ts'
 
+export interface LedgerAndCatalogue {
+  database: Pick<Context['database'], 'db'>
+  config: Pick<Context['config'], 'catalogue'>
+}
+
 /** One operation as it is known now. Plain data: it goes from process to process and into JSON. */
 export interface DescribedOperation {
   operation: Operation
@@ -42,7 +47,7 @@ export interface DescribedOperation {
  * fields that were read elsewhere.
  */
 export async function describeOperations(
-  { database, config }: Pick<Context, 'database' | 'config'>,
+  { database, config }: LedgerAndCatalogue,
   {
     only,
     seenToo = () => [],

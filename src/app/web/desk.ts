@@ -17,6 +17,7 @@ import { standingAlerts } from '../ops/alerts.ts'
 import { configuredCrms } from '../context/connectors.ts'
 import type { Context } from '../context/context.ts'
 import type { Engine } from '../context/engine.ts'
+import { createDeskContract } from './desk-contract.ts'
 import { createDeskUndo } from './desk-undo.ts'
 import { settingsSections } from './desk-settings.ts'
 import { createRecordLinks } from './record-links.ts'
@@ -124,6 +125,7 @@ function deskPorts(
     settings: () => settingsSections(context),
     reconcile: address && (() => compare(address)),
     alerts: () => standingAlerts(context),
+    contract: createDeskContract(context),
     schedules: {
       async list() {
         return (await listSchedules(context)).map((schedule) => ({

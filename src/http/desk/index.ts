@@ -10,6 +10,7 @@ import { createStoreWatch } from './model/store-watch.ts'
 import { shellOf, type Desk, type DeskOptions } from './routes/desk.ts'
 import { actionRoutes } from './routes/actions.ts'
 import { chartRoutes } from './routes/charts.ts'
+import { contractRoutes } from './routes/contract.ts'
 import { boardRoutes } from './routes/board.ts'
 import { errorRoutes, remainingRoutes } from './routes/errors.ts'
 import { failureRoutes } from './routes/failures.ts'
@@ -39,6 +40,8 @@ const deskPaths = [
   '/spend/*',
   '/spending/*',
   '/charts',
+  '/contract',
+  '/contract/*',
   '/failures',
   '/failures/*',
   '/settings',
@@ -102,6 +105,7 @@ export function deskRoutes(options: DeskOptions): Hono<DeskEnv> {
   runUndoRoutes(app, desk)
   syncPlanRoutes(app, desk)
   chartRoutes(app, desk)
+  contractRoutes(app, desk)
   scheduleRoutes(app, desk)
   boardRoutes(app, desk)
   liveRoutes(app, desk)

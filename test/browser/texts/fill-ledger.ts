@@ -1,4 +1,5 @@
 import type { Database } from '../../../src/store/database/database.ts'
+import { fillContract } from './fill-contract.ts'
 import { fillMoney } from './fill-money.ts'
 import { fillPlans } from './fill-plans.ts'
 import { fillRuns } from './fill-runs.ts'
@@ -17,6 +18,7 @@ export async function fillLedger(db: Database, text: string, now: Date): Promise
   await fillRuns(db, text, now, filled)
   await fillMoney(db, text, now, filled)
   await fillPlans(db, text, now, filled)
+  await fillContract(db, text, now)
   await db
     .insertInto('switches')
     // The shortest texts are tried while spending is on.

@@ -67,6 +67,8 @@ export const deskPages: readonly DeskPage[] = [
     },
   },
   { name: 'schedule-run', path: () => `/schedules/run?name=${'n'.repeat(40)}` },
+  { name: 'contract', path: () => '/contract' },
+  { name: 'contract-operation', path: () => '/contract/job.search' },
   { name: 'settings', path: () => '/settings' },
   { name: 'audit', path: () => '/audit' },
   // The markup of bull-board is not ours; only our bar on its page is.

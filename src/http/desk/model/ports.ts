@@ -1,4 +1,5 @@
 import type { Atomic } from '../../../domain/money.ts'
+import type { ContractPort } from './contract.ts'
 import type { RecordName, RecordTimeline } from './record-timeline.ts'
 import type { UndoPort } from './run-undo.ts'
 import type { SyncPlansPort } from './sync-plan.ts'
@@ -23,6 +24,7 @@ export interface DeskPorts {
   reconcile: (() => Promise<{ differences: number; difference: string }>) | undefined
   /** Undefined when schedules are not supported here. */
   schedules: SchedulesPort | undefined
+  contract?: ContractPort | undefined
   /** Absent where no CRM can be reached. */
   undo?: UndoPort | undefined
   /** Alerts that were raised and are still active. */

@@ -99,4 +99,5 @@ const notices: Record<string, string> = {
   schedule_run: 'A scheduler begins it within seconds, or after the run before it.',
   schedule_due: 'It is about to begin already.',
   scheduled: 'Schedule resumed.',
+  asked_again: 'The operation is asked again, with one request first.',
 }

@@ -10,6 +10,7 @@ const paths = {
   failures: '<path d="M10 3.2 18 16.800H2z"/><path d="M10 8.200v4M10 14.500h.01"/>',
   queues:
     '<path d="m10 2.800 7.500 3.900L10 10.600 2.500 6.700z"/><path d="m2.500 10.200 7.500 3.900 7.500-3.900M2.500 13.600l7.500 3.900 7.500-3.900"/>',
+  contract: '<path d="M5 2.800h7l4 4v10.400H5z"/><path d="M12 2.800v4h4M8 10.500h5M8 13.500h3"/>',
   settings:
     '<path d="M3 6h8M15 6h2M3 14h2M9 14h8"/><circle cx="13" cy="6" r="2"/><circle cx="7" cy="14" r="2"/>',
   audit:

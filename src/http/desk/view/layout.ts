@@ -41,6 +41,7 @@ const navigation: { path: string; name: string; icon: IconName; role: DeskRole }
   { path: '/charts', name: 'Charts', icon: 'charts', role: 'viewer' },
   { path: '/failures', name: 'Failures', icon: 'failures', role: 'viewer' },
   { path: '/queues', name: 'Queues', icon: 'queues', role: 'viewer' },
+  { path: '/contract', name: 'Contract', icon: 'contract', role: 'viewer' },
   { path: '/settings', name: 'Settings', icon: 'settings', role: 'viewer' },
   { path: '/audit', name: 'Audit', icon: 'audit', role: 'operator' },
 ]
