@@ -82,7 +82,7 @@ export function provenanceOf(contract: Contract, seen: Sightings = nothingSeen):
     row(
       'price',
       'price',
-      priceText(contract),
+      priceText(contract, seen),
       contract.price.origin,
       setting.priceUsd !== undefined,
       ofPrice(contract, seen),
@@ -138,7 +138,11 @@ function last(prices: Sightings['prices'], currency: 'USD' | 'credit') {
   return prices.filter((price) => price.currency === currency).sort((a, b) => +b.seenAt - +a.seenAt)[0]
 }
 
-function priceText({ price: { value } }: Contract): string {
+/** A price that nothing publishes is the last one that was asked. */
+function priceText({ price: { value } }: Contract, { prices }: Sightings): string {
+  const [told] = [...prices].sort((a, b) => +b.seenAt - +a.seenAt)
+  if (value === 'unknown' && told)
+    return `${formatUsd(told.amountAtomic)} ${told.currency === 'credit' ? 'credits' : 'USD'}`
   return value === 'free' || value === 'unknown' ? value : `${value} USD`
 }
 
