@@ -15,6 +15,7 @@ import type { SpendingStop } from '../money/spend-report.ts'
 import { greetHolder } from '../queries/ask-holder.ts'
 import { isInUse, queryLedger } from '../queries/query-ledger.ts'
 import type { Finding } from './finding.ts'
+import { actionFindings } from './action-findings.ts'
 import { contractFindings } from './contract-findings.ts'
 import { recipeFindings } from './recipe-findings.ts'
 
@@ -125,7 +126,8 @@ async function checkService(config: Config): Promise<Finding[]> {
 /** A ledger that cannot be asked is a finding of its own. */
 async function checkContract(config: Config): Promise<Finding[]> {
   try {
-    return contractFindings(await queryLedger(config, 'operations', {}))
+    const { operations, actions } = await queryLedger(config, 'serviceState', {})
+    return [...contractFindings(operations), ...actionFindings(actions)]
   } catch (error) {
     if (!isInUse(error)) throw error
     return []

@@ -62,6 +62,11 @@ export const queries = {
   ),
   schedules: query(z.strictObject({}), listSchedules),
   serviceActions: query(z.strictObject({}), listActions),
+  /** Both in one: a ledger that no process holds is opened for each query. */
+  serviceState: query(z.strictObject({}), async (context) => ({
+    operations: await describeOperations(context),
+    actions: await listActions(context),
+  })),
   suppressions: query(z.strictObject({}), ({ suppressions }) => suppressions.list()),
   tokens: query(z.strictObject({}), ({ database, now }) => createApiTokenLedger(database.db, { now }).list()),
 }

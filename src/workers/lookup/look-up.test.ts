@@ -86,6 +86,12 @@ const failing = (error: unknown) => async (): Promise<never> => {
   throw error
 }
 
+test('an action is sent by no worker', async () => {
+  row = { ...row, operation: 'monitor.create' }
+  await run(failing(new Error('must not be sent')))
+  expect(done).toEqual([['park', key, null, expect.objectContaining({ code: 'action' })]])
+})
+
 describe('a lookup that ends', () => {
   test('advances the tasks that wait for it', async () => {
     expect(await run(async () => fact)).toBeUndefined()
