@@ -9,7 +9,7 @@ export interface ProgressView {
 }
 
 /** The whole line has room in 80 columns. */
-const barWidth = 16
+const barWidth = 12
 const plainEveryMs = 5_000
 /** The rate is that of the last half minute: records are written in batches, seconds apart. */
 const windowMs = 30_000
