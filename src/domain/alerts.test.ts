@@ -10,6 +10,7 @@ const well: AlertState = {
   work: { dueSince: null, lastEndedAt: null },
   reconciliation: { at: now, differences: 0, differenceAtomic: 0n },
   schedules: [],
+  contract: [],
 }
 const hoursAgo = (hours: number) => new Date(now.getTime() - hours * 3_600_000)
 const decide = (state: Partial<AlertState>, standing: Standing[] = []) =>
@@ -50,6 +51,17 @@ test.each<[string, Partial<AlertState>, string[]]>([
     },
     ['schedule_missed/nightly/contacts'],
   ],
+  [
+    'answers that are not as expected, each operation once',
+    {
+      contract: [
+        { operation: 'job.search', problem: 'data.pagination.total_entries: answers are without it' },
+        { operation: 'news.search', problem: 'news.search is stopped: x' },
+      ],
+    },
+    ['contract_drift/job.search', 'contract_drift/news.search'],
+  ],
+  ['observations that cannot be read', { contract: undefined }, []],
 ])('%s', (_, state, names) => {
   const { raise, end } = decide(state)
   expect(raise.map(({ condition, subject }) => `${condition}/${subject}`)).toEqual(names)

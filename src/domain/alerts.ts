@@ -8,6 +8,7 @@ const alertConditions = [
   'nothing_written',
   'reconciliation_difference',
   'schedule_missed',
+  'contract_drift',
 ] as const
 export type AlertCondition = (typeof alertConditions)[number]
 export type Severity = 'warning' | 'critical'
@@ -37,6 +38,8 @@ export interface AlertState {
   work: { dueSince: Date | null; lastEndedAt: Date | null }
   reconciliation: { at: Date; differences: number; differenceAtomic: Atomic } | 'none' | undefined
   schedules: { schedule: string; entity: string; state: string; plannedAt: Date; reason: string | null }[]
+  /** Operations whose answers are not as the catalogue says, or that are stopped for one, with the problems in words. */
+  contract: { operation: string; problem: string }[] | undefined
 }
 
 export interface AlertRules {
@@ -67,6 +70,7 @@ export function decideAlerts(
   const unknown = new Set<AlertCondition>([
     ...(state.wallet === undefined ? (['wallet_low'] as const) : []),
     ...(state.reconciliation === undefined ? (['reconciliation_difference'] as const) : []),
+    ...(state.contract === undefined ? (['contract_drift'] as const) : []),
   ])
   return {
     raise: findings.filter((finding) => !before.has(nameOf(finding))),
@@ -84,6 +88,7 @@ function findingsOf(state: AlertState, rules: AlertRules, now: Date, before: Set
     ...nothingWritten(state, rules, now),
     ...difference(state),
     ...scheduleMissed(state),
+    ...contractDrift(state),
   ]
 }
 
@@ -160,12 +165,22 @@ function scheduleMissed({ schedules }: AlertState): Finding[] {
     }))
 }
 
+function contractDrift({ contract = [] }: AlertState): Finding[] {
+  return contract.map(({ operation, problem }) => ({
+    condition: 'contract_drift',
+    subject: operation,
+    severity: 'warning',
+    message: `${problem.startsWith(operation) ? '' : `answers of ${operation} are not as expected: `}${problem}`,
+  }))
+}
+
 const endings: Record<AlertCondition, (subject: string) => string> = {
   wallet_low: () => 'the wallet has enough again',
   cap_reached: (window) => `no work waits for the cap of the ${window} any more`,
   error_rate: () => 'fewer records fail',
   nothing_written: () => 'records are written again, or none is due',
   reconciliation_difference: () => 'ledger and chain agree',
+  contract_drift: (operation) => `answers of ${operation} are as expected again`,
   schedule_missed: (subject) => `${subject} has begun a later run`,
 }
 

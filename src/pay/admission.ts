@@ -11,6 +11,8 @@ import type { Purchase } from './purchase.ts'
 export interface AdmissionOptions {
   journal: Pick<ChargeJournal, 'recordRefusal'>
   terms: TermsCache
+  /** Called with the terms of every challenge for one lookup that is accepted. Must not throw. */
+  onTerms?: (endpoint: string, terms: Terms) => void
   protocols: readonly PaymentProtocol[]
   policy: SpendingPolicy
   /** Returns terms that need no challenge, for direct access by API key. Throws PolicyDeniedError above the caps. */
@@ -121,6 +123,7 @@ export function createAdmission(options: AdmissionOptions): Admission {
       try {
         const terms = await choose(purchase, response)
         if (!terms.singleUse) await book.remember(endpoint, terms)
+        if (purchase.buys.length === 1) options.onTerms?.(endpoint, terms)
         return terms
       } catch (error) {
         if (error instanceof PolicyDeniedError) {

@@ -8,7 +8,7 @@ import {
   spendingStopped,
 } from '../domain/errors.ts'
 import type { Atomic } from '../domain/money.ts'
-import type { Charge, PaymentProtocol, ResponseHead, Terms } from '../domain/payment.ts'
+import type { Charge, PaymentProtocol, Protocol, ResponseHead, Terms } from '../domain/payment.ts'
 import type { ChargeJournal, SendMark, StoredAnswer } from '../domain/ports/charge-journal.ts'
 import type { ExchangeOutcome, OnExchange } from '../domain/ports/meter.ts'
 import type { Send } from '../domain/ports/transport.ts'
@@ -29,8 +29,8 @@ export interface DispatchOptions {
   errorFor: (response: ResponseHead) => PaydirtError
   /** Returns the cost in credits that an answer states, or undefined when it states none. */
   creditsOf?: (body: string) => number | undefined
-  /** Called with every answer that was stored. Must not throw. */
-  onAnswer?: (request: PaidRequest, body: string) => void
+  /** Called with every answer that was stored, and the protocol that paid for it. Must not throw. */
+  onAnswer?: (request: PaidRequest, body: string, protocol: Protocol) => void
   /** Called with every exchange. Must not throw. */
   onExchange?: OnExchange | undefined
   /** Headers of every request to the service, paid or not, such as the buyer's bearer token. */
@@ -165,10 +165,10 @@ export function createDispatch(options: DispatchOptions): Dispatch {
       await store(plain, undefined).catch(() => {
         throw error
       })
-      options.onAnswer?.(request, response.body)
+      options.onAnswer?.(request, response.body, protocol.name)
       return plain
     }
-    options.onAnswer?.(request, response.body)
+    options.onAnswer?.(request, response.body, protocol.name)
     return answer
   }
 

@@ -73,6 +73,15 @@ describe('by API key', () => {
     expect(await stage.buy()).toMatchObject({ outcome: 'found' })
   })
 
+  test('an action is never sent again, because its effect may be there', async () => {
+    const stage = open('api_key')
+    stage.leave({ state: 'in_doubt', reason: 'not_in_time', sends: 1 })
+    const { purchase } = stage
+    const action = { ...purchase, request: { ...purchase.request, operation: 'monitor.create' as const } }
+    await expect(stage.payer.buy(action)).rejects.toBeInstanceOf(PaymentInDoubtError)
+    expect(stage.requests).toEqual([])
+  })
+
   test('one that comes after 408s is in doubt', async () => {
     const stage = open('api_key')
     stage.script(answered(408), answered(504))

@@ -7,7 +7,7 @@ import { createAdmission, type AdmissionOptions } from './admission.ts'
 import { createDispatch, type DispatchOptions } from './dispatch.ts'
 import { inDoubt, movesOnChain, unknowable } from './doubt.ts'
 import type { Funds } from './funds.ts'
-import { isNotInTime, isRepeatedEnough } from './not-in-time.ts'
+import { isRepeatedEnough, maySendAgain } from './not-in-time.ts'
 import { paymentSeed } from './payment-seed.ts'
 import type { Purchase } from './purchase.ts'
 
@@ -213,7 +213,7 @@ export function createPayer(options: PayerOptions): Payer {
     if (isRepeatedEnough(charge)) return closedOrThrow(charge, 'not done in time (408)')
     // No one can be asked whether the first request was charged, and a second one may be charged again.
     if (terms.protocol === 'api_key' && charge.state !== 'journaled') {
-      if (!isNotInTime(charge)) throw unknowable()
+      if (!maySendAgain(charge, purchase.request.operation)) throw unknowable()
       return sendAgain(charge, purchase)
     }
     if (secondsLeft(charge) >= lastSendSeconds || terms.paymentIdentifier) {

@@ -7,7 +7,9 @@ import type { FileConfig } from '../../src/app/config/file.ts'
 import { enrichCsv, openInput } from '../../src/app/runs/enrich-csv.ts'
 import { member } from '../../src/sandbox/data/directory.ts'
 import { startSandbox, type Sandbox } from '../../src/sandbox/sandbox.ts'
+import { observations } from '../../src/store/contract/answer-fields.ts'
 import { operationStates, resumeOperation } from '../../src/store/contract/operation-states.ts'
+import { seenPrices } from '../../src/store/contract/seen-prices.ts'
 import { sized } from '../support/full-size.ts'
 import { openDesk } from '../support/cli.ts'
 import { openHouse, type House } from '../support/house.ts'
@@ -92,6 +94,15 @@ test('an assumed path that is not there stops its operation alone, after one req
       expect(await operationStates(house.context.database.db)).toMatchObject([
         { operation: 'company.lookup', part: '', state: 'stopped', code: 'no_such_endpoint' },
       ])
+      // Nothing that was answered is left out of what is known of the service.
+      await (await house.context.openEngine()).observer.flush()
+      const { db } = house.context.database
+      const seen = await observations(db, 'company.profile')
+      expect(seen).toContainEqual(expect.objectContaining({ path: '', type: 'object', answers: 4 }))
+      expect(await seenPrices(db)).toMatchObject([
+        { priceClass: expect.stringMatching(/profnet\/lookup$/), protocol: 'x402', amountAtomic: 10_000n },
+      ])
+      expect(await observations(db, 'company.lookup')).toEqual([])
       // Nothing changes by starting it again.
       expect((await enrich(house, csv, 'a')).end).toBe('parked')
       expect(edge.count(lookup)).toBe(1)

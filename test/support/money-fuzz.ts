@@ -71,6 +71,7 @@ export async function openMoneyFuzz(sandbox: Sandbox, seed: number) {
     freshUntil: (_operation, _outcome, at) => new Date(at.getTime() + 90 * 86_400_000),
     now,
     wrapJournal: undefined,
+    observer: { answer: () => {}, price: () => {} },
     onUnpaidRequest: () => {},
     onWarning: () => {},
     onError: (error) => count(error),

@@ -33,6 +33,7 @@ import { withRenames } from '../../service/catalogue/with-renames.ts'
 import type { Log } from './log.ts'
 import { createMeter, type OpenMeter } from './meter.ts'
 import { savePacerState } from './pacer-state.ts'
+import { createObserver, type Observer } from './observer.ts'
 import type { Payments } from './payments.ts'
 import { openProbation } from './probation.ts'
 import { openService, type Service } from './service.ts'
@@ -56,6 +57,8 @@ export interface Engine extends Pick<Service, 'prepare' | 'prepareBulk' | 'askAc
   batch: Batch
   pollAnswer: ReturnType<typeof createPollAnswer>
   probation: Probation
+  /** Stores what answers have shown every few seconds; `flush` does it at once. */
+  observer: Pick<Observer, 'flush'>
   freshUntil: FreshUntil
 }
 
@@ -114,7 +117,15 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
   await learnFromKeptAnswers(db, { hosts: config.networkHosts, now })
   const batches = createBatchLedger(db, { now, hosts: config.networkHosts })
   const probation = await openProbation({ config: { catalogue }, log, db, serviceUrl: service.url, now })
-  const { payer, resolve } = await openPayments(options, service, acquirePermit, meter)
+  const observer = createObserver({
+    db,
+    catalogue,
+    now,
+    onError: (error) =>
+      log.debug({ problem: describeError(error) }, 'observations could not be saved this time'),
+  })
+  onOpened(() => observer.close())
+  const { payer, resolve } = await openPayments(options, service, acquirePermit, { meter, observer })
   return {
     redis,
     queueTelemetry,
@@ -131,6 +142,7 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
     fetchFree: measured(service.fetchFree, meter),
     freshUntil,
     probation,
+    observer,
     batches,
     batch: createBatcher({
       batches,
@@ -174,7 +186,7 @@ async function openPayments(
   options: EngineOptions,
   service: Service,
   acquirePermit: ReturnType<typeof createAcquirePermit>,
-  meter: Meter,
+  { meter, observer }: { meter: Meter; observer: Observer },
 ): Promise<Payments> {
   const { config, log, now, chain, runs, freshUntil } = options
   const { db } = options.database
@@ -195,6 +207,7 @@ async function openPayments(
     now,
     wrapJournal: options.wrapJournal,
     onExchange: meter.exchange,
+    observer,
     onUnpaidRequest: (runId) => void runs.countRequests(runId, { unpaid: 1 }).catch(() => {}),
     onWarning: ({ kind, field, to }, endpoint) =>
       log.warn({ endpoint, field, to }, `the service has ${kind} a field of our request`),

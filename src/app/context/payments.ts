@@ -32,6 +32,7 @@ import { createTermsCache } from '../../store/ledger/terms.ts'
 import { batchRequest } from '../../workers/lookup/batch-request.ts'
 import type { Config } from '../config/config.ts'
 import { limitTold } from './refused-page.ts'
+import type { Observer } from './observer.ts'
 import { noPayment } from './missing-settings.ts'
 import { createTokenLines } from './token-budget.ts'
 
@@ -52,6 +53,7 @@ export interface PaymentsOptions {
   onUnpaidRequest: (runId: string) => void
   /** Called when the service says for the first time that it did not accept a field as it was sent. */
   onWarning: (warning: ServiceWarning, endpoint: string) => void
+  observer: Pick<Observer, 'answer' | 'price'>
   onExchange?: OnExchange
   onError: (error: unknown) => void
 }
@@ -92,7 +94,11 @@ export function createPayments(options: PaymentsOptions): Payments {
     onRequest: options.onUnpaidRequest,
     fixedTerms: config.apiKey && ((purchase, cap) => creditTerms(purchase, config, cap)),
     creditsOf: (body) => creditsOf(body)?.totalCreditCost,
-    onAnswer: (request, body) => void warn(request, body),
+    onAnswer(request, body, protocol) {
+      options.observer.answer(request, body, protocol)
+      void warn(request, body)
+    },
+    onTerms: options.observer.price,
     onExchange: options.onExchange,
     extraHeaders: config.buyerToken ? { 'zc-agent-authorization': `Bearer ${config.buyerToken}` } : undefined,
   })

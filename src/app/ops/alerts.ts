@@ -4,6 +4,7 @@ import { decideAlerts, type AlertState } from '../../domain/alerts.ts'
 import { describeError } from '../../domain/errors.ts'
 import { createAlertLedger, type Delivery } from '../../store/messages/alerts.ts'
 import { startPollLoop } from '../../timing/poll-loop.ts'
+import { contractDrift } from '../service/contract-drift.ts'
 import { sendAlert } from './alert-webhook.ts'
 import type { Context } from '../context/context.ts'
 import { reconcileAndSave } from '../money/save-reconciliation.ts'
@@ -55,13 +56,26 @@ export function createAlerts(context: Context, options: { signal: AbortSignal; r
   async function look(): Promise<void> {
     await reconcileWhenDue().catch((error: unknown) => logError(context, error))
     const schedules = config.schedules.map(({ name }) => name)
-    const state = { ...(await ledger.state({ schedules, foreground })), wallet: await readWallet() }
+    const state = {
+      ...(await ledger.state({ schedules, foreground })),
+      wallet: await readWallet(),
+      contract: await readContract(),
+    }
     const decision = decideAlerts(state, await ledger.active(), rules, now())
     const { raised, ended } = await ledger.apply(decision, { deliver: webhook !== undefined })
     for (const { condition, subject, severity, message } of raised)
       log[severity === 'critical' ? 'error' : 'warn']({ alert: condition, subject }, message)
     for (const { condition, subject, endedMessage } of ended)
       log.warn({ alert: condition, subject, ended: true }, endedMessage ?? 'ended')
+  }
+
+  async function readContract(): Promise<AlertState['contract']> {
+    try {
+      return await contractDrift(context)
+    } catch (error) {
+      logError(context, error)
+      return undefined
+    }
   }
 
   async function readWallet(): Promise<AlertState['wallet']> {

@@ -27,7 +27,7 @@ export interface AlertLedger {
   state(options: {
     schedules: readonly string[]
     foreground: readonly string[]
-  }): Promise<Omit<AlertState, 'wallet'>>
+  }): Promise<Omit<AlertState, 'wallet' | 'contract'>>
   active(): Promise<(Standing & Alert)[]>
   /**
    * Stores a decision and its messages in one transaction. Returns only the alerts that this call raised or ended: when two
