@@ -86,7 +86,7 @@ test('the last price of each currency is kept: that of a challenge in USD, that 
   observer.price(priceClass, { protocol: 'x402', amountAtomic: 30_000n })
   observer.answer(people, page({}, 3), 'api_key')
   observer.answer(people, page({}, 0), 'api_key')
-  // What an answer that was paid on the chain says of credits is no price by API key.
+  // An answer that was paid on the chain names credits that were not paid.
   observer.answer(people, page({}, 7), 'x402')
   observer.answer({ ...people, parts: () => new Map() }, page({}, 50), 'api_key')
   await observer.close()
