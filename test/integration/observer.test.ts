@@ -99,9 +99,18 @@ test('the last price of each currency is kept: that of a challenge in USD, that 
 
 test('an answer that is no JSON, and one of anything, harms nothing', async () => {
   const observer = open()
-  for (const body of ['', '<html>', 'null', '7', '{"data":', '[[[[]]]]'])
-    observer.answer(request, body, 'x402')
+  const news = { ...request, operation: 'news.search' as const }
+  for (const body of ['', '<html>', 'null', '7', '{"data":', '[[[[]]]]']) observer.answer(news, body, 'x402')
   await observer.close()
+  const seen = await observations(ledger.database.db, 'news.search')
+  expect(seen.map(({ path, type }) => `${path} ${type}`)).toEqual([
+    ' array',
+    ' null',
+    ' number',
+    '[] array',
+    '[][] array',
+    '[][][] array',
+  ])
 })
 
 test('a needed field that is gone and one of another type are drift, until answers or settings say otherwise', async () => {
@@ -140,8 +149,8 @@ test('a stopped operation is told with its reason', async () => {
   await stopOperation(
     ledger.database.db,
     place,
-    { code: 'unreadable', reason: 'news.search is stopped: x' },
+    { code: 'unreadable', reason: 'cloud.search is stopped: x' },
     now(),
   )
-  expect(await drift()).toEqual([{ operation: 'news.search', problem: 'news.search is stopped: x' }])
+  expect(await drift()).toEqual([{ operation: 'cloud.search', problem: 'cloud.search is stopped: x' }])
 })
