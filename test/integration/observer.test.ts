@@ -142,9 +142,9 @@ test('a needed field that is gone and one of another type are drift, until answe
 
 test('a stopped operation is told with its reason', async () => {
   const place = {
-    operation: 'news.search',
+    operation: 'cloud.search',
     part: '',
-    place: 'POST https://service.example/news/search',
+    place: 'POST https://service.example/clouds/search',
   } as const
   await stopOperation(
     ledger.database.db,
