@@ -136,7 +136,7 @@ async function finish(
   action: ServiceAction,
   onWait: ActionOptions['onWait'],
 ): Promise<ActionEnd | undefined> {
-  const { context, call, signal } = stage
+  const { context, call } = stage
   const known = await endByAnswer(stage, action)
   if (known) return known
   if (!hasReading(call.operation)) return doubtful(stage, action, action.problem ?? 'it was not answered')
@@ -147,13 +147,24 @@ async function finish(
   if (effect.kind === 'there') return endByReading(stage, action, effect.found)
   if (!isSettled) {
     onWait?.(until)
-    await pause(until.getTime() - context.now().getTime(), signal)
+    await untilMoved(stage, action, until)
     return undefined
   }
   if (effect.kind === 'unsure') return doubtful(stage, action, effect.reason)
   const problem = `it was sent and not carried out: ${effect.reason}`
   await permitAgain(context.database.db, action, { problem, at: context.now() })
   return undefined
+}
+
+/** Waits until a time, or until another process has moved the action. */
+async function untilMoved(stage: Stage, action: ServiceAction, until: Date): Promise<void> {
+  const { context, signal } = stage
+  for (;;) {
+    const leftMs = until.getTime() - context.now().getTime()
+    if (leftMs <= 0 || signal.aborted) return
+    await pause(Math.min(leftMs, lookEveryMs), signal)
+    if ((await current(stage, action)).state !== action.state) return
+  }
 }
 
 function begin({ context, run, call }: Stage, place: number): Promise<ServiceAction> {
@@ -185,6 +196,7 @@ function digestOf({ key }: PlannedCall): string {
 }
 
 const takenPauseMs = 200
+const lookEveryMs = 500
 const mostTaken = 150
 /** A request that is given up after its time-out may have been on its way for a moment more. */
 const settleMarginMs = 5_000
