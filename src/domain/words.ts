@@ -20,13 +20,11 @@ export type TaskStatus = (typeof taskStatuses)[number]
 
 export const openTaskStatuses = ['queued', 'looking_up', 'ready'] as const satisfies TaskStatus[]
 
-/** The kinds of operation of the service. Only lookups are steps of recipes. */
-export const operationKinds = ['lookup', 'search', 'read', 'action', 'account'] as const
 /**
- * `lookup`: the answer is about one record. `search`: pages of rows. `read`: one document. `action`: changes something at the
+ * The kind of an operation of the service. Only lookups are steps of recipes. `lookup`: the answer is about one record. `search`: pages of rows. `read`: one document. `action`: changes something at the
  * service. `account`: the workspace of the API key.
  */
-export type OperationKind = (typeof operationKinds)[number]
+export type OperationKind = 'lookup' | 'search' | 'read' | 'action' | 'account'
 
 /** Every operation of the service. `operations.ts` has one row of facts about each, `src/service/catalogue` its wire. */
 export const operations = [

@@ -16,18 +16,8 @@ export type Access = (typeof accesses)[number]
 /**
  * Types of body keys. `dates` is `{ from?, to? }` with days as `YYYY-MM-DD`; `flag` is a boolean.
  */
-export const fieldTypes = [
-  'text',
-  'texts',
-  'integer',
-  'integers',
-  'number',
-  'flag',
-  'dates',
-  'object',
-  'objects',
-] as const
-export type FieldType = (typeof fieldTypes)[number]
+export type FieldType =
+  'text' | 'texts' | 'integer' | 'integers' | 'number' | 'flag' | 'dates' | 'object' | 'objects'
 
 /** A key of a request's body, or a parameter of its path. */
 export interface RequestField {
