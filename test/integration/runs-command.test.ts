@@ -101,6 +101,26 @@ test('a row of a file has its file in its history', async () => {
   expect((await desk.run(['history', 'csv:person:2'])).stdout).toMatch(/ my leads\.csv written/)
 })
 
+test('the same line of two files is two records, each with source, price and what the row had', async () => {
+  await desk.write('other.csv', `profnet_url,job_title\n${people[0]},Miller\n`)
+  const other = ['csv', 'other.csv', '--object', 'person', '--out', 'other-out.csv', '--json']
+  const { runId } = (await desk.run(other)).json<Document>()
+  const both = (await desk.run(['history', 'csv:person:2'])).stdout
+  expect(both).toContain('line 2 of 2 files, which are different records: my leads.csv, other.csv. --run RUN')
+  expect(both).toMatch(/\n {4}from person\.profile\|\S+, 0\.010000 USD in this run\n {6}\w+: /)
+  const one = await desk.run(['history', 'csv:person:2', '--run', runId])
+  expect(one.stdout).not.toContain('my leads.csv')
+  expect(one.stdout).toMatch(
+    /\d\dT\d\d:\d\dZ other\.csv written\n {4}from person\.profile\|\S+, 0\.000000 USD/,
+  )
+  expect(one.stdout).toMatch(/ job_title: \(the row's own stays\), beside it "/)
+  expect(one.stdout).toMatch(/ full_name: \(blank\) → "/)
+  expect(await desk.run(['history', 'csv:person:9', '--run', runId])).toMatchObject({
+    status: 2,
+    stderr: expect.stringContaining(`no record csv:person:9 in run ${runId}`),
+  })
+})
+
 test('a run that is not there is named', async () => {
   expect(await desk.run(['runs', 'r00000000000000'])).toMatchObject({
     status: 2,

@@ -29,7 +29,7 @@ const spendGroups = ['day', 'run', 'connector', 'endpoint', 'field'] as const sa
 export const queries = {
   runs: query(z.strictObject({ limit: z.int() }), (context, { limit }) => listRuns(context, limit)),
   run: query(z.strictObject({ id: z.string() }), (context, { id }) => describeRun(context, id)),
-  history: query(recordName(), historyOf),
+  history: query(recordName().extend({ run: z.string().optional() }), historyOf),
   explain: query(
     z.strictObject({ record: recordName(), recipe: z.string().optional() }),
     (context, { record, recipe }) => explainRecord(context, record, recipe),

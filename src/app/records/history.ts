@@ -5,7 +5,9 @@ import { formatUsd } from '../../domain/money.ts'
 import type { FieldValue, Patch } from '../../domain/record.ts'
 import type { TaskStatus } from '../../domain/words.ts'
 import type { FieldWriteState } from '../../store/database/states.ts'
-import { tasksOfRecord, type NamedRecord } from '../../store/views/record-tasks.ts'
+import { paidByRuns } from '../../store/views/record-lookups.ts'
+import { tasksOfRecord, type NamedRecord, type RecordTask } from '../../store/views/record-tasks.ts'
+import { sourceOf } from '../../workers/write/field-source.ts'
 import type { Context } from '../context/context.ts'
 
 interface HistoryField {
@@ -32,6 +34,17 @@ interface HistoryTask {
   file?: string | undefined
   /** The values in the output of a file's run: no field of the file itself was written. Absent for a CRM. */
   output?: Record<string, FieldValue>
+  /** The same by the lookup that told it, with what the run paid for that lookup. */
+  sources?: FileSource[]
+}
+
+interface FileSource {
+  lookup: string | null
+  /** Zero where the ledger had the answer already. Rows of one subject share a lookup, which was paid once. */
+  price: string
+  currency: 'USD' | 'credit'
+  /** `had`: the row had a value of its own, which stays; the new one is in a column beside it. */
+  fields: { field: string; had: boolean; new: FieldValue }[]
 }
 
 export interface RecordHistory {
@@ -79,17 +92,26 @@ export function recordMeant(
     : { connector, ids, object: kind }
 }
 
-/** Returns what the ledger knows about one record: the fields written into it, and the result of each run. */
+/** Returns what the ledger knows about one record, or of one run about it: the fields written, and the result of each run. */
 export async function historyOf(
   { database, fieldWrites }: Pick<Context, 'database' | 'fieldWrites'>,
-  { connector, object, id: given }: RecordName,
+  { connector, object, id: given, run }: RecordName & { run?: string | undefined },
 ): Promise<RecordHistory> {
+  const isMeant = (runId: string) => run === undefined || run === runId
   const { canonicalId, capabilities } = definitionOf(connector)
   const id = canonicalId(given)
   const named = entitiesMeant(connector, object)
   const mergedFrom = (await fieldWrites.earlierIds(connector, named, [id])).get(id) ?? []
   const mergedInto = await fieldWrites.mergedInto(connector, named, id)
-  const tasks = await tasksOfRecord(database.db, recordMeant({ connector, object, id }, mergedFrom))
+  const found = await tasksOfRecord(database.db, recordMeant({ connector, object, id }, mergedFrom))
+  const tasks = found.filter((task) => isMeant(task.run))
+  const paid = capabilities.keepsValues
+    ? []
+    : await paidByRuns(
+        database.db,
+        tasks.map((task) => task.run),
+        tasks.flatMap(({ steps }) => steps),
+      )
   const entities = [...new Set(tasks.map(({ entity }) => entity))]
   const writes =
     entities.length > 0 ? await fieldWrites.ofRecords(connector, entities, [id, ...mergedFrom]) : []
@@ -97,29 +119,53 @@ export async function historyOf(
     connector,
     object,
     id,
-    fields: writes.map((write) => ({
-      field: write.field,
-      old: write.old,
-      new: write.new,
-      lookup: write.lookupKey,
-      price: formatUsd(write.priceAtomic),
-      currency: write.currency ?? 'USD',
-      run: write.runId,
-      state: write.state,
-      at: write.writtenAt,
-      undoneAt: write.undoneAt,
-    })),
-    tasks: tasks.map(({ run, status, reason, at, file, patch }) => ({
-      run,
-      status,
-      reason,
-      at,
-      file: file ?? undefined,
-      ...(capabilities.keepsValues || status !== 'written' ? {} : { output: valuesOf(patch ?? {}) }),
+    fields: writes
+      .filter(({ runId }) => isMeant(runId))
+      .map((write) => ({
+        field: write.field,
+        old: write.old,
+        new: write.new,
+        lookup: write.lookupKey,
+        price: formatUsd(write.priceAtomic),
+        currency: write.currency ?? 'USD',
+        run: write.runId,
+        state: write.state,
+        at: write.writtenAt,
+        undoneAt: write.undoneAt,
+      })),
+    tasks: tasks.map((task) => ({
+      run: task.run,
+      status: task.status,
+      reason: task.reason,
+      at: task.at,
+      file: task.file ?? undefined,
+      ...(capabilities.keepsValues || task.status !== 'written'
+        ? {}
+        : { output: valuesOf(task.patch ?? {}), sources: sourcesOf(task, paid) }),
     })),
     mergedFrom,
     mergedInto,
   }
+}
+
+function sourcesOf(
+  { run, entity, patch, steps, closed }: RecordTask,
+  paid: Awaited<ReturnType<typeof paidByRuns>>,
+): FileSource[] {
+  const sources = new Map<string | null, FileSource>()
+  for (const [field, value] of Object.entries(valuesOf(patch ?? {}))) {
+    const lookup = sourceOf(field, objectNamed(entity) ?? 'company', steps)
+    const bought = paid.find((each) => each.run === run && each.key === lookup)
+    const source = sources.get(lookup) ?? {
+      lookup,
+      price: formatUsd(bought?.amountAtomic ?? 0n),
+      currency: bought?.currency ?? 'USD',
+      fields: [],
+    }
+    source.fields.push({ field, had: closed?.[field] === 'filled', new: value })
+    sources.set(lookup, source)
+  }
+  return [...sources.values()]
 }
 
 function valuesOf(patch: Patch): Record<string, FieldValue> {

@@ -5,14 +5,18 @@ import { readConfig } from '../terminal/with-context.ts'
 import { print } from '../terminal/print.ts'
 
 interface Options {
+  run?: string
   json?: true
 }
 
 export async function showHistory(name: string, options: Options): Promise<void> {
   const record = readRecordName(name)
-  const history = await queryLedger(await readConfig(), 'history', record)
+  const history = await queryLedger(await readConfig(), 'history', { ...record, run: options.run })
   if (history.tasks.length === 0 && history.fields.length === 0)
-    throw new ConfigError('no_such_record', `the ledger has no record ${name}`)
+    throw new ConfigError(
+      'no_such_record',
+      `the ledger has no record ${name}${options.run === undefined ? '' : ` in run ${options.run}`}`,
+    )
   print(options.json ? `${JSON.stringify(history)}\n` : text(history))
 }
 
@@ -21,21 +25,32 @@ function text(history: RecordHistory): string {
   const lines = [`${connector} ${object} ${id}`]
   if (mergedInto !== null) lines.push(`  merged into ${mergedInto}, whose history goes on from here`)
   if (mergedFrom.length > 0) lines.push(`  with the history of ${mergedFrom.join(', ')}, merged into it`)
+  const files = [...new Set(tasks.flatMap(({ file }) => file ?? []))]
+  if (files.length > 1)
+    lines.push(
+      `  line ${id} of ${files.length} files, which are different records: ${files.join(', ')}. --run RUN shows one of them`,
+    )
   for (const each of fields) {
-    const at = each.at?.toISOString().slice(0, 16) ?? 'not confirmed'
-    const cost = `${each.price} ${each.currency === 'USD' ? 'USD' : 'credits'}`
+    const at = each.at ? time(each.at) : 'not confirmed'
+    const cost = money(each)
     lines.push(
       `  ${each.field}: ${shown(each.old, '(blank)')} → ${shown(each.new, '(erased)')}`,
-      `    ${each.state}, ${at}, ${cost}, from ${each.lookup ?? 'an unknown lookup'}, run ${each.run}${each.undoneAt ? `, put back ${each.undoneAt.toISOString().slice(0, 16)}` : ''}`,
+      `    ${each.state}, ${at}, ${cost}, from ${each.lookup ?? 'an unknown lookup'}, run ${each.run}${each.undoneAt ? `, put back ${time(each.undoneAt)}` : ''}`,
     )
   }
   if (fields.length === 0 && !tasks.some(({ output }) => output))
     lines.push('  nothing was written into this record')
   lines.push(
     'runs:',
-    ...tasks.flatMap(({ run, status, reason, at, file, output = {} }) => [
-      `  ${run} ${at.toISOString().slice(0, 16)} ${file === undefined ? '' : `${file} `}${status}${reason === null ? '' : `: ${reason}`}`,
-      ...Object.entries(output).map(([field, value]) => `    ${field}: ${JSON.stringify(value)}`),
+    ...tasks.flatMap(({ run, status, reason, at, file, sources = [] }) => [
+      `  ${run} ${time(at)} ${file === undefined ? '' : `${file} `}${status}${reason === null ? '' : `: ${reason}`}`,
+      ...sources.flatMap((source) => [
+        `    from ${source.lookup ?? 'an unknown lookup'}, ${money(source)} in this run`,
+        ...source.fields.map(
+          (each) =>
+            `      ${each.field}: ${each.had ? "(the row's own stays), beside it" : '(blank) →'} ${JSON.stringify(each.new)}`,
+        ),
+      ]),
     ]),
   )
   return `${lines.join('\n')}\n`
@@ -43,4 +58,12 @@ function text(history: RecordHistory): string {
 
 function shown(value: string | number | boolean | null, blank: string): string {
   return value === null ? blank : JSON.stringify(value)
+}
+
+function time(at: Date): string {
+  return `${at.toISOString().slice(0, 16)}Z`
+}
+
+function money({ price, currency }: { price: string; currency: 'USD' | 'credit' }): string {
+  return `${price} ${currency === 'USD' ? 'USD' : 'credits'}`
 }

@@ -88,3 +88,16 @@ export async function spendOnLookups(db: Database, keys: readonly string[]): Pro
     from charge_shares where lookup_key = any(${[...new Set(keys)]}::text[])`.execute(db)
   return rows[0] ?? { settledAtomic: 0n, inDoubtAtomic: 0n, lostAtomic: 0n, creditsAtomic: 0n }
 }
+
+/** Returns what each of these runs has paid for each of these lookups; nothing for one that the ledger had already. */
+export async function paidByRuns(
+  db: Database,
+  runs: readonly string[],
+  keys: readonly string[],
+): Promise<{ run: string; key: string; currency: 'USD' | 'credit'; amountAtomic: Atomic }[]> {
+  const { rows } = await sql<{ run: string; key: string; currency: 'USD' | 'credit'; amountAtomic: Atomic }>`
+    select run_id as run, lookup_key as key, currency, sum(amount_atomic)::bigint as "amountAtomic" from charge_shares
+    where run_id = any(${[...runs]}::text[]) and lookup_key = any(${[...keys]}::text[]) and state = 'settled'
+    group by 1, 2, 3`.execute(db)
+  return rows
+}

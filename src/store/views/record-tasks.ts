@@ -1,4 +1,6 @@
 import { sql, type RawBuilder } from 'kysely'
+import type { LookupKey } from '../../domain/keys.ts'
+import type { ClosedFields } from '../../domain/planning/could-write.ts'
 import type { Identity, Patch } from '../../domain/record.ts'
 import type { ObjectKind, TaskStatus } from '../../domain/words.ts'
 import type { Database } from '../database/database.ts'
@@ -18,6 +20,10 @@ export interface RecordTask {
   schedule: string | null
   /** The values that the task was to write; null where nothing was. */
   patch: Patch | null
+  /** The lookups that were made or waited for, in their order. */
+  steps: LookupKey[]
+  /** The fields for which nothing was bought, and why; null where that is not known. */
+  closed: ClosedFields | null
 }
 
 /** A record by its ids, the earlier ones of merged records included, and by our object or the connector's own names. */
@@ -47,7 +53,9 @@ export async function tasksOfRecord(db: Database, record: NamedRecord): Promise<
       'status',
       'reason',
       'patch',
+      'steps',
     ])
+    .select(sql<ClosedFields | null>`tasks.closed`.as('closed'))
     .select(['updated_at as at', sql<string | null>`source->>'file'`.as('file')])
     .select(scheduleOfRun.as('schedule'))
     .where(isRecord(record))
