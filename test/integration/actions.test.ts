@@ -247,6 +247,29 @@ describe('a deletion', () => {
 })
 
 describe('an action without a reading', () => {
+  test('says what a person can do, and a template keeps none of its parameters', async () => {
+    const { body } = await call('GET', '/channel-templates/types')
+    const [type] = body.data['types'] as { channel_node_id: string; channel_type_slug: string }[]
+    const template = {
+      channel_node_id: type!.channel_node_id,
+      channel_type_slug: type!.channel_type_slug,
+      name: 'Doubtful',
+      parameters: { subject: 'a very own subject', body: 'a very own text' },
+    }
+    cut('template_create')
+    expect(await perform('template.create', template)).toMatchObject({
+      state: 'in_doubt',
+      advice: expect.stringMatching(/no reading shows the templates.*--again makes another one/) as string,
+      action: { body: { name: 'Doubtful', parameters: { subject: '(not kept)', body: '(not kept)' } } },
+    })
+    expect((await perform('template.create', template)).state).toBe('in_doubt')
+    expect(await perform('template.create', template, { again: true })).toMatchObject({ state: 'done' })
+    await expect(perform('template.create', template)).rejects.toThrow(/was done on/)
+    const answers = await context.database.db.selectFrom('lookups').select('answer').execute()
+    expect(JSON.stringify(answers)).not.toContain('a very own')
+    expect(await unfinished()).toEqual([])
+  })
+
   test('stays in doubt until it is sent again on purpose', async () => {
     const receiver = await openReceiver()
     try {

@@ -1,8 +1,12 @@
 /** Stands where a value was left out. */
 const notKept = '(not kept)'
 
-/** Names of values by which somebody proves who he is: a header that a webhook checks, a token of a channel. */
-const secretName = /(^|_)(headers?|secrets?|tokens?|passwords?|authorization|credentials?|api_?keys?)$/i
+/**
+ * Names of values by which somebody proves who he is: a header that a webhook checks, a token of a channel. Any of the parameters
+ * of a channel template may be one.
+ */
+const secretName =
+  /(^|_)(headers?|secrets?|tokens?|passwords?|authorization|credentials?|api_?keys?|parameters)$/i
 
 /** Returns a JSON value without its secrets: their names stay. */
 export function withoutSecrets<T>(value: T): T {
@@ -10,12 +14,12 @@ export function withoutSecrets<T>(value: T): T {
 }
 
 /**
- * Returns the request of an action as the ledger keeps it. Beside the secrets it leaves out the parameters of a channel template,
- * any of which may be one, and of an address all but its host: the path of a webhook often is its password.
+ * Returns the request of an action as the ledger keeps it. Beside the secrets it leaves out of an address all but its host: the
+ * path of a webhook often is its password.
  */
 export function withoutRequestSecrets<T>(request: T): T {
   return walk(request, (name, each) => {
-    if (name === 'parameters' || secretName.test(name)) return namesOnly(each)
+    if (secretName.test(name)) return namesOnly(each)
     return typeof each === 'string' && /^https?:\/\//i.test(each) ? hostOnly(each) : undefined
   }) as T
 }
