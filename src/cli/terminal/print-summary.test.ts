@@ -45,3 +45,17 @@ test('several are in the plural', () => {
     expect(several).toContain(words)
   expect(plain({ withoutResult: undefined })).not.toContain('without a result')
 })
+
+test('a run that was stopped says that what is paid for is kept, and parks nothing', () => {
+  const stopped = {
+    ...summary,
+    lookups: { ...summary.lookups, paid: 291 },
+    tasks: { ...summary.tasks, parked: 2980 },
+  }
+  const text = painted(summaryText(stopped, 'interrupted', 'out.csv'), file)
+  expect(text).toMatch(/\n {2}not done +2980\n/)
+  expect(text).not.toContain('parked')
+  expect(text).toMatch(
+    /\nstopped\. Nothing is lost: 291 paid answers are kept, and the same command goes on with them\.\n$/,
+  )
+})

@@ -17,7 +17,8 @@ export function summaryText(summary: RunSummary, end: RunEnd, out: string | unde
     row('unchanged', tasks.unchanged),
     row('skipped', tasks.skipped),
     row('rejected', tasks.rejected, bad),
-    ...(tasks.parked > 0 ? [row('parked', tasks.parked, warning)] : []),
+    // Most of what a stopped run leaves waits for nothing but its next start.
+    ...(tasks.parked > 0 ? [row(end === 'interrupted' ? 'not done' : 'parked', tasks.parked, warning)] : []),
     `lookups: ${lookups.unique} different, ${lookups.paid} paid, ${lookups.cached} from the ledger, ${counted(lookups.duplicates, 'duplicate row')}`,
     ...(withoutResult
       ? [`paid without a result: ${counted(withoutResult.lookups, 'lookup')}, ${amount(withoutResult)}`]
@@ -32,7 +33,11 @@ export function summaryText(summary: RunSummary, end: RunEnd, out: string | unde
       ),
   ]
   if (end === 'interrupted')
-    lines.push(warning('stopped. Nothing is lost: run the same command to continue.'))
+    lines.push(
+      warning(
+        `stopped. Nothing is lost: ${lookups.paid > 0 ? `${counted(lookups.paid, 'paid answer is', 'paid answers are')} kept, and the same command goes on with them` : 'run the same command to continue'}.`,
+      ),
+    )
   else if (out !== undefined && out !== '-') lines.push(`output: ${out}`)
   if (end === 'parked')
     lines.push(warning('some work is parked for the reasons above; run the same command to continue it.'))
