@@ -3,8 +3,6 @@ import type { Operation } from '../../domain/words.ts'
 import type { SeenType } from '../database/contract-tables.ts'
 import type { Database } from '../database/database.ts'
 
-export type { SeenType } from '../database/contract-tables.ts'
-
 /** A field that answers of an operation had: its name and type, without any value. */
 export interface SeenField {
   /** Names joined by dots, with `[]` for the entries of a list: `data.jobs[].functions`. */

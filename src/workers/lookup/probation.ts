@@ -41,7 +41,7 @@ interface Cause {
 }
 
 /** A request that is about to be sent. */
-export interface ProbationTarget {
+interface ProbationTarget {
   operation: Operation
   part: OperationPart
   request: LookupRequest
