@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs'
 import { mkdir, mkdtemp, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { API_KEY } from '../../src/sandbox/accounts.ts'
 import { startHubspotStandIn } from '../../src/sandbox/hubspot/index.ts'
 import { startSalesforceStandIn } from '../../src/sandbox/salesforce/index.ts'
 import { startSandbox, type Sandbox } from '../../src/sandbox/sandbox.ts'
@@ -112,11 +113,17 @@ async function run(example: readonly string[]): Promise<Ended> {
 }
 
 async function runIn(args: readonly string[]): Promise<Ended> {
-  if (args[0] !== 'init') return desk.run(args, crms())
+  if (args[0] !== 'init') return desk.run(args, { ...crms(), ...keyOf(args) })
   // It would find the settings of the others.
   const folder = await mkdtemp(join(desk.stores.dataDir, 'init-'))
   return paydirt(args, { stores: desk.stores, cwd: folder, env: { ...crms(), PAYDIRT_DATA_DIR: folder } })
 }
+
+/** Monitors, templates and the account belong to a workspace: their examples are called with its key. */
+const keyOf = (args: readonly string[]) =>
+  args[0] === 'service' && /^(monitor|template|account)\./.test(args[2] ?? '')
+    ? { PAYDIRT_API_KEY: API_KEY, PAYDIRT_WALLET_KEY: undefined }
+    : {}
 
 const crms = () => ({
   HUBSPOT_BASE_URL: hubspot.baseUrl,
@@ -135,11 +142,19 @@ async function freshPlan(ofFile: boolean): Promise<string> {
   return (JSON.parse(stdout) as { planId: string }).planId
 }
 
+/** The requests of calls that an example has in a file. */
+const requests: Readonly<Record<string, object>> = {
+  'search.json': { domains: ['acme.example'] },
+  'monitor.json': { name: 'Germany', detection_mode: 'signal_first', status: 'draft' },
+}
+
 /** Writes the input files that an example names, with the columns that its `--map` speaks of. */
 async function layFiles(args: readonly string[]): Promise<void> {
   const [command, input] = args
   if (command === 'suppress' && args[2]?.endsWith('.csv'))
     await desk.write(args[2], 'email\nbob@example.com\n')
+  for (const name of args.flatMap((arg) => /^@(.+\.json)$/.exec(arg)?.[1] ?? []))
+    await desk.write(name, JSON.stringify(requests[name] ?? {}))
   if (command !== 'csv' || input === undefined || existsSync(desk.at(input))) return
   const map = args[args.indexOf('--map') + 1]
   const columns = args.includes('--map') ? (map ?? '').split(',').map((pair) => pair.split('=')) : []

@@ -68,6 +68,10 @@ export async function verifyAnswers({
         lastAnswerAt: book.lastAt ?? lastAnswerAt,
         stopped: stops[0]?.reason ?? null,
         ...comparison,
+        // Of a record the ledger does not have what stood beside it.
+        neverSeen: keptAsRecord.includes(operation)
+          ? comparison.neverSeen.filter((name) => !name.startsWith('metadata'))
+          : comparison.neverSeen,
         fix: fix ? asSetting(fix) : null,
         fields: fieldsOf(book).map(({ path, type }) => ({ path, type })),
       },

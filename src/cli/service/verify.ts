@@ -2,20 +2,31 @@ import { writeFile } from 'node:fs/promises'
 import { inspect } from 'node:util'
 import { queryLedger } from '../../app/queries/query-ledger.ts'
 import type { VerifiedOperation } from '../../app/service/verify-answers.ts'
+import type { Config } from '../../app/config/config.ts'
+import { withLiveCaps } from '../../app/service/live-checks.ts'
+import { InputError } from '../../domain/errors.ts'
+import { parseUsd, type Atomic } from '../../domain/money.ts'
 import { counted } from '../../domain/values/counted.ts'
 import { exitStatus } from '../terminal/exit.ts'
 import { print, printError } from '../terminal/print.ts'
 import { bad, bold } from '../terminal/style.ts'
-import { readConfig } from '../terminal/with-context.ts'
+import { readConfig, stopSignal, withContext } from '../terminal/with-context.ts'
+import { buyLiveChecks } from './verify-live.ts'
 
 interface Options {
   json?: true
   fix?: true
   save?: string
+  live?: true
+  maxUsd: string
+  company?: string
+  yes?: true
 }
 
 export async function verify(options: Options): Promise<void> {
-  const operations = await queryLedger(await readConfig(), 'verification', {})
+  const settings = await readConfig()
+  if (options.live) await buy(settings, options)
+  const operations = await queryLedger(settings, 'verification', {})
   if (options.save !== undefined) await save(options.save, operations)
   const isDrifting = operations.some(({ drift }) => drift.length > 0)
   const fix = fixOf(operations)
@@ -23,6 +34,23 @@ export async function verify(options: Options): Promise<void> {
   else print(operations.map(textOf).join('') || 'the ledger holds no answer of the service yet\n')
   if (options.fix && !options.json) print(fixText(operations, isDrifting))
   process.exitCode = isDrifting ? exitStatus.failed : exitStatus.done
+}
+
+async function buy(settings: Config, { maxUsd, company, yes }: Options): Promise<void> {
+  const totalAtomic = amountOf(maxUsd)
+  const signal = stopSignal()
+  await withContext(
+    (context) => buyLiveChecks(context, { totalAtomic, company, yes: yes ?? false, signal }),
+    withLiveCaps(settings, totalAtomic),
+  )
+}
+
+function amountOf(text: string): Atomic {
+  try {
+    return parseUsd(text)
+  } catch {
+    throw new InputError('bad_amount', `--max-usd: "${text}" is not an amount in USD such as 0.20`)
+  }
 }
 
 const mostNamed = 12
