@@ -145,7 +145,7 @@ async function freshPlan(ofFile: boolean): Promise<string> {
 /** The requests of calls that an example has in a file. */
 const requests: Readonly<Record<string, object>> = {
   'search.json': { domains: ['acme.example'] },
-  'monitor.json': { name: 'Germany', detection_mode: 'signal_first', status: 'draft' },
+  'monitor.json': { name: 'France', detection_mode: 'signal_first', signal_types: ['expansions'] },
 }
 
 /** Writes the input files that an example names, with the columns that its `--map` speaks of. */
