@@ -68,7 +68,7 @@ export async function verifyAnswers({
         lastAnswerAt: book.lastAt ?? lastAnswerAt,
         stopped: stops[0]?.reason ?? null,
         ...comparison,
-        // Of a record the ledger does not have what stood beside it.
+        // The ledger keeps the record alone, without what stood beside it.
         neverSeen: keptAsRecord.includes(operation)
           ? comparison.neverSeen.filter((name) => !name.startsWith('metadata'))
           : comparison.neverSeen,
