@@ -5,6 +5,7 @@ import { applyPlan, readPlan, withinPlan } from '../../src/app/runs/apply-plan.t
 import { openConnector } from '../../src/app/context/connectors.ts'
 import { openInput, planCsv } from '../../src/app/runs/enrich-csv.ts'
 import { newPlanId } from '../../src/app/context/new-id.ts'
+import { planText } from '../../src/app/plans/plan-text.ts'
 import { makeReady, planSync } from '../../src/app/runs/sync.ts'
 import { companyAnswer } from '../../src/sandbox/data/company.ts'
 import { startSandbox, type Sandbox } from '../../src/sandbox/sandbox.ts'
@@ -68,6 +69,20 @@ describe('a plan of a sync', () => {
     const applied = await apply(plan.planId ?? '')
     expect(applied).toMatchObject({ summary: { tasks: { written: 1, unchanged: 1 } } })
     expect(house.seen('companies').get(undone)).toEqual(before)
+  })
+
+  test('says why records are not looked up, with the first of them', async () => {
+    house = await openCrmHouse(sandbox)
+    fill(1)
+    const id = house.add('companies', { name: 'nothing to go by' })
+    const plan = await planned()
+    expect(plan).toMatchObject({
+      tasks: { skipped: 1 },
+      reasons: [{ status: 'skipped', count: 1, first: id }],
+    })
+    expect(planText(plan)).toMatch(
+      new RegExp(`1 skipped, at no cost\\n {4}1 skipped: no profile URL .*\\(record ${id}\\)\\n`),
+    )
   })
 
   test('is carried out exactly: its records, its lookups, to the cent', async () => {

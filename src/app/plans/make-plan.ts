@@ -94,6 +94,9 @@ async function measure(context: Context, options: PlanOptions) {
   const { unique, cached, duplicates } = await planFigures(database.db, run.id, now())
   const counts = await tasks.counts(run.id)
   const leftOut = await tasks.leftOut(run.id)
+  const reasons = (await tasks.reasons(run.id)).filter(
+    ({ status }) => status === 'skipped' || status === 'rejected',
+  )
   const plans = createPlanLedger(database.db, { now })
   const recipe = config.recipes(run.object, run.recipe)
   const wanted = new Set<LookupKey>()
@@ -158,6 +161,7 @@ async function measure(context: Context, options: PlanOptions) {
     ...money,
     preview: preview.records > 0 ? preview : undefined,
     leftOut: leftOut.length > 0 ? leftOut : undefined,
+    reasons: reasons.length > 0 ? reasons : undefined,
   }
   // `apply` may run on a later day, with other budgets, so it keeps to the cost of the lookups.
   return { plan, toBuy, highAtomic: bounds.highAtomic }

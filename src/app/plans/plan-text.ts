@@ -1,6 +1,6 @@
 import { leftOutLines } from '../../domain/planning/wanted-fields.ts'
 import type { FieldValue } from '../../domain/record.ts'
-import type { ObjectKind } from '../../domain/words.ts'
+import type { ObjectKind, TaskStatus } from '../../domain/words.ts'
 import { counted } from '../../domain/values/counted.ts'
 import type { PlanCost, PlanStep } from './plan-cost.ts'
 import type { LeftOutField } from '../../store/runs/task-progress.ts'
@@ -15,6 +15,8 @@ export interface RunPlan extends PlanCost {
   tasks: { skipped: number; rejected: number }
   /** The fields of the recipe that could not be written in so many records, and why: nothing would be bought for them. */
   leftOut?: LeftOutField[] | undefined
+  /** The reasons why records are skipped or rejected, the most frequent first. `first` is the first record. */
+  reasons?: { status: TaskStatus; reason: string; count: number; first: string }[] | undefined
   /** The id for `paydirt apply`. */
   planId?: string
   /** The command that carries out the plan, where it takes more than the id. */
@@ -35,11 +37,22 @@ export function planText(plan: RunPlan): string {
   ${counted(lookups.unique, 'different profile')}, ${counted(lookups.duplicates, 'duplicate')}
   ${lookups.cached} already in the ledger, ${lookups.toBuy} to buy
   ${tasks.rejected} rejected and ${tasks.skipped} skipped, at no cost
-${leftOutLines(leftOut ?? [], plan.connector)
-  .map((line) => `${line}\n`)
-  .join(
-    '',
-  )}${stepsText(plan.steps)}${costText(plan)}${preview ? previewText(preview) : ''}${planId === undefined ? '' : applyText(plan, `plan ${planId}`, apply ?? `paydirt apply ${planId}`)}`
+${reasonLines(plan)}${leftOutLines(leftOut ?? [], plan.connector)
+    .map((line) => `${line}\n`)
+    .join(
+      '',
+    )}${stepsText(plan.steps)}${costText(plan)}${preview ? previewText(preview) : ''}${planId === undefined ? '' : applyText(plan, `plan ${planId}`, apply ?? `paydirt apply ${planId}`)}`
+}
+
+/** What was read of a file says this already, with its lines. */
+function reasonLines({ connector, reasons = [] }: RunPlan): string {
+  if (connector === 'csv') return ''
+  return reasons
+    .map(
+      ({ status, reason, count, first }) =>
+        `    ${count} ${status}: ${reason} (${count === 1 ? '' : 'first '}record ${first})\n`,
+    )
+    .join('')
 }
 
 /** A command that would be refused, or has nothing to carry out, is not offered. */
