@@ -44,7 +44,7 @@ ${reasonLines(plan)}${leftOutLines(leftOut ?? [], plan.connector)
     )}${stepsText(plan.steps)}${costText(plan)}${preview ? previewText(preview) : ''}${planId === undefined ? '' : applyText(plan, `plan ${planId}`, apply ?? `paydirt apply ${planId}`)}`
 }
 
-/** What was read of a file says this already, with its lines. */
+/** Blank for a file: the account of its columns and rows says the reasons, with lines. */
 function reasonLines({ connector, reasons = [] }: RunPlan): string {
   if (connector === 'csv') return ''
   return reasons
