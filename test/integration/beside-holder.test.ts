@@ -107,6 +107,7 @@ describe.skipIf(!isFullSize)('beside a process that holds the embedded ledger', 
     const inUse = (args: string[]) => paydirt(...args)
     for (const [args, instead] of [
       [['sync', 'hubspot'], `Its desk does the same: ${url}/ starts a sync`],
+      [['service', 'retry', 'job.search'], `${url}/contract lets a stopped operation be asked again`],
       [['undo', run], `${url}/runs/${run}/undo shows the plan of the undo`],
       [['schedules', 'pause', 'nightly'], `${url}/settings pauses`],
       [['suppress', 'add', '--email', 'a@example.com'], 'stop that process, run this, and start it again'],

@@ -1,7 +1,7 @@
 import { provenanceStates, type ClaimRow, type ProvenanceState } from '../../service/catalogue/provenance.ts'
 
 /** Returns how many claims are of each source; those without any are left out. */
-export function countClaims(claims: readonly ClaimRow[]): Partial<Record<ProvenanceState, number>> {
+function countClaims(claims: readonly ClaimRow[]): Partial<Record<ProvenanceState, number>> {
   return Object.fromEntries(
     provenanceStates.flatMap((state) => {
       const count = claims.filter(({ provenance }) => provenance.state === state).length

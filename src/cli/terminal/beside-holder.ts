@@ -4,10 +4,14 @@ import { ConfigError } from '../../domain/errors.ts'
 import { readConfig } from './with-context.ts'
 
 /** The page of the desk on which the same can be done, by command. */
-const pages: Readonly<Record<string, (args: readonly string[]) => { path: string; does: string }>> = {
+const pages: Readonly<
+  Record<string, (args: readonly string[]) => { path: string; does: string } | undefined>
+> = {
   sync: () => ({ path: '', does: 'starts a sync' }),
   schedules: () => ({ path: 'settings', does: 'pauses, resumes and runs schedules' }),
   runs: ([, run = '']) => ({ path: `runs/${run}`, does: 'stops and resumes the run' }),
+  service: ([, command]) =>
+    command === 'retry' ? { path: 'contract', does: 'lets a stopped operation be asked again' } : undefined,
   undo: ([, run = '']) =>
     run.startsWith('-')
       ? { path: 'runs', does: 'lists the runs, each with its undo' }
@@ -26,7 +30,7 @@ export async function besideHolder(thrown: unknown, args: readonly string[]): Pr
   const page = holder?.desk === undefined ? undefined : pages[args[0] ?? '']?.(args)
   const instead =
     page === undefined
-      ? `\`paydirt ${args[0]}\` writes into the ledger, which one process at a time can: stop that process, run this, and start it again. Commands that only read (runs, history, explain, spend, report, doctor) work beside it`
+      ? `\`paydirt ${args[0]}\` writes into the ledger, which one process at a time can: stop that process, run this, and start it again. Commands that only read (runs, history, explain, spend, report, doctor, service list, show and verify) work beside it`
       : `Its desk does the same: ${new URL(page.path, holder?.desk).href} ${page.does}. Or stop that process, run this, and start it again`
   return new ConfigError(thrown.code, `${thrown.message}. ${instead}`, { cause: thrown })
 }

@@ -5,7 +5,7 @@ import type { AnswerBook } from './answer-book.ts'
 import type { FieldName } from './field-names.ts'
 
 /** A departure of the service from the catalogue. */
-export interface Drift {
+interface Drift {
   /** The path of a field, the key of a request, or `path`, `access`, `price`. */
   name: string
   message: string
