@@ -103,6 +103,15 @@ describe('paydirt service verify', () => {
   })
 })
 
+describe('paydirt service list', () => {
+  test('has the date of an answer, also of an operation whose address is shown', async () => {
+    await call('company.profile', { profnet_url: 'https://www.profnet.com/company/acme' })
+    const shown = (await desk.run(['service', 'show', 'company.profile'])).stdout
+    expect(shown).toMatch(/^confirmed since /m)
+    expect(shown).toMatch(/POST \/companies\/profnet\/lookup +confirmed \S+ \(published: shown 4\.1\)/)
+  })
+})
+
 describe('paydirt service verify --live', () => {
   test('buys one answer of each unconfirmed operation within its total, after showing the list', async () => {
     const live = ['--live', '--company', 'ridge-bearings.example', '--max-usd', '0.05']

@@ -12,7 +12,7 @@ import { lastAnswers, observations } from '../../store/contract/answer-fields.ts
 import { operationStates, type OperationState } from '../../store/contract/operation-states.ts'
 import { renamesOf, type AcceptedRename } from '../../store/contract/accepted-renames.ts'
 import { seenPrices, type SeenPrice } from '../../store/contract/seen-prices.ts'
-import { sentKeys } from '../../store/contract/sent-keys.ts'
+import { lastReadAnswers, sentKeys } from '../../store/contract/sent-keys.ts'
 import type { Database } from '../../store/database/database.ts'
 import { knownWarnings } from '../../store/ledger/service-warnings.ts'
 import type { Context } from '../context/context.ts'
@@ -57,16 +57,18 @@ export async function describeOperations(
   const renames = await renamesOf(db)
   const catalogue = withRenames(config.catalogue, renames)
   const contracts = only === undefined ? catalogue.all() : [catalogue.of(only)]
-  const [states, prices, answered, sightings] = await Promise.all([
+  const [states, prices, answered, read, sightings] = await Promise.all([
     operationStates(db),
     seenPrices(db),
     lastAnswers(db),
+    lastReadAnswers(db),
     keysAndNames(db, catalogue, contracts),
   ])
   const described: DescribedOperation[] = []
   for (const contract of contracts) {
     const { operation } = contract
-    const state = stateOf(contract, states)
+    const readAt = read.get(operation)
+    const state = stateOf(contract, states) ?? shownState(contract, readAt)
     const told = pricesOf(contract, catalogue, prices)
     const seen: Sightings = {
       ...nothingSeen,
@@ -88,7 +90,7 @@ export async function describeOperations(
           ? [{ part, code, reason: reason ?? 'an answer could not be used', since }]
           : [],
       ),
-      lastAnswerAt: answered.get(operation) ?? state?.confirmedAt ?? null,
+      lastAnswerAt: readAt ?? answered.get(operation) ?? state?.confirmedAt ?? null,
       prices: told,
       renames: ownRenames(operation, renames),
     })
@@ -105,6 +107,13 @@ function stateOf(
   return own.find(
     ({ place }) => place === null || (place.startsWith(`${method.value} `) && place.endsWith(path.value)),
   )
+}
+
+/** No state is kept of an operation whose address the description shows: its answers in the ledger confirm it. */
+function shownState({ path, setting }: Contract, readAt: Date | undefined): Sightings['state'] {
+  const isOwn = setting.path !== undefined || setting.method !== undefined
+  if (path.origin === 'assumed' || isOwn || readAt === undefined) return undefined
+  return { state: 'confirmed', code: null, since: readAt, confirmedAt: readAt }
 }
 
 function pricesOf(

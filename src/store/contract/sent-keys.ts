@@ -46,3 +46,13 @@ export async function sentKeys(
     from sent group by operation, name order by operation, name`.execute(db)
   return rows
 }
+
+/** Returns when the last answer of each operation was stored that was read as expected. */
+export async function lastReadAnswers(db: Database): Promise<Map<Operation, Date>> {
+  const { rows } = await sql<{ operation: Operation; at: Date }>`
+    select operation, max(answered_at) as at from lookups
+    where state = 'answered' and outcome in ('found', 'not_found') and answered_at is not null group by operation`.execute(
+    db,
+  )
+  return new Map(rows.map(({ operation, at }) => [operation, at]))
+}
