@@ -44,7 +44,7 @@ export interface DescribedOperation {
 
 /**
  * Returns every operation with the source of each fact, by settings and by what answers of this account have shown. `seenToo` has
- * fields that were read elsewhere.
+ * fields that were read from answers themselves, which then count alone.
  */
 export async function describeOperations(
   { database, config }: LedgerAndCatalogue,
@@ -70,10 +70,12 @@ export async function describeOperations(
     const readAt = read.get(operation)
     const state = stateOf(contract, states) ?? shownState(contract, readAt)
     const told = pricesOf(contract, catalogue, prices)
+    const own = seenToo(operation)
     const seen: Sightings = {
       ...nothingSeen,
       ...sightings(operation),
-      fields: [...(answered.has(operation) ? await observations(db, operation) : []), ...seenToo(operation)],
+      // Observations are dated by the time at which some of them were stored together: answers themselves tell the order.
+      fields: own.length > 0 ? own : answered.has(operation) ? await observations(db, operation) : [],
       prices: told,
       state,
     }
