@@ -67,6 +67,27 @@ describe('a search by hand', () => {
     expect(await desk.transfers()).toHaveLength(1)
   })
 
+  test('ends at the last page from whichever it begins, and has one key by its own path', async () => {
+    const call = (page: number, ...more: string[]) =>
+      desk.run([
+        'service',
+        'call',
+        'company.search',
+        ...asked({ ...software, page }),
+        '--max-usd',
+        '0.02',
+        ...more,
+      ])
+    const first = await call(1)
+    const total = first.json<{ data: { pagination: { total_entries: number } } }>().data.pagination
+    const last = Math.ceil(total.total_entries / 25)
+    const end = await call(last, '--pages', '3')
+    expect([end.status, end.stderr]).toEqual([0, expect.stringContaining(`page ${last} has`)])
+    expect(end.stderr).not.toContain(`page ${last + 1}`)
+    expect((await call(1, '--path', '/companies/search')).stderr).toContain('nothing is paid')
+    expect(await desk.transfers()).toHaveLength(2)
+  })
+
   test('is not sent with a page that the service has refused before', async () => {
     sandbox.faults.set({ searchLimits: { page: 2 } })
     const page = (number: number) =>
@@ -131,6 +152,8 @@ test.each<[string, string, string[], RegExp]>([
   ['an action without --yes', 'monitor.delete', asked({ monitor_id: 'm1' }), /--yes/],
   ['an id that climbs out of the path', 'company.logo', asked({ domain: '..' }), /domain/],
   ['a workspace without a key', 'monitor.list', [], /PAYDIRT_API_KEY/],
+  ['another host', 'company.search', [...asked(software), '--path', '@evil.example/x'], /is no path/],
+  ['an action as a reading', 'company.search', ['--path', '/monitors'], /path of monitor\.create/],
   ['an unknown price without a cap', 'company.search', asked(software), /--max-usd/],
 ])('%s is refused in one line, and nothing is sent or reserved', async (_, operation, args, said) => {
   const before = sandbox.stats().requests

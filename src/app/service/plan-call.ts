@@ -6,6 +6,7 @@ import { nearNames } from '../../domain/normalise/near-names.ts'
 import { operations, type Operation, type OperationKind } from '../../domain/words.ts'
 import { prepareRequest } from '../../service/client.ts'
 import type { Contract } from '../../service/catalogue/catalogue.ts'
+import { callPath } from '../../service/calls/call-path.ts'
 import { checkCall } from '../../service/calls/check-call.ts'
 import { usualPageSize } from '../../service/calls/guard-limits.ts'
 import type { KnownWords } from '../../service/calls/guard-words.ts'
@@ -96,7 +97,7 @@ export function planCall(
       page: leastOf(limitOf('page'), lastPage),
       all: isEverything,
     },
-    path,
+    path: path === undefined ? undefined : callPath(contract, path, config.catalogue),
     repetition: repeat,
   })
   const [slot] = slotsOf(operation)

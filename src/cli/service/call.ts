@@ -99,7 +99,7 @@ async function buyPages(
     newId: () => newRunId(context),
   })
   try {
-    let seen = 0
+    let seen = rowsBefore(first)
     for (let call = first, bought = 1; ; bought += 1, call = planOf((call.page ?? 0) + 1)) {
       const end = await calls.buy(call)
       const { status, rows, total } = report(call, end, learned)
@@ -111,6 +111,12 @@ async function buyPages(
   } finally {
     await calls.close()
   }
+}
+
+/** Returns the rows of the pages before the first one that is bought: behind the last row there is nothing to buy. */
+function rowsBefore({ page = 1, request }: PlannedCall): number {
+  const size = request['per_page']
+  return typeof size === 'number' ? (page - 1) * size : 0
 }
 
 /** Prints one answer and what there is to say of it. */
