@@ -5,7 +5,7 @@ import type { VocabularyName } from '../../service/catalogue/vocabularies.ts'
 import { withRenames } from '../../service/catalogue/with-renames.ts'
 import { addAnswer, openBook, type AnswerBook } from '../../service/drift/answer-book.ts'
 import { compare, type Comparison } from '../../service/drift/compare.ts'
-import type { FieldName } from '../../service/drift/field-names.ts'
+import type { ShapeField } from '../../service/observations/answer-shape.ts'
 import { renamesOf } from '../../store/contract/accepted-renames.ts'
 import { knownWords } from '../../store/contract/learned-words.ts'
 import { storedAnswers, type StoredWhole } from '../../store/contract/stored-answers.ts'
@@ -24,7 +24,7 @@ export interface VerifiedOperation extends Omit<Comparison, 'fix'> {
   /** The setting of the operation that mends, as `paydirt.config.ts` takes it. */
   fix: Record<string, unknown> | null
   /** Every name and type that answers had. */
-  fields: FieldName[]
+  fields: ShapeField[]
 }
 
 /** Operations of which the ledger keeps the record and not the whole answer. */

@@ -3,7 +3,7 @@ import { problemOf } from '../calls/read-answer.ts'
 import type { Contract } from '../catalogue/catalogue.ts'
 import type { SightedField } from '../catalogue/provenance.ts'
 import type { VocabularyName } from '../catalogue/vocabularies.ts'
-import { fieldsIn } from './field-names.ts'
+import { shapeOf } from '../observations/answer-shape.ts'
 import { findPlaces, type Places } from './find-places.ts'
 
 /** Everything that is kept of the answers of one operation while they are read one by one: names, types, words, and dates. */
@@ -45,7 +45,7 @@ export function addAnswer(book: AnswerBook, answer: unknown, at: Date): void {
   book.answers += 1
   book.lastAt = later(book.lastAt, at)
   if (problemOf(contract, answer) !== undefined) book.unreadable += 1
-  for (const { path, type } of fieldsIn(answer)) {
+  for (const { path, type } of shapeOf(answer)) {
     const name = `${path} ${type}`
     const known = book.fields.get(name)
     if (!known && book.fields.size >= mostFields) continue

@@ -2,7 +2,7 @@ import type { OperationSetting } from '../catalogue/catalogue.ts'
 import { isAt, type ClaimRow } from '../catalogue/provenance.ts'
 import { vocabularyOf, type Vocabulary, type VocabularyName } from '../catalogue/vocabularies.ts'
 import type { AnswerBook } from './answer-book.ts'
-import type { FieldName } from './field-names.ts'
+import type { ShapeField } from '../observations/answer-shape.ts'
 
 /** A departure of the service from the catalogue. */
 interface Drift {
@@ -18,7 +18,7 @@ export interface Comparison {
   /** Fields of the catalogue that no answer has had. The description does not say which are always there. */
   neverSeen: string[]
   /** Fields that the catalogue does not have. */
-  newFields: FieldName[]
+  newFields: ShapeField[]
   /** Words of open vocabularies that the catalogue does not have. */
   newWords: { vocabulary: VocabularyName; words: string[] }[]
   /** The setting under `service.operations` that mends what can be mended. */
@@ -77,7 +77,7 @@ function isKnown(
   return words.includes(word) || responseOnly.includes(word) || (kind === 'open' && known.includes(word))
 }
 
-function neverSeen(claims: readonly ClaimRow[], seen: readonly FieldName[]): string[] {
+function neverSeen(claims: readonly ClaimRow[], seen: readonly ShapeField[]): string[] {
   return claims.flatMap(({ part, name, value, provenance }) =>
     part === 'answer' &&
     provenance.state !== 'contradicted' &&
@@ -91,7 +91,7 @@ function neverSeen(claims: readonly ClaimRow[], seen: readonly FieldName[]): str
 /**
  * Returns the outermost fields that no claim has. What is inside of a field whose inside the catalogue does not describe is not new.
  */
-function newFields(claims: readonly ClaimRow[], seen: readonly FieldName[]): FieldName[] {
+function newFields(claims: readonly ClaimRow[], seen: readonly ShapeField[]): ShapeField[] {
   const names = claims.flatMap(({ part, name, value }) =>
     part === 'answer' && value !== 'not returned' ? [name] : [],
   )
@@ -99,7 +99,7 @@ function newFields(claims: readonly ClaimRow[], seen: readonly FieldName[]): Fie
   /** True for a path above one that the catalogue has: it describes what is inside. */
   const isDescribed = (path: string) =>
     path === '' || names.some((name) => name.startsWith(`${path}.`) || name.startsWith(`${path}[]`))
-  const isNew = ({ path, type }: FieldName) =>
+  const isNew = ({ path, type }: ShapeField) =>
     type !== 'null' && !isNamed(path) && !isDescribed(path) && isDescribed(parentOf(path))
   return seen
     .filter(isNew)

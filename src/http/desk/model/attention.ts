@@ -17,7 +17,7 @@ const alertPages: Record<string, string> = {
   error_rate: '/failures',
   nothing_written: '/runs',
   schedule_missed: '/settings',
-  contract_drift: '/settings',
+  contract_drift: '/contract',
 }
 
 /** Returns what needs action, the most severe first. */
