@@ -44,7 +44,6 @@ beforeEach(() => {
 })
 
 const fact: Fact = { outcome: 'found', data: { url: 'x' } }
-
 const dearSlots = ['contact.redeem:email-work', 'contact.redeem:email-personal', 'contact.redeem:phone']
 
 function run(buy: () => Promise<Fact>, fetchFree: () => Promise<Fact> = buy) {
