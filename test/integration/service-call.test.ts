@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { API_KEY, API_KEY_HEADER } from '../../src/sandbox/accounts.ts'
 import { startSandbox, type Sandbox } from '../../src/sandbox/sandbox.ts'
 import { openDesk, type Desk } from '../support/cli.ts'
 
@@ -108,6 +109,42 @@ describe('a search by hand', () => {
     ])
     expect(requests('companies_search')).toBe(before)
     expect((await page(2)).status).toBe(0)
+  })
+
+  test('is not bought again by API key where it has cost more than the cap', async () => {
+    const env = {
+      PAYDIRT_API_KEY: API_KEY,
+      PAYDIRT_API_KEY_HEADER: API_KEY_HEADER,
+      PAYDIRT_WALLET_KEY: undefined,
+    }
+    const call = (page: number, maxUsd: string) =>
+      desk.run(
+        [
+          'service',
+          'call',
+          'company.search',
+          ...asked({ ...software, page }),
+          '--max-usd',
+          maxUsd,
+          '--pages',
+          '3',
+        ],
+        env,
+      )
+    const before = requests('companies_search')
+    const dear = await call(1, '0.005')
+    expect([dear.status, dear.stderr]).toEqual([
+      1,
+      expect.stringContaining(
+        'has cost 1.000000 credits, which count as 0.010000 USD, above the cap of 0.005000',
+      ),
+    ])
+    const next = await call(2, '0.005')
+    expect([next.status, next.stdout]).toEqual([2, ''])
+    expect(requests('companies_search') - before).toBe(1)
+    // What the ledger has costs nothing.
+    expect((await call(1, '0.005')).stderr).toContain('nothing is paid')
+    expect((await call(2, '0.01')).status).toBe(0)
   })
 
   test('says which word no answer has held when it finds nothing', async () => {

@@ -1,9 +1,10 @@
-import { InputError } from '../../domain/errors.ts'
+import { InputError, PaydirtError } from '../../domain/errors.ts'
 import { parseUsd, type Atomic } from '../../domain/money.ts'
 import { performAction } from '../../app/actions/perform-action.ts'
 import type { Context } from '../../app/context/context.ts'
 import { costText, faultsOf, pageOf } from '../../app/service/call-result.ts'
 import { knownOfAccount } from '../../app/service/known-of-account.ts'
+import { assertLastPrice } from '../../app/service/last-price.ts'
 import { openCalls, withCallCap, type CallEnd } from '../../app/service/call-session.ts'
 import { assertAffordable, operationNamed, planCall, type PlannedCall } from '../../app/service/plan-call.ts'
 import { newRunId } from '../../app/context/new-id.ts'
@@ -61,6 +62,7 @@ export async function callOperation(name: string, options: Options): Promise<voi
     if (options.plan) return print(await callPlanText(context, call))
     if (isAccountOperation(operation)) return printAccount(context, operation)
     assertAffordable(call)
+    await assertLastPrice(context, call)
     if (call.kind === 'action') return sendAction(context, call, { again: options.again ?? false, signal })
     await buyPages(context, call, planOf, { pages: options.pages ?? 1, signal, learned: known.learned })
   }, config)
@@ -100,16 +102,38 @@ async function buyPages(
   })
   try {
     let seen = rowsBefore(first)
-    for (let call = first, bought = 1; ; bought += 1, call = planOf((call.page ?? 0) + 1)) {
+    for (let call = first, bought = 1; ; bought += 1) {
       const end = await calls.buy(call)
       const { status, rows, total } = report(call, end, learned)
       process.exitCode = status
       seen += rows
       const isLast = rows === 0 || (total !== null && seen >= total)
       if (status !== exitStatus.done || isLast || bought >= pages || signal.aborted) return
+      const next = await nextPage(context, () => planOf((call.page ?? 0) + 1), end)
+      if (!next) return
+      call = next
     }
   } finally {
     await calls.close()
+  }
+}
+
+/** Returns the call of the next page; undefined, with the reason on standard error, where it must not be bought. */
+async function nextPage(
+  context: Context,
+  plan: () => PlannedCall,
+  last: CallEnd,
+): Promise<PlannedCall | undefined> {
+  try {
+    const next = plan()
+    assertAffordable(next)
+    await assertLastPrice(context, next, last)
+    return next
+  } catch (error) {
+    if (!(error instanceof PaydirtError)) throw error
+    printError(`paydirt: ${error.message}\n`)
+    process.exitCode = exitStatus.failed
+    return undefined
   }
 }
 

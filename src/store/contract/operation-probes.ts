@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import type { LookupKey } from '../../domain/keys.ts'
+import { errorCode } from '../../domain/error-codes.ts'
 import { openChargeStates } from '../../domain/payment.ts'
 import type { Database } from '../database/database.ts'
 import {
@@ -16,8 +17,8 @@ export type Probe = 'taken' | 'busy' | OperationState
 
 /**
  * Takes the only request of an operation that is neither confirmed nor stopped, for one lookup and until a time. The lookup
- * that has it takes it again. Another one gets it when that time is over, unless the payment of the first is still open and its
- * lookup is being worked on: its answer may be an unreadable one, and only one of those is paid for. Where the holder's answer
+ * that has it takes it again. Another one gets it when that time is over, unless the payment of the first is still open, may be
+ * sent again and its lookup is being worked on: its answer may be an unreadable one, and only one of those is paid for. Where the holder's answer
  * is in the ledger and the process that stored it has died, the operation is confirmed or stopped (as `unreadable` says) by it.
  */
 export async function takeProbe(
@@ -31,7 +32,7 @@ export async function takeProbe(
     await lockPart(tx, operation, part)
     const known = await stateAt(tx, here)
     if (known) return known
-    const holder = await holderOf(tx, here)
+    const holder = await holderOf(tx, here, now)
     if (holder && holder.key !== key) {
       if (holder.reading) {
         if (holder.reading === 'read') await storeConfirmed(tx, here, now)
@@ -85,11 +86,24 @@ interface Holder {
   reading: 'read' | 'unreadable' | null
 }
 
-async function holderOf(tx: Database, { operation, part }: OperationPlace): Promise<Holder | undefined> {
+/** A charge after a 408 is sent again within five minutes, unless the process that does it has been killed. */
+const longestBetweenMs = 600_000
+
+/**
+ * A charge by API key is never sent again but after a 408: when the time of its request is over it will have no answer. A killed
+ * command leaves one that nobody works on, which must not hold the operation until a person closes it.
+ */
+async function holderOf(
+  tx: Database,
+  { operation, part }: OperationPlace,
+  now: Date,
+): Promise<Holder | undefined> {
+  const workedOnSince = new Date(now.getTime() - longestBetweenMs)
   const { rows } = await sql<Holder>`
     select lookups.key, until,
       lookups.state = 'waiting' and exists (select from charges
-        where lookup_key = lookups.key and state = any(${[...openChargeStates]}::text[])) as "isPaying",
+        where lookup_key = lookups.key and state = any(${[...openChargeStates]}::text[]) and (protocol <> 'api_key'
+          or (charges.state = 'in_doubt' and charges.reason = ${errorCode.notInTime} and lookups.due_at > ${workedOnSince}::timestamptz))) as "isPaying",
       case
         when part = 'batch' and query_id is not null then 'read'
         when lookups.state <> 'answered' then null
