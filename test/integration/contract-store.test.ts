@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { knownOfAccount } from '../../src/app/service/known-of-account.ts'
 import { errorCode } from '../../src/domain/error-codes.ts'
 import type { LookupKey } from '../../src/domain/keys.ts'
 import { acceptRename, renamesOf } from '../../src/store/contract/accepted-renames.ts'
@@ -293,4 +294,16 @@ test('the answers of an older ledger confirm their operations, by part, with the
     ['contact.redeem', 'batch', null, at(40)],
     ['person.lookup', '', null, at(20)],
   ])
+})
+
+test('a refused page counts as the limit for a day', async () => {
+  const seenAt = at(0)
+  await noteLimit(db, { operation: 'news.search', name: 'page', value: 2, code: '41676', seenAt })
+  const limitsAt = async (hours: number) => {
+    const now = () => new Date(seenAt.getTime() + hours * 3_600_000)
+    const context = { config: { vocabularies: {}, apiKey: undefined }, database: { db }, now } as never
+    return (await knownOfAccount(context, { asks: false })).limits.filter((each) => each.code === '41676')
+  }
+  expect(await limitsAt(23)).toMatchObject([{ operation: 'news.search', value: 2 }])
+  expect((await limitsAt(25)).filter(({ operation }) => operation === 'news.search')).toEqual([])
 })

@@ -13,8 +13,11 @@ export function pageOf({ kind, contract }: PlannedCall, { outcome, data }: Fact)
  * Returns why nothing may be made of a page, in words; none for a usable one. The rows stay in the ledger: they are paid for,
  * and can be read again when the cause is gone.
  */
-export function faultsOf({ request, operation }: PlannedCall, page: Page): string[] {
-  const sent = (field: string) => Object.hasOwn(request, field)
+export function faultsOf({ request, operation, contract }: PlannedCall, page: Page): string[] {
+  // The service names a key as it was sent, perhaps with the place in it: `domains[0]`.
+  const names = Object.keys(request).flatMap((name) => [name, contract.wireNames[name] ?? name])
+  const known = new Set(names.map((name) => name.toLowerCase()))
+  const sent = (field: string) => known.has(/^[^.[]*/.exec(field.trim().toLowerCase())?.[0] ?? '')
   const renamed = page.renamed.map(({ field, to }) => (to === undefined ? field : `${field} to ${to}`))
   return [
     ...(page.ignored.some(sent)

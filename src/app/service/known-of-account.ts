@@ -3,12 +3,15 @@ import { limitsOf } from '../../store/contract/known-limits.ts'
 import type { Context } from '../context/context.ts'
 import type { KnownOfAccount } from './plan-call.ts'
 
+/** Plans grow and quotas are renewed: a page that was refused is asked for again after a day, once. */
+const limitHoldsMs = 86_400_000
+
 /**
  * Reads what the ledger knows of the words and limits of this account. With `asks` and an API key the service is asked for the
  * plan's limits, which is free; one that does not answer leaves the usual ones.
  */
 export async function knownOfAccount(
-  { config, database: { db }, openEngine }: Pick<Context, 'config' | 'database' | 'openEngine'>,
+  { config, database: { db }, openEngine, now }: Pick<Context, 'config' | 'database' | 'openEngine' | 'now'>,
   { asks }: { asks: boolean },
 ): Promise<KnownOfAccount> {
   const learned = new Map<string, string[]>()
@@ -18,7 +21,7 @@ export async function knownOfAccount(
   return {
     words: (vocabulary) => [...(config.vocabularies[vocabulary] ?? []), ...(learned.get(vocabulary) ?? [])],
     learned: (vocabulary) => learned.get(vocabulary) ?? [],
-    limits: await limitsOf(db),
+    limits: (await limitsOf(db)).filter(({ seenAt }) => seenAt.getTime() > now().getTime() - limitHoldsMs),
     pageSize: countIn(plan, 'max_search_per_page'),
     lastPage: countIn(plan, 'max_search_page'),
   }

@@ -36,7 +36,7 @@ function capOf({ policy }: Config, operation: Operation): Atomic {
  * what needs a person or an id. `config` has the caps of `withLiveCaps`.
  */
 export async function planLiveChecks(
-  context: Pick<Context, 'config' | 'database' | 'openEngine'>,
+  context: Pick<Context, 'config' | 'database' | 'openEngine' | 'now'>,
   { company }: { company: string | undefined },
 ): Promise<LiveCheck[]> {
   const { config, database } = context

@@ -68,10 +68,11 @@ export function readPage(contract: Contract, answer: unknown): Page {
   const total = typeof stated === 'number' && Number.isInteger(stated) && stated >= 0 ? stated : null
   const warnings = warningsOf(answer)
   const metadata = valueAt(answer, 'metadata')
+  const ignored = namesIn(valueAt(metadata, 'ignored_fields'))
   return {
     rows: objects,
     total,
-    ignored: warnings.flatMap((each) => (each.kind === 'ignored' ? [each.field] : [])),
+    ignored: ignored ?? [],
     renamed: warnings.flatMap((each) => (each.kind === 'renamed' ? [renaming(each)] : [])),
     drift: [
       ...(listed === undefined ? [`${at.value} is missing`] : []),
@@ -80,6 +81,7 @@ export function readPage(contract: Contract, answer: unknown): Page {
         ? [`rows without ${rows.id.value}`]
         : []),
       ...(rows && total === null ? [`${rows.total.value} is missing`] : []),
+      ...(ignored === undefined ? ['metadata.ignored_fields is no list of names'] : []),
       ...(total !== null && total < objects.length ? [`the total of ${total} is below the rows`] : []),
     ],
     notes: Object.fromEntries(
@@ -89,6 +91,15 @@ export function readPage(contract: Contract, answer: unknown): Page {
       }),
     ),
   }
+}
+
+/** Returns the names that a page calls ignored, in whatever form; undefined for one that cannot be read, which is not "none". */
+function namesIn(value: unknown): string[] | undefined {
+  if (value === undefined || value === null) return []
+  if (typeof value === 'string') return value === '' ? [] : [value]
+  if (isObject(value)) return Object.keys(value)
+  const isNames = Array.isArray(value) && value.every((each) => typeof each === 'string')
+  return isNames ? [...new Set(value as string[])] : undefined
 }
 
 function renaming({ field, to }: Extract<RequestWarning, { kind: 'renamed' }>) {
