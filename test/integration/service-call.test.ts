@@ -111,6 +111,24 @@ describe('a search by hand', () => {
     expect((await page(2)).status).toBe(0)
   })
 
+  test('has an accepted name in its plan, and stops where that one is ignored', async () => {
+    const sectors = { only: ['companies_search'], from: 'industries', to: 'sectors' }
+    const call = (...more: string[]) =>
+      desk.run(['service', 'call', 'company.search', ...asked(software), '--max-usd', '0.02', ...more])
+    sandbox.faults.set({ renamedKeys: [sectors] })
+    expect((await call()).status).toBe(1)
+    expect((await desk.run(['service', 'accept', 'company.search', '--yes'])).status).toBe(0)
+    expect((await call('--plan')).stdout).toContain('"sectors":["Software"]')
+    // Back to the old name: the service ignores the accepted one.
+    sandbox.faults.reset()
+    const ignored = await call('--pages', '3')
+    expect([ignored.status, ignored.stderr]).toEqual([
+      1,
+      expect.stringContaining('the service ignored sectors'),
+    ])
+    expect(await desk.transfers()).toHaveLength(2)
+  })
+
   test('is not bought again by API key where it has cost more than the cap', async () => {
     const env = {
       PAYDIRT_API_KEY: API_KEY,

@@ -1,5 +1,8 @@
 import { knownWords } from '../../store/contract/learned-words.ts'
+import { renamesOf } from '../../store/contract/accepted-renames.ts'
 import { limitsOf } from '../../store/contract/known-limits.ts'
+import { withRenames } from '../../service/catalogue/with-renames.ts'
+import type { Config } from '../config/config.ts'
 import type { Context } from '../context/context.ts'
 import type { KnownOfAccount } from './plan-call.ts'
 
@@ -34,4 +37,12 @@ async function planOf({ askAccount }: Awaited<ReturnType<Context['openEngine']>>
 function countIn(plan: Record<string, unknown> | undefined, name: string): number | undefined {
   const value = plan?.[name]
   return typeof value === 'number' && Number.isSafeInteger(value) && value > 0 ? value : undefined
+}
+
+/** Returns the settings with the names that a person has accepted: requests bear them, and answers speak of keys by them. */
+export async function withAcceptedNames(
+  config: Config,
+  { database: { db } }: Pick<Context, 'database'>,
+): Promise<Config> {
+  return { ...config, catalogue: withRenames(config.catalogue, await renamesOf(db)) }
 }

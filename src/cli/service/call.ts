@@ -3,7 +3,7 @@ import { parseUsd, type Atomic } from '../../domain/money.ts'
 import { performAction } from '../../app/actions/perform-action.ts'
 import type { Context } from '../../app/context/context.ts'
 import { costText, faultsOf, pageOf } from '../../app/service/call-result.ts'
-import { knownOfAccount } from '../../app/service/known-of-account.ts'
+import { knownOfAccount, withAcceptedNames } from '../../app/service/known-of-account.ts'
 import { assertLastPrice } from '../../app/service/last-price.ts'
 import { openCalls, withCallCap, type CallEnd } from '../../app/service/call-session.ts'
 import { assertAffordable, operationNamed, planCall, type PlannedCall } from '../../app/service/plan-call.ts'
@@ -45,9 +45,10 @@ export async function callOperation(name: string, options: Options): Promise<voi
   const signal = stopSignal()
   await withContext(async (context) => {
     const known = await knownOfAccount(context, { asks: !options.plan })
+    const named = await withAcceptedNames(config, context)
     const planOf = (page?: number) =>
       planCall(
-        config,
+        named,
         {
           operation,
           body: page === undefined ? body : { ...body, page },
@@ -59,7 +60,7 @@ export async function callOperation(name: string, options: Options): Promise<voi
         known,
       )
     const call = planOf()
-    if (options.plan) return print(await callPlanText(context, call))
+    if (options.plan) return print(await callPlanText({ ...context, config: named }, call))
     if (isAccountOperation(operation)) return printAccount(context, operation)
     assertAffordable(call)
     await assertLastPrice(context, call)
