@@ -160,7 +160,7 @@ describe('a search by hand', () => {
     const next = await call(2, '0.005')
     expect([next.status, next.stdout]).toEqual([2, ''])
     expect(requests('companies_search') - before).toBe(1)
-    // What the ledger has costs nothing.
+    // An answer that the ledger has costs nothing.
     expect((await call(1, '0.005')).stderr).toContain('nothing is paid')
     expect((await call(2, '0.01')).status).toBe(0)
   })

@@ -6,6 +6,7 @@ import { ConfigError } from '../../domain/errors.ts'
 import { formatUsd, parseUsd } from '../../domain/money.ts'
 import type { Sandbox } from '../../sandbox/sandbox.ts'
 import { crmStateFile, startCrm, type StandInName } from '../../sandbox/stand-ins.ts'
+import { liveLine } from '../terminal/live-line.ts'
 import { print, printError } from '../terminal/print.ts'
 import { addSettings, demoFolderAt, demoWallet, differingSettings, type DemoFolder } from './demo-folder.ts'
 import { crmPort } from './ports.ts'
@@ -79,6 +80,7 @@ ${pages.map((page) => `# the records of ${page.crm}: ${page.pageUrl}\n`).join(''
 # switch faults:  curl ${service.serviceUrl}/_sandbox/faults
 `)
     }
+    liveLine.end()
     printError(`${hint(folder, settings, added)} Ctrl-C ends it.\n`)
     await stopped
   } finally {

@@ -76,8 +76,8 @@ export async function check(deps: {
       code: 'own_fields_missing',
       message: `${entity} lack the properties ${missing.join(', ')}`,
       todo: missingScopes.has(scope)
-        ? `Add the scope ${scope} to the app and let Paydirt create them, or create them by hand.`
-        : 'Let Paydirt create them, or create them by hand.',
+        ? `Add the scope ${scope} to the app: the next \`paydirt sync hubspot\` then creates them. Or create them by hand.`
+        : 'The next `paydirt sync hubspot` creates them. Or create them by hand.',
       fields: missing.map((name) => `${entity}.${name}`),
     })
   }

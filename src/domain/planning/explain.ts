@@ -3,7 +3,7 @@ import { formatUsd, type Atomic } from '../money.ts'
 import { nextStep, priceOf, slotOf, spentOn, type PlanContext } from './planner.ts'
 import { slotRow } from '../operations.ts'
 import type { Facts, PlannedRecord, Step } from './step.ts'
-import type { ClosedReason } from './could-write.ts'
+import type { ClosedFields, ClosedReason } from './could-write.ts'
 import type { Recipe } from './recipes.ts'
 import { closedText } from './wanted-fields.ts'
 
@@ -44,8 +44,8 @@ export function explainStep(
   const step = nextStep(record, recipe, facts, context)
   const spentAtomic = context.spend?.settledAtomic ?? spentOn(facts, context.prices)
   const costAtomic = step.kind === 'lookup' ? priceOf(step.lookup.key, context) : 0n
-  const { next, why } = wordsOf(step)
   const { closed = {} } = record
+  const { next, why } = wordsOf(step, closed)
   const leftOut = recipe.fields.filter((field) => Object.hasOwn(closed, field))
   const lines = [
     `Next (recipe ${recipe.name}): ${next}.`,
@@ -66,16 +66,20 @@ export function explainStep(
   }
 }
 
-function wordsOf(step: Step): { next: string; why: string } {
+function wordsOf(step: Step, closed: ClosedFields): { next: string; why: string } {
   switch (step.kind) {
     case 'lookup': {
       const slot = slotOf(step.lookup.key)
       return { next: `${slotRow(slot).verb} (${slot})`, why: step.why }
     }
     case 'write': {
-      const fields = Object.keys(step.values)
+      // The field policy leaves what is there already as it is.
+      const fields = Object.keys(step.values).filter((field) => !Object.hasOwn(closed, field))
       return {
-        next: `write ${fields.length} ${fields.length === 1 ? 'field' : 'fields'} by the field policy (${fields.join(', ')})`,
+        next:
+          fields.length === 0
+            ? 'write nothing: no value that is known may be written into it'
+            : `write ${fields.length} ${fields.length === 1 ? 'field' : 'fields'} by the field policy (${fields.join(', ')})`,
         why: step.reason ?? 'no step is left that the recipe wants and may buy',
       }
     }
