@@ -45,6 +45,14 @@ describe('runs', () => {
     expect(names.filter((name) => name === 'HubSpot companies')).toHaveLength(2)
   })
 
+  test('say what was left out of records that were written', async () => {
+    await addRun('r0', { state: 'finished' })
+    const reason = 'left out industry (no such option)'
+    await addTask('r0', 'written', { patch: { city: { set: 'Ulm' } }, reason })
+    await addTask('r0', 'written', { patch: { city: { set: 'Bonn' } } })
+    expect(await runReasons(desk.db, 'r0')).toMatchObject([{ status: 'written', reason, records: 1 }])
+  })
+
   test('are counted down from what was read to what was changed', async () => {
     await addRun('r1', { state: 'finished' })
     const found = await addLookup('a', 'answered', { outcome: 'found' })

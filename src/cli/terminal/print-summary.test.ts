@@ -46,6 +46,13 @@ test('several are in the plural', () => {
   expect(plain({ withoutResult: undefined })).not.toContain('without a result')
 })
 
+test('a value without an option in the CRM names the command that lists such values', () => {
+  const reasons = [{ status: 'written' as const, reason: 'left out industry (no such option)', count: 8 }]
+  const text = plain({ connector: 'hubspot', reasons })
+  expect(text).toContain('  8 written: left out industry (no such option)\n  `paydirt options hubspot` lists')
+  expect(plain({ connector: 'hubspot' })).not.toContain('paydirt options')
+})
+
 test('a run that was stopped says that what is paid for is kept, and parks nothing', () => {
   const stopped = {
     ...summary,

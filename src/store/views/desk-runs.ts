@@ -164,12 +164,13 @@ export interface RunReason {
   example: string
 }
 
-/** Returns why records of a run did not end as written, the most frequent reason first. */
+/** Returns why records of a run were not written, or not with all fields, the most frequent reason first. */
 export async function runReasons(db: Database, id: string): Promise<RunReason[]> {
   const { rows } = await sql<RunReason>`
     select status, ${causeOf(sql`reason`)} as reason, count(*)::int as records,
       (array_agg(record_id order by ordinal))[1] as example from tasks
-    where run_id = ${id} and reason is not null and status in ('skipped', 'rejected', 'parked', 'unchanged')
+    where run_id = ${id} and reason is not null
+      and (status in ('skipped', 'rejected', 'parked', 'unchanged') or (status = 'written' and reason like 'left out %'))
     group by 1, 2 order by 3 desc limit 30`.execute(db)
   return rows
 }

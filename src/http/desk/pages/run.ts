@@ -1,6 +1,7 @@
 import { html } from 'hono/html'
 import type { LiveRun } from '../../../store/views/desk-now.ts'
 import type { Funnel, RunHead, RunReason, RunRecord } from '../../../store/views/desk-runs.ts'
+import { hasMissingOption } from '../../../domain/planning/missing-option.ts'
 import { progressOf } from '../model/now.ts'
 import { paidPer } from '../model/paid-per.ts'
 import { blockText, inlineText } from '../view/foreign-text.ts'
@@ -48,9 +49,9 @@ export function runPage(detail: RunDetail, { now }: Shell): Page {
       </div>
       ${card(
         'why',
-        'Records not written',
+        'Not written, or not in full',
         reasons.length > 0
-          ? table<RunReason>(
+          ? html`${table<RunReason>(
               'Reasons, most frequent first',
               [
                 { name: 'Reason', isHead: true, cell: ({ reason }) => blockText(reason) },
@@ -59,8 +60,9 @@ export function runPage(detail: RunDetail, { now }: Shell): Page {
                 { name: 'Example', cell: ({ example }) => recordLink(run, example) },
               ],
               reasons,
-            )
-          : empty('No record was skipped, rejected or parked.'),
+            )}
+            ${optionsHint(run.connector, reasons)}`
+          : empty('No record was skipped, rejected or parked, and no field was left out.'),
       )}
       ${card(
         'records',
@@ -209,4 +211,12 @@ function statusFilter(id: string, current: string | undefined): Markup {
         </li>`,
     )}
   </ul>`
+}
+
+/** Names the command that lists the values of a picklist that no option stands for. */
+function optionsHint(connector: string, reasons: readonly RunReason[]): Markup | string {
+  if (!hasMissingOption(reasons)) return ''
+  return html`<p>
+    <code>paydirt options ${connector}</code> lists the values that are no option of their picklist.
+  </p>`
 }

@@ -48,7 +48,7 @@ export function comparisonPage(
         figures,
       ),
     )}
-    ${card('reasons', 'Records not written', reasonTable(run, other))}`,
+    ${card('reasons', 'Not written, or not in full', reasonTable(run, other))}`,
   }
 }
 
