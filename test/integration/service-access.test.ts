@@ -70,6 +70,21 @@ describe.each(Object.entries(ways))(
       expect(data.peoples[0]?.profnet_url).toMatch(/^https:/)
     })
 
+    test('a renamed total is named by verify, with the setting that mends it', async () => {
+      sandbox.faults.set({
+        renamedFields: [
+          { only: ['companies_search'], place: 'data.pagination.total_entries', to: 'total_rows' },
+        ],
+      })
+      expect((await call('company.search', { industries: ['Software'] })).status).toBe(1)
+      const settings = { PAYDIRT_NETWORK_NAME: networkName, ...env }
+      const drift = await desk.run(['service', 'verify', '--fix'], settings)
+      expect([drift.status, drift.stdout]).toEqual([
+        1,
+        expect.stringContaining("'company.search': { fields: { total: 'data.pagination.total_rows' } }"),
+      ])
+    })
+
     test('a summary that is late time and again is one charge', async () => {
       sandbox.faults.set({ summaryTimeout: { next: sized(3, 1) } })
       const late = await call('expansion.summary', { domain: 'amber-networks.example' })
