@@ -43,6 +43,8 @@ const runSchema = z.object({
   }),
 })
 
+type RunDocument = z.input<typeof runSchema>
+
 export interface RunReader {
   runs: Pick<RunLedger, 'get'>
   figures: (runId: string) => Promise<RunFigures>
@@ -64,27 +66,32 @@ export function runRoutes(reader: RunReader, streams: EventStreams, authenticato
   }
 
   async function events(call: RunCall): Promise<Response> {
-    const { id } = await runOf(call)
+    const found = await runOf(call)
+    const first = await runJson(found, reader)
     return streams.open(call.context, ({ send, end }) => {
-      let isOver = false
       let last = ''
+      let isOver = false
       let timer: NodeJS.Timeout | undefined
-      const poll = async () => {
-        const run = await reader.runs.get(id)
-        if (!run || isOver) return end()
-        const document = await runJson(run, reader)
+      const tell = (document: RunDocument) => {
         const text = JSON.stringify(document)
         if (text !== last) send('run', document)
         last = text
-        if (run.state === 'finished' || run.state === 'failed') return end()
-        timer = setTimeout(again, everyMs)
+        if (document.state === 'finished' || document.state === 'failed') end()
+        else timer = setTimeout(again, everyMs)
+      }
+      const poll = async () => {
+        const run = await reader.runs.get(found.id)
+        const document = run && (await runJson(run, reader))
+        if (!document || isOver) end()
+        else tell(document)
       }
       const again = () =>
         void poll().catch((error: unknown) => {
           reader.onError(error)
           end()
         })
-      again()
+      // The first state is there before anything can end the stream, so that no reader is left with nothing.
+      tell(first)
       return () => {
         isOver = true
         clearTimeout(timer)
@@ -125,7 +132,7 @@ export function runRoutes(reader: RunReader, streams: EventStreams, authenticato
   ]
 }
 
-async function runJson(run: Run, { figures, tasks }: RunReader): Promise<z.input<typeof runSchema>> {
+async function runJson(run: Run, { figures, tasks }: RunReader): Promise<RunDocument> {
   const [{ spend }, counts] = await Promise.all([figures(run.id), tasks.counts(run.id)])
   return {
     id: run.id,
@@ -134,7 +141,7 @@ async function runJson(run: Run, { figures, tasks }: RunReader): Promise<z.input
     entity: run.entity,
     recipe: run.recipe,
     trigger: run.trigger,
-    state: run.state as z.input<typeof runSchema>['state'],
+    state: run.state as RunDocument['state'],
     records: run.records,
     startedAt: run.startedAt.toISOString(),
     finishedAt: run.finishedAt?.toISOString() ?? null,

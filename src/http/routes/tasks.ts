@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { assertMaySee } from '../callers/api-token.ts'
+import type { TaskView } from '../../store/runs/task-view.ts'
 import { findTask, type Enrichment } from '../tasks/enrichment.ts'
 import { wantsEvents, type EventStreams } from '../server/events.ts'
 import { type Authenticator } from '../server/caller.ts'
@@ -25,19 +26,22 @@ export function taskRoutes(
   }
 
   async function events(call: TaskCall): Promise<Response> {
-    const { id } = await viewOf(call)
-    return streams.open(call.context, ({ send, end }) =>
-      watch.follow(id, () => {
+    const first = await viewOf(call)
+    return streams.open(call.context, ({ send, end }) => {
+      const tell = (view: TaskView | undefined) => {
+        if (view) send('task', taskJson(view, ids))
+        // A parked task resumes at some point, so its stream stays open.
+        if (!view || (!isOpen(view.status) && view.status !== 'parked')) end()
+      }
+      // The first state is there before anything can end the stream, so that no reader is left with nothing.
+      tell(first)
+      return watch.follow(first.id, first, () => {
         views
-          .get([id])
-          .then(([view]) => {
-            if (view) send('task', taskJson(view, ids))
-            // A parked task resumes at some point, so its stream stays open.
-            if (!view || (!isOpen(view.status) && view.status !== 'parked')) end()
-          })
+          .get([first.id])
+          .then(([view]) => tell(view))
           .catch(end)
-      }),
-    )
+      })
+    })
   }
 
   return [

@@ -14,8 +14,8 @@ export interface TaskWatch {
    * aborts. A parked task is not open, because it waits longer than a caller would.
    */
   waitUntilDone(ids: readonly bigint[], options: { untilMs: number; signal: AbortSignal }): Promise<boolean>
-  /** Calls back with the current state and after each change. Returns a function that stops it. */
-  follow(id: bigint, onState: (state: TaskState) => void): () => void
+  /** Calls back after each change from `seen`. Returns a function that stops it. */
+  follow(id: bigint, seen: Omit<TaskState, 'id'>, onChange: () => void): () => void
   close(): void
 }
 
@@ -93,16 +93,15 @@ export function createTaskWatch(
       })
     },
 
-    follow(id, onState) {
-      let last: string | undefined
+    follow(id, seen, onChange) {
+      let last = textOf(seen)
       return add({
         ids: new Set([id]),
         onStates(states) {
           const state = states.get(id)
-          const text = `${state?.status} ${state?.reason}`
-          if (!state || text === last) return
-          last = text
-          onState(state)
+          if (!state || textOf(state) === last) return
+          last = textOf(state)
+          onChange()
         },
       })
     },
@@ -113,4 +112,8 @@ export function createTaskWatch(
       watchers.clear()
     },
   }
+}
+
+function textOf({ status, reason }: Omit<TaskState, 'id'>): string {
+  return `${status} ${reason}`
 }
