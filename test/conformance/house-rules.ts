@@ -141,7 +141,7 @@ function circles(graph: ReadonlyMap<string, ReadonlySet<string>>): string[][] {
 
 /** A comment begins with its subject, or with the verb of what a function does. */
 const questionWord =
-  /^[ \t]*(?:\/\*\*?(?:\n[ \t]*\*)?|(?<!\/\/.*\n[ \t]*)\/\/) ?(What|Whether|How|Who|Where|Of) /gm
+  /^[ \t]*(?:\/\*\*?(?:\n[ \t]*\*)?|(?<!\/\/.*\n[ \t]*)\/\/) ?(What|Whether|How|Who|Where|Of|Whoever|Nobody|Somebody|Everybody) /gm
 
 /** Returns the comments that begin like a question and leave the subject for later. */
 export function commentsThatAsk(sources: Sources): string[] {

@@ -149,7 +149,7 @@ describe('a group of failures', () => {
     expect(await skipGroup(desk.db, group, { now: desk.now(), by: 'otto' })).toBe(3)
     expect(await statusesOf('r1')).toEqual(['skipped', 'skipped', 'skipped', 'looking_up'])
     expect(await stateOf(mine)).toMatchObject({ state: 'failed', reason: 'skipped by otto' })
-    // Somebody else waits for the one, and money may be under way for the other.
+    // Another record waits for the one, and money may be under way for the other.
     expect(await stateOf(shared)).toMatchObject({ state: 'parked' })
     expect(await stateOf(paid)).toMatchObject({ state: 'parked' })
     expect(await skipGroup(desk.db, group, { now: desk.now(), by: 'otto' })).toBe(0)

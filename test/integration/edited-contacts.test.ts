@@ -37,7 +37,7 @@ test.each(crmKinds)(
     const slugs = titled.slice(0, 3)
     const ids = slugs.map((slug) => world.add({ [url]: `https://www.profnet.com/in/${slug}` }))
     const [first = ''] = ids
-    /** Somebody edits what we wrote last, so that the records are looked at again. */
+    /** Edits what we wrote last, so that the records are looked at again. */
     const again = async (field: string, change: Record<string, unknown> = {}) => {
       for (const id of ids) world.edit(id, { [field]: `Hand ${(round += 1)}` })
       await world.answerChanges(`/in/${slugs[0]}`, change)

@@ -160,7 +160,7 @@ describe('limits', () => {
     expect((await connector.check()).problems).toMatchObject([
       { code: 'hubspot_daily_limit', todo: expect.stringContaining('721 minutes') },
     ])
-    // Nobody asks again meanwhile, and nothing was waited for.
+    // Another read sends nothing meanwhile, and does not wait.
     const before = hubspot.stats().requests
     expect(await thrown(connector.read('contacts', ['1']))).toBeInstanceOf(RetriableError)
     expect(hubspot.stats().requests).toBe(before)

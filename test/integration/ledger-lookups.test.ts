@@ -122,7 +122,7 @@ describe('lookups that are asked for', () => {
 
     // A cause of another name that went away frees nothing.
     expect(await lookups.unparkBy(['wallet_empty'])).toBe(0)
-    // Somebody has acted: the run is open again at once, not when a worker comes by.
+    // After a person acted the run is open again at once, not when a worker comes by.
     expect(await lookups.unpark(run.id)).toBe(1)
     expect(await tasks.counts(run.id)).toMatchObject({ looking_up: 3, parked: 0 })
     expect(await lookups.get(keys[0]!)).toMatchObject({ state: 'waiting' })

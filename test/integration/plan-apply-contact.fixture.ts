@@ -78,7 +78,7 @@ export const byEmail = (one: Member): Row => ({ email: emails(one, 'work')[0] ??
 export const byPhone = (one: Member): Row => ({ phone: contactsOf(one.slug).phones[0]?.value ?? '' })
 let met = 0
 
-/** Somebody whom no case before has asked for. */
+/** Returns a member whom no case before has asked for. */
 export function somebody(fits: (one: Member) => boolean): Member {
   for (;;) {
     const one = member(met++)

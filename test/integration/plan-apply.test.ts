@@ -106,7 +106,7 @@ describe('a plan of a sync', () => {
     })
     expect(applied.summary.spend.settled).toBe(usd(5))
     expect(await house.transfers()).toHaveLength(5)
-    // Whoever continues the run after an interruption finds the plan's cost with its budget.
+    // The budget holds the plan's cost, so that a run continued after an interruption has the same cap.
     const budget = await house.context.database.db
       .selectFrom('budgets')
       .select(['committed_atomic', 'cap_atomic'])

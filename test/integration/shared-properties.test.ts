@@ -37,7 +37,7 @@ test.each(crmKinds)(
     expect(written.map((row) => [row.record_id, row.field, row.new_value])).toEqual(
       ids.map((id) => [id, 'description', world.state().get(id)?.[description]]),
     )
-    // Nobody edited it, so it may still be replaced, and an undo puts it back.
+    // The value was not edited, so it may still be replaced, and an undo puts it back.
     for (const [index, id] of ids.entries()) {
       world.edit(id, { [website]: 'https://by-hand.example' })
       await world.answerChanges(known[index] ?? '', { description: `changed ${index}` })

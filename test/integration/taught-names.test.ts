@@ -88,7 +88,7 @@ describe('a company', () => {
       const ways: Identity[] = [url(slug), url(`formerly-${slug}`), url(number), { domain }]
       await enrich('company', ways[first] as Identity, 'contact')
       expect(bought).toHaveLength(1)
-      // Nobody has told of the earlier name when it was not asked for.
+      // The earlier name is known only where it was asked for.
       for (const way of first === 1 ? ways : ways.toSpliced(1, 1)) await enrich('company', way, 'contact')
       expect(bought).toHaveLength(1)
     }

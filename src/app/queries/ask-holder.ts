@@ -10,7 +10,7 @@ const greetingWithinMs = 3_000
 
 export type Asked =
   | { kind: 'answered'; result: unknown }
-  /** Nobody listens: it begins, it ends, it was killed, or its version has no socket. */
+  /** No process listens: it begins, it ends, it was killed, or its version has no socket. */
   | { kind: 'away' }
   /** It listens and says nothing, as while it is suspended. */
   | { kind: 'silent' }

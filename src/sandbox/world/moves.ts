@@ -90,7 +90,7 @@ function signalsOf(company: WorldCompany, seed: number, begins: number, today: n
     signals.push({
       id: `sg-${index}-${seed}-${step}`,
       day,
-      // Nobody advertises a retreat: it is read in the news, or shows at events.
+      // A retreat is not advertised: news tell of it, or it shows at events.
       type: isNegative ? (chance(index, 211, seed, step) < 0.7 ? 'news' : 'events') : type,
       strength: signalStrengths[Math.floor(chance(index, 212, seed, step) * 3)]!,
       polarity: isNegative ? 'negative' : 'positive',
