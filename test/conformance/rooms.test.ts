@@ -91,6 +91,11 @@ describe('a planted breach is found:', () => {
       { 'src/pay/a.ts': `  // What is paid is kept.\n  pay()` },
       'src/pay/a.ts begins a comment with "What": name the subject first',
     ],
+    [
+      'one that begins with a person without a name',
+      { 'src/pay/a.ts': `/** Nobody pays twice. */` },
+      'src/pay/a.ts begins a comment with "Nobody": name the subject first',
+    ],
   ]
 
   test.each(planted)('%s', (_, files, breach) => {

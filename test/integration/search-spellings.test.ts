@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { openCalls } from '../../src/app/service/call-session.ts'
-import { newRunId } from '../../src/app/context/new-id.ts'
 import { assertAffordable, planCall } from '../../src/app/service/plan-call.ts'
 import { startSandbox, type Sandbox } from '../../src/sandbox/sandbox.ts'
 import { sized } from '../support/full-size.ts'
@@ -39,7 +38,6 @@ test(`${count * each} spellings of ${count} searches are ${count} payments`, asy
   const calls = await openCalls(context, {
     first,
     signal: new AbortController().signal,
-    newId: () => newRunId(context),
   })
   try {
     const bought = []

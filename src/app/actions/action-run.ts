@@ -9,10 +9,9 @@ import { pause } from '../../timing/pause.ts'
 import type { Operation } from '../../domain/words.ts'
 import type { Context } from '../context/context.ts'
 import type { Engine } from '../context/engine.ts'
-import { newRunId } from '../context/new-id.ts'
 import { takeFirstCount } from '../money/account-count.ts'
 import { startMaintenance } from '../runs/maintenance.ts'
-import { callConnector } from '../service/call-session.ts'
+import { callConnector, openCallRun } from '../service/call-run.ts'
 import type { PlannedCall } from '../service/plan-call.ts'
 import { heedStates } from './heed-states.ts'
 
@@ -38,18 +37,7 @@ export async function openActionRun(
   const { runs, database } = context
   const engine = await context.openEngine()
   await takeFirstCount(context, engine)
-  const { run } = await runs.open({
-    id: newRunId(context),
-    connector: callConnector,
-    object: 'company',
-    entity: call.operation,
-    recipe: call.operation,
-    trigger: 'call',
-    fingerprint: `call|${call.key}`,
-    source: { operation: call.operation },
-  })
-  await runs.markScanned(run.id)
-  await runs.setState(run.id, 'working')
+  const run = await openCallRun(context, call)
   const maintenance = await startMaintenance(context, ['worker'])
 
   const buy: ActionRun['buy'] = (key, request, asked) =>

@@ -11,6 +11,7 @@ import type { Config } from '../config/config.ts'
 import type { Context } from '../context/context.ts'
 import { startMaintenance } from '../runs/maintenance.ts'
 import { startWorkerRuntime, type WorkerRuntime } from '../runs/worker-runtime.ts'
+import { callConnector, openCallRun } from './call-run.ts'
 import type { PlannedCall } from './plan-call.ts'
 
 /** The end of one call. */
@@ -27,9 +28,6 @@ export interface CallSession {
   /** Waits for what was sent, and ends the workers. */
   close(): Promise<void>
 }
-
-/** The name under which calls stand in the ledger: they belong to no CRM. Budgets a connector hold for it too. */
-export const callConnector = 'service'
 
 /**
  * Returns the settings with another cap for one operation: the payer refuses a challenge above it. The readings that show what
@@ -58,7 +56,7 @@ export function withCallCap(config: Config, operation: Operation, capAtomic: Ato
  */
 export async function openCalls(
   context: Context,
-  { first, signal, newId }: { first: PlannedCall; signal: AbortSignal; newId: () => string },
+  { first, signal }: { first: PlannedCall; signal: AbortSignal },
 ): Promise<CallSession> {
   const { lookups, runs, database } = context
   let haltedBy: ConfigError | undefined
@@ -66,18 +64,7 @@ export async function openCalls(
 
   /** Opens the run and its workers for the first call that the ledger has no answer to. */
   async function start(): Promise<Working> {
-    const { run } = await runs.open({
-      id: newId(),
-      connector: callConnector,
-      object: 'company',
-      entity: first.operation,
-      recipe: first.operation,
-      trigger: 'call',
-      fingerprint: `call|${first.key}`,
-      source: { operation: first.operation },
-    })
-    await runs.markScanned(run.id)
-    await runs.setState(run.id, 'working')
+    const run = await openCallRun(context, first)
     await lookups.unpark(run.id)
     const onHalt = (error: ConfigError) => {
       haltedBy ??= error

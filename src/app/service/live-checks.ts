@@ -7,7 +7,6 @@ import type { Contract } from '../../service/catalogue/catalogue.ts'
 import { lastFoundDomain } from '../../store/contract/known-company.ts'
 import type { Config } from '../config/config.ts'
 import type { Context } from '../context/context.ts'
-import { newRunId } from '../context/new-id.ts'
 import { openCalls, withCallCap, type CallEnd } from './call-session.ts'
 import { describeOperations } from './describe-operations.ts'
 import { knownOfAccount } from './known-of-account.ts'
@@ -109,7 +108,7 @@ export async function* runLiveChecks(
       continue
     }
     // A session each: what stops one operation says nothing about the next.
-    const calls = await openCalls(context, { first: call, signal, newId: () => newRunId(context) })
+    const calls = await openCalls(context, { first: call, signal })
     try {
       const end = await calls.buy(call)
       left -= end.state === 'answered' && end.isKnown ? 0n : costOf(end)

@@ -7,7 +7,6 @@ import { knownOfAccount, withAcceptedNames } from '../../app/service/known-of-ac
 import { assertLastPrice } from '../../app/service/last-price.ts'
 import { openCalls, withCallCap, type CallEnd } from '../../app/service/call-session.ts'
 import { assertAffordable, operationNamed, planCall, type PlannedCall } from '../../app/service/plan-call.ts'
-import { newRunId } from '../../app/context/new-id.ts'
 import { checkBody } from '../../service/calls/check-body.ts'
 import type { KnownWords } from '../../service/calls/guard-words.ts'
 import { wordsNeverSeen } from '../../service/calls/words-never-seen.ts'
@@ -96,11 +95,7 @@ async function buyPages(
   planOf: (page: number) => PlannedCall,
   { pages, signal, learned }: { pages: number; signal: AbortSignal; learned: KnownWords },
 ): Promise<void> {
-  const calls = await openCalls(context, {
-    first,
-    signal,
-    newId: () => newRunId(context),
-  })
+  const calls = await openCalls(context, { first, signal })
   try {
     let seen = rowsBefore(first)
     for (let call = first, bought = 1; ; bought += 1) {
