@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, rm } from 'node:fs/promises'
+import { mkdtemp, readFile, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
@@ -11,6 +11,7 @@ import {
   type SpendOrder,
 } from '../../src/app/money/spend-switch.ts'
 import { startMaintenance } from '../../src/app/runs/maintenance.ts'
+import { auditWords } from '../../src/http/desk/pages/audit.ts'
 import { startSandbox, type Sandbox } from '../../src/sandbox/sandbox.ts'
 import { createAuditLog } from '../../src/store/access/audit.ts'
 import { openDatabase, type Database } from '../../src/store/database/database.ts'
@@ -29,6 +30,56 @@ const actionsIn = async (db: Database) =>
     .reverse()
     .map(({ actor, role, action, target }) => [actor, role, action, target])
 
+async function withLedger(
+  { stores: { databaseUrl, dataDir } }: Awaited<ReturnType<typeof openDesk>>,
+  work: (database: Awaited<ReturnType<typeof openDatabase>>) => Promise<void>,
+): Promise<void> {
+  const database = await openDatabase({
+    dataDir: join(dataDir, 'data'),
+    ...(databaseUrl === undefined ? {} : { url: databaseUrl }),
+  })
+  try {
+    await work(database)
+  } finally {
+    await database.close()
+  }
+}
+
+/** A sync that wrote nothing. */
+async function addRun(db: Database, id: string): Promise<void> {
+  const [object, at] = ['company', new Date()] as const
+  await db
+    .insertInto('runs')
+    .values({
+      id,
+      connector: 'hubspot',
+      object,
+      entity: 'companies',
+      recipe: 'profile',
+      trigger: 'sync',
+      state: 'finished',
+      fingerprint: id,
+      source: '{}',
+      scanned_at: at,
+      records: 0,
+      started_at: at,
+      finished_at: at,
+    })
+    .execute()
+}
+
+test('each action that the source notes has its words on the desk', async () => {
+  const noted = new Set(['spending.stop', 'schedule.pause', 'suppress.remove', 'sync.start', 'charge.close'])
+  for (const file of await readdir('src', { recursive: true })) {
+    if (!file.endsWith('.ts') || file.endsWith('.test.ts')) continue
+    const text = await readFile(join('src', file), 'utf8')
+    for (const [, name = ''] of text.matchAll(/(?:noteFromCli|recordAction)\([^,]+, '([\w.]+)'/g))
+      noted.add(name)
+  }
+  expect(noted.size).toBeGreaterThan(15)
+  expect([...noted].filter((name) => !(name in auditWords))).toEqual([])
+})
+
 test('what is stopped, made, revoked and paused from the command line is audited', async () => {
   const nightly = { connector: 'hubspot', object: 'companies', cron: '0 2 1 1 *', timeZone: 'UTC' } as const
   const desk = await openDesk(sandbox, { config: { schedules: { nightly } }, fundsAtomic: 0n })
@@ -44,19 +95,19 @@ test('what is stopped, made, revoked and paused from the command line is audited
     const { id } = (await run('token', 'create', 'hooks', '--json')).json<{ id: string }>()
     await run('token', 'revoke', id)
     for (const change of ['pause', 'resume', 'run']) await run('schedules', change, 'nightly')
+    await run('suppress', 'add', '--email', 'gone@harbour.example')
+    await run('forget', '--email', 'gone@harbour.example', '--yes')
+    await run('reconcile')
+    await withLedger(desk, ({ db }) => addRun(db, 'r-undone'))
+    await run('undo', 'r-undone', '--field', 'website')
     // An attempt that came to nothing is no action.
     expect((await desk.run(['runs', 'r-unknown', '--stop', 'why'], env)).status).toBe(2)
     expect((await desk.run(['runs', '--resume'], env)).status).toBe(2)
     expect((await desk.run(['token', 'revoke', id], env)).status).toBe(2)
     expect((await desk.run(['schedules', 'pause', 'weekly'], env)).status).toBe(2)
 
-    const { databaseUrl, dataDir } = desk.stores
-    const database = await openDatabase({
-      dataDir: join(dataDir, 'data'),
-      ...(databaseUrl === undefined ? {} : { url: databaseUrl }),
-    })
-    try {
-      expect(await actionsIn(database.db)).toEqual([
+    await withLedger(desk, async ({ db }) => {
+      expect(await actionsIn(db)).toEqual([
         ['cli', 'shell', 'spending.stop', undefined],
         ['cli', 'shell', 'spending.resume', undefined],
         ['cli', 'shell', 'token.create', id],
@@ -64,10 +115,18 @@ test('what is stopped, made, revoked and paused from the command line is audited
         ['cli', 'shell', 'schedule.pause', 'nightly'],
         ['cli', 'shell', 'schedule.resume', 'nightly'],
         ['cli', 'shell', 'schedule.run', 'nightly'],
+        ['cli', 'shell', 'suppress.add', undefined],
+        ['cli', 'shell', 'forget', undefined],
+        ['cli', 'shell', 'reconcile', undefined],
+        ['cli', 'shell', 'run.undo', 'r-undone'],
+        ['cli', 'shell', 'run.undone', 'r-undone'],
       ])
-    } finally {
-      await database.close()
-    }
+      // Who was forgotten is not in the row.
+      const [forgotten] = (await createAuditLog(db, { now: () => new Date() }).list(20)).filter(
+        ({ action }) => action === 'forget',
+      )
+      expect(forgotten?.details).toMatchObject({ lookups: 0, tasks: 0, charges: 0, suppressed: 0 })
+    })
   } finally {
     await desk.close()
   }

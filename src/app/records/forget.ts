@@ -1,4 +1,5 @@
 import type { LookupKey } from '../../domain/keys.ts'
+import { noteFromCli } from '../context/audit-from-cli.ts'
 import { underAllNames, type Identifier } from '../../domain/subjects/identifiers.ts'
 import { openRedis } from '../../queues/connection.ts'
 import { createQueues, type Queues } from '../../queues/queues.ts'
@@ -49,7 +50,13 @@ export async function forget(
   const subject = await findSubject(database.db, identifiers, context.config.networkHosts)
   // Suppressed first, erased second: a sync that runs at this moment must not buy the subject again.
   const suppressed = options.suppress ? await suppressions.add(subject.identifiers) : 0
-  const erased = await eraseSubject(database.db, subject, eraseOptions(context))
+  const erased = await eraseSubject(database.db, subject, {
+    ...eraseOptions(context),
+    note: (db, counts) =>
+      noteFromCli({ ...context, database: { ...database, db } }, 'forget', {
+        details: { ...counts, suppressed },
+      }),
+  })
   const jobs = await countJobs(context, subject.lookups, (queues) => queues.dropLookups(subject.lookups))
   await vacuumErased(database)
   return { plan: false, erased: { ...erased, jobs }, suppressed }

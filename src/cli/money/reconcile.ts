@@ -1,4 +1,5 @@
 import { privateKeyToAccount } from 'viem/accounts'
+import { noteFromCli } from '../../app/context/audit-from-cli.ts'
 import { reconcileAndHeal, type Healed } from '../../app/money/heal-charges.ts'
 import type { Reconciliation } from '../../app/money/reconcile.ts'
 import { accountCount, type AccountCount } from '../../app/money/account-count.ts'
@@ -83,6 +84,12 @@ async function compare(config: Config, isFull: boolean): Promise<Compared> {
           : await reconcileAndHeal(context, privateKeyToAccount(walletKey).address, () => engine.resolve(0), {
               isFull,
             })
+      await noteFromCli(context, 'reconcile', {
+        details: {
+          ...resolved,
+          ...(result ? { differences: result.differences.length, healed: result.healed.length } : {}),
+        },
+      })
       return {
         result,
         resolved,

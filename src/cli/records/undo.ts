@@ -1,3 +1,4 @@
+import { noteFromCli } from '../../app/context/audit-from-cli.ts'
 import { openConnector } from '../../app/context/connectors.ts'
 import { queryLedger } from '../../app/queries/query-ledger.ts'
 import { undoableRun, undoRun, type Undone } from '../../app/records/undo.ts'
@@ -24,10 +25,23 @@ export async function undo(runId: string, options: Options): Promise<void> {
     }
     const connector = await openConnector(context.config, undoable.connector, undefined)
     try {
+      const details = options.field === undefined ? {} : { field: options.field }
+      await noteFromCli(context, 'run.undo', { target: runId, details })
       const undone = await undoRun(context, connector, undoable, {
         plan: false,
         signal,
         field: options.field,
+      })
+      const { restored, already, left, unfinished } = undone
+      await noteFromCli(context, 'run.undone', {
+        target: runId,
+        details: {
+          ...details,
+          restored,
+          already,
+          left,
+          ...(unfinished === undefined ? {} : { unfinished }),
+        },
       })
       print(options.json ? `${JSON.stringify(undone)}\n` : text(undone))
       if (undone.unfinished !== undefined)

@@ -1,5 +1,6 @@
 import { InputError, PaydirtError } from '../../domain/errors.ts'
 import { parseUsd, type Atomic } from '../../domain/money.ts'
+import { noteFromCli } from '../../app/context/audit-from-cli.ts'
 import { performAction } from '../../app/actions/perform-action.ts'
 import type { Context } from '../../app/context/context.ts'
 import { costText, faultsOf, pageOf } from '../../app/service/call-result.ts'
@@ -85,6 +86,12 @@ async function sendAction(
         `paydirt: an earlier request may still be processed; it is read again at ${until.toISOString()}\n`,
       ),
   })
+  // After the act: its own journal is there from before the first byte, so that a kill here loses no action.
+  if (end.state !== 'parked')
+    await noteFromCli(context, 'service.action', {
+      target: call.operation,
+      details: { state: end.state, action: String(end.action.id) },
+    })
   process.exitCode = reportAction(end)
 }
 

@@ -30,11 +30,20 @@ export interface Erased {
  * no nonce is derived twice. Throws ConfigError while a payment for the subject is open, because its bytes may have to be
  * sent again.
  */
-export async function eraseSubject(db: Database, subject: Subject, options: EraseOptions): Promise<Erased> {
+export async function eraseSubject(
+  db: Database,
+  subject: Subject,
+  options: EraseOptions & {
+    /** Notes the erasure in the same transaction: neither is there without the other. */
+    note?: ((tx: Database, erased: Erased) => Promise<void>) | undefined
+  },
+): Promise<Erased> {
   return db.transaction().execute(async (tx) => {
     await lockLookups(tx, subject)
     if (await hasOpenPayment(tx, subject.lookups)) throw paymentOpen()
-    return eraseIn(tx, subject, options)
+    const erased = await eraseIn(tx, subject, options)
+    await options.note?.(tx, erased)
+    return erased
   })
 }
 

@@ -5,7 +5,8 @@ import { blockText } from '../view/foreign-text.ts'
 import { csrf, type Page, type Shell } from '../view/layout.ts'
 import { card, empty, table, instant } from '../view/parts.ts'
 
-const actions: Record<string, string> = {
+/** The words for each action that is noted anywhere. */
+export const auditWords: Readonly<Record<string, string>> = {
   sign_in: 'signed in',
   'spending.stop': 'stopped spending',
   'spending.resume': 'resumed spending',
@@ -26,6 +27,13 @@ const actions: Record<string, string> = {
   'schedule.run': 'started a schedule now',
   'token.create': 'created an API token',
   'token.revoke': 'revoked an API token',
+  'suppress.add': 'suppressed people or companies',
+  'suppress.remove': 'ended a suppression',
+  forget: 'erased a person or company for good',
+  'charge.close': 'decided a charge by hand',
+  'service.action': 'asked the service for a change',
+  'service.retry': 'let a stopped operation be asked again',
+  'service.accept': 'accepted renamed keys of the service',
   enrich: 'requested enrichment',
   'queue.change': 'changed a queue',
   'sessions.end_all': 'signed everyone out',
@@ -50,7 +58,7 @@ export function auditPage(rows: AuditRow[], next: bigint | undefined, { visitor,
                 isHead: true,
                 cell: ({ actor, role }) => html`${blockText(actor, 80)}<small>${role}</small>`,
               },
-              { name: 'Action', cell: ({ action }) => actions[action] ?? blockText(action) },
+              { name: 'Action', cell: ({ action }) => auditWords[action] ?? blockText(action) },
               { name: 'Target', cell: ({ target }) => blockText(target ?? '–') },
               {
                 name: 'Details',
