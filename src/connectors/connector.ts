@@ -2,8 +2,10 @@ import type { CurrentRecord, OwnValues } from '../domain/field-policy/current-re
 import type { CrmMapping, DescribedField } from '../domain/mapping/mapping.ts'
 import type { Patch, SourceRecord } from '../domain/record.ts'
 import type { ObjectKind } from '../domain/words.ts'
+import type { RecordMaker } from './creating.ts'
+import type { LeftOut, WriteResult } from './write-result.ts'
 
-export type { CurrentRecord, OwnValues }
+export type { CurrentRecord, LeftOut, OwnValues, WriteResult }
 
 export interface RecordPatch {
   id: string
@@ -11,32 +13,6 @@ export interface RecordPatch {
   /** Values to restore in our own fields; those left out are cleared. Absent: the fields are stamped as written now. */
   own?: OwnValues | undefined
 }
-
-/** A field of a patch that did not fit the CRM's field, and was not sent. `field` is canonical. */
-export interface LeftOut {
-  field: string
-  code: string
-  reason: string
-}
-
-/**
- * The result of one record's patch. A connector returns one for every patch, in the same order. Reasons and codes never
- * contain a record's values. `field` is canonical where the mapping knows it, else the CRM's own name.
- */
-export type WriteResult =
-  /** Written, except for the fields in `leftOut`. */
-  | { id: string; status: 'written'; leftOut?: LeftOut[] }
-  /** The patch was empty: nothing was sent. */
-  | { id: string; status: 'unchanged' }
-  /** There is no record to write to: it was deleted, merged or converted since it was read. */
-  | { id: string; status: 'skipped'; reason: string }
-  /**
-   * The CRM refused it, or no field of the patch fits (`unsent`). The same patch fails again until the record or the
-   * account changes.
-   */
-  | { id: string; status: 'rejected'; code: string; field?: string; reason: string; unsent?: true }
-  /** Not written. The same patch can be sent again after `afterMs`; this does not count as an attempt. */
-  | { id: string; status: 'retry'; afterMs: number; reason: string }
 
 /** The position of a scan. Only the connector that made it can read it. It is stored after the records before it. */
 export type Watermark = string
@@ -142,6 +118,8 @@ export interface Capabilities {
   readonly marksOwnWrites: boolean
   /** `quota` returns how much of the day's calls is used. */
   readonly tellsQuota: boolean
+  /** Records can be found by their identities, made and archived (`maker`). */
+  readonly makesRecords: boolean
 }
 
 /**
@@ -192,6 +170,8 @@ export interface Connector {
    * person accounts among accounts. Absent where no record is.
    */
   people?(entity: string, ids: readonly string[]): Promise<Map<string, EntityRecord>>
+  /** Present where `makesRecords`. */
+  readonly maker?: RecordMaker
   /** Returns null where the source has no daily limit, or does not report it. */
   quota(): Promise<Quota | null>
   close(): Promise<void>

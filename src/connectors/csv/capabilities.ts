@@ -8,4 +8,5 @@ export const capabilities: Capabilities = {
   filters: false,
   marksOwnWrites: false,
   tellsQuota: false,
+  makesRecords: false,
 }
