@@ -11,6 +11,7 @@ import { adoptOrphans } from '../../src/store/runs/run-states.ts'
 import { createRunLedger } from '../../src/store/runs/runs.ts'
 import { createTaskLedger } from '../../src/store/runs/tasks.ts'
 import { openFreshLedger } from '../support/fresh-ledger.ts'
+import { scannedTask } from '../support/scanned-task.ts'
 
 const clock = new Date('2026-05-05T05:05:05Z')
 const now = () => clock
@@ -193,14 +194,7 @@ test('a lookup that a CSV took over and was broken off with goes on under the ru
     source: {},
   })
   const [key] = world.keys as [LookupKey]
-  const waiting = {
-    recordId: '1',
-    identity: {},
-    status: 'looking_up' as const,
-    lookupKey: key,
-    waitingFor: key,
-  }
-  await tasks.insertPage(nightly, [{ ...waiting, ordinal: 1, duplicateOf: null, reason: null }], 'w')
+  await tasks.insertPage(nightly, [scannedTask(1, key)], 'w')
   await form()
   expect(await adoptOrphans(db, clock, ['csv'])).toBe(0)
   await runs.setState(world.run, 'stopped')

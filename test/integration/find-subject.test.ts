@@ -10,6 +10,7 @@ import { findSubject } from '../../src/store/subjects/find-subject.ts'
 import { createSuppressionLedger } from '../../src/store/subjects/suppressions.ts'
 import { openFreshLedger } from '../support/fresh-ledger.ts'
 import { openLedgerRun } from '../support/ledger-run.ts'
+import { scannedTask } from '../support/scanned-task.ts'
 
 let ledger: Awaited<ReturnType<typeof openFreshLedger>>
 
@@ -35,16 +36,12 @@ test('a company that shares its website, and so its logo, with another is found 
   )
   await tasks.insertPage(
     run.id,
-    profiles.map((profile, index) => ({
-      ordinal: index + 1,
-      recordId: String(index),
-      identity: { profileUrl: `https://www.${profile}` },
-      status: 'looking_up',
-      lookupKey: profileKey(profile),
-      duplicateOf: null,
-      waitingFor: logoKey,
-      reason: null,
-    })),
+    profiles.map((profile, index) =>
+      scannedTask(index + 1, profileKey(profile), {
+        identity: { profileUrl: `https://www.${profile}` },
+        waitingFor: logoKey,
+      }),
+    ),
     'page 1',
   )
 
@@ -101,8 +98,7 @@ test('a subject is suppressed and found by any page of the hosts that the settin
   const hosts = ['guild.example']
   const { run, tasks } = await openLedgerRun(ledger.database, { lookups: 0, now })
   const profileUrl = 'https://alumni.guild.example/company/folded'
-  const record = { recordId: '1', identity: { profileUrl }, status: 'unchanged' as const, lookupKey: null }
-  const task = { ...record, ordinal: 1, duplicateOf: null, waitingFor: null, reason: null }
+  const task = scannedTask(1, null, { identity: { profileUrl }, status: 'unchanged' })
   await tasks.insertPage(run.id, [task], 'page 1')
   // Read on the command line, which does not know the settings.
   const typed = readIdentifiers({ profile_url: ['https://members.guild.example/company/folded'] })

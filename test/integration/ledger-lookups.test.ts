@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { LookupKey } from '../../src/domain/keys.ts'
+import { scannedTask } from '../support/scanned-task.ts'
 import { clock, found, newRun, useLedger } from './ledger.fixture.ts'
 
 useLedger()
@@ -49,16 +50,7 @@ describe('lookups that are asked for', () => {
     const { lookups, tasks, run, keys, reserve, id, db, journal } = await newRun(7)
     const other = await newRun(1)
     const scope = `run:${id}`
-    const task = (key: LookupKey, index: number) => ({
-      ordinal: index + 1,
-      recordId: String(index),
-      identity: {},
-      status: 'looking_up' as const,
-      lookupKey: key,
-      duplicateOf: null,
-      waitingFor: key,
-      reason: null,
-    })
+    const task = (key: LookupKey, index: number) => scannedTask(index + 1, key)
     // The last one's task is not stored yet.
     await tasks.insertPage(run.id, keys.slice(0, 6).map(task), 'w1')
     await other.tasks.insertPage(other.run.id, other.keys.map(task), 'w1')
@@ -97,21 +89,15 @@ describe('lookups that are asked for', () => {
 
   test('that are parked take their tasks along, there and back', async () => {
     const { lookups, tasks, runs, run, keys } = await newRun(2)
-    const task = (ordinal: number, key: LookupKey, duplicateOf: number | null = null) => ({
-      ordinal,
-      recordId: String(ordinal),
-      identity: {},
-      status: 'looking_up' as const,
-      lookupKey: key,
-      duplicateOf,
-      waitingFor: key,
-      reason: null,
-    })
-    await tasks.insertPage(run.id, [task(1, keys[0]!), task(2, keys[1]!), task(3, keys[0]!, 1)], 'w1')
-    // A page counts whole or not at all: one that holds a row twice leaves neither rows nor a watermark.
-    await expect(tasks.insertPage(run.id, [task(4, keys[1]!), task(1, keys[1]!)], 'w2')).rejects.toThrow(
-      /another process reads/,
+    await tasks.insertPage(
+      run.id,
+      [scannedTask(1, keys[0]!), scannedTask(2, keys[1]!), scannedTask(3, keys[0]!, { duplicateOf: 1 })],
+      'w1',
     )
+    // A page counts whole or not at all: one that holds a row twice leaves neither rows nor a watermark.
+    await expect(
+      tasks.insertPage(run.id, [scannedTask(4, keys[1]!), scannedTask(1, keys[1]!)], 'w2'),
+    ).rejects.toThrow(/another process reads/)
     expect(await runs.get(run.id)).toMatchObject({ records: 3, watermark: 'w1' })
     await lookups.park(keys[0]!, new Date(clock.now.getTime() + 1000), cap)
     expect(await tasks.counts(run.id)).toMatchObject({ looking_up: 1, parked: 2 })
@@ -136,17 +122,11 @@ describe('lookups that are asked for', () => {
   test('that have ended while nobody looked are found page by page, until their tasks have gone on', async () => {
     const { lookups, tasks, run, keys } = await newRun(3)
     const [first, second, third] = keys.toSorted() as [LookupKey, LookupKey, LookupKey]
-    const task = (ordinal: number, key: LookupKey) => ({
-      ordinal,
-      recordId: String(ordinal),
-      identity: {},
-      status: 'looking_up' as const,
-      lookupKey: key,
-      duplicateOf: null,
-      waitingFor: key,
-      reason: null,
-    })
-    await tasks.insertPage(run.id, [task(1, first), task(2, second), task(3, second), task(4, third)], 'w1')
+    await tasks.insertPage(
+      run.id,
+      [first, second, second, third].map((key, index) => scannedTask(index + 1, key)),
+      'w1',
+    )
     await lookups.storeFree(second, found)
     await lookups.fail(third, 'for good')
     const before = first.slice(0, -1)

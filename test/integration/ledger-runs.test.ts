@@ -11,6 +11,7 @@ import { runFigures } from '../../src/store/views/run-figures.ts'
 import { spendBy } from '../../src/store/views/spend.ts'
 import { createTermsCache } from '../../src/store/ledger/terms.ts'
 import { authorization } from '../support/ledger-run.ts'
+import { scannedTask } from '../support/scanned-task.ts'
 import { freshStores } from '../support/stores.ts'
 import { clock, database, found, newRun, now, unlimited, useLedger } from './ledger.fixture.ts'
 
@@ -37,16 +38,8 @@ describe('a run', () => {
   test('has its figures from the ledger', async () => {
     const { runs, run, tasks, keys, reserve, journal, connector, db } = await newRun(5)
     const budget: BudgetLine[] = [{ scope: `run:${run.id}`, capAtomic: unlimited }]
-    const task = (ordinal: number, key: LookupKey | null, duplicateOf: number | null = null) => ({
-      ordinal,
-      recordId: String(ordinal),
-      identity: {},
-      status: 'unchanged' as const,
-      lookupKey: key,
-      duplicateOf,
-      waitingFor: null,
-      reason: null,
-    })
+    const task = (ordinal: number, key: LookupKey | null, duplicateOf: number | null = null) =>
+      scannedTask(ordinal, key, { status: 'unchanged', duplicateOf })
     const [bought, missing, lost, doubt, free] = keys as [
       LookupKey,
       LookupKey,
@@ -96,16 +89,13 @@ describe('a run', () => {
 
   test('comes out in the order of its rows, page by page, each duplicate naming its first', async () => {
     const { run, tasks, keys } = await newRun(1)
-    const rows = [3, 1, 2, 5, 4].map((ordinal) => ({
-      ordinal,
-      recordId: `line ${ordinal * 10}`,
-      identity: {},
-      status: 'skipped' as const,
-      lookupKey: keys[0]!,
-      duplicateOf: ordinal > 1 ? 1 : null,
-      waitingFor: null,
-      reason: null,
-    }))
+    const rows = [3, 1, 2, 5, 4].map((ordinal) =>
+      scannedTask(ordinal, keys[0]!, {
+        recordId: `line ${ordinal * 10}`,
+        status: 'skipped',
+        duplicateOf: ordinal > 1 ? 1 : null,
+      }),
+    )
     await tasks.insertPage(run.id, rows, '5')
     const pages = [
       await tasks.page(run.id, 0, 3),
@@ -120,13 +110,9 @@ describe('a run', () => {
 
   test('is stored once where two processes read the same source: the second reads on behind the first', async () => {
     const { run, runs, tasks } = await newRun(0)
-    const row = { identity: {}, lookupKey: null, duplicateOf: null, waitingFor: null, reason: null }
-    const page = [1, 2].map((ordinal) => ({
-      ...row,
-      ordinal,
-      recordId: `line ${ordinal}`,
-      status: 'skipped' as const,
-    }))
+    const page = [1, 2].map((ordinal) =>
+      scannedTask(ordinal, null, { recordId: `line ${ordinal}`, status: 'skipped' }),
+    )
     await tasks.insertPage(run.id, page, '2')
     await expect(tasks.insertPage(run.id, page.slice(1), 'other')).rejects.toMatchObject({
       name: 'RetriableError',

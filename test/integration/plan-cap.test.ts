@@ -3,6 +3,7 @@ import { expect, test } from 'vitest'
 import { retryTask } from '../../src/store/failures/retry-one.ts'
 import { capByPlan } from '../../src/store/runs/plan-cap.ts'
 import { retryFailed, retryGroup } from '../../src/store/runs/retry-and-skip.ts'
+import { scannedTask } from '../support/scanned-task.ts'
 import { database, newRun, now, unlimited, useLedger } from './ledger.fixture.ts'
 
 useLedger()
@@ -14,16 +15,7 @@ async function plannedRun(currency: 'USD' | 'credits') {
   await capByPlan(db, run.id, 150_000n)
   await world.tasks.insertPage(
     run.id,
-    keys.map((key, index) => ({
-      ordinal: index + 1,
-      recordId: String(index),
-      identity: {},
-      status: 'looking_up',
-      lookupKey: key,
-      duplicateOf: null,
-      waitingFor: key,
-      reason: null,
-    })),
+    keys.map((key, index) => scannedTask(index + 1, key)),
     'page 1',
   )
   await world.runs.markScanned(run.id)

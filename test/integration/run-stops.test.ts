@@ -10,6 +10,7 @@ import { createRunLedger } from '../../src/store/runs/runs.ts'
 import { createTaskLedger } from '../../src/store/runs/tasks.ts'
 import { openFreshLedger } from '../support/fresh-ledger.ts'
 import { challenge, found, plain, setStage, transaction } from '../support/payer-stage.ts'
+import { scannedTask } from '../support/scanned-task.ts'
 
 let database: OpenDatabase
 let close: () => Promise<void>
@@ -42,16 +43,7 @@ async function runOf(names: string[], { connector = 'hubspot', isScanned = true 
   await want()
   await tasks.insertPage(
     id,
-    keys.map((key, index) => ({
-      ordinal: index + 1,
-      recordId: String(index),
-      identity: {},
-      status: 'looking_up',
-      lookupKey: key,
-      duplicateOf: null,
-      waitingFor: key,
-      reason: null,
-    })),
+    keys.map((key, index) => scannedTask(index + 1, key)),
     'w1',
   )
   if (isScanned) await runs.markScanned(id)

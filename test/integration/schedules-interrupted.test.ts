@@ -4,6 +4,7 @@ import { updateRunStates } from '../../src/store/runs/run-states.ts'
 import { resumeRun } from '../../src/store/runs/run-stops.ts'
 import { createScheduleLedger } from '../../src/store/runs/schedules.ts'
 import { startPlannedSync } from '../support/planned-sync.ts'
+import { scannedTask } from '../support/scanned-task.ts'
 import { addOccurrence } from './occurrence.fixture.ts'
 import {
   at,
@@ -48,16 +49,9 @@ describe('a schedule', () => {
     for await (const page of house.connector.scan('companies', { limit: 100 })) {
       await context.tasks.insertPage(
         run.id,
-        page.records.map((record, index) => ({
-          ordinal: index + 1,
-          recordId: record.id,
-          identity: record.identity,
-          status: 'skipped',
-          lookupKey: null,
-          duplicateOf: null,
-          waitingFor: null,
-          reason: null,
-        })),
+        page.records.map(({ id: recordId, identity }, index) =>
+          scannedTask(index + 1, null, { recordId, identity, status: 'skipped' }),
+        ),
         page.watermark,
       )
       break

@@ -8,6 +8,7 @@ import { updateRunStates } from '../../src/store/runs/run-states.ts'
 import { createRunLedger } from '../../src/store/runs/runs.ts'
 import { createTaskLedger } from '../../src/store/runs/tasks.ts'
 import { openFreshLedger } from '../support/fresh-ledger.ts'
+import { scannedTask } from '../support/scanned-task.ts'
 
 let database: OpenDatabase
 let close: () => Promise<void>
@@ -44,16 +45,7 @@ async function runOf(statuses: TaskStatus[], options: { connector?: string; keys
   await lookups.want(wanted, { id: run.id, connector, hot: false })
   await tasks.insertPage(
     run.id,
-    statuses.map((status, index) => ({
-      ordinal: index + 1,
-      recordId: String(index),
-      identity: {},
-      status,
-      lookupKey: keys[index] ?? null,
-      duplicateOf: null,
-      waitingFor: ['looking_up', 'parked'].includes(status) ? (keys[index] ?? null) : null,
-      reason: null,
-    })),
+    statuses.map((status, index) => scannedTask(index + 1, keys[index] ?? null, { status })),
     'w1',
   )
   const state = async () => (await runs.get(run.id))?.state

@@ -8,6 +8,7 @@ import { skipGroup } from '../../src/store/runs/retry-and-skip.ts'
 import { createRunLedger } from '../../src/store/runs/runs.ts'
 import { createTaskLedger } from '../../src/store/runs/tasks.ts'
 import { openFreshLedger } from '../support/fresh-ledger.ts'
+import { scannedTask } from '../support/scanned-task.ts'
 
 let database: OpenDatabase
 let close: () => Promise<void>
@@ -33,23 +34,7 @@ test.each(['one', 'group'] as const)(
       await lookups.want([wanted], { id, connector: 'hubspot', hot: false })
       return id
     }
-    const store = (id: string) =>
-      tasks.insertPage(
-        id,
-        [
-          {
-            ordinal: 1,
-            recordId: '1',
-            identity: {},
-            status: 'looking_up',
-            lookupKey: key,
-            duplicateOf: null,
-            waitingFor: key,
-            reason: null,
-          },
-        ],
-        'page 1',
-      )
+    const store = (id: string) => tasks.insertPage(id, [scannedTask(1, key)], 'page 1')
     const first = await askedBy()
     await store(first)
     await lookups.park(key, null, { code: 'budget_run', reason })

@@ -16,6 +16,7 @@ import { createMonitor } from '../../src/producers/monitor.ts'
 import { scan } from '../../src/producers/scan.ts'
 import { createMonitorDeliveries } from '../../src/store/messages/monitor-deliveries.ts'
 import { layLedger } from '../support/ledger-template.ts'
+import { scannedTask } from '../support/scanned-task.ts'
 import { freshStores } from '../support/stores.ts'
 
 const identity: Identity = { domain: 'acme.example', profileUrl: 'https://www.profnet.com/company/acme' }
@@ -202,16 +203,7 @@ async function byWorker(entity: string, recipeName: string): Promise<void> {
   const found = await context.planning.closedFields.find(crm(entity), run, { dryRun: true })
   await context.runs.setClosed(run.id, found.ofRun)
   const [closed] = await found.ofRecords(page!.records)
-  const task = {
-    ordinal: 1,
-    recordId: '1',
-    identity,
-    closed,
-    lookupKey: key,
-    duplicateOf: null,
-    reason: null,
-  }
-  await context.tasks.insertPage(run.id, [{ ...task, status: 'looking_up', waitingFor: key }], '1')
+  await context.tasks.insertPage(run.id, [scannedTask(1, key, { identity, closed })], '1')
   await advance().advanceTasksWaitingFor([key])
 }
 
