@@ -9,13 +9,17 @@ import type { Canonical } from '../keys.ts'
 export function registrableDomain(raw: string): Canonical {
   const host = bareHost(raw)
   if (host === undefined) return { ok: false, reason: 'it is not a domain' }
-  const { isIp, domain: own } = parse(host, { allowPrivateDomains: true })
-  if (isIp) return { ok: false, reason: 'it is an address, not a domain' }
-  const domain = own ?? getDomain(host)
+  const own = getDomain(host, ofHost)
+  if (own !== null) return { ok: true, value: own }
+  if (parse(host).isIp) return { ok: false, reason: 'it is an address, not a domain' }
+  const domain = getDomain(host)
   return domain === null
     ? { ok: false, reason: 'it is a public suffix, under which others have their domains' }
     : { ok: true, value: domain }
 }
+
+/** A host of `bareHost` was found and checked before. */
+const ofHost = { allowPrivateDomains: true, extractHostname: false, validateHostname: false }
 
 /** No host is longer, and looking a long one up in the tables of Unicode takes the square of its length. */
 const maxHostLength = 255
@@ -41,6 +45,21 @@ export function isPublicHostName(host: string): boolean {
  */
 const plainHost = /^(?:https?:\/\/)?(?!.*xn--)((?:[a-z0-9-]+\.)+[a-z][a-z0-9-]*)(?=[/?#]|$)/i
 
+/**
+ * A whole address with such a host, whose labels begin and end with a letter or digit. A search may name a hundred: this is
+ * the only pass over most of them.
+ */
+const plainAddress =
+  /^(?:https?:\/\/)?(?:www\d?\.){0,2}((?:[a-z0-9]+(?:-+[a-z0-9]+)*\.)+[a-z][a-z0-9]*(?:-+[a-z0-9]+)*)(?:[/?#][^\s@>]*)?$/i
+/** No label of a name is longer. */
+const maxLabelLength = 63
+
+function plainHostOf(raw: string): string | undefined {
+  const host = plainAddress.exec(raw)?.[1]?.toLowerCase()
+  if (host === undefined || host.length > maxLabelLength) return undefined
+  return host.startsWith('www') || host.includes('xn--') ? undefined : host
+}
+
 function parsedHost(text: string): string | undefined {
   const withScheme = /^[a-z][a-z0-9+.-]*:\/\//i.test(text) ? text : `https://${text.replace(/^\/\//, '')}`
   return URL.canParse(withScheme) ? new URL(withScheme).hostname : undefined
@@ -49,6 +68,8 @@ function parsedHost(text: string): string | undefined {
 /** Returns the host of a domain or website address in ASCII, without `www.`, or undefined where there is none. */
 export function bareHost(raw: string): string | undefined {
   if (raw.length > maxAddressLength) return undefined
+  const plain = plainHostOf(raw)
+  if (plain !== undefined) return plain
   const text = raw.trim().replace(/^<|>$/g, '').replace(/\.$/, '')
   if (text === '' || /[\s@]/.test(text)) return undefined
   const hostname = plainHost.exec(text)?.[1]?.toLowerCase() ?? parsedHost(text)

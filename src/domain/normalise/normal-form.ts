@@ -1,3 +1,4 @@
+const ascii = /^[\x20-\x7e]*$/
 const crowdedMarks = /[\p{M}--\u034f]{30}(?=[\p{M}--\u034f])/gv
 
 /**
@@ -5,5 +6,7 @@ const crowdedMarks = /[\p{M}--\u034f]{30}(?=[\p{M}--\u034f])/gv
  * more than 30 are divided by a grapheme joiner, as the stream-safe text format of Unicode (UAX 15) does. Idempotent.
  */
 export function normalForm(form: 'NFC' | 'NFD' | 'NFKC' | 'NFKD', text: string): string {
+  // ASCII is the same in every form.
+  if (ascii.test(text)) return text
   return text.replace(crowdedMarks, '$&\u034f').normalize(form)
 }

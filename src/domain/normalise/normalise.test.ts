@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { testSeed } from '../../../test/support/seed.ts'
 import { foldCompanyName } from './company.ts'
-import { canonicalUrl, registrableDomain } from './domain.ts'
+import { bareHost, canonicalUrl, registrableDomain } from './domain.ts'
 import { canonicalEmail } from './email.ts'
 import { foldPersonName, foldText } from './text.ts'
 
@@ -174,6 +174,38 @@ describe('for any text', () => {
       fc.property(named, (text) => {
         for (const fold of [foldText, foldPersonName, foldCompanyName])
           expect(fold(fold(text))).toBe(fold(text))
+      }),
+      params,
+    )
+  })
+
+  test('the host of a plain address is the one that the URL parser finds', () => {
+    const label = fc.oneof(
+      fc.stringMatching(/^[a-zA-Z0-9-]{1,8}$/),
+      fc.constantFrom(
+        'www',
+        'WWW2',
+        'wwwa',
+        'xn--bcher-kva',
+        'co',
+        'uk',
+        'github',
+        'io',
+        '1',
+        'a'.repeat(64),
+      ),
+    )
+    const address = fc
+      .tuple(
+        fc.constantFrom('', 'http://', 'HTTPS://', 'www.', 'www.www.www.'),
+        fc.array(label, { minLength: 1, maxLength: 5 }).map((labels) => labels.join('.')),
+        fc.constantFrom('', '/', '/a@b', '/a b', '?x=1', '#f', '.', ':443', '..'),
+      )
+      .map((parts) => parts.join(''))
+    fc.assert(
+      fc.property(address, (text) => {
+        // Angle brackets are taken off, and keep an address from the short way.
+        expect(bareHost(text)).toBe(bareHost(`<${text}>`))
       }),
       params,
     )

@@ -60,14 +60,14 @@ function foldValue(
   value: unknown,
   hosts: readonly string[],
 ): unknown {
-  const folded = (raw: string, place: string): string => {
+  const folded = (raw: string, index?: number): string => {
     const text = foldText(contract, name, field, raw, hosts)
-    if (!text.ok) throw badCall(contract.operation, `${place}: ${text.reason}`)
-    return text.value
+    if (text.ok) return text.value
+    throw badCall(contract.operation, `${name}${index === undefined ? '' : `[${index}]`}: ${text.reason}`)
   }
-  if (field.is === 'text') return folded(value as string, name)
+  if (field.is === 'text') return folded(value as string)
   if (field.is !== 'texts') return value
-  const texts = (value as string[]).map((raw, index) => folded(raw, `${name}[${index}]`))
+  const texts = (value as string[]).map((raw, index) => folded(raw, index))
   return field.fold === 'words' ? oneSpelling(texts) : texts
 }
 
@@ -97,5 +97,6 @@ function listed(values: readonly unknown[]): readonly unknown[] {
   if (values.every((value) => typeof value === 'number'))
     return [...new Set(values as number[])].sort((a, b) => a - b)
   if (!values.every((value) => typeof value === 'string')) return values
-  return [...new Set(values as string[])].sort()
+  const sorted = (values as string[]).toSorted()
+  return sorted.filter((value, index) => value !== sorted[index - 1])
 }
