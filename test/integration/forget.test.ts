@@ -1,6 +1,12 @@
+import { randomBytes } from 'node:crypto'
 import { sql } from 'kysely'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { forget, planForget } from '../../src/app/records/forget.ts'
+import { lookupsOfRecord } from '../../src/app/records/record-lookups.ts'
+import { undoableRun, undoRun } from '../../src/app/records/undo.ts'
+import { describeRun } from '../../src/app/runs/run-detail.ts'
+import { eraseSubject } from '../../src/store/subjects/erase-subject.ts'
+import { findSubject } from '../../src/store/subjects/find-subject.ts'
 import { reconcile } from '../../src/app/money/reconcile.ts'
 import { readIdentifiers } from '../../src/app/records/suppress.ts'
 import { enforceRetention } from '../../src/app/runs/retention.ts'
@@ -114,6 +120,104 @@ describe('forgetting a subject', () => {
     expect(tasks).toEqual([{ status: 'skipped', reason: 'suppressed' }])
     expect(traces(await dump(), words)).toEqual([])
     expect(await house.transfers()).toHaveLength(4)
+  })
+
+  test('cuts the tie between its records and what they cost; run, month and undo keep their figures', async () => {
+    house = await openCrmHouse(sandbox)
+    const { context } = house
+    const { db } = context.database
+    const [, id = ''] = fill(3)
+    const { summary } = await house.sync('contacts')
+    await context.fieldWrites.noteMerges('hubspot', 'contacts', [{ id: 'merged', into: id }])
+    const figures = async () => ({
+      run: { ...(await describeRun(context, summary.runId)), startedAt: null, finishedAt: null },
+      money:
+        await sql`select run_id, connector, operation, amount_atomic, currency, state, budget_scopes, nonce, created_at,
+        closed_at from charges order by nonce`.execute(db),
+      budgets: await db.selectFrom('budgets').selectAll().orderBy('scope').execute(),
+    })
+    const name = { connector: 'hubspot', object: 'contact', id }
+    const before = await figures()
+    expect((await lookupsOfRecord(context, name)).spend.settledAtomic).toBe(10_000n)
+    const taskId = BigInt(
+      (await db.selectFrom('tasks').select('id').where('record_id', '=', id).executeTakeFirstOrThrow()).id,
+    )
+    const marks = readIdentifiers({ email: ['quita.1@mail-of-zanders.example'] })
+
+    // Killed before the commit: everything is as it was.
+    const rows = await dump()
+    const subject = await findSubject(db, marks)
+    const token = () => randomBytes(12).toString('hex')
+    const killed = eraseSubject(db, subject, {
+      now: context.now,
+      token,
+      note: () => Promise.reject(new Error('killed')),
+    })
+    await expect(killed).rejects.toThrow('killed')
+    expect((await dump()) === rows).toBe(true)
+
+    await forget(context, marks, { suppress: false })
+    expect(await figures()).toEqual(before)
+    // By the record nothing is found any more.
+    expect(await lookupsOfRecord(context, name)).toMatchObject({
+      history: { fields: [], tasks: [] },
+      spend: { settledAtomic: 0n },
+    })
+    for (const table of ['tasks', 'field_writes', 'button_tasks', 'merged_records'] as const) {
+      const { rows: tied } = await sql`select 1 from ${sql.table(table)} where record_id = ${id}`.execute(db)
+      expect([table, tied]).toEqual([table, []])
+    }
+    // Nor from the task, whose place in the run stays, by key or by a time that only both have.
+    const { rows: charges } = await sql`
+      select charges.id from tasks join charges on charges.lookup_key = any(steps || tasks.lookup_key || waiting_for)
+      where tasks.id = ${taskId} union all
+      select charges.id from field_writes join charges using (lookup_key) where task_id = ${taskId}`.execute(
+      db,
+    )
+    expect(charges).toEqual([])
+    const { rows: sameTime } = await sql`
+      select lookups.key from lookups join tasks on tasks.id = ${taskId}
+        and updated_at in (lookups.due_at, queued_until, answered_at, fresh_until)`.execute(db)
+    expect(sameTime).toEqual([])
+
+    // An undo leaves its fields, and does not ask the CRM for a record that has no id.
+    const asked: string[] = []
+    const connector = {
+      ...house.connector,
+      read: (entity: string, ids: readonly string[]) => {
+        asked.push(...ids)
+        return house.connector.read(entity, ids)
+      },
+    }
+    const run = (await undoableRun(context, summary.runId))!
+    const { signal } = new AbortController()
+    const undone = await undoRun(context, connector, run, { plan: true, signal })
+    expect(asked).toHaveLength(2)
+    expect(undone.left).toBeGreaterThan(0)
+    for (const { record, reason } of undone.rows.filter(({ outcome }) => outcome === 'left'))
+      expect([record, reason]).toEqual([
+        expect.stringMatching(/^forgotten:[0-9a-f]{24}$/),
+        'its subject was forgotten',
+      ])
+  })
+
+  test('of a file keeps the line, and nothing leads from it to an amount', async () => {
+    house = await openCrmHouse(sandbox)
+    const { context } = house
+    const { db } = context.database
+    fill(2)
+    const { summary } = await house.sync('contacts')
+    // The same rows, as a file has them.
+    await db.updateTable('runs').set({ connector: 'csv' }).where('id', '=', summary.runId).execute()
+    await forget(context, readIdentifiers({ email: ['quita.1@mail-of-zanders.example'] }), { suppress: true })
+    const { rows } = await sql<{ line: boolean; paid: number }>`
+      select record_id not like 'forgotten:%' as line,
+        (select count(*)::int from charges where charges.lookup_key = any(steps || tasks.lookup_key)) as paid
+      from tasks where run_id = ${summary.runId} order by ordinal`.execute(db)
+    expect(rows).toEqual([
+      { line: true, paid: 1 },
+      { line: true, paid: 0 },
+    ])
   })
 
   test('takes it out of what was told about others, and does not count it as theirs', async () => {

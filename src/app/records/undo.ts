@@ -3,6 +3,7 @@ import type { Connector, CurrentRecord, OwnValues, RecordPatch } from '../../con
 import { keepsValues } from '../../connectors/definitions.ts'
 import { ConfigError } from '../../domain/errors.ts'
 import type { FieldChange, FieldValue, Patch } from '../../domain/record.ts'
+import { isForgottenRecord } from '../../domain/subjects/forgotten.ts'
 import { sameValue } from '../../domain/field-policy/same-value.ts'
 import type { FieldWrite } from '../../store/writes/written-fields.ts'
 import { followMerges, withoutDisputes, type Decided } from './undo-merged.ts'
@@ -94,8 +95,8 @@ export async function undoRun(
     if (last === undefined) break
     after = last
     const writes = await fieldWrites.ofRun(run.id, records, options.field)
-    const ids = [...new Set(writes.map(({ recordId }) => recordId))]
-    if (ids.length === 0) continue
+    if (writes.length === 0) continue
+    const ids = [...new Set(writes.map(({ recordId }) => recordId))].filter((id) => !isForgottenRecord(id))
     const { current, placeOf } = await followMerges(context, connector, run.entity, ids, {
       isNoted: !options.plan,
     })
@@ -215,6 +216,7 @@ function decideUndo(
   write: FieldWrite,
   record: CurrentRecord | undefined,
 ): { as?: 'restore' | 'already'; reason?: string } {
+  if (isForgottenRecord(write.recordId)) return { reason: 'its subject was forgotten' }
   if (write.state === 'superseded') {
     const wasWritten = write.writtenAt !== null
     return { reason: wasWritten ? 'it was written again since' : 'it was changed while it was written' }

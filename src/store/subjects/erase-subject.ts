@@ -1,10 +1,12 @@
 import { sql, type Transaction } from 'kysely'
 import { ConfigError } from '../../domain/errors.ts'
 import type { LookupKey } from '../../domain/keys.ts'
+import { forgottenKey } from '../../domain/subjects/forgotten.ts'
 import { identifiersOfKey, isNamed } from '../../domain/subjects/traces.ts'
 import type { Database, OpenDatabase } from '../database/database.ts'
 import type { Tables } from '../database/schema.ts'
 import { dissolveBatch } from '../ledger/batches.ts'
+import { cutTies } from './cut-ties.ts'
 import { eraseConditions, eraseMentions } from './erase-mentions.ts'
 import { nameOf, type Subject } from './find-subject.ts'
 
@@ -84,16 +86,14 @@ async function eraseIn(
   subject: Subject,
   { now, token }: EraseOptions,
 ): Promise<Erased> {
-  const names = new Map(
-    subject.lookups.map((key) => [key, `${key.slice(0, key.indexOf('|'))}|forgotten:${token()}`]),
-  )
+  const names = new Map(subject.lookups.map((key) => [key, forgottenKey(key, token())]))
   await dissolveBatches(tx, subject.lookups, now())
   const erased = {
     planRecords: await erasePlans(tx, subject),
     charges: await eraseCharges(tx, subject.lookups),
     fieldWrites: await eraseFieldWrites(tx, subject.taskIds),
-    tasks: await eraseTasks(tx, subject.taskIds, now()),
-    lookups: await eraseLookups(tx, names, now()),
+    tasks: await eraseTasks(tx, subject.taskIds, now(), token),
+    lookups: await eraseLookups(tx, names),
     mentions: await eraseMentions(tx, subject.identifiers),
     runs: await eraseConditions(tx, subject.identifiers),
   }
@@ -116,6 +116,8 @@ export async function vacuumErased({ db, kind }: Pick<OpenDatabase, 'db' | 'kind
     'plan_records',
     'subject_names',
     'task_words',
+    'button_tasks',
+    'merged_records',
   ])
     await sql`vacuum full ${sql.table(table)}`.execute(db)
 }
@@ -138,30 +140,19 @@ function paymentOpen(): ConfigError {
   )
 }
 
-async function eraseLookups(
-  tx: Transaction<Tables>,
-  names: Map<LookupKey, string>,
-  at: Date,
-): Promise<number> {
+async function eraseLookups(tx: Transaction<Tables>, names: Map<LookupKey, LookupKey>): Promise<number> {
   if (names.size === 0) return 0
   const pairs = JSON.stringify([...names].map(([old, name]) => ({ old, name })))
-  await sql`
-    update tasks set lookup_key = named.name from jsonb_to_recordset(${pairs}::jsonb) as named (old text, name text)
-    where tasks.lookup_key = named.old`.execute(tx)
-  for (const [old, name] of names) {
-    await sql`update tasks set steps = array_replace(steps, ${old}::text, ${name}::text) where ${old}::text = any(steps)`.execute(
-      tx,
-    )
-  }
   for (const table of ['refusals', 'field_writes'] as const) {
     await sql`
       update ${sql.table(table)} as named_row set lookup_key = named.name
       from jsonb_to_recordset(${pairs}::jsonb) as named (old text, name text)
       where named_row.lookup_key = named.old`.execute(tx)
   }
-  // Foreign keys carry the new name to charges and waiting tasks.
+  // Foreign keys carry the new name to charges. No time of this act: the subject's tasks have it.
   const { rows } = await sql<{ key: string }>`
-    update lookups set key = named.name, salt = null, request = '{}', answer = null, queued_until = null, fresh_until = least(fresh_until, ${at}),
+    update lookups set key = named.name, salt = null, request = '{}', answer = null, queued_until = null,
+      fresh_until = least(fresh_until, answered_at),
       state = case when state = 'answered' then state else 'failed' end,
       reason = case when state = 'answered' then null else 'forgotten' end
     from jsonb_to_recordset(${pairs}::jsonb) as named (old text, name text)
@@ -169,7 +160,12 @@ async function eraseLookups(
   return rows.length
 }
 
-async function eraseTasks(tx: Transaction<Tables>, ids: readonly bigint[], at: Date): Promise<number> {
+async function eraseTasks(
+  tx: Transaction<Tables>,
+  ids: readonly bigint[],
+  at: Date,
+  token: () => string,
+): Promise<number> {
   if (ids.length === 0) return 0
   await sql`delete from task_words where task_id = any(${ids.map(String)}::bigint[])`.execute(tx)
   // Field names stay, because reports count them.
@@ -180,6 +176,7 @@ async function eraseTasks(tx: Transaction<Tables>, ids: readonly bigint[], at: D
       reason = case when status in ('queued', 'looking_up', 'parked', 'ready') then 'forgotten' else reason end,
       status = case when status in ('queued', 'looking_up', 'parked', 'ready') then 'skipped' else status end
     where id = any(${ids.map(String)}::bigint[]) returning id`.execute(tx)
+  await cutTies(tx, ids, token)
   return rows.length
 }
 

@@ -34,7 +34,7 @@ export async function runFigures(db: Database, id: string): Promise<RunFigures> 
   }>`
     select count(distinct tasks.lookup_key)::int as unique,
       count(duplicate_of)::int as duplicates,
-      (count(distinct tasks.lookup_key) filter (where lookups.state = 'answered' and lookups.outcome = 'not_found'))::int as not_found,
+      (count(distinct tasks.lookup_key) filter (where lookups.outcome = 'not_found' and (lookups.state = 'answered' or lookups.reason = 'forgotten')))::int as not_found,
       (count(distinct tasks.lookup_key) filter (where lookups.state in ('waiting', 'parked')))::int as open,
       (count(distinct tasks.lookup_key) filter (where lookups.state = 'answered' and not exists (
         select 1 from charge_shares as paid where paid.lookup_key = tasks.lookup_key and paid.run_id = ${id}
