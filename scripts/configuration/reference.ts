@@ -9,7 +9,8 @@ import { formatUsd } from '../../src/domain/money.ts'
 import { operationRow } from '../../src/domain/operations.ts'
 import { defaultPrices, pricedSlots } from '../../src/domain/planning/prices.ts'
 import { objectKinds, operations } from '../../src/domain/words.ts'
-import { defaultPaths, endpointNames } from '../../src/service/endpoints/paths.ts'
+import { pathNamed, publishedCatalogue } from '../../src/service/catalogue/catalogue.ts'
+import { endpointNames } from '../../src/service/catalogue/path-names.ts'
 import { listSettings, type Setting } from './list-settings.ts'
 
 /** The parts of docs/configuration.md that are written from the schemas, by the name of their place. */
@@ -62,7 +63,7 @@ const parts: Record<string, () => string> = {
   endpoints: () =>
     table(
       ['endpoint', 'default'],
-      endpointNames.map((name) => [`\`${name}\``, `\`${defaultPaths[name]}\``]),
+      endpointNames.map((name) => [`\`${name}\``, `\`${pathNamed(publishedCatalogue, name)}\``]),
     ),
   mappings: () => crmNames.map(mappingOf).join('\n\n'),
 }

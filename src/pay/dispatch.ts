@@ -69,10 +69,11 @@ export function createDispatch(options: DispatchOptions): Dispatch {
 
   async function send(
     charge: Charge,
-    request: PaidRequest,
+    prepared: PaidRequest,
     permit: SendPermit,
     { isUsed = false }: { isUsed?: boolean } = {},
   ): Promise<Sent> {
+    const request = asJournaled(charge, prepared)
     const protocol = protocolOf(charge.authorization.terms)
     const headers = await proofOf(charge, request, { isUsed }).catch(async (error: unknown) => {
       await permit.done(undefined)
@@ -233,6 +234,15 @@ export function createDispatch(options: DispatchOptions): Dispatch {
   }
 
   return { protocolOf, exchange, read, freeAnswer, send }
+}
+
+/**
+ * Returns the request with the address and body of its charge. Crash window: after the charge was journaled, and before its answer
+ * is stored. The settings may give another path or other names of keys when it is sent again, and a server that has taken the
+ * payment refuses it beside another request: the paid answer would be lost. A body with secrets is not in the journal.
+ */
+function asJournaled({ url, body }: Charge, request: PaidRequest): PaidRequest {
+  return { ...request, url, body: request.keptBody === undefined ? body : request.body }
 }
 
 /**

@@ -38,6 +38,18 @@ describe('a charge that an earlier try left open', () => {
     expect(stage.charges).toMatchObject([{ state: 'settled' }])
   })
 
+  test.each(['journaled', 'sent', 'in_doubt'] as const)(
+    'goes out to the address and with the body of its charge, though the settings have changed: %s',
+    async (state) => {
+      const stage = openStage()
+      const left = { url: 'https://service.example/before', body: '{"named":"before"}' }
+      stage.leave({ state, ...left })
+      stage.script(paid)
+      expect(await buy(stage)).toMatchObject({ outcome: 'found' })
+      expect(stage.requests).toMatchObject([left])
+    },
+  )
+
   test('is withdrawn where it was never sent and its time is nearly over, and begins anew', async () => {
     const stage = openStage()
     stage.leave({ secondsLeft: 9.999 })

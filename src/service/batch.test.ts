@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { createCatalogue } from './catalogue/catalogue.ts'
 import { batchGroup, batchSize, prepareBatch, prepareQuery, resumeBatch } from './batch.ts'
 
 const base = 'https://service.example/'
@@ -43,7 +44,7 @@ describe('a batch request', () => {
         { email: 'ADA@a.example', is_enable_similarity_search: true },
         { ...bo, is_enable_similarity_search: true },
       ],
-      { paths: { contactLookupBatch: '/v9/contacts' } },
+      { catalogue: createCatalogue({}, { contactLookupBatch: '/v9/contacts' }) },
     )
     expect(prepared).toMatchObject({
       operation: 'contact.lookup',
@@ -60,11 +61,61 @@ describe('a batch request', () => {
     const facts = prepared.decode(body)
     expect([0, 2, 3].map((index) => facts.get(index)?.outcome)).toEqual(['not_found', 'not_found', 'found'])
 
-    const resumed = resumeBatch(base, 'contact.lookup', prepared.body)
+    const resumed = resumeBatch(base, 'contact.lookup', prepared.request)
     expect([...resumed.decode(body)].map(([index, { outcome }]) => [index, outcome])).toEqual([
       [0, 'not_found'],
       [1, 'found'],
     ])
+  })
+
+  test('bears the names of the settings in what is sent once and in each entry, and is read by those of the catalogue', () => {
+    const catalogue = createCatalogue({
+      'contact.lookup': {
+        path: '/v9/contact',
+        rename: { domain: 'company_domain', email: 'mail', is_enable_similarity_search: 'similar' },
+      },
+    })
+    const requests = [ada, bo].map((each) => ({ ...each, is_enable_similarity_search: true }))
+    const prepared = prepareBatch(base, 'contact.lookup', requests, { catalogue })
+    // The path of single requests is another setting than that of batches.
+    expect(prepared.url).toBe('https://service.example/redeem/people/contact/lookup/batch')
+    expect(JSON.parse(prepared.body)).toEqual({
+      peoples: [
+        { mail: 'ada@a.example' },
+        { first_name: 'Bo', last_name: 'Ek', company_domain: 'b.example' },
+      ],
+      similar: true,
+    })
+    // A later process may have other settings: the ledger keeps the catalogue's own names.
+    expect(prepared.request).toEqual({
+      peoples: [ada, { ...bo, domain: 'b.example' }],
+      is_enable_similarity_search: true,
+    })
+    const resumed = resumeBatch(base, 'contact.lookup', prepared.request, { catalogue })
+    expect(resumed.body).toBe(prepared.body)
+    expect(resumed.endpoint).toBe(prepared.endpoint)
+    const answer = JSON.stringify({
+      data: { peoples: [{ match: { input_index: 1 }, people_search_id: 'b' }] },
+    })
+    expect([...resumed.decode(answer).values()].map(({ outcome }) => outcome)).toEqual(['not_found', 'found'])
+  })
+
+  test('of ids has renamed keys too, and its answer is asked for at the path of the settings', () => {
+    const catalogue = createCatalogue(
+      { 'contact.redeem': { method: 'PUT', rename: { people_contact_types: 'types' } } },
+      { redemptionBatch: '/v9/redeem', redemptionBatchQuery: '/v9/redeem/answer' },
+    )
+    const wanted = { people_search_id: 'a', people_contact_types: ['phone'] }
+    const prepared = prepareBatch(base, 'contact.redeem', [wanted], { catalogue })
+    expect(prepared).toMatchObject({
+      endpoint: 'PUT https://service.example/v9/redeem (1 people, phone)',
+      method: 'PUT',
+      body: '{"peoples":["a"],"types":["phone"]}',
+    })
+    expect(prepareQuery(base, 'contact.redeem', 'q', { catalogue })).toMatchObject({
+      method: 'PUT',
+      url: 'https://service.example/v9/redeem/answer',
+    })
   })
 
   test('without a searchable entry is never made', () => {

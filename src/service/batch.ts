@@ -1,11 +1,12 @@
 import { ConfigError, InputError } from '../domain/errors.ts'
 import type { Fact } from '../domain/record.ts'
 import type { Operation } from '../domain/words.ts'
+import { batchOnTheWire } from './calls/on-the-wire.ts'
+import { furtherPath, publishedCatalogue, type Catalogue } from './catalogue/catalogue.ts'
 import { issueText } from './client.ts'
 import type { PreparedRequest } from './prepared-request.ts'
 import type { BatchEndpoint, DeferredEndpoint, StartedQuery } from './endpoints/batch-endpoint.ts'
 import { contactLookupBatch } from './endpoints/contact-lookup.ts'
-import type { Paths } from './endpoints/paths.ts'
 import { urlOf } from './urls.ts'
 import { redemptionBatch } from './endpoints/redemption.ts'
 
@@ -15,6 +16,8 @@ const endpoints = [contactLookupBatch, redemptionBatch] as unknown as readonly A
 
 /** One HTTP request that answers many lookups. Positions refer to the requests that it was prepared from. */
 export interface PreparedBatch extends Omit<PreparedRequest, 'decode'> {
+  /** The body by the names of the catalogue. The ledger keeps this one: the names that the service gives to keys may change. */
+  request: Record<string, unknown>
   /** For each entry of the body, the requests that it answers: several when they are the same input. */
   sent: readonly (readonly number[])[]
   /**
@@ -31,7 +34,7 @@ export interface PreparedBatch extends Omit<PreparedRequest, 'decode'> {
 }
 
 export interface BatchOptions {
-  paths?: Paths
+  catalogue?: Catalogue
   /** Entries in one request. The endpoint's own maximum always applies. */
   max?: number
 }
@@ -89,24 +92,29 @@ export function prepareBatch(
     )
   }
   const all = [...entries.values()]
-  const body = endpoint.body(
+  const request = endpoint.body(
     all.map(({ entry }) => entry),
     [...shared.values()][0],
   )
-  return prepared(serviceUrl, endpoint, body, { sent: all.map(({ indexes }) => indexes), skipped }, options)
+  return prepared(
+    serviceUrl,
+    endpoint,
+    request,
+    { sent: all.map(({ indexes }) => indexes), skipped },
+    options,
+  )
 }
 
-/** Rebuilds a request from a body that was sent before. Position n of its facts is entry n of the body. */
+/** Prepares a batch that was formed before, from its `request`. Position n of its facts is entry n of the request. */
 export function resumeBatch(
   serviceUrl: string,
   operation: Operation,
-  body: string,
+  request: Record<string, unknown>,
   options: BatchOptions = {},
 ): PreparedBatch {
   const endpoint = found(operation)
-  const parsed = JSON.parse(body) as Record<string, unknown>
-  const sent = endpoint.entriesOf(parsed).map((_, index) => [index])
-  return { ...prepared(serviceUrl, endpoint, parsed, { sent, skipped: [] }, options), body }
+  const sent = endpoint.entriesOf(request).map((_, index) => [index])
+  return prepared(serviceUrl, endpoint, request, { sent, skipped: [] }, options)
 }
 
 /**
@@ -117,12 +125,14 @@ export function prepareQuery(
   serviceUrl: string,
   operation: Operation,
   queryId: string,
-  { paths = {} }: BatchOptions = {},
+  { catalogue = publishedCatalogue }: BatchOptions = {},
 ): Omit<PreparedRequest, 'decode'> {
-  const { method, ...endpoint } = found(operation)
+  const endpoint = found(operation)
   if (!('query' in endpoint)) throw new ConfigError('no_query', `${operation} has no deferred answer`)
-  const { name, path, timeoutMs, body } = endpoint.query
-  const url = urlOf(serviceUrl, paths[name] ?? path)
+  const { timeoutMs, body } = endpoint.query
+  const contract = catalogue.of(operation)
+  const method = contract.method.value
+  const url = urlOf(serviceUrl, furtherPath(contract, 'batchQuery'))
   return {
     operation,
     endpoint: `${method} ${url}`,
@@ -136,19 +146,22 @@ export function prepareQuery(
 function prepared(
   serviceUrl: string,
   endpoint: AnyBatchEndpoint,
-  body: Record<string, unknown>,
+  request: Record<string, unknown>,
   { sent, skipped }: Pick<PreparedBatch, 'sent' | 'skipped'>,
-  { paths = {} }: BatchOptions,
+  { catalogue = publishedCatalogue }: BatchOptions,
 ): PreparedBatch {
-  const { operation, method, timeoutMs } = endpoint
-  const url = urlOf(serviceUrl, paths[endpoint.name] ?? endpoint.path)
-  const entries = endpoint.entriesOf(body)
+  const { operation, timeoutMs } = endpoint
+  const contract = catalogue.of(operation)
+  const method = contract.method.value
+  const url = urlOf(serviceUrl, furtherPath(contract, 'batch'))
+  const entries = endpoint.entriesOf(request)
   return {
     operation,
-    endpoint: `${method} ${url} (${endpoint.priceClass(entries, endpoint.shared.parse(besidePeoples(body)))})`,
+    endpoint: `${method} ${url} (${endpoint.priceClass(entries, endpoint.shared.parse(besidePeoples(request)))})`,
     method,
     url,
-    body: JSON.stringify(body),
+    request,
+    body: JSON.stringify(batchOnTheWire(contract, request)),
     timeoutMs,
     sent,
     skipped,

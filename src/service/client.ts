@@ -1,9 +1,10 @@
 import { ConfigError, InputError } from '../domain/errors.ts'
 import type { Operation } from '../domain/words.ts'
+import { onTheWire } from './calls/on-the-wire.ts'
 import { valueAt } from './calls/json-path.ts'
 import { prepareCall } from './calls/prepare-call.ts'
 import { decodeWhole } from './calls/read-answer.ts'
-import { createCatalogue, type Catalogue, type Contract } from './catalogue/catalogue.ts'
+import { publishedCatalogue, type Catalogue, type Contract } from './catalogue/catalogue.ts'
 import { accountProfile, accountUsage } from './endpoints/account-profile.ts'
 import { companyEnrichment } from './endpoints/company-enrichment.ts'
 import { companyLookup } from './endpoints/company-lookup.ts'
@@ -53,7 +54,7 @@ export function prepareRequest(
     endpoint: `${contract.method.value} ${url}${priceClass ? ` (${priceClass})` : ''}`,
     method: contract.method.value,
     url,
-    body: JSON.stringify(renamed(body, contract)),
+    body: JSON.stringify(onTheWire(contract, body)),
     timeoutMs: endpoint.timeoutMs,
     decode: decodeAt(contract, endpoint.decode),
   }
@@ -78,12 +79,6 @@ export function resumeRequest(
     timeoutMs: coded?.timeoutMs ?? contract.timeoutMs,
     decode: coded ? decodeAt(contract, coded.decode) : decodeWhole(contract),
   }
-}
-
-const publishedCatalogue = createCatalogue()
-
-function renamed(body: Record<string, unknown>, { wireNames }: Contract): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(body).map(([name, value]) => [wireNames[name] ?? name, value]))
 }
 
 /** The endpoints read `data`. Where the settings name another place, what is there is put into it. */

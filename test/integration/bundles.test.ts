@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest'
 import type { RunSummary } from '../../src/app/runs/summary.ts'
 import { startSandbox, type Sandbox } from '../../src/sandbox/sandbox.ts'
 import { openContactDesk, type ContactDesk } from '../support/contact-desk.ts'
@@ -41,6 +41,31 @@ test('lookups that wait go out together, and each has its part of the price', as
   }>()
   const split = fields.rows.reduce((sum, { settled }) => sum + Number(settled) * 1e6, 0)
   expect(Math.round(split)).toBe(Number(total) * 1e6)
+}, 120_000)
+
+test('a batch bears the names that the settings give to keys, as a single request does', async () => {
+  const people = { only: ['contacts', 'contacts_batch'], from: 'domain', to: 'company_domain' }
+  const types = {
+    only: ['redemptions', 'redemptions_batch'],
+    from: 'people_contact_types',
+    to: 'contact_types',
+  }
+  sandbox.faults.set({ renamedKeys: [people, types] })
+  onTestFinished(() => void sandbox.faults.set({ renamedKeys: [] }))
+  const renaming = await openContactDesk(sandbox, met, {
+    operations: {
+      'contact.lookup': { rename: { [people.from]: people.to } },
+      'contact.redeem': { rename: { [types.from]: types.to } },
+    },
+  })
+  met += renaming.people.length
+  onTestFinished(() => renaming.close())
+  const before = sandbox.stats().byEndpoint
+  expect((await renaming.run(renaming.command)).status).toBe(0)
+  await renaming.everyEmailIsThere()
+  const after = sandbox.stats().byEndpoint
+  expect((after.contacts_batch ?? 0) - (before.contacts_batch ?? 0)).toBeGreaterThan(0)
+  expect((after.redemptions_batch ?? 0) - (before.redemptions_batch ?? 0)).toBeGreaterThan(0)
 }, 120_000)
 
 test('a cap below a bundle lets its lookups go alone, as far as what is left pays for them', async () => {

@@ -113,7 +113,7 @@ describe('redemption', () => {
       outcome: 'not_found',
       data: { revealed: { emails: 'nothing_found', phones: 'not_asked' } },
     })
-    const resumed = resumeBatch(world.sandbox.serviceUrl, 'contact.redeem', prepared.body)
+    const resumed = resumeBatch(world.sandbox.serviceUrl, 'contact.redeem', prepared.request)
     expect(resumed.decode(JSON.stringify(late.body)).get(2)).toEqual(facts.get(2))
     expect(resumed.body).toBe(prepared.body)
     expect(creditsOf(late.body)?.totalCreditCost).toBe(30)

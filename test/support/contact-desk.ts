@@ -19,8 +19,12 @@ const command = ['csv', 'in.csv', '--object', 'person', '--recipe', 'mail', '--o
 const workEmails = ({ slug }: Member) => contactsOf(slug).emails.filter(({ type }) => type === 'work')
 
 /** A desk with a file of 18 people by name and domain, from this number of the directory on, whose work e-mails are wanted. */
-export async function openContactDesk(sandbox: Sandbox, from: number) {
-  const desk = await openDesk(sandbox, { config: config as never })
+export async function openContactDesk(
+  sandbox: Sandbox,
+  from: number,
+  service: Readonly<Record<string, unknown>> = {},
+) {
+  const desk = await openDesk(sandbox, { config: { ...config, service } as never })
   const people = Array.from({ length: 18 }, (_, index) => member(from + index))
   const known = people.filter(({ unknown }) => !unknown)
   const rows = people.map((each) => `${each.firstName},${each.lastName},${each.employer.domain}`)

@@ -9,7 +9,6 @@ import { networkHostsOf } from '../../domain/keys.ts'
 import { networkWord, objectKinds, type ObjectKind } from '../../domain/words.ts'
 import { createCatalogue, type Catalogue } from '../../service/catalogue/catalogue.ts'
 import type { VocabularyName } from '../../service/catalogue/vocabularies.ts'
-import type { Paths } from '../../service/endpoints/paths.ts'
 import { alertConfig, type AlertConfig } from './alerts.ts'
 import { capsConfig } from './budgets.ts'
 import { deskConfig, type DeskConfig } from './desk.ts'
@@ -48,8 +47,6 @@ export interface Config extends PaymentConfig {
   defaultRecipe: string
   /** The most lookups in one request. */
   bulk: { 'contact.lookup': number; 'contact.redeem': number }
-  /** Paths of the service's endpoints that differ from the defaults. */
-  paths: Paths
   /** Every operation of the service as the settings say it is on the wire. */
   catalogue: Catalogue
   /** Words that filters take beside those that answers have held. */
@@ -114,7 +111,6 @@ export function resolveConfig(env: Environment, file: z.output<typeof fileSchema
       person: recipeNamesFor(file.recipes, 'person'),
     },
     defaultRecipe,
-    paths: file.service?.paths ?? {},
     catalogue: createCatalogue(file.service?.operations, file.service?.paths),
     vocabularies: file.service?.vocabularies ?? {},
     bulk: {

@@ -5,7 +5,7 @@ import { usd } from '../../domain/usd-schema.ts'
 import { slotsOf } from '../../domain/operations.ts'
 import type { PriceTable } from '../../domain/planning/step.ts'
 import { operations, type Operation } from '../../domain/words.ts'
-import { createCatalogue, fieldSettings, type Contract } from '../../service/catalogue/catalogue.ts'
+import { fieldSettings, publishedCatalogue, type Contract } from '../../service/catalogue/catalogue.ts'
 import { accesses } from '../../service/catalogue/entry.ts'
 import { meantBy } from './describe-issues.ts'
 
@@ -19,7 +19,8 @@ const operationSchema = z.strictObject({
     example: 'GET',
   }),
   path: setting(z.string().startsWith('/'), {
-    means: 'its path below the base address, with `{name}` for parameters',
+    means:
+      'its path below the base address, with `{name}` for parameters; the paths of batches are in `service.paths`',
     defaultText: 'that of the catalogue',
     example: '/job-postings/search',
   }),
@@ -34,7 +35,7 @@ const operationSchema = z.strictObject({
     example: { rows: 'data.jobs', total: 'data.pagination.total' },
   }),
   rename: setting(names('name by key'), {
-    means: "the service's own names of keys of its request",
+    means: "the service's own names of keys of its request, and of a batch's entries",
     defaultText: 'each key has its own name',
     example: { domains: 'company_domains' },
   }),
@@ -45,8 +46,6 @@ const operationSchema = z.strictObject({
   }),
 })
 
-const published = createCatalogue()
-
 /** The `service.operations` of `paydirt.config.ts`. */
 export const operationsSchema = z
   .partialRecord(z.enum(operations), operationSchema)
@@ -54,7 +53,7 @@ export const operationsSchema = z
     for (const [name, given] of Object.entries(settings)) {
       if (!given) continue
       const operation = name as Operation
-      const contract = published.of(operation)
+      const contract = publishedCatalogue.of(operation)
       const refuse = (path: string[], message: string) =>
         context.addIssue({ code: 'custom', path: [operation, ...path], message })
       for (const key of Object.keys(given.rename ?? {}))

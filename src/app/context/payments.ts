@@ -9,7 +9,7 @@ import type { ChargeJournal, OpenCharge, StoredAnswer } from '../../domain/ports
 import type { OnExchange } from '../../domain/ports/meter.ts'
 import type { Send } from '../../domain/ports/transport.ts'
 import type { AcquirePermit } from '../../domain/ports/send-permit.ts'
-import type { Fact } from '../../domain/record.ts'
+import type { Fact, LookupRequest } from '../../domain/record.ts'
 import type { Operation } from '../../domain/words.ts'
 import { apiKeyTerms, createApiKey } from '../../pay/api-key/protocol.ts'
 import { budgetLines } from '../../pay/budget.ts'
@@ -45,7 +45,7 @@ export interface PaymentsOptions {
   send: Send
   wireBody: (body: string) => string
   acquirePermit: AcquirePermit
-  prepareBulk: (operation: Operation, body: string) => PreparedBatch
+  prepareBulk: (operation: Operation, request: LookupRequest) => PreparedBatch
   resume: (charge: OpenCharge) => Purchase['request']
   freshUntil: (operation: Operation, outcome: Fact['outcome'], now: Date) => Date
   now: () => Date
@@ -156,20 +156,20 @@ function protocolsOf({ config, account, chain }: PaymentsOptions): PaymentProtoc
   throw noPayment()
 }
 
-/** Returns the purchase of a charge. Address and body are those of the charge; the operation decides how the answer is read. */
+/** Returns the purchase of a charge, which is sent with the charge's address and body. The operation decides how the answer is read. */
 function purchaseOf(
   charge: OpenCharge,
   { resume, prepareBulk }: Pick<PaymentsOptions, 'resume' | 'prepareBulk'>,
 ): Purchase {
   const isBatch = isBatchKey(charge.lookupKey)
-  const request = isBatch ? batchRequest(prepareBulk(charge.operation, charge.body)) : resume(charge)
+  const request = isBatch ? batchRequest(prepareBulk(charge.operation, charge.request)) : resume(charge)
   return {
     key: charge.lookupKey,
     buys: isBatch ? [] : [charge.lookupKey],
     runId: charge.runId,
     connector: charge.connector,
     lane: 'background',
-    request: { ...request, url: charge.url, body: charge.body },
+    request,
   }
 }
 

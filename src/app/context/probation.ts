@@ -57,7 +57,7 @@ export async function openProbation({
 }
 
 const parts = ['', 'batch', 'answer'] as const satisfies OperationPart[]
-const pathNames = { batch: 'batch', answer: 'batchQuery' } as const
+const furtherPaths = { batch: 'batch', answer: 'batchQuery' } as const
 
 /** Returns undefined for an address that the service's description shows and no setting has changed. */
 export function placeIn(
@@ -67,7 +67,7 @@ export function placeIn(
   part: OperationPart,
 ): ProbationPlace | undefined {
   const { method, path, more, setting, timeoutMs } = catalogue.of(operation)
-  const claim = part === '' ? path : more?.[pathNames[part]]
+  const claim = part === '' ? path : more?.[furtherPaths[part]]
   if (!claim) return undefined
   const isChanged = part === '' && (setting.path !== undefined || setting.method !== undefined)
   if (claim.origin !== 'assumed' && !isChanged) return undefined

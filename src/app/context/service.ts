@@ -21,7 +21,8 @@ export interface Service {
   /** Headers that direct access sends with every request. */
   headers: Readonly<Record<string, string>>
   prepare: (operation: Operation, request: LookupRequest) => ReturnType<typeof prepareRequest>
-  prepareBulk: (operation: Operation, body: string) => PreparedBatch
+  /** Returns a batch of lookups, from the request that the ledger keeps. */
+  prepareBulk: (operation: Operation, request: LookupRequest) => PreparedBatch
   /** Returns a single request that was sent before. */
   resume: (charge: { operation: Operation; url: string; body: string }) => ReturnType<typeof resumeRequest>
   prepareQuery: (operation: Operation, queryId: string) => ReturnType<typeof prepareQuery>
@@ -50,7 +51,7 @@ export function openService(
     wrapSend,
   }: { catalogue: Catalogue; isTraced: boolean; wrapSend: ((send: Send) => Send) | undefined },
 ): Service {
-  const { apiKey, paths, serviceUrl: url } = config
+  const { apiKey, serviceUrl: url } = config
   if (url === undefined) throw noService()
   const plain = createTransport({
     userAgent: config.userAgent,
@@ -75,8 +76,8 @@ export function openService(
     headers,
     prepare: (operation, request) => prepareRequest(url, operation, request, catalogue),
     resume: (charge) => resumeRequest(charge, catalogue),
-    prepareBulk: (operation, body) => resumeBatch(url, operation, body, { paths }),
-    prepareQuery: (operation, queryId) => prepareQuery(url, operation, queryId, { paths }),
+    prepareBulk: (operation, request) => resumeBatch(url, operation, { ...request }, { catalogue }),
+    prepareQuery: (operation, queryId) => prepareQuery(url, operation, queryId, { catalogue }),
     async askAccount(operation = 'account.usage') {
       if (!apiKey) return undefined
       const usage = prepareRequest(url, operation, {}, catalogue)

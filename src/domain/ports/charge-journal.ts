@@ -1,7 +1,7 @@
 import type { LookupKey } from '../keys.ts'
 import type { Atomic } from '../money.ts'
 import type { Authorization, Charge, Protocol, Terms } from '../payment.ts'
-import type { Fact } from '../record.ts'
+import type { Fact, LookupRequest } from '../record.ts'
 import type { Operation } from '../words.ts'
 
 /** A cap on spending: the sum committed under `scope` never passes `capAtomic`. */
@@ -30,6 +30,8 @@ export interface NewCharge {
 export interface OpenCharge extends Charge {
   operation: Operation
   connector: string
+  /** The lookup's request, by the names of the catalogue. */
+  request: LookupRequest
   /** True when the ledger has the lookup's answer already. */
   isAnswered: boolean
 }

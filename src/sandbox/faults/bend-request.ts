@@ -19,25 +19,31 @@ export function bendRequest(
   const body = renamed.length + dropped.length === 0 ? null : parsed(text)
   if (body === null) return bent
 
+  // A batch has the keys of a single request in each of its entries.
+  const objects = [body, ...entriesOf(body)]
   for (const { from, to, isFollowed } of renamed) {
-    const [old, current] = [body[from], body[to]]
-    delete body[to]
-    if (old !== undefined) {
+    const sent = objects.filter((each) => each[from] !== undefined)
+    if (sent.length > 0) {
       bent.renamedFields.push({ from, to })
-      if (!isFollowed) {
-        delete body[from]
-        bent.ignoredFields.push(from)
-      }
+      if (!isFollowed) bent.ignoredFields.push(from)
     }
-    // The endpoint itself knows the old name alone.
-    if (current !== undefined) body[from] = current
+    if (!isFollowed) for (const each of sent) delete each[from]
+    for (const each of objects) {
+      // The endpoint itself knows the old name alone.
+      if (each[to] !== undefined) each[from] = each[to]
+      delete each[to]
+    }
   }
   for (const { key, silent } of dropped) {
-    if (body[key] === undefined) continue
-    delete body[key]
-    if (!silent) bent.ignoredFields.push(key)
+    const sent = objects.filter((each) => each[key] !== undefined)
+    for (const each of sent) delete each[key]
+    if (sent.length > 0 && !silent) bent.ignoredFields.push(key)
   }
   return { ...bent, text: JSON.stringify(body) }
+}
+
+function entriesOf({ peoples }: Record<string, unknown>): Record<string, unknown>[] {
+  return Array.isArray(peoples) ? peoples.filter((each) => typeof each === 'object' && each !== null) : []
 }
 
 /** Returns whether a fault is for an endpoint. It is for all if it names none. */

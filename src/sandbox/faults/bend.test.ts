@@ -106,5 +106,12 @@ describe('a request', () => {
       ignoredFields: [],
       renamedFields: [],
     })
+    // Each entry of a batch has the keys of a single request.
+    const peoples = [{ domains: 1, email: 'a' }, { company_domains: 2 }]
+    expect(read(renamed(false), { peoples })).toEqual({
+      text: '{"peoples":[{"email":"a"},{"domains":2}]}',
+      ignoredFields: ['domains'],
+      renamedFields: both,
+    })
   })
 })

@@ -3,6 +3,7 @@ import type { Catalogue, Contract } from '../catalogue/catalogue.ts'
 import type { PreparedRequest } from '../prepared-request.ts'
 import { urlOf } from '../urls.ts'
 import { decodeWhole } from './read-answer.ts'
+import { onTheWire } from './on-the-wire.ts'
 import { checkBody } from './check-body.ts'
 import type { Operation } from '../../domain/words.ts'
 
@@ -29,9 +30,7 @@ export function prepareCall(
   checkBody(contract, body, { knowsKeys: path === undefined })
   const { method, timeoutMs, pricedBy = [] } = contract
   const { path: filled, rest } = filledPath(contract, body)
-  const sent = Object.fromEntries(
-    Object.entries(rest).map(([name, value]) => [contract.wireNames[name] ?? name, value]),
-  )
+  const sent = onTheWire(contract, rest)
   const hasBody = !bodyless.includes(method.value)
   const query = hasBody ? '' : queryOf(sent)
   const prices = pricedBy.flatMap((name) =>

@@ -1,13 +1,14 @@
+import { ConfigError } from '../../domain/errors.ts'
 import { formatUsd } from '../../domain/money.ts'
 import type { HttpMethod } from '../../domain/ports/transport.ts'
 import { operations, type Operation } from '../../domain/words.ts'
-import type { EndpointName, Paths } from '../endpoints/paths.ts'
 import { account } from './account.ts'
 import { companies } from './companies.ts'
 import type { Access, CatalogueEntry, Claim, Family } from './entry.ts'
 import { expansions } from './expansions.ts'
 import { market } from './market.ts'
 import { monitors } from './monitors.ts'
+import { pathNames, type EndpointName, type FurtherPath, type Paths } from './path-names.ts'
 import { people } from './people.ts'
 
 export const families = { companies, people, market, expansions, monitors, account } satisfies Record<
@@ -43,21 +44,6 @@ export interface Catalogue {
   all(): readonly Contract[]
 }
 
-/** The settings' names of the paths that had one before there was a catalogue. */
-const pathNames: Readonly<Record<EndpointName, readonly [Operation, more?: string]>> = {
-  companyProfile: ['company.profile'],
-  personProfile: ['person.profile'],
-  contactLookup: ['contact.lookup'],
-  contactLookupBatch: ['contact.lookup', 'batch'],
-  redemption: ['contact.redeem'],
-  redemptionBatch: ['contact.redeem', 'batch'],
-  redemptionBatchQuery: ['contact.redeem', 'batchQuery'],
-  companyLookup: ['company.lookup'],
-  companyEnrichment: ['company.enrich'],
-  accountProfile: ['account.profile'],
-  accountUsage: ['account.usage'],
-}
-
 /** Every operation: one that no family has does not compile. */
 const entries: Readonly<Record<Operation, Omit<CatalogueEntry, 'operation'>>> = {
   ...companies,
@@ -90,10 +76,27 @@ export function createCatalogue(settings: OperationSettings = {}, paths: Paths =
   }
 }
 
+/** The catalogue without settings. */
+export const publishedCatalogue = createCatalogue()
+
+/** Returns the path that has a name in `service.paths`. */
+export function pathNamed(catalogue: Catalogue, name: EndpointName): string {
+  const [operation, more]: readonly [Operation, more?: FurtherPath] = pathNames[name]
+  const contract = catalogue.of(operation)
+  return more === undefined ? contract.path.value : furtherPath(contract, more)
+}
+
+/** Returns a further path of an operation. Throws ConfigError for an operation without it. */
+export function furtherPath({ operation, more }: Contract, name: FurtherPath): string {
+  const claim = more?.[name]
+  if (!claim) throw new ConfigError('no_path', `${operation} has no path for ${name}`)
+  return claim.value
+}
+
 function contractOf(operation: Operation, setting: OperationSetting = {}, paths: Paths): Contract {
   const entry = entries[operation]
   const named = Object.entries(paths).flatMap(([name, path]) => {
-    const [of, more] = pathNames[name as EndpointName]
+    const [of, more]: readonly [Operation, more?: FurtherPath] = pathNames[name as EndpointName]
     return of === operation && path !== undefined ? [{ more, path }] : []
   })
   const own = setting.path ?? named.find(({ more }) => more === undefined)?.path

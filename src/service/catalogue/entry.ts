@@ -1,6 +1,7 @@
 import type { HttpMethod } from '../../domain/ports/transport.ts'
 import type { Operation } from '../../domain/words.ts'
 import type { Origin } from './origin.ts'
+import type { FurtherPath } from './path-names.ts'
 import type { VocabularyName } from './vocabularies.ts'
 
 /** A fact of the wire with where it is from. */
@@ -83,7 +84,7 @@ export interface CatalogueEntry {
   /** The keys whose values determine its price. */
   pricedBy?: readonly string[]
   /** Further paths of the same operation, for several lookups at once. */
-  more?: Readonly<Record<string, Claim<string>>>
+  more?: Readonly<Partial<Record<FurtherPath, Claim<string>>>>
   /** The further keys of a body for several lookups at once. */
   batchRequest?: Readonly<Record<string, RequestField>>
 }

@@ -3,14 +3,10 @@ import { accountSchema, accountUsageSchema } from '../schema/account.ts'
 import { creditsOf } from '../schema/metadata.ts'
 import type { Fact } from '../../domain/record.ts'
 import { decodeData, type Endpoint } from './endpoint.ts'
-import { defaultPaths } from './paths.ts'
 
 /** Credit and plan limits of the workspace that an API key names. Free. Without an API key there is no workspace. */
 export const accountProfile = {
   operation: 'account.profile',
-  name: 'accountProfile',
-  method: 'POST',
-  path: defaultPaths.accountProfile,
   request: z.strictObject({}),
   timeoutMs: 15_000,
   decode: withCredits(decodeData(accountSchema)),
@@ -19,9 +15,6 @@ export const accountProfile = {
 /** The workspace's usage: the service's own count, which reconciliation compares with the ledger. */
 export const accountUsage = {
   operation: 'account.usage',
-  name: 'accountUsage',
-  method: 'POST',
-  path: defaultPaths.accountUsage,
   request: z.strictObject({}),
   timeoutMs: 15_000,
   decode: withCredits(decodeData(accountUsageSchema)),

@@ -1,7 +1,6 @@
 import type { z } from 'zod'
 import type { Fact } from '../../domain/record.ts'
 import type { Operation } from '../../domain/words.ts'
-import type { EndpointName } from './paths.ts'
 
 /**
  * An endpoint that answers many lookups with one HTTP request. The request of a single lookup is one entry here, so a
@@ -9,9 +8,6 @@ import type { EndpointName } from './paths.ts'
  */
 export interface BatchEndpoint<Entry = unknown, Shared = unknown> {
   operation: Operation
-  name: EndpointName
-  method: 'POST'
-  path: string
   timeoutMs: number
   /** Maximum number of entries in one request. */
   max: number
@@ -45,8 +41,6 @@ export interface DeferredEndpoint<Entry = unknown, Shared = unknown> extends Bat
   /** Reads the first response. Undefined when it names nothing to poll: then it was paid for and cannot be read. */
   started: (body: string) => StartedQuery | undefined
   query: {
-    name: EndpointName
-    path: string
     timeoutMs: number
     body: (queryId: string) => Record<string, unknown>
   }

@@ -1,14 +1,10 @@
 import { enrichedCompanySchema } from '../schema/enrichment.ts'
 import { companyIdentifierSchema } from './company-identifier.ts'
 import { decodeData, type Endpoint } from './endpoint.ts'
-import { defaultPaths } from './paths.ts'
 
 /** A company with its jobs, news, advertisements and similar companies. The service takes 30 to 60 seconds. */
 export const companyEnrichment = {
   operation: 'company.enrich',
-  name: 'companyEnrichment',
-  method: 'POST',
-  path: defaultPaths.companyEnrichment,
   request: companyIdentifierSchema,
   timeoutMs: 90_000,
   decode: decodeData(enrichedCompanySchema),

@@ -1,14 +1,10 @@
 import { companySchema } from '../schema/company.ts'
 import { companyIdentifierSchema } from './company-identifier.ts'
 import { decodeData, type Endpoint } from './endpoint.ts'
-import { defaultPaths } from './paths.ts'
 
 /** Looks a company up by its domain, for records without a profile URL. */
 export const companyLookup = {
   operation: 'company.lookup',
-  name: 'companyLookup',
-  method: 'POST',
-  path: defaultPaths.companyLookup,
   request: companyIdentifierSchema,
   timeoutMs: 30_000,
   decode: decodeData(companySchema),

@@ -9,7 +9,6 @@ import {
 } from './contact-entry.ts'
 import { decodeContacts } from './decode-contacts.ts'
 import type { Endpoint } from './endpoint.ts'
-import { defaultPaths } from './paths.ts'
 
 /**
  * Looks a contact up by e-mail, by phone, or by name with domain or company (service.md, 4.4). A billable match costs
@@ -17,9 +16,6 @@ import { defaultPaths } from './paths.ts'
  */
 export const contactLookup = {
   operation: 'contact.lookup',
-  name: 'contactLookup',
-  method: 'POST',
-  path: defaultPaths.contactLookup,
   request: singleContactSchema,
   timeoutMs: 30_000,
   // A single answer can be assigned without the entry itself.
@@ -37,9 +33,6 @@ export interface ContactSettings {
 /** Looks many contacts up in one request. Duplicates among them cost nothing. */
 export const contactLookupBatch = {
   operation: 'contact.lookup',
-  name: 'contactLookupBatch',
-  method: 'POST',
-  path: defaultPaths.contactLookupBatch,
   timeoutMs: 60_000,
   max: 100,
   entry: contactEntrySchema,

@@ -2,16 +2,10 @@ import type { z } from 'zod'
 import type { Fact } from '../../domain/record.ts'
 import type { Operation } from '../../domain/words.ts'
 import { isCreditBlock } from '../schema/metadata.ts'
-import type { EndpointName } from './paths.ts'
 
-/** One endpoint of the service. Each has a file of its own (see CONTRIBUTING.md). */
+/** One endpoint of the service. Each has a file of its own (see CONTRIBUTING.md). The catalogue has its method and path. */
 export interface Endpoint<Request extends z.ZodType = z.ZodType> {
   operation: Operation
-  /** The name under which the settings may give it another path. */
-  name: EndpointName
-  method: 'GET' | 'POST'
-  /** The path below the base address, with the neutral network word. */
-  path: string
   request: Request
   timeoutMs: number
   /**

@@ -1,14 +1,10 @@
 import { z } from 'zod'
 import { personSchema } from '../schema/person.ts'
 import { decodeData, type Endpoint } from './endpoint.ts'
-import { defaultPaths } from './paths.ts'
 
 /** `POST /people/profnet/lookup` (service.md, 4.2): looks a person up by the profile URL. 0.01 USD. */
 export const personProfile = {
   operation: 'person.profile',
-  name: 'personProfile',
-  method: 'POST',
-  path: defaultPaths.personProfile,
   request: z.object({ profnet_url: z.url({ protocol: /^https?$/ }).regex(/\/(in|pub)\//) }),
   timeoutMs: 30_000,
   decode: decodeData(personSchema),

@@ -4,7 +4,6 @@ import { contactTypes, type ContactType } from '../schema/contact.ts'
 import { allUnreadable, type DeferredEndpoint, type StartedQuery } from './batch-endpoint.ts'
 import { readRedeemed, type RedeemedPerson } from './decode-redemption.ts'
 import type { Endpoint } from './endpoint.ts'
-import { defaultPaths } from './paths.ts'
 import { asRecord, objectOf } from './peoples.ts'
 import { redemptionQuerySchema } from '../schema/contact.ts'
 
@@ -25,9 +24,6 @@ const id = z.string().trim().min(1)
  */
 export const redemption = {
   operation: 'contact.redeem',
-  name: 'redemption',
-  method: 'POST',
-  path: defaultPaths.redemption,
   request: z
     .strictObject({
       people_search_id: id.optional(),
@@ -62,9 +58,6 @@ const body = z.object({ peoples: z.array(id) })
  */
 export const redemptionBatch = {
   operation: 'contact.redeem',
-  name: 'redemptionBatch',
-  method: 'POST',
-  path: defaultPaths.redemptionBatch,
   timeoutMs: 60_000,
   max: 100,
   entry,
@@ -82,8 +75,6 @@ export const redemptionBatch = {
   priceClass: (entries, { people_contact_types: types }) => `${entries.length} people, ${types.join(', ')}`,
   started,
   query: {
-    name: 'redemptionBatchQuery',
-    path: defaultPaths.redemptionBatchQuery,
     timeoutMs: 30_000,
     body: (queryId) => ({ redeem_query_id: queryId }),
   },

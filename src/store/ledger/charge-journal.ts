@@ -24,7 +24,7 @@ export function createChargeJournal(
         .innerJoin('lookups', 'lookups.key', 'charges.lookup_key')
         .innerJoin('runs', 'runs.id', 'lookups.run_id')
         .selectAll('charges')
-        .select(['lookups.state as lookup_state', 'lookups.query_id'])
+        .select(['lookups.state as lookup_state', 'lookups.query_id', 'lookups.request'])
         .where('charges.state', 'in', [...openChargeStates])
         .where('touched_at', '<', before)
         // The worker settles the charge of a lookup that it works on.
@@ -41,6 +41,7 @@ export function createChargeJournal(
         ...toCharge(row),
         operation: row.operation,
         connector: row.connector,
+        request: row.request,
         isAnswered: row.lookup_state === 'answered' || row.query_id !== null,
       }))
     },

@@ -3,6 +3,6 @@ import type { PreparedBatch } from '../../service/batch.ts'
 
 /** Returns a batch as one purchase. The answers are in its parts. */
 export function batchRequest(bulk: PreparedBatch): PaidRequest {
-  const { sent: _, skipped: __, decode, ...request } = bulk
+  const { request: _, sent: __, skipped: ___, decode, ...request } = bulk
   return { ...request, decode: () => ({ outcome: 'found', data: null }), parts: decode }
 }

@@ -65,7 +65,7 @@ export function createBatcher(options: BatcherOptions): Batch {
 
   async function form(lookups: readonly Batchable[], leasedUntil: Date): Promise<LookupKey | undefined> {
     const [{ operation, runId, connector }] = lookups as [Batchable]
-    const { body, sent, skipped } = prepareBatch(
+    const { request, sent, skipped } = prepareBatch(
       options.serviceUrl,
       operation,
       lookups.map(({ request }) => request),
@@ -76,9 +76,8 @@ export function createBatcher(options: BatcherOptions): Batch {
     const members = sent.flatMap((indexes, place) =>
       indexes.map((index) => ({ key: (lookups[index] as Batchable).key, place })),
     )
-    const request = JSON.parse(body) as LookupRequest
     const isFormed = await options.batches.form(
-      { key, operation, request, runId, connector, members },
+      { key, operation, request: request as LookupRequest, runId, connector, members },
       leasedUntil,
     )
     return isFormed ? key : undefined

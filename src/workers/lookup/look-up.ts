@@ -45,7 +45,7 @@ export interface LookUpOptions {
   batches: Pick<BatchLedger, 'members'>
   prepare: (operation: Operation, request: LookupRequest) => Purchase['request']
   /** Prepares a request from the stored body of a batch. */
-  prepareBulk: (operation: Operation, body: string) => PreparedBatch
+  prepareBulk: (operation: Operation, request: LookupRequest) => PreparedBatch
   /** Asks for the answer of a request that was started and paid for. */
   pollAnswer: PollAnswer
   /** Returns the indexes of the suppressed subjects. */
@@ -125,7 +125,7 @@ export function createLookUp(options: LookUpOptions) {
     if (operationRow(operation).kind === 'action')
       throw new PolicyDeniedError('action', `${operation} is sent only by the command that orders it`)
     if (isBatchKey(key)) {
-      const bulk = options.prepareBulk(operation, JSON.stringify(request))
+      const bulk = options.prepareBulk(operation, request)
       if (queryId) return options.pollAnswer({ key, operation, queryId, lane, bulk })
       const buys = (await options.batches.members(key)).map((member) => member.key)
       const purchase = { key, buys, runId, connector, lane, request: batchRequest(bulk) }
