@@ -112,24 +112,6 @@ describe('paydirt service list', () => {
   })
 })
 
-describe('paydirt service verify --live', () => {
-  test('buys one answer of each unconfirmed operation within its total, after showing the list', async () => {
-    const live = ['--live', '--company', 'ridge-bearings.example', '--max-usd', '0.05']
-    const asked = await verify(...live)
-    expect(asked).toMatchObject({ status: 2, stderr: expect.stringContaining('with --yes') })
-    expect(asked.stderr).toMatch(/^job\.search +price unknown, at most/m)
-    expect(asked.stderr).toMatch(/^person\.lookup +not asked: needs/m)
-    expect(asked.stderr).not.toContain('monitor.create')
-    expect(await desk.transfers()).toEqual([])
-
-    const bought = await verify(...live, '--yes', '--json')
-    expect(bought.stderr).toMatch(/not asked: it could cost more than is left/)
-    const paid = (await desk.transfers()).reduce((sum, { amountAtomic }) => sum + amountAtomic, 0n)
-    expect(paid).toBeGreaterThan(0n)
-    expect(paid).toBeLessThanOrEqual(50_000n)
-  })
-})
-
 describe('paydirt service accept', () => {
   test('sends a key under its new name once it is accepted, and buys the search anew', async () => {
     sandbox.faults.set({

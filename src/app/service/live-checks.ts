@@ -1,20 +1,38 @@
 import { InputError } from '../../domain/errors.ts'
-import type { Atomic } from '../../domain/money.ts'
+import { formatUsd, type Atomic } from '../../domain/money.ts'
 import { usdFromCredits } from '../../domain/credits.ts'
 import { operationRow, slotsOf } from '../../domain/operations.ts'
 import type { Operation } from '../../domain/words.ts'
 import type { Contract } from '../../service/catalogue/catalogue.ts'
-import { lastFoundDomain } from '../../store/contract/known-company.ts'
 import type { Config } from '../config/config.ts'
 import type { Context } from '../context/context.ts'
 import { openCalls, withCallCap, type CallEnd } from './call-session.ts'
 import { describeOperations } from './describe-operations.ts'
 import { knownOfAccount } from './known-of-account.ts'
-import { planCall, type PlannedCall } from './plan-call.ts'
+import { liveBody } from './live-bodies.ts'
+import { readReferences, sourcesOf, type Sourced } from './live-references.ts'
+import { assertAccess, planCall, type PlannedCall } from './plan-call.ts'
 
-/** An unconfirmed operation with the request that would confirm it, or the reason why none is sent. */
+/** The settings and subjects that checks are planned with. */
+type Planning = Pick<Context, 'config' | 'database' | 'openEngine' | 'now' | 'suppressions'>
+interface Named {
+  company: string | undefined
+  /** The profile URL of a person. */
+  person?: string | undefined
+}
+
+interface Cost {
+  mostAtomic: Atomic
+  priceAtomic: Atomic | undefined
+}
+
+/**
+ * An unconfirmed operation with the request that would confirm it, or with the check whose answer it needs first, or the reason why
+ * none is sent.
+ */
 export type LiveCheck =
-  | { operation: Operation; call: PlannedCall; mostAtomic: Atomic; priceAtomic: Atomic | undefined }
+  | ({ operation: Operation; call: PlannedCall } & Cost)
+  | ({ operation: Operation; after: Operation; text: string } & Cost)
   | { operation: Operation; skipped: string }
 
 /** Returns the settings under which no request of the checks costs more than its own limit, or than all of them may. */
@@ -31,63 +49,81 @@ function capOf({ policy }: Config, operation: Operation): Atomic {
 }
 
 /**
- * Returns a check for each operation that no answer has confirmed, without sending anything. Actions are never among them, nor
- * what needs a person or an id. `config` has the caps of `withLiveCaps`.
+ * Returns a check for each operation that no answer has confirmed, without sending anything. What a request names is taken from the
+ * ledger, or from the answer of a check before it. Actions are never among them. `config` has the caps of `withLiveCaps`.
  */
-export async function planLiveChecks(
-  context: Pick<Context, 'config' | 'database' | 'openEngine' | 'now'>,
-  { company }: { company: string | undefined },
-): Promise<LiveCheck[]> {
-  const { config, database } = context
-  const known = await knownOfAccount(context, { asks: false })
-  const domain = company ?? (await lastFoundDomain(database.db))
-  const described = await describeOperations(context)
-  return described.flatMap(({ operation, state, stops, prices }): LiveCheck[] => {
-    const contract = config.catalogue.of(operation)
-    if (state === 'confirmed' || ['action', 'account'].includes(operationRow(operation).kind)) return []
+export async function planLiveChecks(context: Planning, named: Named): Promise<LiveCheck[]> {
+  const plan = await openPlan(context, named)
+  const described = (await describeOperations(context)).filter(
+    ({ operation, state }) => state !== 'confirmed' && operationRow(operation).kind !== 'action',
+  )
+  const first = described.map((each): LiveCheck | Waiting => {
+    const { operation, stops, prices } = each
     if (stops.length > 0)
-      return [
-        { operation, skipped: `stopped: \`paydirt service retry ${operation}\` lets it be asked again` },
-      ]
-    const body = bodyOf(contract, domain)
-    if ('skipped' in body) return [{ operation, ...body }]
-    try {
-      const call = planCall(config, { operation, body: body.body }, known)
-      const mostAtomic = call.isFree ? 0n : (call.capAtomic ?? 0n)
-      const told = prices.find(({ currency }) => currency === 'USD')?.amountAtomic
-      const priceAtomic = call.priceAtomic ?? told
-      if (priceAtomic !== undefined && priceAtomic > mostAtomic)
-        return [{ operation, skipped: 'its price is above the cap of one request' }]
-      return [{ operation, call, mostAtomic, priceAtomic }]
-    } catch (error) {
-      return [{ operation, skipped: error instanceof Error ? error.message : String(error) }]
-    }
+      return { operation, skipped: `stopped: \`paydirt service retry ${operation}\` lets it be asked again` }
+    const told = prices.find(({ currency }) => currency === 'USD')?.amountAtomic
+    return plan(operation, told)
   })
+  const asked = new Set(first.flatMap((check) => ('call' in check ? [check.operation] : [])))
+  const checks = first.map((check): LiveCheck => {
+    if (!('needs' in check)) return check
+    const { operation, needs, text, ...cost } = check
+    const after = sourcesOf[needs].find((source) => asked.has(source))
+    if (after) return { operation, after, text, ...cost }
+    return { operation, skipped: `needs ${text}: none in the ledger; ${advice[needs]}` }
+  })
+  return [...checks.filter((check) => !('after' in check)), ...checks.filter((check) => 'after' in check)]
 }
 
-type Body = { body: Record<string, unknown> } | { skipped: string }
+type Waiting = { operation: Operation; needs: Sourced; text: string } & Cost
 
-/** One row is enough to see the form of an answer. */
-function bodyOf({ operation, request, oneOf = [] }: Contract, domain: string | undefined): Body {
-  const isSearch = operationRow(operation).kind === 'search'
-  const needed = Object.entries(request).filter(([, { isRequired }]) => isRequired)
-  const paging = isSearch ? { per_page: 1 } : {}
-  const noDomain = { skipped: 'needs a company: name one with --company DOMAIN' }
-  if (operation === 'company.logo') return { skipped: 'its answer is an image' }
-  if (operation === 'monitor.interpret') return { body: { query: 'companies that hire in Germany' } }
-  if (needed.length > 0) return { skipped: `needs ${needed.map(([name]) => name).join(', ')}` }
-  if (oneOf.includes('domain')) return domain === undefined ? noDomain : { body: { domain, ...paging } }
-  if (oneOf.length > 0) return { skipped: `needs ${oneOf.join(' or ')}` }
-  if ('domains' in request)
-    return domain === undefined ? noDomain : { body: { domains: [domain], ...paging } }
-  if (Object.keys(request).every((name) => name === 'page' || name === 'per_page')) return { body: {} }
-  return { skipped: 'needs a reference that no ledger has at hand' }
+const advice: Readonly<Record<Sourced, string>> = {
+  company: '`paydirt service call company.search` finds one',
+  companyIds: '`paydirt service call company.similar` finds them',
+  person: 'name one with --person URL',
+  monitorId: '`paydirt service call monitor.list` finds one',
+}
+
+/** Reads the ledger, and returns what plans the check of one operation. `told` is its last price in USD. */
+async function openPlan(context: Planning, { company, person }: Named) {
+  const { config } = context
+  const known = await knownOfAccount(context, { asks: false })
+  const references = await readReferences(context, { company, person })
+  return (operation: Operation, told?: Atomic): LiveCheck | Waiting => {
+    const contract = config.catalogue.of(operation)
+    try {
+      assertAccess(contract, config.apiKey !== undefined)
+      const body = liveBody(contract, references)
+      if ('skipped' in body) return { operation, ...body }
+      const cost = costOf(config, contract, told)
+      if (cost.priceAtomic !== undefined && cost.priceAtomic > cost.mostAtomic)
+        return {
+          operation,
+          skipped: `its price of ${formatUsd(cost.priceAtomic)} USD is above the cap of one request, ${formatUsd(cost.mostAtomic)}: payment.maxPricesUsd allows it`,
+        }
+      if ('needs' in body) return { operation, ...body, ...cost }
+      return { operation, call: planCall(config, { operation, body: body.body }, known), ...cost }
+    } catch (error) {
+      return { operation, skipped: error instanceof Error ? error.message : String(error) }
+    }
+  }
+}
+
+function costOf(config: Config, { operation, price }: Contract, told: Atomic | undefined): Cost {
+  if (price.value === 'free') return { mostAtomic: 0n, priceAtomic: 0n }
+  const [slot] = slotsOf(operation)
+  return { mostAtomic: capOf(config, operation), priceAtomic: (slot && config.prices[slot]) ?? told }
 }
 
 /** The end of one check; `unaffordable`: it could have cost more than was left. */
 export interface LiveEnd {
   operation: Operation
-  end: CallEnd | { state: 'unaffordable' } | { state: 'failed'; reason: string; charges: [] }
+  end:
+    | CallEnd
+    | { state: 'unaffordable' }
+    /** The answer that it waited for has nothing that its request could name. */
+    | { state: 'left out'; reason: string }
+    | { state: 'failed'; reason: string; charges: [] }
 }
 
 /**
@@ -97,21 +133,28 @@ export interface LiveEnd {
 export async function* runLiveChecks(
   context: Context,
   checks: readonly LiveCheck[],
-  { totalAtomic, signal }: { totalAtomic: Atomic; signal: AbortSignal },
+  { totalAtomic, signal, ...named }: Named & { totalAtomic: Atomic; signal: AbortSignal },
 ): AsyncGenerator<LiveEnd> {
   let left = totalAtomic
   for (const check of checks) {
     if ('skipped' in check || signal.aborted) continue
-    const { operation, call, mostAtomic } = check
+    const { operation, mostAtomic } = check
     if (mostAtomic > left) {
       yield { operation, end: { state: 'unaffordable' } }
       continue
     }
+    const planned = 'call' in check ? check : (await openPlan(context, named))(operation)
+    if (!('call' in planned)) {
+      const reason = 'skipped' in planned ? planned.skipped : `needs ${planned.text}, and no answer has one`
+      yield { operation, end: { state: 'left out', reason } }
+      continue
+    }
+    const { call } = planned
     // A session each: what stops one operation says nothing about the next.
     const calls = await openCalls(context, { first: call, signal })
     try {
       const end = await calls.buy(call)
-      left -= end.state === 'answered' && end.isKnown ? 0n : costOf(end)
+      left -= end.state === 'answered' && end.isKnown ? 0n : chargedFor(end)
       yield { operation, end }
     } catch (error) {
       left -= mostAtomic
@@ -124,7 +167,7 @@ export async function* runLiveChecks(
 }
 
 /** A charge that may still be taken counts in full. Credits count as the USD of the price list, for this limit alone. */
-function costOf({ charges }: CallEnd): Atomic {
+function chargedFor({ charges }: CallEnd): Atomic {
   return charges
     .filter(({ state }) => !['declined', 'expired'].includes(state))
     .reduce(
@@ -135,7 +178,7 @@ function costOf({ charges }: CallEnd): Atomic {
 }
 
 export function assertSomethingToAsk(checks: readonly LiveCheck[]): void {
-  if (checks.some((check) => 'call' in check)) return
+  if (checks.some((check) => !('skipped' in check))) return
   throw new InputError(
     'nothing_to_ask',
     checks.length === 0 ? 'every operation is confirmed' : 'no unconfirmed operation can be asked as it is',

@@ -145,7 +145,8 @@ export function assertAffordable(call: PlannedCall): asserts call is AffordableC
     )
 }
 
-function assertAccess({ operation, access }: Contract, hasKey: boolean): void {
+/** Throws ConfigError for an operation that these settings cannot reach. */
+export function assertAccess({ operation, access }: Contract, hasKey: boolean): void {
   if (access.value === 'direct' && !hasKey)
     throw new ConfigError(
       'needs_api_key',

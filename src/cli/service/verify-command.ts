@@ -16,6 +16,10 @@ export function verifyCommand(): Command {
     )
     .option('--max-usd <amount>', 'the most that --live may cost in total', '0.20')
     .option('--company <domain>', 'the company that --live asks about; default: the one that was found last')
+    .option(
+      '--person <url>',
+      'the person that --live asks about, by profile URL; default: the last one that a search found',
+    )
     .option('--yes', 'buy without a question')
     .addHelpText(
       'after',

@@ -8,6 +8,8 @@ import {
 } from '../../app/service/live-checks.ts'
 import { InputError } from '../../domain/errors.ts'
 import { formatUsd, type Atomic } from '../../domain/money.ts'
+import { operationRow } from '../../domain/operations.ts'
+import { operations } from '../../domain/words.ts'
 import { counted } from '../../domain/values/counted.ts'
 import { confirm, ownTerminal } from '../terminal/confirm.ts'
 import { printError } from '../terminal/print.ts'
@@ -15,13 +17,22 @@ import { printError } from '../terminal/print.ts'
 /** Shows the unconfirmed operations with the most that one answer of each can cost, asks, and buys them within the total. */
 export async function buyLiveChecks(
   context: Context,
-  options: { totalAtomic: Atomic; company: string | undefined; yes: boolean; signal: AbortSignal },
+  options: {
+    totalAtomic: Atomic
+    company: string | undefined
+    person: string | undefined
+    yes: boolean
+    signal: AbortSignal
+  },
 ): Promise<void> {
-  const { totalAtomic, company, yes, signal } = options
-  const checks = await planLiveChecks(context, { company })
+  const { yes, ...limits } = options
+  const { totalAtomic } = limits
+  const checks = await planLiveChecks(context, limits)
   printError(checks.map(lineOf).join(''))
+  const actions = operations.filter((operation) => operationRow(operation).kind === 'action')
+  printError(`never asked, because they change something at the service: ${actions.join(', ')}\n`)
   assertSomethingToAsk(checks)
-  const count = checks.filter((check) => 'call' in check).length
+  const count = checks.filter((check) => !('skipped' in check)).length
   const question = `${counted(count, 'answer')}, at most ${formatUsd(totalAtomic)} USD in total`
   printError(`${question}\n`)
   if (!yes) {
@@ -29,7 +40,7 @@ export async function buyLiveChecks(
     if (!terminal) throw new InputError('needs_yes', `nothing was sent: buy ${question} with --yes`)
     if (!(await confirm(terminal, `Buy ${question}?`))) throw new InputError('not_bought', 'nothing was sent')
   }
-  for await (const { operation, end } of runLiveChecks(context, checks, { totalAtomic, signal })) {
+  for await (const { operation, end } of runLiveChecks(context, checks, limits)) {
     const cost = 'charges' in end ? ` (${costText(end, end.state === 'answered' && end.isKnown)})` : ''
     printError(`${operation}: ${endText(end)}${cost}\n`)
   }
@@ -47,5 +58,6 @@ function lineOf(check: LiveCheck): string {
   if ('skipped' in check) return `${name} not asked: ${check.skipped}\n`
   const { priceAtomic, mostAtomic } = check
   const price = priceAtomic === undefined ? 'price unknown' : `${formatUsd(priceAtomic)} USD`
-  return `${name} ${price}, at most ${formatUsd(mostAtomic)} USD\n`
+  const after = 'after' in check ? `, after ${check.after}: needs ${check.text}` : ''
+  return `${name} ${price}, at most ${formatUsd(mostAtomic)} USD${after}\n`
 }

@@ -20,6 +20,7 @@ interface Options {
   live?: true
   maxUsd: string
   company?: string
+  person?: string
   yes?: true
 }
 
@@ -36,11 +37,11 @@ export async function verify(options: Options): Promise<void> {
   process.exitCode = isDrifting ? exitStatus.failed : exitStatus.done
 }
 
-async function buy(settings: Config, { maxUsd, company, yes }: Options): Promise<void> {
+async function buy(settings: Config, { maxUsd, company, person, yes }: Options): Promise<void> {
   const totalAtomic = amountOf(maxUsd)
   const signal = stopSignal()
   await withContext(
-    (context) => buyLiveChecks(context, { totalAtomic, company, yes: yes ?? false, signal }),
+    (context) => buyLiveChecks(context, { totalAtomic, company, person, yes: yes ?? false, signal }),
     withLiveCaps(settings, totalAtomic),
   )
 }
