@@ -120,7 +120,7 @@ describe.skipIf(!isFullSize)('beside a process that holds the embedded ledger', 
 
     expect(await paydirt('spend', '--stop')).toMatchObject({ status: 0 })
     expect((await paydirt('spend')).stdout).toMatch(
-      /^SPENDING IS STOPPED since 20\S+Z by cli \(paydirt spend --stop\); `paydirt spend --resume`/,
+      /^SPENDING IS STOPPED since 20\S+ \S+ UTC by cli \(paydirt spend --stop\); `paydirt spend --resume`/,
     )
     expect((await paydirt('spend', '--json')).json()).toMatchObject({ stopped: true, stop: { by: 'cli' } })
     const stopped = await paydirt('doctor', '--json')
@@ -133,7 +133,7 @@ describe.skipIf(!isFullSize)('beside a process that holds the embedded ledger', 
     expect(findings.find(({ name }) => name === 'spending')).toMatchObject({
       status: 'warning',
       message: expect.stringMatching(
-        /^stopped since 20\S+Z, by the command line: paydirt spend --stop\. Nothing is bought$/,
+        /^stopped since 20\S+ \S+ UTC, by the command line: paydirt spend --stop\. Nothing is bought$/,
       ),
       todo: expect.stringContaining('`paydirt spend --resume`'),
     })

@@ -6,6 +6,9 @@ import { companyAnswer } from '../../src/sandbox/data/company.ts'
 import { startSandbox, type Sandbox } from '../../src/sandbox/sandbox.ts'
 import { createAuditLog } from '../../src/store/access/audit.ts'
 import { openCrmHouse, type CrmHouse } from './crm-house.ts'
+import { listRuns } from '../../src/app/runs/run-list.ts'
+import { describeRun } from '../../src/app/runs/run-detail.ts'
+import { runText } from '../../src/cli/runs/print-run.ts'
 
 let sandbox: Sandbox
 let house: CrmHouse
@@ -81,6 +84,7 @@ test('an undo shows its plan, asks, restores what nobody has changed, and is aud
   )
   expect(plan.text).toContain('1 would be left as they are')
   expect(plan.text).toContain('it has been changed since')
+  for (const name of known) expect(plan.text.includes(`<bdi>${name}</bdi> <small><a`)).toBe(true)
   expect(plan.text).toContain('by &lt;b&gt;hand&lt;/b&gt;')
   expect(house.seen('companies')).toEqual(after)
 
@@ -98,6 +102,23 @@ test('an undo shows its plan, asks, restores what nobody has changed, and is aud
       ['run.undone', runId, { restored, already: 0, left: 1 }],
       ['run.undo', runId, undefined],
     ])
+  // A run that was undone does not look like one that stands.
+  const amount = `${restored} of ${restored + 1} fields`
+  const listed = await ask('/runs')
+  expect(listed.text).toContain(`<span class="badge warn" title="${amount}">undone in part</span>`)
+  const shown = await ask(`/runs/${runId}`)
+  expect(shown.text).toMatch(
+    new RegExp(`undone in part</span> ${amount} have their old value again, since <time`),
+  )
+  const { context } = house
+  const undone = { fields: restored, of: restored + 1, at: expect.any(Date) }
+  expect(await listRuns(context, 1)).toMatchObject([{ runId, state: 'finished', undone }])
+  const detail = await describeRun(context, runId)
+  expect(detail).toMatchObject({ undone, next: expect.arrayContaining([expect.stringContaining('undo')]) })
+  expect(runText(detail)).toMatch(
+    new RegExp(`: finished, undone in part\n(.*\n)+ {2}undone +${amount}, 2.* UTC\n`),
+  )
+
   // There is nothing left to do, and the page says so.
   const again = await ask(`/runs/${runId}/undo`)
   expect(again.text).toContain('<strong>0 fields</strong>')

@@ -111,7 +111,7 @@ test('the same line of two files is two records, each with source, price and wha
   const one = await desk.run(['history', 'csv:person:2', '--run', runId])
   expect(one.stdout).not.toContain('my leads.csv')
   expect(one.stdout).toMatch(
-    /\d\dT\d\d:\d\dZ other\.csv written\n {4}from person\.profile\|\S+, 0\.000000 USD/,
+    /\d\d \d\d:\d\d UTC other\.csv written\n {4}from person\.profile\|\S+, 0\.000000 USD/,
   )
   expect(one.stdout).toMatch(/ job_title: \(the row's own stays\), beside it "/)
   expect(one.stdout).toMatch(/ full_name: \(blank\) → "/)

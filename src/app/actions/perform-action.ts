@@ -22,6 +22,7 @@ import {
 import { openActionRun } from './action-run.ts'
 import { hasReading, readEffect } from './read-effect.ts'
 import { sendAction } from './send-action.ts'
+import { utcMinute } from '../../domain/values/utc-minute.ts'
 
 export interface ActionOptions {
   /** Sends another one although the same was done, or may have been done. */
@@ -88,7 +89,7 @@ function refuseDone(
   if (again || last?.state !== 'done' || last.answer === null || !makesSomething(call.operation)) return
   throw new InputError(
     'action_done',
-    `${call.operation} was done on ${(last.endedAt ?? last.createdAt).toISOString()}${nameOf(last)}: --again makes another one`,
+    `${call.operation} was done on ${utcMinute(last.endedAt ?? last.createdAt)}${nameOf(last)}: --again makes another one`,
   )
 }
 

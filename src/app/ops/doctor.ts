@@ -18,6 +18,7 @@ import type { Finding } from './finding.ts'
 import { actionFindings } from './action-findings.ts'
 import { contractFindings } from './contract-findings.ts'
 import { recipeFindings } from './recipe-findings.ts'
+import { utcMinute } from '../../domain/values/utc-minute.ts'
 
 type Check = (config: Config) => Promise<Finding[]>
 
@@ -80,7 +81,7 @@ function spendingFinding(stop: SpendingStop | undefined): Finding {
   return {
     name: 'spending',
     status: 'warning',
-    message: `stopped since ${stop.since.toISOString()}${by}: ${stop.reason}. Nothing is bought`,
+    message: `stopped since ${utcMinute(stop.since)}${by}: ${stop.reason}. Nothing is bought`,
     todo: '`paydirt spend --resume` resumes it, and parked work continues',
   }
 }

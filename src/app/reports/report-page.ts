@@ -1,11 +1,12 @@
 import type { Report } from './report.ts'
+import { utcMinute } from '../../domain/values/utc-minute.ts'
 
 /** Returns the report as one self-contained HTML page: no script, no font, no external address. Light or dark as the reader prefers. */
 export function reportPage(report: Report, madeAt: Date): string {
   const { totals, fields, leftOut, days, runs } = report
   const title = 'run' in report.scope ? `Run ${report.scope.run}` : `Enrichment in ${report.scope.month}`
   const body = [
-    `<header><h1>${text(title)}</h1><p>Made ${text(madeAt.toISOString().slice(0, 16).replace('T', ' '))} UTC from the ledger. Amounts in USD.</p></header>`,
+    `<header><h1>${text(title)}</h1><p>Made ${text(utcMinute(madeAt))} from the ledger. Amounts in USD.</p></header>`,
     `<section aria-label="Figures"><dl class="figures">${[
       figure('Records', count(totals.records)),
       figure('Matched', `${count(totals.matched)} of ${count(totals.attempted)}`),
@@ -77,7 +78,7 @@ export function reportPage(report: Report, madeAt: Date): string {
         ['Run', 'Started (UTC)', 'Source', 'Records', 'Matched', 'Written', 'Changed', 'Rejected', 'Paid'],
         runs.map((run) => [
           run.runId,
-          run.startedAt.toISOString().slice(0, 16).replace('T', ' '),
+          utcMinute(run.startedAt),
           `${run.connector} ${run.object}`,
           count(run.records),
           count(run.matched),

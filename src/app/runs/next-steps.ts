@@ -6,6 +6,8 @@ import type { RunStop } from '../../store/runs/run-stops.ts'
 import type { Run } from '../../store/runs/runs.ts'
 import type { ParkedGroup } from '../../store/views/desk-now.ts'
 import type { RunSummary } from './summary.ts'
+import type { Undone } from '../../store/writes/undone-fields.ts'
+import { utcMinute } from '../../domain/values/utc-minute.ts'
 
 interface Known {
   run: Run
@@ -14,10 +16,12 @@ interface Known {
   schedule: string | null
   /** The person who stopped it; undefined when no person did. */
   stop?: RunStop | undefined
+  /** The part that was undone already. */
+  undone?: Undone | null
 }
 
 /** Returns what a person can do about a run now, the most urgent first. Commands are in backquotes. */
-export function nextSteps({ run, summary, waiting, schedule, stop }: Known): string[] {
+export function nextSteps({ run, summary, waiting, schedule, stop, undone }: Known): string[] {
   const steps: string[] = []
   if (isAboveZero(summary.spend.inDoubt))
     steps.push('`paydirt reconcile` resolves its payments in doubt, and shows those that need a person')
@@ -31,7 +35,7 @@ export function nextSteps({ run, summary, waiting, schedule, stop }: Known): str
     const isKept = keepsValues(run.connector)
     if (summary.tasks.written > 0)
       steps.push(`\`paydirt report ${run.id}\` shows its match rate, fill rates and cost`)
-    if (summary.tasks.written > 0 && isKept)
+    if (summary.tasks.written > 0 && isKept && (!undone || undone.fields < undone.of))
       steps.push(`\`paydirt undo ${run.id} --plan\` shows what an undo would put back`)
   }
   return steps
@@ -56,7 +60,7 @@ const remedies: Readonly<Record<string, string>> = {
 function untilDone({ code, resumesAt }: ParkedGroup): string | undefined {
   const remedy = remedies[code ?? '']
   if (resumesAt === null) return remedy
-  const waits = `wait until ${resumesAt.toISOString().slice(0, 16).replace('T', ' ')} UTC`
+  const waits = `wait until ${utcMinute(resumesAt)}`
   if (remedy === undefined) return waits
   return remedy.startsWith('or ') ? `${waits}, ${remedy}` : remedy
 }

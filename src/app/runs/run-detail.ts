@@ -7,6 +7,7 @@ import { runOccurrence, type RunOccurrence } from '../../store/views/run-occurre
 import type { Context } from '../context/context.ts'
 import { nextSteps } from './next-steps.ts'
 import { summarise, type RunSummary } from './summary.ts'
+import { undoneFields, type Undone } from '../../store/writes/undone-fields.ts'
 
 /** A run as `paydirt runs RUN` shows it: its summary, where it comes from, how far it is, and what a person can do next. */
 export interface RunDetail extends RunSummary {
@@ -30,6 +31,8 @@ export interface RunDetail extends RunSummary {
   funnel: { read: number; lookedUp: number; matched: number; written: number; changed: number }
   /** The reasons why records wait, and until when; null: until a person acts. */
   waiting: ParkedGroup[]
+  /** The part that was undone; null when all that it wrote stands. */
+  undone: Undone | null
   next: string[]
 }
 
@@ -41,13 +44,15 @@ export async function describeRun(context: DetailContext, id: string): Promise<R
   const run = await context.runs.get(id)
   if (!run || run.state === 'planned')
     throw new ConfigError('no_such_run', `there is no run ${id}; \`paydirt runs\` lists them`)
-  const [summary, found, waiting, occurrence, stop] = [
+  const [summary, found, waiting, occurrence, stop, undoneRuns] = [
     await summarise(context, run),
     await funnels(db, [id]),
     await parkedGroups(db, id),
     await runOccurrence(db, id),
     await context.runs.stopOf(id),
+    await undoneFields(db, [id]),
   ]
+  const undone = undoneRuns.get(id) ?? null
   const funnel = found.get(id)
   return {
     ...summary,
@@ -70,7 +75,8 @@ export async function describeRun(context: DetailContext, id: string): Promise<R
       changed: funnel?.changed ?? 0,
     },
     waiting,
-    next: nextSteps({ run, summary, waiting, schedule: occurrence?.schedule ?? null, stop }),
+    undone,
+    next: nextSteps({ run, summary, waiting, schedule: occurrence?.schedule ?? null, stop, undone }),
   }
 }
 

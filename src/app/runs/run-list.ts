@@ -1,6 +1,7 @@
 import { formatUsd } from '../../domain/money.ts'
 import type { Run } from '../../store/runs/runs.ts'
 import type { Context } from '../context/context.ts'
+import { undoneFields, type Undone } from '../../store/writes/undone-fields.ts'
 
 /** A run as `paydirt runs` lists it. Scripts rely on its form. */
 export interface ListedRun {
@@ -14,14 +15,22 @@ export interface ListedRun {
   startedAt: Date
   finishedAt: Date | null
   settled: string
+  /** The part that was undone; null when all that it wrote stands. */
+  undone: Undone | null
 }
 
 /** Returns the latest runs first. */
-export async function listRuns({ runs }: Pick<Context, 'runs'>, limit: number): Promise<ListedRun[]> {
+export async function listRuns(
+  { runs, database }: Pick<Context, 'runs' | 'database'>,
+  limit: number,
+): Promise<ListedRun[]> {
   const listed: ListedRun[] = []
-  for (const { id, connector, object, source, state, records, startedAt, finishedAt } of await runs.list(
-    limit,
-  )) {
+  const latest = await runs.list(limit)
+  const undone = await undoneFields(
+    database.db,
+    latest.map(({ id }) => id),
+  )
+  for (const { id, connector, object, source, state, records, startedAt, finishedAt } of latest) {
     listed.push({
       runId: id,
       connector,
@@ -32,6 +41,7 @@ export async function listRuns({ runs }: Pick<Context, 'runs'>, limit: number): 
       startedAt,
       finishedAt,
       settled: formatUsd(await runs.spent(id)),
+      undone: undone.get(id) ?? null,
     })
   }
   return listed

@@ -14,6 +14,7 @@ import { pause } from '../../timing/pause.ts'
 import { startPollLoop } from '../../timing/poll-loop.ts'
 import type { Prepared } from './preflight.ts'
 import { scanWithRetry } from './scan-with-retry.ts'
+import { utcMinute } from '../../domain/values/utc-minute.ts'
 
 export interface RunOptions {
   /** Taken before the run was opened. */
@@ -80,7 +81,7 @@ export async function runToEnd(context: Context, options: RunOptions): Promise<R
   function leave(ms: number, reason: string): void {
     if (halt.signal.aborted) return
     options.onNotice?.(
-      `${reason}; run it again after ${new Date(context.now().getTime() + ms).toISOString()}`,
+      `${reason}; run it again after ${utcMinute(new Date(Math.ceil((context.now().getTime() + ms) / 60_000) * 60_000))}`,
     )
     halt.abort()
   }

@@ -19,6 +19,7 @@ import { isAgreed, verdictLines } from './reconcile-verdict.ts'
 import { exitStatus } from '../terminal/exit.ts'
 import { readConfig, withContext } from '../terminal/with-context.ts'
 import { print, printError } from '../terminal/print.ts'
+import { utcMinute } from '../../domain/values/utc-minute.ts'
 
 interface Options {
   json?: true
@@ -160,7 +161,7 @@ function decideLines(charges: readonly ChargeToDecide[]): string[] {
 
 function decideLine({ id, operation, currency, amountAtomic, sentAt, isAnswered }: ChargeToDecide): string {
   const unit = currency === 'USD' ? 'USD' : 'credits'
-  return `${id}  ${formatUsd(amountAtomic)} ${unit}  ${operation}  sent ${sentAt.toISOString()}${isAnswered ? '  answered' : ''}`
+  return `${id}  ${formatUsd(amountAtomic)} ${unit}  ${operation}  sent ${utcMinute(sentAt)}${isAnswered ? '  answered' : ''}`
 }
 
 function doubtLines({ closed, open }: { closed: number; open: number }): string[] {

@@ -13,6 +13,7 @@ import type { SpendGroup } from '../../store/views/spend.ts'
 import { readConfig, withContext } from '../terminal/with-context.ts'
 import { print } from '../terminal/print.ts'
 import { bad, bold } from '../terminal/style.ts'
+import { utcMinute } from '../../domain/values/utc-minute.ts'
 
 interface Options {
   by: SpendGroup
@@ -71,13 +72,13 @@ async function show(options: Options): Promise<void> {
   }
   if (stopped)
     print(
-      `${bad(`SPENDING IS STOPPED since ${stopped.since.toISOString()}`)}${stopped.by === null ? '' : ` by ${stopped.by}`} (${stopped.reason}); \`paydirt spend --resume\` resumes it.\n`,
+      `${bad(`SPENDING IS STOPPED since ${utcMinute(stopped.since)}`)}${stopped.by === null ? '' : ` by ${stopped.by}`} (${stopped.reason}); \`paydirt spend --resume\` resumes it.\n`,
     )
   if (rows.length === 0) print('nothing was spent yet\n')
   else
     print(
       table(
-        [by, 'currency', 'charges', 'settled', 'in doubt', 'lost'],
+        [by === 'day' ? 'day (UTC)' : by, 'currency', 'charges', 'settled', 'in doubt', 'lost'],
         rows.map((row) => Object.values(row).map(String)),
       ),
     )

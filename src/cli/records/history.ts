@@ -3,6 +3,7 @@ import { readRecordName, type RecordHistory } from '../../app/records/history.ts
 import { ConfigError } from '../../domain/errors.ts'
 import { readConfig } from '../terminal/with-context.ts'
 import { print } from '../terminal/print.ts'
+import { utcMinute } from '../../domain/values/utc-minute.ts'
 
 interface Options {
   run?: string
@@ -31,11 +32,11 @@ function text(history: RecordHistory): string {
       `  line ${id} of ${files.length} files, which are different records: ${files.join(', ')}. --run RUN shows one of them`,
     )
   for (const each of fields) {
-    const at = each.at ? time(each.at) : 'not confirmed'
+    const at = each.at ? utcMinute(each.at) : 'not confirmed'
     const cost = money(each)
     lines.push(
       `  ${each.field}: ${shown(each.old, '(blank)')} → ${shown(each.new, '(erased)')}`,
-      `    ${each.state}, ${at}, ${cost}, from ${each.lookup ?? 'an unknown lookup'}, run ${each.run}${each.undoneAt ? `, put back ${time(each.undoneAt)}` : ''}`,
+      `    ${each.state}, ${at}, ${cost}, from ${each.lookup ?? 'an unknown lookup'}, run ${each.run}${each.undoneAt ? `, put back ${utcMinute(each.undoneAt)}` : ''}`,
     )
   }
   if (fields.length === 0 && !tasks.some(({ output }) => output))
@@ -43,7 +44,7 @@ function text(history: RecordHistory): string {
   lines.push(
     'runs:',
     ...tasks.flatMap(({ run, status, reason, at, file, sources = [] }) => [
-      `  ${run} ${time(at)} ${file === undefined ? '' : `${file} `}${status}${reason === null ? '' : `: ${reason}`}`,
+      `  ${run} ${utcMinute(at)} ${file === undefined ? '' : `${file} `}${status}${reason === null ? '' : `: ${reason}`}`,
       ...sources.flatMap((source) => [
         `    from ${source.lookup ?? 'an unknown lookup'}, ${money(source)} in this run`,
         ...source.fields.map(
@@ -58,10 +59,6 @@ function text(history: RecordHistory): string {
 
 function shown(value: string | number | boolean | null, blank: string): string {
   return value === null ? blank : JSON.stringify(value)
-}
-
-function time(at: Date): string {
-  return `${at.toISOString().slice(0, 16)}Z`
 }
 
 function money({ price, currency }: { price: string; currency: 'USD' | 'credit' }): string {

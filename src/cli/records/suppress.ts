@@ -11,6 +11,7 @@ import type { Identifier } from '../../domain/subjects/identifiers.ts'
 import { counted } from '../../domain/values/counted.ts'
 import { readConfig, withContext } from '../terminal/with-context.ts'
 import { print, printError } from '../terminal/print.ts'
+import { utcMinute } from '../../domain/values/utc-minute.ts'
 
 interface Options {
   email: string[]
@@ -34,7 +35,7 @@ export async function list(options: { json?: true }): Promise<void> {
   else if (rows.length === 0) print('the list is empty\n')
   else
     for (const { kind, digest, addedAt } of rows)
-      print(`${addedAt.toISOString().slice(0, 16)}  ${kind.padEnd(11)} ${digest}\n`)
+      print(`${utcMinute(addedAt)}  ${kind.padEnd(11)} ${digest}\n`)
 }
 
 async function change(

@@ -11,6 +11,7 @@ import { readingText } from '../terminal/print-reading.ts'
 import { summaryText } from '../terminal/print-summary.ts'
 import { readConfig, stopSignal, withContext } from '../terminal/with-context.ts'
 import { print, printError } from '../terminal/print.ts'
+import { utcMinute } from '../../domain/values/utc-minute.ts'
 
 interface Options {
   object: ObjectKind
@@ -70,7 +71,7 @@ export async function enrichFile(input: string, options: Options): Promise<void>
       onProgress: (progress) => view.show(progress),
       onNotice: (text) => printError(`paydirt: ${text}\n`),
       onResumed: (run) =>
-        printError(`paydirt: continuing run ${run.id}, started ${run.startedAt.toISOString()}\n`),
+        printError(`paydirt: continuing run ${run.id}, started ${utcMinute(run.startedAt)}\n`),
     }).finally(() => view.end())
     if (options.json) print(`${JSON.stringify(summary)}\n`)
     else (out === '-' ? printError : print)(summaryText(summary, end, out))

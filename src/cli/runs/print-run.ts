@@ -1,16 +1,19 @@
 import type { RunDetail } from '../../app/runs/run-detail.ts'
 import { leftOutLines } from '../../domain/planning/wanted-fields.ts'
 import { counted } from '../../domain/values/counted.ts'
+import { undoneAmount, undoneWord } from '../../domain/values/undone-text.ts'
+import { utcMinute } from '../../domain/values/utc-minute.ts'
 
 /** Returns one run for a person: where it comes from, how far it is, what it cost, why records were not written, what to do. */
 export function runText(run: RunDetail): string {
   const { lookups, requests, reasons = [], leftOut, next } = run
   const lines = [
-    `run ${run.runId}: ${run.state}${run.stateReason === null ? '' : `, because ${run.stateReason}`}`,
+    `run ${run.runId}: ${run.state}${run.undone ? `, ${undoneWord(run.undone)}` : ''}${run.stateReason === null ? '' : `, because ${run.stateReason}`}`,
     fact('source', sourceOf(run)),
     fact('recipe', run.recipe),
-    fact('started', `${time(run.startedAt)}, by ${beginning(run)}`),
+    fact('started', `${utcMinute(run.startedAt)}, by ${beginning(run)}`),
     ...(run.finishedAt ? [fact('ended', endOf(run.startedAt, run.finishedAt))] : []),
+    ...(run.undone ? [fact('undone', `${undoneAmount(run.undone)}, ${utcMinute(run.undone.at)}`)] : []),
     '',
     ...funnelLines(run),
     '',
@@ -77,11 +80,7 @@ function placeOf({ file, connector, entity }: RunDetail, id: string): string {
 function endOf(startedAt: Date, finishedAt: Date): string {
   const seconds = Math.round((finishedAt.getTime() - startedAt.getTime()) / 1000)
   const took = seconds < 90 ? `${seconds} s` : `${Math.round(seconds / 60)} min`
-  return `${time(finishedAt)} (${took})`
-}
-
-function time(at: Date): string {
-  return `${at.toISOString().slice(0, 16).replace('T', ' ')} UTC`
+  return `${utcMinute(finishedAt)} (${took})`
 }
 
 function fact(name: string, value: string): string {

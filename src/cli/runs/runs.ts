@@ -10,6 +10,8 @@ import type { RunResumed } from '../../store/runs/run-stops.ts'
 import { runText } from './print-run.ts'
 import { readConfig, withContext } from '../terminal/with-context.ts'
 import { print } from '../terminal/print.ts'
+import { undoneAmount, undoneWord } from '../../domain/values/undone-text.ts'
+import { utcMinute } from '../../domain/values/utc-minute.ts'
 
 interface Options {
   limit: number
@@ -31,7 +33,11 @@ export async function showRuns(id: string | undefined, options: Options): Promis
 }
 
 function listLine(run: ListedRun): string {
-  return `${run.runId.padEnd(18)} ${run.startedAt.toISOString().slice(0, 16)}  ${run.connector.padEnd(11)} ${run.object.padEnd(8)} ${run.state.padEnd(9)} ${counted(run.records, 'record').padStart(16)}  ${run.settled} USD${run.file === undefined ? '' : `  ${run.file}`}\n`
+  return `${run.runId.padEnd(18)} ${utcMinute(run.startedAt)}  ${run.connector.padEnd(11)} ${run.object.padEnd(8)} ${run.state.padEnd(9)} ${counted(run.records, 'record').padStart(16)}  ${run.settled} USD${run.file === undefined ? '' : `  ${run.file}`}${undoneText(run)}\n`
+}
+
+function undoneText({ undone }: ListedRun): string {
+  return undone === null ? '' : `  ${undoneWord(undone)}: ${undoneAmount(undone)}, ${utcMinute(undone.at)}`
 }
 
 async function stopOrResume(id: string | undefined, { stop, resume, json }: Options): Promise<void> {

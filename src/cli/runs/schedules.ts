@@ -10,6 +10,7 @@ import { noteFromCli } from '../../app/context/audit-from-cli.ts'
 import type { Context } from '../../app/context/context.ts'
 import { readConfig, withContext } from '../terminal/with-context.ts'
 import { print } from '../terminal/print.ts'
+import { utcMinute } from '../../domain/values/utc-minute.ts'
 
 export async function showSchedules(options: { json?: true }): Promise<void> {
   const schedules = await queryLedger(await readConfig(), 'schedules', {})
@@ -61,10 +62,10 @@ function toDocument(schedule: ScheduleView) {
 }
 
 function toText({ name, connector, object, cron, timeZone, isPaused, nextAt, last }: ScheduleView): string {
-  const next = isPaused ? 'paused' : `next ${nextAt?.toISOString() ?? 'once a scheduler has started'}`
+  const next = isPaused ? 'paused' : `next ${nextAt ? utcMinute(nextAt) : 'once a scheduler has started'}`
   const occurrences = last.map(
     ({ entity, plannedAt, state, runId, runState, reason }) =>
-      `  ${entity.padEnd(12)} ${plannedAt.toISOString()}  ${(runState ?? state).padEnd(9)} ${runId ?? ''}${reason === null ? '' : ` (${reason})`}\n`,
+      `  ${entity.padEnd(12)} ${utcMinute(plannedAt)}  ${(runState ?? state).padEnd(9)} ${runId ?? ''}${reason === null ? '' : ` (${reason})`}\n`,
   )
   return `${name}: ${connector} ${object ?? 'all objects'}, ${cron} (${timeZone}), ${next}\n${occurrences.join('')}`
 }

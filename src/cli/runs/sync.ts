@@ -14,6 +14,7 @@ import { summaryText } from '../terminal/print-summary.ts'
 import { createProgressView } from '../terminal/progress.ts'
 import { stopSignal, withContext } from '../terminal/with-context.ts'
 import { print, printError } from '../terminal/print.ts'
+import { utcMinute } from '../../domain/values/utc-minute.ts'
 
 interface Options {
   object?: string
@@ -81,7 +82,7 @@ async function syncAll(
       onProgress: (progress) => view.show(progress),
       onNotice,
       onResumed: (resumed) =>
-        printError(`paydirt: continuing run ${resumed.id}, started ${resumed.startedAt.toISOString()}\n`),
+        printError(`paydirt: continuing run ${resumed.id}, started ${utcMinute(resumed.startedAt)}\n`),
     }).finally(() => view.end())
     ends.push(result)
     if (!json) print(summaryText(result.summary, result.end, undefined))

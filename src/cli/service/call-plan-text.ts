@@ -3,6 +3,7 @@ import type { Context } from '../../app/context/context.ts'
 import type { PlannedCall } from '../../app/service/plan-call.ts'
 import { prepareRequest } from '../../service/client.ts'
 import { seenPrices, type SeenPrice } from '../../store/contract/seen-prices.ts'
+import { utcMinute } from '../../domain/values/utc-minute.ts'
 
 /** Returns what a call would send, what is known of its price, and whether the ledger has its answer. Asks nobody. */
 export async function callPlanText(
@@ -42,7 +43,7 @@ function priceText({ isFree, priceAtomic }: PlannedCall, seen: readonly SeenPric
   if (isFree) return 'free'
   const last = seen.map(
     ({ currency, amountAtomic, seenAt }) =>
-      `${formatUsd(amountAtomic)} ${currency === 'credit' ? 'credits' : 'USD'} when it was last seen, ${seenAt.toISOString()}: an estimate`,
+      `${formatUsd(amountAtomic)} ${currency === 'credit' ? 'credits' : 'USD'} when it was last seen, ${utcMinute(seenAt)}: an estimate`,
   )
   if (last.length > 0) return last.join('; ')
   return priceAtomic === undefined

@@ -7,6 +7,7 @@ import { print } from '../terminal/print.ts'
 import { bad, bold } from '../terminal/style.ts'
 import { readConfig } from '../terminal/with-context.ts'
 import { asJson } from './list.ts'
+import { utcMinute } from '../../domain/values/utc-minute.ts'
 
 export async function showOperation(name: string, options: { json?: true }): Promise<void> {
   const only = operationNamed(name)
@@ -44,11 +45,11 @@ export function operationText(operation: DescribedOperation): string {
     `${bold(operation.operation)} (${kind}, ${family}): ${summary}`,
     state === 'unasked'
       ? 'no answer has confirmed it yet'
-      : `${state}${since ? ` since ${since.toISOString()}` : ''}${lastAnswerAt ? `, last answer ${lastAnswerAt.toISOString()}` : ''}`,
+      : `${state}${since ? ` since ${utcMinute(since)}` : ''}${lastAnswerAt ? `, last answer ${utcMinute(lastAnswerAt)}` : ''}`,
     ...stops.map(({ part, reason }) => `${bad('stopped')}${part === '' ? '' : ` (${part})`}: ${reason}`),
     ...prices.map(
       ({ currency, amountAtomic, detail, seenAt }) =>
-        `last price ${formatUsd(amountAtomic)} ${currency === 'credit' ? 'credits' : 'USD'}${detail === '' ? '' : ` for ${detail}`}, seen ${seenAt.toISOString()}`,
+        `last price ${formatUsd(amountAtomic)} ${currency === 'credit' ? 'credits' : 'USD'}${detail === '' ? '' : ` for ${detail}`}, seen ${utcMinute(seenAt)}`,
     ),
   ]
   return `${head.join('\n')}\n${parts.join('')}`

@@ -5,6 +5,7 @@ import { ConfigError } from '../../domain/errors.ts'
 import { formatUsd } from '../../domain/money.ts'
 import { readConfig, withContext } from '../terminal/with-context.ts'
 import { print, printError } from '../terminal/print.ts'
+import { utcMinute } from '../../domain/values/utc-minute.ts'
 
 interface Options {
   scope: TokenScope[]
@@ -43,7 +44,7 @@ export async function list({ json }: { json?: true }): Promise<void> {
   if (tokens.length === 0) print('no tokens yet\n')
   for (const { id, name, scopes, perMinute, dayCapAtomic, lastUsedAt, revokedAt } of tokens) {
     const cap = dayCapAtomic === null ? 'no cap' : `${formatUsd(dayCapAtomic)} USD/day`
-    const used = revokedAt ? 'revoked' : lastUsedAt ? `used ${minute(lastUsedAt)}` : 'never used'
+    const used = revokedAt ? 'revoked' : lastUsedAt ? `used ${utcMinute(lastUsedAt)}` : 'never used'
     print(`${id}  ${name.padEnd(20)} ${scopes.join(',').padEnd(12)} ${perMinute}/min  ${cap}  ${used}\n`)
   }
 }
@@ -54,8 +55,4 @@ export async function revoke(id: string): Promise<void> {
       throw new ConfigError('no_such_token', `there is no token ${id}; \`paydirt token list\` shows them`)
     print(`token ${id} is revoked\n`)
   })
-}
-
-function minute(date: Date): string {
-  return date.toISOString().slice(0, 16)
 }

@@ -23,6 +23,7 @@ import { measurements } from '../migrations/0019-measurements.ts'
 import { taskWords } from '../migrations/0020-task-words.ts'
 import { contract } from '../migrations/0021-contract.ts'
 import { planCaps } from '../migrations/0022-plan-caps.ts'
+import { undoneFieldsIndex } from '../migrations/0023-undone-fields.ts'
 
 /** All migrations in order. A released migration is never edited; changes go into a new one. */
 export const migrations: readonly { name: string; statements: string }[] = [
@@ -48,6 +49,7 @@ export const migrations: readonly { name: string; statements: string }[] = [
   { name: '0020-task-words', statements: taskWords },
   { name: '0021-contract', statements: contract },
   { name: '0022-plan-caps', statements: planCaps },
+  { name: '0023-undone-fields', statements: undoneFieldsIndex },
 ]
 
 /** The advisory lock for migrating. The number is arbitrary, and the same in every process. */

@@ -63,6 +63,23 @@ export async function tasksOfRecord(db: Database, record: NamedRecord): Promise<
     .execute()
 }
 
+/** Returns what these records of a run were known by as it read them, by record. */
+export async function identitiesIn(
+  db: Database,
+  runId: string,
+  records: readonly string[],
+): Promise<Map<string, Identity>> {
+  if (records.length === 0) return new Map()
+  const rows = await db
+    .selectFrom('tasks')
+    .select(['record_id', 'identity'])
+    .where('run_id', '=', runId)
+    .where(isOneOf('record_id', records))
+    .orderBy('id')
+    .execute()
+  return new Map(rows.map((row) => [row.record_id, row.identity]))
+}
+
 /** Returns how many tasks of a run ended with this reason. */
 export async function countWithReason(db: Database, runId: string, reason: string): Promise<number> {
   const { count } = await db

@@ -7,10 +7,12 @@ import { paidPer } from '../model/paid-per.ts'
 import { blockText, inlineText } from '../view/foreign-text.ts'
 import { runName, cost, count, counted, duration, perSecond, usd, words } from '../view/format.ts'
 import type { Page, Shell } from '../view/layout.ts'
-import { badge, card, empty, stackedBar, table, instant, type Markup } from '../view/parts.ts'
+import { badge, card, empty, stackedBar, table, instant, undoneBadge, type Markup } from '../view/parts.ts'
 import { pager } from '../view/pager.ts'
 import { nameOrId, recordLink } from './find.ts'
 import { barLegend } from './now-runs.ts'
+import type { Undone } from '../../../store/writes/undone-fields.ts'
+import { undoneAmount } from '../../../domain/values/undone-text.ts'
 
 export interface RunDetail {
   run: RunHead
@@ -23,12 +25,13 @@ export interface RunDetail {
   /** The end of the page before this one; undefined on the first page. */
   previousBefore: number | undefined
   status: string | undefined
+  undone: Undone | undefined
   /** The card of what can be done about it. */
   actions: Markup
 }
 
 export function runPage(detail: RunDetail, { now }: Shell): Page {
-  const { run, funnel, live, reasons, records, nextAfter, previousBefore, status } = detail
+  const { run, funnel, live, reasons, records, nextAfter, previousBefore, status, undone } = detail
   const regions = runRegions(live, now)
   return {
     title: runName(run),
@@ -41,7 +44,7 @@ export function runPage(detail: RunDetail, { now }: Shell): Page {
       }`,
     current: '/runs',
     live: `run:${run.id}`,
-    body: html` ${detail.actions}
+    body: html` ${undone ? undoneNote(undone, now) : ''}${detail.actions}
       ${card('progress', 'Progress', html`<div id="run-progress">${regions['run-progress']}</div>`)}
       <div class="columns even">
         ${card('funnel', 'Funnel', funnelList(funnel), { note: 'From records read to values changed' })}
@@ -102,6 +105,16 @@ export function runPage(detail: RunDetail, { now }: Shell): Page {
         })}`,
       )}`,
   }
+}
+
+/** Stands above everything else: the figures below are those of the run as it ended. */
+function undoneNote(undone: Undone, now: Date): Markup {
+  return html`<section class="card">
+    <p>
+      ${undoneBadge(undone)} ${undoneAmount(undone)} ${undone.fields === 1 ? 'has its' : 'have their'} old
+      value again, since ${instant(undone.at, now)}. The figures below are those of the run as it ended.
+    </p>
+  </section>`
 }
 
 function pageOf(id: string, place: string, status: string | undefined): string {

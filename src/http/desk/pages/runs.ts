@@ -5,10 +5,11 @@ import { recordSearch } from './find.ts'
 import { ago, runName, cost, count, words } from '../view/format.ts'
 import type { Page, Shell } from '../view/layout.ts'
 import { pager } from '../view/pager.ts'
-import { badge, card, empty, table, instant } from '../view/parts.ts'
+import { badge, card, empty, table, instant, undoneBadge } from '../view/parts.ts'
+import type { Undone } from '../../../store/writes/undone-fields.ts'
 
 export interface RunList {
-  runs: { run: RunHead; funnel: Funnel }[]
+  runs: { run: RunHead; funnel: Funnel; undone: Undone | undefined }[]
   /** The addresses of the pages before and behind this one; undefined where there is none. */
   newer: string | undefined
   older: string | undefined
@@ -34,7 +35,10 @@ export function runsPage({ runs, newer, older }: RunList, { visitor, now }: Shel
                   html`<a href="/runs/${run.id}">${inlineText(runName(run))}</a
                     ><small>${words(run.trigger)} · ${ago(run.startedAt, now)}</small>`,
               },
-              { name: 'State', cell: ({ run }) => badge(run.state) },
+              {
+                name: 'State',
+                cell: ({ run, undone }) => html`${badge(run.state)}${undone ? undoneBadge(undone) : ''}`,
+              },
               { name: 'Started', cell: ({ run }) => instant(run.startedAt, now) },
               { name: 'Records', isNumber: true, cell: ({ funnel }) => count(funnel.records) },
               { name: 'Matched', isNumber: true, cell: ({ funnel }) => count(funnel.matched) },

@@ -25,6 +25,7 @@ import { runActions } from '../pages/run/actions.ts'
 import { runsPage } from '../pages/runs.ts'
 import { settingsPage } from '../pages/settings.ts'
 import { spendPage } from '../pages/spend.ts'
+import { undoneFields } from '../../../store/writes/undone-fields.ts'
 
 const dayMs = 86_400_000
 /** The days for which rejected records are listed and can be retried. */
@@ -54,13 +55,11 @@ export function pageRoutes(app: Hono<DeskEnv>, desk: Desk): void {
     const isMore = found.length > runsPerPage
     // The one too many is the first of a page that was read backwards.
     const heads = newer && isMore ? found.slice(1) : found.slice(0, runsPerPage)
-    const figures = await funnels(
-      db,
-      heads.map(({ id }) => id),
-    )
+    const ids = heads.map(({ id }) => id)
+    const [figures, undone] = [await funnels(db, ids), await undoneFields(db, ids)]
     const runs = heads.flatMap((run) => {
       const funnel = figures.get(run.id)
-      return funnel ? [{ run, funnel }] : []
+      return funnel ? [{ run, funnel, undone: undone.get(run.id) }] : []
     })
     const [first, last] = [heads[0], heads.at(-1)]
     const turns = {
@@ -90,7 +89,9 @@ export function pageRoutes(app: Hono<DeskEnv>, desk: Desk): void {
     const connectors = ports.syncable().map(({ connector }) => connector)
     const choices = await readRunChoices(db, run, { written: funnel.filled, connectors })
     const actions = runActions(await readRunControl(db, run), choices, shell)
-    const detail = { run, live, funnel, reasons, records, nextAfter, previousBefore, status, actions }
+    const undone = (await undoneFields(db, [id])).get(id)
+    const places = { records, nextAfter, previousBefore, status }
+    const detail = { run, live, funnel, reasons, ...places, undone, actions }
     return desk.show(context, runPage(detail, shell))
   })
 

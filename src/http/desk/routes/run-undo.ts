@@ -5,8 +5,9 @@ import { Problem } from '../../server/problem.ts'
 import type { DeskContext, DeskEnv } from '../access/gate.ts'
 import { readRunControl } from '../model/run-control.ts'
 import type { UndoPort, UndoView } from '../model/run-undo.ts'
-import { undoPage } from '../pages/run/undo.ts'
+import { shownRecords, undoPage } from '../pages/run/undo.ts'
 import type { Desk } from './desk.ts'
+import { identitiesIn } from '../../../store/views/record-tasks.ts'
 
 /** The page of an undo at work is loaded again after this many seconds. Needs no script. */
 const reloadSeconds = 3
@@ -21,7 +22,8 @@ export function runUndoRoutes(app: Hono<DeskEnv>, desk: Desk): void {
     const isAtWork = job !== undefined && job.ended === undefined
     if (isAtWork) context.header('refresh', String(reloadSeconds))
     const read = isAtWork ? {} : await planOf(run, undo)
-    const detail = { run, job, plan: read.plan, obstacle: read.obstacle }
+    const names = await identitiesIn(db, run.id, read.plan ? shownRecords(read.plan) : [])
+    const detail = { run, job, plan: read.plan, names, obstacle: read.obstacle }
     return desk.show(context, undoPage(detail, await desk.shell(context)))
   })
 

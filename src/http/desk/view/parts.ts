@@ -1,6 +1,7 @@
 import { html } from 'hono/html'
 import { duration, stamp } from './format.ts'
 import { stateText } from './state-words.ts'
+import { undoneAmount, undoneWord } from '../../../domain/values/undone-text.ts'
 
 /** The result of a template. Templates accept arrays of it. */
 export type Markup = ReturnType<typeof html>
@@ -42,6 +43,11 @@ const tones: Record<string, Tone> = {
 
 export function badge(state: string, tone: Tone = tones[state] ?? 'quiet', text = stateText(state)): Markup {
   return html`<span class="badge ${tone}">${text}</span>`
+}
+
+/** Says beside the state of a run that what it wrote was put back, and how much of it. */
+export function undoneBadge(undone: { fields: number; of: number }): Markup {
+  return html` <span class="badge warn" title="${undoneAmount(undone)}">${undoneWord(undone)}</span>`
 }
 
 export interface BarPart {

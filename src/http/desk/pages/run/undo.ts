@@ -7,11 +7,15 @@ import { count, counted, runName, words } from '../../view/format.ts'
 import { csrf, type Page, type Shell } from '../../view/layout.ts'
 import { card, empty, instant, table, type Markup } from '../../view/parts.ts'
 import { recordLink } from '../find.ts'
+import type { Identity } from '../../../../domain/record.ts'
+import { recordName } from '../../../../domain/search/record-name.ts'
 
 interface UndoDetail {
   run: RunHead
   /** Undefined while an undo is at work, and where the run is not to be undone now. */
   plan: UndoView | undefined
+  /** The names and addresses of the records on the page. */
+  names: ReadonlyMap<string, Identity>
   job: UndoJob | undefined
   /** The reason why the run cannot be undone now. */
   obstacle: string | undefined
@@ -20,7 +24,7 @@ interface UndoDetail {
 const rowsShown = 100
 
 /** Shows the changes that an undo would make, the question, and afterwards the changes made. */
-export function undoPage({ run, plan, job, obstacle }: UndoDetail, shell: Shell): Page {
+export function undoPage({ run, plan, names, job, obstacle }: UndoDetail, shell: Shell): Page {
   return {
     title: `Undo ${runName(run)}`,
     lead: html`Puts back what run <code>${run.id}</code> replaced, in each field that still has the value of
@@ -28,7 +32,7 @@ export function undoPage({ run, plan, job, obstacle }: UndoDetail, shell: Shell)
     current: '/runs',
     body: html`${job ? jobCard(job, shell) : ''}
     ${obstacle === undefined ? '' : html`<section class="card"><p class="problem" role="alert">${obstacle}</p></section>`}
-    ${plan ? planCards(run, plan, shell) : ''}`,
+    ${plan ? planCards(run, plan, names, shell) : ''}`,
   }
 }
 
@@ -59,7 +63,13 @@ function jobCard(job: UndoJob, { now }: Shell): Markup {
   )
 }
 
-function planCards(run: RunHead, plan: UndoView, { visitor }: Shell): Markup {
+/** Returns the records that the page lists. */
+export function shownRecords({ rows }: UndoView): string[] {
+  const of = (outcome: string) => rows.filter((row) => row.outcome === outcome).slice(0, rowsShown)
+  return [...new Set([...of('would_restore'), ...of('left')].map(({ record }) => record))]
+}
+
+function planCards(run: RunHead, plan: UndoView, names: UndoDetail['names'], { visitor }: Shell): Markup {
   const restored = plan.rows.filter(({ outcome }) => outcome === 'would_restore')
   const left = plan.rows.filter(({ outcome }) => outcome === 'left')
   const records = new Set(restored.map(({ record }) => record)).size
@@ -95,7 +105,7 @@ function planCards(run: RunHead, plan: UndoView, { visitor }: Shell): Markup {
             {
               name: 'Record',
               isHead: true,
-              cell: ({ record, mergedInto }) => placeOf(run, record, mergedInto),
+              cell: ({ record, mergedInto }) => placeOf(run, names, record, mergedInto),
             },
             { name: 'Field', cell: ({ field }) => words(field) },
             { name: 'Now', cell: ({ now }) => value(now) },
@@ -124,7 +134,7 @@ function planCards(run: RunHead, plan: UndoView, { visitor }: Shell): Markup {
               {
                 name: 'Record',
                 isHead: true,
-                cell: ({ record, mergedInto }) => placeOf(run, record, mergedInto),
+                cell: ({ record, mergedInto }) => placeOf(run, names, record, mergedInto),
               },
               { name: 'Field', cell: ({ field }) => words(field) },
               { name: 'Now', cell: ({ now }) => value(now) },
@@ -143,8 +153,14 @@ function reasonsOf(rows: UndoView['rows']): [string, number][] {
     .sort((a, b) => b[1] - a[1])
 }
 
-function placeOf(run: RunHead, record: string, mergedInto: string | undefined): Markup {
-  return html`${recordLink(run, record)}${mergedInto === undefined ? '' : html` <small>merged into ${recordLink(run, mergedInto)}</small>`}`
+function placeOf(
+  run: RunHead,
+  names: UndoDetail['names'],
+  record: string,
+  mergedInto: string | undefined,
+): Markup {
+  const name = recordName(names.get(record) ?? {})
+  return html`${name === undefined ? '' : html`${inlineText(name, 80)} `}<small>${recordLink(run, record)}</small>${mergedInto === undefined ? '' : html` <small>merged into ${recordLink(run, mergedInto)}</small>`}`
 }
 
 function value(content: FieldValue | null | undefined): Markup {
