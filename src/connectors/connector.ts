@@ -76,6 +76,8 @@ export interface EnsureOptions {
   dryRun: boolean
   /** The canonical fields that the recipe wants. Default: none of the optional ones. */
   fields?: readonly string[] | undefined
+  /** Records are to be made: the unique field for our key is needed too. */
+  forCreating?: boolean | undefined
 }
 
 export interface Association {

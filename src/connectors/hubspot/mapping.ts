@@ -14,6 +14,7 @@ function ours(property: string, label: string, type: 'text' | 'number' | 'url' |
  */
 export const hubspotMapping: CrmMapping = asDefaults({
   own: { status: 'paydirt_status', enrichedAt: 'paydirt_enriched_at', source: 'paydirt_source' },
+  key: 'paydirt_key',
   entities: {
     companies: {
       object: 'company',
@@ -42,6 +43,7 @@ export const hubspotMapping: CrmMapping = asDefaults({
         advertisements: ours('paydirt_advertisements', 'Advertisements', 'number'),
         similar_companies: ours('paydirt_similar_companies', 'Similar companies', 'text'),
       },
+      create: { company_name: { property: 'name' }, domain: { property: 'domain' } },
       identity: {
         profileUrl: ['profnet_url'],
         domain: ['domain', 'website'],
@@ -63,6 +65,12 @@ export const hubspotMapping: CrmMapping = asDefaults({
         company_name: { property: 'company' },
         city: { property: 'city' },
         country_code: { property: 'country', as: 'country_name' },
+      },
+      create: {
+        first_name: { property: 'firstname' },
+        last_name: { property: 'lastname' },
+        email: { property: 'email' },
+        phone: { property: 'phone' },
       },
       identity: {
         profileUrl: ['profnet_url'],

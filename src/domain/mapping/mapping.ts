@@ -33,6 +33,8 @@ export interface DescribedField {
   writable: boolean
   /** Made by a user or an app, not by the CRM. */
   custom: boolean
+  /** No two records have the same value in it. */
+  unique?: true | undefined
   /** The maximum length of a text. Absent where the CRM does not say. */
   maxLength?: number
   /** Present for `option` and `options`. */
@@ -75,12 +77,17 @@ export interface EntityMapping {
   /** By canonical field name (domain/fields.ts). A field that is absent is never read or written. */
   fields: Readonly<Record<string, FieldMapping>>
   /**
+   * The places of fields in a record that we make, over those in `fields`: a new record needs a name also where we never write
+   * one into a record that exists. Absent: those of `fields`.
+   */
+  create?: Readonly<Record<string, FieldMapping>>
+  /**
    * Properties that identify a record, the best first: the first filled one is used. `Account.Name` reads through a reference,
    * where the CRM supports it.
    */
   identity: Readonly<Partial<Record<IdentityField, readonly string[]>>>
   /**
-   * Places (`fields.founded_year`, `identity.email`) that come from a default mapping. An account may lack their
+   * Places (`fields.founded_year`, `create.email`, `identity.email`) that come from a default mapping. An account may lack their
    * properties: those are left out. A property that the config file names must exist.
    */
   defaults?: readonly string[]
@@ -96,12 +103,33 @@ export interface OwnFields {
 export interface CrmMapping {
   entities: Readonly<Record<string, EntityMapping>>
   own: OwnFields
+  /** The unique property of ours by which a record is made only once. No ordinary run needs it. */
+  key?: string
+}
+
+/** Returns an entity's mapping for records that we make: every field in its place of `create`, else in that of `fields`. */
+export function creating(mapping: EntityMapping): EntityMapping {
+  const { fields, create = {}, defaults = [] } = mapping
+  return {
+    ...mapping,
+    // Those of `create` come last: they win where two fields have one property.
+    fields: {
+      ...Object.fromEntries(Object.entries(fields).filter(([name]) => !(name in create))),
+      ...create,
+    },
+    defaults: [
+      ...defaults.filter((place) => !Object.keys(create).some((name) => place === `fields.${name}`)),
+      ...Object.keys(create).flatMap((name) =>
+        defaults.includes(`create.${name}`) ? [`fields.${name}`] : [],
+      ),
+    ],
+  }
 }
 
 /** Returns a default mapping: accounts differ, so each of its properties may be missing in one. */
-export function asDefaults({ entities, own }: CrmMapping): CrmMapping {
+export function asDefaults({ entities, ...ours }: CrmMapping): CrmMapping {
   return {
-    own,
+    ...ours,
     entities: Object.fromEntries(
       Object.entries(entities).map(([entity, mapping]) => [
         entity,
@@ -109,6 +137,7 @@ export function asDefaults({ entities, own }: CrmMapping): CrmMapping {
           ...mapping,
           defaults: [
             ...Object.keys(mapping.fields).map((name) => `fields.${name}`),
+            ...Object.keys(mapping.create ?? {}).map((name) => `create.${name}`),
             ...Object.keys(mapping.identity).map((name) => `identity.${name}`),
           ],
         },
@@ -154,8 +183,14 @@ function findProblems(
 ): Omit<MappingProblem, 'optional'>[] {
   const byName = new Map(described.map((field) => [field.name, field]))
   const problems: Omit<MappingProblem, 'optional'>[] = []
-  for (const [canonical, { property, create }] of Object.entries(mapping.fields)) {
-    const at = `fields.${canonical}`
+  const places = [
+    ...Object.entries(mapping.fields).map(([name, field]) => ({ at: `fields.${name}`, ...field })),
+    // A property that is written anyway is named once.
+    ...Object.entries(mapping.create ?? {})
+      .filter(([name, { property }]) => mapping.fields[name]?.property !== property)
+      .map(([name, field]) => ({ at: `create.${name}`, ...field })),
+  ]
+  for (const { at, property, create } of places) {
     const field = byName.get(property)
     if (!field) {
       if (!create) problems.push(unknown(at, property, described, true))

@@ -47,6 +47,7 @@ const fieldSchema = z.strictObject({
     },
   ),
 })
+const placeSchema = fieldSchema.omit({ create: true })
 const identitySchema = z.strictObject({
   profileUrl: z.array(property).optional(),
   domain: z.array(property).optional(),
@@ -81,6 +82,14 @@ export const mappingSchema = z.record(
       example: { employees: 'headcount', industry: false },
       keys: 'FIELD',
     }),
+    create: setting(z.record(z.string(), z.union([property, placeSchema, z.literal(false)])), {
+      means:
+        'the place of a field in a record that Paydirt makes, over that in `fields`; `false`: as in `fields`',
+      type: 'as `fields`, by [field](#fields)',
+      defaultText: '[the default mapping](#default-mappings)',
+      example: { company_name: 'legal_name' },
+      keys: 'FIELD',
+    }),
     identity: setting(identitySchema, {
       means: 'the properties by which a record is looked up, the first filled one counts',
       type: 'list of properties by [identity](#identity)',
@@ -94,13 +103,16 @@ export type MappingConfig = z.input<typeof mappingSchema>
 /** Returns the schema of the changes to one default mapping. It refuses objects and fields that this mapping cannot have. */
 export function mappingSchemaOf({ entities }: CrmMapping): typeof mappingSchema {
   return mappingSchema.superRefine((changes, context) => {
-    for (const [entity, { fields, identity }] of Object.entries(changes)) {
+    for (const [entity, change] of Object.entries(changes)) {
+      const { identity } = change
       const base = entities[entity]
       const problems = base
-        ? unknownFields({ object: base.object, fields: asked(fields) }).map((message) => ({
-            path: [entity, 'fields'],
-            message,
-          }))
+        ? (['fields', 'create'] as const).flatMap((part) =>
+            unknownFields({ object: base.object, fields: asked(change[part]) }).map((message) => ({
+              path: [entity, part],
+              message,
+            })),
+          )
         : [{ path: [entity], message: noSuchObject(entity, Object.keys(entities)) }]
       const further = base?.object === 'person' ? furtherIdentifiers : []
       for (const { field, label } of further)
@@ -131,27 +143,41 @@ export function resolveMapping(
       const message = noSuchObject(entity, Object.keys(defaults.entities))
       throw new ConfigError('bad_mapping', `mapping.${entity}: ${message}`)
     }
-    const fields: Record<string, FieldMapping> = { ...base.fields }
-    for (const [name, wanted] of Object.entries(change.fields ?? {})) {
-      if (wanted === false) delete fields[name]
-      else
-        fields[name] = renamed(
-          fields[name],
-          typeof wanted === 'string' ? { property: wanted } : defined(wanted),
-        )
-    }
+    const fields = changed(base.fields, change.fields)
+    const create = changed(base.create ?? {}, change.create)
     yieldToChosen(fields, chosen(change), base.defaults ?? [])
     const merged: EntityMapping = {
       object: base.object,
       fields,
+      ...(Object.keys(create).length > 0 ? { create } : {}),
       identity: { ...base.identity, ...defined(change.identity ?? {}) },
       ...(base.defaults ? { defaults: base.defaults.filter((place) => !chosen(change).has(place)) } : {}),
     }
-    const [wrong] = unknownFields({ object: base.object, fields: asked(change.fields) })
-    if (wrong) throw new ConfigError('bad_mapping', `mapping.${entity}.fields: ${wrong}`)
+    for (const part of ['fields', 'create'] as const) {
+      const [wrong] = unknownFields({ object: base.object, fields: asked(change[part]) })
+      if (wrong) throw new ConfigError('bad_mapping', `mapping.${entity}.${part}: ${wrong}`)
+    }
     entities[entity] = merged
   }
-  return { entities, own: defaults.own }
+  return { ...defaults, entities }
+}
+
+type FieldChanges = Readonly<Record<string, z.output<typeof fieldSchema> | string | false>>
+
+function changed(
+  before: Readonly<Record<string, FieldMapping>>,
+  changes: FieldChanges = {},
+): Record<string, FieldMapping> {
+  const fields: Record<string, FieldMapping> = { ...before }
+  for (const [name, wanted] of Object.entries(changes)) {
+    if (wanted === false) delete fields[name]
+    else
+      fields[name] = renamed(
+        fields[name],
+        typeof wanted === 'string' ? { property: wanted } : defined(wanted),
+      )
+  }
+  return fields
 }
 
 /** Removes default fields from properties that the config file gives to another field: a whole address in place of its street. */
@@ -169,9 +195,14 @@ function yieldToChosen(
 }
 
 /** Returns the places that the config file sets. */
-function chosen({ fields = {}, identity = {} }: z.output<typeof mappingSchema>[string]): ReadonlySet<string> {
+function chosen({
+  fields = {},
+  create = {},
+  identity = {},
+}: z.output<typeof mappingSchema>[string]): ReadonlySet<string> {
   return new Set([
     ...Object.keys(fields).map((name) => `fields.${name}`),
+    ...Object.keys(create).map((name) => `create.${name}`),
     ...Object.keys(identity).map((name) => `identity.${name}`),
   ])
 }
