@@ -1,3 +1,4 @@
+import { utcMinute } from '../../domain/values/utc-minute.ts'
 import { writeFile } from 'node:fs/promises'
 import { inspect } from 'node:util'
 import { queryLedger } from '../../app/queries/query-ledger.ts'
@@ -58,7 +59,7 @@ const mostNamed = 12
 
 function textOf(operation: VerifiedOperation): string {
   const { answers, unreadable, lastAnswerAt, drift, stopped, neverSeen, newFields, newWords } = operation
-  const held = `${counted(answers, 'answer')}${unreadable > 0 ? `, ${unreadable} unreadable` : ''}${lastAnswerAt ? `, last ${lastAnswerAt.toISOString().slice(0, 16)}Z` : ''}`
+  const held = `${counted(answers, 'answer')}${unreadable > 0 ? `, ${unreadable} unreadable` : ''}${lastAnswerAt ? `, last ${utcMinute(lastAnswerAt)}` : ''}`
   const lines = [
     ...(stopped === null ? [] : [`  ${bad('stopped')}     ${stopped}`]),
     ...drift.map(
