@@ -76,6 +76,25 @@ describe('paydirt service verify', () => {
     expect(mended.json<Verification>().operations[0]?.drift).toEqual([])
   })
 
+  test('sets rows that are the answer itself, and pages are read with it', async () => {
+    sandbox.faults.set({ envelope: { only: ['jobs_search'], shape: 'bare' } })
+    await call('job.search', jobs)
+    const said = await verify('--fix')
+    expect(said.stdout).toContain("'job.search': { fields: { rows: '$' } },")
+    const { fix } = (await verify('--json')).json<Verification>()
+    const mended = await runWith(fix!, ['service', 'verify', '--json'])
+    expect(mended.json<Verification>().operations[0]?.drift).toEqual([])
+    await runWith(fix!, ['service', 'retry', 'job.search'])
+    const bought = await runWith(fix!, callOf('job.search', { domains: jobs.domains.slice(1) }))
+    expect(bought).toMatchObject({ status: 0 })
+    expect(bought.json<object[]>().length).toBeGreaterThan(0)
+    // An answer of before, with its envelope, is drift for the settings of now.
+    sandbox.faults.reset()
+    expect(await runWith(fix!, callOf('job.search', { domains: jobs.domains.slice(0, 1) }))).toMatchObject({
+      status: 1,
+    })
+  })
+
   test('names a new word of a closed list, and has nothing to mend', async () => {
     sandbox.faults.set({ unknownWord: { next: 1 } })
     await call('expansion.search', { froms: ['DE'] })

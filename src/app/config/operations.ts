@@ -30,7 +30,8 @@ const operationSchema = z.strictObject({
     example: 'direct',
   }),
   fields: setting(names('path by name'), {
-    means: 'places in its answer: `rows`, `id` and `total` of a search, `at` of a record or document',
+    means:
+      'places in its answer: `rows`, `id` and `total` of a search, `at` of a record or document; `$` is the answer itself, where it is a bare list',
     defaultText: 'those of the catalogue',
     example: { rows: 'data.jobs', total: 'data.pagination.total' },
   }),

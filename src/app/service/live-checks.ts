@@ -61,6 +61,8 @@ export async function planLiveChecks(context: Planning, named: Named): Promise<L
     const { operation, stops, prices } = each
     if (stops.length > 0)
       return { operation, skipped: `stopped: \`paydirt service retry ${operation}\` lets it be asked again` }
+    if (operationRow(operation).kind === 'account')
+      return { operation, skipped: `it is free: \`paydirt service call ${operation}\` asks it` }
     const told = prices.find(({ currency }) => currency === 'USD')?.amountAtomic
     return plan(operation, told)
   })

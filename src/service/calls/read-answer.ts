@@ -1,6 +1,7 @@
 import type { Fact } from '../../domain/record.ts'
 import { warningsOf, type RequestWarning } from '../schema/metadata.ts'
 import type { Contract } from '../catalogue/catalogue.ts'
+import { wholeAnswer } from '../catalogue/entry.ts'
 import { valueAt } from './json-path.ts'
 import { withoutSecrets } from './without-secrets.ts'
 
@@ -28,7 +29,8 @@ export function decodeWhole(contract: Contract): (body: string) => Fact {
 
 /** Returns why an answer cannot be read as the catalogue says; undefined for one that can. */
 export function problemOf({ answer: { at, rows } }: Contract, answer: unknown): string | undefined {
-  if (typeof answer !== 'object' || answer === null || Array.isArray(answer)) return 'it is no object'
+  if (typeof answer !== 'object' || answer === null) return 'it is no object'
+  if (Array.isArray(answer) && at.value !== wholeAnswer) return 'it is no object'
   const value = valueAt(answer, at.value)
   if (value === undefined) return `${at.value} is missing`
   if (!rows) return typeof value === 'object' ? undefined : `${at.value} is no object or list`
@@ -61,10 +63,12 @@ const noteNames = [
  */
 export function readPage(contract: Contract, answer: unknown): Page {
   const { at, rows } = contract.answer
+  // Beside a list that is the answer itself nothing can stand.
+  const hasTotal = rows !== undefined && at.value !== wholeAnswer
   const listed = valueAt(answer, at.value)
   const list = Array.isArray(listed) ? listed : []
   const objects = list.filter(isObject)
-  const stated = rows ? valueAt(answer, rows.total.value) : undefined
+  const stated = hasTotal ? valueAt(answer, rows.total.value) : undefined
   const total = typeof stated === 'number' && Number.isInteger(stated) && stated >= 0 ? stated : null
   const warnings = warningsOf(answer)
   const metadata = valueAt(answer, 'metadata')
@@ -80,7 +84,7 @@ export function readPage(contract: Contract, answer: unknown): Page {
       ...(rows && objects.some((row) => !isId(valueAt(row, rows.id.value)))
         ? [`rows without ${rows.id.value}`]
         : []),
-      ...(rows && total === null ? [`${rows.total.value} is missing`] : []),
+      ...(hasTotal && total === null ? [`${rows.total.value} is missing`] : []),
       ...(ignored === undefined ? ['metadata.ignored_fields is no list of names'] : []),
       ...(total !== null && total < objects.length ? [`the total of ${total} is below the rows`] : []),
     ],

@@ -54,11 +54,19 @@ export interface AnswerField {
   isNeeded?: true
 }
 
+/** The place of rows or a document that are the answer itself, and not below a key of it. */
+export const wholeAnswer = '$'
+
+/** Returns the path of a place in the shape of an answer, where the answer itself has none. */
+export function shapePath(place: string): string {
+  return place === wholeAnswer ? '' : place
+}
+
 /** The places of an answer that are read. Paths are dotted: `data.pagination.total_entries`. */
 export interface AnswerShape {
   /** Fields of its rows that the description says are not there (section 4.4). */
   without?: readonly string[]
-  /** The place of the record or document of a lookup, read or action, or of the rows of a search. */
+  /** The place of the record or document of a lookup, read or action, or of the rows of a search; `$` for the answer itself. */
   at: Claim<string>
   /** Present for a search. */
   rows?: { id: Claim<string>; total: Claim<string> }

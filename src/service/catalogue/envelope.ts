@@ -1,7 +1,7 @@
 import { operationRow } from '../../domain/operations.ts'
 import { fieldNames } from './answer-fields.ts'
 import type { Contract } from './catalogue.ts'
-import type { AnswerField } from './entry.ts'
+import { wholeAnswer, type AnswerField } from './entry.ts'
 
 const metadataTypes = {
   metadata: 'object',
@@ -27,7 +27,8 @@ const paginated: readonly string[] = ['job.search', 'news.search', 'advertisemen
 export function envelopeOf({ operation, answer }: Contract): Readonly<Record<string, AnswerField>> {
   if (operation === 'company.profile' || operation === 'person.profile' || operation === 'company.logo')
     return {}
-  const { rows } = answer
+  const { at, rows } = answer
+  if (rows && at.value === wholeAnswer) return {}
   // The description has these pieces for searches and enrichments.
   const isSaid = operationRow(operation).kind === 'search' || operation === 'company.enrich'
   const metadata = fieldNames(isSaid ? 'shown 2.3' : 'assumed', metadataTypes)

@@ -1,6 +1,6 @@
 import { formatUsd, type Atomic } from '../../domain/money.ts'
 import type { Contract } from './catalogue.ts'
-import type { AnswerField, JsonType, RequestField } from './entry.ts'
+import { shapePath, wholeAnswer, type AnswerField, type JsonType, type RequestField } from './entry.ts'
 import { envelopeOf } from './envelope.ts'
 import type { Origin } from './origin.ts'
 
@@ -179,8 +179,9 @@ function answerRows(contract: Contract, { fields }: Sightings): ClaimRow[] {
   const { answer, setting } = contract
   const own = setting.fields ?? {}
   const { at, rows } = answer
+  const list = shapePath(at.value)
   const root = newest(fields.filter(({ path }) => path === ''))
-  const ids = rows && `${at.value}[].${rows.id.value}`
+  const ids = rows && `${list}[].${rows.id.value}`
   const places = [
     ...(at.value === ''
       ? []
@@ -189,13 +190,15 @@ function answerRows(contract: Contract, { fields }: Sightings): ClaimRow[] {
         ]),
     ...(rows && ids !== undefined
       ? [
-          needed(rows.total.value, rows.total.origin, ['number'], own['total'], root),
+          ...(at.value === wholeAnswer
+            ? []
+            : [needed(rows.total.value, rows.total.origin, ['number'], own['total'], root)]),
           needed(
             ids,
             rows.id.origin,
             ['string', 'number'],
             own['id'],
-            newest(fields.filter(({ path }) => path === `${at.value}[]`)),
+            newest(fields.filter(({ path }) => path === `${list}[]`)),
           ),
         ]
       : []),
@@ -205,7 +208,7 @@ function answerRows(contract: Contract, { fields }: Sightings): ClaimRow[] {
     .filter(({ name }) => name !== ids)
   const beside = Object.entries(envelopeOf(contract)).map(([path, field]) => fieldRow(path, field))
   const without = (answer.without ?? []).map((name) => {
-    const path = `${at.value}[].${name}`
+    const path = `${list}[].${name}`
     const found = newest(fields.filter((field) => field.path === path))
     const observed: Provenance | undefined = found && {
       state: 'contradicted',
@@ -218,12 +221,13 @@ function answerRows(contract: Contract, { fields }: Sightings): ClaimRow[] {
 
   /** A place that a reader needs is contradicted by an answer without it. */
   function needed(
-    path: string,
+    place: string,
     origin: Origin,
     types: readonly JsonType[],
     configured: string | undefined,
     parent: SightedField | undefined,
   ): ClaimRow {
+    const path = shapePath(place)
     const found = typed(path, types)
     const isGone =
       parent !== undefined &&
@@ -233,7 +237,7 @@ function answerRows(contract: Contract, { fields }: Sightings): ClaimRow[] {
     const observed: Provenance | undefined = isGone
       ? { state: 'contradicted', at: parent.lastSeen, seen: 'answers are without it' }
       : found
-    return row('answer', path, types.join(' or '), origin, configured !== undefined, observed)
+    return row('answer', place, types.join(' or '), origin, configured !== undefined, observed)
   }
 
   /** A place that is null, or below one that is, is not missing: nothing was found. */
@@ -264,8 +268,9 @@ function answerRows(contract: Contract, { fields }: Sightings): ClaimRow[] {
 
 /** Returns the path of a field in the whole answer: below each row, or below the document. A list of documents counts as rows. */
 function belowOf({ answer: { at, rows } }: Contract, name: string, fields: readonly SightedField[]): string {
-  const isList = rows !== undefined || fields.some(({ path, type }) => path === at.value && type === 'array')
-  return `${at.value}${isList ? '[]' : ''}.${name}`.replace(/^\./, '')
+  const list = shapePath(at.value)
+  const isList = rows !== undefined || fields.some(({ path, type }) => path === list && type === 'array')
+  return `${list}${isList ? '[]' : ''}.${name}`.replace(/^\./, '')
 }
 
 export function isAt(name: string, path: string): boolean {

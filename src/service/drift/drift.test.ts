@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { createCatalogue } from '../catalogue/catalogue.ts'
 import { nothingSeen, provenanceOf } from '../catalogue/provenance.ts'
 import type { Operation } from '../../domain/words.ts'
+import { problemOf, readPage } from '../calls/read-answer.ts'
 import { addAnswer, openBook } from './answer-book.ts'
 import { compare } from './compare.ts'
 import { shapeOf } from '../observations/answer-shape.ts'
@@ -103,7 +104,11 @@ describe('places that have moved', () => {
       }),
       { id: 'posting_id' },
     ],
-    ['no rows in a bare list', [row(1)], {}],
+    ['rows that are the answer itself', [row(1)], { rows: '$' }],
+    ['rows that are the answer, with another id', [{ posting_id: 1 }], { rows: '$', id: 'posting_id' }],
+    ['rows that are `data`', { data: [row(1)], total: 4 }, { rows: 'data', total: 'total' }],
+    ['no rows in an empty list or one of texts', [], {}],
+    ['nothing in a list of texts', ['x'], {}],
     ['nothing in a text', '<html>', {}],
   ])('%s', (_, answer, places) => {
     expect(findPlaces(catalogue.of('job.search'), answer)).toEqual(places)
@@ -113,6 +118,42 @@ describe('places that have moved', () => {
     const answer = { result: { stage: 'x', y: 1 }, metadata: {} }
     expect(findPlaces(catalogue.of('expansion.detail'), answer)).toEqual({ at: 'result' })
     expect(findPlaces(catalogue.of('expansion.detail'), { data: null })).toEqual({})
+  })
+})
+
+describe('an answer that is a bare list', () => {
+  const mended = createCatalogue({ 'job.search': { fields: { rows: '$' } } }).of('job.search')
+
+  test('is read as a page without a total, and is no drift', () => {
+    expect(problemOf(mended, [row(1)])).toBeUndefined()
+    expect(readPage(mended, [row(1), row(2)])).toMatchObject({
+      rows: [row(1), row(2)],
+      total: null,
+      drift: [],
+    })
+    expect(readPage(mended, [{ x: 1 }]).drift).toEqual(['rows without job_search_id'])
+    expect(readPage(mended, []).drift).toEqual([])
+  })
+
+  test('confirms the rows and their id', () => {
+    const fields = shapeOf([row(1)]).map((field) => ({ ...field, lastSeen: at }))
+    const claims = provenanceOf(mended, { ...nothingSeen, fields })
+    expect(
+      claims.filter(({ name }) => ['$', '[].job_search_id', '[].functions'].includes(name)),
+    ).toMatchObject([
+      { name: '$', provenance: { state: 'confirmed' } },
+      { name: '[].job_search_id', provenance: { state: 'confirmed' } },
+      { name: '[].functions', provenance: { state: 'confirmed' } },
+    ])
+    expect(claims.map(({ name }) => name)).not.toContain('data.pagination.total_entries')
+  })
+
+  test('is drift again when the service answers with an envelope', () => {
+    expect(problemOf(mended, page({ jobs: [] }))).toBe('$ is no list')
+    const fields = shapeOf(page({ jobs: [row(1)] })).map((field) => ({ ...field, lastSeen: at }))
+    expect(provenanceOf(mended, { ...nothingSeen, fields }).find(({ name }) => name === '$')).toMatchObject({
+      provenance: { state: 'contradicted', seen: 'its type is object' },
+    })
   })
 })
 

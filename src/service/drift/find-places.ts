@@ -1,3 +1,4 @@
+import { wholeAnswer } from '../catalogue/entry.ts'
 import { valueAt } from '../calls/json-path.ts'
 import type { Contract } from '../catalogue/catalogue.ts'
 
@@ -58,6 +59,10 @@ const nameOf = (path: string) => path.split('.').at(-1) ?? ''
 const parentOf = (path: string) => path.split('.').slice(0, -1).join('.')
 
 function movedRows({ answer: { at, rows } }: Contract, answer: unknown) {
+  if (Array.isArray(answer)) {
+    const isRows = answer.length > 0 && answer.every(isObject)
+    return isRows ? { path: wholeAnswer, list: answer } : undefined
+  }
   const lists = [...nodesIn(answer)].flatMap(({ path, value }) =>
     Array.isArray(value) && value.every(isObject) && !path.startsWith('metadata')
       ? [{ path, list: value }]

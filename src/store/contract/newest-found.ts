@@ -19,6 +19,8 @@ export async function newestFound(db: Database, operations: readonly Operation[]
         and answered_at is not null and not request ? '$path' and key not like 'bundle|%'
     )
     select operation, answer from placed join lookups using (key)
-    where place <= ${newest} and jsonb_typeof(answer) = 'object' order by answered_at desc`.execute(db)
+    where place <= ${newest} and jsonb_typeof(answer) in ('object', 'array') order by answered_at desc`.execute(
+    db,
+  )
   return rows
 }
