@@ -1,12 +1,12 @@
 import { spawnSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
-import { mkdir } from 'node:fs/promises'
-import { createServer, type AddressInfo } from 'node:net'
-import { once } from 'node:events'
+import { mkdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { parseEnv } from 'node:util'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { paydirt, startPaydirt, type Ended, type Running, type Settings } from '../support/cli.ts'
 import { wordsOf } from '../support/examples.ts'
+import { freePort } from '../support/free-port.ts'
 import { isFullSize } from '../support/full-size.ts'
 import { freshStores, type FreshStores } from '../support/stores.ts'
 
@@ -20,7 +20,7 @@ let stores: FreshStores
 let home: string
 let cwd: string
 let sandbox: Running | undefined
-/** The addresses of the stand-ins here. In the tour the folder's own settings say them. */
+/** The addresses of the stand-ins here, whose ports are free ones. In the tour the folder's own settings say them. */
 let addresses: Record<string, string> = {}
 let webPort: number
 let lastSync: string | undefined
@@ -42,10 +42,7 @@ beforeAll(async () => {
   home = join(stores.dataDir, 'checkout')
   cwd = home
   await mkdir(home)
-  const probe = createServer().listen(0, '127.0.0.1')
-  await once(probe, 'listening')
-  webPort = (probe.address() as AddressInfo).port
-  probe.close()
+  webPort = await freePort()
 })
 afterAll(async () => {
   sandbox?.kill('SIGKILL')
@@ -70,7 +67,11 @@ test.skipIf(!isFullSize).each(lines.map((line, at): [string, number] => [line, a
       expect(spawnSync('sh', ['-c', line], { cwd }).status).toBe(0)
       return
     }
-    if (line === 'npm run demo') return see(['demo'])
+    if (line === 'npm run demo') {
+      await see(['demo'])
+      addresses = await silentAddresses()
+      return
+    }
     const args = wordsOf(line.replace(/^npx paydirt /, '')).map((word) =>
       word === 'RUN' ? (lastSync ?? '') : word,
     )
@@ -117,6 +118,20 @@ const all = ({ stdout, stderr }: Ended) => stdout + stderr
 function changeFolder(line: string): void {
   cwd = join(home, line.slice('cd '.length))
   expect(existsSync(cwd)).toBe(true)
+}
+
+/**
+ * Returns the addresses that the demo has written, on a port at which nothing answers. The reader's machine has nothing there
+ * either until the sandbox starts, while the machine of a test may have another program at the ports of the text.
+ */
+async function silentAddresses(): Promise<Record<string, string>> {
+  const written = parseEnv(await readFile(join(home, 'demo-out/.env'), 'utf8'))
+  const port = await freePort()
+  const local = Object.entries(written).flatMap(([name, value = '']) =>
+    value.startsWith('http://127.0.0.1:') ? [[name, value.replace(/:\d+/, `:${port}`)]] : [],
+  )
+  expect(local.map(([name]) => name)).toContain('PAYDIRT_RPC_URL')
+  return Object.fromEntries(local) as Record<string, string>
 }
 
 async function startSandbox(args: string[]): Promise<void> {
