@@ -162,6 +162,37 @@ describe('paydirt service accept', () => {
   })
 })
 
+describe('an answer to another name of a key', () => {
+  const renamedTo = (name: string) => ({
+    service: { operations: { 'job.search': { rename: { domains: name } } } },
+  })
+  const buy = (config: object) => runWith(config, callOf('job.search', jobs))
+
+  test('that ignored it is bought anew under the name of --fix, once', async () => {
+    sandbox.faults.set({
+      renamedKeys: [{ only: ['jobs_search'], from: 'domains', to: 'company_domains', isFollowed: false }],
+    })
+    expect(await call('job.search', jobs)).toMatchObject({ status: 1 })
+    const { fix } = (await verify('--json')).json<Verification>()
+    expect(fix).toEqual(renamedTo('company_domains'))
+    expect(await buy(fix!)).toMatchObject({ status: 0 })
+    expect(await desk.transfers()).toHaveLength(2)
+    expect(await buy(fix!)).toMatchObject({ status: 0, stderr: expect.stringContaining('nothing is paid') })
+    expect(await desk.transfers()).toHaveLength(2)
+  })
+
+  test('under a wrong name is bought anew without it, and not again while the name stays', async () => {
+    expect(await buy(renamedTo('nonsense'))).toMatchObject({ status: 1 })
+    expect(await buy(renamedTo('nonsense'))).toMatchObject({
+      status: 1,
+      stderr: expect.stringContaining('nothing is paid'),
+    })
+    expect(await desk.transfers()).toHaveLength(1)
+    expect(await call('job.search', jobs)).toMatchObject({ status: 0 })
+    expect(await desk.transfers()).toHaveLength(2)
+  })
+})
+
 describe('paydirt service retry', () => {
   test('lifts the stop of one operation, and doctor names it until then', async () => {
     await verify()

@@ -12,6 +12,7 @@ import type { Context } from '../context/context.ts'
 import { startMaintenance } from '../runs/maintenance.ts'
 import { startWorkerRuntime, type WorkerRuntime } from '../runs/worker-runtime.ts'
 import { callConnector, openCallRun } from './call-run.ts'
+import { expireUnderOldNames } from './old-names.ts'
 import type { PlannedCall } from './plan-call.ts'
 
 /** The end of one call. */
@@ -110,9 +111,10 @@ export async function openCalls(
 
   let lastEnd: CallEnd['state'] | undefined
   return {
-    async buy({ key, operation, request }) {
+    async buy(call) {
+      const { key, operation, request } = call
       const known = await freshAnswer(key)
-      if (known)
+      if (known && !(await expireUnderOldNames(database.db, call, known, context.now())))
         return {
           state: 'answered',
           fact: known,

@@ -5,6 +5,7 @@ import { prepareRequest } from '../../service/client.ts'
 import { seenPrices } from '../../store/contract/seen-prices.ts'
 import type { Context } from '../context/context.ts'
 import type { CallEnd } from './call-session.ts'
+import { expireUnderOldNames } from './old-names.ts'
 import type { AffordableCall } from './plan-call.ts'
 
 /**
@@ -13,13 +14,14 @@ import type { AffordableCall } from './plan-call.ts'
  * that the ledger has costs nothing.
  */
 export async function assertLastPrice(
-  { config, database: { db }, lookups }: Pick<Context, 'config' | 'database' | 'lookups'>,
+  { config, database: { db }, lookups, now }: Pick<Context, 'config' | 'database' | 'lookups' | 'now'>,
   call: AffordableCall,
   last?: Pick<CallEnd, 'charges'>,
 ): Promise<void> {
   const { key, operation, request, isFree } = call
   if (config.apiKey === undefined || isFree || operation === 'company.logo') return
-  if ((await lookups.freshFacts([key])).has(key)) return
+  const known = (await lookups.freshFacts([key])).get(key)
+  if (known && !(await expireUnderOldNames(db, call, known, now()))) return
   const { endpoint } = prepareRequest(config.serviceUrl ?? '', operation, { ...request }, config.catalogue)
   const seen = (await seenPrices(db)).filter(({ priceClass }) => priceClass === endpoint)
   const paid = (last?.charges ?? []).filter(({ state }) => state === 'settled')
