@@ -3,10 +3,10 @@ import { describe, expect, test } from 'vitest'
 import { editDistance, nearNames } from '../normalise/near-names.ts'
 import { mappingSchema, resolveMapping } from './schema.ts'
 import { isOwnWrite, stampSlackMs, writeStamp } from './stamp.ts'
+import { creating } from './creating.ts'
 import {
   asDefaults,
   checkMapping,
-  creating,
   identityOf,
   type CrmMapping,
   type DescribedField,

@@ -10,6 +10,8 @@ export const ALL_SCOPES = [
   'crm.schemas.companies.write',
   'crm.schemas.contacts.read',
   'crm.schemas.contacts.write',
+  'crm.objects.deals.read',
+  'tickets',
   'automation',
   'oauth',
 ] as const

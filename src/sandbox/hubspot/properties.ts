@@ -1,5 +1,17 @@
 export type HubspotType = 'companies' | 'contacts'
 
+/** Kinds of records that only their ties to companies and contacts tell of here. */
+export const TIED_TYPE_IDS = {
+  deals: '0-3',
+  tickets: '0-5',
+  notes: '0-46',
+  tasks: '0-27',
+  calls: '0-48',
+  meetings: '0-47',
+  emails: '0-49',
+} as const
+export type TiedKind = keyof typeof TIED_TYPE_IDS
+
 export const OBJECT_TYPE_IDS: Readonly<Record<HubspotType, string>> = { contacts: '0-1', companies: '0-2' }
 
 export type PropertyType = 'string' | 'number' | 'date' | 'datetime' | 'enumeration' | 'bool' | 'phone_number'
@@ -175,6 +187,7 @@ const COMPANY_PROPERTIES: readonly HubspotProperty[] = [
   property('type', 'enumeration', 'companyinformation', {
     options: options('PROSPECT', 'PARTNER', 'RESELLER', 'VENDOR', 'OTHER'),
   }),
+  property('hubspot_owner_id', 'enumeration', 'companyinformation', { externalOptions: true }),
   property('profnet_url', 'string', 'enrichment', { label: 'Profile URL', ...custom }),
   property('hs_object_id', 'number', 'companyinformation', { readOnly: true }),
   property('createdate', 'datetime', 'companyinformation'),
@@ -206,6 +219,13 @@ const CONTACT_PROPERTIES: readonly HubspotProperty[] = [
     options: options('CHAMPION', 'DECISION_MAKER', 'END_USER', 'OTHER'),
   }),
   property('lifecyclestage', 'enumeration', 'contactinformation', { fieldType: 'radio', options: LIFECYCLE }),
+  property('hubspot_owner_id', 'enumeration', 'contactinformation', { externalOptions: true }),
+  // "It is not possible to modify the Marketing contact status property using HubSpot's API endpoints" (its knowledge base,
+  // "Manage marketing contacts settings for your integrations").
+  property('hs_marketable_status', 'enumeration', 'contactinformation', {
+    readOnly: true,
+    options: options('true', 'false'),
+  }),
   property('profnet_url', 'string', 'enrichment', { label: 'Profile URL', ...custom }),
   property('hs_object_id', 'number', 'contactinformation', { readOnly: true }),
   property('createdate', 'datetime', 'contactinformation'),

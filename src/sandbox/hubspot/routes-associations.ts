@@ -3,7 +3,7 @@ import { z } from 'zod'
 import type { HubspotAuth } from './auth.ts'
 import { notFound, validationError } from './errors.ts'
 import type { HubspotEnv } from './gate.ts'
-import { OBJECT_TYPE_IDS, type HubspotType } from './properties.ts'
+import { OBJECT_TYPE_IDS, TIED_TYPE_IDS, type HubspotType, type TiedKind } from './properties.ts'
 import { batchAnswer, objectType, parseBody, scope, type BatchError } from './answers.ts'
 import type { HubspotStore } from './store.ts'
 
@@ -22,13 +22,16 @@ export function associationRoutes(
   const app = new Hono<HubspotEnv>()
 
   app.post('/:from/:to/batch/read', async (c) => {
-    const { from, to } = pair(c.req.param('from'), c.req.param('to'))
-    auth.require(scope(from, 'read'), scope(to, 'read'))
+    const kind = tiedKind(c.req.param('to'))
+    const { from, to } = kind
+      ? { from: objectType(c.req.param('from')), to: kind }
+      : pair(c.req.param('from'), c.req.param('to'))
+    auth.require(scope(from, 'read'), kind ? tiedScope(kind) : scope(to as HubspotType, 'read'))
     const { inputs } = parseBody(readSchema, await c.req.text())
     const results: object[] = []
     const errors: BatchError[] = []
     for (const { id } of inputs) {
-      const links = linksOf(store, from, id)
+      const links = kind ? tiesOf(store, from, id, kind) : linksOf(store, from, id)
       if (links.length > 0) results.push({ from: { id }, to: links })
       else errors.push(noAssociations(from, to, id))
     }
@@ -63,6 +66,36 @@ export function associationRoutes(
     return c.json(batchAnswer(results, errors, now()), errors.length > 0 ? 207 : 200)
   })
 
+  app.post('/:from/:to/batch/create', async (c) => {
+    const { from, to } = pair(c.req.param('from'), c.req.param('to'))
+    auth.require(scope(from, 'write'), scope(to, 'write'))
+    const { inputs } = parseBody(labelledSchema, await c.req.text())
+    const { primary, plain } = TYPE_IDS[from]
+    const results: object[] = []
+    for (const input of inputs) {
+      const source = store.get(from, input.from.id)
+      const target = store.get(to, input.to.id)
+      const wrong = input.types.find(
+        ({ associationTypeId }) => ![primary, plain].includes(associationTypeId as never),
+      )
+      if (!source || !target || wrong)
+        throw validationError(
+          `One or more associations are not valid: ${input.from.id} to ${input.to.id}, type ${wrong?.associationTypeId}`,
+        )
+      const isPrimary = input.types.some(({ associationTypeId }) => associationTypeId === primary)
+      if (from === 'contacts') store.associate(source.id, target.id, isPrimary)
+      else store.associate(target.id, source.id, isPrimary)
+      results.push({
+        fromObjectTypeId: OBJECT_TYPE_IDS[from],
+        fromObjectId: source.id,
+        toObjectTypeId: OBJECT_TYPE_IDS[to],
+        toObjectId: target.id,
+        labels: isPrimary ? ['Primary'] : [],
+      })
+    }
+    return c.json(batchAnswer(results, [], now()), 201)
+  })
+
   return app
 }
 
@@ -86,6 +119,39 @@ const createSchema = z.object({
   inputs: z.array(z.object({ from: z.object({ id: idSchema }), to: z.object({ id: idSchema }) })).max(2000),
 })
 
+const labelledSchema = z.object({
+  inputs: z
+    .array(
+      z.object({
+        from: z.object({ id: idSchema }),
+        to: z.object({ id: idSchema }),
+        types: z
+          .array(z.object({ associationCategory: z.string(), associationTypeId: z.number().int() }))
+          .min(1),
+      }),
+    )
+    .max(2000),
+})
+
+function tiedKind(given: string): TiedKind | undefined {
+  const kinds = Object.entries(TIED_TYPE_IDS) as [TiedKind, string][]
+  return kinds.find(([name, typeId]) => name === given || typeId === given)?.[0]
+}
+
+/** Activities are read with the right to contacts. */
+function tiedScope(kind: TiedKind): string {
+  if (kind === 'tickets') return 'tickets'
+  return kind === 'deals' ? 'crm.objects.deals.read' : scope('contacts', 'read')
+}
+
+function tiesOf(store: HubspotStore, from: HubspotType, id: string, kind: TiedKind): object[] {
+  const record = store.get(from, id)
+  return (record ? store.tiedTo(from, record.id, kind) : []).map((toObjectId) => ({
+    toObjectId,
+    associationTypes: [{ category: 'HUBSPOT_DEFINED', typeId: 0, label: null }],
+  }))
+}
+
 function pair(from: string, to: string): { from: HubspotType; to: HubspotType } {
   const types = { from: objectType(from), to: objectType(to) }
   if (types.from === types.to) throw validationError(`No default association between ${from} and ${to}`)
@@ -97,7 +163,10 @@ function linksOf(store: HubspotStore, from: HubspotType, id: string): object[] {
   if (!record) return []
   const links = from === 'contacts' ? store.companiesOf(record.id) : store.contactsOf(record.id)
   const { primary, plain } = TYPE_IDS[from]
-  return [...links].map(([toObjectId, { isPrimary }]) => ({
+  const to = from === 'contacts' ? 'companies' : 'contacts'
+  // An archived record loses its ties.
+  const there = [...links].filter(([otherId]) => store.get(to, otherId)?.archivedAtMs === undefined)
+  return there.map(([toObjectId, { isPrimary }]) => ({
     toObjectId,
     associationTypes: [
       ...(isPrimary ? [{ category: 'HUBSPOT_DEFINED', typeId: primary, label: 'Primary' }] : []),
@@ -106,17 +175,17 @@ function linksOf(store: HubspotStore, from: HubspotType, id: string): object[] {
   }))
 }
 
-function noAssociations(from: HubspotType, to: HubspotType, id: string): BatchError {
-  const singular = { companies: 'company', contacts: 'contact' } as const
+function noAssociations(from: HubspotType, to: HubspotType | TiedKind, id: string): BatchError {
+  const singular: Readonly<Record<string, string>> = { companies: 'company', contacts: 'contact' }
   return {
     status: 'error',
     category: 'OBJECT_NOT_FOUND',
     subCategory: 'crm.associations.NO_ASSOCIATIONS_FOUND',
-    message: `No ${singular[to]} is associated with ${singular[from]} ${id}.`,
+    message: `No ${singular[to] ?? to.replace(/s$/, '')} is associated with ${singular[from]} ${id}.`,
     context: {
       fromObjectId: [id],
       fromObjectType: [OBJECT_TYPE_IDS[from]],
-      toObjectType: [OBJECT_TYPE_IDS[to]],
+      toObjectType: [{ ...OBJECT_TYPE_IDS, ...TIED_TYPE_IDS }[to]],
     },
   }
 }

@@ -11,26 +11,31 @@ import {
   type BatchError,
 } from './answers.ts'
 import type { HubspotAuth } from './auth.ts'
-import { HubspotError, invalidValues, notFound, validationError, type InvalidValue } from './errors.ts'
-import type { HubspotFaults } from './faults.ts'
+import { notFound, validationError } from './errors.ts'
 import type { HubspotEnv } from './gate.ts'
-import type { HubspotType } from './properties.ts'
-import { refuseRequired } from './required.ts'
+import {
+  enforces,
+  find,
+  idSchema,
+  isRequiredRule,
+  refuseIdProperty,
+  refuseInput,
+  uniqueIds,
+  valuesSchema,
+  type InputDeps,
+} from './inputs.ts'
+import { addMakingRoutes } from './making/routes.ts'
 import { runSearch } from './search.ts'
-import type { HubspotRecord, HubspotStore } from './store.ts'
-import { validateProperties } from './validate.ts'
+import type { HubspotRecord } from './store.ts'
 
-export interface ObjectRoutesDeps {
-  readonly store: HubspotStore
+export interface ObjectRoutesDeps extends InputDeps {
   readonly auth: HubspotAuth
-  readonly faults: HubspotFaults
-  readonly portalId: number
   readonly now: () => number
 }
 
 /** The routes below one objects prefix. `/crm/v3/objects` and `/crm/objects/2026-09` behave alike. */
 export function objectRoutes(deps: ObjectRoutesDeps): Hono<HubspotEnv> {
-  const { store, auth, faults, portalId, now } = deps
+  const { store, auth, faults, now } = deps
   const app = new Hono<HubspotEnv>()
 
   app.post('/:type/search', async (c) => {
@@ -62,6 +67,8 @@ export function objectRoutes(deps: ObjectRoutesDeps): Hono<HubspotEnv> {
     return c.json(batchAnswer(results, errors, now()), errors.length > 0 ? 207 : 200)
   })
 
+  addMakingRoutes(app, deps)
+
   app.post('/:type/batch/update', async (c) => {
     const type = objectType(c.req.param('type'))
     auth.require(scope(type, 'write'))
@@ -76,7 +83,7 @@ export function objectRoutes(deps: ObjectRoutesDeps): Hono<HubspotEnv> {
     }[] = []
 
     for (const input of body.inputs) {
-      if (input.idProperty) refuseIdProperty(store, type, input.idProperty)
+      if (input.idProperty) refuseIdProperty(deps, type, input.idProperty)
       // A text in place of an id, such as an address, is silently dropped.
       if (!input.idProperty && !/^\d+$/.test(input.id)) continue
       const traceId = input.objectWriteTraceId
@@ -163,59 +170,8 @@ export function objectRoutes(deps: ObjectRoutesDeps): Hono<HubspotEnv> {
     return c.json(simpleObject(record, [...values.keys()], store))
   })
 
-  const refuseInput = (
-    { faults: switches }: ObjectRoutesDeps,
-    type: HubspotType,
-    record: HubspotRecord,
-    given: Readonly<Record<string, string | null>>,
-    isEnforcing: boolean,
-  ): { error: HubspotError | undefined; values: ReadonlyMap<string, string> } => {
-    const { values, invalid } = validateProperties(given, store.registry.properties[type], switches)
-    if (invalid.length > 0) return { error: invalidValues(invalid as InvalidValue[], portalId), values }
-    const tooLong = switches.validations.filter(
-      ({ type: of, property, ruleType, ruleArguments }) =>
-        of === type &&
-        ruleType === 'MAX_LENGTH' &&
-        (values.get(property)?.length ?? 0) > Number(ruleArguments[0]),
-    )
-    if (tooLong.length > 0) {
-      const broken = tooLong.map(({ property }) => ({ code: 'MAX_LENGTH', property, message: 'Too long' }))
-      return { error: invalidValues(broken, portalId), values }
-    }
-    const after = { ...record.properties, ...Object.fromEntries(values) }
-    const required = isEnforcing ? refuseRequired(switches.required, type, after) : undefined
-    if (required) return { error: required, values }
-    const email = type === 'contacts' ? values.get('email') : undefined
-    const owner = email ? store.emailOwner(email) : undefined
-    if (owner && owner.id !== record.id)
-      return {
-        error: new HubspotError(409, 'CONFLICT', `Contact already exists. Existing ID: ${owner.id}`),
-        values,
-      }
-    return { error: undefined, values }
-  }
-
   return app
 }
-
-/** Administrators' rules bind version 2026-09 and no earlier one. */
-function enforces(path: string): boolean {
-  return path.startsWith('/crm/objects/2026-09/')
-}
-
-function isRequiredRule({ extra }: HubspotError): boolean {
-  return JSON.stringify(extra['errors'] ?? '').includes('MISSING_CONDITIONAL_REQUIRED_PROPERTY')
-}
-
-// Numbers and booleans are read as text. Lists and objects are not valid values.
-const valueSchema = z.union([
-  z.string(),
-  z.number().transform(String),
-  z.boolean().transform(String),
-  z.null(),
-])
-const valuesSchema = z.record(z.string(), valueSchema)
-const idSchema = z.union([z.string(), z.number().int().transform(String)])
 
 const batchReadSchema = z.object({
   inputs: z.array(z.object({ id: idSchema })).max(100),
@@ -236,34 +192,6 @@ const batchUpdateSchema = z.object({
     )
     .max(100),
 })
-
-function uniqueIds(ids: readonly string[]): readonly string[] {
-  const duplicates = ids.filter((id, at) => ids.indexOf(id) !== at)
-  if (duplicates.length > 0)
-    throw validationError(`Duplicate IDs found in batch input: [${duplicates.join(', ')}]`)
-  return ids
-}
-
-function find(
-  store: HubspotStore,
-  type: HubspotType,
-  id: string,
-  idProperty?: string,
-): HubspotRecord | undefined {
-  if (!idProperty || idProperty === 'hs_object_id') return store.get(type, id)
-  if (idProperty === 'email' && type === 'contacts') return store.emailOwner(id.toLowerCase())
-  if (!store.registry.properties[type].get(idProperty)?.hasUniqueValue)
-    throw validationError(`Property '${idProperty}' is not a unique property`)
-  for (const record of store.list(type)) if (record.properties[idProperty] === id) return record
-  return undefined
-}
-
-function refuseIdProperty(store: HubspotStore, type: HubspotType, idProperty: string): void {
-  if (idProperty === 'hs_object_id' || store.registry.properties[type].get(idProperty)?.hasUniqueValue) return
-  throw validationError(
-    `Unable to perform update/upsert by non-unique ${type === 'contacts' ? '0-1' : '0-2'} property`,
-  )
-}
 
 function propertiesOf(queries: readonly string[] | undefined): string[] {
   return (queries ?? []).flatMap((query) => query.split(',')).filter(Boolean)

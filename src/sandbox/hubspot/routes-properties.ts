@@ -56,6 +56,12 @@ export function propertyRoutes(store: HubspotStore, auth: HubspotAuth, now: () =
       throw new HubspotError(409, 'CONFLICT', `A property named '${given.name}' already exists.`)
     if (!FIELD_TYPES[given.type].includes(given.fieldType))
       throw validationError(`fieldType ${given.fieldType} is not valid for type ${given.type}`)
+    // "The contact object type can only have a maximum of 10 unique properties", as the others (HubSpot's changelog).
+    const uniques = [...store.registry.properties[type].values()].filter(
+      ({ hasUniqueValue }) => hasUniqueValue,
+    )
+    if (given.hasUniqueValue && uniques.length >= 10)
+      throw validationError('An object can have at most 10 properties with unique values')
     if (given.type === 'enumeration' && given.options.length === 0)
       throw validationError('An enumeration property needs options')
     const at = new Date(now()).toISOString()

@@ -3,6 +3,7 @@ import {
   createPropertyRegistry,
   type HubspotType,
   type PropertyRegistry,
+  type TiedKind,
 } from './properties.ts'
 
 export interface HubspotRecord {
@@ -50,9 +51,14 @@ export interface HubspotStore {
   /** Sets the stamp without a change, as bulk imports and HubSpot's own jobs do. */
   stamp(type: HubspotType, id: string, modifiedAtMs: number): void
   emailOwner(email: string): HubspotRecord | undefined
+  /** Returns the record that has this value in a property whose values must differ. */
+  uniqueOwner(type: HubspotType, property: string, value: string): HubspotRecord | undefined
   associate(contactId: string, companyId: string, isPrimary?: boolean): void
   companiesOf(contactId: string): ReadonlyMap<string, { readonly isPrimary: boolean }>
   contactsOf(companyId: string): ReadonlyMap<string, { readonly isPrimary: boolean }>
+  /** Ties a record to one of another kind, as a deal or a note: only its id is known here. */
+  tie(type: HubspotType, id: string, kind: TiedKind, otherId: string): void
+  tiedTo(type: HubspotType, id: string, kind: TiedKind): readonly string[]
   /** Returns everything that the account holds, as it is kept from one start to the next. */
   state(): Record<string, unknown>
 }
@@ -76,6 +82,9 @@ export function createHubspotStore(
   const nextIds: Record<HubspotType, number> = { companies: 9_999_600, contacts: 99_800 }
   const mergedInto: Record<HubspotType, Map<string, string>> = { companies: new Map(), contacts: new Map() }
   const emails = new Map<string, string>()
+  /** The ids of records by the values of unique properties, each under type, property and value. */
+  const uniques = new Map<string, string>()
+  const ties = new Map<string, Set<string>>()
   const companiesByContact = new Map<string, Map<string, { isPrimary: boolean }>>()
   const contactsByCompany = new Map<string, Map<string, { isPrimary: boolean }>>()
   const none: ReadonlyMap<string, { readonly isPrimary: boolean }> = new Map()
@@ -93,6 +102,16 @@ export function createHubspotStore(
       properties: isNew ? undefined : isStillStale ? record.stale?.properties : { ...record.properties },
       modifiedAtMs: isStillStale && record.stale ? record.stale.modifiedAtMs : record.modifiedAtMs,
       until: now() + lagMs,
+    }
+  }
+
+  const uniqueKey = (type: HubspotType, name: string, value: string): string => `${type} ${name} ${value}`
+  /** Enters the unique values of a record, or takes them out. */
+  const indexUniques = ({ type, id, properties }: HubspotRecord, isThere: boolean): void => {
+    for (const [name, value] of Object.entries(properties)) {
+      if (!store.registry.properties[type].get(name)?.hasUniqueValue) continue
+      if (isThere) uniques.set(uniqueKey(type, name, value), id)
+      else uniques.delete(uniqueKey(type, name, value))
     }
   }
 
@@ -116,6 +135,7 @@ export function createHubspotStore(
       }
       tables[type].set(id, record)
       if (type === 'contacts' && given.properties.email) emails.set(given.properties.email, id)
+      indexUniques(record, true)
       rememberStale(record, true)
       return record
     },
@@ -128,6 +148,7 @@ export function createHubspotStore(
       const record = must(type, id)
       rememberStale(record)
       const before = onEdit ? { ...record.properties } : {}
+      indexUniques(record, false)
       for (const [name, value] of Object.entries(values)) {
         if (type === 'contacts' && name === 'email') {
           if (record.properties.email) emails.delete(record.properties.email)
@@ -136,6 +157,7 @@ export function createHubspotStore(
         if (value === '') delete record.properties[name]
         else record.properties[name] = value
       }
+      indexUniques(record, true)
       record.modifiedAtMs = now()
       onEdit?.(type, record.id, before, record.properties)
       return record
@@ -145,11 +167,13 @@ export function createHubspotStore(
       rememberStale(record)
       record.archivedAtMs = now()
       if (record.properties.email) emails.delete(record.properties.email)
+      indexUniques(record, false)
     },
     restore(type, id) {
       const record = must(type, id)
       record.archivedAtMs = undefined
       record.modifiedAtMs = now()
+      indexUniques(record, true)
       if (type === 'contacts' && record.properties.email) emails.set(record.properties.email, record.id)
     },
     merge(type, winnerId, loserId) {
@@ -186,6 +210,15 @@ export function createHubspotStore(
       const id = emails.get(email)
       return id === undefined ? undefined : store.get('contacts', id)
     },
+    uniqueOwner(type, property, value) {
+      const id = uniques.get(uniqueKey(type, property, value))
+      return id === undefined ? undefined : store.get(type, id)
+    },
+    tie(type, id, kind, otherId) {
+      const key = `${type} ${must(type, id).id} ${kind}`
+      ties.set(key, (ties.get(key) ?? new Set()).add(otherId))
+    },
+    tiedTo: (type, id, kind) => [...(ties.get(`${type} ${id} ${kind}`) ?? [])],
     associate(contactId, companyId, isPrimary) {
       const companies = companiesByContact.get(contactId) ?? new Map<string, { isPrimary: boolean }>()
       const link = { isPrimary: isPrimary ?? companies.size === 0 }
@@ -202,6 +235,8 @@ export function createHubspotStore(
       nextIds,
       mergedInto,
       emails,
+      uniques,
+      ties,
       companiesByContact,
       contactsByCompany,
       registry: store.registry,
