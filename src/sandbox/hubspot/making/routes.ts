@@ -42,9 +42,11 @@ export function addMakingRoutes(app: Hono<HubspotEnv>, deps: MakingDeps): void {
       properties,
       traceId: objectWriteTraceId,
     }))
-    const { results, errors } = make(deps, type, given, enforces(c.req.path))
-    const made = results.map(({ new: _, ...record }) => record)
-    return c.json(batchAnswer(made, errors, now()), errors.length > 0 ? 207 : 201)
+    const { results, errors } = make(deps, type, given, {
+      isEnforcing: enforces(c.req.path),
+      isUpsert: false,
+    })
+    return c.json(batchAnswer(results, errors, now()), errors.length > 0 ? 207 : 201)
   })
 
   app.post('/:type/batch/upsert', async (c) => {
@@ -58,7 +60,7 @@ export function addMakingRoutes(app: Hono<HubspotEnv>, deps: MakingDeps): void {
       const record = find(store, type, id, idProperty)
       return { record, properties: { ...properties, [idProperty]: id }, traceId: objectWriteTraceId }
     })
-    const { results, errors } = make(deps, type, given, enforces(c.req.path))
+    const { results, errors } = make(deps, type, given, { isEnforcing: enforces(c.req.path), isUpsert: true })
     return c.json(batchAnswer(results, errors, now()), errors.length > 0 ? 207 : 200)
   })
 
@@ -107,8 +109,8 @@ function make(
   deps: MakingDeps,
   type: HubspotType,
   inputs: readonly Input[],
-  isEnforcing: boolean,
-): { results: { new: boolean }[]; errors: BatchError[] } {
+  { isEnforcing, isUpsert }: { isEnforcing: boolean; isUpsert: boolean },
+): { results: object[]; errors: BatchError[] } {
   const { store, faults } = deps
   const check = ({ record, properties }: Input): ReturnType<typeof refuseInput> => {
     const checked = refuseInput(deps, type, record, properties, isEnforcing)
@@ -125,7 +127,7 @@ function make(
       if (email) emails.add(email)
     }
   }
-  const results: { new: boolean }[] = []
+  const results: object[] = []
   const errors: BatchError[] = []
   for (const input of inputs) {
     const { error, values } = check(input)
@@ -140,7 +142,7 @@ function make(
       : store.add(type, { properties: filled })
     results.push({
       ...simpleObject(record, [...values.keys()], store),
-      new: input.record === undefined,
+      ...(isUpsert ? { new: input.record === undefined } : {}),
       ...trace,
     })
   }
