@@ -9,6 +9,7 @@ import { explainCommand } from './records/explain-command.ts'
 import { enrichCommand } from './runs/enrich-command.ts'
 import { exitStatus, reportError } from './terminal/exit.ts'
 import { forgetCommand } from './records/forget-command.ts'
+import { indexCommand } from './records/index-command.ts'
 import { initCommand } from './setup/init-command.ts'
 import { historyCommand } from './records/history-command.ts'
 import { optionsCommand } from './setup/options-command.ts'
@@ -91,6 +92,7 @@ export function createProgram(): Command {
     serviceCommand(),
     doctorCommand(),
     optionsCommand(),
+    indexCommand(),
     sandboxCommand(),
     completionCommand(),
   ]) {

@@ -3,16 +3,20 @@ import { describeError } from '../domain/errors.ts'
 import { canonicalDomain, canonicalProfileUrl } from '../domain/keys.ts'
 import type { RecipeBook } from '../domain/planning/recipes.ts'
 import { networkWord } from '../domain/words.ts'
-import type {
-  DueDelivery,
-  KnownRecord,
-  MonitorDeliveries,
-  NamedCompany,
-} from '../store/messages/monitor-deliveries.ts'
+import { recordIdentities } from '../domain/subjects/record-identities.ts'
+import type { IndexedRecord, RecordIndexLedger } from '../store/identities/record-index.ts'
+import type { DueDelivery, MonitorDeliveries } from '../store/messages/monitor-deliveries.ts'
 import type { OnDemand } from './on-demand.ts'
+
+/** A company in a delivery, by canonical profile and domain, where the delivery has them. */
+interface NamedCompany {
+  profile: string | null
+  domain: string | null
+}
 
 export interface MonitorOptions {
   deliveries: MonitorDeliveries
+  index: Pick<RecordIndexLedger, 'find'>
   onDemand: Pick<OnDemand, 'request'>
   /** The CRMs that are configured here. */
   connectors: readonly string[]
@@ -20,6 +24,8 @@ export interface MonitorOptions {
   recipe: string
   /** The network's word in the names of fields, where it is not the default. */
   networkName: string
+  /** The hosts of the network, on all of which a profile is the same. Default: the published ones. */
+  networkHosts?: readonly string[] | undefined
   now: () => Date
   onError: (error: unknown) => void
 }
@@ -38,8 +44,8 @@ const mostTries = 8
 const keptMs = 7 * 86_400_000
 
 /**
- * Turns the deliveries of monitors into tasks: one for each CRM record that an earlier run has seen under the profile or
- * domain of a company that the delivery names. A company without a known record gets a task that ends at once, because
+ * Turns the deliveries of monitors into tasks: one for each CRM record that the index has under the profile or domain
+ * of a company that the delivery names. A company without a known record gets a task that ends at once, because
  * there would be no record to write an answer to.
  */
 export function createMonitor(options: MonitorOptions): Monitor {
@@ -47,29 +53,50 @@ export function createMonitor(options: MonitorOptions): Monitor {
 
   async function turnIntoTasks({ digest, body }: DueDelivery): Promise<void> {
     const companies = companiesIn(JSON.parse(body), options.networkName)
-    const found = await deliveries.known(companies, options.connectors)
-    const records = Map.groupBy(found, ({ connector, entity }) => `${connector}/${entity}`)
+    const found = await recordsOf(companies)
+    const records = Map.groupBy(found.flat(), ({ connector, entity }) => `${connector}/${entity}`)
     for (const group of records.values()) {
-      const { connector, entity, object } = group[0] as KnownRecord
+      const { connector, entity } = group[0] as IndexedRecord
       await options.onDemand.request({
         connector,
         entity,
-        object,
-        ids: group.map(({ recordId }) => recordId),
-        recipe: options.recipes(object, options.recipe).name,
+        object: 'company',
+        ids: idsIn(group),
+        recipe: options.recipes('company', options.recipe).name,
         trigger: 'monitor',
-        source: { caller: 'monitor', records: group.length },
+        source: { caller: 'monitor', records: idsIn(group).length },
       })
     }
-    const places = new Set(found.map(({ place }) => place))
-    const unknown = companies.filter((_, place) => !places.has(place))
+    const unknown = companies.filter((_, place) => found[place]?.length === 0)
     await deliveries.addUnknown(
       `m${digest.slice(0, 16)}`,
       unknown.map(({ profile, domain }) => (profile ?? domain ?? '').slice(0, maxNameLength)),
       options.recipe,
       'no record of this company was seen in a CRM yet',
     )
-    await deliveries.finish(digest, { records: found.length, unknown: unknown.length, reason: null })
+    const sum = [...records.values()].reduce((count, group) => count + idsIn(group).length, 0)
+    await deliveries.finish(digest, { records: sum, unknown: unknown.length, reason: null })
+  }
+
+  /** Returns the records of each company. A name is not enough, and a mailbox provider's domain names none. */
+  async function recordsOf(companies: readonly NamedCompany[]): Promise<IndexedRecord[][]> {
+    const named = companies.map(({ profile, domain }) =>
+      recordIdentities(
+        {
+          object: 'company',
+          identity: {
+            ...(profile === null ? {} : { profileUrl: profile }),
+            ...(domain === null ? {} : { domain }),
+          },
+        },
+        { hosts: options.networkHosts },
+      ),
+    )
+    const found = await options.index.find(options.connectors, named.flat())
+    const records = Map.groupBy(found, ({ kind, value }) => `${kind}|${value}`)
+    return named.map((identities) =>
+      identities.flatMap(({ kind, value }) => records.get(`${kind}|${value}`) ?? []),
+    )
   }
 
   return {
@@ -97,6 +124,10 @@ export function createMonitor(options: MonitorOptions): Monitor {
       return due.length
     },
   }
+}
+
+function idsIn(records: readonly IndexedRecord[]): string[] {
+  return [...new Set(records.map(({ recordId }) => recordId))]
 }
 
 const profileFields = [

@@ -27,7 +27,7 @@ export async function openCrmHouse(
     ...(options.overrides ? { overrides: options.overrides } : {}),
   })
   const { context } = house
-  const connector = await openConnector(context.config, 'hubspot', undefined)
+  const connector = await openConnector(context.config, 'hubspot', context)
   const signal = new AbortController().signal
 
   return {

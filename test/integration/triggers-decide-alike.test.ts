@@ -172,11 +172,12 @@ async function byRequest(entity: string, recipeName: string, trigger: 'button' |
 }
 
 async function byMonitor(entity: string, recipeName: string): Promise<void> {
-  // A delivery finds the records that an earlier run has seen, whatever became of them there.
-  await byScan(entity, 'profile')
+  // A delivery finds the records that the index has.
+  await context.recordIndex.keep(connectorOf(entity), entity, [{ id: '1', object: 'company', identity }])
   const requests = onDemand(entity)
   const monitor = createMonitor({
     deliveries: createMonitorDeliveries(context.database.db, { now: context.now }),
+    index: context.recordIndex,
     onDemand: requests,
     connectors: [connectorOf(entity)],
     recipes: context.config.recipes,

@@ -1,6 +1,7 @@
 import type { Connector } from '../../connectors/connector.ts'
 import { crmNames, crmOf, variablesNeededBy, type CrmName } from '../../connectors/definitions.ts'
 import { gated } from '../../connectors/gate.ts'
+import { indexed } from '../../connectors/indexed.ts'
 import { metered } from '../../connectors/metered.ts'
 import { ConfigError } from '../../domain/errors.ts'
 import type { Config } from '../config/config.ts'
@@ -14,13 +15,14 @@ import type { Engine } from './engine.ts'
 export async function openConnector(
   config: Pick<Config, 'connectors'>,
   name: string,
-  engine: Pick<Engine, 'callBudget' | 'meter'> | undefined,
+  engine: Partial<Pick<Engine, 'callBudget' | 'meter' | 'recordIndex'>> | undefined,
 ): Promise<Connector> {
   const crm = crmOf(name)
   const settings = config.connectors[name as CrmName]
   if (settings) {
     const connector = gated(await crm.open(settings, { budget: engine?.callBudget }))
-    return engine ? metered(connector, engine.meter) : connector
+    const measured = engine?.meter ? metered(connector, engine.meter) : connector
+    return engine?.recordIndex ? indexed(measured, engine.recordIndex) : measured
   }
   const mistaken = mistakenCredentials(name as CrmName)
   throw new ConfigError(

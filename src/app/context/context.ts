@@ -11,6 +11,7 @@ import { createLookupLedger, type LookupLedger } from '../../store/ledger/lookup
 import { createSpendSwitch, type SpendSwitch } from '../../store/ledger/spend-switch.ts'
 import { createRunLedger, type RunLedger } from '../../store/runs/runs.ts'
 import { createTaskLedger, type TaskLedger } from '../../store/runs/tasks.ts'
+import { createRecordIndex, type RecordIndexLedger } from '../../store/identities/record-index.ts'
 import { createSuppressionLedger, type SuppressionLedger } from '../../store/subjects/suppressions.ts'
 import { createFieldWriteLedger, type FieldWriteLedger } from '../../store/writes/field-writes.ts'
 import { createClosedFieldsFinder, type ClosedFieldsFinder } from '../../planning/closed-fields.ts'
@@ -32,6 +33,8 @@ export interface Context {
   lookups: LookupLedger
   fieldWrites: FieldWriteLedger
   suppressions: SuppressionLedger
+  /** Finds the CRMs' records again by what identifies them. */
+  recordIndex: RecordIndexLedger
   spendSwitch: SpendSwitch
   /** Everything that planning a task's next step needs, the same for every trigger. */
   planning: Planning
@@ -88,6 +91,11 @@ export async function createContext(config: Config, overrides: Overrides = {}): 
     salt: async () => (salt ??= await ledgerId(db, randomBytes)),
   })
   const chain = createChain({ rpcUrl: config.rpcUrl, asset: config.policy.asset })
+  const recordIndex = createRecordIndex(db, {
+    now,
+    hosts: config.networkHosts,
+    suppressed: suppressions.match,
+  })
   let engine: Promise<Engine> | undefined
   const fieldWrites = createFieldWriteLedger(db, { now })
   return {
@@ -101,6 +109,7 @@ export async function createContext(config: Config, overrides: Overrides = {}): 
     lookups,
     fieldWrites,
     suppressions,
+    recordIndex,
     spendSwitch: createSpendSwitch(db, { now }),
     planning: {
       lookups,
@@ -134,6 +143,7 @@ export async function createContext(config: Config, overrides: Overrides = {}): 
         chain,
         runs,
         suppressions,
+        recordIndex,
         freshUntil: (operation, outcome, at) => freshUntil(operation, outcome, at, config.freshness),
         isTraced: telemetry !== undefined,
         wrapSend: overrides.send,

@@ -1,9 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import { privateKeyToAccount } from 'viem/accounts'
 import { describeError, describeUnexpected } from '../../domain/errors.ts'
+import { crmNames } from '../../connectors/definitions.ts'
 import type { CallBudget } from '../../domain/ports/call-budget.ts'
 import type { ChargeJournal } from '../../domain/ports/charge-journal.ts'
 import type { ExchangeOutcome, Meter } from '../../domain/ports/meter.ts'
+import type { RecordIndex } from '../../domain/ports/record-index.ts'
 import type { Send } from '../../domain/ports/transport.ts'
 import type { Fact } from '../../domain/record.ts'
 import type { Operation } from '../../domain/words.ts'
@@ -21,6 +23,7 @@ import type { OpenDatabase } from '../../store/database/database.ts'
 import { renamesOf } from '../../store/contract/accepted-renames.ts'
 import { ledgerId } from '../../store/database/meta.ts'
 import { createBatchLedger, type BatchLedger } from '../../store/ledger/batches.ts'
+import { indexKnownTasks } from '../../store/identities/fill-from-tasks.ts'
 import { learnFromKeptAnswers } from '../../store/names/learn-kept-answers.ts'
 import { createPacerStateStore } from '../../store/ledger/pacer-state.ts'
 import type { RunLedger } from '../../store/runs/runs.ts'
@@ -50,6 +53,8 @@ export interface Engine extends Pick<Service, 'prepare' | 'prepareBulk' | 'askAc
   /** Counts the calls that all processes together make to each CRM account. */
   callBudget: CallBudget
   meter: OpenMeter
+  /** Learns from every call to a CRM. */
+  recordIndex: RecordIndex
   payer: Payer
   /** One pass over the charges that no worker drives; see pay/resolver.ts. */
   resolve: Payments['resolve']
@@ -74,6 +79,7 @@ export interface EngineOptions {
   chain: Chain
   runs: Pick<RunLedger, 'countRequests'>
   suppressions: Pick<SuppressionLedger, 'match'>
+  recordIndex: RecordIndex
   freshUntil: FreshUntil
   isTraced: boolean
   wrapSend: ((send: Send) => Send) | undefined
@@ -115,6 +121,7 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
   const acquirePermit = createAcquirePermit(pacers, now, meter.request)
   // Before anything is bought: what older versions have bought is known by all of its names.
   await learnFromKeptAnswers(db, { hosts: config.networkHosts, now })
+  await indexKnownTasks(db, { connectors: crmNames, hosts: config.networkHosts, now })
   const batches = createBatchLedger(db, { now, hosts: config.networkHosts })
   const probation = await openProbation({ config: { catalogue }, log, db, serviceUrl: service.url, now })
   const observer = createObserver({
@@ -134,6 +141,7 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
     pacers,
     callBudget: createCallBudget(redis.redis, config.redisPrefix),
     meter,
+    recordIndex: options.recordIndex,
     payer,
     resolve,
     prepare: service.prepare,

@@ -17,6 +17,7 @@ import { isInUse, queryLedger } from '../queries/query-ledger.ts'
 import type { Finding } from './finding.ts'
 import { actionFindings } from './action-findings.ts'
 import { contractFindings } from './contract-findings.ts'
+import { indexFindings } from './index-findings.ts'
 import { recipeFindings } from './recipe-findings.ts'
 import { utcMinute } from '../../domain/values/utc-minute.ts'
 
@@ -127,8 +128,12 @@ async function checkService(config: Config): Promise<Finding[]> {
 /** A ledger that cannot be asked is a finding of its own. */
 async function checkContract(config: Config): Promise<Finding[]> {
   try {
-    const { operations, actions } = await queryLedger(config, 'serviceState', {})
-    return [...contractFindings(operations), ...actionFindings(actions)]
+    const { operations, actions, indexes } = await queryLedger(config, 'serviceState', {})
+    return [
+      ...contractFindings(operations),
+      ...actionFindings(actions),
+      ...indexFindings(indexes, new Date()),
+    ]
   } catch (error) {
     if (!isInUse(error)) throw error
     return []

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { listActions } from '../actions/list-actions.ts'
 import { explainRecord } from '../records/explain.ts'
+import { indexAges } from '../records/index-ages.ts'
 import { planForget } from '../records/forget.ts'
 import { historyOf } from '../records/history.ts'
 import { planUndo } from '../records/plan-undo.ts'
@@ -62,10 +63,11 @@ export const queries = {
   ),
   schedules: query(z.strictObject({}), listSchedules),
   serviceActions: query(z.strictObject({}), listActions),
-  /** Both in one: a ledger that no process holds is opened for each query. */
+  /** All in one: a ledger that no process holds is opened for each query. */
   serviceState: query(z.strictObject({}), async (context) => ({
     operations: await describeOperations(context),
     actions: await listActions(context),
+    indexes: await indexAges(context),
   })),
   suppressions: query(z.strictObject({}), ({ suppressions }) => suppressions.list()),
   tokens: query(z.strictObject({}), ({ database, now }) => createApiTokenLedger(database.db, { now }).list()),

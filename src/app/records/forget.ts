@@ -92,8 +92,8 @@ function namedOnce(identifiers: readonly Identifier[], hosts: readonly string[])
   return [...new Map(named.map(([value, { kind }]) => [`${kind}|${value}`, { kind, value }])).values()]
 }
 
-function eraseOptions({ now, randomBytes }: ForgetContext) {
-  return { now, token: () => randomBytes(12).toString('hex') }
+function eraseOptions({ now, randomBytes, config }: ForgetContext) {
+  return { now, hosts: config.networkHosts, token: () => randomBytes(12).toString('hex') }
 }
 
 /** Jobs in the embedded Redis ended with their process. */

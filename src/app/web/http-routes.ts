@@ -68,12 +68,14 @@ export async function openHttpRoutes(
     defaultRecipe: config.defaultRecipe,
   }
   const monitor = createMonitor({
-    deliveries: createMonitorDeliveries(db, { now, hosts: config.networkHosts }),
+    deliveries: createMonitorDeliveries(db, { now }),
+    index: context.recordIndex,
     onDemand,
     connectors: names,
     recipes: config.recipes,
     recipe: config.http.monitorRecipe ?? config.defaultRecipe,
     networkName: config.networkName,
+    networkHosts: config.networkHosts,
     now,
     onError,
   })

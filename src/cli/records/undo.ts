@@ -23,7 +23,7 @@ export async function undo(runId: string, options: Options): Promise<void> {
       print(nothingToUndo(runId, options))
       return
     }
-    const connector = await openConnector(context.config, undoable.connector, undefined)
+    const connector = await openConnector(context.config, undoable.connector, context)
     try {
       const details = options.field === undefined ? {} : { field: options.field }
       await noteFromCli(context, 'run.undo', { target: runId, details })

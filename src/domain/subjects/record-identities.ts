@@ -1,4 +1,4 @@
-import { canonicalProfileUrl } from '../keys.ts'
+import { askableProfileUrl, bytesOf } from '../keys.ts'
 import { foldCompanyName } from '../normalise/company.ts'
 import { registrableDomain } from '../normalise/domain.ts'
 import { canonicalEmail, isPersonalMailDomain } from '../normalise/email.ts'
@@ -36,6 +36,9 @@ export interface IdentityOptions {
   country?: string | undefined
 }
 
+/** Longer texts name nobody, and could not stand in an index. */
+const maxBytes = 600
+
 /** The fields beside a record's identity that hold values of the same kinds. */
 const domainFields = { company: ['domain', 'website'], person: ['company_domain', 'company_website'] }
 const emailFields = ['email', 'email_personal']
@@ -59,7 +62,7 @@ export function recordIdentities(
       .flatMap((domain) => (domain.ok && !isPersonalMailDomain(domain.value) ? [domain.value] : [])),
   )
   const profiles = raw(identity.profileUrl, ['profnet_url'])
-    .map((url) => canonicalProfileUrl(object, url, hosts))
+    .map((url) => askableProfileUrl(object, url, hosts))
     .flatMap((profile) => (profile.ok ? [profile.value.slice(profile.value.indexOf('/') + 1)] : []))
   const found: RecordIdentity[] = profiles.map((value) => ({ kind: 'profile', value }))
 
@@ -108,5 +111,6 @@ function distinct(values: readonly string[]): string[] {
 }
 
 function distinctIdentities(identities: readonly RecordIdentity[]): RecordIdentity[] {
-  return [...new Map(identities.map((each) => [`${each.kind}|${each.value}`, each])).values()]
+  const short = identities.filter(({ value }) => bytesOf(value) <= maxBytes)
+  return [...new Map(short.map((each) => [`${each.kind}|${each.value}`, each])).values()]
 }

@@ -2,7 +2,15 @@ import { sql } from 'kysely'
 import type { Database } from './database.ts'
 
 /** The tables that a run fills. */
-const tables = ['tasks', 'lookups', 'charges', 'field_writes', 'bundle_members', 'task_words'] as const
+const tables = [
+  'tasks',
+  'lookups',
+  'charges',
+  'field_writes',
+  'bundle_members',
+  'task_words',
+  'record_identities',
+] as const
 /** For smaller tables every plan is good enough. */
 const minBytes = 256 * 1_024
 

@@ -24,6 +24,7 @@ import { taskWords } from '../migrations/0020-task-words.ts'
 import { contract } from '../migrations/0021-contract.ts'
 import { planCaps } from '../migrations/0022-plan-caps.ts'
 import { undoneFieldsIndex } from '../migrations/0023-undone-fields.ts'
+import { recordIdentities } from '../migrations/0024-record-identities.ts'
 
 /** All migrations in order. A released migration is never edited; changes go into a new one. */
 export const migrations: readonly { name: string; statements: string }[] = [
@@ -50,6 +51,7 @@ export const migrations: readonly { name: string; statements: string }[] = [
   { name: '0021-contract', statements: contract },
   { name: '0022-plan-caps', statements: planCaps },
   { name: '0023-undone-fields', statements: undoneFieldsIndex },
+  { name: '0024-record-identities', statements: recordIdentities },
 ]
 
 /** The advisory lock for migrating. The number is arbitrary, and the same in every process. */

@@ -1,27 +1,10 @@
 import { sql } from 'kysely'
-import { defaultNetworkHosts, underAllHosts } from '../../domain/keys.ts'
-import { operationRow, operationsAbout } from '../../domain/operations.ts'
-import type { ObjectKind } from '../../domain/words.ts'
 import type { Database } from '../database/database.ts'
 
 export interface DueDelivery {
   digest: string
   body: string
   tries: number
-}
-
-/** A company in a delivery, by canonical profile and domain, where the delivery has them. */
-export interface NamedCompany {
-  profile: string | null
-  domain: string | null
-}
-
-/** A CRM record that an earlier run has seen. */
-export interface KnownRecord {
-  connector: string
-  entity: string
-  object: ObjectKind
-  recordId: string
 }
 
 /** The deliveries of monitors. Each is stored before the response is sent, and processed after it. */
@@ -33,25 +16,12 @@ export interface MonitorDeliveries {
   postpone(digest: string, dueAt: Date, reason: string): Promise<void>
   /** Stores the result of a delivery, and deletes its body. */
   finish(digest: string, result: { records: number; unknown: number; reason: string | null }): Promise<void>
-  /** Returns the CRM records that earlier runs have seen under a profile or domain, with the index of the company. */
-  known(
-    companies: readonly NamedCompany[],
-    connectors: readonly string[],
-  ): Promise<(KnownRecord & { place: number })[]>
   /** Adds a skipped task for each company without a known record, so that it is visible. It costs nothing. */
   addUnknown(runId: string, names: readonly string[], recipe: string, reason: string): Promise<void>
   prune(before: Date): Promise<void>
 }
 
-/** Operations whose keys name a company by its profile. */
-const keyedByProfile = operationsAbout('company').filter((operation) =>
-  operationRow(operation).keyedBy.includes('profile'),
-)
-
-export function createMonitorDeliveries(
-  db: Database,
-  { now, hosts = defaultNetworkHosts }: { now: () => Date; hosts?: readonly string[] },
-): MonitorDeliveries {
+export function createMonitorDeliveries(db: Database, { now }: { now: () => Date }): MonitorDeliveries {
   return {
     async add(digest, body) {
       const at = now()
@@ -91,39 +61,6 @@ export function createMonitorDeliveries(
         .set({ done_at: now(), body: null, records, unknown, reason })
         .where('digest', '=', digest)
         .execute()
-    },
-
-    async known(companies, connectors) {
-      if (companies.length === 0 || connectors.length === 0) return []
-      // Tasks of older versions are kept under the host that their record named.
-      const wanted = JSON.stringify(
-        companies.flatMap(({ profile, domain }, place) =>
-          (profile === null ? [null] : underAllHosts(profile, hosts)).map((name) => ({
-            profile: name,
-            domain,
-            place,
-          })),
-        ),
-      )
-      // Records hold domains as people typed them. Scheme, www. and path are removed here as in domain/keys.ts. The join on
-      // the result reads each record once, however many companies a delivery names.
-      const { rows } = await sql<KnownRecord & { place: number }>`
-        with wanted as (
-          select * from jsonb_to_recordset(${wanted}::jsonb) as wanted (profile text, domain text, place int)
-        ), seen as (
-          select wanted.place, tasks.run_id, tasks.record_id
-          from wanted cross join unnest(${keyedByProfile}::text[]) as operation
-            join tasks on tasks.lookup_key = operation || '|' || wanted.profile
-          union
-          select wanted.place, tasks.run_id, tasks.record_id
-          from tasks join wanted on wanted.domain =
-            lower(regexp_replace(regexp_replace(tasks.identity ->> 'domain', '^[a-z]+://', '', 'i'), '^(www[.])*([^/:?#]*).*$', '\\2', 'i'))
-        )
-        select distinct seen.place, runs.connector, runs.entity, runs.object, seen.record_id as "recordId"
-        from seen join runs on runs.id = seen.run_id
-        where runs.connector = any(${[...connectors]}) and runs.object = 'company' and runs.state <> 'planned'
-        order by seen.place, runs.connector, runs.entity, "recordId"`.execute(db)
-      return rows
     },
 
     async addUnknown(runId, names, recipe, reason) {

@@ -1,10 +1,11 @@
 import { sql, type Transaction } from 'kysely'
 import { ConfigError } from '../../domain/errors.ts'
-import type { LookupKey } from '../../domain/keys.ts'
 import { forgottenKey } from '../../domain/subjects/forgotten.ts'
+import { defaultNetworkHosts, type LookupKey } from '../../domain/keys.ts'
 import { identifiersOfKey, isNamed } from '../../domain/subjects/traces.ts'
 import type { Database, OpenDatabase } from '../database/database.ts'
 import type { Tables } from '../database/schema.ts'
+import { eraseIndexed } from '../identities/erase-indexed.ts'
 import { dissolveBatch } from '../ledger/batches.ts'
 import { cutTies } from './cut-ties.ts'
 import { eraseConditions, eraseMentions } from './erase-mentions.ts'
@@ -20,6 +21,8 @@ export interface Erased {
   fieldWrites: number
   planRecords: number
   runs: number
+  /** Entries of the index of records. */
+  recordIdentities: number
 }
 
 /**
@@ -71,6 +74,8 @@ export async function rehearseErasure(
 interface EraseOptions {
   now: () => Date
   token: () => string
+  /** The hosts of the network. Default: the published ones. */
+  hosts?: readonly string[] | undefined
 }
 
 /** Locks the rows before the check for open payments: a worker that pays for one of these lookups locks the same rows. */
@@ -84,11 +89,13 @@ async function lockLookups(tx: Transaction<Tables>, { lookups }: Subject): Promi
 async function eraseIn(
   tx: Transaction<Tables>,
   subject: Subject,
-  { now, token }: EraseOptions,
+  { now, token, hosts = defaultNetworkHosts }: EraseOptions,
 ): Promise<Erased> {
   const names = new Map(subject.lookups.map((key) => [key, forgottenKey(key, token())]))
   await dissolveBatches(tx, subject.lookups, now())
   const erased = {
+    // While the tasks still name their records.
+    recordIdentities: await eraseIndexed(tx, subject, hosts),
     planRecords: await erasePlans(tx, subject),
     charges: await eraseCharges(tx, subject.lookups),
     fieldWrites: await eraseFieldWrites(tx, subject.taskIds),
@@ -118,6 +125,7 @@ export async function vacuumErased({ db, kind }: Pick<OpenDatabase, 'db' | 'kind
     'task_words',
     'button_tasks',
     'merged_records',
+    'record_identities',
   ])
     await sql`vacuum full ${sql.table(table)}`.execute(db)
 }

@@ -1,0 +1,103 @@
+import { sql } from 'kysely'
+import type { NamedRecord, RecordIndex } from '../../domain/ports/record-index.ts'
+import { identifiersOf, type Identifier } from '../../domain/subjects/identifiers.ts'
+import { recordIdentities, type RecordIdentity } from '../../domain/subjects/record-identities.ts'
+import type { Database } from '../database/database.ts'
+
+/** A record that has an identity. */
+export interface IndexedRecord extends RecordIdentity {
+  connector: string
+  entity: string
+  recordId: string
+}
+
+export interface RecordIndexLedger extends RecordIndex {
+  /** The same as `keep` for a page of a whole scan: everything that is older than `since` counts as unseen. */
+  keepSince(connector: string, entity: string, records: readonly NamedRecord[], since: Date): Promise<void>
+  /** Returns every record of these connectors that has one of these identities, by identity. */
+  find(connectors: readonly string[], identities: readonly RecordIdentity[]): Promise<IndexedRecord[]>
+}
+
+export interface RecordIndexOptions {
+  now: () => Date
+  hosts: readonly string[]
+  /** Returns the indexes of the suppressed subjects. */
+  suppressed: (subjects: readonly (readonly Identifier[])[]) => Promise<ReadonlySet<number>>
+}
+
+/** An entry that is seen again is written again only after this time: most pages of most scans change nothing. */
+const touchAfterMs = 86_400_000
+
+/**
+ * The index of what identifies the CRMs' records. One process at a time changes the entries of an object, so that two scans of it
+ * never wait for each other in a circle.
+ */
+export function createRecordIndex(db: Database, options: RecordIndexOptions): RecordIndexLedger {
+  const { now, hosts, suppressed } = options
+
+  async function store(
+    connector: string,
+    entity: string,
+    records: readonly NamedRecord[],
+    { replaces, unseenBefore }: { replaces: boolean; unseenBefore: Date },
+  ): Promise<void> {
+    if (records.length === 0) return
+    const hidden = await suppressed(records.map(({ identity }) => identifiersOf(identity)))
+    const rows = records
+      .filter((_, at) => !hidden.has(at))
+      .flatMap((record) => recordIdentities(record, { hosts }).map((each) => ({ id: record.id, ...each })))
+    const ids = records.map(({ id }) => id)
+    if (!replaces && rows.length === 0) return
+    await db.transaction().execute(async (tx) => {
+      await lockObject(tx, connector, entity)
+      if (replaces)
+        await sql`
+          delete from record_identities as kept where connector = ${connector} and entity = ${entity}
+            and record_id = any(${ids}::text[]) and not exists (
+              select from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as given (id text, kind text, value text)
+              where given.id = kept.record_id and given.kind = kept.kind and given.value = kept.value)`.execute(
+          tx,
+        )
+      if (rows.length === 0) return
+      await sql`
+        insert into record_identities as kept (connector, entity, record_id, kind, value, seen_at)
+        select distinct ${connector}, ${entity}, id, kind, value, ${now()}::timestamptz
+        from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as given (id text, kind text, value text)
+        on conflict (connector, entity, record_id, kind, value) do update set seen_at = excluded.seen_at
+          where kept.seen_at < ${unseenBefore}`.execute(tx)
+    })
+  }
+
+  const touched = () => new Date(now().getTime() - touchAfterMs)
+  return {
+    keep: (connector, entity, records) =>
+      store(connector, entity, records, { replaces: true, unseenBefore: touched() }),
+
+    add: (connector, entity, records) =>
+      store(connector, entity, records, { replaces: false, unseenBefore: touched() }),
+
+    keepSince: (connector, entity, records, since) =>
+      store(connector, entity, records, { replaces: true, unseenBefore: since }),
+
+    async drop(connector, entity, ids) {
+      if (ids.length === 0) return
+      await sql`delete from record_identities where connector = ${connector} and entity = ${entity}
+        and record_id = any(${[...ids]}::text[])`.execute(db)
+    },
+
+    async find(connectors, identities) {
+      if (identities.length === 0 || connectors.length === 0) return []
+      const { rows } = await sql<IndexedRecord>`
+        select distinct kept.kind, kept.value, connector, entity, record_id as "recordId"
+        from jsonb_to_recordset(${JSON.stringify(identities)}::jsonb) as wanted (kind text, value text)
+          join record_identities as kept on kept.kind = wanted.kind and kept.value = wanted.value
+        where connector = any(${[...connectors]}::text[])
+        order by kept.kind, kept.value, connector, entity, "recordId"`.execute(db)
+      return rows
+    },
+  }
+}
+
+async function lockObject(tx: Database, connector: string, entity: string): Promise<void> {
+  await sql`select pg_advisory_xact_lock(hashtext(${`record_identities ${connector} ${entity}`}))`.execute(tx)
+}
