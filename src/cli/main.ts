@@ -11,4 +11,7 @@ enableCompileCache(
 )
 // Behind the cache, which serves only what is loaded from now on.
 const { runProgram } = await import('./program.ts')
+const { callItself } = await import('./terminal/print.ts')
+const { ownCommand } = await import('./terminal/own-command.ts')
+callItself(ownCommand(process.cwd()))
 await runProgram(process.argv.slice(2))

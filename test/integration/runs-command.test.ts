@@ -47,7 +47,7 @@ test('a run is text that a person reads, and JSON for machines, with its file', 
     /^ {2}1 parked: .*\(line [234]\)$/m,
     /^ {2}1 rejected: .*\(line 5\)$/m,
     'raise PAYDIRT_BUDGET_RUN_USD',
-    "my leads.csv' …): it continues",
+    /`paydirt csv '\S+my leads\.csv' --object person --recipe \w+ --out out\.csv` continues it/,
   ])
     expect(parked.stdout).toMatch(part)
 
@@ -61,7 +61,10 @@ test('a run is text that a person reads, and JSON for machines, with its file', 
   expect(held.stdout).toContain(`paydirt runs ${runId} --resume`)
   expect(await desk.run(csv)).toMatchObject({ status: 2, stderr: expect.stringContaining('wrong file') })
   const resumed = await desk.run(['runs', runId, '--resume'])
-  expect(resumed).toMatchObject({ status: 0, stdout: expect.stringContaining("my leads.csv' …)") })
+  expect(resumed).toMatchObject({
+    status: 0,
+    stdout: expect.stringContaining("my leads.csv' --object person --recipe"),
+  })
   expect((await desk.run(['runs', runId, '--resume'])).status).toBe(0)
 
   expect((await desk.run(csv)).status).toBe(0)

@@ -149,7 +149,8 @@ export async function enrichCsv(
 ): Promise<{ end: RunEnd; summary: RunSummary }> {
   const connector = createCsvConnector({ csv })
   const prepared = await prepareStart(context, connector, newRun(context, csv, recipe), onNotice)
-  const { run, resumed } = await openRun(context, csv, 'scanning', recipe, planId)
+  const told = { ...csv.told, out, plan: planId }
+  const { run, resumed } = await openRun(context, csv, 'scanning', recipe, planId, told)
   if (resumed) onResumed?.(run)
   await onOpened?.(run)
   const end = await runToEnd(context, {
@@ -179,8 +180,9 @@ function openRun(
   state: 'planned' | 'scanning',
   wanted: string | undefined,
   planId = '',
+  told: ToldFile = {},
 ) {
-  const run = newRun(context, csv, wanted)
+  const run = newRun(context, csv, wanted, told)
   return context.runs.open({
     id: newRunId(context),
     ...run,
@@ -194,13 +196,24 @@ function openRun(
   })
 }
 
-function newRun({ config }: Context, csv: OpenedCsv, recipe: string | undefined): JudgedRun {
+/** The options of the command that began a run: the same ones continue it. */
+export interface ToldFile extends Partial<OpenedCsv['told']> {
+  out?: string
+  plan?: string | undefined
+}
+
+function newRun(
+  { config }: Context,
+  csv: OpenedCsv,
+  recipe: string | undefined,
+  told: ToldFile = {},
+): JudgedRun {
   return {
     connector: 'csv',
     object: csv.object,
     entity: csv.object,
     recipe: config.recipes(csv.object, recipe ?? config.defaultRecipe).name,
-    source: { file: basename(csv.path), path: resolve(csv.path), sha256: csv.sha256 },
+    source: { file: basename(csv.path), path: resolve(csv.path), sha256: csv.sha256, told },
   }
 }
 

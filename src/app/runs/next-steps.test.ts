@@ -60,8 +60,30 @@ describe('what to do next', () => {
   test.each([
     [
       'csv',
-      { connector: 'csv', trigger: 'csv', source: { path: '/a b/leads.csv' } },
-      "(paydirt csv '/a b/leads.csv' …)",
+      { connector: 'csv', trigger: 'csv', entity: 'person', source: { path: '/a b/leads.csv' } },
+      "`paydirt csv '/a b/leads.csv' --object person --recipe contact --out OUT` continues it",
+    ],
+    [
+      'csv with its options',
+      {
+        connector: 'csv',
+        trigger: 'csv',
+        entity: 'person',
+        source: {
+          path: '/leads.csv',
+          told: { map: { profileUrl: 'LinkedIn URL' }, encoding: 'windows-1252', out: 'a b.csv' },
+        },
+      },
+      "`paydirt csv /leads.csv --object person --recipe contact --map 'profile=LinkedIn URL' --encoding windows-1252 --out 'a b.csv'` continues it",
+    ],
+    [
+      "a file's plan",
+      {
+        connector: 'csv',
+        trigger: 'csv',
+        source: { path: '/leads.csv', told: { plan: 'p1', out: 'x.csv' } },
+      },
+      '`paydirt apply p1 --out x.csv` continues it',
     ],
     ['a plan', { connector: 'csv', trigger: 'apply' }, '`paydirt apply PLAN` again'],
     ['the desk', { trigger: 'request' }, '`paydirt start` continues it'],

@@ -1,10 +1,12 @@
 import { errorCode } from '../../domain/error-codes.ts'
 import { keepsValues } from '../../connectors/definitions.ts'
-import { shellQuoted } from '../../connectors/csv/index.ts'
+import { mapOption, shellQuoted } from '../../connectors/csv/index.ts'
+import type { Identity } from '../../domain/record.ts'
 import type { ScanFilter } from '../../connectors/connector.ts'
 import type { RunStop } from '../../store/runs/run-stops.ts'
 import type { Run } from '../../store/runs/runs.ts'
 import type { ParkedGroup } from '../../store/views/desk-now.ts'
+import type { ToldFile } from './enrich-csv.ts'
 import type { RunSummary } from './summary.ts'
 import type { Undone } from '../../store/writes/undone-fields.ts'
 import { utcMinute } from '../../domain/values/utc-minute.ts'
@@ -67,20 +69,36 @@ function untilDone({ code, resumesAt }: ParkedGroup): string | undefined {
 
 /** Returns the step by which a run that has not ended goes on, by its trigger. */
 function continuing(run: Run, schedule: string | null): string {
-  const { state, trigger, source } = run
+  const { state, trigger } = run
   const isAtWork = state === 'scanning' || state === 'working'
   const before = isAtWork ? 'it is at work; should its process have ended: ' : ''
   if (schedule !== null)
     return state === 'failed'
       ? `mend what it failed for; the next planned time of ${schedule} tries again`
       : `${before}the next window of ${schedule} continues it, or \`paydirt schedules run ${schedule}\``
-  if (trigger === 'csv')
-    return `${before}run the same command again (paydirt csv ${shellQuoted(String(source['path'] ?? source['file']))} …): it continues`
+  if (trigger === 'csv') return `${before}\`${csvCommandOf(run)}\` continues it`
   if (trigger === 'apply') return `${before}run the same \`paydirt apply PLAN\` again: it continues`
   if (trigger === 'call')
     return `${before}run the same \`paydirt service call ${run.entity} …\` again: it continues`
   if (trigger === 'sync') return `${before}\`${syncCommandOf(run)}\` continues it`
   return `${before}\`paydirt start\` continues it`
+}
+
+/** Returns the command of a file, as a shell takes it. Runs of earlier versions do not know their options. */
+function csvCommandOf({ entity, recipe, source }: Run): string {
+  const { plan, out, map, encoding } = (source['told'] ?? {}) as ToldFile
+  const words = plan ? ['apply', plan] : ['csv', String(source['path'] ?? source['file']), '--object', entity]
+  return [
+    'paydirt',
+    ...words.map(shellQuoted),
+    ...(plan ? [] : ['--recipe', shellQuoted(recipe)]),
+    ...(plan
+      ? []
+      : Object.entries(map ?? {}).map(([field, name]) => mapOption(field as keyof Identity, name))),
+    ...(plan || encoding === undefined ? [] : ['--encoding', shellQuoted(encoding)]),
+    '--out',
+    out === undefined ? 'OUT' : shellQuoted(out),
+  ].join(' ')
 }
 
 /** Returns the command of a sync, as a shell takes it. */

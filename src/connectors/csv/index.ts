@@ -1,4 +1,4 @@
-export { parseColumnMap, shellQuoted, type ColumnMap } from './column-map.ts'
+export { mapOption, parseColumnMap, shellQuoted, type ColumnMap } from './column-map.ts'
 export { createCsvConnector } from './csv-connector.ts'
 export { assertWritableOutput } from './output-file.ts'
 export { openCsv, type OpenedCsv } from './read-csv.ts'
