@@ -9,6 +9,7 @@ import { paidByRuns } from '../../store/views/record-lookups.ts'
 import { tasksOfRecord, type NamedRecord, type RecordTask } from '../../store/views/record-tasks.ts'
 import { sourceOf } from '../../workers/write/field-source.ts'
 import type { Context } from '../context/context.ts'
+import { refusalWords } from '../../domain/mapping/refusal-words.ts'
 
 interface HistoryField {
   field: string
@@ -21,6 +22,8 @@ interface HistoryField {
   currency: 'USD' | 'credit'
   run: string
   state: FieldWriteState
+  /** Why the value was left out of the record, in words; null for a value that was not. */
+  reason: string | null
   at: Date | null
   undoneAt: Date | null
 }
@@ -130,6 +133,7 @@ export async function historyOf(
         currency: write.currency ?? 'USD',
         run: write.runId,
         state: write.state,
+        reason: write.state === 'rejected' ? refusalWords(write.code ?? 'refused') : null,
         at: write.writtenAt,
         undoneAt: write.undoneAt,
       })),

@@ -4,6 +4,7 @@ import { ConfigError } from '../../domain/errors.ts'
 import { readConfig } from '../terminal/with-context.ts'
 import { print } from '../terminal/print.ts'
 import { utcMinute } from '../../domain/values/utc-minute.ts'
+import { hasMissingOption, optionsHint } from '../../domain/planning/missing-option.ts'
 
 interface Options {
   run?: string
@@ -18,10 +19,11 @@ export async function showHistory(name: string, options: Options): Promise<void>
       'no_such_record',
       `the ledger has no record ${name}${options.run === undefined ? '' : ` in run ${options.run}`}`,
     )
-  print(options.json ? `${JSON.stringify(history)}\n` : text(history))
+  print(options.json ? `${JSON.stringify(history)}\n` : historyText(history))
 }
 
-function text(history: RecordHistory): string {
+/** Returns the history of a record for a person. */
+export function historyText(history: RecordHistory): string {
   const { connector, object, id, fields, tasks, mergedFrom, mergedInto } = history
   const lines = [`${connector} ${object} ${id}`]
   if (mergedInto !== null) lines.push(`  merged into ${mergedInto}, whose history goes on from here`)
@@ -32,13 +34,15 @@ function text(history: RecordHistory): string {
       `  line ${id} of ${files.length} files, which are different records: ${files.join(', ')}. --run RUN shows one of them`,
     )
   for (const each of fields) {
-    const at = each.at ? utcMinute(each.at) : 'not confirmed'
+    const state = stateText(each)
     const cost = money(each)
     lines.push(
       `  ${each.field}: ${shown(each.old, '(blank)')} → ${shown(each.new, '(erased)')}`,
-      `    ${each.state}, ${at}, ${cost}, from ${each.lookup ?? 'an unknown lookup'}, run ${each.run}${each.undoneAt ? `, put back ${utcMinute(each.undoneAt)}` : ''}`,
+      `    ${state}, ${cost}, from ${each.lookup ?? 'an unknown lookup'}, run ${each.run}${each.undoneAt ? `, put back ${utcMinute(each.undoneAt)}` : ''}`,
     )
   }
+  if (hasMissingOption(fields.map((each) => ({ reason: stateText(each) }))))
+    lines.push(`  ${optionsHint(connector)}`)
   if (fields.length === 0 && !tasks.some(({ output }) => output))
     lines.push('  nothing was written into this record')
   lines.push(
@@ -55,6 +59,12 @@ function text(history: RecordHistory): string {
     ]),
   )
   return `${lines.join('\n')}\n`
+}
+
+/** The same words as in the summary of a run: a value that was left out is not called written, nor rejected. */
+function stateText({ state, reason, at }: RecordHistory['fields'][number]): string {
+  if (reason !== null) return `left out (${reason})`
+  return at ? `${state}, ${utcMinute(at)}` : `${state}, not confirmed`
 }
 
 function shown(value: string | number | boolean | null, blank: string): string {

@@ -1,6 +1,6 @@
 import type { RunEnd } from '../../app/runs/run-to-end.ts'
 import type { RunSummary } from '../../app/runs/summary.ts'
-import { hasMissingOption } from '../../domain/planning/missing-option.ts'
+import { hasMissingOption, optionsHint } from '../../domain/planning/missing-option.ts'
 import { leftOutLines } from '../../domain/planning/wanted-fields.ts'
 import { counted } from '../../domain/values/counted.ts'
 import { bad, bold, good, warning } from './style.ts'
@@ -33,10 +33,7 @@ export function summaryText(summary: RunSummary, end: RunEnd, out: string | unde
           `  ${count} ${status}: ${reason}${summary.connector === 'csv' && first !== undefined ? ` (${count === 1 ? '' : 'first in '}line ${first})` : ''}`,
       ),
   ]
-  if (hasMissingOption(summary.reasons ?? []))
-    lines.push(
-      `  \`paydirt options ${summary.connector}\` lists the values that are no option of their picklist`,
-    )
+  if (hasMissingOption(summary.reasons ?? [])) lines.push(`  ${optionsHint(summary.connector)}`)
   if (end === 'interrupted')
     lines.push(
       warning(

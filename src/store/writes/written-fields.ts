@@ -22,6 +22,8 @@ export interface FieldWrite {
   priceAtomic: Atomic
   currency: Currency | null
   state: FieldWriteState
+  /** The code with which the CRM, or we before it, left the value out; null for all others. */
+  code: string | null
   writtenAt: Date | null
   undoneAt: Date | null
 }
@@ -160,6 +162,7 @@ function toFieldWrite(row: {
   price_atomic: bigint
   currency: Currency | null
   state: FieldWriteState
+  code: string | null
   written_at: Date | null
   undone_at: Date | null
 }): FieldWrite {
@@ -178,6 +181,7 @@ function toFieldWrite(row: {
     priceAtomic: row.price_atomic,
     currency: row.currency,
     state: row.state,
+    code: row.code,
     writtenAt: row.written_at,
     undoneAt: row.undone_at,
   }

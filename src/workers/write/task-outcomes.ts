@@ -4,6 +4,7 @@ import type { FieldValue, Patch } from '../../domain/record.ts'
 import type { ReadyTask } from '../../store/runs/ready-tasks.ts'
 import type { TaskOutcome } from '../../store/writes/confirm-writes.ts'
 import type { Refused } from './write-dropping-refused.ts'
+import { refusalWords } from '../../domain/mapping/refusal-words.ts'
 
 /** A task whose patch goes to the CRM. */
 export interface Writing {
@@ -92,5 +93,5 @@ function refusal({ field, code, reason }: { field?: string; code: string; reason
 function leftOutReason(leftOut: readonly LeftOut[]): string | null {
   if (leftOut.length === 0) return null
   // Codes and no reasons of the CRM, which may repeat the value.
-  return `left out ${leftOut.map(({ field, code }) => `${field} (${code.toLowerCase().replaceAll('_', ' ')})`).join(', ')}`
+  return `left out ${leftOut.map(({ field, code }) => `${field} (${refusalWords(code)})`).join(', ')}`
 }

@@ -66,6 +66,8 @@ export interface TimelineField {
   currency: string
   run: string
   state: string
+  /** Why the value was left out of the record; null for a value that was not. */
+  reason: string | null
   at: Date | null
   undoneAt: Date | null
 }

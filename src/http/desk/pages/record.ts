@@ -9,6 +9,7 @@ import type { Page, Shell } from '../view/layout.ts'
 import { badge, card, empty, table, instant, type Markup } from '../view/parts.ts'
 import { recordLink, recordSearch } from './find.ts'
 import { lookupsCard, valueText } from './lookups.ts'
+import { optionsLine } from '../view/code-words.ts'
 
 export interface RecordView {
   timeline: RecordTimeline
@@ -39,7 +40,7 @@ export function recordPage({ timeline, url, links }: RecordView, { visitor, now 
       'fields',
       'Fields written',
       fields.length > 0
-        ? table<TimelineField>(
+        ? html`${table<TimelineField>(
             'Fields in the order written',
             [
               { name: 'Field', isHead: true, cell: ({ field }) => words(field) },
@@ -55,7 +56,7 @@ export function recordPage({ timeline, url, links }: RecordView, { visitor, now 
               },
             ],
             fields,
-          )
+          )}${optionsNote(timeline.connector, fields)}`
         : empty('No field of this record was written.'),
     )}
     ${lookupsCard({
@@ -108,10 +109,22 @@ function mergers({ connector, object, mergedFrom, mergedInto }: RecordTimeline):
   }`
 }
 
-export function writeState(write: { state: string; undoneAt: Date | null }, now: Date): Markup {
-  return html`${badge(write.state)}${
-    write.undoneAt ? html` <small>${instant(write.undoneAt, now)}</small>` : ''
-  }`
+export function writeState(
+  write: { state: string; reason?: string | null; undoneAt: Date | null },
+  now: Date,
+): Markup {
+  // One word for it on every page and command: a rejected record is something else.
+  const isLeftOut = write.state === 'rejected'
+  return html`${isLeftOut ? badge('left_out') : badge(write.state)}${
+    write.reason ? html` <small>${inlineText(write.reason)}</small>` : ''
+  }${write.undoneAt ? html` <small>${instant(write.undoneAt, now)}</small>` : ''}`
+}
+
+function optionsNote(connector: string, fields: readonly TimelineField[]): Markup | string {
+  return optionsLine(
+    connector,
+    fields.map(({ reason }) => ({ reason: `(${reason ?? ''})` })),
+  )
 }
 
 function spendText({ settledAtomic, inDoubtAtomic, lostAtomic, creditsAtomic }: RecordSpend): string {

@@ -1,7 +1,6 @@
 import { html } from 'hono/html'
 import type { LiveRun } from '../../../store/views/desk-now.ts'
 import type { Funnel, RunHead, RunReason, RunRecord } from '../../../store/views/desk-runs.ts'
-import { hasMissingOption } from '../../../domain/planning/missing-option.ts'
 import { progressOf } from '../model/now.ts'
 import { paidPer } from '../model/paid-per.ts'
 import { blockText, inlineText } from '../view/foreign-text.ts'
@@ -13,6 +12,7 @@ import { nameOrId, recordLink } from './find.ts'
 import { barLegend } from './now-runs.ts'
 import type { Undone } from '../../../store/writes/undone-fields.ts'
 import { undoneAmount } from '../../../domain/values/undone-text.ts'
+import { optionsLine } from '../view/code-words.ts'
 
 export interface RunDetail {
   run: RunHead
@@ -64,7 +64,7 @@ export function runPage(detail: RunDetail, { now }: Shell): Page {
               ],
               reasons,
             )}
-            ${optionsHint(run.connector, reasons)}`
+            ${optionsLine(run.connector, reasons)}`
           : empty('No record was skipped, rejected or parked, and no field was left out.'),
       )}
       ${card(
@@ -224,12 +224,4 @@ function statusFilter(id: string, current: string | undefined): Markup {
         </li>`,
     )}
   </ul>`
-}
-
-/** Names the command that lists the values of a picklist that no option stands for. */
-function optionsHint(connector: string, reasons: readonly RunReason[]): Markup | string {
-  if (!hasMissingOption(reasons)) return ''
-  return html`<p>
-    <code>paydirt options ${connector}</code> lists the values that are no option of their picklist.
-  </p>`
 }

@@ -6,7 +6,7 @@ import type { TaskDetail, TaskWrite } from '../../../store/views/one-task.ts'
 import { mayAct } from '../access/access.ts'
 import type { RecordLinks } from '../model/record-links.ts'
 import type { TimelineLookup } from '../model/record-timeline.ts'
-import { codeText } from '../view/code-words.ts'
+import { codeMeaning } from '../view/code-words.ts'
 import { blockText, inlineText } from '../view/foreign-text.ts'
 import { connectorName, money, runName, words } from '../view/format.ts'
 import { csrf, type Page, type Shell } from '../view/layout.ts'
@@ -15,6 +15,7 @@ import { badge, card, empty, facts, instant, resumesWhen, table, type Markup } f
 import { recordLink } from './find.ts'
 import { lookupsCard, valueText } from './lookups.ts'
 import { writeState } from './record.ts'
+import { refusalWords } from '../../../domain/mapping/refusal-words.ts'
 
 export interface TaskView {
   task: TaskDetail
@@ -126,7 +127,7 @@ function writesCard({ task, writes, lookups }: TaskView, now: Date): Markup {
           {
             name: 'State',
             cell: (write) =>
-              html`${writeState(write, now)}${write.code ? html` <small title="${write.code}">${codeText(write.code)}</small>` : ''}`,
+              html`${writeState(write, now)}${write.code ? html` <small title="${codeMeaning(write.code)}">${refusalWords(write.code)}</small>` : ''}`,
           },
           { name: 'When', cell: ({ at }) => instant(at, now) },
         ],

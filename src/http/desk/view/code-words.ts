@@ -1,4 +1,7 @@
 import type { ConversionCode } from '../../../domain/mapping/convert.ts'
+import { html } from 'hono/html'
+import { hasMissingOption } from '../../../domain/planning/missing-option.ts'
+import type { Markup } from './parts.ts'
 
 /** The meanings of our own codes. The documentation of a CRM explains those of the CRM. */
 const meanings: Readonly<Record<ConversionCode | 'READ_ONLY', string>> = {
@@ -16,7 +19,15 @@ const meanings: Readonly<Record<ConversionCode | 'READ_ONLY', string>> = {
   READ_ONLY: 'the property cannot be written',
 }
 
-/** Returns the meaning of a code of ours, and a CRM's own code as it is. */
-export function codeText(code: string): string {
+/** Returns what a code of ours means, and a CRM's own code as it is: the words behind the short ones of `refusalWords`. */
+export function codeMeaning(code: string): string {
   return Object.hasOwn(meanings, code) ? meanings[code as keyof typeof meanings] : code
+}
+
+/** Names the command that lists the values of a picklist that no option stands for. */
+export function optionsLine(connector: string, reasons: readonly { reason: string }[]): Markup | string {
+  if (!hasMissingOption(reasons)) return ''
+  return html`<p>
+    <code>paydirt options ${connector}</code> lists the values that are no option of their picklist.
+  </p>`
 }

@@ -36,6 +36,7 @@ const tones: Record<string, Tone> = {
   in_doubt: 'warn',
   paused: 'warn',
   superseded: 'quiet',
+  left_out: 'warn',
   rejected: 'danger',
   failed: 'danger',
   lost: 'danger',
