@@ -11,7 +11,7 @@ import { createTaskViews } from '../../store/runs/task-view.ts'
 import { prepareStart } from './preflight.ts'
 import { openOnDemand } from './on-demand.ts'
 import type { Context } from '../context/context.ts'
-import { runToEnd, type RunEnd } from './run-to-end.ts'
+import { runToEnd, worstEnd, type RunEnd } from './run-to-end.ts'
 import { summarise, type RunSummary } from './summary.ts'
 import { entitiesOf } from '../context/entities.ts'
 
@@ -74,7 +74,7 @@ export async function enrichRecords(
     summaries.push(await summarise(context, run))
     if (signal.aborted) break
   }
-  return { end: worstOf(ends), summaries, results: await resultsOf(requested) }
+  return { end: worstEnd(ends), summaries, results: await resultsOf(requested) }
 
   /** Retries while the CRM cannot be reached. Throws an error that a person must fix. */
   async function beginTasks(run: Run): Promise<void> {
@@ -108,8 +108,4 @@ async function runsOf({ runs }: Context, requested: readonly OnDemandTask[]): Pr
     if (run) found.push(run)
   }
   return found
-}
-
-function worstOf(ends: readonly RunEnd[]): RunEnd {
-  return ends.find((end) => end === 'interrupted') ?? ends.find((end) => end === 'parked') ?? 'finished'
 }

@@ -42,6 +42,11 @@ export interface Progress {
 
 export type RunEnd = 'finished' | 'parked' | 'interrupted'
 
+/** Returns the end of several runs together. */
+export function worstEnd(ends: readonly RunEnd[]): RunEnd {
+  return ends.find((end) => end === 'interrupted') ?? ends.find((end) => end === 'parked') ?? 'finished'
+}
+
 const graceMs = 15_000
 
 /**

@@ -2,7 +2,7 @@ import { applyPlan, readPlan, withinPlan } from '../../app/runs/apply-plan.ts'
 import { openConnector } from '../../app/context/connectors.ts'
 import { makeReady } from '../../app/runs/sync.ts'
 import { assertWritableOutput } from '../../connectors/csv/index.ts'
-import { exitStatus } from '../terminal/exit.ts'
+import { statusOfEnd } from '../terminal/exit.ts'
 import { summaryText } from '../terminal/print-summary.ts'
 import { createProgressView } from '../terminal/progress.ts'
 import { readConfig, stopSignal, withContext } from '../terminal/with-context.ts'
@@ -44,11 +44,7 @@ export async function applySavedPlan(id: string, { out, force = false, json }: O
         )
       if (json) print(`${JSON.stringify({ ...summary, planId, drifted })}\n`)
       else (out === '-' ? printError : print)(summaryText(summary, end, out))
-      process.exitCode = {
-        finished: exitStatus.done,
-        parked: exitStatus.parked,
-        interrupted: exitStatus.interrupted,
-      }[end]
+      process.exitCode = statusOfEnd[end]
     },
     withinPlan(config, plan),
   )

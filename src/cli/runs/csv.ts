@@ -3,7 +3,7 @@ import { enrichCsv, openInput, planCsv, readingOf } from '../../app/runs/enrich-
 import { assertWritableOutput, parseColumnMap } from '../../connectors/csv/index.ts'
 import { ConfigError } from '../../domain/errors.ts'
 import type { ObjectKind } from '../../domain/words.ts'
-import { exitStatus } from '../terminal/exit.ts'
+import { statusOfEnd } from '../terminal/exit.ts'
 import { newPlanId } from '../../app/context/new-id.ts'
 import { planText } from '../../app/plans/plan-text.ts'
 import { createProgressView } from '../terminal/progress.ts'
@@ -75,10 +75,6 @@ export async function enrichFile(input: string, options: Options): Promise<void>
     }).finally(() => view.end())
     if (options.json) print(`${JSON.stringify(summary)}\n`)
     else (out === '-' ? printError : print)(summaryText(summary, end, out))
-    process.exitCode = {
-      finished: exitStatus.done,
-      parked: exitStatus.parked,
-      interrupted: exitStatus.interrupted,
-    }[end]
+    process.exitCode = statusOfEnd[end]
   }, config)
 }

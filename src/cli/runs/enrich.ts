@@ -1,8 +1,7 @@
 import { openConnector } from '../../app/context/connectors.ts'
 import type { CrmName } from '../../connectors/definitions.ts'
 import { enrichRecords, type EnrichedRecords } from '../../app/runs/enrich-records.ts'
-import type { RunEnd } from '../../app/runs/run-to-end.ts'
-import { exitStatus } from '../terminal/exit.ts'
+import { statusOfEnd } from '../terminal/exit.ts'
 import { stopSignal, withContext } from '../terminal/with-context.ts'
 import { print, printError } from '../terminal/print.ts'
 
@@ -30,17 +29,11 @@ export async function enrichByIds(
         { signal, onNotice: (text) => printError(`paydirt: ${text}\n`) },
       )
       print(options.json ? `${JSON.stringify(documentOf(enriched))}\n` : textOf(enriched))
-      process.exitCode = statuses[enriched.end]
+      process.exitCode = statusOfEnd[enriched.end]
     } finally {
       await connector.close()
     }
   })
-}
-
-const statuses: Record<RunEnd, number> = {
-  finished: exitStatus.done,
-  parked: exitStatus.parked,
-  interrupted: exitStatus.interrupted,
 }
 
 /** Returns the summary of the run, as every command prints it, and the result of each record. */

@@ -3,13 +3,13 @@ import type { Context } from '../../app/context/context.ts'
 import { newPlanId } from '../../app/context/new-id.ts'
 import type { CrmName } from '../../connectors/definitions.ts'
 import { planText, type RunPlan } from '../../app/plans/plan-text.ts'
-import type { RunEnd } from '../../app/runs/run-to-end.ts'
+import { worstEnd, type RunEnd } from '../../app/runs/run-to-end.ts'
 import type { RunSummary } from '../../app/runs/summary.ts'
 import { entitiesOf } from '../../app/context/entities.ts'
 import { checkJobs, planSync, syncEntity, type SyncJob } from '../../app/runs/sync.ts'
 import type { Connector, ScanFilter } from '../../connectors/connector.ts'
 import { ConfigError } from '../../domain/errors.ts'
-import { exitStatus } from '../terminal/exit.ts'
+import { exitStatus, statusOfEnd } from '../terminal/exit.ts'
 import { summaryText } from '../terminal/print-summary.ts'
 import { createProgressView } from '../terminal/progress.ts'
 import { stopSignal, withContext } from '../terminal/with-context.ts'
@@ -89,7 +89,7 @@ async function syncAll(
     if (result.end === 'interrupted') break
   }
   if (json) printDocuments(ends.map(({ summary }) => summary))
-  process.exitCode = worst(ends.map(({ end }) => end))
+  process.exitCode = statusOfEnd[worstEnd(ends.map(({ end }) => end))]
   if (unready.length > 0 && process.exitCode !== exitStatus.interrupted) process.exitCode = exitStatus.usage
 }
 
@@ -126,9 +126,4 @@ function sayLeftOut(unready: readonly { job: SyncJob; unready: ConfigError }[]):
 
 function printDocuments(documents: readonly unknown[]): void {
   print(`${JSON.stringify(documents.length === 1 ? documents[0] : documents)}\n`)
-}
-
-function worst(ends: RunEnd[]): number {
-  if (ends.includes('interrupted')) return exitStatus.interrupted
-  return ends.includes('parked') ? exitStatus.parked : exitStatus.done
 }

@@ -1,3 +1,4 @@
+import type { RunEnd } from '../../app/runs/run-to-end.ts'
 import {
   BudgetExhaustedError,
   ConfigError,
@@ -11,6 +12,13 @@ import { bad } from './style.ts'
 
 /** The exit statuses that scripts rely on. 130 is the shell's own for an interrupt. */
 export const exitStatus = { done: 0, failed: 1, usage: 2, parked: 3, interrupted: 130 } as const
+
+/** The exit status of a run, by its end. */
+export const statusOfEnd: Readonly<Record<RunEnd, number>> = {
+  finished: exitStatus.done,
+  parked: exitStatus.parked,
+  interrupted: exitStatus.interrupted,
+}
 
 /** Prints an error as one line for a person. Returns the exit status of its class. */
 export function reportError(error: unknown): number {

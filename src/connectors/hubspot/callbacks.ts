@@ -1,11 +1,8 @@
-import { setTimeout } from 'node:timers/promises'
 import { z } from 'zod'
 import type { CallBudget } from '../../domain/ports/call-budget.ts'
-import { createMemoryCallBudget } from '../budget.ts'
-import { createHubspotAccount, type HubspotLimits } from './api/account.ts'
-import { createHubspotApi } from './api/client.ts'
-import { createHubspotHttp } from './api/http.ts'
-import { createTokens, type HubspotAuth } from './api/tokens.ts'
+import type { HubspotLimits } from './api/account.ts'
+import { openHubspotApi } from './api/open-api.ts'
+import type { HubspotAuth } from './api/tokens.ts'
 
 /** The output for a blocked execution of a workflow: texts and numbers by the names of the action's output fields. */
 type WorkflowOutput = Record<string, string | number>
@@ -29,27 +26,12 @@ export function createHubspotCallbacks(options: {
   limits?: HubspotLimits
 }): HubspotCallbacks {
   const closing = new AbortController()
-  const now = Date.now
-  const timeoutMs = 15_000
-  const send = createHubspotHttp(options.baseUrl ?? 'https://api.hubapi.com')
-  const tokens = createTokens(options.auth, { send, timeoutMs, now })
-  const account = createHubspotAccount({
-    auth: options.auth,
-    tokens,
-    send,
-    budget: options.budget ?? createMemoryCallBudget({ now }),
-    limits: options.limits ?? {},
-    timeoutMs,
-    now,
-  })
-  const api = createHubspotApi({
-    send,
-    tokens,
-    account,
-    timeoutMs,
+  const { api } = openHubspotApi({
+    ...options,
+    timeoutMs: 15_000,
     patienceMs: 10_000,
-    now,
-    sleep: async (ms) => void (await setTimeout(ms, undefined, { signal: closing.signal })),
+    now: Date.now,
+    closing: closing.signal,
   })
 
   return {
@@ -58,7 +40,6 @@ export function createHubspotCallbacks(options: {
         method: 'POST',
         path: callbackPath(callbackId),
         body: callbackBody(output),
-        signal: closing.signal,
       })
       return answer.ok ? undefined : { refused: answer.refusal.category ?? `status ${answer.status}` }
     },

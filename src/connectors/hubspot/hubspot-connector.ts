@@ -1,19 +1,17 @@
-import { setTimeout } from 'node:timers/promises'
 import { ConfigError } from '../../domain/errors.ts'
 import type { CallBudget } from '../../domain/ports/call-budget.ts'
 import { entityObjects, type CrmMapping } from '../../domain/mapping/mapping.ts'
-import { createMemoryCallBudget } from '../budget.ts'
 import type { Association, Connector, CurrentRecord } from '../connector.ts'
-import { createHubspotAccount, type HubspotLimits } from './api/account.ts'
-import { createHubspotApi, type HubspotApi } from './api/client.ts'
+import type { HubspotLimits } from './api/account.ts'
+import type { HubspotApi } from './api/client.ts'
+import { openHubspotApi } from './api/open-api.ts'
 import { capabilities } from './capabilities.ts'
 import { check } from './check.ts'
-import { createHubspotHttp } from './api/http.ts'
 import { createHubspotProperties, entityMapping } from './properties.ts'
 import { batchRead, readProperties, toCurrent } from './records.ts'
 import { createRequiredRules, type RequiredRule } from './required.ts'
 import { scan } from './scan.ts'
-import { createTokens, type HubspotAuth } from './api/tokens.ts'
+import type { HubspotAuth } from './api/tokens.ts'
 import { associationsSchema, paths, usageSchema, type HubspotEntity } from './api/wire.ts'
 import { write } from './write.ts'
 
@@ -40,7 +38,6 @@ export type HubspotConnectorOptions = HubspotAuth & {
   sleep?: (ms: number, signal?: AbortSignal) => Promise<void>
 }
 
-const defaultBaseUrl = 'https://api.hubapi.com'
 const associationLimit = 1000
 
 /**
@@ -52,29 +49,13 @@ export function createHubspotConnector(options: HubspotConnectorOptions): Connec
   const auth: HubspotAuth =
     'accessToken' in options ? { accessToken: options.accessToken } : { oauth: options.oauth }
   const closing = new AbortController()
-  const http = createHubspotHttp(options.baseUrl ?? defaultBaseUrl)
-  const send: typeof http = (request, { signal, ...rest }) =>
-    http(request, { ...rest, signal: signal ? AbortSignal.any([signal, closing.signal]) : closing.signal })
-  const sleep = options.sleep ?? waitFor
-  const tokens = createTokens(auth, { send, timeoutMs, now })
-  const account = createHubspotAccount({
+  const { api, account } = openHubspotApi({
+    ...options,
     auth,
-    tokens,
-    send,
-    budget: options.budget ?? createMemoryCallBudget({ now }),
-    limits: options.limits ?? {},
-    timeoutMs,
-    now,
-  })
-  const api = createHubspotApi({
-    send,
-    tokens,
-    account,
     timeoutMs,
     patienceMs,
     now,
-    sleep: (ms, signal) => sleep(ms, signal ? AbortSignal.any([signal, closing.signal]) : closing.signal),
-    ...(options.random ? { random: options.random } : {}),
+    closing: closing.signal,
   })
   const properties = createHubspotProperties(api, { mapping, now })
   const required = createRequiredRules({ declared: options.required ?? {}, mapping, now })
@@ -141,10 +122,6 @@ export function createHubspotConnector(options: HubspotConnectorOptions): Connec
       closing.abort(new Error('the HubSpot connector was closed'))
     },
   }
-}
-
-async function waitFor(ms: number, signal?: AbortSignal): Promise<void> {
-  await setTimeout(ms, undefined, signal ? { signal } : {})
 }
 
 async function readAssociations(

@@ -1,18 +1,6 @@
+import { createInjectedFaults, type InjectedFaults } from '../crm/injected-faults.ts'
 import type { HubspotType } from './properties.ts'
 import type { RequiredRule } from './required.ts'
-
-/** A forced fault for the next matching requests. Faults are taken in the order of injection. */
-interface InjectedFault {
-  /** `answer` replaces the response; `drop` cuts the connection; `drop-after` handles the request first, then cuts. */
-  readonly kind: 'answer' | 'drop' | 'drop-after'
-  readonly status?: number
-  readonly body?: unknown
-  readonly headers?: Readonly<Record<string, string>>
-  /** Number of requests that it affects. Default 1. */
-  readonly times?: number
-  readonly method?: string
-  readonly path?: RegExp
-}
 
 /** Permanent switches. The default of each is the real account's behaviour. */
 interface HubspotSwitches {
@@ -32,23 +20,18 @@ interface HubspotSwitches {
   validations: { type: HubspotType; property: string; ruleType: string; ruleArguments: string[] }[]
 }
 
-export interface HubspotFaults extends HubspotSwitches {
-  inject(fault: InjectedFault): void
+export interface HubspotFaults extends HubspotSwitches, InjectedFaults {
   /** Makes the next `times` calls return 423 Locked, as after a burst of writes on the same records. */
   lock(times?: number): void
   /** Makes the next `times` calls return 477, as while an account moves between data centres. */
   migrate(retryAfterSeconds: number, times?: number): void
   /** Makes the next `times` calls return 429 under the named policy, whatever the counters say. */
   limit(policyName: 'DAILY' | 'TEN_SECONDLY_ROLLING' | 'SECONDLY', times?: number): void
-  take(method: string, path: string): InjectedFault | undefined
-  clear(): void
 }
 
 export function createHubspotFaults(): HubspotFaults {
-  let queue: { fault: InjectedFault; left: number }[] = []
-  const inject = (fault: InjectedFault): void => {
-    queue.push({ fault, left: fault.times ?? 1 })
-  }
+  const injected = createInjectedFaults()
+  const { inject } = injected
   const faults: HubspotFaults = {
     ...defaults(),
     inject,
@@ -72,18 +55,9 @@ export function createHubspotFaults(): HubspotFaults {
         body: { status: 'error', message: 'Migration in progress', category: 'MIGRATION_IN_PROGRESS' },
       }),
     limit: (policyName, times = 1) => inject({ kind: 'answer', status: 429, times, body: { policyName } }),
-    take(method, path) {
-      const at = queue.findIndex(
-        ({ fault }) => (!fault.method || fault.method === method) && (!fault.path || fault.path.test(path)),
-      )
-      const found = queue[at]
-      if (!found) return undefined
-      found.left -= 1
-      if (found.left <= 0) queue.splice(at, 1)
-      return found.fault
-    },
+    take: injected.take,
     clear() {
-      queue = []
+      injected.clear()
       Object.assign(faults, defaults())
     },
   }

@@ -1,19 +1,7 @@
+import { createInjectedFaults, type InjectedFaults } from '../crm/injected-faults.ts'
 import type { SalesforceType } from './schema.ts'
 import type { FieldValue } from './store.ts'
 import { toLongId } from './ids.ts'
-
-/** A forced fault for the next matching requests. Faults are taken in the order of injection. */
-interface InjectedFault {
-  /** `answer` replaces the response; `drop` cuts the connection; `drop-after` handles the request first, then cuts. */
-  readonly kind: 'answer' | 'drop' | 'drop-after'
-  readonly status?: number
-  readonly body?: unknown
-  readonly headers?: Readonly<Record<string, string>>
-  /** Number of requests that it affects. Default 1. */
-  readonly times?: number
-  readonly method?: string
-  readonly path?: RegExp
-}
 
 /** A validation rule of the org: a check of the changed record, and the message of its refusal. */
 interface ValidationRule {
@@ -40,23 +28,18 @@ interface SalesforceSwitches {
   bulkPolls: number
 }
 
-export interface SalesforceFaults extends SalesforceSwitches {
-  inject(fault: InjectedFault): void
+export interface SalesforceFaults extends SalesforceSwitches, InjectedFaults {
   /** Makes the next `times` writes of each of these records return UNABLE_TO_LOCK_ROW. */
   lockRows(ids: readonly string[], times?: number): void
   takeRowLock(id: string): boolean
-  take(method: string, path: string): InjectedFault | undefined
-  clear(): void
 }
 
 export function createSalesforceFaults(): SalesforceFaults {
-  let queue: { fault: InjectedFault; left: number }[] = []
+  const injected = createInjectedFaults()
   const rowLocks = new Map<string, number>()
   const faults: SalesforceFaults = {
     ...defaults(),
-    inject(fault) {
-      queue.push({ fault, left: fault.times ?? 1 })
-    },
+    inject: injected.inject,
     lockRows(ids, times = 1) {
       for (const id of ids) rowLocks.set(toLongId(id), times)
     },
@@ -66,18 +49,9 @@ export function createSalesforceFaults(): SalesforceFaults {
       else rowLocks.delete(id)
       return left > 0
     },
-    take(method, path) {
-      const at = queue.findIndex(
-        ({ fault }) => (!fault.method || fault.method === method) && (!fault.path || fault.path.test(path)),
-      )
-      const found = queue[at]
-      if (!found) return undefined
-      found.left -= 1
-      if (found.left <= 0) queue.splice(at, 1)
-      return found.fault
-    },
+    take: injected.take,
     clear() {
-      queue = []
+      injected.clear()
       rowLocks.clear()
       Object.assign(faults, defaults())
     },

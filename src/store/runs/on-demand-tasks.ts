@@ -1,10 +1,8 @@
 import { sql } from 'kysely'
-import type { LookupKey } from '../../domain/keys.ts'
-import type { ClosedFields } from '../../domain/planning/could-write.ts'
-import type { Identity } from '../../domain/record.ts'
-import type { ObjectKind, TaskStatus } from '../../domain/words.ts'
+import type { ObjectKind } from '../../domain/words.ts'
 import type { Database } from '../database/database.ts'
 import { isOneOf } from '../database/parameters.ts'
+import { columnsOfStep, type FirstStep } from './tasks.ts'
 
 /** Records that a person or another system asks for now. */
 export interface OnDemandRequest {
@@ -32,15 +30,8 @@ export interface OnDemandTask {
 }
 
 /** The first step of a task that was queued. */
-interface BegunTask {
+interface BegunTask extends FirstStep {
   id: bigint
-  identity: Identity
-  status: TaskStatus
-  lookupKey: LookupKey | null
-  duplicateOf: number | null
-  waitingFor: LookupKey | null
-  reason: string | null
-  closed?: ClosedFields | undefined
 }
 
 export interface OnDemandLedger {
@@ -123,13 +114,7 @@ export function createOnDemandLedger(db: Database, { now }: { now: () => Date })
       const rows = JSON.stringify(
         tasks.map((task) => ({
           id: String(task.id),
-          identity: task.identity,
-          status: task.status,
-          lookup_key: task.lookupKey,
-          duplicate_of: task.duplicateOf,
-          waiting_for: task.waitingFor,
-          reason: task.reason,
-          closed: task.closed,
+          ...columnsOfStep(task),
         })),
       )
       // When two processes begin the same task, the second changes nothing.

@@ -1,9 +1,10 @@
-import { sql } from 'kysely'
+import { sql, type Selectable } from 'kysely'
 import { ConfigError } from '../../domain/errors.ts'
 import type { Atomic } from '../../domain/money.ts'
 import type { ClosedFields } from '../../domain/planning/could-write.ts'
 import type { ObjectKind } from '../../domain/words.ts'
 import type { Database } from '../database/database.ts'
+import type { Tables } from '../database/schema.ts'
 import type { RunState } from '../database/states.ts'
 import { forgetStops, isStoppedByPerson } from './parked-runs.ts'
 import { isUnderWay, stopOf, stopText, type RunStop } from './run-stops.ts'
@@ -195,23 +196,7 @@ function stoppedByPerson(id: string, stop: RunStop): ConfigError {
   )
 }
 
-function toRun(row: {
-  id: string
-  connector: string
-  object: ObjectKind
-  entity: string
-  recipe: string
-  trigger: string
-  state: RunState
-  fingerprint: string
-  source: Record<string, unknown>
-  watermark: string | null
-  scanned_at: Date | null
-  records: number
-  started_at: Date
-  finished_at: Date | null
-  closed: ClosedFields | null
-}): Run {
+function toRun(row: Selectable<Tables['runs']>): Run {
   const { started_at: startedAt, finished_at: finishedAt, scanned_at: scannedAt, ...rest } = row
   return { ...rest, startedAt, finishedAt, scannedAt }
 }

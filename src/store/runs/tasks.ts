@@ -11,9 +11,8 @@ import { createReadyTasks, type ReadyTasks } from './ready-tasks.ts'
 import { createTaskProgress, type TaskProgress } from './task-progress.ts'
 import { createWaitingTasks, type WaitingTasks } from './waiting-tasks.ts'
 
-export interface NewTask {
-  ordinal: number
-  recordId: string
+/** The first step of a task. */
+export interface FirstStep {
   identity: Identity
   status: TaskStatus
   lookupKey: LookupKey | null
@@ -22,6 +21,11 @@ export interface NewTask {
   reason: string | null
   /** The fields of this record to which nothing could be written, besides those of all records of the run. */
   closed?: ClosedFields | undefined
+}
+
+export interface NewTask extends FirstStep {
+  ordinal: number
+  recordId: string
 }
 
 export interface TaskLedger
@@ -49,13 +53,7 @@ export function createTaskLedger(db: Database, options: { now: () => Date }): Ta
         const rows = tasks.map((task) => ({
           ordinal: task.ordinal,
           record_id: task.recordId,
-          identity: task.identity,
-          status: task.status,
-          lookup_key: task.lookupKey,
-          duplicate_of: task.duplicateOf,
-          waiting_for: task.waitingFor,
-          reason: task.reason,
-          closed: task.closed,
+          ...columnsOfStep(task),
         }))
         await sql`
           insert into tasks (run_id, ordinal, record_id, identity, status, lookup_key, duplicate_of, waiting_for, reason,
@@ -98,4 +96,17 @@ function unlessReadElsewhere(error: unknown): never {
     countsAsTry: false,
     cause: error,
   })
+}
+
+/** Returns the columns of a task in which its first step is stored. */
+export function columnsOfStep(task: FirstStep) {
+  return {
+    identity: task.identity,
+    status: task.status,
+    lookup_key: task.lookupKey,
+    duplicate_of: task.duplicateOf,
+    waiting_for: task.waitingFor,
+    reason: task.reason,
+    closed: task.closed,
+  }
 }

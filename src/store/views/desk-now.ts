@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import type { Atomic } from '../../domain/money.ts'
-import type { TaskStatus } from '../../domain/words.ts'
+import { taskStatuses, type TaskStatus } from '../../domain/words.ts'
 import type { Database } from '../database/database.ts'
 import { indefinitely, type RunState } from '../database/states.ts'
 
@@ -80,26 +80,18 @@ export async function liveRuns(db: Database, now: Date, limit: number, id?: stri
       (select schedule from schedule_turns where run_id = live.id and schedule is not null order by schedule_turns.id limit 1) as schedule, connector, entity, trigger, state, started_at as "startedAt", records, scanned_at is not null as scanned,
       coalesce(ended, 0) as "endedLastMinute", coalesce(settled, 0)::bigint as "settledAtomic",
       ${sql.join(
-        statuses.map((status) => sql`coalesce(${sql.ref(`counted.${status}`)}, 0) as ${sql.ref(status)}`),
+        taskStatuses.map((status) => sql`coalesce(${sql.ref(`counted.${status}`)}, 0) as ${sql.ref(status)}`),
       )}
     from live left join counted on counted.run_id = live.id left join paid on paid.run_id = live.id
     order by started_at desc`.execute(db)
   return rows.map((row) => ({
     ...row,
-    counts: Object.fromEntries(statuses.map((status) => [status, row[status]])) as Record<TaskStatus, number>,
+    counts: Object.fromEntries(taskStatuses.map((status) => [status, row[status]])) as Record<
+      TaskStatus,
+      number
+    >,
   }))
 }
-
-const statuses: TaskStatus[] = [
-  'queued',
-  'looking_up',
-  'ready',
-  'written',
-  'unchanged',
-  'skipped',
-  'rejected',
-  'parked',
-]
 
 /** Returns why work is parked, that of one run or of all, the most frequent reason first. */
 export async function parkedGroups(db: Database, runId?: string): Promise<ParkedGroup[]> {
