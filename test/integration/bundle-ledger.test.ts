@@ -109,6 +109,15 @@ describe('what is out in a bundle', () => {
     expect(await states()).toEqual(three({ state: 'answered', isOut: false }))
   })
 
+  test('is resolved by the request that the ledger keeps, under whatever names of keys it was sent', async () => {
+    await form()
+    await reserve(world.bundle)
+    await createRunLedger(database.db, { now }).setState(world.run, 'stopped')
+    const later = new Date(clock.getTime() + 1)
+    const open = (await world.journal.openCharges(later, 1000)).filter(({ runId }) => runId === world.run)
+    expect(open).toMatchObject([{ lookupKey: world.bundle, body: '{}', request: { peoples: [] } }])
+  })
+
   test('goes alone when the bundle fails before anything was paid for it', async () => {
     await form()
     await world.lookups.fail(world.bundle, 'malformed')
