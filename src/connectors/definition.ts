@@ -57,6 +57,10 @@ export interface CrmDefinition<
   readonly variables: Variables
   /** The variables that the usual way to connect an account needs, all of them. */
   readonly needs: readonly (keyof Variables & string)[]
+  /** Variables that a setup asks for too, and that may stay blank. */
+  readonly offers?: readonly (keyof Variables & string)[]
+  /** The address of the CRM, which is another one for a stand-in on this machine. Others need not be asked for it. */
+  readonly addressOf?: keyof Variables & string
   /** Its part of `connectors` in `paydirt.config.ts`. Every key is optional. */
   readonly file: File
   /** Returns undefined when the CRM is not set up. Throws ConfigError when it is set up by halves. */

@@ -45,6 +45,7 @@ describe('the questions', () => {
     const { answers, screen } = await answered(
       [
         ['Base address', `https://data.example.com${enter}`],
+        ['logo endpoint', `https://logo.example.com${enter}`],
         ['What pays', enter],
         ['Which wallet', `${down}${enter}`],
         ['private key', `${key}${enter}`],
@@ -53,6 +54,7 @@ describe('the questions', () => {
         ['a day may cost', enter],
         ['Which CRMs', ` ${enter}`],
         ['HubSpot through a private app', `pat-secret${enter}`],
+        ["The HubSpot app's secret", `button-secret${enter}`],
         ['.env is there already', `y`],
         ['paydirt.config.ts is there already', enter],
       ],
@@ -61,17 +63,22 @@ describe('the questions', () => {
     expect(answers).toEqual({
       draft: {
         PAYDIRT_SERVICE_URL: 'https://data.example.com',
+        PAYDIRT_LOGO_URL: 'https://logo.example.com',
         PAYDIRT_WALLET_KEY: key,
         PAYDIRT_MAX_PRICE_USD: '0.01',
         PAYDIRT_BUDGET_RUN_USD: '500',
         PAYDIRT_BUDGET_DAY_USD: '100',
         HUBSPOT_ACCESS_TOKEN: 'pat-secret',
+        HUBSPOT_CLIENT_SECRET: 'button-secret',
       },
       choices: { payment: 'wallet', crms: ['hubspot'] },
       replace: ['.env'],
       leave: ['paydirt.config.ts'],
     })
     expect(screen).not.toContain('pat-secret')
+    expect(screen).not.toContain('button-secret')
+    // The real HubSpot has one address, which nobody needs to be asked for.
+    expect(screen).not.toContain('Address of the HubSpot API')
     expect(screen).not.toContain(key)
   })
 
@@ -79,6 +86,7 @@ describe('the questions', () => {
     const { answers, screen } = await answered([
       ['Base address', `http://data.example.com${enter}`],
       ['must be https', `${'\u0015'}https://data.example.com${enter}`],
+      ['logo endpoint', enter],
       ['What pays', `${down}${enter}`],
       ['API key', `k-1${enter}`],
       ['one lookup may cost', enter],
@@ -93,9 +101,36 @@ describe('the questions', () => {
     })
   })
 
+  test('ask for the address of a stand-in where the service is on this machine, and take blanks', async () => {
+    const { answers } = await answered([
+      ['Base address', `http://127.0.0.1:8402${enter}`],
+      ['logo endpoint', enter],
+      ['What pays', enter],
+      ['JSON-RPC', enter],
+      ['Which wallet', enter],
+      ['one lookup may cost', enter],
+      ['one run may spend', enter],
+      ['a day may cost', enter],
+      ['Which CRMs', ` ${enter}`],
+      ['Address of the HubSpot API', enter],
+      ['HubSpot through a private app', `pat${enter}`],
+      ["The HubSpot app's secret", enter],
+    ])
+    expect(answers?.draft).toEqual({
+      PAYDIRT_SERVICE_URL: 'http://127.0.0.1:8402',
+      PAYDIRT_RPC_URL: 'http://127.0.0.1:8545',
+      PAYDIRT_MAX_PRICE_USD: '0.01',
+      PAYDIRT_BUDGET_RUN_USD: '50',
+      PAYDIRT_BUDGET_DAY_USD: '100',
+      HUBSPOT_BASE_URL: 'http://127.0.0.1:8403',
+      HUBSPOT_ACCESS_TOKEN: 'pat',
+    })
+  })
+
   test('given up write nothing', async () => {
     const { answers, screen } = await answered([
       ['Base address', `https://data.example.com${enter}`],
+      ['logo endpoint', enter],
       ['What pays', '\u0003'],
     ])
     expect(answers).toBeUndefined()

@@ -30,7 +30,8 @@ describe('paydirt init --yes', () => {
     const folder = await emptyFolder()
     const args = ['init', '--yes', '--service-url', 'https://data.example.com', '--crm', 'hubspot,salesforce']
     const secret = "pat-'x' #1"
-    const { status, stdout, stderr } = await run(folder, [...args, '--budget-run', '20'], {
+    const urls = ['--logo-url', 'https://logo.example.com', '--hubspot-url', 'https://api-eu1.hubapi.com']
+    const { status, stdout, stderr } = await run(folder, [...args, '--budget-run', '20', ...urls], {
       PAYDIRT_WALLET_KEY: key,
       HUBSPOT_ACCESS_TOKEN: secret,
     })
@@ -43,6 +44,8 @@ describe('paydirt init --yes', () => {
     expect(stdout).not.toContain(secret)
     expect(envOf(folder)).toContain(`HUBSPOT_ACCESS_TOKEN="${secret}"`)
     expect(envOf(folder)).toContain('\nPAYDIRT_BUDGET_RUN_USD=20\n')
+    expect(envOf(folder)).toContain('\nPAYDIRT_LOGO_URL=https://logo.example.com\n')
+    expect(envOf(folder)).toContain('\nHUBSPOT_BASE_URL=https://api-eu1.hubapi.com\n')
     expect(statSync(join(folder, '.env')).mode & 0o777).toBe(0o600)
     expect(readdirSync(folder).sort()).toEqual(['.env', 'paydirt.config.ts'])
   })

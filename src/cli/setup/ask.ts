@@ -1,6 +1,7 @@
 import type { Readable, Writable } from 'node:stream'
 import { crmNames, crmOf, type CrmName } from '../../connectors/definitions.ts'
 import { caps, plain, variableNote, type Choices, type Draft, type Payment } from '../../app/setup/drafts.ts'
+import { sandboxPorts } from '../demo/ports.ts'
 import { problemOf } from '../../app/config/environment.ts'
 
 /** The terminal that questions go to. Results stay on standard output. */
@@ -18,12 +19,17 @@ export interface Answers {
 }
 
 const localChain = 'http://127.0.0.1:8545'
+/** The stand-in of a CRM is there, unless `paydirt sandbox` was given another port. */
+const localCrm = `http://127.0.0.1:${sandboxPorts.crm}`
 const words: Record<Payment, string> = {
   wallet: 'a wallet, lookup by lookup (USDC on Base)',
   'api-key': 'an API key, in credits',
 }
 const questions: Record<string, string> = {
   PAYDIRT_SERVICE_URL: 'Base address of the data service',
+  PAYDIRT_LOGO_URL: 'Address of the logo endpoint (blank: no logos are fetched)',
+  HUBSPOT_BASE_URL: 'Address of the HubSpot API, or of its stand-in',
+  HUBSPOT_CLIENT_SECRET: "The HubSpot app's secret, which verifies calls of its buttons (blank: no buttons)",
   PAYDIRT_RPC_URL: 'JSON-RPC of the chain',
   PAYDIRT_WALLET_KEY: "The wallet's private key",
   PAYDIRT_API_KEY: 'API key',
@@ -50,13 +56,17 @@ export async function ask(
     return value as T
   }
 
-  async function variable(name: string, fallback?: string): Promise<void> {
+  async function variable(
+    name: string,
+    fallback?: string,
+    { mayBeBlank = false }: { mayBeBlank?: boolean } = {},
+  ): Promise<void> {
     const { isSecret, means } = variableNote(name)
     const message = questions[name] ?? `${name}: ${plain(means)}`
     const start = draft[name] ?? fallback
     const validate = (value: string | undefined) =>
       value === undefined || value.trim() === ''
-        ? isSecret && start !== undefined
+        ? mayBeBlank || (isSecret && start !== undefined)
           ? undefined
           : 'is needed'
         : problemOf(name, value.trim())
@@ -73,12 +83,15 @@ export async function ask(
           ...(start === undefined ? {} : { initialValue: start }),
         })
     const value = ((await answer<string | undefined>(given)) ?? '').trim()
-    draft[name] = value === '' ? (start ?? '') : value
+    const kept = value === '' && isSecret ? (start ?? '') : value
+    if (kept === '' && mayBeBlank) delete draft[name]
+    else draft[name] = kept
   }
 
   try {
     prompts.intro('Set up Paydirt. Nothing is written before the last answer.', terminal)
     await variable('PAYDIRT_SERVICE_URL')
+    await variable('PAYDIRT_LOGO_URL', undefined, { mayBeBlank: true })
     const payment = await answer<Payment>(
       prompts.select({
         ...terminal,
@@ -99,7 +112,13 @@ export async function ask(
         options: crmNames.map((value) => ({ value, label: crmOf(value).label })),
       }),
     )
-    for (const name of crms.flatMap((crm) => crmOf(crm).needs)) await variable(name)
+    for (const crm of crms) {
+      const { needs, offers = [], addressOf } = crmOf(crm)
+      if (addressOf !== undefined && (isLocal() || draft[addressOf] !== undefined))
+        await variable(addressOf, localCrm)
+      for (const name of needs) await variable(name)
+      for (const name of offers) await variable(name, undefined, { mayBeBlank: true })
+    }
     const replaced = new Map<string, boolean>()
     for (const name of taken) {
       const message = `${name} is there already. Replace it? (a copy is kept)`
@@ -116,10 +135,13 @@ export async function ask(
     return undefined
   }
 
+  /** The sandbox and other services on this machine have a chain of their own, and a stand-in of a CRM beside it. */
+  function isLocal(): boolean {
+    return draft['PAYDIRT_SERVICE_URL']?.startsWith('http:') === true
+  }
+
   async function wallet(): Promise<void> {
-    // The sandbox and other services on this machine have a chain of their own.
-    const isLocal = draft['PAYDIRT_SERVICE_URL']?.startsWith('http:')
-    if (isLocal || draft['PAYDIRT_RPC_URL'] !== undefined) await variable('PAYDIRT_RPC_URL', localChain)
+    if (isLocal() || draft['PAYDIRT_RPC_URL'] !== undefined) await variable('PAYDIRT_RPC_URL', localChain)
     if (hasWallet && draft['PAYDIRT_WALLET_KEY'] === undefined) return
     const isOwn = await answer<boolean>(
       prompts.select({

@@ -10,6 +10,7 @@ export function initCommand(): Command {
       'Set up Paydirt in this folder: ask for service, payment, caps and CRM, and write .env and paydirt.config.ts.',
     )
     .option('--service-url <url>', 'base address of the data service')
+    .option('--logo-url <url>', 'address of the logo endpoint; without it no logos are fetched')
     .option('--rpc-url <url>', 'JSON-RPC of the chain')
     .addOption(
       new Option('--pay <how>', 'what pays for lookups (default: a wallet, made when there is none)').choices(
@@ -17,6 +18,7 @@ export function initCommand(): Command {
       ),
     )
     .option('--crm <names>', `CRMs to connect, comma-separated: ${crmNames.join(', ')}; none`, crms)
+    .option('--hubspot-url <url>', 'address of the HubSpot API, where it is not https://api.hubapi.com')
     .option('--max-price <usd>', 'the most that one lookup may cost')
     .option('--budget-run <usd>', 'the most that one run may spend')
     .option('--budget-day <usd>', 'the most that a day may cost')
@@ -32,7 +34,7 @@ export function initCommand(): Command {
         ],
         notes: [
           `Secrets are no options, because options appear in the list of processes: they are asked for, or taken from the environment
-(PAYDIRT_WALLET_KEY, PAYDIRT_API_KEY, HUBSPOT_ACCESS_TOKEN ...). The .env file is readable by you alone.`,
+(PAYDIRT_WALLET_KEY, PAYDIRT_API_KEY, HUBSPOT_ACCESS_TOKEN, HUBSPOT_CLIENT_SECRET ...). The .env file is readable by you alone.`,
         ],
         statuses: { 130: 'given up, or stopped by Ctrl-C; nothing was written' },
       }),

@@ -14,7 +14,9 @@ import { ask, type Answers } from './ask.ts'
 
 interface Options {
   serviceUrl?: string
+  logoUrl?: string
   rpcUrl?: string
+  hubspotUrl?: string
   pay?: Payment
   crm?: CrmName[]
   maxPrice?: string
@@ -27,7 +29,9 @@ interface Options {
 
 const variables = {
   serviceUrl: 'PAYDIRT_SERVICE_URL',
+  logoUrl: 'PAYDIRT_LOGO_URL',
   rpcUrl: 'PAYDIRT_RPC_URL',
+  hubspotUrl: 'HUBSPOT_BASE_URL',
   maxPrice: 'PAYDIRT_MAX_PRICE_USD',
   budgetRun: 'PAYDIRT_BUDGET_RUN_USD',
   budgetDay: 'PAYDIRT_BUDGET_DAY_USD',

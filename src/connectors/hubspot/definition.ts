@@ -77,6 +77,8 @@ export const hubspot = defineCrm({
     }),
   },
   needs: ['HUBSPOT_ACCESS_TOKEN'],
+  offers: ['HUBSPOT_CLIENT_SECRET'],
+  addressOf: 'HUBSPOT_BASE_URL',
   file: fileSchema,
 
   /** A private app's token, or the three parts of OAuth. */
