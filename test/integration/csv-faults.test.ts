@@ -129,7 +129,7 @@ describe('a request limit that nobody tells', () => {
   afterAll(() => house.close())
 
   test('costs time and nothing else: a refusal is never an attempt', async () => {
-    const file = companies('limited', sized(60, 30))
+    const file = companies('limited', sized(60, 16))
     // A limit that a busy machine exceeds too. It is lifted after its first refusal, or 60 requests would take 40 seconds.
     const before = sandbox.stats().rateLimited
     const lift = setInterval(() => {

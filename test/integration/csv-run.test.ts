@@ -30,7 +30,7 @@ const usd = (lookups: number) => (lookups / 100).toFixed(6)
 
 describe('a file of which many rows are the same companies written differently', () => {
   // Three rows of five are companies of their own, and between them come others, four times each.
-  const count = sized(1000, 100)
+  const count = sized(1000, 60)
   const slugs = Array.from({ length: count }, (_, index) =>
     index % 5 < 2 ? `again-${Math.floor(index / 5) % (count / 10)}` : `sole-${index}`,
   )

@@ -3,6 +3,7 @@ import { profileValues } from '../../src/domain/fields.ts'
 import { historyOf } from '../../src/app/records/history.ts'
 import { companyAnswer } from '../../src/sandbox/data/company.ts'
 import { startSandbox, type Sandbox } from '../../src/sandbox/sandbox.ts'
+import { isFullSize } from '../support/full-size.ts'
 import { crmKinds, openCrmWorld, type CrmKind, type CrmWorld, type Values } from './crm-worlds.ts'
 
 let sandbox: Sandbox
@@ -106,6 +107,8 @@ function touch(ids: readonly string[]): void {
 }
 
 describe.each(crmKinds)('in %s', (kind) => {
+  // The ledger decides these: the short form has them in one CRM.
+  const isRepeat = !isFullSize && kind !== 'hubspot'
   const crm = names[kind]
 
   test('20 fields that a person edits between lookup and write-back stand, and undo restores all others to the byte', async () => {
@@ -161,25 +164,28 @@ describe.each(crmKinds)('in %s', (kind) => {
     expect((await world.undo(summary.runId)).restored).toBe(0)
   })
 
-  test('undo of a later run brings back what the earlier one had written, and its stamp', async () => {
-    await open(kind, { default: 'overwrite_ours' })
-    const ids = known.slice(0, 3).map((_, index) => add(index))
-    await world.sync()
-    touch(ids)
-    const first = world.state()
-    for (const index of ids.keys())
-      await world.answerChanges(known[index] ?? '', { description: `changed ${index}`, company_size: 7 })
-    const second = await world.sync()
-    expect(second).toMatchObject({ tasks: { written: 3 }, lookups: { paid: 0 } })
-    for (const [index, id] of ids.entries())
-      expect(world.state().get(id)?.[crm.description]).toBe(`changed ${index}`)
+  test.skipIf(isRepeat)(
+    'undo of a later run brings back what the earlier one had written, and its stamp',
+    async () => {
+      await open(kind, { default: 'overwrite_ours' })
+      const ids = known.slice(0, 3).map((_, index) => add(index))
+      await world.sync()
+      touch(ids)
+      const first = world.state()
+      for (const index of ids.keys())
+        await world.answerChanges(known[index] ?? '', { description: `changed ${index}`, company_size: 7 })
+      const second = await world.sync()
+      expect(second).toMatchObject({ tasks: { written: 3 }, lookups: { paid: 0 } })
+      for (const [index, id] of ids.entries())
+        expect(world.state().get(id)?.[crm.description]).toBe(`changed ${index}`)
 
-    // One field alone leaves the other of this run in the record, so our stamp of now stays there.
-    expect(await world.undo(second.runId, { field: 'employees' })).toMatchObject({ restored: 3 })
-    expect(world.state().get(ids[0] ?? '')?.[crm.source]).not.toBe(first.get(ids[0] ?? '')?.[crm.source])
-    expect(await world.undo(second.runId)).toMatchObject({ restored: 3, left: 0 })
-    expect(world.state()).toEqual(first)
-  })
+      // One field alone leaves the other of this run in the record, so our stamp of now stays there.
+      expect(await world.undo(second.runId, { field: 'employees' })).toMatchObject({ restored: 3 })
+      expect(world.state().get(ids[0] ?? '')?.[crm.source]).not.toBe(first.get(ids[0] ?? '')?.[crm.source])
+      expect(await world.undo(second.runId)).toMatchObject({ restored: 3, left: 0 })
+      expect(world.state()).toEqual(first)
+    },
+  )
 
   test('what a person edits is locked for later runs, and only ours is replaced', async () => {
     await open(kind, { default: 'overwrite_ours' })
@@ -209,7 +215,7 @@ describe.each(crmKinds)('in %s', (kind) => {
     expect(described()).toEqual(['by hand', undefined, 'again'])
   })
 
-  test('a second sync over unchanged answers writes nothing under any rule', async () => {
+  test.skipIf(isRepeat)('a second sync over unchanged answers writes nothing under any rule', async () => {
     // The address of the profile stays as it is, for it is what they are looked up by.
     await open(kind, { default: 'overwrite', profnet_url: 'fill_blank' })
     known.slice(0, 4).forEach((_, index) => add(index, index % 2 === 0 ? crm.old : {}))

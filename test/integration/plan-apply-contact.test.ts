@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { isFullSize } from '../support/full-size.ts'
 
 useContactHouse()
 import {
@@ -23,7 +24,16 @@ import {
 } from './plan-apply-contact.fixture.ts'
 
 describe('a plan of several steps is kept to the cent', () => {
-  test.each<[what: string, Case]>([
+  // The short form has one case of each reason for which a step is bought, doubtful or left out.
+  const onlyInFull = new Set([
+    'also where nothing is',
+    'a ceiling leaves what fits below it',
+    'and one that does not',
+    'also behind a step that is bought',
+    'all steps of the recipe full',
+    'rows of one person in several spellings count once',
+  ])
+  const cases: [what: string, Case][] = [
     [
       'by profile URL both kinds are asked for, whatever is found',
       { recipe: 'contact', rows: () => [byUrl(somebody(hasBoth))], low: 45, high: 45, paid: 45 },
@@ -196,10 +206,14 @@ describe('a plan of several steps is kept to the cent', () => {
         paid: 31,
       },
     ],
-  ])('%s', async (_, { recipe, rows, low, high, paid }) => {
-    const costs = await planAndApply(house, await rows(), recipe, onChain)
-    expect(costs).toEqual({ low: cents(low), high: cents(high), paid: cents(paid) })
-  })
+  ]
+  test.each(cases.filter(([what]) => isFullSize || !onlyInFull.has(what)))(
+    '%s',
+    async (_, { recipe, rows, low, high, paid }) => {
+      const costs = await planAndApply(house, await rows(), recipe, onChain)
+      expect(costs).toEqual({ low: cents(low), high: cents(high), paid: cents(paid) })
+    },
+  )
 
   test('a price that nobody knows counts with its cap', async () => {
     const domain = somebody(isKnown).employer.domain

@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { API_KEY, API_KEY_HEADER } from '../../src/sandbox/accounts.ts'
 import { startSandbox, type Sandbox } from '../../src/sandbox/sandbox.ts'
 import { openDesk, type Desk } from '../support/cli.ts'
-import { sized } from '../support/full-size.ts'
+import { isFullSize, sized } from '../support/full-size.ts'
 
 // A network of another name: its word stands in paths and field names.
 const networkName = 'guild'
@@ -34,6 +34,8 @@ describe.each(Object.entries(ways))(
       await desk.close()
     })
 
+    // Independent of how it is paid: the short form has it once.
+    const isRepeat = !isFullSize && way !== 'x402'
     const call = (operation: string, body: object, ...args: string[]) =>
       desk.run(['service', 'call', operation, '--json', JSON.stringify(body), '--max-usd', '0.05', ...args], {
         PAYDIRT_NETWORK_NAME: networkName,
@@ -49,7 +51,7 @@ describe.each(Object.entries(ways))(
       }
     }
 
-    test('a key with a typing error is refused before the service hears of it', async () => {
+    test.skipIf(isRepeat)('a key with a typing error is refused before the service hears of it', async () => {
       const before = sandbox.stats().requests
       const refused = await call('job.search', { functoins: ['sales'] })
       expect([refused.status, refused.stderr]).toEqual([2, expect.stringContaining('near: functions')])
@@ -63,14 +65,14 @@ describe.each(Object.entries(ways))(
       expect(await paid()).toEqual({ charges: 1, transfers: way === 'API key' ? 0 : 1 })
     })
 
-    test('a page of a search names people by the network of the settings', async () => {
+    test.skipIf(isRepeat)('a page of a search names people by the network of the settings', async () => {
       const found = await call('people.search', { domains: ['amber-networks.example'] })
       expect([found.status, found.stderr]).toEqual([0, expect.stringContaining('page 1 has')])
       const { data } = found.json<{ data: { peoples: { profnet_url?: string }[] } }>()
       expect(data.peoples[0]?.profnet_url).toMatch(/^https:/)
     })
 
-    test('a renamed total is named by verify, with the setting that mends it', async () => {
+    test.skipIf(isRepeat)('a renamed total is named by verify, with the setting that mends it', async () => {
       sandbox.faults.set({
         renamedFields: [
           { only: ['companies_search'], place: 'data.pagination.total_entries', to: 'total_rows' },

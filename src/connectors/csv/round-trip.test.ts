@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { collect, csvDirectory } from '../../../test/fixtures/csv-files.ts'
+import { sized } from '../../../test/support/full-size.ts'
 import { testSeed } from '../../../test/support/seed.ts'
 import { guardFormula } from './formula-guard.ts'
 import { openCsv } from './read-csv.ts'
@@ -95,7 +96,7 @@ test(`any cells come out as they went in (seed ${seed})`, async () => {
         }
       },
     ),
-    { seed, numRuns: 300 },
+    { seed, numRuns: sized(300, 100) },
   )
 })
 

@@ -3,7 +3,7 @@ import { sized } from '../../../test/support/full-size.ts'
 import { testSeed } from '../../../test/support/seed.ts'
 import { carryOut, chance, emptyLedger, makeWorld, plan } from './worlds.fixture.ts'
 
-const worlds = sized(1_000, 60)
+const worlds = sized(1_000, 40)
 const seenRecords = 500
 
 describe('what a run costs, in random worlds', () => {

@@ -5,6 +5,7 @@ import fc from 'fast-check'
 import type { TypedDataDefinition } from 'viem'
 import { privateKeyToAccount, type LocalAccount } from 'viem/accounts'
 import { expect, test } from 'vitest'
+import { sized } from '../../../test/support/full-size.ts'
 import { fuzzCases, testSeed } from '../../../test/support/seed.ts'
 import { PaydirtError, PolicyDeniedError } from '../../domain/errors.ts'
 import type { ResponseHead } from '../../domain/payment.ts'
@@ -18,7 +19,7 @@ import { responses, textOf, secretKey, payTo, realm, nowMs } from './hostile-ser
 // signed again with the server's secret, so that it would accept them. What the wallet signs is judged twice: by the rules
 // below, which share no code with the policy, and by what the server then settles.
 
-const cases = fuzzCases(1_500)
+const cases = fuzzCases(sized(1_500, 500))
 const seed = testSeed()
 const asked = { url: `https://${realm}/companies/lookup`, body: '{"a":1}', nowMs }
 
