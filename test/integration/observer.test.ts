@@ -78,6 +78,41 @@ test('answers are counted together: one statement for their fields, one for new 
   expect(first?.answers).toBe(101)
 })
 
+test('an answer to a batch counts where it has the form of one record, and tells no price', async () => {
+  const { db } = ledger.database
+  const started = (body: string) => {
+    const { data } = JSON.parse(body) as { data: { query_id?: string } }
+    return data.query_id === undefined
+      ? undefined
+      : { queryId: data.query_id, isCompleted: false, estimatedMs: undefined }
+  }
+  const batch = {
+    operation: 'contact.redeem',
+    endpoint: 'POST https://service.example/redeem/people/batch',
+    parts: () => new Map(),
+    started,
+  } as unknown as PaidRequest
+  const people = JSON.stringify({
+    data: { peoples: [{ people_search_id: '1', emails: ['ann@acme.example'], phones: null }] },
+    metadata: { profile: { total_credit_cost: 40 } },
+  })
+  const observer = open()
+  observer.answer(batch, JSON.stringify({ data: { query_id: 'q1' } }), 'api_key')
+  observer.answer(batch, JSON.stringify({ data: { others: [] } }), 'api_key')
+  observer.answer(batch, '<html>', 'api_key')
+  await observer.flush()
+  expect(await observations(db, 'contact.redeem')).toEqual([])
+
+  observer.answer(batch, people, 'api_key')
+  observer.batch('contact.redeem', people)
+  observer.batch('contact.redeem', '<html>')
+  await observer.close()
+  const seen = await observations(db, 'contact.redeem')
+  expect(seen.map(({ path, answers }) => [path, answers])).toContainEqual(['data.peoples[].emails', 2])
+  expect((await seenPrices(db)).filter(({ priceClass }) => priceClass === batch.endpoint)).toEqual([])
+  expect(JSON.stringify(seen)).not.toContain('ann@')
+})
+
 test('the last price of each currency is kept: that of a challenge in USD, that of an answer in credits, none for nothing found', async () => {
   const observer = open()
   const priceClass = 'POST https://service.example/people/search'

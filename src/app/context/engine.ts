@@ -169,6 +169,7 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
       queryFor: service.prepareQuery,
       freshUntil,
       errorFor: answerError,
+      onAnswer: observer.batch,
       now,
     }),
   }

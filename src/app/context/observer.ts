@@ -4,6 +4,7 @@ import type { Currency, Protocol, Terms } from '../../domain/payment.ts'
 import { currencyOf } from '../../domain/payment.ts'
 import type { Operation } from '../../domain/words.ts'
 import type { PaidRequest } from '../../pay/purchase.ts'
+import { valueAt } from '../../service/calls/json-path.ts'
 import type { Catalogue } from '../../service/catalogue/catalogue.ts'
 import { shapeOf, type ShapeField } from '../../service/observations/answer-shape.ts'
 import { taughtWords, type TaughtWord } from '../../service/observations/taught-words.ts'
@@ -24,15 +25,32 @@ export interface ObserverOptions {
 
 export interface Observer {
   /**
-   * Notes names, types and words of an answer that was stored, and its price where it was paid in credits. Never throws. Leaves
-   * out the answers to batches, which have a form and a price of their own.
+   * Notes names, types and words of an answer that was stored, and its price where it was paid in credits. Never throws. The price
+   * of a batch is left out: it depends on its entries.
    */
   answer(request: PaidRequest, body: string, protocol: Protocol): void
+  /** Notes names, types and words of the answer to a batch that was started earlier. Never throws. */
+  batch(operation: Operation, body: string): void
   /** Notes the price of a challenge that was accepted. Never throws. */
   price(endpoint: string, terms: Pick<Terms, 'protocol' | 'amountAtomic'>): void
   /** Stores what is gathered. */
   flush(): Promise<void>
   close(): Promise<void>
+}
+
+/** True for the response that names where the answer of a batch will be. */
+function isStart({ started }: PaidRequest, body: string): boolean {
+  const state = started?.(body)
+  return state !== undefined && state.queryId !== '' && !state.isCompleted
+}
+
+/** An answer that is no JSON has no fields. */
+function unlessNoJson(note: () => void): void {
+  try {
+    note()
+  } catch {
+    // It is in the ledger as it came.
+  }
 }
 
 const usualMs = 5_000
@@ -70,6 +88,23 @@ export function createObserver(options: ObserverOptions): Observer {
 
   function note({ operation, endpoint }: PaidRequest, body: string, protocol: Protocol): void {
     const answer: unknown = JSON.parse(body)
+    noteFieldsOf(operation, answer)
+    const cost = statedCost(creditsOf(answer)?.totalCreditCost)
+    // Nothing found costs nothing, and is no price.
+    if (cost !== undefined && cost > 0n && currencyOf(protocol) === 'credit')
+      addPrice(endpoint, protocol, 'credit', cost)
+    later()
+  }
+
+  /** An answer of another form says nothing of the catalogue, which describes the answer of one record. */
+  function noteBatch(operation: Operation, body: string): void {
+    const answer: unknown = JSON.parse(body)
+    if (valueAt(answer, catalogue.of(operation).answer.at.value) === undefined) return
+    noteFieldsOf(operation, answer)
+    later()
+  }
+
+  function noteFieldsOf(operation: Operation, answer: unknown): void {
     const counts = fields.get(operation) ?? new Map<string, ShapeField & { answers: number }>()
     fields.set(operation, counts)
     for (const field of shapeOf(answer)) {
@@ -80,11 +115,6 @@ export function createObserver(options: ObserverOptions): Observer {
     }
     for (const taught of taughtWords(catalogue.of(operation), answer))
       if (isDue(`word ${taught.vocabulary} ${taught.word}`)) words.push(taught)
-    const cost = statedCost(creditsOf(answer)?.totalCreditCost)
-    // Nothing found costs nothing, and is no price.
-    if (cost !== undefined && cost > 0n && currencyOf(protocol) === 'credit')
-      addPrice(endpoint, protocol, 'credit', cost)
-    later()
   }
 
   function addPrice(priceClass: string, protocol: Protocol, currency: Currency, amountAtomic: Atomic): void {
@@ -119,12 +149,14 @@ export function createObserver(options: ObserverOptions): Observer {
 
   return {
     answer(request, body, protocol) {
-      if (request.parts) return
-      try {
-        note(request, body, protocol)
-      } catch {
-        // An answer that is no JSON has no fields.
-      }
+      unlessNoJson(() => {
+        if (!request.parts) note(request, body, protocol)
+        else if (!isStart(request, body)) noteBatch(request.operation, body)
+      })
+    },
+
+    batch(operation, body) {
+      unlessNoJson(() => noteBatch(operation, body))
     },
 
     price(endpoint, { protocol, amountAtomic }) {

@@ -21,6 +21,8 @@ export interface PollAnswerOptions {
   queryFor: (operation: Operation, queryId: string) => Omit<PreparedRequest, 'decode'>
   freshUntil: (operation: Operation, outcome: Fact['outcome'], now: Date) => Date
   errorFor: (response: ResponseHead) => PaydirtError
+  /** Called with an answer that was stored. */
+  onAnswer?: (operation: Operation, body: string) => void
   now: () => Date
 }
 
@@ -90,6 +92,7 @@ export function createPollAnswer(options: PollAnswerOptions) {
     const answer = { outcome: 'found' as const, data: null, freshUntil: at, parts: new Map(parts) }
     const credits = creditsOf(response.body)?.totalCreditCost
     await options.batches.complete(key, answer, statedCost(credits))
+    options.onAnswer?.(operation, response.body)
     return answer
   }
 }
