@@ -8,7 +8,12 @@ export function makesSomething(operation: Operation): boolean {
 }
 
 /** Returns what a person can do about an unfinished action. */
-export function adviceFor({ operation, state }: Pick<ServiceAction, 'operation' | 'state'>): string {
+export function adviceFor(action: Pick<ServiceAction, 'id' | 'operation' | 'state'>): string {
+  const verdicts = action.state === 'intent' ? 'not-done' : 'done|not-done'
+  return `${repeatAdvice(action)}; or take it off the list: \`paydirt service actions --close ${action.id} --as ${verdicts}\``
+}
+
+function repeatAdvice({ operation, state }: Pick<ServiceAction, 'operation' | 'state'>): string {
   if (state === 'intent') return 'nothing was sent: the same call sends it'
   if (hasReading(operation))
     return 'the same call reads whether it was done, and sends it once more only if it was not; with --again it sends another one where the reading cannot tell'

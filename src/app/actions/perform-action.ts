@@ -200,7 +200,7 @@ const takenPauseMs = 200
 const lookEveryMs = 500
 const mostTaken = 150
 /** A request that is given up after its time-out may have been on its way for a moment more. */
-const settleMarginMs = 5_000
+export const settleMarginMs = 5_000
 
 const runStates: Readonly<Record<ActionEnd['state'], RunState>> = {
   done: 'finished',

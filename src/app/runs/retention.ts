@@ -1,4 +1,5 @@
 import { eraseOldAnswers } from '../../store/subjects/erase-old-answers.ts'
+import { eraseOldActionAnswers } from '../../store/subjects/erase-actions.ts'
 import type { Context } from '../context/context.ts'
 
 const dayMs = 86_400_000
@@ -11,9 +12,9 @@ export async function enforceRetention(
   const { answersKeptDays } = context.config
   if (answersKeptDays === undefined) return 0
   const before = new Date(context.now().getTime() - answersKeptDays * dayMs)
-  for (let erased = 0; ;) {
-    const count = await eraseOldAnswers(context.database.db, before, pageSize)
-    erased += count
-    if (count < pageSize) return erased
-  }
+  let erased = 0
+  for (const erase of [eraseOldAnswers, eraseOldActionAnswers])
+    for (let count = pageSize; count === pageSize; erased += count)
+      count = await erase(context.database.db, before, pageSize)
+  return erased
 }

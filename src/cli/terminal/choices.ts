@@ -5,6 +5,7 @@ import type { Role } from '../../app/start.ts'
 import type { CrmName } from '../../connectors/definitions.ts'
 import type { StandInName } from '../../sandbox/stand-ins.ts'
 import type { TokenScope } from '../../store/access/api-tokens.ts'
+import type { ActionVerdict } from '../../store/contract/service-actions.ts'
 import type { Verdict } from '../../store/ledger/close-charges.ts'
 import type { SpendGroup } from '../../store/views/spend.ts'
 
@@ -15,6 +16,7 @@ export const standInNames = all<StandInName>()(['hubspot', 'salesforce'])
 export const roles = all<Role>()(['all', 'web', 'worker', 'scheduler'])
 export const spendGroups = all<SpendGroup>()(['day', 'run', 'connector', 'endpoint', 'field'])
 export const verdicts = all<Verdict>()(['declined', 'lost', 'settled'])
+export const actionVerdicts = all<ActionVerdict>()(['done', 'not-done'])
 export const tokenScopes = all<TokenScope>()(['enrich', 'read', 'admin'])
 export const payments = all<Payment>()(['wallet', 'api-key'])
 

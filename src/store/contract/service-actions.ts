@@ -200,6 +200,28 @@ export async function endAction(
     .execute()
 }
 
+/** The verdict of a person on an action that nothing else decides. */
+export type ActionVerdict = 'done' | 'not-done'
+
+/**
+ * Ends an action by a person's verdict, in one statement: `done` counts as carried out, `not-done` as refused. One that may still be
+ * on its way (`sent` after `settledBefore`) stays, and so does one that was never sent and is said to be done. Returns whether it ended.
+ */
+export async function closeAction(
+  db: Database,
+  id: string,
+  { as, at, settledBefore }: { as: ActionVerdict; at: Date; settledBefore: Date },
+): Promise<boolean> {
+  const isDone = as === 'done'
+  const { rows } = await sql`
+    update service_actions set state = 'done', ended_at = ${at}, answer = ${isDone ? '{}' : null}::jsonb,
+      problem = ${isDone ? null : 'a person has said that it was not carried out'}
+    where id = ${BigInt(id)}::bigint and (state = 'in_doubt' or (state = 'intent' and not ${isDone}::boolean)
+      or (state = 'sent' and sent_at < ${settledBefore}))
+    returning id`.execute(db)
+  return rows.length > 0
+}
+
 function toAction(row: Selectable<Tables['service_actions']>): ServiceAction {
   return {
     id: String(row.id),

@@ -5,6 +5,7 @@ import type { Identifier } from '../../domain/subjects/identifiers.ts'
 import { scrub } from '../../domain/subjects/traces.ts'
 import type { Tables } from '../database/schema.ts'
 import { containing } from './find-subject.ts'
+import { needlesOf } from './needles.ts'
 
 /** Erases the subject from answers about others that name it: a company's people, a profile's neighbours. */
 export async function eraseMentions(
@@ -12,7 +13,7 @@ export async function eraseMentions(
   identifiers: readonly Identifier[],
 ): Promise<number> {
   let erased = 0
-  for (const needle of needles(identifiers)) {
+  for (const needle of needlesOf(identifiers)) {
     const { rows } = await sql<{ key: LookupKey; answer: Record<string, unknown> }>`
       select key, answer from lookups
       where operation = any(${[...personalOperations]}) and answer::text ilike ${containing(needle)}`.execute(
@@ -38,7 +39,7 @@ export async function eraseConditions(
   identifiers: readonly Identifier[],
 ): Promise<number> {
   let erased = 0
-  for (const needle of needles(identifiers)) {
+  for (const needle of needlesOf(identifiers)) {
     const pattern = containing(needle)
     for (const [table, column] of [
       ['runs', 'source'],
@@ -60,17 +61,4 @@ export async function eraseConditions(
     await sql`delete from watermarks where filter ilike ${pattern}`.execute(tx)
   }
   return erased
-}
-
-/** Returns the texts by which rows that may name the subject are found; `scrub` then decides. */
-function needles(identifiers: readonly Identifier[]): string[] {
-  return [
-    ...new Set(
-      identifiers.flatMap(({ kind, value }) => {
-        if (kind !== 'profile_url') return [value]
-        const slug = value.slice(value.indexOf('/') + 1)
-        return [slug, encodeURI(slug)]
-      }),
-    ),
-  ]
 }

@@ -8,6 +8,7 @@ import type { Tables } from '../database/schema.ts'
 import { eraseIndexed } from '../identities/erase-indexed.ts'
 import { dissolveBatch } from '../ledger/batches.ts'
 import { cutTies } from './cut-ties.ts'
+import { eraseFromActions } from './erase-actions.ts'
 import { eraseConditions, eraseMentions } from './erase-mentions.ts'
 import { nameOf, type Subject } from './find-subject.ts'
 
@@ -101,7 +102,8 @@ async function eraseIn(
     fieldWrites: await eraseFieldWrites(tx, subject.taskIds),
     tasks: await eraseTasks(tx, subject.taskIds, now(), token),
     lookups: await eraseLookups(tx, names),
-    mentions: await eraseMentions(tx, subject.identifiers),
+    mentions:
+      (await eraseMentions(tx, subject.identifiers)) + (await eraseFromActions(tx, subject.identifiers)),
     runs: await eraseConditions(tx, subject.identifiers),
   }
   // Last, as where names are learned: whoever stores an answer locks its lookup first and its names last.
@@ -126,6 +128,7 @@ export async function vacuumErased({ db, kind }: Pick<OpenDatabase, 'db' | 'kind
     'button_tasks',
     'merged_records',
     'record_identities',
+    'service_actions',
   ])
     await sql`vacuum full ${sql.table(table)}`.execute(db)
 }

@@ -32,6 +32,7 @@ export const auditWords: Readonly<Record<string, string>> = {
   forget: 'erased a person or company for good',
   'charge.close': 'decided a charge by hand',
   'service.action': 'asked the service for a change',
+  'service.action.close': 'said what became of a change at the service',
   'service.retry': 'let a stopped operation be asked again',
   'service.accept': 'accepted renamed keys of the service',
   enrich: 'requested enrichment',
