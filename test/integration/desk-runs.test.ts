@@ -209,6 +209,15 @@ describe('money', () => {
     const a = await addLookup('a', 'answered')
     const empty = await moneyNow(desk.db, desk.now(), [])
     expect(daysLeft(1_000_000n, empty, desk.now())).toBeUndefined()
+    // One afternoon is no rate.
+    await addCharge(a, 'settled', 0n, minutesAgo(300))
+    expect(
+      daysLeft(
+        1n,
+        { ...(await moneyNow(desk.db, desk.now(), [])), settledLastWeekAtomic: 4_000_000n },
+        desk.now(),
+      ),
+    ).toBeUndefined()
     await addCharge(a, 'settled', 1_000_000n, minutesAgo(2 * 1440))
     const young = await moneyNow(desk.db, desk.now(), [])
     expect(daysLeft(3_000_000n, young, desk.now())).toBeCloseTo(6, 6)

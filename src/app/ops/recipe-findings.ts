@@ -1,7 +1,7 @@
 import type { Connector } from '../../connectors/connector.ts'
-import type { ClosedFields } from '../../domain/planning/could-write.ts'
+import type { ClosedFields, ClosedReason } from '../../domain/planning/could-write.ts'
 import type { Recipe } from '../../domain/planning/recipes.ts'
-import { wantedFields } from '../../domain/planning/wanted-fields.ts'
+import { closedText, wantedFields } from '../../domain/planning/wanted-fields.ts'
 import type { ObjectKind } from '../../domain/words.ts'
 import { createClosedFieldsFinder } from '../../planning/closed-fields.ts'
 import type { Config } from '../config/config.ts'
@@ -9,7 +9,7 @@ import { ruleOf } from '../config/policies.ts'
 import { noticeOf } from '../runs/left-out.ts'
 import type { Finding } from './finding.ts'
 
-/** Says for each recipe what the account cannot hold: a run buys nothing for it. */
+/** Says what the account cannot hold of the recipes: a run buys nothing for it. A recipe that buys nothing at all is a warning. */
 export async function recipeFindings(config: Config, connector: Connector): Promise<Finding[]> {
   const finder = createClosedFieldsFinder({
     recipes: config.recipes,
@@ -26,21 +26,31 @@ export async function recipeFindings(config: Config, connector: Connector): Prom
     now: () => new Date(),
   })
   const findings: Finding[] = []
+  const shut: string[] = []
   for (const [entity, object] of Object.entries(connector.entities)) {
+    const ofEntity: Record<string, ClosedReason> = {}
     for (const name of new Set([config.defaultRecipe, 'contact', 'full'])) {
       const recipe = config.recipes(object, name)
       const run = { connector: connector.name, object, entity, recipe: name, source: {} }
       const { ofRun } = await finder.find(connector, run, { dryRun: true })
       const message = noticeOf(entity, recipe, ofRun)
       if (message === undefined) continue
-      findings.push({
-        name: connector.name,
-        status: buysNothing(recipe, object, ofRun) ? 'warning' : 'ok',
-        message,
-        todo: 'To have them, give them a property in `mapping`, or mend what the message names.',
-      })
+      if (buysNothing(recipe, object, ofRun)) {
+        const todo = 'Give them a property in `mapping`, or mend what the message names.'
+        findings.push({ name: connector.name, status: 'warning', message, todo })
+        continue
+      }
+      for (const field of recipe.fields) if (ofRun[field]) ofEntity[field] = ofRun[field]
     }
+    if (Object.keys(ofEntity).length > 0) shut.push(`${entity}: ${closedText(ofEntity)}`)
   }
+  // One line: these are no faults, and many would hide the warnings.
+  if (shut.length > 0)
+    findings.push({
+      name: connector.name,
+      status: 'ok',
+      message: `nothing is bought for fields of recipes that have no place here (\`mapping\` gives them one). ${shut.join('. ')}`,
+    })
   return findings
 }
 

@@ -46,10 +46,12 @@ export function attentionItems(model: NowModel, caps: DeskCaps): AttentionItem[]
     else if (left !== undefined && left < walletDays)
       add(
         'warn',
-        `The wallet lasts for about ${Math.max(0, left).toFixed(1)} more days`,
+        `At the rate of this week the wallet lasts for about ${Math.max(0, left).toFixed(1)} more days`,
         '/spend',
         'wallet_low',
       )
+    else if (left === undefined && wallet.balanceAtomic < money.settledLastWeekAtomic)
+      add('warn', 'The wallet holds less than was spent so far', '/spend', 'wallet_low')
   } else if (wallet) add('warn', 'The chain does not respond: the wallet balance is unknown', '/spend')
   if (!model.pace) add('danger', 'Redis does not respond: no jobs are being processed', '/queues')
   const dayCap = caps.dayAtomic

@@ -57,13 +57,15 @@ export function progressOf(run: LiveRun, now: Date): RunProgress {
 }
 
 const dayMs = 86_400_000
+const leastDays = 2
 
 /**
  * Returns how many days the wallet lasts at the rate of the last week, or of the days since the first charge if those are
- * fewer. Undefined when nothing was spent.
+ * fewer. Undefined when nothing was spent, and in the first two days: one afternoon is no rate.
  */
 export function daysLeft(balanceAtomic: Atomic, money: MoneyNow, now: Date): number | undefined {
   if (money.settledLastWeekAtomic === 0n || !money.firstAt) return undefined
-  const days = Math.min(7, Math.max(1, (now.getTime() - money.firstAt.getTime()) / dayMs))
+  const days = Math.min(7, (now.getTime() - money.firstAt.getTime()) / dayMs)
+  if (days < leastDays) return undefined
   return Number(balanceAtomic) / (Number(money.settledLastWeekAtomic) / days)
 }

@@ -95,7 +95,7 @@ function tiles(model: NowModel, caps: DeskCaps): Markup {
   const isUnread = isLedgerUnread(model)
   const activeJobs = queues.reduce((sum, queue) => sum + queue.active, 0)
   return html` ${tile('Spent today', isUnread ? 'unknown' : usd(today), caps.dayAtomic === undefined ? 'no daily cap' : `of ${usd(caps.dayAtomic)} a day`)}
-  ${tile('Wallet', wallet === undefined ? 'none' : balance === undefined ? 'unknown' : usd(balance), wallet === undefined ? 'lookups are paid with an API key' : isUnread ? 'the database does not respond' : left === undefined ? 'nothing spent this week' : `${left >= 365 ? 'more than a year' : `about ${left < 10 ? left.toFixed(1) : Math.round(left)} days`} at this week’s rate`)}
+  ${tile('Wallet', wallet === undefined ? 'none' : balance === undefined ? 'unknown' : usd(balance), wallet === undefined ? 'lookups are paid with an API key' : isUnread ? 'the database does not respond' : left === undefined ? (money.settledLastWeekAtomic > 0n ? 'too early to say how long it lasts' : 'nothing spent this week') : `${left >= 365 ? 'more than a year' : `about ${left < 10 ? left.toFixed(1) : Math.round(left)} days`} at this week’s rate`)}
   ${tile('Request rate', now ? `${perSecond(now.servedPerSecond)}/s` : 'unknown', now ? `of ${perSecond(now.perSecond)}/s allowed · ${percent(now.limitedShare)} rate-limited` : 'Redis does not respond')}
   ${tile('Pending lookups', isUnread ? 'unknown' : count(open.hot + open.background), isUnread ? 'the database does not respond' : `${count(activeJobs)} active jobs · ${count(open.hot)} on demand${open.retrying > 0 ? ` · ${count(open.retrying)} retrying` : ''}`)}`
 }
