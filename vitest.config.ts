@@ -1,4 +1,5 @@
 import { defineConfig } from 'vitest/config'
+import { LongFilesFirst } from './test/support/long-files-first.ts'
 import { shared } from './test/support/vitest-shared.ts'
 
 export default defineConfig({
@@ -10,6 +11,7 @@ export default defineConfig({
     // So a fixture registers hooks only in a function that its test file calls (test/conformance/rooms.test.ts). All kinds are
     // of one project for the same reason: each project starts workers of its own, which load and compile everything once more.
     isolate: false,
+    sequence: { sequencer: LongFilesFirst },
     setupFiles: ['./test/support/close-idle-ledgers.ts'],
     include: ['src/**/*.test.ts', 'test/conformance/**/*.test.ts', 'test/integration/**/*.test.ts'],
     // Processes, a chain and a database start inside those of test/integration.

@@ -195,7 +195,7 @@ describe('records of a stopped operation', () => {
   }, 60_000)
 
   test('are none where every record has a profile: all assumed paths may be missing', async () => {
-    const count = sized(500, 20)
+    const count = sized(500, 10)
     const csv = csvOf(
       Array.from({ length: count }, (_, at) => profile('probation-e', at)),
       [],
