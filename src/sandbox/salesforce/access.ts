@@ -17,6 +17,9 @@ export interface OrgAccess {
   modifyAll: Set<SalesforceType>
   /** Objects that the user has no Read for: they look as if the org did not have them. Default: none. */
   hidden: Set<SalesforceType>
+  /** Objects that the user has no Create or Delete for. Default: none. */
+  cannotCreate: Set<SalesforceType>
+  cannotDelete: Set<SalesforceType>
   /** Objects and their permissions are hidden from users without "View Setup and Configuration". Default: hidden. */
   canViewSetup: boolean
 }
@@ -27,6 +30,8 @@ export function createAccess(): OrgAccess {
     viewAll: new Set(),
     modifyAll: new Set(),
     hidden: new Set(),
+    cannotCreate: new Set(),
+    cannotDelete: new Set(),
     canViewSetup: false,
   }
 }

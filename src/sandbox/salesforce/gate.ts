@@ -66,6 +66,11 @@ export function createGate(auth: SalesforceAuth, quota: Quota, faults: Salesforc
 
   function admit(c: Context<SalesforceEnv>): void {
     if (c.req.url.length > MAX_URL_CHARACTERS) throw new SalesforceError(414, 'URI_TOO_LONG', 'URI Too Long')
+    // "The maximum length for the combined URI and headers is 16,384 bytes" (Salesforce Help, article 000386264).
+    let headerBytes = c.req.url.length
+    for (const [name, value] of c.req.raw.headers) headerBytes += name.length + value.length + 4
+    if (headerBytes > MAX_URL_CHARACTERS)
+      throw new SalesforceError(431, 'REQUEST_HEADER_FIELDS_TOO_LARGE', 'Request Header Fields Too Large')
     const { path } = c.req
     if (!path.startsWith('/services/data/')) return
     const version = /^\/services\/data\/v(\d+)\.0(\/|$)/.exec(path)?.[1]

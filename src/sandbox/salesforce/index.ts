@@ -17,6 +17,8 @@ import {
 } from './gate.ts'
 import { API_USER_ID } from './ids.ts'
 import { createRowLocks } from './locks.ts'
+import { compositeRoutes } from './making/routes-composite.ts'
+import { makingRoutes } from './making/routes-making.ts'
 import { bulkRoutes } from './routes-bulk.ts'
 import { queryRoutes } from './routes-query.ts'
 import { recordRoutes } from './routes-records.ts'
@@ -131,8 +133,18 @@ export async function startSalesforceStandIn(
       jobs: `${base}/jobs`,
     })
   })
-  app.route('/services/data/:version', queryRoutes(store))
-  app.route('/services/data/:version', recordRoutes(deps, quota, now))
+  // A subrequest of a composite call is not counted as one of its own, and bears no session.
+  const data = new Hono<SalesforceEnv>()
+  data.onError(answerError)
+  data.notFound((c) => answerError(resourceNotFound(), c))
+  data.route('/services/data/:version', queryRoutes(store))
+  data.route('/services/data/:version', recordRoutes(deps, quota, now))
+  data.route('/services/data/:version', makingRoutes(deps))
+  app.route(
+    '/services/data/:version',
+    compositeRoutes((request) => data.fetch(request)),
+  )
+  app.route('/', data)
   app.route('/services/data/:version', bulkRoutes(deps, API_USER_ID, now, options.bulkPageRows ?? 50_000))
   const pages =
     options.pages && changes && createPages(createSalesforceBook({ store, changes, now, ...options.pages }))

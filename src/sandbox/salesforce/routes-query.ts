@@ -3,11 +3,14 @@ import { accessRows } from './access.ts'
 import { SalesforceError } from './errors.ts'
 import type { SalesforceEnv } from './gate.ts'
 import { isId } from './ids.ts'
+import { childrenOf } from './making/tied.ts'
 import { parseSoql } from './soql-parse.ts'
 import { readColumn, runSoql, type Column, type Selection } from './soql-run.ts'
 import type { SalesforceRecord, SalesforceStore } from './store.ts'
 
 const PAGE_SIZE = 2000
+/** "SOQL statements: maximum length 100,000 characters" (Salesforce Developer Limits and Allocations Quick Reference). */
+const MAX_SOQL_CHARACTERS = 100_000
 
 interface Cursor {
   readonly selection: Selection
@@ -24,6 +27,12 @@ export function queryRoutes(store: SalesforceStore): Hono<SalesforceEnv> {
     const text = c.req.query('q')
     if (text === undefined)
       throw new SalesforceError(400, 'MALFORMED_QUERY', 'A query string has to be specified')
+    if (text.length > MAX_SOQL_CHARACTERS)
+      throw new SalesforceError(
+        400,
+        'QUERY_TOO_COMPLICATED',
+        `SOQL statements cannot be longer than ${MAX_SOQL_CHARACTERS} characters.`,
+      )
     const soql = parseSoql(text)
     const described = accessRows(store.access, soql)
     if (described) return c.json({ totalSize: described.length, done: true, records: described })
@@ -47,9 +56,22 @@ export function queryRoutes(store: SalesforceStore): Hono<SalesforceEnv> {
       totalSize: total,
       done: end >= total,
       ...(end < total ? { nextRecordsUrl: `/services/data/v${version}/query/${id}-${end}` } : {}),
-      records: rows.map((record) => project(store, record, selection.columns, version)),
+      records: rows.map((record) => ({
+        ...project(store, record, selection.columns, version),
+        ...childRows(record, selection, version),
+      })),
     }
   }
+
+  /** A subquery without rows is null. */
+  const childRows = (record: SalesforceRecord, { children }: Selection, version: string): object =>
+    Object.fromEntries(
+      children.map(({ relationshipName, childSObject }) => {
+        const ids = childrenOf(store, record.type, record.id, relationshipName)
+        const records = ids.map((Id) => ({ attributes: attributes(childSObject, Id, version), Id }))
+        return [relationshipName, ids.length === 0 ? null : { totalSize: ids.length, done: true, records }]
+      }),
+    )
 
   app.get('/query', (c) => answerFirst(c, false))
   app.get('/query/', (c) => answerFirst(c, false))

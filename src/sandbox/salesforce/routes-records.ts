@@ -1,9 +1,10 @@
 import { Hono, type Context } from 'hono'
 import { z } from 'zod'
-import { maySee } from './access.ts'
+import { maySee, type OrgAccess } from './access.ts'
 import { SalesforceError, resourceNotFound } from './errors.ts'
 import type { Quota, SalesforceEnv } from './gate.ts'
 import { isId, toLongId } from './ids.ts'
+import { childRelationships } from './making/tied.ts'
 import { project, versionOf } from './routes-query.ts'
 import { describeField, type FieldDefinition, type ObjectDefinition, type SalesforceType } from './schema.ts'
 import { objectOf, type Column } from './soql-run.ts'
@@ -33,17 +34,21 @@ export function recordRoutes(deps: WriteDeps, quota: Quota, now: () => number): 
       maxBatchSize: 200,
       sobjects: Object.values(store.schema)
         .filter(({ name }) => !store.access.hidden.has(name))
-        .map((object) => objectSummary(object, versionOf(c))),
+        .map((object) => objectSummary(object, store.access, versionOf(c))),
     }),
   )
 
   app.get('/sobjects/:type/describe', (c) => {
     const object = known(c.req.param('type'))
     return c.json({
-      ...objectSummary(object, versionOf(c)),
+      ...objectSummary(object, store.access, versionOf(c)),
       fields: [...object.fields.values()].map((field) => describeField(seen(field))),
       recordTypeInfos: [],
-      childRelationships: [],
+      childRelationships: childRelationships[object.name].map((each) => ({
+        ...each,
+        cascadeDelete: each.childSObject === 'Contact',
+        deprecatedAndHidden: false,
+      })),
     })
   })
 
@@ -239,20 +244,20 @@ export function parseBody<T extends z.ZodType>(schema: T, text: string): z.infer
   )
 }
 
-const collectionSchema = z.object({
+export const collectionSchema = z.object({
   allOrNone: z.boolean().default(false),
   records: z.array(z.looseObject({ attributes: z.looseObject({ type: z.string() }) })),
 })
 
 const retrieveSchema = z.object({ ids: z.array(z.string()), fields: z.array(z.string()) })
 
-function withoutAttributes(record: Readonly<Record<string, unknown>>): Record<string, unknown> {
+export function withoutAttributes(record: Readonly<Record<string, unknown>>): Record<string, unknown> {
   return Object.fromEntries(
     Object.entries(record).filter(([name]) => !['attributes', 'id', 'Id'].includes(name)),
   )
 }
 
-function updateOptions(c: Context<SalesforceEnv>, allOrNone: boolean): UpdateOptions {
+export function updateOptions(c: Context<SalesforceEnv>, allOrNone: boolean): UpdateOptions {
   return {
     allOrNone,
     allowDuplicates: /allowSave=true/i.test(c.req.header('sforce-duplicate-rule-header') ?? ''),
@@ -260,14 +265,14 @@ function updateOptions(c: Context<SalesforceEnv>, allOrNone: boolean): UpdateOpt
   }
 }
 
-function objectSummary({ name, keyPrefix }: ObjectDefinition, version: string): object {
+function objectSummary({ name, keyPrefix }: ObjectDefinition, access: OrgAccess, version: string): object {
   const base = `/services/data/v${version}/sobjects/${name}`
   return {
     activateable: false,
-    createable: true,
+    createable: !access.cannotCreate.has(name),
     custom: false,
     customSetting: false,
-    deletable: true,
+    deletable: !access.cannotDelete.has(name),
     keyPrefix,
     label: name,
     labelPlural: `${name}s`,

@@ -29,6 +29,14 @@ export interface FieldDefinition {
   readonly length: number
   readonly nillable: boolean
   readonly updateable: boolean
+  /** Default: as `updateable`. */
+  readonly createable?: boolean
+  /** The org fills it in a new record that lacks it. */
+  readonly defaultedOnCreate?: boolean
+  /** No two records outside the recycle bin have the same text in it, without regard to case. */
+  readonly unique?: boolean
+  /** An upsert may find records by it. */
+  readonly externalId?: boolean
   readonly picklist: readonly string[]
   readonly isRestricted: boolean
   /** Set for the codes of the state and country picklists. */
@@ -140,16 +148,16 @@ export function describeField(definition: FieldDefinition): object {
     cascadeDelete: false,
     caseSensitive: false,
     compoundFieldName: compoundOf(name),
-    createable: definition.updateable,
+    createable: definition.createable ?? definition.updateable,
     custom: isCustom,
     defaultValue: type === 'boolean' ? false : null,
-    defaultedOnCreate: false,
+    defaultedOnCreate: definition.defaultedOnCreate ?? type === 'boolean',
     deprecatedAndHidden: false,
     digits: type === 'int' ? 8 : 0,
-    externalId: false,
+    externalId: definition.externalId ?? false,
     filterable: type !== 'textarea',
     groupable: type !== 'textarea',
-    idLookup: type === 'id' || type === 'email',
+    idLookup: type === 'id' || type === 'email' || definition.externalId === true,
     label: definition.label,
     length,
     name,
@@ -173,7 +181,7 @@ export function describeField(definition: FieldDefinition): object {
     soapType: SOAP_TYPES[type] ?? 'xsd:string',
     sortable: type !== 'textarea',
     type,
-    unique: false,
+    unique: definition.unique ?? false,
     updateable: definition.updateable,
   }
 }
@@ -264,7 +272,7 @@ function systemFields(name: SalesforceType): FieldDefinition[] {
     field('LastModifiedDate', 'datetime', readOnly),
     field('LastModifiedById', 'reference', { ...readOnly, referenceTo: ['User'] }),
     field('SystemModstamp', 'datetime', readOnly),
-    field('OwnerId', 'reference', { nillable: false, referenceTo: ['User'] }),
+    field('OwnerId', 'reference', { nillable: false, referenceTo: ['User'], defaultedOnCreate: true }),
   ]
 }
 
@@ -290,6 +298,7 @@ const CUSTOM_FIELDS: readonly FieldDefinition[] = [
   field('Paydirt_Status__c', 'string', { length: 40 }),
   field('Paydirt_Enriched_At__c', 'datetime'),
   field('Paydirt_Source__c', 'string', { length: 255 }),
+  field('Paydirt_Key__c', 'string', { length: 64, unique: true, externalId: true }),
 ]
 
 const ACCOUNT_FIELDS: readonly FieldDefinition[] = [
@@ -354,7 +363,11 @@ const LEAD_FIELDS: readonly FieldDefinition[] = [
   field('State', 'string', { length: 80 }),
   field('PostalCode', 'string', { length: 20 }),
   field('Country', 'string', { length: 80 }),
-  field('Status', 'picklist', { picklist: ['Open', 'Working', 'Qualified', 'Unqualified'], ...required }),
+  field('Status', 'picklist', {
+    picklist: ['Open', 'Working', 'Qualified', 'Unqualified'],
+    defaultedOnCreate: true,
+    ...required,
+  }),
   field('IsConverted', 'boolean', { nillable: false, ...computed }),
   field('ConvertedDate', 'date', computed),
   field('ConvertedAccountId', 'reference', { ...computed, referenceTo: ['Account'] }),

@@ -26,8 +26,15 @@ export type Condition =
       readonly values: readonly Literal[]
     }
 
+/** A subquery over a child relationship: `(SELECT Id FROM Tasks)`. */
+interface ChildQuery {
+  readonly relationship: string
+  readonly fields: readonly string[]
+}
+
 export interface Soql {
   readonly fields: readonly string[]
+  readonly children: readonly ChildQuery[]
   readonly isCount: boolean
   readonly from: string
   readonly where: Condition | undefined
@@ -96,8 +103,19 @@ export function parseSoql(text: string): Soql {
     return { kind: joint === 'AND' ? 'and' : 'or', parts }
   }
 
+  const childQuery = (): ChildQuery => {
+    need('SELECT')
+    const wanted = [name()]
+    while (take(',')) wanted.push(name())
+    need('FROM')
+    const relationship = name()
+    need(')')
+    return { relationship, fields: wanted }
+  }
+
   need('SELECT')
   const fields: string[] = []
+  const children: ChildQuery[] = []
   let isCount = false
   if (isWord('COUNT')) {
     next()
@@ -105,8 +123,10 @@ export function parseSoql(text: string): Soql {
     need(')')
     isCount = true
   } else {
-    do fields.push(name())
-    while (take(','))
+    do {
+      if (take('(')) children.push(childQuery())
+      else fields.push(name())
+    } while (take(','))
   }
   need('FROM')
   const from = name()
@@ -128,7 +148,7 @@ export function parseSoql(text: string): Soql {
   const limit = take('LIMIT') ? count(next()) : undefined
   const offset = take('OFFSET') ? count(next()) : 0
   if (at < tokens.length) throw unexpected(peek())
-  return { fields, isCount, from, where, orderBy, limit, offset }
+  return { fields, children, isCount, from, where, orderBy, limit, offset }
 }
 
 function tokenize(text: string): string[] {

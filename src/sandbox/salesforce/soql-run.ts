@@ -1,6 +1,7 @@
 import { maySee } from './access.ts'
 import { SalesforceError } from './errors.ts'
 import { isId, toLongId } from './ids.ts'
+import { childRelationships, type ChildRelationship } from './making/tied.ts'
 import type { FieldDefinition, ObjectDefinition, SalesforceType } from './schema.ts'
 import type { Condition, Literal, Soql } from './soql-parse.ts'
 import { readField, type FieldValue, type SalesforceRecord, type SalesforceStore } from './store.ts'
@@ -10,6 +11,8 @@ export interface Selection {
   readonly records: SalesforceRecord[]
   /** Exact field names as requested; `Account.Name` for a parent's field. */
   readonly columns: readonly Column[]
+  /** Child relationships whose ids are selected too. */
+  readonly children: readonly ChildRelationship[]
 }
 
 export interface Column {
@@ -24,16 +27,27 @@ type Reader = (record: SalesforceRecord) => string | number | boolean | null
 export function runSoql(store: SalesforceStore, soql: Soql, withDeleted: boolean): Selection {
   const definition = objectOf(store, soql.from)
   const columns = soql.fields.map((name) => columnOf(store, definition, name))
+  const children = soql.children.map(({ relationship, fields }) => {
+    const found = childRelationships[definition.name].find(
+      ({ relationshipName }) => relationshipName.toLowerCase() === relationship.toLowerCase(),
+    )
+    if (!found || fields.some((name) => name.toLowerCase() !== 'id')) throw unknownRelationship(relationship)
+    return found
+  })
   const matches = soql.where ? compile(soql.where, definition) : () => true
   if (soql.offset > 2000)
     throw new SalesforceError(400, 'NUMBER_OUTSIDE_VALID_RANGE', 'Maximum SOQL offset allowed is 2000')
   const records: SalesforceRecord[] = []
   for (const record of store.list(definition.name))
-    if ((withDeleted || record.deletedAtMs === undefined) && maySee(store.access, record) && matches(record))
+    if (
+      (withDeleted ? !store.isPurged(record) : record.deletedAtMs === undefined) &&
+      maySee(store.access, record) &&
+      matches(record)
+    )
       records.push(record)
   sort(records, soql, definition)
   const end = soql.limit === undefined ? undefined : soql.offset + soql.limit
-  return { type: definition.name, columns, records: records.slice(soql.offset, end) }
+  return { type: definition.name, columns, children, records: records.slice(soql.offset, end) }
 }
 
 export function objectOf(store: SalesforceStore, name: string): ObjectDefinition {
@@ -70,14 +84,17 @@ function columnOf(store: SalesforceStore, definition: ObjectDefinition, name: st
     (field) =>
       field.relationshipName?.toLowerCase() === first.toLowerCase() && field.name !== 'MasterRecordId',
   )
-  if (!relation?.relationshipName || store.access.hidden.has('Account'))
-    throw new SalesforceError(
-      400,
-      'INVALID_FIELD',
-      `Didn't understand relationship '${first}' in field path. If you are attempting to use a custom relationship, be sure to append the '__r' after the custom relationship name. Please reference your WSDL or the describe call for the appropriate names.`,
-    )
+  if (!relation?.relationshipName || store.access.hidden.has('Account')) throw unknownRelationship(first)
   const exact = fieldOf(store.schema.Account, second).name
   return { name: `${relation.relationshipName}.${exact}`, path: [relation.relationshipName, exact] }
+}
+
+function unknownRelationship(name: string): SalesforceError {
+  return new SalesforceError(
+    400,
+    'INVALID_FIELD',
+    `Didn't understand relationship '${name}' in field path. If you are attempting to use a custom relationship, be sure to append the '__r' after the custom relationship name. Please reference your WSDL or the describe call for the appropriate names.`,
+  )
 }
 
 function fieldOf(definition: ObjectDefinition, name: string): FieldDefinition {

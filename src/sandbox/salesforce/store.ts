@@ -1,6 +1,8 @@
+// One file because adding, editing, merging and converting records share the tables and what keeps persons in step.
 import { API_USER_ID, makeId, toLongId } from './ids.ts'
 import { createAccess, type OrgAccess } from './access.ts'
 import { knownPlaces, settlePlaces } from './places/countries.ts'
+import { tie, type TiedRecords } from './making/tied.ts'
 import {
   createSchema,
   personFieldName,
@@ -31,6 +33,8 @@ interface NewSalesforceRecord {
   readonly fields: Readonly<Record<string, FieldValue>>
   readonly createdAtMs?: number
   readonly modstampMs?: number
+  /** Default: a person. */
+  readonly byUserId?: string
 }
 
 /** The org's data: the API reads and writes it, and tests change it directly. */
@@ -38,6 +42,9 @@ export interface SalesforceStore {
   readonly schema: Record<SalesforceType, ObjectDefinition>
   readonly apiUserId: string
   readonly access: OrgAccess
+  /** The users by id, and whether they are active. */
+  readonly users: Map<string, boolean>
+  readonly tied: TiedRecords
   /** Values outside the list that unrestricted picklists have taken, as `Account.Industry: Rope making`. */
   readonly inactiveValues: Set<string>
   add(type: SalesforceType, record: NewSalesforceRecord): SalesforceRecord
@@ -56,6 +63,12 @@ export interface SalesforceStore {
   ): void
   /** Moves the record to the recycle bin. */
   delete(type: SalesforceType, id: string): void
+  /** Returns whether the record was deleted so long ago that it has left the recycle bin: no query finds it any more. */
+  isPurged(record: SalesforceRecord): boolean
+  /** Takes a record out for good, as a transaction does that is rolled back. */
+  purge(type: SalesforceType, id: string): void
+  /** A person adds a task, a case or the like, by the name of its relationship (`Tasks`). Returns its id. */
+  tie(relationship: string, parentId: string): string
   /**
    * Merges two records: the loser goes to the recycle bin and names its master, and blanks of the winner are filled
    * from it.
@@ -73,6 +86,10 @@ export interface SalesforceStore {
 }
 
 const PERSON_USER_ID = toLongId('005Wx0000000P2T')
+/** The user has left the company. */
+export const FORMER_USER_ID = toLongId('005Wx0000000F3T')
+/** The recycle bin keeps a record for 15 days (Salesforce Help, "Recycle Bin"). */
+const binMs = 15 * 86_400_000
 export const LEAD_QUEUE_ID = toLongId('00GWx0000000Q1U')
 
 type OnEdit = (
@@ -93,6 +110,7 @@ export function createSalesforceStore(
     Contact: new Map(),
     Lead: new Map(),
   }
+  const counters: Record<SalesforceType, number> = { Account: 0, Contact: 0, Lead: 0 }
   const must = (type: SalesforceType, id: string): SalesforceRecord => {
     const record = store.get(type, id)
     if (!record) throw new Error(`no ${type} record ${id}`)
@@ -138,9 +156,17 @@ export function createSalesforceStore(
     schema,
     apiUserId: API_USER_ID,
     access: createAccess(),
+    users: new Map([
+      [API_USER_ID, true],
+      [PERSON_USER_ID, true],
+      [FORMER_USER_ID, false],
+    ]),
+    tied: new Map(),
     inactiveValues: new Set(),
     add(type, given) {
-      const id = makeId(schema[type].keyPrefix, tables[type].size + 1)
+      counters[type] = Math.max(counters[type], tables[type].size) + 1
+      const id = makeId(schema[type].keyPrefix, counters[type])
+      const byUserId = given.byUserId ?? PERSON_USER_ID
       const stampMs = wholeSeconds(given.modstampMs ?? now())
       const record: SalesforceRecord = {
         id,
@@ -148,12 +174,13 @@ export function createSalesforceStore(
         fields: { OwnerId: PERSON_USER_ID, ...asKept(type, given.fields) },
         createdAtMs: wholeSeconds(given.createdAtMs ?? stampMs),
         modifiedAtMs: stampMs,
-        modifiedById: PERSON_USER_ID,
+        modifiedById: byUserId,
         modstampMs: stampMs,
         deletedAtMs: undefined,
         masterRecordId: null,
       }
       tables[type].set(id, record)
+      if (given.byUserId !== undefined) onEdit?.(type, id, {}, record.fields)
       return record
     },
     addPerson(fields) {
@@ -189,6 +216,9 @@ export function createSalesforceStore(
       record.deletedAtMs = wholeSeconds(now())
       record.modstampMs = record.deletedAtMs
     },
+    isPurged: ({ deletedAtMs }) => deletedAtMs !== undefined && now() - deletedAtMs > binMs,
+    purge: (type, id) => void tables[type].delete(toLongId(id)),
+    tie: (relationship, parentId) => tie(store.tied, relationship, parentId),
     merge(type, winnerId, loserId) {
       const winner = must(type, winnerId)
       const loser = must(type, loserId)
@@ -237,7 +267,14 @@ export function createSalesforceStore(
       }
       return count
     },
-    state: () => ({ tables, schema, access: store.access, inactiveValues: store.inactiveValues }),
+    state: () => ({
+      tables,
+      schema,
+      access: store.access,
+      inactiveValues: store.inactiveValues,
+      users: store.users,
+      tied: store.tied,
+    }),
   }
   return store
 }

@@ -1,5 +1,6 @@
 import { setImmediate as nextTick, setTimeout as wait } from 'node:timers/promises'
 import { mayEdit, maySee } from './access.ts'
+import { accountFault, ownerFault, uniqueFault } from './making/rules.ts'
 import { settlePlaces } from './places/countries.ts'
 import { SalesforceError, saveError, type SaveError } from './errors.ts'
 import type { SalesforceFaults } from './faults.ts'
@@ -60,13 +61,13 @@ export async function updateRecords(
         deps.store.edit(record.type, record.id, values, deps.store.apiUserId)
     if (deps.faults.lockHoldMs > 0) await wait(deps.faults.lockHoldMs)
     else await nextTick()
-    return isRolledBack ? results.map((result) => ('errors' in result ? result : ROLLED_BACK)) : results
+    return isRolledBack ? results.map((result) => ('errors' in result ? result : rolledBack)) : results
   } finally {
     deps.locks.release(owner)
   }
 }
 
-const ROLLED_BACK: UpdateResult = {
+export const rolledBack: { readonly errors: readonly SaveError[] } = {
   errors: [
     saveError(
       'ALL_OR_NONE_OPERATION_ROLLED_BACK',
@@ -141,7 +142,11 @@ function checkUpdate(
       ),
     )
 
-  const refused = refuseByRules(deps, record, settled, options)
+  const refused =
+    ownerFault(store, type, settled) ??
+    accountFault(store, type, settled) ??
+    refuseByRules(deps, record, settled, options) ??
+    uniqueFault(store, type, settled, id)
   if (refused) return fail(refused)
   const isReassigned = type === 'Lead' && faults.hasLeadAssignment && options.usesAssignment
   return { record, values: isReassigned ? { OwnerId: LEAD_QUEUE_ID, ...settled } : settled }
@@ -167,11 +172,12 @@ function refuseByRules(
   return isDuplicate ? saveError('DUPLICATES_DETECTED', 'Use one of these records?') : undefined
 }
 
-function readValues(
+export function readValues(
   definition: ObjectDefinition,
   given: Readonly<Record<string, unknown>>,
   unknownField: 'request' | 'record',
   isCsv: boolean,
+  right: 'updateable' | 'createable' = 'updateable',
 ): { values: Record<string, FieldValue>; errors: SaveError[] } {
   const values: Record<string, FieldValue> = {}
   const errors: SaveError[] = []
@@ -183,7 +189,7 @@ function readValues(
       errors.push(saveError('INVALID_FIELD', message))
       continue
     }
-    if (!field.updateable) {
+    if (!(field[right] ?? field.updateable)) {
       errors.push(
         saveError(
           'INVALID_FIELD_FOR_INSERT_UPDATE',

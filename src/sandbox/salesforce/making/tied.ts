@@ -1,0 +1,94 @@
+import { makeId } from '../ids.ts'
+import type { SalesforceType } from '../schema.ts'
+import type { SalesforceStore } from '../store.ts'
+
+export interface ChildRelationship {
+  readonly childSObject: string
+  readonly field: string
+  readonly relationshipName: string
+}
+
+const ofAll: readonly ChildRelationship[] = [
+  { childSObject: 'Note', field: 'ParentId', relationshipName: 'Notes' },
+  { childSObject: 'Attachment', field: 'ParentId', relationshipName: 'Attachments' },
+  { childSObject: 'ContentDocumentLink', field: 'LinkedEntityId', relationshipName: 'ContentDocumentLinks' },
+]
+const ofPerson: readonly ChildRelationship[] = [
+  ...ofAll,
+  { childSObject: 'Task', field: 'WhoId', relationshipName: 'Tasks' },
+  { childSObject: 'Event', field: 'WhoId', relationshipName: 'Events' },
+]
+
+/**
+ * The child relationships of each object that matter here, as a describe call lists them, with the names of the Object
+ * Reference for the Salesforce Platform (Account, Contact, Lead: "Child Relationships").
+ */
+export const childRelationships: Readonly<Record<SalesforceType, readonly ChildRelationship[]>> = {
+  Account: [
+    ...ofAll,
+    { childSObject: 'Task', field: 'WhatId', relationshipName: 'Tasks' },
+    { childSObject: 'Event', field: 'WhatId', relationshipName: 'Events' },
+    { childSObject: 'Contact', field: 'AccountId', relationshipName: 'Contacts' },
+    { childSObject: 'Opportunity', field: 'AccountId', relationshipName: 'Opportunities' },
+    { childSObject: 'Case', field: 'AccountId', relationshipName: 'Cases' },
+    { childSObject: 'Account', field: 'ParentId', relationshipName: 'ChildAccounts' },
+  ],
+  Contact: [
+    ...ofPerson,
+    {
+      childSObject: 'OpportunityContactRole',
+      field: 'ContactId',
+      relationshipName: 'OpportunityContactRoles',
+    },
+    { childSObject: 'Case', field: 'ContactId', relationshipName: 'Cases' },
+    { childSObject: 'CampaignMember', field: 'ContactId', relationshipName: 'CampaignMembers' },
+  ],
+  Lead: [
+    ...ofPerson,
+    { childSObject: 'CampaignMember', field: 'LeadId', relationshipName: 'CampaignMembers' },
+  ],
+}
+
+const prefixes: Readonly<Record<string, string>> = {
+  Tasks: '00T',
+  Events: '00U',
+  Opportunities: '006',
+  Cases: '500',
+  Notes: '002',
+  Attachments: '00P',
+  ContentDocumentLinks: '06A',
+  OpportunityContactRoles: '00K',
+  CampaignMembers: '00v',
+}
+
+/** The records that are tied to accounts, contacts and leads: only their ids, by relationship and parent. */
+export type TiedRecords = Map<string, Map<string, string[]>>
+
+/** A person adds a task, a case or the like to a record. Returns its id. */
+export function tie(tied: TiedRecords, relationship: string, parentId: string): string {
+  const ofRelationship = tied.get(relationship) ?? new Map<string, string[]>()
+  tied.set(relationship, ofRelationship)
+  const count = [...ofRelationship.values()].reduce((sum, ids) => sum + ids.length, 0)
+  const id = makeId(prefixes[relationship] ?? 'a00', count + 1)
+  ofRelationship.set(parentId, [...(ofRelationship.get(parentId) ?? []), id])
+  return id
+}
+
+/** Returns the ids of a record's children, as a subquery selects them: those in the recycle bin are not among them. */
+export function childrenOf(
+  store: SalesforceStore,
+  type: SalesforceType,
+  id: string,
+  relationship: string,
+): string[] {
+  const child = type === 'Account' ? storedChildren[relationship] : undefined
+  if (!child) return store.tied.get(relationship)?.get(id) ?? []
+  return [...store.list(child.type)]
+    .filter((record) => record.deletedAtMs === undefined && record.fields[child.field] === id)
+    .map((record) => record.id)
+}
+
+const storedChildren: Readonly<Record<string, { type: SalesforceType; field: string }>> = {
+  Contacts: { type: 'Contact', field: 'AccountId' },
+  ChildAccounts: { type: 'Account', field: 'ParentId' },
+}
