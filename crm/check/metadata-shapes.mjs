@@ -6,6 +6,7 @@ export const shapes = {
   CustomField: {
     required: ['fullName', 'label', 'type'],
     optional: [
+      'caseSensitive',
       'description',
       'externalId',
       'length',
@@ -17,6 +18,7 @@ export const shapes = {
     ],
     values: {
       type: ['Text', 'LongTextArea', 'Number', 'Email', 'DateTime', 'Url'],
+      caseSensitive: flags,
       externalId: flags,
       required: flags,
       unique: flags,

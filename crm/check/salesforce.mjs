@@ -153,19 +153,15 @@ function checkFields(fields, source, at) {
           label: textOf(root, 'label'),
           type: fieldTypes[textOf(root, 'type')],
           writable: true,
+          ...(textOf(root, 'unique') === 'true' ? { unique: true } : {}),
           ...(textOf(root, 'length') ? { maxLength: Number(textOf(root, 'length')) } : {}),
         },
       ]),
     )
     const folder = join(source, 'objects', entity)
-    const mapped = Object.keys(salesforceMapping.entities[entity].fields)
-    const wanted = ownFields(salesforceMapping, entity, { fields: new Map() }, mapped)
-    for (const { name, status, reason } of ownFields(
-      salesforceMapping,
-      entity,
-      { fields: described },
-      mapped,
-    ))
+    const all = { fields: Object.keys(salesforceMapping.entities[entity].fields), forCreating: true }
+    const wanted = ownFields(salesforceMapping, entity, { fields: new Map() }, all)
+    for (const { name, status, reason } of ownFields(salesforceMapping, entity, { fields: described }, all))
       if (status !== 'exists')
         at(folder, described.has(name) ? `${name}: ${reason}` : `there is no field ${name}`)
     for (const { name, file, root } of own) {
@@ -228,6 +224,10 @@ function isRecordAction({ attributes }) {
   return (attributes.get('targets') ?? '').split(',').includes('lightning__RecordAction')
 }
 
+function isKey(field) {
+  return field.split('.')[1] === salesforceMapping.key
+}
+
 function checkPermissions({ pages, sets, classes, fields, principals, calledClasses }, source, at) {
   for (const { file, root } of sets) {
     for (const access of all(root, 'classAccesses')) {
@@ -242,7 +242,10 @@ function checkPermissions({ pages, sets, classes, fields, principals, calledClas
     // Standard fields are the org's own: a conformance test compares them with the mapping.
     for (const name of permitted)
       if (name?.endsWith('__c') && !fields.has(name)) at(file, `there is no field ${name}`)
-    for (const name of fields) if (!permitted.includes(name)) at(file, `it does not cover ${name}`)
+    // The right to make records, and the key by which they are made, are in a set of their own.
+    const isForCreating = all(root, 'objectPermissions').some((it) => textOf(it, 'allowCreate') === 'true')
+    for (const name of fields)
+      if (isKey(name) === isForCreating && !permitted.includes(name)) at(file, `it does not cover ${name}`)
   }
   const open = sets.flatMap(({ root }) => all(root, 'pageAccesses').map((it) => textOf(it, 'apexPage')))
   for (const name of pages)

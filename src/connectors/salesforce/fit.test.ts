@@ -12,6 +12,8 @@ const field = (name: string, type: FieldType, more: Partial<SalesforceField> = {
   custom: false,
   filterable: true,
   nillable: true,
+  createable: true,
+  defaultedOnCreate: false,
   wholeDigits: 0,
   lacksRight: false,
   ...more,
@@ -21,6 +23,8 @@ const object: DescribedObject = {
   name: 'Account',
   keyPrefix: '001',
   updateable: true,
+  createable: true,
+  children: new Map(),
   fields: new Map(
     [
       field('Name', 'text', { nillable: false, maxLength: 10 }),

@@ -10,6 +10,7 @@ function ours(property: string, label: string, type: 'text' | 'number' | 'url' |
 /** The default mapping, right for most orgs. A value that Salesforce has no field for has one of ours, which the package brings. */
 export const salesforceMapping: CrmMapping = asDefaults({
   own: { status: 'Paydirt_Status__c', enrichedAt: 'Paydirt_Enriched_At__c', source: 'Paydirt_Source__c' },
+  key: 'Paydirt_Key__c',
   entities: {
     Account: {
       object: 'company',

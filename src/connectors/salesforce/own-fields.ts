@@ -1,5 +1,5 @@
 import type { CrmMapping, DescribedField } from '../../domain/mapping/mapping.ts'
-import type { EnsuredField } from '../connector.ts'
+import type { EnsuredField, EnsureOptions } from '../connector.ts'
 import type { DescribedObject } from './api/schema-cache.ts'
 
 interface Wanted {
@@ -8,21 +8,30 @@ interface Wanted {
   types: readonly DescribedField['type'][]
   /** The least length that a text field must have. */
   length: number
+  unique?: true
+}
+
+/** The number of characters of the key by which a record is made once. */
+const keyLength = 32
+
+function keyField(name: string): Wanted {
+  return { name, label: 'Paydirt Key', types: ['text'], length: keyLength, unique: true }
 }
 
 /**
  * Returns the state of our own fields and of those that the mapping creates, the optional ones only for `fields`. Custom fields are metadata of the org,
  * with their own rights: the package in `crm/salesforce` creates them, never the data API. A missing field is returned
- * as `missing`, with what to do, also outside a dry run. Without these fields records are still written, but not
+ * as `missing`, with what to do, also outside a dry run. The key is wanted only where records are to be made. Without these fields records are still written, but not
  * marked, and our own writes are not recognised.
  */
 export function ownFields(
   mapping: CrmMapping,
   entity: string,
   object: DescribedObject,
-  fields: readonly string[] = [],
+  { fields = [], forCreating = false }: Pick<EnsureOptions, 'fields' | 'forCreating'> = {},
 ): EnsuredField[] {
-  return wanted(mapping, entity, fields).map(({ name, label, types, length }) => {
+  const keys = forCreating && mapping.key !== undefined ? [keyField(mapping.key)] : []
+  return [...wanted(mapping, entity, fields), ...keys].map(({ name, label, types, length, unique }) => {
     const field = object.fields.get(name)
     if (!field) {
       return {
@@ -36,9 +45,11 @@ export function ownFields(
       ? `it is of type ${field.type}, not ${types.join(' or ')}`
       : field.maxLength !== undefined && field.maxLength < length
         ? `it takes ${field.maxLength} characters, and ${length} are needed`
-        : field.writable
-          ? undefined
-          : 'the integration user may not write it'
+        : !field.writable
+          ? 'the integration user may not write it'
+          : unique && !field.unique
+            ? 'it is not unique, so that a record could be made twice'
+            : undefined
     return {
       name,
       label: field.label,

@@ -126,7 +126,7 @@ const mostMerges = 20
  * Finds out what happened to missing records: the loser of a merge is in the recycle bin and names its master, which may
  * have lost a later merge itself. Follows the masters to the record that is there.
  */
-async function readFates(
+export async function readFates(
   client: SalesforceClient,
   sobject: string,
   ids: readonly string[],

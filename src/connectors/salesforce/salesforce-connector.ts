@@ -12,6 +12,7 @@ import { createSalesforceClient } from './api/client.ts'
 import { collectionSize, type WriteHeaders } from './api/collections.ts'
 import type { SalesforceAuth } from './api/login.ts'
 import { longId } from './ids.ts'
+import { createMaker } from './making/maker.ts'
 import { salesforceMapping } from './mapping.ts'
 import { ownFields } from './own-fields.ts'
 import { describedWithPlaces } from './place-codes.ts'
@@ -44,6 +45,8 @@ export interface SalesforceOptions {
   lookbackMs?: number
   /** Records on a page of a scan. Default and maximum: 2,000. */
   pageSize?: number
+  /** The hosts of the network's profiles. Default: the published ones. */
+  networkHosts?: readonly string[] | undefined
   now?: () => number
   random?: () => number
   wait?: (ms: number) => Promise<void>
@@ -121,10 +124,10 @@ export function createSalesforceConnector(options: SalesforceOptions): Connector
       return describedWithPlaces(await schema.describe(entity))
     },
 
-    async ensureFields(entity, { dryRun, fields }) {
+    async ensureFields(entity, { dryRun, ...wanted }) {
       mappingOf(entity)
       if (!dryRun) schema.forget(entity)
-      return ownFields(mapping, entity, await schema.describe(entity), fields)
+      return ownFields(mapping, entity, await schema.describe(entity), wanted)
     },
 
     scan(entity, scanOptions) {
@@ -202,6 +205,18 @@ export function createSalesforceConnector(options: SalesforceOptions): Connector
     async associations(entity, toEntity, ids) {
       return readAssociations(client, entity, toEntity, ids)
     },
+
+    maker: createMaker(
+      {
+        client,
+        schema,
+        mapping,
+        networkHosts: options.networkHosts,
+        autoAssign: options.headers?.autoAssign,
+        now,
+      },
+      inTurn,
+    ),
 
     async quota() {
       if (!client.quota()) await client.call(limitsSchema, { path: '/limits' })

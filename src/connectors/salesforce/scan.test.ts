@@ -24,6 +24,8 @@ function answering(pages: { done: boolean; records: Row[] }[], queries: string[]
         name: 'Contact',
         keyPrefix: '003',
         updateable: true,
+        createable: true,
+        children: new Map(),
         fields: new Map([['Email', email]]),
       }),
       forget: () => {},

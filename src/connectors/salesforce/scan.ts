@@ -1,5 +1,6 @@
 import { identityOf, type EntityMapping, type OwnFields } from '../../domain/mapping/mapping.ts'
 import { isOwnWrite } from '../../domain/mapping/stamp.ts'
+import type { SourceRecord } from '../../domain/record.ts'
 import { valuesFault } from '../../domain/values/gate.ts'
 import type { ScanOptions, ScanPage } from '../connector.ts'
 import { PaydirtError } from '../../domain/errors.ts'
@@ -176,7 +177,7 @@ async function queryPage(
  * Returns the conditions that leave out records which are not enriched as this object: a lead that has become a contact,
  * and an account that is a person, which is scanned as its contact.
  */
-function enrichable({ name, fields }: DescribedObject): string[] {
+export function enrichable({ name, fields }: DescribedObject): string[] {
   return ['IsConverted', ...(name === 'Account' ? ['IsPersonAccount'] : [])]
     .filter((field) => fields.has(field))
     .map((field) => `${field} = false`)
@@ -211,7 +212,7 @@ function nextIncrement(position: Position | undefined, endMs: number, lookbackMs
   return { kind: 'from', stampMs: Math.max(seenMs ?? 0, endMs - Math.max(dayMs, lookbackMs)) }
 }
 
-function fieldsToRead(mapping: EntityMapping, object: DescribedObject, own: OwnFields): string[] {
+export function fieldsToRead(mapping: EntityMapping, object: DescribedObject, own: OwnFields): string[] {
   return [
     ...new Set([
       'Id',
@@ -238,18 +239,22 @@ function toPage(
   const ownWrites = new Set(rows.filter((row) => isOurs(row, properties, own)).map(({ Id }) => Id))
   const records = rows.map((row) => {
     const mergedIds = losers?.get(row.Id)
-    const found = flatten(row)
-    // Found here, before anything is bought for a record that could not be written.
-    const unreadable = valuesFault(found)
-    return {
-      id: row.Id,
-      object: mapping.object,
-      identity: identityOf(mapping, flatten(withoutOwnAccount(row))),
-      ...(unreadable ? { unreadable } : { values: valuesOf(found, mapping, object) }),
-      ...(mergedIds ? { mergedIds } : {}),
-    }
+    return { ...toRecord(row, mapping, object), ...(mergedIds ? { mergedIds } : {}) }
   })
   return { records, watermark: writeWatermark(position), ...(ownWrites.size > 0 ? { ownWrites } : {}) }
+}
+
+/** Returns a row as a record of a scan. */
+export function toRecord(row: Row, mapping: EntityMapping, object: DescribedObject): SourceRecord {
+  const found = flatten(row)
+  // Found here, before anything is bought for a record that could not be written.
+  const unreadable = valuesFault(found)
+  return {
+    id: row.Id,
+    object: mapping.object,
+    identity: identityOf(mapping, flatten(withoutOwnAccount(row))),
+    ...(unreadable ? { unreadable } : { values: valuesOf(found, mapping, object) }),
+  }
 }
 
 function isOurs(row: Row, properties: readonly string[], own: OwnFields): boolean {

@@ -5,7 +5,11 @@ import { z } from 'zod'
 const rowSchema = z.looseObject({ Id: z.string() })
 export type Row = z.infer<typeof rowSchema>
 
-export const querySchema = z.object({ done: z.boolean(), records: z.array(rowSchema) })
+export const querySchema = z.object({
+  done: z.boolean(),
+  records: z.array(rowSchema),
+  nextRecordsUrl: z.string().nullish(),
+})
 
 /** The answer to a `SELECT COUNT()`, which has no records. */
 export const countSchema = z.object({ totalSize: z.number() })
@@ -19,13 +23,45 @@ const saveErrorSchema = z.object({
 })
 export type SaveError = z.infer<typeof saveErrorSchema>
 
-export const saveResultsSchema = z.array(
-  z.object({
-    id: z.string().nullish(),
-    success: z.boolean(),
-    errors: z.array(saveErrorSchema).default([]),
-  }),
-)
+/** The matches of a duplicate rule; the key is spelled `duplicateResut` in most answers. */
+const matchesSchema = z
+  .object({
+    duplicateRule: z.string().optional(),
+    matchResults: z
+      .array(
+        z.object({
+          entityType: z.string().optional(),
+          matchRecords: z.array(z.object({ record: z.object({ Id: z.string() }) })).default([]),
+        }),
+      )
+      .default([]),
+  })
+  .optional()
+export type Matches = NonNullable<z.infer<typeof matchesSchema>>
+
+/** The errors of a single record: its code has another name than in a collection. */
+export const refusalsSchema = z
+  .array(
+    z.object({
+      errorCode: z.string(),
+      message: z.string().default(''),
+      fields: z.array(z.string()).default([]),
+      duplicateResut: matchesSchema,
+      duplicateResult: matchesSchema,
+    }),
+  )
+  .min(1)
+
+export const compositeSchema = z.object({
+  compositeResponse: z.array(z.object({ httpStatusCode: z.number(), body: z.unknown() })),
+})
+
+export const saveResultSchema = z.object({
+  id: z.string().nullish(),
+  success: z.boolean(),
+  errors: z.array(saveErrorSchema).default([]),
+})
+export const saveResultsSchema = z.array(saveResultSchema)
 
 const fieldSchema = z.object({
   name: z.string(),
@@ -37,6 +73,9 @@ const fieldSchema = z.object({
   scale: z.number().default(0),
   nillable: z.boolean(),
   updateable: z.boolean(),
+  createable: z.boolean().default(false),
+  defaultedOnCreate: z.boolean().default(false),
+  unique: z.boolean().default(false),
   filterable: z.boolean().default(true),
   calculated: z.boolean().default(false),
   autoNumber: z.boolean().default(false),
@@ -62,7 +101,11 @@ export const describeSchema = z.object({
   name: z.string(),
   keyPrefix: z.string().nullish(),
   updateable: z.boolean(),
+  createable: z.boolean().default(false),
   fields: z.array(fieldSchema),
+  childRelationships: z
+    .array(z.object({ childSObject: z.string(), relationshipName: z.string().nullish() }))
+    .default([]),
 })
 
 export const jobSchema = z.object({

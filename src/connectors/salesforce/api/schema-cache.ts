@@ -9,6 +9,10 @@ export interface SalesforceField extends DescribedField {
   /** True where a query may filter by it: long texts cannot be filtered by. */
   filterable: boolean
   nillable: boolean
+  /** A new record can be given a value. */
+  createable: boolean
+  /** The org fills the field in a new record that lacks it. */
+  defaultedOnCreate: boolean
   /** Digits before the decimal point; 0 where there is no limit. */
   wholeDigits: number
   /** The field is writable, but the integration user lacks the right. */
@@ -22,6 +26,9 @@ export interface DescribedObject {
   /** The prefix of its records' ids; "" where the org does not return it. */
   keyPrefix: string
   updateable: boolean
+  createable: boolean
+  /** Relationships from other objects to this one by name (`Tasks`), with the object of each, as far as the user sees it. */
+  children: ReadonlyMap<string, string>
   /** By exact name; fields of a contact's account as `Account.Name`. Fields that the user may not see are absent. */
   fields: ReadonlyMap<string, SalesforceField>
 }
@@ -41,14 +48,23 @@ export function createSchemaCache(
 
   async function ask(sobject: string): Promise<DescribedObject> {
     try {
-      const { name, keyPrefix, updateable, fields } = await client.call(describeSchema, {
-        path: `/sobjects/${encodeURIComponent(sobject)}/describe`,
-      })
+      const { name, keyPrefix, updateable, createable, fields, childRelationships } = await client.call(
+        describeSchema,
+        {
+          path: `/sobjects/${encodeURIComponent(sobject)}/describe`,
+        },
+      )
       const all = [...fields.map((raw) => toField(raw, fields)), ...(await accountFields(fields))]
       return {
         name,
         keyPrefix: keyPrefix ?? '',
         updateable,
+        createable,
+        children: new Map(
+          childRelationships.flatMap(({ relationshipName, childSObject }) =>
+            relationshipName ? [[relationshipName, childSObject]] : [],
+          ),
+        ),
         fields: new Map(all.map((field) => [field.name, field])),
       }
     } catch (error) {
@@ -132,6 +148,9 @@ function toField(raw: RawField, all: readonly RawField[]): SalesforceField {
     ...(isChoice ? { options: optionsOf(raw), restricted: raw.restrictedPicklist } : {}),
     filterable: raw.filterable,
     nillable: raw.nillable,
+    createable: raw.createable,
+    defaultedOnCreate: raw.defaultedOnCreate || raw.type === 'boolean',
+    ...(raw.unique ? { unique: true } : {}),
     wholeDigits: raw.digits > 0 ? raw.digits : Math.max(0, raw.precision - raw.scale),
     ...dependencyOf(raw, all),
     lacksRight: !raw.updateable && raw.permissionable && !raw.calculated && !raw.autoNumber,
@@ -166,6 +185,8 @@ const parent = {
   custom: false,
   filterable: true,
   nillable: true,
+  createable: false,
+  defaultedOnCreate: false,
   wholeDigits: 0,
   lacksRight: false,
 }

@@ -1,6 +1,5 @@
 import { makeId } from '../ids.ts'
 import type { SalesforceType } from '../schema.ts'
-import type { SalesforceStore } from '../store.ts'
 
 export interface ChildRelationship {
   readonly childSObject: string
@@ -74,13 +73,18 @@ export function tie(tied: TiedRecords, relationship: string, parentId: string): 
   return id
 }
 
+/** The part of the store that has children. */
+interface Shelf {
+  readonly tied: TiedRecords
+  list(type: SalesforceType): Iterable<{
+    readonly id: string
+    readonly deletedAtMs: number | undefined
+    readonly fields: Readonly<Record<string, unknown>>
+  }>
+}
+
 /** Returns the ids of a record's children, as a subquery selects them: those in the recycle bin are not among them. */
-export function childrenOf(
-  store: SalesforceStore,
-  type: SalesforceType,
-  id: string,
-  relationship: string,
-): string[] {
+export function childrenOf(store: Shelf, type: SalesforceType, id: string, relationship: string): string[] {
   const child = type === 'Account' ? storedChildren[relationship] : undefined
   if (!child) return store.tied.get(relationship)?.get(id) ?? []
   return [...store.list(child.type)]
