@@ -36,6 +36,8 @@ export interface CrmSettings {
 interface OpenOptions {
   /** Shared by all processes that use the account. Absent: this process counts alone. */
   budget: CallBudget | undefined
+  /** The hosts of the network's profiles, under all of which a record is looked for. Absent: the published ones. */
+  networkHosts?: readonly string[] | undefined
 }
 
 /** The place of one record. */

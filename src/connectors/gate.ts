@@ -10,8 +10,16 @@ import type { Connector } from './connector.ts'
  * put one into a CRM.
  */
 export function gated(connector: Connector): Connector {
+  const { maker } = connector
   return {
     ...connector,
+    ...(maker && {
+      maker: {
+        ...maker,
+        find: async (entity: string, identities: Parameters<typeof maker.find>[1]) =>
+          (await maker.find(entity, identities)).map(admitRecord),
+      },
+    }),
     async *scan(entity, options) {
       for await (const page of connector.scan(entity, options))
         yield { ...page, records: page.records.map(admitRecord) }

@@ -1,5 +1,6 @@
 import type { Meter } from '../domain/ports/meter.ts'
 import type { Connector } from './connector.ts'
+import type { RecordMaker } from './creating.ts'
 
 /**
  * Returns the connector with its calls measured. A call is a question of ours: a page of a scan, a batch read or written. It
@@ -41,6 +42,22 @@ export function metered(connector: Connector, meter: Pick<Meter, 'crmCall'>): Co
       people: (entity: string, ids: readonly string[]) =>
         timed('people', () => connector.people!(entity, ids)),
     }),
+    ...(connector.maker && { maker: meteredMaker(connector.maker, timed) }),
     quota: () => timed('quota', () => connector.quota()),
+  }
+}
+
+function meteredMaker(
+  maker: RecordMaker,
+  timed: <T>(call: string, work: () => Promise<T>) => Promise<T>,
+): RecordMaker {
+  return {
+    ...maker,
+    find: (entity, identities) => timed('find', () => maker.find(entity, identities)),
+    create: (entity, drafts) => timed('create', () => maker.create(entity, drafts)),
+    archive: (entity, ids) => timed('archive', () => maker.archive(entity, ids)),
+    associate: (entity, toEntity, pairs) =>
+      timed('associate', () => maker.associate(entity, toEntity, pairs)),
+    snapshots: (entity, ids) => timed('snapshots', () => maker.snapshots(entity, ids)),
   }
 }

@@ -265,6 +265,20 @@ export const mutations: Mutation[] = [
     says: /Paydirt_Integration\.permissionset-meta\.xml: it does not cover Lead\.Profnet_URL__c/,
   },
   {
+    what: 'a key by which a record could be made twice',
+    file: `${salesforce}/objects/Lead/fields/Paydirt_Key__c.field-meta.xml`,
+    from: '<unique>true</unique>',
+    to: '<unique>false</unique>',
+    says: /objects\/Lead: Paydirt_Key__c: it is not unique/,
+  },
+  {
+    what: 'a key that the user may not write',
+    file: `${salesforce}/permissionsets/Paydirt_Lists.permissionset-meta.xml`,
+    from: '<field>Contact.Paydirt_Key__c</field>',
+    to: '<field>Contact.Profnet_URL__c</field>',
+    says: /Paydirt_Lists\.permissionset-meta\.xml: it does not cover Contact\.Paydirt_Key__c/,
+  },
+  {
     what: 'a field too short for what Paydirt writes',
     file: `${salesforce}/objects/Account/fields/Paydirt_Source__c.field-meta.xml`,
     from: '<length>255</length>',

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { salesforceMapping } from '../../src/connectors/salesforce/mapping.ts'
+import { creating } from '../../src/domain/mapping/creating.ts'
 import { propertiesOf } from '../../src/domain/mapping/mapping.ts'
 import { describeField } from '../../src/sandbox/salesforce/schema.ts'
 import { openSalesforceBench, type SalesforceBench } from '../integration/salesforce.fixture.ts'
@@ -10,10 +11,12 @@ const entities = ['Account', 'Contact', 'Lead'] as const
 /** Most orgs do not have it, and a permission set that names it could not be deployed there. */
 const notGranted = ['Account.YearStarted']
 
-const file = 'crm/salesforce/force-app/main/default/permissionsets/Paydirt_Integration.permissionset-meta.xml'
-const xml = readFileSync(join(import.meta.dirname, '../..', file), 'utf8')
-const blocks = (name: string) =>
-  [...xml.matchAll(new RegExp(`<${name}>([\\s\\S]*?)</${name}>`, 'g'))].map(([, block = '']) =>
+const folder = '../../crm/salesforce/force-app/main/default/permissionsets'
+const read = (name: string) =>
+  readFileSync(join(import.meta.dirname, folder, `${name}.permissionset-meta.xml`), 'utf8')
+const xml = read('Paydirt_Integration')
+const blocks = (name: string, text = xml) =>
+  [...text.matchAll(new RegExp(`<${name}>([\\s\\S]*?)</${name}>`, 'g'))].map(([, block = '']) =>
     Object.fromEntries([...block.matchAll(/<(\w+)>([^<]*)</g)].map(([, key, value]) => [key!, value!])),
   )
 const fields = new Map(blocks('fieldPermissions').map((each) => [each['field']!, each]))
@@ -74,6 +77,22 @@ describe('the permission set of the integration user', () => {
       allowDelete: 'false',
       modifyAllRecords: 'false',
     })
+  })
+
+  test.each(entities)('with that for lists, makes and deletes %s, each once by its key', (entity) => {
+    const lists = read('Paydirt_Lists')
+    const allowed = blocks('objectPermissions', lists).find(({ object }) => object === entity)
+    expect(allowed).toMatchObject({ allowCreate: 'true', allowDelete: 'true', modifyAllRecords: 'false' })
+    const added = blocks('fieldPermissions', lists).filter(({ editable }) => editable === 'true')
+    const editable = new Set([...fields.values(), ...added].map(({ field }) => field))
+    const made = Object.values(creating(salesforceMapping.entities[entity]!).fields)
+    const properties = [salesforceMapping.key!, ...made.map(({ property }) => property)]
+    const missing = described(entity).flatMap((each) => {
+      const name = properties.includes(each.name) ? granted(entity, each) : undefined
+      return name === undefined || editable.has(name) || notGranted.includes(name) ? [] : [name]
+    })
+    expect(missing).toEqual([])
+    expect(fields.has(`${entity}.${salesforceMapping.key}`)).toBe(false)
   })
 
   test('names only fields that field-level security knows', () => {

@@ -13,14 +13,15 @@ import type { Engine } from './engine.ts'
  * names what there is not. Its client is loaded only now: clients are large, and most commands need none.
  */
 export async function openConnector(
-  config: Pick<Config, 'connectors'>,
+  config: Pick<Config, 'connectors'> & Partial<Pick<Config, 'networkHosts'>>,
   name: string,
   engine: Partial<Pick<Engine, 'callBudget' | 'meter' | 'recordIndex'>> | undefined,
 ): Promise<Connector> {
   const crm = crmOf(name)
   const settings = config.connectors[name as CrmName]
   if (settings) {
-    const connector = gated(await crm.open(settings, { budget: engine?.callBudget }))
+    const { networkHosts } = config
+    const connector = gated(await crm.open(settings, { budget: engine?.callBudget, networkHosts }))
     const measured = engine?.meter ? metered(connector, engine.meter) : connector
     return engine?.recordIndex ? indexed(measured, engine.recordIndex) : measured
   }

@@ -105,12 +105,13 @@ export const salesforce = defineCrm({
   recordUrl: ({ loginUrl }, { entity, id }) =>
     `${loginUrl.replace(/\/+$/, '')}/lightning/r/${entity}/${encodeURIComponent(id)}/view`,
 
-  async open(settings, { budget }) {
+  async open(settings, { budget, networkHosts }) {
     const { mapping, allowDuplicates, autoAssign, ...rest } = settings
     const { createSalesforceConnector } = await import('./salesforce-connector.ts')
     return createSalesforceConnector({
       ...rest,
       callBudget: budget,
+      networkHosts,
       mapping: resolveMapping(salesforceMapping, mapping),
       headers: { allowDuplicates, autoAssign },
     })

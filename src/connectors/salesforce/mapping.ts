@@ -7,6 +7,15 @@ function ours(property: string, label: string, type: 'text' | 'number' | 'url' |
   return { property, create: { label, type, optional: true } } as const
 }
 
+/** The fields without which a new person could neither be saved nor found again, also where `fields` is told to leave them. */
+const nameAndReach = {
+  first_name: { property: 'FirstName' },
+  last_name: { property: 'LastName' },
+  email: { property: 'Email' },
+  phone: { property: 'Phone' },
+  job_title: { property: 'Title' },
+} as const
+
 /** The default mapping, right for most orgs. A value that Salesforce has no field for has one of ours, which the package brings. */
 export const salesforceMapping: CrmMapping = asDefaults({
   own: { status: 'Paydirt_Status__c', enrichedAt: 'Paydirt_Enriched_At__c', source: 'Paydirt_Source__c' },
@@ -38,6 +47,7 @@ export const salesforceMapping: CrmMapping = asDefaults({
         advertisements: ours('Paydirt_Advertisements__c', 'Advertisements', 'number'),
         similar_companies: ours('Paydirt_Similar_Companies__c', 'Similar Companies', 'text'),
       },
+      create: { company_name: { property: 'Name' }, domain: { property: 'Website' } },
       identity: {
         profileUrl: ['Profnet_URL__c'],
         domain: ['Website'],
@@ -60,6 +70,7 @@ export const salesforceMapping: CrmMapping = asDefaults({
         city: { property: 'MailingCity' },
         country_code: { property: 'MailingCountry', as: 'country_name' },
       },
+      create: nameAndReach,
       identity: {
         profileUrl: ['Profnet_URL__c'],
         email: ['Email'],
@@ -85,6 +96,12 @@ export const salesforceMapping: CrmMapping = asDefaults({
         about: { property: 'Description' },
         city: { property: 'City' },
         country_code: { property: 'Country', as: 'country_name' },
+      },
+      create: {
+        ...nameAndReach,
+        company_name: { property: 'Company' },
+        company_domain: { property: 'Website' },
+        company_website: { property: 'Website' },
       },
       identity: {
         profileUrl: ['Profnet_URL__c'],

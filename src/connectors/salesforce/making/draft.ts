@@ -1,6 +1,7 @@
-import { creating, type CrmMapping, type EntityMapping } from '../../../domain/mapping/mapping.ts'
+import { creating } from '../../../domain/mapping/creating.ts'
+import { canonicalOf, type CrmMapping, type EntityMapping } from '../../../domain/mapping/mapping.ts'
 import { ConfigError } from '../../../domain/errors.ts'
-import { canonicalOf } from '../../../domain/mapping/mapping.ts'
+import type { Patch } from '../../../domain/record.ts'
 import type { CreateResult, RecordDraft } from '../../creating.ts'
 import type { LeftOut } from '../../write-result.ts'
 import type { DescribedObject } from '../api/schema-cache.ts'
@@ -51,7 +52,7 @@ export function prepareDraft(
   const given = entities[entity] as EntityMapping
   const mapping = withPlaceCodes(creating(given), object)
   const asNew = { ...object, fields: createableFields(object) }
-  const { body, leftOut } = fitPatch(draft.patch, mapping, asNew)
+  const { body, leftOut } = fitPatch(withoutSecondBest(draft.patch, mapping), mapping, asNew)
   for (const [name, value] of Object.entries(draft.set ?? {})) {
     if (asNew.fields.get(name)?.writable) body[name] = value
     else
@@ -83,6 +84,16 @@ export function prepareDraft(
   const effective = { own, entities: { [entity]: withPlaceCodes(given, object) } }
   const stamp = stampOf(body, effective, entity, asNew, nowMs)
   return { index, key: draft.key, body: { ...body, ...stamp, [keyField]: draft.key }, leftOut }
+}
+
+/** A website goes before the bare domain where both have one field. */
+function withoutSecondBest(patch: Patch, { fields }: EntityMapping): Patch {
+  const second = ['domain', 'company_domain'].filter((name) => {
+    const property = fields[name]?.property
+    const better = name.replace('domain', 'website')
+    return property !== undefined && better in patch && fields[better]?.property === property
+  })
+  return Object.fromEntries(Object.entries(patch).filter(([name]) => !second.includes(name)))
 }
 
 /** In a new record a field is written that may be set on creation: some can never be changed afterwards. */

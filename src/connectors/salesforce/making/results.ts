@@ -1,4 +1,5 @@
-import { creating, type EntityMapping } from '../../../domain/mapping/mapping.ts'
+import { creating } from '../../../domain/mapping/creating.ts'
+import type { EntityMapping } from '../../../domain/mapping/mapping.ts'
 import type { CreateResult } from '../../creating.ts'
 import type { Matches, SaveError } from '../api/answers.ts'
 import type { Outcome } from '../api/collections.ts'
