@@ -232,5 +232,14 @@ test('a plan of a call names request, key, price and cap, and sends nothing', as
   expect(plan.stdout).toMatch(/POST http.*\/companies\/search/)
   expect(plan.stdout).toMatch(/key +company\.search\|v1:[0-9a-f]{64}\|1/)
   expect(plan.stdout).toContain('unknown until the service tells it')
+  expect(plan.stdout).not.toContain('an assumption')
+  // By API key the call asks for the plan's limits, which a plan of a call does not.
+  const byKey = (body: object) =>
+    desk.run(['service', 'call', 'company.search', ...asked(body), '--plan'], {
+      PAYDIRT_API_KEY: API_KEY,
+      PAYDIRT_API_KEY_HEADER: API_KEY_HEADER,
+    })
+  expect((await byKey(software)).stdout).toMatch(/page +of 25 rows, an assumption: .*max_search_per_page/)
+  expect((await byKey({ ...software, per_page: 10 })).stdout).not.toContain('an assumption')
   expect(sandbox.stats().requests).toBe(before)
 })

@@ -9,6 +9,7 @@ import { utcMinute } from '../../domain/values/utc-minute.ts'
 export async function callPlanText(
   { config, database, lookups }: Pick<Context, 'config' | 'database' | 'lookups'>,
   call: PlannedCall,
+  { isSizeNamed }: { isSizeNamed: boolean },
 ): Promise<string> {
   const { operation, request, contract, key, kind, capAtomic } = call
   const lines = [
@@ -34,9 +35,18 @@ export async function callPlanText(
     return [
       `  request   ${method} ${url}`,
       ...(body === '' ? [] : [`  body      ${body}`]),
+      ...(isSizeNamed ? [] : sizeLines(request['per_page'], config.apiKey !== undefined)),
       `  price     ${priceText(call, seen)}`,
     ]
   }
+}
+
+/** A plan asks nobody, and the ledger does not keep the limits of the workspace's plan. */
+function sizeLines(size: unknown, hasKey: boolean): string[] {
+  if (typeof size !== 'number' || !hasKey) return []
+  return [
+    `  page      of ${size} rows, an assumption: the call asks for the plan's max_search_per_page first, and another size has another key`,
+  ]
 }
 
 function priceText({ isFree, priceAtomic }: PlannedCall, seen: readonly SeenPrice[]): string {

@@ -60,7 +60,12 @@ export async function callOperation(name: string, options: Options): Promise<voi
         known,
       )
     const call = planOf()
-    if (options.plan) return print(await callPlanText({ ...context, config: named }, call))
+    if (options.plan)
+      return print(
+        await callPlanText({ ...context, config: named }, call, {
+          isSizeNamed: body['per_page'] !== undefined,
+        }),
+      )
     if (isAccountOperation(operation)) return printAccount(context, operation)
     assertAffordable(call)
     await assertLastPrice(context, call)
