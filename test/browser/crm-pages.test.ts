@@ -47,6 +47,26 @@ describe.skipIf(!hasChromium)('the page of a stand-in in a browser', () => {
     await page.close()
   })
 
+  test('on a phone breaks no time but between day and hour, and keeps its records close', async () => {
+    const page = await browser.newPage({ viewport: { width: 390, height: 844 } })
+    await page.goto(`${standIn.baseUrl}/_sandbox/companies`)
+    // A text, because tests have no types of the browser.
+    const times = await page.evaluate<{ lines: number; parts: number[] }[]>(`
+      [...document.querySelectorAll('.list time')].map((each) => ({
+        lines: new Set([...each.children].flatMap((part) => [...part.getClientRects()].map(({ top }) => top))).size,
+        parts: [...each.children].map((part) => part.getClientRects().length),
+      }))`)
+    expect(times).toHaveLength(50)
+    for (const { lines, parts } of times)
+      expect({ lines: lines <= 2, parts }).toEqual({ lines: true, parts: [1, 1] })
+    const [height, width] = await page.evaluate<[number, number]>(
+      '[document.documentElement.scrollHeight, document.documentElement.scrollWidth]',
+    )
+    expect(width).toBeLessThanOrEqual(390)
+    expect(height).toBeLessThan(3_600)
+    await page.close()
+  })
+
   test('has no serious findings of axe at two widths and in both themes, whatever stands in a record', async () => {
     const complaints: string[] = []
     const found = await visitPages(['/_sandbox/companies', `/_sandbox/companies/${id}`], {

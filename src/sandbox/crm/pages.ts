@@ -217,5 +217,7 @@ function shown(text: string): Markup {
 
 function time(atMs: number): Markup {
   const text = new Date(atMs).toISOString()
-  return html`<time datetime="${text}">${text.slice(0, 10)} ${text.slice(11, 19)} UTC</time>`
+  return html`<time datetime="${text}"
+    ><span>${text.slice(0, 10)}</span> <span>${text.slice(11, 19)} UTC</span></time
+  >`
 }

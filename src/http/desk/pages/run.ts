@@ -30,6 +30,8 @@ export interface RunDetail {
   actions: Markup
 }
 
+const fieldsShown = 4
+
 export function runPage(detail: RunDetail, { now }: Shell): Page {
   const { run, funnel, live, reasons, records, nextAfter, previousBefore, status, undone } = detail
   const regions = runRegions(live, now)
@@ -86,7 +88,7 @@ export function runPage(detail: RunDetail, { now }: Shell): Page {
                   {
                     name: 'Result',
                     cell: (row) =>
-                      row.fields.length > 0 ? row.fields.map(words).join(', ') : blockText(row.reason ?? '–'),
+                      row.fields.length > 0 ? fieldsText(row.fields) : blockText(row.reason ?? '–'),
                   },
                   { name: 'When', cell: ({ updatedAt }) => instant(updatedAt, now) },
                 ],
@@ -115,6 +117,13 @@ function undoneNote(undone: Undone, now: Date): Markup {
       value again, since ${instant(undone.at, now)}. The figures below are those of the run as it ended.
     </p>
   </section>`
+}
+
+/** Names a few fields: all of them for fifty records are a page of many screens, and each record's own page has them. */
+function fieldsText(fields: readonly string[]): string {
+  const named = fields.slice(0, fields.length > fieldsShown + 1 ? fieldsShown : fields.length).map(words)
+  const more = fields.length - named.length
+  return `${named.join(', ')}${more > 0 ? ` and ${more} more` : ''}`
 }
 
 function pageOf(id: string, place: string, status: string | undefined): string {
