@@ -32,7 +32,8 @@ const dayMs = 86_400_000
 export const failureDays = 14
 const chartDays = 30
 const runsPerPage = 20
-const recordsPerPage = 50
+/** A page of so many rows is a few screens of a phone. */
+const recordsPerPage = 25
 const auditPerPage = 100
 
 /** The pages of the desk. */
