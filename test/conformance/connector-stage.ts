@@ -2,6 +2,7 @@ import { afterEach, beforeEach } from 'vitest'
 import type { Connector, ScanOptions, ScanPage, WriteResult } from '../../src/connectors/connector.ts'
 import type { ConnectorName } from '../../src/connectors/definitions.ts'
 import type { Patch } from '../../src/domain/record.ts'
+import type { MakingOptions, MakingWorld } from './connector-making.ts'
 
 /** One connector with records behind it. Every test opens its own. */
 export interface ConnectorWorld {
@@ -22,6 +23,8 @@ export interface ConnectorWorld {
   remove?(id: string): void
   /** Returns the id of the record that is left: the winner's, or a new one. */
   merge?(winner: string, loser: string): string
+  /** Present where the connector makes records. */
+  making?: MakingWorld
   /** A lead becomes a contact. */
   convert?(id: string): void
   stop(): Promise<void>
@@ -48,6 +51,8 @@ export interface ConnectorSuiteOptions {
   unknownId?: string
   /** The source's name of the property that holds a record's id, where a scan can be narrowed to it. */
   idProperty?: string
+  /** Present where the connector makes records. */
+  making?: MakingOptions
 }
 
 export type ConnectorStage = ReturnType<typeof openStage>

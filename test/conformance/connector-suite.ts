@@ -3,6 +3,7 @@ import { definitionOf } from '../../src/connectors/definitions.ts'
 import type { ScanPage, Watermark } from '../../src/connectors/connector.ts'
 import type { Patch } from '../../src/domain/record.ts'
 import { given, openStage, where, type ConnectorSuiteOptions } from './connector-stage.ts'
+import { connectorMaking } from './connector-making.ts'
 import { connectorWrites } from './connector-writes.ts'
 
 /** Tests what every connector must do. A connector's test is one call of this for each entity. */
@@ -21,6 +22,7 @@ export function connectorSuite(options: ConnectorSuiteOptions): void {
       const { name, capabilities: own, entities } = stage.world.connector
       expect(name).toBe(options.connector)
       expect(own).toEqual(capabilities)
+      expect(stage.world.connector.maker !== undefined).toBe(capabilities.makesRecords)
       expect(definition.entities).toMatchObject(entities)
       expect(entities).toHaveProperty(options.entity)
       expect(stage.world.store !== undefined).toBe(keepsValues)
@@ -170,5 +172,6 @@ export function connectorSuite(options: ConnectorSuiteOptions): void {
     })
 
     connectorWrites(options, stage)
+    connectorMaking(options, stage)
   })
 }

@@ -7,5 +7,5 @@ export const capabilities: Capabilities = {
   filters: true,
   marksOwnWrites: true,
   tellsQuota: true,
-  makesRecords: false,
+  makesRecords: true,
 }

@@ -1,18 +1,20 @@
 import { ConfigError } from '../../domain/errors.ts'
 import type { CallBudget } from '../../domain/ports/call-budget.ts'
 import { entityObjects, type CrmMapping } from '../../domain/mapping/mapping.ts'
-import type { Association, Connector, CurrentRecord } from '../connector.ts'
+import type { Connector, CurrentRecord } from '../connector.ts'
 import type { HubspotLimits } from './api/account.ts'
 import type { HubspotApi } from './api/client.ts'
 import { openHubspotApi } from './api/open-api.ts'
+import { readAssociations } from './associations.ts'
 import { capabilities } from './capabilities.ts'
 import { check } from './check.ts'
+import { createHubspotMaker } from './making/maker.ts'
 import { createHubspotProperties, entityMapping } from './properties.ts'
 import { batchRead, readProperties, toCurrent } from './records.ts'
 import { createRequiredRules, type RequiredRule } from './required.ts'
 import { scan } from './scan.ts'
 import type { HubspotAuth } from './api/tokens.ts'
-import { associationsSchema, paths, usageSchema, type HubspotEntity } from './api/wire.ts'
+import { paths, usageSchema, type HubspotEntity } from './api/wire.ts'
 import { write } from './write.ts'
 
 export type HubspotConnectorOptions = HubspotAuth & {
@@ -37,8 +39,6 @@ export type HubspotConnectorOptions = HubspotAuth & {
   random?: () => number
   sleep?: (ms: number, signal?: AbortSignal) => Promise<void>
 }
-
-const associationLimit = 1000
 
 /**
  * Companies and contacts of a HubSpot account. Every written record carries three fields of ours, by which the next
@@ -108,6 +108,8 @@ export function createHubspotConnector(options: HubspotConnectorOptions): Connec
       return readAssociations(api, known(entity), known(toEntity), ids)
     },
 
+    maker: createHubspotMaker(deps, known),
+
     async quota() {
       if ('accessToken' in auth) {
         const today = await usageToday(api)
@@ -124,41 +126,6 @@ export function createHubspotConnector(options: HubspotConnectorOptions): Connec
   }
 }
 
-async function readAssociations(
-  api: HubspotApi,
-  from: HubspotEntity,
-  to: HubspotEntity,
-  ids: readonly string[],
-): Promise<Map<string, Association[]>> {
-  const found = new Map(ids.map((id): [string, Association[]] => [id, []]))
-  let asked: { id: string; after?: string }[] = [...found.keys()]
-    .filter((id) => /^\d{1,19}$/.test(id))
-    .map((id) => ({ id }))
-  if (from === to) return found
-  while (asked.length > 0) {
-    // A record without associations is an error in a 207: its list stays empty.
-    const { results } = await api.need(associationsSchema, {
-      method: 'POST',
-      path: paths.associations(from, to),
-      body: { inputs: asked.slice(0, associationLimit) },
-    })
-    const unfinished = results.flatMap(({ from: { id }, paging }) =>
-      paging?.next ? [{ id, after: paging.next.after }] : [],
-    )
-    for (const { from: record, to: tied } of results) {
-      found.get(record.id)?.push(
-        ...tied.map(({ toObjectId, associationTypes }) => ({
-          id: toObjectId,
-          primary: associationTypes.some(({ label }) => label === 'Primary'),
-        })),
-      )
-    }
-    asked = [...asked.slice(associationLimit), ...unfinished]
-  }
-  return found
-}
-
-/** Returns today's count of a private app; undefined for tokens that may not ask. */
 async function usageToday(
   api: HubspotApi,
 ): Promise<{ usageLimit: number; currentUsage: number; resetsAt: string } | undefined> {

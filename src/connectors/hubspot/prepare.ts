@@ -25,6 +25,19 @@ export function prepare(
   if (!/^\d{1,19}$/.test(id))
     // HubSpot reports success for such an id and writes nothing.
     return { id, status: 'rejected', code: 'INVALID_ID', reason: 'it is not the id of a HubSpot record' }
+  const { properties, leftOut } = fitPatch(patch, entityMap, fields)
+  if (Object.keys(properties).length > 0) return { index, id, properties, leftOut, ...(own ? { own } : {}) }
+  const unfit = leftOut.find(({ code }) => code !== notMapped)
+  if (!unfit) return { id, status: 'unchanged' }
+  return { id, status: 'rejected', ...unfit, unsent: true }
+}
+
+/** Returns a patch's values as the CRM takes them, by property, and the fields that do not fit. */
+export function fitPatch(
+  patch: Patch,
+  entityMap: EntityMapping,
+  fields: ReadonlyMap<string, DescribedField>,
+): { properties: Record<string, string>; leftOut: LeftOut[] } {
   const properties: Record<string, string> = {}
   const leftOut: LeftOut[] = []
   const context = countryOf(patch)
@@ -47,10 +60,7 @@ export function prepare(
       else leftOut.push({ field, code: converted.code, reason: converted.reason })
     }
   }
-  if (Object.keys(properties).length > 0) return { index, id, properties, leftOut, ...(own ? { own } : {}) }
-  const unfit = leftOut.find(({ code }) => code !== notMapped)
-  if (!unfit) return { id, status: 'unchanged' }
-  return { id, status: 'rejected', ...unfit, unsent: true }
+  return { properties, leftOut }
 }
 
 const notMapped = 'NOT_MAPPED'

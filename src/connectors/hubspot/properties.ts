@@ -37,6 +37,7 @@ interface Wanted {
   type: 'string' | 'number' | 'datetime'
   fieldType: string
   description: string
+  hasUniqueValue?: true
   optional?: true | undefined
 }
 
@@ -93,10 +94,10 @@ export function createHubspotProperties(
         .filter((name) => !names.has(name))
     },
 
-    async ensure(entity, { dryRun, fields }) {
+    async ensure(entity, { dryRun, fields, forCreating = false }) {
       if (!dryRun) kept.delete(entity)
       const byName = new Map((await describe(entity)).map((field) => [field.name, field]))
-      const wanted = wantedFields(mapping, entity, fields)
+      const wanted = [...wantedFields(mapping, entity, fields), ...(forCreating ? keyField(mapping) : [])]
       const ensured: EnsuredField[] = []
       let hasGroup = false
       for (const { optional, ...field } of wanted) {
@@ -192,7 +193,24 @@ function wantedFields(mapping: CrmMapping, entity: string, fields: readonly stri
   ]
 }
 
+/** The property by which a record is made only once. HubSpot cannot make the values of an existing property unique. */
+function keyField({ key }: CrmMapping): Wanted[] {
+  if (key === undefined) return []
+  return [
+    {
+      name: key,
+      label: 'Paydirt key',
+      type: 'string',
+      fieldType: 'text',
+      description: 'Keeps Paydirt from making a record twice. Do not edit.',
+      hasUniqueValue: true,
+    },
+  ]
+}
+
 function checkExisting(existing: DescribedField, wanted: Wanted): Pick<EnsuredField, 'status' | 'reason'> {
+  if (wanted.hasUniqueValue && !existing.unique)
+    return { status: 'conflict', reason: 'its values need not be unique, which HubSpot cannot change' }
   const fits =
     wanted.type === 'datetime'
       ? existing.type === 'datetime'
@@ -217,6 +235,7 @@ function toField(property: HubspotProperty): DescribedField {
     type,
     writable: property.modificationMetadata?.readOnlyValue !== true && property.calculated !== true,
     custom: property.hubspotDefined !== true,
+    ...(property.hasUniqueValue ? { unique: true as const } : {}),
     ...(type === 'text' || type === 'phone' ? { maxLength: maxTextLength } : {}),
     ...(type === 'option' || type === 'options'
       ? { options: options.map(({ label, value }) => ({ label, value })), restricted: true }

@@ -1,22 +1,23 @@
 import { RetriableError } from '../../domain/errors.ts'
-import { canonicalOf, type CrmMapping, type EntityMapping } from '../../domain/mapping/mapping.ts'
+import type { CrmMapping, EntityMapping } from '../../domain/mapping/mapping.ts'
 import { writeStamp } from '../../domain/mapping/stamp.ts'
 import type { OwnValues, RecordPatch, WriteResult } from '../connector.ts'
 import { refused, type HubspotApi } from './api/client.ts'
 import { prepare, type Input } from './prepare.ts'
 import { entityMapping, ownFieldsMissing, type HubspotProperties } from './properties.ts'
 import { writableProperties } from './records.ts'
-import { learnRequired, requiredReason, type RequiredRules } from './required.ts'
+import { refusedRecord } from './refused-record.ts'
+import { learnRequired, type RequiredRules } from './required.ts'
 import { conditionallyRequired, readRefusal, type RefusalDetail } from './api/refusal.ts'
 import { batchSchema, paths, type BatchError, type HubspotEntity } from './api/wire.ts'
 
-const writeLimit = 100
+export const writeLimit = 100
 /** Refusals that concern the account's properties and not a record. */
-const propertyCodes = new Set(['PROPERTY_DOESNT_EXIST', 'READ_ONLY_VALUE'])
+export const propertyCodes = new Set(['PROPERTY_DOESNT_EXIST', 'READ_ONLY_VALUE'])
 /** Error categories of a 207 after which the same patch may succeed later. */
-const passing = new Set(['RATE_LIMITS', 'INTERNAL_ERROR', 'SERVICE_UNAVAILABLE', 'TIMEOUT'])
-const passingAfterMs = 5000
-const defaultRetryMs = 60_000
+export const passing = new Set(['RATE_LIMITS', 'INTERNAL_ERROR', 'SERVICE_UNAVAILABLE', 'TIMEOUT'])
+export const passingAfterMs = 5000
+export const defaultRetryMs = 60_000
 
 interface Deps {
   api: HubspotApi
@@ -147,7 +148,7 @@ async function sendBatch(
   return []
 }
 
-function stampOf({ own }: CrmMapping, values: OwnValues): Record<string, string> {
+export function stampOf({ own }: CrmMapping, values: OwnValues): Record<string, string> {
   return {
     [own.status]: String(values.status ?? ''),
     [own.enrichedAt]: String(values.enrichedAt ?? ''),
@@ -203,26 +204,7 @@ function rejected(
   entityMap: EntityMapping,
 ): WriteResult {
   if (code === 'OBJECT_NOT_FOUND') return { id, status: 'skipped', reason: 'the record is gone' }
-  if (code === conditionallyRequired && property !== undefined) {
-    // If our own value makes another property required, our value is the one refused: the rest can be written.
-    const ours = because !== undefined && because in properties ? because : undefined
-    const named = ours ?? property
-    return {
-      id,
-      status: 'rejected',
-      code,
-      field: canonicalOf(entityMap, named) ?? named,
-      reason: requiredReason(property, because),
-    }
-  }
-  const field = property === undefined ? undefined : (canonicalOf(entityMap, property) ?? property)
-  return {
-    id,
-    status: 'rejected',
-    code,
-    ...(field === undefined ? {} : { field }),
-    reason: `HubSpot refused ${property === undefined ? 'the record' : `the value of "${property}"`}: ${code}`,
-  }
+  return { id, status: 'rejected', ...refusedRecord({ code, property, because }, properties, entityMap) }
 }
 
 function missingFields(

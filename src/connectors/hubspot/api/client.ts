@@ -10,6 +10,8 @@ import { refusalSchema, type Refusal } from './wire.ts'
 interface HubspotCall extends HubspotRequest {
   /** Searches have their own limit. Default general. */
   kind?: 'general' | 'search'
+  /** The call must not be repeated by itself after an error of the server or the connection: it may have been carried out. */
+  once?: boolean
   signal?: AbortSignal | undefined
 }
 
@@ -84,8 +86,8 @@ export function createHubspotApi(options: HubspotApiOptions): HubspotApi {
       if (again) {
         serverErrors += 1
         const failed = response instanceof Error ? response : unavailable(response.status)
-        if (serverErrors >= maxServerErrors) throw failed
-        // Every call of ours may be repeated: all of them read, or set values.
+        if (call.once || serverErrors >= maxServerErrors) throw failed
+        // Every other call of ours may be repeated: all of them read, or set values.
         await wait(patience, (250 + 500 * random()) * 2 ** serverErrors, () => failed, call.signal)
         continue
       }
@@ -123,7 +125,7 @@ export function createHubspotApi(options: HubspotApiOptions): HubspotApi {
   }
 
   const sendOnce = async (call: HubspotCall, token: string): Promise<HubspotResponse | RetriableError> => {
-    const { kind: _, signal, ...plain } = call
+    const { kind: _, once: __, signal, ...plain } = call
     try {
       return await send(plain, { token, timeoutMs, signal })
     } catch (cause) {

@@ -25,8 +25,9 @@ export function missingScopes(errors: NonNullable<Refusal['errors']>, call: { pa
 }
 
 function leastFirst(scopes: readonly string[], { path }: { path: string }): string[] {
-  const isWrite = path.endsWith('/batch/update')
-  const entity = /\/(companies|contacts)(\/|$)/.exec(path)?.[1]
+  const isWrite = /\/batch\/(update|upsert|archive|associate\/default)$/.test(path)
+  // A call about ties is refused for the records at the other end: those on this side could be read before.
+  const entity = /\/(companies|contacts|deals|tickets)(\/batch\/|\/search|$)/.exec(path)?.[1]
   const weight = (scope: string): number =>
     (entity !== undefined && !scope.includes(`.${entity}.`) ? 16 : 0) +
     (scope.includes('sensitive') ? 8 : 0) +

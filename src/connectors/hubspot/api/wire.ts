@@ -13,10 +13,14 @@ export const paths = {
   search: (entity: string) => `/crm/objects/${apiVersion}/${entity}/search`,
   batchRead: (entity: string) => `/crm/objects/${apiVersion}/${entity}/batch/read`,
   batchUpdate: (entity: string) => `/crm/objects/${apiVersion}/${entity}/batch/update`,
+  batchUpsert: (entity: string) => `/crm/objects/${apiVersion}/${entity}/batch/upsert`,
+  batchArchive: (entity: string) => `/crm/objects/${apiVersion}/${entity}/batch/archive`,
   properties: (entity: string) => `/crm/properties/${apiVersion}/${entity}`,
   validations: (entity: string) => `/crm/property-validations/${apiVersion}/${entity}`,
   groups: (entity: string) => `/crm/properties/${apiVersion}/${entity}/groups`,
   associations: (from: string, to: string) => `/crm/associations/${apiVersion}/${from}/${to}/batch/read`,
+  associate: (from: string, to: string) =>
+    `/crm/associations/${apiVersion}/${from}/${to}/batch/associate/default`,
   account: `/account-info/${apiVersion}/details`,
   usage: `/account-info/${apiVersion}/api-usage/daily/private-apps`,
   tokenInfo: '/oauth/v2/private-apps/get/access-token-info',
@@ -69,6 +73,15 @@ export const batchSchema = z.object({
   errors: z.array(batchErrorSchema).optional(),
 })
 
+/** The answer to an upsert says of each record whether it is a new one. */
+export const upsertSchema = z.object({
+  results: z.array(objectSchema.extend({ new: z.boolean().default(false) })),
+  errors: z.array(batchErrorSchema).optional(),
+})
+
+/** The answer to a batch of which only the errors count. */
+export const errorsSchema = z.object({ errors: z.array(batchErrorSchema).optional() })
+
 /** The body of a refusal. */
 export const refusalSchema = z.object({
   category: z.string().optional(),
@@ -90,6 +103,7 @@ const propertySchema = z.object({
   calculated: z.boolean().optional(),
   externalOptions: z.boolean().optional(),
   hubspotDefined: z.boolean().optional(),
+  hasUniqueValue: z.boolean().optional(),
   archived: z.boolean().optional(),
   modificationMetadata: z.object({ readOnlyValue: z.boolean().optional() }).nullish(),
 })

@@ -1,0 +1,11 @@
+import type { CrmMapping } from '../../../domain/mapping/mapping.ts'
+import type { HubspotApi } from '../api/client.ts'
+import type { HubspotProperties } from '../properties.ts'
+
+/** The parts of the connector with which records are found and made. */
+export interface MakerDeps {
+  api: HubspotApi
+  properties: HubspotProperties
+  mapping: CrmMapping
+  now: () => number
+}

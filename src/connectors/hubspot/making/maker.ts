@@ -1,0 +1,29 @@
+import { ConfigError } from '../../../domain/errors.ts'
+import type { RecordMaker } from '../../creating.ts'
+import type { HubspotEntity } from '../api/wire.ts'
+import { writeLimit } from '../write.ts'
+import { archive } from './archive.ts'
+import { associate } from './associate.ts'
+import { create } from './create.ts'
+import type { MakerDeps } from './deps.ts'
+import { find } from './find.ts'
+import { snapshots } from './snapshots.ts'
+
+/** Companies and contacts of an account as records that can be found, made and archived. */
+export function createHubspotMaker(deps: MakerDeps, known: (entity: string) => HubspotEntity): RecordMaker {
+  return {
+    perCreate: writeLimit,
+    // https://knowledge.hubspot.com/records/restore-deleted-records
+    bin: { keptDays: 90, place: 'the list of the object in HubSpot, Actions > Restore records' },
+    find: async (entity, identities) => find(deps, known(entity), identities),
+    create: async (entity, drafts) => create(deps, known(entity), drafts),
+    archive: async (entity, ids) => archive(deps, known(entity), ids),
+    async associate(entity, toEntity, pairs) {
+      const [from, to] = [known(entity), known(toEntity)]
+      if (from === to)
+        throw new ConfigError('no_such_association', `HubSpot ties no ${from} to ${to}: name another object`)
+      return associate(deps, from, to, pairs)
+    },
+    snapshots: async (entity, ids) => snapshots(deps, known(entity), ids),
+  }
+}
