@@ -51,9 +51,8 @@ export interface MakingWorld {
 /** The part of the suite about records that are found, made, archived, tied and compared. */
 export function connectorMaking(options: ConnectorSuiteOptions, stage: ConnectorStage): void {
   const { capabilities } = definitionOf(options.connector)
-  if (!capabilities.makesRecords) return
   const { entity, textField, making } = options
-  if (making === undefined) throw new Error(`the suite needs to know how ${options.connector} makes records`)
+  if (!capabilities.makesRecords || making === undefined) return
   const world = (): MakingWorld => stage.world.making!
   const maker = (): RecordMaker => stage.world.connector.maker!
   const value = (id: string, field = textField): string | undefined => stage.store().value(id, field)
