@@ -11,6 +11,7 @@ import {
   type OperationPlace,
 } from '../../src/store/contract/operation-states.ts'
 import { releaseProbe, takeProbe } from '../../src/store/contract/operation-probes.ts'
+import { expireAnswer, sentRequestOf } from '../../src/store/contract/sent-request.ts'
 import type { Database } from '../../src/store/database/database.ts'
 import { contract } from '../../src/store/migrations/0021-contract.ts'
 import { openFreshLedger } from '../support/fresh-ledger.ts'
@@ -228,4 +229,20 @@ test('the answers of an older ledger confirm their operations, by part, with the
     ['contact.redeem', 'batch', null, at(40)],
     ['person.lookup', '', null, at(20)],
   ])
+})
+
+test('an answer is made stale once, and not the one that has taken its place', async () => {
+  const { keys } = await openLedgerRun(ledger.database, { lookups: 2, now: () => at(0) })
+  const [key, free] = keys as [LookupKey, LookupKey]
+  const answer = (answered: string) =>
+    sql`update lookups set state = 'answered', outcome = 'found', answer = '{}', answered_at = ${answered}::timestamptz,
+      fresh_until = ${at(9_000)} where key = ${key}`.execute(db)
+  await answer('2026-11-01T00:00:01.123456Z')
+  const read = new Date('2026-11-01T00:00:01.123Z')
+  // Both have read the first answer. The second comes when the first has bought anew.
+  expect(await expireAnswer(db, key, read, at(10))).toBe(true)
+  expect(await expireAnswer(db, key, read, at(11))).toBe(false)
+  await answer('2026-11-01T00:00:20Z')
+  expect(await expireAnswer(db, key, read, at(21))).toBe(false)
+  expect(await sentRequestOf(db, free)).toBeUndefined()
 })

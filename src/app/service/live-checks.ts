@@ -8,7 +8,7 @@ import type { Config } from '../config/config.ts'
 import type { Context } from '../context/context.ts'
 import { openCalls, withCallCap, type CallEnd } from './call-session.ts'
 import { describeOperations } from './describe-operations.ts'
-import { knownOfAccount } from './known-of-account.ts'
+import { knownOfAccount, withAcceptedNames } from './known-of-account.ts'
 import { liveBody } from './live-bodies.ts'
 import { readReferences, sourcesOf, type Sourced } from './live-references.ts'
 import { assertAccess, planCall, type PlannedCall } from './plan-call.ts'
@@ -88,7 +88,8 @@ const advice: Readonly<Record<Sourced, string>> = {
 
 /** Reads the ledger, and returns what plans the check of one operation. `told` is its last price in USD. */
 async function openPlan(context: Planning, { company, person }: Named) {
-  const { config } = context
+  // Requests bear accepted names, and what a call names must be known by them.
+  const config = await withAcceptedNames(context.config, context)
   const known = await knownOfAccount(context, { asks: false })
   const references = await readReferences(context, { company, person })
   return (operation: Operation, told?: Atomic): LiveCheck | Waiting => {
