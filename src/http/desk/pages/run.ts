@@ -30,7 +30,7 @@ export interface RunDetail {
   actions: Markup
 }
 
-const fieldsShown = 4
+const fieldsShown = 3
 
 export function runPage(detail: RunDetail, { now }: Shell): Page {
   const { run, funnel, live, reasons, records, nextAfter, previousBefore, status, undone } = detail
