@@ -127,7 +127,7 @@ async function sendBatch(making: Making, batch: Batch): Promise<Batch[]> {
         properties: {
           ...input.properties,
           [key]: input.key,
-          ...stampOf(mapping, { status: 'created', enrichedAt, source: writeStamp(all, input.properties) }),
+          ...stampOf(mapping, { status: 'enriched', enrichedAt, source: writeStamp(all, input.properties) }),
         },
       })),
     },
