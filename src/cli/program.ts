@@ -14,6 +14,7 @@ import { initCommand } from './setup/init-command.ts'
 import { historyCommand } from './records/history-command.ts'
 import { optionsCommand } from './setup/options-command.ts'
 import { passwordCommand } from './setup/password-command.ts'
+import { listsCommand } from './lists/lists-command.ts'
 import { reconcileCommand } from './money/reconcile-command.ts'
 import { reportCommand } from './runs/report-command.ts'
 import { runsCommand } from './runs/runs-command.ts'
@@ -93,6 +94,7 @@ export function createProgram(): Command {
     doctorCommand(),
     optionsCommand(),
     indexCommand(),
+    listsCommand(),
     sandboxCommand(),
     completionCommand(),
   ]) {

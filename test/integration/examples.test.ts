@@ -33,7 +33,21 @@ beforeAll(async () => {
   salesforce = await startSalesforceStandIn({ seed: testSeed(), accounts: 2, contacts: 2, leads: 2 })
   desk = await openDesk(sandbox, {
     config: {
-      payment: { maxPricesUsd: { 'contact.redeem:email-work': '0.15', 'contact.redeem:phone': '0.30' } },
+      payment: {
+        maxPricesUsd: {
+          'contact.redeem:email-work': '0.15',
+          'contact.redeem:phone': '0.30',
+          'company.search': '0.05',
+        },
+      },
+      lists: {
+        fintechs: {
+          search: 'company.search',
+          filters: { countries: ['DE'] },
+          into: { connector: 'hubspot', entity: 'companies' },
+          limit: 25,
+        },
+      },
       connectors: { hubspot: { tenSecondLimit: 100_000, searchLimit: 100_000 } },
       schedules: { nightly: { connector: 'hubspot', cron: '0 2 * * *' } },
     },

@@ -18,6 +18,7 @@ import { httpConfig, type HttpConfig } from './http.ts'
 import { operationPrices } from './operations.ts'
 import { paymentConfig, type PaymentConfig } from './payment.ts'
 import type { Policies } from './policies.ts'
+import type { ListsConfig } from './lists.ts'
 import { schedulesOf, type Schedule } from './schedules.ts'
 import { telemetryConfig, type TelemetryConfig } from './telemetry.ts'
 import { version } from './version.ts'
@@ -53,6 +54,7 @@ export interface Config extends PaymentConfig {
   vocabularies: Readonly<Partial<Record<VocabularyName, readonly string[]>>>
   policies: Policies
   schedules: Schedule[]
+  lists: ListsConfig
   alerts: AlertConfig
   /** Undefined: without end. */
   answersKeptDays: number | undefined
@@ -119,6 +121,7 @@ export function resolveConfig(env: Environment, file: z.output<typeof fileSchema
     },
     policies: file.policies ?? {},
     schedules: schedulesOf(file.schedules),
+    lists: file.lists ?? {},
     alerts: alertConfig(env, file.alerts),
     answersKeptDays: file.retention?.answersDays,
     // Enough for 50 a second with an answer in a second.

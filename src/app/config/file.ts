@@ -17,6 +17,7 @@ import { budgetsSchema } from './budgets.ts'
 import { describeIssues } from './describe-issues.ts'
 import { deskSchema } from './desk.ts'
 import { httpSchema } from './http.ts'
+import { listsSchema } from './lists.ts'
 import { paymentSchema } from './payment.ts'
 import { operationsSchema } from './operations.ts'
 import { policiesSchema, retentionSchema } from './policies.ts'
@@ -133,6 +134,7 @@ export const fileSchema = z.strictObject({
   policies: policiesSchema.optional(),
   retention: retentionSchema.optional(),
   schedules: schedulesSchema.optional(),
+  lists: listsSchema.optional(),
   alerts: alertsSchema.optional(),
   pacing: z
     .strictObject({

@@ -1,6 +1,6 @@
 export { mapOption, parseColumnMap, shellQuoted, type ColumnMap } from './column-map.ts'
 export { createCsvConnector } from './csv-connector.ts'
-export { assertWritableOutput } from './output-file.ts'
+export { assertWritableOutput, writeInPlace } from './output-file.ts'
 export { openCsv, type OpenedCsv } from './read-csv.ts'
 export type { CsvReading } from './reading.ts'
 export { guardFormula } from './formula-guard.ts'

@@ -35,10 +35,10 @@ export interface NamingOptions {
 
 /**
  * Lets `write` fill the output, and gives it its name only when it is complete: an existing OUT stays whole until then, and
- * unchanged when `write` throws. Throws ConfigError when OUT has appeared meanwhile and may not be replaced.
+ * unchanged when `write` throws. Without an input nothing is compared with it. Throws ConfigError when OUT has appeared meanwhile and may not be replaced.
  */
 export async function writeInPlace(
-  input: string,
+  input: string | undefined,
   out: string,
   write: (sink: Writable) => Promise<void>,
   { replace, beforeNamed }: NamingOptions = { replace: true },
@@ -71,7 +71,7 @@ async function takeFreeName(temporary: string, path: string, out: string): Promi
     if (code === 'EEXIST')
       throw new ConfigError(
         'csv_out_exists',
-        `${out}: a file of this name has appeared since the run began. Nothing that was bought is lost: run the same command with another --out, or with --force to replace it`,
+        `${out}: a file of this name is there. Nothing that was bought is lost: run the same command with another --out, or with --force to replace it`,
         { cause: error },
       )
     // Not every file system has links.
@@ -80,8 +80,11 @@ async function takeFreeName(temporary: string, path: string, out: string): Promi
   await rm(temporary, { force: true })
 }
 
-async function resolveTarget(input: string, out: string): Promise<Target> {
-  const [source, existing] = await Promise.all([stat(input, { bigint: true }), statOrNothing(out)])
+async function resolveTarget(input: string | undefined, out: string): Promise<Target> {
+  const [source, existing] = await Promise.all([
+    input === undefined ? undefined : stat(input, { bigint: true }),
+    statOrNothing(out),
+  ])
   if (!existing) {
     const directory = dirname(resolve(out))
     const parent = await statOrNothing(directory)
@@ -89,7 +92,7 @@ async function resolveTarget(input: string, out: string): Promise<Target> {
       throw new ConfigError('csv_no_out_directory', `${out}: there is no directory ${directory}`)
     return { kind: 'file', path: join(await realpath(directory), basename(out)), mode: undefined }
   }
-  if (existing.dev === source.dev && existing.ino === source.ino)
+  if (source && existing.dev === source.dev && existing.ino === source.ino)
     throw new ConfigError(
       'csv_out_is_input',
       `${out}: this is the input file itself; name another file to write to`,

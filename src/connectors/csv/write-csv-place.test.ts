@@ -78,7 +78,7 @@ describe('where it is written', () => {
       writeEnriched({ input, out, fields: [], results: results(), replace: false, onComplete }),
     )
     expect(error.code).toBe('csv_out_exists')
-    expect(error.message).toContain('a file of this name has appeared since the run began')
+    expect(error.message).toContain('a file of this name is there')
     expect(directory.read('out.csv')).toBe('precious')
     expect(directory.names()).toEqual(['in.csv', 'out.csv'])
 

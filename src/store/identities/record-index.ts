@@ -16,6 +16,8 @@ export interface RecordIndexLedger extends RecordIndex {
   keepSince(connector: string, entity: string, records: readonly NamedRecord[], since: Date): Promise<void>
   /** Returns every record of these connectors that has one of these identities, by identity. */
   find(connectors: readonly string[], identities: readonly RecordIdentity[]): Promise<IndexedRecord[]>
+  /** Returns the profiles of these records, by id. */
+  profilesOf(connector: string, entity: string, ids: readonly string[]): Promise<Map<string, string[]>>
 }
 
 export interface RecordIndexOptions {
@@ -94,6 +96,15 @@ export function createRecordIndex(db: Database, options: RecordIndexOptions): Re
         where connector = any(${[...connectors]}::text[])
         order by kept.kind, kept.value, connector, entity, "recordId"`.execute(db)
       return rows
+    },
+
+    async profilesOf(connector, entity, ids) {
+      if (ids.length === 0) return new Map()
+      const { rows } = await sql<{ id: string; profiles: string[] }>`
+        select record_id as id, array_agg(value order by value) as profiles from record_identities
+        where connector = ${connector} and entity = ${entity} and record_id = any(${[...ids]}::text[]) and kind = 'profile'
+        group by record_id`.execute(db)
+      return new Map(rows.map(({ id, profiles }) => [id, profiles]))
     },
   }
 }

@@ -1,0 +1,79 @@
+import { z } from 'zod'
+import { crmNames } from '../../connectors/definitions.ts'
+import { fieldNames } from '../../domain/fields.ts'
+import { described, ofType, setting } from '../../domain/setting.ts'
+import { usd } from '../../domain/usd-schema.ts'
+import type { ObjectKind } from '../../domain/words.ts'
+
+const listOperations = ['company.search', 'company.similar', 'people.search', 'people.similar'] as const
+
+const listSchema = z
+  .strictObject({
+    search: described(z.enum(listOperations), {
+      means: 'the search whose rows are the [list](lists.md)',
+      example: 'company.search',
+    }),
+    filters: described(ofType('filters of the search', z.record(z.string(), z.unknown())), {
+      means: 'what is searched for; `paydirt service show company.search` lists the filters',
+      example: { countries: ['DE'], industries: ['Financial Services'] },
+    }),
+    into: described(
+      ofType(
+        '`{ connector, entity }`',
+        z.strictObject({ connector: z.enum(crmNames), entity: z.string().min(1) }),
+      ),
+      {
+        means: 'the CRM, and its name of the object, whose records the rows are compared with',
+        example: { connector: 'hubspot', entity: 'companies' },
+      },
+    ),
+    exclude: setting(
+      ofType(
+        '`{ domains, profiles }`',
+        z.strictObject({
+          domains: z.array(z.string().min(1)).optional(),
+          profiles: z.array(z.string().min(1)).optional(),
+        }),
+      ),
+      {
+        means: 'companies or people that are left out of the list, in any spelling',
+        defaultText: 'none',
+        example: { domains: ['competitor.example'] },
+      },
+    ),
+    requires: setting(z.array(z.string().min(1)), {
+      means: '[fields](#fields) without which a row is of no use',
+      defaultText: 'none',
+      example: ['domain'],
+    }),
+    limit: setting(z.int().min(1), {
+      means: 'at most so many rows',
+      defaultText: 'all',
+      example: 500,
+    }),
+    budgetUsd: setting(usd, {
+      means: 'the most that one `lists fetch` spends on pages',
+      defaultText: '`--budget` must be given',
+      example: '2.50',
+    }),
+  })
+  .superRefine(({ search, requires = [] }, context) => {
+    const known = fieldNames(objectOfList(search))
+    for (const field of requires)
+      if (!known.includes(field))
+        context.addIssue({ code: 'custom', path: ['requires'], message: `there is no field ${field}` })
+  })
+
+/** Returns the kind of object that a search's rows are. */
+export function objectOfList(search: (typeof listOperations)[number]): ObjectKind {
+  return search.startsWith('company.') ? 'company' : 'person'
+}
+
+/** `{ fintechs: { search: 'company.search', filters: { countries: ['DE'] }, into: { connector: 'hubspot', entity: 'companies' } } }` */
+export const listsSchema = z.record(
+  z.string().regex(/^[A-Za-z][\w-]{0,39}$/, 'is not a name of letters, digits, _ and -'),
+  listSchema,
+)
+
+export type ListSettings = z.output<typeof listSchema>
+export type ListsConfig = Readonly<Record<string, ListSettings>>

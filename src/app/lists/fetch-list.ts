@@ -1,0 +1,102 @@
+import { ConfigError } from '../../domain/errors.ts'
+import { formatUsd, type Atomic } from '../../domain/money.ts'
+import type { Context } from '../context/context.ts'
+import { costText } from '../service/call-result.ts'
+import { openCalls, type CallEnd, type CallSession } from '../service/call-session.ts'
+import { assertLastPrice } from '../service/last-price.ts'
+import { assertAffordable } from '../service/plan-call.ts'
+import type { ListCalls } from './list-calls.ts'
+import { reachableOf, readList, type ReadList } from './read-list.ts'
+
+export interface FetchOptions {
+  /** The most that this fetch may spend, by the caps of its pages. */
+  budgetAtomic: Atomic
+  /** The most pages to have afterwards. */
+  pages?: number | undefined
+  /** Go on though some rows lie behind the last page that the service answers. */
+  reachableOnly: boolean
+  signal: AbortSignal
+  onPage?: ((list: ReadList) => void) | undefined
+}
+
+export interface Fetched {
+  list: ReadList
+  end: 'complete' | 'budget' | 'pages' | 'unusable' | 'failed' | 'parked' | 'interrupted'
+  reason?: string
+  bought: number
+}
+
+/**
+ * Buys the pages of a list that the ledger lacks, in order, until the list is complete, the budget is used, or a page cannot be used. A
+ * fetch that was stopped goes on where it was: a page in the ledger is not bought again.
+ *
+ * Crash windows are those of each page's lookup. The budget is counted by what a page may cost, before it is asked for.
+ */
+export async function fetchList(context: Context, calls: ListCalls, options: FetchOptions): Promise<Fetched> {
+  const { budgetAtomic, pages, signal, onPage } = options
+  let session: CallSession | undefined
+  let committed = 0n
+  let bought = 0
+  let last: CallEnd | undefined
+  let list: ReadList | undefined
+  try {
+    for (;;) {
+      list = await readList(context, calls, list)
+      onPage?.(list)
+      const ended = endOf(list, { pages, signal })
+      if (ended) return { list, bought, ...ended }
+      assertReachable(calls, list, options)
+      const call = calls.page(list.pages + 1)
+      assertAffordable(call)
+      await assertLastPrice(context, call, last)
+      if (committed + call.capAtomic > budgetAtomic)
+        return {
+          list,
+          bought,
+          end: 'budget',
+          reason: `the next page may cost ${formatUsd(call.capAtomic)} USD, and ${formatUsd(budgetAtomic - committed)} of the budget are left`,
+        }
+      committed += call.capAtomic
+      session ??= await openCalls(context, { first: call, signal })
+      last = await session.buy(call)
+      if (last.state !== 'answered') return { list, bought, end: last.state, reason: reasonOf(last) }
+      if (last.fact.outcome === 'unreadable')
+        return { list, bought: bought + 1, end: 'unusable', reason: 'the answer cannot be read; it is kept' }
+      bought += 1
+    }
+  } finally {
+    await session?.close()
+  }
+}
+
+function endOf(
+  list: ReadList,
+  { pages, signal }: Pick<FetchOptions, 'pages' | 'signal'>,
+): Pick<Fetched, 'end' | 'reason'> | undefined {
+  const [fault] = list.faults
+  if (fault !== undefined) return { end: 'unusable', reason: fault }
+  if (list.isComplete) return { end: 'complete' }
+  if (pages !== undefined && list.pages >= pages) return { end: 'pages' }
+  return signal.aborted ? { end: 'interrupted' } : undefined
+}
+
+/** A list whose end cannot be had is refused before its second page, so that nobody takes a part for the whole. */
+function assertReachable(
+  calls: ListCalls,
+  { total }: ReadList,
+  { reachableOnly, pages }: FetchOptions,
+): void {
+  const { settings, lastPage, pageSize, name } = calls
+  if (reachableOnly || total === null || lastPage === undefined || pages === 1) return
+  const wanted = Math.min(total, settings.limit ?? total)
+  const reachable = reachableOf(calls, total)
+  if (reachable >= wanted) return
+  throw new ConfigError(
+    'not_reachable',
+    `lists.${name}: ${wanted} rows are wanted, and the service answers ${lastPage} pages of ${pageSize}: ${wanted - reachable} rows stay outside. Narrow the filters, set a limit, or take what can be reached with --reachable-only`,
+  )
+}
+
+function reasonOf(end: Exclude<CallEnd, { state: 'answered' }>): string {
+  return end.state === 'interrupted' ? costText(end, false) : `${end.reason} (${costText(end, false)})`
+}

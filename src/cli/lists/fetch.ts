@@ -1,0 +1,134 @@
+import { fetchList, type Fetched } from '../../app/lists/fetch-list.ts'
+import { judgeList } from '../../app/lists/judge-list.ts'
+import { listCalls, listNamed, type ListCalls } from '../../app/lists/list-calls.ts'
+import { readList, type ReadList } from '../../app/lists/read-list.ts'
+import type { Context } from '../../app/context/context.ts'
+import { withCallCap } from '../../app/service/call-session.ts'
+import { ConfigError, InputError } from '../../domain/errors.ts'
+import { formatUsd, parseUsd, type Atomic } from '../../domain/money.ts'
+import { counted } from '../../domain/values/counted.ts'
+import { exitStatus } from '../terminal/exit.ts'
+import { liveLine } from '../terminal/live-line.ts'
+import { print, printError } from '../terminal/print.ts'
+import { readConfig, stopSignal, withContext } from '../terminal/with-context.ts'
+import { listDocument, listText, rowsText } from './list-text.ts'
+
+const shown = 25
+
+interface PreviewOptions {
+  maxUsd?: string
+  plan: boolean
+  json?: true
+}
+
+/** Buys page 1 at most, and says so before. */
+export async function previewList(name: string, options: PreviewOptions): Promise<void> {
+  await withList(name, options, async (context, calls, signal) => {
+    const known = await readList(context, calls)
+    const { capAtomic } = calls.page(1)
+    if (known.pages > 0 || options.plan) {
+      const price =
+        capAtomic === undefined
+          ? 'a price that nobody knows: name the most with --max-usd'
+          : `${formatUsd(capAtomic)} USD at most`
+      await show(context, calls, known, options.json)
+      if (known.pages === 0 && !options.json) print(`page 1 would cost ${price}. Nothing was bought.\n`)
+      return
+    }
+    if (capAtomic !== undefined)
+      printError(`paydirt: buying page 1 of ${name}, ${formatUsd(capAtomic)} USD at most\n`)
+    const fetched = await fetchList(context, calls, {
+      budgetAtomic: capAtomic ?? 0n,
+      pages: 1,
+      reachableOnly: true,
+      signal,
+    })
+    await show(context, calls, fetched.list, options.json)
+    finish(fetched, name)
+  })
+}
+
+interface FetchOptions {
+  budget?: string
+  maxUsd?: string
+  reachableOnly: boolean
+  json?: true
+}
+
+export async function fetchPages(name: string, options: FetchOptions): Promise<void> {
+  await withList(name, { maxUsd: options.maxUsd, plan: false }, async (context, calls, signal) => {
+    const budgetAtomic =
+      options.budget === undefined ? calls.settings.budgetUsd : amountOf('--budget', options.budget)
+    if (budgetAtomic === undefined)
+      throw new ConfigError(
+        'no_budget',
+        `name the most that this may spend with --budget, or as lists.${name}.budgetUsd in paydirt.config.ts`,
+      )
+    const fetched = await fetchList(context, calls, {
+      budgetAtomic,
+      reachableOnly: options.reachableOnly,
+      signal,
+      onPage: ({ pages, rows, total }) =>
+        liveLine.show(`${name}: ${counted(pages, 'page')}, ${rows.length} of ${total ?? '?'} rows`),
+    }).finally(() => liveLine.end())
+    await show(context, calls, fetched.list, options.json)
+    finish(fetched, name)
+  })
+}
+
+async function withList(
+  name: string,
+  { maxUsd, plan }: { maxUsd?: string | undefined; plan: boolean },
+  work: (context: Context, calls: ListCalls, signal: AbortSignal) => Promise<void>,
+): Promise<void> {
+  const maxAtomic = maxUsd === undefined ? undefined : amountOf('--max-usd', maxUsd)
+  const settings = await readConfig()
+  const config = withCallCap(settings, listNamed(settings, name).search, maxAtomic)
+  const signal = stopSignal()
+  await withContext(
+    async (context) => work(context, await listCalls(context, name, { asks: !plan, maxAtomic }), signal),
+    config,
+  )
+}
+
+async function show(
+  context: Context,
+  calls: ListCalls,
+  list: ReadList,
+  json: true | undefined,
+): Promise<void> {
+  const judged = await judgeList(context, calls.settings, list.rows)
+  const document = listDocument(calls, list, judged)
+  if (json) return print(`${JSON.stringify(document)}\n`)
+  print(listText(document, calls, calls.page(1).capAtomic))
+  print(rowsText(judged.rows.slice(0, shown)))
+  if (judged.rows.length > shown)
+    print(`  and ${judged.rows.length - shown} more: \`paydirt lists members ${calls.name}\`\n`)
+}
+
+const statuses: Readonly<Record<Fetched['end'], number>> = {
+  complete: exitStatus.done,
+  pages: exitStatus.done,
+  budget: exitStatus.parked,
+  parked: exitStatus.parked,
+  unusable: exitStatus.failed,
+  failed: exitStatus.failed,
+  interrupted: exitStatus.interrupted,
+}
+
+function finish({ end, reason, bought }: Fetched, name: string): void {
+  process.exitCode = statuses[end]
+  if (end === 'complete' || end === 'pages') return
+  const goesOn = end === 'unusable' || end === 'failed' ? '' : `; the same command goes on`
+  printError(
+    `paydirt: ${name}: ${end === 'interrupted' ? 'stopped' : (reason ?? end)} (${counted(bought, 'page')} bought by this command)${goesOn}\n`,
+  )
+}
+
+function amountOf(option: string, text: string): Atomic {
+  try {
+    return parseUsd(text)
+  } catch {
+    throw new InputError('bad_amount', `${option}: "${text}" is not an amount in USD such as 2.50`)
+  }
+}

@@ -1,0 +1,141 @@
+import type { RecordIdentity, RecordIdentityKind } from '../subjects/record-identities.ts'
+import type { ListRow } from './list-row.ts'
+
+export const verdicts = [
+  'new',
+  'exists',
+  'ambiguous',
+  'possible',
+  'duplicate',
+  'suppressed',
+  'excluded',
+  'incomplete',
+  'drifted',
+] as const
+/**
+ * The place of a list's row in the CRM. `new`: no record is like it. `exists`: it is this record. `ambiguous`: it may be one of several, or
+ * of another. `possible`: a record has its name and nothing else of it. `duplicate`: it is another row of the list. `drifted`: it
+ * cannot be told from others, because the answer is not as the catalogue says.
+ */
+export type Verdict = (typeof verdicts)[number]
+
+/** A record of the CRM, by entity and id. */
+export interface MatchedRecord {
+  entity: string
+  recordId: string
+}
+
+export interface JudgedRow {
+  row: ListRow
+  verdict: Verdict
+  reason: string
+  /** The records that it may be. */
+  records: readonly MatchedRecord[]
+}
+
+export interface Known {
+  /** Returns the records that have an identity. */
+  recordsWith: (identity: RecordIdentity) => readonly MatchedRecord[]
+  /** Returns the profiles of a record, in the form of identities. */
+  profilesOf: (record: MatchedRecord) => readonly string[]
+  /** The rows that are suppressed, by index. */
+  suppressed: ReadonlySet<number>
+  /** The identities that the list leaves out. */
+  excluded: ReadonlySet<string>
+  /** The fields without which no record is wanted. */
+  requires: readonly string[]
+}
+
+/** The kinds of identities that make two records the same, the surest first. A name alone is none of them. */
+const deciding: readonly { kind: RecordIdentityKind; words: string }[] = [
+  { kind: 'profile', words: 'the same profile' },
+  { kind: 'service_id', words: 'the same id of the service' },
+  { kind: 'email', words: 'the same e-mail' },
+  { kind: 'domain', words: 'the same domain' },
+  { kind: 'phone_name', words: 'the same phone and surname' },
+  { kind: 'name_domain', words: 'the same name and domain' },
+]
+
+export function identityText({ kind, value }: RecordIdentity): string {
+  return `${kind}|${value}`
+}
+
+/**
+ * Judges the rows of a list against what is known of a CRM's records, and against each other. In doubt a row is never `new`: a record
+ * that is made twice costs more than one that waits for a person. Pure.
+ */
+export function judgeRows(rows: readonly ListRow[], known: Known): JudgedRow[] {
+  const seen = new Map<string, number>()
+  return rows.map((row, index) => {
+    const judged = judge(row, index, known, seen)
+    if (judged.verdict !== 'drifted')
+      for (const text of namesInList(row)) if (!seen.has(text)) seen.set(text, index)
+    return { row, ...judged }
+  })
+}
+
+type Judgement = Omit<JudgedRow, 'row'>
+const without = (verdict: Verdict, reason: string): Judgement => ({ verdict, reason, records: [] })
+
+function judge(row: ListRow, index: number, known: Known, seen: ReadonlyMap<string, number>): Judgement {
+  if (row.serviceId === null) return without('drifted', 'the row has no id')
+  if (known.suppressed.has(index)) return without('suppressed', 'it is on the suppression list')
+  if (row.identities.some((each) => known.excluded.has(identityText(each))))
+    return without('excluded', 'the list leaves it out')
+  const first = namesInList(row)
+    .map((text) => seen.get(text))
+    .find((at) => at !== undefined)
+  if (first !== undefined) return without('duplicate', `it is row ${first + 1} of the list`)
+  return inCrm(row, known) ?? complete(row, known) ?? without('new', 'no record is like it')
+}
+
+/** Another row is the same where it has the same id or profile, or the same domain and no profile that says otherwise. */
+function namesInList(row: ListRow): string[] {
+  const sure = row.identities.filter(
+    ({ kind }) => kind === 'profile' || kind === 'email' || kind === 'service_id',
+  )
+  const own = row.serviceId === null ? [] : [`row|${row.serviceId}`]
+  const byDomain = sure.some(({ kind }) => kind === 'profile')
+    ? []
+    : row.identities.filter(({ kind }) => kind === 'domain')
+  return [...own, ...[...sure, ...byDomain].map(identityText)]
+}
+
+function inCrm(row: ListRow, { recordsWith, profilesOf }: Known): Judgement | undefined {
+  const own = valuesOf(row, 'profile')
+  for (const { kind, words } of deciding) {
+    const matched = distinct(row.identities.filter((each) => each.kind === kind).flatMap(recordsWith))
+    if (matched.length === 0) continue
+    const isOther = (record: MatchedRecord): boolean => {
+      const profiles = profilesOf(record)
+      return own.length > 0 && profiles.length > 0 && !profiles.some((each) => own.includes(each))
+    }
+    const same = matched.filter((record) => !isOther(record))
+    if (same.length === 1 && matched.length === 1) return { verdict: 'exists', reason: words, records: same }
+    return {
+      verdict: 'ambiguous',
+      reason:
+        same.length === 0
+          ? `${words} as a record with another profile`
+          : `${words} as ${matched.length} records`,
+      records: matched,
+    }
+  }
+  const named = distinct(row.identities.filter(({ kind }) => kind === 'name').flatMap(recordsWith))
+  return named.length > 0
+    ? { verdict: 'possible', reason: 'the same name, and nothing else', records: named }
+    : undefined
+}
+
+function complete(row: ListRow, { requires }: Known): Judgement | undefined {
+  const missing = requires.filter((field) => row.values[field] === undefined)
+  return missing.length > 0 ? without('incomplete', `it has no ${missing.join(', ')}`) : undefined
+}
+
+function valuesOf({ identities }: ListRow, kind: RecordIdentityKind): string[] {
+  return identities.flatMap((each) => (each.kind === kind ? [each.value] : []))
+}
+
+function distinct(records: readonly MatchedRecord[]): MatchedRecord[] {
+  return [...new Map(records.map((each) => [`${each.entity}|${each.recordId}`, each])).values()]
+}

@@ -1,0 +1,104 @@
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import type { ListsConfig } from '../../src/app/config/lists.ts'
+import { fetchList } from '../../src/app/lists/fetch-list.ts'
+import { judgeList } from '../../src/app/lists/judge-list.ts'
+import { listCalls } from '../../src/app/lists/list-calls.ts'
+import { readList } from '../../src/app/lists/read-list.ts'
+import { startSandbox, type Sandbox } from '../../src/sandbox/sandbox.ts'
+import { openCrmHouse, type CrmHouse } from './crm-house.ts'
+
+let sandbox: Sandbox
+let house: CrmHouse
+
+beforeAll(async () => void (sandbox = await startSandbox()))
+afterAll(() => sandbox.stop())
+afterEach(async () => {
+  sandbox.faults.reset()
+  await house.close()
+})
+
+const german = {
+  search: 'company.search',
+  filters: { countries: ['DE'] },
+  into: { connector: 'hubspot', entity: 'companies' },
+} as const
+
+async function open(list: Partial<ListsConfig[string]> = {}, networkName = 'profnet') {
+  house = await openCrmHouse(sandbox, {
+    env: { PAYDIRT_NETWORK_NAME: networkName },
+    config: {
+      connectors: { hubspot: { tenSecondLimit: 100_000, searchLimit: 100_000 } },
+      payment: { maxPricesUsd: { 'company.search': '0.05' } },
+      lists: { german: { ...german, ...list } as never },
+    },
+  })
+  return listCalls(house.context, 'german', { asks: false })
+}
+
+const signal = new AbortController().signal
+const fetch = (calls: Awaited<ReturnType<typeof open>>, more: object = {}) =>
+  fetchList(house.context, calls, { budgetAtomic: 10_000_000n, reachableOnly: false, signal, ...more })
+
+test('pages are bought once, in order, within the budget, and a second fetch goes on', async () => {
+  const calls = await open({ limit: 60 })
+  const first = await fetch(calls, { budgetAtomic: 60_000n })
+  expect(first).toMatchObject({ end: 'budget', bought: 1, list: { pages: 1 } })
+  const second = await fetch(calls)
+  expect(second).toMatchObject({ end: 'complete', bought: 2, list: { pages: 3, isComplete: true } })
+  expect(second.list.rows).toHaveLength(60)
+  expect(await fetch(calls)).toMatchObject({ end: 'complete', bought: 0 })
+  expect((await readList(house.context, calls)).rows).toEqual(second.list.rows)
+  expect(await sandbox.transfersFrom(house.wallet)).toHaveLength(3)
+})
+
+test('each row is judged against the CRM’s records in every spelling', async () => {
+  const calls = await open({ limit: 25 })
+  const { list } = await fetch(calls)
+  const [byProfile, byDomain, byName, other] = list.rows
+  house.add('companies', {
+    name: 'x',
+    profnet_url: `http://de.${String(byProfile?.values['profnet_url']).replace(/^https?:\/\/(www\.)?/, '')}/?x=1`,
+  })
+  house.add('companies', { name: 'y', domain: `https://WWW.${byDomain?.values['domain']}/about` })
+  house.add('companies', { name: String(byName?.values['company_name']).toUpperCase() })
+  await house.sync('companies')
+  await house.context.suppressions.add([
+    { kind: 'domain', value: String(other?.values['domain']), isCompany: true },
+  ])
+  const { rows, index } = await judgeList(house.context, calls.settings, list.rows)
+  expect(rows.slice(0, 4).map(({ verdict }) => verdict)).toEqual([
+    'exists',
+    'exists',
+    'possible',
+    'suppressed',
+  ])
+  expect(new Set(rows.slice(4).map(({ verdict }) => verdict))).toEqual(new Set(['new']))
+  expect(index?.isComplete ?? false).toBe(false)
+})
+
+test('a search that ignores a filter stops after one page, and nothing is made of its rows', async () => {
+  const calls = await open()
+  sandbox.faults.set({ droppedFilters: [{ key: 'countries', silent: false }] })
+  const fetched = await fetch(calls)
+  expect(fetched).toMatchObject({ end: 'unusable', list: { pages: 1 } })
+  expect(fetched.reason).toContain('ignored countries')
+  expect(await fetch(calls)).toMatchObject({ end: 'unusable', bought: 0 })
+})
+
+test('a list behind the last page is refused before its second page, unless that is wanted', async () => {
+  const calls = { ...(await open()), lastPage: 2 }
+  await expect(fetch(calls)).rejects.toThrow(/rows stay outside.*--reachable-only/)
+  const fetched = await fetch(calls, { reachableOnly: true })
+  expect(fetched).toMatchObject({ end: 'complete', list: { pages: 2 } })
+  expect(fetched.list.total).toBeGreaterThan(50)
+})
+
+test('a list or filter that is not there is named with what is near', async () => {
+  await open()
+  await expect(listCalls(house.context, 'germna', { asks: false })).rejects.toThrow(
+    /near: german|there are german/,
+  )
+  await house.close()
+  const wrong = open({ filters: { contries: ['DE'] } })
+  await expect(wrong).rejects.toThrow(/lists\.german: .*contries.*countries/)
+})
