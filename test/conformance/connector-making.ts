@@ -44,6 +44,8 @@ export interface MakingWorld {
   requests(): number
   /** Loses the answer to the next request that makes records, after it was carried out. */
   loseAnswer(): void
+  /** An admin deploys what brings the unique field of our key, where the connector cannot make it. */
+  deploy?(): void
   /** Search sees new records only after this time, where the CRM's search lags. */
   lagSearch?(ms: number): void
 }
@@ -52,12 +54,15 @@ export interface MakingWorld {
 export function connectorMaking(options: ConnectorSuiteOptions, stage: ConnectorStage): void {
   const { capabilities } = definitionOf(options.connector)
   const { entity, textField, making } = options
-  if (!capabilities.makesRecords || making === undefined) return
+  if (!capabilities.makesRecords) return
+  if (making === undefined) throw new Error(`the suite needs to know how ${options.connector} makes records`)
   const world = (): MakingWorld => stage.world.making!
   const maker = (): RecordMaker => stage.world.connector.maker!
   const value = (id: string, field = textField): string | undefined => stage.store().value(id, field)
-  const ready = (): Promise<unknown> =>
-    stage.world.connector.ensureFields(entity, { dryRun: false, forCreating: true })
+  const ready = (): Promise<unknown> => {
+    world().deploy?.()
+    return stage.world.connector.ensureFields(entity, { dryRun: false, forCreating: true })
+  }
   const draft = (number: number, more: Partial<RecordDraft> = {}): RecordDraft => ({
     key: number.toString(16).padStart(32, '0'),
     patch: { ...making.patch(number), ...stage.text(`text ${number}`) },

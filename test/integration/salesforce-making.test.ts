@@ -113,18 +113,14 @@ describe('records are made in Salesforce', () => {
       draft('b', { last_name: 'Byron' }),
       draft('c', { last_name: 'Byron', company_name: 'Engines', email: 'some[one]@engines.com' }),
       draft('d', { last_name: 'Babbage', company_name: 'Engines' }, { ownerId: FORMER_USER_ID }),
-      draft(
-        'e',
-        { last_name: 'Somerville', company_name: 'Engines' },
-        { set: { LeadSource: 'Purchased List', Nonsense__c: 1 } },
-      ),
+      draft('e', { last_name: 'Somerville', company_name: 'Engines', country_code: 'Atlantis' }),
     ])
     expect(results).toMatchObject([
       { status: 'created' },
       { status: 'rejected', code: 'REQUIRED_FIELD_MISSING', field: 'company_name' },
       { status: 'rejected', code: 'INVALID_EMAIL_ADDRESS', field: 'email' },
       { status: 'rejected', code: 'INACTIVE_OWNER_OR_USER' },
-      { status: 'created', leftOut: [{ field: 'Nonsense__c', code: 'NO_SUCH_FIELD' }] },
+      { status: 'created', leftOut: [{ field: 'country_code', code: 'NOT_A_COUNTRY' }] },
     ])
     expect(JSON.stringify(results)).not.toContain('some[one]')
   })

@@ -1,3 +1,4 @@
+import { Connection } from 'jsforce'
 import { describe, expect, test } from 'vitest'
 import { FORMER_USER_ID } from '../../src/sandbox/salesforce/store.ts'
 import {
@@ -229,4 +230,26 @@ describe('the Salesforce stand-in answers', () => {
     })
     expect(body.compositeResponse[0].httpStatusCode).toBe(400)
   })
+})
+
+test('jsforce makes, upserts, updates, finds and deletes records in the stand-in by its own calls', async () => {
+  const connection = new Connection({
+    instanceUrl: salesforce.baseUrl,
+    accessToken: salesforce.token,
+    version: '68.0',
+  })
+  const accounts = connection.sobject('Account')
+  const made = await accounts.create([{ Name: 'One' }, { Name: 'Two' }, {}])
+  expect(made.map(({ success }) => success)).toEqual([true, true, false])
+  const single = await accounts.create({ Name: 'Three' })
+  const key = (Name: string): Record<string, string> => ({ Name, Paydirt_Key__c: 'k' })
+  expect(await accounts.upsert([key('Four')], 'Paydirt_Key__c')).toMatchObject([{ created: true }])
+  expect(await accounts.upsert(key('Five'), 'Paydirt_Key__c')).toMatchObject({ created: false })
+  const ids = [made[0]?.id, made[1]?.id, single.id].map(String)
+  const rows = await connection.query(
+    `SELECT Id, (SELECT Id FROM Contacts) FROM Account WHERE Id = '${ids[0]}'`,
+  )
+  expect(rows.records).toMatchObject([{ Id: ids[0], Contacts: null }])
+  expect((await accounts.destroy(ids)).map(({ success }) => success)).toEqual([true, true, true])
+  await expect(accounts.destroy(String(ids[0]))).rejects.toThrow('entity is deleted')
 })

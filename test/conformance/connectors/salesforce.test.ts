@@ -1,9 +1,124 @@
 import { createSalesforceConnector } from '../../../src/connectors/salesforce/salesforce-connector.ts'
 import { salesforceMapping } from '../../../src/connectors/salesforce/mapping.ts'
+import type { Patch } from '../../../src/domain/record.ts'
 import { startSalesforceStandIn } from '../../../src/sandbox/salesforce/index.ts'
 import { testSeed } from '../../support/seed.ts'
+import type { MakingOptions } from '../connector-making.ts'
 import { filled, type ConnectorSuiteOptions } from '../connector-stage.ts'
 import { connectorSuite } from '../connector-suite.ts'
+
+const profile = (kind: 'company' | 'in', slug: string) => ({
+  identity: { kind: 'profile' as const, value: `${kind}/${slug}` },
+  values: [
+    { Profnet_URL__c: `https://www.profnet.com/${kind}/${slug}` },
+    { Profnet_URL__c: `HTTPS://profnet.com/${kind}/${slug}/` },
+    { Profnet_URL__c: `profnet.com/${kind}/${slug.toUpperCase()}` },
+    { Profnet_URL__c: `http://www.profnet.example/${kind}/${slug}` },
+  ],
+})
+const owner = { ownerId: '005Wx0000000P2TIAU', ownerProperty: 'OwnerId', readOnly: 'CreatedDate' }
+const ofPerson = (extra: Patch, needed: Readonly<Record<string, string>>): MakingOptions => ({
+  ...owner,
+  perCall: 200,
+  patch: (at) => ({
+    first_name: { set: 'Ada' },
+    last_name: { set: `Made ${at}` },
+    email: { set: `ada-${at}@made.com` },
+    ...extra,
+  }),
+  refused: { patch: { email: { set: 'some[one]@norvik.com' } }, code: 'INVALID_EMAIL_ADDRESS' },
+  duplicate: {
+    existing: { LastName: 'Norvik', Email: 'ada@norvik.com', ...needed },
+    patch: { email: { set: 'Ada@norvik.com' } },
+  },
+  spellings: [
+    {
+      identity: { kind: 'email', value: 'ada@norvik.com' },
+      values: [
+        { LastName: 'A', Email: 'Ada@Norvik.com' },
+        { LastName: 'B', Paydirt_Personal_Email__c: 'ada@norvik.com' },
+      ].map((each) => ({ ...each, ...needed })),
+    },
+    {
+      identity: { kind: 'phone', value: '+493012345678' },
+      values: ['+493012345678', '+49 30 12345678', '030 12345678', '00493012345678', '03012345678'].flatMap(
+        (number) => [
+          { LastName: 'A', Phone: number, ...needed },
+          { LastName: 'B', MobilePhone: number, ...needed },
+        ],
+      ),
+    },
+    profile('in', 'ada-norvik'),
+  ],
+  many: (at) => ({
+    identities: [
+      { kind: 'email', value: `ada.lovelace-${at}@norvik.com` },
+      { kind: 'phone', value: `+4930901821${String(at).padStart(2, '0')}` },
+      { kind: 'profile', value: `in/ada-lovelace-${at}` },
+      { kind: 'name', value: `ada lovelace ${at}` },
+    ],
+    values:
+      at % 2 === 0
+        ? {
+            ...needed,
+            LastName: `N ${at}`,
+            Email: `ada.lovelace-${at}@norvik.com`,
+            Phone: '',
+            MobilePhone: '',
+          }
+        : {
+            ...needed,
+            LastName: `N ${at}`,
+            Email: '',
+            Phone: '',
+            Paydirt_Personal_Email__c: '',
+            Profnet_URL__c: `https://www.profnet.com/in/ada-lovelace-${at}`,
+          },
+  }),
+  set: { property: 'LeadSource', value: 'Purchased List' },
+})
+const making: Record<'Account' | 'Contact' | 'Lead', MakingOptions> = {
+  Account: {
+    ...owner,
+    perCall: 200,
+    patch: (at) => ({ company_name: { set: `Made ${at} Ltd` }, website: { set: `https://made-${at}.com` } }),
+    duplicate: {
+      existing: { Name: 'Norvik', Website: 'www.norvik.com' },
+      patch: { company_name: { set: 'NORVIK' }, website: { set: 'https://norvik.com' } },
+    },
+    spellings: [
+      {
+        identity: { kind: 'domain', value: 'norvik.com' },
+        values: ['norvik.com', 'www.Norvik.com', 'https://www.norvik.com', 'http://norvik.com/'].map(
+          (Website) => ({
+            Name: 'Norvik',
+            Website,
+          }),
+        ),
+      },
+      profile('company', 'norvik'),
+      { identity: { kind: 'name', value: 'norvik' }, values: [{ Name: 'Norvik' }, { Name: 'NORVIK' }] },
+    ],
+    many: (at) => ({
+      identities: [
+        { kind: 'domain', value: `company-number-${at}.com` },
+        { kind: 'profile', value: `company/company-number-${at}` },
+        { kind: 'name', value: `company number ${at}` },
+      ],
+      values:
+        at % 2 === 0
+          ? { Name: `Company Number ${at} Ltd`, Website: `company-number-${at}.com` }
+          : {
+              Name: `Company Number ${at} Inc`,
+              Website: '',
+              Profnet_URL__c: `https://www.profnet.com/company/company-number-${at}`,
+            },
+    }),
+    set: { property: 'Type', value: 'Prospect' },
+  },
+  Contact: { ...ofPerson({}, {}), ties: 'Account' },
+  Lead: ofPerson({ company_name: { set: 'Engines' } }, { Company: 'Engines' }),
+}
 
 for (const [entity, prefix] of [
   ['Account', '001'],
@@ -30,9 +145,13 @@ for (const [entity, prefix] of [
         }
       : {}),
     unfit: { field: 'country_code', value: 'Atlantis', code: 'NOT_A_COUNTRY' },
+    making: making[entity],
     open: () => openSalesforce(entity),
   })
 }
+
+/** A lead has no deal yet: a campaign is what others tie it to. */
+const deals = { Account: 'Opportunities', Contact: 'OpportunityContactRoles', Lead: 'CampaignMembers' }
 
 async function openSalesforce(
   entity: 'Account' | 'Contact' | 'Lead',
@@ -47,6 +166,10 @@ async function openSalesforce(
   })
   const property = (field: string): string => salesforceMapping.entities[entity]!.fields[field]!.property
   const { clientId, clientSecret } = org.auth
+  const fields = org.store.schema[entity].fields
+  // The key comes with the package: an org that has an older one lacks it.
+  const key = fields.get('paydirt_key__c')!
+  fields.delete('paydirt_key__c')
   return {
     connector: createSalesforceConnector({
       loginUrl: org.baseUrl,
@@ -66,6 +189,19 @@ async function openSalesforce(
         org.store.edit(entity, id, { [property(field)]: null })
         if (how !== 'missing') org.store.get(entity, id)!.fields[property(field)] = how === 'null' ? null : ''
       },
+    },
+    making: {
+      add: (values) => org.store.add(entity, { fields: filled(values) as Record<string, string> }).id,
+      edit: (id, values) => org.store.edit(entity, id, values),
+      ids: () =>
+        [...org.store.list(entity)].flatMap(({ id, deletedAtMs }) => (deletedAtMs === undefined ? [id] : [])),
+      isArchived: (id) => org.store.get(entity, id)?.deletedAtMs !== undefined,
+      tieDeal: (id) => void org.store.tie(deals[entity], id),
+      ...(entity === 'Contact' ? { tieTo: [...org.store.list('Account')][0]!.id } : {}),
+      requests: () => org.stats().requests,
+      loseAnswer: () =>
+        org.faults.inject({ kind: 'drop-after', method: 'POST', path: /\/composite\/sobjects$/ }),
+      deploy: () => org.store.defineField(entity, key),
     },
     remove: (id) => org.store.delete(entity, id),
     merge(winner, loser) {

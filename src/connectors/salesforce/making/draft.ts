@@ -32,7 +32,7 @@ export function keyFieldOf(mapping: CrmMapping, entity: string, object: Describe
   if (key !== undefined && found?.status === 'exists') return key
   throw new ConfigError(
     'key_field_missing',
-    `nothing is created: ${entity}.${key ?? 'Paydirt_Key__c'} ${found?.status === 'conflict' ? `cannot be used, because ${found.reason}` : 'is not there, or hidden from the user'}. Deploy the package in crm/salesforce and assign its permission set "Paydirt Lists": the field makes each record once`,
+    `nothing is created: ${entity}.${key ?? 'Paydirt_Key__c'} ${found?.status === 'conflict' ? `cannot be used, because ${found.reason}` : 'is not there, or hidden from the user'}. Deploy the package in crm/salesforce and assign its permission set "Paydirt Lists": by this unique field each record is made once`,
   )
 }
 
@@ -55,12 +55,7 @@ export function prepareDraft(
   const { body, leftOut } = fitPatch(withoutSecondBest(draft.patch, mapping), mapping, asNew)
   for (const [name, value] of Object.entries(draft.set ?? {})) {
     if (asNew.fields.get(name)?.writable) body[name] = value
-    else
-      leftOut.push({
-        field: name,
-        code: asNew.fields.has(name) ? 'READ_ONLY' : 'NO_SUCH_FIELD',
-        reason: `${entity} has no field ${name} that the user may set`,
-      })
+    else throw noConstant(entity, name, asNew.fields.has(name))
   }
   if (draft.ownerId !== undefined) body['OwnerId'] = longId(draft.ownerId) ?? draft.ownerId
   if (draft.companyId !== undefined && asNew.fields.get('AccountId')?.writable)
@@ -84,6 +79,16 @@ export function prepareDraft(
   const effective = { own, entities: { [entity]: withPlaceCodes(given, object) } }
   const stamp = stampOf(body, effective, entity, asNew, nowMs)
   return { index, key: draft.key, body: { ...body, ...stamp, [keyField]: draft.key }, leftOut }
+}
+
+/** The constants of a list are the same for all of its drafts: a wrong one is a mistake of its settings. */
+function noConstant(entity: string, name: string, isThere: boolean): ConfigError {
+  return new ConfigError(
+    'bad_constant',
+    isThere
+      ? `${entity}.${name} cannot be set to a constant: the integration user may not write it`
+      : `${entity} has no field ${name} that could be set to a constant; take its name as it is in Setup, with __c`,
+  )
 }
 
 /** A website goes before the bare domain where both have one field. */

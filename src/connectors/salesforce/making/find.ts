@@ -12,7 +12,7 @@ import { phoneSpellings, profileSpellings, websiteSpellings } from './spellings.
 
 /**
  * Returns the records that have one of these identities, in one call for a hundred rows. Converted leads and person accounts are
- * left out, as in a scan. Names are not searched: the org compares them to the letter.
+ * left out, as in a scan. A name is found as it is folded: without legal form and marks.
  */
 export function findRecords(
   deps: MakerDeps,
@@ -60,6 +60,7 @@ function conditionsFor(
       values: valuesOf('phone').flatMap(phoneSpellings),
       properties: propertiesFor(mapping, object, 'phone', ['phone', 'mobile_phone']),
     },
+    { values: valuesOf('name'), properties: object.fields.get('Name')?.filterable ? ['Name'] : [] },
   ]
   return searched.flatMap(({ values, properties }) => {
     const literals = [...new Set(values)].map(soqlText)
