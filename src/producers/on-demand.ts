@@ -1,6 +1,6 @@
 import type { Connector } from '../connectors/connector.ts'
 import { definitionOf } from '../connectors/definitions.ts'
-import { PaydirtError } from '../domain/errors.ts'
+import { PaydirtError, type ConfigError } from '../domain/errors.ts'
 import { absentReason, absentStatus } from '../domain/field-policy/current-record.ts'
 import type { LookupKey } from '../domain/keys.ts'
 import { stop, type Stop } from '../domain/planning/step.ts'
@@ -26,6 +26,8 @@ export interface OnDemandOptions {
   connector: (name: string) => Connector | undefined
   /** Throws ConfigError while the entity cannot be written, because our own fields or a permission is missing. */
   ready: (connector: Connector, entity: string) => Promise<void>
+  /** Returns why a run may not begin at the prices of its recipe's steps. */
+  refusal: (connector: Connector, run: JudgedRun) => Promise<ConfigError | undefined>
   /** Returns the recipe to use for an object: the named one, or the default where the object has none of that name. */
   recipeFor: (object: ObjectKind, name: string) => string
   now: () => Date
@@ -50,7 +52,8 @@ export interface RequestedRecords {
 export interface OnDemand {
   /**
    * Makes a task of each record, or finds the one made of it within the last minute, and returns at once. The tasks are
-   * begun in the background. If the process dies first, `beginForgotten` begins them.
+   * begun in the background. If the process dies first, `beginForgotten` begins them. Throws ConfigError, and makes none,
+   * when the recipe goes above its price caps; what a monitor has found is stored all the same, and waits for the caps.
    */
   request(asked: RequestedRecords): Promise<OnDemandTask[]>
   /** Reads the run's records and asks for the lookups they need. Idempotent. */
@@ -61,7 +64,8 @@ export interface OnDemand {
   idle(): Promise<void>
 }
 
-type BegunRun = Pick<Run, 'id' | 'connector' | 'object' | 'entity' | 'recipe' | 'trigger' | 'source'>
+type JudgedRun = Pick<Run, 'connector' | 'object' | 'entity' | 'recipe' | 'source'>
+type BegunRun = JudgedRun & Pick<Run, 'id' | 'trigger'>
 
 interface Queued {
   id: bigint
@@ -86,6 +90,16 @@ export function createOnDemand(options: OnDemandOptions): OnDemand {
     void begun.finally(() => underWay.delete(begun))
   }
 
+  /** Leaves the decision to the beginning of the tasks when the CRM does not answer. */
+  async function refusalNow(connector: Connector, run: JudgedRun): Promise<ConfigError | undefined> {
+    try {
+      return await options.refusal(connector, run)
+    } catch (error) {
+      if (error instanceof PaydirtError) return undefined
+      throw error
+    }
+  }
+
   async function begin(runId: string): Promise<void> {
     const run = await options.runs.get(runId)
     if (run) await beginQueued(run, await ledger.queued(runId))
@@ -96,6 +110,8 @@ export function createOnDemand(options: OnDemandOptions): OnDemand {
     if (!connector || queued.length === 0) return
     let found: Map<string, FoundRecord>
     try {
+      const refused = await options.refusal(connector, run)
+      if (refused) throw refused
       await options.ready(connector, run.entity)
       found = await recordsById(
         connector,
@@ -104,7 +120,7 @@ export function createOnDemand(options: OnDemandOptions): OnDemand {
       )
     } catch (error) {
       if (!(error instanceof PaydirtError)) throw error
-      // The tasks stay queued with this reason: the CRM may be available at the next attempt.
+      // The tasks stay queued with this reason: the CRM may be available, or the caps raised, at the next attempt.
       await ledger.delay(run.id, error.message)
       options.onError(error)
       return
@@ -132,7 +148,12 @@ export function createOnDemand(options: OnDemandOptions): OnDemand {
       const ids = [...new Set(asked.ids.map((id) => recordIdOf(asked.connector, id)))]
       const tasks: OnDemandTask[] = []
       const connector = options.connector(asked.connector)
-      for (const group of await asPeople(connector, { ...asked, ids }, options.recipeFor)) {
+      const groups = await asPeople(connector, { ...asked, ids }, options.recipeFor)
+      for (const group of groups) {
+        const refused = connector && asked.trigger !== 'monitor' && (await refusalNow(connector, group))
+        if (refused) throw refused
+      }
+      for (const group of groups) {
         const opened = await ledger.openTasks({ ...group, runId: options.newRunId() }, repeatWindowMs)
         tasks.push(...opened)
         const made = opened.filter(({ isNew }) => isNew)

@@ -122,6 +122,7 @@ export async function openBareDesk(
           next: ['21', '22', '23', '24', '25'].map((day) => new Date(`2026-11-${day}T01:00:00Z`)),
           openRuns: [],
           lastRuns: [],
+          failed: [],
           lastAt: undefined,
         },
       ],

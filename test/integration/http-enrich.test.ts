@@ -26,7 +26,9 @@ let next = 0
 
 beforeAll(async () => {
   sandbox = await startSandbox()
-  house = await openHttpHouse(sandbox)
+  // The recipe `contact` has steps above the default cap, so it would not begin.
+  const payment = { maxPricesUsd: { 'contact.redeem:email-work': '0.15', 'contact.redeem:phone': '0.30' } }
+  house = await openHttpHouse(sandbox, { config: { payment } })
   token = await house.token()
 })
 afterAll(async () => {

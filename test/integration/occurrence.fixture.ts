@@ -7,6 +7,7 @@ export function addOccurrence(
   schedule: string,
   now: () => Date,
   runId?: string,
+  more: { entity?: string; recipe?: string } = {},
 ): Promise<bigint> {
   return insertOccurrence(
     db,
@@ -22,6 +23,7 @@ export function addOccurrence(
       startBy: null,
       stopAt: null,
       runId,
+      ...more,
     },
     now,
   )

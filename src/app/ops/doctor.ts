@@ -18,7 +18,7 @@ import type { Finding } from './finding.ts'
 import { actionFindings } from './action-findings.ts'
 import { contractFindings } from './contract-findings.ts'
 import { indexFindings } from './index-findings.ts'
-import { recipeFindings } from './recipe-findings.ts'
+import { recipeFindings, scheduleFindings } from './recipe-findings.ts'
 import { utcMinute } from '../../domain/values/utc-minute.ts'
 
 type Check = (config: Config) => Promise<Finding[]>
@@ -249,6 +249,7 @@ async function checkCrm(config: Config, name: CrmName): Promise<Finding[]> {
       })
     findings.push(...(await ownFieldFindings(connector, problems)))
     findings.push(...(await recipeFindings(config, connector)))
+    findings.push(...(await scheduleFindings(config, connector)))
     return findings
   } finally {
     await connector.close()

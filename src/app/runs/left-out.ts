@@ -3,7 +3,8 @@ import type { ClosedFields } from '../../domain/planning/could-write.ts'
 import type { Recipe } from '../../domain/planning/recipes.ts'
 import { closedText, wantedFields } from '../../domain/planning/wanted-fields.ts'
 import type { Run } from '../../store/runs/runs.ts'
-import type { Context } from '../context/context.ts'
+import type { ClosedFieldsFinder } from '../../planning/closed-fields.ts'
+import type { Config } from '../config/config.ts'
 
 /** The fields and steps of a recipe that a run leaves out for every record, known before anything is spent. */
 export interface LeftOutOfRun {
@@ -17,9 +18,15 @@ export interface LeftOutOfRun {
 /** The part of a run that is known before it is opened. */
 export type JudgedRun = Pick<Run, 'connector' | 'object' | 'entity' | 'recipe' | 'source'>
 
+/** The part of the context that knows what an account can hold. */
+export interface LeftOutContext {
+  config: Pick<Config, 'recipes'>
+  planning: { closedFields: ClosedFieldsFinder }
+}
+
 /** Returns what the mapping, the account or the policy cannot hold of a run's recipe. Spends nothing. */
 export async function leftOutOfRun(
-  { planning, config }: Pick<Context, 'planning' | 'config'>,
+  { planning, config }: LeftOutContext,
   connector: Connector,
   run: JudgedRun,
   options: { dryRun: boolean },

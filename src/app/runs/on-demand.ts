@@ -6,6 +6,7 @@ import { createOnDemandLedger } from '../../store/runs/on-demand-tasks.ts'
 import { createAdvance } from '../../planning/advance.ts'
 import type { Context } from '../context/context.ts'
 import { newRunId } from '../context/new-id.ts'
+import { priceRefusal } from './price-refusal.ts'
 import { makeReady } from './sync.ts'
 
 /** Opens the producer that makes tasks of records by their ids, over the ledger of this context. */
@@ -35,6 +36,7 @@ export function openOnDemand(
     advance,
     connector: (name) => context.connectors.get(name),
     ready,
+    refusal: (connector, run) => priceRefusal(context, connector, run),
     recipeFor(object, name) {
       try {
         return context.config.recipes(object, name).name

@@ -1,15 +1,13 @@
 import type { Connector } from '../../connectors/connector.ts'
 import { errorCode } from '../../domain/error-codes.ts'
 import { ConfigError } from '../../domain/errors.ts'
-import { formatUsd } from '../../domain/money.ts'
-import { capsOf, stepPrices } from '../../domain/planning/prices.ts'
 import type { Recipe } from '../../domain/planning/recipes.ts'
-import { paidSteps } from '../../domain/planning/recipe-steps.ts'
 import type { Config } from '../config/config.ts'
 import type { Context } from '../context/context.ts'
 import { noPayment, noService } from '../context/missing-settings.ts'
 import { assertReachable } from '../context/assert-reachable.ts'
 import { leftOutOfRun, type JudgedRun } from './left-out.ts'
+import { aboveCaps } from './price-refusal.ts'
 
 /** Proof that a run may be opened: `prepareStart` has tried what can stop it. */
 export type Prepared = { readonly __brand: 'Prepared' }
@@ -103,25 +101,4 @@ function missingSettings({
     ...(serviceUrl === undefined ? [noService()] : []),
     ...(walletKey === undefined && apiKey === undefined ? [noPayment()] : []),
   ]
-}
-
-/**
- * Returns an error, with the setting that allows it, when a step of the recipe is known to cost more than its cap. Such a
- * step would be refused for each record after the cheaper steps before it were paid for.
- */
-function aboveCaps(
-  { policy, prices }: Pick<Config, 'policy' | 'prices'>,
-  recipe: Recipe,
-): ConfigError | undefined {
-  const steps = stepPrices(prices, capsOf(policy), paidSteps(recipe))
-  const dear = steps.filter(({ isStopped }) => isStopped)
-  // When every step is above its cap nothing is paid at all: the challenge itself is refused, and reported.
-  if (dear.length === 0 || dear.length === steps.length) return undefined
-  const allowed = dear.map(
-    ({ step, priceAtomic = 0n }) => `'${step}': '${formatUsd(priceAtomic).replace(/0{1,4}$/, '')}'`,
-  )
-  return new ConfigError(
-    'above_cap',
-    `the recipe ${recipe.name} has a step that costs more than the cap of ${formatUsd(policy.maxPriceAtomic)} USD a lookup. To allow it, set in paydirt.config.ts: payment: { maxPricesUsd: { ${allowed.join(', ')} } }`,
-  )
 }

@@ -8,6 +8,8 @@ export interface ListedRun {
   runId: string
   connector: string
   object: string
+  /** The object as the CRM names it. */
+  entity: string
   /** The name of the file, for a run of one. */
   file: string | undefined
   state: Run['state']
@@ -30,11 +32,12 @@ export async function listRuns(
     database.db,
     latest.map(({ id }) => id),
   )
-  for (const { id, connector, object, source, state, records, startedAt, finishedAt } of latest) {
+  for (const { id, connector, object, entity, source, state, records, startedAt, finishedAt } of latest) {
     listed.push({
       runId: id,
       connector,
       object,
+      entity,
       file: typeof source['file'] === 'string' ? source['file'] : undefined,
       state,
       records,

@@ -124,7 +124,7 @@ export async function checkJobs(
   jobs: readonly SyncJob[],
   onNotice?: (text: string) => void,
 ): Promise<CheckedJob[]> {
-  const runs = jobs.map((job) => judged(context, connector, job, jobs.length > 1))
+  const runs = jobs.map((job) => judgedNamed(context, connector, job, jobs.length > 1))
   const checked: CheckedJob[] = []
   for (const [index, job] of jobs.entries()) {
     try {
@@ -139,9 +139,14 @@ export async function checkJobs(
   return checked
 }
 
-function judged(context: Context, connector: Connector, job: SyncJob, isOneOfSeveral: boolean): JudgedRun {
+function judgedNamed(
+  context: Context,
+  connector: Connector,
+  job: SyncJob,
+  isOneOfSeveral: boolean,
+): JudgedRun {
   try {
-    return newRun(context, connector, job)
+    return judgedRun(context, connector, job)
   } catch (error) {
     if (!(error instanceof ConfigError) || !isOneOfSeveral) throw error
     const message = `${job.entity}: ${error.message}. --object syncs one object alone`
@@ -169,7 +174,7 @@ export async function syncEntity(
   { prepared: checked, signal, onProgress, onResumed, onNotice }: SyncOptions,
 ): Promise<{ end: RunEnd; summary: RunSummary }> {
   const prepared =
-    checked ?? (await prepareStart(context, connector, newRun(context, connector, job), onNotice))
+    checked ?? (await prepareStart(context, connector, judgedRun(context, connector, job), onNotice))
   const { run, resumed } = await openRun(context, connector, job, 'scanning')
   if (resumed) onResumed?.(run)
   const { signal: _, ...source } = await sourceOf(context, connector, job, signal)
@@ -242,7 +247,7 @@ export function openRun(
   { trigger = 'sync', occasion }: { trigger?: string; occasion?: string | undefined } = {},
 ) {
   const recipe = job.recipe ?? context.config.defaultRecipe
-  const run = newRun(context, connector, job)
+  const run = judgedRun(context, connector, job)
   return context.runs.open({
     id: newRunId(context),
     ...run,
@@ -256,7 +261,8 @@ export function openRun(
   })
 }
 
-function newRun({ config }: Context, connector: Connector, job: SyncJob): JudgedRun {
+/** Returns what is known of a job's run before it is opened. */
+export function judgedRun({ config }: Context, connector: Connector, job: SyncJob): JudgedRun {
   const object = connector.entities[job.entity] as ObjectKind
   return {
     connector: connector.name,

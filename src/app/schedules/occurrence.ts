@@ -7,9 +7,18 @@ import type { Occurrence } from '../../store/runs/schedule-occurrences.ts'
 import type { ScheduleLedger } from '../../store/runs/schedules.ts'
 import { startPollLoop } from '../../timing/poll-loop.ts'
 import type { Context } from '../context/context.ts'
+import { priceRefusal } from '../runs/price-refusal.ts'
 import { scanWithRetry } from '../runs/scan-with-retry.ts'
 import { passPlanned, planScan } from './planned-occurrence.ts'
-import { advanceWatermark, makeReady, openRun, scanned, sourceOf, type SyncJob } from '../runs/sync.ts'
+import {
+  advanceWatermark,
+  judgedRun,
+  makeReady,
+  openRun,
+  scanned,
+  sourceOf,
+  type SyncJob,
+} from '../runs/sync.ts'
 
 export interface OccurrenceOptions {
   ledger: ScheduleLedger
@@ -66,8 +75,12 @@ async function scanOccurrence(
   const { id } = occurrence
   const connector = await options.connectorOf(occurrence.connector)
   await makeReady(connector, [occurrence.entity])
-  const run = await runOf(context, options, occurrence, connector)
-  const job = jobOf(occurrence, run)
+  const known = occurrence.runId === null ? undefined : await context.runs.get(occurrence.runId)
+  const job = jobOf(occurrence, known)
+  // Before the run is opened: what does not begin costs nothing, and leaves no run that a later one would continue.
+  const refused = await priceRefusal(context, connector, judgedRun(context, connector, job))
+  if (refused) throw refused
+  const run = await runOf(context, options, occurrence, connector, known)
   let wait: { ms: number; reason: string } | undefined
   const gaveUp = new AbortController()
   const stop = AbortSignal.any([signal, gaveUp.signal])
@@ -116,8 +129,8 @@ async function runOf(
   { ledger, holder }: OccurrenceOptions,
   occurrence: Occurrence,
   connector: Connector,
+  known: Run | undefined,
 ): Promise<Run> {
-  const known = occurrence.runId === null ? undefined : await context.runs.get(occurrence.runId)
   if (known) {
     // Stays stopped where a person stopped it: the lease is lost at its next renewal then.
     if (known.state === 'stopped') await context.runs.setState(known.id, 'scanning')

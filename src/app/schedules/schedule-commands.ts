@@ -8,6 +8,8 @@ import type { Schedule } from '../config/schedules.ts'
 import { openConnector } from '../context/connectors.ts'
 import type { Context } from '../context/context.ts'
 import { entitiesOf } from '../context/entities.ts'
+import { priceRefusal } from '../runs/price-refusal.ts'
+import { judgedRun } from '../runs/sync.ts'
 import { plannedOccurrences } from './planned-occurrences.ts'
 
 export interface ScheduleView extends Schedule {
@@ -73,14 +75,21 @@ async function setPaused(
 
 /**
  * Asks the schedulers for an occurrence now, outside the schedule's times and windows, also while it is paused. Returns how
- * many entities it is for; 0 when all of them have one that has not been scanned yet. Throws ConfigError `no_such_schedule`.
+ * many entities it is for; 0 when all of them have one that has not been scanned yet. Throws ConfigError `no_such_schedule`,
+ * and `above_cap` when its run would fail by its prices.
  */
 export async function runScheduleNow(context: Context, name: string): Promise<number> {
   const schedule = named(context, name)
   const ledger = createScheduleLedger(context.database.db, { now: context.now })
-  const entities = await withConnector(context, schedule.connector, async (connector) =>
-    entitiesOf(connector, schedule.object),
-  )
+  const entities = await withConnector(context, schedule.connector, async (connector) => {
+    const named = entitiesOf(connector, schedule.object)
+    for (const entity of named) {
+      const job = { entity, recipe: schedule.recipe, refresh: schedule.refresh, filter: [] }
+      const refused = await priceRefusal(context, connector, judgedRun(context, connector, job))
+      if (refused) throw refused
+    }
+    return named
+  })
   await ledger.register([name])
   const plannedAt = context.now()
   let added = 0

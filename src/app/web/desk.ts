@@ -144,6 +144,9 @@ function deskPorts(
             runId !== null && (runState === 'scanning' || runState === 'working') ? [runId] : [],
           ),
           lastRuns: schedule.last.flatMap(({ runId }) => runId ?? []),
+          failed: schedule.last.flatMap(({ entity, state, reason }) =>
+            state === 'failed' ? [{ entity, reason: reason ?? 'no reason is known' }] : [],
+          ),
           lastAt: schedule.last.map(({ changedAt }) => changedAt).sort((a, b) => +b - +a)[0],
         }))
       },

@@ -9,6 +9,8 @@ import { counted } from '../../domain/values/counted.ts'
 import type { RunResumed } from '../../store/runs/run-stops.ts'
 import { runText } from './print-run.ts'
 import { readConfig, withContext } from '../terminal/with-context.ts'
+import { warning } from '../terminal/style.ts'
+import type { ScheduleView } from '../../app/schedules/schedule-commands.ts'
 import { print } from '../terminal/print.ts'
 import { undoneAmount, undoneWord } from '../../domain/values/undone-text.ts'
 import { utcMinute } from '../../domain/values/utc-minute.ts'
@@ -29,11 +31,23 @@ export async function showRuns(id: string | undefined, options: Options): Promis
     return
   }
   const runs = await queryLedger(config, 'runs', { limit: options.limit })
-  print(options.json ? `${JSON.stringify(runs)}\n` : runs.map(listLine).join('') || 'no runs yet\n')
+  if (options.json) return print(`${JSON.stringify(runs)}\n`)
+  const failed = (await queryLedger(config, 'schedules', {})).flatMap(failedLines)
+  print(`${runs.map(listLine).join('') || 'no runs yet\n'}${failed.join('')}`)
+}
+
+/** A run that did not begin is in no list of runs. */
+function failedLines({ name, last }: ScheduleView): string[] {
+  return last
+    .filter(({ state, runId }) => state === 'failed' && runId === null)
+    .map(
+      ({ entity, plannedAt, reason }) =>
+        `${warning('failed')}: the run of the schedule ${name} (${entity}) of ${utcMinute(plannedAt)} did not begin${reason === null ? '' : `: ${reason}`}\n`,
+    )
 }
 
 function listLine(run: ListedRun): string {
-  return `${run.runId.padEnd(18)} ${utcMinute(run.startedAt)}  ${run.connector.padEnd(11)} ${run.object.padEnd(8)} ${run.state.padEnd(9)} ${counted(run.records, 'record').padStart(16)}  ${run.settled} USD${run.file === undefined ? '' : `  ${run.file}`}${undoneText(run)}\n`
+  return `${run.runId.padEnd(18)} ${utcMinute(run.startedAt)}  ${run.connector.padEnd(11)} ${(run.connector === 'csv' ? run.object : run.entity).padEnd(9)} ${run.state.padEnd(9)} ${counted(run.records, 'record').padStart(16)}  ${run.settled} USD${run.file === undefined ? '' : `  ${run.file}`}${undoneText(run)}\n`
 }
 
 function undoneText({ undone }: ListedRun): string {

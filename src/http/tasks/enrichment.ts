@@ -1,4 +1,5 @@
 import type { Connector } from '../../connectors/connector.ts'
+import { ConfigError } from '../../domain/errors.ts'
 import { entitiesNamed } from '../../domain/entity-names.ts'
 import type { RecipeBook } from '../../domain/planning/recipes.ts'
 import type { ObjectKind } from '../../domain/words.ts'
@@ -56,6 +57,7 @@ export function resolveTarget(
   return { connector: connector.name, entity, object, recipe: recipeOf(enrichment, object, input.recipe) }
 }
 
+/** Throws a 409 problem when the recipe goes above its price caps. */
 export async function requestEnrichment(
   { onDemand }: Pick<Enrichment, 'onDemand'>,
   target: Target,
@@ -63,17 +65,18 @@ export async function requestEnrichment(
   by: { caller: Caller; trigger: RequestedRecords['trigger'] },
 ): Promise<OnDemandTask[]> {
   const { caller, trigger } = by
-  return onDemand.request({
-    ...target,
-    ids,
-    trigger,
-    source: {
-      caller: caller.name,
-      entity: target.entity,
-      records: ids.length,
-      token: caller.kind === 'token' ? caller.token.id : undefined,
-    },
-  })
+  const source = {
+    caller: caller.name,
+    entity: target.entity,
+    records: ids.length,
+    token: caller.kind === 'token' ? caller.token.id : undefined,
+  }
+  try {
+    return await onDemand.request({ ...target, ids, trigger, source })
+  } catch (error) {
+    if (error instanceof ConfigError) throw new Problem(409, error.code, error.message)
+    throw error
+  }
 }
 
 /** Finds a task by its public id, for any requester. Throws 404. */

@@ -82,6 +82,8 @@ export interface ScheduleRow {
   /** The last run of each object. */
   lastRuns: string[]
   lastAt: Date | undefined
+  /** Why the last run of an object did not begin. */
+  failed: { entity: string; reason: string }[]
 }
 
 /** A read-only table of settings; never the value of a secret. */

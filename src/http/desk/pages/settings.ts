@@ -1,3 +1,4 @@
+import { inlineText } from '../view/foreign-text.ts'
 import { html } from 'hono/html'
 import { mayAct } from '../access/access.ts'
 import type { ScheduleRow, SettingsSection } from '../model/ports.ts'
@@ -58,7 +59,14 @@ function scheduleTable(schedules: ScheduleRow[] | undefined, { visitor, now }: S
         name: 'Next',
         cell: (row) => nextTimes(row, now),
       },
-      { name: 'Last', cell: (row) => instant(row.lastAt, now, { none: 'never', timeZone: row.timeZone }) },
+      {
+        name: 'Last',
+        cell: (row) =>
+          html`${instant(row.lastAt, now, { none: 'never', timeZone: row.timeZone })}${row.failed.map(
+            ({ entity, reason }) =>
+              html`<small>${inlineText(entity)} failed: ${inlineText(reason, 400)}</small>`,
+          )}`,
+      },
       ...(may
         ? [
             {
