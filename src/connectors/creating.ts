@@ -73,6 +73,11 @@ export interface RecordMaker {
     toEntity: string,
     pairs: readonly { from: string; to: string }[],
   ): Promise<ReadonlyMap<number, string>>
+  /**
+   * Returns what an account lacks for making and archiving records, beyond the needs of a sync. Asked only where records are to be
+   * made.
+   */
+  check?(entity: string): Promise<{ code: string; message: string; todo: string }[]>
   /** Returns the snapshot of each record that is there. */
   snapshots(entity: string, ids: readonly string[]): Promise<Map<string, RecordSnapshot>>
 }

@@ -109,6 +109,26 @@ describe('making records in HubSpot', () => {
     })
   })
 
+  test('checks property and rights for the doctor, only when asked', async () => {
+    const hubspot = await standIn()
+    const connector = connect(hubspot)
+    await connector.ensureFields('companies', { dryRun: false })
+    await connector.ensureFields('contacts', { dryRun: false })
+    const check = () => connector.maker!.check!('companies')
+    expect(await check()).toMatchObject([
+      {
+        code: 'hubspot_key_missing',
+        message: expect.stringContaining('paydirt_key'),
+        todo: expect.stringMatching(/^Add the scope crm.schemas.companies.write/),
+      },
+    ])
+    await connector.ensureFields('companies', { dryRun: false, forCreating: true })
+    expect(await check()).toEqual([])
+    hubspot.auth.scopes.delete('tickets')
+    expect(await check()).toMatchObject([{ message: expect.stringContaining('needs tickets') }])
+    expect(await connector.check()).toMatchObject({ problems: [], missingScopes: [] })
+  })
+
   test('makes no marketing contacts', async () => {
     const { maker } = await making('contacts')
     const draft = { ...person(1), set: { hs_marketable_status: 'true' } }
@@ -185,5 +205,28 @@ describe('making records in HubSpot', () => {
     await expect(maker.snapshots('companies', [(made as { id: string }).id])).rejects.toThrow(
       'crm.objects.deals.read',
     )
+  })
+
+  test('finds every record of a value that many have, page after page', async () => {
+    const { hubspot, maker } = await making('companies')
+    const ids = many(
+      450,
+      (at) => hubspot.store.add('companies', { properties: { name: `N ${at}`, domain: 'norvik.com' } }).id,
+    )
+    const found = await maker.find('companies', [{ kind: 'domain', value: 'norvik.com' }])
+    expect(found.map(({ id }) => id).sort()).toEqual(ids.sort())
+  })
+
+  test('reads what a search shows that is archived, or has another value by now', async () => {
+    const { hubspot, maker } = await making('companies')
+    const [gone, edited] = many(
+      2,
+      () => hubspot.store.add('companies', { properties: { domain: 'norvik.com' } }).id,
+    )
+    hubspot.faults.indexLagMs = 60_000
+    hubspot.store.archive('companies', gone!)
+    hubspot.store.edit('companies', edited!, { domain: 'other.com' })
+    const found = await maker.find('companies', [{ kind: 'domain', value: 'norvik.com' }])
+    expect(found).toMatchObject([{ id: edited, identity: { domain: 'other.com' } }])
   })
 })

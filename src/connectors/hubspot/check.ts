@@ -85,7 +85,10 @@ export async function check(deps: {
 }
 
 /** Returns undefined for a kind of token whose scopes cannot be read. */
-async function grantedScopes(api: HubspotApi, tokenKey: string | undefined): Promise<string[] | undefined> {
+export async function grantedScopes(
+  api: HubspotApi,
+  tokenKey: string | undefined,
+): Promise<string[] | undefined> {
   if (tokenKey === undefined) return undefined
   try {
     const answer = await api.call(tokenInfoSchema, {

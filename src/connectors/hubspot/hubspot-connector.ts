@@ -108,7 +108,7 @@ export function createHubspotConnector(options: HubspotConnectorOptions): Connec
       return readAssociations(api, known(entity), known(toEntity), ids)
     },
 
-    maker: createHubspotMaker(deps, known),
+    maker: createHubspotMaker({ ...deps, ...('accessToken' in auth ? auth : {}) }, known),
 
     async quota() {
       if ('accessToken' in auth) {

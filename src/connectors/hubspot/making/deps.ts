@@ -8,4 +8,6 @@ export interface MakerDeps {
   properties: HubspotProperties
   mapping: CrmMapping
   now: () => number
+  /** A private app's token, whose scopes can be read. */
+  accessToken?: string | undefined
 }

@@ -4,6 +4,7 @@ import type { HubspotEntity } from '../api/wire.ts'
 import { writeLimit } from '../write.ts'
 import { archive } from './archive.ts'
 import { associate } from './associate.ts'
+import { checkMaking } from './check.ts'
 import { create } from './create.ts'
 import type { MakerDeps } from './deps.ts'
 import { find } from './find.ts'
@@ -24,6 +25,7 @@ export function createHubspotMaker(deps: MakerDeps, known: (entity: string) => H
         throw new ConfigError('no_such_association', `HubSpot ties no ${from} to ${to}: name another object`)
       return associate(deps, from, to, pairs)
     },
+    check: async (entity) => checkMaking(deps, known(entity)),
     snapshots: async (entity, ids) => snapshots(deps, known(entity), ids),
   }
 }

@@ -4,6 +4,8 @@ import type { Probe } from './spellings.ts'
 const maxCharacters = 3000
 const maxGroups = 5
 const pageLimit = 200
+/** No spelling that people use is longer. Such a value could leave no room for itself in any body. */
+const maxValueCharacters = 2000
 
 export interface SearchBody {
   filterGroups: { filters: [{ propertyName: string; operator: 'IN'; values: string[] }] }[]
@@ -22,6 +24,7 @@ export function searchBodies(probes: readonly Probe[], calls: number): SearchBod
   let room = 0
   for (const { property, value, rank } of probes) {
     const size = JSON.stringify(value).length + 1
+    if (size > maxValueCharacters) continue
     let body = bodies.at(-1)
     const group = body?.filterGroups.find(({ filters: [{ propertyName }] }) => propertyName === property)
     const needed = size + (group ? 0 : emptyGroup(property).length + 1)
