@@ -90,6 +90,16 @@ describe('records are made in Salesforce', () => {
     expect(bench.org.store.count('Contact')).toBe(before + 1)
   })
 
+  test('after the fields that a new record needs, which a description names', async () => {
+    const required = async (entity: string): Promise<string[]> =>
+      (await bench.connect().describe(entity)).flatMap((field) => (field.required ? [field.name] : []))
+    expect(await Promise.all(['Account', 'Contact', 'Lead'].map(required))).toEqual([
+      ['Name'],
+      ['LastName'],
+      ['LastName', 'Company'],
+    ])
+  })
+
   test('once, when two drafts of a call have one key', async () => {
     const results = await maker.create('Account', [
       draft('k', { company_name: 'Norvik' }),

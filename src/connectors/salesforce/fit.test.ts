@@ -13,7 +13,6 @@ const field = (name: string, type: FieldType, more: Partial<SalesforceField> = {
   filterable: true,
   nillable: true,
   createable: true,
-  defaultedOnCreate: false,
   wholeDigits: 0,
   lacksRight: false,
   ...more,

@@ -33,6 +33,8 @@ export interface DescribedField {
   writable: boolean
   /** Made by a user or an app, not by the CRM. */
   custom: boolean
+  /** A new record cannot be saved without a value in it. Absent where the CRM does not say. */
+  required?: true | undefined
   /** No two records have the same value in it. */
   unique?: true | undefined
   /** The maximum length of a text. Absent where the CRM does not say. */

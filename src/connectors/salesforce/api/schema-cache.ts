@@ -11,8 +11,6 @@ export interface SalesforceField extends DescribedField {
   nillable: boolean
   /** A new record can be given a value. */
   createable: boolean
-  /** The org fills the field in a new record that lacks it. */
-  defaultedOnCreate: boolean
   /** Digits before the decimal point; 0 where there is no limit. */
   wholeDigits: number
   /** The field is writable, but the integration user lacks the right. */
@@ -149,12 +147,19 @@ function toField(raw: RawField, all: readonly RawField[]): SalesforceField {
     filterable: raw.filterable,
     nillable: raw.nillable,
     createable: raw.createable,
-    defaultedOnCreate: raw.defaultedOnCreate || raw.type === 'boolean',
+    ...(isRequired(raw, all) ? { required: true } : {}),
     ...(raw.unique ? { unique: true } : {}),
     wholeDigits: raw.digits > 0 ? raw.digits : Math.max(0, raw.precision - raw.scale),
     ...dependencyOf(raw, all),
     lacksRight: !raw.updateable && raw.permissionable && !raw.calculated && !raw.autoNumber,
   }
+}
+
+/** The surname of an account is that of a person account, which is not made here. */
+function isRequired(raw: RawField, all: readonly RawField[]): boolean {
+  const isOfPerson = raw.name === 'LastName' && all.some(({ name }) => name === 'PersonContactId')
+  const isFilled = raw.defaultedOnCreate || raw.type === 'boolean'
+  return raw.createable && !raw.nillable && !isFilled && !isOfPerson
 }
 
 function optionsOf({ picklistValues }: Pick<RawField, 'picklistValues'>): { value: string; label: string }[] {
@@ -186,7 +191,6 @@ const parent = {
   filterable: true,
   nillable: true,
   createable: false,
-  defaultedOnCreate: false,
   wholeDigits: 0,
   lacksRight: false,
 }

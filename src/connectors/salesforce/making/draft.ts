@@ -62,8 +62,7 @@ export function prepareDraft(
     body['AccountId'] = longId(draft.companyId) ?? draft.companyId
 
   const [missing] = [...object.fields.values()].filter(
-    ({ name, nillable, createable, defaultedOnCreate }) =>
-      createable && !nillable && !defaultedOnCreate && body[name] === undefined,
+    ({ name, required }) => required === true && (body[name] ?? null) === null,
   )
   if (missing) {
     const field = canonicalOf(mapping, missing.name) ?? missing.name

@@ -1,4 +1,5 @@
 import type { CreateResult } from '../../creating.ts'
+import { RefusedRequestError } from '../api/api-error.ts'
 import { compositeSchema, refusalsSchema, saveResultSchema } from '../api/answers.ts'
 import { headerLines, type WriteHeaders } from '../api/collections.ts'
 import type { DescribedObject } from '../api/schema-cache.ts'
@@ -22,22 +23,28 @@ export async function nameMatches(
 ): Promise<(CreateResult | undefined)[]> {
   const results: (CreateResult | undefined)[] = []
   for (const part of chunk(drafts, perCall)) {
-    const { compositeResponse } = await deps.inTurn(() =>
-      deps.client.call(compositeSchema, {
-        method: 'POST',
-        path: '/composite',
-        json: {
-          allOrNone: false,
-          compositeRequest: part.map(({ body }, index) => ({
-            method: 'POST',
-            url: `/services/data/v${deps.client.apiVersion}/sobjects/${object.name}`,
-            referenceId: `r${index}`,
-            httpHeaders: headerLines(headers),
-            body,
-          })),
-        },
-      }),
-    )
+    const { compositeResponse } = await deps
+      .inTurn(() =>
+        deps.client.call(compositeSchema, {
+          method: 'POST',
+          path: '/composite',
+          json: {
+            allOrNone: false,
+            compositeRequest: part.map(({ body }, index) => ({
+              method: 'POST',
+              url: `/services/data/v${deps.client.apiVersion}/sobjects/${object.name}`,
+              referenceId: `r${index}`,
+              httpHeaders: headerLines(headers),
+              body,
+            })),
+          },
+        }),
+      )
+      .catch((error: unknown) => {
+        // The verdict is known without the names.
+        if (error instanceof RefusedRequestError) return { compositeResponse: [] }
+        throw error
+      })
     results.push(...part.map((draft, at) => readAnswer(deps, object, draft, compositeResponse[at]?.body)))
   }
   return results
