@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { listActions } from '../../src/app/actions/list-actions.ts'
+import { chargesText } from '../../src/app/service/own-charges.ts'
 import { useActions } from './actions.fixture.ts'
 import { monitorFields } from './sandbox-monitors.fixture.ts'
 
@@ -31,9 +32,15 @@ describe('a monitor whose answer is missing', () => {
       state: 'done',
       by: 'reading',
       action: { state: 'done', place: 1 },
+      isSentNow: true,
       // The price of an answer that never came is the most that it may cost.
       charges: [{ state: 'settled', amountAtomic: 1_000_000n }],
+      readings: [{ state: 'settled', operation: 'monitor.list' }],
     })
+    const dear = end.readings.map((each) => ({ ...each, amountAtomic: 1_000_000n }))
+    expect(chargesText([...end.charges, ...dear])).toBe(
+      '1.000000 credits at most for monitor.create, 1.000000 credits paid for monitor.list',
+    )
     expect(sends('monitor_create') - before).toBe(1)
     await expect(
       perform('monitor.create', monitorFields({ name: 'Cut', signal_types: ['news', 'jobs'] })),

@@ -98,6 +98,13 @@ describe('spend and reconcile', () => {
       rows: unknown[]
     }>()
     expect(spend).toMatchObject({ refused: [{ rule: 'price' }], rows: [] })
+    const other = await desk.run(csv, { PAYDIRT_MAX_PRICE_USD: '0.002' })
+    expect(other).toMatchObject({ status: 3 })
+    const lines = (await desk.run(['spend'])).stdout
+    expect([lines, lines]).toEqual([
+      expect.stringMatching(/\d × price: .* above the cap of 0\.005000/),
+      expect.stringMatching(/\d × price: .* above the cap of 0\.002000/),
+    ])
     expect(await desk.transfers()).toEqual([])
     expect((await desk.run(csv)).json<RunSummary>().lookups.paid).toBe(5)
   }, 120_000)

@@ -6,16 +6,21 @@ import {
   markInDoubt,
   type ServiceAction,
 } from '../../store/contract/service-actions.ts'
-import { lookupsWithCharges, type RecordLookup } from '../../store/views/record-lookups.ts'
 import type { Context } from '../context/context.ts'
+import type { OwnCharge } from '../service/own-charges.ts'
 import type { PlannedCall } from '../service/plan-call.ts'
 import { adviceFor } from './action-advice.ts'
 import type { ActionRun } from './action-run.ts'
 
-type Charges = RecordLookup['charges']
-
-export type ActionEnd = { action: ServiceAction; charges: Charges } & (
-  | { state: 'done'; fact: Fact; by: 'answer' | 'reading' }
+export type ActionEnd = {
+  action: ServiceAction
+  /** Charges of this command: for the action itself, and for the readings that show what became of it. */
+  charges: OwnCharge[]
+  readings: OwnCharge[]
+} & (
+  | { state: 'done'; fact: Fact; by: 'answer' }
+  /** Its answer was lost, and a reading shows it. `isSentNow`: this command has sent it, and no earlier one. */
+  | { state: 'done'; fact: Fact; by: 'reading'; isSentNow: boolean }
   /** The service refused it, and did nothing. */
   | { state: 'refused'; reason: string }
   /** It was sent, and nobody can tell whether it was carried out. `again` finishes it where a reading can. */
@@ -32,6 +37,8 @@ export interface Stage {
   call: PlannedCall
   signal: AbortSignal
   settleMs: number | undefined
+  /** Returns what this command has paid for, the readings included. */
+  chargesOf: () => Promise<OwnCharge[]>
 }
 
 /** Crash window: answer and charge were stored, and the process died before the action was done. */
@@ -56,10 +63,14 @@ export async function endByReading(
   stage: Stage,
   action: ServiceAction,
   found: Record<string, unknown>,
+  { isSentNow }: { isSentNow: boolean },
 ): Promise<ActionEnd> {
   await endAsCarriedOut(stage.context.database.db, action, { found, at: stage.context.now() })
   const fact: Fact = { outcome: 'found', data: found }
-  return { state: 'done', fact, by: 'reading', ...(await withCharges(stage, action)) }
+  const { charges, ...rest } = await withCharges(stage, action)
+  // No answer has told its price: it is booked with the most that it may cost (docs/decisions/0025-actions.md).
+  const atMost = charges.map((charge) => ({ ...charge, isAtMost: true }))
+  return { state: 'done', fact, by: 'reading', isSentNow, ...rest, charges: atMost }
 }
 
 /** Another process has ended it. */
@@ -86,7 +97,11 @@ export async function current(
 }
 
 export async function withCharges(stage: Stage, action: ServiceAction) {
-  const { db } = stage.context.database
-  const [lookup] = await lookupsWithCharges(db, [action.lookupKey])
-  return { action: await current(stage, action), charges: lookup?.charges ?? [] }
+  const paid = (await stage.chargesOf()).sort((one, other) => one.at.getTime() - other.at.getTime())
+  const isOwn = ({ operation }: OwnCharge) => operation === action.operation
+  return {
+    action: await current(stage, action),
+    charges: paid.filter(isOwn),
+    readings: paid.filter((charge) => !isOwn(charge)),
+  }
 }

@@ -5,8 +5,10 @@ import { withoutRequestSecrets } from '../../service/calls/without-secrets.ts'
 import { permitAgain } from '../../store/actions/action-outcomes.ts'
 import { actionsOf, journalIntent, type ServiceAction } from '../../store/contract/service-actions.ts'
 import type { RunState } from '../../store/database/states.ts'
+import { chargesOfRunAnd } from '../../store/views/record-lookups.ts'
 import { pause } from '../../timing/pause.ts'
 import type { Context } from '../context/context.ts'
+import { ownCharges } from '../service/own-charges.ts'
 import type { PlannedCall } from '../service/plan-call.ts'
 import { makesSomething, nameOf } from './action-advice.ts'
 import {
@@ -64,7 +66,16 @@ export async function performAction(
   const run = await openActionRun(context, call, signal)
   let end: ActionEnd | undefined
   try {
-    end = await carryOut({ context, run, call, signal, settleMs }, last, options)
+    const { db } = context.database
+    const chargesOf = await ownCharges(async () => {
+      const actions = await actionsOf(db, call.operation, digestOf(call))
+      return chargesOfRunAnd(
+        db,
+        run.id,
+        actions.map(({ lookupKey: key }) => key),
+      )
+    })
+    end = await carryOut({ context, run, call, signal, settleMs, chargesOf }, last, options)
     return end
   } finally {
     await run.close(end ? runStates[end.state] : 'finished')
@@ -145,7 +156,7 @@ async function finish(
   const until = settledAt(stage, action)
   const isSettled = context.now() >= until
   const effect = await readEffect({ ...stage, action })
-  if (effect.kind === 'there') return endByReading(stage, action, effect.found)
+  if (effect.kind === 'there') return endByReading(stage, action, effect.found, { isSentNow: false })
   if (!isSettled) {
     onWait?.(until)
     await untilMoved(stage, action, until)

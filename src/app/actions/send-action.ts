@@ -116,7 +116,7 @@ async function doubtAfter(stage: Stage, action: ServiceAction, problem: string):
   const doubted = await current(stage, action)
   if (!hasReading(stage.call.operation)) return doubtful(stage, doubted, problem)
   const effect = await readEffect({ ...stage, action: doubted })
-  if (effect.kind === 'there') return endByReading(stage, doubted, effect.found)
+  if (effect.kind === 'there') return endByReading(stage, doubted, effect.found, { isSentNow: true })
   return doubtful(stage, doubted, `${problem}; ${effect.reason}`)
 }
 

@@ -1,7 +1,7 @@
-import { formatUsd } from '../../domain/money.ts'
 import type { Fact } from '../../domain/record.ts'
 import { readPage, type Page } from '../../service/calls/read-answer.ts'
 import type { CallEnd } from './call-session.ts'
+import { chargesText } from './own-charges.ts'
 import type { PlannedCall } from './plan-call.ts'
 
 /** Reads the page of a search from its answer; undefined for other kinds and for an unreadable answer. */
@@ -35,23 +35,7 @@ export function faultsOf({ request, operation, contract }: PlannedCall, page: Pa
   ]
 }
 
-/** Returns what a call has cost, in words. USD and credits are never added up. */
+/** Returns what a call has cost, in words. */
 export function costText({ charges }: Pick<CallEnd, 'charges'>, isKnown: boolean): string {
-  if (isKnown) return 'the ledger has this answer: nothing is paid'
-  const counted = charges.filter(({ state }) => !['declined', 'expired'].includes(state))
-  if (counted.length === 0) return 'nothing was paid'
-  return counted
-    .map(
-      ({ state, amountAtomic, currency }) =>
-        `${currency === 'credit' ? `${formatUsd(amountAtomic)} credits` : `${formatUsd(amountAtomic)} USD`} ${stateText[state] ?? state}`,
-    )
-    .join(', ')
-}
-
-const stateText: Readonly<Record<string, string>> = {
-  settled: 'paid',
-  lost: 'paid without an answer',
-  in_doubt: 'in doubt',
-  sent: 'in doubt',
-  journaled: 'reserved',
+  return isKnown ? 'the ledger has this answer: nothing is paid' : chargesText(charges)
 }

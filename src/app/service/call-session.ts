@@ -5,7 +5,7 @@ import { operationRow, slotsOf } from '../../domain/operations.ts'
 import type { Fact, LookupRequest } from '../../domain/record.ts'
 import type { Operation } from '../../domain/words.ts'
 import type { RunState } from '../../store/database/states.ts'
-import { lookupsWithCharges, type RecordLookup } from '../../store/views/record-lookups.ts'
+import { lookupsWithCharges } from '../../store/views/record-lookups.ts'
 import { pause } from '../../timing/pause.ts'
 import type { Config } from '../config/config.ts'
 import type { Context } from '../context/context.ts'
@@ -13,6 +13,7 @@ import { startMaintenance } from '../runs/maintenance.ts'
 import { startWorkerRuntime, type WorkerRuntime } from '../runs/worker-runtime.ts'
 import { callConnector, openCallRun } from './call-run.ts'
 import { expireUnderOldNames } from './old-names.ts'
+import { ownCharges, type OwnCharge } from './own-charges.ts'
 import type { PlannedCall } from './plan-call.ts'
 
 /** The end of one call. */
@@ -20,8 +21,8 @@ export type CallEnd =
   | { state: 'answered'; fact: Fact; isKnown: boolean; charges: Charges; runId: string | undefined }
   | { state: 'failed'; reason: string; charges: Charges; runId: string }
   | { state: 'parked'; reason: string; until: Date | null; charges: Charges; runId: string }
-  | { state: 'interrupted'; charges: Charges; runId: string }
-type Charges = RecordLookup['charges']
+  | { state: 'interrupted'; charges: Charges; runId: string | undefined }
+type Charges = OwnCharge[]
 
 export interface CallSession {
   /** Buys the answer of a call, or returns the one that the ledger has. The same call after a crash continues the first. */
@@ -67,6 +68,7 @@ export async function openCalls(
   async function start(): Promise<Working> {
     const run = await openCallRun(context, first)
     await lookups.unpark(run.id)
+    let stopped: Promise<unknown> | undefined
     const onHalt = (error: ConfigError) => {
       haltedBy ??= error
     }
@@ -76,37 +78,47 @@ export async function openCalls(
       runId: run.id,
       runtime,
       stop: async () => {
-        await Promise.all([maintenance.stop(), runtime.stop(graceMs)])
+        await (stopped ??= Promise.all([
+          maintenance.stop(),
+          runtime.stop(Math.max(graceMs, first.contract.timeoutMs)),
+        ]))
       },
     }
   }
 
-  async function untilEnded(key: LookupKey, runId: string): Promise<CallEnd> {
+  /**
+   * Waits for the end of a lookup. At an interrupt it waits for the request that was sent, and reads once more: what was paid is
+   * known only then.
+   */
+  async function untilEnded(
+    key: LookupKey,
+    { runId, stop }: Working,
+    chargesOf: () => Promise<Charges>,
+  ): Promise<CallEnd> {
+    let isStopped = false
     for (;;) {
       const row = await lookups.get(key)
       if (row?.state === 'answered' || row?.state === 'failed') {
         const fact = (await lookups.facts([key])).get(key)
-        const charges = await chargesOf(key)
+        const charges = await chargesOf()
         return fact && row.state === 'answered'
           ? { state: 'answered', fact, isKnown: false, charges, runId }
           : { state: 'failed', reason: fact?.reason ?? 'it failed', charges, runId }
       }
-      const charges = await chargesOf(key)
+      const charges = await chargesOf()
       if (row?.state === 'parked')
         return { state: 'parked', reason: row.reason ?? 'parked', until: row.dueAt, charges, runId }
-      if (signal.aborted) return { state: 'interrupted', charges, runId }
-      await pause(50, signal)
+      if (isStopped) return { state: 'interrupted', charges, runId }
+      if (signal.aborted) {
+        await stop()
+        isStopped = true
+      } else await pause(50, signal)
     }
   }
 
   async function freshAnswer(key: LookupKey): Promise<Fact | undefined> {
     const fact = (await lookups.freshFacts([key])).get(key)
     return fact && fact.outcome !== 'failed' ? fact : undefined
-  }
-
-  async function chargesOf(key: LookupKey): Promise<Charges> {
-    const [row] = await lookupsWithCharges(database.db, [key])
-    return row?.charges ?? []
   }
 
   let lastEnd: CallEnd['state'] | undefined
@@ -119,15 +131,19 @@ export async function openCalls(
           state: 'answered',
           fact: known,
           isKnown: true,
-          charges: await chargesOf(key),
+          charges: [],
           runId: undefined,
         }
+      if (signal.aborted) return { state: 'interrupted', charges: [], runId: working?.runId }
+      const chargesOf = await ownCharges(
+        async () => (await lookupsWithCharges(database.db, [key]))[0]?.charges ?? [],
+      )
       working ??= await start()
       const { runId, runtime } = working
       const wanted = { key, operation, request: { ...request } as LookupRequest }
       await lookups.want([wanted], { id: runId, connector: callConnector, hot: true })
       runtime.wake()
-      const end = await untilEnded(key, runId)
+      const end = await untilEnded(key, working, chargesOf)
       lastEnd = end.state
       // A setting that a person must mend says more than the parked lookup.
       if (end.state === 'parked' && haltedBy) throw haltedBy
@@ -155,5 +171,5 @@ const runStates: Readonly<Record<CallEnd['state'], RunState>> = {
   interrupted: 'stopped',
 }
 
-/** Requests on their way have this long to be answered when the command ends. */
+/** Requests on their way have this long to be answered when the command ends, or the operation's time-out where that is longer. */
 const graceMs = 15_000

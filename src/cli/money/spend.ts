@@ -83,8 +83,14 @@ async function show(options: Options): Promise<void> {
       ),
     )
   if (refused.length > 0) print(`\nrefused by the spending policy, nothing was signed:\n`)
-  for (const { count, rule, message } of refused) print(`  ${count} × ${rule}: ${message}\n`)
+  for (const { count, rule, message } of refused.slice(0, mostRefusals))
+    print(`  ${count} × ${rule}: ${message}\n`)
+  const more = refused.slice(mostRefusals).reduce((sum, { count }) => sum + count, 0)
+  if (more > 0) print(`  and ${more} more, which \`paydirt spend --json\` lists\n`)
 }
+
+/** A service that asks another price each time would fill the screen. */
+const mostRefusals = 20
 
 /** Aligns the first column to the left and the others to the right. */
 function table(header: string[], rows: string[][]): string {

@@ -1,5 +1,5 @@
 import type { ActionEnd } from '../../app/actions/action-end.ts'
-import { costText } from '../../app/service/call-result.ts'
+import { chargesText } from '../../app/service/own-charges.ts'
 import { warningsOf } from '../../service/schema/metadata.ts'
 import { exitStatus } from '../terminal/exit.ts'
 import { print, printError } from '../terminal/print.ts'
@@ -8,13 +8,13 @@ import { print, printError } from '../terminal/print.ts'
 export function reportAction(end: ActionEnd): number {
   const { operation } = end.action
   const say = (text: string) => printError(`paydirt: ${text}\n`)
-  const cost = costText(end, false)
+  const cost = chargesText([...end.charges, ...end.readings])
   switch (end.state) {
     case 'done': {
       print(`${JSON.stringify(end.fact.data, null, 2)}\n`)
       say(
         end.by === 'reading'
-          ? `${operation} was done already, as a reading shows: nothing was sent (${cost})`
+          ? `${operation}: ${end.isSentNow ? 'it was sent, its answer was lost, and a reading shows that it is done' : 'an earlier command has sent it, and a reading shows that it is done: it was not sent again'} (${cost})`
           : `${operation}: done (${cost})`,
       )
       const said = warningsOf(end.fact.data)

@@ -5,9 +5,9 @@ import { performAction } from '../../app/actions/perform-action.ts'
 import type { Context } from '../../app/context/context.ts'
 import { costText, faultsOf, pageOf } from '../../app/service/call-result.ts'
 import { knownOfAccount, withAcceptedNames } from '../../app/service/known-of-account.ts'
-import { assertLastPrice } from '../../app/service/last-price.ts'
+import { assertBuyable } from '../../app/service/assert-buyable.ts'
 import { openCalls, withCallCap, type CallEnd } from '../../app/service/call-session.ts'
-import { assertAffordable, operationNamed, planCall, type PlannedCall } from '../../app/service/plan-call.ts'
+import { operationNamed, planCall, type PlannedCall } from '../../app/service/plan-call.ts'
 import { checkBody } from '../../service/calls/check-body.ts'
 import type { KnownWords } from '../../service/calls/guard-words.ts'
 import { wordsNeverSeen } from '../../service/calls/words-never-seen.ts'
@@ -67,8 +67,7 @@ export async function callOperation(name: string, options: Options): Promise<voi
         }),
       )
     if (isAccountOperation(operation)) return printAccount(context, operation)
-    assertAffordable(call)
-    await assertLastPrice(context, call)
+    await assertBuyable(context, call)
     if (call.kind === 'action') return sendAction(context, call, { again: options.again ?? false, signal })
     await buyPages(context, call, planOf, { pages: options.pages ?? 1, signal, learned: known.learned })
   }, config)
@@ -116,7 +115,14 @@ async function buyPages(
       process.exitCode = status
       seen += rows
       const isLast = rows === 0 || (total !== null && seen >= total)
-      if (status !== exitStatus.done || isLast || bought >= pages || signal.aborted) return
+      if (status !== exitStatus.done || isLast || bought >= pages) return
+      if (signal.aborted) {
+        printError(
+          `paydirt: stopped after page ${call.page}. Nothing is lost: the same command continues it\n`,
+        )
+        process.exitCode = exitStatus.interrupted
+        return
+      }
       const next = await nextPage(context, () => planOf((call.page ?? 0) + 1), end)
       if (!next) return
       call = next
@@ -134,8 +140,7 @@ async function nextPage(
 ): Promise<PlannedCall | undefined> {
   try {
     const next = plan()
-    assertAffordable(next)
-    await assertLastPrice(context, next, last)
+    await assertBuyable(context, next, last)
     return next
   } catch (error) {
     if (!(error instanceof PaydirtError)) throw error

@@ -69,6 +69,22 @@ export async function lookupsWithCharges(db: Database, keys: string[]): Promise<
     }))
 }
 
+/** Returns the charges of a run and those for these lookups, each once, with the operation that it pays for. */
+export async function chargesOfRunAnd(
+  db: Database,
+  run: string,
+  keys: readonly string[],
+): Promise<(RecordLookup['charges'][number] & { operation: string })[]> {
+  const { rows } = await sql<{ key: string }>`
+    select distinct lookup_key as key from charge_shares
+    where run_id = ${run} or lookup_key = any(${[...keys]}::text[])`.execute(db)
+  const lookups = await lookupsWithCharges(
+    db,
+    rows.map(({ key }) => key),
+  )
+  return lookups.flatMap(({ operation, charges }) => charges.map((charge) => ({ ...charge, operation })))
+}
+
 /** Returns the network that an authorization names. It was read from a challenge once, so nothing is taken for granted. */
 function networkOf(authorization: unknown): string | null {
   const { terms } = (authorization ?? {}) as { terms?: { network?: unknown } }

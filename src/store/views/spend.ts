@@ -72,10 +72,10 @@ async function spendByField(db: Database): Promise<SpendRow[]> {
   return rows
 }
 
-/** Returns the challenges that the spending policy refused. Nothing was signed for them. */
+/** Returns the challenges that the spending policy refused, those with one text together. Nothing was signed for them. */
 export async function refusals(db: Database): Promise<RefusalRow[]> {
   const { rows } = await sql<RefusalRow>`
-    select rule, min(message) as message, count(*)::int as count, max(refused_at) as "lastAt"
-    from refusals group by rule order by count desc, rule`.execute(db)
+    select rule, message, count(*)::int as count, max(refused_at) as "lastAt"
+    from refusals group by rule, message order by count desc, rule, "lastAt" desc`.execute(db)
   return rows
 }

@@ -114,7 +114,7 @@ export function pageRoutes(app: Hono<DeskEnv>, desk: Desk): void {
       totals,
       byConnector,
       byField,
-      refusals: refused,
+      refusals: refused.slice(0, 50),
       budgets: budgetBars({ at, runs: [], money }, desk.caps, connectors),
       prices: desk.caps.prices,
       reconciliation,

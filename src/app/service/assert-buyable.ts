@@ -6,22 +6,24 @@ import { seenPrices } from '../../store/contract/seen-prices.ts'
 import type { Context } from '../context/context.ts'
 import type { CallEnd } from './call-session.ts'
 import { expireUnderOldNames } from './old-names.ts'
-import type { AffordableCall } from './plan-call.ts'
+import { assertAffordable, type AffordableCall, type PlannedCall } from './plan-call.ts'
 
 /**
- * Throws ConfigError for a call by API key that cost more than its cap when it was last asked, or whose page before did (`last`).
- * No challenge tells the price beforehand there: one answer may cost more than the cap, and no further one is bought. An answer
- * that the ledger has costs nothing.
+ * Throws ConfigError for a call that may cost more than its cap, or whose cap nobody has set. By API key no challenge tells the
+ * price beforehand: there it throws for one that cost more than its cap when it was last asked, or whose page before did (`last`).
+ * An answer that the ledger has costs nothing, whatever is known of its price.
  */
-export async function assertLastPrice(
+export async function assertBuyable(
   { config, database: { db }, lookups, now }: Pick<Context, 'config' | 'database' | 'lookups' | 'now'>,
-  call: AffordableCall,
+  call: PlannedCall,
   last?: Pick<CallEnd, 'charges'>,
 ): Promise<void> {
-  const { key, operation, request, isFree } = call
+  const { key, operation, kind, request, isFree } = call
+  // An action that was done once is sent again by another permission, and paid for again.
+  const known = kind === 'action' ? undefined : (await lookups.freshFacts([key])).get(key)
+  if (known && known.outcome !== 'failed' && !(await expireUnderOldNames(db, call, known, now()))) return
+  assertAffordable(call)
   if (config.apiKey === undefined || isFree || operation === 'company.logo') return
-  const known = (await lookups.freshFacts([key])).get(key)
-  if (known && !(await expireUnderOldNames(db, call, known, now()))) return
   const { endpoint } = prepareRequest(config.serviceUrl ?? '', operation, { ...request }, config.catalogue)
   const seen = (await seenPrices(db)).filter(({ priceClass }) => priceClass === endpoint)
   const paid = (last?.charges ?? []).filter(({ state }) => state === 'settled')
