@@ -3,7 +3,7 @@ import { formatUsd, type Atomic } from '../../domain/money.ts'
 import type { Context } from '../context/context.ts'
 import { costText } from '../service/call-result.ts'
 import { openCalls, type CallEnd, type CallSession } from '../service/call-session.ts'
-import { assertLastPrice } from '../service/last-price.ts'
+import { assertBuyable } from '../service/assert-buyable.ts'
 import { assertAffordable } from '../service/plan-call.ts'
 import type { ListCalls } from './list-calls.ts'
 import { reachableOf, readList, type ReadList } from './read-list.ts'
@@ -48,7 +48,7 @@ export async function fetchList(context: Context, calls: ListCalls, options: Fet
       assertReachable(calls, list, options)
       const call = calls.page(list.pages + 1)
       assertAffordable(call)
-      await assertLastPrice(context, call, last)
+      await assertBuyable(context, call, last)
       if (committed + call.capAtomic > budgetAtomic)
         return {
           list,
