@@ -135,6 +135,28 @@ describe('making records in HubSpot', () => {
     await expect(maker.create('contacts', [draft])).rejects.toThrow('no marketing contacts')
   })
 
+  test('goes on without a property that an administrator has deleted since', async () => {
+    const { hubspot, maker } = await making('companies')
+    await maker.create('companies', [company(1, { description: 'One' })])
+    hubspot.store.registry.properties.companies.delete('description')
+    const results = await maker.create(
+      'companies',
+      many(100, (at) => company(at + 10, { description: 'Two' })),
+    )
+    expect(new Set(states(results))).toEqual(new Set(['created']))
+    expect(results[0]).toMatchObject({ leftOut: [{ field: 'description' }] })
+    expect(upserts(hubspot)).toBe(3)
+  })
+
+  test('sees a key property that another process has created since', async () => {
+    const hubspot = await standIn()
+    const [one, other] = [connect(hubspot), connect(hubspot)]
+    await one.ensureFields('companies', { dryRun: false })
+    await expect(one.maker!.create('companies', [company(1)])).rejects.toThrow('paydirt_key')
+    await other.ensureFields('companies', { dryRun: false, forCreating: true })
+    expect(states(await one.maker!.create('companies', [company(1)]))).toEqual(['created'])
+  })
+
   test('sends nothing of a draft without a name', async () => {
     const { hubspot, maker } = await making('companies')
     const results = await maker.create('companies', [{ key: 'k', patch: set({ city: 'Bergen' }) }])

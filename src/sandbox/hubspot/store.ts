@@ -29,6 +29,8 @@ interface NewHubspotRecord {
   readonly properties: Readonly<Record<string, string>>
   readonly createdAtMs?: number
   readonly modifiedAtMs?: number
+  /** It is one of the changes that the stand-in's page shows. */
+  readonly isNoted?: boolean
 }
 
 /** The account's data: the API reads and writes it, and tests change it directly. */
@@ -137,6 +139,7 @@ export function createHubspotStore(
       if (type === 'contacts' && given.properties.email) emails.set(given.properties.email, id)
       indexUniques(record, true)
       rememberStale(record, true)
+      if (given.isNoted) onEdit?.(type, id, {}, record.properties)
       return record
     },
     get(type, id) {

@@ -32,7 +32,11 @@ interface Making extends MakerDeps {
   entityMap: EntityMapping
   key: string
   settle: (input: DraftInput, result: CreateResult) => void
+  /** Fits drafts to the account's properties as they are now, and settles those of which nothing is left. */
+  fitAgain: (inputs: readonly DraftInput[], fields: Fields) => DraftInput[]
 }
+
+type Fields = Awaited<ReturnType<MakerDeps['properties']['fitting']>>
 
 /**
  * Makes a record of each draft, 100 a call, by an upsert on the property of our key, and returns one result for each in their
@@ -51,7 +55,12 @@ export async function create(
   drafts: readonly RecordDraft[],
 ): Promise<CreateResult[]> {
   const entityMap = creating(entityMapping(deps.mapping, entity))
-  const fields = await deps.properties.fitting(entity)
+  let fields = await deps.properties.fitting(entity)
+  if (deps.mapping.key !== undefined && !fields.get(deps.mapping.key)?.unique) {
+    // Another process may have created it since the properties were described.
+    deps.properties.forget(entity)
+    fields = await deps.properties.fitting(entity)
+  }
   const key = assertCreatable(deps.mapping, entity, fields, drafts)
   const missing = await deps.properties.missing(entity)
   if (missing.length > 0) throw ownFieldsMissing(entity, missing)
@@ -70,7 +79,14 @@ export async function create(
   const settle = ({ index }: DraftInput, result: CreateResult): void => {
     results[index] = result
   }
-  const making: Making = { ...deps, entity, entityMap, key, settle }
+  const fitAgain: Making['fitAgain'] = (again, now) =>
+    again.flatMap(({ index }) => {
+      const prepared = prepareDraft(drafts[index] as RecordDraft, index, entity, entityMap, now)
+      if (!('status' in prepared)) return [prepared]
+      results[index] = prepared
+      return []
+    })
+  const making: Making = { ...deps, entity, entityMap, key, settle, fitAgain }
   const isRepeat = ({ index }: DraftInput): boolean => drafts[index]?.isRepeat === true
   const waiting = [
     ...batches(inputs.filter(isRepeat), true),
@@ -139,10 +155,15 @@ async function sendBatch(making: Making, batch: Batch): Promise<Batch[]> {
   const { refusal, status } = answer
   const { code } = readRefusal(refusal, status)
   if (propertyCodes.has(code)) {
-    // The account's properties changed since they were described: the next call sees them as they are.
+    // The account's properties changed since they were described: one of the default mapping is left out.
     properties.forget(entity)
     const missing = await properties.missing(entity)
     if (missing.length > 0) throw ownFieldsMissing(entity, missing)
+    const fields = await properties.fitting(entity)
+    const isStale = inputs.some((input) =>
+      Object.keys(input.properties).some((name) => fields.get(name)?.writable !== true),
+    )
+    if (isStale) return [{ ...batch, inputs: making.fitAgain(inputs, fields) }]
   }
   if (inputs.length === 1) {
     for (const input of inputs) settle(input, verdictOf(input, refusal, status, entityMap))

@@ -42,7 +42,10 @@ export function prepareDraft(
   const { properties: given, leftOut } = fitPatch(ordered, entityMap, fields)
   const properties = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== ''))
   for (const [name, value] of Object.entries(set)) {
-    const converted = toCrm(value, fields.get(name) as DescribedField, {}, {})
+    const field = fields.get(name)
+    if (!field?.writable)
+      return { key, status: 'rejected', code: 'READ_ONLY', field: name, reason: `${name} cannot be written` }
+    const converted = toCrm(value, field, {}, {})
     if (!converted.ok)
       return { key, status: 'rejected', code: converted.code, field: name, reason: converted.reason }
     properties[name] = String(converted.value)

@@ -139,7 +139,7 @@ function make(
     const filled = Object.fromEntries([...values].filter(([, value]) => value !== ''))
     const record = input.record
       ? store.edit(type, input.record.id, Object.fromEntries(values))
-      : store.add(type, { properties: filled })
+      : store.add(type, { properties: filled, isNoted: true })
     results.push({
       ...simpleObject(record, [...values.keys()], store),
       ...(isUpsert ? { new: input.record === undefined } : {}),
