@@ -1,3 +1,4 @@
+// One file because the faults of both packages are one table.
 const hubspot = 'hubspot/src'
 const salesforce = 'salesforce/force-app/main/default'
 const lwc = `${salesforce}/lwc/paydirtEnrich`
