@@ -63,6 +63,8 @@ export interface RecordMaker {
    * people use most. The index of the ledger finds the others. Records are read as a scan reads them.
    */
   find(entity: string, identities: readonly RecordIdentity[]): Promise<SourceRecord[]>
+  /** Returns the canonical fields of which a new record needs one at least, beside those that `describe` calls required. */
+  needsOneOf?(entity: string): readonly string[]
   /** Makes each draft once. Duplicate rules of the CRM are not overridden. */
   create(entity: string, drafts: readonly RecordDraft[]): Promise<CreateResult[]>
   /** Moves records to the CRM's recycle bin. */

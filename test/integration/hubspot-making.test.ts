@@ -161,6 +161,8 @@ describe('making records in HubSpot', () => {
     const { hubspot, maker } = await making('companies')
     const results = await maker.create('companies', [{ key: 'k', patch: set({ city: 'Bergen' }) }])
     expect(results).toMatchObject([{ status: 'rejected', code: 'REQUIRED_MISSING' }])
+    expect(maker.needsOneOf!('companies')).toEqual(['company_name', 'domain'])
+    expect(maker.needsOneOf!('contacts')).toEqual(['email', 'first_name', 'last_name'])
     expect(upserts(hubspot)).toBe(0)
   })
 

@@ -1,6 +1,11 @@
 import { ConfigError } from '../../../domain/errors.ts'
 import { toCrm } from '../../../domain/mapping/convert.ts'
-import type { CrmMapping, DescribedField, EntityMapping } from '../../../domain/mapping/mapping.ts'
+import {
+  canonicalOf,
+  type CrmMapping,
+  type DescribedField,
+  type EntityMapping,
+} from '../../../domain/mapping/mapping.ts'
 import { nearNames } from '../../../domain/normalise/near-names.ts'
 import type { CreateResult, RecordDraft } from '../../creating.ts'
 import type { LeftOut } from '../../write-result.ts'
@@ -23,6 +28,11 @@ const ownerProperty = 'hubspot_owner_id'
 const needed: Readonly<Record<HubspotEntity, readonly string[]>> = {
   companies: ['name', 'domain'],
   contacts: ['email', 'firstname', 'lastname'],
+}
+
+/** Returns the canonical fields of which a new record needs one. `entityMap` is that of records that we make. */
+export function neededFields(entity: HubspotEntity, entityMap: EntityMapping): string[] {
+  return needed[entity].flatMap((property) => canonicalOf(entityMap, property) ?? [])
 }
 
 /** Returns what can be sent of a draft, or the result that it already has. `entityMap` is that of records that we make. */

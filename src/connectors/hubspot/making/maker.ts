@@ -1,12 +1,15 @@
 import { ConfigError } from '../../../domain/errors.ts'
+import { creating } from '../../../domain/mapping/creating.ts'
 import type { RecordMaker } from '../../creating.ts'
 import type { HubspotEntity } from '../api/wire.ts'
+import { entityMapping } from '../properties.ts'
 import { writeLimit } from '../write.ts'
 import { archive } from './archive.ts'
 import { associate } from './associate.ts'
 import { checkMaking } from './check.ts'
 import { create } from './create.ts'
 import type { MakerDeps } from './deps.ts'
+import { neededFields } from './draft.ts'
 import { find } from './find.ts'
 import { snapshots } from './snapshots.ts'
 
@@ -17,6 +20,7 @@ export function createHubspotMaker(deps: MakerDeps, known: (entity: string) => H
     // https://knowledge.hubspot.com/records/restore-deleted-records
     bin: { keptDays: 90, place: 'the list of the object in HubSpot, Actions > Restore records' },
     find: async (entity, identities) => find(deps, known(entity), identities),
+    needsOneOf: (entity) => neededFields(known(entity), creating(entityMapping(deps.mapping, entity))),
     create: async (entity, drafts) => create(deps, known(entity), drafts),
     archive: async (entity, ids) => archive(deps, known(entity), ids),
     async associate(entity, toEntity, pairs) {
