@@ -76,6 +76,8 @@ const reads = (): string[][] => [
   ['service', 'list'],
   ['service', 'show', 'job.search', '--json'],
   ['service', 'verify', '--json'],
+  ['service', 'actions'],
+  ['service', 'call', 'job.search', '--json', '{"domains":["acme.example"]}', '--pages', '2', '--plan'],
   // Errors too.
   ['history', 'hubspot:company:1'],
 ]

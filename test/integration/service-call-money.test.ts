@@ -61,3 +61,47 @@ test('an answer of the ledger is given whatever is known of the price', async ()
   const next = await call('company.search', { ...software, page: 2 })
   expect([next.status, next.stderr]).toEqual([2, expect.stringContaining('--max-usd')])
 })
+
+test('a plan of pages says which are free, and the most that the others cost', async () => {
+  const plan = (...more: string[]) => call('company.search', software, '--plan', ...more)
+  expect((await plan('--pages', '3')).stdout).toContain('none: name one with --max-usd')
+  expect((await call('company.search', software, '--max-usd', '0.02')).status).toBe(0)
+  const { stdout } = await plan('--pages', '3', '--max-usd', '0.02')
+  expect(stdout).toContain('the ledger has page 1, which is free; pages 2, 3 would be bought')
+  expect(stdout).toContain('at most 0.040000 USD (2 requests of at most 0.020000)')
+  expect(stdout).toMatch(/path +confirmed \d{4}-\d\d-\d\d/)
+  expect(stdout).not.toContain('refused')
+  const dear = (await plan('--pages', '2', '--max-usd', '0.005')).stdout
+  expect(dear).toContain('it would not be sent: its last price of 0.010000 USD is above the cap of 0.005000')
+  expect((await plan('--max-usd', '0.005')).stdout).not.toContain('refused')
+  expect(await desk.transfers()).toHaveLength(1)
+})
+
+test('a page behind the last row is not sent, where an answer in the ledger tells it', async () => {
+  const first = await call('company.search', software, '--max-usd', '0.02')
+  const { total_entries: total } = first.json<{ data: { pagination: { total_entries: number } } }>().data
+    .pagination
+  const last = Math.ceil(total / 25)
+  const before = sandbox.stats().requests
+  const behind = await call('company.search', { ...software, page: last + 1 }, '--max-usd', '0.02')
+  expect([behind.status, behind.stderr]).toEqual([
+    2,
+    expect.stringContaining(`page is ${last + 1}, and its ${total} rows are ${last} pages of 25`),
+  ])
+  const plan = await call(
+    'company.search',
+    { ...software, page: last },
+    '--pages',
+    '3',
+    '--max-usd',
+    '0.02',
+    '--plan',
+  )
+  expect(plan.stdout).toContain('cost      at most 0.020000 USD\n')
+  expect(sandbox.stats().requests).toBe(before)
+})
+
+test('pages of an operation without pages are refused', async () => {
+  const refused = await call('hiring.insights', { domain: 'ridge-bearings.example' }, '--pages', '3')
+  expect([refused.status, refused.stderr]).toEqual([2, expect.stringContaining('leave --pages out')])
+})

@@ -7,6 +7,7 @@ import { historyOf } from '../records/history.ts'
 import { planUndo } from '../records/plan-undo.ts'
 import { optionsOf } from '../reports/option-report.ts'
 import { makeReport } from '../reports/report.ts'
+import { describeCall } from '../service/describe-call.ts'
 import { describeOperations } from '../service/describe-operations.ts'
 import { verifyAnswers } from '../service/verify-answers.ts'
 import { describeRun } from '../runs/run-detail.ts'
@@ -44,6 +45,20 @@ export const queries = {
   comparison: query(z.strictObject({ isFull: z.boolean() }), compareOnly),
   operations: query(z.strictObject({ only: z.enum(operations).optional() }), (context, { only }) =>
     describeOperations(context, { only }),
+  ),
+  callPlan: query(
+    z.strictObject({
+      operation: z.enum(operations),
+      body: z.record(z.string(), z.unknown()),
+      path: z.string().optional(),
+      /** In millionths: a query leaves as JSON, which has no large numbers. */
+      maxAtomic: z.string().optional(),
+      isEverything: z.boolean(),
+      isUnchecked: z.boolean(),
+      pages: z.int().positive(),
+    }),
+    (context, { maxAtomic, ...call }) =>
+      describeCall(context, { ...call, maxAtomic: maxAtomic === undefined ? undefined : BigInt(maxAtomic) }),
   ),
   verification: query(z.strictObject({}), verifyAnswers),
   undoPlan: query(

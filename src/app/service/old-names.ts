@@ -17,21 +17,38 @@ import type { PlannedCall } from './plan-call.ts'
  */
 export async function expireUnderOldNames(
   db: Database,
-  { key, operation, contract, request }: Pick<PlannedCall, 'key' | 'operation' | 'contract' | 'request'>,
+  call: CallWithKey,
   fact: Fact,
   at: Date,
 ): Promise<boolean> {
-  if (!isKeptWhole(operation) || fact.outcome !== 'found') return false
+  const answeredAt = await staleAnswer(db, call, fact)
+  return answeredAt !== undefined && expireAnswer(db, call.key, answeredAt, at)
+}
+
+/** True for an answer that the same call would make stale. Changes nothing. */
+export async function isUnderOldNames(db: Database, call: CallWithKey, fact: Fact): Promise<boolean> {
+  return (await staleAnswer(db, call, fact)) !== undefined
+}
+
+type CallWithKey = Pick<PlannedCall, 'key' | 'operation' | 'contract' | 'request'>
+
+/** Returns the time of an answer to other names of keys; undefined for one to the names of now. */
+async function staleAnswer(
+  db: Database,
+  { key, operation, contract, request }: CallWithKey,
+  fact: Fact,
+): Promise<Date | undefined> {
+  if (!isKeptWhole(operation) || fact.outcome !== 'found') return undefined
   const { ignored, renamed, drift } = readPage(contract, fact.data)
   const isUntold = drift.some((problem) => problem.startsWith('metadata.ignored_fields'))
-  if (ignored.length === 0 && renamed.length === 0 && !isUntold) return false
+  if (ignored.length === 0 && renamed.length === 0 && !isUntold) return undefined
   const sent = await sentRequestOf(db, key as LookupKey)
   const names = sent && namesIn(sent)
-  if (!sent || !names) return false
+  if (!sent || !names) return undefined
   const isInPath = (name: string) => contract.path.value.includes(`{${name}}`)
   const own = Object.keys(request).filter((name) => Object.hasOwn(contract.request, name) && !isInPath(name))
-  if (own.every((name) => names.has(contract.wireNames[name] ?? name))) return false
-  return expireAnswer(db, key, sent.answeredAt, at)
+  if (own.every((name) => names.has(contract.wireNames[name] ?? name))) return undefined
+  return sent.answeredAt
 }
 
 function namesIn({ url, body }: SentRequest): Set<string> | undefined {

@@ -3,6 +3,7 @@ import { parseUsd, type Atomic } from '../../domain/money.ts'
 import { noteFromCli } from '../../app/context/audit-from-cli.ts'
 import { performAction } from '../../app/actions/perform-action.ts'
 import type { Context } from '../../app/context/context.ts'
+import { queryLedger } from '../../app/queries/query-ledger.ts'
 import { costText, faultsOf, pageOf } from '../../app/service/call-result.ts'
 import { knownOfAccount, withAcceptedNames } from '../../app/service/known-of-account.ts'
 import { assertBuyable } from '../../app/service/assert-buyable.ts'
@@ -41,10 +42,26 @@ export async function callOperation(name: string, options: Options): Promise<voi
   // Said before a ledger is opened: neither needs one.
   if (operationRow(operation).kind === 'action' && !options.yes && !options.plan)
     throw new InputError('needs_yes', `${operation} changes something at the service: send it with --yes`)
+  if (options.pages !== undefined && !config.catalogue.of(operation).answer.rows)
+    throw new InputError('bad_call', `${operation} has no pages: leave --pages out`)
   checkBody(config.catalogue.of(operation), body, { knowsKeys: options.path === undefined })
+  if (options.plan)
+    return print(
+      callPlanText(
+        await queryLedger(settings, 'callPlan', {
+          operation,
+          body,
+          path: options.path,
+          maxAtomic: maxAtomic === undefined ? undefined : String(maxAtomic),
+          isEverything: options.all ?? false,
+          isUnchecked: options.unchecked ?? false,
+          pages: options.pages ?? 1,
+        }),
+      ),
+    )
   const signal = stopSignal()
   await withContext(async (context) => {
-    const known = await knownOfAccount(context, { asks: !options.plan })
+    const known = await knownOfAccount(context, { asks: true })
     const named = await withAcceptedNames(config, context)
     const planOf = (page?: number) =>
       planCall(
@@ -60,12 +77,6 @@ export async function callOperation(name: string, options: Options): Promise<voi
         known,
       )
     const call = planOf()
-    if (options.plan)
-      return print(
-        await callPlanText({ ...context, config: named }, call, {
-          isSizeNamed: body['per_page'] !== undefined,
-        }),
-      )
     if (isAccountOperation(operation)) return printAccount(context, operation)
     await assertBuyable(context, call)
     if (call.kind === 'action') return sendAction(context, call, { again: options.again ?? false, signal })
