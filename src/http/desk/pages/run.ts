@@ -1,101 +1,51 @@
 import { html } from 'hono/html'
-import type { LiveRun } from '../../../store/views/desk-now.ts'
-import type { Funnel, RunHead, RunReason, RunRecord } from '../../../store/views/desk-runs.ts'
+import type { Funnel, RunReason, RunRecord } from '../../../store/views/desk-runs.ts'
 import { progressOf } from '../model/now.ts'
 import { paidPer } from '../model/paid-per.ts'
+import type { RunReading } from '../model/read-run.ts'
 import { blockText, inlineText } from '../view/foreign-text.ts'
-import { runName, cost, count, counted, duration, perSecond, usd, words } from '../view/format.ts'
+import { runName, cost, count, counted, duration, perSecond, words } from '../view/format.ts'
 import type { Page, Shell } from '../view/layout.ts'
 import { badge, card, empty, stackedBar, table, instant, undoneBadge, type Markup } from '../view/parts.ts'
 import { pager } from '../view/pager.ts'
 import { nameOrId, recordLink } from './find.ts'
 import { barLegend } from './now-runs.ts'
+import { runChoices, runControl } from './run/actions.ts'
 import type { Undone } from '../../../store/writes/undone-fields.ts'
 import { undoneAmount } from '../../../domain/values/undone-text.ts'
 import { optionsLine } from '../view/code-words.ts'
 
-export interface RunDetail {
-  run: RunHead
-  funnel: Funnel
-  live: LiveRun
-  reasons: RunReason[]
-  records: RunRecord[]
-  /** The start of the next page of records; undefined on the last page. */
-  nextAfter: number | undefined
-  /** The end of the page before this one; undefined on the first page. */
-  previousBefore: number | undefined
-  status: string | undefined
-  undone: Undone | undefined
-  /** The card of what can be done about it. */
-  actions: Markup
-}
-
 const fieldsShown = 3
 
-export function runPage(detail: RunDetail, { now }: Shell): Page {
-  const { run, funnel, live, reasons, records, nextAfter, previousBefore, status, undone } = detail
-  const regions = runRegions(live, now)
+type Viewer = Pick<Shell, 'visitor' | 'now'>
+
+export function runPage(reading: RunReading, shell: Shell): Page {
+  const { run, status, records, nextAfter, previousBefore } = reading
+  const regions = runRegions(reading, shell)
+  const region = (id: string) => html`<div id="${id}">${regions[id]}</div>`
+  const first = records[0]?.ordinal
+  // The page of records that the visitor looks at is read again too.
+  const place = new URLSearchParams({
+    ...(status === undefined ? {} : { status }),
+    ...(previousBefore === undefined || first === undefined ? {} : { after: String(first - 1) }),
+  })
   return {
     title: runName(run),
-    lead: html`Run <code>${run.id}</code>, by ${words(run.trigger)}, recipe ${inlineText(run.recipe)}, started
-      ${instant(run.startedAt, now)}${
-        run.finishedAt
-          ? html`, ended ${instant(run.finishedAt, now)}
-            (${duration(run.finishedAt.getTime() - run.startedAt.getTime())})`
-          : ''
-      }`,
+    lead: html`<span id="run-lead">${regions['run-lead']}</span>`,
     current: '/runs',
-    live: `run:${run.id}`,
-    body: html` ${undone ? undoneNote(undone, now) : ''}${detail.actions}
-      ${card('progress', 'Progress', html`<div id="run-progress">${regions['run-progress']}</div>`)}
+    live: `run:${run.id}${place.size > 0 ? `?${place.toString()}` : ''}`,
+    body: html` ${region('run-undone')}
+      ${card('actions', 'Actions', html`${region('run-control')}${region('run-choices')}`)}
+      ${card('progress', 'Progress', region('run-progress'))}
       <div class="columns even">
-        ${card('funnel', 'Funnel', funnelList(funnel), { note: 'From records read to values changed' })}
-        ${card('cost', 'Cost', costList(funnel), { note: 'From the ledger' })}
+        ${card('funnel', 'Funnel', region('run-funnel'), { note: 'From records read to values changed' })}
+        ${card('cost', 'Cost', region('run-cost'), { note: 'From the ledger' })}
       </div>
-      ${card(
-        'why',
-        'Not written, or not in full',
-        reasons.length > 0
-          ? html`${table<RunReason>(
-              'Reasons, most frequent first',
-              [
-                { name: 'Reason', isHead: true, cell: ({ reason }) => blockText(reason) },
-                { name: 'Status', cell: ({ status }) => badge(status) },
-                { name: 'Records', isNumber: true, cell: (row) => count(row.records) },
-                { name: 'Example', cell: ({ example }) => recordLink(run, example) },
-              ],
-              reasons,
-            )}
-            ${optionsLine(run.connector, reasons)}`
-          : empty('No record was skipped, rejected or parked, and no field was left out.'),
-      )}
+      ${card('why', 'Not written, or not in full', region('run-why'))}
       ${card(
         'records',
         'Records',
-        html`${statusFilter(run.id, status)}${
-          records.length > 0
-            ? table<RunRecord>(
-                'Records in the order read',
-                [
-                  {
-                    name: 'Record',
-                    isHead: true,
-                    cell: (row) =>
-                      html`<a href="/tasks/${String(row.task)}">${nameOrId(row)}</a
-                        ><small>${recordLink(run, row.recordId)}</small>`,
-                  },
-                  { name: 'Status', cell: ({ status }) => badge(status) },
-                  {
-                    name: 'Result',
-                    cell: (row) =>
-                      row.fields.length > 0 ? fieldsText(row.fields) : blockText(row.reason ?? '–'),
-                  },
-                  { name: 'When', cell: ({ updatedAt }) => instant(updatedAt, now) },
-                ],
-                records,
-              )
-            : empty('No matching records.')
-        }${pager('Pages of records', {
+        html`${statusFilter(run.id, status)}${region('run-records')}${pager('Pages of records', {
           previous:
             previousBefore === undefined
               ? undefined
@@ -107,6 +57,69 @@ export function runPage(detail: RunDetail, { now }: Shell): Page {
         })}`,
       )}`,
   }
+}
+
+/** Returns the parts of a run's page, all of one reading: while the run is at work and after it, no two of them disagree. */
+export function runRegions(reading: RunReading, viewer: Viewer): Record<string, Markup> {
+  const { run, funnel, undone, control, choices } = reading
+  const { now } = viewer
+  return {
+    'run-lead': html`Run <code>${run.id}</code>, by ${words(run.trigger)}, recipe ${inlineText(run.recipe)},
+      started
+      ${instant(run.startedAt, now)}${
+        run.finishedAt
+          ? html`, ended ${instant(run.finishedAt, now)}
+            (${duration(run.finishedAt.getTime() - run.startedAt.getTime())})`
+          : ''
+      }`,
+    'run-undone': undone ? undoneNote(undone, now) : html``,
+    'run-control': runControl(control, viewer),
+    'run-choices': runChoices(run.id, choices, viewer),
+    'run-progress': progressPart(reading, now),
+    'run-funnel': funnelList(funnel),
+    'run-cost': costList(funnel),
+    'run-why': reasonsPart(reading),
+    'run-records': recordsPart(reading, now),
+  }
+}
+
+function reasonsPart({ run, reasons }: RunReading): Markup {
+  if (reasons.length === 0)
+    return empty('No record was skipped, rejected or parked, and no field was left out.')
+  return html`${table<RunReason>(
+    'Reasons, most frequent first',
+    [
+      { name: 'Reason', isHead: true, cell: ({ reason }) => blockText(reason) },
+      { name: 'Status', cell: ({ status }) => badge(status) },
+      { name: 'Records', isNumber: true, cell: (row) => count(row.records) },
+      { name: 'Example', cell: ({ example }) => recordLink(run, example) },
+    ],
+    reasons,
+  )}
+  ${optionsLine(run.connector, reasons)}`
+}
+
+function recordsPart({ run, records }: RunReading, now: Date): Markup {
+  if (records.length === 0) return empty('No matching records.')
+  return table<RunRecord>(
+    'Records in the order read',
+    [
+      {
+        name: 'Record',
+        isHead: true,
+        cell: (row) =>
+          html`<a href="/tasks/${String(row.task)}">${nameOrId(row)}</a
+            ><small>${recordLink(run, row.recordId)}</small>`,
+      },
+      { name: 'Status', cell: ({ status }) => badge(status) },
+      {
+        name: 'Result',
+        cell: (row) => (row.fields.length > 0 ? fieldsText(row.fields) : blockText(row.reason ?? '–')),
+      },
+      { name: 'When', cell: ({ updatedAt }) => instant(updatedAt, now) },
+    ],
+    records,
+  )
 }
 
 /** Stands above everything else: the figures below are those of the run as it ended. */
@@ -130,28 +143,25 @@ function pageOf(id: string, place: string, status: string | undefined): string {
   return `/runs/${id}?${place}${status ? `&status=${status}` : ''}#records-title`
 }
 
-export function runRegions(live: LiveRun, now: Date): Record<string, Markup> {
+function progressPart({ live, funnel }: RunReading, now: Date): Markup {
   const { ended, open, perSecond: rate, leftMs } = progressOf(live, now)
   const isOpen = live.state === 'scanning' || live.state === 'working'
   const total = Math.max(live.records, ended + open + live.counts.parked)
   const parts = barLegend.map(([name, className]) => ({ name, className, value: live.counts[name] }))
-  return {
-    'run-progress': html` <p class="run-foot">
-        <span>${badge(live.state)}</span
-        ><span class="run-count"><strong>${count(ended)}</strong> of ${counted(total, 'record')} ended</span
-        >${
-          isOpen && rate > 0 ? html`<span>${perSecond(rate)}/s</span>` : ''
-        }${leftMs === undefined ? '' : html`<span>about ${duration(leftMs)} left</span>`}<span
-          >${usd(live.settledAtomic)} settled</span
-        >
-      </p>
-      ${stackedBar(parts, total, `${count(ended)} of ${count(total)} records ended`)}
-      <ul class="legend">
-        ${parts.map(({ name, className, value }) => html`<li><span class="dot ${className}"></span>${count(value)} ${name}</li>`)}${
-          open > 0 ? html`<li><span class="dot rest"></span>${count(open)} left</li>` : ''
-        }
-      </ul>`,
-  }
+  return html` <p class="run-foot">
+      <span>${badge(live.state)}</span
+      ><span class="run-count"><strong>${count(ended)}</strong> of ${counted(total, 'record')} ended</span>${
+        isOpen && rate > 0 ? html`<span>${perSecond(rate)}/s</span>` : ''
+      }${leftMs === undefined ? '' : html`<span>about ${duration(leftMs)} left</span>`}<span
+        >${cost(funnel.settledAtomic, funnel.creditsAtomic)} settled</span
+      >
+    </p>
+    ${stackedBar(parts, total, `${count(ended)} of ${count(total)} records ended`)}
+    <ul class="legend">
+      ${parts.map(({ name, className, value }) => html`<li><span class="dot ${className}"></span>${count(value)} ${name}</li>`)}${
+        open > 0 ? html`<li><span class="dot rest"></span>${count(open)} left</li>` : ''
+      }
+    </ul>`
 }
 
 function funnelList(funnel: Funnel): Markup {

@@ -1,15 +1,13 @@
 import { html } from 'hono/html'
 import type { Hono } from 'hono'
 import { streamSSE } from 'hono/streaming'
-import { runLive } from '../../../store/views/desk-runs.ts'
 import { livePath, tokenOf, type DeskEnv } from '../access/gate.ts'
 import { spendingState, type Desk } from './desk.ts'
 import { createHeartbeat } from '../model/heartbeat.ts'
 import { shareReadings } from '../model/readings.ts'
 import { sendLive, type Regions } from './send-live.ts'
 import { nowRegions } from '../pages/now.ts'
-import { readRunControl } from '../model/run-control.ts'
-import { runControl } from '../pages/run/actions.ts'
+import { placeOf, readRun } from '../model/read-run.ts'
 import { runRegions } from '../pages/run.ts'
 import { StoreAwayError } from '../model/store-watch.ts'
 import { spendingControl } from '../view/layout.ts'
@@ -46,13 +44,13 @@ export function liveRoutes(app: Hono<DeskEnv>, desk: Desk): void {
     async function parts(): Promise<Regions> {
       if (page === 'now') return nowRegions(await now(), { caps: desk.caps, syncable: desk.ports.syncable() })
       if (page.startsWith('run:')) {
-        const run = await desk.watch.guard(runLive(desk.db, page.slice(4), desk.now()))
-        if (!run) return {}
-        const control = await desk.watch.guard(readRunControl(desk.db, run))
-        return {
-          ...runRegions(run, desk.now()),
-          'run-control': runControl(control, { visitor, now: desk.now() }),
-        }
+        const [id = '', query = ''] = page.slice(4).split('?')
+        const wanted = new URLSearchParams(query)
+        const place = placeOf((name) => wanted.get(name))
+        const connectors = desk.ports.syncable().map(({ connector }) => connector)
+        const at = desk.now()
+        const run = await desk.watch.guard(readRun(desk.db, id, { now: at, connectors, place }))
+        return run ? runRegions(run, { visitor, now: at }) : {}
       }
       return {}
     }

@@ -1,17 +1,7 @@
 import type { Hono } from 'hono'
-import { taskStatuses, type TaskStatus } from '../../../domain/words.ts'
 import { lastReconciliation } from '../../../store/chain/reconciliations.ts'
 import { moneyNow } from '../../../store/views/desk-now.ts'
-import {
-  funnels,
-  runHead,
-  runHeads,
-  runLive,
-  runReasons,
-  runRecords,
-  type RunCursor,
-  type RunHead,
-} from '../../../store/views/desk-runs.ts'
+import { funnels, runHeads, type RunCursor, type RunHead } from '../../../store/views/desk-runs.ts'
 import { spendDays, spendTotals } from '../../../store/views/desk-spend.ts'
 import { refusals, spendBy } from '../../../store/views/spend.ts'
 import type { DeskContext, DeskEnv } from '../access/gate.ts'
@@ -19,9 +9,8 @@ import type { Desk } from './desk.ts'
 import { budgetBars, budgetScopes } from '../model/budgets.ts'
 import { auditPage } from '../pages/audit.ts'
 import { nowPage } from '../pages/now.ts'
-import { readRunChoices, readRunControl } from '../model/run-control.ts'
+import { placeOf, readRun } from '../model/read-run.ts'
 import { runPage } from '../pages/run.ts'
-import { runActions } from '../pages/run/actions.ts'
 import { runsPage } from '../pages/runs.ts'
 import { settingsPage } from '../pages/settings.ts'
 import { spendPage } from '../pages/spend.ts'
@@ -33,7 +22,6 @@ export const failureDays = 14
 const chartDays = 30
 const runsPerPage = 20
 /** A page of so many rows is a few screens of a phone. */
-const recordsPerPage = 25
 const auditPerPage = 100
 
 /** The pages of the desk. */
@@ -72,28 +60,11 @@ export function pageRoutes(app: Hono<DeskEnv>, desk: Desk): void {
 
   app.get('/runs/:id', viewer, async (context) => {
     const id = context.req.param('id')
-    const status = statusOf(context.req.query('status'))
-    const after = numberOf(context.req.query('after'))
-    const before =
-      context.req.query('before') === undefined ? undefined : numberOf(context.req.query('before'))
-    const [run, live] = [await runHead(db, id), await runLive(db, id, desk.now())]
-    const funnel = (await funnels(db, [id])).get(id)
-    if (!run || !live || !funnel) return missing(context, `Run ${id.slice(0, 40)} not found.`)
-    const found = await runRecords(db, id, { after, before, limit: recordsPerPage + 1, status })
-    const isMore = found.length > recordsPerPage
-    const records = before !== undefined && isMore ? found.slice(1) : found.slice(0, recordsPerPage)
-    const [first, last] = [records[0]?.ordinal, records.at(-1)?.ordinal]
-    const nextAfter = before !== undefined || isMore ? last : undefined
-    const previousBefore = (before !== undefined ? isMore : after > 0) ? first : undefined
-    const reasons = await runReasons(db, id)
-    const shell = await desk.shell(context)
+    const place = placeOf((name) => context.req.query(name))
     const connectors = ports.syncable().map(({ connector }) => connector)
-    const choices = await readRunChoices(db, run, { written: funnel.filled, connectors })
-    const actions = runActions(await readRunControl(db, run), choices, shell)
-    const undone = (await undoneFields(db, [id])).get(id)
-    const places = { records, nextAfter, previousBefore, status }
-    const detail = { run, live, funnel, reasons, ...places, undone, actions }
-    return desk.show(context, runPage(detail, shell))
+    const reading = await readRun(db, id, { now: desk.now(), connectors, place })
+    if (!reading) return missing(context, `Run ${id.slice(0, 40)} not found.`)
+    return desk.show(context, runPage(reading, await desk.shell(context)))
   })
 
   app.get('/spend', viewer, async (context) => {
@@ -149,12 +120,4 @@ function cursorOf({ startedAt, id }: RunHead): string {
 function runCursor(text: string | undefined): RunCursor | undefined {
   const match = /^(\d{1,14})\.([\w-]{1,100})$/.exec(text ?? '')
   return match ? { at: new Date(Number(match[1])), id: match[2] as string } : undefined
-}
-
-function numberOf(text: string | undefined): number {
-  return text !== undefined && /^\d{1,9}$/.test(text) ? Number(text) : 0
-}
-
-function statusOf(text: string | undefined): TaskStatus | undefined {
-  return taskStatuses.find((status) => status === text)
 }

@@ -5,41 +5,34 @@ import { blockText, inlineText } from '../../view/foreign-text.ts'
 import { counted } from '../../view/format.ts'
 import { icon } from '../../view/icons.ts'
 import { csrf, type Shell } from '../../view/layout.ts'
-import { card, instant, type Markup } from '../../view/parts.ts'
+import { instant, type Markup } from '../../view/parts.ts'
 import { stopForm } from '../../view/stop-form.ts'
 
 type Viewer = Pick<Shell, 'visitor' | 'now'>
 
-/** Shows the actions on a run. Its first part updates live, because the run may end or be stopped meanwhile. */
-export function runActions(control: RunControl, choices: RunChoices, viewer: Viewer): Markup {
-  const { id } = control
-  const { retryable, isUndoable } = choices
+/** The actions on a run besides stopping it. They update live, because the run may end or be stopped meanwhile. */
+export function runChoices(id: string, { retryable, isUndoable }: RunChoices, viewer: Viewer): Markup {
   const may = mayOperate(viewer)
-  return card(
-    'actions',
-    'Actions',
-    html`<div id="run-control">${runControl(control, viewer)}</div>
-      <div class="run-actions">
-        ${
-          may && retryable > 0
-            ? html`<details class="ask">
-                <summary>Retry ${counted(retryable, 'failed record')}</summary>
-                <form method="post" action="/runs/${id}/retry">
-                  ${csrf(viewer.visitor)}
-                  <p>
-                    Lookups that failed are made again and may cost money, within the caps. What was answered
-                    is not paid again.
-                  </p>
-                  <button class="primary" type="submit">Yes, retry them</button>
-                </form>
-              </details>`
-            : ''
-        }
-        ${may && isUndoable ? html`<a class="button" href="/runs/${id}/undo">Undo …</a>` : ''}
-        <a class="button" href="/runs/${id}/compare">Compare with the last run</a>
-        <a class="button" href="/runs/${id}/records.csv" download>Export as CSV</a>
-      </div>`,
-  )
+  return html`<div class="run-actions">
+    ${
+      may && retryable > 0
+        ? html`<details class="ask">
+            <summary>Retry ${counted(retryable, 'failed record')}</summary>
+            <form method="post" action="/runs/${id}/retry">
+              ${csrf(viewer.visitor)}
+              <p>
+                Lookups that failed are made again and may cost money, within the caps. What was answered is
+                not paid again.
+              </p>
+              <button class="primary" type="submit">Yes, retry them</button>
+            </form>
+          </details>`
+        : ''
+    }
+    ${may && isUndoable ? html`<a class="button" href="/runs/${id}/undo">Undo …</a>` : ''}
+    <a class="button" href="/runs/${id}/compare">Compare with the last run</a>
+    <a class="button" href="/runs/${id}/records.csv" download>Export as CSV</a>
+  </div>`
 }
 
 /** Stops a run that is active, and resumes one that is stopped. */
