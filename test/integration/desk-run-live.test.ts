@@ -30,7 +30,7 @@ test(
   async () => {
     await addRun('r1')
     const lookup = await addLookup('a', 'answered', { outcome: 'found' })
-    await addTask('r1', 'queued', { record: '5' })
+    await addTask('r1', 'skipped', { record: '5', reason: 'no profile URL' })
     const local = desk.browser()
     const page = await (await local.ask('/runs/r1?status=written')).text()
     expect(page).toContain('No matching records.')
