@@ -1,5 +1,6 @@
 import { constants } from 'node:os'
 import type { Ended } from './cli.ts'
+import { keepingLedgers } from './kept-ledgers.ts'
 
 /** One after the other: environment, directory, streams and exit status belong to the whole process. */
 let last: Promise<unknown> = Promise.resolve()
@@ -30,7 +31,7 @@ async function runAlone(
   const { exitCode } = process
   process.exitCode = undefined
   try {
-    await runProgram(args)
+    await keepingLedgers(() => runProgram(args))
     const status = Number(process.exitCode ?? 0)
     const text = stdout.text()
     return {

@@ -11,7 +11,7 @@ import { furtherIdentifiers, type FieldValue, type SourceRecord } from '../recor
  * The kinds of values by which two records are found to be the same, the surest first. `name` is a folded name without anything
  * beside it: it is never enough to call two records the same.
  */
-export const recordIdentityKinds = [
+const recordIdentityKinds = [
   'profile',
   'service_id',
   'email',
