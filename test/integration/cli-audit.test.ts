@@ -121,7 +121,7 @@ test('what is stopped, made, revoked and paused from the command line is audited
         ['cli', 'shell', 'run.undo', 'r-undone'],
         ['cli', 'shell', 'run.undone', 'r-undone'],
       ])
-      // Who was forgotten is not in the row.
+      // The row does not say who was forgotten.
       const [forgotten] = (await createAuditLog(db, { now: () => new Date() }).list(20)).filter(
         ({ action }) => action === 'forget',
       )

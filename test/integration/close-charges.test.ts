@@ -89,6 +89,8 @@ test('what direct access left in doubt stays so until a person has decided, and 
         .sort()
         .reverse()
         .map((id) => ['cli', 'charge.close', id, 'declined']),
+      // The comparison that left them in doubt.
+      ['cli', 'reconcile', undefined, undefined],
     ])
     const due = await db
       .selectFrom('lookups')

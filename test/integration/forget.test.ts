@@ -9,7 +9,6 @@ import { eraseSubject } from '../../src/store/subjects/erase-subject.ts'
 import { findSubject } from '../../src/store/subjects/find-subject.ts'
 import { reconcile } from '../../src/app/money/reconcile.ts'
 import { readIdentifiers } from '../../src/app/records/suppress.ts'
-import { enforceRetention } from '../../src/app/runs/retention.ts'
 import { planSync } from '../../src/app/runs/sync.ts'
 import type { LookupKey } from '../../src/domain/keys.ts'
 import { openRedis } from '../../src/queues/connection.ts'
@@ -274,36 +273,4 @@ test('a forgotten lookup leaves the queue, and its neighbours stay', async () =>
     await queues.close()
     await redis.close()
   }
-})
-
-describe('the retention of answers', () => {
-  test('erases those that are older, and the next run buys them anew and no others', async () => {
-    let ahead = 0
-    house = await openCrmHouse(sandbox, {
-      config: { retention: { answersDays: 10 } },
-      overrides: { now: () => new Date(Date.now() + ahead) },
-    })
-    fill(2)
-    await house.sync('contacts')
-    expect(await enforceRetention(house.context)).toBe(0)
-    ahead = 11 * 86_400_000
-    expect(await enforceRetention(house.context)).toBe(2)
-    const answers = await house.context.database.db
-      .selectFrom('lookups')
-      .select(['answer', 'outcome'])
-      .execute()
-    expect(answers).toEqual([
-      { answer: null, outcome: 'found' },
-      { answer: null, outcome: 'found' },
-    ])
-    // One more record of the same person: the others have everything, and nothing is bought for them.
-    const [known] = [...house.seen('contacts').values()]
-    house.add('contacts', { profnet_url: known?.['profnet_url'] ?? '' })
-    const { summary } = await house.sync('contacts', (inner) => inner, {
-      since: new Date(Date.now() - 60_000),
-    })
-    expect(summary.lookups.paid).toBe(summary.lookups.unique)
-    expect(await house.transfers()).toHaveLength(2 + summary.lookups.paid)
-    expect(summary.lookups.paid).toBeGreaterThan(0)
-  })
 })

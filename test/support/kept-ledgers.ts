@@ -30,7 +30,7 @@ export async function keepingLedgers<T>(work: () => Promise<T>): Promise<T> {
 
 /** Closes what is kept, so that nothing of it outlives a test file. */
 export async function closeKeptLedgers(): Promise<void> {
-  for (const folder of [...kept.keys()]) await closeKept(folder)
+  for (const folder of kept.keys()) await closeKept(folder)
 }
 
 async function install(): Promise<void> {
@@ -61,7 +61,8 @@ async function reuse(folder: string): Promise<Client | undefined> {
 function keepOnClose(folder: string, client: Client): void {
   const close = client.close.bind(client)
   client.close = async () => {
-    for (const other of [...kept.keys()].slice(0, Math.max(0, kept.size - mostKept + 1))) await closeKept(other)
+    for (const other of [...kept.keys()].slice(0, Math.max(0, kept.size - mostKept + 1)))
+      await closeKept(other)
     kept.set(folder, { client, close, control: controlOf(folder) })
   }
 }
