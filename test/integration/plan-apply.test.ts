@@ -2,6 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { applyPlan, readPlan, withinPlan } from '../../src/app/runs/apply-plan.ts'
+import { explain } from '../../src/app/records/explain.ts'
 import { openConnector } from '../../src/app/context/connectors.ts'
 import { openInput, planCsv } from '../../src/app/runs/enrich-csv.ts'
 import { newPlanId } from '../../src/app/context/new-id.ts'
@@ -69,6 +70,47 @@ describe('a plan of a sync', () => {
     const applied = await apply(plan.planId ?? '')
     expect(applied).toMatchObject({ summary: { tasks: { written: 1, unchanged: 1 } } })
     expect(house.seen('companies').get(undone)).toEqual(before)
+  })
+
+  test('promises the fields that the run writes, and no others; so does the explanation of each record', async () => {
+    house = await openCrmHouse(sandbox)
+    fill(4)
+    await house.sync('companies')
+    // Known by the same answers. Parts of an address are not written beside those of another.
+    const places = [{ city: 'Nowhere-on-Sea' }, { zip: '00000' }, {}, { industry: 'PAPER_FOREST_PRODUCTS' }]
+    const ids = places.map((place, index) =>
+      house.add('companies', { name: 'Twin', profnet_url: urlOf(known[index] ?? ''), ...place }),
+    )
+    const plan = await planned()
+    expect(plan.lookups.toBuy).toBe(0)
+    const explained = await Promise.all(
+      ids.map((id) =>
+        explain(house.context, house.connector, { connector: 'hubspot', object: 'company', id }, undefined),
+      ),
+    )
+    const promised = Object.fromEntries(
+      (plan.preview?.rows ?? []).map(({ record, fields }) => [record, Object.keys(fields).sort()]),
+    )
+    const { summary } = await apply(plan.planId ?? '')
+    const tasks = await house.context.database.db
+      .selectFrom('tasks')
+      .select(['record_id', 'patch'])
+      .where('run_id', '=', summary.runId)
+      .where('status', '=', 'written')
+      .execute()
+    const written = Object.fromEntries(
+      tasks.map(({ record_id: id, patch }) => [id, Object.keys(patch ?? {}).sort()]),
+    )
+    expect(Object.keys(written).sort()).toEqual([...ids].sort())
+    expect(promised).toEqual(written)
+    expect(written[ids[0] ?? '']).not.toContain('postal_code')
+    ids.forEach((id, index) => {
+      const named = /\((.*)\)/
+        .exec(explained[index]?.next ?? '')?.[1]
+        ?.split(', ')
+        .sort()
+      expect(named).toEqual(written[id])
+    })
   })
 
   test('says why records are not looked up, with the first of them', async () => {

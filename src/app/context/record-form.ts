@@ -31,6 +31,7 @@ const plainForm: RecordForm = {
     Object.fromEntries(
       Object.entries(patch).flatMap(([field, change]) => ('set' in change ? [[field, change.set]] : [])),
     ),
+  misfits: () => ({}),
 }
 
 const noEntity: EntityMapping = { object: 'company', fields: {}, identity: {} }
@@ -38,6 +39,18 @@ const noEntity: EntityMapping = { object: 'company', fields: {}, identity: {} }
 async function mappedForm(mapping: CrmMapping, connector: Connector, entity: string): Promise<RecordForm> {
   const { fields, object } = mapping.entities[entity] ?? noEntity
   const described = new Map((await connector.describe(entity)).map((field) => [field.name, field]))
+  /** Returns each value that has a property, as the CRM takes it. */
+  function converted(patch: Patch) {
+    const country = patch['country_code']
+    const context = country && 'set' in country ? { country: String(country.set) } : {}
+    return Object.entries(patch).flatMap(([field, change]) => {
+      const mapped = fields[field]
+      const property = mapped && described.get(mapped.property)
+      if (!property || !('set' in change)) return []
+      const result = toCrm(change.set, property, mapped, { ...context, kind: kindOf(object, field) })
+      return [{ field, property, mapped, result }]
+    })
+  }
   return {
     has: (field) => Object.hasOwn(fields, field),
     sharing(field) {
@@ -45,20 +58,17 @@ async function mappedForm(mapping: CrmMapping, connector: Connector, entity: str
       return Object.keys(fields).filter((other) => fields[other]?.property === property)
     },
     mapping: (field) => mappingDigest(Object.hasOwn(fields, field) ? fields[field] : undefined),
-    standing(patch: Patch) {
-      const country = patch['country_code']
-      const context = country && 'set' in country ? { country: String(country.set) } : {}
+    standing(patch) {
       const standing: Record<string, FieldValue> = {}
-      for (const [field, change] of Object.entries(patch)) {
-        const mapped = fields[field]
-        const property = mapped && described.get(mapped.property)
-        if (!property || !('set' in change)) continue
-        const kind = kindOf(object, field)
-        const converted = toCrm(change.set, property, mapped, { ...context, kind })
-        const value = converted.ok ? fromCrm(converted.value, property, mapped) : undefined
+      for (const { field, property, mapped, result } of converted(patch)) {
+        const value = result.ok ? fromCrm(result.value, property, mapped) : undefined
         if (value !== undefined) standing[field] = value
       }
       return standing
     },
+    misfits: (patch) =>
+      Object.fromEntries(
+        converted(patch).flatMap(({ field, result }) => (result.ok ? [] : [[field, result.code]])),
+      ),
   }
 }

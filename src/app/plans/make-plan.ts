@@ -18,7 +18,8 @@ import { createPlanLedger, planFigures } from '../../store/plans/plans.ts'
 import type { Run } from '../../store/runs/runs.ts'
 import type { Context } from '../context/context.ts'
 import type { RunPlan } from './plan-text.ts'
-import { meansOf, previewPlan, type Preview } from './preview.ts'
+import { meansOf, previewPlan } from './preview.ts'
+import type { Preview } from './would-write.ts'
 
 export interface PlanOptions {
   kind: 'csv' | 'sync'

@@ -3,20 +3,13 @@ import type { LookupKey } from '../../domain/keys.ts'
 import { capsOf } from '../../domain/planning/prices.ts'
 import { forecast, type Forecast, type Means } from '../../domain/forecast/forecast.ts'
 import type { Facts, PlannedRecord } from '../../domain/planning/planner.ts'
-import { applyPolicy } from '../../domain/field-policy/field-policy.ts'
 import type { Recipe } from '../../domain/planning/recipes.ts'
-import type { Fact, FieldValue, Patch } from '../../domain/record.ts'
+import type { Fact } from '../../domain/record.ts'
 import { followKnown, freshFacts, type FollowedRecord } from '../../planning/follow-known.ts'
 import type { PlannedTask } from '../../store/plans/plans.ts'
 import type { Run } from '../../store/runs/runs.ts'
-import { blockedFields } from '../../domain/field-policy/blocked-values.ts'
 import type { Context } from '../context/context.ts'
-import { ruleOf } from '../config/policies.ts'
-import { createRecordForms } from '../context/record-form.ts'
-import { placeable } from '../../workers/write/record-form.ts'
-
-/** The current and the new value of each field. */
-export type Preview = Record<string, { from: FieldValue | null; to: FieldValue }>
+import { wouldWrite, type Preview, type WouldWrite } from './would-write.ts'
 
 export interface PlanPreview {
   task: PlannedTask
@@ -27,6 +20,8 @@ export interface PlanPreview {
   /** The facts from which the cost was forecast. */
   from?: { record: PlannedRecord; facts: Facts; known: Means['known'] }
   preview?: Preview
+  /** The end of a record into which nothing would be written, although answers are known. */
+  end?: WouldWrite['end']
 }
 
 /**
@@ -41,7 +36,7 @@ export async function previewPlan(
   tasks: readonly PlannedTask[],
 ): Promise<PlanPreview[]> {
   const planned: PlanPreview[] = []
-  const patches: { at: number; recordId: string; patch: Patch }[] = []
+  const patches: ({ at: number } & Parameters<typeof wouldWrite>[3][number])[] = []
   const wanting: Wanting[] = []
   for (const task of tasks) if (task.lookupKey === null) planned.push({ task })
   const open = tasks
@@ -54,7 +49,7 @@ export async function previewPlan(
   const { lookups, config } = context
   const followed = await followKnown(open, { lookups, prices: config.prices })
   open.forEach(({ task, record }, index) => {
-    const { step, facts } = followed[index] as FollowedRecord
+    const { step, facts, known } = followed[index] as FollowedRecord
     if (step.kind === 'lookup') {
       wanting.push({ at: planned.length, record, facts })
       planned.push({ task, wanted: step.lookup.key })
@@ -62,16 +57,19 @@ export async function previewPlan(
     }
     if (step.kind === 'write') {
       const patch = Object.fromEntries(Object.entries(step.values).map(([name, set]) => [name, { set }]))
-      patches.push({ at: planned.length, recordId: task.recordId, patch })
+      const { recordId, identity } = task
+      patches.push({ at: planned.length, recordId, identity, steps: known, patch })
     }
     planned.push({ task })
   })
   await forecastCosts(context, recipe, wanting, planned)
-  const previews = await previewsOf(context, connector, run, patches)
+  const writes = await wouldWrite(context, connector, run.entity, patches)
   patches.forEach(({ at }, index) => {
-    const preview = previews[index]
+    const write = writes[index]
     const each = planned[at]
-    if (each && preview && Object.keys(preview).length > 0) each.preview = preview
+    if (!each || !write) return
+    if (write.end) each.end = write.end
+    else each.preview = write.changes
   })
   return planned
 }
@@ -111,38 +109,4 @@ async function forecastCosts(
     for (const [key, fact] of found) known.set(key, fact)
     open = open.filter(({ at }) => planned[at]?.cost?.asked.some((key) => found.has(key)))
   }
-}
-
-/** Returns the changes that the rules allow to the current values, without fields that an undo or the CRM has blocked. */
-async function previewsOf(
-  { fieldWrites, config }: Pick<Context, 'fieldWrites' | 'config'>,
-  connector: Connector,
-  run: Run,
-  patches: readonly { recordId: string; patch: Patch }[],
-): Promise<(Preview | undefined)[]> {
-  if (patches.length === 0) return []
-  const ids = patches.map(({ recordId }) => recordId)
-  const current = await connector.read(run.entity, ids)
-  const { ours, blocked: blockedValues } = await fieldWrites.history(connector.name, run.entity, ids, [])
-  const form = await createRecordForms(config)(connector, run.entity)
-  const rule = (field: string) => ruleOf(config.policies, connector.name, field)
-  return patches.map(({ recordId, patch }) => {
-    const record = current.get(recordId)
-    if (record?.state !== 'present') return undefined
-    const proposed = placeable(patch, form, rule)
-    const decision = applyPolicy({
-      current: record.values,
-      proposed,
-      ours: ours.get(recordId) ?? {},
-      rule,
-    })
-    const standing = form.standing(proposed)
-    const { mapping } = form
-    const blocked = blockedFields(blockedValues.get(recordId) ?? [], { proposed, standing, rule, mapping })
-    return Object.fromEntries(
-      Object.entries(form.standing(decision.patch))
-        .filter(([field]) => !blocked.has(field))
-        .map(([field, to]) => [field, { from: record.values[field] ?? null, to }]),
-    )
-  })
 }

@@ -2,13 +2,20 @@ import type { Connector } from '../../connectors/connector.ts'
 import { definitionOf } from '../../connectors/definitions.ts'
 import { ConfigError, InputError } from '../../domain/errors.ts'
 import { absentReason } from '../../domain/field-policy/current-record.ts'
-import { explainStep, type Explanation, type RecordSpend } from '../../domain/planning/explain.ts'
+import {
+  explainStep,
+  type ExpectedWrite,
+  type Explanation,
+  type RecordSpend,
+} from '../../domain/planning/explain.ts'
 import type { LookupKey } from '../../domain/keys.ts'
 import type { PlannedRecord } from '../../domain/planning/planner.ts'
+import type { Step } from '../../domain/planning/step.ts'
 import { identifiersOf } from '../../domain/subjects/identifiers.ts'
 import { followKnown, type FollowedRecord } from '../../planning/follow-known.ts'
 import { recordsById } from '../../producers/records-by-id.ts'
 import type { Context } from '../context/context.ts'
+import { wouldWrite } from '../plans/would-write.ts'
 import type { RecordName } from './history.ts'
 import { lookupsOfRecord } from './record-lookups.ts'
 import { openConnector } from '../context/connectors.ts'
@@ -44,14 +51,36 @@ export async function explain(
   const [ofRecord] = await ofRecords([found])
   const record: PlannedRecord = { ...found, closed: { ...ofRecord, ...ofRun } }
   const [followed] = await followKnown([{ record, recipe }], { lookups, prices })
-  const { facts, known, isFresh } = followed as FollowedRecord
+  const { step, facts, known, isFresh } = followed as FollowedRecord
   const isSuppressed = (await suppressions.match([identifiersOf(record.identity)])).has(0)
   const { spend } = await lookupsOfRecord(context, {
     connector: connector.name,
     object: entity,
     id: found.id,
   })
-  return { ...explainStep(record, recipe, facts, { prices, isFresh, spend }), spend, known, isSuppressed }
+  const write = await expectedWrite(context, connector, entity, { ...found, step, known })
+  const explanation = explainStep(record, recipe, facts, {
+    prices,
+    isFresh,
+    spend,
+    ...(write === undefined ? {} : { write }),
+  })
+  return { ...explanation, spend, known, isSuppressed }
+}
+
+/** Asks the decision of the write itself, which knows more rules than the planner: addresses, options of picklists, undos. */
+async function expectedWrite(
+  context: Pick<Context, 'config' | 'fieldWrites'>,
+  connector: Connector,
+  entity: string,
+  { id, identity, step, known }: PlannedRecord & { id: string; step: Step; known: LookupKey[] },
+): Promise<ExpectedWrite | undefined> {
+  if (step.kind !== 'write') return undefined
+  const patch = Object.fromEntries(Object.entries(step.values).map(([field, set]) => [field, { set }]))
+  const [write] = await wouldWrite(context, connector, entity, [
+    { recordId: id, identity, steps: known, patch },
+  ])
+  return write && { fields: Object.keys(write.changes), reason: write.end?.reason, leftOut: write.leftOut }
 }
 
 /** The same for a record by its name: opens its CRM, and closes it. */

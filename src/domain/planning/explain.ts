@@ -31,6 +31,15 @@ export interface RecordSpend {
   creditsAtomic: bigint
 }
 
+/** The write that would follow, by the decision of the write itself. */
+export interface ExpectedWrite {
+  fields: readonly string[]
+  /** The reason why nothing is written. */
+  reason: string | undefined
+  /** The values that do not fit their property, by field, in words. */
+  leftOut: Readonly<Record<string, string>>
+}
+
 /**
  * Explains which step the planner would take for a record, why, and at what cost. The facts say what a run would count
  * against a ceiling, where a fresh answer costs nothing; only the ledger says what the record has cost.
@@ -39,17 +48,18 @@ export function explainStep(
   record: PlannedRecord,
   recipe: Recipe,
   facts: Facts,
-  context: PlanContext & { spend?: RecordSpend } = {},
+  context: PlanContext & { spend?: RecordSpend; write?: ExpectedWrite } = {},
 ): Explanation {
   const step = nextStep(record, recipe, facts, context)
   const spentAtomic = context.spend?.settledAtomic ?? spentOn(facts, context.prices)
   const costAtomic = step.kind === 'lookup' ? priceOf(step.lookup.key, context) : 0n
   const { closed = {} } = record
-  const { next, why } = wordsOf(step, closed)
+  const { next, why } = wordsOf(step, closed, context.write)
   const leftOut = recipe.fields.filter((field) => Object.hasOwn(closed, field))
   const lines = [
     `Next (recipe ${recipe.name}): ${next}.`,
     `Why: ${why}.`,
+    ...leftOutText(context.write),
     ...(step.kind === 'lookup' ? [`Cost: ${costText(step.lookup.key, costAtomic, context)}.`] : []),
     `Spent on this record so far: ${spentText(spentAtomic, context.spend)}.`,
     ...ceilingText(recipe),
@@ -66,7 +76,11 @@ export function explainStep(
   }
 }
 
-function wordsOf(step: Step, closed: ClosedFields): { next: string; why: string } {
+function wordsOf(
+  step: Step,
+  closed: ClosedFields,
+  write: ExpectedWrite | undefined,
+): { next: string; why: string } {
   switch (step.kind) {
     case 'lookup': {
       const slot = slotOf(step.lookup.key)
@@ -74,11 +88,13 @@ function wordsOf(step: Step, closed: ClosedFields): { next: string; why: string 
     }
     case 'write': {
       // The field policy leaves what is there already as it is.
-      const fields = Object.keys(step.values).filter((field) => !Object.hasOwn(closed, field))
+      const fields =
+        write?.fields ?? Object.keys(step.values).filter((field) => !Object.hasOwn(closed, field))
+      const nothing = write?.reason ?? 'no value that is known may be written into it'
       return {
         next:
           fields.length === 0
-            ? 'write nothing: no value that is known may be written into it'
+            ? `write nothing: ${nothing}`
             : `write ${fields.length} ${fields.length === 1 ? 'field' : 'fields'} by the field policy (${fields.join(', ')})`,
         why: step.reason ?? 'no step is left that the recipe wants and may buy',
       }
@@ -86,6 +102,11 @@ function wordsOf(step: Step, closed: ClosedFields): { next: string; why: string 
     case 'stop':
       return { next: `stop; the record ends as ${step.status}`, why: step.reason }
   }
+}
+
+function leftOutText(write: ExpectedWrite | undefined): string[] {
+  const named = Object.entries(write?.leftOut ?? {}).map(([field, words]) => `${field} (${words})`)
+  return named.length === 0 || write?.fields.length === 0 ? [] : [`Left out: ${named.join(', ')}.`]
 }
 
 function costText(key: LookupKey, cost: Atomic | undefined, { isFresh }: PlanContext): string {

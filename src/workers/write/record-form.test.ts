@@ -11,6 +11,7 @@ function placed(patch: Patch, by: { rules?: Record<string, FieldRule>; unfit?: s
     has: (field) => field !== 'about',
     sharing: (field) => (field === 'city' ? ['city'] : ['description', 'tagline']),
     mapping: () => '',
+    misfits: () => ({}),
     standing: (all) =>
       Object.fromEntries(
         Object.entries(all).flatMap(([field, change]) =>

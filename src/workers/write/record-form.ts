@@ -11,6 +11,8 @@ export interface RecordForm {
   mapping(field: string): string
   /** Returns a patch's values as a record will show them. Values that do not fit their field are left out. */
   standing(patch: Patch): Record<string, FieldValue>
+  /** Returns the code of the refusal of each value that does not fit its field. */
+  misfits(patch: Patch): Record<string, string>
 }
 
 /**

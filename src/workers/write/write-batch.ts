@@ -1,19 +1,18 @@
 import type { Connector } from '../../connectors/connector.ts'
-import { blockedFields, writeTargetOf } from '../../domain/field-policy/blocked-values.ts'
-import type { CurrentRecord, PresentRecord } from '../../domain/field-policy/current-record.ts'
+import { writeTargetOf } from '../../domain/field-policy/blocked-values.ts'
+import type { PresentRecord } from '../../domain/field-policy/current-record.ts'
 import type { FieldRule } from '../../domain/field-policy/field-policy.ts'
-import { decideWrite } from '../../domain/field-policy/write-decision.ts'
 import type { FieldValue } from '../../domain/record.ts'
 import { identifiersOf, identifiersOfPatch, type Identifier } from '../../domain/subjects/identifiers.ts'
-import { namesAnotherSubject } from '../../domain/subjects/another-subject.ts'
 import type { ObjectKind } from '../../domain/words.ts'
 import type { ReadyTask } from '../../store/runs/ready-tasks.ts'
 import type { TaskOutcome } from '../../store/writes/confirm-writes.ts'
 import { mergesIn, type MergedRecords } from '../../store/runs/merged-records.ts'
-import type { Intent, WriteHistory, WriteIntents, WroteValue } from '../../store/writes/write-intents.ts'
+import type { Intent, WriteHistory, WriteIntents } from '../../store/writes/write-intents.ts'
+import { decideTask } from './decide-task.ts'
 import { sourceOf } from './field-source.ts'
 import { withJobChanges } from './job-changes.ts'
-import { placeable, type RecordForm } from './record-form.ts'
+import type { RecordForm } from './record-form.ts'
 import { outcomeOfWrite, outcomeWithoutWrite, suppressedOutcome, type Writing } from './task-outcomes.ts'
 import { writeAccepted } from './write-dropping-refused.ts'
 
@@ -69,33 +68,14 @@ export function createWriteBatch(options: WriteBatchOptions) {
     const form = keepsValues ? await options.formOf(connector, entity) : undefined
     const rule = (field: string) => options.rule(connector.name, field)
     const decided = allowed.map((each) => {
-      const task = form ? { ...each, patch: placeable(each.patch, form, rule) } : each
-      const { recordId, patch: proposed } = task
-      const standing = form?.standing(proposed)
-      const blocked =
-        form && standing
-          ? blockedFields(history.blocked.get(recordId) ?? [], {
-              proposed,
-              standing,
-              rule,
-              mapping: form.mapping,
-            })
-          : undefined
-      const record = current.get(recordId)
-      const object = connector.entities[entity] as ObjectKind
-      const decision = decideWrite(task, record, {
-        ours: history.ours.get(recordId) ?? {},
-        open: history.open.get(task.id) ?? [],
+      const { patch, decision, standing } = decideTask(each, current.get(each.recordId), {
+        object: connector.entities[entity] as ObjectKind,
+        form,
+        history,
         rule,
-        standing,
-        blocked,
-        isAnother: isAnother(each, record, {
-          object,
-          wrote: history.wrote.get(recordId) ?? [],
-          hosts: options.networkHosts,
-        }),
+        hosts: options.networkHosts,
       })
-      return { task, decision, standing: standing ?? {} }
+      return { task: { ...each, patch }, decision, standing }
     })
     outcomes.push(...decided.flatMap(({ task, decision }) => outcomeWithoutWrite(task, decision)))
     const toWrite = decided.flatMap(({ task, decision, standing }): Writing[] =>
@@ -153,34 +133,6 @@ export function createWriteBatch(options: WriteBatchOptions) {
     )
     await fieldWrites.intend(connector.name, entity, intents, own)
   }
-}
-
-/** A source that does not say what identifies its records names no one else. */
-function isAnother(
-  { identity, patch, steps }: ReadyTask,
-  record: CurrentRecord | undefined,
-  {
-    object,
-    wrote,
-    hosts,
-  }: { object: ObjectKind; wrote: readonly WroteValue[]; hosts: readonly string[] | undefined },
-): boolean {
-  if (record?.state !== 'present' || !record.identity) return false
-  const country = record.values['country_code']
-  return namesAnotherSubject({
-    object,
-    steps,
-    asked: identity,
-    now: record.identity,
-    known: [
-      ...wrote,
-      ...Object.entries(patch).flatMap(([field, change]) =>
-        'set' in change ? [{ field, value: change.set }] : [],
-      ),
-    ],
-    country: typeof country === 'string' ? country : undefined,
-    hosts,
-  })
 }
 
 function rawValueOf({ values, raw }: PresentRecord, field: string): FieldValue | undefined {
