@@ -26,7 +26,7 @@ export interface DispatchOptions {
   send: Send
   protocols: readonly PaymentProtocol[]
   freshUntil: (operation: Operation, outcome: Fact['outcome'], now: Date) => Date
-  errorFor: (response: ResponseHead) => PaydirtError
+  errorFor: (response: ResponseHead, request: PaidRequest) => PaydirtError
   /** Returns the cost in credits that an answer states, or undefined when it states none. */
   creditsOf?: (body: string) => number | undefined
   /** Called with every answer that was stored, and the protocol that paid for it. Must not throw. */
@@ -91,7 +91,7 @@ export function createDispatch(options: DispatchOptions): Dispatch {
       return { answer: await keep(charge, protocol, request, response) }
     if (protocol.isUncharged?.(response)) {
       await journal.release(charge.id, 'declined', `answered ${response.status}`)
-      throw options.errorFor(response)
+      throw options.errorFor(response, request)
     }
     if (response.status === 402 || response.status === 409) {
       const refusal = protocol.receipt(response)?.reason ?? `answered ${response.status}`
@@ -99,7 +99,7 @@ export function createDispatch(options: DispatchOptions): Dispatch {
       return { refusal }
     }
     if (isSuccess(response)) measure(request, 'started', response)
-    const error = options.errorFor(response)
+    const error = options.errorFor(response, request)
     // The server failed after it had verified the payment: the payment is not settled, and its authorization is still
     // valid.
     await journal.markInDoubt(charge.id, error.code)

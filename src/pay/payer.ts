@@ -139,7 +139,7 @@ export function createPayer(options: PayerOptions): Payer {
       await journal.storeFreeAnswer(purchase.key, answer)
       return answer
     }
-    if (response.status !== 402) throw options.errorFor(response)
+    if (response.status !== 402) throw options.errorFor(response, purchase.request)
     return admission.admit(purchase, response)
   }
 

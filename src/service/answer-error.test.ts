@@ -45,6 +45,37 @@ describe('an answer that is neither a success nor a challenge becomes an error w
     expect(answerError(answer(416, refusal(41692))).message).toContain('41692')
   })
 
+  test.each<[endpoint: string, body: string, name: string]>([
+    [
+      'GET https://s.example/monitors/{monitor_id}',
+      '{"error":"Monitor not found","code":40020}',
+      'FatalError',
+    ],
+    [
+      'GET https://s.example/monitors/{monitor_id}',
+      '{"message":"Cannot GET /monitors/x","statusCode":404}',
+      'AccessRefusedError',
+    ],
+    [
+      'GET https://s.example/monitors/{monitor_id}',
+      '{"message":"not found","code":404}',
+      'AccessRefusedError',
+    ],
+    ['GET https://s.example/monitors/{monitor_id}', '<html>', 'AccessRefusedError'],
+    [
+      'POST https://s.example/jobs/search',
+      '{"error":"Monitor not found","code":40020}',
+      'AccessRefusedError',
+    ],
+  ])(
+    'a 404 to %s with %s is a %s: only the service knows that a thing is not there',
+    (endpoint, body, name) => {
+      const error = answerError(answer(404, body), { endpoint })
+      expect(error).toMatchObject({ name, details: { status: 404 } })
+      if (name === 'FatalError') expect(error.message).toContain('Monitor not found (404, code 40020)')
+    },
+  )
+
   test('only a 429 does not count as an attempt, and it may say how long to wait', () => {
     expect(answerError(answer(429, ''))).toMatchObject({ countsAsTry: false, retryAfterMs: undefined })
     expect(answerError(answer(429, '', { 'retry-after': '3' }))).toMatchObject({ retryAfterMs: 3000 })

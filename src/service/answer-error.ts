@@ -11,9 +11,12 @@ import { retryAfter } from '../domain/retry-after.ts'
 
 /**
  * Turns a response that is neither a success nor a challenge into an error whose class says what to do next
- * (service.md, section 7). Text of the body is used only where it cannot hold personal data.
+ * (service.md, section 7). Text of the body is used only where it cannot hold personal data. `endpoint` has the template of the path.
  */
-export function answerError(response: ResponseHead): PaydirtError {
+export function answerError(
+  response: ResponseHead,
+  { endpoint = '' }: { endpoint?: string } = {},
+): PaydirtError {
   const { status, body } = response
   const details = { status }
   switch (status) {
@@ -37,11 +40,17 @@ export function answerError(response: ResponseHead): PaydirtError {
         details,
       })
     case 404:
-      return new AccessRefusedError(
-        'no_such_endpoint',
-        'the service has no such endpoint (404): check PAYDIRT_SERVICE_URL and PAYDIRT_NETWORK_NAME',
-        { details },
-      )
+      return isNamedThing(endpoint, body)
+        ? new FatalError(
+            'not_there',
+            `the service has no such thing: ${plainMessage(body) ?? 'it is not there'} (404, code ${codeOf(body)})`,
+            { details: { ...details, code: codeOf(body) } },
+          )
+        : new AccessRefusedError(
+            'no_such_endpoint',
+            'the service has no such endpoint (404): check PAYDIRT_SERVICE_URL and PAYDIRT_NETWORK_NAME',
+            { details: { ...details, code: codeOf(body) } },
+          )
     case 408:
       return new RetriableError(errorCode.notInTime, 'the service could not finish in time (408)', {
         retryAfterMs: retryAfter(response.headers, Date.now()),
@@ -76,6 +85,14 @@ export function answerError(response: ResponseHead): PaydirtError {
   }
 }
 
+/**
+ * True for a 404 in the service's own form, with one of its five-digit codes, to a path that names something: that thing is not
+ * there. A gateway or a framework that does not know the path has no such code.
+ */
+function isNamedThing(endpoint: string, body: string): boolean {
+  return endpoint.includes('{') && String(codeOf(body) ?? '').length === 5
+}
+
 function refused(body: string): FatalError {
   const code = codeOf(body)
   const meaning = meaningOf(code, body)
@@ -101,7 +118,8 @@ function meaningOf(code: number | undefined, body: string): string {
  * addresses or long numbers. A name or an e-mail address fails that.
  */
 function plainMessage(body: string): string | undefined {
-  const message = (JSON.parse(body) as { message?: unknown }).message
+  const said = JSON.parse(body) as { message?: unknown; error?: unknown }
+  const message = said.message ?? said.error
   if (typeof message !== 'string' || message.length > 160) return undefined
   return /^[A-Z]?[a-z_]*(?:[ ,;:.]+(?:[a-z_]+|\d{1,4}|HTTP|URL|JSON))*\.?$/.test(message)
     ? message

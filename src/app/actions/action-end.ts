@@ -25,8 +25,8 @@ export type ActionEnd = {
   | { state: 'refused'; reason: string }
   /** It was sent, and nobody can tell whether it was carried out. `again` finishes it where a reading can. */
   | { state: 'in_doubt'; reason: string; advice: string }
-  /** Nothing was sent. */
-  | { state: 'parked'; reason: string; until: Date | null }
+  /** Nothing was done. `wasRefused`: it was sent, and the service took it for nobody's; otherwise nothing was sent. */
+  | { state: 'parked'; reason: string; until: Date | null; wasRefused: boolean }
   | { state: 'interrupted' }
 )
 

@@ -4,6 +4,7 @@ import type { Fact } from '../../domain/record.ts'
 import type { Operation } from '../../domain/words.ts'
 import { otherPath } from '../../service/calls/prepare-call.ts'
 import { confirm, operationStates, stopOperation } from '../../store/contract/operation-states.ts'
+import { refusedReason, stopReason } from '../../workers/lookup/stop-reason.ts'
 import type { Context } from '../context/context.ts'
 import { placeIn } from '../context/probation.ts'
 
@@ -28,8 +29,7 @@ export async function heedStates(
   if (known?.state === 'stopped')
     throw new OperationStoppedError(errorCode.operationStopped, known.reason ?? '')
 
-  async function stop(code: string, why: string, status?: unknown): Promise<OperationStoppedError> {
-    const reason = `${operation} is stopped: ${why}. Mend it under service.operations in paydirt.config.ts, or ask once more with \`paydirt service retry ${operation}\``
+  async function stop(code: string, reason: string, status?: unknown): Promise<OperationStoppedError> {
     if (place) await stopOperation(db, place, { code, reason }, now())
     return new OperationStoppedError(errorCode.operationStopped, reason, {
       details: { status: Number(status ?? 0) },
@@ -40,7 +40,10 @@ export async function heedStates(
     const fact = await perform()
     if (known) return fact
     if (fact.outcome === 'unreadable')
-      await stop('unreadable', 'its first answer could not be read as expected; the answer is in the ledger')
+      await stop(
+        'unreadable',
+        stopReason(place, 'its first answer could not be read as expected; the answer is in the ledger'),
+      )
     else await confirm(db, place, now())
     return fact
   } catch (error) {
@@ -48,6 +51,6 @@ export async function heedStates(
     const { status } = error.details
     // A path that names a monitor answers so for one that is gone, too.
     if (status === 404 && config.catalogue.of(operation).path.value.includes('{')) throw error
-    throw await stop(error.code, `${place.place} answers ${status}, and no answer has confirmed it`, status)
+    throw await stop(error.code, refusedReason(place, error), status)
   }
 }

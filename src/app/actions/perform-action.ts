@@ -126,6 +126,7 @@ async function carryOut(
           state: 'parked',
           reason: 'another process is about to send it, or its charge is open (`paydirt reconcile`)',
           until: null,
+          wasRefused: false,
           ...(await withCharges(stage, action)),
         }
       await pause(takenPauseMs, signal)

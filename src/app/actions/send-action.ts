@@ -83,7 +83,7 @@ async function beforeSending(
 ): Promise<ActionEnd | 'taken'> {
   const isTaken = error instanceof PaymentInDoubtError || takenCodes.includes(error.code)
   if (isTaken || (await current(stage, action)).state !== 'intent') return 'taken'
-  return unsent(stage, action, error)
+  return unsent(stage, action, error, { wasRefused: false })
 }
 
 /** Decides by the error whether anything was done. What is not certain is in doubt. */
@@ -100,14 +100,19 @@ async function afterSending(stage: Stage, action: ServiceAction, error: PaydirtE
     return { state: 'refused', reason: error.message, ...(await withCharges(stage, action)) }
   }
   await returnToIntent(db, await current(stage, action), error.message)
-  return unsent(stage, action, error)
+  return unsent(stage, action, error, { wasRefused: isRefused })
 }
 
 /** Ends with the permission left for the same call. Throws what a person must mend. */
-async function unsent(stage: Stage, action: ServiceAction, error: PaydirtError): Promise<ActionEnd> {
+async function unsent(
+  stage: Stage,
+  action: ServiceAction,
+  error: PaydirtError,
+  { wasRefused }: { wasRefused: boolean },
+): Promise<ActionEnd> {
   if (error instanceof ConfigError || error instanceof PolicyDeniedError) throw error
   const until = error instanceof BudgetExhaustedError ? (error.resumesAt ?? null) : null
-  return { state: 'parked', reason: error.message, until, ...(await withCharges(stage, action)) }
+  return { state: 'parked', reason: error.message, until, wasRefused, ...(await withCharges(stage, action)) }
 }
 
 /** Reads at once what became of it: often it was done, and only the answer is missing. */

@@ -30,11 +30,11 @@ export function contractFindings(operations: readonly DescribedOperation[]): Fin
         ]
       : []),
     ...operations.flatMap(({ operation, stops }) =>
-      stops.slice(0, 1).map(({ reason }): Finding => ({
+      stops.slice(0, 1).map(({ reason, code }): Finding => ({
         name: 'contract',
         status: 'warning',
         message: reason.startsWith(operation) ? reason : `${operation} is stopped: ${reason}`,
-        todo: `mend it under service.operations, then \`paydirt service retry ${operation}\``,
+        todo: `${code === 'unauthorized' ? 'check PAYDIRT_API_KEY' : 'mend it under service.operations'}, then \`paydirt service retry ${operation}\``,
       })),
     ),
   ]

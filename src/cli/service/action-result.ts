@@ -31,7 +31,11 @@ export function reportAction(end: ActionEnd): number {
       say(`${end.advice}; \`paydirt service actions\` lists what is in doubt`)
       return exitStatus.parked
     case 'parked':
-      say(`${operation} was not sent: ${end.reason} (${cost}); the same command sends it`)
+      say(
+        end.wasRefused
+          ? `${operation} was refused, and nothing was changed: ${end.reason} (${cost}). After that the same command sends it once more`
+          : `${operation} was not sent: ${end.reason} (${cost}); the same command sends it`,
+      )
       return exitStatus.parked
     case 'interrupted':
       say(`stopped (${cost}). The same command continues it, and never sends it blindly`)

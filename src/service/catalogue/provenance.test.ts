@@ -72,11 +72,13 @@ describe('access and price', () => {
     expect(sourceOf('monitor.list', 'access', { state, prices: [price('credit', '1')] })).toBe(
       'confirmed 2026-11-02',
     )
-    expect(
+    const stopped = (code: string) =>
       sourceOf('job.search', 'access', {
-        state: { state: 'stopped', code: 'unauthorized', since: day(5), confirmedAt: null },
-      }),
-    ).toBe('contradicted 2026-11-05: the service refuses access (401)')
+        state: { state: 'stopped', code, since: day(5), confirmedAt: null },
+      })
+    expect(stopped('forbidden')).toBe('contradicted 2026-11-05: the service refuses access (403)')
+    // A wrong key is no drift of the service.
+    expect(stopped('unauthorized')).toBe('assumed')
   })
 
   test('in USD are compared with USD alone', () => {

@@ -119,13 +119,11 @@ function ofPath({ state }: Sightings): Provenance | undefined {
     : undefined
 }
 
-const refusals: Readonly<Record<string, string>> = { unauthorized: '401', forbidden: '403' }
-
 /** A price was told by a payment or by an API key, so it shows which of them the operation takes. */
 function ofAccess({ access: { value } }: Contract, { state, prices }: Sightings): Provenance | undefined {
-  const refusal = state?.state === 'stopped' ? refusals[state.code ?? ''] : undefined
-  if (state && refusal !== undefined)
-    return { state: 'contradicted', at: state.since, seen: `the service refuses access (${refusal})` }
+  // A 401 is about the credentials, and says nothing of the operation.
+  if (state?.state === 'stopped' && state.code === 'forbidden')
+    return { state: 'contradicted', at: state.since, seen: 'the service refuses access (403)' }
   if (state?.state !== 'confirmed') return undefined
   const [paid, direct] = [last(prices, 'USD'), last(prices, 'credit')]
   const needed = { paid: [paid], direct: [direct], both: [paid, direct] }[value]

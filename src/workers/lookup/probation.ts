@@ -6,6 +6,7 @@ import type { LookupRequest } from '../../domain/record.ts'
 import type { Operation } from '../../domain/words.ts'
 import type { Probe } from '../../store/contract/operation-probes.ts'
 import type { OperationPart, OperationPlace, OperationState } from '../../store/contract/operation-states.ts'
+import { refusedReason, stopReason } from './stop-reason.ts'
 
 /** An operation at its address, and the time that one request of it takes at most. */
 export interface ProbationPlace extends OperationPlace {
@@ -153,6 +154,7 @@ export function createProbation(options: ProbationOptions): Probation {
     try {
       answer = await single()
     } catch (error) {
+      // A 404 that says in the service's own words that a named thing is not there comes as another error, and stops nothing.
       if (error instanceof AccessRefusedError) throw await stop(name, place, refused(place, error))
       await store.release(place, key).catch(() => {})
       throw error
@@ -222,24 +224,17 @@ function isOf({ operation, part, place }: OperationState, here: OperationPlace):
 function stoppedError(place: OperationPlace, { reason }: { reason: string | null }): OperationStoppedError {
   return new OperationStoppedError(
     errorCode.operationStopped,
-    reason ?? stoppedText(place, 'an earlier answer could not be used'),
+    reason ?? stopReason(place, 'an earlier answer could not be used'),
   )
 }
 
 function unreadable(place: OperationPlace): Cause {
   return {
     code: 'unreadable',
-    reason: stoppedText(place, 'its first answer could not be read as expected; the answer is in the ledger'),
+    reason: stopReason(place, 'its first answer could not be read as expected; the answer is in the ledger'),
   }
 }
 
-function refused(place: OperationPlace, { code, details }: AccessRefusedError): Cause {
-  return {
-    code,
-    reason: stoppedText(place, `${place.place} answers ${details['status']}, and no answer has confirmed it`),
-  }
-}
-
-function stoppedText({ operation }: OperationPlace, why: string): string {
-  return `${operation} is stopped: ${why}. Mend it under service.operations in paydirt.config.ts, or ask once more with \`paydirt service retry ${operation}\``
+function refused(place: OperationPlace, error: AccessRefusedError): Cause {
+  return { code: error.code, reason: refusedReason(place, error) }
 }
