@@ -97,7 +97,13 @@ export function createAdmission(options: AdmissionOptions): Admission {
   function askedOf(purchase: Purchase): Asked {
     const { url, body } = purchase.request
     const wireBody = options.wireBody?.(body) ?? body
-    return { url, body: wireBody, nowMs: now().getTime(), maxPriceAtomic: capFor(purchase) }
+    return {
+      url,
+      body: wireBody,
+      nowMs: now().getTime(),
+      maxPriceAtomic: capFor(purchase),
+      steps: purchase.buys.map(slotOf),
+    }
   }
 
   function capFor({ buys }: Purchase): Atomic {

@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto'
 import { isAddressEqual, isAddress } from 'viem'
 import { PolicyDeniedError } from '../domain/errors.ts'
-import { formatUsd, type Atomic } from '../domain/money.ts'
+import type { Atomic } from '../domain/money.ts'
 import type { Offer, Protocol, SingleUse, Terms } from '../domain/payment.ts'
-import type { PriceTable } from '../domain/planning/step.ts'
+import type { FactSlot, PriceTable } from '../domain/planning/step.ts'
+import { aboveCapText } from './above-cap.ts'
 import { isStorable } from './challenge-limits.ts'
 
 /**
@@ -58,6 +59,8 @@ export interface Asked {
    * lookup.
    */
   maxPriceAtomic?: Atomic
+  /** The step of each lookup that it buys, for the words of a refusal. Default: none is named. */
+  steps?: readonly FactSlot[]
 }
 
 export type Verdict = { ok: true; terms: Terms } | Refusal
@@ -116,10 +119,7 @@ export function checkOffer(
   if (amountAtomic === 0n && !policy.acceptsFree) return no('amount', 'amount 0 where a price is expected')
   const cap = asked.maxPriceAtomic ?? policy.maxPriceAtomic
   if (amountAtomic > cap) {
-    return no(
-      'price',
-      `price ${formatUsd(amountAtomic)} is above the cap of ${formatUsd(cap)} (PAYDIRT_MAX_PRICE_USD, or payment.maxPricesUsd for one step)`,
-    )
+    return no('price', aboveCapText(asked.steps ?? [], { priceAtomic: amountAtomic, capAtomic: cap }))
   }
   const untimely = money.singleUse
     ? wrongRequest(offer.singleUse, policy, asked)

@@ -2,7 +2,8 @@ import { randomUUID } from 'node:crypto'
 import type { PrivateKeyAccount } from 'viem/accounts'
 import { ConfigError, PolicyDeniedError } from '../../domain/errors.ts'
 import { isBatchKey } from '../../domain/keys.ts'
-import { formatUsd, type Atomic } from '../../domain/money.ts'
+import type { Atomic } from '../../domain/money.ts'
+import { aboveCapText } from '../../pay/above-cap.ts'
 import type { PaymentProtocol, Terms } from '../../domain/payment.ts'
 import { slotOf } from '../../domain/planning/step.ts'
 import type { ChargeJournal, OpenCharge, StoredAnswer } from '../../domain/ports/charge-journal.ts'
@@ -196,10 +197,7 @@ function creditTerms(
     atomic += price
   }
   if (atomic > capAtomic) {
-    throw new PolicyDeniedError(
-      'price',
-      `price ${formatUsd(atomic)} is above the cap of ${formatUsd(capAtomic)} (PAYDIRT_MAX_PRICE_USD, or payment.maxPricesUsd for one step)`,
-    )
+    throw new PolicyDeniedError('price', aboveCapText(buys.map(slotOf), { priceAtomic: atomic, capAtomic }))
   }
   return apiKeyTerms(atomic)
 }

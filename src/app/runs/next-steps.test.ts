@@ -101,6 +101,18 @@ describe('what to do next', () => {
     )
   })
 
+  test('of records that only a retry takes up is that retry, and nothing that would not do it', () => {
+    const waiting = [{ code: 'price', reason: 'dear', records: 3, resumesAt: null }]
+    const retry = [expect.stringContaining('retry its parked records on the desk')]
+    for (const trigger of ['request', 'button', 'monitor'])
+      expect(stepsOf({ trigger, state: 'parked' }, { waiting })).toEqual(retry)
+    expect(stepsOf({ trigger: 'schedule', state: 'parked' }, { waiting, schedule: 'leads' })).toEqual(retry)
+    // The command that began a run tries all of its records again.
+    expect(stepsOf({ trigger: 'sync', state: 'parked' }, { waiting })).toEqual([
+      expect.stringContaining('paydirt sync'),
+    ])
+  })
+
   test('names what ends the wait of parked records, each once', () => {
     const resumesAt = new Date('2026-11-23T00:00:00Z')
     const group = (code: string, at: Date | null) => ({ code, reason: code, records: 1, resumesAt: at })

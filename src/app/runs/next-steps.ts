@@ -1,4 +1,4 @@
-import { errorCode } from '../../domain/error-codes.ts'
+import { errorCode, parkingCodes } from '../../domain/error-codes.ts'
 import { keepsValues } from '../../connectors/definitions.ts'
 import { mapOption, shellQuoted } from '../../connectors/csv/index.ts'
 import type { Identity } from '../../domain/record.ts'
@@ -32,6 +32,10 @@ export function nextSteps({ run, summary, waiting, schedule, stop, undone }: Kno
     if (step !== undefined && !steps.includes(step)) steps.push(step)
   }
   if (stop) steps.push(`\`paydirt runs ${run.id} --resume\` lets it continue: ${stop.by} stopped it`)
+  else if (run.state === 'parked' && waitsForRetry(run, waiting))
+    steps.push(
+      'mend what the reason names, start `paydirt start` again for a changed setting, then retry its parked records on the desk',
+    )
   else if (run.state !== 'finished') steps.push(continuing(run, schedule))
   if (run.state === 'finished' || run.state === 'stopped') {
     const isKept = keepsValues(run.connector)
@@ -57,6 +61,17 @@ const remedies: Readonly<Record<string, string>> = {
   [errorCode.operationStopped]:
     'mend the operation that is stopped under service.operations in paydirt.config.ts, then `paydirt service retry OPERATION`',
   [errorCode.stopped]: '`paydirt spend --resume` resumes spending, which is stopped',
+}
+
+/**
+ * Returns true where nothing goes on by itself: neither a time nor a new start of the workers tries such records again, only a
+ * person does. A command that began a run tries all of its records again.
+ */
+function waitsForRetry({ trigger }: Run, waiting: readonly ParkedGroup[]): boolean {
+  if (['csv', 'apply', 'call', 'sync'].includes(trigger)) return false
+  const goesOn = ({ code, resumesAt }: ParkedGroup) =>
+    resumesAt !== null || Object.hasOwn(remedies, code ?? '') || parkingCodes.some((each) => each === code)
+  return waiting.length > 0 && !waiting.some(goesOn)
 }
 
 function untilDone({ code, resumesAt }: ParkedGroup): string | undefined {
