@@ -76,3 +76,21 @@ export type Operation = (typeof operations)[number]
 
 /** The network's word in the vocabulary of this code. Only the transport replaces it by another. */
 export const networkWord = 'profnet'
+
+export const verdicts = [
+  'new',
+  'exists',
+  'ambiguous',
+  'possible',
+  'duplicate',
+  'suppressed',
+  'excluded',
+  'incomplete',
+  'drifted',
+] as const
+/**
+ * The place of a list's row in the CRM. `new`: no record is like it. `exists`: it is this record. `ambiguous`: it may be one of several, or
+ * of another. `possible`: a record has its name and nothing else of it. `duplicate`: it is another row of the list. `drifted`: it
+ * cannot be told from others, because the answer is not as the catalogue says.
+ */
+export type Verdict = (typeof verdicts)[number]

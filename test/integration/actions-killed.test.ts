@@ -144,7 +144,9 @@ test('a command that is killed after the change finds its monitor again, and sen
     const found = await desk.run(command, env)
     expect([found.status, found.stderr]).toEqual([
       0,
-      expect.stringContaining('was done already, as a reading shows: nothing was sent'),
+      expect.stringContaining(
+        'an earlier command has sent it, and a reading shows that it is done: it was not sent again',
+      ),
     ])
     expect(found.json()).toMatchObject({ data: { name: 'Once' } })
     const again = await desk.run(command, env)

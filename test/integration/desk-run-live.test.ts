@@ -38,7 +38,7 @@ test(
     const ids = [...page.matchAll(/id="(run-[a-z]+)"/g)].map(([, id = '']) => id)
     expect(ids).toContain('run-cost')
 
-    // What the page has missed: a payment, a record, the end.
+    // The page has missed a payment, a record, the end.
     await addCharge(lookup, 'settled', 1_170_000n, minutesAgo(1))
     await addTask('r1', 'written', { lookup, patch: { city: { set: 'Ulm' } }, record: '6' })
     await desk.db

@@ -1,5 +1,5 @@
 import { Command, Option } from 'commander'
-import { verdicts } from '../../domain/lists/verdicts.ts'
+import { verdicts } from '../../domain/words.ts'
 import { helpEnd } from '../terminal/help-end.ts'
 import { lazily } from '../terminal/lazily.ts'
 

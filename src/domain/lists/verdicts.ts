@@ -1,23 +1,6 @@
 import type { RecordIdentity, RecordIdentityKind } from '../subjects/record-identities.ts'
+import type { Verdict } from '../words.ts'
 import type { ListRow } from './list-row.ts'
-
-export const verdicts = [
-  'new',
-  'exists',
-  'ambiguous',
-  'possible',
-  'duplicate',
-  'suppressed',
-  'excluded',
-  'incomplete',
-  'drifted',
-] as const
-/**
- * The place of a list's row in the CRM. `new`: no record is like it. `exists`: it is this record. `ambiguous`: it may be one of several, or
- * of another. `possible`: a record has its name and nothing else of it. `duplicate`: it is another row of the list. `drifted`: it
- * cannot be told from others, because the answer is not as the catalogue says.
- */
-export type Verdict = (typeof verdicts)[number]
 
 /** A record of the CRM, by entity and id. */
 export interface MatchedRecord {
