@@ -1,3 +1,4 @@
+import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { resumeOneRun, stopOneRun } from '../../src/app/runs/stop-run.ts'
 import { startSandbox, type Sandbox } from '../../src/sandbox/sandbox.ts'
@@ -42,6 +43,15 @@ test('a sync that is stopped in the middle buys nothing more, keeps what arrives
     if (state !== 'journaled') expect(sentBefore, `${charge} is ${state}`).toContain(charge)
     if (sentBefore.has(charge)) expect(state).toBe('settled')
   }
+  // A paid profile whose logo is still to come is written all the same.
+  const unwritten = await db
+    .selectFrom('tasks')
+    .select('record_id')
+    .where('run_id', '=', id)
+    .where('status', '=', 'parked')
+    .where(sql<boolean>`steps != '{}'`)
+    .execute()
+  expect(unwritten).toEqual([])
   const reasons = await context.tasks.reasons(id)
   expect(reasons.find(({ status }) => status === 'parked')?.reason).toBe('stopped by otto: wrong mapping')
   await expect(house.sync('companies')).rejects.toMatchObject({ code: 'run_stopped' })

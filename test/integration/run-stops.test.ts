@@ -4,6 +4,7 @@ import { RetriableError } from '../../src/domain/errors.ts'
 import { lookupKey } from '../../src/domain/keys.ts'
 import type { OpenDatabase } from '../../src/store/database/database.ts'
 import { createLookupLedger } from '../../src/store/ledger/lookups.ts'
+import { parkLeftOfRun } from '../../src/store/runs/parked-runs.ts'
 import { updateRunStates } from '../../src/store/runs/run-states.ts'
 import { resumeRun, stopRun } from '../../src/store/runs/run-stops.ts'
 import { createRunLedger } from '../../src/store/runs/runs.ts'
@@ -55,6 +56,39 @@ async function runOf(names: string[], { connector = 'hubspot', isScanned = true 
 const unique = () => randomBytes(4).toString('hex')
 
 describe('a run that a person stops', () => {
+  test('lets what is free complete the records that were paid for, and parks the others', async () => {
+    const [paid, other] = [unique(), unique()]
+    const run = await runOf([paid, other])
+    const { lookups, tasks, id } = run
+    const logo = lookupKey('company.logo', `${paid}.example`)
+    // The profile was paid for, and its record waits for the logo.
+    await lookups.want([{ key: logo, operation: 'company.logo', request: { domain: `${paid}.example` } }], {
+      id,
+      connector: 'hubspot',
+      hot: false,
+    })
+    await database.db
+      .updateTable('tasks')
+      .set({ waiting_for: logo, steps: [run.keys[0]!] })
+      .where('run_id', '=', id)
+      .where('ordinal', '=', 1)
+      .execute()
+    await database.db
+      .updateTable('lookups')
+      .set({ state: 'failed', reason: 'x' })
+      .where('key', '=', run.keys[0]!)
+      .execute()
+    await stop(id)
+    expect(await tasks.counts(id)).toMatchObject({ looking_up: 1, parked: 1 })
+    expect(await run.runs.isUnderWay(id)).toBe(true)
+    await states()
+    expect(await run.lease()).toEqual([logo])
+    // Where its command has ended nobody asks for it any more.
+    await parkLeftOfRun(database.db, id, at)
+    expect(await tasks.counts(id)).toMatchObject({ looking_up: 0, parked: 2 })
+    expect(await run.runs.isUnderWay(id)).toBe(false)
+  })
+
   test('is stopped until a person resumes it, over every way on which runs go on by themselves', async () => {
     const run = await runOf([unique(), unique()])
     expect(await stop(run.id)).toBe(true)

@@ -2,7 +2,7 @@ import type { Connector, ScanOptions } from '../../connectors/connector.ts'
 import type { ConfigError } from '../../domain/errors.ts'
 import type { TaskStatus } from '../../domain/words.ts'
 import { scan } from '../../producers/scan.ts'
-import { parkStoppedRun } from '../../store/runs/parked-runs.ts'
+import { parkLeftOfRun } from '../../store/runs/parked-runs.ts'
 import { stopText, type RunStop } from '../../store/runs/run-stops.ts'
 import type { Run } from '../../store/runs/runs.ts'
 import type { WorkUnderWay } from '../../store/runs/task-progress.ts'
@@ -118,7 +118,7 @@ export async function runToEnd(context: Context, options: RunOptions): Promise<R
   // The order may have come after the last look: the rest was parked by it, and the run must not look finished by a command.
   stopped ??= await runs.stopOf(run.id)
   if (stopped) {
-    await parkStoppedRun(context.database.db, run.id, context.now())
+    await parkLeftOfRun(context.database.db, run.id, context.now())
     options.onNotice?.(`${stopText(stopped)}; \`paydirt runs ${run.id} --resume\` lets it continue`)
   }
   if (haltedBy || signal.aborted) await runs.setState(run.id, 'stopped')

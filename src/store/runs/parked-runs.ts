@@ -1,5 +1,6 @@
 import { sql, type RawBuilder } from 'kysely'
 import { errorCode } from '../../domain/error-codes.ts'
+import { freeOperations } from '../../domain/operations.ts'
 import type { Database } from '../database/database.ts'
 import { indefinitely } from '../database/states.ts'
 
@@ -19,6 +20,13 @@ const parkedReason = sql<string>`coalesce((
   from run_stops where run_stops.run_id = runs.id), 'its run is stopped')`
 
 /**
+ * True for a free lookup that completes a record of which something was paid. It goes on although its run is stopped: nothing is
+ * bought by it, and the answer that was paid for would else wait unwritten.
+ */
+export const completesPaid = sql<boolean>`(lookups.operation in (${sql.join(freeOperations.map((operation) => sql.lit(operation)))})
+  and exists (select from tasks where tasks.waiting_for = lookups.key and tasks.steps != '{}'))`
+
+/**
  * Parks the lookups of stopped runs, because the enqueuer would otherwise lease them again and again. A lookup that an
  * active run waits for too moves to that run. Runs of `foreground` connectors are parked only when a person stopped them: the
  * command that was broken off continues the others.
@@ -27,11 +35,16 @@ export async function parkStopped(db: Database, now: Date, foreground: readonly 
   const chosen = sql`(runs.connector <> all(${foregroundNames(foreground)}) or ${isStoppedByPerson(sql`runs.id`)})`
   // Called every two seconds with rarely anything to do, so the lookups are searched only when a run is stopped.
   const { rows } = await sql`select from runs where state = 'stopped' and ${chosen} limit 1`.execute(db)
-  if (rows.length > 0) await parkRuns(db, chosen, now)
+  if (rows.length > 0) await parkRuns(db, sql`${chosen} and not ${completesPaid}`, now)
 }
 
-/** Parks what is left of one run that a person stopped, once its process has ended its work. */
+/** Parks what may not be bought any more of one run that a person stops. */
 export function parkStoppedRun(db: Database, id: string, now: Date): Promise<void> {
+  return parkRuns(db, sql`runs.id = ${id} and not ${completesPaid}`, now)
+}
+
+/** Parks all that is left of one run that a person stopped, once its process has ended its work. */
+export function parkLeftOfRun(db: Database, id: string, now: Date): Promise<void> {
   return parkRuns(db, sql`runs.id = ${id}`, now)
 }
 

@@ -3,7 +3,7 @@ import type { Database } from '../database/database.ts'
 import { readableText } from '../database/parameters.ts'
 import type { Tables } from '../database/schema.ts'
 import type { RunState } from '../database/states.ts'
-import { nameAsStopped, parkStoppedRun, runStatesLock, unparkStarted } from './parked-runs.ts'
+import { completesPaid, nameAsStopped, parkStoppedRun, runStatesLock, unparkStarted } from './parked-runs.ts'
 
 /** The person who stopped a run, and the reason. */
 export interface RunStop {
@@ -31,7 +31,8 @@ export type RunResumed =
  * Stops one run until a person resumes it: in every process, across restarts, and also for its schedule. Returns false when
  * the run has ended; a second order changes nothing and leaves who gave the first.
  *
- * Requests on their way are waited for: an answer that arrives is stored and written. Nothing else is bought for the run,
+ * Requests on their way are waited for: an answer that arrives is stored and written. A record that was paid for gets what
+ * is free for it, such as a logo, and is written. Nothing else is bought for the run,
  * by the row in `run_stops`, which the transactions that reserve and send a charge read themselves (ledger/reserve-charges.ts,
  * ledger/purchase-steps.ts). Parking shows the rest and spares its jobs; it protects no money.
  *
@@ -44,6 +45,8 @@ export type RunResumed =
  *   not sent again unless the chain says that the money has moved.
  * - A lookup that a reservation has locked at this moment is left out here, and parked by the next call of `parkStopped`.
  * - A task that advances afterwards may ask for its next lookup: the same call parks it.
+ * - A free lookup that completes a paid record goes on waiting; killed before its answer, it is asked again. Where nothing
+ *   works on the run any more, its command parks it at its end.
  * - A process that scans for the run stores pages until it notices; their lookups are parked in the same way.
  */
 export async function stopRun(
@@ -141,10 +144,13 @@ export async function stopOf(db: Database, id: string): Promise<RunStop | undefi
   return row && { by: row.stopped_by, reason: row.reason, at: row.stopped_at }
 }
 
-/** True while a request of the run is on its way, or a record of it is complete and not yet written. */
+/** True while a request of the run is on its way, or a record that was paid for is not yet complete or written. */
 export async function isUnderWay(db: Database, runId: string): Promise<boolean> {
   const { rows } = await sql<{ under_way: boolean }>`
     select exists (select from charges where run_id = ${runId} and state = 'sent')
-      or exists (select from tasks where run_id = ${runId} and status = 'ready') as under_way`.execute(db)
+      or exists (select from tasks where run_id = ${runId} and status = 'ready')
+      or exists (select from lookups where run_id = ${runId} and state = 'waiting' and ${completesPaid}) as under_way`.execute(
+    db,
+  )
   return rows[0]?.under_way ?? false
 }

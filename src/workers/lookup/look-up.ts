@@ -94,7 +94,9 @@ export function createLookUp(options: LookUpOptions) {
   /** `starts` counts how often the lookup's job was started, this time included. */
   return async function lookUp(lane: Lane, key: LookupKey, starts: number): Promise<Outcome> {
     const lookup = await lookups.get(key)
-    if (!lookup || lookup.state === 'parked' || lookup.runStopped || lookup.batchKey) return
+    if (!lookup || lookup.state === 'parked' || lookup.batchKey) return
+    // A free lookup completes what was paid for, also when nothing more may be bought.
+    if (lookup.runStopped && !isFreeOperation(lookup.operation)) return
     if (lookup.state === 'waiting') {
       try {
         await perform(lookup, lane)

@@ -59,7 +59,7 @@ export function runControl(control: RunControl, viewer: Viewer): Markup {
       ask: 'Stop this run',
       confirm: 'Yes, stop this run',
       effect:
-        'Nothing new is bought for it until it is resumed, also after a restart. Requests on their way are waited for, and complete records are still written. A schedule starts its next run as planned.',
+        'Nothing new is bought for it until it is resumed, also after a restart. Requests on their way are waited for, and records that were paid for are still written, unless a further lookup would have to be bought for them. A schedule starts its next run as planned.',
     },
     csrf(viewer.visitor),
   )
