@@ -3,11 +3,13 @@ import type { FactSlot } from '../domain/planning/step.ts'
 
 /**
  * Returns why a price is refused: the step, the price of one lookup, its cap, and the line that allows it. It is the same for
- * one lookup and for a batch of them, so that records parked by one price are one cause.
+ * one lookup and for a batch of them, so that records parked by one price are one cause. `option` is that of the command which has set
+ * the cap.
  */
 export function aboveCapText(
   steps: readonly FactSlot[],
   { priceAtomic, capAtomic }: { priceAtomic: Atomic; capAtomic: Atomic },
+  option?: string,
 ): string {
   const [step, ...others] = new Set(steps)
   const count = BigInt(Math.max(steps.length, 1))
@@ -19,5 +21,7 @@ export function aboveCapText(
     return `${named}: the price of ${formatUsd(priceAtomic)} USD together is above their caps of ${formatUsd(capAtomic)}. ${toAllow} … } } with a price for each`
   }
   const price = formatUsd(priceAtomic / count)
+  if (option !== undefined)
+    return `one lookup of ${step} costs ${price} USD, above the cap of ${formatUsd(capAtomic / count)} by ${option}`
   return `one lookup of ${step} costs ${price} USD, above its cap of ${formatUsd(capAtomic / count)}. ${toAllow} '${step}': '${price.replace(/0{1,4}$/, '')}' } }`
 }

@@ -11,8 +11,8 @@ import type { Purchase } from './purchase.ts'
 export interface AdmissionOptions {
   journal: Pick<ChargeJournal, 'recordRefusal'>
   terms: TermsCache
-  /** Called with the terms of every challenge for one lookup that is accepted. Must not throw. */
-  onTerms?: (endpoint: string, terms: Terms) => void
+  /** Called with the price of every challenge for one lookup that is accepted, or refused for its price alone. Must not throw. */
+  onTerms?: (endpoint: string, terms: Pick<Terms, 'protocol' | 'amountAtomic'>) => void
   protocols: readonly PaymentProtocol[]
   policy: SpendingPolicy
   /** Returns terms that need no challenge, for direct access by API key. Throws PolicyDeniedError above the caps. */
@@ -103,12 +103,17 @@ export function createAdmission(options: AdmissionOptions): Admission {
       nowMs: now().getTime(),
       maxPriceAtomic: capFor(purchase),
       steps: purchase.buys.map(slotOf),
+      capName: capNameOf(purchase),
     }
   }
 
   function capFor({ buys }: Purchase): Atomic {
     const caps = capsOf(options.policy)
     return buys.reduce((sum, key) => sum + capOf(slotOf(key), caps), 0n)
+  }
+
+  function capNameOf({ buys: [key] }: Purchase): string | undefined {
+    return key && options.policy.capNames?.[slotOf(key)]
   }
 
   return {
@@ -133,6 +138,8 @@ export function createAdmission(options: AdmissionOptions): Admission {
         return terms
       } catch (error) {
         if (error instanceof PolicyDeniedError) {
+          const told = priceTold(error)
+          if (told && purchase.buys.length === 1) options.onTerms?.(endpoint, told)
           refused.set(endpoint, { error, untilMs: now().getTime() + refusalPauseMs })
           await record(purchase, error)
         }
@@ -142,4 +149,13 @@ export function createAdmission(options: AdmissionOptions): Admission {
 
     forget: (endpoint) => book.forget(endpoint),
   }
+}
+
+/** Returns the price that a refused challenge asked; undefined for one that was refused for something else. */
+function priceTold({
+  details: { protocol, amountAtomic },
+}: PolicyDeniedError): Pick<Terms, 'protocol' | 'amountAtomic'> | undefined {
+  return typeof amountAtomic === 'string'
+    ? { protocol: protocol as Protocol, amountAtomic: BigInt(amountAtomic) }
+    : undefined
 }

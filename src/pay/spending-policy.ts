@@ -14,6 +14,8 @@ export interface SpendingPolicy {
   maxPriceAtomic: Atomic
   /** Caps of single steps, which replace `maxPriceAtomic`. */
   maxPrices?: PriceTable | undefined
+  /** The option that has set the cap of a step, where it is none of the usual settings: named in refusals. */
+  capNames?: Readonly<Record<string, string>> | undefined
   /**
    * True where an amount of 0 is accepted: units that the service includes before it charges (service.md, 5.6). Default:
    * refused.
@@ -61,6 +63,8 @@ export interface Asked {
   maxPriceAtomic?: Atomic
   /** The step of each lookup that it buys, for the words of a refusal. Default: none is named. */
   steps?: readonly FactSlot[]
+  /** The name of the setting that is this cap. */
+  capName?: string | undefined
 }
 
 export type Verdict = { ok: true; terms: Terms } | Refusal
@@ -68,6 +72,8 @@ interface Refusal {
   ok: false
   rule: string
   message: string
+  /** The amount that is above the cap. */
+  amountAtomic?: Atomic
 }
 
 /**
@@ -86,7 +92,10 @@ export function chooseTerms(
   if (passed?.ok) return passed.terms
   const [first] = verdicts
   throw first && !first.ok
-    ? new PolicyDeniedError(first.rule, `the challenge is outside the spending policy: ${first.message}`)
+    ? new PolicyDeniedError(first.rule, `the challenge is outside the spending policy: ${first.message}`, {
+        // An amount of a bigint is no JSON.
+        details: { protocol: ordered[0]?.protocol, amountAtomic: first.amountAtomic?.toString() },
+      })
     : new PolicyDeniedError('no_offer', 'the 402 holds no challenge that can be read and paid')
 }
 
@@ -119,7 +128,9 @@ export function checkOffer(
   if (amountAtomic === 0n && !policy.acceptsFree) return no('amount', 'amount 0 where a price is expected')
   const cap = asked.maxPriceAtomic ?? policy.maxPriceAtomic
   if (amountAtomic > cap) {
-    return no('price', aboveCapText(asked.steps ?? [], { priceAtomic: amountAtomic, capAtomic: cap }))
+    const prices = { priceAtomic: amountAtomic, capAtomic: cap }
+    const message = aboveCapText(asked.steps ?? [], prices, asked.capName)
+    return { ok: false, rule: 'price', message, amountAtomic }
   }
   const untimely = money.singleUse
     ? wrongRequest(offer.singleUse, policy, asked)

@@ -105,3 +105,14 @@ test('pages of an operation without pages are refused', async () => {
   const refused = await call('hiring.insights', { domain: 'ridge-bearings.example' }, '--pages', '3')
   expect([refused.status, refused.stderr]).toEqual([2, expect.stringContaining('leave --pages out')])
 })
+
+test('a challenge above --max-usd is refused by that name, and its price is remembered', async () => {
+  const refused = await call('company.search', software, '--max-usd', '0')
+  expect([refused.status, refused.stderr]).toEqual([
+    3,
+    expect.stringMatching(/above the cap of 0\.000000 by --max-usd.*nothing was paid.*with a higher cap/s),
+  ])
+  expect(refused.stderr).not.toContain('maxPricesUsd')
+  const plan = await call('company.search', software, '--max-usd', '0.005', '--plan')
+  expect(plan.stdout).toContain('its last price of 0.010000 USD is above the cap of 0.005000')
+})

@@ -35,7 +35,13 @@ export interface CallSession {
  * Returns the settings with another cap for one operation: the payer refuses a challenge above it. The readings that show what
  * became of an action have that cap too, or the one of all operations, where the settings give them none.
  */
-export function withCallCap(config: Config, operation: Operation, capAtomic: Atomic | undefined): Config {
+export function withCallCap(
+  config: Config,
+  operation: Operation,
+  capAtomic: Atomic | undefined,
+  /** The option of the command that is the cap; null for a setting's. */
+  option: string | null = '--max-usd',
+): Config {
   const { policy } = config
   const capsOf = (each: Operation, cap: Atomic | undefined) =>
     cap === undefined ? [] : slotsOf(each).map((slot): [string, Atomic] => [slot, cap])
@@ -46,7 +52,12 @@ export function withCallCap(config: Config, operation: Operation, capAtomic: Ato
     ...policy.maxPrices,
     ...Object.fromEntries(capsOf(operation, capAtomic)),
   }
-  return { ...config, policy: { ...policy, maxPrices } }
+  const named = option === null || capAtomic === undefined ? [] : [operation, ...readings]
+  const capNames = {
+    ...policy.capNames,
+    ...Object.fromEntries(named.flatMap((each) => slotsOf(each).map((slot) => [slot, option]))),
+  }
+  return { ...config, policy: { ...policy, maxPrices, capNames } }
 }
 
 /**

@@ -39,7 +39,9 @@ export type LiveCheck =
 export function withLiveCaps(config: Config, totalAtomic: Atomic): Config {
   return config.catalogue.all().reduce((settings, { operation }) => {
     const most = capOf(config, operation)
-    return withCallCap(settings, operation, most < totalAtomic ? most : totalAtomic)
+    return most < totalAtomic
+      ? withCallCap(settings, operation, most, null)
+      : withCallCap(settings, operation, totalAtomic)
   }, config)
 }
 
@@ -102,7 +104,7 @@ async function openPlan(context: Planning, { company, person }: Named) {
       if (cost.priceAtomic !== undefined && cost.priceAtomic > cost.mostAtomic)
         return {
           operation,
-          skipped: `its price of ${formatUsd(cost.priceAtomic)} USD is above the cap of one request, ${formatUsd(cost.mostAtomic)}: payment.maxPricesUsd allows it`,
+          skipped: `its price of ${formatUsd(cost.priceAtomic)} USD is above the cap of one request, ${formatUsd(cost.mostAtomic)}: ${allowance(config, operation, cost.priceAtomic)}`,
         }
       if ('needs' in body) return { operation, ...body, ...cost }
       return { operation, call: planCall(config, { operation, body: body.body }, known), ...cost }
@@ -110,6 +112,14 @@ async function openPlan(context: Planning, { company, person }: Named) {
       return { operation, skipped: error instanceof Error ? error.message : String(error) }
     }
   }
+}
+
+/** Returns the setting that allows a price. */
+function allowance({ policy }: Config, operation: Operation, priceAtomic: Atomic): string {
+  const [slot] = slotsOf(operation)
+  return slot !== undefined && policy.capNames?.[slot] === '--max-usd'
+    ? 'allow it with --max-usd'
+    : `payment: { maxPricesUsd: { '${slot ?? operation}': '${formatUsd(priceAtomic)}' } } in paydirt.config.ts allows it`
 }
 
 function costOf(config: Config, { operation, price }: Contract, told: Atomic | undefined): Cost {

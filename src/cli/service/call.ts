@@ -60,28 +60,32 @@ export async function callOperation(name: string, options: Options): Promise<voi
       ),
     )
   const signal = stopSignal()
-  await withContext(async (context) => {
-    const known = await knownOfAccount(context, { asks: true })
-    const named = await withAcceptedNames(config, context)
-    const planOf = (page?: number) =>
-      planCall(
-        named,
-        {
-          operation,
-          body: page === undefined ? body : { ...body, page },
-          path: options.path,
-          maxAtomic,
-          isEverything: options.all ?? false,
-          isUnchecked: options.unchecked ?? false,
-        },
-        known,
-      )
-    const call = planOf()
-    if (isAccountOperation(operation)) return printAccount(context, operation)
-    await assertBuyable(context, call)
-    if (call.kind === 'action') return sendAction(context, call, { again: options.again ?? false, signal })
-    await buyPages(context, call, planOf, { pages: options.pages ?? 1, signal, learned: known.learned })
-  }, config)
+  await withContext(
+    async (context) => {
+      const known = await knownOfAccount(context, { asks: true })
+      const named = await withAcceptedNames(config, context)
+      const planOf = (page?: number) =>
+        planCall(
+          named,
+          {
+            operation,
+            body: page === undefined ? body : { ...body, page },
+            path: options.path,
+            maxAtomic,
+            isEverything: options.all ?? false,
+            isUnchecked: options.unchecked ?? false,
+          },
+          known,
+        )
+      const call = planOf()
+      if (isAccountOperation(operation)) return printAccount(context, operation)
+      await assertBuyable(context, call)
+      if (call.kind === 'action') return sendAction(context, call, { again: options.again ?? false, signal })
+      await buyPages(context, call, planOf, { pages: options.pages ?? 1, signal, learned: known.learned })
+    },
+    config,
+    { saysItself: true },
+  )
 }
 
 async function printAccount(context: Context, operation: AccountOperation): Promise<void> {
@@ -181,7 +185,10 @@ function report(
     return { status: exitStatus.failed, ...none }
   }
   if (end.state === 'parked') {
-    say(`${call.operation} is parked: ${end.reason} (${cost}); the same command continues it`)
+    const next = isAboveCap(end.reason)
+      ? 'with a higher cap the same command continues it'
+      : 'the same command continues it'
+    say(`${call.operation} is parked: ${end.reason} (${cost}); ${next}`)
     return { status: exitStatus.parked, ...none }
   }
   if (end.state === 'interrupted') {
@@ -213,6 +220,10 @@ function report(
     rows: page?.rows.length ?? 0,
     total: page?.total ?? null,
   }
+}
+
+function isAboveCap(reason: string): boolean {
+  return /above (its|the|their) caps? of/.test(reason)
 }
 
 function amountOf(text: string): Atomic {

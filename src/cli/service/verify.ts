@@ -44,6 +44,7 @@ async function buy(settings: Config, { maxUsd, company, person, yes }: Options):
   await withContext(
     (context) => buyLiveChecks(context, { totalAtomic, company, person, yes: yes ?? false, signal }),
     withLiveCaps(settings, totalAtomic),
+    { saysItself: true },
   )
 }
 

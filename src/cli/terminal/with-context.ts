@@ -15,15 +15,29 @@ export async function readConfig(): Promise<Config> {
   return { ...config, walletKey: config.walletKey ?? (await readWallet(walletFile(config.dataDir))) }
 }
 
+/** Returns the level of a command's log: one that says its warnings in words does not print them once more for a person. */
+export function levelFor(
+  level: string,
+  { saysItself, isTerminal }: { saysItself: boolean; isTerminal: boolean },
+): string {
+  return level === 'warn' && saysItself && isTerminal ? 'error' : level
+}
+
 /**
  * Opens a context with the current settings, does the work, and closes everything that was opened, also after an error. While
- * it works, other commands can read its ledger by asking it.
+ * it works, other commands can read its ledger by asking it. `saysItself`: the command tells its warnings in words of its own.
  */
-export async function withContext<T>(work: (context: Context) => Promise<T>, config?: Config): Promise<T> {
+export async function withContext<T>(
+  work: (context: Context) => Promise<T>,
+  config?: Config,
+  { saysItself = false }: { saysItself?: boolean } = {},
+): Promise<T> {
   const settings = config ?? (await readConfig())
   liveLine.show('opening the ledger')
   const context = await createContext(settings, {
-    log: createLog(settings.logLevel, { onLine: () => liveLine.clear() }),
+    log: createLog(levelFor(settings.logLevel, { saysItself, isTerminal: process.stderr.isTTY === true }), {
+      onLine: () => liveLine.clear(),
+    }),
   })
   liveLine.show('working')
   try {

@@ -1,0 +1,15 @@
+import { expect, test } from 'vitest'
+import { levelFor } from './with-context.ts'
+
+test.each([
+  ['warn', true, true, 'error'],
+  ['warn', true, false, 'warn'],
+  ['warn', false, true, 'warn'],
+  ['info', true, true, 'info'],
+  ['silent', true, true, 'silent'],
+])(
+  'the level %s of a command that says its warnings (%s), on a terminal (%s), is %s',
+  (level, saysItself, isTerminal, expected) => {
+    expect(levelFor(level, { saysItself, isTerminal })).toBe(expected)
+  },
+)
