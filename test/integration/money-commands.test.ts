@@ -102,8 +102,8 @@ describe('spend and reconcile', () => {
     expect(other).toMatchObject({ status: 3 })
     const lines = (await desk.run(['spend'])).stdout
     expect([lines, lines]).toEqual([
-      expect.stringMatching(/\d × price: .* above the cap of 0\.005000/),
-      expect.stringMatching(/\d × price: .* above the cap of 0\.002000/),
+      expect.stringMatching(/\d × price: .* above its cap of 0\.005000/),
+      expect.stringMatching(/\d × price: .* above its cap of 0\.002000/),
     ])
     expect(await desk.transfers()).toEqual([])
     expect((await desk.run(csv)).json<RunSummary>().lookups.paid).toBe(5)

@@ -146,7 +146,9 @@ test('says by API key that no monitor was found for the readings of one', async 
 test('remembers the price that a refusal told, and names the cap and the setting', async () => {
   await leaveUnconfirmed('job.search')
   const first = await liveUpTo('0.005', '--yes')
-  expect(first.stderr).toMatch(/^job\.search: parked: .* above its cap of 0\.005000\. To allow it, set in paydirt\.config\.ts: payment/m)
+  expect(first.stderr).toMatch(
+    /^job\.search: parked: .* above its cap of 0\.005000\. To allow it, set in paydirt\.config\.ts: payment/m,
+  )
   const second = await liveUpTo('0.005')
   expect(second.stderr).toMatch(
     /^job\.search +not asked: its price of 0\.0\d+ USD is above the cap of one request, 0\.005000: payment: \{ maxPricesUsd: \{ 'job\.search': '0\.0\d+' \} \}/m,

@@ -197,7 +197,9 @@ function creditTerms(
     atomic += price
   }
   if (atomic > capAtomic) {
-    throw new PolicyDeniedError('price', aboveCapText(buys.map(slotOf), { priceAtomic: atomic, capAtomic }))
+    const slots = buys.map(slotOf)
+    const option = slots[0] && policy.capNames?.[slots[0]]
+    throw new PolicyDeniedError('price', aboveCapText(slots, { priceAtomic: atomic, capAtomic }, option))
   }
   return apiKeyTerms(atomic)
 }

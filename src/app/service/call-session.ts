@@ -52,11 +52,11 @@ export function withCallCap(
     ...policy.maxPrices,
     ...Object.fromEntries(capsOf(operation, capAtomic)),
   }
-  const named = option === null || capAtomic === undefined ? [] : [operation, ...readings]
-  const capNames = {
-    ...policy.capNames,
-    ...Object.fromEntries(named.flatMap((each) => slotsOf(each).map((slot) => [slot, option]))),
-  }
+  const slots = capAtomic === undefined ? [] : [operation, ...readings].flatMap((each) => slotsOf(each))
+  const capNames =
+    option === null
+      ? policy.capNames
+      : { ...policy.capNames, ...Object.fromEntries(slots.map((slot) => [slot, option])) }
   return { ...config, policy: { ...policy, maxPrices, capNames } }
 }
 
