@@ -11,7 +11,7 @@ test('a price is refused in the same words for one lookup and for a batch: step,
   )
   expect(new Set(texts)).toEqual(
     new Set([
-      "one lookup of contact.redeem:phone costs 0.300000 USD, above its cap of 0.010000. To allow it, set in paydirt.config.ts: payment: { maxPricesUsd: { 'contact.redeem:phone': '0.30' } }",
+      "one lookup of contact.redeem:phone costs 0.300000 USD, above its cap of 0.010000. To allow it, set in paydirt.config.ts: payment: { maxPricesUsd: { 'contact.redeem:phone': '0.30' } }. PAYDIRT_MAX_PRICE_USD is the cap of every step without one of its own",
     ]),
   )
 })

@@ -23,5 +23,5 @@ export function aboveCapText(
   const price = formatUsd(priceAtomic / count)
   if (option !== undefined)
     return `one lookup of ${step} costs ${price} USD, above the cap of ${formatUsd(capAtomic / count)} by ${option}`
-  return `one lookup of ${step} costs ${price} USD, above its cap of ${formatUsd(capAtomic / count)}. ${toAllow} '${step}': '${price.replace(/0{1,4}$/, '')}' } }`
+  return `one lookup of ${step} costs ${price} USD, above its cap of ${formatUsd(capAtomic / count)}. ${toAllow} '${step}': '${price.replace(/0{1,4}$/, '')}' } }. PAYDIRT_MAX_PRICE_USD is the cap of every step without one of its own`
 }
