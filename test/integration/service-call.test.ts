@@ -201,6 +201,13 @@ test.each<[string, string, string[], RegExp]>([
   ['no JSON', 'company.search', ['--json', '{"industries": [}'], /--json is not JSON: line 1, column 17/],
   ['a list', 'company.search', ['--json', '[]'], /no JSON object/],
   ['no such file', 'company.search', ['--json', '@gone.json'], /gone\.json cannot be read: ENOENT/],
+  ['no name of a file', 'company.search', ['--json', '@'], /--json @ names no file/],
+  [
+    'two keys with typing errors',
+    'job.search',
+    asked({ functoins: ['x'], domans: ['y'] }),
+    /functions.*domains/,
+  ],
   ['an unknown operation', 'compny.search', [], /near: company\.search/],
   ['a body above 1 MB', 'company.search', asked({ industries: ['x'.repeat(1_050_000)] }), /1 MB/],
   ['a wrong amount', 'company.search', [...asked(software), '--max-usd', 'two'], /"two" is not an amount/],
@@ -224,6 +231,12 @@ test.each<[string, string, string[], RegExp]>([
   expect(refused.stderr.trim().split('\n')).toHaveLength(1)
   expect(sandbox.stats().requests).toBe(before)
   expect((await desk.run(['spend', '--json'])).stdout).not.toContain('"charges":1')
+})
+
+test('a request in a file may begin with the mark of an editor', async () => {
+  await desk.write('bom.json', `\uFEFF${JSON.stringify(software)}`)
+  const plan = await desk.run(['service', 'call', 'company.search', '--json', '@bom.json', '--plan'])
+  expect([plan.status, plan.stdout]).toEqual([0, expect.stringContaining('"industries":["Software"]')])
 })
 
 test('a plan of a call names request, key, price and cap, and sends nothing', async () => {

@@ -125,6 +125,9 @@ describe('paydirt service verify', () => {
 describe('paydirt service list', () => {
   test('has the date of an answer, also of an operation whose address is shown', async () => {
     await call('company.profile', { profnet_url: 'https://www.profnet.com/company/acme' })
+    const words = (await desk.run(['service', 'show', 'expansion.search'])).stdout
+    expect(words).toMatch(/momentum: one of advancing, steady, pulling_back/)
+    expect(words).toMatch(/stages: words that answers have held or service\.vocabularies\.stages names/)
     const shown = (await desk.run(['service', 'show', 'company.profile'])).stdout
     expect(shown).toMatch(/^confirmed since /m)
     expect(shown).toMatch(/POST \/companies\/profnet\/lookup +confirmed \S+ \(published: shown 4\.1\)/)

@@ -147,6 +147,14 @@ describe('a key of the config file', () => {
     [{ budgets: { day: '1' } }, 'budgets.day is not a setting'],
     [{ payment: { maxPricesUsd: { 'contact.redem:phone': '1' } } }, 'did you mean contact.redeem:phone'],
     [{ freshness: { operations: { 'company.profle': {} } } }, 'did you mean company.profile'],
+    [
+      { service: { operations: { 'job.search': { path: '/companies/search' } } } },
+      'is the path of company.search',
+    ],
+    [
+      { service: { operations: { 'job.search': { path: 'jobs' } } } },
+      'begins with a slash, as in "/jobs/search"',
+    ],
     [{ policies: { hubspot: { industy: 'never' } } }, 'did you mean industry'],
     [{ connectors: { hubspt: {} } }, 'connectors.hubspt is not a setting; did you mean hubspot?'],
     [

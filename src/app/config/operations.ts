@@ -18,7 +18,7 @@ const operationSchema = z.strictObject({
     defaultText: 'that of the catalogue',
     example: 'GET',
   }),
-  path: setting(z.string().startsWith('/'), {
+  path: setting(z.string().startsWith('/', 'begins with a slash, as in "/jobs/search"'), {
     means:
       'its path below the base address, with `{name}` for parameters; the paths of batches are in `service.paths`',
     defaultText: 'that of the catalogue',
@@ -63,6 +63,9 @@ export const operationsSchema = z
       for (const field of Object.keys(given.fields ?? {}))
         if (!fieldSettings(operation).includes(field))
           refuse(['fields', field], `is no place in its answer; ${meantBy(field, fieldSettings(operation))}`)
+      const taken = ownerOfPath(operation, settings)
+      if (taken !== undefined)
+        refuse(['path'], `is the path of ${taken}, whose answers are others: name that operation instead`)
       for (const wrong of wrongParameters(contract, given.path))
         refuse(['path'], `names {${wrong}}, which is no key of its request`)
     }
@@ -77,6 +80,26 @@ export function operationPrices(settings: z.output<typeof operationsSchema> = {}
         : slotsOf(operation as Operation).map((slot) => [slot, given.priceUsd]),
     ),
   )
+}
+
+/** Returns another operation that is published at this method and path, and stays there. */
+function ownerOfPath(
+  operation: Operation,
+  settings: Readonly<Partial<Record<Operation, { path?: string | undefined; method?: string | undefined }>>>,
+): Operation | undefined {
+  const given = settings[operation]
+  if (given?.path === undefined) return undefined
+  const addressOf = (method: string, path: string) =>
+    `${method} ${path.toLowerCase().replaceAll(/\{\w+\}/g, '{}')}`
+  const own = addressOf(given.method ?? publishedCatalogue.of(operation).method.value, given.path)
+  return publishedCatalogue
+    .all()
+    .find(
+      (each) =>
+        each.operation !== operation &&
+        settings[each.operation]?.path === undefined &&
+        addressOf(settings[each.operation]?.method ?? each.method.value, each.path.value) === own,
+    )?.operation
 }
 
 function wrongParameters({ request }: Contract, path = ''): string[] {

@@ -1,6 +1,7 @@
 import { operationRow } from '../../domain/operations.ts'
 import type { Operation, OperationKind } from '../../domain/words.ts'
 import type { Catalogue, Contract, FamilyName } from '../../service/catalogue/catalogue.ts'
+import { vocabularyOf, type VocabularyName } from '../../service/catalogue/vocabularies.ts'
 import { operationsAt } from '../../service/catalogue/operations-at.ts'
 import {
   nothingSeen,
@@ -9,6 +10,7 @@ import {
   type Sightings,
 } from '../../service/catalogue/provenance.ts'
 import { lastAnswers, observations } from '../../store/contract/answer-fields.ts'
+import { knownWords, type LearnedWord } from '../../store/contract/learned-words.ts'
 import { operationStates, type OperationState } from '../../store/contract/operation-states.ts'
 import { renamesOf, type AcceptedRename } from '../../store/contract/accepted-renames.ts'
 import { seenPrices, type SeenPrice } from '../../store/contract/seen-prices.ts'
@@ -40,6 +42,8 @@ export interface DescribedOperation {
   /** The last prices, in millionths; `detail` is what the price depends on. */
   prices: Sightings['prices']
   renames: { field: string; wireName: string; acceptedAt: Date }[]
+  /** The keys of its request that take words of a list alone, with those that the description shows or answers have held. */
+  wordLists: { keys: string[]; vocabulary: VocabularyName; isClosed: boolean; words: string[] }[]
 }
 
 /**
@@ -57,11 +61,12 @@ export async function describeOperations(
   const renames = await renamesOf(db)
   const catalogue = withRenames(config.catalogue, renames)
   const contracts = only === undefined ? catalogue.all() : [catalogue.of(only)]
-  const [states, prices, answered, read, sightings] = await Promise.all([
+  const [states, prices, answered, read, learned, sightings] = await Promise.all([
     operationStates(db),
     seenPrices(db),
     lastAnswers(db),
     lastReadAnswers(db),
+    knownWords(db),
     keysAndNames(db, catalogue, contracts),
   ])
   const described: DescribedOperation[] = []
@@ -95,6 +100,7 @@ export async function describeOperations(
       lastAnswerAt: readAt ?? answered.get(operation) ?? state?.confirmedAt ?? null,
       prices: told,
       renames: ownRenames(operation, renames),
+      wordLists: wordListsOf(contract, learned),
     })
   }
   return described
@@ -163,6 +169,25 @@ async function keysAndNames(db: Database, catalogue: Catalogue, contracts: reado
         .map(({ field: name, to, firstSeenAt: at }) => ({ name, to, at })),
     }
   }
+}
+
+function wordListsOf(
+  { request }: Contract,
+  learned: readonly LearnedWord[],
+): DescribedOperation['wordLists'] {
+  const listed = Object.entries(request).flatMap(([key, { vocabulary }]) =>
+    vocabulary ? [{ key, vocabulary }] : [],
+  )
+  return [...new Set(listed.map(({ vocabulary }) => vocabulary))].map((vocabulary) => {
+    const { kind, words } = vocabularyOf(vocabulary)
+    const held = learned.flatMap((each) => (each.vocabulary === vocabulary ? [each.word] : []))
+    return {
+      vocabulary,
+      keys: listed.filter((each) => each.vocabulary === vocabulary).map(({ key }) => key),
+      isClosed: kind === 'closed',
+      words: kind === 'closed' ? [...words] : [...new Set([...words, ...held])],
+    }
+  })
 }
 
 function ownRenames(of: Operation, renames: readonly AcceptedRename[]) {

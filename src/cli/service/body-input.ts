@@ -7,7 +7,9 @@ const mostBytes = 1024 * 1024
 
 /** Reads the request of a call: JSON itself, `@FILE`, or `-` for standard input. Throws InputError with the place. */
 export async function readBody(given: string): Promise<Record<string, unknown>> {
-  const [name, source] = await sourceOf(given)
+  const [name, whole] = await sourceOf(given)
+  // Editors of Windows put a mark before the text that is no part of it.
+  const source = whole.replace(/^\uFEFF/, '')
   if (Buffer.byteLength(source) > mostBytes) throw new InputError('bad_body', `${name} has more than 1 MB`)
   let parsed: unknown
   try {
@@ -24,6 +26,7 @@ async function sourceOf(given: string): Promise<[name: string, source: string]> 
   if (given === '-') return ['standard input', await text(process.stdin)]
   if (!given.startsWith('@')) return ['--json', given]
   const path = given.slice(1)
+  if (path === '') throw new InputError('bad_body', '--json @ names no file: write --json @FILE')
   try {
     return [path, await readFile(path, 'utf8')]
   } catch (error) {

@@ -4,7 +4,9 @@ import { lazily } from '../terminal/lazily.ts'
 
 export function callCommand(): Command {
   return new Command('call')
-    .description('Call one operation of the service, and print its whole answer.')
+    .description(
+      'Call one operation of the service, and print its whole answer (of the account its `data` alone).',
+    )
     .argument('<operation>', 'name of an operation, such as job.search')
     .option('--json <body>', 'its request: JSON, @FILE, or - for standard input', '{}')
     .option('--path <path>', 'another path than the one of the catalogue; its keys are not checked')

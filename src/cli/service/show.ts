@@ -11,8 +11,11 @@ import { utcMinute } from '../../domain/values/utc-minute.ts'
 
 export async function showOperation(name: string, options: { json?: true }): Promise<void> {
   const only = operationNamed(name)
-  const [operation] = await queryLedger(await readConfig(), 'operations', { only })
+  const config = await readConfig()
+  const [operation] = await queryLedger(config, 'operations', { only })
   if (!operation) return
+  for (const list of operation.wordLists)
+    list.words = [...new Set([...list.words, ...(config.vocabularies[list.vocabulary] ?? [])])]
   print(options.json ? `${JSON.stringify(asJson(operation))}\n` : operationText(operation))
 }
 
@@ -52,5 +55,20 @@ export function operationText(operation: DescribedOperation): string {
         `last price ${formatUsd(amountAtomic)} ${currency === 'credit' ? 'credits' : 'USD'}${detail === '' ? '' : ` for ${detail}`}, seen ${utcMinute(seenAt)}`,
     ),
   ]
-  return `${head.join('\n')}\n${parts.join('')}`
+  return `${head.join('\n')}\n${parts.join('')}${wordsText(operation)}`
+}
+
+const mostWords = 40
+
+/** Says which keys take words of a list alone, and which words. All other texts are sent as they are. */
+function wordsText({ wordLists, claims }: DescribedOperation): string {
+  if (!claims.some(({ part }) => part === 'request')) return ''
+  const lines = wordLists.map(({ keys, vocabulary, isClosed, words }) => {
+    const more = words.length - mostWords
+    const known = `${words.slice(0, mostWords).join(', ')}${more > 0 ? ` and ${more} more` : ''}`
+    return isClosed
+      ? `  ${keys.join(', ')}: one of ${known}`
+      : `  ${keys.join(', ')}: words that answers have held or service.vocabularies.${vocabulary} names (${known || 'none yet'}); --unchecked sends others`
+  })
+  return `${bold('words')}\n${lines.map((line) => `${line}\n`).join('')}  other texts have no list: they are sent as they are, and one with a typing error finds nothing and is paid for\n`
 }

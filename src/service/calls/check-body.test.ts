@@ -13,6 +13,16 @@ describe('the check of a body', () => {
       'job.search: functoins is not a key of job.search (near: functions)',
     ],
     [
+      'job.search',
+      { functoins: ['sales'], domans: ['a.example'] },
+      'job.search: functoins is not a key of job.search (near: functions); domans is not a key of job.search (near: domains)',
+    ],
+    [
+      'monitor.update',
+      { monitor_id: 'mo-1' },
+      'monitor.update: it changes nothing: name a key with its new value',
+    ],
+    [
       'company.similar',
       { domain: 'a.example', tiktok_url: 'https://www.tiktok.example/@a' },
       'company.similar: it names domain and tiktok_url; one of them is enough',

@@ -17,11 +17,18 @@ export function checkBody(
 ): void {
   const { operation, request, oneOf } = contract
   const given = Object.entries(body).filter(([, value]) => value !== undefined)
+  const unknown = knowsKeys ? given.filter(([name]) => !Object.hasOwn(request, name)) : []
+  if (unknown.length > 0)
+    throw badCall(
+      operation,
+      unknown
+        .slice(0, mostUnknown)
+        .map(([name]) => `${quotedName(name)} is not a key of ${operation}${meant(name, request)}`)
+        .join('; '),
+    )
   for (const [name, value] of given) {
     const field = Object.hasOwn(request, name) ? request[name] : undefined
-    if (!field && !knowsKeys) continue
-    if (!field)
-      throw badCall(operation, `${quotedName(name)} is not a key of ${operation}${meant(name, request)}`)
+    if (!field) continue
     const problem = problemOf(field, value)
     if (problem !== undefined) throw badCall(operation, `${name}${problem}`)
   }
@@ -30,12 +37,23 @@ export function checkBody(
   const names = given.map(([name]) => name)
   for (const [name, { isRequired }] of Object.entries(request))
     if (isRequired && !names.includes(name)) throw badCall(operation, `${name} is missing`)
+  if (changesNothing(contract, names))
+    throw badCall(operation, 'it changes nothing: name a key with its new value')
   if (oneOf) {
     const references = names.filter((name) => oneOf.includes(name))
     if (references.length === 0) throw badCall(operation, `it names none of ${oneOf.join(', ')}`)
     if (references.length > 1)
       throw badCall(operation, `it names ${references.join(' and ')}; one of them is enough`)
   }
+}
+
+/** More than this says nothing more. */
+const mostUnknown = 5
+
+/** True for a change that names its subject alone, which the service would carry out, and count. */
+function changesNothing({ method, path }: Contract, names: readonly string[]): boolean {
+  const isChange = method.value === 'PATCH' || method.value === 'PUT'
+  return isChange && names.every((name) => path.value.includes(`{${name}}`))
 }
 
 /** Returns what follows the name of a key: ` is not a text`, or `[1] is empty` for an entry of a list. */
