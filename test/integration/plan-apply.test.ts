@@ -6,7 +6,8 @@ import { explain } from '../../src/app/records/explain.ts'
 import { openConnector } from '../../src/app/context/connectors.ts'
 import { openInput, planCsv } from '../../src/app/runs/enrich-csv.ts'
 import { newPlanId } from '../../src/app/context/new-id.ts'
-import { planText } from '../../src/app/plans/plan-text.ts'
+import { planText, totalText, type RunPlan } from '../../src/app/plans/plan-text.ts'
+import { parseUsd } from '../../src/domain/money.ts'
 import { makeReady, planSync } from '../../src/app/runs/sync.ts'
 import { companyAnswer } from '../../src/sandbox/data/company.ts'
 import { startSandbox, type Sandbox } from '../../src/sandbox/sandbox.ts'
@@ -111,6 +112,58 @@ describe('a plan of a sync', () => {
         .sort()
       expect(named).toEqual(written[id])
     })
+  })
+
+  test('counts each record that was read once, with the reason where nothing is done', async () => {
+    house = await openCrmHouse(sandbox)
+    fill(2)
+    await house.sync('companies')
+    const [twin = ''] = [0].map((index) =>
+      house.add('companies', { name: 'Twin', profnet_url: urlOf(known[index] ?? '') }),
+    )
+    fill(2, 2)
+    house.add('companies', { name: 'nothing to go by' })
+    // Full already, of what is known: nothing to do.
+    const full = house.seen('companies').get([...house.seen('companies').keys()][0] ?? '') ?? {}
+    house.add('companies', full as Record<string, string>)
+    const plan = await planned()
+    const { outcomes, reasons = [] } = plan
+    expect(Object.values(outcomes).reduce((sum, count) => sum + count, 0)).toBe(plan.records)
+    expect(outcomes).toMatchObject({ lookUp: 2, skipped: 1, rejected: 0, write: plan.preview?.records })
+    expect(outcomes.unchanged).toBeGreaterThan(0)
+    for (const status of ['unchanged', 'skipped', 'rejected'] as const)
+      expect(
+        reasons.filter((each) => each.status === status).reduce((sum, { count }) => sum + count, 0),
+      ).toBe(outcomes[status])
+    expect(plan.preview?.rows.map(({ record }) => record)).toContain(twin)
+    expect(planText(plan)).toContain(
+      `${plan.records} records: 2 to look up, ${outcomes.write} to fill from known answers, ${outcomes.unchanged} with nothing to do, 1 skipped\n`,
+    )
+  })
+
+  test('of several objects shares the budget of the day in their order, and has the cost of all', async () => {
+    house = await openCrmHouse(sandbox, { env: { PAYDIRT_BUDGET_DAY_USD: '0.25' } })
+    for (let index = 0; index < 20; index += 1) {
+      house.add('companies', { name: 'x', profnet_url: urlOf(`shares-${index}`) })
+      house.add('contacts', { firstname: 'x', profnet_url: `https://www.profnet.com/in/shares-${index}` })
+    }
+    await makeReady(house.connector, ['companies', 'contacts'])
+    const plans: RunPlan[] = []
+    for (const entity of ['companies', 'contacts']) {
+      const planned = plans.reduce((sum, { cost }) => sum + parseUsd(cost.high), 0n)
+      const job = { entity, filter: [] }
+      plans.push(
+        await planSync(house.context, house.connector, job, signal, newPlanId(house.context), planned),
+      )
+    }
+    expect(plans.map(({ cost }) => cost.high)).toEqual(['0.200000', '0.050000'])
+    expect(plans[1]?.limits.find(({ name }) => name === 'day')).toMatchObject({
+      left: '0.050000',
+      stops: true,
+    })
+    expect(totalText(plans)).toMatch(
+      /^all 2 together: .*0\.250000 USD at most.*; without .*0\.400000 USD at most/,
+    )
   })
 
   test('says why records are not looked up, with the first of them', async () => {

@@ -57,6 +57,19 @@ export async function spendLimits(
   return { limits, wallet: address ? { address, balanceAtomic } : undefined }
 }
 
+/** Returns the limits that are left when other runs before this one spend so much; a run's own budget is its own. */
+export function lessPlanned({ limits, wallet }: SpendLimits, plannedAtomic: Atomic): SpendLimits {
+  return {
+    wallet,
+    limits: limits.map((limit) => {
+      const { name, usedAtomic, leftAtomic } = limit
+      if (name === 'run' || name === 'stopped' || leftAtomic === undefined) return limit
+      const left = leftAtomic > plannedAtomic ? leftAtomic - plannedAtomic : 0n
+      return { ...limit, usedAtomic: usedAtomic + plannedAtomic, leftAtomic: left }
+    }),
+  }
+}
+
 /** `credits:run:ID` and `run:ID` are both the window of a run. */
 function windowOf(scope: string): Limit['name'] {
   return scope.replace(/^credits:/, '').split(':')[0] as Limit['name']

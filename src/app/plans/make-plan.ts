@@ -3,13 +3,14 @@ import { createHash } from 'node:crypto'
 import type { Connector, ScanOptions } from '../../connectors/connector.ts'
 import { isCrmName } from '../../connectors/definitions.ts'
 import type { LookupKey } from '../../domain/keys.ts'
+import type { Atomic } from '../../domain/money.ts'
 import type { SourceRecord } from '../../domain/record.ts'
 import { createCosts } from '../../domain/forecast/costs.ts'
 import { createExpected } from '../../domain/forecast/expected.ts'
 import { createExperience } from '../../domain/forecast/experience.ts'
 import { paidSteps } from '../../domain/planning/recipe-steps.ts'
 import { slotRow } from '../../domain/operations.ts'
-import { spendLimits } from '../money/spend-limits.ts'
+import { lessPlanned, spendLimits } from '../money/spend-limits.ts'
 import { seenAnswers, seenChains } from '../../store/views/seen-answers.ts'
 import { planCost } from './plan-cost.ts'
 import { scan } from '../../producers/scan.ts'
@@ -17,6 +18,7 @@ import { ledgerId } from '../../store/database/meta.ts'
 import { createPlanLedger, planFigures } from '../../store/plans/plans.ts'
 import type { Run } from '../../store/runs/runs.ts'
 import type { Context } from '../context/context.ts'
+import { createPlanOutcomes } from './plan-outcomes.ts'
 import type { RunPlan } from './plan-text.ts'
 import { meansOf, previewPlan } from './preview.ts'
 import type { Preview } from './would-write.ts'
@@ -33,6 +35,8 @@ export interface PlanOptions {
   planId?: string | undefined
   /** Returns what would keep a run from beginning, by the checks of the run itself. */
   refusals: () => Promise<ConfigError[]>
+  /** The most that plans of the same command before this one would spend of what they share. Default: nothing. */
+  plannedAtomic?: Atomic | undefined
 }
 
 const pageSize = 500
@@ -95,9 +99,7 @@ async function measure(context: Context, options: PlanOptions) {
   const { unique, cached, duplicates } = await planFigures(database.db, run.id, now())
   const counts = await tasks.counts(run.id)
   const leftOut = await tasks.leftOut(run.id)
-  const reasons = (await tasks.reasons(run.id)).filter(
-    ({ status }) => status === 'skipped' || status === 'rejected',
-  )
+  const outcomesOf = createPlanOutcomes(counts, await tasks.reasons(run.id))
   const plans = createPlanLedger(database.db, { now })
   const recipe = config.recipes(run.object, run.recipe)
   const wanted = new Set<LookupKey>()
@@ -120,6 +122,7 @@ async function measure(context: Context, options: PlanOptions) {
     after = last.ordinal
     const previews = await previewPlan(context, connector, run, recipe, page)
     for (const each of previews) {
+      outcomesOf.add(each)
       if (each.wanted) wanted.add(each.wanted)
       if (each.cost) costs.add(each.cost)
       if (each.cost && each.from) expected.add(each.from.record, each.from.facts, each.cost, each.from.known)
@@ -135,7 +138,8 @@ async function measure(context: Context, options: PlanOptions) {
         previews.map((each) => ({
           ordinal: each.task.ordinal,
           lookupKey: each.wanted ?? each.task.lookupKey,
-          preview: each.preview ?? null,
+          // Blank for a record that needs no lookup and gets no value, which is no sample of the plan.
+          preview: each.preview ?? (each.wanted === undefined && each.task.lookupKey !== null ? {} : null),
         })),
       )
     }
@@ -147,18 +151,20 @@ async function measure(context: Context, options: PlanOptions) {
     experience,
     prices: means.prices,
     caps: means.caps,
-    limits: await spendLimits(context, run),
+    limits: lessPlanned(await spendLimits(context, run), options.plannedAtomic ?? 0n),
     refusals: await options.refusals(),
     steps,
   })
   const toBuy = wanted.size
+  const { outcomes, reasons } = outcomesOf.sum()
   const plan: RunPlan = {
     plan: true,
     object: run.object,
     connector: connector.name,
     records,
     lookups: { unique, cached, duplicates, toBuy },
-    tasks: { skipped: counts.skipped, rejected: counts.rejected },
+    tasks: { skipped: outcomes.skipped, rejected: outcomes.rejected },
+    outcomes,
     ...money,
     preview: preview.records > 0 ? preview : undefined,
     leftOut: leftOut.length > 0 ? leftOut : undefined,

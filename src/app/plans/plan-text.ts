@@ -1,8 +1,10 @@
 import { leftOutLines } from '../../domain/planning/wanted-fields.ts'
 import type { FieldValue } from '../../domain/record.ts'
-import type { ObjectKind, TaskStatus } from '../../domain/words.ts'
+import type { ObjectKind } from '../../domain/words.ts'
+import { formatUsd, parseUsd } from '../../domain/money.ts'
 import { counted } from '../../domain/values/counted.ts'
 import type { PlanCost, PlanStep } from './plan-cost.ts'
+import { outcomesText, type PlanOutcomes, type PlanReason } from './plan-outcomes.ts'
 import type { LeftOutField } from '../../store/runs/task-progress.ts'
 
 /** The lookups that a run would buy, and the bounds of their cost. Scripts rely on its form. */
@@ -13,10 +15,12 @@ export interface RunPlan extends PlanCost {
   records: number
   lookups: { unique: number; cached: number; duplicates: number; toBuy: number }
   tasks: { skipped: number; rejected: number }
+  /** The records read, each counted once. */
+  outcomes: PlanOutcomes
   /** The fields of the recipe that could not be written in so many records, and why: nothing would be bought for them. */
   leftOut?: LeftOutField[] | undefined
-  /** The reasons why records are skipped or rejected, the most frequent first. `first` is the first record. */
-  reasons?: { status: TaskStatus; reason: string; count: number; first: string }[] | undefined
+  /** The reasons why records have nothing to do, are skipped or rejected, the most frequent first. `first` is the first record. */
+  reasons?: PlanReason[] | undefined
   /** The id for `paydirt apply`. */
   planId?: string
   /** The command that carries out the plan, where it takes more than the id. */
@@ -33,7 +37,7 @@ export interface RunPlan extends PlanCost {
 
 export function planText(plan: RunPlan): string {
   const { records, lookups, tasks, planId, apply, preview, leftOut } = plan
-  return `${counted(records, 'record')}
+  return `${counted(records, 'record')}${records > 0 ? `: ${outcomesText(plan.outcomes)}` : ''}
   ${counted(lookups.unique, 'different profile')}, ${counted(lookups.duplicates, 'duplicate')}
   ${lookups.cached} already in the ledger, ${lookups.toBuy} to buy
   ${tasks.rejected} rejected and ${tasks.skipped} skipped, at no cost
@@ -42,6 +46,23 @@ ${reasonLines(plan)}${leftOutLines(leftOut ?? [], plan.connector)
     .join(
       '',
     )}${stepsText(plan.steps)}${costText(plan)}${preview ? previewText(preview) : ''}${planId === undefined ? '' : applyText(plan, `plan ${planId}`, apply ?? `paydirt apply ${planId}`)}`
+}
+
+/**
+ * Returns the cost of several plans of one command. Each one's budgets are what the ones before it leave at most, so the sum
+ * keeps within them.
+ */
+export function totalText(plans: readonly RunPlan[]): string {
+  const sum = (of: (plan: RunPlan) => string) =>
+    formatUsd(plans.reduce((total, plan) => total + parseUsd(of(plan)), 0n))
+  const range = (part: 'cost' | 'uncapped') => {
+    const [low, high] = [sum((plan) => plan[part].low), sum((plan) => plan[part].high)]
+    return low === high
+      ? `${high} USD at most`
+      : `${low} to ${high} USD at most, about ${sum((plan) => plan[part].expected)} expected`
+  }
+  const [within, without] = [range('cost'), range('uncapped')]
+  return `all ${plans.length} together: ${within}${within === without ? '' : `; without what stops them: ${without}`}\n`
 }
 
 /** Blank for a file: the account of its columns and rows says the reasons, with lines. */
@@ -69,9 +90,11 @@ function costText({ cost, uncapped, limits, wallet, begins, refusals }: RunPlan)
   const isCapped = uncapped.high !== cost.high || uncapped.low !== cost.low
   const stops = limits.filter((limit) => limit.stops)
   const lines = [
-    `cost: ${range(cost)}. Nothing was paid.`,
+    begins
+      ? `cost: ${range(cost)}. Nothing was paid.`
+      : 'cost: nothing, because a run would not begin. Nothing was paid.',
     ...(isCapped ? [`without what stops it: ${range(uncapped)}`] : []),
-    ...(stops.length > 0
+    ...(stops.length > 0 && begins
       ? [`stopped by ${stops.map(limitText).join(', ')}: the rest is parked and goes on later`]
       : []),
     `limits: ${limits

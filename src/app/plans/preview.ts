@@ -60,7 +60,9 @@ export async function previewPlan(
       const { recordId, identity } = task
       patches.push({ at: planned.length, recordId, identity, steps: known, patch })
     }
-    planned.push({ task })
+    planned.push(
+      step.kind === 'stop' ? { task, end: { status: step.status, reason: step.reason } } : { task },
+    )
   })
   await forecastCosts(context, recipe, wanting, planned)
   const writes = await wouldWrite(context, connector, run.entity, patches)

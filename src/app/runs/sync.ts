@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { Connector, ScanFilter } from '../../connectors/connector.ts'
 import { ConfigError } from '../../domain/errors.ts'
+import type { Atomic } from '../../domain/money.ts'
 import { fieldLeftOut } from '../../domain/mapping/mapping.ts'
 import type { ObjectKind } from '../../domain/words.ts'
 import type { Run } from '../../store/runs/runs.ts'
@@ -86,13 +87,17 @@ async function assertReady(connector: Connector, entities: readonly string[]): P
   if (problem) throw new ConfigError(problem.code, `${connector.name}: ${problem.message}. ${problem.todo}`)
 }
 
-/** Plans a sync without paying or writing anything: scans as the sync would and asks the ledger. With an id the plan is saved. */
+/**
+ * Plans a sync without paying or writing anything: scans as the sync would and asks the ledger. With an id the plan is saved.
+ * `plannedAtomic` is what the objects before it may spend of the budgets that they share.
+ */
 export async function planSync(
   context: Context,
   connector: Connector,
   job: SyncJob,
   signal: AbortSignal,
   planId?: string,
+  plannedAtomic?: Atomic,
 ): Promise<RunPlan> {
   const { run } = await openRun(context, connector, job, 'planned')
   try {
@@ -103,6 +108,7 @@ export async function planSync(
       source: await sourceOf(context, connector, job, signal),
       job: { ...run.source },
       planId,
+      plannedAtomic,
       refusals: () => syncRefusals(context, connector, run),
     })
   } finally {

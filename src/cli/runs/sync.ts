@@ -2,13 +2,14 @@ import { openConnector } from '../../app/context/connectors.ts'
 import type { Context } from '../../app/context/context.ts'
 import { newPlanId } from '../../app/context/new-id.ts'
 import type { CrmName } from '../../connectors/definitions.ts'
-import { planText, type RunPlan } from '../../app/plans/plan-text.ts'
+import { planText, totalText, type RunPlan } from '../../app/plans/plan-text.ts'
 import { worstEnd, type RunEnd } from '../../app/runs/run-to-end.ts'
 import type { RunSummary } from '../../app/runs/summary.ts'
 import { entitiesOf } from '../../app/context/entities.ts'
 import { checkJobs, planSync, syncEntity, type SyncJob } from '../../app/runs/sync.ts'
 import type { Connector, ScanFilter } from '../../connectors/connector.ts'
 import { ConfigError } from '../../domain/errors.ts'
+import { parseUsd } from '../../domain/money.ts'
 import { exitStatus, statusOfEnd } from '../terminal/exit.ts'
 import { summaryText } from '../terminal/print-summary.ts'
 import { createProgressView } from '../terminal/progress.ts'
@@ -104,7 +105,9 @@ async function showPlans(
   const unready: { job: SyncJob; unready: ConfigError }[] = []
   for (const job of jobs) {
     try {
-      const plan = await planSync(context, connector, job, signal, newPlanId(context))
+      // Objects are synced in this order, so the most that those before it spend is not there for this one.
+      const planned = plans.reduce((sum, { cost }) => sum + parseUsd(cost.high), 0n)
+      const plan = await planSync(context, connector, job, signal, newPlanId(context), planned)
       plans.push(plan)
       if (!json) print(`${job.entity}: ${planText(plan)}`)
     } catch (error) {
@@ -115,6 +118,7 @@ async function showPlans(
   }
   if (unready[0] && unready.length === jobs.length) throw unready[0].unready
   if (json) printDocuments(plans)
+  else if (plans.length > 1) print(totalText(plans))
   sayLeftOut(unready)
   process.exitCode = unready.length > 0 ? exitStatus.usage : exitStatus.done
 }

@@ -15,7 +15,7 @@ export interface PlanSampleRow {
 export async function planSample(db: Database, planId: string, limit: number): Promise<PlanSampleRow[]> {
   const { rows } = await sql<PlanSampleRow>`
     select record_id as "recordId", preview as changes, lookup_key as "lookupKey" from plan_records
-    where plan_id = ${planId} and (preview is not null or lookup_key is not null)
+    where plan_id = ${planId} and (preview is null and lookup_key is not null or preview <> '{}')
     order by preview is null, ordinal limit ${limit}`.execute(db)
   return rows
 }

@@ -78,6 +78,11 @@ export interface PlanFigures {
   records: number
   lookups: { unique: number; cached: number; duplicates: number; toBuy: number }
   tasks: { skipped: number; rejected: number }
+  /** The records read, each counted once. Undefined in plans of earlier versions. */
+  outcomes?:
+    { lookUp: number; write: number; unchanged: number; skipped: number; rejected: number } | undefined
+  /** The reasons why records end without a lookup or a write. */
+  reasons?: { status: string; reason: string; count: number; first: string }[] | undefined
   cost: CostRange
   uncapped: CostRange
   steps: PlannedStep[]

@@ -69,10 +69,18 @@ function confirmation(plan: SyncPlan, figures: PlanFigures, { visitor, now }: Sh
   return card(
     'confirm',
     plan.runId === undefined ? 'Start this sync?' : 'This sync was started',
-    html`<p class="plan-cost">
-        It costs ${costs}. ${counted(lookups.toBuy, 'first lookup')} would be bought for
-        ${counted(figures.records, 'record')}.
-      </p>
+    html`${
+        begins
+          ? html`<p class="plan-cost">
+              It costs ${costs}. ${counted(lookups.toBuy, 'first lookup')} would be bought for
+              ${counted(figures.outcomes?.lookUp ?? figures.records, 'record')}.
+            </p>`
+          : html`<p class="plan-cost">
+              It would not begin, so it costs nothing. With what is missing it would cost
+              <strong>${dollars(figures.uncapped.low)} to ${dollars(figures.uncapped.high)}</strong> without
+              the budgets.
+            </p>`
+      }
       ${
         begins
           ? ''
@@ -133,18 +141,41 @@ function figureCards(plan: SyncPlan, figures: PlanFigures): Markup[] {
   ]
 }
 
-function recordList({ records, lookups, tasks, preview }: PlanFigures): Markup {
-  const rows: [string, string][] = [
-    ['Read', count(records)],
-    ['Different profiles', count(lookups.unique)],
-    ['Duplicates of them', count(lookups.duplicates)],
-    ['Known already, at no cost', count(lookups.cached)],
-    ['To buy first', count(lookups.toBuy)],
-    ['Skipped, at no cost', count(tasks.skipped)],
-    ['Rejected, at no cost', count(tasks.rejected)],
-    ['Filled from known answers', count(preview?.records ?? 0)],
-  ]
-  return facts(rows)
+/** Each record read stands in one row, and those without a lookup or a write have their reasons below. */
+function recordList({ records, lookups, tasks, preview, outcomes, reasons = [] }: PlanFigures): Markup {
+  const rows: [string, string][] = outcomes
+    ? [
+        ['Read', count(records)],
+        ['To look up', count(outcomes.lookUp)],
+        ['Filled from known answers', count(outcomes.write)],
+        ['Nothing to do', count(outcomes.unchanged)],
+        ['Skipped, at no cost', count(outcomes.skipped)],
+        ['Rejected, at no cost', count(outcomes.rejected)],
+      ]
+    : [
+        ['Read', count(records)],
+        ['Skipped, at no cost', count(tasks.skipped)],
+        ['Rejected, at no cost', count(tasks.rejected)],
+        ['Filled from known answers', count(preview?.records ?? 0)],
+      ]
+  return html`${facts(rows)}
+    ${
+      reasons.length === 0
+        ? ''
+        : html`<ul class="groups below">
+            ${reasons.map(
+              ({ status, reason, count: number }) =>
+                html`<li>
+                  <span class="group-count">${count(number)}</span
+                  ><span class="group-text">${words(status)}: ${inlineText(reason, 200)}</span>
+                </li>`,
+            )}
+          </ul>`
+    }
+    <p class="note below">
+      ${counted(lookups.unique, 'different first lookup')}, ${counted(lookups.duplicates, 'duplicate')} of
+      them; ${count(lookups.cached)} known already, ${count(lookups.toBuy)} to buy.
+    </p>`
 }
 
 const limitNames: Record<PlannedLimit['name'], string> = {
@@ -156,19 +187,22 @@ const limitNames: Record<PlannedLimit['name'], string> = {
   stopped: 'Spending',
 }
 
-function limitList({ cost, uncapped }: PlanFigures, limits: readonly PlannedLimit[]): Markup {
+function limitList({ cost, uncapped, begins }: PlanFigures, limits: readonly PlannedLimit[]): Markup {
   const isStopped = limits.some(({ stops }) => stops)
   return html`<dl class="facts">
       ${limits.map(
         (limit) =>
           html`<div>
             <dt>${limitNames[limit.name]}</dt>
-            <dd>${limitText(limit)} ${limit.stops ? badge('stops', 'warn', 'stops it') : ''}</dd>
+            <dd>
+              ${limitText(limit)}
+              ${limit.stops ? badge('stops', 'warn', begins ? 'stops it' : 'would stop it') : ''}
+            </dd>
           </div>`,
       )}
     </dl>
     ${
-      isStopped || uncapped.high !== cost.high
+      begins && (isStopped || uncapped.high !== cost.high)
         ? html`<p class="note below">
             Without what stops it: ${dollars(uncapped.low)} to ${dollars(uncapped.high)}. The rest is parked
             and goes on later.
