@@ -191,6 +191,12 @@ test('a sandbox anywhere else prints a whole .env, and makes a lasting wallet of
       expect({ round, status, stdout }).toMatchObject({ round, status: 0 })
       expect(stdout).toContain('holds 10.000000 USDC')
       expect(stdout).toMatch(/ok +salesforce +account/)
+      const key = /PAYDIRT_API_KEY=(\S+)/.exec(sandbox.printed())?.[1]
+      const usage = await paydirt(
+        ['service', 'call', 'account.usage'],
+        settings(folder, { PAYDIRT_API_KEY: key }),
+      )
+      expect(usage).toMatchObject({ status: 0 })
     } finally {
       sandbox.kill('SIGINT')
       expect(await sandbox.ended).toMatchObject({ status: 0 })

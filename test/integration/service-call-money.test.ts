@@ -116,3 +116,15 @@ test('a challenge above --max-usd is refused by that name, and its price is reme
   const plan = await call('company.search', software, '--max-usd', '0.005', '--plan')
   expect(plan.stdout).toContain('its last price of 0.010000 USD is above the cap of 0.005000')
 })
+
+test('a payment in doubt is open until a time that reconcile names', async () => {
+  sandbox.faults.set({ searchLimits: { page: 2 } })
+  const refused = await call('company.search', { ...software, page: 3 }, '--max-usd', '0.02')
+  expect(refused.stderr).toContain('in doubt')
+  const reconciled = await desk.run(['reconcile'])
+  expect(reconciled.stdout).toMatch(/1 still open: those on the chain cannot be used after 20\d\d-/)
+  expect((await desk.run(['reconcile', '--json'])).json<{ resolved: object }>().resolved).toMatchObject({
+    open: 1,
+    openUntil: expect.stringMatching(/^20\d\d-/) as string,
+  })
+})

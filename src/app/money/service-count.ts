@@ -15,11 +15,13 @@ export interface ServiceCount {
   ledger: string
   /** Ledger less service. May be above 0 in USD, where each request pays the ceiling of its challenge; never in credits. */
   difference: string
+  /** Settled charges whose answer said no cost, or that have none: no count of the service confirms them. */
+  unconfirmed: { charges: number; amount: string }
 }
 
 export async function serviceCounts({ database }: Pick<Context, 'database'>): Promise<ServiceCount[]> {
   return (await creditCounts(database.db)).map(
-    ({ currency, charges, counted, creditsAtomic, ledgerAtomic }) => {
+    ({ currency, charges, counted, creditsAtomic, ledgerAtomic, settledAtomic }) => {
       const serviceAtomic = currency === 'USD' ? usdFromCredits(creditsAtomic) : creditsAtomic
       return {
         currency,
@@ -29,6 +31,7 @@ export async function serviceCounts({ database }: Pick<Context, 'database'>): Pr
         service: formatUsd(serviceAtomic),
         ledger: formatUsd(ledgerAtomic),
         difference: formatUsd(ledgerAtomic - serviceAtomic),
+        unconfirmed: { charges: charges - counted, amount: formatUsd(settledAtomic - ledgerAtomic) },
       }
     },
   )

@@ -5,6 +5,7 @@ import { createWallet, readWallet } from '../../app/config/wallet-file.ts'
 import { ConfigError } from '../../domain/errors.ts'
 import { formatUsd, parseUsd } from '../../domain/money.ts'
 import type { Sandbox } from '../../sandbox/sandbox.ts'
+import { API_KEY } from '../../sandbox/accounts.ts'
 import { crmStateFile, startCrm, type StandInName } from '../../sandbox/stand-ins.ts'
 import { liveLine } from '../terminal/live-line.ts'
 import { print, printError } from '../terminal/print.ts'
@@ -72,12 +73,17 @@ export async function sandbox(options: Options): Promise<void> {
     const pages = started.map(({ name, pageUrl }) => ({ crm: name, pageUrl }))
     const added = folder ? await addSettings(folder, settings) : []
     if (options.json) {
-      print(`${JSON.stringify({ settings, wallet, balance: formatUsd(balance), pages, added })}\n`)
+      print(
+        `${JSON.stringify({ settings, wallet, balance: formatUsd(balance), pages, added, apiKey: API_KEY })}\n`,
+      )
     } else {
       print(`${settingsText(settings)}
 # wallet ${wallet} holds ${formatUsd(balance)} USDC of play money, on the chain of this sandbox alone
 ${pages.map((page) => `# the records of ${page.crm}: ${page.pageUrl}\n`).join('')}# more money:     curl -X POST ${service.serviceUrl}/_sandbox/fund -H 'content-type: application/json' -d '{"address":"${wallet}","amountAtomic":"1000000"}'
-# switch faults:  curl ${service.serviceUrl}/_sandbox/faults
+# API key:        PAYDIRT_API_KEY=${API_KEY} (a workspace with monitors; pays in credits, so leave it out for payments)
+# list faults:    curl ${service.serviceUrl}/_sandbox/faults
+# switch one:     curl -X POST ${service.serviceUrl}/_sandbox/faults -H 'content-type: application/json' -d '{"renamedKeys":[{"only":["news_search"],"from":"domains","to":"company_domains"}]}'
+# none again:     curl -X DELETE ${service.serviceUrl}/_sandbox/faults
 `)
     }
     liveLine.end()

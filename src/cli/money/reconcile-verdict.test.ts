@@ -24,6 +24,7 @@ const count = (currency: 'USD' | 'credit', ledger: string, service: string, diff
   service,
   ledger,
   difference,
+  unconfirmed: { charges: 0, amount: '0.000000' },
 })
 const said = (result: Reconciliation | undefined, ...counts: ServiceCount[]) => [
   isAgreed(result, counts),
@@ -62,4 +63,11 @@ test('each kind of difference says what to do, and only credits make the count o
     expect.stringMatching(/^DIFFERENCE: the service counts 3.000000 credits where the ledger has 2.000000/),
   ])
   expect(said(undefined, count('credit', '2.000000', '2.000000', '0.000000'))[0]).toBe(true)
+})
+
+test('credits that no answer confirms are named beside those that agree', () => {
+  const unconfirmed = { charges: 1, amount: '2.000000' }
+  expect(said(undefined, { ...count('credit', '6.000000', '6.000000', '0.000000'), unconfirmed })[1]).toBe(
+    "OK: the service's own count agrees with the ledger (6.000000 credits). No answer confirms 2.000000 more credits in 1 charge: each is booked with the most that it may cost.",
+  )
 })

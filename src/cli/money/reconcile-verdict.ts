@@ -47,10 +47,15 @@ function chainVerdict({ chain, difference, differences, elsewhere, ledger }: Rec
 }
 
 function serviceVerdict(count: ServiceCount): string[] {
-  const { currency, difference, service, ledger } = count
+  const { currency, difference, service, ledger, unconfirmed } = count
   const unit = currency === 'USD' ? 'USD' : 'credits'
+  // In USD the chain confirms them.
+  const rest =
+    currency === 'credit' && unconfirmed.charges > 0
+      ? ` No answer confirms ${unconfirmed.amount} more credits in ${counted(unconfirmed.charges, 'charge')}: each is booked with the most that it may cost.`
+      : ''
   if (!isNotZero(difference))
-    return [`OK: the service's own count agrees with the ledger (${ledger} ${unit}).`]
+    return [`OK: the service's own count agrees with the ledger (${ledger} ${unit}).${rest}`]
   if (currency === 'USD')
     return [
       difference.startsWith('-')

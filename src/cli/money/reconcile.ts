@@ -15,6 +15,7 @@ import {
   type ChargeToDecide,
   type Verdict,
 } from '../../store/ledger/close-charges.ts'
+import { openPaymentsUntil } from '../../store/ledger/paid-charges.ts'
 import { isAgreed, verdictLines } from './reconcile-verdict.ts'
 import { exitStatus } from '../terminal/exit.ts'
 import { readConfig, withContext } from '../terminal/with-context.ts'
@@ -68,7 +69,7 @@ interface Compared {
   counts: ServiceCount[]
   account: AccountCount | undefined
   /** Absent where another process holds the ledger, and resolves payments in doubt itself. */
-  resolved: { closed: number; open: number } | undefined
+  resolved: { closed: number; open: number; openUntil: Date | null } | undefined
   toDecide: ChargeToDecide[]
 }
 
@@ -93,7 +94,7 @@ async function compare(config: Config, isFull: boolean): Promise<Compared> {
       })
       return {
         result,
-        resolved,
+        resolved: { ...resolved, openUntil: await openPaymentsUntil(context.database.db) },
         counts: await serviceCounts(context),
         account: await accountCount(context, engine),
         toDecide: await chargesToDecide(context.database.db, context.now()),
@@ -164,8 +165,13 @@ function decideLine({ id, operation, currency, amountAtomic, sentAt, isAnswered 
   return `${id}  ${formatUsd(amountAtomic)} ${unit}  ${operation}  sent ${utcMinute(sentAt)}${isAnswered ? '  answered' : ''}`
 }
 
-function doubtLines({ closed, open }: { closed: number; open: number }): string[] {
-  return closed + open > 0 ? [`in doubt: ${closed} resolved now, ${open} still open`] : []
+function doubtLines({ closed, open, openUntil }: NonNullable<Compared['resolved']>): string[] {
+  if (closed + open === 0) return []
+  const until =
+    open > 0 && openUntil
+      ? `: those on the chain cannot be used after ${utcMinute(openUntil)}, and a reconcile some minutes later closes them`
+      : ''
+  return [`in doubt: ${closed} resolved now, ${open} still open${until}`]
 }
 
 function countLines(counts: readonly ServiceCount[], account: AccountCount | undefined): string[] {

@@ -79,6 +79,15 @@ export async function creditCounts(db: Database): Promise<CreditCount[]> {
   return rows
 }
 
+/** Returns the time at which the last open payment on the chain can no longer be used; null where none is open. */
+export async function openPaymentsUntil(db: Database): Promise<Date | null> {
+  const { rows } = await sql<{ until: string | null }>`
+    select max((authorization_json ->> 'validBefore')::bigint)::text as until from charges
+    where state in ('journaled', 'sent', 'in_doubt') and protocol in ('x402', 'mpp')`.execute(db)
+  const until = rows[0]?.until
+  return until ? new Date(Number(until) * 1000) : null
+}
+
 /** The ledger's bookings for direct access by API key. */
 export interface CreditsBooked {
   /** Settled and lost charges, in millionths of a credit. */
