@@ -1,3 +1,4 @@
+import { parseEnv } from 'node:util'
 import { spawnSync } from 'node:child_process'
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
@@ -50,6 +51,25 @@ describe('paydirt init --yes', () => {
     expect(readdirSync(folder).sort()).toEqual(['.env', 'paydirt.config.ts'])
   })
 
+  test('takes every variable that the stand-ins tell to set', async () => {
+    const folder = await emptyFolder()
+    // As `paydirt sandbox --crm salesforce` prints them.
+    const told = {
+      PAYDIRT_SERVICE_URL: 'http://127.0.0.1:8402',
+      PAYDIRT_RPC_URL: 'http://127.0.0.1:8545',
+      PAYDIRT_LOGO_URL: 'http://127.0.0.1:8402/logos',
+      PAYDIRT_WALLET_KEY: key,
+      PAYDIRT_SALESFORCE_SECRET: 'a secret of buttons',
+      SALESFORCE_LOGIN_URL: 'http://127.0.0.1:8404',
+      SALESFORCE_CLIENT_ID: 'id',
+      SALESFORCE_CLIENT_SECRET: 'secret',
+    }
+    const { status } = await run(folder, ['init', '--yes', '--crm', 'salesforce'], told)
+    expect(status).toBe(0)
+    const written = parseEnv(envOf(folder))
+    expect(written).toMatchObject(told)
+  })
+
   test('makes a wallet where there is none, and keeps it', async () => {
     const folder = await emptyFolder()
     const args = ['init', '--yes', '--json', '--service-url', 'https://data.example.com']
@@ -93,7 +113,7 @@ describe('paydirt init --yes', () => {
   test.each([
     [['--service-url', 'http://data.example.com'], 'must be https'],
     [['--budget-run', 'lots'], 'is not an amount in USD'],
-    [['--crm', 'abacus'], 'abacus is none of hubspot, salesforce'],
+    [['--crm', 'abacus'], 'abacus is none of hubspot, salesforce, none'],
     [['--pay', 'cash'], 'Allowed choices are wallet, api-key'],
   ])('refuses %j and writes nothing', async (args, message) => {
     const folder = await emptyFolder()

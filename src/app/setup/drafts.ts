@@ -63,9 +63,9 @@ export function envLines(draft: Draft, choices: Choices, before: Draft): EnvLine
     ...crms.flatMap((name) => Object.keys(crmOf(name).variables).filter((variable) => draft[variable])),
     'PAYDIRT_DATA_DIR',
   ]
-  const names = [...new Set(asked)]
   // A key would go before the wallet.
   const dropped = payment === 'wallet' ? ofPayment['api-key'] : []
+  const names = [...new Set([...asked, ...besides(draft, before, dropped)])]
   const kept = Object.entries(before).filter(([name]) => !names.includes(name) && !dropped.includes(name))
   readEnvironment({ ...Object.fromEntries(kept), ...draft }, new Set(Object.keys(before)))
   const missing = missingIn(draft, choices)
@@ -86,6 +86,14 @@ export function envLines(draft: Draft, choices: Choices, before: Draft): EnvLine
       value,
     })),
   ]
+}
+
+/** Returns what is set besides what is asked about, such as the secret of a CRM's buttons: it was set to be taken. */
+function besides(draft: Draft, before: Draft, dropped: readonly string[]): string[] {
+  const others = [...ofPayment.wallet, ...ofPayment['api-key'], ...dropped]
+  return Object.keys(draft).filter(
+    (name) => name.startsWith('PAYDIRT_') && !Object.hasOwn(before, name) && !others.includes(name),
+  )
 }
 
 export function variableNote(name: string): SettingNote {

@@ -47,7 +47,9 @@ function crms(text: string): CrmName[] {
   return text.split(',').map((given) => {
     const name = crmNames.find((each) => each === given.trim().toLowerCase())
     if (name === undefined)
-      throw new InvalidArgumentError(`${given.trim().toLowerCase()} is none of ${crmNames.join(', ')}`)
+      throw new InvalidArgumentError(
+        `${given.trim().toLowerCase()} is none of ${[...crmNames, 'none'].join(', ')}`,
+      )
     return name
   })
 }
