@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { retryFailed, retryGroup, skipGroup } from '../../src/store/runs/retry-and-skip.ts'
 import { stopRun } from '../../src/store/runs/run-stops.ts'
-import { failureGroups } from '../../src/store/views/desk-failures.ts'
+import { failureGroups, retryableOf } from '../../src/store/views/desk-failures.ts'
 import { runHeads } from '../../src/store/views/desk-runs.ts'
 import { updateRunStates } from '../../src/store/runs/run-states.ts'
 
@@ -239,6 +239,18 @@ describe('a group of failures', () => {
         left: 2,
       },
     )
+  })
+
+  test('does not count what a stop has parked: a resume takes that up', async () => {
+    await addRun('r1', { state: 'parked' })
+    const lookup = await addLookup('a', 'parked', { code: 'run_stopped', reason: 'its run is stopped' })
+    const dear = await addLookup('b', 'parked', { code: 'price', reason: 'too dear' })
+    await addTask('r1', 'parked', { lookup, reason: 'its run is stopped' })
+    await addTask('r1', 'parked', { lookup: dear, reason: 'too dear' })
+    expect(await retryableOf(desk.db, 'r1', ['hubspot'])).toBe(1)
+    const options = { now: desk.now(), connectors: ['hubspot'] }
+    expect(await retryFailed(desk.db, 'r1', options)).toEqual({ records: 1, left: 0 })
+    expect(await statusesOf('r1')).toEqual(['parked', 'looking_up'])
   })
 
   test('of one run is retried alone, what waits for a person too', async () => {

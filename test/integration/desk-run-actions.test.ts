@@ -37,6 +37,8 @@ describe('a run on the desk', () => {
     expect(page).toMatch(/Stopped<\/strong> by <bdi>local<\/bdi>, <time[^>]*>20 Nov, 12:00 UTC<\/time ?>/)
     expect(page).toContain('Nothing is on its way')
     expect(page).toContain('action="/runs/r1/resume"')
+    expect(page).toContain('1 lookup to be bought for what waits now: at most $0.01.')
+    expect(page).not.toContain('action="/runs/r1/retry"')
     expect(page).not.toContain('action="/runs/r1/stop"')
     await addCharge(waiting, 'in_doubt', 10_000n, minutesAgo(1))
     await desk.db.updateTable('charges').set({ state: 'sent' }).execute()

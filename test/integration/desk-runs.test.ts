@@ -183,6 +183,24 @@ describe('runs', () => {
   })
 })
 
+test('a run that was resumed a moment ago is timed from then on', () => {
+  const counts = {
+    queued: 0,
+    looking_up: 100,
+    ready: 0,
+    written: 20,
+    unchanged: 0,
+    skipped: 0,
+    rejected: 0,
+    parked: 0,
+  }
+  const run = { startedAt: minutesAgo(30), counts, endedLastMinute: 20, scanned: true }
+  const resumed = { ...run, endedFrom: new Date(desk.now().getTime() - 10_000) } as never
+  expect(progressOf(resumed, desk.now())).toMatchObject({ perSecond: 2, leftMs: 50_000 })
+  const atOnce = { ...run, endedFrom: new Date(desk.now().getTime() - 1_000) } as never
+  expect(progressOf(atOnce, desk.now()).leftMs).toBeUndefined()
+})
+
 describe('money', () => {
   test('is told by day in UTC, also for the days on which nothing was spent', async () => {
     await addRun('r1')

@@ -1,5 +1,7 @@
 import { createHash } from 'node:crypto'
 import { sql, type RawBuilder } from 'kysely'
+import { stopCodes } from '../../domain/error-codes.ts'
+import { indefinitely } from '../database/states.ts'
 import { isStoppedByPerson } from './parked-runs.ts'
 
 /** The cause that the records of a group have in common. */
@@ -42,6 +44,13 @@ export const lastLookup = sql`coalesce(tasks.steps[cardinality(tasks.steps)], ta
 export const mayRetryParked = (connectors: readonly string[]) =>
   sql<boolean>`(tasks.status = 'parked' and owner.state = 'parked' and runs.connector = any(${[...connectors]}::text[])
     and not ${isStoppedByPerson(sql`tasks.run_id`)})`
+
+/**
+ * True for a parked lookup that waits until a person mends something. One that waits because its run or all spending was
+ * stopped has not failed: a resume takes it up.
+ */
+export const hasFailed = sql<boolean>`(lookups.due_at >= ${indefinitely}
+  and not coalesce(owner.code, lookups.code, '') = any(${[...stopCodes]}::text[]))`
 
 /** Nothing is left with which to retry a forgotten subject. */
 export const mayRetryRejected = (connectors: readonly string[]) =>

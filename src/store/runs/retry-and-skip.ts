@@ -1,8 +1,8 @@
 import { sql, type RawBuilder, type Transaction } from 'kysely'
 import type { Database } from '../database/database.ts'
 import type { Tables } from '../database/schema.ts'
-import { indefinitely } from '../database/states.ts'
 import {
+  hasFailed,
   isLeftBehind,
   lastLookup,
   lastRuns,
@@ -52,7 +52,7 @@ export async function retryGroup(
 /** Retries, in the same way, the records of a run that were rejected, and those parked until a person acts. */
 export async function retryFailed(db: Database, runId: string, options: RetryOptions): Promise<Retried> {
   return locked(db, async (tx) => {
-    const waits = sql`tasks.run_id = ${runId} and lookups.due_at >= ${indefinitely}`
+    const waits = sql`tasks.run_id = ${runId} and ${hasFailed}`
     const parked = await retryParked(tx, waits, options)
     const rejected = await retryRejected(tx, sql`tasks.run_id = ${runId}`, options)
     return { records: parked.records + rejected.records, left: parked.left + rejected.left }

@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import {
   groupId,
+  hasFailed,
   lastRuns,
   mayRetryParked,
   mayRetryRejected,
@@ -114,7 +115,7 @@ export async function retryableOf(
       left join lookups on lookups.key = tasks.waiting_for
       left join lookups as owner on owner.key = coalesce(lookups.bundle_key, lookups.key)
     where tasks.run_id = ${runId} and (${mayRetryRejected(connectors)}
-      or ${mayRetryParked(connectors)} and lookups.due_at >= ${indefinitely})`.execute(db)
+      or ${mayRetryParked(connectors)} and ${hasFailed})`.execute(db)
   return rows[0]?.records ?? 0
 }
 

@@ -22,6 +22,8 @@ export interface LiveRun {
   counts: Record<TaskStatus, number>
   /** Records that ended within the last minute. */
   endedLastMinute: number
+  /** When the first of them ended; null when none did. */
+  endedFrom?: Date | null
   settledAtomic: Atomic
 }
 
@@ -70,7 +72,8 @@ export async function liveRuns(db: Database, now: Date, limit: number, id?: stri
         (count(*) filter (where status = 'skipped'))::int as skipped,
         (count(*) filter (where status = 'rejected'))::int as rejected,
         (count(*) filter (where status = 'parked'))::int as parked,
-        (count(*) filter (where status in ('written', 'unchanged', 'skipped', 'rejected') and updated_at > ${minuteAgo}))::int as ended
+        (count(*) filter (where status in ('written', 'unchanged', 'skipped', 'rejected') and updated_at > ${minuteAgo}))::int as ended,
+        min(updated_at) filter (where status in ('written', 'unchanged', 'skipped', 'rejected') and updated_at > ${minuteAgo}) as ended_from
       from tasks where run_id = live.id) as of_run
     ), paid as (
       select run_id, sum(amount_atomic) as settled from charges
@@ -78,7 +81,7 @@ export async function liveRuns(db: Database, now: Date, limit: number, id?: stri
     )
     select live.id, live.source->>'file' as file,
       (select schedule from schedule_turns where run_id = live.id and schedule is not null order by schedule_turns.id limit 1) as schedule, connector, entity, trigger, state, started_at as "startedAt", records, scanned_at is not null as scanned,
-      coalesce(ended, 0) as "endedLastMinute", coalesce(settled, 0)::bigint as "settledAtomic",
+      coalesce(ended, 0) as "endedLastMinute", ended_from as "endedFrom", coalesce(settled, 0)::bigint as "settledAtomic",
       ${sql.join(
         taskStatuses.map((status) => sql`coalesce(${sql.ref(`counted.${status}`)}, 0) as ${sql.ref(status)}`),
       )}

@@ -1,5 +1,7 @@
 import { sql } from 'kysely'
 import type { Atomic } from '../../domain/money.ts'
+import type { LookupKey } from '../../domain/keys.ts'
+import { slotIn, type FactSlot } from '../../domain/planning/step.ts'
 import { freeOperations } from '../../domain/operations.ts'
 import type { Identity } from '../../domain/record.ts'
 import type { ObjectKind, TaskStatus } from '../../domain/words.ts'
@@ -211,6 +213,24 @@ export async function runRecords(
       ${status === undefined ? sql`` : sql`and status = ${status}`}
     order by ordinal ${before === undefined ? sql`` : sql`desc`} limit ${limit}`.execute(db)
   return before === undefined ? rows : rows.reverse()
+}
+
+/** Returns the bought lookups for which records of a run wait, by step, however they are parked. */
+export async function waitingBySlot(
+  db: Database,
+  id: string,
+): Promise<{ slot: FactSlot; lookups: number }[]> {
+  // The first and the last part of a key name its step.
+  const { rows } = await sql<{ named: LookupKey; lookups: number }>`
+    select split_part(waiting_for, '|', 1) || '|' || split_part(waiting_for, '|', -1) as named,
+      count(distinct waiting_for)::int as lookups
+    from tasks join lookups on lookups.key = tasks.waiting_for
+    where tasks.run_id = ${id} and lookups.state in ('waiting', 'parked') and lookups.operation not in (${free})
+    group by 1`.execute(db)
+  return rows.flatMap(({ named, lookups }) => {
+    const slot = slotIn(named)
+    return slot === undefined ? [] : [{ slot, lookups }]
+  })
 }
 
 /** Returns one run with the figures of an active run, whatever its state. */

@@ -33,6 +33,9 @@ export interface NowModel extends LedgerNow {
   queues: QueueDepth[]
 }
 
+const leastWatchedMs = 3_000
+const leastEnded = 10
+
 export interface RunProgress {
   ended: number
   /** Records that are neither ended nor parked. */
@@ -42,17 +45,26 @@ export interface RunProgress {
   leftMs: number | undefined
 }
 
-/** Estimates a run's progress from the records that ended within the last minute, or since its start if that is shorter. */
+/**
+ * Estimates a run's progress from the records that ended within the last minute, or since the first of them did: a run that was
+ * resumed a moment ago is not slow because it was stopped before. A few seconds are no basis for a time.
+ */
 export function progressOf(run: LiveRun, now: Date): RunProgress {
   const ended = finalStatuses.reduce((sum, status) => sum + run.counts[status], 0)
   const open = run.counts.queued + run.counts.looking_up + run.counts.ready
-  const watchedMs = Math.min(60_000, Math.max(1_000, now.getTime() - run.startedAt.getTime()))
+  // The first of a few records says little about when the others could have begun to end.
+  const first = run.endedLastMinute >= leastEnded ? (run.endedFrom?.getTime() ?? 0) : 0
+  const since = Math.max(run.startedAt.getTime(), first)
+  const watchedMs = Math.min(60_000, Math.max(1_000, now.getTime() - since))
   const perSecond = run.endedLastMinute / (watchedMs / 1000)
   return {
     ended,
     open,
     perSecond,
-    leftMs: perSecond > 0 && open > 0 && run.scanned ? (open / perSecond) * 1000 : undefined,
+    leftMs:
+      perSecond > 0 && open > 0 && run.scanned && watchedMs >= leastWatchedMs
+        ? (open / perSecond) * 1000
+        : undefined,
   }
 }
 

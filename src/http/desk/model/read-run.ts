@@ -13,13 +13,22 @@ import {
   type RunRecord,
 } from '../../../store/views/desk-runs.ts'
 import { undoneFields, type Undone } from '../../../store/writes/undone-fields.ts'
-import { readRunChoices, readRunControl, type RunChoices, type RunControl } from './run-control.ts'
+import type { StepPrice } from '../../../domain/planning/prices.ts'
+import { readRunChoices, readRunControl, readWaits, type RunChoices, type RunControl } from './run-control.ts'
 
 /** The records of a run that its page lists. */
 export interface RecordsPlace {
   after: number
   before: number | undefined
   status: TaskStatus | undefined
+}
+
+interface ReadRunOptions {
+  now: Date
+  /** The connectors whose runs the workers carry out. */
+  connectors: readonly string[]
+  place: RecordsPlace
+  prices: readonly StepPrice[]
 }
 
 /** Everything that the page of a run shows, as it was at one moment. */
@@ -45,11 +54,7 @@ const recordsPerPage = 25
  * Reads a run at one moment, so that no two amounts of its page disagree: all statements see one snapshot. Returns undefined
  * when there is no such run.
  */
-export function readRun(
-  db: Database,
-  id: string,
-  options: { now: Date; connectors: readonly string[]; place: RecordsPlace },
-): Promise<RunReading | undefined> {
+export function readRun(db: Database, id: string, options: ReadRunOptions): Promise<RunReading | undefined> {
   return db
     .transaction()
     .setIsolationLevel('repeatable read')
@@ -59,7 +64,7 @@ export function readRun(
 async function readIn(
   db: Database,
   id: string,
-  { now, connectors, place }: { now: Date; connectors: readonly string[]; place: RecordsPlace },
+  { now, connectors, place, prices }: ReadRunOptions,
 ): Promise<RunReading | undefined> {
   const [run, live] = [await runHead(db, id), await runLive(db, id, now)]
   const funnel = (await funnels(db, [id])).get(id)
@@ -79,7 +84,11 @@ async function readIn(
     previousBefore: (before !== undefined ? isMore : after > 0) ? first : undefined,
     status,
     undone: (await undoneFields(db, [id])).get(id),
-    control: await readRunControl(db, run),
+    control: {
+      ...(await readRunControl(db, run)),
+      // The question before a resume names it.
+      waits: run.state === 'stopped' ? await readWaits(db, id, prices) : undefined,
+    },
     choices: await readRunChoices(db, run, { written: funnel.filled, connectors }),
   }
 }

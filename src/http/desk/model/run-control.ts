@@ -6,8 +6,10 @@ import {
 import type { Database } from '../../../store/database/database.ts'
 import type { RunState } from '../../../store/database/states.ts'
 import { isUnderWay, stopOf, type RunStop } from '../../../store/runs/run-stops.ts'
+import type { Atomic } from '../../../domain/money.ts'
+import type { StepPrice } from '../../../domain/planning/prices.ts'
 import { retryableOf } from '../../../store/views/desk-failures.ts'
-import type { RunHead } from '../../../store/views/desk-runs.ts'
+import { waitingBySlot, type RunHead } from '../../../store/views/desk-runs.ts'
 
 /** The state of a run, active or stopped, and the person who stopped it. */
 export interface RunControl {
@@ -19,6 +21,8 @@ export interface RunControl {
   isUnderWay: boolean
   /** Its rest is continued by the command that began it, and not by the workers. */
   needsCommand: boolean
+  /** The lookups for which its records wait, and their cost; undefined where it was not asked for. */
+  waits?: { lookups: number; atMostAtomic: Atomic } | undefined
 }
 
 export async function readRunControl(
@@ -32,6 +36,25 @@ export async function readRunControl(
     stop,
     isUnderWay: state === 'stopped' && (await isUnderWay(db, id)),
     needsCommand: isConnectorName(connector) && !definitionOf(connector).capabilities.runsInBackground,
+  }
+}
+
+/** Returns what the records of a run wait for, at the price of each step, or at its cap where no price is known. */
+export async function readWaits(
+  db: Database,
+  id: string,
+  prices: readonly StepPrice[],
+): Promise<RunControl['waits']> {
+  const bySlot = new Map(
+    prices.map(({ step, priceAtomic, capAtomic }) => [step, priceAtomic ?? capAtomic] as const),
+  )
+  const waiting = await waitingBySlot(db, id)
+  return {
+    lookups: waiting.reduce((sum, { lookups }) => sum + lookups, 0),
+    atMostAtomic: waiting.reduce(
+      (sum, { slot, lookups }) => sum + BigInt(lookups) * (bySlot.get(slot) ?? 0n),
+      0n,
+    ),
   }
 }
 

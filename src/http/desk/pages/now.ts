@@ -36,7 +36,7 @@ export function nowPage(model: NowModel, settings: NowSettings, shell: Shell): P
         </div>
         <div class="column">
           ${mayStart ? card('start', 'Start a sync', startLinks(settings), { note: 'Shows the plan first' }) : ''}
-          ${card('budgets', 'Budgets', html`<div id="now-budgets">${regions['now-budgets']}</div>`, { note: 'Days and months are in UTC' })}
+          ${card('budgets', 'Budgets', html`<div id="now-budgets">${regions['now-budgets']}</div>`, { note: 'Spent, in doubt, and reserved for requests on their way; days and months are in UTC' })}
           ${card('pace', 'Request rate', html`<div id="now-pace">${regions['now-pace']}</div>`, { note: 'The rate that the service allows, as measured' })}
         </div>
       </div>`,

@@ -49,7 +49,9 @@ export function liveRoutes(app: Hono<DeskEnv>, desk: Desk): void {
         const place = placeOf((name) => wanted.get(name))
         const connectors = desk.ports.syncable().map(({ connector }) => connector)
         const at = desk.now()
-        const run = await desk.watch.guard(readRun(desk.db, id, { now: at, connectors, place }))
+        const run = await desk.watch.guard(
+          readRun(desk.db, id, { now: at, connectors, place, prices: desk.caps.prices }),
+        )
         return run ? runRegions(run, { visitor, now: at }) : {}
       }
       return {}

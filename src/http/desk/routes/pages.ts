@@ -62,7 +62,7 @@ export function pageRoutes(app: Hono<DeskEnv>, desk: Desk): void {
     const id = context.req.param('id')
     const place = placeOf((name) => context.req.query(name))
     const connectors = ports.syncable().map(({ connector }) => connector)
-    const reading = await readRun(db, id, { now: desk.now(), connectors, place })
+    const reading = await readRun(db, id, { now: desk.now(), connectors, place, prices: desk.caps.prices })
     if (!reading) return missing(context, `Run ${id.slice(0, 40)} not found.`)
     return desk.show(context, runPage(reading, await desk.shell(context)))
   })

@@ -2,7 +2,7 @@ import { html } from 'hono/html'
 import { mayAct } from '../../access/access.ts'
 import type { RunChoices, RunControl } from '../../model/run-control.ts'
 import { blockText, inlineText } from '../../view/foreign-text.ts'
-import { counted } from '../../view/format.ts'
+import { counted, usd } from '../../view/format.ts'
 import { icon } from '../../view/icons.ts'
 import { csrf, type Shell } from '../../view/layout.ts'
 import { instant, type Markup } from '../../view/parts.ts'
@@ -37,7 +37,7 @@ export function runChoices(id: string, { retryable, isUndoable }: RunChoices, vi
 
 /** Stops a run that is active, and resumes one that is stopped. */
 export function runControl(control: RunControl, viewer: Viewer): Markup {
-  const { id, state, stop, isUnderWay, needsCommand } = control
+  const { id, state, stop, isUnderWay } = control
   const may = mayOperate(viewer)
   if (stop)
     return html`<div class="run-stopped">
@@ -48,10 +48,10 @@ export function runControl(control: RunControl, viewer: Viewer): Markup {
         </p>
         ${stop.reason === '' ? '' : html`<div>${blockText(stop.reason)}</div>`}
       </div>
-      ${may ? resumeForm(id, viewer, needsCommand) : ''}
+      ${may ? resumeForm(control, viewer) : ''}
     </div>`
   if (!may) return html``
-  if (state === 'stopped') return resumeForm(id, viewer, needsCommand)
+  if (state === 'stopped') return resumeForm(control, viewer)
   if (!['scanning', 'working', 'parked'].includes(state)) return html``
   return stopForm(
     {
@@ -65,7 +65,14 @@ export function runControl(control: RunControl, viewer: Viewer): Markup {
   )
 }
 
-function resumeForm(id: string, { visitor }: Viewer, needsCommand: boolean): Markup {
+/** A recipe of several steps may want more lookups after those that its records wait for. */
+function waitsText(waits: RunControl['waits']): string {
+  if (!waits) return ''
+  if (waits.lookups === 0) return ' No record waits for a lookup that costs money.'
+  return ` ${counted(waits.lookups, 'lookup')} to be bought for what waits now: at most ${usd(waits.atMostAtomic)}. Later steps of the recipe may follow.`
+}
+
+function resumeForm({ id, needsCommand, waits }: RunControl, { visitor }: Viewer): Markup {
   return html`<details class="ask">
     <summary>${icon('go')}Resume this run</summary>
     <form method="post" action="/runs/${id}/resume">
@@ -74,7 +81,7 @@ function resumeForm(id: string, { visitor }: Viewer, needsCommand: boolean): Mar
         ${
           needsCommand
             ? 'It may go on buying when the command that began it is run again.'
-            : 'It goes on buying lookups for its records, within the caps.'
+            : `It goes on buying lookups for its records, within the caps.${waitsText(waits)}`
         }
       </p>
       <button class="primary" type="submit">Yes, resume</button>
