@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import type { FileConfig } from '../../src/app/config/file.ts'
 import type { ListsConfig } from '../../src/app/config/lists.ts'
 import { fetchList } from '../../src/app/lists/fetch-list.ts'
 import { judgeList } from '../../src/app/lists/judge-list.ts'
@@ -23,13 +24,13 @@ const german = {
   into: { connector: 'hubspot', entity: 'companies' },
 } as const
 
-async function open(list: Partial<ListsConfig[string]> = {}, networkName = 'profnet') {
+async function open(list: Partial<ListsConfig[string]> = {}, more: FileConfig = {}) {
   house = await openCrmHouse(sandbox, {
-    env: { PAYDIRT_NETWORK_NAME: networkName },
     config: {
       connectors: { hubspot: { tenSecondLimit: 100_000, searchLimit: 100_000 } },
       payment: { maxPricesUsd: { 'company.search': '0.05' } },
       lists: { german: { ...german, ...list } as never },
+      ...more,
     },
   })
   return listCalls(house.context, 'german', { asks: false })
@@ -91,6 +92,14 @@ test('a list behind the last page is refused before its second page, unless that
   const fetched = await fetch(calls, { reachableOnly: true })
   expect(fetched).toMatchObject({ end: 'complete', list: { pages: 2 } })
   expect(fetched.list.total).toBeGreaterThan(50)
+})
+
+test('a page that is never fresh is bought once, and not again and again', async () => {
+  const calls = await open({}, { freshness: { operations: { 'company.search': { foundDays: 0 } } } })
+  const fetched = await fetch(calls)
+  expect(fetched).toMatchObject({ end: 'unusable', bought: 1 })
+  expect(fetched.reason).toContain('not fresh')
+  expect(fetched.charges).toMatchObject([{ state: 'settled', amountAtomic: 10_000n }])
 })
 
 test('a list or filter that is not there is named with what is near', async () => {

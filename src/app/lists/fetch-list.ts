@@ -1,7 +1,7 @@
 import { ConfigError } from '../../domain/errors.ts'
 import { formatUsd, type Atomic } from '../../domain/money.ts'
 import type { Context } from '../context/context.ts'
-import { costText } from '../service/call-result.ts'
+import type { OwnCharge } from '../service/own-charges.ts'
 import { openCalls, type CallEnd, type CallSession } from '../service/call-session.ts'
 import { assertBuyable } from '../service/assert-buyable.ts'
 import { assertAffordable } from '../service/plan-call.ts'
@@ -23,7 +23,9 @@ export interface Fetched {
   list: ReadList
   end: 'complete' | 'budget' | 'pages' | 'unusable' | 'failed' | 'parked' | 'interrupted'
   reason?: string
+  /** The pages that this fetch has bought, and everything that it was charged. */
   bought: number
+  charges: OwnCharge[]
 }
 
 /**
@@ -34,35 +36,48 @@ export interface Fetched {
  */
 export async function fetchList(context: Context, calls: ListCalls, options: FetchOptions): Promise<Fetched> {
   const { budgetAtomic, pages, signal, onPage } = options
+  const charges: OwnCharge[] = []
   let session: CallSession | undefined
   let committed = 0n
   let bought = 0
   let last: CallEnd | undefined
   let list: ReadList | undefined
+  const done = (now: ReadList, end: Fetched['end'], reason?: string): Fetched => ({
+    list: now,
+    end,
+    ...(reason === undefined ? {} : { reason }),
+    bought,
+    charges,
+  })
   try {
     for (;;) {
+      const before = list?.pages ?? 0
       list = await readList(context, calls, list)
       onPage?.(list)
+      // A page that is not fresh for a moment would be bought again, as often as the budget allows.
+      if (last && list.pages === before)
+        return done(list, 'unusable', `page ${before + 1} was bought and is not fresh (freshness)`)
       const ended = endOf(list, { pages, signal })
-      if (ended) return { list, bought, ...ended }
+      if (ended) return done(list, ended.end, ended.reason)
       assertReachable(calls, list, options)
       const call = calls.page(list.pages + 1)
       assertAffordable(call)
       await assertBuyable(context, call, last)
       if (committed + call.capAtomic > budgetAtomic)
-        return {
+        return done(
           list,
-          bought,
-          end: 'budget',
-          reason: `the next page may cost ${formatUsd(call.capAtomic)} USD, and ${formatUsd(budgetAtomic - committed)} of the budget are left`,
-        }
+          'budget',
+          `the next page may cost ${formatUsd(call.capAtomic)} USD, and ${formatUsd(budgetAtomic - committed)} of the budget are left`,
+        )
       committed += call.capAtomic
       session ??= await openCalls(context, { first: call, signal })
       last = await session.buy(call)
-      if (last.state !== 'answered') return { list, bought, end: last.state, reason: reasonOf(last) }
-      if (last.fact.outcome === 'unreadable')
-        return { list, bought: bought + 1, end: 'unusable', reason: 'the answer cannot be read; it is kept' }
+      charges.push(...last.charges)
+      if (last.state === 'interrupted') return done(list, 'interrupted')
+      if (last.state !== 'answered') return done(list, last.state, last.reason)
       bought += 1
+      if (last.fact.outcome === 'unreadable')
+        return done(list, 'unusable', 'the answer cannot be read; it is kept')
     }
   } finally {
     await session?.close()
@@ -95,8 +110,4 @@ function assertReachable(
     'not_reachable',
     `lists.${name}: ${wanted} rows are wanted, and the service answers ${lastPage} pages of ${pageSize}: ${wanted - reachable} rows stay outside. Narrow the filters, set a limit, or take what can be reached with --reachable-only`,
   )
-}
-
-function reasonOf(end: Exclude<CallEnd, { state: 'answered' }>): string {
-  return end.state === 'interrupted' ? costText(end, false) : `${end.reason} (${costText(end, false)})`
 }

@@ -3,6 +3,7 @@ import { judgeList } from '../../app/lists/judge-list.ts'
 import { listCalls, listNamed, type ListCalls } from '../../app/lists/list-calls.ts'
 import { readList, type ReadList } from '../../app/lists/read-list.ts'
 import type { Context } from '../../app/context/context.ts'
+import { chargesText } from '../../app/service/own-charges.ts'
 import { withCallCap } from '../../app/service/call-session.ts'
 import { ConfigError, InputError } from '../../domain/errors.ts'
 import { formatUsd, parseUsd, type Atomic } from '../../domain/money.ts'
@@ -116,12 +117,14 @@ const statuses: Readonly<Record<Fetched['end'], number>> = {
   interrupted: exitStatus.interrupted,
 }
 
-function finish({ end, reason, bought }: Fetched, name: string): void {
+function finish({ end, reason, bought, charges }: Fetched, name: string): void {
   process.exitCode = statuses[end]
-  if (end === 'complete' || end === 'pages') return
-  const goesOn = end === 'unusable' || end === 'failed' ? '' : `; the same command goes on`
+  const goesOn =
+    end === 'budget' || end === 'parked' || end === 'interrupted' ? '; the same command goes on' : ''
+  const why =
+    end === 'complete' || end === 'pages' ? '' : `: ${end === 'interrupted' ? 'stopped' : (reason ?? end)}`
   printError(
-    `paydirt: ${name}: ${end === 'interrupted' ? 'stopped' : (reason ?? end)} (${counted(bought, 'page')} bought by this command)${goesOn}\n`,
+    `paydirt: ${name}${why}: ${counted(bought, 'page')} bought by this command, ${chargesText(charges)}${goesOn}\n`,
   )
 }
 
