@@ -16,6 +16,7 @@ import { greetHolder } from '../queries/ask-holder.ts'
 import { isInUse, queryLedger } from '../queries/query-ledger.ts'
 import type { Finding } from './finding.ts'
 import { actionFindings } from './action-findings.ts'
+import { capFindings } from './cap-findings.ts'
 import { contractFindings } from './contract-findings.ts'
 import { indexFindings } from './index-findings.ts'
 import { recipeFindings, scheduleFindings } from './recipe-findings.ts'
@@ -27,6 +28,7 @@ type Check = (config: Config) => Promise<Finding[]>
 export async function* examine(config: Config): AsyncGenerator<Finding> {
   const checks: [string, Check][] = [
     ['database', checkDatabase],
+    ['caps', async (settings) => capFindings(settings)],
     ['redis', checkRedis],
     ['service', checkService],
     ['contract', checkContract],

@@ -154,7 +154,14 @@ describe('a file', () => {
     const latin1 = Buffer.from('email\nada@acme.test\nj\xfcrgen@acme.test\n', 'latin1')
     await expect(textOf(latin1)).rejects.toThrow(/list, line 3: it is not UTF-8/)
     await expect(readSuppressionText('/nowhere/list.csv')).rejects.toThrow(
-      '/nowhere/list.csv: it cannot be read (ENOENT)',
+      /^\/nowhere\/list\.csv: it cannot be read \(ENOENT\)$/,
     )
+    for (const [given, option] of [
+      ['nobody@nowhere.test', '--email'],
+      ['nowhere.test', '--domain'],
+      ['+49 30 1234567', '--phone'],
+      ['https://nowhere.test/in/nobody', '--profile-url'],
+    ] as const)
+      await expect(readSuppressionText(given)).rejects.toThrow(`${option} names one identifier`)
   })
 })

@@ -28,6 +28,15 @@ export interface IdentifierColumns {
   synonyms: Synonyms
 }
 
+/** Returns the option under which a text that is no file was meant; undefined where it looks like a file. */
+function optionFor(text: string): string | undefined {
+  if (/^[^\s/]+@[^\s/]+$/.test(text)) return '--email'
+  if (/^https?:\/\//i.test(text)) return '--profile-url'
+  if (/^\+?[\d ()./-]{6,}$/.test(text)) return '--phone'
+  if (/^[a-z\d-]+(\.[a-z\d-]+)+$/i.test(text) && !/\.(csv|txt|tsv)$/i.test(text)) return '--domain'
+  return undefined
+}
+
 /** Returns the text of a file, or of standard input for `-`. Throws InputError with the first line that is not text. */
 export async function readSuppressionText(path: string): Promise<{ name: string; text: string }> {
   const name = path === '-' ? 'standard input' : path
@@ -45,7 +54,9 @@ export async function readSuppressionText(path: string): Promise<{ name: string;
 
   function refuseUnreadable(cause: unknown): never {
     const code = (cause as NodeJS.ErrnoException).code ?? 'unknown error'
-    throw new InputError('mark_file_unreadable', `${name}: it cannot be read (${code})`, { cause })
+    const option = optionFor(name)
+    const hint = option === undefined ? '' : `. A file is expected here; ${option} names one identifier`
+    throw new InputError('mark_file_unreadable', `${name}: it cannot be read (${code})${hint}`, { cause })
   }
 }
 

@@ -10,7 +10,7 @@ import { noteFromCli } from '../../app/context/audit-from-cli.ts'
 import type { Context } from '../../app/context/context.ts'
 import { readConfig, withContext } from '../terminal/with-context.ts'
 import { print } from '../terminal/print.ts'
-import { utcMinute } from '../../domain/values/utc-minute.ts'
+import { zonedMinute } from '../../domain/values/zoned-minute.ts'
 
 export async function showSchedules(options: { json?: true }): Promise<void> {
   const schedules = await queryLedger(await readConfig(), 'schedules', {})
@@ -62,10 +62,12 @@ function toDocument(schedule: ScheduleView) {
 }
 
 function toText({ name, connector, object, cron, timeZone, isPaused, nextAt, last }: ScheduleView): string {
-  const next = isPaused ? 'paused' : `next ${nextAt ? utcMinute(nextAt) : 'once a scheduler has started'}`
+  const next = isPaused
+    ? 'paused'
+    : `next ${nextAt ? zonedMinute(nextAt, timeZone) : 'once a scheduler has started'}`
   const occurrences = last.map(
     ({ entity, plannedAt, state, runId, runState, reason }) =>
-      `  ${entity.padEnd(12)} ${utcMinute(plannedAt)}  ${(runState ?? state).padEnd(9)} ${runId ?? ''}${reason === null ? '' : ` (${reason})`}\n`,
+      `  ${entity.padEnd(12)} ${zonedMinute(plannedAt, timeZone)}  ${(runState ?? state).padEnd(9)} ${runId ?? ''}${reason === null ? '' : ` (${reason})`}\n`,
   )
   return `${name}: ${connector} ${object ?? 'all objects'}, ${cron} (${timeZone}), ${next}\n${occurrences.join('')}`
 }
