@@ -56,6 +56,14 @@ describe('a change', () => {
     })
   })
 
+  test('that resumes spending may name its reason, which the audit log keeps', async () => {
+    const otto = await desk.as('otto')
+    await otto.ask('/spending/resume', { form: { reason: 'the mapping is mended' } })
+    expect(await desk.audit.list(1)).toMatchObject([
+      { actor: 'otto', action: 'spending.resume', details: { reason: 'the mapping is mended' } },
+    ])
+  })
+
   test('is noted with who, what, when and on what', async () => {
     const otto = await desk.as('otto')
     await otto.ask('/sync/plans', {

@@ -20,7 +20,8 @@ export function actionRoutes(app: Hono<DeskEnv>, desk: Desk): void {
   })
 
   app.post('/spending/resume', ...operator(), async (context) => {
-    await desk.recordAction(context, 'spending.resume')
+    const { reason } = await form(context)
+    await desk.recordAction(context, 'spending.resume', undefined, reason ? { reason } : undefined)
     await ports.resumeSpending()
     return back(context, 'resumed')
   })

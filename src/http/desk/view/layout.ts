@@ -158,6 +158,10 @@ export function spendingControl({ visitor, stopped, isStoreAway, now }: Shell): 
                 ${csrf(visitor)}
                 <p>Paydirt buys lookups again and resumes the work that the stop parked.</p>
                 ${wholeText(stopped.reason, reasonShown)}
+                <label
+                  >Reason
+                  <input name="reason" maxlength="200" autocomplete="off" placeholder="for the audit log"
+                /></label>
                 <button class="primary" type="submit">Yes, resume</button>
               </form>
             </details>`
