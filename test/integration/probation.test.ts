@@ -143,15 +143,21 @@ test.each([
 test('until the first answer one request is under way, and other operations do not wait for it', async () => {
   let release = (): void => {}
   const released = new Promise<void>((resolve) => (release = resolve))
+  let begin = (): void => {}
+  const begun = new Promise<void>((resolve) => (begin = resolve))
   const seen = { paid: 0, beside: 0, profiles: 0, isOver: false }
   void released.then(() => (seen.isOver = true))
   await behind(
     ({ path, headers }) => {
-      if (path.endsWith('/companies/profnet/lookup') && seen.paid > 0 && (seen.profiles += 1) === 10)
-        release()
+      if (path.endsWith('/companies/profnet/lookup')) {
+        // Those that come first wait, so that the payments of all of them come while the request is under way.
+        if (seen.paid === 0) return { until: begun }
+        if ((seen.profiles += 1) === 10) release()
+      }
       if (!path.endsWith(lookup) || !('payment-signature' in headers || 'x-payment' in headers))
         return undefined
       if (!seen.isOver && seen.paid > 0) seen.beside += 1
+      begin()
       return (seen.paid += 1) === 1 ? { until: released } : { afterMs: 50 }
     },
     async (house, edge) => {
