@@ -18,15 +18,11 @@ export function actionsCommand(): Command {
     .addHelpText(
       'after',
       helpEnd({
-        examples: [
-          'paydirt service actions',
-          'paydirt service actions --json',
-          'paydirt service actions --close 12 --as not-done',
-        ],
+        examples: ['paydirt service actions', 'paydirt service actions --json'],
         notes: [
           `An action changes something at the service, which has no way to tell a repeated request from a second one. One whose answer
 is missing is in doubt: the same \`paydirt service call\` reads whether it was done where a reading shows that.`,
-          `--close sends nothing and touches no charge. An action that counts as done is not made again without --again; the same
+          `--close 12 --as not-done, with the number that the list names, sends nothing and touches no charge. An action that counts as done is not made again without --again; the same
 call sends one that counts as not done.`,
         ],
         statuses: { 0: 'printed, also when there are none' },
