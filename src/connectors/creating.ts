@@ -65,6 +65,8 @@ export interface RecordMaker {
   find(entity: string, identities: readonly RecordIdentity[]): Promise<SourceRecord[]>
   /** Returns the canonical fields of which a new record needs one at least, beside those that `describe` calls required. */
   needsOneOf?(entity: string): readonly string[]
+  /** Returns the ids of the records that have these keys now, by key. Unlike a search it sees a record at once. */
+  findByKey(entity: string, keys: readonly string[]): Promise<Map<string, string>>
   /** Makes each draft once. Duplicate rules of the CRM are not overridden. */
   create(entity: string, drafts: readonly RecordDraft[]): Promise<CreateResult[]>
   /** Moves records to the CRM's recycle bin. */

@@ -118,6 +118,22 @@ export function connectorMaking(options: ConnectorSuiteOptions, stage: Connector
     expect(idOf(twice[0])).toBe(idOf(twice[1]))
   })
 
+  test('finds records by our key at once, and none that was archived', async () => {
+    await ready()
+    world().lagSearch?.(30_000)
+    const made = (await maker().create(entity, drafts(2))).map(idOf)
+    const keys = drafts(3).map(({ key }) => key)
+    expect(await maker().findByKey(entity, keys)).toEqual(
+      new Map([
+        [keys[0], made[0]],
+        [keys[1], made[1]],
+      ]),
+    )
+    await maker().archive(entity, made.slice(0, 1))
+    expect(await maker().findByKey(entity, keys)).toEqual(new Map([[keys[1], made[1]]]))
+    expect((await maker().findByKey(entity, [])).size).toBe(0)
+  })
+
   test('makes nothing twice when an answer is lost', async () => {
     await ready()
     const before = world().ids().length

@@ -19,11 +19,17 @@ const listSchema = z
     }),
     into: described(
       ofType(
-        '`{ connector, entity }`',
-        z.strictObject({ connector: z.enum(crmNames), entity: z.string().min(1) }),
+        '`{ connector, entity, set?, owner? }`',
+        z.strictObject({
+          connector: z.enum(crmNames),
+          entity: z.string().min(1),
+          set: z.record(z.string().min(1), z.union([z.string(), z.number(), z.boolean()])).optional(),
+          owner: z.string().min(1).optional(),
+        }),
       ),
       {
-        means: 'the CRM, and its name of the object, whose records the rows are compared with',
+        means:
+          'the CRM, and its name of the object, whose records the rows are compared with and in which new ones are made; `set` are constants of each new record by the CRM’s own property names, `owner` is the id of its owner in the CRM',
         example: { connector: 'hubspot', entity: 'companies' },
       },
     ),

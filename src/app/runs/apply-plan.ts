@@ -80,6 +80,7 @@ export async function applyPlan(context: Context, plan: Plan, options: ApplyOpti
   const rules = rulesDigest(context, plan)
   if (rules !== plan.job['rules']) throw drifted(plan, 'the recipe or the policies have changed since')
   const plans = createPlanLedger(context.database.db, { now: context.now })
+  if (plan.kind === 'list') throw drifted(plan, 'it makes records of a list, which another command does')
   return plan.kind === 'csv'
     ? applyCsv(context, plan, plans, options)
     : applySync(context, plan, plans, options)

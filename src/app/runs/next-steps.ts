@@ -92,6 +92,7 @@ function continuing(run: Run, schedule: string | null): string {
       ? `mend what it failed for; the next planned time of ${schedule} tries again`
       : `${before}the next window of ${schedule} continues it, or \`paydirt schedules run ${schedule}\``
   if (trigger === 'csv') return `${before}\`${csvCommandOf(run)}\` continues it`
+  if (trigger === 'list') return `${before}\`paydirt apply ${String(run.source['plan'])}\` continues it`
   if (trigger === 'apply') return `${before}run the same \`paydirt apply PLAN\` again: it continues`
   if (trigger === 'call')
     return `${before}run the same \`paydirt service call ${run.entity} …\` again: it continues`

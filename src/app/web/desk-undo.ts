@@ -4,6 +4,7 @@ import type { UndoJob, UndoPort, UndoView } from '../../http/desk/model/run-undo
 import { openConnector } from '../context/connectors.ts'
 import type { Context } from '../context/context.ts'
 import { undoableRun, undoRun } from '../records/undo.ts'
+import { makesRecords } from '../records/undo-made.ts'
 
 /** A page does not wait longer for a plan: it shows what was read until then. */
 const longestPlanMs = 15_000
@@ -30,6 +31,11 @@ export function createDeskUndo(context: Context, signal: AbortSignal): DeskUndo 
       throw new ConfigError(
         'nothing_to_undo',
         'nothing was written into its source: there is nothing to undo',
+      )
+    if (makesRecords(run))
+      throw new ConfigError(
+        'not_here',
+        `the run has made records: \`paydirt undo ${runId} --plan\` says which of them can be taken back, and \`paydirt undo ${runId}\` archives them`,
       )
     const engine = await context.openEngine()
     return withConnector(context, run.connector, engine, (connector) =>

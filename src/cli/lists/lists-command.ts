@@ -6,7 +6,7 @@ import { lazily } from '../terminal/lazily.ts'
 export function listsCommand(): Command {
   const command = new Command('lists')
     .description(
-      'Show the lists of paydirt.config.ts: searches of the service whose rows are compared with the records of a CRM, so that a company or person which the CRM has is seen before anything is paid for it.',
+      'Show the lists of paydirt.config.ts: searches of the service whose rows are compared with the records of a CRM, so that a company or person which the CRM has is seen before anything is paid for it. New companies can be made in the CRM by a plan.',
     )
     .option('--json', 'print one JSON document')
     .addHelpText(
@@ -22,7 +22,7 @@ export function listsCommand(): Command {
       }),
     )
     .action(lazily(async () => (await import('./show-lists.ts')).showLists))
-  for (const sub of [previewCommand(), fetchCommand(), membersCommand(), exportCommand()])
+  for (const sub of [previewCommand(), fetchCommand(), membersCommand(), exportCommand(), planCommand()])
     command.addCommand(sub)
   return command
 }
@@ -86,6 +86,17 @@ function membersCommand(): Command {
       helpEnd({ examples: ['paydirt lists members fintechs --verdict new'], statuses: {} }),
     )
     .action(lazily(async () => (await import('./members.ts')).showMembers))
+}
+
+function planCommand(): Command {
+  return new Command('plan')
+    .description(
+      'Plan the records that the new rows of a list would become in the CRM, from the pages in the ledger, and save the plan. Asks the CRM for what it has now, pays nothing and writes nothing. `paydirt apply PLAN` makes these records, and `paydirt undo RUN` takes them back.',
+    )
+    .argument('<list>', 'the name of the list')
+    .option('--json', 'print one JSON document')
+    .addHelpText('after', helpEnd({ examples: ['paydirt lists plan fintechs'], statuses: {} }))
+    .action(lazily(async () => (await import('./plan.ts')).planRecords))
 }
 
 function exportCommand(): Command {

@@ -5,7 +5,7 @@ import { lazily } from '../terminal/lazily.ts'
 export function undoCommand(): Command {
   return new Command('undo')
     .description(
-      'Restore the old values that a run overwrote in a CRM, except in fields that were changed since.',
+      'Restore the old values that a run overwrote in a CRM, except in fields that were changed since. For the run of a list: archive the records that it made, except those that were touched since.',
     )
     .argument('<run>', 'the id of a run; `paydirt runs` lists them')
     .option('--field <name>', 'only this field, by its canonical name (industry, employees ...)')

@@ -2,7 +2,12 @@ import { noteFromCli } from '../../app/context/audit-from-cli.ts'
 import { openConnector } from '../../app/context/connectors.ts'
 import { queryLedger } from '../../app/queries/query-ledger.ts'
 import { undoableRun, undoRun, type Undone } from '../../app/records/undo.ts'
+import { assertNoField, makesRecords, undoMade } from '../../app/records/undo-made.ts'
+import type { Context } from '../../app/context/context.ts'
+import type { Connector } from '../../connectors/connector.ts'
+import type { Run } from '../../store/runs/runs.ts'
 import { undoPlanText } from './undo-plan-text.ts'
+import { undoneRecordsText } from './undone-records-text.ts'
 import { exitStatus } from '../terminal/exit.ts'
 import { readConfig, stopSignal, withContext } from '../terminal/with-context.ts'
 import { print } from '../terminal/print.ts'
@@ -25,6 +30,11 @@ export async function undo(runId: string, options: Options): Promise<void> {
     }
     const connector = await openConnector(context.config, undoable.connector, context)
     try {
+      if (makesRecords(undoable)) {
+        assertNoField(runId, options.field)
+        await takeBack(context, connector, undoable, options, signal)
+        return
+      }
       const details = options.field === undefined ? {} : { field: options.field }
       await noteFromCli(context, 'run.undo', { target: runId, details })
       const undone = await undoRun(context, connector, undoable, {
@@ -52,10 +62,30 @@ export async function undo(runId: string, options: Options): Promise<void> {
   })
 }
 
+async function takeBack(
+  context: Context,
+  connector: Connector,
+  run: Run,
+  { json }: Options,
+  signal: AbortSignal,
+): Promise<void> {
+  await noteFromCli(context, 'run.undo', { target: run.id })
+  const undone = await undoMade(context, connector, run, { plan: false, signal })
+  const { archived, already, left, unfinished } = undone
+  await noteFromCli(context, 'run.undone', {
+    target: run.id,
+    details: { archived, already, left, ...(unfinished === undefined ? {} : { unfinished }) },
+  })
+  print(json ? `${JSON.stringify(undone)}\n` : undoneRecordsText(undone))
+  if (unfinished !== undefined)
+    process.exitCode = signal.aborted ? exitStatus.interrupted : exitStatus.parked
+}
+
 async function showPlan(runId: string, options: Options): Promise<void> {
   const plan = await queryLedger(await readConfig(), 'undoPlan', { run: runId, field: options.field })
   if (!plan) print(nothingToUndo(runId, options))
-  else print(options.json ? `${JSON.stringify(plan)}\n` : undoPlanText(plan))
+  else if (options.json) print(`${JSON.stringify(plan)}\n`)
+  else print('kind' in plan ? undoneRecordsText(plan) : undoPlanText(plan))
   if (plan?.unfinished !== undefined) process.exitCode = exitStatus.parked
 }
 

@@ -5,7 +5,7 @@ import { lazily } from '../terminal/lazily.ts'
 export function applyCommand(): Command {
   return new Command('apply')
     .description(
-      'Carry out a plan that --plan made: its records and lookups, within its cost. Refuses a plan that has drifted.',
+      'Carry out a plan that --plan or `paydirt lists plan` made: its records and lookups, within its cost. Refuses a plan that has drifted. The plan of a list makes the records that it names, each once; one that appeared in the CRM since is left as it is.',
     )
     .argument('<plan>', 'the id that --plan printed')
     .option('--out <file>', 'where the enriched CSV goes (a plan of a CSV needs it)')
@@ -15,11 +15,11 @@ export function applyCommand(): Command {
       'after',
       helpEnd({
         examples: ['paydirt apply PLAN', 'paydirt apply PLAN --out leads-enriched.csv'],
-        notes: ['The second one is for the plan of a file. PLAN is the id that --plan printed.'],
+        notes: ['The second one is for the plan of a file. PLAN is the id that --plan or `lists plan` printed.'],
         statuses: {
           ...runStatuses,
           2: 'the plan has drifted, or wrong use',
-          3: 'work is parked (the cost of the plan is used up)',
+          3: 'work is parked (the cost of the plan is used up, or the CRM or another list must be waited for); the same command continues',
         },
       }),
     )

@@ -18,6 +18,10 @@ export async function applySavedPlan(id: string, { out, force = false, json }: O
   const signal = stopSignal()
   const config = await readConfig()
   const plan = await withContext((context) => readPlan(context, id), config)
+  if (plan.kind === 'list') {
+    await (await import('../lists/apply-plan.ts')).applyListPlan(plan, config, signal, { json })
+    return
+  }
   if (plan.kind === 'csv' && out !== undefined) await assertWritableOutput(String(plan.job['path']), out)
   await withContext(
     async (context) => {

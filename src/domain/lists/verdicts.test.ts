@@ -105,6 +105,11 @@ test('rows that repeat an earlier one, are suppressed, excluded, incomplete or w
   ])
 })
 
+test('of two new rows with one domain and two profiles the second waits for a person', () => {
+  const rows = [row(acme, 'a'), row({ ...acme, profnet_url: 'profnet.com/company/acme-labs' }, 'b')]
+  expect(verdictsOf(rows, crm({}))).toEqual(['new', 'ambiguous'])
+})
+
 test('a person’s one name is divided at its last gap', () => {
   const { identity, values } = listRowOf(
     'person',

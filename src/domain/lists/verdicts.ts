@@ -49,12 +49,29 @@ export function identityText({ kind, value }: RecordIdentity): string {
  */
 export function judgeRows(rows: readonly ListRow[], known: Known): JudgedRow[] {
   const seen = new Map<string, number>()
+  const domains = new Map<string, number>()
   return rows.map((row, index) => {
-    const judged = judge(row, index, known, seen)
+    const judged = besideOther(judge(row, index, known, seen), row, index, domains)
     if (judged.verdict !== 'drifted')
       for (const text of namesInList(row)) if (!seen.has(text)) seen.set(text, index)
     return { row, ...judged }
   })
+}
+
+/** A second company of a domain is not new: once the first is a record, the domain is that record's. */
+function besideOther(
+  judged: Judgement,
+  row: ListRow,
+  index: number,
+  domains: Map<string, number>,
+): Judgement {
+  if (judged.verdict !== 'new') return judged
+  const own = valuesOf(row, 'domain')
+  const first = own.map((domain) => domains.get(domain)).find((at) => at !== undefined)
+  if (first !== undefined)
+    return without('ambiguous', `the same domain as row ${first + 1} of the list, and another profile`)
+  for (const domain of own) domains.set(domain, index)
+  return judged
 }
 
 type Judgement = Omit<JudgedRow, 'row'>

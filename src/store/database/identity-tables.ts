@@ -1,5 +1,8 @@
 import type { Generated } from 'kysely'
-import type { RecordIdentityKind } from '../../domain/subjects/record-identities.ts'
+import type { Identity } from '../../domain/record.ts'
+import type { RecordIdentity, RecordIdentityKind } from '../../domain/subjects/record-identities.ts'
+import type { Json, NullableJson } from './json-columns.ts'
+import type { CreatedState } from './states.ts'
 
 /** The records of the CRMs by what identifies them. */
 export interface IdentityTables {
@@ -20,4 +23,39 @@ export interface IdentityTables {
     completed_at: Date | null
     current_at: Date | null
   }
+  created_records: {
+    id: Generated<bigint>
+    run_id: string
+    list: string
+    connector: string
+    entity: string
+    ordinal: number
+    key: string
+    identity: Json<Identity>
+    identities: Json<RecordIdentity[]>
+    page: number | null
+    lookup_key: string | null
+    state: CreatedState
+    record_id: string | null
+    snapshot: NullableJson<StoredSnapshot>
+    reason: string | null
+    intended_at: Date
+    sent_at: Date | null
+    ended_at: Date | null
+    archive_sent_at: Date | null
+    archived_at: Date | null
+  }
+  reserved_identities: {
+    connector: string
+    entity: string
+    kind: RecordIdentityKind
+    value: string
+    created_id: bigint
+  }
+}
+
+/** What a record held after it was made, by the CRM's own names, and the records tied to it. */
+export interface StoredSnapshot {
+  properties: Readonly<Record<string, string>>
+  tied: Readonly<Record<string, number>>
 }

@@ -25,6 +25,7 @@ import { contract } from '../migrations/0021-contract.ts'
 import { planCaps } from '../migrations/0022-plan-caps.ts'
 import { undoneFieldsIndex } from '../migrations/0023-undone-fields.ts'
 import { recordIdentities } from '../migrations/0024-record-identities.ts'
+import { createdRecords } from '../migrations/0025-created-records.ts'
 
 /** All migrations in order. A released migration is never edited; changes go into a new one. */
 export const migrations: readonly { name: string; statements: string }[] = [
@@ -52,6 +53,7 @@ export const migrations: readonly { name: string; statements: string }[] = [
   { name: '0022-plan-caps', statements: planCaps },
   { name: '0023-undone-fields', statements: undoneFieldsIndex },
   { name: '0024-record-identities', statements: recordIdentities },
+  { name: '0025-created-records', statements: createdRecords },
 ]
 
 /** The advisory lock for migrating. The number is arbitrary, and the same in every process. */

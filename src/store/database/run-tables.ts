@@ -78,7 +78,7 @@ export interface RunTables {
   }
   plans: {
     id: string
-    kind: 'csv' | 'sync'
+    kind: 'csv' | 'sync' | 'list'
     connector: string
     object: ObjectKind
     entity: string

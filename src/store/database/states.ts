@@ -4,6 +4,11 @@ export type RunState = 'planned' | 'scanning' | 'working' | 'stopped' | 'parked'
  * `superseded`: a later write replaced it, or it is unknown whether it was written. `rejected`: the CRM refused it.
  */
 export type FieldWriteState = 'intended' | 'written' | 'undone' | 'superseded' | 'rejected'
+/**
+ * A draft of a record. `intent`: its identities are reserved. `sent`: the CRM may have made it. `created`: it has. `exists`: there was such
+ * a record. `rejected`: the CRM refused it. `left`: it is not made for another reason. `archived`: it was made and taken back.
+ */
+export type CreatedState = 'intent' | 'sent' | 'created' | 'exists' | 'rejected' | 'left' | 'archived'
 export type LookupState = 'waiting' | 'parked' | 'answered' | 'failed'
 
 /** `handed_over`: its scan is complete, and the workers do the rest. */

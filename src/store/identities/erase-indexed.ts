@@ -39,8 +39,8 @@ export async function eraseIndexed(
   return rows[0]?.erased ?? 0
 }
 
-/** A domain is left out: it names a company, and everyone with an address there. */
-function surely({ kind, value, isCompany }: Identifier, hosts: readonly string[]): RecordIdentity[] {
+/** Returns the identities that are the subject's alone. A domain is left out: it names a company, and everyone with an address there. */
+export function surely({ kind, value, isCompany }: Identifier, hosts: readonly string[]): RecordIdentity[] {
   if (kind === 'email') return [{ kind, value }]
   if (kind === 'profile_url') {
     const [host = '', ...path] = value.split('/')

@@ -30,7 +30,7 @@ export async function planFigures(db: Database, runId: string, now: Date): Promi
 
 export interface Plan {
   id: string
-  kind: 'csv' | 'sync'
+  kind: 'csv' | 'sync' | 'list'
   connector: string
   object: ObjectKind
   entity: string

@@ -5,8 +5,9 @@ import { defaultNetworkHosts, type LookupKey } from '../../domain/keys.ts'
 import { identifiersOfKey, isNamed } from '../../domain/subjects/traces.ts'
 import type { Database, OpenDatabase } from '../database/database.ts'
 import type { Tables } from '../database/schema.ts'
-import { eraseIndexed } from '../identities/erase-indexed.ts'
+import { eraseIndexed, surely } from '../identities/erase-indexed.ts'
 import { dissolveBatch } from '../ledger/batches.ts'
+import { eraseCreated } from '../lists/erase-created.ts'
 import { cutTies } from './cut-ties.ts'
 import { eraseFromActions } from './erase-actions.ts'
 import { eraseConditions, eraseMentions } from './erase-mentions.ts'
@@ -24,6 +25,8 @@ export interface Erased {
   runs: number
   /** Entries of the index of records. */
   recordIdentities: number
+  /** Records that lists made or planned to make. */
+  createdRecords: number
 }
 
 /**
@@ -97,6 +100,11 @@ async function eraseIn(
   const erased = {
     // While the tasks still name their records.
     recordIdentities: await eraseIndexed(tx, subject, hosts),
+    createdRecords: await eraseCreated(
+      tx,
+      { identities: subject.identifiers.flatMap((each) => surely(each, hosts)), taskIds: subject.taskIds },
+      { now, token },
+    ),
     planRecords: await erasePlans(tx, subject),
     charges: await eraseCharges(tx, subject.lookups),
     fieldWrites: await eraseFieldWrites(tx, subject.taskIds),
@@ -128,6 +136,7 @@ export async function vacuumErased({ db, kind }: Pick<OpenDatabase, 'db' | 'kind
     'button_tasks',
     'merged_records',
     'record_identities',
+    'created_records',
     'service_actions',
   ])
     await sql`vacuum full ${sql.table(table)}`.execute(db)

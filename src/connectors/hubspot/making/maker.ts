@@ -11,6 +11,7 @@ import { create } from './create.ts'
 import type { MakerDeps } from './deps.ts'
 import { neededFields } from './draft.ts'
 import { find } from './find.ts'
+import { findByKey } from './find-by-key.ts'
 import { snapshots } from './snapshots.ts'
 
 /** Companies and contacts of an account as records that can be found, made and archived. */
@@ -21,6 +22,7 @@ export function createHubspotMaker(deps: MakerDeps, known: (entity: string) => H
     bin: { keptDays: 90, place: 'the list of the object in HubSpot, Actions > Restore records' },
     find: async (entity, identities) => find(deps, known(entity), identities),
     needsOneOf: (entity) => neededFields(known(entity), creating(entityMapping(deps.mapping, entity))),
+    findByKey: async (entity, keys) => findByKey(deps, known(entity), keys),
     create: async (entity, drafts) => create(deps, known(entity), drafts),
     archive: async (entity, ids) => archive(deps, known(entity), ids),
     async associate(entity, toEntity, pairs) {

@@ -6,7 +6,9 @@ import { archiveRecords } from './archive.ts'
 import { associateRecords } from './associate.ts'
 import { createRecords } from './create.ts'
 import type { MakerDeps } from './deps.ts'
+import { keyFieldOf } from './draft.ts'
 import { findRecords } from './find.ts'
+import { findByKey } from './keys.ts'
 import { snapshotsOf } from './snapshots.ts'
 
 /** Finds, makes and archives the records of one org. */
@@ -24,6 +26,18 @@ export function createMaker(
     perCreate: collectionSize,
     bin: { keptDays: 15, place: 'the recycle bin of the org (App Launcher → Recycle Bin → Org Recycle Bin)' },
     find: async (entity, identities) => findRecords(depsFor(entity), entity, mappingOf(entity), identities),
+    async findByKey(entity, keys) {
+      mappingOf(entity)
+      if (keys.length === 0) return new Map()
+      const object = await deps.schema.describe(entity)
+      const found = await findByKey(deps.client, object, keyFieldOf(deps.mapping, entity, object), keys)
+      return new Map(
+        keys.flatMap((key): [string, string][] => {
+          const id = found.get(key.toLowerCase())
+          return id === undefined ? [] : [[key, id]]
+        }),
+      )
+    },
     async create(entity, drafts) {
       mappingOf(entity)
       return drafts.length === 0 ? [] : createRecords(depsFor(entity), entity, drafts)

@@ -1,0 +1,211 @@
+import type { Connector } from '../../connectors/connector.ts'
+import type { RecordMaker, RecordSnapshot } from '../../connectors/creating.ts'
+import { ConfigError, RetriableError } from '../../domain/errors.ts'
+import { createMadeRecords, type MadeRecord } from '../../store/lists/made-records.ts'
+import type { Run } from '../../store/runs/runs.ts'
+import { pause } from '../../timing/pause.ts'
+import type { Context } from '../context/context.ts'
+
+/** One record that a run has made. */
+export interface UndoneRecord {
+  /** Null: it is not known. */
+  record: string | null
+  outcome: 'archived' | 'would_archive' | 'already' | 'left'
+  /** The reason why it was not archived. */
+  reason?: string
+}
+
+/** The records of a list's run, taken back. Scripts rely on its form. */
+export interface UndoneRecords {
+  kind: 'records'
+  runId: string
+  connector: string
+  entity: string
+  plan: boolean
+  archived: number
+  /** Records that were archived before. */
+  already: number
+  left: number
+  /** Records that were not archived; in a plan every record. */
+  rows: UndoneRecord[]
+  /** The place where the CRM keeps archived records, and for how many days. */
+  bin: { keptDays: number; place: string }
+  /** The reason why the undo ended early. The same call continues it. */
+  unfinished?: string | undefined
+}
+
+const pageSize = 100
+const longestPauseMs = 30_000
+
+/** True for a run that has made records. */
+export function makesRecords(run: Pick<Run, 'trigger'>): boolean {
+  return run.trigger === 'list'
+}
+
+/** Throws ConfigError where one field of a list's run is to be undone. */
+export function assertNoField(runId: string, field: string | undefined): void {
+  if (field !== undefined)
+    throw new ConfigError(
+      'no_field',
+      `run ${runId} has made records: they are taken back whole, so leave --field out`,
+    )
+}
+
+/**
+ * Archives the records that a run has made and nobody has touched since: every property that can be written is as it was after the
+ * creation, nothing was tied to the record, and no later run of ours wrote into it. The others are left, each with its reason. A change
+ * between the comparison and the archiving, which is one request later, is not seen.
+ *
+ * The crash window is above the ledger (src/store/lists/made-records.ts).
+ */
+export async function undoMade(
+  context: Pick<Context, 'database' | 'fieldWrites' | 'now' | 'recordIndex'>,
+  connector: Connector,
+  run: Run,
+  { plan, signal }: { plan: boolean; signal: AbortSignal },
+): Promise<UndoneRecords> {
+  const { maker } = connector
+  if (!maker) throw new ConfigError('makes_no_records', `no records can be archived in ${connector.name}`)
+  const made = createMadeRecords(context.database.db, context)
+  const undone: UndoneRecords = {
+    kind: 'records',
+    runId: run.id,
+    connector: run.connector,
+    entity: run.entity,
+    plan,
+    archived: 0,
+    already: 0,
+    left: 0,
+    rows: [],
+    bin: maker.bin,
+  }
+  let after = 0
+  for (;;) {
+    if (signal.aborted) return { ...undone, unfinished: 'it was interrupted' }
+    const page = await made.page(run.id, after, pageSize)
+    const last = page.at(-1)
+    if (!last) return undone
+    after = last.ordinal
+    try {
+      const judged = await judge(context, maker, run, page)
+      const wanted = judged.filter(({ outcome }) => outcome === 'would_archive')
+      if (!plan && wanted.length > 0) {
+        await made.markArchiveSent(
+          run.id,
+          wanted.map(({ ordinal }) => ordinal),
+        )
+        await archive(maker, run.entity, wanted, signal)
+      }
+      const done = judged.filter(
+        ({ outcome, isNews }) => outcome === 'archived' || (isNews && !plan && outcome === 'already'),
+      )
+      await made.markArchived(
+        run.id,
+        done.map(({ ordinal }) => ordinal),
+      )
+      await context.recordIndex.drop(
+        run.connector,
+        run.entity,
+        done.flatMap(({ record }) => record ?? []),
+      )
+      for (const { record, outcome, reason } of judged) {
+        if (outcome === 'archived' || outcome === 'would_archive') undone.archived += 1
+        else undone[outcome] += 1
+        if (plan || outcome === 'left')
+          undone.rows.push({ record, outcome, ...(reason === undefined ? {} : { reason }) })
+      }
+    } catch (error) {
+      if (!(error instanceof RetriableError)) throw error
+      return { ...undone, unfinished: error.message }
+    }
+  }
+}
+
+interface Judged extends UndoneRecord {
+  ordinal: number
+  /** The ledger does not know yet that it is archived. */
+  isNews: boolean
+}
+
+async function judge(
+  { fieldWrites }: Pick<Context, 'fieldWrites'>,
+  maker: RecordMaker,
+  run: Run,
+  page: readonly MadeRecord[],
+): Promise<Judged[]> {
+  const ids = page.flatMap(({ state, recordId }) =>
+    state === 'created' && recordId !== null ? [recordId] : [],
+  )
+  const now = await maker.snapshots(run.entity, ids)
+  const written = await fieldWrites.ourWrites(run.connector, run.entity, ids)
+  return page.map(({ ordinal, state, recordId: record, snapshot, isArchiveSent }): Judged => {
+    const left = (reason: string): Judged => ({ ordinal, record, outcome: 'left', reason, isNews: false })
+    if (state === 'archived') return { ordinal, record, outcome: 'already', isNews: false }
+    if (state !== 'created')
+      return left('nobody knows yet if it was made: `paydirt apply` of its plan finishes the run')
+    if (record === null) return left('its subject was forgotten')
+    const current = now.get(record)
+    if (!current)
+      return {
+        ordinal,
+        record,
+        outcome: 'already',
+        isNews: true,
+        ...(isArchiveSent ? {} : { reason: 'it is gone, or was merged' }),
+      }
+    if (snapshot === null)
+      return left('the process ended while it was made: nobody knows what it held then')
+    const reason = touched(snapshot, current, written.has(record))
+    return reason === undefined
+      ? { ordinal, record, outcome: 'would_archive', isNews: true }
+      : left(reason)
+  })
+}
+
+function touched(before: RecordSnapshot, now: RecordSnapshot, isWritten: boolean): string | undefined {
+  if (isWritten) return 'a later run of ours wrote into it'
+  const changed = [...new Set([...Object.keys(before.properties), ...Object.keys(now.properties)])].filter(
+    (name) => before.properties[name] !== now.properties[name],
+  )
+  if (changed.length > 0) return `changed since: ${changed.sort().join(', ')}`
+  const tied = Object.entries(now.tied).filter(([kind, count]) => count > (before.tied[kind] ?? 0))
+  return tied.length > 0
+    ? `tied since to ${tied.map(([kind, count]) => `${count - (before.tied[kind] ?? 0)} ${kind}`).join(', ')}`
+    : undefined
+}
+
+/** Archives records, and writes into each of them what became of it. Throws RetriableError when the CRM makes us wait too long. */
+async function archive(
+  maker: RecordMaker,
+  entity: string,
+  records: readonly Judged[],
+  signal: AbortSignal,
+): Promise<void> {
+  let waiting = [...records]
+  for (let tries = 1; waiting.length > 0; tries += 1) {
+    const results = await maker.archive(
+      entity,
+      waiting.map(({ record }) => record as string),
+    )
+    let [pauseMs, why] = [0, '']
+    waiting = waiting.filter((record, at) => {
+      const result = results[at]
+      if (result?.status === 'archived' || result?.status === 'gone') record.outcome = 'archived'
+      else if (result?.status === 'rejected')
+        Object.assign(record, { outcome: 'left', reason: result.reason, isNews: false })
+      else {
+        pauseMs = Math.max(pauseMs, result?.afterMs ?? 0)
+        why = result?.reason ?? why
+        return true
+      }
+      return false
+    })
+    if (waiting.length === 0) return
+    if (pauseMs > longestPauseMs || tries === 5 || signal.aborted) {
+      for (const record of waiting)
+        Object.assign(record, { outcome: 'left', reason: `not archived yet: ${why}`, isNews: false })
+      return
+    }
+    await pause(pauseMs, signal)
+  }
+}

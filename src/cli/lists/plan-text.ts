@@ -1,0 +1,51 @@
+import type { AppliedList } from '../../app/lists/apply-list.ts'
+import type { ListPlan } from '../../app/lists/plan-list.ts'
+import { counted } from '../../domain/values/counted.ts'
+import { printable } from '../../domain/values/printable.ts'
+
+/** Returns the plan of a list for a person. */
+export function planText(plan: ListPlan): string {
+  const { list, into, rows, reachable, isComplete, verdicts, creates, first, crmCalls, refusals } = plan
+  const judged = Object.entries(verdicts).map(([verdict, count]) => `${count} ${verdict}`)
+  const set = Object.entries(into.set ?? {}).map(([name, value]) => `${name} = ${String(value)}`)
+  const lines = [
+    `${list}: ${counted(creates, 'record')} would be made in ${into.connector} ${into.entity}`,
+    `  in ledger   ${counted(rows, 'row')}${isComplete ? ': the whole list' : ` of ${reachable ?? '?'}: \`paydirt lists fetch ${list}\` buys the others`}`,
+    `  verdicts    ${judged.join(', ')}`,
+    ...first.flatMap(({ properties, leftOut }, at) => [
+      `  record ${at + 1}    ${printable(
+        Object.entries(properties)
+          .map(([name, value]) => `${name} = ${String(value)}`)
+          .join(', '),
+      ).slice(0, 300)}`,
+      ...Object.entries(leftOut).map(([field, why]) => `              left out ${field} (${why})`),
+    ]),
+    ...(set.length > 0 ? [`  constants   ${set.join(', ')}`] : []),
+    `  owner       ${into.owner ?? 'as the CRM decides'}`,
+    '  tied to     nothing',
+    `  CRM calls   about ${crmCalls}`,
+    '  cost        0 USD: the pages are paid for',
+    '  note        new records may start workflows, assignments and mails of the CRM',
+    ...refusals.map((refusal) => `  refused     ${refusal}`),
+    creates === 0
+      ? 'nothing is to be made'
+      : `\`paydirt apply ${plan.planId}\` makes these records, each once. Nothing was written.`,
+  ]
+  return `${lines.join('\n')}\n`
+}
+
+/** Returns the result of a list's plan for a person. */
+export function appliedText(applied: AppliedList): string {
+  const { runId, planId, connector, entity, created, exists, rejected, left, waiting, end, reason } = applied
+  const lines = [
+    `run ${runId}: ${counted(created, 'record')} made in ${connector} ${entity}, ${exists} existed already, ${rejected} rejected, ${left} left out`,
+    ...(exists + rejected + left > 0 ? [`  \`paydirt runs ${runId}\` names the reasons`] : []),
+    ...(end === 'finished'
+      ? []
+      : [
+          `${counted(waiting, 'row')} not done: ${reason ?? 'it was stopped'}; \`paydirt apply ${planId}\` continues`,
+        ]),
+    ...(created > 0 ? [`\`paydirt undo ${runId} --plan\` says which of them can be taken back`] : []),
+  ]
+  return `${lines.join('\n')}\n`
+}
