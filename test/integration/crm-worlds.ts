@@ -25,6 +25,12 @@ interface Crm {
   edit(id: string, values: Values): void
   /** Everything that stands in every record, blanks left out. The stamps of last change are no values. */
   state(): Map<string, Values>
+  /** Ids of the records that are not archived. */
+  ids(): string[]
+  /** A person ties a deal to the record. */
+  tieDeal(id: string): void
+  /** The CRM's search shows new records only after this time, where it can. */
+  lagSearch(ms: number): void
   /** The requests with which the records are read before they are written, and with which they are written. */
   reads: RegExp
   writes: RegExp
@@ -141,6 +147,10 @@ async function openHubspot(entity: Entity): Promise<Crm> {
           Object.fromEntries(Object.entries(properties).filter(([, value]) => value !== '')),
         ]),
       ),
+    ids: () =>
+      [...store.list(entity)].flatMap(({ id, archivedAtMs }) => (archivedAtMs === undefined ? [id] : [])),
+    tieDeal: (id) => void store.tie(entity, id, 'deals', '501'),
+    lagSearch: (ms) => void (hubspot.faults.indexLagMs = ms),
     reads: /POST .*batch\/read/,
     asked: (body) => (body as { inputs: { id: string }[] }).inputs.map(({ id }) => id),
     writes: /POST .*batch\/update/,
@@ -180,6 +190,10 @@ async function openSalesforce(entity: string): Promise<Crm> {
           Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== '' && value !== null)),
         ]),
       ),
+    ids: () =>
+      [...store.list(type)].flatMap(({ id, deletedAtMs }) => (deletedAtMs === undefined ? [id] : [])),
+    tieDeal: (id) => void store.tie('Opportunities', id),
+    lagSearch: () => {},
     reads: /POST .*composite\/sobjects\/\w+/,
     asked: (body) => (body as { ids: string[] }).ids,
     writes: /PATCH .*composite\/sobjects$/,

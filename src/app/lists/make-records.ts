@@ -87,15 +87,13 @@ export async function makeRecords(
   try {
     results = await connector.maker.create(
       entity,
-      sent.map(
-        ({ row, isRepeat }): RecordDraft => ({
-          key: row.key,
-          patch: patchOf(row.values),
-          set,
-          ownerId: owner,
-          isRepeat,
-        }),
-      ),
+      sent.map(({ row, isRepeat }): RecordDraft => ({
+        key: row.key,
+        patch: patchOf(row.values),
+        set,
+        ownerId: owner,
+        isRepeat,
+      })),
     )
   } catch (error) {
     if (!(error instanceof RetriableError)) throw error

@@ -36,6 +36,11 @@ export interface ListPlan {
   refusals: string[]
 }
 
+interface Planned {
+  row: PlannedRow
+  fit: FittedRow
+}
+
 const shown = 5
 /** Finding the records of a hundred rows takes so many calls. */
 const callsPerHundred = 5
@@ -97,13 +102,14 @@ export async function planList(
       ? { ...each, verdict: 'incomplete', reason: `the CRM needs ${missing.join(', ')}` }
       : each,
   )
-  const planned = rows.flatMap((each, at): (PlannedRow & { fit: FittedRow })[] => {
+  const planned = rows.flatMap((each, at): Planned[] => {
     const text = each.verdict === 'new' ? keyText(each.row.identities) : undefined
     if (text === undefined) return []
     const { identity, identities, values, page } = each.row
     const key = createHash('sha256').update(text).digest('hex').slice(0, 32)
     const lookupKey = calls.page(page).key
-    return [{ ordinal: at + 1, key, identity, identities, values, page, lookupKey, fit: fitted[at]!.fit }]
+    const row = { ordinal: at + 1, key, identity, identities, values, page, lookupKey }
+    return [{ row, fit: fitted[at]!.fit }]
   })
   const hundreds = Math.ceil(planned.length / 100)
   const plan: ListPlan = {
@@ -117,15 +123,18 @@ export async function planList(
     isComplete: list.isComplete,
     verdicts: countsOf(rows),
     creates: planned.length,
-    first: planned
-      .slice(0, shown)
-      .map(({ fit: { properties, leftOut } }) => ({ properties, leftOut })),
+    first: planned.slice(0, shown).map(({ fit: { properties, leftOut } }) => ({ properties, leftOut })),
     // Found again, made, and read once for their snapshot.
     crmCalls: hundreds * callsPerHundred + 2 * Math.ceil(planned.length / connector.maker.perCreate),
     association: null,
     refusals: await refusalsOf(connector, settings),
   }
-  await savePlan(context, plan, settings, planned)
+  await savePlan(
+    context,
+    plan,
+    settings,
+    planned.map(({ row }) => row),
+  )
   return plan
 }
 
@@ -149,7 +158,7 @@ async function savePlan(
   context: Context,
   plan: ListPlan,
   settings: ListSettings,
-  rows: readonly (PlannedRow & { fit: FittedRow })[],
+  rows: readonly PlannedRow[],
 ): Promise<void> {
   const { db } = context.database
   const plans = createPlanLedger(db, context)
@@ -165,20 +174,13 @@ async function savePlan(
     priceAtomic: 0n,
   })
   const planned = createPlannedRows(db)
-  for (let at = 0; at < rows.length; at += 500)
-    await planned.add(
-      planId,
-      rows.slice(at, at + 500).map(({ fit: _, ...row }) => row),
-    )
+  for (let at = 0; at < rows.length; at += 500) await planned.add(planId, rows.slice(at, at + 500))
   // Names of records do not stand in the document, where nobody would look for them to forget them.
   const { first: _, ...document } = plan
   await plans.finish(planId, { document, toBuy: 0, highAtomic: 0n })
 }
 
-async function refusalsOf(
-  connector: MakingConnector,
-  { into: { entity } }: ListSettings,
-): Promise<string[]> {
+async function refusalsOf(connector: MakingConnector, { into: { entity } }: ListSettings): Promise<string[]> {
   const fields = await connector.ensureFields(entity, { dryRun: true, forCreating: true })
   const isMadeByApply = fields.some(({ status }) => status === 'would_create')
   const problems = (await connector.maker.check?.(entity)) ?? []

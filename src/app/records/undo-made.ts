@@ -153,12 +153,9 @@ async function judge(
         isNews: true,
         ...(isArchiveSent ? {} : { reason: 'it is gone, or was merged' }),
       }
-    if (snapshot === null)
-      return left('the process ended while it was made: nobody knows what it held then')
+    if (snapshot === null) return left('the process ended while it was made: nobody knows what it held then')
     const reason = touched(snapshot, current, written.has(record))
-    return reason === undefined
-      ? { ordinal, record, outcome: 'would_archive', isNews: true }
-      : left(reason)
+    return reason === undefined ? { ordinal, record, outcome: 'would_archive', isNews: true } : left(reason)
   })
 }
 

@@ -77,8 +77,7 @@ async function takeBack(
     details: { archived, already, left, ...(unfinished === undefined ? {} : { unfinished }) },
   })
   print(json ? `${JSON.stringify(undone)}\n` : undoneRecordsText(undone))
-  if (unfinished !== undefined)
-    process.exitCode = signal.aborted ? exitStatus.interrupted : exitStatus.parked
+  if (unfinished !== undefined) process.exitCode = signal.aborted ? exitStatus.interrupted : exitStatus.parked
 }
 
 async function showPlan(runId: string, options: Options): Promise<void> {

@@ -15,7 +15,9 @@ export function applyCommand(): Command {
       'after',
       helpEnd({
         examples: ['paydirt apply PLAN', 'paydirt apply PLAN --out leads-enriched.csv'],
-        notes: ['The second one is for the plan of a file. PLAN is the id that --plan or `lists plan` printed.'],
+        notes: [
+          'The second one is for the plan of a file. PLAN is the id that --plan or `lists plan` printed.',
+        ],
         statuses: {
           ...runStatuses,
           2: 'the plan has drifted, or wrong use',

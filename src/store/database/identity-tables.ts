@@ -54,7 +54,7 @@ export interface IdentityTables {
   }
 }
 
-/** What a record held after it was made, by the CRM's own names, and the records tied to it. */
+/** The values of a record after it was made, by the CRM's own names, and the records tied to it. */
 export interface StoredSnapshot {
   properties: Readonly<Record<string, string>>
   tied: Readonly<Record<string, number>>

@@ -230,5 +230,7 @@ async function releaseAbandoned(
           and kept.kind = wanted.kind and kept.value = wanted.value)
     returning id::text`.execute(tx)
   if (rows.length > 0)
-    await sql`delete from reserved_identities where created_id = any(${rows.map(({ id }) => id)}::bigint[])`.execute(tx)
+    await sql`delete from reserved_identities where created_id = any(${rows.map(({ id }) => id)}::bigint[])`.execute(
+      tx,
+    )
 }
