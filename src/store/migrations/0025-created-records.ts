@@ -11,13 +11,15 @@ create table created_records (
   list text not null,
   connector text collate "C" not null,
   entity text collate "C" not null,
-  -- The place of the draft in its plan.
+  -- The place of the draft in its plan, as tasks have it.
+  -- squawk-ignore prefer-bigint-over-int
   ordinal integer not null,
   -- Our own key in the record; random once its subject was forgotten.
   key text collate "C" not null,
   identity jsonb not null,
   identities jsonb not null,
   -- The page of the list on which it stands, and the lookup that bought it.
+  -- squawk-ignore prefer-bigint-over-int
   page integer,
   lookup_key text,
   state text not null check (state in ('intent', 'sent', 'created', 'exists', 'rejected', 'left', 'archived')),
