@@ -3,6 +3,7 @@ import { resolveConfig } from '../../src/app/config/config.ts'
 import { createDeskContract } from '../../src/app/web/desk-contract.ts'
 import { stopOperation } from '../../src/store/contract/operation-states.ts'
 import type { ContractPort } from '../../src/http/desk/model/contract.ts'
+import { refusedReason } from '../../src/workers/lookup/stop-reason.ts'
 import { openBareDesk, type BareDesk } from './desk-fixture.ts'
 
 let desk: BareDesk
@@ -39,6 +40,24 @@ test('an operator lets a stopped operation be asked again, and the audit log say
   expect(audit).toContainEqual({ actor: 'otto', action: 'service.retry', target: 'job.search' })
   const again = await operator.ask('/contract/retry', { method: 'POST', form })
   expect(again.headers.get('location')).toBe('/contract?done=nothing')
+})
+
+test('the stop of an action is lifted, nothing is sent, and its remedy is shown whole', async () => {
+  const create = {
+    operation: 'monitor.create',
+    part: '',
+    place: `POST http://${'host'.repeat(20)}/monitors`,
+  } as const
+  const reason = refusedReason(create, { details: { status: 404 } })
+  await stopOperation(desk.db, create, { code: 'no_such_endpoint', reason }, desk.now())
+  const operator = await desk.as('otto')
+  const page = await (await operator.ask('/contract/monitor.create')).text()
+  expect(page).toContain('Lift the stop')
+  expect(page).not.toContain('Ask again')
+  expect(page).toContain('`paydirt service retry monitor.create`</bdi>')
+  const form = { operation: 'monitor.create' }
+  const lifted = await operator.ask('/contract/retry', { method: 'POST', form })
+  expect(lifted.headers.get('location')).toBe('/contract?done=stop_lifted')
 })
 
 test('an operation that does not exist has no page', async () => {

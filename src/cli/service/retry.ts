@@ -1,5 +1,6 @@
 import { noteFromCli } from '../../app/context/audit-from-cli.ts'
 import { operationNamed } from '../../app/service/plan-call.ts'
+import { operationRow } from '../../domain/operations.ts'
 import { counted } from '../../domain/values/counted.ts'
 import { resumeOperation } from '../../store/contract/operation-states.ts'
 import { print } from '../terminal/print.ts'
@@ -19,7 +20,9 @@ export async function retry(name: string, { json }: { json?: true }): Promise<vo
     print(
       lookups === undefined
         ? `${operation} is not stopped\n`
-        : `${operation} is asked again with one request; ${counted(lookups, 'parked lookup')} ${lookups === 1 ? 'continues' : 'continue'} when its answer can be read\n`,
+        : operationRow(operation).kind === 'action'
+          ? `${operation} is no longer stopped, and nothing was sent: the command that orders the action sends it\n`
+          : `${operation} is asked again with one request; ${counted(lookups, 'parked lookup')} ${lookups === 1 ? 'continues' : 'continue'} when its answer can be read\n`,
     )
   })
 }

@@ -40,7 +40,8 @@ export function contractPage({ operations, words }: ContractModel, shell: Shell)
 }
 
 const isDrift = (fact: ContractFact) => fact.isDrift
-const reasonShown = 200
+/** A reason ends in the command that helps, which is to be copied whole. */
+const reasonShown = 600
 
 function troubleList(operations: readonly ContractOperation[], shell: Shell): Markup {
   return html`<ul class="plain-list trouble">
@@ -68,12 +69,19 @@ export function trouble({ stops, facts }: ContractOperation): Markup {
   )}`
 }
 
-export function retryForm({ operation }: ContractOperation, { visitor }: Shell): Markup {
+export function retryForm({ operation, kind }: ContractOperation, { visitor }: Shell): Markup {
   if (visitor.role === undefined || !mayAct(visitor.role, 'operator')) return html``
+  const [button, note] =
+    kind === 'action'
+      ? [
+          'Lift the stop',
+          'Nothing is sent from here: an action is sent by the command that orders it, once more.',
+        ]
+      : ['Ask again', 'One request is sent; the parked ones follow when its answer can be read.']
   return html`<form method="post" action="/contract/retry">
     ${csrf(visitor)}<input type="hidden" name="operation" value="${operation}" />
-    <button type="submit" aria-label="Ask again: ${operation}">Ask again</button>
-    <p class="note">One request is sent; the parked ones follow when its answer can be read.</p>
+    <button type="submit" aria-label="${button}: ${operation}">${button}</button>
+    <p class="note">${note}</p>
   </form>`
 }
 

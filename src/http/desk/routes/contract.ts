@@ -1,4 +1,5 @@
 import type { Hono } from 'hono'
+import { operationRow } from '../../../domain/operations.ts'
 import { operations, type Operation } from '../../../domain/words.ts'
 import { resumeOperation } from '../../../store/contract/operation-states.ts'
 import { Problem } from '../../server/problem.ts'
@@ -29,7 +30,9 @@ export function contractRoutes(app: Hono<DeskEnv>, desk: Desk): void {
     const operation = named((await form(context))['operation'])
     const lookups = await resumeOperation(desk.db, operation, desk.now())
     if (lookups !== undefined) await desk.recordAction(context, 'service.retry', operation, { lookups })
-    return context.redirect(`/contract?done=${lookups === undefined ? 'nothing' : 'asked_again'}`, 303)
+    // No worker sends an action (docs/decisions/0025-actions.md).
+    const done = operationRow(operation).kind === 'action' ? 'stop_lifted' : 'asked_again'
+    return context.redirect(`/contract?done=${lookups === undefined ? 'nothing' : done}`, 303)
   })
 }
 

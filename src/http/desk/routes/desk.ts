@@ -99,5 +99,6 @@ const notices: Record<string, string> = {
   schedule_run: 'A scheduler begins it within seconds, or after the run before it.',
   schedule_due: 'It is about to begin already.',
   scheduled: 'Schedule resumed.',
+  stop_lifted: 'The stop is lifted. Nothing was sent: the command that orders the action sends it.',
   asked_again: 'The operation is asked again, with one request first.',
 }
