@@ -22,8 +22,8 @@ export function actionsCommand(): Command {
         notes: [
           `An action changes something at the service, which has no way to tell a repeated request from a second one. One whose answer
 is missing is in doubt: the same \`paydirt service call\` reads whether it was done where a reading shows that.`,
-          `--close 12 --as not-done, with the number that the list names, sends nothing and touches no charge. An action that counts as done is not made again without --again; the same
-call sends one that counts as not done.`,
+          `--close 12 --as not-done, with the number that the list names, sends nothing and touches no charge.
+An action that counts as done is not made again without --again; the same call sends one that counts as not done.`,
         ],
         statuses: { 0: 'printed, also when there are none' },
       }),
