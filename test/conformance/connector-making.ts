@@ -1,3 +1,4 @@
+// One section of the connector suite, in the order in which a record is made, found again and archived.
 import { expect, test } from 'vitest'
 import type { CreateResult, RecordDraft, RecordMaker } from '../../src/connectors/creating.ts'
 import { definitionOf } from '../../src/connectors/definitions.ts'

@@ -24,7 +24,7 @@ const writeFile = (count: number) => desk.write('in.csv', makeFile(slugs(count))
 
 describe('the kill switch', () => {
   test('stops the spending of a run that another process works on, holds over a restart, and lifts', async () => {
-    const count = sized(200, 36)
+    const count = sized(200, 50)
     await writeFile(count)
     // So few at a time that the order to stop finds most of the file unpaid.
     await desk.write(

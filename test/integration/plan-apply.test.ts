@@ -1,10 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
-import { writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
 import { applyPlan, readPlan, withinPlan } from '../../src/app/runs/apply-plan.ts'
 import { explain } from '../../src/app/records/explain.ts'
 import { openConnector } from '../../src/app/context/connectors.ts'
-import { openInput, planCsv } from '../../src/app/runs/enrich-csv.ts'
 import { newPlanId } from '../../src/app/context/new-id.ts'
 import { planText, totalText, type RunPlan } from '../../src/app/plans/plan-text.ts'
 import { parseUsd } from '../../src/domain/money.ts'
@@ -280,41 +277,5 @@ describe('a plan of a sync', () => {
     const applied = await apply(plan.planId ?? '').finally(() => sandbox.faults.reset())
     expect(applied.summary.lookups.paid).toBe(0)
     expect(await house.transfers()).toEqual([])
-  })
-})
-
-describe('a plan of a CSV', () => {
-  test('is refused when the file has changed or more has to be bought, and else carried out to the cent', async () => {
-    let ahead = 0
-    house = await openCrmHouse(sandbox, { overrides: { now: () => new Date(Date.now() + ahead) } })
-    const { dataDir } = house.context.config
-    const [input, out] = [join(dataDir, '..', 'in.csv'), join(dataDir, '..', 'out.csv')]
-    const rows = (count: number) =>
-      `profnet_url\n${known
-        .slice(0, count)
-        .map((name) => urlOf(name))
-        .join('\n')}\n`
-    const plan = async () => {
-      const csv = await openInput(house.context.config, { input, object: 'company' })
-      return planCsv(house.context, csv, { planId: newPlanId(house.context) })
-    }
-    await writeFile(input, rows(3))
-    const first = await plan()
-    expect(first).toMatchObject({ lookups: { toBuy: 3 }, cost: { low: usd(3), high: usd(3) } })
-    await writeFile(input, rows(4))
-    await expect(apply(first.planId ?? '', out)).rejects.toMatchObject({ code: 'plan_drifted' })
-    await writeFile(input, rows(3))
-    const applied = await apply(first.planId ?? '', out)
-    expect(applied).toMatchObject({
-      end: 'finished',
-      summary: { tasks: { written: 3 }, spend: { settled: usd(3) } },
-    })
-
-    const second = await plan()
-    expect(second).toMatchObject({ lookups: { toBuy: 0 }, preview: { records: 3 } })
-    // A hundred days later the answers are stale: what the plan had for nothing would have to be bought.
-    ahead = 100 * 86_400_000
-    await expect(apply(second.planId ?? '', out)).rejects.toMatchObject({ code: 'plan_drifted' })
-    expect(await house.transfers()).toHaveLength(3)
   })
 })

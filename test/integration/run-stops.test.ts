@@ -83,7 +83,7 @@ describe('a run that a person stops', () => {
     expect(await run.runs.isUnderWay(id)).toBe(true)
     await states()
     expect(await run.lease()).toEqual([logo])
-    // Where its command has ended nobody asks for it any more.
+    // Its command has ended, so that it is no longer asked for.
     await parkLeftOfRun(database.db, id, at)
     expect(await tasks.counts(id)).toMatchObject({ looking_up: 0, parked: 2 })
     expect(await run.runs.isUnderWay(id)).toBe(false)
