@@ -1,4 +1,4 @@
-// One section of the connector suite, in the order in which a record is made, found again and archived.
+// One file because the section follows records from their making to the archive on one stage.
 import { expect, test } from 'vitest'
 import type { CreateResult, RecordDraft, RecordMaker } from '../../src/connectors/creating.ts'
 import { definitionOf } from '../../src/connectors/definitions.ts'
