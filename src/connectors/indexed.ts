@@ -20,7 +20,7 @@ export function indexed(connector: Connector, index: RecordIndex): Connector {
         await index.keep(
           name,
           entity,
-          page.records.filter((record) => record.gone === undefined && record.unreadable === undefined),
+          page.records.filter((record) => record.gone === undefined),
         )
         yield page
       }

@@ -111,6 +111,46 @@ test('every scan, reading and write of a sync fills it, also for a record that n
   expect(found.filter((entry) => entry.startsWith(`${asked} domain `))).toHaveLength(1)
 })
 
+test('a record that cannot be enriched is in the CRM all the same: it stays in the index', async () => {
+  await open()
+  const connector = await bare()
+  const id = house.add('companies', { name: 'Acme', domain: 'acme.example' })
+  const broken: Connector = {
+    ...connector,
+    async *scan(entity, options) {
+      for await (const page of connector.scan(entity, options))
+        yield {
+          ...page,
+          records: page.records.map((record) => ({
+            ...record,
+            unreadable: 'city is empty',
+          })),
+        }
+    },
+  }
+  await index(broken)
+  expect(await entries()).toContain(`${id} domain acme.example`)
+  await house.context.recordIndex.add('hubspot', 'companies', [
+    { id, object: 'company', identity: { profileUrl: 'https://www.profnet.com/company/acme' } },
+  ])
+  expect(await index(broken, { rebuild: true })).toMatchObject({ end: 'complete', gone: 0 })
+  expect(await entries()).toEqual(
+    expect.arrayContaining([`${id} domain acme.example`, `${id} profile company/acme`]),
+  )
+  await connector.close()
+})
+
+test('a value that the database cannot hold is left out, and stops no other', async () => {
+  await open()
+  const named = (id: string, email: string) => ({ id, object: 'person' as const, identity: { email } })
+  await house.context.recordIndex.keep('hubspot', 'contacts', [
+    named('1', 'a\u0000@b.example'),
+    named('2', 'a\ud800@b.example'),
+    named('3', 'a@b.example'),
+  ])
+  expect(await entries()).toEqual(['3 email a@b.example'])
+})
+
 test('nothing is kept of a suppressed subject', async () => {
   await open()
   const url = 'https://www.profnet.com/company/acme'

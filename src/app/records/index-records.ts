@@ -73,9 +73,7 @@ async function readInto(
     for await (const page of connector.scan(entity, { ...after, signal })) {
       const gone = page.records.flatMap(({ id, gone: reason }) => (reason === undefined ? [] : [id]))
       const merged = page.records.flatMap(({ mergedIds = [] }) => mergedIds)
-      const present = page.records.filter(
-        (record) => record.gone === undefined && record.unreadable === undefined,
-      )
+      const present = page.records.filter((record) => record.gone === undefined)
       await recordIndex.drop(name, entity, [...gone, ...merged])
       await recordIndex.keepSince(name, entity, present, scan === 'whole' ? state.startedAt : startedAt)
       watermark = page.watermark

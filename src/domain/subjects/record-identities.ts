@@ -111,6 +111,11 @@ function distinct(values: readonly string[]): string[] {
 }
 
 function distinctIdentities(identities: readonly RecordIdentity[]): RecordIdentity[] {
-  const short = identities.filter(({ value }) => bytesOf(value) <= maxBytes)
-  return [...new Map(short.map((each) => [`${each.kind}|${each.value}`, each])).values()]
+  const storable = identities.filter(({ value }) => bytesOf(value) <= maxBytes && isText(value))
+  return [...new Map(storable.map((each) => [`${each.kind}|${each.value}`, each])).values()]
+}
+
+/** The database takes neither U+0000 nor half a surrogate pair, and one such value would stop a whole page. */
+function isText(value: string): boolean {
+  return value.isWellFormed() && !value.includes('\u0000')
 }

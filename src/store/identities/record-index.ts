@@ -48,7 +48,10 @@ export function createRecordIndex(db: Database, options: RecordIndexOptions): Re
     const rows = records
       .filter((_, at) => !hidden.has(at))
       .flatMap((record) => recordIdentities(record, { hosts }).map((each) => ({ id: record.id, ...each })))
-    const ids = records.map(({ id }) => id)
+    const unread = records.flatMap(({ id, unreadable }, at) =>
+      unreadable === undefined || hidden.has(at) ? [] : [id],
+    )
+    const ids = records.map(({ id }) => id).filter((id) => !unread.includes(id))
     if (!replaces && rows.length === 0) return
     await db.transaction().execute(async (tx) => {
       await lockObject(tx, connector, entity)
@@ -60,6 +63,10 @@ export function createRecordIndex(db: Database, options: RecordIndexOptions): Re
               where given.id = kept.record_id and given.kind = kept.kind and given.value = kept.value)`.execute(
           tx,
         )
+      if (unread.length > 0)
+        await sql`
+          update record_identities set seen_at = ${now()} where connector = ${connector} and entity = ${entity}
+            and record_id = any(${unread}::text[]) and seen_at < ${unseenBefore}`.execute(tx)
       if (rows.length === 0) return
       await sql`
         insert into record_identities as kept (connector, entity, record_id, kind, value, seen_at)
