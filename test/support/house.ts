@@ -24,7 +24,7 @@ export async function openHouse(
   const folder = join(stores.dataDir, 'files')
   await mkdir(folder)
   await layLedger(join(stores.dataDir, 'data'))
-  const environment = readEnvironment({
+  const env = {
     PAYDIRT_SERVICE_URL: sandbox.serviceUrl,
     PAYDIRT_LOGO_URL: sandbox.logoUrl,
     PAYDIRT_RPC_URL: sandbox.rpcUrl,
@@ -35,13 +35,23 @@ export async function openHouse(
     DATABASE_URL: stores.databaseUrl,
     REDIS_URL: stores.redisUrl,
     ...options.env,
-  })
-  const file = fileSchema.parse({ pacing: { startPerSecond: 300 }, ...options.config })
-  const config = resolveConfig(environment, file)
+  }
+  const settings = { pacing: { startPerSecond: 300 }, ...options.config }
+  const config = resolveConfig(readEnvironment(env), fileSchema.parse(settings))
   const context = await createContext(config, options.overrides)
+
+  let isOpen = true
+  /** Leaves the ledger to another process. */
+  async function leave(): Promise<void> {
+    if (isOpen) await context.close()
+    isOpen = false
+  }
 
   return {
     context,
+    variables: env,
+    settings,
+    leave,
     wallet,
     transfers: () => sandbox.transfersFrom(wallet),
     /** Returns the nonce of every charge that the ledger calls paid, to be held against those used on the chain. */
@@ -65,7 +75,7 @@ export async function openHouse(
       return { end, summary, rows }
     },
     async close() {
-      await context.close()
+      await leave()
       await stores.cleanup()
     },
   }
