@@ -239,10 +239,12 @@ export function createDispatch(options: DispatchOptions): Dispatch {
 /**
  * Returns the request with the address and body of its charge. Crash window: after the charge was journaled, and before its answer
  * is stored. The settings may give another path or other names of keys when it is sent again, and a server that has taken the
- * payment refuses it beside another request: the paid answer would be lost. A body with secrets is not in the journal.
+ * payment refuses it beside another request: the paid answer would be lost. A body with secrets is not in the journal, and one that
+ * was erased as a forgotten subject's is not there any more.
  */
 function asJournaled({ url, body }: Charge, request: PaidRequest): PaidRequest {
-  return { ...request, url, body: request.keptBody === undefined ? body : request.body }
+  const isJournaled = request.keptBody === undefined && body !== ''
+  return { ...request, url, body: isJournaled ? body : request.body }
 }
 
 /**

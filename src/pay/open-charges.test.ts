@@ -50,6 +50,14 @@ describe('a charge that an earlier try left open', () => {
     },
   )
 
+  test('goes out with the body of its request where that of the charge was erased', async () => {
+    const stage = openStage()
+    stage.leave({ state: 'in_doubt', body: '' })
+    stage.script(paid)
+    expect(await buy(stage)).toMatchObject({ outcome: 'found' })
+    expect(stage.requests.map(({ body }) => body)).not.toContain('')
+  })
+
   test('is withdrawn where it was never sent and its time is nearly over, and begins anew', async () => {
     const stage = openStage()
     stage.leave({ secondsLeft: 9.999 })

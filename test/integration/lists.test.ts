@@ -5,6 +5,7 @@ import { fetchList } from '../../src/app/lists/fetch-list.ts'
 import { judgeList } from '../../src/app/lists/judge-list.ts'
 import { listCalls } from '../../src/app/lists/list-calls.ts'
 import { readList } from '../../src/app/lists/read-list.ts'
+import { listRowOf } from '../../src/domain/lists/list-row.ts'
 import { startSandbox, type Sandbox } from '../../src/sandbox/sandbox.ts'
 import { openCrmHouse, type CrmHouse } from './crm-house.ts'
 
@@ -92,6 +93,26 @@ test('a list behind the last page is refused before its second page, unless that
   const fetched = await fetch(calls, { reachableOnly: true })
   expect(fetched).toMatchObject({ end: 'complete', list: { pages: 2 } })
   expect(fetched.list.total).toBeGreaterThan(50)
+})
+
+test('people are left out with the domain of their employer, in any spelling', async () => {
+  const calls = await open({
+    search: 'people.search',
+    filters: { people_titles: ['CFO'] },
+    into: { connector: 'hubspot', entity: 'contacts' },
+    exclude: { domains: ['https://www.Out.example/about'] },
+  })
+  const person = (domain: string) =>
+    listRowOf(
+      'person',
+      { name: 'Ann Lee', domain, people_search_id: domain },
+      { page: 1, idName: 'people_search_id' },
+    )
+  const { rows } = await judgeList(house.context, calls.settings, [
+    person('shop.out.example'),
+    person('in.example'),
+  ])
+  expect(rows.map(({ verdict }) => verdict)).toEqual(['excluded', 'new'])
 })
 
 test('a page that is never fresh is bought once, and not again and again', async () => {

@@ -1,4 +1,6 @@
+import type { Identity } from '../../domain/record.ts'
 import { recordIdentities } from '../../domain/subjects/record-identities.ts'
+import type { ObjectKind } from '../../domain/words.ts'
 import { identifiersOf } from '../../domain/subjects/identifiers.ts'
 import type { ListRow } from '../../domain/lists/list-row.ts'
 import { identityText, judgeRows, type JudgedRow, type MatchedRecord } from '../../domain/lists/verdicts.ts'
@@ -38,24 +40,35 @@ export async function judgeList(
   ])
   for (const { kind, value, recordId } of live)
     if (kind === 'profile') profiles.set(recordId, [...(profiles.get(recordId) ?? []), value])
-  const excluded = excludedBy(settings, config.networkHosts)
   return {
     rows: judgeRows(rows, {
       recordsWith: (identity) => records.get(identityText(identity)) ?? [],
       profilesOf: ({ recordId }: MatchedRecord) => profiles.get(recordId) ?? [],
       suppressed: await suppressions.match(rows.map(({ identity }) => identifiersOf(identity))),
-      excluded,
+      excluded: excludedRows(settings, rows, config.networkHosts),
       requires: settings.requires ?? [],
     }),
     index: ages.find((age) => age.connector === connector && age.entity === entity),
   }
 }
 
-function excludedBy({ search, exclude }: ListSettings, hosts: readonly string[]): Set<string> {
+/** Returns the rows that the list leaves out, by index. A person is left out with the employer's domain. */
+function excludedRows(
+  { search, exclude }: ListSettings,
+  rows: readonly ListRow[],
+  hosts: readonly string[],
+): Set<number> {
+  const namesOf = (object: ObjectKind, identity: Identity): string[] =>
+    recordIdentities({ object, identity }, { hosts }).map(identityText)
   const object = objectOfList(search)
-  const identities = [
-    ...(exclude?.domains ?? []).map((domain) => ({ domain })),
-    ...(exclude?.profiles ?? []).map((profileUrl) => ({ profileUrl })),
-  ].flatMap((identity) => recordIdentities({ object, identity }, { hosts }))
-  return new Set(identities.map(identityText))
+  const excluded = new Set([
+    ...(exclude?.domains ?? []).flatMap((domain) => namesOf('company', { domain })),
+    ...(exclude?.profiles ?? []).flatMap((profileUrl) => namesOf(object, { profileUrl })),
+  ])
+  const isExcluded = ({ identity: { profileUrl, domain } }: ListRow): boolean =>
+    [
+      ...(domain === undefined ? [] : namesOf('company', { domain })),
+      ...(profileUrl === undefined ? [] : namesOf(object, { profileUrl })),
+    ].some((name) => excluded.has(name))
+  return new Set(rows.flatMap((row, index) => (isExcluded(row) ? [index] : [])))
 }

@@ -23,8 +23,8 @@ export interface Known {
   profilesOf: (record: MatchedRecord) => readonly string[]
   /** The rows that are suppressed, by index. */
   suppressed: ReadonlySet<number>
-  /** The identities that the list leaves out. */
-  excluded: ReadonlySet<string>
+  /** The rows that the list leaves out, by index. */
+  excluded: ReadonlySet<number>
   /** The fields without which no record is wanted. */
   requires: readonly string[]
 }
@@ -80,8 +80,7 @@ const without = (verdict: Verdict, reason: string): Judgement => ({ verdict, rea
 function judge(row: ListRow, index: number, known: Known, seen: ReadonlyMap<string, number>): Judgement {
   if (row.serviceId === null) return without('drifted', 'the row has no id')
   if (known.suppressed.has(index)) return without('suppressed', 'it is on the suppression list')
-  if (row.identities.some((each) => known.excluded.has(identityText(each))))
-    return without('excluded', 'the list leaves it out')
+  if (known.excluded.has(index)) return without('excluded', 'the list leaves it out')
   const first = namesInList(row)
     .map((text) => seen.get(text))
     .find((at) => at !== undefined)

@@ -122,7 +122,9 @@ export function createWriteIntents(db: Database, { now }: { now: () => Date }): 
         await sql`
           update tasks set own_before = before.values
           from jsonb_to_recordset(${rows}::jsonb) as before (id bigint, values jsonb)
-          where tasks.id = before.id and own_before is null`.execute(db)
+          where tasks.id = before.id and own_before is null and tasks.status not in ('skipped', 'rejected')`.execute(
+          db,
+        )
       }
       for (const page of pages(intents, 1_000)) {
         // Values go as text, to keep a field that held null apart from one whose value is unknown.
@@ -142,11 +144,13 @@ export function createWriteIntents(db: Database, { now }: { now: () => Date }): 
         await sql`
           insert into field_writes (task_id, run_id, connector, entity, record_id, field, old_value, old_raw, new_value,
             lookup_key, rule, mapping, state, intended_at)
-          select task_id, run_id, ${connector}, ${entity}, record_id, field, old_value::jsonb, old_raw::jsonb,
-            new_value::jsonb, lookup_key, rule, mapping, 'intended', ${intendedAt}::timestamptz
+          select task_id, intent.run_id, ${connector}, ${entity}, intent.record_id, field, old_value::jsonb,
+            old_raw::jsonb, new_value::jsonb, intent.lookup_key, rule, mapping, 'intended', ${intendedAt}::timestamptz
           from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb)
             as intent (task_id bigint, run_id text, record_id text, field text, old_value text, old_raw text,
               new_value text, lookup_key text, rule text, mapping text)
+            -- A task that was forgotten meanwhile has no record any more.
+            join tasks on tasks.id = intent.task_id and tasks.record_id = intent.record_id
           on conflict (task_id, field) do nothing`.execute(db)
       }
     },
