@@ -5,7 +5,7 @@ import { lazily } from '../terminal/lazily.ts'
 export function applyCommand(): Command {
   return new Command('apply')
     .description(
-      'Carry out a plan that --plan or `paydirt lists plan` made: its records and lookups, within its cost. Refuses a plan that has drifted. The plan of a list makes the records that it names, each once; one that appeared in the CRM since is left as it is.',
+      'Carry out a plan that --plan or `paydirt lists plan LIST` made: its records and lookups, within its cost. Refuses a plan that has drifted. The plan of a list makes the records that it names, each once; one that appeared in the CRM since is left as it is.',
     )
     .argument('<plan>', 'the id that --plan printed')
     .option('--out <file>', 'where the enriched CSV goes (a plan of a CSV needs it)')
