@@ -36,7 +36,7 @@ async function apply(order: ListOrder): Promise<{ signal: string | null; applied
   return { signal, ...(text !== '' && { applied: JSON.parse(text) as AppliedList }) }
 }
 
-test.each(crmKinds)(
+test.each(crmKinds.slice(0, sized(2, 1)))(
   'processes that are killed at random make each company once, in %s',
   { timeout: 600_000 },
   async (kind) => {
