@@ -6,7 +6,7 @@ export default defineConfig({
   test: {
     ...shared,
     // Processes and servers that are waited for leave a core idle with two.
-    maxWorkers: 4,
+    maxWorkers: 3,
     // Files of a worker share its process and modules: to load the libraries for each file took a third of all processor time.
     // So a fixture registers hooks only in a function that its test file calls (test/conformance/rooms.test.ts). All kinds are
     // of one project for the same reason: each project starts workers of its own, which load and compile everything once more.

@@ -3,14 +3,14 @@ import { startSandbox, type Sandbox } from '../../src/sandbox/sandbox.ts'
 import { sized } from '../support/full-size.ts'
 import { testSeed } from '../support/seed.ts'
 import { buyContacts, expectUsed } from './bought-is-used.fixture.ts'
-import { crmKinds } from './crm-worlds.ts'
+import { sharedKinds } from './crm-worlds.ts'
 
 let sandbox: Sandbox
 beforeAll(async () => void (sandbox = await startSandbox()))
 afterAll(() => sandbox.stop())
 
 // test/long/bought-is-used.test.ts does the same for 50 mappings and policies with 200 contacts each.
-test.each(crmKinds)(
+test.each(sharedKinds)(
   'every e-mail and phone that is bought is found in %s, and nothing else is bought',
   async (kind) => {
     const seed = testSeed() % 100

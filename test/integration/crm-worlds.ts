@@ -8,6 +8,7 @@ import { startHubspotStandIn } from '../../src/sandbox/hubspot/index.ts'
 import { startSalesforceStandIn } from '../../src/sandbox/salesforce/index.ts'
 import type { SalesforceType } from '../../src/sandbox/salesforce/schema.ts'
 import type { Sandbox } from '../../src/sandbox/sandbox.ts'
+import { sized } from '../support/full-size.ts'
 import { openHouse } from '../support/house.ts'
 import { testSeed } from '../support/seed.ts'
 import { quick, roomy, type Entity } from './crm-house.ts'
@@ -43,6 +44,8 @@ interface Crm {
 
 export const crmKinds = ['hubspot', 'salesforce'] as const
 export type CrmKind = (typeof crmKinds)[number]
+/** Both CRMs at full size. The short one has tests of each connector by itself, and what they share by one of them. */
+export const sharedKinds: readonly CrmKind[] = crmKinds.slice(0, sized(2, 1))
 
 /** Paydirt in this process in front of an account or org of its own, with every request to it on record. */
 export async function openCrmWorld(

@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { historyOf } from '../../src/app/records/history.ts'
 import { personAnswer } from '../../src/sandbox/data/person.ts'
 import { startSandbox, type Sandbox } from '../../src/sandbox/sandbox.ts'
-import { crmKinds, openCrmWorld, type CrmWorld } from './crm-worlds.ts'
+import { sharedKinds, openCrmWorld, type CrmWorld } from './crm-worlds.ts'
 
 let sandbox: Sandbox
 let world: CrmWorld
@@ -26,7 +26,7 @@ const contacts = {
   },
 } as const
 
-test.each(crmKinds)(
+test.each(sharedKinds)(
   'a value that the CRM refuses takes no other with it, and is not sent again until it changes (%s)',
   async (kind) => {
     const { entity, url, email, title, city } = contacts[kind]

@@ -10,7 +10,7 @@ import { sized } from '../support/full-size.ts'
 import type { ListOrder } from '../support/list-process.ts'
 import { testSeed } from '../support/seed.ts'
 import { shortProcess } from '../support/short-process.ts'
-import { crmKinds } from './crm-worlds.ts'
+import { sharedKinds } from './crm-worlds.ts'
 import { nameOf, openListWorld } from './lists-create.fixture.ts'
 
 let sandbox: Sandbox
@@ -36,7 +36,7 @@ async function apply(order: ListOrder): Promise<{ signal: string | null; applied
   return { signal, ...(text !== '' && { applied: JSON.parse(text) as AppliedList }) }
 }
 
-test.each(crmKinds.slice(0, sized(2, 1)))(
+test.each(sharedKinds)(
   'processes that are killed at random make each company once, in %s',
   { timeout: 600_000 },
   async (kind) => {

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { forget } from '../../src/app/records/forget.ts'
 import { startSandbox, type Sandbox } from '../../src/sandbox/sandbox.ts'
-import { crmKinds } from './crm-worlds.ts'
+import { sharedKinds } from './crm-worlds.ts'
 import { nameOf, openListWorld, type ListWorld } from './lists-create.fixture.ts'
 
 let sandbox: Sandbox
@@ -11,7 +11,7 @@ beforeAll(async () => void (sandbox = await startSandbox()))
 afterAll(() => sandbox.stop())
 afterEach(() => world.close())
 
-describe.each(crmKinds)('in %s', (kind) => {
+describe.each(sharedKinds)('in %s', (kind) => {
   const websiteOf = { hubspot: 'domain', salesforce: 'Website' }[kind]
   const names = () => [...world.state().values()].map((values) => values[nameOf[kind]])
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startSandbox, type Sandbox } from '../../src/sandbox/sandbox.ts'
-import { crmKinds } from './crm-worlds.ts'
+import { sharedKinds } from './crm-worlds.ts'
 import {
   expectGoodOnesUntouched,
   expectGoodRowsUntouched,
@@ -19,14 +19,14 @@ test('there are more than thirty kinds of poison', () =>
 // test/long does the same with a thousand records, of which every tenth is poison.
 const crowd: Crowd = { size: 93, people: 6, every: 3 }
 
-test.each(crmKinds)(
+test.each(sharedKinds)(
   'every third record of %s is poison, and the others come out as without them',
   async (kind) => {
     expect(await expectGoodOnesUntouched(sandbox, kind, crowd)).toMatchObject({ good: 62, bad: 31 })
   },
 )
 
-test.each(crmKinds)('nothing is bought for a record of %s that could not be written', async (kind) => {
+test.each(sharedKinds)('nothing is bought for a record of %s that could not be written', async (kind) => {
   expect(await syncOneWithBadField(sandbox, kind)).toEqual({ rejected: 1, bought: 0 })
 })
 

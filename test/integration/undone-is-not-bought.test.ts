@@ -4,7 +4,7 @@ import { explain } from '../../src/app/records/explain.ts'
 import type { FileConfig } from '../../src/app/config/file.ts'
 import { companyAnswer } from '../../src/sandbox/data/company.ts'
 import { startSandbox, type Sandbox } from '../../src/sandbox/sandbox.ts'
-import { crmKinds, openCrmWorld } from './crm-worlds.ts'
+import { sharedKinds, openCrmWorld } from './crm-worlds.ts'
 
 let sandbox: Sandbox
 beforeAll(async () => void (sandbox = await startSandbox()))
@@ -21,7 +21,7 @@ const names = {
   salesforce: { entity: 'Account', url: 'Profnet_URL__c', touched: 'Website' },
 } as const
 
-test.each(crmKinds)('nothing is bought again for fields that were undone (%s)', async (kind) => {
+test.each(sharedKinds)('nothing is bought again for fields that were undone (%s)', async (kind) => {
   const { entity, url, touched } = names[kind]
   const fields = ['description', 'founded_year']
   const world = await openCrmWorld(sandbox, kind, entity, {
