@@ -26,8 +26,7 @@ export type Shell = (typeof shells)[number]
 /** Returns a function that takes a list of every value of the type, and no other list. */
 function all<Value extends string>() {
   return <const List extends readonly Value[]>(
-    list: [Exclude<Value, List[number]>] extends [never]
-      ? List
-      : readonly [...List, Exclude<Value, List[number]>],
+    list: List &
+      ([Exclude<Value, List[number]>] extends [never] ? unknown : { lacks: Exclude<Value, List[number]> }),
   ): readonly Value[] => list
 }
