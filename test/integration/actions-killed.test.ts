@@ -1,5 +1,3 @@
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { API_KEY } from '../../src/sandbox/accounts.ts'
@@ -10,7 +8,7 @@ import { openDesk } from '../support/cli.ts'
 import { isFullSize, sized } from '../support/full-size.ts'
 import { layLedger } from '../support/ledger-template.ts'
 import { testSeed } from '../support/seed.ts'
-import { shortProcess } from '../support/short-process.ts'
+import { runOrder } from '../support/run-order.ts'
 import { freshStores } from '../support/stores.ts'
 import { createCaller, monitorFields } from './sandbox-monitors.fixture.ts'
 
@@ -24,22 +22,8 @@ async function count(sandbox: Sandbox, name: string): Promise<number> {
 }
 
 async function run(order: ActionOrder): Promise<{ signal: string | null; end?: { state: string } }> {
-  const child = spawn(
-    process.execPath,
-    [...shortProcess, join(import.meta.dirname, '../support/action-process.ts'), JSON.stringify(order)],
-    {
-      stdio: ['pipe', 'pipe', 'inherit'],
-      env: {
-        PATH: process.env['PATH'],
-        HOME: process.env['HOME'],
-        NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'],
-      },
-    },
-  )
-  let text = ''
-  child.stdout.setEncoding('utf8').on('data', (chunk: string) => (text += chunk))
-  const [, signal] = (await once(child, 'close')) as [number | null, string | null]
-  return { signal, ...(text !== '' && { end: JSON.parse(text) as { state: string } }) }
+  const { signal, printed } = await runOrder<{ state: string }>('action-process.ts', order)
+  return { signal, ...(printed && { end: printed }) }
 }
 
 test.each<[string, number]>([

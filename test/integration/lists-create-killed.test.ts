@@ -1,6 +1,3 @@
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
-import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { AppliedList } from '../../src/app/lists/apply-list.ts'
 import { createContext } from '../../src/app/context/context.ts'
@@ -9,7 +6,7 @@ import { startSandbox, type Sandbox } from '../../src/sandbox/sandbox.ts'
 import { sized } from '../support/full-size.ts'
 import type { ListOrder } from '../support/list-process.ts'
 import { testSeed } from '../support/seed.ts'
-import { shortProcess } from '../support/short-process.ts'
+import { runOrder } from '../support/run-order.ts'
 import { sharedKinds } from './crm-worlds.ts'
 import { nameOf, openListWorld } from './lists-create.fixture.ts'
 
@@ -18,22 +15,8 @@ beforeAll(async () => void (sandbox = await startSandbox()))
 afterAll(() => sandbox.stop())
 
 async function apply(order: ListOrder): Promise<{ signal: string | null; applied?: AppliedList }> {
-  const child = spawn(
-    process.execPath,
-    [...shortProcess, join(import.meta.dirname, '../support/list-process.ts'), JSON.stringify(order)],
-    {
-      stdio: ['pipe', 'pipe', 'inherit'],
-      env: {
-        PATH: process.env['PATH'],
-        HOME: process.env['HOME'],
-        NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'],
-      },
-    },
-  )
-  let text = ''
-  child.stdout.setEncoding('utf8').on('data', (chunk: string) => (text += chunk))
-  const [, signal] = (await once(child, 'close')) as [number | null, string | null]
-  return { signal, ...(text !== '' && { applied: JSON.parse(text) as AppliedList }) }
+  const { signal, printed } = await runOrder<AppliedList>('list-process.ts', order)
+  return { signal, ...(printed && { applied: printed }) }
 }
 
 test.each(sharedKinds)(

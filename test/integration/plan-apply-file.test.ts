@@ -1,12 +1,11 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { applyPlan, readPlan, withinPlan } from '../../src/app/runs/apply-plan.ts'
-import { openConnector } from '../../src/app/context/connectors.ts'
 import { openInput, planCsv } from '../../src/app/runs/enrich-csv.ts'
 import { newPlanId } from '../../src/app/context/new-id.ts'
 import { companyAnswer } from '../../src/sandbox/data/company.ts'
 import { startSandbox, type Sandbox } from '../../src/sandbox/sandbox.ts'
+import { applyIn } from './plan-apply.fixture.ts'
 import { openCrmHouse, type CrmHouse } from './crm-house.ts'
 
 let sandbox: Sandbox
@@ -16,24 +15,12 @@ beforeAll(async () => void (sandbox = await startSandbox()))
 afterAll(() => sandbox.stop())
 afterEach(() => house.close())
 
-const signal = new AbortController().signal
 const urlOf = (name: string) => `https://www.profnet.com/company/${name}`
 const known = Array.from({ length: 60 }, (_, index) => `plan-co-${index}`).filter(
   (name) => companyAnswer(urlOf(name)).data?.description,
 )
 
-async function apply(id: string, out?: string) {
-  const plan = await readPlan(house.context, id)
-  // One process has the embedded database: the house is left for a moment, and entered under the plan's bounds.
-  const { config } = house.context
-  const bounds = withinPlan(config, plan)
-  Object.assign(config, { policy: bounds.policy, caps: bounds.caps })
-  return applyPlan(house.context, plan, {
-    out,
-    signal,
-    openConnector: () => openConnector(config, 'hubspot', undefined),
-  })
-}
+const apply = (id: string, out?: string) => applyIn(house, id, out)
 
 const usd = (count: number) => (count / 100).toFixed(6)
 

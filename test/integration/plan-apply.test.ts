@@ -1,13 +1,12 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
-import { applyPlan, readPlan, withinPlan } from '../../src/app/runs/apply-plan.ts'
 import { explain } from '../../src/app/records/explain.ts'
-import { openConnector } from '../../src/app/context/connectors.ts'
 import { newPlanId } from '../../src/app/context/new-id.ts'
 import { planText, totalText, type RunPlan } from '../../src/app/plans/plan-text.ts'
 import { parseUsd } from '../../src/domain/money.ts'
 import { makeReady, planSync } from '../../src/app/runs/sync.ts'
 import { companyAnswer } from '../../src/sandbox/data/company.ts'
 import { startSandbox, type Sandbox } from '../../src/sandbox/sandbox.ts'
+import { applyIn } from './plan-apply.fixture.ts'
 import { openCrmHouse, type CrmHouse } from './crm-house.ts'
 
 let sandbox: Sandbox
@@ -37,18 +36,7 @@ async function planned() {
 }
 
 /** As the command does: the plan's bounds are in the settings before anything opens. */
-async function apply(id: string, out?: string) {
-  const plan = await readPlan(house.context, id)
-  // One process has the embedded database: the house is left for a moment, and entered under the plan's bounds.
-  const { config } = house.context
-  const bounds = withinPlan(config, plan)
-  Object.assign(config, { policy: bounds.policy, caps: bounds.caps })
-  return applyPlan(house.context, plan, {
-    out,
-    signal,
-    openConnector: () => openConnector(config, 'hubspot', undefined),
-  })
-}
+const apply = (id: string, out?: string) => applyIn(house, id, out)
 
 const usd = (count: number) => (count / 100).toFixed(6)
 
