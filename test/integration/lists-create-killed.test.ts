@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { AppliedList } from '../../src/app/lists/apply-list.ts'
+import type { AppliedList } from '../../src/app/lists/making/apply-list.ts'
 import { createContext } from '../../src/app/context/context.ts'
 import { createDice } from '../../src/sandbox/random.ts'
 import { startSandbox, type Sandbox } from '../../src/sandbox/sandbox.ts'

@@ -5,7 +5,7 @@ import { readEnvironment } from '../../src/app/config/environment.ts'
 import { fileSchema } from '../../src/app/config/file.ts'
 import { openConnector } from '../../src/app/context/connectors.ts'
 import { createContext } from '../../src/app/context/context.ts'
-import { applyList } from '../../src/app/lists/apply-list.ts'
+import { applyList } from '../../src/app/lists/making/apply-list.ts'
 import { readPlan } from '../../src/app/runs/apply-plan.ts'
 import { ConfigError } from '../../src/domain/errors.ts'
 

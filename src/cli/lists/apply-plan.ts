@@ -1,4 +1,4 @@
-import { applyList } from '../../app/lists/apply-list.ts'
+import { applyList } from '../../app/lists/making/apply-list.ts'
 import type { Config } from '../../app/config/config.ts'
 import { openConnector } from '../../app/context/connectors.ts'
 import type { Plan } from '../../store/plans/plans.ts'

@@ -1,5 +1,5 @@
-import type { AppliedList } from '../../app/lists/apply-list.ts'
-import type { ListPlan } from '../../app/lists/plan-list.ts'
+import type { AppliedList } from '../../app/lists/making/apply-list.ts'
+import type { ListPlan } from '../../app/lists/making/plan-list.ts'
 import { counted } from '../../domain/values/counted.ts'
 import { printable } from '../../domain/values/printable.ts'
 

@@ -1,5 +1,5 @@
-import { listCalls } from '../../app/lists/list-calls.ts'
-import { planList } from '../../app/lists/plan-list.ts'
+import { listCalls } from '../../app/lists/pages/list-calls.ts'
+import { planList } from '../../app/lists/making/plan-list.ts'
 import { openConnector } from '../../app/context/connectors.ts'
 import { newPlanId } from '../../app/context/new-id.ts'
 import { print } from '../terminal/print.ts'

@@ -1,12 +1,12 @@
-import { ConfigError, InputError } from '../../domain/errors.ts'
-import type { Atomic } from '../../domain/money.ts'
-import { nearNames } from '../../domain/normalise/near-names.ts'
-import { usualPageSize } from '../../service/calls/guard-limits.ts'
-import type { Config } from '../config/config.ts'
-import type { ListSettings } from '../config/lists.ts'
-import type { Context } from '../context/context.ts'
-import { knownOfAccount, withAcceptedNames } from '../service/known-of-account.ts'
-import { planCall, type PlannedCall } from '../service/plan-call.ts'
+import { ConfigError, InputError } from '../../../domain/errors.ts'
+import type { Atomic } from '../../../domain/money.ts'
+import { nearNames } from '../../../domain/normalise/near-names.ts'
+import { usualPageSize } from '../../../service/calls/guard-limits.ts'
+import type { Config } from '../../config/config.ts'
+import type { ListSettings } from '../../config/lists.ts'
+import type { Context } from '../../context/context.ts'
+import { knownOfAccount, withAcceptedNames } from '../../service/known-of-account.ts'
+import { planCall, type PlannedCall } from '../../service/plan-call.ts'
 
 /** The calls of a list's search, one a page. */
 export interface ListCalls {

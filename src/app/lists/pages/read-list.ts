@@ -1,8 +1,8 @@
-import { listRowOf, type ListRow } from '../../domain/lists/list-row.ts'
-import type { Page } from '../../service/calls/read-answer.ts'
-import { objectOfList } from '../config/lists.ts'
-import type { Context } from '../context/context.ts'
-import { faultsOf, pageOf } from '../service/call-result.ts'
+import { listRowOf, type ListRow } from '../../../domain/lists/list-row.ts'
+import type { Page } from '../../../service/calls/read-answer.ts'
+import { objectOfList } from '../../config/lists.ts'
+import type { Context } from '../../context/context.ts'
+import { faultsOf, pageOf } from '../../service/call-result.ts'
 import type { ListCalls } from './list-calls.ts'
 
 /** A list as far as the ledger has its pages. */

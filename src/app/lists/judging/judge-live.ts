@@ -1,9 +1,9 @@
-import type { Connector } from '../../connectors/connector.ts'
-import type { RecordMaker } from '../../connectors/creating.ts'
-import type { ListRow } from '../../domain/lists/list-row.ts'
-import { recordIdentities } from '../../domain/subjects/record-identities.ts'
-import type { IndexedRecord } from '../../store/identities/record-index.ts'
-import type { ListSettings } from '../config/lists.ts'
+import type { Connector } from '../../../connectors/connector.ts'
+import type { RecordMaker } from '../../../connectors/creating.ts'
+import type { ListRow } from '../../../domain/lists/list-row.ts'
+import { recordIdentities } from '../../../domain/subjects/record-identities.ts'
+import type { IndexedRecord } from '../../../store/identities/record-index.ts'
+import type { ListSettings } from '../../config/lists.ts'
 import { judgeList, type JudgeContext, type JudgedList } from './judge-list.ts'
 
 const rowsAtOnce = 100

@@ -1,13 +1,18 @@
-import type { Identity } from '../../domain/record.ts'
-import { recordIdentities } from '../../domain/subjects/record-identities.ts'
-import type { ObjectKind } from '../../domain/words.ts'
-import { identifiersOf } from '../../domain/subjects/identifiers.ts'
-import type { ListRow } from '../../domain/lists/list-row.ts'
-import { identityText, judgeRows, type JudgedRow, type MatchedRecord } from '../../domain/lists/verdicts.ts'
-import { objectOfList, type ListSettings } from '../config/lists.ts'
-import type { Context } from '../context/context.ts'
-import type { IndexedRecord } from '../../store/identities/record-index.ts'
-import { indexAges, type IndexAge } from '../records/index-ages.ts'
+import type { Identity } from '../../../domain/record.ts'
+import { recordIdentities } from '../../../domain/subjects/record-identities.ts'
+import type { ObjectKind } from '../../../domain/words.ts'
+import { identifiersOf } from '../../../domain/subjects/identifiers.ts'
+import type { ListRow } from '../../../domain/lists/list-row.ts'
+import {
+  identityText,
+  judgeRows,
+  type JudgedRow,
+  type MatchedRecord,
+} from '../../../domain/lists/verdicts.ts'
+import { objectOfList, type ListSettings } from '../../config/lists.ts'
+import type { Context } from '../../context/context.ts'
+import type { IndexedRecord } from '../../../store/identities/record-index.ts'
+import { indexAges, type IndexAge } from '../../records/index-ages.ts'
 
 export interface JudgedList {
   rows: JudgedRow[]
