@@ -39,6 +39,8 @@ export interface ScanOptions {
   /** Only records changed at or after this time; without it and without `after`, all records. */
   since?: Date | undefined
   filter?: readonly ScanFilter[] | undefined
+  /** Further properties to read, by the CRM's own names: the records hold them in `properties`. */
+  properties?: readonly string[] | undefined
   /** The most records to return; the watermark is then the position after the last one. */
   limit?: number | undefined
   signal?: AbortSignal | undefined

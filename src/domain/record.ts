@@ -48,6 +48,8 @@ export interface SourceRecord {
    * buying. Absent where the source cannot tell: then no field counts as filled.
    */
   values?: Readonly<Record<string, FieldValue>>
+  /** The further properties that a scan was asked for, by the CRM's own names and as it has them, without blanks. */
+  properties?: Readonly<Record<string, FieldValue>>
   /** Set when the record could not be read: it ends as `rejected` with this reason, and nothing is bought. */
   unreadable?: string
   /** Set when there is no record to write to any more: it ends as `skipped` with this reason, and nothing is bought. */

@@ -105,6 +105,16 @@ export function connectorSuite(options: ConnectorSuiteOptions): void {
       )
     })
 
+    test.each(where(capabilities.filters))('hands out the properties that it is asked for', async () => {
+      const id = stage.world.ids[1]!
+      const property = stage.world.connector.mapping!.entities[options.entity]!.fields[textField]!.property
+      store().edit(id, textField, 'Worth 12')
+      const records = (await scan({ properties: [property] })).flatMap((page) => page.records)
+      expect(records.find((record) => record.id === id)?.properties).toEqual({ [property]: 'Worth 12' })
+      expect((await scan()).flatMap((page) => page.records).every((one) => !one.properties)).toBe(true)
+      await expect(scan({ properties: ['no_such_field'] })).rejects.toThrow('no_such_field')
+    })
+
     test.each(where(capabilities.scansChanges))('returns what has changed since the last page', async () => {
       const after = (await scan()).at(-1)!.watermark
       const id = stage.world.ids[2]!

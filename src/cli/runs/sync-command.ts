@@ -1,5 +1,6 @@
 import { Argument, Command, InvalidArgumentError, Option } from 'commander'
 import type { ScanFilter } from '../../connectors/connector.ts'
+import { parseFilter } from '../../connectors/filter.ts'
 import { crmNames } from '../terminal/choices.ts'
 import { helpEnd, runStatuses } from '../terminal/help-end.ts'
 import { lazily } from '../terminal/lazily.ts'
@@ -67,11 +68,8 @@ function count(text: string): number {
 }
 
 function filter(text: string, before: ScanFilter[]): ScanFilter[] {
-  const match = /^([A-Za-z_][\w.]*)(!?=)(.*)$/s.exec(text)
-  if (!match)
+  const parsed = parseFilter(text)
+  if (!parsed)
     throw new InvalidArgumentError('must be PROPERTY=VALUE, PROPERTY!=VALUE, PROPERTY= or PROPERTY!=')
-  const [, property = '', operator, value = ''] = match
-  const isEqual = operator === '='
-  if (value === '') return [...before, { property, is: isEqual ? 'blank' : 'filled' }]
-  return [...before, { property, is: isEqual ? 'equal' : 'different', value }]
+  return [...before, parsed]
 }

@@ -1,6 +1,6 @@
 import type { CrmMapping } from '../../domain/mapping/mapping.ts'
 import type { ScanOptions, ScanPage } from '../connector.ts'
-import { assertFilter, meets } from '../filter.ts'
+import { assertFilter, assertProperties, handedOut, meets } from '../filter.ts'
 import type { HubspotApi } from './api/client.ts'
 import { entityMapping, type HubspotProperties } from './properties.ts'
 import { batchRead, isOurs, modifiedAtMs, readProperties, toSourceRecord } from './records.ts'
@@ -35,17 +35,19 @@ export async function* scan(
   entity: HubspotEntity,
   options: ScanOptions,
 ): AsyncGenerator<ScanPage> {
-  const { after, since, filter = [], limit = Infinity, signal } = options
+  const { after, since, filter = [], properties = [], limit = Infinity, signal } = options
   const { mapping } = deps
   const entityMap = entityMapping(mapping, entity)
   const fields = await deps.properties.fitting(entity)
   assertFilter(filter, [...fields.keys()])
+  assertProperties(properties, [...fields.keys()])
   // For each page: a rule may be learned meanwhile.
   const namesNow = (): string[] => [
     ...new Set([
       ...readProperties(mapping, entity, entityMap),
       ...deps.required.names(entity),
       ...filter.map(({ property }) => property),
+      ...properties,
     ]),
   ]
 
@@ -69,6 +71,7 @@ export async function* scan(
         const fault = deps.required.fault(entity, object.properties)
         return {
           ...toSourceRecord(object, entityMap, fields),
+          ...handedOut(object.properties, properties),
           ...(fault === undefined ? {} : { unreadable: fault }),
         }
       }),

@@ -3,6 +3,7 @@ import { isOwnWrite } from '../../domain/mapping/stamp.ts'
 import type { SourceRecord } from '../../domain/record.ts'
 import { valuesFault } from '../../domain/values/gate.ts'
 import type { ScanOptions, ScanPage } from '../connector.ts'
+import { assertProperties, handedOut } from '../filter.ts'
 import { PaydirtError } from '../../domain/errors.ts'
 import { countSchema, querySchema, type Row } from './api/answers.ts'
 import { queryByBulk } from './api/bulk-query.ts'
@@ -80,7 +81,7 @@ export async function* scanPages(
     if (last) {
       position = behind(last, endMs)
       returned += records.length
-      yield toPage(deps, mapping, object, records, losers, position)
+      yield toPage(deps, mapping, object, records, losers, position, options)
     }
     if (returned >= limit) return
     // An answer may end before the page is full because of its size: then its `done` is false.
@@ -127,7 +128,7 @@ async function* restByBulk(
         options.signal?.throwIfAborted()
         const records = part.map((row) => typed(row, object))
         const position = behind(records.at(-1) as Row, options.endMs)
-        yield { page: toPage(deps, mapping, object, records, options.losers, position), position }
+        yield { page: toPage(deps, mapping, object, records, options.losers, position, options), position }
       }
   } catch (error) {
     // A field that is gone, a job that failed: pages read what is left, or say what is wrong.
@@ -150,10 +151,11 @@ function statement(
   object: DescribedObject,
   mapping: EntityMapping,
   where: readonly string[],
-  { filter = [] }: ScanOptions,
+  { filter = [], properties = [] }: ScanOptions,
 ): Statement {
+  assertProperties(properties, [...object.fields.keys()])
   return {
-    fields: fieldsToRead(mapping, object, own),
+    fields: [...new Set([...fieldsToRead(mapping, object, own), ...properties])],
     from: object.name,
     where: [...where, ...enrichable(object), ...filter.map((one) => soqlFilter(one, object))],
     orderBy: ['SystemModstamp', 'Id'],
@@ -233,13 +235,18 @@ function toPage(
   rows: readonly Row[],
   losers: ReadonlyMap<string, readonly string[]> | undefined,
   position: Position,
+  { properties: wanted = [] }: ScanOptions,
 ): ScanPage {
   const mapping = withPlaceCodes(given, object)
   const properties = [...new Set(Object.values(mapping.fields).map(({ property }) => property))]
   const ownWrites = new Set(rows.filter((row) => isOurs(row, properties, own)).map(({ Id }) => Id))
   const records = rows.map((row) => {
     const mergedIds = losers?.get(row.Id)
-    return { ...toRecord(row, mapping, object), ...(mergedIds ? { mergedIds } : {}) }
+    return {
+      ...toRecord(row, mapping, object),
+      ...handedOut(flatten(row), wanted),
+      ...(mergedIds ? { mergedIds } : {}),
+    }
   })
   return { records, watermark: writeWatermark(position), ...(ownWrites.size > 0 ? { ownWrites } : {}) }
 }
