@@ -1,6 +1,6 @@
 import { Argument, Command, InvalidArgumentError, Option } from 'commander'
 import type { ScanFilter } from '../../connectors/connector.ts'
-import { parseFilter } from '../../connectors/filter.ts'
+import { parseFilter } from '../../connectors/parse-filter.ts'
 import { crmNames } from '../terminal/choices.ts'
 import { helpEnd, runStatuses } from '../terminal/help-end.ts'
 import { lazily } from '../terminal/lazily.ts'
