@@ -22,6 +22,8 @@ interface Crm {
   env(baseUrl: string): Record<string, string>
   baseUrl: string
   add(values: Values): string
+  /** Adds a record of another entity. */
+  addTo(entity: string, values: Values): string
   /** A person edits the record; null clears. */
   edit(id: string, values: Values): void
   /** Everything that stands in every record, blanks left out. The stamps of last change are no values. */
@@ -142,6 +144,7 @@ async function openHubspot(entity: Entity): Promise<Crm> {
     baseUrl: hubspot.baseUrl,
     env: (baseUrl) => ({ HUBSPOT_BASE_URL: baseUrl, HUBSPOT_ACCESS_TOKEN: hubspot.token }),
     add: (values) => store.add(entity, { properties: texts(values) }).id,
+    addTo: (other, values) => store.add(other as Entity, { properties: texts(values) }).id,
     edit: (id, values) => void store.edit(entity, id, texts(values)),
     state: () =>
       new Map(
@@ -185,6 +188,7 @@ async function openSalesforce(entity: string): Promise<Crm> {
       SALESFORCE_CLIENT_SECRET: clientSecret,
     }),
     add: (values) => store.add(type, { fields: values }).id,
+    addTo: (other, values) => store.add(other as SalesforceType, { fields: values }).id,
     edit: (id, values) => store.edit(type, id, values),
     state: () =>
       new Map(

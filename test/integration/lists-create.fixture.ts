@@ -21,7 +21,11 @@ const signal = new AbortController().signal
 export async function openListWorld(
   sandbox: Sandbox,
   kind: CrmKind,
-  { limit = 5, into = {} }: { limit?: number; into?: Record<string, unknown> } = {},
+  {
+    limit = 5,
+    into = {},
+    list: more = {},
+  }: { limit?: number; into?: Record<string, unknown>; list?: Record<string, unknown> } = {},
 ) {
   const entity = entities[kind]
   const list = {
@@ -34,7 +38,7 @@ export async function openListWorld(
   const world = await openCrmWorld(sandbox, kind, entity, {
     payment: { maxPricesUsd: { 'company.search': '0.05' } },
     lists: {
-      german: list,
+      german: { ...list, ...more },
       again: list,
       people: { ...list, search: 'people.search', filters: { people_titles: ['CFO'] } },
     } as never,
@@ -50,7 +54,7 @@ export async function openListWorld(
         reachableOnly: true,
         signal,
       })
-      expect(fetched.end).toBe('complete')
+      expect(fetched).toMatchObject({ end: 'complete' })
       return fetched.list.rows
     },
     async index() {

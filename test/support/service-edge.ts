@@ -1,5 +1,6 @@
 import { createServer, request as forward, type IncomingHttpHeaders } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { text } from 'node:stream/consumers'
 import { setTimeout as pause } from 'node:timers/promises'
 
 interface Seen {
@@ -17,6 +18,8 @@ interface Verdict {
   /** Waits for this as well. */
   until?: Promise<unknown>
   isAsked?: boolean
+  /** Changes what the service has answered, where it answered 200. */
+  rewrite?: (answer: string) => string
 }
 
 /** Something in front of the service: a proxy that answers some requests itself, and counts them all by path. */
@@ -57,6 +60,14 @@ export async function openEdge(serviceUrl: string, judge: (seen: Seen) => Verdic
               delete verdict.headers['content-length']
               delete verdict.headers['transfer-encoding']
               answerItself()
+            })
+            return
+          }
+          const { rewrite } = verdict
+          if (rewrite && answer.statusCode === 200) {
+            void text(answer).then((answered) => {
+              const { 'content-length': _, 'transfer-encoding': __, ...kept } = answer.headers
+              outgoing.writeHead(200, kept).end(rewrite(answered))
             })
             return
           }
