@@ -1,5 +1,6 @@
 import { existsSync, globSync, readFileSync } from 'node:fs'
 import { basename, dirname, join, relative } from 'node:path'
+import { ownerScope, tiedScopes } from '../../src/connectors/hubspot/making/scopes.ts'
 import { hubspotMapping } from '../../src/connectors/hubspot/mapping.ts'
 import { builtInRecipes } from '../../src/domain/planning/recipes.ts'
 import { objectKinds, openTaskStatuses, taskStatuses } from '../../src/domain/words.ts'
@@ -14,15 +15,19 @@ const folders = {
 }
 const locations = ['crm.record.tab', 'crm.record.sidebar', 'crm.preview', 'helpdesk.sidebar']
 
-/** The scopes that the app needs to read and write records and to create its own properties. */
+/** The scopes that the app needs to read, write and make records, to take them back, and to create its own properties. */
 const scopes = [
-  'oauth',
-  'automation',
-  ...entities.flatMap((entity) =>
-    ['objects', 'schemas'].flatMap((what) =>
-      ['read', 'write'].map((verb) => `crm.${what}.${entity}.${verb}`),
+  ...new Set([
+    'oauth',
+    'automation',
+    ...entities.flatMap((entity) =>
+      ['objects', 'schemas'].flatMap((what) =>
+        ['read', 'write'].map((verb) => `crm.${what}.${entity}.${verb}`),
+      ),
     ),
-  ),
+    ...tiedScopes,
+    ownerScope,
+  ]),
 ]
 
 /**

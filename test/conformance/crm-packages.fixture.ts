@@ -70,6 +70,13 @@ export const mutations: Mutation[] = [
     says: /app-hsmeta\.json: the scope crm\.objects\.contacts\.write is missing/,
   },
   {
+    what: 'a scope too few for taking records back',
+    file: `${hubspot}/app/app-hsmeta.json`,
+    from: '        "crm.objects.deals.read",\n',
+    to: '',
+    says: /app-hsmeta\.json: the scope crm\.objects\.deals\.read is missing/,
+  },
+  {
     what: 'an address that may not be fetched',
     file: `${hubspot}/app/app-hsmeta.json`,
     from: '"fetch": ["${PAYDIRT_URL}"]',

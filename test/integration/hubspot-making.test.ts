@@ -253,4 +253,18 @@ describe('making records in HubSpot', () => {
     const found = await maker.find('companies', [{ kind: 'domain', value: 'norvik.com' }])
     expect(found).toMatchObject([{ id: edited, identity: { domain: 'other.com' } }])
   })
+
+  test('finds a profile under the hosts of the network that are set', async () => {
+    const hubspot = await standIn({ companies: 0 })
+    const { id } = hubspot.store.add('contacts', {
+      properties: { profnet_url: 'https://www.people.example/in/ada-made' },
+    })
+    const identity = { kind: 'profile' as const, value: 'in/ada-made' }
+    const ofOthers = await connect(hubspot).maker!.find('contacts', [identity])
+    const ofOurs = await connect(hubspot, { networkHosts: ['people.example'] }).maker!.find('contacts', [
+      identity,
+    ])
+    expect(ofOthers).toEqual([])
+    expect(ofOurs.map((record) => record.id)).toEqual([id])
+  })
 })

@@ -110,7 +110,7 @@ export const hubspot = defineCrm({
     return `${(appUrl ?? own).replace(/\/+$/, '')}/contacts/${account}/record/${typeId}/${encodeURIComponent(id)}`
   },
 
-  async open({ auth, baseUrl, mapping, tenSecondLimit, searchLimit, required }, { budget }) {
+  async open({ auth, baseUrl, mapping, tenSecondLimit, searchLimit, required }, { budget, networkHosts }) {
     const { createHubspotConnector } = await import('./hubspot-connector.ts')
     return createHubspotConnector({
       ...auth,
@@ -119,6 +119,7 @@ export const hubspot = defineCrm({
       mapping: resolveMapping(hubspotMapping, mapping),
       limits: { perTenSeconds: tenSecondLimit, searchPerSecond: searchLimit },
       required,
+      networkHosts,
     })
   },
 })

@@ -26,6 +26,8 @@ export type HubspotConnectorOptions = HubspotAuth & {
   limits?: HubspotLimits
   /** The account's conditional required properties, by entity. Default: those that refusals teach. */
   required?: Readonly<Record<string, readonly RequiredRule[]>> | undefined
+  /** The hosts of the network's profiles. Default: the published ones. */
+  networkHosts?: readonly string[] | undefined
   /** One HTTP exchange. Default 30 s. */
   timeoutMs?: number
   /**
@@ -59,7 +61,7 @@ export function createHubspotConnector(options: HubspotConnectorOptions): Connec
   })
   const properties = createHubspotProperties(api, { mapping, now })
   const required = createRequiredRules({ declared: options.required ?? {}, mapping, now })
-  const deps = { api, properties, required, mapping, lookbackMs, now }
+  const deps = { api, properties, required, mapping, networkHosts: options.networkHosts, lookbackMs, now }
   const known = (entity: string): HubspotEntity => {
     entityMapping(mapping, entity)
     return entity as HubspotEntity

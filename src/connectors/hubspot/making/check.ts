@@ -4,6 +4,7 @@ import type { HubspotEntity } from '../api/wire.ts'
 import { grantedScopes } from '../check.ts'
 import type { MakerDeps } from './deps.ts'
 import { assertCreatable } from './draft.ts'
+import { tiedScopes } from './scopes.ts'
 
 type Problem = Awaited<ReturnType<NonNullable<RecordMaker['check']>>>[number]
 
@@ -25,10 +26,7 @@ export async function checkMaking(
   const granted = await grantedScopes(api, accessToken)
   const needed = [
     `crm.objects.${entity}.write`,
-    // An archived record must not be one that is in use.
-    'crm.objects.deals.read',
-    'tickets',
-    'crm.objects.contacts.read',
+    ...tiedScopes,
     ...(hasKey ? [] : [`crm.schemas.${entity}.write`]),
   ]
   const missing = granted === undefined ? [] : needed.filter((scope) => !granted.includes(scope))

@@ -7,6 +7,8 @@ export interface MakerDeps {
   api: HubspotApi
   properties: HubspotProperties
   mapping: CrmMapping
+  /** The hosts of the network's profiles. Default: the published ones. */
+  networkHosts?: readonly string[] | undefined
   now: () => number
   /** A private app's token, whose scopes can be read. */
   accessToken?: string | undefined

@@ -20,7 +20,7 @@ const maxResults = 10_000
  * searched, and what is found is read: the search's index lags behind the records.
  */
 export async function find(
-  { api, properties, mapping }: MakerDeps,
+  { api, properties, mapping, networkHosts }: MakerDeps,
   entity: HubspotEntity,
   identities: readonly RecordIdentity[],
 ): Promise<SourceRecord[]> {
@@ -34,7 +34,7 @@ export async function find(
 
   const hundreds = Math.ceil(mostOfAKind(identities) / batchLimit)
   const calls = hundreds * (callsPerHundred - 1) - Math.ceil(emails.length / batchLimit)
-  const probes = probesOf(identities, entityMap).filter(({ property }) => fields.has(property))
+  const probes = probesOf(identities, entityMap, networkHosts).filter(({ property }) => fields.has(property))
   const ids = new Set<string>()
   for (const body of searchBodies(probes, calls))
     for (const id of await search(api, entity, body)) ids.add(id)

@@ -16,7 +16,11 @@ export interface Probe {
  * in its index in lower case and compares whole values. E-mails in the property that is unique by itself are not among them: they
  * are read, not searched. Pure.
  */
-export function probesOf(identities: readonly RecordIdentity[], entityMap: EntityMapping): Probe[] {
+export function probesOf(
+  identities: readonly RecordIdentity[],
+  entityMap: EntityMapping,
+  hosts: readonly string[] = defaultNetworkHosts,
+): Probe[] {
   const { identity, fields, object } = entityMap
   const propertiesOf = (names: readonly string[], own: readonly string[] = []): string[] => [
     ...new Set([...own, ...names.flatMap((name) => fields[name]?.property ?? [])]),
@@ -36,7 +40,7 @@ export function probesOf(identities: readonly RecordIdentity[], entityMap: Entit
       )
     switch (kind) {
       case 'profile':
-        return each(profiles, profileSpellings(value))
+        return each(profiles, profileSpellings(value, hosts))
       case 'service_id': {
         const [name = '', id = ''] = split(value)
         const field = furtherIdentifiers.find((further) => further.name === name)?.field
@@ -71,8 +75,8 @@ export function probesOf(identities: readonly RecordIdentity[], entityMap: Entit
   return [...distinct.values()]
 }
 
-function profileSpellings(profile: string): string[][] {
-  const [host = '', ...others] = defaultNetworkHosts
+function profileSpellings(profile: string, hosts: readonly string[]): string[][] {
+  const [host = '', ...others] = hosts
   const forms = (at: string): string[] => [
     `https://www.${at}`,
     `https://${at}`,
