@@ -87,7 +87,8 @@ export function rowsText(rows: readonly JudgedRow[]): string {
   return rows.map((row) => `  ${row.verdict.padEnd(10)} ${nameOf(row)}  ${whyOf(row)}\n`).join('')
 }
 
-function nameOf({ row: { values } }: JudgedRow): string {
+/** Returns what a row is called, on one line. */
+export function nameOf({ row: { values } }: JudgedRow): string {
   const parts = ['company_name', 'full_name', 'job_title', 'domain', 'profnet_url'].flatMap((field) =>
     values[field] === undefined ? [] : [String(values[field])],
   )

@@ -2,6 +2,7 @@ import { Command, Option } from 'commander'
 import { verdicts } from '../../domain/words.ts'
 import { helpEnd } from '../terminal/help-end.ts'
 import { lazily } from '../terminal/lazily.ts'
+import { reviewCommand } from './review-command.ts'
 
 export function listsCommand(): Command {
   const command = new Command('lists')
@@ -22,7 +23,14 @@ export function listsCommand(): Command {
       }),
     )
     .action(lazily(async () => (await import('./show-lists.ts')).showLists))
-  for (const sub of [previewCommand(), fetchCommand(), membersCommand(), exportCommand(), planCommand()])
+  for (const sub of [
+    previewCommand(),
+    fetchCommand(),
+    membersCommand(),
+    exportCommand(),
+    reviewCommand(),
+    planCommand(),
+  ])
     command.addCommand(sub)
   return command
 }

@@ -84,9 +84,19 @@ function planText(plan: ForgetPlan): string {
 }
 
 function counts(erased: Forgotten['erased']): string {
-  const { lookups, mentions, tasks, fieldWrites, planRecords, runs, recordIdentities, createdRecords, jobs } =
-    erased
-  return `${counted(lookups, 'lookup')}, ${counted(mentions, 'mention')} in other answers, ${counted(tasks, 'task')}, ${counted(fieldWrites, 'field write')}, ${counted(planRecords, 'plan record')}, ${counted(runs, 'condition')} of runs, ${counted(recordIdentities, 'entry')} of the index, ${counted(createdRecords, 'row')} of lists, ${counted(jobs, 'job')}`
+  const {
+    lookups,
+    mentions,
+    tasks,
+    fieldWrites,
+    planRecords,
+    runs,
+    recordIdentities,
+    createdRecords,
+    listReviews,
+    jobs,
+  } = erased
+  return `${counted(lookups, 'lookup')}, ${counted(mentions, 'mention')} in other answers, ${counted(tasks, 'task')}, ${counted(fieldWrites, 'field write')}, ${counted(planRecords, 'plan record')}, ${counted(runs, 'condition')} of runs, ${counted(recordIdentities, 'entry')} of the index, ${counted(createdRecords, 'row')} of lists, ${counted(listReviews, 'answer')} about such rows, ${counted(jobs, 'job')}`
 }
 
 function section(title: string, items: readonly string[]): string[] {

@@ -1,6 +1,6 @@
 import type { FieldValue, Patch } from '../record.ts'
 import type { RecordIdentity } from '../subjects/record-identities.ts'
-import { identityText } from './verdicts.ts'
+import { identityText } from './judged-row.ts'
 
 /** The identities that a record's key may stand for, the best first. A name names several companies. */
 const keyKinds = ['profile', 'service_id', 'email', 'domain'] as const

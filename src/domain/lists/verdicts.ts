@@ -1,20 +1,10 @@
 import type { RecordIdentity, RecordIdentityKind } from '../subjects/record-identities.ts'
 import type { Verdict } from '../words.ts'
+import { anotherRow, mayBeNew, newByAnswer, withAnswer, type RowAnswer } from './answers.ts'
+import { identityText, type JudgedRow, type Judgement, type MatchedRecord } from './judged-row.ts'
 import type { ListRow } from './list-row.ts'
 
-/** A record of the CRM, by entity and id. */
-export interface MatchedRecord {
-  entity: string
-  recordId: string
-}
-
-export interface JudgedRow {
-  row: ListRow
-  verdict: Verdict
-  reason: string
-  /** The records that it may be. */
-  records: readonly MatchedRecord[]
-}
+export { identityText, type JudgedRow, type MatchedRecord } from './judged-row.ts'
 
 export interface Known {
   /** Returns the records that have an identity. */
@@ -27,6 +17,8 @@ export interface Known {
   excluded: ReadonlySet<number>
   /** The fields without which no record is wanted. */
   requires: readonly string[]
+  /** Returns what a person has answered about a row. */
+  answerTo?: ((row: ListRow) => RowAnswer | undefined) | undefined
 }
 
 /** The kinds of identities that make two records the same, the surest first. A name alone is none of them. */
@@ -39,10 +31,6 @@ const deciding: readonly { kind: RecordIdentityKind; words: string }[] = [
   { kind: 'name_domain', words: 'the same name and domain' },
 ]
 
-export function identityText({ kind, value }: RecordIdentity): string {
-  return `${kind}|${value}`
-}
-
 /**
  * Judges the rows of a list against what is known of a CRM's records, and against each other. In doubt a row is never `new`: a record
  * that is made twice costs more than one that waits for a person. Pure.
@@ -51,7 +39,7 @@ export function judgeRows(rows: readonly ListRow[], known: Known): JudgedRow[] {
   const seen = new Map<string, number>()
   const domains = new Map<string, number>()
   return rows.map((row, index) => {
-    const judged = besideOther(judge(row, index, known, seen), row, index, domains)
+    const judged = besideOther(judge(row, index, known, seen), row, known.answerTo?.(row), index, domains)
     if (judged.verdict !== 'drifted')
       for (const text of namesInList(row)) if (!seen.has(text)) seen.set(text, index)
     return { row, ...judged }
@@ -62,6 +50,7 @@ export function judgeRows(rows: readonly ListRow[], known: Known): JudgedRow[] {
 function besideOther(
   judged: Judgement,
   row: ListRow,
+  given: RowAnswer | undefined,
   index: number,
   domains: Map<string, number>,
 ): Judgement {
@@ -69,12 +58,13 @@ function besideOther(
   const own = valuesOf(row, 'domain')
   const first = own.map((domain) => domains.get(domain)).find((at) => at !== undefined)
   if (first !== undefined)
-    return without('ambiguous', `the same domain as row ${first + 1} of the list, and another profile`)
+    return given?.answer === 'new' && given.shown.includes(anotherRow)
+      ? newByAnswer()
+      : without('ambiguous', `the same domain as row ${first + 1} of the list, and another profile`)
   for (const domain of own) domains.set(domain, index)
   return judged
 }
 
-type Judgement = Omit<JudgedRow, 'row'>
 const without = (verdict: Verdict, reason: string): Judgement => ({ verdict, reason, records: [] })
 
 function judge(row: ListRow, index: number, known: Known, seen: ReadonlyMap<string, number>): Judgement {
@@ -85,7 +75,11 @@ function judge(row: ListRow, index: number, known: Known, seen: ReadonlyMap<stri
     .map((text) => seen.get(text))
     .find((at) => at !== undefined)
   if (first !== undefined) return without('duplicate', `it is row ${first + 1} of the list`)
-  return inCrm(row, known) ?? complete(row, known) ?? without('new', 'no record is like it')
+  const own = inCrm(row, known) ?? complete(row, known) ?? without('new', 'no record is like it')
+  return withAnswer(own, known.answerTo?.(row), {
+    canBeNew: mayBeNew(row, known.recordsWith),
+    incomplete: () => complete(row, known),
+  })
 }
 
 /** Another row is the same where it has the same id or profile, or the same domain and no profile that says otherwise. */

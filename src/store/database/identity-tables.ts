@@ -1,4 +1,5 @@
 import type { Generated } from 'kysely'
+import type { ReviewAnswer } from '../../domain/lists/judged-row.ts'
 import type { Identity } from '../../domain/record.ts'
 import type { RecordIdentity, RecordIdentityKind } from '../../domain/subjects/record-identities.ts'
 import type { Json, NullableJson } from './json-columns.ts'
@@ -44,6 +45,25 @@ export interface IdentityTables {
     ended_at: Date | null
     archive_sent_at: Date | null
     archived_at: Date | null
+  }
+  list_reviews: {
+    id: Generated<bigint>
+    connector: string
+    entity: string
+    list: string
+    key: string
+    identities: Json<string[]>
+    answer: ReviewAnswer
+    record_id: string | null
+    shown: Json<string[]>
+    decided_by: string
+    decided_at: Date
+  }
+  list_review_names: {
+    connector: string
+    entity: string
+    name: string
+    review_id: bigint
   }
   reserved_identities: {
     connector: string

@@ -25,6 +25,8 @@ export interface Draft {
   identities: readonly RecordIdentity[]
   page: number | null
   lookupKey: string | null
+  /** A person said that other records may have its domain: it is not reserved, where something else names the draft. */
+  sharesDomain?: boolean
 }
 
 /** The draft that has one of the same identities. */
@@ -60,6 +62,13 @@ export interface CreatedRecords {
 
 /** The kinds of identities of which a CRM has one record each. A company's name is not among them. */
 const reservable: ReadonlySet<string> = new Set(['profile', 'service_id', 'email', 'domain'])
+
+function reservableOf({ identities, sharesDomain = false }: Draft): RecordIdentity[] {
+  const own = identities.filter(({ kind }) => reservable.has(kind))
+  const others = own.filter(({ kind }) => kind !== 'domain')
+  return sharesDomain && others.length > 0 ? others : own
+}
+
 /** A draft whose process ended before it was sent gives way after this time. It is sent within seconds otherwise. */
 const intentHoldsMs = 600_000
 
@@ -97,10 +106,8 @@ export function createCreatedRecords(db: Database, { now }: { now: () => Date })
           tx,
         )
         await releaseAbandoned(tx, making, drafts, new Date(at.getTime() - intentHoldsMs), at)
-        const wanted = drafts.flatMap(({ ordinal, identities }) =>
-          identities
-            .filter(({ kind }) => reservable.has(kind))
-            .map(({ kind, value }) => ({ ordinal, kind, value })),
+        const wanted = drafts.flatMap((draft) =>
+          reservableOf(draft).map(({ kind, value }) => ({ ordinal: draft.ordinal, kind, value })),
         )
         const { rows: others } = await sql<Holder & { ordinal: number }>`
           select wanted.ordinal, made.run_id as "runId", made.list, made.state, made.record_id as "recordId"
@@ -113,11 +120,10 @@ export function createCreatedRecords(db: Database, { now }: { now: () => Date })
         const held = new Map<number, Holder>()
         for (const { ordinal, ...holder } of others) if (!held.has(ordinal)) held.set(ordinal, holder)
         const claimed = new Set<string>()
-        const free = drafts.filter(({ ordinal, identities }) => {
+        const free = drafts.filter((draft) => {
+          const { ordinal } = draft
           if (held.has(ordinal)) return false
-          const own = identities
-            .filter(({ kind }) => reservable.has(kind))
-            .map(({ kind, value }) => `${kind}|${value}`)
+          const own = reservableOf(draft).map(({ kind, value }) => `${kind}|${value}`)
           if (own.some((text) => claimed.has(text))) {
             held.set(ordinal, { runId, list, state: 'intent', recordId: null })
             return false

@@ -8,6 +8,7 @@ import type { Tables } from '../database/schema.ts'
 import { eraseIndexed, surely } from '../identities/erase-indexed.ts'
 import { dissolveBatch } from '../ledger/batches.ts'
 import { eraseCreated } from '../lists/erase-created.ts'
+import { eraseReviews } from '../lists/erase-reviews.ts'
 import { cutTies } from './cut-ties.ts'
 import { eraseFromActions } from './erase-actions.ts'
 import { eraseConditions, eraseMentions } from './erase-mentions.ts'
@@ -27,6 +28,8 @@ export interface Erased {
   recordIdentities: number
   /** Records that lists made or planned to make. */
   createdRecords: number
+  /** Answers of people about rows of lists. */
+  listReviews: number
 }
 
 /**
@@ -96,15 +99,13 @@ async function eraseIn(
   { now, token, hosts = defaultNetworkHosts }: EraseOptions,
 ): Promise<Erased> {
   const names = new Map(subject.lookups.map((key) => [key, forgottenKey(key, token())]))
+  const identities = subject.identifiers.flatMap((each) => surely(each, hosts))
   await dissolveBatches(tx, subject.lookups, now())
   const erased = {
-    // While the tasks still name their records.
+    // While the index and the tasks still name the records.
+    listReviews: await eraseReviews(tx, { identities, taskIds: subject.taskIds }),
     recordIdentities: await eraseIndexed(tx, subject, hosts),
-    createdRecords: await eraseCreated(
-      tx,
-      { identities: subject.identifiers.flatMap((each) => surely(each, hosts)), taskIds: subject.taskIds },
-      { now, token },
-    ),
+    createdRecords: await eraseCreated(tx, { identities, taskIds: subject.taskIds }, { now, token }),
     planRecords: await erasePlans(tx, subject),
     charges: await eraseCharges(tx, subject.lookups),
     fieldWrites: await eraseFieldWrites(tx, subject.taskIds),
@@ -137,6 +138,8 @@ export async function vacuumErased({ db, kind }: Pick<OpenDatabase, 'db' | 'kind
     'merged_records',
     'record_identities',
     'created_records',
+    'list_reviews',
+    'list_review_names',
     'service_actions',
   ])
     await sql`vacuum full ${sql.table(table)}`.execute(db)

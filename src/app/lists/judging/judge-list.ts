@@ -13,6 +13,7 @@ import { objectOfList, type ListSettings } from '../../config/lists.ts'
 import type { Context } from '../../context/context.ts'
 import type { IndexedRecord } from '../../../store/identities/record-index.ts'
 import { indexAges, type IndexAge } from '../../records/index-ages.ts'
+import { answersTo } from './answers-to.ts'
 
 export interface JudgedList {
   rows: JudgedRow[]
@@ -24,13 +25,14 @@ export type JudgeContext = Pick<Context, 'recordIndex' | 'suppressions' | 'datab
 
 /**
  * Judges the rows of a list against the index of its CRM. Asks neither the service nor the CRM: `live` is what the CRM
- * has said of records just now, also of those that the index leaves out.
+ * has said of records just now, also of those that the index leaves out. Without `answers` it is as if no person had answered.
  */
 export async function judgeList(
   context: JudgeContext,
   settings: ListSettings,
   rows: readonly ListRow[],
   live: readonly IndexedRecord[] = [],
+  { answers = true }: { answers?: boolean } = {},
 ): Promise<JudgedList> {
   const { recordIndex, suppressions, config } = context
   const { connector, entity } = settings.into
@@ -52,6 +54,7 @@ export async function judgeList(
       suppressed: await suppressions.match(rows.map(({ identity }) => identifiersOf(identity))),
       excluded: excludedRows(settings, rows, config.networkHosts),
       requires: settings.requires ?? [],
+      answerTo: answers ? await answersTo(context, settings, rows) : undefined,
     }),
     index: ages.find((age) => age.connector === connector && age.entity === entity),
   }

@@ -109,7 +109,8 @@ export async function planList(
     const { identity, identities, values, page } = each.row
     const key = createHash('sha256').update(text).digest('hex').slice(0, 32)
     const lookupKey = calls.page(page).key
-    const row = { ordinal: at + 1, key, identity, identities, values, page, lookupKey }
+    const shared = each.answer === 'new' ? { sharesDomain: true } : {}
+    const row = { ordinal: at + 1, key, identity, identities, values, page, lookupKey, ...shared }
     return [{ row, fit: fitted[at]!.fit }]
   })
   const hundreds = Math.ceil(planned.length / 100)

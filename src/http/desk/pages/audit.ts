@@ -18,6 +18,8 @@ export const auditWords: Readonly<Record<string, string>> = {
   'run.export': 'exported the records of a run',
   'run.undo': 'started the undo of a run',
   'run.undone': 'ended the undo of a run',
+  'list.answer': 'answered about a row of a list',
+  'list.forget_answer': 'took back an answer about a row of a list',
   'failures.retry': 'retried a group',
   'failures.skip': 'skipped a group',
   'task.retry': 'retried a record',

@@ -1,0 +1,29 @@
+import type { RecordIdentity } from '../subjects/record-identities.ts'
+import type { Verdict } from '../words.ts'
+import type { ListRow } from './list-row.ts'
+
+/** The answers of a person about a row that waits: it is this record, it is none of those shown, or it never becomes one. */
+export const reviewAnswers = ['same', 'new', 'never'] as const
+export type ReviewAnswer = (typeof reviewAnswers)[number]
+
+/** A record of the CRM, by entity and id. */
+export interface MatchedRecord {
+  entity: string
+  recordId: string
+}
+
+export interface JudgedRow {
+  row: ListRow
+  verdict: Verdict
+  reason: string
+  /** The records that it may be. */
+  records: readonly MatchedRecord[]
+  /** The answer of a person, where it decided the verdict. */
+  answer?: ReviewAnswer
+}
+
+export type Judgement = Omit<JudgedRow, 'row'>
+
+export function identityText({ kind, value }: RecordIdentity): string {
+  return `${kind}|${value}`
+}
