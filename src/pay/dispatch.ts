@@ -29,6 +29,8 @@ export interface DispatchOptions {
   errorFor: (response: ResponseHead, request: PaidRequest) => PaydirtError
   /** Returns the cost in credits that an answer states, or undefined when it states none. */
   creditsOf?: (body: string) => number | undefined
+  /** Takes out of an answer what the ledger must not hold. Called before it is stored. */
+  screen?: ((operation: Operation, answer: StoredAnswer) => Promise<StoredAnswer>) | undefined
   /** Called with every answer that was stored, and the protocol that paid for it. Must not throw. */
   onAnswer?: (request: PaidRequest, body: string, protocol: Protocol) => void
   /** Called with every exchange. Must not throw. */
@@ -46,7 +48,7 @@ export interface Dispatch {
   exchange(request: PaidRequest, headers: Record<string, string>, permit: SendPermit): Promise<ResponseHead>
   read(request: PaidRequest, response: ResponseHead): StoredAnswer
   /** Returns the answer to a request that carried no payment, or undefined when the response holds none. */
-  freeAnswer(request: PaidRequest, response: ResponseHead): StoredAnswer | undefined
+  freeAnswer(request: PaidRequest, response: ResponseHead): Promise<StoredAnswer | undefined>
   /**
    * Sends a charge's bytes, the same ones every time. Throws when the response is neither an answer nor a refusal, and
    * when spending or its run is stopped. `isUsed`: the chain says that the money has moved, so that only the answer can follow, and
@@ -145,8 +147,11 @@ export function createDispatch(options: DispatchOptions): Dispatch {
     request: PaidRequest,
     response: ResponseHead,
   ): Promise<StoredAnswer> {
-    const answer = read(request, response)
-    measure(request, outcomeOf(answer), response)
+    const whole = read(request, response)
+    measure(request, outcomeOf(whole), response)
+    // Crash window: as for any answer that is not stored yet. Where it cannot be screened now, nothing of it is stored, and the
+    // same bytes ask for it again.
+    const answer = await screened(request, whole)
     const receipt = protocol.receipt(response)
     const store = (kept: StoredAnswer, creditsAtomic: Atomic | undefined) =>
       receipt?.success
@@ -162,7 +167,8 @@ export function createDispatch(options: DispatchOptions): Dispatch {
       // The answer was paid for, and the database refuses something in it: its text is kept, without any reading of it.
       // When the database is away this fails in the same way, and the same bytes ask for the answer again.
       if (answer.startedAs) throw error
-      const plain = reader.textOnly(request, response, describeUnexpected(error))
+      const body = answer === whole ? response.body : JSON.stringify(answer.data)
+      const plain = reader.textOnly(request, { ...response, body }, describeUnexpected(error))
       await store(plain, undefined).catch(() => {
         throw error
       })
@@ -225,12 +231,16 @@ export function createDispatch(options: DispatchOptions): Dispatch {
     return protocol
   }
 
-  function freeAnswer(request: PaidRequest, response: ResponseHead): StoredAnswer | undefined {
+  function screened({ operation }: PaidRequest, answer: StoredAnswer): Promise<StoredAnswer> {
+    return options.screen?.(operation, answer) ?? Promise.resolve(answer)
+  }
+
+  async function freeAnswer(request: PaidRequest, response: ResponseHead): Promise<StoredAnswer | undefined> {
     if (!isSuccess(response)) return undefined
     const answer = read(request, response)
     const isAnswer = response.status === 200 || answer.outcome === 'found'
     measure(request, isAnswer ? outcomeOf(answer) : 'started', response)
-    return isAnswer ? answer : undefined
+    return isAnswer ? screened(request, answer) : undefined
   }
 
   return { protocolOf, exchange, read, freeAnswer, send }

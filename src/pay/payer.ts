@@ -134,7 +134,7 @@ export function createPayer(options: PayerOptions): Payer {
   async function probe(purchase: Purchase, permit: SendPermit): Promise<Terms | StoredAnswer> {
     const response = await dispatch.exchange(purchase.request, {}, permit)
     options.onRequest?.(purchase.runId, response)
-    const answer = dispatch.freeAnswer(purchase.request, response)
+    const answer = await dispatch.freeAnswer(purchase.request, response)
     if (answer) {
       await journal.storeFreeAnswer(purchase.key, answer)
       return answer

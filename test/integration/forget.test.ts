@@ -15,6 +15,7 @@ import { openRedis } from '../../src/queues/connection.ts'
 import { createQueues } from '../../src/queues/queues.ts'
 import { personAnswer } from '../../src/sandbox/data/person.ts'
 import { startSandbox, type Sandbox } from '../../src/sandbox/sandbox.ts'
+import { dumpLedger, tracesIn } from '../support/dump-ledger.ts'
 import { openCrmHouse, type CrmHouse } from './crm-house.ts'
 
 let sandbox: Sandbox
@@ -44,23 +45,7 @@ function fill(count: number): string[] {
   )
 }
 
-/** Every row of every table as text: what a dump of the database would show. */
-async function dump(): Promise<string> {
-  const { db } = house.context.database
-  const { rows: tables } = await sql<{ name: string }>`
-    select tablename as name from pg_tables where schemaname = 'public' order by 1`.execute(db)
-  const parts = []
-  for (const { name } of tables) {
-    const { rows } = await sql<{
-      row: string
-    }>`select to_jsonb(t)::text as row from ${sql.table(name)} as t`.execute(db)
-    parts.push(`${name}\n${rows.map(({ row }) => row).join('\n')}`)
-  }
-  return parts.join('\n')
-}
-
-const traces = (text: string, words: string[]) =>
-  text.split('\n').filter((line) => words.some((word) => line.toLowerCase().includes(word.toLowerCase())))
+const dump = () => dumpLedger(house.context)
 
 describe('forgetting a subject', () => {
   test('leaves no trace of it in the database, keeps the amounts, and the accounts still balance', async () => {
@@ -72,7 +57,7 @@ describe('forgetting a subject', () => {
     const signal = new AbortController().signal
     await planSync(house.context, house.connector, job, signal, 'p1')
     const words = ['quita.1@mail-of-zanders.example', 'Zanders1', `${known[1]}`, '9018 2011', '3090182011']
-    expect(traces(await dump(), words).length).toBeGreaterThan(3)
+    expect(tracesIn(await dump(), words).length).toBeGreaterThan(3)
     const before = await reconcile(house.context, house.wallet)
     expect(before).toMatchObject({ differences: [], difference: '0.000000' })
 
@@ -99,8 +84,8 @@ describe('forgetting a subject', () => {
     expect(erased.fieldWrites).toBeGreaterThan(0)
     // By its address and by the profile that the record told.
     expect(suppressed).toBeGreaterThanOrEqual(2)
-    expect(traces(await dump(), words)).toEqual([])
-    expect(traces(await dump(), ['quita.2@mail-of-zanders.example']).length).toBeGreaterThan(0)
+    expect(tracesIn(await dump(), words)).toEqual([])
+    expect(tracesIn(await dump(), ['quita.2@mail-of-zanders.example']).length).toBeGreaterThan(0)
     expect(await reconcile(house.context, house.wallet)).toMatchObject({
       ledger: before.ledger,
       chain: before.chain,
@@ -117,7 +102,7 @@ describe('forgetting a subject', () => {
       .where('reason', '=', 'suppressed')
       .execute()
     expect(tasks).toEqual([{ status: 'skipped', reason: 'suppressed' }])
-    expect(traces(await dump(), words)).toEqual([])
+    expect(tracesIn(await dump(), words)).toEqual([])
     expect(await house.transfers()).toHaveLength(4)
   })
 
@@ -227,13 +212,13 @@ describe('forgetting a subject', () => {
     const neighbour = answer?.similar_profiles?.[0] ?? answer?.people_also_viewed?.[0]
     const url = neighbour?.profnet_url ?? ''
     const slug = url.slice(url.lastIndexOf('/') + 1)
-    expect(traces(await dump(), [slug]).length).toBe(1)
+    expect(tracesIn(await dump(), [slug]).length).toBe(1)
     const { erased } = await forget(house.context, readIdentifiers({ profile_url: [url] }), {
       suppress: false,
     })
     expect(erased).toMatchObject({ lookups: 0, tasks: 0, mentions: 1 })
-    expect(traces(await dump(), [slug])).toEqual([])
-    expect(traces(await dump(), [known[0] as string]).length).toBeGreaterThan(0)
+    expect(tracesIn(await dump(), [slug])).toEqual([])
+    expect(tracesIn(await dump(), [known[0] as string]).length).toBeGreaterThan(0)
   })
 
   test('keeps nothing of a suppressed person and buys nothing about one', async () => {
@@ -251,7 +236,7 @@ describe('forgetting a subject', () => {
       tasks: { written: 1, skipped: 2 },
       reasons: [{ status: 'skipped', reason: 'suppressed', count: 2 }],
     })
-    expect(traces(await dump(), ['quita.2@', 'Zanders2', 'Zanders0'])).toEqual([])
+    expect(tracesIn(await dump(), ['quita.2@', 'Zanders2', 'Zanders0'])).toEqual([])
     await house.context.suppressions.remove(listed)
     expect(await house.context.suppressions.list()).toEqual([])
   })

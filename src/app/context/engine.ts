@@ -32,12 +32,13 @@ import { createBatcher, type Batch } from '../../workers/lookup/batcher.ts'
 import type { Probation } from '../../workers/lookup/probation.ts'
 import { createPollAnswer } from '../../workers/lookup/poll-answer.ts'
 import type { Config } from '../config/config.ts'
+import { createScreen } from '../../service/calls/screen-page.ts'
 import { withRenames } from '../../service/catalogue/with-renames.ts'
 import type { Log } from './log.ts'
 import { createMeter, type OpenMeter } from './meter.ts'
 import { savePacerState } from './pacer-state.ts'
 import { createObserver, type Observer } from './observer.ts'
-import type { Payments } from './payments.ts'
+import type { Payments, PaymentsOptions } from './payments.ts'
 import { openProbation } from './probation.ts'
 import { openService, type Service } from './service.ts'
 
@@ -132,7 +133,8 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
       log.debug({ problem: describeError(error) }, 'observations could not be saved this time'),
   })
   onOpened(() => observer.close())
-  const { payer, resolve } = await openPayments(options, service, acquirePermit, { meter, observer })
+  const screen = createScreen({ catalogue, suppressed: suppressions.match })
+  const { payer, resolve } = await openPayments(options, service, acquirePermit, { meter, observer, screen })
   return {
     redis,
     queueTelemetry,
@@ -195,7 +197,7 @@ async function openPayments(
   options: EngineOptions,
   service: Service,
   acquirePermit: ReturnType<typeof createAcquirePermit>,
-  { meter, observer }: { meter: Meter; observer: Observer },
+  { meter, observer, screen }: { meter: Meter; observer: Observer; screen: PaymentsOptions['screen'] },
 ): Promise<Payments> {
   const { config, log, now, chain, runs, freshUntil } = options
   const { db } = options.database
@@ -213,6 +215,7 @@ async function openPayments(
     prepareBulk: service.prepareBulk,
     resume: service.resume,
     freshUntil,
+    screen,
     now,
     wrapJournal: options.wrapJournal,
     onExchange: meter.exchange,

@@ -49,6 +49,8 @@ export interface PaymentsOptions {
   prepareBulk: (operation: Operation, request: LookupRequest) => PreparedBatch
   resume: (charge: OpenCharge) => Purchase['request']
   freshUntil: (operation: Operation, outcome: Fact['outcome'], now: Date) => Date
+  /** Takes out of an answer what the ledger must not hold. */
+  screen?: ((operation: Operation, answer: StoredAnswer) => Promise<StoredAnswer>) | undefined
   now: () => Date
   wrapJournal: ((journal: ChargeJournal) => ChargeJournal) | undefined
   onUnpaidRequest: (runId: string) => void
@@ -87,6 +89,7 @@ export function createPayments(options: PaymentsOptions): Payments {
     funds: account ? createFunds({ address: account.address, balanceOf: chain.balanceOf, now }) : noFunds,
     budgetLines: async (charge) => [...budgetLines(charge, config.caps), ...(await tokenLines(charge))],
     freshUntil: options.freshUntil,
+    screen: options.screen,
     errorFor: answerError,
     ledgerId: options.ledgerId,
     lifetimeSeconds: config.authorizationSeconds,

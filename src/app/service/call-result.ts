@@ -35,6 +35,12 @@ export function faultsOf({ request, operation, contract }: PlannedCall, page: Pa
   ]
 }
 
+/** Returns the rows of a page that the ledger does not keep, in words; nothing where it keeps all. */
+export function droppedText({ dropped }: Pick<Page, 'dropped'>): string {
+  const counts = Object.entries(dropped).map(([reason, count]) => `${count} ${reason}`)
+  return counts.length === 0 ? '' : `, ${counts.join(' and ')} of them not kept`
+}
+
 /** Returns what a call has cost, in words. */
 export function costText({ charges }: Pick<CallEnd, 'charges'>, isKnown: boolean): string {
   return isKnown ? 'the ledger has this answer: nothing is paid' : chargesText(charges)

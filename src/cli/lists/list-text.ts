@@ -18,6 +18,8 @@ export interface ListDocument {
   reachable: number | null
   pages: number
   rows: number
+  /** The rows that the service sent and the ledger does not keep, by reason. */
+  dropped: ReadList['dropped']
   isComplete: boolean
   verdicts: Record<string, number>
   /** False: a record that was not read yet may be overlooked. */
@@ -35,6 +37,7 @@ export function listDocument(calls: ListCalls, list: ReadList, judged: JudgedLis
     reachable: list.total === null ? null : reachableOf(calls, list.total),
     pages: list.pages,
     rows: list.rows.length,
+    dropped: list.dropped,
     isComplete: list.isComplete,
     verdicts: countsOf(judged.rows),
     indexIsComplete: judged.index?.isComplete ?? false,
@@ -60,12 +63,14 @@ export function listText(
   const wanted = reachable ?? 0
   const left = isComplete ? 0 : Math.max(0, Math.ceil(wanted / pageSize) - pages)
   const judged = Object.entries(document.verdicts).map(([verdict, count]) => `${count} ${verdict}`)
+  const dropped = Object.entries(document.dropped).map(([reason, count]) => `${count} ${reason}`)
   return [
     `${list}: ${search} against ${into.connector} ${into.entity}`,
     total === null
       ? '  total       unknown before page 1 is bought'
       : `  total       ${total}${limit}; ${reachable === total ? 'all can be reached' : `${reachable} can be reached`}`,
     `  in ledger   ${counted(rows, 'row')} on ${counted(pages, 'page')}${isComplete ? ': complete' : ''}`,
+    ...(dropped.length > 0 ? [`  not kept    ${dropped.join(', ')}`] : []),
     ...(left > 0
       ? [
           `  to buy      ${counted(left, 'page')}${capAtomic === undefined ? '' : `, ${formatUsd(capAtomic * BigInt(left))} USD at most`}`,

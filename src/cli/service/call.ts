@@ -4,7 +4,7 @@ import { noteFromCli } from '../../app/context/audit-from-cli.ts'
 import { performAction } from '../../app/actions/perform-action.ts'
 import type { Context } from '../../app/context/context.ts'
 import { queryLedger } from '../../app/queries/query-ledger.ts'
-import { costText, faultsOf, pageOf } from '../../app/service/call-result.ts'
+import { costText, droppedText, faultsOf, pageOf } from '../../app/service/call-result.ts'
 import { knownOfAccount, withAcceptedNames } from '../../app/service/known-of-account.ts'
 import { assertBuyable } from '../../app/service/assert-buyable.ts'
 import { openCalls, withCallCap, type CallEnd } from '../../app/service/call-session.ts'
@@ -207,17 +207,17 @@ function report(
   const page = pageOf(call, end.fact)
   const faults = page ? faultsOf(call, page) : []
   const found = page
-    ? `, page ${call.page} has ${page.rows.length} of ${page.total ?? 'an unknown number of'} rows`
+    ? `, page ${call.page} has ${page.arrived} of ${page.total ?? 'an unknown number of'} rows${droppedText(page)}`
     : ''
   say(`${call.operation}: ${outcome === 'found' ? 'answered' : 'nothing found'}${found} (${cost})`)
   for (const fault of faults) say(fault)
-  if (page?.rows.length === 0)
+  if (page?.arrived === 0)
     for (const { place, word } of wordsNeverSeen(call.contract, call.request, learned))
       say(`no answer has ever held the word "${word}" (${place}): it may be why there are no rows`)
   for (const [name, note] of Object.entries(page?.notes ?? {})) say(`${name}: ${JSON.stringify(note)}`)
   return {
     status: faults.length > 0 ? exitStatus.failed : exitStatus.done,
-    rows: page?.rows.length ?? 0,
+    rows: page?.arrived ?? 0,
     total: page?.total ?? null,
   }
 }

@@ -1,6 +1,7 @@
 import type { FieldValue, Identity } from '../record.ts'
 import { recordIdentities, type IdentityOptions, type RecordIdentity } from '../subjects/record-identities.ts'
-import type { ObjectKind } from '../words.ts'
+import { identifiersOf, type Identifier } from '../subjects/identifiers.ts'
+import type { ObjectKind, Operation } from '../words.ts'
 
 /** One row of a search, as far as it names a company or a person. */
 export interface ListRow {
@@ -20,7 +21,7 @@ const names: Record<ObjectKind, Readonly<Record<string, readonly string[]>>> = {
   company: {
     company_name: ['company_name', 'name'],
     profnet_url: ['profnet_url'],
-    domain: ['domain', 'unique_domain'],
+    domain: ['domain', 'unique_domain', 'company_domain'],
     industry: ['industry'],
     country_code: ['country_code'],
   },
@@ -45,12 +46,7 @@ export function listRowOf(
   row: Readonly<Record<string, unknown>>,
   { page, idName, ...options }: IdentityOptions & { page: number; idName: string },
 ): ListRow {
-  const values: Record<string, FieldValue> = {}
-  for (const [field, places] of Object.entries(names[object])) {
-    const value = places.map((place) => row[place]).find(isFilled)
-    if (value !== undefined) values[field] = typeof value === 'string' ? value.trim() : value
-  }
-  if (object === 'person') divideName(values)
+  const values = valuesOf(object, row)
   const id = row[idName]
   const serviceId = isFilled(id) ? String(id) : null
   const identity = identityOf(object, values, serviceId)
@@ -62,6 +58,35 @@ export function listRowOf(
     values,
     identities: recordIdentities({ object, identity, values }, options),
   }
+}
+
+/** Returns the object that the rows of a search are about. Those of jobs, news, advertisements and the like are about a company. */
+export function objectOfRows(operation: Operation): ObjectKind {
+  return operation.startsWith('people.') ? 'person' : 'company'
+}
+
+/** Returns everything by which the suppression list may name what a row is about. Never throws. */
+export function identifiersOfRow(object: ObjectKind, row: Readonly<Record<string, unknown>>): Identifier[] {
+  const text = (place: string) => (typeof row[place] === 'string' ? { [place]: row[place] } : {})
+  const identity = identityOf(object, valuesOf(object, row), null)
+  return identifiersOfSubject(object, { ...identity, ...text('email'), ...text('phone') })
+}
+
+/** Returns the identifiers of a row's identity. A company's own domain leads to its profile, an employer's domain does not. */
+export function identifiersOfSubject(object: ObjectKind, identity: Identity): Identifier[] {
+  return identifiersOf(identity).map((each) =>
+    object === 'company' && each.kind === 'domain' ? { ...each, isCompany: true } : each,
+  )
+}
+
+function valuesOf(object: ObjectKind, row: Readonly<Record<string, unknown>>): Record<string, FieldValue> {
+  const values: Record<string, FieldValue> = {}
+  for (const [field, places] of Object.entries(names[object])) {
+    const value = places.map((place) => row[place]).find(isFilled)
+    if (value !== undefined) values[field] = typeof value === 'string' ? value.trim() : value
+  }
+  if (object === 'person') divideName(values)
+  return values
 }
 
 function isFilled(value: unknown): value is string | number {

@@ -43,6 +43,13 @@ export function profilesIn(answer: unknown, object: ObjectKind): Identifier[] {
 
 const erasedText = '[erased]'
 
+export interface ScrubOptions {
+  /** Takes the place of a list element that is removed. Undefined: the list is shorter. */
+  inPlace?: unknown
+  /** True for a further list element that is about the subject. */
+  isAbout?: (element: Readonly<Record<string, unknown>>) => boolean
+}
+
 /**
  * Removes every trace of a subject from a JSON value. A list element with the subject's profile, address or phone is removed
  * as a whole. Elsewhere only the text is replaced.
@@ -50,6 +57,7 @@ const erasedText = '[erased]'
 export function scrub(
   value: unknown,
   identifiers: readonly Identifier[],
+  { inPlace, isAbout = () => false }: ScrubOptions = {},
 ): { value: unknown; isChanged: boolean } {
   let isChanged = false
   const names = (text: string): boolean => identifiers.some((identifier) => isIn(text, identifier))
@@ -60,12 +68,14 @@ export function scrub(
       return erasedText
     }
     if (Array.isArray(part)) {
-      const kept = part.filter(
-        (element) =>
-          !(isObject(element) && Object.values(element).some((one) => typeof one === 'string' && names(one))),
-      )
-      if (kept.length < part.length) isChanged = true
-      return kept.map(clean)
+      const isNaming = (element: unknown): boolean =>
+        isObject(element) &&
+        (Object.values(element).some((one) => typeof one === 'string' && names(one)) || isAbout(element))
+      return part.flatMap((element: unknown) => {
+        if (!isNaming(element)) return [clean(element)]
+        isChanged = true
+        return inPlace === undefined ? [] : [inPlace]
+      })
     }
     if (!isObject(part)) return part
     return Object.fromEntries(Object.entries(part).map(([name, one]) => [name, clean(one)]))

@@ -1,3 +1,4 @@
+import { dropReason, type DropReason } from '../../domain/lists/dropped-rows.ts'
 import type { Fact } from '../../domain/record.ts'
 import { warningsOf, type RequestWarning } from '../schema/metadata.ts'
 import type { Contract } from '../catalogue/catalogue.ts'
@@ -40,6 +41,10 @@ export function problemOf({ answer: { at, rows } }: Contract, answer: unknown): 
 /** A page of a search as the ledger keeps it. */
 export interface Page {
   rows: readonly Record<string, unknown>[]
+  /** The rows that the service sent and the ledger does not keep, by reason. They count for the size of the page. */
+  dropped: Readonly<Partial<Record<DropReason, number>>>
+  /** The rows that the service sent. */
+  arrived: number
   /** The number of all rows; null where the answer does not state it. */
   total: number | null
   ignored: readonly string[]
@@ -67,7 +72,11 @@ export function readPage(contract: Contract, answer: unknown): Page {
   const hasTotal = rows !== undefined && at.value !== wholeAnswer
   const listed = valueAt(answer, at.value)
   const list = Array.isArray(listed) ? listed : []
-  const objects = list.filter(isObject)
+  const sent = list.filter(isObject)
+  const objects = sent.filter((row) => dropReason(row) === undefined)
+  const dropped: Partial<Record<DropReason, number>> = {}
+  for (const reason of sent.flatMap((row) => dropReason(row) ?? []))
+    dropped[reason] = (dropped[reason] ?? 0) + 1
   const stated = hasTotal ? valueAt(answer, rows.total.value) : undefined
   const total = typeof stated === 'number' && Number.isInteger(stated) && stated >= 0 ? stated : null
   const warnings = warningsOf(answer)
@@ -75,18 +84,20 @@ export function readPage(contract: Contract, answer: unknown): Page {
   const ignored = namesIn(valueAt(metadata, 'ignored_fields'))
   return {
     rows: objects,
+    dropped,
+    arrived: sent.length,
     total,
     ignored: ignored ?? [],
     renamed: warnings.flatMap((each) => (each.kind === 'renamed' ? [renaming(each)] : [])),
     drift: [
       ...(listed === undefined ? [`${at.value} is missing`] : []),
-      ...(objects.length < list.length ? [`${at.value} holds entries that are no objects`] : []),
+      ...(sent.length < list.length ? [`${at.value} holds entries that are no objects`] : []),
       ...(rows && objects.some((row) => !isId(valueAt(row, rows.id.value)))
         ? [`rows without ${rows.id.value}`]
         : []),
       ...(hasTotal && total === null ? [`${rows.total.value} is missing`] : []),
       ...(ignored === undefined ? ['metadata.ignored_fields is no list of names'] : []),
-      ...(total !== null && total < objects.length ? [`the total of ${total} is below the rows`] : []),
+      ...(total !== null && total < sent.length ? [`the total of ${total} is below the rows`] : []),
     ],
     notes: Object.fromEntries(
       noteNames.flatMap((name) => {

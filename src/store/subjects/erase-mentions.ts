@@ -1,26 +1,33 @@
 import { sql, type Transaction } from 'kysely'
 import type { LookupKey } from '../../domain/keys.ts'
-import { personalOperations } from '../../domain/operations.ts'
+import { dropped } from '../../domain/lists/dropped-rows.ts'
+import { identifiersOfRow, objectOfRows } from '../../domain/lists/list-row.ts'
+import { operationRow, personalOperations } from '../../domain/operations.ts'
 import type { Identifier } from '../../domain/subjects/identifiers.ts'
-import { scrub } from '../../domain/subjects/traces.ts'
+import { scrub, type ScrubOptions } from '../../domain/subjects/traces.ts'
+import type { Operation } from '../../domain/words.ts'
 import type { Tables } from '../database/schema.ts'
 import { containing } from './find-subject.ts'
 import { needlesOf } from './needles.ts'
 
-/** Erases the subject from answers about others that name it: a company's people, a profile's neighbours. */
+/**
+ * Erases the subject from answers about others that name it: a company's people, a profile's neighbours, the rows of searches. The
+ * place of a row stays, because the size of a page says whether it is the last one. `domains` are a company's own.
+ */
 export async function eraseMentions(
   tx: Transaction<Tables>,
   identifiers: readonly Identifier[],
+  domains: readonly string[],
 ): Promise<number> {
   let erased = 0
-  for (const needle of needlesOf(identifiers)) {
-    const { rows } = await sql<{ key: LookupKey; answer: Record<string, unknown> }>`
-      select key, answer from lookups
+  for (const needle of [...needlesOf(identifiers), ...domains]) {
+    const { rows } = await sql<{ key: LookupKey; operation: Operation; answer: Record<string, unknown> }>`
+      select key, operation, answer from lookups
       where operation = any(${[...personalOperations]}) and answer::text ilike ${containing(needle)}`.execute(
       tx,
     )
-    for (const { key, answer } of rows) {
-      const { value, isChanged } = scrub(answer, identifiers)
+    for (const { key, operation, answer } of rows) {
+      const { value, isChanged } = scrub(answer, identifiers, inRows(operation, domains))
       if (!isChanged) continue
       await tx
         .updateTable('lookups')
@@ -31,6 +38,21 @@ export async function eraseMentions(
     }
   }
   return erased
+}
+
+/** Elsewhere a company's domain is a text like any other: people have it in their address. */
+function inRows(operation: Operation, domains: readonly string[]): ScrubOptions {
+  if (operationRow(operation).kind !== 'search') return {}
+  const isCompany = objectOfRows(operation) === 'company'
+  return {
+    inPlace: dropped('forgotten'),
+    isAbout: (row) =>
+      isCompany &&
+      domains.length > 0 &&
+      identifiersOfRow('company', row).some(
+        ({ kind, value }) => kind === 'domain' && domains.includes(value),
+      ),
+  }
 }
 
 /** Erases the subject from the conditions of scans: a run or a plan may have been narrowed to it. */

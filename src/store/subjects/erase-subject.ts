@@ -2,6 +2,7 @@ import { sql, type Transaction } from 'kysely'
 import { ConfigError } from '../../domain/errors.ts'
 import { forgottenKey } from '../../domain/subjects/forgotten.ts'
 import { defaultNetworkHosts, type LookupKey } from '../../domain/keys.ts'
+import { kindOfName } from '../../domain/subjects/names.ts'
 import { identifiersOfKey, isNamed } from '../../domain/subjects/traces.ts'
 import type { Database, OpenDatabase } from '../database/database.ts'
 import type { Tables } from '../database/schema.ts'
@@ -85,6 +86,11 @@ interface EraseOptions {
   hosts?: readonly string[] | undefined
 }
 
+/** Returns the domains that are the subject's alone: those of a company. */
+function ownDomains({ names }: Subject): string[] {
+  return names.filter((name) => kindOfName(name) === 'domain')
+}
+
 /** Locks the rows before the check for open payments: a worker that pays for one of these lookups locks the same rows. */
 async function lockLookups(tx: Transaction<Tables>, { lookups }: Subject): Promise<void> {
   await sql`
@@ -112,7 +118,8 @@ async function eraseIn(
     tasks: await eraseTasks(tx, subject.taskIds, now(), token),
     lookups: await eraseLookups(tx, names),
     mentions:
-      (await eraseMentions(tx, subject.identifiers)) + (await eraseFromActions(tx, subject.identifiers)),
+      (await eraseMentions(tx, subject.identifiers, ownDomains(subject))) +
+      (await eraseFromActions(tx, subject.identifiers)),
     runs: await eraseConditions(tx, subject.identifiers),
   }
   // Last, as where names are learned: whoever stores an answer locks its lookup first and its names last.

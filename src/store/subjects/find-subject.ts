@@ -1,20 +1,21 @@
 import { sql } from 'kysely'
 import { contactTypes } from '../../domain/contact-types.ts'
 import { defaultNetworkHosts, lookupKey, underAllHosts, type LookupKey } from '../../domain/keys.ts'
-import { operationsAbout } from '../../domain/operations.ts'
+import { operationRow, operationsAbout, personalOperations } from '../../domain/operations.ts'
 import {
   identifiersOf,
   identifiersOfName,
   underAllNames,
   type Identifier,
 } from '../../domain/subjects/identifiers.ts'
-import { identifiersOfKey, isNamed, profilesIn } from '../../domain/subjects/traces.ts'
+import { identifiersOfKey, isNamed, profilesIn, scrub } from '../../domain/subjects/traces.ts'
 import type { ObjectKind } from '../../domain/words.ts'
 import { kindOfName, namedBy } from '../../domain/subjects/names.ts'
 import { lessonOf, namesIn, namesOfNumber } from '../../domain/subjects/taught-names.ts'
 import type { Database } from '../database/database.ts'
 import { isOneOf } from '../database/parameters.ts'
 import { namesOfSubjects } from '../names/names-of.ts'
+import { needlesOf } from './needles.ts'
 
 /** Everything in the ledger that is about one subject. */
 export interface Subject {
@@ -155,6 +156,7 @@ async function collectLookups(db: Database, object: ObjectKind, subject: Found):
     )
     .execute()
   for (const { key } of rows) if (isNamed(identifiersOfKey(key), identifiers)) found.add(key)
+  for (const key of await askedWith(db, [...identifiers.values()])) found.add(key)
   if (found.size === 0) return
   const answers = await db
     .selectFrom('lookups')
@@ -195,6 +197,26 @@ async function collectTasks(db: Database, object: ObjectKind, subject: Found): P
     if (!last || rows.length < pageSize) return
     after = last.id
   }
+}
+
+/** Searches and reads. Actions have a journal, from which they are erased. */
+const namelessOperations = personalOperations.filter(
+  (operation) => operationRow(operation).keyedBy.length === 0 && operationRow(operation).kind !== 'action',
+)
+
+/** Returns the lookups whose key is a digest and whose request names the subject: a search for those like it. */
+async function askedWith(db: Database, identifiers: readonly Identifier[]): Promise<LookupKey[]> {
+  const found = new Set<LookupKey>()
+  for (const needle of needlesOf(identifiers)) {
+    const rows = await db
+      .selectFrom('lookups')
+      .select(['key', 'request'])
+      .where('operation', 'in', namelessOperations)
+      .where(sql<boolean>`request::text ilike ${containing(needle)}`)
+      .execute()
+    for (const { key, request } of rows) if (scrub(request, identifiers).isChanged) found.add(key)
+  }
+  return [...found]
 }
 
 /** Returns a LIKE pattern that finds the text literally, anywhere. */

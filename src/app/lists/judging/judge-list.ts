@@ -1,8 +1,7 @@
 import type { Identity } from '../../../domain/record.ts'
 import { recordIdentities } from '../../../domain/subjects/record-identities.ts'
 import type { ObjectKind } from '../../../domain/words.ts'
-import { identifiersOf } from '../../../domain/subjects/identifiers.ts'
-import type { ListRow } from '../../../domain/lists/list-row.ts'
+import { identifiersOfSubject, type ListRow } from '../../../domain/lists/list-row.ts'
 import {
   identityText,
   judgeRows,
@@ -51,7 +50,9 @@ export async function judgeList(
     rows: judgeRows(rows, {
       recordsWith: (identity) => records.get(identityText(identity)) ?? [],
       profilesOf: ({ recordId }: MatchedRecord) => profiles.get(recordId) ?? [],
-      suppressed: await suppressions.match(rows.map(({ identity }) => identifiersOf(identity))),
+      suppressed: await suppressions.match(
+        rows.map(({ object, identity }) => identifiersOfSubject(object, identity)),
+      ),
       excluded: excludedRows(settings, rows, config.networkHosts),
       requires: settings.requires ?? [],
       answerTo: answers ? await answersTo(context, settings, rows) : undefined,
