@@ -52,6 +52,14 @@ export interface RecordSnapshot {
   tied: Readonly<Record<string, number>>
 }
 
+/** A user or queue of the CRM to which records can belong. */
+export interface Owner {
+  id: string
+  name: string
+  /** False: the user has left. */
+  isActive: boolean
+}
+
 /** A CRM in which records can be found, made and archived. */
 export interface RecordMaker {
   /** The most drafts that one request makes. */
@@ -67,6 +75,12 @@ export interface RecordMaker {
   needsOneOf?(entity: string): readonly string[]
   /** Returns the ids of the records that have these keys now, by key. Unlike a search it sees a record at once. */
   findByKey(entity: string, keys: readonly string[]): Promise<Map<string, string>>
+  /** Returns the entity of the companies to which new records of this one are tied. Undefined: they are tied to none. */
+  companiesOf(entity: string): string | undefined
+  /** Returns those of these owners that the CRM has for records of the entity, by the id asked for. */
+  owners(entity: string, ids: readonly string[]): Promise<Map<string, Owner>>
+  /** Returns the owner of each of these records, where it is there and has one. */
+  ownersOf(entity: string, ids: readonly string[]): Promise<Map<string, string>>
   /** Makes each draft once. Duplicate rules of the CRM are not overridden. */
   create(entity: string, drafts: readonly RecordDraft[]): Promise<CreateResult[]>
   /** Moves records to the CRM's recycle bin. */

@@ -24,6 +24,8 @@ export interface MakingOptions {
   set: { property: string; value: string }
   readOnly: string
   ownerId: string
+  /** The owner whose user has left. */
+  formerOwnerId: string
   ownerProperty: string
   /** Another entity, to whose records ours can be tied. */
   ties?: string
@@ -195,6 +197,30 @@ export function connectorMaking(options: ConnectorSuiteOptions, stage: Connector
     })
     for (const name of ['no_such_property', making.readOnly])
       await expect(maker().create(entity, [draft(2, { set: { [name]: 'x' } })])).rejects.toThrow(name)
+  })
+
+  test('tells owners who are there from those who have left, and reads whose a record is', async () => {
+    await ready()
+    const { ownerId, formerOwnerId } = making
+    const owners = await maker().owners(entity, [ownerId, formerOwnerId, '404'])
+    expect([...owners].map(([id, { isActive }]) => [id, isActive])).toEqual([
+      [ownerId, true],
+      [formerOwnerId, false],
+    ])
+    expect(owners.get(ownerId)!.name).toMatch(/\S/)
+    const made = await maker().create(entity, [
+      draft(1, { ownerId }),
+      draft(2, { ownerId: formerOwnerId }),
+      draft(3),
+    ])
+    expect(states(made)).toEqual(['created', 'rejected', 'created'])
+    const requests = world().requests()
+    const found = await maker().ownersOf(entity, [idOf(made[0]), ...given(options.unknownId)])
+    expect([...found]).toEqual([[idOf(made[0]), ownerId]])
+    expect(world().requests() - requests).toBe(1)
+    expect((await maker().ownersOf(entity, [])).size).toBe(0)
+    const companies = maker().companiesOf(entity)
+    if (making.ties !== undefined) expect(companies).toBe(making.ties)
   })
 
   test.each(making.spellings)(

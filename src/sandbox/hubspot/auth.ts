@@ -11,6 +11,7 @@ export const ALL_SCOPES = [
   'crm.schemas.contacts.read',
   'crm.schemas.contacts.write',
   'crm.objects.deals.read',
+  'crm.objects.owners.read',
   'tickets',
   'automation',
   'oauth',

@@ -9,6 +9,7 @@ import { createChangeLog } from '../crm/change-log.ts'
 import { serveStandIn } from '../crm/serve.ts'
 import { defaultPaydirtUrl, type CrmStandIn, type CrmStandInOptions } from '../crm/stand-in.ts'
 import type { HubspotType } from './properties.ts'
+import { ownerRoutes } from './making/owners.ts'
 import { accountRoutes } from './routes-account.ts'
 import { associationRoutes, recordAssociationRoutes } from './routes-associations.ts'
 import { automationRoutes, type HubspotWorkflows } from './routes-automation.ts'
@@ -80,6 +81,8 @@ export async function startHubspotStandIn(options: HubspotStandInOptions = {}): 
   const objects = objectRoutes({ store, auth, faults, portalId: PORTAL_ID, now })
   const properties = propertyRoutes(store, auth, now)
   const associations = associationRoutes(store, auth, now)
+  for (const version of ['v3', ...VERSIONS])
+    app.route(`/crm/owners/${version}`, ownerRoutes(store.owners, auth, now))
   app.route('/crm/v4/objects', recordAssociationRoutes(store, auth))
   app.route('/crm/v3/objects', objects)
   app.route('/crm/v3/properties', properties)

@@ -42,6 +42,14 @@ export function refuseInput(
     const broken = tooLong.map(({ property }) => ({ code: 'MAX_LENGTH', property, message: 'Too long' }))
     return { error: invalidValues(broken, portalId), values }
   }
+  const ownerId = values.get('hubspot_owner_id')
+  if (ownerId && (store.owners.get(ownerId)?.archived ?? true)) {
+    const message = `The owner ${ownerId} does not exist, or cannot own records`
+    return {
+      error: invalidValues([{ code: 'INVALID_OWNER_ID', property: 'hubspot_owner_id', message }], portalId),
+      values,
+    }
+  }
   const after = { ...record?.properties, ...Object.fromEntries(values) }
   const required = isEnforcing ? refuseRequired(faults.required, type, after) : undefined
   if (required) return { error: required, values }

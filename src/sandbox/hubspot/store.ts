@@ -1,3 +1,4 @@
+import { firstOwners, type HubspotOwner } from './making/owners.ts'
 import {
   MODIFIED_PROPERTY,
   createPropertyRegistry,
@@ -36,6 +37,8 @@ interface NewHubspotRecord {
 /** The account's data: the API reads and writes it, and tests change it directly. */
 export interface HubspotStore {
   readonly registry: PropertyRegistry
+  /** The users to whom records can belong. */
+  readonly owners: Map<string, HubspotOwner>
   add(type: HubspotType, record: NewHubspotRecord): HubspotRecord
   /** Returns the record with this id, or the one it was merged into; archived ones too. */
   get(type: HubspotType, id: string): HubspotRecord | undefined
@@ -119,6 +122,7 @@ export function createHubspotStore(
 
   const store: HubspotStore = {
     registry: createPropertyRegistry(),
+    owners: firstOwners(),
     add(type, given) {
       const id = given.id ?? String(nextIds[type])
       if (Number(id) < nextIds[type]) throw new Error(`ids of ${type} go on from ${nextIds[type]}, not ${id}`)

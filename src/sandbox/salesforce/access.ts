@@ -1,5 +1,5 @@
 import { SalesforceError } from './errors.ts'
-import { API_USER_ID, toLongId } from './ids.ts'
+import { API_USER_ID, LEAD_QUEUE_ID, toLongId } from './ids.ts'
 import type { SalesforceType } from './schema.ts'
 import type { Condition, Soql } from './soql-parse.ts'
 
@@ -57,16 +57,19 @@ export function mayEdit(access: OrgAccess, record: Owned): boolean {
 const permissionSetId = toLongId('0PSWx0000000A1C')
 type Row = Record<string, string | boolean>
 
+/** The users by id, and whether they are active. */
+type Users = ReadonlyMap<string, boolean>
+
 /**
  * Returns the rows of a query to the objects that describe access, or undefined for any other object. Supports what can
  * be asked about one user: `=` and `IN` on the fields that are there.
  */
-export function accessRows(access: OrgAccess, soql: Soql): Row[] | undefined {
+export function accessRows(access: OrgAccess, users: Users, soql: Soql): Row[] | undefined {
   const table = tables[soql.from.toLowerCase()]
   if (!table) return undefined
   if (table.needsSetup && !access.canViewSetup)
     throw new SalesforceError(400, 'INVALID_TYPE', `sObject type '${soql.from}' is not supported.`)
-  const rows = table.rows(access)
+  const rows = table.rows(access, users)
   for (const name of soql.fields)
     if (rows[0] && !(name in rows[0]))
       throw new SalesforceError(400, 'INVALID_FIELD', `No such column '${name}' on entity '${soql.from}'.`)
@@ -77,7 +80,9 @@ export function accessRows(access: OrgAccess, soql: Soql): Row[] | undefined {
 
 const defaults = { private: 'None', public_read: 'Read', public_read_write: 'Edit' } as const
 
-const tables: Readonly<Record<string, { needsSetup: boolean; rows: (access: OrgAccess) => Row[] }>> = {
+const tables: Readonly<
+  Record<string, { needsSetup: boolean; rows: (access: OrgAccess, users: Users) => Row[] }>
+> = {
   organization: {
     needsSetup: false,
     rows: ({ sharing }) => [
@@ -88,6 +93,15 @@ const tables: Readonly<Record<string, { needsSetup: boolean; rows: (access: OrgA
         DefaultLeadAccess: sharing === 'public_read_write' ? 'ReadEditTransfer' : defaults[sharing],
       },
     ],
+  },
+  user: {
+    needsSetup: false,
+    rows: (_, users) =>
+      [...users].map(([id, isActive], at) => ({ Id: id, Name: `User ${at + 1}`, IsActive: isActive })),
+  },
+  group: {
+    needsSetup: false,
+    rows: () => [{ Id: LEAD_QUEUE_ID, Name: 'New leads', Type: 'Queue' }],
   },
   permissionsetassignment: {
     needsSetup: true,

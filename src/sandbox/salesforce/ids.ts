@@ -28,3 +28,6 @@ export function isId(text: string): boolean {
 
 /** The user that the API's requests run as. */
 export const API_USER_ID = toLongId('005Wx0000000A1B')
+
+/** The queue to which the org's rule assigns new leads. */
+export const LEAD_QUEUE_ID = toLongId('00GWx0000000Q1U')

@@ -34,7 +34,7 @@ export function queryRoutes(store: SalesforceStore): Hono<SalesforceEnv> {
         `SOQL statements cannot be longer than ${MAX_SOQL_CHARACTERS} characters.`,
       )
     const soql = parseSoql(text)
-    const described = accessRows(store.access, soql)
+    const described = accessRows(store.access, store.users, soql)
     if (described) return c.json({ totalSize: described.length, done: true, records: described })
     const selection = runSoql(store, soql, withDeleted)
     if (soql.isCount) return c.json({ totalSize: selection.records.length, done: true, records: [] })

@@ -90,7 +90,6 @@ const PERSON_USER_ID = toLongId('005Wx0000000P2T')
 export const FORMER_USER_ID = toLongId('005Wx0000000F3T')
 /** The recycle bin keeps a record for 15 days (Salesforce Help, "Recycle Bin"). */
 const binMs = 15 * 86_400_000
-export const LEAD_QUEUE_ID = toLongId('00GWx0000000Q1U')
 
 type OnEdit = (
   type: SalesforceType,

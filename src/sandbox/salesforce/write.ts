@@ -4,16 +4,10 @@ import { accountFault, ownerFault, uniqueFault } from './making/rules.ts'
 import { settlePlaces } from './places/countries.ts'
 import { SalesforceError, saveError, type SaveError } from './errors.ts'
 import type { SalesforceFaults } from './faults.ts'
-import { isId, toLongId } from './ids.ts'
+import { isId, LEAD_QUEUE_ID, toLongId } from './ids.ts'
 import type { RowLocks } from './locks.ts'
 import { placePrefixes, type FieldDefinition, type ObjectDefinition, type SalesforceType } from './schema.ts'
-import {
-  LEAD_QUEUE_ID,
-  readField,
-  type FieldValue,
-  type SalesforceRecord,
-  type SalesforceStore,
-} from './store.ts'
+import { readField, type FieldValue, type SalesforceRecord, type SalesforceStore } from './store.ts'
 
 export interface WriteDeps {
   readonly store: SalesforceStore

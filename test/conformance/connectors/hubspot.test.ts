@@ -16,7 +16,13 @@ const profile = (kind: 'company' | 'in', slug: string) => ({
     { profnet_url: `https://www.profnet.com/${kind}/${slug}/` },
   ],
 })
-const shared = { perCall: 100, ownerId: '71001', ownerProperty: 'hubspot_owner_id', readOnly: 'hs_object_id' }
+const shared = {
+  perCall: 100,
+  ownerId: '71001',
+  formerOwnerId: '71003',
+  ownerProperty: 'hubspot_owner_id',
+  readOnly: 'hs_object_id',
+}
 const making: Record<'companies' | 'contacts', MakingOptions> = {
   companies: {
     ...shared,

@@ -2,6 +2,7 @@ import { createSalesforceConnector } from '../../../src/connectors/salesforce/sa
 import { salesforceMapping } from '../../../src/connectors/salesforce/mapping.ts'
 import type { Patch } from '../../../src/domain/record.ts'
 import { startSalesforceStandIn } from '../../../src/sandbox/salesforce/index.ts'
+import { FORMER_USER_ID } from '../../../src/sandbox/salesforce/store.ts'
 import { testSeed } from '../../support/seed.ts'
 import type { MakingOptions } from '../connector-making.ts'
 import { filled, type ConnectorSuiteOptions } from '../connector-stage.ts'
@@ -16,7 +17,12 @@ const profile = (kind: 'company' | 'in', slug: string) => ({
     { Profnet_URL__c: `http://www.profnet.example/${kind}/${slug}` },
   ],
 })
-const owner = { ownerId: '005Wx0000000P2TIAU', ownerProperty: 'OwnerId', readOnly: 'CreatedDate' }
+const owner = {
+  ownerId: '005Wx0000000P2TIAU',
+  formerOwnerId: FORMER_USER_ID,
+  ownerProperty: 'OwnerId',
+  readOnly: 'CreatedDate',
+}
 const ofPerson = (extra: Patch, needed: Readonly<Record<string, string>>): MakingOptions => ({
   ...owner,
   perCall: 200,

@@ -21,6 +21,7 @@ export const paths = {
   associations: (from: string, to: string) => `/crm/associations/${apiVersion}/${from}/${to}/batch/read`,
   associate: (from: string, to: string) =>
     `/crm/associations/${apiVersion}/${from}/${to}/batch/associate/default`,
+  owners: `/crm/owners/${apiVersion}`,
   account: `/account-info/${apiVersion}/details`,
   usage: `/account-info/${apiVersion}/api-usage/daily/private-apps`,
   tokenInfo: '/oauth/v2/private-apps/get/access-token-info',
@@ -135,6 +136,19 @@ export const associationsSchema = z.object({
       paging: z.object({ next: z.object({ after: z.string() }).optional() }).nullish(),
     }),
   ),
+})
+
+export const ownersSchema = z.object({
+  results: z.array(
+    z.object({
+      id: z.coerce.string(),
+      firstName: z.string().nullish(),
+      lastName: z.string().nullish(),
+      email: z.string().nullish(),
+      archived: z.boolean().default(false),
+    }),
+  ),
+  paging: z.object({ next: z.object({ after: z.string() }).optional() }).nullish(),
 })
 
 export const accountSchema = z.object({ portalId: z.coerce.string(), timeZone: z.string().optional() })

@@ -11,6 +11,7 @@ import type { CreateResult, RecordDraft } from '../../creating.ts'
 import type { LeftOut } from '../../write-result.ts'
 import type { HubspotEntity } from '../api/wire.ts'
 import { fitPatch } from '../prepare.ts'
+import { ownerProperty } from './owners.ts'
 
 /** A draft in HubSpot's terms. */
 export interface DraftInput {
@@ -21,8 +22,6 @@ export interface DraftInput {
   leftOut: LeftOut[]
   companyId: string | undefined
 }
-
-const ownerProperty = 'hubspot_owner_id'
 
 /** A new record needs one of these: https://developers.hubspot.com/docs/api-reference/crm-contacts-v3/guide, and of companies. */
 const needed: Readonly<Record<HubspotEntity, readonly string[]>> = {

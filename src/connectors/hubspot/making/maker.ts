@@ -12,6 +12,7 @@ import type { MakerDeps } from './deps.ts'
 import { neededFields } from './draft.ts'
 import { find } from './find.ts'
 import { findByKey } from './find-by-key.ts'
+import { ownersOf, readOwners } from './owners.ts'
 import { snapshots } from './snapshots.ts'
 
 /** Companies and contacts of an account as records that can be found, made and archived. */
@@ -23,6 +24,10 @@ export function createHubspotMaker(deps: MakerDeps, known: (entity: string) => H
     find: async (entity, identities) => find(deps, known(entity), identities),
     needsOneOf: (entity) => neededFields(known(entity), creating(entityMapping(deps.mapping, entity))),
     findByKey: async (entity, keys) => findByKey(deps, known(entity), keys),
+    companiesOf: (entity) =>
+      known(entity) === 'contacts' && deps.mapping.entities['companies'] ? 'companies' : undefined,
+    owners: async (_, ids) => readOwners(deps, ids),
+    ownersOf: async (entity, ids) => ownersOf(deps, known(entity), ids),
     create: async (entity, drafts) => create(deps, known(entity), drafts),
     archive: async (entity, ids) => archive(deps, known(entity), ids),
     async associate(entity, toEntity, pairs) {

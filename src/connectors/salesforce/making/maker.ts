@@ -9,6 +9,7 @@ import type { MakerDeps } from './deps.ts'
 import { keyFieldOf } from './draft.ts'
 import { findRecords } from './find.ts'
 import { findByKey } from './keys.ts'
+import { ownersOf, readOwners } from './owners.ts'
 import { snapshotsOf } from './snapshots.ts'
 
 /** Finds, makes and archives the records of one org. */
@@ -37,6 +38,17 @@ export function createMaker(
           return id === undefined ? [] : [[key, id]]
         }),
       )
+    },
+    companiesOf(entity) {
+      mappingOf(entity)
+      return entity === 'Contact' && deps.mapping.entities['Account'] ? 'Account' : undefined
+    },
+    async owners(entity, ids) {
+      return ids.length === 0 ? new Map() : readOwners(deps, entity, ids)
+    },
+    async ownersOf(entity, ids) {
+      mappingOf(entity)
+      return ids.length === 0 ? new Map() : ownersOf(deps, entity, ids)
     },
     async create(entity, drafts) {
       mappingOf(entity)
