@@ -142,6 +142,21 @@ describe('a challenge that is refused', () => {
     expect(await admission.remembered(purchase)).toMatchObject({ amountAtomic: 10_000n })
   })
 
+  test('of one step does not stand in the way of another at the same endpoint', async () => {
+    const maxPrices = { 'contact.redeem:phone': 300_000n }
+    const policy = { ...openStage().options.policy, maxPrices }
+    const { admission, purchase } = open({ policy })
+    const redeem = (type: string) => ({
+      ...purchase,
+      buys: [lookupKey('contact.redeem', `id:p1|${type}`)],
+    })
+    const asked = challenge(offerOf('x402', { amount: '150000' }))
+    await expect(admission.admit(redeem('email-work'), asked)).rejects.toMatchObject({ code: 'price' })
+    await expect(admission.remembered(redeem('email-work'))).rejects.toMatchObject({ code: 'price' })
+    await expect(admission.remembered(redeem('phone'))).resolves.toBeUndefined()
+    await expect(admission.admit(redeem('phone'), asked)).resolves.toMatchObject({ amountAtomic: 150_000n })
+  })
+
   test('is not recorded where the ledger failed', async () => {
     const stage = openStage()
     const terms = { ...stage.options.terms, pinRecipient: () => Promise.reject(new Error('away')) }

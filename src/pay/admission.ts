@@ -52,6 +52,9 @@ function refuseOversized(response: ResponseHead): void {
 export function createAdmission(options: AdmissionOptions): Admission {
   const { terms: book, now } = options
   const refused = new Map<string, { error: PolicyDeniedError; untilMs: number }>()
+  /** A refusal counts for its step alone: another one of the same endpoint may have a higher cap. */
+  const refusalKey = ({ buys, request: { endpoint } }: Purchase): string =>
+    [endpoint, ...new Set(buys.map(slotOf)), buys.length].join(' ')
 
   async function choose(purchase: Purchase, response: ResponseHead): Promise<Terms> {
     const { request } = purchase
@@ -124,7 +127,7 @@ export function createAdmission(options: AdmissionOptions): Admission {
       // The settings may have changed since these terms were remembered. Terms that the current policy refuses are
       // requested and checked again.
       if (terms && stillPasses(terms, options.policy, askedOf(purchase))) return terms
-      const refusal = refused.get(endpoint)
+      const refusal = refused.get(refusalKey(purchase))
       if (refusal && refusal.untilMs > now().getTime()) throw refusal.error
       return undefined
     },
@@ -140,7 +143,7 @@ export function createAdmission(options: AdmissionOptions): Admission {
         if (error instanceof PolicyDeniedError) {
           const told = priceTold(error)
           if (told && purchase.buys.length === 1) options.onTerms?.(endpoint, told)
-          refused.set(endpoint, { error, untilMs: now().getTime() + refusalPauseMs })
+          refused.set(refusalKey(purchase), { error, untilMs: now().getTime() + refusalPauseMs })
           await record(purchase, error)
         }
         throw error

@@ -15,6 +15,8 @@ import type { Send } from '../domain/ports/transport.ts'
 import type { SendPermit } from '../domain/ports/send-permit.ts'
 import type { Fact } from '../domain/record.ts'
 import type { Operation } from '../domain/words.ts'
+import { inDoubt } from './doubt.ts'
+import { asJournaled } from './journaled-request.ts'
 import type { PaidRequest } from './purchase.ts'
 import { createAnswerReader } from './read-answer.ts'
 
@@ -35,6 +37,8 @@ export interface DispatchOptions {
   onAnswer?: (request: PaidRequest, body: string, protocol: Protocol) => void
   /** Called with every exchange. Must not throw. */
   onExchange?: OnExchange | undefined
+  /** The origin of the service that the settings name now. Secrets leave for no other. */
+  serviceOrigin?: string | undefined
   /** Headers of every request to the service, paid or not, such as the buyer's bearer token. */
   extraHeaders?: Record<string, string> | undefined
   now: () => Date
@@ -45,6 +49,8 @@ type Sent = { answer: StoredAnswer } | { refusal: string }
 
 export interface Dispatch {
   protocolOf(terms: Terms): PaymentProtocol
+  /** True for a charge whose request was drawn for another service than the one that the settings name now. */
+  isElsewhere(charge: Pick<Charge, 'url'>): boolean
   exchange(request: PaidRequest, headers: Record<string, string>, permit: SendPermit): Promise<ResponseHead>
   read(request: PaidRequest, response: ResponseHead): StoredAnswer
   /** Returns the answer to a request that carried no payment, or undefined when the response holds none. */
@@ -77,6 +83,14 @@ export function createDispatch(options: DispatchOptions): Dispatch {
   ): Promise<Sent> {
     const request = asJournaled(charge, prepared)
     const protocol = protocolOf(charge.authorization.terms)
+    // The proof is the key itself: at another address it would be given away.
+    if (protocol.name === 'api_key' && isElsewhere(charge)) {
+      await permit.done(undefined)
+      throw inDoubt(
+        `sent by API key to ${new URL(charge.url).origin}, and the key does not go there while PAYDIRT_SERVICE_URL names another service`,
+        86_400_000,
+      )
+    }
     const headers = await proofOf(charge, request, { isUsed }).catch(async (error: unknown) => {
       await permit.done(undefined)
       throw error
@@ -205,7 +219,7 @@ export function createDispatch(options: DispatchOptions): Dispatch {
         headers: {
           ...(body !== '' && { 'content-type': 'application/json' }),
           accept: 'application/json',
-          ...options.extraHeaders,
+          ...(isElsewhere({ url }) ? {} : options.extraHeaders),
           ...headers,
         },
       })
@@ -223,6 +237,10 @@ export function createDispatch(options: DispatchOptions): Dispatch {
   function measure({ operation }: PaidRequest, outcome: ExchangeOutcome, response: ResponseHead): void {
     const ms = took.get(response)
     if (ms !== undefined) options.onExchange?.(operation, outcome, ms)
+  }
+
+  function isElsewhere({ url }: Pick<Charge, 'url'>): boolean {
+    return options.serviceOrigin !== undefined && new URL(url).origin !== options.serviceOrigin
   }
 
   function protocolOf(terms: Terms): PaymentProtocol {
@@ -243,18 +261,7 @@ export function createDispatch(options: DispatchOptions): Dispatch {
     return isAnswer ? screened(request, answer) : undefined
   }
 
-  return { protocolOf, exchange, read, freeAnswer, send }
-}
-
-/**
- * Returns the request with the address and body of its charge. Crash window: after the charge was journaled, and before its answer
- * is stored. The settings may give another path or other names of keys when it is sent again, and a server that has taken the
- * payment refuses it beside another request: the paid answer would be lost. A body with secrets is not in the journal, and one that
- * was erased as a forgotten subject's is not there any more.
- */
-function asJournaled({ url, body }: Charge, request: PaidRequest): PaidRequest {
-  const isJournaled = request.keptBody === undefined && body !== ''
-  return { ...request, url, body: isJournaled ? body : request.body }
+  return { protocolOf, isElsewhere, exchange, read, freeAnswer, send }
 }
 
 /**

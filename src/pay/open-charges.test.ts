@@ -50,6 +50,40 @@ describe('a charge that an earlier try left open', () => {
     },
   )
 
+  test.each(['sent', 'in_doubt'] as const)(
+    'takes no secret to the service of other settings: by API key it stays in doubt, by payment it goes out alone: %s',
+    async (state) => {
+      const elsewhere = { state, url: 'https://before.example/companies' }
+      const change = { serviceOrigin: 'https://now.example', extraHeaders: { bearer: 'secret' } }
+      const byKey = openStage('api_key')
+      byKey.leave({ ...elsewhere, reason: 'not_in_time', state: 'in_doubt' })
+      await expect(buy(byKey, change)).rejects.toEqual(inDoubt(86_400_000, 'https://before.example'))
+      expect([byKey.requests, byKey.charges]).toMatchObject([[], [{ state: 'in_doubt' }]])
+
+      const byPayment = openStage()
+      byPayment.leave(elsewhere)
+      byPayment.script(paid)
+      expect(await buy(byPayment, change)).toMatchObject({ outcome: 'found' })
+      expect(byPayment.requests).toMatchObject([{ url: elsewhere.url, headers: { proof: 'drawn before' } }])
+      expect(byPayment.requests[0]?.headers).not.toHaveProperty('bearer')
+    },
+  )
+
+  test('is withdrawn where it was never sent and the settings name another service, and begins anew there', async () => {
+    const stage = openStage('api_key')
+    stage.leave({ url: 'https://before.example/companies' })
+    stage.script(paid)
+    const serviceOrigin = new URL(stage.purchase.request.url).origin
+    const fixedTerms = () => stage.termsOf()
+    expect(await buy(stage, { serviceOrigin, fixedTerms, extraHeaders: { bearer: 'secret' } })).toMatchObject(
+      {
+        outcome: 'found',
+      },
+    )
+    expect(stage.charges).toMatchObject([{ state: 'declined' }, { state: 'settled' }])
+    expect(stage.requests).toMatchObject([{ url: stage.purchase.request.url, headers: { bearer: 'secret' } }])
+  })
+
   test('goes out with the body of its request where that of the charge was erased', async () => {
     const stage = openStage()
     stage.leave({ state: 'in_doubt', body: '' })

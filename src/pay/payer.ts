@@ -205,7 +205,8 @@ export function createPayer(options: PayerOptions): Payer {
    * may start over.
    */
   async function finish(charge: Charge, purchase: Purchase): Promise<StoredAnswer | undefined> {
-    if (charge.state === 'journaled' && secondsLeft(charge) < lastSendSeconds) {
+    const isSendable = secondsLeft(charge) >= lastSendSeconds && !dispatch.isElsewhere(charge)
+    if (charge.state === 'journaled' && !isSendable) {
       if (await journal.withdraw(charge.id)) return undefined
       throw inDoubt('sent by another process in the meantime')
     }

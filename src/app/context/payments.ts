@@ -104,6 +104,7 @@ export function createPayments(options: PaymentsOptions): Payments {
     },
     onTerms: options.observer.price,
     onExchange: options.onExchange,
+    serviceOrigin: config.serviceUrl === undefined ? undefined : new URL(config.serviceUrl).origin,
     extraHeaders: config.buyerToken ? { 'zc-agent-authorization': `Bearer ${config.buyerToken}` } : undefined,
   })
   const resolve = createResolver({
