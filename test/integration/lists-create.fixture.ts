@@ -11,6 +11,7 @@ import type { Connector } from '../../src/connectors/connector.ts'
 import { newPlanId } from '../../src/app/context/new-id.ts'
 import type { Context } from '../../src/app/context/context.ts'
 import type { Sandbox } from '../../src/sandbox/sandbox.ts'
+import { allRows } from '../support/list-rows.ts'
 import { openCrmWorld, type CrmKind } from './crm-worlds.ts'
 
 const entities = { hubspot: 'companies', salesforce: 'Account' } as const
@@ -55,7 +56,7 @@ export async function openListWorld(
         signal,
       })
       expect(fetched).toMatchObject({ end: 'complete' })
-      return fetched.list.rows
+      return allRows(context, await calls(name))
     },
     async index() {
       await indexRecords(context, connector, entity, { rebuild: true, signal })

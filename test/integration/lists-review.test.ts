@@ -1,10 +1,9 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
-import { judgeList } from '../../src/app/lists/judging/judge-list.ts'
-import { readList } from '../../src/app/lists/pages/read-list.ts'
 import { answerRow, forgetAnswer, type AnswerOptions } from '../../src/app/lists/review/answer-row.ts'
 import { waitingRows } from '../../src/app/lists/review/waiting-rows.ts'
 import { forget, planForget } from '../../src/app/records/forget.ts'
 import { startSandbox, type Sandbox } from '../../src/sandbox/sandbox.ts'
+import { allJudged } from '../support/list-rows.ts'
 import { openListWorld, type ListWorld } from './lists-create.fixture.ts'
 
 let sandbox: Sandbox
@@ -16,7 +15,7 @@ afterEach(() => world.close())
 
 async function judged(name = 'german') {
   const calls = await world.calls(name)
-  const { rows } = await judgeList(world.context, calls.settings, (await readList(world.context, calls)).rows)
+  const rows = await allJudged(world.context, calls)
   return { rows, waiting: await waitingRows(world.context, calls.settings, rows) }
 }
 

@@ -2,11 +2,11 @@ import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import type { FileConfig } from '../../src/app/config/file.ts'
 import type { ListsConfig } from '../../src/app/config/lists.ts'
 import { fetchList } from '../../src/app/lists/pages/fetch-list.ts'
-import { judgeList } from '../../src/app/lists/judging/judge-list.ts'
+import { indexOfList, judgeList } from '../../src/app/lists/judging/judge-list.ts'
 import { listCalls } from '../../src/app/lists/pages/list-calls.ts'
-import { readList } from '../../src/app/lists/pages/read-list.ts'
 import { listRowOf } from '../../src/domain/lists/list-row.ts'
 import { startSandbox, type Sandbox } from '../../src/sandbox/sandbox.ts'
+import { allJudged, allRows } from '../support/list-rows.ts'
 import { openCrmHouse, type CrmHouse } from './crm-house.ts'
 
 let sandbox: Sandbox
@@ -47,16 +47,18 @@ test('pages are bought once, in order, within the budget, and a second fetch goe
   expect(first).toMatchObject({ end: 'budget', bought: 1, list: { pages: 1 } })
   const second = await fetch(calls)
   expect(second).toMatchObject({ end: 'complete', bought: 2, list: { pages: 3, isComplete: true } })
-  expect(second.list.rows).toHaveLength(60)
+  expect(second.list.rows).toBe(60)
   expect(await fetch(calls)).toMatchObject({ end: 'complete', bought: 0 })
-  expect((await readList(house.context, calls)).rows).toEqual(second.list.rows)
+  const rows = await allRows(house.context, calls)
+  expect(new Set(rows.map(({ serviceId }) => serviceId)).size).toBe(60)
+  expect(rows.map(({ ordinal }) => ordinal)).toEqual(Array.from({ length: 60 }, (_, at) => at + 1))
   expect(await sandbox.transfersFrom(house.wallet)).toHaveLength(3)
 })
 
 test('each row is judged against the CRM’s records in every spelling', async () => {
   const calls = await open({ limit: 25 })
-  const { list } = await fetch(calls)
-  const [byProfile, byDomain, byName, other] = list.rows
+  await fetch(calls)
+  const [byProfile, byDomain, byName, other] = await allRows(house.context, calls)
   house.add('companies', {
     name: 'x',
     profnet_url: `http://de.${String(byProfile?.values['profnet_url']).replace(/^https?:\/\/(www\.)?/, '')}/?x=1`,
@@ -67,7 +69,7 @@ test('each row is judged against the CRM’s records in every spelling', async (
   await house.context.suppressions.add([
     { kind: 'domain', value: String(other?.values['domain']), isCompany: true },
   ])
-  const { rows, index } = await judgeList(house.context, calls.settings, list.rows)
+  const rows = await allJudged(house.context, calls)
   expect(rows.slice(0, 4).map(({ verdict }) => verdict)).toEqual([
     'exists',
     'exists',
@@ -75,7 +77,7 @@ test('each row is judged against the CRM’s records in every spelling', async (
     'suppressed',
   ])
   expect(new Set(rows.slice(4).map(({ verdict }) => verdict))).toEqual(new Set(['new']))
-  expect(index?.isComplete ?? false).toBe(false)
+  expect((await indexOfList(house.context, calls.settings))?.isComplete ?? false).toBe(false)
 })
 
 test('a search that ignores a filter stops after one page, and nothing is made of its rows', async () => {
@@ -108,7 +110,7 @@ test('people are left out with the domain of their employer, in any spelling', a
       { name: 'Ann Lee', domain, people_search_id: domain },
       { page: 1, idName: 'people_search_id' },
     )
-  const { rows } = await judgeList(house.context, calls.settings, [
+  const rows = await judgeList(house.context, calls.settings, [
     person('shop.out.example'),
     person('in.example'),
   ])

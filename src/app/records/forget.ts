@@ -3,12 +3,8 @@ import { noteFromCli } from '../context/audit-from-cli.ts'
 import { underAllNames, type Identifier } from '../../domain/subjects/identifiers.ts'
 import { openRedis } from '../../queues/connection.ts'
 import { createQueues, type Queues } from '../../queues/queues.ts'
-import {
-  eraseSubject,
-  rehearseErasure,
-  vacuumErased,
-  type Erased,
-} from '../../store/subjects/erase-subject.ts'
+import { eraseSubject, rehearseErasure, type Erased } from '../../store/subjects/erase-subject.ts'
+import { vacuumErased } from '../../store/subjects/vacuum-erased.ts'
 import { findSubject } from '../../store/subjects/find-subject.ts'
 import { recordsOfTasks, type SubjectRecord } from '../../store/subjects/subject-records.ts'
 import type { Context } from '../context/context.ts'

@@ -1,6 +1,5 @@
 import { fetchList, type Fetched } from '../../app/lists/pages/fetch-list.ts'
-import { judgeList } from '../../app/lists/judging/judge-list.ts'
-import { listCalls, listNamed, type ListCalls } from '../../app/lists/pages/list-calls.ts'
+import { callOf, listCalls, listNamed, type ListCalls } from '../../app/lists/pages/list-calls.ts'
 import { readList, type ReadList } from '../../app/lists/pages/read-list.ts'
 import type { Context } from '../../app/context/context.ts'
 import { chargesText } from '../../app/service/own-charges.ts'
@@ -26,14 +25,15 @@ interface PreviewOptions {
 export async function previewList(name: string, options: PreviewOptions): Promise<void> {
   await withList(name, options, async (context, calls, signal) => {
     const known = await readList(context, calls)
-    const { capAtomic } = calls.page(1)
-    if (known.pages > 0 || options.plan) {
+    const { capAtomic } = callOf(calls)
+    const isThere = known.pages > 0 && known.isCurrent
+    if (isThere || options.plan) {
       const price =
         capAtomic === undefined
           ? 'a price that nobody knows: name the most with --max-usd'
           : `${formatUsd(capAtomic)} USD at most`
       await show(context, calls, known, options.json)
-      if (known.pages === 0 && !options.json) print(`page 1 would cost ${price}. Nothing was bought.\n`)
+      if (!isThere && !options.json) print(`page 1 would cost ${price}. Nothing was bought.\n`)
       return
     }
     if (capAtomic !== undefined)
@@ -70,7 +70,7 @@ export async function fetchPages(name: string, options: FetchOptions): Promise<v
       reachableOnly: options.reachableOnly,
       signal,
       onPage: ({ pages, rows, total }) =>
-        liveLine.show(`${name}: ${counted(pages, 'page')}, ${rows.length} of ${total ?? '?'} rows`),
+        liveLine.show(`${name}: ${counted(pages, 'page')}, ${rows} of ${total ?? '?'} rows`),
     }).finally(() => liveLine.end())
     await show(context, calls, fetched.list, options.json)
     finish(fetched, name)
@@ -98,13 +98,12 @@ async function show(
   list: ReadList,
   json: true | undefined,
 ): Promise<void> {
-  const judged = await judgeList(context, calls.settings, list.rows)
-  const document = listDocument(calls, list, judged)
+  const { document, first } = await listDocument(context, calls, list, shown)
   if (json) return print(`${JSON.stringify(document)}\n`)
-  print(listText(document, calls, calls.page(1).capAtomic))
-  print(rowsText(judged.rows.slice(0, shown)))
-  if (judged.rows.length > shown)
-    print(`  and ${judged.rows.length - shown} more: \`paydirt lists members ${calls.name}\`\n`)
+  print(listText(document, calls, list))
+  print(rowsText(first))
+  if (list.rows > first.length)
+    print(`  and ${list.rows - first.length} more: \`paydirt lists members ${calls.name}\`\n`)
 }
 
 const statuses: Readonly<Record<Fetched['end'], number>> = {
@@ -122,7 +121,7 @@ function finish({ end, reason, bought, charges }: Fetched, name: string): void {
   const goesOn =
     end === 'budget' || end === 'parked' || end === 'interrupted' ? '; the same command goes on' : ''
   const why =
-    end === 'complete' || end === 'pages' ? '' : `: ${end === 'interrupted' ? 'stopped' : (reason ?? end)}`
+    end === 'complete' || end === 'pages' ? '' : `: ${reason ?? (end === 'interrupted' ? 'stopped' : end)}`
   printError(
     `paydirt: ${name}${why}: ${counted(bought, 'page')} bought by this command, ${chargesText(charges)}${goesOn}\n`,
   )

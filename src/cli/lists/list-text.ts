@@ -1,10 +1,12 @@
-import { reachableOf } from '../../app/lists/pages/read-list.ts'
+import { boundsOf, callOf, type ListCalls } from '../../app/lists/pages/list-calls.ts'
 import type { ReadList } from '../../app/lists/pages/read-list.ts'
-import type { JudgedList } from '../../app/lists/judging/judge-list.ts'
-import type { ListCalls } from '../../app/lists/pages/list-calls.ts'
+import type { FetchContext } from '../../app/lists/pages/open-fetch.ts'
+import { indexOfList, type JudgeContext } from '../../app/lists/judging/judge-list.ts'
+import { judgedRowsOf } from '../../app/lists/judging/judged-rows.ts'
+import { movedOf, pagesLeft, reachableOf } from '../../domain/lists/list-parts.ts'
 import type { JudgedRow } from '../../domain/lists/verdicts.ts'
 import { verdicts } from '../../domain/words.ts'
-import { formatUsd, type Atomic } from '../../domain/money.ts'
+import { formatUsd } from '../../domain/money.ts'
 import { counted } from '../../domain/values/counted.ts'
 import { printable } from '../../domain/values/printable.ts'
 
@@ -13,55 +15,106 @@ export interface ListDocument {
   list: string
   search: string
   into: { connector: string; entity: string }
-  /** Null: not known before page 1 is bought. */
+  /** The id of the fetch that brought the rows, and its beginning. Null: no page is there. */
+  snapshot: string | null
+  startedAt: string | null
+  /** Null: not known before page 1 of each part is bought. */
   total: number | null
   reachable: number | null
   pages: number
   rows: number
-  /** The rows that the service sent and the ledger does not keep, by reason. */
+  /** The rows that the service sent and that are not kept, by reason. */
   dropped: ReadList['dropped']
   isComplete: boolean
+  /** True while one of its pages is fresh: the next fetch goes on with it. */
+  isCurrent: boolean
+  parts: PartDocument[]
+  /** The rows that several parts brought, and those that the total promised and that did not come. */
+  overlap: number
+  moved: number
   verdicts: Record<string, number>
   /** False: a record that was not read yet may be overlooked. */
   indexIsComplete: boolean
   faults: string[]
 }
 
-export function listDocument(calls: ListCalls, list: ReadList, judged: JudgedList): ListDocument {
+interface PartDocument {
+  name: string
+  total: number | null
+  reachable: number | null
+  pages: number
+  arrived: number
+  /** The rows that came a second time. */
+  repeated: number
+  overlap: number
+  moved: number
+  isComplete: boolean
+  /** The page that the service refused, with its code. */
+  cut: { page: number; code: string | null } | null
+}
+
+/** Returns the facts of a list, and its first rows with their verdicts. Counts all rows, in batches. */
+export async function listDocument(
+  context: JudgeContext & FetchContext,
+  calls: ListCalls,
+  list: ReadList,
+  shown = 0,
+): Promise<{ document: ListDocument; first: JudgedRow[] }> {
   const { name, settings } = calls
-  return {
+  const { fetch } = list
+  const bounds = boundsOf(calls)
+  const counts = new Map(Object.entries(list.dropped))
+  const first: JudgedRow[] = []
+  if (fetch)
+    for await (const batch of judgedRowsOf(context, calls, fetch.id)) {
+      for (const { verdict } of batch) counts.set(verdict, (counts.get(verdict) ?? 0) + 1)
+      first.push(...batch.slice(0, shown - first.length))
+    }
+  const document: ListDocument = {
     list: name,
     search: settings.search,
     into: settings.into,
+    snapshot: fetch?.id ?? null,
+    startedAt: fetch?.startedAt.toISOString() ?? null,
     total: list.total,
-    reachable: list.total === null ? null : reachableOf(calls, list.total),
+    reachable: list.reachable,
     pages: list.pages,
-    rows: list.rows.length,
+    rows: list.rows,
     dropped: list.dropped,
     isComplete: list.isComplete,
-    verdicts: countsOf(judged.rows),
-    indexIsComplete: judged.index?.isComplete ?? false,
+    isCurrent: list.isCurrent,
+    parts: list.parts.map((part) => ({
+      name: part.name,
+      total: part.total,
+      reachable: reachableOf(part, bounds),
+      pages: part.pages,
+      arrived: part.arrived,
+      repeated: part.repeated,
+      overlap: part.overlap,
+      moved: movedOf(part, bounds),
+      isComplete: part.isEnded,
+      cut: part.cut ?? null,
+    })),
+    overlap: list.overlap,
+    moved: list.moved,
+    verdicts: Object.fromEntries(
+      verdicts.flatMap((each) => {
+        const count = counts.get(each)
+        return count === undefined ? [] : [[each, count]]
+      }),
+    ),
+    indexIsComplete: (await indexOfList(context, settings))?.isComplete ?? false,
     faults: list.faults,
   }
+  return { document, first }
 }
 
-/** Returns the number of rows with each verdict, without zeros. */
-function countsOf(rows: readonly JudgedRow[]): Record<string, number> {
-  const counts = verdicts.map(
-    (each) => [each, rows.filter(({ verdict }) => verdict === each).length] as const,
-  )
-  return Object.fromEntries(counts.filter(([, count]) => count > 0))
-}
-
-export function listText(
-  document: ListDocument,
-  { pageSize, settings }: ListCalls,
-  capAtomic: Atomic | undefined,
-): string {
+export function listText(document: ListDocument, calls: ListCalls, { parts }: ReadList): string {
+  const { settings } = calls
   const { list, search, into, total, reachable, pages, rows, isComplete } = document
   const limit = settings.limit === undefined ? '' : `, of which the list takes ${settings.limit}`
-  const wanted = reachable ?? 0
-  const left = isComplete ? 0 : Math.max(0, Math.ceil(wanted / pageSize) - pages)
+  const left = isComplete ? 0 : leftOf(calls, document, parts)
+  const { capAtomic } = callOf(calls)
   const judged = Object.entries(document.verdicts).map(([verdict, count]) => `${count} ${verdict}`)
   const dropped = Object.entries(document.dropped).map(([reason, count]) => `${count} ${reason}`)
   return [
@@ -86,6 +139,14 @@ export function listText(
   ]
     .map((line) => `${line}\n`)
     .join('')
+}
+
+/** Returns the pages that are still to be bought, as far as they are known. */
+function leftOf(calls: ListCalls, { reachable, pages }: ListDocument, parts: ReadList['parts']): number {
+  const bounds = boundsOf(calls)
+  const left = parts.reduce((sum, part) => sum + (pagesLeft(part, bounds) ?? 1), 0)
+  const limited = bounds.limit === undefined ? left : Math.ceil((reachable ?? 0) / bounds.pageSize) - pages
+  return Math.max(0, Math.min(left, limited))
 }
 
 export function rowsText(rows: readonly JudgedRow[]): string {

@@ -1,9 +1,11 @@
+import { once } from 'node:events'
+import type { Writable } from 'node:stream'
 import { stringify } from 'csv-stringify/sync'
-import { judgeList } from '../../app/lists/judging/judge-list.ts'
+import { objectOfList } from '../../app/config/lists.ts'
+import { judgedRows, type JudgedStoredRow } from '../../app/lists/judging/judged-rows.ts'
 import { listCalls } from '../../app/lists/pages/list-calls.ts'
-import { readList } from '../../app/lists/pages/read-list.ts'
 import { guardFormula, writeInPlace } from '../../connectors/csv/index.ts'
-import type { JudgedRow } from '../../domain/lists/verdicts.ts'
+import { fieldsOfRows } from '../../domain/lists/list-row.ts'
 import type { Verdict } from '../../domain/words.ts'
 import { counted } from '../../domain/values/counted.ts'
 import { print, printError } from '../terminal/print.ts'
@@ -16,20 +18,20 @@ interface MembersOptions {
 }
 
 export async function showMembers(name: string, { verdict, json }: MembersOptions): Promise<void> {
-  const rows = await judgedRows(name, verdict)
-  if (!json) return print(rows.length > 0 ? rowsText(rows) : 'the ledger has no such row of this list\n')
-  print(
-    `${JSON.stringify(
-      rows.map(({ row, verdict: each, reason, records }) => ({
-        verdict: each,
-        reason,
-        records,
-        page: row.page,
-        id: row.serviceId,
-        values: row.values,
-      })),
-    )}\n`,
-  )
+  let count = 0
+  if (json) print('[')
+  await forRows(name, verdict, async (rows) => {
+    print(json ? `${count > 0 ? ',' : ''}${rows.map(memberJson).join(',')}` : rowsText(rows))
+    count += rows.length
+    await drained(process.stdout)
+  })
+  if (json) print(']\n')
+  else if (count === 0) print('the ledger has no such row of this list\n')
+}
+
+function memberJson({ row, verdict, reason, records }: JudgedStoredRow): string {
+  const { page, serviceId: id, values } = row
+  return JSON.stringify({ verdict, reason, records, page, id, values })
 }
 
 interface ExportOptions {
@@ -39,34 +41,64 @@ interface ExportOptions {
 }
 
 export async function exportMembers(name: string, { out, verdict, force }: ExportOptions): Promise<void> {
-  const rows = await judgedRows(name, verdict)
-  const text = csvOf(rows)
-  if (out === '-') return print(text)
+  let count = 0
+  const fill = async (write: (text: string) => Promise<void>): Promise<void> => {
+    await forRows(
+      name,
+      verdict,
+      async (rows, fields) => {
+        await write(csvOf(fields, rows))
+        count += rows.length
+      },
+      (fields) => write(stringify([[...fields, 'list_id', 'list_verdict', 'list_reason', 'list_records']])),
+    )
+  }
+  if (out === '-')
+    return fill(async (text) => {
+      print(text)
+      await drained(process.stdout)
+    })
   await writeInPlace(
     undefined,
     out,
-    (sink) =>
-      new Promise((resolve, reject) => {
-        sink.on('error', reject)
-        sink.end(text, () => resolve())
-      }),
+    async (sink) => {
+      const failed = new Promise<never>((_, reject) => sink.once('error', reject))
+      const ended = async () => {
+        await fill(async (text) => {
+          sink.write(text)
+          await drained(sink)
+        })
+        await new Promise<void>((resolve) => sink.end(resolve))
+      }
+      await Promise.race([ended(), failed])
+    },
     { replace: force },
   )
-  printError(`paydirt: ${counted(rows.length, 'row')} written to ${out}\n`)
+  printError(`paydirt: ${counted(count, 'row')} written to ${out}\n`)
 }
 
-async function judgedRows(name: string, verdict: Verdict | undefined): Promise<JudgedRow[]> {
-  return withContext(async (context) => {
+/** Waits until a stream has taken what was written, so that rows do not gather in memory. */
+async function drained(stream: Writable): Promise<void> {
+  if (stream.writableNeedDrain) await once(stream, 'drain')
+}
+
+/** Hands out the rows of a list in batches, with the fields that they may have. */
+async function forRows(
+  name: string,
+  verdict: Verdict | undefined,
+  work: (rows: JudgedStoredRow[], fields: readonly string[]) => Promise<void>,
+  begin: (fields: readonly string[]) => Promise<void> = async () => {},
+): Promise<void> {
+  await withContext(async (context) => {
     const calls = await listCalls(context, name, { asks: false })
-    const list = await readList(context, calls)
-    const { rows } = await judgeList(context, calls.settings, list.rows)
-    return verdict === undefined ? rows : rows.filter((each) => each.verdict === verdict)
+    const fields = fieldsOfRows(objectOfList(calls.settings.search))
+    await begin(fields)
+    for await (const rows of judgedRows(context, calls, { verdict })) await work(rows, fields)
   })
 }
 
 /** The columns bear the names that `paydirt csv` finds by itself. */
-function csvOf(rows: readonly JudgedRow[]): string {
-  const fields = [...new Set(rows.flatMap(({ row }) => Object.keys(row.values)))]
+function csvOf(fields: readonly string[], rows: readonly JudgedStoredRow[]): string {
   const records = rows.map(({ row, verdict, reason, records: found }) => [
     ...fields.map((field) => row.values[field] ?? ''),
     row.serviceId ?? '',
@@ -74,8 +106,5 @@ function csvOf(rows: readonly JudgedRow[]): string {
     reason,
     found.map(({ entity, recordId }) => `${entity}:${recordId}`).join(' '),
   ])
-  return stringify([
-    [...fields, 'list_id', 'list_verdict', 'list_reason', 'list_records'],
-    ...records.map((cells) => cells.map((cell) => guardFormula(String(cell)))),
-  ])
+  return stringify(records.map((cells) => cells.map((cell) => guardFormula(String(cell)))))
 }

@@ -1,8 +1,7 @@
 import { noteFromCli } from '../../app/context/audit-from-cli.ts'
 import type { Context } from '../../app/context/context.ts'
-import { judgeList } from '../../app/lists/judging/judge-list.ts'
+import { judgedRows } from '../../app/lists/judging/judged-rows.ts'
 import { listCalls, listNamed } from '../../app/lists/pages/list-calls.ts'
-import { readList } from '../../app/lists/pages/read-list.ts'
 import { answerRow, forgetAnswer, type Answered } from '../../app/lists/review/answer-row.ts'
 import { identityWords, waitingRows, type WaitingRow } from '../../app/lists/review/waiting-rows.ts'
 import { InputError } from '../../domain/errors.ts'
@@ -68,8 +67,9 @@ async function takeBack(context: Context, list: string, key: string, json: true 
 async function show(context: Context, list: string, json: true | undefined): Promise<void> {
   const settings = listNamed(context.config, list)
   const calls = await listCalls(context, list, { asks: false })
-  const { rows } = await judgeList(context, settings, (await readList(context, calls)).rows)
-  const waiting = await waitingRows(context, settings, rows)
+  const waiting: WaitingRow[] = []
+  for await (const rows of judgedRows(context, calls))
+    waiting.push(...(await waitingRows(context, settings, rows)))
   const answers = await createReviews(context.database.db, settings.into, context).ofList(list, latest)
   if (json) return print(`${JSON.stringify({ list, waiting: waiting.map(documentOf), answers })}\n`)
   print(waiting.length === 0 ? `no row of ${list} waits for an answer\n` : waiting.map(rowText).join(''))

@@ -1,5 +1,4 @@
 import { listCalls } from '../../app/lists/pages/list-calls.ts'
-import { judgeList } from '../../app/lists/judging/judge-list.ts'
 import { readList } from '../../app/lists/pages/read-list.ts'
 import { print } from '../terminal/print.ts'
 import { readConfig, withContext } from '../terminal/with-context.ts'
@@ -18,9 +17,9 @@ export async function showLists({ json }: { json?: true }): Promise<void> {
     for (const name of names) {
       const calls = await listCalls(context, name, { asks: false })
       const list = await readList(context, calls)
-      const document = listDocument(calls, list, await judgeList(context, calls.settings, list.rows))
+      const { document } = await listDocument(context, calls, list)
       documents.push(document)
-      if (!json) print(listText(document, calls, calls.page(1).capAtomic))
+      if (!json) print(listText(document, calls, list))
     }
     if (json) print(`${JSON.stringify(documents)}\n`)
   })

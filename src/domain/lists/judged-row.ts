@@ -12,8 +12,10 @@ export interface MatchedRecord {
   recordId: string
 }
 
-export interface JudgedRow {
-  row: ListRow
+export interface JudgedRow<R extends ListRow = ListRow> {
+  row: R
+  /** Its place in the list, from 1. */
+  ordinal: number
   verdict: Verdict
   reason: string
   /** The records that it may be. */
@@ -22,7 +24,7 @@ export interface JudgedRow {
   answer?: ReviewAnswer
 }
 
-export type Judgement = Omit<JudgedRow, 'row'>
+export type Judgement = Omit<JudgedRow, 'row' | 'ordinal'>
 
 export function identityText({ kind, value }: RecordIdentity): string {
   return `${kind}|${value}`

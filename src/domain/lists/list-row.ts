@@ -1,7 +1,9 @@
+import type { LookupKey } from '../keys.ts'
 import type { FieldValue, Identity } from '../record.ts'
 import { recordIdentities, type IdentityOptions, type RecordIdentity } from '../subjects/record-identities.ts'
 import { identifiersOf, type Identifier } from '../subjects/identifiers.ts'
 import type { ObjectKind, Operation } from '../words.ts'
+import type { FoundAt } from './list-parts.ts'
 
 /** One row of a search, as far as it names a company or a person. */
 export interface ListRow {
@@ -14,6 +16,18 @@ export interface ListRow {
   /** By canonical field, as a CSV of ours names its columns. */
   values: Readonly<Record<string, FieldValue>>
   identities: readonly RecordIdentity[]
+}
+
+/** A row as a fetch of the list keeps it. */
+export interface StoredRow extends ListRow {
+  /** Its place in the fetch, from 1. There are gaps. */
+  ordinal: number
+  /** The part that brought it first, from 0. */
+  part: number
+  /** The lookup that bought its page. */
+  lookupKey: LookupKey
+  /** The first place of it in each part. */
+  found: readonly FoundAt[]
 }
 
 /** The names in a row of the service, by canonical field, the first that is filled. */
@@ -35,6 +49,11 @@ const names: Record<ObjectKind, Readonly<Record<string, readonly string[]>>> = {
     company_domain: ['domain', 'company_domain'],
     country_code: ['country_code'],
   },
+}
+
+/** Returns the fields that rows may have, in the order of a table's columns. */
+export function fieldsOfRows(object: ObjectKind): string[] {
+  return Object.keys(names[object])
 }
 
 /**

@@ -19,6 +19,16 @@ export interface Known {
   requires: readonly string[]
   /** Returns what a person has answered about a row. */
   answerTo?: ((row: ListRow) => RowAnswer | undefined) | undefined
+  /** The other rows of the list, where only a part of it is judged. Default: there are no others. */
+  others?: OtherRows | undefined
+}
+
+/** The rows of a list that is judged in parts, as far as they decide on others. */
+export interface OtherRows {
+  /** The place of the first row with a name (namesInList), by name. */
+  named: ReadonlyMap<string, number>
+  /** The place of the first row that is new, by its domain. */
+  newAt: ReadonlyMap<string, number>
 }
 
 /** The kinds of identities that make two records the same, the surest first. A name alone is none of them. */
@@ -35,15 +45,32 @@ const deciding: readonly { kind: RecordIdentityKind; words: string }[] = [
  * Judges the rows of a list against what is known of a CRM's records, and against each other. In doubt a row is never `new`: a record
  * that is made twice costs more than one that waits for a person. Pure.
  */
-export function judgeRows(rows: readonly ListRow[], known: Known): JudgedRow[] {
-  const seen = new Map<string, number>()
+export function judgeRows<R extends ListRow & { ordinal?: number }>(
+  rows: readonly R[],
+  known: Known,
+): JudgedRow<R>[] {
+  const names = new Map<string, number>()
   const domains = new Map<string, number>()
+  const seen: Seen = {
+    named: (text) => leastOf(names.get(text), known.others?.named.get(text)),
+    newAt: (domain) => known.others?.newAt.get(domain) ?? domains.get(domain),
+  }
   return rows.map((row, index) => {
-    const judged = besideOther(judge(row, index, known, seen), row, known.answerTo?.(row), index, domains)
+    const ordinal = row.ordinal ?? index + 1
+    const own = judge(row, { index, ordinal }, known, seen)
+    const judged = besideOther(own, row, known.answerTo?.(row), ordinal, seen)
+    if (judged.verdict === 'new')
+      for (const domain of domainsOf(row)) if (!domains.has(domain)) domains.set(domain, ordinal)
     if (judged.verdict !== 'drifted')
-      for (const text of namesInList(row)) if (!seen.has(text)) seen.set(text, index)
-    return { row, ...judged }
+      for (const text of namesInList(row)) if (!names.has(text)) names.set(text, ordinal)
+    return { row, ordinal, ...judged }
   })
+}
+
+/** The rows before, by name and by domain. */
+interface Seen {
+  named: (text: string) => number | undefined
+  newAt: (domain: string) => number | undefined
 }
 
 /** A second company of a domain is not new: once the first is a record, the domain is that record's. */
@@ -51,35 +78,48 @@ function besideOther(
   judged: Judgement,
   row: ListRow,
   given: RowAnswer | undefined,
-  index: number,
-  domains: Map<string, number>,
+  ordinal: number,
+  { newAt }: Seen,
 ): Judgement {
   if (judged.verdict !== 'new') return judged
-  const own = valuesOf(row, 'domain')
-  const first = own.map((domain) => domains.get(domain)).find((at) => at !== undefined)
-  if (first !== undefined)
-    return given?.answer === 'new' && given.shown.includes(anotherRow)
-      ? newByAnswer()
-      : without('ambiguous', `the same domain as row ${first + 1} of the list, and another profile`)
-  for (const domain of own) domains.set(domain, index)
-  return judged
+  const first = domainsOf(row)
+    .map(newAt)
+    .find((at) => at !== undefined && at < ordinal)
+  if (first === undefined) return judged
+  return given?.answer === 'new' && given.shown.includes(anotherRow)
+    ? newByAnswer()
+    : without('ambiguous', `the same domain as row ${first} of the list, and another profile`)
 }
 
 const without = (verdict: Verdict, reason: string): Judgement => ({ verdict, reason, records: [] })
 
-function judge(row: ListRow, index: number, known: Known, seen: ReadonlyMap<string, number>): Judgement {
+function judge(
+  row: ListRow,
+  { index, ordinal }: { index: number; ordinal: number },
+  known: Known,
+  { named }: Seen,
+): Judgement {
   if (row.serviceId === null) return without('drifted', 'the row has no id')
   if (known.suppressed.has(index)) return without('suppressed', 'it is on the suppression list')
   if (known.excluded.has(index)) return without('excluded', 'the list leaves it out')
   const first = namesInList(row)
-    .map((text) => seen.get(text))
-    .find((at) => at !== undefined)
-  if (first !== undefined) return without('duplicate', `it is row ${first + 1} of the list`)
+    .map(named)
+    .find((at) => at !== undefined && at < ordinal)
+  if (first !== undefined) return without('duplicate', `it is row ${first} of the list`)
   const own = inCrm(row, known) ?? complete(row, known) ?? without('new', 'no record is like it')
   return withAnswer(own, known.answerTo?.(row), {
     canBeNew: mayBeNew(row, known.recordsWith),
     incomplete: () => complete(row, known),
   })
+}
+
+function leastOf(a: number | undefined, b: number | undefined): number | undefined {
+  return a === undefined || b === undefined ? (a ?? b) : Math.min(a, b)
+}
+
+/** Returns the domains of a company: of two new rows with one of them the second waits for a person. */
+export function domainsOf(row: ListRow): string[] {
+  return valuesOf(row, 'domain')
 }
 
 /** Another row is the same where it has the same id or profile, or the same domain and no profile that says otherwise. */

@@ -41,6 +41,8 @@ export function problemOf({ answer: { at, rows } }: Contract, answer: unknown): 
 /** A page of a search as the ledger keeps it. */
 export interface Page {
   rows: readonly Record<string, unknown>[]
+  /** The place of each of these rows among those that the service sent, from 0. */
+  places: readonly number[]
   /** The rows that the service sent and the ledger does not keep, by reason. They count for the size of the page. */
   dropped: Readonly<Partial<Record<DropReason, number>>>
   /** The rows that the service sent. */
@@ -84,6 +86,7 @@ export function readPage(contract: Contract, answer: unknown): Page {
   const ignored = namesIn(valueAt(metadata, 'ignored_fields'))
   return {
     rows: objects,
+    places: sent.flatMap((row, at) => (dropReason(row) === undefined ? [at] : [])),
     dropped,
     arrived: sent.length,
     total,

@@ -1,6 +1,7 @@
 import type { Generated } from 'kysely'
 import type { ReviewAnswer } from '../../domain/lists/judged-row.ts'
-import type { Identity } from '../../domain/record.ts'
+import type { FoundAt, ListPart } from '../../domain/lists/list-parts.ts'
+import type { FieldValue, Identity } from '../../domain/record.ts'
 import type { RecordIdentity, RecordIdentityKind } from '../../domain/subjects/record-identities.ts'
 import type { Json, NullableJson } from './json-columns.ts'
 import type { CreatedState } from './states.ts'
@@ -79,3 +80,44 @@ export interface StoredSnapshot {
   properties: Readonly<Record<string, string>>
   tied: Readonly<Record<string, number>>
 }
+
+/** The rows of lists, one set a fetch. */
+export interface ListTables {
+  list_fetches: {
+    id: Generated<bigint>
+    list: string
+    rules: string
+    is_again: boolean
+    started_at: Date
+    ended_at: Date | null
+    ending: FetchEnding | null
+    fresh_until: Date | null
+    arrived: Generated<bigint>
+    stored: Generated<bigint>
+    dropped: Json<Record<string, number>>
+    parts: Json<ListPart[]>
+  }
+  list_rows: {
+    fetch_id: bigint
+    ordinal: bigint
+    part: bigint
+    page: bigint
+    lookup_key: string
+    row_key: string
+    identity: Json<Identity>
+    identities: Json<RecordIdentity[]>
+    cells: Json<Record<string, FieldValue>>
+    found: Json<FoundAt[]>
+  }
+  list_row_identities: {
+    fetch_id: bigint
+    kind: RecordIdentityKind
+    value: string
+    ordinal: bigint
+    alone: bigint | null
+    is_shared: Generated<boolean>
+  }
+}
+
+/** `cut`: a part ended at a page that the service refused. `replaced`: a newer fetch began before this one had ended. */
+export type FetchEnding = 'complete' | 'cut' | 'replaced'

@@ -26,6 +26,7 @@ import { planCaps } from '../migrations/0022-plan-caps.ts'
 import { undoneFieldsIndex } from '../migrations/0023-undone-fields.ts'
 import { recordIdentities } from '../migrations/0024-record-identities.ts'
 import { createdRecords } from '../migrations/0025-created-records.ts'
+import { listRows } from '../migrations/0026-list-rows.ts'
 import { listReviews } from '../migrations/0027-list-reviews.ts'
 
 /** All migrations in order. A released migration is never edited; changes go into a new one. */
@@ -55,6 +56,7 @@ export const migrations: readonly { name: string; statements: string }[] = [
   { name: '0023-undone-fields', statements: undoneFieldsIndex },
   { name: '0024-record-identities', statements: recordIdentities },
   { name: '0025-created-records', statements: createdRecords },
+  { name: '0026-list-rows', statements: listRows },
   { name: '0027-list-reviews', statements: listReviews },
 ]
 

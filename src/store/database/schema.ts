@@ -1,8 +1,9 @@
 import type { AccessTables } from './access-tables.ts'
 import type { ContractTables } from './contract-tables.ts'
-import type { IdentityTables } from './identity-tables.ts'
+import type { IdentityTables, ListTables } from './identity-tables.ts'
 import type { LedgerTables } from './ledger-tables.ts'
 import type { RunTables } from './run-tables.ts'
 
 /** The tables as Kysely sees them. The migrations define them. */
-export interface Tables extends RunTables, LedgerTables, ContractTables, AccessTables, IdentityTables {}
+export interface Tables
+  extends RunTables, LedgerTables, ContractTables, AccessTables, IdentityTables, ListTables {}

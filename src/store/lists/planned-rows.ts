@@ -1,6 +1,5 @@
 import { sql } from 'kysely'
-import type { FieldValue, Identity } from '../../domain/record.ts'
-import type { RecordIdentity } from '../../domain/subjects/record-identities.ts'
+import type { FieldValue } from '../../domain/record.ts'
 import type { Database } from '../database/database.ts'
 import { storableJson } from '../database/parameters.ts'
 import type { Draft } from './created-records.ts'
@@ -16,9 +15,17 @@ export interface PlannedRows {
   add(planId: string, rows: readonly PlannedRow[]): Promise<void>
   /** Returns every row of the plan that was not forgotten since, in order. */
   all(planId: string): Promise<PlannedRow[]>
+  /** The same in batches: at most `limit` rows behind a place. */
+  after(planId: string, ordinal: number, limit: number): Promise<PlannedRow[]>
 }
 
 export function createPlannedRows(db: Database): PlannedRows {
+  const planned = (planId: string) =>
+    db
+      .selectFrom('plan_records')
+      .select(['ordinal', 'record_id', 'preview'])
+      .where('plan_id', '=', planId)
+      .orderBy('ordinal')
   return {
     async add(planId, rows) {
       if (rows.length === 0) return
@@ -31,24 +38,15 @@ export function createPlannedRows(db: Database): PlannedRows {
       )
     },
 
-    async all(planId) {
-      const rows = await db
-        .selectFrom('plan_records')
-        .select(['ordinal', 'record_id', 'preview'])
-        .where('plan_id', '=', planId)
-        .orderBy('ordinal')
-        .execute()
-      return rows.map(({ ordinal, record_id: key, preview }) => ({
-        ordinal,
-        key,
-        ...(preview as unknown as {
-          identity: Identity
-          identities: RecordIdentity[]
-          page: number | null
-          lookupKey: string | null
-          values: Record<string, FieldValue>
-        }),
-      }))
-    },
+    all: async (planId) => (await planned(planId).execute()).map(toPlanned),
+
+    after: async (planId, ordinal, limit) =>
+      (await planned(planId).where('ordinal', '>', ordinal).limit(limit).execute()).map(toPlanned),
   }
+}
+
+type Preview = Omit<PlannedRow, 'ordinal' | 'key'>
+
+function toPlanned(row: { ordinal: number; record_id: string; preview: unknown }): PlannedRow {
+  return { ordinal: row.ordinal, key: row.record_id, ...(row.preview as Preview) }
 }

@@ -4,12 +4,13 @@ import { forgottenKey } from '../../domain/subjects/forgotten.ts'
 import { defaultNetworkHosts, type LookupKey } from '../../domain/keys.ts'
 import { kindOfName } from '../../domain/subjects/names.ts'
 import { identifiersOfKey, isNamed } from '../../domain/subjects/traces.ts'
-import type { Database, OpenDatabase } from '../database/database.ts'
+import type { Database } from '../database/database.ts'
 import type { Tables } from '../database/schema.ts'
 import { eraseIndexed, surely } from '../identities/erase-indexed.ts'
 import { dissolveBatch } from '../ledger/batches.ts'
 import { eraseCreated } from '../lists/erase-created.ts'
 import { eraseReviews } from '../lists/erase-reviews.ts'
+import { eraseListRows } from '../lists/erase-rows.ts'
 import { cutTies } from './cut-ties.ts'
 import { eraseFromActions } from './erase-actions.ts'
 import { eraseConditions, eraseMentions } from './erase-mentions.ts'
@@ -31,6 +32,8 @@ export interface Erased {
   createdRecords: number
   /** Answers of people about rows of lists. */
   listReviews: number
+  /** Rows of lists, as their fetches keep them. */
+  listRows: number
 }
 
 /**
@@ -111,6 +114,10 @@ async function eraseIn(
     // While the index and the tasks still name the records.
     listReviews: await eraseReviews(tx, { identities, taskIds: subject.taskIds }),
     recordIdentities: await eraseIndexed(tx, subject, hosts),
+    listRows: await eraseListRows(tx, [
+      ...identities,
+      ...ownDomains(subject).map((value) => ({ kind: 'domain' as const, value })),
+    ]),
     createdRecords: await eraseCreated(tx, { identities, taskIds: subject.taskIds }, { now, token }),
     planRecords: await erasePlans(tx, subject),
     charges: await eraseCharges(tx, subject.lookups),
@@ -125,31 +132,6 @@ async function eraseIn(
   // Last, as where names are learned: whoever stores an answer locks its lookup first and its names last.
   await eraseNames(tx, subject)
   return erased
-}
-
-/**
- * Rewrites the tables that hold personal data, so that the embedded database keeps no old version of an erased row in its
- * files. Does nothing on a server, which vacuums by itself.
- */
-export async function vacuumErased({ db, kind }: Pick<OpenDatabase, 'db' | 'kind'>): Promise<void> {
-  if (kind !== 'pglite') return
-  for (const table of [
-    'lookups',
-    'tasks',
-    'charges',
-    'field_writes',
-    'plan_records',
-    'subject_names',
-    'task_words',
-    'button_tasks',
-    'merged_records',
-    'record_identities',
-    'created_records',
-    'list_reviews',
-    'list_review_names',
-    'service_actions',
-  ])
-    await sql`vacuum full ${sql.table(table)}`.execute(db)
 }
 
 async function hasOpenPayment(tx: Transaction<Tables>, keys: readonly LookupKey[]): Promise<boolean> {

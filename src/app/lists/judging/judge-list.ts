@@ -1,41 +1,39 @@
-import type { Identity } from '../../../domain/record.ts'
-import { recordIdentities } from '../../../domain/subjects/record-identities.ts'
-import type { ObjectKind } from '../../../domain/words.ts'
 import { identifiersOfSubject, type ListRow } from '../../../domain/lists/list-row.ts'
 import {
   identityText,
   judgeRows,
   type JudgedRow,
   type MatchedRecord,
+  type OtherRows,
 } from '../../../domain/lists/verdicts.ts'
-import { objectOfList, type ListSettings } from '../../config/lists.ts'
+import type { ListSettings } from '../../config/lists.ts'
 import type { Context } from '../../context/context.ts'
 import type { IndexedRecord } from '../../../store/identities/record-index.ts'
 import { indexAges, type IndexAge } from '../../records/index-ages.ts'
 import { answersTo } from './answers-to.ts'
+import { excludedRows } from './excluded-rows.ts'
 
-export interface JudgedList {
-  rows: JudgedRow[]
-  /** The index by which records were found. Undefined: there is none. */
-  index: IndexAge | undefined
+/** Facts beside the index by which rows are judged. */
+export interface AlsoKnown {
+  /** Facts that the CRM has told just now, also of records that the index leaves out. */
+  live?: readonly IndexedRecord[] | undefined
+  /** The other rows of the list, where only a part of it is judged. */
+  others?: OtherRows | undefined
+  /** False: as if no person had answered. */
+  answers?: boolean | undefined
 }
 
 export type JudgeContext = Pick<Context, 'recordIndex' | 'suppressions' | 'database' | 'config' | 'now'>
 
-/**
- * Judges the rows of a list against the index of its CRM. Asks neither the service nor the CRM: `live` is what the CRM
- * has said of records just now, also of those that the index leaves out. Without `answers` it is as if no person had answered.
- */
-export async function judgeList(
+/** Judges rows of a list against the index of its CRM. Asks neither the service nor the CRM. */
+export async function judgeList<R extends ListRow & { ordinal?: number }>(
   context: JudgeContext,
   settings: ListSettings,
-  rows: readonly ListRow[],
-  live: readonly IndexedRecord[] = [],
-  { answers = true }: { answers?: boolean } = {},
-): Promise<JudgedList> {
+  rows: readonly R[],
+  { live = [], others, answers = true }: AlsoKnown = {},
+): Promise<JudgedRow<R>[]> {
   const { recordIndex, suppressions, config } = context
   const { connector, entity } = settings.into
-  const ages = await indexAges(context)
   const identities = rows.flatMap((row) => row.identities)
   const found = [...(await recordIndex.find([connector], identities)), ...live].filter(
     (each) => each.entity === entity,
@@ -46,38 +44,24 @@ export async function judgeList(
   ])
   for (const { kind, value, recordId } of live)
     if (kind === 'profile') profiles.set(recordId, [...(profiles.get(recordId) ?? []), value])
-  return {
-    rows: judgeRows(rows, {
-      recordsWith: (identity) => records.get(identityText(identity)) ?? [],
-      profilesOf: ({ recordId }: MatchedRecord) => profiles.get(recordId) ?? [],
-      suppressed: await suppressions.match(
-        rows.map(({ object, identity }) => identifiersOfSubject(object, identity)),
-      ),
-      excluded: excludedRows(settings, rows, config.networkHosts),
-      requires: settings.requires ?? [],
-      answerTo: answers ? await answersTo(context, settings, rows) : undefined,
-    }),
-    index: ages.find((age) => age.connector === connector && age.entity === entity),
-  }
+  return judgeRows(rows, {
+    recordsWith: (identity) => records.get(identityText(identity)) ?? [],
+    profilesOf: ({ recordId }: MatchedRecord) => profiles.get(recordId) ?? [],
+    suppressed: await suppressions.match(
+      rows.map(({ object, identity }) => identifiersOfSubject(object, identity)),
+    ),
+    excluded: excludedRows(settings, rows, config.networkHosts),
+    requires: settings.requires ?? [],
+    others,
+    answerTo: answers ? await answersTo(context, settings, rows) : undefined,
+  })
 }
 
-/** Returns the rows that the list leaves out, by index. A person is left out with the employer's domain. */
-function excludedRows(
-  { search, exclude }: ListSettings,
-  rows: readonly ListRow[],
-  hosts: readonly string[],
-): Set<number> {
-  const namesOf = (object: ObjectKind, identity: Identity): string[] =>
-    recordIdentities({ object, identity }, { hosts }).map(identityText)
-  const object = objectOfList(search)
-  const excluded = new Set([
-    ...(exclude?.domains ?? []).flatMap((domain) => namesOf('company', { domain })),
-    ...(exclude?.profiles ?? []).flatMap((profileUrl) => namesOf(object, { profileUrl })),
-  ])
-  const isExcluded = ({ identity: { profileUrl, domain } }: ListRow): boolean =>
-    [
-      ...(domain === undefined ? [] : namesOf('company', { domain })),
-      ...(profileUrl === undefined ? [] : namesOf(object, { profileUrl })),
-    ].some((name) => excluded.has(name))
-  return new Set(rows.flatMap((row, index) => (isExcluded(row) ? [index] : [])))
+/** Returns the state of the index by which the rows of a list are judged. Undefined: there is none. */
+export async function indexOfList(
+  context: Pick<Context, 'database' | 'now'>,
+  { into }: Pick<ListSettings, 'into'>,
+): Promise<IndexAge | undefined> {
+  const ages = await indexAges(context)
+  return ages.find(({ connector, entity }) => connector === into.connector && entity === into.entity)
 }

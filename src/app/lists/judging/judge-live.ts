@@ -4,7 +4,8 @@ import type { ListRow } from '../../../domain/lists/list-row.ts'
 import { recordIdentities } from '../../../domain/subjects/record-identities.ts'
 import type { IndexedRecord } from '../../../store/identities/record-index.ts'
 import type { ListSettings } from '../../config/lists.ts'
-import { judgeList, type JudgeContext, type JudgedList } from './judge-list.ts'
+import type { JudgedRow, OtherRows } from '../../../domain/lists/verdicts.ts'
+import { judgeList, type JudgeContext } from './judge-list.ts'
 
 const rowsAtOnce = 100
 const away: ReadonlySet<string> = new Set(['gone', 'merged', 'converted'])
@@ -15,18 +16,19 @@ const open: ReadonlySet<string> = new Set(['new', 'possible'])
  * Judges rows against the CRM as it is now. Records that the index names are read, because they may be gone or may have changed; rows
  * without one are looked for in the CRM, because the index may be behind. The index learns both.
  */
-export async function judgeLive(
+export async function judgeLive<R extends ListRow & { ordinal?: number }>(
   context: JudgeContext,
   connector: Connector & { maker: RecordMaker },
   settings: ListSettings,
-  rows: readonly ListRow[],
-): Promise<JudgedList> {
+  rows: readonly R[],
+  others?: OtherRows,
+): Promise<JudgedRow<R>[]> {
   const { recordIndex, config } = context
   const { entity } = settings.into
-  const named = await judgeList(context, settings, rows)
+  const named = await judgeList(context, settings, rows, { others })
   const ids = [
     ...new Set(
-      named.rows.flatMap(({ records }) =>
+      named.flatMap(({ records }) =>
         records.filter((each) => each.entity === entity).map(({ recordId }) => recordId),
       ),
     ),
@@ -36,8 +38,8 @@ export async function judgeLive(
     const gone = [...read].flatMap(([id, { state }]) => (away.has(state) ? [id] : []))
     await recordIndex.drop(connector.name, entity, gone)
   }
-  const judged = ids.length === 0 ? named : await judgeList(context, settings, rows)
-  const unknown = judged.rows.filter(({ verdict }) => open.has(verdict)).map(({ row }) => row)
+  const judged = ids.length === 0 ? named : await judgeList(context, settings, rows, { others })
+  const unknown = judged.filter(({ verdict }) => open.has(verdict)).map(({ row }) => row)
   const live: IndexedRecord[] = []
   for (let at = 0; at < unknown.length; at += rowsAtOnce) {
     const identities = unknown.slice(at, at + rowsAtOnce).flatMap((row) => row.identities)
@@ -47,5 +49,5 @@ export async function judgeLive(
       for (const each of recordIdentities(record, { hosts: config.networkHosts }))
         live.push({ ...each, connector: connector.name, entity, recordId: record.id })
   }
-  return live.length === 0 ? judged : judgeList(context, settings, rows, live)
+  return live.length === 0 ? judged : judgeList(context, settings, rows, { live, others })
 }

@@ -62,7 +62,7 @@ export async function makeRecords(
     settings,
     ours.map(({ row }) => listRow(row)),
   )
-  const others = judged.rows.flatMap(({ verdict, reason, records }, at): Ending[] => {
+  const others = judged.flatMap(({ verdict, reason, records }, at): Ending[] => {
     const { ordinal } = ours[at]!.row
     if (verdict === 'new') return []
     return verdict === 'exists'
@@ -74,7 +74,7 @@ export async function makeRecords(
     ours.map(({ row }) => row),
     others,
   )
-  const fresh = ours.filter((_, at) => judged.rows[at]?.verdict === 'new')
+  const fresh = ours.filter((_, at) => judged[at]?.verdict === 'new')
   const isOurs = await created.markSent(
     making.runId,
     fresh.map(({ row }) => row.ordinal),

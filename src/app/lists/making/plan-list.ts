@@ -2,16 +2,18 @@ import { createHash } from 'node:crypto'
 import type { Connector } from '../../../connectors/connector.ts'
 import { ConfigError } from '../../../domain/errors.ts'
 import { keyText } from '../../../domain/lists/list-draft.ts'
-import type { JudgedRow } from '../../../domain/lists/verdicts.ts'
+import type { StoredRow } from '../../../domain/lists/list-row.ts'
 import type { Verdict } from '../../../domain/words.ts'
 import { createPlannedRows, type PlannedRow } from '../../../store/lists/planned-rows.ts'
 import { createPlanLedger } from '../../../store/plans/plans.ts'
 import { objectOfList, type ListSettings } from '../../config/lists.ts'
 import type { Context } from '../../context/context.ts'
 import { rowFitter, type FittedRow, type MakingConnector } from './fit-row.ts'
+import { indexOfList } from '../judging/judge-list.ts'
 import { judgeLive } from '../judging/judge-live.ts'
+import { judgedRowsOf, type JudgedStoredRow } from '../judging/judged-rows.ts'
 import type { ListCalls } from '../pages/list-calls.ts'
-import { reachableOf, readList } from '../pages/read-list.ts'
+import { readList } from '../pages/read-list.ts'
 
 /** A plan of records to be made. Scripts rely on its form. */
 export interface ListPlan {
@@ -20,6 +22,8 @@ export interface ListPlan {
   planId: string
   list: string
   into: ListSettings['into']
+  /** The fetch whose rows are planned. */
+  snapshot: string
   /** The rows of the list in the ledger, and those that can be had. */
   rows: number
   reachable: number | null
@@ -35,11 +39,6 @@ export interface ListPlan {
   association: null
   /** The reasons for which `apply` would refuse now. */
   refusals: string[]
-}
-
-interface Planned {
-  row: PlannedRow
-  fit: FittedRow
 }
 
 const shown = 5
@@ -88,56 +87,89 @@ export async function planList(
   const [fault] = list.faults
   if (fault !== undefined)
     throw new ConfigError('list_unusable', `lists.${name}: nothing is made of its rows: ${fault}`)
-  if (list.pages === 0)
+  const { fetch } = list
+  if (!fetch || list.pages === 0 || !list.isCurrent)
     throw new ConfigError(
       'list_unread',
       `the ledger has no page of ${name} that is fresh: \`paydirt lists fetch ${name} --budget USD\` buys them`,
     )
-  const { index, rows: judged } = await judgeLive(context, connector, settings, list.rows)
+  const index = await indexOfList(context, settings)
   if (!index?.isComplete) throw indexIncomplete(settings)
 
   const fit = await rowFitter(connector, settings, name)
-  const fitted = judged.map((each) => ({ each, fit: fit(each.row.values) }))
-  const rows: JudgedRow[] = fitted.map(({ each, fit: { missing } }) =>
-    each.verdict === 'new' && missing.length > 0
-      ? { ...each, verdict: 'incomplete', reason: `the CRM needs ${missing.join(', ')}` }
-      : each,
-  )
-  const planned = rows.flatMap((each, at): Planned[] => {
-    const text = each.verdict === 'new' ? keyText(each.row.identities) : undefined
-    if (text === undefined) return []
-    const { identity, identities, values, page } = each.row
-    const key = createHash('sha256').update(text).digest('hex').slice(0, 32)
-    const lookupKey = calls.page(page).key
-    const shared = each.answer === 'new' ? { sharesDomain: true } : {}
-    const row = { ordinal: at + 1, key, identity, identities, values, page, lookupKey, ...shared }
-    return [{ row, fit: fitted[at]!.fit }]
-  })
-  const hundreds = Math.ceil(planned.length / 100)
-  const plan: ListPlan = {
-    plan: true,
-    kind: 'list',
-    planId,
-    list: name,
-    into: settings.into,
-    rows: list.rows.length,
-    reachable: list.total === null ? null : reachableOf(calls, list.total),
-    isComplete: list.isComplete,
-    verdicts: countsOf(rows),
-    creates: planned.length,
-    first: planned.slice(0, shown).map(({ fit: { properties, leftOut } }) => ({ properties, leftOut })),
-    // Found again, made, and read once for their snapshot.
-    crmCalls: hundreds * callsPerHundred + 2 * Math.ceil(planned.length / connector.maker.perCreate),
-    association: null,
-    refusals: await refusalsOf(connector, settings),
+  const { db } = context.database
+  const plans = createPlanLedger(db, context)
+  await beginPlan(context, planId, calls)
+  try {
+    const planned = createPlannedRows(db)
+    const { suppressed, excluded } = fetch.dropped
+    const verdicts: ListPlan['verdicts'] = {
+      ...(suppressed === undefined ? {} : { suppressed }),
+      ...(excluded === undefined ? {} : { excluded }),
+    }
+    const first: ListPlan['first'] = []
+    let creates = 0
+    // Rows are stored as they are judged, so that a list of any length is never held whole.
+    for await (const batch of judgedRowsOf(context, calls, fetch.id, {
+      judge: (rows, others) => judgeLive(context, connector, settings, rows, others),
+    })) {
+      const drafts = batch.map((each) => draftOf(each, fit))
+      for (const { verdict } of drafts) verdicts[verdict] = (verdicts[verdict] ?? 0) + 1
+      const made = drafts.flatMap(({ row, fit: { properties, leftOut } }) =>
+        row === undefined ? [] : [{ row, properties, leftOut }],
+      )
+      await planned.add(
+        planId,
+        made.map(({ row }) => row),
+      )
+      creates += made.length
+      for (const { properties, leftOut } of made.slice(0, shown - first.length))
+        first.push({ properties, leftOut })
+    }
+    const plan: ListPlan = {
+      plan: true,
+      kind: 'list',
+      planId,
+      list: name,
+      into: settings.into,
+      snapshot: fetch.id,
+      rows: list.rows,
+      reachable: list.reachable,
+      isComplete: list.isComplete,
+      verdicts,
+      creates,
+      first,
+      // Found again, made, and read once for their snapshot.
+      crmCalls:
+        Math.ceil(creates / 100) * callsPerHundred + 2 * Math.ceil(creates / connector.maker.perCreate),
+      association: null,
+      refusals: await refusalsOf(connector, settings),
+    }
+    // Names of records do not stand in the document, where nobody would look for them to forget them.
+    const { first: _, ...document } = plan
+    await plans.finish(planId, { document, toBuy: 0, highAtomic: 0n })
+    return plan
+  } catch (error) {
+    await plans.drop(planId)
+    throw error
   }
-  await savePlan(
-    context,
-    plan,
-    settings,
-    planned.map(({ row }) => row),
-  )
-  return plan
+}
+
+/** Returns a row as the plan has it: without a draft where no record is to be made of it. */
+function draftOf(
+  { verdict, ordinal, answer, row: stored }: JudgedStoredRow,
+  fit: (values: StoredRow['values']) => FittedRow,
+): { verdict: Verdict; row: PlannedRow | undefined; fit: FittedRow } {
+  const { identity, identities, values, page, lookupKey } = stored
+  const fitted = fit(values)
+  const text = verdict === 'new' ? keyText(identities) : undefined
+  if (verdict === 'new' && fitted.missing.length > 0)
+    return { verdict: 'incomplete', row: undefined, fit: fitted }
+  if (text === undefined) return { verdict, row: undefined, fit: fitted }
+  const key = createHash('sha256').update(text).digest('hex').slice(0, 32)
+  const shared = answer === 'new' ? { sharesDomain: true } : {}
+  const row = { ordinal, key, identity, identities, values, page, lookupKey, ...shared }
+  return { verdict, row, fit: fitted }
 }
 
 export function indexIncomplete({ into: { connector } }: ListSettings): ConfigError {
@@ -156,30 +188,17 @@ export function listRules({ config }: Pick<Context, 'config'>, settings: ListSet
     .digest('hex')
 }
 
-async function savePlan(
-  context: Context,
-  plan: ListPlan,
-  settings: ListSettings,
-  rows: readonly PlannedRow[],
-): Promise<void> {
-  const { db } = context.database
-  const plans = createPlanLedger(db, context)
-  const { planId, list, into } = plan
-  await plans.begin({
+async function beginPlan(context: Context, planId: string, { name, settings }: ListCalls): Promise<void> {
+  await createPlanLedger(context.database.db, context).begin({
     id: planId,
     kind: 'list',
-    connector: into.connector,
+    connector: settings.into.connector,
     object: objectOfList(settings.search),
-    entity: into.entity,
+    entity: settings.into.entity,
     recipe: 'list',
-    job: { list, rules: listRules(context, settings) },
+    job: { list: name, rules: listRules(context, settings) },
     priceAtomic: 0n,
   })
-  const planned = createPlannedRows(db)
-  for (let at = 0; at < rows.length; at += 500) await planned.add(planId, rows.slice(at, at + 500))
-  // Names of records do not stand in the document, where nobody would look for them to forget them.
-  const { first: _, ...document } = plan
-  await plans.finish(planId, { document, toBuy: 0, highAtomic: 0n })
 }
 
 async function refusalsOf(connector: MakingConnector, { into: { entity } }: ListSettings): Promise<string[]> {
@@ -196,10 +215,4 @@ async function refusalsOf(connector: MakingConnector, { into: { entity } }: List
       isMadeByApply && code.endsWith('key_missing') ? [] : [`${message}. ${todo}`],
     ),
   ]
-}
-
-function countsOf(rows: readonly JudgedRow[]): ListPlan['verdicts'] {
-  const counts: ListPlan['verdicts'] = {}
-  for (const { verdict } of rows) counts[verdict] = (counts[verdict] ?? 0) + 1
-  return counts
 }

@@ -5,8 +5,10 @@ import type { OwnCharge } from '../../service/own-charges.ts'
 import { openCalls, type CallEnd, type CallSession } from '../../service/call-session.ts'
 import { assertBuyable } from '../../service/assert-buyable.ts'
 import { assertAffordable } from '../../service/plan-call.ts'
-import type { ListCalls } from './list-calls.ts'
-import { reachableOf, readList, type ReadList } from './read-list.ts'
+import { nextPage, reachableOf, type ListPart } from '../../../domain/lists/list-parts.ts'
+import { boundsOf, callOf, type ListCalls } from './list-calls.ts'
+import { openFetch } from './open-fetch.ts'
+import { readFetch, type ReadList } from './read-list.ts'
 
 export interface FetchOptions {
   /** The most that this fetch may spend, by the caps of its pages. */
@@ -32,7 +34,7 @@ export interface Fetched {
  * Buys the pages of a list that the ledger lacks, in order, until the list is complete, the budget is used, or a page cannot be used. A
  * fetch that was stopped goes on where it was: a page in the ledger is not bought again.
  *
- * Crash windows are those of each page's lookup. The budget is counted by what a page may cost, before it is asked for.
+ * Crash windows are those of each page's lookup, and that of its rows (src/store/lists/take-page.ts). The budget is counted by what a page may cost, before it is asked for.
  */
 export async function fetchList(context: Context, calls: ListCalls, options: FetchOptions): Promise<Fetched> {
   const { budgetAtomic, pages, signal, onPage } = options
@@ -50,17 +52,24 @@ export async function fetchList(context: Context, calls: ListCalls, options: Fet
     charges,
   })
   try {
+    // Begun before the first page is bought, so that a kill leaves a fetch that goes on.
+    let fetch = await openFetch(context, calls)
     for (;;) {
-      const before = list?.pages ?? 0
-      list = await readList(context, calls, list)
+      const before: number = list?.pages ?? 0
+      list = await readFetch(context, calls, fetch)
+      fetch = list.fetch ?? fetch
       onPage?.(list)
+      if (fetch.ending === 'replaced')
+        return done(list, 'interrupted', 'another process has begun a newer fetch of this list')
       // A page that is not fresh for a moment would be bought again, as often as the budget allows.
       if (last && list.pages === before)
         return done(list, 'unusable', `page ${before + 1} was bought and is not fresh (freshness)`)
       const ended = endOf(list, { pages, signal })
       if (ended) return done(list, ended.end, ended.reason)
       assertReachable(calls, list, options)
-      const call = calls.page(list.pages + 1)
+      const next = nextPage(list.parts, boundsOf(calls))
+      if (!next) return done(list, 'complete')
+      const call = callOf(calls, next.part, next.page)
       assertAffordable(call)
       await assertBuyable(context, call, last)
       if (committed + call.capAtomic > budgetAtomic)
@@ -95,19 +104,29 @@ function endOf(
   return signal.aborted ? { end: 'interrupted' } : undefined
 }
 
-/** A list whose end cannot be had is refused before its second page, so that nobody takes a part for the whole. */
+/**
+ * A list whose end cannot be had is refused before the second page of a part, so that nobody takes a part for the whole. The first pages
+ * are bought before, because they tell how many rows there are.
+ */
 function assertReachable(
   calls: ListCalls,
-  { total }: ReadList,
+  { parts }: ReadList,
   { reachableOnly, pages }: FetchOptions,
 ): void {
-  const { settings, lastPage, pageSize, name } = calls
-  if (reachableOnly || total === null || lastPage === undefined || pages === 1) return
+  const { settings, name, lastPage, pageSize } = calls
+  const bounds = boundsOf(calls)
+  if (reachableOnly || pages === 1 || nextPage(parts, bounds)?.page === 1) return
+  const reachable = (part: ListPart): number => reachableOf(part, bounds) ?? 0
+  const total = parts.reduce((sum, part) => sum + (part.total ?? 0), 0)
   const wanted = Math.min(total, settings.limit ?? total)
-  const reachable = reachableOf(calls, total)
-  if (reachable >= wanted) return
+  const had = parts.reduce((sum, part) => sum + reachable(part), 0)
+  if (had >= wanted) return
+  const outside = parts.flatMap((part) => {
+    const rows = (part.total ?? 0) - reachable(part)
+    return rows > 0 ? [parts.length === 1 ? '' : `${rows} of ${part.name}`] : []
+  })
   throw new ConfigError(
     'not_reachable',
-    `lists.${name}: ${wanted} rows are wanted, and the service answers ${lastPage} pages of ${pageSize}: ${wanted - reachable} rows stay outside. Narrow the filters, set a limit, or take what can be reached with --reachable-only`,
+    `lists.${name}: ${wanted} rows are wanted, and the service answers ${lastPage} pages of ${pageSize}: ${wanted - had} rows stay outside${outside.some(Boolean) ? ` (${outside.join(', ')})` : ''}. Narrow the filters, divide them by partitions, set a limit, or take what can be reached with --reachable-only`,
   )
 }

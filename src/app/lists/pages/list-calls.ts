@@ -1,4 +1,5 @@
 import { ConfigError, InputError } from '../../../domain/errors.ts'
+import type { PageBounds } from '../../../domain/lists/list-parts.ts'
 import type { Atomic } from '../../../domain/money.ts'
 import { nearNames } from '../../../domain/normalise/near-names.ts'
 import { usualPageSize } from '../../../service/calls/guard-limits.ts'
@@ -8,14 +9,31 @@ import type { Context } from '../../context/context.ts'
 import { knownOfAccount, withAcceptedNames } from '../../service/known-of-account.ts'
 import { planCall, type PlannedCall } from '../../service/plan-call.ts'
 
-/** The calls of a list's search, one a page. */
+/** The calls of a list's search: one a page of each part. */
 export interface ListCalls {
   name: string
   settings: ListSettings
   pageSize: number
   /** The last page that the service answers; undefined where neither the plan nor a refusal has told it. */
   lastPage: number | undefined
+  /** A search each, whose rows together are the list. */
+  parts: readonly PartCalls[]
+}
+
+export interface PartCalls {
+  name: string
   page(number: number): PlannedCall
+}
+
+/** Returns the call of a page. Page 1 of the first part tells what is true of all: operation, price and cap. */
+export function callOf({ parts }: Pick<ListCalls, 'parts'>, part = 0, page = 1): PlannedCall {
+  const found = parts[part]
+  if (!found) throw new RangeError(`a list has no part ${part}`)
+  return found.page(page)
+}
+
+export function boundsOf({ pageSize, lastPage, settings: { limit } }: ListCalls): PageBounds {
+  return { pageSize, lastPage, limit }
 }
 
 /** Returns the settings of a list. Throws ConfigError with the near names. */
@@ -44,11 +62,11 @@ export async function listCalls(
   const settings = listNamed(context.config, name)
   const known = await knownOfAccount(context, { asks })
   const config = await withAcceptedNames(context.config, context)
-  const page = (number: number) => {
+  const pageOf = (filters: ListSettings['filters'], number: number) => {
     try {
       return planCall(
         config,
-        { operation: settings.search, body: { ...settings.filters, page: number }, maxAtomic },
+        { operation: settings.search, body: { ...filters, page: number }, maxAtomic },
         known,
       )
     } catch (error) {
@@ -61,12 +79,14 @@ export async function listCalls(
   const refused = known.limits.find(
     (limit) => limit.operation === settings.search && limit.name === 'page',
   )?.value
-  page(1)
+  const parts = [{ name: 'all', page: (number: number) => pageOf(settings.filters, number) }]
+  // Filters that are refused are refused before anything is opened or bought.
+  for (const part of parts) part.page(1)
   return {
     name,
     settings,
     pageSize: typeof asked === 'number' ? asked : (known.pageSize ?? usualPageSize),
-    lastPage: known.lastPage ?? refused,
-    page,
+    lastPage: known.lastPage === undefined ? refused : Math.min(known.lastPage, refused ?? Infinity),
+    parts,
   }
 }

@@ -1,80 +1,156 @@
-import { dropReasons, type DropReason } from '../../../domain/lists/dropped-rows.ts'
-import { listRowOf, type ListRow } from '../../../domain/lists/list-row.ts'
+import { identifiersOfSubject, listRowOf } from '../../../domain/lists/list-row.ts'
+import { movedOf, nextPage, reachableOf, sumOf, type ListPart } from '../../../domain/lists/list-parts.ts'
 import type { Page } from '../../../service/calls/read-answer.ts'
+import type { ListFetch } from '../../../store/lists/list-fetches.ts'
+import { takePage, type LedgerPage } from '../../../store/lists/take-page.ts'
 import { objectOfList } from '../../config/lists.ts'
-import type { Context } from '../../context/context.ts'
 import { faultsOf, pageOf } from '../../service/call-result.ts'
-import type { ListCalls } from './list-calls.ts'
+import { isUnderOldNames } from '../../service/old-names.ts'
+import type { PlannedCall } from '../../service/plan-call.ts'
+import { excludedRows } from '../judging/excluded-rows.ts'
+import { boundsOf, callOf, type ListCalls } from './list-calls.ts'
+import { isCurrent, latestFetch, openFetch, type FetchContext } from './open-fetch.ts'
 
-/** A list as far as the ledger has its pages. */
+/** A list as far as the ledger has its pages. Its rows are read in batches (judged-rows.ts). */
 export interface ReadList {
-  /** The pages from the first on, without a gap. */
+  /** Undefined: the ledger has no page of it. */
+  fetch: ListFetch | undefined
+  /** False: none of its pages is fresh any more, so that the next fetch begins anew. */
+  isCurrent: boolean
+  parts: readonly ListPart[]
+  /** The pages that were read, of all parts. */
   pages: number
-  /** The number of rows that the service states. Null: no page is there, or it states none. */
+  /** The number of rows that the service states, of all parts. Null: not known of one of them. */
   total: number | null
-  rows: ListRow[]
-  /** The rows that the service sent and the ledger does not keep, by reason. They count for pages, total and limit. */
-  dropped: Partial<Record<DropReason, number>>
+  /** The rows that can be had. Null: not known of one part. */
+  reachable: number | null
+  /** The rows that are kept, each once. */
+  rows: number
+  /** The rows that the total promised and that did not come, because they moved while pages were bought. */
+  moved: number
+  /** The rows that several parts brought. */
+  overlap: number
+  /** The rows that the service sent and that are not kept, by reason. They count for pages, total and limit. */
+  dropped: Readonly<Record<string, number>>
   /** True when no further page has rows, or the list's own limit is reached. */
   isComplete: boolean
   /** The reasons why nothing may be made of the rows. */
   faults: string[]
 }
 
-/** Reads a list's fresh pages from the ledger, behind those that were read `before`. Pays nothing. */
-export async function readList(
-  { lookups, config }: Pick<Context, 'lookups' | 'config'>,
+/**
+ * Reads what the ledger has of a list: takes the fresh pages in that are behind those of its fetch. Pays nothing. A page that nothing
+ * may be made of is not taken in; it counts among the pages, with its faults.
+ */
+export async function readList(context: FetchContext, calls: ListCalls): Promise<ReadList> {
+  const latest = await latestFetch(context, calls)
+  const isGoingOn = latest !== undefined && isCurrent(latest, context.now())
+  if (!isGoingOn && !(await freshPage(context, callOf(calls)))) return describe(context, calls, latest, [])
+  return readFetch(context, calls, isGoingOn ? latest : await openFetch(context, calls))
+}
+
+/** Takes the fresh pages of the ledger into an open fetch. */
+export async function readFetch(
+  context: FetchContext,
   calls: ListCalls,
-  before: ReadList = { pages: 0, total: null, rows: [], dropped: {}, isComplete: false, faults: [] },
+  begun: ListFetch,
 ): Promise<ReadList> {
-  const { settings, lastPage, pageSize } = calls
-  const object = objectOfList(settings.search)
-  const list: ReadList = {
-    ...before,
-    rows: [...before.rows],
-    dropped: { ...before.dropped },
-    faults: [...before.faults],
-  }
-  for (let number = before.pages + 1; !isEnd(calls, list); number += 1) {
-    const call = calls.page(number)
-    const fact = (await lookups.freshFacts([call.key])).get(call.key)
-    const page = fact && pageOf(call, fact)
-    if (!page) break
-    list.pages = number
-    list.total ??= page.total
-    list.faults.push(...faultsOf(call, page))
-    const idName = call.contract.answer.rows?.id.value ?? 'id'
-    list.rows.push(
-      ...page.rows.map((row) => listRowOf(object, row, { page: number, idName, hosts: config.networkHosts })),
+  const { database, now } = context
+  const bounds = boundsOf(calls)
+  let fetch = begun
+  while (fetch.endedAt === null) {
+    const next = nextPage(fetch.parts, bounds)
+    if (!next) break
+    const call = callOf(calls, next.part, next.page)
+    const fresh = await freshPage(context, call)
+    if (!fresh) break
+    const faults = faultsOf(call, fresh.page)
+    // A name that a person has accepted since the answer: the page is bought again under it.
+    if (faults.length > 0 && (await isUnderOldNames(database.db, call, fresh.fact))) break
+    if (faults.length > 0)
+      return describe(context, calls, fetch, faults, { at: next.part, total: fresh.page.total })
+    const rows = await rowsOf(context, calls, call, next.page, fresh.page)
+    const { freshUntil } = fresh
+    fetch = await takePage(
+      database.db,
+      fetch.id,
+      {
+        ...next,
+        lookupKey: call.key,
+        freshUntil,
+        total: fresh.page.total,
+        arrived: fresh.page.arrived,
+        dropped: fresh.page.dropped,
+        rows,
+      },
+      { bounds, now },
     )
-    for (const reason of dropReasons)
-      if (page.dropped[reason]) list.dropped[reason] = (list.dropped[reason] ?? 0) + page.dropped[reason]
-    list.isComplete = isLastPage(page, list, pageSize) || number === lastPage
-    if (list.faults.length > 0) break
   }
-  const { limit } = settings
-  if (limit !== undefined && arrivedOf(list) >= limit)
-    return { ...list, rows: list.rows.slice(0, limit), isComplete: true }
-  return list
+  return describe(context, calls, fetch, [])
 }
 
-function isLastPage({ arrived }: Page, list: ReadList, pageSize: number): boolean {
-  return arrived === 0 || (list.total === null ? arrived < pageSize : arrivedOf(list) >= list.total)
+/** Returns the page that the ledger has for a call, as long as it is fresh. */
+async function freshPage({ lookups, now }: Pick<FetchContext, 'lookups' | 'now'>, call: PlannedCall) {
+  const fact = (await lookups.facts([call.key])).get(call.key)
+  if (!fact || fact.outcome === 'failed' || fact.freshUntil <= now()) return undefined
+  const page = pageOf(call, fact)
+  return page && { page, fact, freshUntil: fact.freshUntil }
 }
 
-/** Returns the number of rows that the service has sent, with those that were dropped. */
-function arrivedOf({ rows, dropped: { suppressed = 0, forgotten = 0 } }: ReadList): number {
-  return rows.length + suppressed + forgotten
+/** Returns the rows of a page, with the reason of those that are not kept: what may not be bought is not stored either. */
+async function rowsOf(
+  { config, suppressions }: FetchContext,
+  { settings }: ListCalls,
+  call: PlannedCall,
+  number: number,
+  page: Page,
+): Promise<LedgerPage['rows']> {
+  const object = objectOfList(settings.search)
+  const idName = call.contract.answer.rows?.id.value ?? 'id'
+  const rows = page.rows.map((row) =>
+    listRowOf(object, row, { page: number, idName, hosts: config.networkHosts }),
+  )
+  const suppressed = await suppressions.match(rows.map((row) => identifiersOfSubject(object, row.identity)))
+  const excluded = excludedRows(settings, rows, config.networkHosts)
+  return rows.map((row, at) => {
+    const dropAs = suppressed.has(at) ? 'suppressed' : excluded.has(at) ? 'excluded' : undefined
+    return { row, place: page.places[at] ?? at, dropAs }
+  })
 }
 
-function isEnd({ settings: { limit } }: ListCalls, list: ReadList): boolean {
-  return list.isComplete || (limit !== undefined && arrivedOf(list) >= limit)
+function describe(
+  { now }: Pick<FetchContext, 'now'>,
+  calls: ListCalls,
+  fetch: ListFetch | undefined,
+  faults: string[],
+  faulty?: { at: number; total: number | null },
+): ReadList {
+  const bounds = boundsOf(calls)
+  const parts = fetch?.parts ?? []
+  const told = parts.map((part, at) =>
+    at === faulty?.at ? { ...part, pages: part.pages + 1, total: part.total ?? faulty.total } : part,
+  )
+  return {
+    fetch,
+    isCurrent: fetch !== undefined && isCurrent(fetch, now()),
+    parts: told,
+    pages: sumOf(told, ({ pages }) => pages),
+    total: wholeOf(told.map(({ total }) => total)),
+    reachable: atMost(bounds.limit, wholeOf(told.map((part) => reachableOf(part, bounds)))),
+    rows: fetch?.stored ?? 0,
+    dropped: fetch?.dropped ?? {},
+    moved: sumOf(told, (part) => movedOf(part, bounds)),
+    overlap: sumOf(told, ({ overlap }) => overlap),
+    isComplete: fetch?.ending === 'complete' || fetch?.ending === 'cut',
+    faults,
+  }
 }
 
-/** Returns the number of rows that can be had: those of the pages that the plan gives, and of the list's own limit. */
-export function reachableOf(
-  { settings: { limit }, lastPage, pageSize }: Pick<ListCalls, 'settings' | 'lastPage' | 'pageSize'>,
-  total: number,
-): number {
-  return Math.min(total, lastPage === undefined ? total : lastPage * pageSize, limit ?? total)
+function wholeOf(counts: readonly (number | null)[]): number | null {
+  if (counts.length === 0) return null
+  return counts.reduce((sum, count) => (sum === null || count === null ? null : sum + count), 0)
+}
+
+function atMost(limit: number | undefined, count: number | null): number | null {
+  return count === null || limit === undefined ? count : Math.min(count, limit)
 }

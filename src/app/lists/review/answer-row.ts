@@ -7,8 +7,8 @@ import { createReviews, type Review } from '../../../store/lists/reviews.ts'
 import type { ListSettings } from '../../config/lists.ts'
 import type { Context } from '../../context/context.ts'
 import { judgeList } from '../judging/judge-list.ts'
-import { listCalls, listNamed } from '../pages/list-calls.ts'
-import { readList } from '../pages/read-list.ts'
+import { judgedRows } from '../judging/judged-rows.ts'
+import { listCalls, listNamed, type ListCalls } from '../pages/list-calls.ts'
 import { rowKey } from './row-key.ts'
 
 export interface AnswerOptions {
@@ -45,15 +45,14 @@ export async function answerRow(
   const settings = listNamed(context.config, list)
   const { search, into } = settings
   const calls = await listCalls(context, list, { asks: false })
-  const all = await judgeList(context, settings, (await readList(context, calls)).rows)
-  const judged = all.rows.find((each) => each.verdict !== 'duplicate' && rowKey(each.row, search) === key)
+  const judged = await findRow(context, calls, key)
   if (!judged)
     throw new InputError(
       'no_such_row',
       `the ledger has no row ${key.slice(0, 40)} of ${list}: \`paydirt lists review ${list}\` shows the keys of those that wait`,
     )
   assertAnswerable(judged)
-  const alone = (await judgeList(context, settings, [judged.row], [], { answers: false })).rows[0]!
+  const [alone = judged] = await judgeList(context, settings, [judged.row], { answers: false })
   const recordId = answer === 'same' ? await existing(context, into, record) : null
   if (answer === 'new') await assertNew(context, into, alone)
   const names = answerNames(judged.row, search)
@@ -77,8 +76,18 @@ export async function answerRow(
     identities: judged.row.identities.map(identityText),
   })
   const after = await judgeList(context, settings, [judged.row])
-  const { verdict = 'new', reason = '' } = after.rows[0] ?? {}
+  const { verdict = 'new', reason = '' } = after[0] ?? {}
   return { list, key, answer, record: recordId, verdict, reason }
+}
+
+async function findRow(context: Context, calls: ListCalls, key: string): Promise<JudgedRow | undefined> {
+  for await (const rows of judgedRows(context, calls)) {
+    const found = rows.find(
+      (each) => each.verdict !== 'duplicate' && rowKey(each.row, calls.settings.search) === key,
+    )
+    if (found) return found
+  }
+  return undefined
 }
 
 /** Erases the answer about a row, so that it waits again. Throws InputError where there is none. */
