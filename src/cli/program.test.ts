@@ -51,6 +51,22 @@ test('help and version are answered before the code of any command is loaded', a
   expect(await loadedBy('--version')).toEqual(await loadedBy('--help'))
 })
 
+test('an option that a command shares with the one above it reaches the command', async () => {
+  const program = createProgram()
+  const shared = everyCommand(program, '').filter(
+    ({ command: { parent, options } }) =>
+      parent?.options.some(({ long }) => long === '--json') && options.some(({ long }) => long === '--json'),
+  )
+  expect(shared.map(({ name }) => name)).toContain('paydirt lists members')
+  for (const { name, command } of shared) {
+    let given: unknown
+    command.action((...args) => void (given = command.opts()['json'] ?? args.length))
+    const words = command.registeredArguments.map(() => 'x')
+    await program.parseAsync([...name.split(' ').slice(1), ...words, '--json'], { from: 'user' })
+    expect(given, name).toBe(true)
+  }
+})
+
 describe('the help of', () => {
   test.each(commands.map(({ name, command }): [string, Command] => [name, command]))(
     '%s has examples and exit statuses',

@@ -25,6 +25,7 @@ let desk: Desk
 let standsFor: [RegExp, () => string | undefined][]
 let lastRun: string | undefined
 let lastToken: string | undefined
+let waitingRow: string | undefined
 
 beforeAll(async () => {
   sandbox = await startSandbox()
@@ -65,6 +66,8 @@ beforeAll(async () => {
     [/\b00Q000000000001AAA\b/g, () => leads[0]],
     [/\bRUN\b|\br[0-9a-z]{14}\b/g, () => lastRun],
     [/\bTOKEN\b/g, () => lastToken],
+    [/\b3f9a01c2d4e5\b/g, () => waitingRow],
+    [/(?<=^companies:)1001\b/g, () => companies[0]],
   ]
 })
 afterAll(async () => {
@@ -116,6 +119,7 @@ async function run(example: readonly string[]): Promise<Ended> {
   const [command, ...rest] = example
   // The plan of an example is nobody's: a plan of the same kind is made for it.
   if (command === 'apply') return runIn([command, await freshPlan(rest.includes('--out')), ...rest.slice(1)])
+  if (command === 'lists' && rest[0] === 'review') waitingRow ??= await makeRowWait()
   const args = example.map((word) =>
     standsFor.reduce((text, [pattern, there]) => text.replaceAll(pattern, (found) => there() ?? found), word),
   )
@@ -124,6 +128,16 @@ async function run(example: readonly string[]): Promise<Ended> {
   const ended = await runIn(args)
   if (args.includes('--stop')) await runIn(['spend', '--resume'])
   return ended
+}
+
+/** Returns the key of a row that has the name of a record. */
+async function makeRowWait(): Promise<string> {
+  await runIn(['lists', 'fetch', 'fintechs', '--budget', '1'])
+  const [row] = JSON.parse((await runIn(['lists', 'members', 'fintechs', '--json'])).stdout)
+  hubspot.store.add('companies', { properties: { name: row.values.company_name } })
+  await runIn(['index', 'hubspot', '--rebuild'])
+  const { waiting } = JSON.parse((await runIn(['lists', 'review', 'fintechs', '--json'])).stdout)
+  return waiting[0].key
 }
 
 async function runIn(args: readonly string[]): Promise<Ended> {

@@ -10,6 +10,10 @@ export function listsCommand(): Command {
       'Show the lists of paydirt.config.ts: searches of the service whose rows are compared with the records of a CRM, so that a company or person which the CRM has is seen before anything is paid for it. New companies can be made in the CRM by a plan.',
     )
     .option('--json', 'print one JSON document')
+    // An option of both is taken for one of this command, also where it stands behind the other.
+    .hook('preSubcommand', (given, sub) => {
+      if (given.opts()['json']) sub.setOptionValue('json', true)
+    })
     .addHelpText(
       'after',
       helpEnd({
