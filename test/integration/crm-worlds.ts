@@ -57,7 +57,7 @@ export async function openCrmWorld(
   config: FileConfig = {},
   overrides: Overrides = {},
 ) {
-  const crm = kind === 'hubspot' ? await openHubspot(entity as Entity) : await openSalesforce(entity)
+  const crm = await openCrm(kind, entity)
   const wire = await openWire(crm.baseUrl)
   const house = await openHouse(sandbox, {
     env: crm.env(wire.baseUrl),
@@ -130,6 +130,11 @@ export async function openCrmWorld(
 }
 
 export type CrmWorld = Awaited<ReturnType<typeof openCrmWorld>>
+
+/** Starts the stand-in of a CRM, for records of one entity. */
+export function openCrm(kind: CrmKind, entity: string): Promise<Crm> {
+  return kind === 'hubspot' ? openHubspot(entity as Entity) : openSalesforce(entity)
+}
 
 async function openHubspot(entity: Entity): Promise<Crm> {
   const hubspot = await startHubspotStandIn({ seed: testSeed(), companies: 0, contacts: 0, limits: roomy })

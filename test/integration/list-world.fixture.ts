@@ -136,8 +136,8 @@ export function makeWorld(seed: number, size: WorldSize): RawWorld {
     shuffled.splice(place, 0, { row: again, truth: { verdict: 'duplicate', companies: [] } })
   }
   // A second company of a row's domain, by another profile: once the first is a record, the domain is that record's.
-  for (let at = 0; at < share(0.5); at += 1) {
-    const { row } = shuffled.slice(at * 3).find(({ truth }) => truth.verdict === 'new')!
+  const firsts = shuffled.filter(({ truth }) => truth.verdict === 'new').slice(0, share(0.5))
+  for (const [at, { row }] of firsts.entries()) {
     const mate = { ...row, domain_search_id: `${row.domain_search_id}-mate`, company_name: `Mate ${at}` }
     mate.profnet_url = profileSpellings[0]!(`mate-${at}`)
     shuffled.push({ row: mate, truth: { verdict: 'ambiguous', companies: [] } })

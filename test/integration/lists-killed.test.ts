@@ -1,0 +1,18 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { startSandbox, type Sandbox } from '../../src/sandbox/sandbox.ts'
+import { sized } from '../support/full-size.ts'
+import { sharedKinds } from './crm-worlds.ts'
+import { killLists, paidOnce } from './lists-killed.fixture.ts'
+
+let sandbox: Sandbox
+beforeAll(async () => void (sandbox = await startSandbox({ faults: { paymentIdentifier: true } })))
+afterAll(() => sandbox.stop())
+
+test.each(sharedKinds)(
+  'commands that are killed over fetch and apply pay each page once and make each company once, in %s',
+  { timeout: 900_000 },
+  async (kind) => {
+    const books = await killLists(sandbox, kind, { kills: sized(20, 3), rows: sized(60, 30) })
+    expect(books).toEqual(paidOnce(books))
+  },
+)
