@@ -9,6 +9,8 @@ export const errorCode = {
   budgetDay: 'budget_day',
   budgetMonth: 'budget_month',
   budgetConnector: 'budget_connector',
+  /** The budget of a list in its month. */
+  budgetList: 'budget_list',
   walletEmpty: 'wallet_empty',
   /** Spending is stopped by `paydirt spend --stop`. */
   stopped: 'stopped',

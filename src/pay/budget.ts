@@ -1,3 +1,4 @@
+import { creditsFromUsd } from '../domain/credits.ts'
 import type { Atomic } from '../domain/money.ts'
 import type { Currency } from '../domain/payment.ts'
 import type { BudgetLine } from '../domain/ports/charge-journal.ts'
@@ -43,6 +44,21 @@ export function budgetLines(
       resumesAt: nextDay,
     },
   ]
+}
+
+/** Returns the line of a list in its calendar month (UTC). Credits count apart, as in every window; the cap is in USD for both. */
+export function listLine(
+  list: string,
+  capAtomic: Atomic | undefined,
+  { now, currency }: { now: Date; currency: Currency },
+): BudgetLine {
+  const isCredits = currency === 'credit'
+  const cap = capAtomic !== undefined && isCredits ? creditsFromUsd(capAtomic) : capAtomic
+  return {
+    scope: `${isCredits ? 'credits:' : ''}list:${list}:${now.toISOString().slice(0, 7)}`,
+    capAtomic: cap ?? unlimited,
+    resumesAt: new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1, 1)),
+  }
 }
 
 /** The largest amount that fits into the ledger's columns. */

@@ -62,6 +62,12 @@ const listSchema = z
       defaultText: '`--budget` must be given',
       example: '2.50',
     }),
+    budgetMonthUsd: setting(usd, {
+      means:
+        'the most that is spent for the list in a calendar month (UTC), by all commands and processes together',
+      defaultText: 'no cap',
+      example: '20',
+    }),
   })
   .superRefine(({ search, requires = [] }, context) => {
     const known = fieldNames(objectOfList(search))

@@ -28,6 +28,7 @@ import { createApiTokenLedger } from '../../store/access/api-tokens.ts'
 import { noteLimit } from '../../store/contract/known-limits.ts'
 import { createChargeJournal } from '../../store/ledger/charge-journal.ts'
 import type { Database } from '../../store/database/database.ts'
+import { listOfRun } from '../../store/lists/list-spending.ts'
 import { noteWarnings, type ServiceWarning } from '../../store/ledger/service-warnings.ts'
 import { createTermsCache } from '../../store/ledger/terms.ts'
 import { batchRequest } from '../../workers/lookup/batch-request.ts'
@@ -35,7 +36,7 @@ import type { Config } from '../config/config.ts'
 import { limitTold } from './refused-page.ts'
 import type { Observer } from './observer.ts'
 import { noPayment } from './missing-settings.ts'
-import { createTokenLines } from './token-budget.ts'
+import { createRunBudgets } from './run-budgets.ts'
 
 export interface PaymentsOptions {
   config: Config
@@ -77,7 +78,12 @@ export function createPayments(options: PaymentsOptions): Payments {
     hosts: config.networkHosts,
   })
   const journal = options.wrapJournal ? options.wrapJournal(plainJournal) : plainJournal
-  const tokenLines = createTokenLines(createApiTokenLedger(db, { now }))
+  const runLines = createRunBudgets({
+    tokens: createApiTokenLedger(db, { now }),
+    listOf: (runId) => listOfRun(db, runId),
+    listMonths: (name) =>
+      Object.hasOwn(config.lists, name) ? config.lists[name]?.budgetMonthUsd : undefined,
+  })
   const payer = createPayer({
     journal,
     terms: createTermsCache(db, { now }),
@@ -87,7 +93,7 @@ export function createPayments(options: PaymentsOptions): Payments {
     protocols: protocolsOf(options),
     policy: config.policy,
     funds: account ? createFunds({ address: account.address, balanceOf: chain.balanceOf, now }) : noFunds,
-    budgetLines: async (charge) => [...budgetLines(charge, config.caps), ...(await tokenLines(charge))],
+    budgetLines: async (charge) => [...budgetLines(charge, config.caps), ...(await runLines(charge))],
     freshUntil: options.freshUntil,
     screen: options.screen,
     errorFor: answerError,

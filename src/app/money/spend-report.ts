@@ -3,6 +3,7 @@ import { capsOf, stepPrices } from '../../domain/planning/prices.ts'
 import { createAuditLog } from '../../store/access/audit.ts'
 import { refusals, spendBy, type SpendGroup } from '../../store/views/spend.ts'
 import type { Context } from '../context/context.ts'
+import { listMonths } from './list-months.ts'
 
 export interface SpendingStop {
   since: Date
@@ -43,5 +44,18 @@ export async function readSpend(context: StopContext & Pick<Context, 'config'>, 
     cap: formatUsd(each.capAtomic),
     bought: !each.isStopped,
   }))
-  return { by, rows, refused: await refusals(database.db), stopped: await spendingStop(context), prices }
+  const lists = (await listMonths(context)).map(({ list, month, spentAtomic, capAtomic }) => ({
+    list,
+    month,
+    spent: formatUsd(spentAtomic),
+    cap: capAtomic === undefined ? null : formatUsd(capAtomic),
+  }))
+  return {
+    by,
+    rows,
+    refused: await refusals(database.db),
+    stopped: await spendingStop(context),
+    prices,
+    lists,
+  }
 }

@@ -21,7 +21,7 @@ import { createApiTokenLedger } from '../../store/access/api-tokens.ts'
 import type { SpendGroup } from '../../store/views/spend.ts'
 import type { Context } from '../context/context.ts'
 
-const spendGroups = ['day', 'run', 'connector', 'endpoint', 'field'] as const satisfies SpendGroup[]
+const spendGroups = ['day', 'run', 'connector', 'endpoint', 'field', 'list'] as const satisfies SpendGroup[]
 
 /**
  * The queries of a ledger, by name. A command runs one of these on a ledger that it opened itself, or has the holder

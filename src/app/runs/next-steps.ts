@@ -57,6 +57,8 @@ const remedies: Readonly<Record<string, string>> = {
     'or raise budgets.monthUsd in paydirt.config.ts: the budget of the month is used up',
   [errorCode.budgetConnector]:
     'or raise budgets.connectorDayUsd in paydirt.config.ts: the budget of the connector is used up',
+  [errorCode.budgetList]:
+    'or raise budgetMonthUsd of the list in paydirt.config.ts: its budget of the month is used up',
   [errorCode.walletEmpty]: 'send USDC to the wallet (`paydirt wallet address`): it is empty',
   [errorCode.operationStopped]:
     'mend the operation that is stopped under service.operations in paydirt.config.ts, then `paydirt service retry OPERATION`',

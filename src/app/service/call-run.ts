@@ -13,6 +13,7 @@ export const callConnector = 'service'
 export async function openCallRun(
   context: Pick<Context, 'runs' | 'now' | 'randomBytes'>,
   { operation, key }: PlannedCall,
+  list?: string,
 ): Promise<{ id: string }> {
   const { runs } = context
   const { run } = await runs.open({
@@ -22,8 +23,9 @@ export async function openCallRun(
     entity: operation,
     recipe: operation,
     trigger: 'call',
-    fingerprint: `call|${key}`,
-    source: { operation },
+    // A list has a run of its own for each beginning: what is paid counts in its month.
+    fingerprint: list === undefined ? `call|${key}` : `call|${key}|${list}`,
+    source: { operation, ...(list === undefined ? {} : { list }) },
   })
   await runs.markScanned(run.id)
   await runs.setState(run.id, 'working')

@@ -69,7 +69,7 @@ export function withCallCap(
  */
 export async function openCalls(
   context: Context,
-  { first, signal }: { first: PlannedCall; signal: AbortSignal },
+  { first, signal, list }: { first: PlannedCall; signal: AbortSignal; list?: string },
 ): Promise<CallSession> {
   const { lookups, runs, database } = context
   let haltedBy: ConfigError | undefined
@@ -77,7 +77,7 @@ export async function openCalls(
 
   /** Opens the run and its workers for the first call that the ledger has no answer to. */
   async function start(): Promise<Working> {
-    const run = await openCallRun(context, first)
+    const run = await openCallRun(context, first, list)
     await lookups.unpark(run.id)
     let stopped: Promise<unknown> | undefined
     const onHalt = (error: ConfigError) => {

@@ -3,6 +3,7 @@ import type { ReadList } from '../../app/lists/pages/read-list.ts'
 import type { FetchContext } from '../../app/lists/pages/open-fetch.ts'
 import { indexOfList, type JudgeContext } from '../../app/lists/judging/judge-list.ts'
 import { judgedRowsOf } from '../../app/lists/judging/judged-rows.ts'
+import { listMonth } from '../../app/money/list-months.ts'
 import { movedOf, pagesLeft, reachableOf } from '../../domain/lists/list-parts.ts'
 import type { JudgedRow } from '../../domain/lists/verdicts.ts'
 import { verdicts } from '../../domain/words.ts'
@@ -33,6 +34,8 @@ export interface ListDocument {
   overlap: number
   moved: number
   verdicts: Record<string, number>
+  /** The calendar month (UTC): what was spent for the list, and its cap. */
+  month: { month: string; spent: string; cap: string | null }
   /** False: a record that was not read yet may be overlooked. */
   indexIsComplete: boolean
   faults: string[]
@@ -70,6 +73,7 @@ export async function listDocument(
       for (const { verdict } of batch) counts.set(verdict, (counts.get(verdict) ?? 0) + 1)
       first.push(...batch.slice(0, shown - first.length))
     }
+  const { month, spentAtomic, capAtomic } = await listMonth(context, name)
   const document: ListDocument = {
     list: name,
     search: settings.search,
@@ -103,6 +107,11 @@ export async function listDocument(
         return count === undefined ? [] : [[each, count]]
       }),
     ),
+    month: {
+      month,
+      spent: formatUsd(spentAtomic),
+      cap: capAtomic === undefined ? null : formatUsd(capAtomic),
+    },
     indexIsComplete: (await indexOfList(context, settings))?.isComplete ?? false,
     faults: list.faults,
   }
@@ -129,6 +138,11 @@ export function listText(document: ListDocument, calls: ListCalls, { parts }: Re
           `  to buy      ${counted(left, 'page')}${capAtomic === undefined ? '' : `, ${formatUsd(capAtomic * BigInt(left))} USD at most`}`,
         ]
       : []),
+    ...(document.month.cap === null && Number(document.month.spent) === 0
+      ? []
+      : [
+          `  ${document.month.month}     ${document.month.spent} USD spent${document.month.cap === null ? '' : ` of ${document.month.cap}`}`,
+        ]),
     ...(judged.length > 0 ? [`  verdicts    ${judged.join(', ')}`] : []),
     ...document.faults.map((fault) => `  unusable    ${fault}`),
     ...(document.indexIsComplete

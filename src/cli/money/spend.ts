@@ -57,12 +57,12 @@ async function giveOrder(order: SpendOrder): Promise<void> {
 }
 
 async function show(options: Options): Promise<void> {
-  const { by, rows, refused, stopped, prices } = await queryLedger(await readConfig(), 'spend', {
+  const { by, rows, refused, stopped, prices, lists } = await queryLedger(await readConfig(), 'spend', {
     by: options.by,
   })
   if (options.json) {
     print(
-      `${JSON.stringify({ by, rows, refused, stopped: stopped !== undefined, stop: stopped ?? null, prices })}\n`,
+      `${JSON.stringify({ by, rows, refused, stopped: stopped !== undefined, stop: stopped ?? null, prices, lists })}\n`,
     )
     return
   }
@@ -82,6 +82,11 @@ async function show(options: Options): Promise<void> {
         rows.map((row) => Object.values(row).map(String)),
       ),
     )
+  if (lists.some(({ cap, spent }) => cap !== null || Number(spent) > 0))
+    print(`\nlists in ${lists[0]?.month}:\n`)
+  for (const { list, spent, cap } of lists)
+    if (cap !== null || Number(spent) > 0)
+      print(`  ${list}: ${spent} USD${cap === null ? '' : ` of ${cap}`}\n`)
   if (refused.length > 0) print(`\nrefused by the spending policy, nothing was signed:\n`)
   for (const { count, rule, message } of refused.slice(0, mostRefusals))
     print(`  ${count} × ${rule}: ${message}\n`)

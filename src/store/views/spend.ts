@@ -4,7 +4,7 @@ import type { Currency } from '../../domain/payment.ts'
 import type { Database } from '../database/database.ts'
 import { filledFields, isOfFile } from './filled-fields.ts'
 
-export type SpendGroup = 'day' | 'run' | 'connector' | 'endpoint' | 'field'
+export type SpendGroup = 'day' | 'run' | 'connector' | 'endpoint' | 'field' | 'list'
 
 export interface SpendRow {
   name: string
@@ -22,11 +22,15 @@ export interface RefusalRow {
   lastAt: Date
 }
 
+/** The name, among the lists, of charges that were made for none. */
+const noList = '(no list)'
+
 const columns: Record<Exclude<SpendGroup, 'field'>, ReturnType<typeof sql>> = {
   day: sql`to_char(created_at at time zone 'UTC', 'YYYY-MM-DD')`,
   run: sql`run_id`,
   connector: sql`connector`,
   endpoint: sql`endpoint`,
+  list: sql`coalesce((select source ->> 'list' from runs where runs.id = charges.run_id), ${noList})`,
 }
 
 /** Returns the sums of all charges, grouped. Declined and expired charges cost nothing and do not count. */

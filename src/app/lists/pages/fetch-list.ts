@@ -1,6 +1,7 @@
 import { ConfigError } from '../../../domain/errors.ts'
 import { formatUsd, type Atomic } from '../../../domain/money.ts'
 import type { Context } from '../../context/context.ts'
+import { listMonth } from '../../money/list-months.ts'
 import type { OwnCharge } from '../../service/own-charges.ts'
 import { openCalls, type CallEnd, type CallSession } from '../../service/call-session.ts'
 import { assertBuyable } from '../../service/assert-buyable.ts'
@@ -78,8 +79,15 @@ export async function fetchList(context: Context, calls: ListCalls, options: Fet
           'budget',
           `the next page may cost ${formatUsd(call.capAtomic)} USD, and ${formatUsd(budgetAtomic - committed)} of the budget are left`,
         )
+      const { capAtomic, spentAtomic } = await listMonth(context, calls.name)
+      if (capAtomic !== undefined && spentAtomic + call.capAtomic > capAtomic)
+        return done(
+          list,
+          'budget',
+          `the next page may cost ${formatUsd(call.capAtomic)} USD, and of lists.${calls.name}.budgetMonthUsd ${formatUsd(capAtomic > spentAtomic ? capAtomic - spentAtomic : 0n)} are left until the end of the month`,
+        )
       committed += call.capAtomic
-      session ??= await openCalls(context, { first: call, signal })
+      session ??= await openCalls(context, { first: call, signal, list: calls.name })
       last = await session.buy(call)
       charges.push(...last.charges)
       if (last.state === 'interrupted') return done(list, 'interrupted')

@@ -1,0 +1,64 @@
+import { creditsFromUsd } from '../../domain/credits.ts'
+import type { Atomic } from '../../domain/money.ts'
+import type { Currency } from '../../domain/payment.ts'
+import type { BudgetLine } from '../../domain/ports/charge-journal.ts'
+import { listLine } from '../../pay/budget.ts'
+import type { ApiTokenLedger } from '../../store/access/api-tokens.ts'
+
+const mostRemembered = 1_000
+
+type Token = Awaited<ReturnType<ApiTokenLedger['ofRun']>>
+
+export interface RunBudgetsOptions {
+  tokens: Pick<ApiTokenLedger, 'ofRun'>
+  /** Returns the list that a run buys for. */
+  listOf: (runId: string) => Promise<string | undefined>
+  /** By the name of a list, the most that is spent for it in a month. */
+  listMonths: (name: string) => Atomic | undefined
+}
+
+/**
+ * Returns the budget lines of a charge that its run decides: the day of the API token that asked for it, and the month of the list
+ * that it is bought for. They are reserved in the charge's own transaction like the other lines, so that concurrent charges never
+ * spend more than these caps. The month of a list is counted without a cap too, so that one that is set afterwards counts all.
+ */
+export function createRunBudgets({ tokens, listOf, listMonths }: RunBudgetsOptions) {
+  /** Most charges belong to a few runs, and neither the token nor the list of a run ever changes. */
+  const ofRun = new Map<string, Promise<{ token: Token; list: string | undefined }>>()
+
+  return async function runLines(charge: {
+    runId: string
+    now: Date
+    currency: Currency
+  }): Promise<BudgetLine[]> {
+    const { token, list } = await remembered(charge.runId)
+    return [
+      ...(token && token.dayCapAtomic !== null ? [tokenLine(token.id, token.dayCapAtomic, charge)] : []),
+      ...(list === undefined ? [] : [listLine(list, listMonths(list), charge)]),
+    ]
+  }
+
+  function remembered(runId: string) {
+    const known = ofRun.get(runId)
+    if (known) return known
+    const asked = Promise.all([tokens.ofRun(runId), listOf(runId)]).then(([token, list]) => ({ token, list }))
+    // A read that failed is repeated.
+    asked.catch(() => ofRun.delete(runId))
+    if (ofRun.size >= mostRemembered) ofRun.clear()
+    ofRun.set(runId, asked)
+    return asked
+  }
+}
+
+function tokenLine(
+  id: string,
+  dayCapAtomic: Atomic,
+  { now, currency }: { now: Date; currency: Currency },
+): BudgetLine {
+  const isCredits = currency === 'credit'
+  return {
+    scope: `${isCredits ? 'credits:' : ''}token:${id}:${now.toISOString().slice(0, 10)}`,
+    capAtomic: isCredits ? creditsFromUsd(dayCapAtomic) : dayCapAtomic,
+    resumesAt: new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth(), now.getUTCDate() + 1)),
+  }
+}
