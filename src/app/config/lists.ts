@@ -17,6 +17,15 @@ const listSchema = z
       means: 'what is searched for; `paydirt service show company.search` lists the filters',
       example: { countries: ['DE'], industries: ['Financial Services'] },
     }),
+    partitions: setting(
+      ofType('list of filters', z.array(z.record(z.string(), z.unknown())).min(1).max(200)),
+      {
+        means:
+          'filters that divide the list, each set beside `filters` or in place of the same one there: each is a search of its own, with its own pages and total, and their rows together are the list; a row of several counts once',
+        defaultText: 'one search',
+        example: [{ sizes: ['1-10'] }, { sizes: ['11-50'] }],
+      },
+    ),
     into: described(
       ofType(
         '`{ connector, entity, set?, owner? }`',
@@ -69,7 +78,15 @@ const listSchema = z
       example: '20',
     }),
   })
-  .superRefine(({ search, requires = [] }, context) => {
+  .superRefine(({ search, partitions = [], requires = [] }, context) => {
+    for (const [at, filters] of partitions.entries()) {
+      const path = ['partitions', at]
+      if (Object.keys(filters).length === 0)
+        context.addIssue({ code: 'custom', path, message: 'has no filter, so it divides nothing' })
+      for (const key of ['page', 'per_page'])
+        if (Object.hasOwn(filters, key))
+          context.addIssue({ code: 'custom', path: [...path, key], message: 'is no filter' })
+    }
     const known = fieldNames(objectOfList(search))
     for (const field of requires)
       if (!known.includes(field))

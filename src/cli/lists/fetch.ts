@@ -53,6 +53,7 @@ interface FetchOptions {
   budget?: string
   maxUsd?: string
   reachableOnly: boolean
+  again: boolean
   json?: true
 }
 
@@ -68,6 +69,7 @@ export async function fetchPages(name: string, options: FetchOptions): Promise<v
     const fetched = await fetchList(context, calls, {
       budgetAtomic,
       reachableOnly: options.reachableOnly,
+      again: options.again,
       signal,
       onPage: ({ pages, rows, total }) =>
         liveLine.show(`${name}: ${counted(pages, 'page')}, ${rows} of ${total ?? '?'} rows`),
@@ -111,6 +113,7 @@ const statuses: Readonly<Record<Fetched['end'], number>> = {
   pages: exitStatus.done,
   budget: exitStatus.parked,
   parked: exitStatus.parked,
+  cut: exitStatus.failed,
   unusable: exitStatus.failed,
   failed: exitStatus.failed,
   interrupted: exitStatus.interrupted,

@@ -129,10 +129,19 @@ export function listText(document: ListDocument, calls: ListCalls, { parts }: Re
   return [
     `${list}: ${search} against ${into.connector} ${into.entity}`,
     total === null
-      ? '  total       unknown before page 1 is bought'
+      ? `  total       unknown before page 1 ${parts.length > 1 ? 'of each part ' : ''}is bought`
       : `  total       ${total}${limit}; ${reachable === total ? 'all can be reached' : `${reachable} can be reached`}`,
     `  in ledger   ${counted(rows, 'row')} on ${counted(pages, 'page')}${isComplete ? ': complete' : ''}`,
     ...(dropped.length > 0 ? [`  not kept    ${dropped.join(', ')}`] : []),
+    ...partsText(document),
+    ...(document.overlap > 0
+      ? [`  overlap     ${counted(document.overlap, 'row')} of several parts, each kept once`]
+      : []),
+    ...(document.moved > 0
+      ? [
+          `  moved       ${counted(document.moved, 'row')} did not come: they changed their page while pages were bought. \`paydirt lists fetch ${list} --again\` begins anew, and pays for every page again`,
+        ]
+      : []),
     ...(left > 0
       ? [
           `  to buy      ${counted(left, 'page')}${capAtomic === undefined ? '' : `, ${formatUsd(capAtomic * BigInt(left))} USD at most`}`,
@@ -155,6 +164,27 @@ export function listText(document: ListDocument, calls: ListCalls, { parts }: Re
     .join('')
 }
 
+function partsText({ parts }: ListDocument): string[] {
+  const refused = ({ cut }: PartDocument) =>
+    cut === null ? '' : `; cut: page ${cut.page} was refused${cut.code === null ? '' : ` (${cut.code})`}`
+  const [first] = parts
+  if (parts.length < 2)
+    return first?.cut
+      ? [
+          `  cut         page ${first.cut.page} was refused${first.cut.code === null ? '' : ` (${first.cut.code})`}`,
+        ]
+      : []
+  return parts.map((part) => {
+    const state =
+      part.total === null
+        ? 'total unknown'
+        : part.total === 0
+          ? 'empty: no row has these filters'
+          : `total ${part.total}, ${part.reachable === part.total ? 'all can be reached' : `${part.reachable} can be reached`}; ${counted(part.arrived, 'row')} on ${counted(part.pages, 'page')}`
+    return `  part        ${printable(part.name)}: ${state}${refused(part)}`
+  })
+}
+
 /** Returns the pages that are still to be bought, as far as they are known. */
 function leftOf(calls: ListCalls, { reachable, pages }: ListDocument, parts: ReadList['parts']): number {
   const bounds = boundsOf(calls)
@@ -168,7 +198,7 @@ export function rowsText(rows: readonly JudgedRow[]): string {
 }
 
 /** Returns what a row is called, on one line. */
-export function nameOf({ row: { values } }: JudgedRow): string {
+export function nameOf({ row: { values } }: { row: Pick<JudgedRow['row'], 'values'> }): string {
   const parts = ['company_name', 'full_name', 'job_title', 'domain', 'profnet_url'].flatMap((field) =>
     values[field] === undefined ? [] : [String(values[field])],
   )

@@ -31,6 +31,7 @@ export function listsCommand(): Command {
     previewCommand(),
     fetchCommand(),
     membersCommand(),
+    diffCommand(),
     exportCommand(),
     reviewCommand(),
     planCommand(),
@@ -71,6 +72,11 @@ function fetchCommand(): Command {
       'go on though some rows are behind the last page that the service answers',
       false,
     )
+    .option(
+      '--again',
+      'begin anew and pay for every page again, also for those that the ledger has; the same command goes on with it until it has ended',
+      false,
+    )
     .option('--json', 'print one JSON document')
     .addHelpText(
       'after',
@@ -98,6 +104,17 @@ function membersCommand(): Command {
       helpEnd({ examples: ['paydirt lists members fintechs --verdict new'], statuses: {} }),
     )
     .action(lazily(async () => (await import('./members.ts')).showMembers))
+}
+
+function diffCommand(): Command {
+  return new Command('diff')
+    .description(
+      'Show the rows that a list has got and lost since the last fetch before this one that has ended. Pays nothing.',
+    )
+    .argument('<list>', 'the name of the list')
+    .option('--json', 'print one JSON document')
+    .addHelpText('after', helpEnd({ examples: ['paydirt lists diff fintechs'], statuses: {} }))
+    .action(lazily(async () => (await import('./diff.ts')).showDiff))
 }
 
 function planCommand(): Command {

@@ -61,10 +61,12 @@ export function countedRows(parts: readonly ListPart[]): number {
  */
 export function nextPage(
   parts: readonly ListPart[],
-  { limit }: Pick<PageBounds, 'limit'>,
+  { limit, lastPage }: Pick<PageBounds, 'limit' | 'lastPage'>,
 ): { part: number; page: number } | undefined {
   if (limit !== undefined && countedRows(parts) >= limit) return undefined
-  const open = parts.flatMap(({ pages, isEnded }, part) => (isEnded ? [] : [{ part, page: pages + 1 }]))
+  const isOpen = ({ pages, isEnded }: ListPart): boolean =>
+    !isEnded && (lastPage === undefined || pages < lastPage)
+  const open = parts.flatMap((each, part) => (isOpen(each) ? [{ part, page: each.pages + 1 }] : []))
   return open.find(({ page }) => page === 1) ?? open[0]
 }
 

@@ -87,6 +87,22 @@ export async function takePage(
   })
 }
 
+/** Ends a part at a page that the service has refused. */
+export async function cutPart(
+  db: Database,
+  fetchId: string,
+  { part, page, code }: { part: number; page: number; code: string | null },
+  { bounds, now }: { bounds: PageBounds; now: () => Date },
+): Promise<ListFetch> {
+  return db.transaction().execute(async (tx) => {
+    const fetch = await lockFetch(tx, fetchId)
+    const before = fetch.parts[part]
+    if (!before || fetch.endedAt !== null || before.isEnded) return fetch
+    const parts = fetch.parts.with(part, { ...before, isEnded: true, cut: { page, code } })
+    return storeFetch(tx, { ...fetch, parts, ...endingOf(parts, bounds, now()) })
+  })
+}
+
 /** Returns a fetch, which no other process changes before the transaction has ended. */
 export async function lockFetch(tx: Database, fetchId: string): Promise<ListFetch> {
   const row = await tx
@@ -115,7 +131,7 @@ export async function storeFetch(tx: Database, fetch: ListFetch): Promise<ListFe
   return fetch
 }
 
-export function endingOf(
+function endingOf(
   parts: readonly ListPart[],
   bounds: PageBounds,
   at: Date,

@@ -7,6 +7,10 @@ import { openCalls, type CallEnd, type CallSession } from '../../service/call-se
 import { assertBuyable } from '../../service/assert-buyable.ts'
 import { assertAffordable } from '../../service/plan-call.ts'
 import { nextPage, reachableOf, type ListPart } from '../../../domain/lists/list-parts.ts'
+import { limitsOf, type KnownLimit } from '../../../store/contract/known-limits.ts'
+import { renewPage } from '../../../store/lists/renew-page.ts'
+import { cutPart } from '../../../store/lists/take-page.ts'
+import type { PlannedCall } from '../../service/plan-call.ts'
 import { boundsOf, callOf, type ListCalls } from './list-calls.ts'
 import { openFetch } from './open-fetch.ts'
 import { readFetch, type ReadList } from './read-list.ts'
@@ -18,13 +22,16 @@ export interface FetchOptions {
   pages?: number | undefined
   /** Go on though some rows lie behind the last page that the service answers. */
   reachableOnly: boolean
+  /** Begin a new fetch, or go on with one that was begun so, and buy its pages though the ledger has them. */
+  again?: boolean | undefined
   signal: AbortSignal
   onPage?: ((list: ReadList) => void) | undefined
 }
 
 export interface Fetched {
   list: ReadList
-  end: 'complete' | 'budget' | 'pages' | 'unusable' | 'failed' | 'parked' | 'interrupted'
+  /** `cut`: the service refused a page, and nobody has said that the rest is enough. */
+  end: 'complete' | 'cut' | 'budget' | 'pages' | 'unusable' | 'failed' | 'parked' | 'interrupted'
   reason?: string
   /** The pages that this fetch has bought, and everything that it was charged. */
   bought: number
@@ -37,8 +44,10 @@ export interface Fetched {
  *
  * Crash windows are those of each page's lookup, and that of its rows (src/store/lists/take-page.ts). The budget is counted by what a page may cost, before it is asked for.
  */
-export async function fetchList(context: Context, calls: ListCalls, options: FetchOptions): Promise<Fetched> {
-  const { budgetAtomic, pages, signal, onPage } = options
+export async function fetchList(context: Context, given: ListCalls, options: FetchOptions): Promise<Fetched> {
+  const { budgetAtomic, signal, onPage, again = false } = options
+  const { db } = context.database
+  let calls = given
   const charges: OwnCharge[] = []
   let session: CallSession | undefined
   let committed = 0n
@@ -54,10 +63,10 @@ export async function fetchList(context: Context, calls: ListCalls, options: Fet
   })
   try {
     // Begun before the first page is bought, so that a kill leaves a fetch that goes on.
-    let fetch = await openFetch(context, calls)
+    let fetch = await openFetch(context, calls, { again })
     for (;;) {
       const before: number = list?.pages ?? 0
-      list = await readFetch(context, calls, fetch)
+      list = await readFetch(context, calls, fetch, { takesOld: !again })
       fetch = list.fetch ?? fetch
       onPage?.(list)
       if (fetch.ending === 'replaced')
@@ -65,7 +74,7 @@ export async function fetchList(context: Context, calls: ListCalls, options: Fet
       // A page that is not fresh for a moment would be bought again, as often as the budget allows.
       if (last && list.pages === before)
         return done(list, 'unusable', `page ${before + 1} was bought and is not fresh (freshness)`)
-      const ended = endOf(list, { pages, signal })
+      const ended = endOf(list, options)
       if (ended) return done(list, ended.end, ended.reason)
       assertReachable(calls, list, options)
       const next = nextPage(list.parts, boundsOf(calls))
@@ -86,11 +95,20 @@ export async function fetchList(context: Context, calls: ListCalls, options: Fet
           'budget',
           `the next page may cost ${formatUsd(call.capAtomic)} USD, and of lists.${calls.name}.budgetMonthUsd ${formatUsd(capAtomic > spentAtomic ? capAtomic - spentAtomic : 0n)} are left until the end of the month`,
         )
+      if (again) fetch = await renewPage(db, fetch.id, { ...next, key: call.key }, context)
       committed += call.capAtomic
       session ??= await openCalls(context, { first: call, signal, list: calls.name })
       last = await session.buy(call)
       charges.push(...last.charges)
       if (last.state === 'interrupted') return done(list, 'interrupted')
+      const limit = last.state === 'failed' ? await limitBefore(db, call, next.page) : undefined
+      if (limit) {
+        calls = { ...calls, lastPage: limit.value }
+        const by = { bounds: boundsOf(calls), now: context.now }
+        fetch = await cutPart(db, fetch.id, { ...next, code: limit.code }, by)
+        last = undefined
+        continue
+      }
       if (last.state !== 'answered') return done(list, last.state, last.reason)
       bought += 1
       if (last.fact.outcome === 'unreadable')
@@ -101,13 +119,29 @@ export async function fetchList(context: Context, calls: ListCalls, options: Fet
   }
 }
 
+/** Returns the limit by which the service has refused a page just now. Undefined: it failed for another reason. */
+async function limitBefore(
+  db: Context['database']['db'],
+  { operation }: PlannedCall,
+  page: number,
+): Promise<KnownLimit | undefined> {
+  const limits = await limitsOf(db, operation)
+  return limits.find(({ name, value }) => name === 'page' && value === page - 1)
+}
+
 function endOf(
   list: ReadList,
-  { pages, signal }: Pick<FetchOptions, 'pages' | 'signal'>,
+  { pages, signal, reachableOnly }: FetchOptions,
 ): Pick<Fetched, 'end' | 'reason'> | undefined {
   const [fault] = list.faults
   if (fault !== undefined) return { end: 'unusable', reason: fault }
-  if (list.isComplete) return { end: 'complete' }
+  if (list.isComplete) {
+    const cut = list.parts.find((part) => part.cut)
+    if (!cut?.cut || reachableOnly) return { end: 'complete' }
+    const { page, code } = cut.cut
+    const reason = `the service refused page ${page}${list.parts.length > 1 ? ` of ${cut.name}` : ''}${code === null ? '' : ` (${code})`}, and rows stay outside: divide the list by partitions, or take what can be reached with --reachable-only`
+    return { end: 'cut', reason }
+  }
   if (pages !== undefined && list.pages >= pages) return { end: 'pages' }
   return signal.aborted ? { end: 'interrupted' } : undefined
 }

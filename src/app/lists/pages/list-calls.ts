@@ -6,6 +6,7 @@ import { usualPageSize } from '../../../service/calls/guard-limits.ts'
 import type { Config } from '../../config/config.ts'
 import type { ListSettings } from '../../config/lists.ts'
 import type { Context } from '../../context/context.ts'
+import { searchesOf, type ListSearch } from './partitions.ts'
 import { knownOfAccount, withAcceptedNames } from '../../service/known-of-account.ts'
 import { planCall, type PlannedCall } from '../../service/plan-call.ts'
 
@@ -62,7 +63,7 @@ export async function listCalls(
   const settings = listNamed(context.config, name)
   const known = await knownOfAccount(context, { asks })
   const config = await withAcceptedNames(context.config, context)
-  const pageOf = (filters: ListSettings['filters'], number: number) => {
+  const pageOf = ({ filters, place }: ListSearch, number: number) => {
     try {
       return planCall(
         config,
@@ -71,7 +72,7 @@ export async function listCalls(
       )
     } catch (error) {
       if (error instanceof InputError)
-        throw new InputError(error.code, `lists.${name}: ${error.message}`, { cause: error })
+        throw new InputError(error.code, `${place}: ${error.message}`, { cause: error })
       throw error
     }
   }
@@ -79,7 +80,10 @@ export async function listCalls(
   const refused = known.limits.find(
     (limit) => limit.operation === settings.search && limit.name === 'page',
   )?.value
-  const parts = [{ name: 'all', page: (number: number) => pageOf(settings.filters, number) }]
+  const parts = searchesOf(name, settings).map((search) => ({
+    name: search.name,
+    page: (number: number) => pageOf(search, number),
+  }))
   // Filters that are refused are refused before anything is opened or bought.
   for (const part of parts) part.page(1)
   return {

@@ -29,15 +29,20 @@ export function isCurrent({ freshUntil }: ListFetch, now: Date): boolean {
 }
 
 /**
- * Returns the fetch that goes on: the newest one under these rules, as long as one of its pages is fresh. Otherwise begins one.
+ * Returns the fetch that goes on: the newest one under these rules, as long as one of its pages is fresh. Otherwise begins one. With
+ * `again` only a fetch goes on that was begun in the same way and has not ended, so that the same command loses nothing.
  */
 export async function openFetch(
   { database, now }: Pick<Context, 'database' | 'now'>,
   calls: ListCalls,
+  { again = false }: { again?: boolean | undefined } = {},
 ): Promise<ListFetch> {
   const rules = fetchRules(calls)
   return createListFetches(database.db, { now }).begin(
-    { list: calls.name, rules, isAgain: false, parts: calls.parts.map(({ name }) => name) },
-    (latest) => latest.rules === rules && isCurrent(latest, now()),
+    { list: calls.name, rules, isAgain: again, parts: calls.parts.map(({ name }) => name) },
+    (latest) =>
+      latest.rules === rules &&
+      isCurrent(latest, now()) &&
+      (!again || (latest.isAgain && latest.endedAt === null)),
   )
 }

@@ -49,11 +49,15 @@ export async function readList(context: FetchContext, calls: ListCalls): Promise
   return readFetch(context, calls, isGoingOn ? latest : await openFetch(context, calls))
 }
 
-/** Takes the fresh pages of the ledger into an open fetch. */
+/**
+ * Takes the fresh pages of the ledger into an open fetch. Into one that buys its pages again only those that it has bought, unless it
+ * `takesOld` ones.
+ */
 export async function readFetch(
   context: FetchContext,
   calls: ListCalls,
   begun: ListFetch,
+  { takesOld = false }: { takesOld?: boolean } = {},
 ): Promise<ReadList> {
   const { database, now } = context
   const bounds = boundsOf(calls)
@@ -61,6 +65,8 @@ export async function readFetch(
   while (fetch.endedAt === null) {
     const next = nextPage(fetch.parts, bounds)
     if (!next) break
+    // From the moment on at which its earlier answer was set aside.
+    if (fetch.isAgain && !takesOld && (fetch.parts[next.part]?.renewed ?? 0) < next.page) break
     const call = callOf(calls, next.part, next.page)
     const fresh = await freshPage(context, call)
     if (!fresh) break
