@@ -3,12 +3,19 @@
 import { crmStateFile, startCrm, type StandInName } from './stand-ins.ts'
 import { startSandbox, type SandboxOptions } from './sandbox.ts'
 
-const { crm: kind, ...options } = JSON.parse(process.argv[2] ?? '{}') as SandboxOptions & {
+const {
+  crm: kind,
+  known,
+  ...options
+} = JSON.parse(process.argv[2] ?? '{}') as SandboxOptions & {
   crm?: StandInName
+  known?: number
 }
 const starting = Promise.all([
   startSandbox(options),
-  kind === undefined ? undefined : startCrm(kind, { stateFile: crmStateFile(kind, options.stateFile) }),
+  kind === undefined
+    ? undefined
+    : startCrm(kind, { known, stateFile: crmStateFile(kind, options.stateFile) }),
 ])
 let stopping: Promise<void> | undefined
 

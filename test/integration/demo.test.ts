@@ -139,6 +139,35 @@ function historyArgs({ next }: Demo): string[] {
   return wordsOf(command.replace(/^.* history /, ''))
 }
 
+// Nine commands in processes of their own.
+test.skipIf(!isFullSize).each(['hubspot', 'salesforce'])(
+  'the demo of a list in %s goes from a preview to an undone list, and pays nothing the second time',
+  { timeout: 600_000 },
+  async (crm) => {
+    const args = ['--crm', crm, '--list', '--limit', '30', '--out', `list-${crm}`, '--json']
+    const first = await demo(args)
+    expect(first).toMatchObject({ status: 0 })
+    const { list, paid, agree, folder } = first.json<Demo & { list: { runId: string; commands: string[] } }>()
+    expect({ paid, agree }).toEqual({ paid: '0.020000', agree: true })
+    expect(list.commands.map((command) => command.split(' ').slice(0, 2).join(' '))).toEqual([
+      `index ${crm}`,
+      'lists preview',
+      'lists fetch',
+      'lists plan',
+      expect.stringMatching(/^apply p/),
+      'lists fetch',
+      'lists plan',
+      `undo ${list.runId}`,
+      `undo ${list.runId}`,
+    ])
+    expect(first.stderr).toMatch(/[1-9]\d* records archived, 0 not touched/)
+    const lists = await paydirt(['lists'], settings(folder))
+    expect(lists).toMatchObject({ status: 0 })
+    expect(lists.stdout).toContain('fintechs')
+    expect((await demo(args)).json<Demo>()).toMatchObject({ paid: '0.000000', agree: true })
+  },
+)
+
 describe.skipIf(!isFullSize)('a folder that is not a demo’s', () => {
   test.each([
     ['with settings', '.env', 'PAYDIRT_SERVICE_URL=https://data.example.com\n'],

@@ -12,12 +12,18 @@ export function demoCommand(): Command {
     .addOption(
       new Option('--crm <name>', 'sync a stand-in of this CRM instead of the files').choices(standInNames),
     )
+    .addOption(
+      new Option(
+        '--list',
+        'a list of new companies instead: preview, records in the CRM, the same list again, and the way back',
+      ).implies({ crm: 'hubspot' }),
+    )
     .option('--limit <n>', 'at most so many records of each file or object', count)
     .option('--json', 'print one JSON document')
     .addHelpText(
       'after',
       helpEnd({
-        examples: ['paydirt demo', 'paydirt demo --crm hubspot'],
+        examples: ['paydirt demo', 'paydirt demo --crm hubspot', 'paydirt demo --crm salesforce --list'],
         notes: [
           'The folder gets a .env, a ledger, a wallet and a chain of its own: in it, every other command works on them alone.',
         ],

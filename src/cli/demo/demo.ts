@@ -2,7 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { parse } from 'csv-parse/sync'
 import { privateKeyToAccount } from 'viem/accounts'
-import { resolveConfig, type Config } from '../../app/config/config.ts'
+import { resolveConfig } from '../../app/config/config.ts'
 import { openConnector } from '../../app/context/connectors.ts'
 import { createContext, type Context } from '../../app/context/context.ts'
 import { enrichCsv, openInput } from '../../app/runs/enrich-csv.ts'
@@ -27,6 +27,7 @@ import {
   openDemoFolder,
   type DemoFolder,
 } from './demo-folder.ts'
+import { demoList, knownToCrm, type ListDemo } from './demo-list.ts'
 import { startSandboxProcess, type SandboxProcess } from './sandbox-process.ts'
 import { stopSignal } from '../terminal/with-context.ts'
 import { print, printError } from '../terminal/print.ts'
@@ -40,6 +41,7 @@ interface Options {
   out: string
   crm?: StandInName
   limit?: number
+  list?: true
   json?: true
 }
 
@@ -57,17 +59,42 @@ export async function demo(options: Options): Promise<void> {
   const sandbox = await startSandboxProcess({
     stateFile: folder.stateFile,
     crm: options.crm,
+    known: options.list ? knownToCrm : 0,
   })
   if (options.crm) await addSettings(folder, atUsualPort(options.crm, sandbox.crm ?? {}))
   try {
-    const config = demoConfig(sandbox, walletKey, folder.dataDir)
-    const context = await createContext(config)
+    const environment = demoEnvironment(sandbox, walletKey, folder.dataDir)
+    const config = resolveConfig(environment, { pacing: { startPerSecond: 150 } })
+    let context = await createContext(config)
     try {
       const funded = await fund(context, sandbox.serviceUrl, wallet)
       say(`wallet ${wallet} holds ${formatUsd(funded)} USDC\n`)
-      const work = options.crm
-        ? syncCrm(context, options.crm, options.limit, { signal, say })
-        : enrichSamples(context, options.out, options.limit, { signal, say })
+      const paidBefore = options.list ? await bookedAtomic(context, wallet) : 0n
+      let list: ListDemo | undefined
+      if (options.list) {
+        // The ledger belongs to one process at a time: here to the commands of the list.
+        await context.close()
+        try {
+          list = await demoList(folder, {
+            crm: options.crm ?? 'hubspot',
+            environment,
+            limit: options.limit,
+            signal,
+            say,
+          })
+        } finally {
+          context = await createContext(config)
+        }
+        if (signal.aborted) {
+          process.exitCode = exitStatus.interrupted
+          return
+        }
+      }
+      const work = options.list
+        ? []
+        : options.crm
+          ? syncCrm(context, options.crm, options.limit, { signal, say })
+          : enrichSamples(context, options.out, options.limit, { signal, say })
       const summaries: RunSummary[] = []
       for await (const { end, summary } of work) {
         summaries.push(summary)
@@ -78,12 +105,16 @@ export async function demo(options: Options): Promise<void> {
       const { chain, ledger, differences } = await reconcile(context, wallet)
       const booked = formatUsd(parseUsd(ledger.settled) + parseUsd(ledger.lost))
       const agree = chain.amount === booked && differences.length === 0
-      const paid = summaries.reduce((sum, { spend }) => sum + parseUsd(spend.settled), 0n)
+      const paid = list
+        ? parseUsd(booked) - paidBefore
+        : summaries.reduce((sum, { spend }) => sum + parseUsd(spend.settled), 0n)
       say(`paid in this run: ${formatUsd(paid)} USD
 chain   ${chain.amount} USD in ${counted(chain.transfers, 'transfer')}
 ledger  ${booked} USD in ${counted(ledger.charges, 'charge')}
 ${agree ? 'ledger and chain agree to the cent.' : 'LEDGER AND CHAIN DIFFER.'}${paid > 0n ? ' Run the demo again: it pays nothing.' : ''}`)
-      const next = await nextCommands(context, folder, summaries)
+      const next = list
+        ? commandLines(folder, ['lists', 'runs', 'start'], shell())
+        : await nextCommands(context, folder, summaries)
       say(`
 next, what it left to look at (no sandbox, key or network needed):
 ${next.map((line) => `  ${line}`).join('\n')}
@@ -91,6 +122,7 @@ the last one is the desk at http://127.0.0.1:${context.config.port}, until Ctrl-
       if (options.json) {
         const document = {
           runs: summaries,
+          ...(list && { list }),
           paid: formatUsd(paid),
           chain: chain.amount,
           ledger: booked,
@@ -107,6 +139,12 @@ the last one is the desk at http://127.0.0.1:${context.config.port}, until Ctrl-
   } finally {
     await sandbox.stop()
   }
+}
+
+/** Returns all that the ledger says was paid by now. */
+async function bookedAtomic(context: Context, wallet: `0x${string}`): Promise<bigint> {
+  const { ledger } = await reconcile(context, wallet)
+  return parseUsd(ledger.settled) + parseUsd(ledger.lost)
 }
 
 interface DemoOutput {
@@ -191,14 +229,20 @@ async function nextCommands(
     commands.splice(1, 0, `history ${connector}:${object}:${record.recordId}`)
     break
   }
-  return commandLines(folder, commands, {
-    from: process.env['INIT_CWD'] ?? process.cwd(),
-    env: process.env,
-  })
+  return commandLines(folder, commands, shell())
 }
 
-function demoConfig(sandbox: SandboxProcess, walletKey: `0x${string}`, dataDir: string): Config {
-  const environment = {
+/** The folder and the variables of the shell in which the demo was started. */
+function shell() {
+  return { from: process.env['INIT_CWD'] ?? process.cwd(), env: process.env }
+}
+
+function demoEnvironment(
+  sandbox: SandboxProcess,
+  walletKey: `0x${string}`,
+  dataDir: string,
+): Record<string, string> {
+  return {
     PAYDIRT_SERVICE_URL: sandbox.serviceUrl,
     PAYDIRT_LOGO_URL: sandbox.logoUrl,
     PAYDIRT_RPC_URL: sandbox.rpcUrl,
@@ -206,7 +250,6 @@ function demoConfig(sandbox: SandboxProcess, walletKey: `0x${string}`, dataDir: 
     PAYDIRT_DATA_DIR: dataDir,
     ...sandbox.crm,
   }
-  return resolveConfig(environment, { pacing: { startPerSecond: 150 } })
 }
 
 /** Tops the wallet up to 10 USDC of the sandbox's money. Returns the balance. */

@@ -19,6 +19,8 @@ export interface SandboxProcess {
 export async function startSandboxProcess(options: {
   stateFile?: string | undefined
   crm?: StandInName | undefined
+  /** The companies of the service's world that a new CRM has beside its own. */
+  known?: number | undefined
 }): Promise<SandboxProcess> {
   const main = new URL('../../sandbox/main.ts', import.meta.url).pathname
   const child = spawn(

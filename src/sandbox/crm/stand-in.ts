@@ -11,6 +11,8 @@ export interface CrmStandInOptions {
   port?: number
   /** Number of records of each object at the first start. Default 500. */
   records?: number
+  /** Number of companies of the service's world beside them at the first start, in other spellings. Default none. */
+  known?: number | undefined
   /** Keeps the records in this file from one start to the next. It is written when the stand-in stops. */
   stateFile?: string | undefined
   /** The address at which the CRM's buttons find Paydirt. */

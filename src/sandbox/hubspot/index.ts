@@ -5,6 +5,7 @@ import { createHubspotFaults, type HubspotFaults } from './faults.ts'
 import { answerError, createGate, type HubspotEnv, type HubspotStats } from './gate.ts'
 import { REAL_LIMITS, createLimiter, type HubspotLimits, type Limiter } from './limits.ts'
 import { createPages } from '../crm/browse.ts'
+import { knownCompanies, type KnownCompany } from '../crm/known-companies.ts'
 import { createChangeLog } from '../crm/change-log.ts'
 import { serveStandIn } from '../crm/serve.ts'
 import { defaultPaydirtUrl, type CrmStandIn, type CrmStandInOptions } from '../crm/stand-in.ts'
@@ -24,6 +25,8 @@ export interface HubspotStandInOptions {
   /** Number of records at the start. Default 500 of each; 0 for an empty account. */
   readonly companies?: number
   readonly contacts?: number
+  /** Companies of the service's world beside them. Default: none. */
+  readonly known?: readonly KnownCompany[]
   /** Raised limits for a load test. Default: the real ones. */
   readonly limits?: Partial<HubspotLimits>
   readonly scopes?: readonly string[]
@@ -73,6 +76,10 @@ export async function startHubspotStandIn(options: HubspotStandInOptions = {}): 
   ): HubspotRecord[] => seedRecords(store, type, { ...wanted, seed, nowMs: now() })
   addSeeded('companies', { count: options.companies ?? 500 })
   addSeeded('contacts', { count: options.contacts ?? 500 })
+  for (const { name, website, profileUrl } of options.known ?? [])
+    store.add('companies', {
+      properties: { name, ...(website && { website }), ...(profileUrl && { profnet_url: profileUrl }) },
+    })
 
   const gate = createGate(auth, limiter, faults)
   const app = new Hono<HubspotEnv>()
@@ -139,11 +146,12 @@ const playSecrets: HubspotSecrets = {
 }
 
 export async function startCrm(options: CrmStandInOptions = {}): Promise<CrmStandIn> {
-  const { port = 0, records = 500, paydirtUrl = defaultPaydirtUrl, stateFile } = options
+  const { port = 0, records = 500, known = 0, paydirtUrl = defaultPaydirtUrl, stateFile } = options
   const { baseUrl, faults, stop } = await startHubspotStandIn({
     port,
     companies: records,
     contacts: records,
+    known: knownCompanies(known),
     secrets: playSecrets,
     stateFile,
     pages: { paydirtUrl: () => paydirtUrl },

@@ -1,6 +1,7 @@
 import { Hono } from 'hono'
 import { createPages } from '../crm/browse.ts'
 import { createChangeLog } from '../crm/change-log.ts'
+import { knownCompanies, type KnownCompany } from '../crm/known-companies.ts'
 import { serveStandIn } from '../crm/serve.ts'
 import { defaultPaydirtUrl, type CrmStandIn, type CrmStandInOptions } from '../crm/stand-in.ts'
 import { ORG_ID, createAuth, type SalesforceAuth, type SalesforceSecrets } from './auth.ts'
@@ -33,6 +34,8 @@ export interface SalesforceStandInOptions extends OrgFeatures {
   readonly accounts?: number
   readonly contacts?: number
   readonly leads?: number
+  /** Companies of the service's world beside them. Default: none. */
+  readonly known?: readonly KnownCompany[]
   /** API requests per day. Default 100,000. */
   readonly dailyApiRequests?: number
   /** Lifetime of a session after its last use. Default two hours. */
@@ -86,6 +89,14 @@ export async function startSalesforceStandIn(
   addSeeded('Account', { count: options.accounts ?? 500 })
   addSeeded('Contact', { count: options.contacts ?? 500 })
   addSeeded('Lead', { count: options.leads ?? 500 })
+  for (const { name, website, profileUrl } of options.known ?? [])
+    store.add('Account', {
+      fields: {
+        Name: name,
+        ...(website && { Website: website }),
+        ...(profileUrl && { Profnet_URL__c: profileUrl }),
+      },
+    })
 
   const deps = { store, faults, locks: createRowLocks() }
   const gate = createGate(auth, quota, faults)
@@ -179,12 +190,13 @@ const playSecrets = {
 }
 
 export async function startCrm(options: CrmStandInOptions = {}): Promise<CrmStandIn> {
-  const { port = 0, records = 500, paydirtUrl = defaultPaydirtUrl, stateFile } = options
+  const { port = 0, records = 500, known = 0, paydirtUrl = defaultPaydirtUrl, stateFile } = options
   const { baseUrl, stop } = await startSalesforceStandIn({
     port,
     accounts: records,
     contacts: records,
     leads: records,
+    known: knownCompanies(known),
     secrets: playSecrets,
     stateFile,
     pages: { paydirtUrl: () => paydirtUrl, secret: playSecrets.buttons },
