@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { crmNames } from '../../connectors/definitions.ts'
 import { fieldNames } from '../../domain/fields.ts'
 import { described, ofType, setting } from '../../domain/setting.ts'
+import { excludeSchema } from './list-exclusions.ts'
 import { usd } from '../../domain/usd-schema.ts'
 import type { ObjectKind } from '../../domain/words.ts'
 
@@ -43,17 +44,12 @@ const listSchema = z
       },
     ),
     exclude: setting(
-      ofType(
-        '`{ domains, profiles }`',
-        z.strictObject({
-          domains: z.array(z.string().min(1)).optional(),
-          profiles: z.array(z.string().min(1)).optional(),
-        }),
-      ),
+      ofType('`{ domains?, profiles?, filters?: [{ connector?, entity?, filter }] }`', excludeSchema),
       {
-        means: 'companies or people that are left out of the list, in any spelling',
+        means:
+          'companies or people that are left out of the list, in any spelling; `filters` are conditions on the records of a CRM, such as [customers and open deals](lists.md#customers-and-open-deals), by default of the object in `into`',
         defaultText: 'none',
-        example: { domains: ['competitor.example'] },
+        example: { domains: ['competitor.example'], filters: [{ filter: 'lifecyclestage=customer' }] },
       },
     ),
     requires: setting(z.array(z.string().min(1)), {

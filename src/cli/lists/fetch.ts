@@ -11,6 +11,7 @@ import { exitStatus } from '../terminal/exit.ts'
 import { liveLine } from '../terminal/live-line.ts'
 import { print, printError } from '../terminal/print.ts'
 import { readConfig, stopSignal, withContext } from '../terminal/with-context.ts'
+import { showExcluding } from './excluding.ts'
 import { listDocument, listText, rowsText } from './list-text.ts'
 
 const shown = 25
@@ -38,12 +39,14 @@ export async function previewList(name: string, options: PreviewOptions): Promis
     }
     if (capAtomic !== undefined)
       printError(`paydirt: buying page 1 of ${name}, ${formatUsd(capAtomic)} USD at most\n`)
+    const excluding = showExcluding(name)
     const fetched = await fetchList(context, calls, {
       budgetAtomic: capAtomic ?? 0n,
       pages: 1,
       reachableOnly: true,
       signal,
-    })
+      onExcluding: excluding.onExcluding,
+    }).finally(excluding.end)
     await show(context, calls, fetched.list, options.json)
     finish(fetched, name)
   })
@@ -66,14 +69,16 @@ export async function fetchPages(name: string, options: FetchOptions): Promise<v
         'no_budget',
         `name the most that this may spend with --budget, or as lists.${name}.budgetUsd in paydirt.config.ts`,
       )
+    const excluding = showExcluding(name)
     const fetched = await fetchList(context, calls, {
       budgetAtomic,
+      onExcluding: excluding.onExcluding,
       reachableOnly: options.reachableOnly,
       again: options.again,
       signal,
       onPage: ({ pages, rows, total }) =>
         liveLine.show(`${name}: ${counted(pages, 'page')}, ${rows} of ${total ?? '?'} rows`),
-    }).finally(() => liveLine.end())
+    }).finally(excluding.end)
     await show(context, calls, fetched.list, options.json)
     finish(fetched, name)
   })

@@ -8,6 +8,7 @@ import type { Database } from '../database/database.ts'
 import type { Tables } from '../database/schema.ts'
 import { eraseIndexed, surely } from '../identities/erase-indexed.ts'
 import { dissolveBatch } from '../ledger/batches.ts'
+import { eraseExclusions } from '../lists/list-exclusions.ts'
 import { eraseCreated } from '../lists/erase-created.ts'
 import { eraseReviews } from '../lists/erase-reviews.ts'
 import { eraseListRows } from '../lists/erase-rows.ts'
@@ -110,6 +111,7 @@ async function eraseIn(
   const names = new Map(subject.lookups.map((key) => [key, forgottenKey(key, token())]))
   const identities = subject.identifiers.flatMap((each) => surely(each, hosts))
   await dissolveBatches(tx, subject.lookups, now())
+  await eraseExclusions(tx, identities)
   const erased = {
     // While the index and the tasks still name the records.
     listReviews: await eraseReviews(tx, { identities, taskIds: subject.taskIds }),

@@ -24,6 +24,7 @@ export async function vacuumErased({ db, kind }: Pick<OpenDatabase, 'db' | 'kind
     'list_rows',
     'list_row_identities',
     'service_actions',
+    'list_exclusions',
   ])
     await sql`vacuum full ${sql.table(table)}`.execute(db)
 }

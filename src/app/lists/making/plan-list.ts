@@ -14,6 +14,7 @@ import { judgeLive } from '../judging/judge-live.ts'
 import { judgedRowsOf, type JudgedStoredRow } from '../judging/judged-rows.ts'
 import type { ListCalls } from '../pages/list-calls.ts'
 import { readList } from '../pages/read-list.ts'
+import { withExclusions, type ReadExclusionsOptions } from '../exclusions/read-exclusions.ts'
 
 /** A plan of records to be made. Scripts rely on its form. */
 export interface ListPlan {
@@ -80,8 +81,26 @@ export async function planList(
   calls: ListCalls,
   given: Connector,
   planId: string,
+  options: ReadExclusionsOptions = { signal: new AbortController().signal },
 ): Promise<ListPlan> {
-  const { name, settings } = calls
+  assertMaking(given, calls.settings, calls.name)
+  // Read anew: a company may have become a customer since the fetch.
+  const reading = await withExclusions(context, calls, options)
+  options.signal.throwIfAborted()
+  try {
+    return await planRows(context, reading, given, planId)
+  } finally {
+    await reading.exclusions?.close()
+  }
+}
+
+async function planRows(
+  context: Context,
+  calls: ListCalls,
+  given: Connector,
+  planId: string,
+): Promise<ListPlan> {
+  const { name, settings, exclusions } = calls
   const connector = assertMaking(given, settings, name)
   const list = await readList(context, calls)
   const [fault] = list.faults
@@ -111,7 +130,8 @@ export async function planList(
     let creates = 0
     // Rows are stored as they are judged, so that a list of any length is never held whole.
     for await (const batch of judgedRowsOf(context, calls, fetch.id, {
-      judge: (rows, others) => judgeLive(context, connector, settings, rows, others),
+      judge: async (rows, others) =>
+        withoutExcluded(await judgeLive(context, connector, settings, rows, others), exclusions),
     })) {
       const drafts = batch.map((each) => draftOf(each, fit))
       for (const { verdict } of drafts) verdicts[verdict] = (verdicts[verdict] ?? 0) + 1
@@ -153,6 +173,20 @@ export async function planList(
     await plans.drop(planId)
     throw error
   }
+}
+
+/** A record of a filter leaves a row out, whatever else the row may be; one that is suppressed or has no id stays that. */
+async function withoutExcluded(
+  judged: JudgedStoredRow[],
+  exclusions: ListCalls['exclusions'],
+): Promise<JudgedStoredRow[]> {
+  const excluded = await exclusions?.among(judged.map(({ row }) => row))
+  if (!excluded || excluded.size === 0) return judged
+  return judged.map((each, at) =>
+    excluded.has(at) && each.verdict !== 'suppressed' && each.verdict !== 'drifted'
+      ? { ...each, verdict: 'excluded', reason: 'a filter of the list leaves it out', records: [] }
+      : each,
+  )
 }
 
 /** Returns a row as the plan has it: without a draft where no record is to be made of it. */

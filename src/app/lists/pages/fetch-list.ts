@@ -11,6 +11,7 @@ import { limitsOf, type KnownLimit } from '../../../store/contract/known-limits.
 import { renewPage } from '../../../store/lists/renew-page.ts'
 import { cutPart } from '../../../store/lists/take-page.ts'
 import type { PlannedCall } from '../../service/plan-call.ts'
+import { withExclusions, type FoundRecords } from '../exclusions/read-exclusions.ts'
 import { boundsOf, callOf, type ListCalls } from './list-calls.ts'
 import { openFetch } from './open-fetch.ts'
 import { readFetch, type ReadList } from './read-list.ts'
@@ -26,6 +27,8 @@ export interface FetchOptions {
   again?: boolean | undefined
   signal: AbortSignal
   onPage?: ((list: ReadList) => void) | undefined
+  /** Called while the records that the list leaves out are read, and when each filter has been. */
+  onExcluding?: ((found: FoundRecords) => void) | undefined
 }
 
 export interface Fetched {
@@ -64,6 +67,7 @@ export async function fetchList(context: Context, given: ListCalls, options: Fet
   try {
     // Begun before the first page is bought, so that a kill leaves a fetch that goes on.
     let fetch = await openFetch(context, calls, { again })
+    if (fetch.endedAt === null) calls = await withExclusions(context, calls, options)
     for (;;) {
       const before: number = list?.pages ?? 0
       list = await readFetch(context, calls, fetch, { takesOld: !again })
@@ -116,6 +120,7 @@ export async function fetchList(context: Context, given: ListCalls, options: Fet
     }
   } finally {
     await session?.close()
+    await calls.exclusions?.close()
   }
 }
 

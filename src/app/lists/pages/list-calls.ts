@@ -7,6 +7,7 @@ import type { Config } from '../../config/config.ts'
 import type { ListSettings } from '../../config/lists.ts'
 import type { Context } from '../../context/context.ts'
 import { searchesOf, type ListSearch } from './partitions.ts'
+import type { Exclusions } from '../exclusions/read-exclusions.ts'
 import { knownOfAccount, withAcceptedNames } from '../../service/known-of-account.ts'
 import { planCall, type PlannedCall } from '../../service/plan-call.ts'
 
@@ -19,6 +20,8 @@ export interface ListCalls {
   lastPage: number | undefined
   /** A search each, whose rows together are the list. */
   parts: readonly PartCalls[]
+  /** The records that the list's filters leave out, once a command has read them. */
+  exclusions?: Exclusions | undefined
 }
 
 export interface PartCalls {

@@ -8,6 +8,7 @@ import { faultsOf, pageOf } from '../../service/call-result.ts'
 import { isUnderOldNames } from '../../service/old-names.ts'
 import type { PlannedCall } from '../../service/plan-call.ts'
 import { excludedRows } from '../judging/excluded-rows.ts'
+import { hasFilters } from '../exclusions/read-exclusions.ts'
 import { boundsOf, callOf, type ListCalls } from './list-calls.ts'
 import { isCurrent, latestFetch, openFetch, type FetchContext } from './open-fetch.ts'
 
@@ -45,6 +46,7 @@ export interface ReadList {
 export async function readList(context: FetchContext, calls: ListCalls): Promise<ReadList> {
   const latest = await latestFetch(context, calls)
   const isGoingOn = latest !== undefined && isCurrent(latest, context.now())
+  if (isUnread(calls)) return describe(context, calls, latest, [])
   if (!isGoingOn && !(await freshPage(context, callOf(calls)))) return describe(context, calls, latest, [])
   return readFetch(context, calls, isGoingOn ? latest : await openFetch(context, calls))
 }
@@ -62,7 +64,7 @@ export async function readFetch(
   const { database, now } = context
   const bounds = boundsOf(calls)
   let fetch = begun
-  while (fetch.endedAt === null) {
+  while (fetch.endedAt === null && !isUnread(calls)) {
     const next = nextPage(fetch.parts, bounds)
     if (!next) break
     // From the moment on at which its earlier answer was set aside.
@@ -95,6 +97,11 @@ export async function readFetch(
   return describe(context, calls, fetch, [])
 }
 
+/** Rows are not taken in before the records that they are compared with were read: one of a customer would stay in the list. */
+function isUnread({ settings, exclusions }: ListCalls): boolean {
+  return hasFilters(settings) && exclusions === undefined
+}
+
 /** Returns the page that the ledger has for a call, as long as it is fresh. */
 async function freshPage({ lookups, now }: Pick<FetchContext, 'lookups' | 'now'>, call: PlannedCall) {
   const fact = (await lookups.facts([call.key])).get(call.key)
@@ -106,7 +113,7 @@ async function freshPage({ lookups, now }: Pick<FetchContext, 'lookups' | 'now'>
 /** Returns the rows of a page, with the reason of those that are not kept: what may not be bought is not stored either. */
 async function rowsOf(
   { config, suppressions }: FetchContext,
-  { settings }: ListCalls,
+  { settings, exclusions }: ListCalls,
   call: PlannedCall,
   number: number,
   page: Page,
@@ -118,8 +125,13 @@ async function rowsOf(
   )
   const suppressed = await suppressions.match(rows.map((row) => identifiersOfSubject(object, row.identity)))
   const excluded = excludedRows(settings, rows, config.networkHosts)
+  const filtered = await exclusions?.among(rows)
   return rows.map((row, at) => {
-    const dropAs = suppressed.has(at) ? 'suppressed' : excluded.has(at) ? 'excluded' : undefined
+    const dropAs = suppressed.has(at)
+      ? 'suppressed'
+      : excluded.has(at) || filtered?.has(at)
+        ? 'excluded'
+        : undefined
     return { row, place: page.places[at] ?? at, dropAs }
   })
 }
