@@ -19,6 +19,7 @@ import type { Context } from '../context/context.ts'
 import type { Engine } from '../context/engine.ts'
 import { createDeskContract } from './desk-contract.ts'
 import { createDeskUndo } from './desk-undo.ts'
+import { createDeskLists } from './lists/desk-lists.ts'
 import { settingsSections } from './desk-settings.ts'
 import { createRecordLinks } from './record-links.ts'
 import { openSyncPlans } from './sync-plans.ts'
@@ -58,6 +59,7 @@ export async function openDesk(context: Context, { access, signal, onDenied }: D
   const plans = openSyncPlans(context, signal)
   const audit = createAuditLog(db, { now })
   const undo = createDeskUndo(context, signal)
+  const lists = createDeskLists(context, signal)
   const { idleMs, lifetimeMs } = config.desk
   const app = deskRoutes({
     db,
@@ -68,7 +70,7 @@ export async function openDesk(context: Context, { access, signal, onDenied }: D
     spendSwitch,
     caps: { ...config.caps, prices: stepPrices(config.prices, capsOf(config.policy)) },
     links: createRecordLinks(config, engine),
-    ports: { ...deskPorts(context, engine, board, plans, signal), undo },
+    ports: { ...deskPorts(context, engine, board, plans, signal), undo, lists },
     pingStore: database.kind === 'postgres' ? () => pingDatabase(db) : undefined,
     pingRedis: () => engine.redis.redis.ping(),
     board: queueBoard(board),
@@ -83,6 +85,7 @@ export async function openDesk(context: Context, { access, signal, onDenied }: D
       await plans.idle()
       // The signal has fired: an undo at work ends after its batch, and its records are marked.
       await undo.idle()
+      await lists.idle()
       await board.close()
     },
   }

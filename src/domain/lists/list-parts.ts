@@ -135,6 +135,6 @@ export function movedOf(part: ListPart, bounds: Omit<PageBounds, 'limit'>): numb
   return Math.max(0, reachable - (part.arrived - part.repeated))
 }
 
-export function sumOf(parts: readonly ListPart[], count: (part: ListPart) => number): number {
+export function sumOf<T>(parts: readonly T[], count: (part: T) => number): number {
   return parts.reduce((sum, part) => sum + count(part), 0)
 }

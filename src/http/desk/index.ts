@@ -14,6 +14,8 @@ import { contractRoutes } from './routes/contract.ts'
 import { boardRoutes } from './routes/board.ts'
 import { errorRoutes, remainingRoutes } from './routes/errors.ts'
 import { failureRoutes } from './routes/failures.ts'
+import { listActionRoutes } from './routes/lists/actions.ts'
+import { listPageRoutes } from './routes/lists/pages.ts'
 import { liveRoutes } from './routes/live.ts'
 import { pageRoutes } from './routes/pages.ts'
 import { runActionRoutes } from './routes/run-actions.ts'
@@ -41,6 +43,8 @@ const deskPaths = [
   '/spending/*',
   '/charts',
   '/contract',
+  '/lists',
+  '/lists/*',
   '/contract/*',
   '/failures',
   '/failures/*',
@@ -106,6 +110,7 @@ export function deskRoutes(options: DeskOptions): Hono<DeskEnv> {
   syncPlanRoutes(app, desk)
   chartRoutes(app, desk)
   contractRoutes(app, desk)
+  listActionRoutes(app, desk, listPageRoutes(app, desk))
   scheduleRoutes(app, desk)
   boardRoutes(app, desk)
   liveRoutes(app, desk)

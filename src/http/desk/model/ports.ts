@@ -1,5 +1,6 @@
 import type { Atomic } from '../../../domain/money.ts'
 import type { ContractPort } from './contract.ts'
+import type { ListsPort } from './lists/lists-port.ts'
 import type { RecordName, RecordTimeline } from './record-timeline.ts'
 import type { UndoPort } from './run-undo.ts'
 import type { SyncPlansPort } from './sync-plan.ts'
@@ -25,6 +26,7 @@ export interface DeskPorts {
   /** Undefined when schedules are not supported here. */
   schedules: SchedulesPort | undefined
   contract?: ContractPort | undefined
+  lists?: ListsPort | undefined
   /** Absent where no CRM can be reached. */
   undo?: UndoPort | undefined
   /** Alerts that were raised and are still active. */

@@ -37,6 +37,7 @@ const navigation: { path: string; name: string; icon: IconName; role: DeskRole }
   { path: '/', name: 'Now', icon: 'now', role: 'viewer' },
   { path: '/runs', name: 'Runs', icon: 'runs', role: 'viewer' },
   { path: '/records', name: 'Records', icon: 'search', role: 'viewer' },
+  { path: '/lists', name: 'Lists', icon: 'lists', role: 'viewer' },
   { path: '/spend', name: 'Spend', icon: 'spend', role: 'viewer' },
   { path: '/charts', name: 'Charts', icon: 'charts', role: 'viewer' },
   { path: '/failures', name: 'Failures', icon: 'failures', role: 'viewer' },
