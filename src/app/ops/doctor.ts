@@ -19,6 +19,7 @@ import { actionFindings } from './action-findings.ts'
 import { capFindings } from './cap-findings.ts'
 import { contractFindings } from './contract-findings.ts'
 import { indexFindings } from './index-findings.ts'
+import { listFindings, listsWithoutCrm } from './list-findings.ts'
 import { recipeFindings, scheduleFindings } from './recipe-findings.ts'
 import { utcMinute } from '../../domain/values/utc-minute.ts'
 
@@ -217,6 +218,7 @@ async function checkCrm(config: Config, name: CrmName): Promise<Finding[]> {
     const mistaken = mistakenCredentials(name)
     return [
       { name, status: 'off', message: `no credentials are set${mistaken === '' ? '' : `. ${mistaken}`}` },
+      ...listsWithoutCrm(config, name),
     ]
   }
   const connector = await openConnector(config, name, undefined)
@@ -252,9 +254,21 @@ async function checkCrm(config: Config, name: CrmName): Promise<Finding[]> {
     findings.push(...(await ownFieldFindings(connector, problems)))
     findings.push(...(await recipeFindings(config, connector)))
     findings.push(...(await scheduleFindings(config, connector)))
+    if (Object.values(config.lists).some(({ into }) => into.connector === name))
+      findings.push(...(await listFindings(config, connector, await indexesKnown(config))))
     return findings
   } finally {
     await connector.close()
+  }
+}
+
+/** Undefined: the ledger is in use by a process that answers no questions. */
+async function indexesKnown(config: Config) {
+  try {
+    return (await queryLedger(config, 'serviceState', {})).indexes
+  } catch (error) {
+    if (!isInUse(error)) throw error
+    return undefined
   }
 }
 

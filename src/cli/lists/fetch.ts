@@ -62,13 +62,7 @@ interface FetchOptions {
 
 export async function fetchPages(name: string, options: FetchOptions): Promise<void> {
   await withList(name, { maxUsd: options.maxUsd, plan: false }, async (context, calls, signal) => {
-    const budgetAtomic =
-      options.budget === undefined ? calls.settings.budgetUsd : amountOf('--budget', options.budget)
-    if (budgetAtomic === undefined)
-      throw new ConfigError(
-        'no_budget',
-        `name the most that this may spend with --budget, or as lists.${name}.budgetUsd in paydirt.config.ts`,
-      )
+    const budgetAtomic = budgetOf(calls, options.budget)
     const excluding = showExcluding(name)
     const fetched = await fetchList(context, calls, {
       budgetAtomic,
@@ -84,7 +78,7 @@ export async function fetchPages(name: string, options: FetchOptions): Promise<v
   })
 }
 
-async function withList(
+export async function withList(
   name: string,
   { maxUsd, plan }: { maxUsd?: string | undefined; plan: boolean },
   work: (context: Context, calls: ListCalls, signal: AbortSignal) => Promise<void>,
@@ -113,7 +107,7 @@ async function show(
     print(`  and ${list.rows - first.length} more: \`paydirt lists members ${calls.name}\`\n`)
 }
 
-const statuses: Readonly<Record<Fetched['end'], number>> = {
+export const statusOfFetch: Readonly<Record<Fetched['end'], number>> = {
   complete: exitStatus.done,
   pages: exitStatus.done,
   budget: exitStatus.parked,
@@ -125,13 +119,23 @@ const statuses: Readonly<Record<Fetched['end'], number>> = {
 }
 
 function finish({ end, reason, bought, charges }: Fetched, name: string): void {
-  process.exitCode = statuses[end]
+  process.exitCode = statusOfFetch[end]
   const goesOn =
     end === 'budget' || end === 'parked' || end === 'interrupted' ? '; the same command goes on' : ''
   const why =
     end === 'complete' || end === 'pages' ? '' : `: ${reason ?? (end === 'interrupted' ? 'stopped' : end)}`
   printError(
     `paydirt: ${name}${why}: ${counted(bought, 'page')} bought by this command, ${chargesText(charges)}${goesOn}\n`,
+  )
+}
+
+/** Returns the most that a command may spend. Throws ConfigError where neither the option nor the list says it. */
+export function budgetOf({ name, settings }: ListCalls, given: string | undefined): Atomic {
+  const budgetAtomic = given === undefined ? settings.budgetUsd : amountOf('--budget', given)
+  if (budgetAtomic !== undefined) return budgetAtomic
+  throw new ConfigError(
+    'no_budget',
+    `name the most that this may spend with --budget, or as lists.${name}.budgetUsd in paydirt.config.ts`,
   )
 }
 

@@ -186,7 +186,11 @@ function partsText({ parts }: ListDocument): string[] {
 }
 
 /** Returns the pages that are still to be bought, as far as they are known. */
-function leftOf(calls: ListCalls, { reachable, pages }: ListDocument, parts: ReadList['parts']): number {
+export function leftOf(
+  calls: ListCalls,
+  { reachable, pages }: Pick<ListDocument, 'reachable' | 'pages'>,
+  parts: ReadList['parts'],
+): number {
   const bounds = boundsOf(calls)
   const left = parts.reduce((sum, part) => sum + (pagesLeft(part, bounds) ?? 1), 0)
   const limited = bounds.limit === undefined ? left : Math.ceil((reachable ?? 0) / bounds.pageSize) - pages

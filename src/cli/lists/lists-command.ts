@@ -3,6 +3,7 @@ import { verdicts } from '../../domain/words.ts'
 import { helpEnd } from '../terminal/help-end.ts'
 import { lazily } from '../terminal/lazily.ts'
 import { reviewCommand } from './review-command.ts'
+import { runCommand } from './run-command.ts'
 
 export function listsCommand(): Command {
   const command = new Command('lists')
@@ -35,6 +36,7 @@ export function listsCommand(): Command {
     exportCommand(),
     reviewCommand(),
     planCommand(),
+    runCommand(),
   ])
     command.addCommand(sub)
   return command

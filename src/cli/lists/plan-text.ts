@@ -35,16 +35,14 @@ export function planText(plan: ListPlan): string {
 }
 
 /** Returns the result of a list's plan for a person. */
-export function appliedText(applied: AppliedList): string {
-  const { runId, planId, connector, entity, created, exists, rejected, left, waiting, end, reason } = applied
+export function appliedText(applied: AppliedList, command = `paydirt apply ${applied.planId}`): string {
+  const { runId, connector, entity, created, exists, rejected, left, waiting, end, reason } = applied
   const lines = [
     `run ${runId}: ${counted(created, 'record')} made in ${connector} ${entity}, ${exists} existed already, ${rejected} rejected, ${left} left out`,
     ...(exists + rejected + left > 0 ? [`  \`paydirt runs ${runId}\` names the reasons`] : []),
     ...(end === 'finished'
       ? []
-      : [
-          `${counted(waiting, 'row')} not done: ${reason ?? 'it was stopped'}; \`paydirt apply ${planId}\` continues`,
-        ]),
+      : [`${counted(waiting, 'row')} not done: ${reason ?? 'it was stopped'}; \`${command}\` continues`]),
     ...(created > 0 ? [`\`paydirt undo ${runId} --plan\` says which of them can be taken back`] : []),
   ]
   return `${lines.join('\n')}\n`

@@ -235,7 +235,11 @@ async function beginPlan(context: Context, planId: string, { name, settings }: L
   })
 }
 
-async function refusalsOf(connector: MakingConnector, { into: { entity } }: ListSettings): Promise<string[]> {
+/** Returns the reasons why the CRM would refuse new records, by its fields and rights. */
+export async function refusalsOf(
+  connector: MakingConnector,
+  { into: { entity } }: ListSettings,
+): Promise<string[]> {
   const fields = await connector.ensureFields(entity, { dryRun: true, forCreating: true })
   const isMadeByApply = fields.some(({ status }) => status === 'would_create')
   const problems = (await connector.maker.check?.(entity)) ?? []

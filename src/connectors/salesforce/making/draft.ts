@@ -20,13 +20,26 @@ export interface Prepared {
   leftOut: LeftOut[]
 }
 
+/** Returns why the integration user may make no records of an object. */
+export function checkCreating(
+  mapping: CrmMapping,
+  entity: string,
+  { createable }: Pick<DescribedObject, 'createable'>,
+): { code: string; message: string; todo: string }[] {
+  if (!mapping.entities[entity] || createable) return []
+  return [
+    {
+      code: 'salesforce_creating',
+      message: `the integration user may not create records of ${entity}`,
+      todo: 'Assign it the permission set "Paydirt Lists" of the package.',
+    },
+  ]
+}
+
 /** Returns the name of the unique field for our key. Throws ConfigError where nothing may be made, with what to do about it. */
 export function keyFieldOf(mapping: CrmMapping, entity: string, object: DescribedObject): string {
-  if (!object.createable)
-    throw new ConfigError(
-      'salesforce_creating',
-      `the integration user may not create records of ${entity}; assign it the permission set "Paydirt Lists" of the package`,
-    )
+  const [refusal] = checkCreating(mapping, entity, object)
+  if (refusal) throw new ConfigError(refusal.code, `${refusal.message}. ${refusal.todo}`)
   const { key } = mapping
   const found = ownFields(mapping, entity, object, { forCreating: true }).find(({ name }) => name === key)
   if (key !== undefined && found?.status === 'exists') return key

@@ -6,7 +6,7 @@ import { archiveRecords } from './archive.ts'
 import { associateRecords } from './associate.ts'
 import { createRecords } from './create.ts'
 import type { MakerDeps } from './deps.ts'
-import { keyFieldOf } from './draft.ts'
+import { checkCreating, keyFieldOf } from './draft.ts'
 import { findRecords } from './find.ts'
 import { findByKey } from './keys.ts'
 import { ownersOf, readOwners } from './owners.ts'
@@ -42,6 +42,10 @@ export function createMaker(
     companiesOf(entity) {
       mappingOf(entity)
       return entity === 'Contact' && deps.mapping.entities['Account'] ? 'Account' : undefined
+    },
+    async check(entity) {
+      const object = await deps.schema.describe(entity)
+      return checkCreating(deps.mapping, entity, object)
     },
     async owners(entity, ids) {
       return ids.length === 0 ? new Map() : readOwners(deps, entity, ids)

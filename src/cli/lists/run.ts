@@ -1,0 +1,115 @@
+import { openConnector } from '../../app/context/connectors.ts'
+import type { Context } from '../../app/context/context.ts'
+import { newPlanId } from '../../app/context/new-id.ts'
+import { planList } from '../../app/lists/making/plan-list.ts'
+import { callOf, type ListCalls } from '../../app/lists/pages/list-calls.ts'
+import { readList } from '../../app/lists/pages/read-list.ts'
+import { runList, runRefusals, unfinishedPlan, type ListRun } from '../../app/lists/running/run-list.ts'
+import { chargesText, type OwnCharge } from '../../app/service/own-charges.ts'
+import type { Connector } from '../../connectors/connector.ts'
+import { formatUsd } from '../../domain/money.ts'
+import { counted } from '../../domain/values/counted.ts'
+import { exitStatus } from '../terminal/exit.ts'
+import { liveLine } from '../terminal/live-line.ts'
+import { print, printError } from '../terminal/print.ts'
+import { budgetOf, statusOfFetch, withList } from './fetch.ts'
+import { leftOf, listDocument, listText } from './list-text.ts'
+import { appliedText, planText } from './plan-text.ts'
+
+interface RunOptions {
+  budget?: string
+  maxUsd?: string
+  reachableOnly: boolean
+  plan: boolean
+  json?: true
+}
+
+/** Fetches, plans and applies a list, or says what that would do. */
+export async function runNamedList(name: string, options: RunOptions): Promise<void> {
+  await withList(name, { maxUsd: options.maxUsd, plan: options.plan }, async (context, calls, signal) => {
+    const connector = await openConnector(context.config, calls.settings.into.connector, context)
+    try {
+      if (options.plan) return await showPlan(context, calls, connector, options.json)
+      const run = await runList(context, calls, {
+        connector,
+        budgetAtomic: budgetOf(calls, options.budget),
+        reachableOnly: options.reachableOnly,
+        signal,
+        onPage: ({ pages, rows, total }) =>
+          liveLine.show(`${name}: ${counted(pages, 'page')}, ${rows} of ${total ?? '?'} rows`),
+        onPlan: () => liveLine.show(`${name}: comparing with ${connector.name}`),
+        onRecords: (done, total) => liveLine.show(`${name}: ${done} of ${total} rows`),
+      }).finally(() => liveLine.end())
+      await show(context, calls, run, options.json)
+      process.exitCode = run.applied?.end === 'parked' ? exitStatus.parked : statusOf(run)
+    } finally {
+      await connector.close()
+    }
+  })
+}
+
+function statusOf({ end }: ListRun): number {
+  return end === 'finished' ? exitStatus.done : statusOfFetch[end]
+}
+
+async function show(context: Context, calls: ListCalls, run: ListRun, json: true | undefined): Promise<void> {
+  const { name } = calls
+  const { fetched, plan, applied, continued, charges, end, reason } = run
+  const list = fetched?.list ?? (await readList(context, calls))
+  const { document } = await listDocument(context, calls, list)
+  if (json) {
+    const { list: _, bought = 0 } = fetched ?? {}
+    const costs = charges.map(costOf)
+    return print(
+      `${JSON.stringify({ list: name, end, reason: reason ?? null, continuedPlan: continued ?? null, bought, charges: costs, pages: document, plan: plan ?? null, applied: applied ?? null })}\n`,
+    )
+  }
+  if (continued === undefined) print(listText(document, calls, list))
+  else print(`${name}: plan ${continued} was begun before and goes on\n`)
+  if (plan && plan.creates === 0) print('nothing is to be made\n')
+  if (applied) print(appliedText(applied, `paydirt lists run ${name}`))
+  const why = end === 'finished' ? '' : `: ${reason ?? (end === 'interrupted' ? 'stopped' : end)}`
+  const goesOn = ['budget', 'parked', 'interrupted'].includes(end) ? '; the same command goes on' : ''
+  printError(
+    `paydirt: ${name}${why}: ${counted(fetched?.bought ?? 0, 'page')} bought by this command, ${chargesText(charges)}${goesOn}\n`,
+  )
+}
+
+function costOf({ state, amountAtomic, currency }: OwnCharge) {
+  return { state, amount: formatUsd(amountAtomic), currency }
+}
+
+/** Says what a run would do now. Of a list whose pages are all there it makes the plan itself. */
+async function showPlan(
+  context: Context,
+  calls: ListCalls,
+  connector: Connector,
+  json: true | undefined,
+): Promise<void> {
+  const { name } = calls
+  const list = await readList(context, calls)
+  const { document } = await listDocument(context, calls, list)
+  const unfinished = await unfinishedPlan(context, calls)
+  const refusals = (await runRefusals(context, calls, connector)).map(({ message }) => message)
+  const isThere = list.isComplete && list.isCurrent
+  const plan =
+    isThere && !unfinished && refusals.length === 0
+      ? await planList(context, calls, connector, newPlanId(context))
+      : undefined
+  const left = isThere ? 0 : list.isCurrent ? leftOf(calls, document, list.parts) : calls.parts.length
+  const { capAtomic } = callOf(calls)
+  const costAtMost = capAtomic === undefined ? null : formatUsd(capAtomic * BigInt(left))
+  if (json)
+    return print(
+      `${JSON.stringify({ plan: true, list: name, unfinishedPlan: unfinished?.id ?? null, pages: document, pagesToBuy: left, isCountKnown: list.isCurrent && list.total !== null, costAtMostUsd: costAtMost, refusals, records: plan ?? null })}\n`,
+    )
+  print(listText(document, calls, list))
+  if (unfinished) print(`plan ${unfinished.id} was begun before: a run would carry it out, and buy no page\n`)
+  else if (left > 0)
+    print(
+      `a run would buy ${counted(left, 'page')}${list.isCurrent && list.total !== null ? '' : ' to know how many there are, and then the others'}, ${costAtMost === null ? 'at a price that nobody knows: name the most with --max-usd' : `${costAtMost} USD at most${list.isCurrent ? '' : ' for these'}`}\n`,
+    )
+  for (const refusal of refusals) print(`refused: ${refusal}\n`)
+  if (plan) print(planText(plan))
+  else print('Nothing was bought or written.\n')
+}
