@@ -12,6 +12,7 @@ import { counted } from '../../domain/values/counted.ts'
 import { exitStatus } from '../terminal/exit.ts'
 import { liveLine } from '../terminal/live-line.ts'
 import { print, printError } from '../terminal/print.ts'
+import { showExcluding } from './excluding.ts'
 import { budgetOf, statusOfFetch, withList } from './fetch.ts'
 import { leftOf, listDocument, listText } from './list-text.ts'
 import { appliedText, planText } from './plan-text.ts'
@@ -29,17 +30,19 @@ export async function runNamedList(name: string, options: RunOptions): Promise<v
   await withList(name, { maxUsd: options.maxUsd, plan: options.plan }, async (context, calls, signal) => {
     const connector = await openConnector(context.config, calls.settings.into.connector, context)
     try {
-      if (options.plan) return await showPlan(context, calls, connector, options.json)
+      if (options.plan) return await showPlan(context, calls, connector, signal, options.json)
+      const excluding = showExcluding(name)
       const run = await runList(context, calls, {
         connector,
         budgetAtomic: budgetOf(calls, options.budget),
         reachableOnly: options.reachableOnly,
         signal,
+        onExcluding: excluding.onExcluding,
         onPage: ({ pages, rows, total }) =>
           liveLine.show(`${name}: ${counted(pages, 'page')}, ${rows} of ${total ?? '?'} rows`),
         onPlan: () => liveLine.show(`${name}: comparing with ${connector.name}`),
         onRecords: (done, total) => liveLine.show(`${name}: ${done} of ${total} rows`),
-      }).finally(() => liveLine.end())
+      }).finally(() => excluding.end())
       await show(context, calls, run, options.json)
       process.exitCode = run.applied?.end === 'parked' ? exitStatus.parked : statusOf(run)
     } finally {
@@ -84,6 +87,7 @@ async function showPlan(
   context: Context,
   calls: ListCalls,
   connector: Connector,
+  signal: AbortSignal,
   json: true | undefined,
 ): Promise<void> {
   const { name } = calls
@@ -94,7 +98,7 @@ async function showPlan(
   const isThere = list.isComplete && list.isCurrent
   const plan =
     isThere && !unfinished && refusals.length === 0
-      ? await planList(context, calls, connector, newPlanId(context))
+      ? await planList(context, calls, connector, newPlanId(context), { signal })
       : undefined
   const left = isThere ? 0 : list.isCurrent ? leftOf(calls, document, list.parts) : calls.parts.length
   const { capAtomic } = callOf(calls)

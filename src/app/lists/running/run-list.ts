@@ -6,6 +6,7 @@ import { createPlanLedger, type Plan } from '../../../store/plans/plans.ts'
 import type { Context } from '../../context/context.ts'
 import { newPlanId } from '../../context/new-id.ts'
 import type { OwnCharge } from '../../service/own-charges.ts'
+import type { ReadExclusionsOptions } from '../exclusions/read-exclusions.ts'
 import { indexOfList } from '../judging/judge-list.ts'
 import { applyList, type AppliedList } from '../making/apply-list.ts'
 import { makingRefusals } from '../making/making-refusals.ts'
@@ -20,6 +21,7 @@ export interface RunListOptions {
   budgetAtomic: Atomic
   reachableOnly: boolean
   signal: AbortSignal
+  onExcluding?: ReadExclusionsOptions['onExcluding']
   onPage?: ((list: ReadList) => void) | undefined
   onPlan?: (() => void) | undefined
   onRecords?: ((done: number, total: number) => void) | undefined
@@ -51,7 +53,7 @@ export interface ListRun {
  */
 export async function runList(context: Context, calls: ListCalls, options: RunListOptions): Promise<ListRun> {
   const { name } = calls
-  const { connector, budgetAtomic, reachableOnly, signal, onPage, onPlan } = options
+  const { connector, budgetAtomic, reachableOnly, signal, onExcluding, onPage, onPlan } = options
   const unfinished = await unfinishedPlan(context, calls)
   if (unfinished) {
     const applied = await carryOut(context, unfinished, budgetAtomic, options)
@@ -59,14 +61,26 @@ export async function runList(context: Context, calls: ListCalls, options: RunLi
   }
   const [refusal] = await runRefusals(context, calls, connector)
   if (refusal) throw refusal
-  const fetched = await fetchList(context, calls, { budgetAtomic, reachableOnly, signal, onPage })
+  const fetched = await fetchList(context, calls, {
+    budgetAtomic,
+    reachableOnly,
+    signal,
+    onExcluding,
+    onPage,
+  })
   const { end, reason, charges } = fetched
   const before = { ...summaryOf(name), fetched, charges }
   // Records are made of the whole list: a part of it could be what the next pages repeat in another spelling.
   if (end !== 'complete') return { ...before, end, ...(reason === undefined ? {} : { reason }) }
   if (signal.aborted) return { ...before, end: 'interrupted' }
   onPlan?.()
-  const plan = await planList(context, calls, connector, newPlanId(context))
+  const plan = await planList(context, calls, connector, newPlanId(context), { signal, onExcluding }).catch(
+    (error: unknown) => {
+      if (!signal.aborted) throw error
+      return undefined
+    },
+  )
+  if (!plan) return { ...before, end: 'interrupted' }
   if (plan.creates === 0) {
     await createPlanLedger(context.database.db, context).drop(plan.planId)
     return { ...before, plan }
