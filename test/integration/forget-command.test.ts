@@ -85,7 +85,7 @@ describe('forget', () => {
       const ended = await desk.run(['forget', '--profile-url', url, '--json', ...option])
       expect({ plan, status: ended.status }).toEqual({ plan: true, status: 0 })
       expect(ended.stderr.includes(question)).toBe(option.length === 0)
-      expect(ended.json<Document>()).toEqual({ plan: false, erased, suppressed })
+      expect(ended.json<Document>()).toEqual({ plan: false, erased, suppressed, inCrms: [] })
       expect((await planOf(url)).erased).toMatchObject({ lookups: 0, tasks: 0, charges: 0 })
       expect((await planOf(url)).suppressed).toBe(0)
     }

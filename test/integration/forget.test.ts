@@ -79,7 +79,9 @@ describe('forgetting a subject', () => {
 
     const { erased, suppressed, ...rest } = await forget(house.context, marks, { suppress: true })
     // And does not differ from what is done.
-    expect({ erased, suppressed, rest }).toEqual({ ...planned, rest: { plan: false } })
+    const { inCrms, ...told } = planned
+    expect({ erased, suppressed, rest }).toEqual({ ...told, rest: { plan: false, inCrms } })
+    expect(inCrms).toEqual([{ connector: 'hubspot', entity: 'contacts', id: expect.any(String) }])
     expect(erased).toMatchObject({ lookups: 1, tasks: 1, charges: 1, planRecords: 1 })
     expect(erased.fieldWrites).toBeGreaterThan(0)
     // By its address and by the profile that the record told.

@@ -6,7 +6,12 @@ import { createQueues, type Queues } from '../../queues/queues.ts'
 import { eraseSubject, rehearseErasure, type Erased } from '../../store/subjects/erase-subject.ts'
 import { vacuumErased } from '../../store/subjects/vacuum-erased.ts'
 import { findSubject } from '../../store/subjects/find-subject.ts'
-import { recordsOfTasks, type SubjectRecord } from '../../store/subjects/subject-records.ts'
+import {
+  recordsInCrms,
+  recordsOfTasks,
+  type CrmRecord,
+  type SubjectRecord,
+} from '../../store/subjects/subject-records.ts'
 import type { Context } from '../context/context.ts'
 
 export interface Forgotten {
@@ -14,6 +19,8 @@ export interface Forgotten {
   erased: Erased & { jobs: number }
   /** New entries of the suppression list. */
   suppressed: number
+  /** The records of CRMs that still hold the subject, as far as the ledger knew them. Nothing is erased there. */
+  inCrms: CrmRecord[]
 }
 
 /** The rows that `forget` would change now. */
@@ -44,6 +51,8 @@ export async function forget(
 ): Promise<Forgotten> {
   const { database, suppressions } = context
   const subject = await findSubject(database.db, identifiers, context.config.networkHosts)
+  // Read first: once the subject is erased nobody knows them any more. `--plan` names them too.
+  const inCrms = await recordsInCrms(database.db, subject, context.config.networkHosts)
   // Suppressed first, erased second: a sync that runs at this moment must not buy the subject again.
   const suppressed = options.suppress ? await suppressions.add(subject.identifiers) : 0
   const erased = await eraseSubject(database.db, subject, {
@@ -55,7 +64,7 @@ export async function forget(
   })
   const jobs = await countJobs(context, subject.lookups, (queues) => queues.dropLookups(subject.lookups))
   await vacuumErased(database)
-  return { plan: false, erased: { ...erased, jobs }, suppressed }
+  return { plan: false, erased: { ...erased, jobs }, suppressed, inCrms }
 }
 
 /** Returns what `forget` would erase and suppress. Changes nothing. */
@@ -73,6 +82,7 @@ export async function planForget(
     erased: { ...erased, jobs },
     suppressed: options.suppress ? await context.suppressions.countNew(subject.identifiers) : 0,
     identifiers: namedOnce(subject.identifiers, context.config.networkHosts),
+    inCrms: await recordsInCrms(db, subject, context.config.networkHosts),
     records: await recordsOfTasks(db, subject.taskIds),
     lookups: subject.lookups,
     refusal: refusal?.message ?? null,

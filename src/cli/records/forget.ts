@@ -54,17 +54,26 @@ export async function forgetSubject({
   })
 }
 
-function text({ erased, suppressed }: Forgotten): string {
+function text({ erased, suppressed, inCrms }: Forgotten): string {
   return `erased: ${counts(erased)}
 ${counted(erased.charges, 'charge')} ${erased.charges === 1 ? 'keeps its amount and loses its name' : 'keep their amount and lose their name'}
 ${counted(suppressed, 'new entry')} on the suppression list
-`
+${crmSection(inCrms)
+  .map((line) => `${line}\n`)
+  .join('')}`
+}
+
+function crmSection(records: Forgotten['inCrms']): string[] {
+  return section(
+    'records of the CRM that still hold it, to be erased there:',
+    records.map(({ connector, entity, id }) => `${connector}:${entity}:${id}`),
+  )
 }
 
 const shown = 20
 
 function planText(plan: ForgetPlan): string {
-  const { erased, suppressed, identifiers, records, lookups, refusal } = plan
+  const { erased, suppressed, identifiers, records, inCrms, lookups, refusal } = plan
   const lines = [
     `known as: ${listed(identifiers.map(({ value }) => value))}`,
     `would be erased: ${counts(erased)}`,
@@ -77,6 +86,7 @@ function planText(plan: ForgetPlan): string {
           `${file === null ? `${connector}:${entity}:${id}` : `${file} line ${id}`} (${counted(runs, 'run')})`,
       ),
     ),
+    ...crmSection(inCrms),
     ...section('lookups:', lookups),
   ]
   if (refusal !== null) lines.push(`forget would refuse now: ${refusal}`)

@@ -11,15 +11,14 @@ interface IndexedSubject {
 
 /**
  * Removes a subject's records from the index with all that is known of them, and returns the number of entries. Its records are those
- * of its tasks, and those with one of its profiles or addresses. A phone leads to nobody, because a company may share it: only
+ * of its tasks, and those with one of the identities that are `sure` to be its own: profiles, addresses, a company's domain. A phone leads to nobody, because a company may share it: only
  * the entries with that phone go.
  */
 export async function eraseIndexed(
   tx: Database,
   { identifiers, taskIds }: IndexedSubject,
-  hosts: readonly string[],
+  sure: readonly RecordIdentity[],
 ): Promise<number> {
-  const sure = identifiers.flatMap((each) => surely(each, hosts))
   const phones = identifiers.flatMap(({ kind, value }) => (kind === 'phone' ? [value] : []))
   const { rows } = await sql<{ erased: number }>`
     with named as (

@@ -6,7 +6,7 @@ import { kindOfName } from '../../domain/subjects/names.ts'
 import { identifiersOfKey, isNamed } from '../../domain/subjects/traces.ts'
 import type { Database } from '../database/database.ts'
 import type { Tables } from '../database/schema.ts'
-import { eraseIndexed, surely } from '../identities/erase-indexed.ts'
+import { eraseIndexed } from '../identities/erase-indexed.ts'
 import { dissolveBatch } from '../ledger/batches.ts'
 import { eraseExclusions } from '../lists/list-exclusions.ts'
 import { eraseCreated } from '../lists/erase-created.ts'
@@ -16,6 +16,7 @@ import { cutTies } from './cut-ties.ts'
 import { eraseFromActions } from './erase-actions.ts'
 import { eraseConditions, eraseMentions } from './erase-mentions.ts'
 import { nameOf, type Subject } from './find-subject.ts'
+import { ownIdentities } from './subject-records.ts'
 
 /** The number of rows changed in each table. */
 export interface Erased {
@@ -109,17 +110,14 @@ async function eraseIn(
   { now, token, hosts = defaultNetworkHosts }: EraseOptions,
 ): Promise<Erased> {
   const names = new Map(subject.lookups.map((key) => [key, forgottenKey(key, token())]))
-  const identities = subject.identifiers.flatMap((each) => surely(each, hosts))
+  const identities = ownIdentities(subject, hosts)
   await dissolveBatches(tx, subject.lookups, now())
   await eraseExclusions(tx, identities)
   const erased = {
     // While the index and the tasks still name the records.
     listReviews: await eraseReviews(tx, { identities, taskIds: subject.taskIds }),
-    recordIdentities: await eraseIndexed(tx, subject, hosts),
-    listRows: await eraseListRows(tx, [
-      ...identities,
-      ...ownDomains(subject).map((value) => ({ kind: 'domain' as const, value })),
-    ]),
+    recordIdentities: await eraseIndexed(tx, subject, identities),
+    listRows: await eraseListRows(tx, identities),
     createdRecords: await eraseCreated(tx, { identities, taskIds: subject.taskIds }, { now, token }),
     planRecords: await erasePlans(tx, subject),
     charges: await eraseCharges(tx, subject.lookups),
