@@ -5,8 +5,15 @@ import { described, ofType, setting } from '../../domain/setting.ts'
 import { excludeSchema } from './list-exclusions.ts'
 import { usd } from '../../domain/usd-schema.ts'
 import type { ObjectKind } from '../../domain/words.ts'
+import { faultsOfSources, likeSchema, peopleSchema } from './list-sources.ts'
 
-const listOperations = ['company.search', 'company.similar', 'people.search', 'people.similar'] as const
+const listOperations = [
+  'company.search',
+  'company.similar',
+  'people.search',
+  'people.similar',
+  'expansion.search',
+] as const
 
 const listSchema = z
   .strictObject({
@@ -27,6 +34,24 @@ const listSchema = z
         example: [{ sizes: ['1-10'] }, { sizes: ['11-50'] }],
       },
     ),
+    like: setting(
+      ofType(
+        '`{ connector, filter, top, by }`, `{ csv }`, or `{ profiles, domains, ids }`; `pages`, `minScore`',
+        likeSchema,
+      ),
+      {
+        means:
+          'the [references](lists.md#lookalikes) of a similar search: records of a CRM, rows of a file, or given ones; each is one question',
+        defaultText: 'the reference in `filters`',
+        example: { connector: 'hubspot', filter: 'lifecyclestage=customer', top: 50, by: 'annualrevenue' },
+      },
+    ),
+    people: setting(ofType('`{ perCompany, levels?, departments?, titles?, companies? }`', peopleSchema), {
+      means:
+        'the rows are [people at the companies](lists.md#people-at-companies) of the search: at most so many at each, by one question a company',
+      defaultText: 'the rows are those of the search',
+      example: { perCompany: 3, levels: ['C-Level'], departments: ['Finance'] },
+    }),
     into: described(
       ofType(
         '`{ connector, entity, set?, owner? }`',
@@ -74,7 +99,9 @@ const listSchema = z
       example: '20',
     }),
   })
-  .superRefine(({ search, partitions = [], requires = [] }, context) => {
+  .superRefine((list, context) => {
+    const { partitions = [], requires = [] } = list
+    for (const fault of faultsOfSources(list)) context.addIssue({ code: 'custom', ...fault })
     for (const [at, filters] of partitions.entries()) {
       const path = ['partitions', at]
       if (Object.keys(filters).length === 0)
@@ -83,15 +110,15 @@ const listSchema = z
         if (Object.hasOwn(filters, key))
           context.addIssue({ code: 'custom', path: [...path, key], message: 'is no filter' })
     }
-    const known = fieldNames(objectOfList(search))
+    const known = fieldNames(objectOfList(list))
     for (const field of requires)
       if (!known.includes(field))
         context.addIssue({ code: 'custom', path: ['requires'], message: `there is no field ${field}` })
   })
 
-/** Returns the kind of object that a search's rows are. */
-export function objectOfList(search: (typeof listOperations)[number]): ObjectKind {
-  return search.startsWith('company.') ? 'company' : 'person'
+/** Returns the kind of object that the rows of a list are. */
+export function objectOfList({ search, people }: { search: string; people?: unknown }): ObjectKind {
+  return people !== undefined || search.startsWith('people.') ? 'person' : 'company'
 }
 
 /** `{ fintechs: { search: 'company.search', filters: { countries: ['DE'] }, into: { connector: 'hubspot', entity: 'companies' } } }` */

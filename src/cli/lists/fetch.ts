@@ -26,7 +26,7 @@ interface PreviewOptions {
 export async function previewList(name: string, options: PreviewOptions): Promise<void> {
   await withList(name, options, async (context, calls, signal) => {
     const known = await readList(context, calls)
-    const { capAtomic } = callOf(calls)
+    const { capAtomic } = callOf(calls.companies?.calls ?? calls)
     const isThere = known.pages > 0 && known.isCurrent
     if (isThere || options.plan) {
       const price =
@@ -85,12 +85,14 @@ export async function withList(
 ): Promise<void> {
   const maxAtomic = maxUsd === undefined ? undefined : amountOf('--max-usd', maxUsd)
   const settings = await readConfig()
-  const config = withCallCap(settings, listNamed(settings, name).search, maxAtomic)
+  const { search, people } = listNamed(settings, name)
+  const capped = withCallCap(settings, search, maxAtomic)
+  const config = people ? withCallCap(capped, 'people.search', maxAtomic) : capped
   const signal = stopSignal()
-  await withContext(
-    async (context) => work(context, await listCalls(context, name, { asks: !plan, maxAtomic }), signal),
-    config,
-  )
+  await withContext(async (context) => {
+    const calls = await listCalls(context, name, { asks: !plan, maxAtomic, reads: signal })
+    await work(context, calls, signal)
+  }, config)
 }
 
 async function show(
@@ -102,7 +104,7 @@ async function show(
   const { document, first } = await listDocument(context, calls, list, shown)
   if (json) return print(`${JSON.stringify(document)}\n`)
   print(listText(document, calls, list))
-  print(rowsText(first))
+  print(rowsText(first, calls))
   if (list.rows > first.length)
     print(`  and ${list.rows - first.length} more: \`paydirt lists members ${calls.name}\`\n`)
 }

@@ -2,7 +2,7 @@ import { boundsOf, callOf, type ListCalls } from '../../app/lists/pages/list-cal
 import type { ReadList } from '../../app/lists/pages/read-list.ts'
 import type { FetchContext } from '../../app/lists/pages/open-fetch.ts'
 import { indexOfList, type JudgeContext } from '../../app/lists/judging/judge-list.ts'
-import { judgedRowsOf } from '../../app/lists/judging/judged-rows.ts'
+import { judgedRowsOf, type JudgedStoredRow } from '../../app/lists/judging/judged-rows.ts'
 import { listMonth } from '../../app/money/list-months.ts'
 import { movedOf, pagesLeft, reachableOf } from '../../domain/lists/list-parts.ts'
 import type { JudgedRow } from '../../domain/lists/verdicts.ts'
@@ -10,6 +10,7 @@ import { verdicts } from '../../domain/words.ts'
 import { formatUsd } from '../../domain/money.ts'
 import { counted } from '../../domain/values/counted.ts'
 import { printable } from '../../domain/values/printable.ts'
+import { rowSource, rowSourceText, sourceDocument, sourceLines, type SourceDocument } from './source-text.ts'
 
 /** The facts of a list, as `--json` prints them. */
 export interface ListDocument {
@@ -39,6 +40,10 @@ export interface ListDocument {
   /** False: a record that was not read yet may be overlooked. */
   indexIsComplete: boolean
   faults: string[]
+  /** The references and companies of which the list's questions are asked. */
+  references: SourceDocument['references']
+  companies: SourceDocument['companies']
+  questions: SourceDocument['questions']
 }
 
 interface PartDocument {
@@ -62,12 +67,12 @@ export async function listDocument(
   calls: ListCalls,
   list: ReadList,
   shown = 0,
-): Promise<{ document: ListDocument; first: JudgedRow[] }> {
+): Promise<{ document: ListDocument; first: JudgedStoredRow[] }> {
   const { name, settings } = calls
   const { fetch } = list
   const bounds = boundsOf(calls)
   const counts = new Map(Object.entries(list.dropped))
-  const first: JudgedRow[] = []
+  const first: JudgedStoredRow[] = []
   if (fetch)
     for await (const batch of judgedRowsOf(context, calls, fetch.id)) {
       for (const { verdict } of batch) counts.set(verdict, (counts.get(verdict) ?? 0) + 1)
@@ -114,6 +119,7 @@ export async function listDocument(
     },
     indexIsComplete: (await indexOfList(context, settings))?.isComplete ?? false,
     faults: list.faults,
+    ...(await sourceDocument(context, calls, list)),
   }
   return { document, first }
 }
@@ -123,7 +129,8 @@ export function listText(document: ListDocument, calls: ListCalls, { parts }: Re
   const { list, search, into, total, reachable, pages, rows, isComplete } = document
   const limit = settings.limit === undefined ? '' : `, of which the list takes ${settings.limit}`
   const left = isComplete ? 0 : leftOf(calls, document, parts)
-  const { capAtomic } = callOf(calls)
+  const isAsked = document.references !== null || document.companies !== null
+  const capAtomic = isAsked ? undefined : callOf(calls).capAtomic
   const judged = Object.entries(document.verdicts).map(([verdict, count]) => `${count} ${verdict}`)
   const dropped = Object.entries(document.dropped).map(([reason, count]) => `${count} ${reason}`)
   return [
@@ -133,8 +140,9 @@ export function listText(document: ListDocument, calls: ListCalls, { parts }: Re
       : `  total       ${total}${limit}; ${reachable === total ? 'all can be reached' : `${reachable} can be reached`}`,
     `  in ledger   ${counted(rows, 'row')} on ${counted(pages, 'page')}${isComplete ? ': complete' : ''}`,
     ...(dropped.length > 0 ? [`  not kept    ${dropped.join(', ')}`] : []),
-    ...partsText(document),
-    ...(document.overlap > 0
+    ...sourceLines(document, document.parts),
+    ...(isAsked ? [] : partsText(document)),
+    ...(document.overlap > 0 && !isAsked
       ? [`  overlap     ${counted(document.overlap, 'row')} of several parts, each kept once`]
       : []),
     ...(document.moved > 0
@@ -142,7 +150,7 @@ export function listText(document: ListDocument, calls: ListCalls, { parts }: Re
           `  moved       ${counted(document.moved, 'row')} did not come: they changed their page while pages were bought. \`paydirt lists fetch ${list} --again\` begins anew, and pays for every page again`,
         ]
       : []),
-    ...(left > 0
+    ...(left > 0 && !isAsked
       ? [
           `  to buy      ${counted(left, 'page')}${capAtomic === undefined ? '' : `, ${formatUsd(capAtomic * BigInt(left))} USD at most`}`,
         ]
@@ -197,8 +205,13 @@ export function leftOf(
   return Math.max(0, Math.min(left, limited))
 }
 
-export function rowsText(rows: readonly JudgedRow[]): string {
-  return rows.map((row) => `  ${row.verdict.padEnd(10)} ${nameOf(row)}  ${whyOf(row)}\n`).join('')
+export function rowsText(rows: readonly JudgedStoredRow[], calls: Pick<ListCalls, 'similar'>): string {
+  return rows
+    .map(
+      (row) =>
+        `  ${row.verdict.padEnd(10)} ${nameOf(row)}  ${whyOf(row)}${rowSourceText(rowSource(calls, row.row))}\n`,
+    )
+    .join('')
 }
 
 /** Returns what a row is called, on one line. */

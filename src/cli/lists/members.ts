@@ -3,7 +3,7 @@ import type { Writable } from 'node:stream'
 import { stringify } from 'csv-stringify/sync'
 import { objectOfList } from '../../app/config/lists.ts'
 import { judgedRows, type JudgedStoredRow } from '../../app/lists/judging/judged-rows.ts'
-import { listCalls } from '../../app/lists/pages/list-calls.ts'
+import { listCalls, type ListCalls } from '../../app/lists/pages/list-calls.ts'
 import { guardFormula, writeInPlace } from '../../connectors/csv/index.ts'
 import { fieldsOfRows } from '../../domain/lists/list-row.ts'
 import type { Verdict } from '../../domain/words.ts'
@@ -11,6 +11,7 @@ import { counted } from '../../domain/values/counted.ts'
 import { print, printError } from '../terminal/print.ts'
 import { withContext } from '../terminal/with-context.ts'
 import { rowsText } from './list-text.ts'
+import { rowSource } from './source-text.ts'
 
 interface MembersOptions {
   verdict?: Verdict
@@ -20,8 +21,9 @@ interface MembersOptions {
 export async function showMembers(name: string, { verdict, json }: MembersOptions): Promise<void> {
   let count = 0
   if (json) print('[')
-  await forRows(name, verdict, async (rows) => {
-    print(json ? `${count > 0 ? ',' : ''}${rows.map(memberJson).join(',')}` : rowsText(rows))
+  await forRows(name, verdict, async (rows, { calls }) => {
+    const texts = json ? rows.map((row) => memberJson(row, calls)) : []
+    print(json ? `${count > 0 ? ',' : ''}${texts.join(',')}` : rowsText(rows, calls))
     count += rows.length
     await drained(process.stdout)
   })
@@ -29,9 +31,18 @@ export async function showMembers(name: string, { verdict, json }: MembersOption
   else if (count === 0) print('the ledger has no such row of this list\n')
 }
 
-function memberJson({ row, verdict, reason, records }: JudgedStoredRow): string {
-  const { page, serviceId: id, values } = row
-  return JSON.stringify({ verdict, reason, records, page, id, values })
+function memberJson({ row, verdict, reason, records }: JudgedStoredRow, calls: ListCalls): string {
+  const { page, serviceId: id, values, company } = row
+  return JSON.stringify({
+    verdict,
+    reason,
+    records,
+    page,
+    id,
+    values,
+    ...rowSource(calls, row),
+    ...(company && { company: { id: company.serviceId, values: company.values } }),
+  })
 }
 
 interface ExportOptions {
@@ -46,11 +57,12 @@ export async function exportMembers(name: string, { out, verdict, force }: Expor
     await forRows(
       name,
       verdict,
-      async (rows, fields) => {
-        await write(csvOf(fields, rows))
+      async (rows, { fields, calls }) => {
+        await write(csvOf(fields, rows, calls))
         count += rows.length
       },
-      (fields) => write(stringify([[...fields, 'list_id', 'list_verdict', 'list_reason', 'list_records']])),
+      ({ fields, calls }) =>
+        write(stringify([[...fields, ...listColumns, ...(calls.similar ? similarColumns : [])]])),
     )
   }
   if (out === '-')
@@ -82,29 +94,42 @@ async function drained(stream: Writable): Promise<void> {
   if (stream.writableNeedDrain) await once(stream, 'drain')
 }
 
-/** Hands out the rows of a list in batches, with the fields that they may have. */
+const listColumns = ['list_id', 'list_verdict', 'list_reason', 'list_records']
+const similarColumns = ['list_score', 'list_like']
+
+/** The calls of a list, and the fields that its rows may have. */
+interface Rows {
+  calls: ListCalls
+  fields: readonly string[]
+}
+
+/** Hands out the rows of a list in batches. */
 async function forRows(
   name: string,
   verdict: Verdict | undefined,
-  work: (rows: JudgedStoredRow[], fields: readonly string[]) => Promise<void>,
-  begin: (fields: readonly string[]) => Promise<void> = async () => {},
+  work: (rows: JudgedStoredRow[], of: Rows) => Promise<void>,
+  begin: (of: Rows) => Promise<void> = async () => {},
 ): Promise<void> {
   await withContext(async (context) => {
     const calls = await listCalls(context, name, { asks: false })
-    const fields = fieldsOfRows(objectOfList(calls.settings.search))
-    await begin(fields)
-    for await (const rows of judgedRows(context, calls, { verdict })) await work(rows, fields)
+    const of = { calls, fields: fieldsOfRows(objectOfList(calls.settings)) }
+    await begin(of)
+    for await (const rows of judgedRows(context, calls, { verdict })) await work(rows, of)
   })
 }
 
 /** The columns bear the names that `paydirt csv` finds by itself. */
-function csvOf(fields: readonly string[], rows: readonly JudgedStoredRow[]): string {
-  const records = rows.map(({ row, verdict, reason, records: found }) => [
-    ...fields.map((field) => row.values[field] ?? ''),
-    row.serviceId ?? '',
-    verdict,
-    reason,
-    found.map(({ entity, recordId }) => `${entity}:${recordId}`).join(' '),
-  ])
+function csvOf(fields: readonly string[], rows: readonly JudgedStoredRow[], calls: ListCalls): string {
+  const records = rows.map(({ row, verdict, reason, records: found }) => {
+    const source = rowSource(calls, row)
+    return [
+      ...fields.map((field) => row.values[field] ?? ''),
+      row.serviceId ?? '',
+      verdict,
+      reason,
+      found.map(({ entity, recordId }) => `${entity}:${recordId}`).join(' '),
+      ...(source ? [source.score ?? '', source.namedBy.map(({ reference }) => reference).join('; ')] : []),
+    ]
+  })
   return stringify(records.map((cells) => cells.map((cell) => guardFormula(String(cell)))))
 }

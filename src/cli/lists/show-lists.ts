@@ -1,5 +1,6 @@
 import { listCalls } from '../../app/lists/pages/list-calls.ts'
 import { readList } from '../../app/lists/pages/read-list.ts'
+import { ConfigError } from '../../domain/errors.ts'
 import { print } from '../terminal/print.ts'
 import { readConfig, withContext } from '../terminal/with-context.ts'
 import { listDocument, listText, type ListDocument } from './list-text.ts'
@@ -13,9 +14,15 @@ export async function showLists({ json }: { json?: true }): Promise<void> {
     return
   }
   await withContext(async (context) => {
-    const documents: ListDocument[] = []
+    const documents: (ListDocument | UnreadList)[] = []
     for (const name of names) {
-      const calls = await listCalls(context, name, { asks: false })
+      const calls = await listCalls(context, name, { asks: false }).catch(unreadList)
+      if ('problem' in calls) {
+        const { search, into } = lists[name]!
+        documents.push({ list: name, search, into, ...calls })
+        if (!json) print(`${name}: ${search} against ${into.connector} ${into.entity}\n  ${calls.problem}\n`)
+        continue
+      }
       const list = await readList(context, calls)
       const { document } = await listDocument(context, calls, list)
       documents.push(document)
@@ -23,4 +30,16 @@ export async function showLists({ json }: { json?: true }): Promise<void> {
     }
     if (json) print(`${JSON.stringify(documents)}\n`)
   })
+}
+
+/** A list whose references are not known: nothing can be said of its rows. */
+interface UnreadList extends Pick<ListDocument, 'list' | 'search' | 'into'> {
+  problem: string
+}
+
+/** The other lists are shown all the same. */
+function unreadList(error: unknown): { problem: string } {
+  if (error instanceof ConfigError && ['references_unread', 'no_references'].includes(error.code))
+    return { problem: error.message }
+  throw error
 }

@@ -35,6 +35,8 @@ export interface PageBounds {
   lastPage: number | undefined
   /** The most rows of the whole list. */
   limit: number | undefined
+  /** True where a row may come several times without having moved: a company with several market entries. */
+  repeatsRows?: boolean | undefined
 }
 
 export function newPart(name: string): ListPart {
@@ -131,7 +133,7 @@ export function pagesLeft(part: ListPart, bounds: Omit<PageBounds, 'limit'>): nu
  */
 export function movedOf(part: ListPart, bounds: Omit<PageBounds, 'limit'>): number {
   const reachable = reachableOf(part, bounds)
-  if (!part.isEnded || reachable === null) return 0
+  if (!part.isEnded || reachable === null || bounds.repeatsRows) return 0
   return Math.max(0, reachable - (part.arrived - part.repeated))
 }
 

@@ -28,6 +28,12 @@ export interface StoredRow extends ListRow {
   lookupKey: LookupKey
   /** The first place of it in each part. */
   found: readonly FoundAt[]
+  /** The company of a list's search at which this person was found, with its key in that search. */
+  company?: CompanyOfRow | undefined
+}
+
+export type CompanyOfRow = Pick<StoredRow, 'identity' | 'identities' | 'values' | 'serviceId'> & {
+  key: string
 }
 
 /** The names in a row of the service, by canonical field, the first that is filled. */
@@ -49,6 +55,11 @@ const names: Record<ObjectKind, Readonly<Record<string, readonly string[]>>> = {
     company_domain: ['domain', 'company_domain'],
     country_code: ['country_code'],
   },
+}
+
+/** Returns the key of a row's id. A market entry is a row for its company, so that one with several entries is one row. */
+export function rowIdName(operation: Operation, idName = 'id'): string {
+  return operation.startsWith('expansion.') ? 'domain_search_id' : idName
 }
 
 /** Returns the fields that rows may have, in the order of a table's columns. */

@@ -83,6 +83,17 @@ export interface StoredSnapshot {
 
 /** The rows of lists, one set a fetch. */
 export interface ListTables {
+  list_references: {
+    list: string
+    ordinal: bigint
+    rules: string
+    read_at: Date
+    name: string
+    question: Json<Record<string, string>>
+    identities: Json<RecordIdentity[]>
+    service_ids: Json<string[]>
+    record_ids: Json<string[]>
+  }
   list_fetches: {
     id: Generated<bigint>
     list: string

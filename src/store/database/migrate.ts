@@ -28,6 +28,7 @@ import { recordIdentities } from '../migrations/0024-record-identities.ts'
 import { createdRecords } from '../migrations/0025-created-records.ts'
 import { listRows } from '../migrations/0026-list-rows.ts'
 import { listReviews } from '../migrations/0027-list-reviews.ts'
+import { listReferences } from '../migrations/0028-list-references.ts'
 import { listExclusions } from '../migrations/0029-list-exclusions.ts'
 
 /** All migrations in order. A released migration is never edited; changes go into a new one. */
@@ -59,6 +60,7 @@ export const migrations: readonly { name: string; statements: string }[] = [
   { name: '0025-created-records', statements: createdRecords },
   { name: '0026-list-rows', statements: listRows },
   { name: '0027-list-reviews', statements: listReviews },
+  { name: '0028-list-references', statements: listReferences },
   { name: '0029-list-exclusions', statements: listExclusions },
 ]
 

@@ -16,6 +16,8 @@ export interface RecordIndexLedger extends RecordIndex {
   keepSince(connector: string, entity: string, records: readonly NamedRecord[], since: Date): Promise<void>
   /** Returns every record of these connectors that has one of these identities, by identity. */
   find(connectors: readonly string[], identities: readonly RecordIdentity[]): Promise<IndexedRecord[]>
+  /** Returns everything that identifies these records. */
+  identitiesOf(connector: string, entity: string, ids: readonly string[]): Promise<IndexedRecord[]>
   /** Returns the profiles of these records, by id. */
   profilesOf(connector: string, entity: string, ids: readonly string[]): Promise<Map<string, string[]>>
 }
@@ -102,6 +104,15 @@ export function createRecordIndex(db: Database, options: RecordIndexOptions): Re
           join record_identities as kept on kept.kind = wanted.kind and kept.value = wanted.value
         where connector = any(${[...connectors]}::text[])
         order by kept.kind, kept.value, connector, entity, "recordId"`.execute(db)
+      return rows
+    },
+
+    async identitiesOf(connector, entity, ids) {
+      if (ids.length === 0) return []
+      const { rows } = await sql<IndexedRecord>`
+        select kind, value, connector, entity, record_id as "recordId" from record_identities
+        where connector = ${connector} and entity = ${entity} and record_id = any(${[...ids]}::text[])
+        order by "recordId", kind, value`.execute(db)
       return rows
     },
 

@@ -12,7 +12,8 @@ import type { ListRow } from '../../domain/lists/list-row.ts'
 import type { Database } from '../database/database.ts'
 import { storableJson } from '../database/parameters.ts'
 import { toFetch, type ListFetch } from './list-fetches.ts'
-import { createListRows, keyOfRow, tellingOf } from './list-rows.ts'
+import { createListRows, keyOfRow, tellRows } from './list-rows.ts'
+import { rankRows, type Ranking } from './rank-rows.ts'
 
 /** A page that the ledger has. */
 export interface LedgerPage {
@@ -37,6 +38,13 @@ export interface PageRow {
   score?: number | undefined
 }
 
+/** The bounds of the list, and the order of its rows where references named them. */
+export interface TakeOptions {
+  bounds: PageBounds
+  now: () => Date
+  ranking?: Ranking | undefined
+}
+
 /**
  * Stores the rows of a page, each once, and returns the fetch behind it. A page that was stored before changes nothing.
  *
@@ -47,7 +55,7 @@ export async function takePage(
   db: Database,
   fetchId: string,
   page: LedgerPage,
-  { bounds, now }: { bounds: PageBounds; now: () => Date },
+  { bounds, now, ranking }: TakeOptions,
 ): Promise<ListFetch> {
   return db.transaction().execute(async (tx) => {
     const fetch = await lockFetch(tx, fetchId)
@@ -75,7 +83,7 @@ export async function takePage(
     for (const verdict of sorted.dropped) dropped[verdict] = (dropped[verdict] ?? 0) + 1
     const freshUntil =
       fetch.freshUntil && fetch.freshUntil > page.freshUntil ? fetch.freshUntil : page.freshUntil
-    return storeFetch(tx, {
+    const next = {
       ...fetch,
       arrived: fetch.arrived + page.arrived,
       stored: fetch.stored + sorted.fresh.length,
@@ -83,7 +91,8 @@ export async function takePage(
       freshUntil,
       parts,
       ...endingOf(parts, bounds, now()),
-    })
+    }
+    return storeFetch(tx, await ranked(tx, next, ranking))
   })
 }
 
@@ -92,15 +101,24 @@ export async function cutPart(
   db: Database,
   fetchId: string,
   { part, page, code }: { part: number; page: number; code: string | null },
-  { bounds, now }: { bounds: PageBounds; now: () => Date },
+  { bounds, now, ranking }: TakeOptions,
 ): Promise<ListFetch> {
   return db.transaction().execute(async (tx) => {
     const fetch = await lockFetch(tx, fetchId)
     const before = fetch.parts[part]
     if (!before || fetch.endedAt !== null || before.isEnded) return fetch
     const parts = fetch.parts.with(part, { ...before, isEnded: true, cut: { page, code } })
-    return storeFetch(tx, { ...fetch, parts, ...endingOf(parts, bounds, now()) })
+    const next = { ...fetch, parts, ...endingOf(parts, bounds, now()) }
+    return storeFetch(tx, await ranked(tx, next, ranking))
   })
+}
+
+/** Puts the rows of a fetch in order, once it has ended and no further reference can name them. */
+async function ranked(tx: Database, fetch: ListFetch, ranking: Ranking | undefined): Promise<ListFetch> {
+  if (fetch.endedAt === null || !ranking) return fetch
+  const { stored, below } = await rankRows(tx, fetch.id, ranking)
+  const excluded = (fetch.dropped['excluded'] ?? 0) + below
+  return { ...fetch, stored, dropped: { ...fetch.dropped, ...(excluded > 0 && { excluded }) } }
 }
 
 /** Returns a fetch, which no other process changes before the transaction has ended. */
@@ -202,17 +220,7 @@ async function insertRows(
       as given (ordinal bigint, row_key text, identity jsonb, identities jsonb, cells jsonb, found jsonb)`.execute(
     tx,
   )
-  const told = fresh.flatMap((row) =>
-    tellingOf(row).map(({ kind, value, isAlone }) => ({ kind, value, ordinal: row.ordinal, isAlone })),
-  )
-  await sql`
-    insert into list_row_identities as kept (fetch_id, kind, value, ordinal, alone, is_shared)
-    select ${fetchId}::bigint, kind, value, min(ordinal), min(ordinal) filter (where "isAlone"), count(*) > 1
-    from jsonb_to_recordset(${storableJson(told)}::jsonb)
-      as given (kind text, value text, ordinal bigint, "isAlone" boolean)
-    group by kind, value
-    on conflict (fetch_id, kind, value) do update
-      set is_shared = true, alone = coalesce(kept.alone, excluded.alone)`.execute(tx)
+  await tellRows(tx, fetchId, fresh)
 }
 
 async function noteFound(

@@ -12,6 +12,7 @@ import { eraseExclusions } from '../lists/list-exclusions.ts'
 import { eraseCreated } from '../lists/erase-created.ts'
 import { eraseReviews } from '../lists/erase-reviews.ts'
 import { eraseListRows } from '../lists/erase-rows.ts'
+import { eraseReferences } from '../lists/list-references.ts'
 import { cutTies } from './cut-ties.ts'
 import { eraseFromActions } from './erase-actions.ts'
 import { eraseConditions, eraseMentions } from './erase-mentions.ts'
@@ -34,7 +35,7 @@ export interface Erased {
   createdRecords: number
   /** Answers of people about rows of lists. */
   listReviews: number
-  /** Rows of lists, as their fetches keep them. */
+  /** Rows of lists, as their fetches keep them, and references of their similar searches. */
   listRows: number
 }
 
@@ -117,7 +118,7 @@ async function eraseIn(
     // While the index and the tasks still name the records.
     listReviews: await eraseReviews(tx, { identities, taskIds: subject.taskIds }),
     recordIdentities: await eraseIndexed(tx, subject, identities),
-    listRows: await eraseListRows(tx, identities),
+    listRows: (await eraseListRows(tx, identities)) + (await eraseReferences(tx, identities)),
     createdRecords: await eraseCreated(tx, { identities, taskIds: subject.taskIds }, { now, token }),
     planRecords: await erasePlans(tx, subject),
     charges: await eraseCharges(tx, subject.lookups),

@@ -7,13 +7,13 @@ import { objectOfList, type ListSettings } from '../../config/lists.ts'
 
 /** Returns the rows that the list leaves out, by index. A person is left out with the employer's domain. */
 export function excludedRows(
-  { search, exclude }: Pick<ListSettings, 'search' | 'exclude'>,
+  { search, people, exclude }: Pick<ListSettings, 'search' | 'people' | 'exclude'>,
   rows: readonly ListRow[],
   hosts: readonly string[],
 ): Set<number> {
   const namesOf = (object: ObjectKind, identity: Identity): string[] =>
     recordIdentities({ object, identity }, { hosts }).map(identityText)
-  const object = objectOfList(search)
+  const object = objectOfList({ search, people })
   const excluded = new Set([
     ...(exclude?.domains ?? []).flatMap((domain) => namesOf('company', { domain })),
     ...(exclude?.profiles ?? []).flatMap((profileUrl) => namesOf(object, { profileUrl })),

@@ -5,6 +5,7 @@ import type { Database } from '../../../store/database/database.ts'
 import { createListRows } from '../../../store/lists/list-rows.ts'
 import { objectOfList } from '../../config/lists.ts'
 import type { ListCalls } from '../pages/list-calls.ts'
+import { withCompanies } from '../pages/finished-rows.ts'
 import { readList } from '../pages/read-list.ts'
 import type { FetchContext } from '../pages/open-fetch.ts'
 import { judgeList, type JudgeContext } from './judge-list.ts'
@@ -38,17 +39,18 @@ export async function* judgedRows(
 /** The same of one fetch, whatever the ledger has got since. */
 export async function* judgedRowsOf(
   context: JudgeContext,
-  { settings }: Pick<ListCalls, 'settings'>,
+  calls: Pick<ListCalls, 'settings' | 'companies' | 'parts'>,
   fetchId: string,
   { verdict, atOnce = usualAtOnce, judge }: StreamOptions = {},
 ): AsyncGenerator<JudgedStoredRow[]> {
+  const { settings } = calls
   const { db } = context.database
   const rows = createListRows(db)
-  const object = objectOfList(settings.search)
+  const object = objectOfList(settings)
   // Only domains of several rows are remembered: these few decide on later rows.
   const newAt = new Map<string, number>()
   for (let ordinal = 0; ;) {
-    const batch = await rows.after(fetchId, object, ordinal, atOnce)
+    const batch = await withCompanies(context, calls, await rows.after(fetchId, object, ordinal, atOnce))
     if (batch.length === 0) return
     const { named, shared } = await firstRows(db, fetchId, batch)
     const others = { named, newAt }

@@ -49,16 +49,16 @@ const callsPerHundred = 5
 /** Returns the connector as one in which a list's records can be made. Throws ConfigError where they cannot. */
 export function assertMaking(
   connector: Connector,
-  { search, into: { entity } }: ListSettings,
+  { search, people, into: { entity } }: ListSettings,
   list: string,
 ): MakingConnector {
   const { maker, entities, name } = connector
   if (!maker) throw new ConfigError('makes_no_records', `no records can be made in ${name}`)
-  const object = objectOfList(search)
+  const object = objectOfList({ search, people })
   if (object !== 'company')
     throw new ConfigError(
       'people_list',
-      `lists.${list}: records are made of companies only, not of the people of ${search}. \`paydirt lists export ${list}\` writes the rows into a file`,
+      `lists.${list}: records are made of companies only, not of people. \`paydirt lists export ${list}\` writes the rows into a file`,
     )
   if (entities[entity] !== object)
     throw new ConfigError(
@@ -215,10 +215,19 @@ export function indexIncomplete({ into: { connector } }: ListSettings): ConfigEr
 
 /** Returns a digest of the settings that decide what is made of a list. With others a plan is no longer valid. */
 export function listRules({ config }: Pick<Context, 'config'>, settings: ListSettings): string {
-  const { search, into, exclude, requires } = settings
+  const { search, like, people, into, exclude, requires } = settings
   const mapping = config.connectors[into.connector]?.mapping ?? null
   return createHash('sha256')
-    .update(JSON.stringify([search, into, exclude ?? null, requires ?? null, mapping]))
+    .update(
+      JSON.stringify([
+        search,
+        into,
+        exclude ?? null,
+        requires ?? null,
+        mapping,
+        ...(like || people ? [like ?? null, people ?? null] : []),
+      ]),
+    )
     .digest('hex')
 }
 
@@ -227,7 +236,7 @@ async function beginPlan(context: Context, planId: string, { name, settings }: L
     id: planId,
     kind: 'list',
     connector: settings.into.connector,
-    object: objectOfList(settings.search),
+    object: objectOfList(settings),
     entity: settings.into.entity,
     recipe: 'list',
     job: { list: name, rules: listRules(context, settings) },

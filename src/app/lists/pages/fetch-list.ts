@@ -13,8 +13,8 @@ import { cutPart } from '../../../store/lists/take-page.ts'
 import type { PlannedCall } from '../../service/plan-call.ts'
 import { withExclusions, type FoundRecords } from '../exclusions/read-exclusions.ts'
 import { boundsOf, callOf, type ListCalls } from './list-calls.ts'
-import { openFetch } from './open-fetch.ts'
-import { readFetch, type ReadList } from './read-list.ts'
+import { latestFetch, openFetch } from './open-fetch.ts'
+import { readFetch, readList, type ReadList } from './read-list.ts'
 
 export interface FetchOptions {
   /** The most that this fetch may spend, by the caps of its pages. */
@@ -39,6 +39,36 @@ export interface Fetched {
   /** The pages that this fetch has bought, and everything that it was charged. */
   bought: number
   charges: OwnCharge[]
+  /** The part of the budget that was used, by the caps of its pages. */
+  committedAtomic: Atomic
+}
+
+/** So many questions that fail one after the other are no fault of what they ask for. */
+const mostFailures = 3
+
+/**
+ * Buys the pages of a list that the ledger lacks, and of a list of people first those of its companies. Crash windows are those of each
+ * fetch: the companies have ended before the first question is asked at one of them, so the questions are the same after a kill.
+ */
+export async function fetchList(context: Context, calls: ListCalls, options: FetchOptions): Promise<Fetched> {
+  const { companies } = calls
+  if (!companies) return fetchParts(context, calls, options)
+  // The questions of an earlier --again go on: its companies were bought anew then.
+  const open = options.again ? await latestFetch(context, calls) : undefined
+  const again = options.again && !(open?.isAgain && open.endedAt === null)
+  const first = await fetchParts(context, companies.calls, { ...options, again })
+  await companies.reload()
+  if (first.end !== 'complete' || options.pages !== undefined)
+    return { ...first, list: await readList(context, calls) }
+  const { bought, charges, committedAtomic } = first
+  const budgetAtomic = options.budgetAtomic - committedAtomic
+  const second = await fetchParts(context, calls, { ...options, budgetAtomic })
+  return {
+    ...second,
+    bought: bought + second.bought,
+    charges: [...charges, ...second.charges],
+    committedAtomic: committedAtomic + second.committedAtomic,
+  }
 }
 
 /**
@@ -47,7 +77,7 @@ export interface Fetched {
  *
  * Crash windows are those of each page's lookup, and that of its rows (src/store/lists/take-page.ts). The budget is counted by what a page may cost, before it is asked for.
  */
-export async function fetchList(context: Context, given: ListCalls, options: FetchOptions): Promise<Fetched> {
+async function fetchParts(context: Context, given: ListCalls, options: FetchOptions): Promise<Fetched> {
   const { budgetAtomic, signal, onPage, again = false } = options
   const { db } = context.database
   let calls = given
@@ -55,6 +85,7 @@ export async function fetchList(context: Context, given: ListCalls, options: Fet
   let session: CallSession | undefined
   let committed = 0n
   let bought = 0
+  let failures = 0
   let last: CallEnd | undefined
   let list: ReadList | undefined
   const done = (now: ReadList, end: Fetched['end'], reason?: string): Fetched => ({
@@ -63,6 +94,7 @@ export async function fetchList(context: Context, given: ListCalls, options: Fet
     ...(reason === undefined ? {} : { reason }),
     bought,
     charges,
+    committedAtomic: committed,
   })
   try {
     // Begun before the first page is bought, so that a kill leaves a fetch that goes on.
@@ -108,12 +140,21 @@ export async function fetchList(context: Context, given: ListCalls, options: Fet
       const limit = last.state === 'failed' ? await limitBefore(db, call, next.page) : undefined
       if (limit) {
         calls = { ...calls, lastPage: limit.value }
-        const by = { bounds: boundsOf(calls), now: context.now }
+        const by = { bounds: boundsOf(calls), now: context.now, ranking: calls.similar?.ranking }
         fetch = await cutPart(db, fetch.id, { ...next, code: limit.code }, by)
         last = undefined
         continue
       }
+      // One reference or company that the service refuses does not stop the others.
+      const isOneOfMany = calls.similar !== undefined || calls.companies !== undefined
+      if (last.state === 'failed' && isOneOfMany && (failures += 1) < mostFailures) {
+        const by = { bounds: boundsOf(calls), now: context.now, ranking: calls.similar?.ranking }
+        fetch = await cutPart(db, fetch.id, { ...next, code: null }, by)
+        last = undefined
+        continue
+      }
       if (last.state !== 'answered') return done(list, last.state, last.reason)
+      failures = 0
       bought += 1
       if (last.fact.outcome === 'unreadable')
         return done(list, 'unusable', 'the answer cannot be read; it is kept')
@@ -160,7 +201,9 @@ function assertReachable(
   { parts }: ReadList,
   { reachableOnly, pages }: FetchOptions,
 ): void {
-  const { settings, name, lastPage, pageSize } = calls
+  const { settings, name, lastPage, pageSize, similar } = calls
+  // The rows most like each reference are wanted, and not all of them.
+  if (similar) return
   const bounds = boundsOf(calls)
   if (reachableOnly || pages === 1 || nextPage(parts, bounds)?.page === 1) return
   const reachable = (part: ListPart): number => reachableOf(part, bounds) ?? 0

@@ -1,44 +1,22 @@
 import { ConfigError, InputError } from '../../../domain/errors.ts'
-import type { PageBounds } from '../../../domain/lists/list-parts.ts'
+import { companyQuestion } from '../../../domain/lists/company-question.ts'
+import { referenceTest } from '../../../domain/lists/references.ts'
 import type { Atomic } from '../../../domain/money.ts'
 import { nearNames } from '../../../domain/normalise/near-names.ts'
+import type { Operation } from '../../../domain/words.ts'
 import { usualPageSize } from '../../../service/calls/guard-limits.ts'
 import type { Config } from '../../config/config.ts'
-import type { ListSettings } from '../../config/lists.ts'
+import type { PeopleSettings } from '../../config/list-sources.ts'
+import { objectOfList, type ListSettings } from '../../config/lists.ts'
 import type { Context } from '../../context/context.ts'
 import { searchesOf, type ListSearch } from './partitions.ts'
-import type { Exclusions } from '../exclusions/read-exclusions.ts'
 import { knownOfAccount, withAcceptedNames } from '../../service/known-of-account.ts'
 import { planCall, type PlannedCall } from '../../service/plan-call.ts'
+import { knownReferences } from '../like/known-references.ts'
+import { finishedRows } from './finished-rows.ts'
+import type { ListCalls, PartCalls } from './part-calls.ts'
 
-/** The calls of a list's search: one a page of each part. */
-export interface ListCalls {
-  name: string
-  settings: ListSettings
-  pageSize: number
-  /** The last page that the service answers; undefined where neither the plan nor a refusal has told it. */
-  lastPage: number | undefined
-  /** A search each, whose rows together are the list. */
-  parts: readonly PartCalls[]
-  /** The records that the list's filters leave out, once a command has read them. */
-  exclusions?: Exclusions | undefined
-}
-
-export interface PartCalls {
-  name: string
-  page(number: number): PlannedCall
-}
-
-/** Returns the call of a page. Page 1 of the first part tells what is true of all: operation, price and cap. */
-export function callOf({ parts }: Pick<ListCalls, 'parts'>, part = 0, page = 1): PlannedCall {
-  const found = parts[part]
-  if (!found) throw new RangeError(`a list has no part ${part}`)
-  return found.page(page)
-}
-
-export function boundsOf({ pageSize, lastPage, settings: { limit } }: ListCalls): PageBounds {
-  return { pageSize, lastPage, limit }
-}
+export { boundsOf, callOf, type ListCalls, type PartCalls } from './part-calls.ts'
 
 /** Returns the settings of a list. Throws ConfigError with the near names. */
 export function listNamed({ lists }: Pick<Config, 'lists'>, name: string): ListSettings {
@@ -54,46 +32,134 @@ export function listNamed({ lists }: Pick<Config, 'lists'>, name: string): ListS
   )
 }
 
+/** The circumstances of a command that opens a list. */
+export interface OpenOptions {
+  /** Allows a free question for the plan's limits. */
+  asks: boolean
+  maxAtomic?: Atomic | undefined
+  /** Allows reading the references of a list out of their CRM, which is free, until it is aborted. */
+  reads?: AbortSignal | undefined
+}
+
 /**
- * Returns the calls of a list. `asks` allows a free question for the plan's limits. Throws InputError for filters that the catalogue or the
- * guard refuses, and ConfigError for a CRM or an object that is not set up.
+ * Returns the calls of a list. Throws InputError for filters that the catalogue or the guard refuses, and ConfigError for a CRM or an
+ * object that is not set up, or for references that nobody has read yet.
  */
-export async function listCalls(
-  context: Context,
-  name: string,
-  { asks, maxAtomic }: { asks: boolean; maxAtomic?: Atomic | undefined },
-): Promise<ListCalls> {
+export async function listCalls(context: Context, name: string, options: OpenOptions): Promise<ListCalls> {
   const settings = listNamed(context.config, name)
-  const known = await knownOfAccount(context, { asks })
-  const config = await withAcceptedNames(context.config, context)
-  const pageOf = ({ filters, place }: ListSearch, number: number) => {
-    try {
-      return planCall(
-        config,
-        { operation: settings.search, body: { ...filters, page: number }, maxAtomic },
-        known,
-      )
-    } catch (error) {
-      if (error instanceof InputError)
-        throw new InputError(error.code, `${place}: ${error.message}`, { cause: error })
-      throw error
-    }
-  }
-  const asked = settings.filters['per_page']
-  const refused = known.limits.find(
-    (limit) => limit.operation === settings.search && limit.name === 'page',
-  )?.value
-  const parts = searchesOf(name, settings).map((search) => ({
+  return settings.people
+    ? peopleCalls(context, { name, settings, people: settings.people }, options)
+    : searchCalls(context, { name, settings }, options)
+}
+
+/** Returns the calls of a list's own search. */
+async function searchCalls(
+  context: Context,
+  { name, settings, keptAs = name }: Pick<ListCalls, 'name' | 'settings'> & { keptAs?: string },
+  options: OpenOptions,
+): Promise<ListCalls> {
+  const { pageOf, ...bounds } = await openSearch(context, settings, settings.search, options)
+  const similar = settings.like && (await similarOf(context, { name, settings }, options))
+  const searches = similar?.references.map(({ question }, at): ListSearch => ({
+    name: `reference ${at + 1}`,
+    filters: { ...settings.filters, ...question },
+    place: `lists.${name}`,
+  }))
+  const parts = (searches ?? searchesOf(name, settings)).map((search) => ({
     name: search.name,
     page: (number: number) => pageOf(search, number),
   }))
   // Filters that are refused are refused before anything is opened or bought.
   for (const part of parts) part.page(1)
+  const lastPage = similar ? leastOf(bounds.lastPage, settings.like?.pages ?? 1) : bounds.lastPage
+  return { name, keptAs, settings, ...bounds, lastPage, parts, similar }
+}
+
+async function similarOf(
+  context: Context,
+  { name, settings }: Pick<ListCalls, 'name' | 'settings'>,
+  { reads }: OpenOptions,
+): Promise<ListCalls['similar']> {
+  const found = await knownReferences(context, name, settings, { reads })
+  const { limit, like } = settings
+  const ranking = { object: objectOfList(settings), minScore: like?.minScore, limit }
+  return { ...found, isReference: referenceTest(found.references), ranking }
+}
+
+/** Returns the calls of a list of people: one question a company of its search, as far as the companies were fetched. */
+async function peopleCalls(
+  context: Context,
+  { name, settings, people }: Pick<ListCalls, 'name' | 'settings'> & { people: PeopleSettings },
+  options: OpenOptions,
+): Promise<ListCalls> {
+  const { people: _, requires: __, limit: ___, ...search } = settings
+  const calls = await searchCalls(
+    context,
+    {
+      name: companiesOf(name),
+      settings: { ...search, ...(people.companies && { limit: people.companies }) },
+    },
+    options,
+  )
+  const { pageOf } = await openSearch(context, settings, 'people.search', options)
+  const parts: PartCalls[] = []
+  const reload = async (): Promise<void> => {
+    parts.length = 0
+    for await (const row of finishedRows(context, calls)) {
+      const filters = companyQuestion(row, people)
+      const search = { name: row.rowKey, filters: filters ?? {}, place: `lists.${name}.people` }
+      if (filters) parts.push({ name: row.rowKey, page: (number) => pageOf(search, number) })
+    }
+  }
+  await reload()
+  // Words that nobody knows are refused before the companies are bought.
+  const filters = companyQuestion({ identities: [], serviceId: 'any' }, people) ?? {}
+  pageOf({ name: 'any', filters, place: `lists.${name}.people` }, 1)
   return {
     name,
+    keptAs: name,
     settings,
-    pageSize: typeof asked === 'number' ? asked : (known.pageSize ?? usualPageSize),
-    lastPage: known.lastPage === undefined ? refused : Math.min(known.lastPage, refused ?? Infinity),
+    pageSize: people.perCompany,
+    lastPage: 1,
     parts,
+    companies: { calls, reload },
   }
+}
+
+/** Returns the name under which the companies of a list of people are kept. No list of the settings can have it. */
+function companiesOf(list: string): string {
+  return `${list}/companies`
+}
+
+type Search = Pick<ListCalls, 'pageSize' | 'lastPage'> & {
+  pageOf(search: ListSearch, number: number): PlannedCall
+}
+
+async function openSearch(
+  context: Context,
+  settings: ListSettings,
+  operation: Operation,
+  { asks, maxAtomic }: OpenOptions,
+): Promise<Search> {
+  const known = await knownOfAccount(context, { asks })
+  const config = await withAcceptedNames(context.config, context)
+  const asked = settings.filters['per_page']
+  const refused = known.limits.find((limit) => limit.operation === operation && limit.name === 'page')?.value
+  return {
+    pageSize: typeof asked === 'number' ? asked : (known.pageSize ?? usualPageSize),
+    lastPage: known.lastPage === undefined ? refused : leastOf(known.lastPage, refused),
+    pageOf({ filters, place }, number) {
+      try {
+        return planCall(config, { operation, body: { ...filters, page: number }, maxAtomic }, known)
+      } catch (error) {
+        if (error instanceof InputError)
+          throw new InputError(error.code, `${place}: ${error.message}`, { cause: error })
+        throw error
+      }
+    },
+  }
+}
+
+function leastOf(one: number | undefined, other: number | undefined): number | undefined {
+  return one === undefined || other === undefined ? (one ?? other) : Math.min(one, other)
 }

@@ -1,16 +1,16 @@
 import { createHash } from 'node:crypto'
 import { createListFetches, type ListFetch } from '../../../store/lists/list-fetches.ts'
 import type { Context } from '../../context/context.ts'
-import { callOf, type ListCalls } from './list-calls.ts'
+import { callOf, type ListCalls } from './part-calls.ts'
 
 export type FetchContext = Pick<Context, 'lookups' | 'suppressions' | 'database' | 'config' | 'now'>
 
 /** Returns a digest of all that decides which rows a list has. Under others its rows are read again. */
 export function fetchRules(calls: ListCalls): string {
-  const { limit, exclude } = calls.settings
+  const { limit, exclude, like } = calls.settings
   const searches = calls.parts.map(({ name }, part) => [name, callOf(calls, part).key])
   return createHash('sha256')
-    .update(JSON.stringify([searches, limit ?? null, exclude ?? null]))
+    .update(JSON.stringify([searches, limit ?? null, exclude ?? null, ...(like ? [like] : [])]))
     .digest('hex')
 }
 
@@ -19,7 +19,7 @@ export async function latestFetch(
   { database, now }: Pick<Context, 'database' | 'now'>,
   calls: ListCalls,
 ): Promise<ListFetch | undefined> {
-  const latest = await createListFetches(database.db, { now }).latest(calls.name)
+  const latest = await createListFetches(database.db, { now }).latest(calls.keptAs)
   return latest?.rules === fetchRules(calls) ? latest : undefined
 }
 
@@ -39,7 +39,7 @@ export async function openFetch(
 ): Promise<ListFetch> {
   const rules = fetchRules(calls)
   return createListFetches(database.db, { now }).begin(
-    { list: calls.name, rules, isAgain: again, parts: calls.parts.map(({ name }) => name) },
+    { list: calls.keptAs, rules, isAgain: again, parts: calls.parts.map(({ name }) => name) },
     (latest) =>
       latest.rules === rules &&
       isCurrent(latest, now()) &&

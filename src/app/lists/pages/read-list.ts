@@ -1,5 +1,6 @@
-import { identifiersOfSubject, listRowOf } from '../../../domain/lists/list-row.ts'
+import { identifiersOfSubject, listRowOf, rowIdName } from '../../../domain/lists/list-row.ts'
 import { movedOf, nextPage, reachableOf, sumOf, type ListPart } from '../../../domain/lists/list-parts.ts'
+import { scoreOf } from '../../../domain/lists/fuse-ranks.ts'
 import type { Page } from '../../../service/calls/read-answer.ts'
 import type { ListFetch } from '../../../store/lists/list-fetches.ts'
 import { takePage, type LedgerPage } from '../../../store/lists/take-page.ts'
@@ -46,7 +47,7 @@ export interface ReadList {
 export async function readList(context: FetchContext, calls: ListCalls): Promise<ReadList> {
   const latest = await latestFetch(context, calls)
   const isGoingOn = latest !== undefined && isCurrent(latest, context.now())
-  if (isUnread(calls)) return describe(context, calls, latest, [])
+  if (isUnread(calls) || calls.parts.length === 0) return describe(context, calls, latest, [])
   if (!isGoingOn && !(await freshPage(context, callOf(calls)))) return describe(context, calls, latest, [])
   return readFetch(context, calls, isGoingOn ? latest : await openFetch(context, calls))
 }
@@ -91,7 +92,7 @@ export async function readFetch(
         dropped: fresh.page.dropped,
         rows,
       },
-      { bounds, now },
+      { bounds, now, ranking: calls.similar?.ranking },
     )
   }
   return describe(context, calls, fetch, [])
@@ -113,13 +114,13 @@ async function freshPage({ lookups, now }: Pick<FetchContext, 'lookups' | 'now'>
 /** Returns the rows of a page, with the reason of those that are not kept: what may not be bought is not stored either. */
 async function rowsOf(
   { config, suppressions }: FetchContext,
-  { settings, exclusions }: ListCalls,
+  { settings, exclusions, similar }: ListCalls,
   call: PlannedCall,
   number: number,
   page: Page,
 ): Promise<LedgerPage['rows']> {
-  const object = objectOfList(settings.search)
-  const idName = call.contract.answer.rows?.id.value ?? 'id'
+  const object = objectOfList(settings)
+  const idName = rowIdName(call.operation, call.contract.answer.rows?.id.value)
   const rows = page.rows.map((row) =>
     listRowOf(object, row, { page: number, idName, hosts: config.networkHosts }),
   )
@@ -127,12 +128,9 @@ async function rowsOf(
   const excluded = excludedRows(settings, rows, config.networkHosts)
   const filtered = await exclusions?.among(rows)
   return rows.map((row, at) => {
-    const dropAs = suppressed.has(at)
-      ? 'suppressed'
-      : excluded.has(at) || filtered?.has(at)
-        ? 'excluded'
-        : undefined
-    return { row, place: page.places[at] ?? at, dropAs }
+    const isLeftOut = excluded.has(at) || filtered?.has(at) || similar?.isReference(row)
+    const dropAs = suppressed.has(at) ? 'suppressed' : isLeftOut ? 'excluded' : undefined
+    return { row, place: page.places[at] ?? at, dropAs, score: scoreOf(page.rows[at] ?? {}) }
   })
 }
 
