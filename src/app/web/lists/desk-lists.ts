@@ -113,6 +113,7 @@ export function createDeskLists(context: Context, signal: AbortSignal): DeskList
       const calls = await listCalls(context, name, { asks: false })
       const { isCurrent, parts, pages, total, reachable } = await readList(context, calls)
       const bounds = boundsOf(calls)
+      const isUnasked = calls.companies !== undefined && calls.parts.length === 0
       const open = isCurrent ? parts : calls.parts.map(({ name: part }) => newPart(part))
       const byTotal = open.map((part) => pagesLeft(part, bounds))
       const left = [
@@ -124,8 +125,9 @@ export function createDeskLists(context: Context, signal: AbortSignal): DeskList
       ]
       const wanted = total === null ? 0 : Math.min(total, bounds.limit ?? total)
       return {
-        pageAtomic: callOf(calls).capAtomic,
-        pagesLeft: left.length > 0 ? Math.max(0, Math.min(...left)) : null,
+        pageAtomic: callOf(isUnasked ? calls.companies!.calls : calls).capAtomic,
+        // The companies tell how many questions there are.
+        pagesLeft: isUnasked ? null : left.length > 0 ? Math.max(0, Math.min(...left)) : null,
         hasFirst: pages > 0 && isCurrent,
         budgetAtomic: calls.settings.budgetUsd,
         outside: Math.max(0, wanted - (reachable ?? wanted)),

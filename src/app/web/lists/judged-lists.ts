@@ -71,7 +71,7 @@ export function createJudgedLists(context: Context, signal: AbortSignal): Judged
 
     async withValues({ settings }, fetch, rows) {
       const stored = createListRows(context.database.db)
-      const object = objectOfList(settings.search)
+      const object = objectOfList(settings)
       const [first, last] = [rows[0]?.ordinal ?? 0, rows.at(-1)?.ordinal ?? 0]
       const read = (from: number, count: number) => stored.after(fetch.id, object, from - 1, count)
       const found =

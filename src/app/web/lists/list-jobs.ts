@@ -46,7 +46,7 @@ export function createListJobs(context: Context, signal: AbortSignal, onChange: 
     job: ListJob,
     options: { budgetAtomic: bigint; pages?: number; reachableOnly: boolean },
   ): Promise<Result> {
-    const calls = await listCalls(context, list, { asks: true })
+    const calls = await listCalls(context, list, { asks: true, reads: signal })
     const fetched = await fetchList(context, calls, {
       ...options,
       signal,

@@ -58,7 +58,7 @@ export async function readListView(context: Context, judged: JudgedLists, name: 
         cutAt: part.cut?.page ?? null,
       })),
       verdicts: rowsOfFetch && countsOf(rowsOfFetch),
-      spend: await spendOnLookups(context.database.db, keysOf(calls, list)),
+      spend: await spendOnLookups(context.database.db, await keysOf(context, calls, list)),
     }
   } catch (error) {
     return { ...base, problem: describeError(error) }
@@ -72,8 +72,13 @@ function countsOf(rows: readonly Verdicted[]): Partial<Record<Verdict, number>> 
 }
 
 /** The lookups of its pages, also of those that were bought before the last fetch began. */
-function keysOf(calls: ListCalls, { parts }: ReadList): string[] {
-  return parts.flatMap(({ pages }, part) =>
+async function keysOf(context: Context, calls: ListCalls, { parts }: ReadList): Promise<string[]> {
+  const { companies } = calls
+  const ofCompanies = companies
+    ? await keysOf(context, companies.calls, await readList(context, companies.calls))
+    : []
+  const own = parts.flatMap(({ pages }, part) =>
     Array.from({ length: pages }, (_, at) => callOf(calls, part, at + 1).key),
   )
+  return [...ofCompanies, ...own]
 }
