@@ -1,5 +1,6 @@
 import { measureCalls } from './calls.ts'
 import { latency } from './latency.ts'
+import { lists } from './lists.ts'
 import { machine } from './machine.ts'
 import { readOptions, type BenchOptions } from './options.ts'
 import { overhead } from './overhead.ts'
@@ -20,6 +21,7 @@ const benches: Record<string, (options: BenchOptions) => Promise<unknown>> = {
   workers,
   'sync-memory': syncMemory,
   calls: measureCalls,
+  lists,
 }
 
 const { json, names, ...options } = readOptions(process.argv.slice(2))

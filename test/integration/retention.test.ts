@@ -1,7 +1,10 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { fetchList } from '../../src/app/lists/pages/fetch-list.ts'
+import { listCalls } from '../../src/app/lists/pages/list-calls.ts'
 import { enforceRetention } from '../../src/app/runs/retention.ts'
 import { personAnswer } from '../../src/sandbox/data/person.ts'
 import { startSandbox, type Sandbox } from '../../src/sandbox/sandbox.ts'
+import { allRows } from '../support/list-rows.ts'
 import { openCrmHouse, type CrmHouse } from './crm-house.ts'
 
 let sandbox: Sandbox
@@ -44,4 +47,38 @@ test('answers older than the retention are erased, and the next run buys them an
   expect(summary.lookups.paid).toBe(summary.lookups.unique)
   expect(await house.transfers()).toHaveLength(2 + summary.lookups.paid)
   expect(summary.lookups.paid).toBeGreaterThan(0)
+})
+
+test('the rows of lists go with their pages, and such a fetch goes on no more', async () => {
+  let ahead = 0
+  house = await openCrmHouse(sandbox, {
+    config: {
+      retention: { answersDays: 10 },
+      payment: { maxPricesUsd: { 'company.search': '0.05' } },
+      lists: {
+        german: {
+          search: 'company.search',
+          filters: { countries: ['DE'] },
+          into: { connector: 'hubspot', entity: 'companies' },
+          limit: 25,
+        },
+      },
+    },
+    overrides: { now: () => new Date(Date.now() + ahead) },
+  })
+  const { context } = house
+  const calls = await listCalls(context, 'german', { asks: false })
+  const signal = new AbortController().signal
+  const fetch = () => fetchList(context, calls, { budgetAtomic: 50_000n, reachableOnly: false, signal })
+  const first = await fetch()
+  expect(await allRows(context, calls)).toHaveLength(25)
+  ahead = 11 * 86_400_000
+  // The page, and its rows.
+  expect(await enforceRetention(context)).toBe(1 + 25)
+  const [{ domain, profnet_url: profile } = {}] = (await allRows(context, calls)).map(({ values }) => values)
+  expect([domain, profile]).toEqual([undefined, undefined])
+  expect(await context.database.db.selectFrom('list_row_identities').selectAll().execute()).toEqual([])
+  const second = await fetch()
+  expect(second).toMatchObject({ end: 'complete', bought: 1, list: { rows: 25 } })
+  expect(second.list.fetch?.id).not.toBe(first.list.fetch?.id)
 })

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { measureCalls } from '../../bench/calls.ts'
 import { latency } from '../../bench/latency.ts'
+import { lists } from '../../bench/lists.ts'
 import type { BenchOptions } from '../../bench/options.ts'
 import { overhead } from '../../bench/overhead.ts'
 import { pacing } from '../../bench/pacing.ts'
@@ -53,6 +54,18 @@ describe('a benchmark in its smallest size', () => {
   test('sync-memory', async () => {
     const rows = await syncMemory(quick)
     expect(rows.at(-1)).toMatchObject({ records: 1_000 })
+  })
+
+  test('lists', async () => {
+    const rows = await lists(quick)
+    expect(rows.map(({ step, rows: count }) => `${step} ${count}`)).toEqual([
+      'fetch 50',
+      'members 50',
+      'plan 50',
+      'fetch 100',
+      'members 100',
+      'plan 100',
+    ])
   })
 
   test.skipIf(missingServers() !== undefined)('workers', async () => {
