@@ -6,6 +6,7 @@ import { makeReady, syncEntity } from '../../src/app/runs/sync.ts'
 import { undoableRun, undoRun } from '../../src/app/records/undo.ts'
 import { startHubspotStandIn } from '../../src/sandbox/hubspot/index.ts'
 import { startSalesforceStandIn } from '../../src/sandbox/salesforce/index.ts'
+import { FORMER_USER_ID } from '../../src/sandbox/salesforce/store.ts'
 import type { SalesforceType } from '../../src/sandbox/salesforce/schema.ts'
 import type { Sandbox } from '../../src/sandbox/sandbox.ts'
 import { sized } from '../support/full-size.ts'
@@ -16,6 +17,8 @@ import { openWire } from './wire.ts'
 
 type Value = string | number | boolean | null
 export type Values = Record<string, Value>
+
+type OneObject = Pick<Crm, 'add' | 'edit' | 'state' | 'ids' | 'tieDeal'>
 
 /** A CRM's stand-in, behind a wire that writes down what is said, as tests of either CRM need it. */
 interface Crm {
@@ -32,6 +35,12 @@ interface Crm {
   ids(): string[]
   /** A person ties a deal to the record. */
   tieDeal(id: string): void
+  /** The same of another object. */
+  of(entity: string): OneObject
+  /** The ids of the companies to which a person is tied. */
+  companiesOf(id: string): string[]
+  /** Ids of users: two who are there, and one who has left. */
+  owners: readonly [string, string, string]
   /** The CRM's search shows new records only after this time, where it can. */
   lagSearch(ms: number): void
   /** The requests with which the records are read before they are written, and with which they are written. */
@@ -145,22 +154,28 @@ async function openHubspot(entity: Entity): Promise<Crm> {
   hubspot.faults.acceptedTlds.add('example')
   const texts = (values: Values): Record<string, string> =>
     Object.fromEntries(Object.entries(values).map(([name, value]) => [name, String(value ?? '')]))
-  return {
-    baseUrl: hubspot.baseUrl,
-    env: (baseUrl) => ({ HUBSPOT_BASE_URL: baseUrl, HUBSPOT_ACCESS_TOKEN: hubspot.token }),
-    add: (values) => store.add(entity, { properties: texts(values) }).id,
-    addTo: (other, values) => store.add(other as Entity, { properties: texts(values) }).id,
-    edit: (id, values) => void store.edit(entity, id, texts(values)),
+  const of = (type: Entity): OneObject => ({
+    add: (values) => store.add(type, { properties: texts(values) }).id,
+    edit: (id, values) => void store.edit(type, id, texts(values)),
     state: () =>
       new Map(
-        [...store.list(entity)].map(({ id, properties }) => [
+        [...store.list(type)].map(({ id, properties }) => [
           id,
           Object.fromEntries(Object.entries(properties).filter(([, value]) => value !== '')),
         ]),
       ),
     ids: () =>
-      [...store.list(entity)].flatMap(({ id, archivedAtMs }) => (archivedAtMs === undefined ? [id] : [])),
-    tieDeal: (id) => void store.tie(entity, id, 'deals', '501'),
+      [...store.list(type)].flatMap(({ id, archivedAtMs }) => (archivedAtMs === undefined ? [id] : [])),
+    tieDeal: (id) => void store.tie(type, id, 'deals', '501'),
+  })
+  return {
+    baseUrl: hubspot.baseUrl,
+    env: (baseUrl) => ({ HUBSPOT_BASE_URL: baseUrl, HUBSPOT_ACCESS_TOKEN: hubspot.token }),
+    ...of(entity),
+    of: (other) => of(other as Entity),
+    addTo: (other, values) => of(other as Entity).add(values),
+    companiesOf: (id) => [...store.companiesOf(id).keys()],
+    owners: ['71001', '71002', '71003'],
     lagSearch: (ms) => void (hubspot.faults.indexLagMs = ms),
     reads: /POST .*batch\/read/,
     asked: (body) => (body as { inputs: { id: string }[] }).inputs.map(({ id }) => id),
@@ -185,6 +200,20 @@ async function openSalesforce(entity: string): Promise<Crm> {
   })
   const { store } = org
   const { clientId, clientSecret } = org.auth
+  const of = (object: SalesforceType): OneObject => ({
+    add: (values) => store.add(object, { fields: values }).id,
+    edit: (id, values) => store.edit(object, id, values),
+    state: () =>
+      new Map(
+        [...store.list(object)].map(({ id, fields }) => [
+          id,
+          Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== '' && value !== null)),
+        ]),
+      ),
+    ids: () =>
+      [...store.list(object)].flatMap(({ id, deletedAtMs }) => (deletedAtMs === undefined ? [id] : [])),
+    tieDeal: (id) => void store.tie(object === 'Contact' ? 'OpportunityContactRoles' : 'Opportunities', id),
+  })
   return {
     baseUrl: org.baseUrl,
     env: (baseUrl) => ({
@@ -192,19 +221,14 @@ async function openSalesforce(entity: string): Promise<Crm> {
       SALESFORCE_CLIENT_ID: clientId,
       SALESFORCE_CLIENT_SECRET: clientSecret,
     }),
-    add: (values) => store.add(type, { fields: values }).id,
-    addTo: (other, values) => store.add(other as SalesforceType, { fields: values }).id,
-    edit: (id, values) => store.edit(type, id, values),
-    state: () =>
-      new Map(
-        [...store.list(type)].map(({ id, fields }) => [
-          id,
-          Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== '' && value !== null)),
-        ]),
-      ),
-    ids: () =>
-      [...store.list(type)].flatMap(({ id, deletedAtMs }) => (deletedAtMs === undefined ? [id] : [])),
-    tieDeal: (id) => void store.tie('Opportunities', id),
+    ...of(type),
+    of: (other) => of(other as SalesforceType),
+    addTo: (other, values) => of(other as SalesforceType).add(values),
+    companiesOf(id) {
+      const account = store.get('Contact', id)?.fields['AccountId']
+      return typeof account === 'string' ? [account] : []
+    },
+    owners: [store.apiUserId, '005Wx0000000P2TIAU', FORMER_USER_ID],
     lagSearch: () => {},
     reads: /POST .*composite\/sobjects\/\w+/,
     asked: (body) => (body as { ids: string[] }).ids,

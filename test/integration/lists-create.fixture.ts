@@ -23,12 +23,17 @@ export async function openListWorld(
   sandbox: Sandbox,
   kind: CrmKind,
   {
+    entity = entities[kind],
     limit = 5,
     into = {},
     list: more = {},
-  }: { limit?: number; into?: Record<string, unknown>; list?: Record<string, unknown> } = {},
+  }: {
+    entity?: string
+    limit?: number
+    into?: Record<string, unknown>
+    list?: Record<string, unknown>
+  } = {},
 ) {
-  const entity = entities[kind]
   const list = {
     search: 'company.search',
     filters: { countries: ['DE'] },
@@ -37,10 +42,10 @@ export async function openListWorld(
     budgetUsd: '5',
   } as const
   const world = await openCrmWorld(sandbox, kind, entity, {
-    payment: { maxPricesUsd: { 'company.search': '0.05' } },
+    payment: { maxPricesUsd: { 'company.search': '0.05', 'people.search': '0.05' } },
     lists: {
       german: { ...list, ...more },
-      again: list,
+      again: { ...list, ...more },
       people: { ...list, search: 'people.search', filters: { people_titles: ['CFO'] } },
     } as never,
   })
@@ -59,7 +64,8 @@ export async function openListWorld(
       return allRows(context, await calls(name))
     },
     async index() {
-      await indexRecords(context, connector, entity, { rebuild: true, signal })
+      for (const each of Object.keys(connector.entities))
+        await indexRecords(context, connector, each, { rebuild: true, signal })
     },
     async plan(name = 'german') {
       return planList(context, await calls(name), connector, newPlanId(context))

@@ -81,7 +81,7 @@ describe.each(sharedKinds)('in %s', (kind) => {
     await expect(world.plan()).rejects.toThrow(/lists fetch german/)
     await world.fetch()
     await expect(world.plan()).rejects.toThrow(`paydirt index ${kind}`)
-    await expect(world.plan('people')).rejects.toThrow(/companies only/)
+    await expect(world.plan('people')).rejects.toThrow(/has no object \w+ for people/)
     expect(world.state().size).toBe(0)
   })
 

@@ -15,6 +15,12 @@ const listOperations = [
   'expansion.search',
 ] as const
 
+const ownerSchema = z.union([
+  z.string().min(1),
+  z.strictObject({ fromCompany: z.literal(true) }),
+  z.strictObject({ roundRobin: z.array(z.string().min(1)).min(1) }),
+])
+
 const listSchema = z
   .strictObject({
     search: described(z.enum(listOperations), {
@@ -54,17 +60,18 @@ const listSchema = z
     }),
     into: described(
       ofType(
-        '`{ connector, entity, set?, owner? }`',
+        '`{ connector, entity, set?, owner?, associate? }`',
         z.strictObject({
           connector: z.enum(crmNames),
           entity: z.string().min(1),
           set: z.record(z.string().min(1), z.union([z.string(), z.number(), z.boolean()])).optional(),
-          owner: z.string().min(1).optional(),
+          owner: ownerSchema.optional(),
+          associate: z.union([z.boolean(), z.literal('existing')]).optional(),
         }),
       ),
       {
         means:
-          'the CRM, and its name of the object, whose records the rows are compared with and in which new ones are made; `set` are constants of each new record by the CRM’s own property names, `owner` is the id of its owner in the CRM',
+          'the CRM, and its name of the object, whose records the rows are compared with and in which new ones are made; `set` are constants of each new record by the CRM’s own property names; `owner` is the id of its owner in the CRM, `{ fromCompany: true }` or `{ roundRobin: [ID, …] }`; `associate` ties [new people](lists.md#people) to their company: `true` makes it first where it is missing, `existing` does not, `false` ties them to none',
         example: { connector: 'hubspot', entity: 'companies' },
       },
     ),

@@ -10,6 +10,8 @@ import type { Context } from '../context/context.ts'
 export interface UndoneRecord {
   /** Null: it is not known. */
   record: string | null
+  /** The object of the record: companies that were made for people are not the run's own. */
+  entity: string
   outcome: 'archived' | 'would_archive' | 'already' | 'left'
   /** The reason why it was not archived. */
   reason?: string
@@ -56,6 +58,9 @@ export function assertNoField(runId: string, field: string | undefined): void {
  * creation, nothing was tied to the record, and no later run of ours wrote into it. The others are left, each with its reason. A change
  * between the comparison and the archiving, which is one request later, is not seen.
  *
+ * Companies that were made for people come after the people. Ties to people whom the same undo archives do not count; a company of people
+ * who stay stays too, and Salesforce would take its contacts along.
+ *
  * The crash window is above the ledger (src/store/lists/made-records.ts).
  */
 export async function undoMade(
@@ -79,22 +84,33 @@ export async function undoMade(
     rows: [],
     bin: maker.bin,
   }
+  // People who were archived, or would be, where companies were made for them.
+  const away = new Set<string>()
   let after = 0
   for (;;) {
     if (signal.aborted) return { ...undone, unfinished: 'it was interrupted' }
-    const page = await made.page(run.id, after, pageSize)
+    const found = await made.page(run.id, after, pageSize)
+    const entity = found[0]?.entity
+    const page = found.filter((each) => each.entity === entity)
     const last = page.at(-1)
-    if (!last) return undone
+    if (!last || entity === undefined) return undone
     after = last.ordinal
     try {
-      const judged = await judge(context, maker, run, page)
+      const isBeside = entity !== run.entity
+      const judged = await judge(
+        context,
+        connector,
+        maker,
+        { run, entity, away: isBeside ? away : undefined },
+        page,
+      )
       const wanted = judged.filter(({ outcome }) => outcome === 'would_archive')
       if (!plan && wanted.length > 0) {
         await made.markArchiveSent(
           run.id,
           wanted.map(({ ordinal }) => ordinal),
         )
-        await archive(maker, run.entity, wanted, signal)
+        await archive(maker, entity, wanted, signal)
       }
       const done = judged.filter(
         ({ outcome, isNews }) => outcome === 'archived' || (isNews && !plan && outcome === 'already'),
@@ -105,14 +121,16 @@ export async function undoMade(
       )
       await context.recordIndex.drop(
         run.connector,
-        run.entity,
+        entity,
         done.flatMap(({ record }) => record ?? []),
       )
       for (const { record, outcome, reason } of judged) {
         if (outcome === 'archived' || outcome === 'would_archive') undone.archived += 1
         else undone[outcome] += 1
+        if (!isBeside && record !== null && outcome !== 'left' && maker.companiesOf(entity) !== undefined)
+          away.add(record)
         if (plan || outcome === 'left')
-          undone.rows.push({ record, outcome, ...(reason === undefined ? {} : { reason }) })
+          undone.rows.push({ record, entity, outcome, ...(reason === undefined ? {} : { reason }) })
       }
     } catch (error) {
       if (!(error instanceof RetriableError)) throw error
@@ -129,18 +147,27 @@ interface Judged extends UndoneRecord {
 
 async function judge(
   { fieldWrites }: Pick<Context, 'fieldWrites'>,
+  connector: Connector,
   maker: RecordMaker,
-  run: Run,
+  { run, entity, away }: { run: Run; entity: string; away: ReadonlySet<string> | undefined },
   page: readonly MadeRecord[],
 ): Promise<Judged[]> {
   const ids = page.flatMap(({ state, recordId }) =>
     state === 'created' && recordId !== null ? [recordId] : [],
   )
-  const now = await maker.snapshots(run.entity, ids)
-  const written = await fieldWrites.ourWrites(run.connector, run.entity, ids)
+  const snapshots = await maker.snapshots(entity, ids)
+  const now = away ? await withoutAway(connector, { run, entity, away }, snapshots) : snapshots
+  const written = await fieldWrites.ourWrites(run.connector, entity, ids)
   return page.map(({ ordinal, state, recordId: record, snapshot, isArchiveSent }): Judged => {
-    const left = (reason: string): Judged => ({ ordinal, record, outcome: 'left', reason, isNews: false })
-    if (state === 'archived') return { ordinal, record, outcome: 'already', isNews: false }
+    const left = (reason: string): Judged => ({
+      ordinal,
+      record,
+      entity,
+      outcome: 'left',
+      reason,
+      isNews: false,
+    })
+    if (state === 'archived') return { ordinal, record, entity, outcome: 'already', isNews: false }
     if (state !== 'created')
       return left('nobody knows yet if it was made: `paydirt apply` of its plan finishes the run')
     if (record === null) return left('its subject was forgotten')
@@ -149,14 +176,35 @@ async function judge(
       return {
         ordinal,
         record,
+        entity,
         outcome: 'already',
         isNews: true,
         ...(isArchiveSent ? {} : { reason: 'it is gone, or was merged' }),
       }
     if (snapshot === null) return left('the process ended while it was made: nobody knows what it held then')
     const reason = touched(snapshot, current, written.has(record))
-    return reason === undefined ? { ordinal, record, outcome: 'would_archive', isNews: true } : left(reason)
+    return reason === undefined
+      ? { ordinal, record, entity, outcome: 'would_archive', isNews: true }
+      : left(reason)
   })
+}
+
+/** Returns the state of companies as if the people were gone that this undo has archived, or would. */
+async function withoutAway(
+  connector: Connector,
+  { run, entity, away }: { run: Run; entity: string; away: ReadonlySet<string> },
+  snapshots: ReadonlyMap<string, RecordSnapshot>,
+): Promise<Map<string, RecordSnapshot>> {
+  const ties = await connector.associations(entity, run.entity, [...snapshots.keys()])
+  // Snapshots of both CRMs count them as `contacts`.
+  const people = run.entity.toLowerCase().replace(/s?$/, 's')
+  return new Map(
+    [...snapshots].map(([id, { properties, tied }]) => {
+      const staying = (ties.get(id) ?? []).filter((tie) => !away.has(tie.id)).length
+      const { [people]: _, ...others } = tied
+      return [id, { properties, tied: staying > 0 ? { ...others, [people]: staying } : others }]
+    }),
+  )
 }
 
 function touched(before: RecordSnapshot, now: RecordSnapshot, isWritten: boolean): string | undefined {

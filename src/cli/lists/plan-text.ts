@@ -12,17 +12,18 @@ export function planText(plan: ListPlan): string {
     `${list}: ${counted(creates, 'record')} would be made in ${into.connector} ${into.entity}`,
     `  in ledger   ${counted(rows, 'row')}${isComplete ? ': the whole list' : ` of ${reachable ?? '?'}: \`paydirt lists fetch ${list}\` buys the others`}`,
     `  verdicts    ${judged.join(', ')}`,
-    ...first.flatMap(({ properties, leftOut }, at) => [
+    ...first.flatMap(({ properties, leftOut, company }, at) => [
       `  record ${at + 1}    ${printable(
         Object.entries(properties)
           .map(([name, value]) => `${name} = ${String(value)}`)
           .join(', '),
       ).slice(0, 300)}`,
+      ...(company === undefined ? [] : [`              tied to ${printable(company).slice(0, 100)}`]),
       ...Object.entries(leftOut).map(([field, why]) => `              left out ${field} (${why})`),
     ]),
     ...(set.length > 0 ? [`  constants   ${set.join(', ')}`] : []),
-    `  owner       ${into.owner ?? 'as the CRM decides'}`,
-    '  tied to     nothing',
+    `  owner       ${ownersText(plan)}`,
+    ...tiedText(plan.association).map((text, at) => `  ${at === 0 ? 'tied to    ' : '           '} ${text}`),
     `  CRM calls   about ${crmCalls}`,
     '  cost        0 USD: the pages are paid for',
     '  note        new records may start workflows, assignments and mails of the CRM',
@@ -34,11 +35,37 @@ export function planText(plan: ListPlan): string {
   return `${lines.join('\n')}\n`
 }
 
+function ownersText({ owners }: ListPlan): string {
+  if (owners.length === 0) return 'as the CRM decides'
+  return owners
+    .map(({ owner, name, records }) => {
+      const who =
+        owner === null ? 'as the CRM decides' : name === null ? owner : `${printable(name)} (${owner})`
+      return owners.length === 1 ? who : `${who}: ${counted(records, 'record')}`
+    })
+    .join(', ')
+}
+
+function tiedText(association: ListPlan['association']): string[] {
+  if (!association) return ['nothing']
+  const { entity, existing, made, creates, none } = association
+  return [
+    `${entity}: ${existing} to one that is there, ${made} to ${counted(creates, 'company')} made first`,
+    ...Object.entries(none).map(([reason, count]) => `${count} to none: ${reason}`),
+  ]
+}
+
 /** Returns the result of a list's plan for a person. */
 export function appliedText(applied: AppliedList, command = `paydirt apply ${applied.planId}`): string {
-  const { runId, connector, entity, created, exists, rejected, left, waiting, end, reason } = applied
+  const { runId, connector, entity, created, exists, rejected, left, waiting, companies, end, reason } =
+    applied
   const lines = [
     `run ${runId}: ${counted(created, 'record')} made in ${connector} ${entity}, ${exists} existed already, ${rejected} rejected, ${left} left out`,
+    ...(companies
+      ? [
+          `  ${counted(companies.created, 'company')} made for them in ${companies.entity}, ${companies.exists} existed already, ${companies.rejected} rejected, ${companies.left} left out`,
+        ]
+      : []),
     ...(exists + rejected + left > 0 ? [`  \`paydirt runs ${runId}\` names the reasons`] : []),
     ...(end === 'finished'
       ? []

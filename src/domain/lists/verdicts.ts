@@ -7,6 +7,8 @@ import type { ListRow } from './list-row.ts'
 export { identityText, type JudgedRow, type MatchedRecord } from './judged-row.ts'
 
 export interface Known {
+  /** The object of which records are wanted. A record of another is named in the reason. */
+  entity?: string
   /** Returns the records that have an identity. */
   recordsWith: (identity: RecordIdentity) => readonly MatchedRecord[]
   /** Returns the profiles of a record, in the form of identities. */
@@ -134,17 +136,22 @@ function namesInList(row: ListRow): string[] {
   return [...own, ...[...sure, ...byDomain].map(identityText)]
 }
 
-function inCrm(row: ListRow, { recordsWith, profilesOf }: Known): Judgement | undefined {
+function inCrm(row: ListRow, { entity, recordsWith, profilesOf }: Known): Judgement | undefined {
   const own = valuesOf(row, 'profile')
   for (const { kind, words } of deciding) {
     const matched = distinct(row.identities.filter((each) => each.kind === kind).flatMap(recordsWith))
     if (matched.length === 0) continue
-    const isOther = (record: MatchedRecord): boolean => {
+    const isAnother = (record: MatchedRecord): boolean => {
       const profiles = profilesOf(record)
       return own.length > 0 && profiles.length > 0 && !profiles.some((each) => own.includes(each))
     }
-    const same = matched.filter((record) => !isOther(record))
-    if (same.length === 1 && matched.length === 1) return { verdict: 'exists', reason: words, records: same }
+    const same = matched.filter((record) => !isAnother(record))
+    const [first] = same
+    if (first && matched.length === 1) {
+      const isOther = entity !== undefined && first.entity !== entity
+      const reason = isOther ? `${words} as ${first.entity} ${first.recordId}` : words
+      return { verdict: 'exists', reason, records: same }
+    }
     return {
       verdict: 'ambiguous',
       reason:

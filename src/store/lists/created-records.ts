@@ -13,6 +13,8 @@ export interface Making {
   list: string
   connector: string
   entity: string
+  /** The records are companies that are made beside the people of the run: no task of it is about them. */
+  isBeside?: boolean
 }
 
 export interface Draft {
@@ -44,8 +46,15 @@ export type Ending = { ordinal: number; reason: string | null } & (
 )
 
 export interface CreatedRecords {
-  /** Returns the drafts of a run by their place in the plan. */
-  states(runId: string): Promise<Map<number, CreatedState>>
+  /** Returns the drafts of a run at these places of the plan. */
+  states(runId: string, ordinals: readonly number[]): Promise<Map<number, CreatedState>>
+  /** Counts the drafts of a run by entity and state. */
+  counts(runId: string): Promise<{ entity: string; state: CreatedState; count: number }[]>
+  /** Returns the drafts of a run that have these keys, by key. */
+  byKey(
+    runId: string,
+    keys: readonly string[],
+  ): Promise<Map<string, { state: CreatedState; recordId: string | null; reason: string | null }>>
   /**
    * Reserves the identities of drafts, and returns the places of those that may go on. Another draft holds an identity of the others:
    * they wait for its end.
@@ -87,13 +96,38 @@ const intentHoldsMs = 600_000
  */
 export function createCreatedRecords(db: Database, { now }: { now: () => Date }): CreatedRecords {
   return {
-    async states(runId) {
+    async states(runId, ordinals) {
+      if (ordinals.length === 0) return new Map()
       const rows = await db
         .selectFrom('created_records')
         .select(['ordinal', 'state'])
         .where('run_id', '=', runId)
+        .where('ordinal', 'in', [...ordinals])
         .execute()
       return new Map(rows.map(({ ordinal, state }) => [ordinal, state]))
+    },
+
+    async counts(runId) {
+      const rows = await db
+        .selectFrom('created_records')
+        .select(['entity', 'state', sql<string>`count(*)`.as('count')])
+        .where('run_id', '=', runId)
+        .groupBy(['entity', 'state'])
+        .execute()
+      return rows.map((row) => ({ ...row, count: Number(row.count) }))
+    },
+
+    async byKey(runId, keys) {
+      if (keys.length === 0) return new Map()
+      const rows = await db
+        .selectFrom('created_records')
+        .select(['key', 'state', 'record_id', 'reason'])
+        .where('run_id', '=', runId)
+        .where('key', 'in', [...keys])
+        .execute()
+      return new Map(
+        rows.map(({ key, state, record_id: recordId, reason }) => [key, { state, recordId, reason }]),
+      )
     },
 
     async reserve(making, drafts) {
@@ -201,6 +235,7 @@ export function createCreatedRecords(db: Database, { now }: { now: () => Date })
             select ${runId}, given.ordinal, coalesce(given.record_id, 'draft-' || given.ordinal), given.identity,
               given.status, given.reason, ${at}::timestamptz
             from given join ended on ended.ordinal = given.ordinal
+            where ${making.isBeside !== true}::boolean
             on conflict do nothing returning 1
           ) update runs set records = records + (select count(*) from told) where id = ${runId}`.execute(tx)
       })

@@ -6,6 +6,7 @@ import type { CreatedState } from '../database/states.ts'
 /** A record that a run has made, or may have made. */
 export interface MadeRecord {
   ordinal: number
+  entity: string
   state: CreatedState
   /** Null: it is not known, or its subject was forgotten. */
   recordId: string | null
@@ -33,15 +34,16 @@ export function createMadeRecords(db: Database, { now }: { now: () => Date }): M
     async page(runId, after, limit) {
       const rows = await db
         .selectFrom('created_records')
-        .select(['ordinal', 'state', 'record_id', 'snapshot', 'archive_sent_at'])
+        .select(['ordinal', 'entity', 'state', 'record_id', 'snapshot', 'archive_sent_at'])
         .where('run_id', '=', runId)
         .where('ordinal', '>', after)
         .where('state', 'in', ['intent', 'sent', 'created', 'archived'])
         .orderBy('ordinal')
         .limit(limit)
         .execute()
-      return rows.map(({ ordinal, state, record_id: recordId, snapshot, archive_sent_at: sent }) => ({
+      return rows.map(({ ordinal, entity, state, record_id: recordId, snapshot, archive_sent_at: sent }) => ({
         ordinal,
+        entity,
         state,
         recordId,
         snapshot,

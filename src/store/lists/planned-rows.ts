@@ -8,7 +8,13 @@ import type { Draft } from './created-records.ts'
 export interface PlannedRow extends Draft {
   /** By canonical field. */
   values: Readonly<Record<string, FieldValue>>
+  /** The company to which the record is tied: one that is there, or one that the same plan makes, by its key. */
+  company?: PlannedCompany
+  /** The CRM's id of the owner. */
+  owner?: string
 }
+
+export type PlannedCompany = { entity: string } & ({ recordId: string } | { key: string })
 
 /** The rows of a list's plan. They stand in the plan itself, because pages of the list grow stale. */
 export interface PlannedRows {
@@ -17,6 +23,8 @@ export interface PlannedRows {
   all(planId: string): Promise<PlannedRow[]>
   /** The same in batches: at most `limit` rows behind a place. */
   after(planId: string, ordinal: number, limit: number): Promise<PlannedRow[]>
+  /** Returns those of these keys that rows of the plan have. */
+  known(planId: string, keys: readonly string[]): Promise<Set<string>>
 }
 
 export function createPlannedRows(db: Database): PlannedRows {
@@ -42,6 +50,17 @@ export function createPlannedRows(db: Database): PlannedRows {
 
     after: async (planId, ordinal, limit) =>
       (await planned(planId).where('ordinal', '>', ordinal).limit(limit).execute()).map(toPlanned),
+
+    async known(planId, keys) {
+      if (keys.length === 0) return new Set()
+      const rows = await db
+        .selectFrom('plan_records')
+        .select('record_id')
+        .where('plan_id', '=', planId)
+        .where('record_id', 'in', [...keys])
+        .execute()
+      return new Set(rows.map((row) => row.record_id))
+    },
   }
 }
 

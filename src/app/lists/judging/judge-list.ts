@@ -1,3 +1,4 @@
+import { crmOf } from '../../../connectors/definitions.ts'
 import { identifiersOfSubject, type ListRow } from '../../../domain/lists/list-row.ts'
 import {
   identityText,
@@ -35,18 +36,29 @@ export async function judgeList<R extends ListRow & { ordinal?: number }>(
   const { recordIndex, suppressions, config } = context
   const { connector, entity } = settings.into
   const identities = rows.flatMap((row) => row.identities)
-  const found = [...(await recordIndex.find([connector], identities)), ...live].filter(
-    (each) => each.entity === entity,
+  const comparable = entitiesLike(settings.into)
+  const found = [...(await recordIndex.find([connector], identities)), ...live].filter((each) =>
+    comparable.includes(each.entity),
   )
   const records = Map.groupBy(found, identityText)
-  const profiles = await recordIndex.profilesOf(connector, entity, [
-    ...new Set(found.map(({ recordId }) => recordId)),
-  ])
-  for (const { kind, value, recordId } of live)
-    if (kind === 'profile') profiles.set(recordId, [...(profiles.get(recordId) ?? []), value])
+  const profiles = new Map<string, string[]>()
+  for (const [of, group] of Map.groupBy(found, (each) => each.entity)) {
+    const ids = [...new Set(group.map(({ recordId }) => recordId))]
+    for (const [id, values] of await recordIndex.profilesOf(connector, of, ids))
+      profiles.set(recordText({ entity: of, recordId: id }), values)
+  }
+  for (const each of live)
+    if (each.kind === 'profile')
+      profiles.set(recordText(each), [...(profiles.get(recordText(each)) ?? []), each.value])
   return judgeRows(rows, {
-    recordsWith: (identity) => records.get(identityText(identity)) ?? [],
-    profilesOf: ({ recordId }: MatchedRecord) => profiles.get(recordId) ?? [],
+    entity,
+    // A lead may stay beside its contact: a record of the wanted object goes before those of others.
+    recordsWith(identity) {
+      const all = records.get(identityText(identity)) ?? []
+      const own = all.filter((each) => each.entity === entity)
+      return own.length > 0 ? own : all
+    },
+    profilesOf: (record: MatchedRecord) => profiles.get(recordText(record)) ?? [],
     suppressed: await suppressions.match(
       rows.map(({ object, identity }) => identifiersOfSubject(object, identity)),
     ),
@@ -57,11 +69,35 @@ export async function judgeList<R extends ListRow & { ordinal?: number }>(
   })
 }
 
-/** Returns the state of the index by which the rows of a list are judged. Undefined: there is none. */
+/** Returns the entities of a CRM with whose records those of one are compared: a lead may be a contact already. */
+export function entitiesLike({
+  connector,
+  entity,
+}: Pick<ListSettings['into'], 'connector' | 'entity'>): string[] {
+  const { entities } = crmOf(connector)
+  const others = Object.keys(entities).filter(
+    (each) => each !== entity && entities[each] === entities[entity],
+  )
+  return [entity, ...(entities[entity] === 'person' ? others : [])]
+}
+
+/**
+ * Returns the state of the index by which the rows of a list are judged. It is complete when that of every object is with which rows are
+ * compared. Undefined: there is none.
+ */
 export async function indexOfList(
   context: Pick<Context, 'database' | 'now'>,
   { into }: Pick<ListSettings, 'into'>,
 ): Promise<IndexAge | undefined> {
   const ages = await indexAges(context)
-  return ages.find(({ connector, entity }) => connector === into.connector && entity === into.entity)
+  const ageOf = (entity: string): IndexAge | undefined =>
+    ages.find((age) => age.connector === into.connector && age.entity === entity)
+  const own = ageOf(into.entity)
+  return (
+    own && { ...own, isComplete: entitiesLike(into).every((entity) => ageOf(entity)?.isComplete === true) }
+  )
+}
+
+function recordText({ entity, recordId }: MatchedRecord): string {
+  return `${entity}|${recordId}`
 }

@@ -1,18 +1,21 @@
 import type { Connector } from '../../../connectors/connector.ts'
-import { ConfigError, RetriableError } from '../../../domain/errors.ts'
-import { counted } from '../../../domain/values/counted.ts'
-import { createCreatedRecords } from '../../../store/lists/created-records.ts'
-import { createPlannedRows } from '../../../store/lists/planned-rows.ts'
+import { ConfigError } from '../../../domain/errors.ts'
+import { firstCompanyPlace } from '../../../domain/lists/company-of-person.ts'
+import { createCreatedRecords, type CreatedRecords } from '../../../store/lists/created-records.ts'
+import { createPlannedRows, type PlannedRow } from '../../../store/lists/planned-rows.ts'
 import { createPlanLedger, type Plan } from '../../../store/plans/plans.ts'
 import type { CreatedState } from '../../../store/database/states.ts'
-import { pause } from '../../../timing/pause.ts'
+import type { ListSettings } from '../../config/lists.ts'
 import type { Context } from '../../context/context.ts'
 import { newRunId } from '../../context/new-id.ts'
-import { indexAges } from '../../records/index-ages.ts'
 import { makeReady } from '../../runs/sync.ts'
 import { listNamed } from '../pages/list-calls.ts'
-import { makeRecords, type MakeOptions, type OpenRow, type StillOpen } from './make-records.ts'
-import { assertMaking, indexIncomplete, listRules } from './plan-list.ts'
+import type { MakingConnector } from './fit-row.ts'
+import { makeAll, type MadeAll } from './make-all.ts'
+import { assertOwners, knownOwners, type KnownOwners } from './owners.ts'
+import type { PlannedAssociation } from './plan-beside.ts'
+import { assertIndexed, assertMaking, listRules } from './plan-list.ts'
+import { companySettings } from './row-companies.ts'
 
 export interface ApplyListOptions {
   connector: Connector
@@ -20,6 +23,15 @@ export interface ApplyListOptions {
   onProgress?: ((done: number, total: number) => void) | undefined
   /** The longest that it waits for another list, or for the CRM. */
   waitMs?: number | undefined
+}
+
+/** The companies that were made beside the people of a plan, by the state in which they ended. */
+export interface AppliedCompanies {
+  entity: string
+  created: number
+  exists: number
+  rejected: number
+  left: number
 }
 
 /** The result of a list's plan. Scripts rely on its form. */
@@ -36,16 +48,24 @@ export interface AppliedList {
   left: number
   /** Rows that have not ended: the same command continues. */
   waiting: number
+  /** Null: none had to be made. */
+  companies: AppliedCompanies | null
   end: 'finished' | 'parked' | 'interrupted'
   reason?: string
 }
 
 const usualWaitMs = 30_000
-const pollMs = 250
 
 /**
  * Makes the records of a list's plan, and no others. Each row is judged again first: a record that appeared since is left as it is.
  * Interrupted or killed, the same call continues the same run.
+ *
+ * Companies of people are made before the people. Crash windows of the tie, beside those of each record (src/store/lists/created-records.ts):
+ * - A company is made, and its people are not yet: the company's draft names the record, and the same plan goes on with the people.
+ * - A person is made, and the tie is not: the draft is `sent`. The repeat finds the person by the key, ties it where it belongs to no
+ *   company, and ends it.
+ * - The tie is made, and the draft has not ended: the person belongs to a company, so that nothing is tied a second time.
+ * Salesforce ties a contact by the insertion itself, and has the second window not.
  */
 export async function applyList(
   context: Context,
@@ -61,13 +81,11 @@ export async function applyList(
     )
   const connector = assertMaking(options.connector, settings, list)
   const { entity } = settings.into
-  const ages = await indexAges(context)
-  if (!ages.some((age) => age.connector === connector.name && age.entity === entity && age.isComplete))
-    throw indexIncomplete(settings)
-  await makeReady(connector, [entity])
-  await connector.ensureFields(entity, { dryRun: false, forCreating: true })
-  const [problem] = (await connector.maker.check?.(entity)) ?? []
-  if (problem) throw new ConfigError(problem.code, `${problem.message}. ${problem.todo}`)
+  await assertIndexed(context, connector, settings)
+  const owners = knownOwners(connector, entity)
+  await assertOwners(owners, settings, list)
+  const companies = companiesOf(plan)
+  for (const each of [entity, ...(companies ? [companies.entity] : [])]) await makeCreatable(connector, each)
 
   const { db } = context.database
   const { run } = await context.runs.open({
@@ -83,116 +101,107 @@ export async function applyList(
   await createPlanLedger(db, context).setRun(plan.id, run.id)
   const created = createCreatedRecords(db, context)
   const making = { runId: run.id, list, connector: connector.name, entity }
-  let end: Pick<AppliedList, 'end' | 'reason'> = { end: 'interrupted' }
+  const part = { planId: plan.id, planned: createPlannedRows(db) }
+  const counted = async () => countsOf(await created.counts(run.id))
+  const total = Number(plan.document['creates'] ?? 0)
+  let done = (await counted()).of(entity).ended
+  const { signal, waitMs = usualWaitMs, onProgress } = options
+  const given = { signal, waitMs, areCompaniesMade: true }
+  let end: MadeAll = { end: 'interrupted' }
   try {
-    const rows = await createPlannedRows(db).all(plan.id)
-    end = await makeAll(context, { making, settings, connector, created }, rows, options)
+    const beside: MadeAll = companies
+      ? await makeAll(
+          context,
+          {
+            making: { ...making, entity: companies.entity, isBeside: true },
+            object: 'company',
+            settings: companySettings(settings, companies.entity),
+            connector,
+            created,
+          },
+          { ...part, after: firstCompanyPlace, before: Infinity },
+          { ...given, onEnded: () => {} },
+        )
+      : { end: 'finished' }
+    end =
+      beside.end === 'interrupted'
+        ? beside
+        : await makeAll(
+            context,
+            { making, object: plan.object, settings, connector, created },
+            { ...part, after: 0, before: firstCompanyPlace },
+            {
+              ...given,
+              // People whose company waits for another list wait with it, and the others do not.
+              areCompaniesMade: beside.end === 'finished',
+              prepare: withOwners(owners, settings),
+              onEnded(rows) {
+                done += rows
+                onProgress?.(done, total)
+              },
+            },
+          )
+    if (end.end === 'finished') end = beside
+    else if (beside.reason !== undefined) end = { ...end, reason: beside.reason }
   } finally {
     const state = { finished: 'finished', parked: 'parked', interrupted: 'stopped' } as const
     await context.runs.setState(run.id, state[end.end])
   }
-  const states = [...(await created.states(run.id)).values()]
-  const count = (...wanted: CreatedState[]) => states.filter((state) => wanted.includes(state)).length
-  const counts = {
-    created: count('created', 'archived'),
-    exists: count('exists'),
-    rejected: count('rejected'),
-    left: count('left'),
-  }
-  const total = Number(plan.document['creates'] ?? states.length)
-  const waiting = end.end === 'finished' ? 0 : Math.max(0, total - (states.length - count('intent', 'sent')))
-  return { planId: plan.id, ...making, ...counts, waiting, ...end }
+  const { of } = await counted()
+  const { ended, counts } = of(entity)
+  const made = companies && { entity: companies.entity, ...of(companies.entity).counts }
+  const waiting = end.end === 'finished' ? 0 : Math.max(0, total - ended)
+  return { planId: plan.id, ...making, ...counts, waiting, companies: made ?? null, ...end }
 }
 
-async function makeAll(
-  context: Context,
-  options: MakeOptions,
-  rows: readonly OpenRow['row'][],
-  { signal, onProgress, waitMs = usualWaitMs }: ApplyListOptions,
-): Promise<Pick<AppliedList, 'end' | 'reason'>> {
-  const { connector, created, making } = options
-  const states = await created.states(making.runId)
-  const isEnded = (ordinal: number): boolean => !openStates.has(states.get(ordinal) ?? 'intent')
-  const open = rows.filter(({ ordinal }) => !isEnded(ordinal))
-  try {
-    let queue = await withoutMade(
-      context,
-      options,
-      open.map((row) => ({ row, isRepeat: states.get(row.ordinal) === 'sent' })),
-    )
-    let givesUpAt = context.now().getTime() + waitMs
-    while (queue.length > 0) {
-      const next: OpenRow[] = []
-      let [pauseMs, isMoving, reason] = [0, false, '']
-      for (let at = 0; at < queue.length; at += connector.maker.perCreate) {
-        if (signal.aborted) return { end: 'interrupted' }
-        const stop = await context.runs.stopOf(making.runId)
-        if (stop) return { end: 'interrupted', reason: 'the run was stopped' }
-        const batch = queue.slice(at, at + connector.maker.perCreate)
-        const { again, held } = await makeRecords(context, options, batch).catch(
-          (error: unknown): StillOpen => {
-            // Nothing of the batch was sent: what was sent and is not known has ended as `again`.
-            if (!(error instanceof RetriableError)) throw error
-            const { retryAfterMs = 1_000, message } = error
-            return { again: { rows: batch, afterMs: retryAfterMs, reason: message }, held: [] }
-          },
-        )
-        next.push(...(again?.rows ?? []), ...held.map((each) => each.open))
-        if ((again?.rows.length ?? 0) + held.length < batch.length) isMoving = true
-        if (again) [pauseMs, reason] = [Math.max(pauseMs, again.afterMs), again.reason]
-        const [first] = held
-        if (first) {
-          pauseMs = Math.max(pauseMs, pollMs)
-          reason ||= `run ${first.holder.runId} of the list ${first.holder.list} is making ${counted(held.length, 'of these record')}: when it has ended, the same command continues`
-        }
-        onProgress?.(rows.length - next.length - Math.max(0, queue.length - at - batch.length), rows.length)
+/** Returns the companies that a plan makes for its people. */
+function companiesOf({ document }: Plan): { entity: string } | undefined {
+  const association = document['association'] as PlannedAssociation | null | undefined
+  return association && association.creates > 0 ? association : undefined
+}
+
+/** Creates our fields, and throws ConfigError where no record can be made. */
+async function makeCreatable(connector: MakingConnector, entity: string): Promise<void> {
+  await makeReady(connector, [entity])
+  await connector.ensureFields(entity, { dryRun: false, forCreating: true })
+  const [problem] = (await connector.maker.check?.(entity)) ?? []
+  if (problem) throw new ConfigError(problem.code, `${problem.message}. ${problem.todo}`)
+}
+
+/** Returns rows with the owners that they have now: one from a company whose user has left since the plan is none. */
+function withOwners(
+  owners: KnownOwners,
+  { into }: ListSettings,
+): (rows: readonly PlannedRow[]) => Promise<PlannedRow[]> {
+  return async (rows) => {
+    const found = await owners.find(rows.flatMap(({ owner }) => owner ?? []))
+    return rows.map(({ owner: planned, ...row }) => {
+      // Plans of an older version name the owner in the settings alone.
+      const owner = planned ?? (typeof into.owner === 'string' ? into.owner : undefined)
+      const isThere = owner !== undefined && (found.get(owner)?.isActive ?? planned === undefined)
+      return isThere ? { ...row, owner } : row
+    })
+  }
+}
+
+interface Counts {
+  counts: Omit<AppliedCompanies, 'entity'>
+  ended: number
+}
+
+function countsOf(counts: Awaited<ReturnType<CreatedRecords['counts']>>): { of: (entity: string) => Counts } {
+  return {
+    of(entity) {
+      const own = counts.filter((each) => each.entity === entity)
+      const sum = (...states: CreatedState[]): number =>
+        own.reduce((total, { state, count }) => total + (states.includes(state) ? count : 0), 0)
+      const found = {
+        created: sum('created', 'archived'),
+        exists: sum('exists'),
+        rejected: sum('rejected'),
+        left: sum('left'),
       }
-      const nowMs = context.now().getTime()
-      if (isMoving) givesUpAt = nowMs + waitMs
-      if (next.length > 0 && nowMs + pauseMs > givesUpAt) return { end: 'parked', reason }
-      if (next.length > 0) await pause(pauseMs, signal)
-      queue = await withoutMade(context, options, next)
-    }
-    return { end: 'finished' }
-  } catch (error) {
-    if (!(error instanceof RetriableError)) throw error
-    return { end: 'parked', reason: error.message }
+      return { counts: found, ended: found.created + found.exists + found.rejected + found.left }
+    },
   }
-}
-
-const openStates: ReadonlySet<CreatedState> = new Set(['intent', 'sent'])
-
-/** Ends the rows whose record is there by its key: an earlier attempt has made it, and nobody knows what it held then. */
-async function withoutMade(
-  context: Context,
-  { connector, created, making }: MakeOptions,
-  rows: readonly OpenRow[],
-): Promise<OpenRow[]> {
-  const repeats = rows.filter(({ isRepeat }) => isRepeat).map(({ row }) => row)
-  if (repeats.length === 0) return [...rows]
-  const ids = await connector.maker.findByKey(
-    making.entity,
-    repeats.map(({ key }) => key),
-  )
-  const there = repeats.flatMap((row) => {
-    const id = ids.get(row.key)
-    return id === undefined ? [] : [{ row, id }]
-  })
-  await created.end(
-    making,
-    repeats,
-    there.map(({ row, id }) => ({
-      ordinal: row.ordinal,
-      state: 'created',
-      recordId: id,
-      snapshot: null,
-      reason: `made of page ${row.page ?? '?'} of the list ${making.list}`,
-    })),
-  )
-  await context.recordIndex.add(
-    making.connector,
-    making.entity,
-    there.map(({ row, id }) => ({ id, object: 'company', identity: row.identity, values: row.values })),
-  )
-  return rows.filter(({ row }) => !ids.has(row.key))
 }

@@ -28,9 +28,9 @@ export interface FittedRow {
  */
 export async function rowFitter(
   connector: MakingConnector,
-  { into: { entity, set = {}, owner } }: Pick<ListSettings, 'into'>,
+  { into: { entity, set = {} } }: Pick<ListSettings, 'into'>,
   list: string,
-): Promise<(values: Readonly<Record<string, FieldValue>>) => FittedRow> {
+): Promise<(values: Readonly<Record<string, FieldValue>>, owner?: string) => FittedRow> {
   const described = new Map((await connector.describe(entity)).map((field) => [field.name, field]))
   assertConstants(set, described, `lists.${list}.into.set`, entity)
   const given = connector.mapping?.entities[entity]
@@ -38,7 +38,7 @@ export async function rowFitter(
   const fields = mapping?.fields ?? {}
   const required = [...described.values()].filter((field) => field.required === true && !isOwner(field.name))
   const oneOf = connector.maker.needsOneOf?.(entity) ?? []
-  return (values) => {
+  return (values, owner) => {
     const country = values['country_code']
     const properties: Record<string, FieldValue> = {}
     const leftOut: Record<string, string> = {}

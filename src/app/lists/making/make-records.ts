@@ -7,11 +7,13 @@ import type { CreatedRecords, Ending, Holder, Making } from '../../../store/list
 import type { PlannedRow } from '../../../store/lists/planned-rows.ts'
 import type { ListSettings } from '../../config/lists.ts'
 import type { Context } from '../../context/context.ts'
+import type { ObjectKind } from '../../../domain/words.ts'
 import type { MakingConnector } from './fit-row.ts'
 import { judgeLive } from '../judging/judge-live.ts'
 
 export interface MakeOptions {
   making: Making
+  object: ObjectKind
   settings: ListSettings
   connector: MakingConnector
   created: CreatedRecords
@@ -22,7 +24,11 @@ export interface OpenRow {
   row: PlannedRow
   /** It may have been sent before. */
   isRepeat: boolean
+  tie?: RowTie | undefined
 }
+
+/** The record of a person's company, or the reason why the person is tied to none. */
+export type RowTie = { entity: string } & ({ recordId: string } | { untied: string })
 
 /** The rows of a batch that have not ended. */
 export interface StillOpen {
@@ -38,10 +44,11 @@ export interface StillOpen {
  */
 export async function makeRecords(
   context: Context,
-  { making, settings, connector, created }: MakeOptions,
+  options: MakeOptions,
   batch: readonly OpenRow[],
 ): Promise<StillOpen> {
-  const { entity, set, owner } = settings.into
+  const { making, object, settings, connector, created } = options
+  const { entity, set } = settings.into
   const { reserved, held } = await created.reserve(
     making,
     batch.map(({ row }) => row),
@@ -60,13 +67,15 @@ export async function makeRecords(
     context,
     connector,
     settings,
-    ours.map(({ row }) => listRow(row)),
+    ours.map(({ row }) => listRow(object, row)),
   )
   const others = judged.flatMap(({ verdict, reason, records }, at): Ending[] => {
     const { ordinal } = ours[at]!.row
     if (verdict === 'new') return []
+    // A record of another object, such as a lead for a contact, is named in the reason alone.
+    const record = records.find((each) => each.entity === entity)
     return verdict === 'exists'
-      ? [{ ordinal, state: 'exists', recordId: records[0]?.recordId ?? null, reason: `exists: ${reason}` }]
+      ? [{ ordinal, state: 'exists', recordId: record?.recordId ?? null, reason: `exists: ${reason}` }]
       : [{ ordinal, state: 'left', reason: `${verdict}: ${reason}` }]
   })
   await created.end(
@@ -87,45 +96,50 @@ export async function makeRecords(
   try {
     results = await connector.maker.create(
       entity,
-      sent.map(({ row, isRepeat }): RecordDraft => ({
+      sent.map(({ row, isRepeat, tie }): RecordDraft => ({
         key: row.key,
         patch: patchOf(row.values),
         set,
-        ownerId: owner,
+        ownerId: row.owner,
+        companyId: tie && 'recordId' in tie ? tie.recordId : undefined,
         isRepeat,
       })),
     )
   } catch (error) {
     if (!(error instanceof RetriableError)) throw error
-    const rows = sent.map(({ row }): OpenRow => ({ row, isRepeat: true }))
+    const rows = sent.map((open): OpenRow => ({ ...open, isRepeat: true }))
     return {
       again: { rows, afterMs: error.retryAfterMs ?? 1_000, reason: error.message },
       held: stillHeld,
     }
   }
-  const again = await endResults(context, { making, settings, connector, created }, sent, results)
+  const again = await endResults(context, options, sent, results)
   return { again, held: stillHeld }
 }
 
 /** Ends drafts by what the CRM has said of them. Returns those that have to be sent again. */
 async function endResults(
   context: Context,
-  { making, settings, connector, created }: MakeOptions,
+  { making, object, settings, connector, created }: MakeOptions,
   sent: readonly OpenRow[],
-  results: readonly CreateResult[],
+  given: readonly CreateResult[],
 ): Promise<StillOpen['again']> {
   const { entity } = settings.into
+  const results = await tieAgain(connector, entity, sent, given)
   const made = results.flatMap((result) => (result.status === 'created' ? [result.id] : []))
   const snapshots = await snapshotsOf(connector, entity, made)
   const endings: Ending[] = []
   const rows: OpenRow[] = []
   let [afterMs, reason] = [0, '']
   results.forEach((result, at) => {
-    const { row, isRepeat } = sent[at]!
-    const { ordinal, page } = row
-    const from = `made of page ${page ?? '?'} of the list ${making.list}`
+    const { row, isRepeat, tie } = sent[at]!
+    const { ordinal } = row
+    const from = madeOf(making, row, tie)
     if (result.status === 'created') {
-      const leftOut = (result.leftOut ?? []).map(({ field, reason: why }) => `${field} (${why})`)
+      // A value without a place in the CRM is none that was left out of it.
+      const leftOut = (result.leftOut ?? [])
+        .filter(({ code }) => code !== notMapped)
+        .map(({ field, reason: why }) => `${field} (${why})`)
       endings.push({
         ordinal,
         state: 'created',
@@ -151,7 +165,7 @@ async function endResults(
         reason: `${result.field === undefined ? '' : `${result.field}: `}${result.reason}`,
       })
     else {
-      rows.push({ row, isRepeat: true })
+      rows.push({ row, isRepeat: true, tie })
       if (result.afterMs >= afterMs) [afterMs, reason] = [result.afterMs, result.reason]
     }
   })
@@ -163,7 +177,7 @@ async function endResults(
   const known = endings.flatMap((ending) => {
     const row = sent.find((each) => each.row.ordinal === ending.ordinal)?.row
     return ending.state === 'created' && row
-      ? [{ id: ending.recordId, object: 'company' as const, identity: row.identity, values: row.values }]
+      ? [{ id: ending.recordId, object, identity: row.identity, values: row.values }]
       : []
   })
   await context.recordIndex.add(connector.name, entity, known)
@@ -194,7 +208,47 @@ function endByHolder({ row: { ordinal } }: OpenRow, { state, list, runId, record
   ]
 }
 
-function listRow({ identity, identities, values, page, key }: PlannedRow): ListRow {
+function listRow(object: ObjectKind, { identity, identities, values, page, key }: PlannedRow): ListRow {
   const serviceId = identity.companyId ?? key
-  return { object: 'company', page: page ?? 0, serviceId, identity, values, identities }
+  return { object, page: page ?? 0, serviceId, identity, values, identities }
+}
+
+/** Returns the reason of a record that was made: the page of the list, and the company where it is tied to none. */
+export function madeOf({ list }: Making, { page }: PlannedRow, tie: RowTie | undefined): string {
+  const from = page === null ? `made for the list ${list}` : `made of page ${page} of the list ${list}`
+  return tie && 'untied' in tie ? `${from}; tied to no company: ${tie.untied}` : from
+}
+
+const notMapped = 'NOT_MAPPED'
+const notTied = 'NOT_TIED'
+
+/** Ties once more the new records whose tie has failed: the CRM may have been busy. One that fails again stays without. */
+async function tieAgain(
+  { maker }: MakingConnector,
+  entity: string,
+  sent: readonly OpenRow[],
+  results: readonly CreateResult[],
+): Promise<CreateResult[]> {
+  const pairs = results.flatMap((result, at) => {
+    const tie = sent[at]?.tie
+    const isUntied = result.status === 'created' && result.leftOut?.some(({ code }) => code === notTied)
+    return isUntied && tie && 'recordId' in tie
+      ? [{ at, toEntity: tie.entity, from: result.id, to: tie.recordId }]
+      : []
+  })
+  const [first] = pairs
+  if (!first) return [...results]
+  let refused: ReadonlyMap<number, string>
+  try {
+    refused = await maker.associate(entity, first.toEntity, pairs)
+  } catch (error) {
+    if (!(error instanceof RetriableError)) throw error
+    return [...results]
+  }
+  const tied = new Set(pairs.flatMap(({ at }, index) => (refused.has(index) ? [] : [at])))
+  return results.map((result, at) =>
+    tied.has(at) && result.status === 'created'
+      ? { ...result, leftOut: (result.leftOut ?? []).filter(({ code }) => code !== notTied) }
+      : result,
+  )
 }

@@ -2,7 +2,9 @@ import type { Connector } from '../../../connectors/connector.ts'
 import { ConfigError } from '../../../domain/errors.ts'
 import type { ListSettings } from '../../config/lists.ts'
 import { rowFitter } from './fit-row.ts'
+import { assertOwners, knownOwners } from './owners.ts'
 import { assertMaking, refusalsOf } from './plan-list.ts'
+import { companyEntityOf } from './row-companies.ts'
 
 /**
  * Returns the reasons why the CRM would not take the records of a list as things are, in words that say what to do: constants, owner,
@@ -16,20 +18,13 @@ export async function makingRefusals(
   const [connector, unfit] = await attempt(async () => assertMaking(given, settings, name))
   if (!connector) return unfit
   const [, constants] = await attempt(() => rowFitter(connector, settings, name))
-  const { entity, owner } = settings.into
-  const [, owners] = await attempt(async () => {
-    if (owner === undefined) return
-    const found = (await connector.maker.owners(entity, [owner])).get(owner)
-    if (found?.isActive) return
-    const why = found
-      ? `the owner ${owner} cannot own records any more`
-      : `${given.name} has no owner ${owner}`
-    throw new ConfigError(
-      'bad_owner',
-      `lists.${name}.into.owner: ${why}. Name the id of a user who is active`,
-    )
-  })
-  return [...constants, ...owners, ...(await refusalsOf(connector, settings))]
+  const { entity, associate = true } = settings.into
+  const [, owners] = await attempt(() => assertOwners(knownOwners(connector, entity), settings, name))
+  const companies = associate === true ? companyEntityOf(connector, settings) : undefined
+  const fields = await Promise.all(
+    [entity, ...(companies === undefined ? [] : [companies])].map((each) => refusalsOf(connector, each)),
+  )
+  return [...constants, ...owners, ...new Set(fields.flat())]
 }
 
 /** Returns what the work returns, or the ConfigError that it throws as a reason. */

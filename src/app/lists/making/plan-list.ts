@@ -9,6 +9,8 @@ import { createPlanLedger } from '../../../store/plans/plans.ts'
 import { objectOfList, type ListSettings } from '../../config/lists.ts'
 import type { Context } from '../../context/context.ts'
 import { rowFitter, type FittedRow, type MakingConnector } from './fit-row.ts'
+import { planBeside, type PlannedAssociation, type PlannedOwner } from './plan-beside.ts'
+import { companyEntityOf, companySettings } from './row-companies.ts'
 import { indexOfList } from '../judging/judge-list.ts'
 import { judgeLive } from '../judging/judge-live.ts'
 import { judgedRowsOf, type JudgedStoredRow } from '../judging/judged-rows.ts'
@@ -33,11 +35,17 @@ export interface ListPlan {
   /** The records that `apply` makes. */
   creates: number
   /** The first of them, by the CRM's own property names. */
-  first: { properties: FittedRow['properties']; leftOut: FittedRow['leftOut'] }[]
+  first: {
+    properties: FittedRow['properties']
+    leftOut: FittedRow['leftOut']
+    /** The company of a person: the id of a record that is there, or the name of one that is made first. */
+    company?: string
+  }[]
   /** The number of requests to the CRM that making them takes, about. */
   crmCalls: number
-  /** Lists of companies tie their records to nothing. */
-  association: null
+  /** The companies of people. Null: the records are tied to nothing. */
+  association: PlannedAssociation | null
+  owners: PlannedOwner[]
   /** The reasons for which `apply` would refuse now. */
   refusals: string[]
 }
@@ -49,25 +57,30 @@ const callsPerHundred = 5
 /** Returns the connector as one in which a list's records can be made. Throws ConfigError where they cannot. */
 export function assertMaking(
   connector: Connector,
-  { search, people, into: { entity } }: ListSettings,
+  { search, people, into: { entity, owner, associate } }: ListSettings,
   list: string,
 ): MakingConnector {
   const { maker, entities, name } = connector
   if (!maker) throw new ConfigError('makes_no_records', `no records can be made in ${name}`)
   const object = objectOfList({ search, people })
-  if (object !== 'company')
-    throw new ConfigError(
-      'people_list',
-      `lists.${list}: records are made of companies only, not of people. \`paydirt lists export ${list}\` writes the rows into a file`,
-    )
-  if (entities[entity] !== object)
+  if (entities[entity] !== object) {
+    const known = Object.keys(entities).filter((each) => entities[each] === object)
     throw new ConfigError(
       'unknown_entity',
-      `lists.${list}.into.entity: ${name} has no object ${entity} for companies; there is ${Object.keys(
-        entities,
-      )
-        .filter((each) => entities[each] === object)
-        .join(', ')}`,
+      `lists.${list}.into.entity: ${name} has no object ${entity} for ${object === 'company' ? 'companies' : 'people'}; there is ${known.join(', ')}`,
+    )
+  }
+  const companies = maker.companiesOf(entity)
+  const isFromCompany = typeof owner === 'object' && 'fromCompany' in owner
+  if (companies === undefined && (associate === true || associate === 'existing'))
+    throw new ConfigError(
+      'no_association',
+      `lists.${list}.into.associate: ${name} ties no ${entity} to a company: leave it out`,
+    )
+  if (isFromCompany && (companies === undefined || associate === false))
+    throw new ConfigError(
+      'no_company_owner',
+      `lists.${list}.into.owner: records of ${entity} that are tied to no company have no owner from it: name an id, or { roundRobin: [ID, …] }`,
     )
   return { ...connector, maker }
 }
@@ -112,8 +125,7 @@ async function planRows(
       'list_unread',
       `the ledger has no page of ${name} that is fresh: \`paydirt lists fetch ${name} --budget USD\` buys them`,
     )
-  const index = await indexOfList(context, settings)
-  if (!index?.isComplete) throw indexIncomplete(settings)
+  await assertIndexed(context, connector, settings)
 
   const fit = await rowFitter(connector, settings, name)
   const { db } = context.database
@@ -121,6 +133,7 @@ async function planRows(
   await beginPlan(context, planId, calls)
   try {
     const planned = createPlannedRows(db)
+    const beside = await planBeside(context, connector, { name, settings, planId, planned })
     const { suppressed, excluded } = fetch.dropped
     const verdicts: ListPlan['verdicts'] = {
       ...(suppressed === undefined ? {} : { suppressed }),
@@ -135,17 +148,17 @@ async function planRows(
     })) {
       const drafts = batch.map((each) => draftOf(each, fit))
       for (const { verdict } of drafts) verdicts[verdict] = (verdicts[verdict] ?? 0) + 1
-      const made = drafts.flatMap(({ row, fit: { properties, leftOut } }) =>
-        row === undefined ? [] : [{ row, properties, leftOut }],
+      const { rows, companies } = await beside.complete(
+        drafts.flatMap(({ row }, at) => (row ? [{ row, at: batch[at]?.row.company }] : [])),
       )
-      await planned.add(
-        planId,
-        made.map(({ row }) => row),
-      )
-      creates += made.length
-      for (const { properties, leftOut } of made.slice(0, shown - first.length))
-        first.push({ properties, leftOut })
+      await planned.add(planId, [...rows, ...companies])
+      creates += rows.length
+      for (const row of rows.slice(0, shown - first.length)) first.push(shownRow(row, companies, fit))
     }
+    const association = beside.association()
+    const companies = association?.creates ?? 0
+    const refusals = await refusalsOf(connector, settings.into.entity)
+    if (association && companies > 0) refusals.push(...(await refusalsOf(connector, association.entity)))
     const plan: ListPlan = {
       plan: true,
       kind: 'list',
@@ -161,13 +174,17 @@ async function planRows(
       first,
       // Found again, made, and read once for their snapshot.
       crmCalls:
-        Math.ceil(creates / 100) * callsPerHundred + 2 * Math.ceil(creates / connector.maker.perCreate),
-      association: null,
-      refusals: await refusalsOf(connector, settings),
+        (Math.ceil(creates / 100) + Math.ceil(companies / 100)) * callsPerHundred +
+        2 *
+          (Math.ceil(creates / connector.maker.perCreate) + Math.ceil(companies / connector.maker.perCreate)),
+      association,
+      owners: beside.owners(),
+      refusals: [...new Set(refusals)],
     }
     // Names of records do not stand in the document, where nobody would look for them to forget them.
-    const { first: _, ...document } = plan
-    await plans.finish(planId, { document, toBuy: 0, highAtomic: 0n })
+    const { first: _, owners, ...document } = plan
+    const unnamed = owners.map((each) => ({ ...each, name: null }))
+    await plans.finish(planId, { document: { ...document, owners: unnamed }, toBuy: 0, highAtomic: 0n })
     return plan
   } catch (error) {
     await plans.drop(planId)
@@ -197,7 +214,8 @@ function draftOf(
   const { identity, identities, values, page, lookupKey } = stored
   const fitted = fit(values)
   const text = verdict === 'new' ? keyText(identities) : undefined
-  if (verdict === 'new' && fitted.missing.length > 0)
+  // A row that nothing names for certain could be made twice.
+  if (verdict === 'new' && (fitted.missing.length > 0 || text === undefined))
     return { verdict: 'incomplete', row: undefined, fit: fitted }
   if (text === undefined) return { verdict, row: undefined, fit: fitted }
   const key = createHash('sha256').update(text).digest('hex').slice(0, 32)
@@ -244,11 +262,34 @@ async function beginPlan(context: Context, planId: string, { name, settings }: L
   })
 }
 
+/** Throws ConfigError while the index lacks records that a row could be, or the companies of people. */
+export async function assertIndexed(
+  context: Context,
+  connector: Pick<MakingConnector, 'maker'>,
+  settings: ListSettings,
+): Promise<void> {
+  const companies = objectOfList(settings) === 'person' ? companyEntityOf(connector, settings) : undefined
+  const needed = [settings, ...(companies === undefined ? [] : [companySettings(settings, companies)])]
+  for (const each of needed)
+    if ((await indexOfList(context, each))?.isComplete !== true) throw indexIncomplete(settings)
+}
+
+function shownRow(
+  { values, owner, company }: PlannedRow,
+  companies: readonly PlannedRow[],
+  fit: (values: StoredRow['values'], owner?: string) => FittedRow,
+): ListPlan['first'][number] {
+  const { properties, leftOut } = fit(values, owner)
+  const made = company && 'key' in company ? companies.find(({ key }) => key === company.key) : undefined
+  const name =
+    company && 'recordId' in company
+      ? company.recordId
+      : (made?.identity.company ?? made?.identity.domain ?? (company && 'a company that is made'))
+  return { properties, leftOut, ...(name === undefined ? {} : { company: name }) }
+}
+
 /** Returns the reasons why the CRM would refuse new records, by its fields and rights. */
-export async function refusalsOf(
-  connector: MakingConnector,
-  { into: { entity } }: ListSettings,
-): Promise<string[]> {
+export async function refusalsOf(connector: MakingConnector, entity: string): Promise<string[]> {
   const fields = await connector.ensureFields(entity, { dryRun: true, forCreating: true })
   const isMadeByApply = fields.some(({ status }) => status === 'would_create')
   const problems = (await connector.maker.check?.(entity)) ?? []

@@ -7,10 +7,9 @@ import type { Context } from '../../context/context.ts'
 import { newPlanId } from '../../context/new-id.ts'
 import type { OwnCharge } from '../../service/own-charges.ts'
 import type { ReadExclusionsOptions } from '../exclusions/read-exclusions.ts'
-import { indexOfList } from '../judging/judge-list.ts'
 import { applyList, type AppliedList } from '../making/apply-list.ts'
 import { makingRefusals } from '../making/making-refusals.ts'
-import { indexIncomplete, listRules, planList, type ListPlan } from '../making/plan-list.ts'
+import { assertIndexed, listRules, planList, type ListPlan } from '../making/plan-list.ts'
 import { fetchList, type Fetched } from '../pages/fetch-list.ts'
 import type { ListCalls } from '../pages/list-calls.ts'
 import type { ReadList } from '../pages/read-list.ts'
@@ -131,8 +130,14 @@ export async function runRefusals(
         `${reason.startsWith(`lists.${name}`) ? '' : `lists.${name}: `}${reason}${/[.!?]$/.test(reason) ? '' : '.'} Nothing was bought`,
       ),
   )
-  const index = await indexOfList(context, settings)
-  return index?.isComplete ? refusals : [...refusals, indexIncomplete(settings)]
+  const { maker } = connector
+  try {
+    if (maker) await assertIndexed(context, { maker }, settings)
+    return refusals
+  } catch (error) {
+    if (error instanceof ConfigError) return [...refusals, error]
+    throw error
+  }
 }
 
 /** Carries a plan out. `budgetAtomic` is what is left of the run's budget for what is bought for its rows. */
