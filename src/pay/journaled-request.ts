@@ -11,3 +11,8 @@ export function asJournaled({ url, body }: Charge, request: PaidRequest): PaidRe
   const isJournaled = request.keptBody === undefined && body !== ''
   return { ...request, url, body: isJournaled ? body : request.body }
 }
+
+/** True for a request whose body was erased as a forgotten subject's: it would order something else, or nothing. */
+export function isErased({ method, body }: Pick<PaidRequest, 'method' | 'body'>): boolean {
+  return method === 'POST' && body === ''
+}

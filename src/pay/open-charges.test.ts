@@ -189,6 +189,23 @@ describe('the recovery of a charge that no worker drives', () => {
     expect(stage.events).toEqual([])
   })
 
+  test('sends nothing in place of a body that was erased: its answer is lost, and its money is shown', async () => {
+    const stage = openStage()
+    stage.chain.fate = { kind: 'used', transaction: '0xcd' }
+    const sentAt = new Date(stage.now().getTime() - 60_000)
+    const charge = stage.leave({
+      state: 'in_doubt',
+      body: '',
+      sentAt,
+      secondsLeft: -60,
+      terms: { paymentIdentifier: true },
+    })
+    const { recover: recoverAs } = createPayer(stage.options)
+    const purchase = { ...stage.purchase, request: { ...stage.purchase.request, body: '' } }
+    expect(await recoverAs(charge, purchase, false)).toBe(true)
+    expect([stage.requests, stage.charges]).toMatchObject([[], [{ state: 'lost', transaction: '0xcd' }]])
+  })
+
   test('confirms what is answered and paid', async () => {
     const stage = openStage()
     stage.chain.fate = { kind: 'used', transaction: '0xcd' }

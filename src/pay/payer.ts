@@ -7,6 +7,7 @@ import { createAdmission, type AdmissionOptions } from './admission.ts'
 import { createDispatch, type DispatchOptions } from './dispatch.ts'
 import { inDoubt, movesOnChain, unknowable } from './doubt.ts'
 import type { Funds } from './funds.ts'
+import { isErased } from './journaled-request.ts'
 import { isRepeatedEnough, maySendAgain } from './not-in-time.ts'
 import { paymentSeed } from './payment-seed.ts'
 import type { Purchase } from './purchase.ts'
@@ -253,9 +254,8 @@ export function createPayer(options: PayerOptions): Payer {
       await journal.confirm(charge.id, fate.transaction, now())
       return true
     }
-    if (fate.kind === 'used' && terms.paymentIdentifier) {
-      // The money has moved, and the same bytes cannot move it again. The only possible effect of this send is the
-      // answer.
+    if (fate.kind === 'used' && terms.paymentIdentifier && !isErased(purchase.request)) {
+      // The money has moved, and the same bytes cannot move it again: sent, they can only bring the answer.
       const permit = await acquirePermit(purchase)
       const sent = await dispatch.send(charge, purchase.request, permit, { isUsed: true })
       if ('answer' in sent) return true

@@ -108,6 +108,45 @@ describe('forgetting a subject', () => {
     expect(await house.transfers()).toHaveLength(4)
   })
 
+  test('leaves nothing of an intent that a worker stores at the same moment', async () => {
+    house = await openCrmHouse(sandbox)
+    const [id] = fill(2)
+    const { context } = house
+    const { db } = context.database
+    const { summary } = await house.sync('contacts')
+    await sql`delete from field_writes`.execute(db)
+    const { id: taskId } = await db
+      .selectFrom('tasks')
+      .select('id')
+      .where('record_id', '=', id as string)
+      .executeTakeFirstOrThrow()
+    const intent = {
+      taskId,
+      runId: summary.runId,
+      recordId: id as string,
+      field: 'job_title',
+      old: null,
+      new: 'Director of Zanders0',
+      lookupKey: null,
+      rule: 'fill_blank',
+      mapping: 'm',
+    }
+    const marks = readIdentifiers({ email: ['quita.0@mail-of-zanders.example'] })
+    const subject = await findSubject(db, marks)
+    let stored: Promise<void> | undefined
+    await eraseSubject(db, subject, {
+      now: context.now,
+      token: () => randomBytes(12).toString('hex'),
+      // The worker has read the task before, and stores its intent while the erasure is not committed yet.
+      note: async () => {
+        stored = context.fieldWrites.intend('hubspot', 'contacts', [intent])
+        await new Promise((resolve) => setTimeout(resolve, 100))
+      },
+    })
+    await stored
+    expect(tracesIn(await dump(), ['Director of Zanders0'])).toEqual([])
+  })
+
   test('cuts the tie between its records and what they cost; run, month and undo keep their figures', async () => {
     house = await openCrmHouse(sandbox)
     const { context } = house

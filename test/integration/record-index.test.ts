@@ -2,8 +2,10 @@ import { sql } from 'kysely'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { indexAges } from '../../src/app/records/index-ages.ts'
 import { indexRecords } from '../../src/app/records/index-records.ts'
+import { forget } from '../../src/app/records/forget.ts'
 import { openConnector } from '../../src/app/context/connectors.ts'
 import type { Connector } from '../../src/connectors/connector.ts'
+import { createRecordIndex } from '../../src/store/identities/record-index.ts'
 import { startSandbox, type Sandbox } from '../../src/sandbox/sandbox.ts'
 import { openCrmHouse, type CrmHouse } from './crm-house.ts'
 
@@ -163,4 +165,26 @@ test('nothing is kept of a suppressed subject', async () => {
   expect(await entries()).toEqual([])
   expect(id).not.toBe('')
   await connector.close()
+})
+
+test('a subject that is forgotten while its record is stored does not come back into the index', async () => {
+  await open()
+  const { context } = house
+  const { db } = context.database
+  const subject = { kind: 'domain' as const, value: 'gone.example', isCompany: true as const }
+  let isForgotten = false
+  // The question is answered, and then, before the entries are stored, the subject is forgotten.
+  const index = createRecordIndex(db, {
+    now: () => at,
+    hosts: context.config.networkHosts,
+    async suppressed(subjects, options) {
+      const before = await context.suppressions.match(subjects, options)
+      if (!isForgotten) await forget(context, [subject], { suppress: true })
+      isForgotten = true
+      return before
+    },
+  })
+  const record = (id: string, domain: string) => ({ id, object: 'company' as const, identity: { domain } })
+  await index.keep('hubspot', 'companies', [record('1', 'gone.example'), record('2', 'stays.example')])
+  expect(await entries()).toEqual(['2 domain stays.example'])
 })

@@ -26,7 +26,10 @@ export interface RecordIndexOptions {
   now: () => Date
   hosts: readonly string[]
   /** Returns the indexes of the suppressed subjects. */
-  suppressed: (subjects: readonly (readonly Identifier[])[]) => Promise<ReadonlySet<number>>
+  suppressed: (
+    subjects: readonly (readonly Identifier[])[],
+    options?: { isFresh?: boolean },
+  ) => Promise<ReadonlySet<number>>
 }
 
 /** An entry that is seen again is written again only after this time: most pages of most scans change nothing. */
@@ -46,7 +49,8 @@ export function createRecordIndex(db: Database, options: RecordIndexOptions): Re
     { replaces, unseenBefore }: { replaces: boolean; unseenBefore: Date },
   ): Promise<void> {
     if (records.length === 0) return
-    const hidden = await suppressed(records.map(({ identity }) => identifiersOf(identity)))
+    const subjects = records.map(({ identity }) => identifiersOf(identity))
+    const hidden = await suppressed(subjects)
     const rows = records
       .filter((_, at) => !hidden.has(at))
       .flatMap((record) => recordIdentities(record, { hosts }).map((each) => ({ id: record.id, ...each })))
@@ -77,6 +81,18 @@ export function createRecordIndex(db: Database, options: RecordIndexOptions): Re
         on conflict (connector, entity, record_id, kind, value) do update set seen_at = excluded.seen_at
           where kept.seen_at < ${unseenBefore}`.execute(tx)
     })
+    if (rows.length === 0) return
+    // Crash window: a subject was suppressed and erased between the question and the commit, so that its entries came back. Whoever
+    // forgets a subject suppresses it first, so that asking once more finds it. Killed before that, the next scan takes it out.
+    const since = await suppressed(subjects, { isFresh: true })
+    const back = records.flatMap(({ id }, at) => (since.has(at) && !hidden.has(at) ? [id] : []))
+    await dropEntries(connector, entity, back)
+  }
+
+  async function dropEntries(connector: string, entity: string, ids: readonly string[]): Promise<void> {
+    if (ids.length === 0) return
+    await sql`delete from record_identities where connector = ${connector} and entity = ${entity}
+      and record_id = any(${[...ids]}::text[])`.execute(db)
   }
 
   const touched = () => new Date(now().getTime() - touchAfterMs)
@@ -90,11 +106,7 @@ export function createRecordIndex(db: Database, options: RecordIndexOptions): Re
     keepSince: (connector, entity, records, since) =>
       store(connector, entity, records, { replaces: true, unseenBefore: since }),
 
-    async drop(connector, entity, ids) {
-      if (ids.length === 0) return
-      await sql`delete from record_identities where connector = ${connector} and entity = ${entity}
-        and record_id = any(${[...ids]}::text[])`.execute(db)
-    },
+    drop: dropEntries,
 
     async find(connectors, identities) {
       if (identities.length === 0 || connectors.length === 0) return []

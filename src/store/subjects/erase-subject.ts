@@ -113,6 +113,7 @@ async function eraseIn(
   const names = new Map(subject.lookups.map((key) => [key, forgottenKey(key, token())]))
   const identities = ownIdentities(subject, hosts)
   await dissolveBatches(tx, subject.lookups, now())
+  await lockTasks(tx, subject.taskIds)
   await eraseExclusions(tx, identities)
   const erased = {
     // While the index and the tasks still name the records.
@@ -133,6 +134,11 @@ async function eraseIn(
   // Last, as where names are learned: whoever stores an answer locks its lookup first and its names last.
   await eraseNames(tx, subject)
   return erased
+}
+
+/** Locks the tasks before their writes are erased: a worker that stores an intent for one of them waits, and then finds it forgotten. */
+async function lockTasks(tx: Transaction<Tables>, ids: readonly bigint[]): Promise<void> {
+  await sql`select from tasks where id = any(${ids.map(String)}::bigint[]) order by id for update`.execute(tx)
 }
 
 async function hasOpenPayment(tx: Transaction<Tables>, keys: readonly LookupKey[]): Promise<boolean> {

@@ -27,7 +27,12 @@ export interface SuppressionLedger {
   remove(identifiers: readonly Identifier[]): Promise<number>
   list(): Promise<SuppressionRow[]>
   /** Returns the indexes of the subjects that the list names. */
-  match(subjects: readonly (readonly Identifier[])[]): Promise<Set<number>>
+  match(subjects: readonly (readonly Identifier[])[], options?: MatchOptions): Promise<Set<number>>
+}
+
+export interface MatchOptions {
+  /** True: an empty list of half a second ago does not count. */
+  isFresh?: boolean
 }
 
 /** `salt` is specific to this ledger, so that the digests of two ledgers cannot be compared. */
@@ -130,7 +135,8 @@ export function createSuppressionLedger(
       }))
     },
 
-    async match(subjects) {
+    async match(subjects, { isFresh = false } = {}) {
+      if (isFresh) knownEmptyUntilMs = 0
       if (subjects.every((identifiers) => identifiers.length === 0) || (await isEmpty())) return new Set()
       const given = await underTaughtNames(subjects)
       const hashed = await digests(given.map(({ identifier }) => identifier))

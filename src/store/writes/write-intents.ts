@@ -149,8 +149,10 @@ export function createWriteIntents(db: Database, { now }: { now: () => Date }): 
           from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb)
             as intent (task_id bigint, run_id text, record_id text, field text, old_value text, old_raw text,
               new_value text, lookup_key text, rule text, mapping text)
-            -- A task that was forgotten meanwhile has no record any more.
+            -- A task that was forgotten meanwhile has no record any more. The lock waits for an erasure that is under way: an
+            -- intent that was stored beside it would keep the value.
             join tasks on tasks.id = intent.task_id and tasks.record_id = intent.record_id
+          order by tasks.id for share of tasks
           on conflict (task_id, field) do nothing`.execute(db)
       }
     },
