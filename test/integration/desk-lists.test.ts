@@ -156,7 +156,7 @@ test('operators act on the pages, each action is audited, and viewers have no bu
     await world.index()
     const [row] = (await lists.rows('german', { verdict: 'possible', page: 1 }))!.rows
     const review = await page(otto, '/lists/german/review')
-    expect(review).toContain(`aria-label="The row is record ${id}"`)
+    expect(review).toContain(`aria-label="Same: record ${id}"`)
     expect(await page(vera, '/lists/german/review')).not.toMatch(/action="\/lists/)
     const answer = (form: Record<string, string>) =>
       otto.ask('/lists/german/review', { form: { key: row!.key, ...form } })

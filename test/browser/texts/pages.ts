@@ -1,4 +1,5 @@
 import type { Page } from 'playwright-core'
+import { textList, textListPlan } from './fill-lists.ts'
 
 /** Ids of the rows that `fillLedger` made, for the addresses of pages. */
 export interface Filled {
@@ -57,6 +58,19 @@ export const deskPages: readonly DeskPage[] = [
   { name: 'run-comparison', path: ({ run }) => `/runs/${run}/compare` },
   { name: 'charts', path: () => '/charts' },
   { name: 'run-undo', path: ({ run }) => `/runs/${run}/undo` },
+  { name: 'lists', path: () => '/lists' },
+  {
+    name: 'list',
+    path: () => `/lists/${textList}`,
+    prepare: async (page) => void (await page.locator('.list-actions summary').last().click()),
+  },
+  { name: 'list-rows', path: () => `/lists/${textList}?verdict=ambiguous` },
+  {
+    name: 'list-review',
+    path: () => `/lists/${textList}/review`,
+    prepare: async (page) => void (await page.getByText('Another record').first().click()),
+  },
+  { name: 'list-plan', path: () => `/lists/${textList}/plans/${textListPlan}` },
   { name: 'failures', path: () => '/failures' },
   {
     name: 'failure-group',

@@ -15,6 +15,7 @@ import { createSessionLedger } from '../../../src/store/access/sessions.ts'
 import { layLedger } from '../../support/ledger-template.ts'
 import { freshStores } from '../../support/stores.ts'
 import { fillLedger } from './fill-ledger.ts'
+import { fillLists, listsWith } from './fill-lists.ts'
 
 /**
  * Opens the desk with one text wherever a person, a CRM, a file or the service may have put one: in the ledger, in the
@@ -41,6 +42,8 @@ export async function openTextStage(text: string) {
     fileSchema.parse({
       recipes: { [text]: { company: { fields: ['company_name', 'domain'], steps: ['company.profile'] } } },
       connectors: { hubspot: { mapping: { companies: { fields: { company_name: { property: text } } } } } },
+      lists: listsWith(text),
+      payment: { maxPricesUsd: { 'company.search': '0.05' } },
       schedules: {
         ['n'.repeat(40)]: {
           connector: 'hubspot',
@@ -56,6 +59,7 @@ export async function openTextStage(text: string) {
   )
   const context = await createContext(config)
   const filled = await fillLedger(context.database.db, text, context.now())
+  await fillLists(context, text)
   const connector = await openConnector(config, 'hubspot', undefined)
   context.connectors.set('hubspot', connector)
 

@@ -75,7 +75,7 @@ function item(
                         type="submit"
                         name="same"
                         value="${record.recordId}"
-                        aria-label="The row is record ${shortened(record.recordId, 60)}"
+                        aria-label="Same: record ${shortened(record.recordId, 60)}"
                       >
                         Same
                       </button>`
