@@ -53,8 +53,9 @@ export function listPage(detail: ListDetail, shell: Shell): Page {
       ${
         waiting > 0
           ? html`<p class="notice">
-              <a href="/lists/${name}/review">${counted(waiting, 'row')} wait for a person</a>, who says
-              whether each is a record of ${connectorName(connector)}.
+              <a href="/lists/${name}/review"
+                >${waiting === 1 ? '1 row waits' : `${count(waiting)} rows wait`} for a person</a
+              >, who says whether each is a record of ${connectorName(connector)}.
             </p>`
           : ''
       }

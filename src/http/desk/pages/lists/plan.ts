@@ -140,7 +140,7 @@ function firstCard({ first }: PlannedList): Markup {
             (values) =>
               html`<li>
                 <span class="group-text"
-                  >${Object.entries(values).map(([field, value]) => html`<span class="value">${words(field)}: ${blockText(String(value), 80)}</span> `)}</span
+                  >${Object.entries(values).map(([field, value]) => html`<span class="pair">${words(field)}: ${blockText(String(value), 80)}</span> `)}</span
                 >
               </li>`,
           )}
