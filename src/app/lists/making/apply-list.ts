@@ -12,9 +12,10 @@ import { makeReady } from '../../runs/sync.ts'
 import { listNamed } from '../pages/list-calls.ts'
 import type { MakingConnector } from './fit-row.ts'
 import { makeAll, type MadeAll } from './make-all.ts'
+import { assertIndexed, assertMaking } from './may-make.ts'
 import { assertOwners, knownOwners, type KnownOwners } from './owners.ts'
 import type { PlannedAssociation } from './plan-beside.ts'
-import { assertIndexed, assertMaking, listRules } from './plan-list.ts'
+import { listRules } from './plan-list.ts'
 import { companySettings } from './row-companies.ts'
 
 export interface ApplyListOptions {

@@ -3,7 +3,7 @@ import { ConfigError } from '../../../domain/errors.ts'
 import type { ListSettings } from '../../config/lists.ts'
 import { rowFitter } from './fit-row.ts'
 import { assertOwners, knownOwners } from './owners.ts'
-import { assertMaking, refusalsOf } from './plan-list.ts'
+import { assertMaking, refusalsOf } from './may-make.ts'
 import { companyEntityOf } from './row-companies.ts'
 
 /**
