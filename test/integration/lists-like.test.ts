@@ -1,5 +1,13 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import type { ListsConfig } from '../../src/app/config/lists.ts'
+import { newPlanId } from '../../src/app/context/new-id.ts'
+import { planList } from '../../src/app/lists/making/plan-list.ts'
+import { forget } from '../../src/app/records/forget.ts'
+import { indexRecords } from '../../src/app/records/index-records.ts'
+import { listDocument, listText } from '../../src/cli/lists/list-text.ts'
+import { patchOf } from '../../src/domain/lists/list-draft.ts'
+import { readList } from '../../src/app/lists/pages/read-list.ts'
+import { searchIdOf } from '../../src/sandbox/data/contact-answer.ts'
 import { fetchList } from '../../src/app/lists/pages/fetch-list.ts'
 import { listCalls } from '../../src/app/lists/pages/list-calls.ts'
 import { judgedRows } from '../../src/app/lists/judging/judged-rows.ts'
@@ -218,4 +226,66 @@ test('a company with several market entries is one row', async () => {
   expect(new Set(ids).size).toBe(ids.length)
   expect(rows.every(({ row }) => row.values['company_name'] && row.values['domain'])).toBe(true)
   expect(list.moved).toBe(0)
+})
+
+test('a reference that the service refuses does not stop the others, and is named', async () => {
+  const [ann, bob] = people()
+  const opened = await open({
+    search: 'people.similar',
+    filters: {},
+    like: { ids: ['nobody at all', searchIdOf(ann!.slug), searchIdOf(bob!.slug)] },
+    into: { connector: 'hubspot', entity: 'contacts' },
+  })
+  const calls = await opened()
+  const fetched = await fetch(calls)
+  expect(fetched).toMatchObject({ end: 'cut', bought: 2 })
+  expect(fetched.list.parts.map(({ cut }) => cut?.page)).toEqual([1, undefined, undefined])
+  const { document } = await listDocument(house.context, calls, fetched.list)
+  expect(listText(document, calls, fetched.list)).toContain('refused     reference 1')
+  expect((await rowsOf(calls)).length).toBeGreaterThan(0)
+  expect(await sandbox.transfersFrom(house.wallet)).toHaveLength(2)
+})
+
+test('before anything is bought a list says how many questions there are, and their most', async () => {
+  const domains = [alpha!.domain, beta!.domain, `https://${alpha!.domain}`, 'gmail.com']
+  const calls = await (await open({ like: { domains } }))()
+  const list = await readList(house.context, calls)
+  const { document } = await listDocument(house.context, calls, list)
+  expect(document).toMatchObject({
+    total: null,
+    references: { count: 2, repeated: 1, skipped: [{ place: 'domains[3]' }] },
+    questions: { left: 2, atMostUsd: '0.100000' },
+    companies: null,
+  })
+  const text = listText(document, calls, list)
+  expect(text).toContain('references  2, one question each; 1 given once more')
+  expect(text).toContain('to ask      2 questions, 0.100000 USD at most')
+  expect(text).toContain('skipped     domains[3]: ')
+  expect(await sandbox.transfersFrom(house.wallet)).toHaveLength(0)
+})
+
+test('no record and no plan holds the score', async () => {
+  const calls = await (await open({ like: { domains: [alpha!.domain, beta!.domain] }, limit: 4 }))()
+  await fetch(calls)
+  await indexRecords(house.context, house.connector, 'companies', { rebuild: true, signal })
+  const { creates, first } = await planList(house.context, calls, house.connector, newPlanId(house.context))
+  expect(creates).toBe(4)
+  const planned = await house.context.database.db.selectFrom('plan_records').select('preview').execute()
+  for (const { preview } of planned)
+    expect(Object.keys(patchOf((preview as never)['values']))).toEqual(
+      expect.arrayContaining(['company_name', 'domain']),
+    )
+  expect(JSON.stringify([first, planned])).not.toMatch(/score|0\.0[13]/)
+})
+
+test('a forgotten reference is erased, and read again out of the CRM', async () => {
+  const opened = await open({ like: { connector: 'hubspot', filter: 'lifecyclestage=customer' } })
+  house.add('companies', { name: alpha!.name, domain: alpha!.domain, lifecyclestage: 'customer' })
+  await opened()
+  const { db } = house.context.database
+  expect(await db.selectFrom('list_references').selectAll().execute()).toHaveLength(1)
+  await forget(house.context, [{ kind: 'domain', value: alpha!.domain, isCompany: true }], {
+    suppress: false,
+  })
+  expect(await db.selectFrom('list_references').selectAll().execute()).toHaveLength(0)
 })

@@ -3,7 +3,7 @@ import { crmNames } from '../../connectors/definitions.ts'
 import { parseFilter } from '../../connectors/parse-filter.ts'
 
 /** The searches that ask for what is like a reference. */
-export const similarSearches = ['company.similar', 'people.similar'] as const
+const similarSearches = ['company.similar', 'people.similar'] as const
 
 /** Each reference is a question that is paid. */
 export const mostReferences = 1_000

@@ -137,7 +137,7 @@ export function listText(document: ListDocument, calls: ListCalls, { parts }: Re
     `${list}: ${search} against ${into.connector} ${into.entity}`,
     total === null
       ? `  total       unknown before page 1 ${parts.length > 1 ? 'of each part ' : ''}is bought`
-      : `  total       ${total}${limit}; ${reachable === total ? 'all can be reached' : `${reachable} can be reached`}`,
+      : `  total       ${total}${limit}; ${reachable === total ? 'all can be reached' : `${reachable} ${document.references ? 'are asked for, the most similar' : 'can be reached'}`}`,
     `  in ledger   ${counted(rows, 'row')} on ${counted(pages, 'page')}${isComplete ? ': complete' : ''}`,
     ...(dropped.length > 0 ? [`  not kept    ${dropped.join(', ')}`] : []),
     ...sourceLines(document, document.parts),

@@ -45,7 +45,7 @@ export function listsCommand(): Command {
 function previewCommand(): Command {
   return new Command('preview')
     .description(
-      'Show the total of a list, the rows that can be reached, and the verdict on the first 25. Buys page 1 at most, and only when the ledger lacks it.',
+      'Show the total of a list, the rows that can be reached, and the verdict on the first 25. Buys page 1 at most, and only when the ledger lacks it. For a list of lookalikes or of people at companies it says how many questions there are, and their most; references are read out of their CRM at no cost.',
     )
     .argument('<list>', 'the name of the list')
     .option('--max-usd <amount>', 'the most that page 1 may cost, where nobody knows the price yet')

@@ -1,6 +1,6 @@
 import type { FieldValue } from '../record.ts'
 
-export interface Ranked<T> {
+interface Ranked<T> {
   item: T
   /** The value of the property by which the best are taken. */
   by: FieldValue | undefined

@@ -11,7 +11,7 @@ export interface Naming {
 }
 
 /** The constant of reciprocal rank fusion: the larger, the less the first places count beside the later ones. */
-export const fusionK = 60
+const fusionK = 60
 
 /**
  * Returns how similar a row is to the references that named it, the higher the more; null where nothing tells it. Of a person it is

@@ -16,7 +16,7 @@ import { knownReferences } from '../like/known-references.ts'
 import { finishedRows } from './finished-rows.ts'
 import type { ListCalls, PartCalls } from './part-calls.ts'
 
-export { boundsOf, callOf, type ListCalls, type PartCalls } from './part-calls.ts'
+export { boundsOf, callOf, type ListCalls } from './part-calls.ts'
 
 /** Returns the settings of a list. Throws ConfigError with the near names. */
 export function listNamed({ lists }: Pick<Config, 'lists'>, name: string): ListSettings {

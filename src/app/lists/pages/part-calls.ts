@@ -25,13 +25,13 @@ export interface ListCalls {
 }
 
 /** The references of a similar search, one a part. */
-export interface SimilarCalls extends DistinctReferences {
+interface SimilarCalls extends DistinctReferences {
   isReference: ReturnType<typeof referenceTest>
   ranking: Ranking
 }
 
 /** The search for the companies at which the list's people work. */
-export interface CompanyCalls {
+interface CompanyCalls {
   calls: ListCalls
   /** Reads the companies that were fetched last. The parts of the list are one question a company. */
   reload(): Promise<void>
