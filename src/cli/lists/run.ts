@@ -100,7 +100,11 @@ async function showPlan(
     isThere && !unfinished && refusals.length === 0
       ? await planList(context, calls, connector, newPlanId(context), { signal })
       : undefined
-  const left = isThere ? 0 : list.isCurrent ? leftOf(calls, document, list.parts) : calls.parts.length
+  const left = isThere
+    ? 0
+    : list.isCurrent
+      ? leftOf(calls, document, list.parts)
+      : Math.max(1, calls.parts.length)
   const { capAtomic } = callOf(calls)
   const costAtMost = capAtomic === undefined ? null : formatUsd(capAtomic * BigInt(left))
   if (json)

@@ -32,7 +32,7 @@ export interface StoredRow extends ListRow {
   company?: CompanyOfRow | undefined
 }
 
-type CompanyOfRow = Pick<StoredRow, 'identity' | 'identities' | 'values' | 'serviceId'> & {
+export type CompanyOfRow = Pick<StoredRow, 'identity' | 'identities' | 'values' | 'serviceId'> & {
   key: string
 }
 

@@ -110,7 +110,7 @@ async function fetchParts(context: Context, given: ListCalls, options: FetchOpti
       // A page that is not fresh for a moment would be bought again, as often as the budget allows.
       if (last && list.pages === before)
         return done(list, 'unusable', `page ${before + 1} was bought and is not fresh (freshness)`)
-      const ended = endOf(list, options)
+      const ended = endOf(calls, list, options)
       if (ended) return done(list, ended.end, ended.reason)
       assertReachable(calls, list, options)
       const next = nextPage(list.parts, boundsOf(calls))
@@ -146,8 +146,7 @@ async function fetchParts(context: Context, given: ListCalls, options: FetchOpti
         continue
       }
       // One reference or company that the service refuses does not stop the others.
-      const isOneOfMany = calls.similar !== undefined || calls.companies !== undefined
-      if (last.state === 'failed' && isOneOfMany && (failures += 1) < mostFailures) {
+      if (last.state === 'failed' && isOneOfMany(calls) && (failures += 1) < mostFailures) {
         const by = { bounds: boundsOf(calls), now: context.now, ranking: calls.similar?.ranking }
         fetch = await cutPart(db, fetch.id, { ...next, code: null }, by)
         last = undefined
@@ -175,7 +174,13 @@ async function limitBefore(
   return limits.find(({ name, value }) => name === 'page' && value === page - 1)
 }
 
+/** True for a list whose parts are questions about one reference or company each. */
+function isOneOfMany({ similar, companies }: ListCalls): boolean {
+  return similar !== undefined || companies !== undefined
+}
+
 function endOf(
+  calls: ListCalls,
   list: ReadList,
   { pages, signal, reachableOnly }: FetchOptions,
 ): Pick<Fetched, 'end' | 'reason'> | undefined {
@@ -185,6 +190,11 @@ function endOf(
     const cut = list.parts.find((part) => part.cut)
     if (!cut?.cut || reachableOnly) return { end: 'complete' }
     const { page, code } = cut.cut
+    if (isOneOfMany(calls))
+      return {
+        end: 'cut',
+        reason: `the service refused ${cut.name}: take the rows of the others with --reachable-only`,
+      }
     const reason = `the service refused page ${page}${list.parts.length > 1 ? ` of ${cut.name}` : ''}${code === null ? '' : ` (${code})`}, and rows stay outside: divide the list by partitions, or take what can be reached with --reachable-only`
     return { end: 'cut', reason }
   }

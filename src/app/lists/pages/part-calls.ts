@@ -42,11 +42,19 @@ export interface PartCalls {
   page(number: number): PlannedCall
 }
 
-/** Returns the call of a page. Page 1 of the first part tells what is true of all: operation, price and cap. */
-export function callOf({ parts }: Pick<ListCalls, 'parts'>, part = 0, page = 1): PlannedCall {
+/**
+ * Returns the call of a page. Page 1 of the first part tells what is true of all: operation, price and cap. For people at companies that
+ * are not known yet it is that of the companies.
+ */
+export function callOf(
+  { parts, companies }: Pick<ListCalls, 'parts' | 'companies'>,
+  part = 0,
+  page = 1,
+): PlannedCall {
   const found = parts[part]
-  if (!found) throw new RangeError(`a list has no part ${part}`)
-  return found.page(page)
+  if (found) return found.page(page)
+  if (companies && parts.length === 0) return callOf(companies.calls)
+  throw new RangeError(`a list has no part ${part}`)
 }
 
 export function boundsOf({

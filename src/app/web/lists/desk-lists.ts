@@ -125,7 +125,7 @@ export function createDeskLists(context: Context, signal: AbortSignal): DeskList
       ]
       const wanted = total === null ? 0 : Math.min(total, bounds.limit ?? total)
       return {
-        pageAtomic: callOf(isUnasked ? calls.companies!.calls : calls).capAtomic,
+        pageAtomic: callOf(calls).capAtomic,
         // The companies tell how many questions there are.
         pagesLeft: isUnasked ? null : left.length > 0 ? Math.max(0, Math.min(...left)) : null,
         hasFirst: pages > 0 && isCurrent,
