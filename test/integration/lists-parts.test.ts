@@ -149,7 +149,13 @@ test('a page that the service refuses ends its part as cut, with page and code',
   expect(cut).toMatchObject({ end: 'cut', bought: 2, list: { rows: 50, isComplete: true } })
   expect(cut.reason).toMatch(/refused page 3 \(41676\).*partitions.*--reachable-only/)
   expect(cut.list.parts[0]?.cut).toEqual({ page: 3, code: '41676' })
-  expect(await fetch({ reachableOnly: true })).toMatchObject({ end: 'complete', bought: 0 })
+  expect(await fetch({ reachableOnly: true })).toMatchObject({
+    end: 'complete',
+    bought: 0,
+    list: { outside: 39 },
+  })
+  // Nobody pays for page 1 again to be told what is known.
+  await expect(fetch({ again: true })).rejects.toThrow(/answers 2 pages of 25: 39 rows stay outside/)
   expect(await bought()).toHaveLength(2)
 })
 
@@ -183,6 +189,9 @@ test('rows that come twice count once, the report says how many moved, and --aga
     expect(await fetch()).toMatchObject({ bought: 0, list: { rows: 59 } })
 
     isMoving = false
+    // Begun, and nothing bought yet: the rows of before are still there.
+    expect(await fetch({ again: true, budgetAtomic: 1n })).toMatchObject({ end: 'budget', bought: 0 })
+    expect(await readList(house.context, await calls())).toMatchObject({ rows: 59, isComplete: true })
     const again = await fetch({ again: true, budgetAtomic: 100_000n })
     expect(again).toMatchObject({ end: 'budget', bought: 2 })
     // A command that does not say so pays for no page again, and none of them reads earlier pages in.

@@ -10,6 +10,7 @@ import { verdicts } from '../../domain/words.ts'
 import { formatUsd } from '../../domain/money.ts'
 import { counted } from '../../domain/values/counted.ts'
 import { printable } from '../../domain/values/printable.ts'
+import { utcMinute } from '../../domain/values/utc-minute.ts'
 import { rowSource, rowSourceText, sourceDocument, sourceLines, type SourceDocument } from './source-text.ts'
 
 /** The facts of a list, as `--json` prints them. */
@@ -23,6 +24,8 @@ export interface ListDocument {
   /** Null: not known before page 1 of each part is bought. */
   total: number | null
   reachable: number | null
+  /** The rows that are wanted and that the service does not answer. */
+  outside: number
   pages: number
   rows: number
   /** The rows that the service sent and that are not kept, by reason. */
@@ -87,6 +90,7 @@ export async function listDocument(
     startedAt: fetch?.startedAt.toISOString() ?? null,
     total: list.total,
     reachable: list.reachable,
+    outside: list.outside,
     pages: list.pages,
     rows: list.rows,
     dropped: list.dropped,
@@ -138,7 +142,12 @@ export function listText(document: ListDocument, calls: ListCalls, { parts }: Re
     total === null
       ? `  total       unknown before page 1 ${parts.length > 1 ? 'of each part ' : ''}is bought`
       : `  total       ${total}${limit}; ${reachable === total ? 'all can be reached' : `${reachable} ${document.references ? 'are asked for, the most similar' : 'can be reached'}`}`,
-    `  in ledger   ${counted(rows, 'row')} on ${counted(pages, 'page')}${isComplete ? ': complete' : ''}`,
+    `  in ledger   ${counted(rows, 'row')} on ${counted(pages, 'page')}${isComplete ? (document.outside > 0 ? `: all but ${document.outside} that the service does not answer` : ': complete') : ''}`,
+    ...(document.snapshot === null || document.startedAt === null
+      ? []
+      : [
+          `  snapshot    ${document.snapshot} of ${utcMinute(new Date(document.startedAt))}${document.isCurrent ? '' : '; none of its pages is fresh any more, so the next fetch begins anew'}`,
+        ]),
     ...(dropped.length > 0 ? [`  not kept    ${dropped.join(', ')}`] : []),
     ...sourceLines(document, document.parts),
     ...(isAsked ? [] : partsText(document)),

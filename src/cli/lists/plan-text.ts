@@ -5,12 +5,13 @@ import { printable } from '../../domain/values/printable.ts'
 
 /** Returns the plan of a list for a person. */
 export function planText(plan: ListPlan): string {
-  const { list, into, rows, reachable, isComplete, verdicts, creates, first, crmCalls, refusals } = plan
+  const { list, into, rows, reachable, outside, isComplete, verdicts, creates, first, crmCalls, refusals } =
+    plan
   const judged = Object.entries(verdicts).map(([verdict, count]) => `${count} ${verdict}`)
   const set = Object.entries(into.set ?? {}).map(([name, value]) => `${name} = ${String(value)}`)
   const lines = [
     `${list}: ${counted(creates, 'record')} would be made in ${into.connector} ${into.entity}`,
-    `  in ledger   ${counted(rows, 'row')}${isComplete ? ': the whole list' : ` of ${reachable ?? '?'}: \`paydirt lists fetch ${list}\` buys the others`}`,
+    `  in ledger   ${counted(rows, 'row')}${isComplete ? (outside > 0 ? `: all but ${outside} that the service does not answer` : ': the whole list') : ` of ${reachable ?? '?'}: \`paydirt lists fetch ${list}\` buys the others`}`,
     `  verdicts    ${judged.join(', ')}`,
     ...first.flatMap(({ properties, leftOut, company }, at) => [
       `  record ${at + 1}    ${printable(

@@ -119,6 +119,13 @@ export function reachableOf(
   return last === undefined ? total : Math.min(total, last * (pageRows ?? pageSize))
 }
 
+/** Returns the number of rows that are wanted and cannot be had, as far as the totals are known. */
+export function outsideOf(parts: readonly ListPart[], { limit, ...bounds }: PageBounds): number {
+  const total = sumOf(parts, (part) => part.total ?? 0)
+  const reachable = sumOf(parts, (part) => reachableOf(part, bounds) ?? 0)
+  return Math.max(0, Math.min(total, limit ?? total) - reachable)
+}
+
 /** Returns the pages of a part that are still to be bought. Null: nobody knows before the first is there. */
 export function pagesLeft(part: ListPart, bounds: Omit<PageBounds, 'limit'>): number | null {
   if (part.isEnded) return 0

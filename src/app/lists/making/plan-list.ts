@@ -16,6 +16,7 @@ import { judgedRowsOf, type JudgedStoredRow } from '../judging/judged-rows.ts'
 import type { ListCalls } from '../pages/list-calls.ts'
 import { readList } from '../pages/read-list.ts'
 import { withExclusions, type ReadExclusionsOptions } from '../exclusions/read-exclusions.ts'
+import { withoutExcluded } from '../exclusions/without-excluded.ts'
 
 /** A plan of records to be made. Scripts rely on its form. */
 export interface ListPlan {
@@ -29,6 +30,8 @@ export interface ListPlan {
   /** The rows of the list in the ledger, and those that can be had. */
   rows: number
   reachable: number | null
+  /** The rows that are wanted and that the service does not answer. */
+  outside: number
   isComplete: boolean
   verdicts: Partial<Record<Verdict, number>>
   /** The records that `apply` makes. */
@@ -136,6 +139,7 @@ async function planRows(
       snapshot: fetch.id,
       rows: list.rows,
       reachable: list.reachable,
+      outside: list.outside,
       isComplete: list.isComplete,
       verdicts,
       creates,
@@ -158,20 +162,6 @@ async function planRows(
     await plans.drop(planId)
     throw error
   }
-}
-
-/** A record of a filter leaves a row out, whatever else the row may be; one that is suppressed or has no id stays that. */
-async function withoutExcluded(
-  judged: JudgedStoredRow[],
-  exclusions: ListCalls['exclusions'],
-): Promise<JudgedStoredRow[]> {
-  const excluded = await exclusions?.among(judged.map(({ row }) => row))
-  if (!excluded || excluded.size === 0) return judged
-  return judged.map((each, at) =>
-    excluded.has(at) && each.verdict !== 'suppressed' && each.verdict !== 'drifted'
-      ? { ...each, verdict: 'excluded', reason: 'a filter of the list leaves it out', records: [] }
-      : each,
-  )
 }
 
 /** Returns a row as the plan has it: without a draft where no record is to be made of it. */

@@ -6,7 +6,7 @@ import type { OwnCharge } from '../../service/own-charges.ts'
 import { openCalls, type CallEnd, type CallSession } from '../../service/call-session.ts'
 import { assertBuyable } from '../../service/assert-buyable.ts'
 import { assertAffordable } from '../../service/plan-call.ts'
-import { nextPage, reachableOf, type ListPart } from '../../../domain/lists/list-parts.ts'
+import { nextPage, outsideOf, reachableOf, sumOf, type ListPart } from '../../../domain/lists/list-parts.ts'
 import { limitsOf, type KnownLimit } from '../../../store/contract/known-limits.ts'
 import { renewPage } from '../../../store/lists/renew-page.ts'
 import { cutPart } from '../../../store/lists/take-page.ts'
@@ -97,6 +97,7 @@ async function fetchParts(context: Context, given: ListCalls, options: FetchOpti
     committedAtomic: committed,
   })
   try {
+    if (again) await assertReachableBefore(context, calls, options)
     // Begun before the first page is bought, so that a kill leaves a fetch that goes on.
     let fetch = await openFetch(context, calls, { again })
     if (fetch.endedAt === null) calls = await withExclusions(context, calls, options)
@@ -202,13 +203,26 @@ function endOf(
   return signal.aborted ? { end: 'interrupted' } : undefined
 }
 
+/** Refuses to begin anew where the totals of the last fetch say already that the list cannot be had: its first pages would be paid again. */
+async function assertReachableBefore(
+  context: Context,
+  calls: ListCalls,
+  options: FetchOptions,
+): Promise<void> {
+  const latest = await latestFetch(context, calls)
+  if (!latest || latest.endedAt === null) return
+  // The plan may have grown since a page was refused.
+  const parts = latest.parts.map(({ cut: _, ...part }): ListPart => part)
+  assertReachable(calls, { parts }, options)
+}
+
 /**
  * A list whose end cannot be had is refused before the second page of a part, so that nobody takes a part for the whole. The first pages
  * are bought before, because they tell how many rows there are.
  */
 function assertReachable(
   calls: ListCalls,
-  { parts }: ReadList,
+  { parts }: Pick<ReadList, 'parts'>,
   { reachableOnly, pages }: FetchOptions,
 ): void {
   const { settings, name, lastPage, pageSize, similar } = calls
@@ -216,17 +230,20 @@ function assertReachable(
   if (similar) return
   const bounds = boundsOf(calls)
   if (reachableOnly || pages === 1 || nextPage(parts, bounds)?.page === 1) return
-  const reachable = (part: ListPart): number => reachableOf(part, bounds) ?? 0
-  const total = parts.reduce((sum, part) => sum + (part.total ?? 0), 0)
+  const outside = outsideOf(parts, bounds)
+  if (outside === 0) return
+  const total = sumOf(parts, (part) => part.total ?? 0)
   const wanted = Math.min(total, settings.limit ?? total)
-  const had = parts.reduce((sum, part) => sum + reachable(part), 0)
-  if (had >= wanted) return
-  const outside = parts.flatMap((part) => {
-    const rows = (part.total ?? 0) - reachable(part)
-    return rows > 0 ? [parts.length === 1 ? '' : `${rows} of ${part.name}`] : []
+  const ofParts = parts.flatMap((part) => {
+    const rows = (part.total ?? 0) - (reachableOf(part, bounds) ?? 0)
+    return rows > 0 && parts.length > 1 ? [`${rows} of ${part.name}`] : []
   })
+  const answers =
+    lastPage === undefined
+      ? 'the service has refused a page'
+      : `the service answers ${lastPage} pages of ${pageSize}`
   throw new ConfigError(
     'not_reachable',
-    `lists.${name}: ${wanted} rows are wanted, and the service answers ${lastPage} pages of ${pageSize}: ${wanted - had} rows stay outside${outside.some(Boolean) ? ` (${outside.join(', ')})` : ''}. Narrow the filters, divide them by partitions, set a limit, or take what can be reached with --reachable-only`,
+    `lists.${name}: ${wanted} rows are wanted, and ${answers}: ${outside} rows stay outside${ofParts.length > 0 ? ` (${ofParts.join(', ')})` : ''}. Narrow the filters, divide them by partitions, set a limit, or take what can be reached with --reachable-only`,
   )
 }

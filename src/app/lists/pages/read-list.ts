@@ -1,8 +1,15 @@
 import { identifiersOfSubject, listRowOf, rowIdName } from '../../../domain/lists/list-row.ts'
-import { movedOf, nextPage, reachableOf, sumOf, type ListPart } from '../../../domain/lists/list-parts.ts'
+import {
+  movedOf,
+  nextPage,
+  outsideOf,
+  reachableOf,
+  sumOf,
+  type ListPart,
+} from '../../../domain/lists/list-parts.ts'
 import { scoreOf } from '../../../domain/lists/fuse-ranks.ts'
 import type { Page } from '../../../service/calls/read-answer.ts'
-import type { ListFetch } from '../../../store/lists/list-fetches.ts'
+import { createListFetches, type ListFetch } from '../../../store/lists/list-fetches.ts'
 import { takePage, type LedgerPage } from '../../../store/lists/take-page.ts'
 import { objectOfList } from '../../config/lists.ts'
 import { faultsOf, pageOf } from '../../service/call-result.ts'
@@ -26,6 +33,8 @@ export interface ReadList {
   total: number | null
   /** The rows that can be had. Null: not known of one part. */
   reachable: number | null
+  /** The rows that are wanted and that the service does not answer, as far as the totals are known. */
+  outside: number
   /** The rows that are kept, each once. */
   rows: number
   /** The rows that the total promised and that did not come, because they moved while pages were bought. */
@@ -45,11 +54,19 @@ export interface ReadList {
  * may be made of is not taken in; it counts among the pages, with its faults.
  */
 export async function readList(context: FetchContext, calls: ListCalls): Promise<ReadList> {
-  const latest = await latestFetch(context, calls)
+  const latest = await readableFetch(context, calls)
   const isGoingOn = latest !== undefined && isCurrent(latest, context.now())
   if (isUnread(calls) || calls.parts.length === 0) return describe(context, calls, latest, [])
   if (!isGoingOn && !(await freshPage(context, callOf(calls)))) return describe(context, calls, latest, [])
   return readFetch(context, calls, isGoingOn ? latest : await openFetch(context, calls))
+}
+
+/** Returns the newest fetch, or the one before where that has only begun to buy its pages again: the list is not empty meanwhile. */
+async function readableFetch(context: FetchContext, calls: ListCalls): Promise<ListFetch | undefined> {
+  const latest = await latestFetch(context, calls)
+  if (!latest?.isAgain || latest.endedAt !== null || latest.arrived > 0) return latest
+  const [before] = await createListFetches(context.database.db, context).finished(calls.name, 1)
+  return before?.rules === latest.rules ? before : latest
 }
 
 /**
@@ -153,6 +170,8 @@ function describe(
     pages: sumOf(told, ({ pages }) => pages),
     total: wholeOf(told.map(({ total }) => total)),
     reachable: atMost(bounds.limit, wholeOf(told.map((part) => reachableOf(part, bounds)))),
+    // Of lookalikes the most similar are asked for, and not all of them.
+    outside: calls.similar ? 0 : outsideOf(told, bounds),
     rows: fetch?.stored ?? 0,
     dropped: fetch?.dropped ?? {},
     moved: sumOf(told, (part) => movedOf(part, bounds)),
