@@ -6,7 +6,14 @@ import type { OwnCharge } from '../../service/own-charges.ts'
 import { openCalls, type CallEnd, type CallSession } from '../../service/call-session.ts'
 import { assertBuyable } from '../../service/assert-buyable.ts'
 import { assertAffordable } from '../../service/plan-call.ts'
-import { nextPage, outsideOf, reachableOf, sumOf, type ListPart } from '../../../domain/lists/list-parts.ts'
+import {
+  newPart,
+  nextPage,
+  outsideOf,
+  reachableOf,
+  sumOf,
+  type ListPart,
+} from '../../../domain/lists/list-parts.ts'
 import { limitsOf, type KnownLimit } from '../../../store/contract/known-limits.ts'
 import { renewPage } from '../../../store/lists/renew-page.ts'
 import { cutPart } from '../../../store/lists/take-page.ts'
@@ -212,7 +219,13 @@ async function assertReachableBefore(
   const latest = await latestFetch(context, calls)
   if (!latest || latest.endedAt === null) return
   // The plan may have grown since a page was refused.
-  const parts = latest.parts.map(({ cut: _, ...part }): ListPart => part)
+  const parts = latest.parts.map((part): ListPart => ({
+    ...newPart(part.name),
+    total: part.total,
+    pageRows: part.pageRows,
+    pages: part.pages,
+    isEnded: true,
+  }))
   assertReachable(calls, { parts }, options)
 }
 
