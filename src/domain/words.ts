@@ -18,6 +18,9 @@ export const taskStatuses = [
 ] as const
 export type TaskStatus = (typeof taskStatuses)[number]
 
+/** The work of a task: its record is filled, or made from a row of a list. */
+export type TaskKind = 'enrich' | 'create'
+
 export const openTaskStatuses = ['queued', 'looking_up', 'ready'] as const satisfies TaskStatus[]
 
 /**

@@ -16,7 +16,7 @@ import { followKnown, type FollowedRecord } from '../../planning/follow-known.ts
 import { recordsById } from '../../producers/records-by-id.ts'
 import type { Context } from '../context/context.ts'
 import { wouldWrite } from '../plans/would-write.ts'
-import type { RecordName } from './history.ts'
+import type { HistoryOrigin, RecordName } from './history.ts'
 import { lookupsOfRecord } from './record-lookups.ts'
 import { openConnector } from '../context/connectors.ts'
 import { entitiesOf } from '../context/entities.ts'
@@ -27,6 +27,8 @@ export interface Explained extends Explanation {
   isSuppressed: boolean
   /** The cost of this record's lookups in all runs, from the ledger. */
   spend: RecordSpend
+  /** The row of a list of which Paydirt made it. */
+  made: HistoryOrigin | undefined
 }
 
 /**
@@ -53,7 +55,7 @@ export async function explain(
   const [followed] = await followKnown([{ record, recipe }], { lookups, prices })
   const { step, facts, known, isFresh } = followed as FollowedRecord
   const isSuppressed = (await suppressions.match([identifiersOf(record.identity)])).has(0)
-  const { spend } = await lookupsOfRecord(context, {
+  const { spend, history } = await lookupsOfRecord(context, {
     connector: connector.name,
     object: entity,
     id: found.id,
@@ -65,7 +67,7 @@ export async function explain(
     spend,
     ...(write === undefined ? {} : { write }),
   })
-  return { ...explanation, spend, known, isSuppressed }
+  return { ...explanation, spend, known, isSuppressed, made: history.made }
 }
 
 /** Asks the decision of the write itself, which knows more rules than the planner: addresses, options of picklists, undos. */

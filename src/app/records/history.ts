@@ -3,8 +3,9 @@ import { entitiesNamed, objectNamed } from '../../domain/entity-names.ts'
 import { ConfigError } from '../../domain/errors.ts'
 import { formatUsd } from '../../domain/money.ts'
 import type { FieldValue, Patch } from '../../domain/record.ts'
-import type { TaskStatus } from '../../domain/words.ts'
+import type { TaskKind, TaskStatus } from '../../domain/words.ts'
 import type { FieldWriteState } from '../../store/database/states.ts'
+import { originsOf, type RecordOrigin } from '../../store/views/list-results.ts'
 import { paidByRuns } from '../../store/views/record-lookups.ts'
 import { tasksOfRecord, type NamedRecord, type RecordTask } from '../../store/views/record-tasks.ts'
 import { sourceOf } from '../../workers/write/field-source.ts'
@@ -30,6 +31,7 @@ interface HistoryField {
 
 interface HistoryTask {
   run: string
+  kind: TaskKind
   status: TaskStatus
   reason: string | null
   at: Date
@@ -50,12 +52,30 @@ interface FileSource {
   fields: { field: string; had: boolean; new: FieldValue }[]
 }
 
+/** The row of a list of which a record was made. */
+export interface HistoryOrigin {
+  run: string
+  list: string
+  /** null: it is not known any more. */
+  page: number | null
+  /** The lookup that bought the page. */
+  lookup: string | null
+  /** The price of the whole page, which all of its rows share. */
+  price: string
+  currency: 'USD' | 'credit'
+  at: Date | null
+  /** An undo has taken it back. */
+  isArchived: boolean
+}
+
 export interface RecordHistory {
   connector: string
   object: string
   id: string
   fields: HistoryField[]
   tasks: HistoryTask[]
+  /** Absent for a record that Paydirt did not make. */
+  made?: HistoryOrigin | undefined
   /** The ids of records that were merged into this one: their fields and tasks are among those above. */
   mergedFrom: string[]
   /** The record that this one was merged into, where that is known. */
@@ -118,10 +138,12 @@ export async function historyOf(
   const entities = [...new Set(tasks.map(({ entity }) => entity))]
   const writes =
     entities.length > 0 ? await fieldWrites.ofRecords(connector, entities, [id, ...mergedFrom]) : []
+  const [origin] = await originsOf(database.db, { connector, entities, ids: [id, ...mergedFrom] })
   return {
     connector,
     object,
     id,
+    made: origin && isMeant(origin.run) ? madeFrom(origin) : undefined,
     fields: writes
       .filter(({ runId }) => isMeant(runId))
       .map((write) => ({
@@ -139,6 +161,7 @@ export async function historyOf(
       })),
     tasks: tasks.map((task) => ({
       run: task.run,
+      kind: task.kind,
       status: task.status,
       reason: task.reason,
       at: task.at,
@@ -150,6 +173,10 @@ export async function historyOf(
     mergedFrom,
     mergedInto,
   }
+}
+
+function madeFrom({ state, amountAtomic, ...origin }: RecordOrigin): HistoryOrigin {
+  return { ...origin, price: formatUsd(amountAtomic), isArchived: state === 'archived' }
 }
 
 function sourcesOf(

@@ -1,6 +1,7 @@
 import { formatUsd } from '../../domain/money.ts'
 import type { Run } from '../../store/runs/runs.ts'
 import type { Context } from '../context/context.ts'
+import { madeCounts, type MadeCounts } from '../../store/views/list-results.ts'
 import { undoneFields, type Undone } from '../../store/writes/undone-fields.ts'
 
 /** A run as `paydirt runs` lists it. Scripts rely on its form. */
@@ -14,6 +15,8 @@ export interface ListedRun {
   file: string | undefined
   state: Run['state']
   records: number
+  /** The records that it made of a list, for a run that makes records. */
+  made: MadeCounts | undefined
   startedAt: Date
   finishedAt: Date | null
   settled: string
@@ -28,10 +31,9 @@ export async function listRuns(
 ): Promise<ListedRun[]> {
   const listed: ListedRun[] = []
   const latest = await runs.list(limit)
-  const undone = await undoneFields(
-    database.db,
-    latest.map(({ id }) => id),
-  )
+  const ids = latest.map(({ id }) => id)
+  const undone = await undoneFields(database.db, ids)
+  const made = await madeCounts(database.db, ids)
   for (const { id, connector, object, entity, source, state, records, startedAt, finishedAt } of latest) {
     listed.push({
       runId: id,
@@ -41,6 +43,7 @@ export async function listRuns(
       file: typeof source['file'] === 'string' ? source['file'] : undefined,
       state,
       records,
+      made: made.get(id),
       startedAt,
       finishedAt,
       settled: formatUsd(await runs.spent(id)),

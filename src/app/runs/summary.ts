@@ -2,6 +2,7 @@ import { formatUsd } from '../../domain/money.ts'
 import type { TaskStatus } from '../../domain/words.ts'
 import type { Run } from '../../store/runs/runs.ts'
 import type { LeftOutField } from '../../store/runs/task-progress.ts'
+import { madeCounts, type MadeCounts } from '../../store/views/list-results.ts'
 import { runFigures, type RunFigures } from '../../store/views/run-figures.ts'
 import type { Context } from '../context/context.ts'
 
@@ -13,6 +14,8 @@ export interface RunSummary {
   records: number
   lookups: { unique: number; paid: number; cached: number; notFound: number; duplicates: number }
   tasks: Record<'written' | 'unchanged' | 'skipped' | 'rejected' | 'parked', number>
+  /** The records that a run made of a list, when it is one that makes records. They are counted in `tasks` too. */
+  made?: MadeCounts | undefined
   /** `credits`: the credits that direct access charged, when it charged any. */
   spend: { currency: 'USD'; settled: string; inDoubt: string; lost: string; credits?: string | undefined }
   /** The lookups that this run paid for and that found nothing, when there are any. Part of `spend`. */
@@ -28,12 +31,13 @@ export async function summarise(
   context: Pick<Context, 'database' | 'runs' | 'tasks'>,
   run: Run,
 ): Promise<RunSummary> {
-  const [figures, counts, fresh, reasons, leftOut] = await Promise.all([
+  const [figures, counts, fresh, reasons, leftOut, made] = await Promise.all([
     runFigures(context.database.db, run.id),
     context.tasks.counts(run.id),
     context.runs.get(run.id),
     context.tasks.reasons(run.id),
     context.tasks.leftOut(run.id),
+    madeCounts(context.database.db, [run.id]),
   ])
   const { written, unchanged, skipped, rejected } = counts
   // Unfinished tasks of a run that ended wait for its next start, as parked ones do.
@@ -46,6 +50,7 @@ export async function summarise(
     records: fresh?.records ?? 0,
     lookups,
     tasks: { written, unchanged, skipped, rejected, parked },
+    made: made.get(run.id),
     spend: {
       currency: 'USD',
       settled: formatUsd(figures.spend.settledAtomic),

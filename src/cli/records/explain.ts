@@ -5,6 +5,7 @@ import { crmNames, isCrmName } from '../../connectors/definitions.ts'
 import { ConfigError } from '../../domain/errors.ts'
 import { formatUsd } from '../../domain/money.ts'
 import { counted } from '../../domain/values/counted.ts'
+import { originText } from './history.ts'
 import { readConfig } from '../terminal/with-context.ts'
 import { print } from '../terminal/print.ts'
 
@@ -27,16 +28,16 @@ export async function explainRecord(text: string, options: Options): Promise<voi
   print(options.json ? `${JSON.stringify(document(text, explained))}\n` : textOf(explained))
 }
 
-function textOf({ lines, known, isSuppressed }: Explained): string {
+function textOf({ lines, known, isSuppressed, made }: Explained): string {
   const suppressed =
     'The record is on the suppression list: a run skips it. Otherwise it would do the following.'
   const basis = known.length === 0 ? [] : [`It uses ${counted(known.length, 'fresh answer')} of the ledger.`]
-  return `${[...(isSuppressed ? [suppressed] : []), ...lines, ...basis].join('\n')}\n`
+  return `${[...(isSuppressed ? [suppressed] : []), ...lines, ...basis, ...(made ? [`The record was ${originText(made)}.`] : [])].join('\n')}\n`
 }
 
 function document(
   record: string,
-  { step, next, why, costAtomic, spentAtomic, spend, leftOut, known, isSuppressed }: Explained,
+  { step, next, why, costAtomic, spentAtomic, spend, leftOut, known, isSuppressed, made }: Explained,
 ) {
   return {
     record,
@@ -52,5 +53,6 @@ function document(
     leftOut,
     known: known.length,
     suppressed: isSuppressed,
+    made: made ?? null,
   }
 }

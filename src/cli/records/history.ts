@@ -1,5 +1,5 @@
 import { queryLedger } from '../../app/queries/query-ledger.ts'
-import { readRecordName, type RecordHistory } from '../../app/records/history.ts'
+import { readRecordName, type HistoryOrigin, type RecordHistory } from '../../app/records/history.ts'
 import { ConfigError } from '../../domain/errors.ts'
 import { readConfig } from '../terminal/with-context.ts'
 import { print } from '../terminal/print.ts'
@@ -28,6 +28,7 @@ export function historyText(history: RecordHistory): string {
   const lines = [`${connector} ${object} ${id}`]
   if (mergedInto !== null) lines.push(`  merged into ${mergedInto}, whose history goes on from here`)
   if (mergedFrom.length > 0) lines.push(`  with the history of ${mergedFrom.join(', ')}, merged into it`)
+  if (history.made) lines.push(`  ${originText(history.made)}`)
   const files = [...new Set(tasks.flatMap(({ file }) => file ?? []))]
   if (files.length > 1)
     lines.push(
@@ -43,7 +44,7 @@ export function historyText(history: RecordHistory): string {
   }
   if (hasMissingOption(fields.map((each) => ({ reason: stateText(each) }))))
     lines.push(`  ${optionsHint(connector)}`)
-  if (fields.length === 0 && !tasks.some(({ output }) => output))
+  if (fields.length === 0 && !history.made && !tasks.some(({ output }) => output))
     lines.push('  nothing was written into this record')
   lines.push(
     'runs:',
@@ -59,6 +60,21 @@ export function historyText(history: RecordHistory): string {
     ]),
   )
   return `${lines.join('\n')}\n`
+}
+
+/** Returns where a record comes from that Paydirt made. */
+export function originText({
+  list,
+  page,
+  run,
+  lookup,
+  price,
+  currency,
+  at,
+  isArchived,
+}: HistoryOrigin): string {
+  const bought = `from ${lookup ?? 'an unknown lookup'}, ${money({ price, currency })} for the whole page`
+  return `made of page ${page ?? '?'} of the list ${list}${at ? `, ${utcMinute(at)}` : ''}, run ${run}, ${bought}${isArchived ? '; taken back by an undo' : ''}`
 }
 
 /** The same words as in the summary of a run: a value that was left out is not called written, nor rejected. */

@@ -41,6 +41,7 @@ function beginning({ trigger, schedule }: RunDetail): string {
   if (schedule !== null) return `schedule ${schedule}`
   const words: Record<string, string> = {
     csv: 'paydirt csv',
+    list: 'paydirt apply, for a list',
     sync: 'paydirt sync',
     apply: 'paydirt apply',
     request: 'a person at the desk',
@@ -48,8 +49,9 @@ function beginning({ trigger, schedule }: RunDetail): string {
   return words[trigger] ?? trigger
 }
 
-function funnelLines({ funnel, tasks, state }: RunDetail): string[] {
+function funnelLines({ funnel, tasks, state, made }: RunDetail): string[] {
   const { unchanged, skipped, rejected, parked } = tasks
+  if (made) return madeLines(made, tasks)
   const isOpen = state === 'scanning' || state === 'working'
   return [
     step('read', funnel.read),
@@ -60,6 +62,21 @@ function funnelLines({ funnel, tasks, state }: RunDetail): string[] {
     ...(skipped > 0 ? [step('skipped', skipped)] : []),
     ...(rejected > 0 ? [step('rejected', rejected)] : []),
     ...(parked > 0 ? [step(isOpen ? 'open' : 'parked', parked)] : []),
+  ]
+}
+
+/** The rows of a list are not read, looked up and written: their records are made, or are there already. */
+function madeLines(
+  { created, exists, ambiguous }: NonNullable<RunDetail['made']>,
+  { rejected, skipped, parked }: RunDetail['tasks'],
+): string[] {
+  return [
+    step('created', created),
+    step('existed', exists),
+    ...(ambiguous > 0 ? [step('ambiguous', ambiguous)] : []),
+    ...(skipped > ambiguous ? [step('left out', skipped - ambiguous)] : []),
+    ...(rejected > 0 ? [step('rejected', rejected)] : []),
+    ...(parked > 0 ? [step('parked', parked)] : []),
   ]
 }
 

@@ -30,6 +30,7 @@ import { listRows } from '../migrations/0026-list-rows.ts'
 import { listReviews } from '../migrations/0027-list-reviews.ts'
 import { listReferences } from '../migrations/0028-list-references.ts'
 import { listExclusions } from '../migrations/0029-list-exclusions.ts'
+import { taskKinds } from '../migrations/0030-task-kinds.ts'
 
 /** All migrations in order. A released migration is never edited; changes go into a new one. */
 export const migrations: readonly { name: string; statements: string }[] = [
@@ -62,6 +63,7 @@ export const migrations: readonly { name: string; statements: string }[] = [
   { name: '0027-list-reviews', statements: listReviews },
   { name: '0028-list-references', statements: listReferences },
   { name: '0029-list-exclusions', statements: listExclusions },
+  { name: '0030-task-kinds', statements: taskKinds },
 ]
 
 /** The advisory lock for migrating. The number is arbitrary, and the same in every process. */

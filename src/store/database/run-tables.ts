@@ -3,7 +3,7 @@ import type { LookupKey } from '../../domain/keys.ts'
 import type { ClosedFields } from '../../domain/planning/could-write.ts'
 import type { Currency } from '../../domain/payment.ts'
 import type { FieldValue, Identity, Patch } from '../../domain/record.ts'
-import type { ObjectKind, TaskStatus } from '../../domain/words.ts'
+import type { ObjectKind, TaskKind, TaskStatus } from '../../domain/words.ts'
 import type { Json, NullableJson } from './json-columns.ts'
 import type { FieldWriteState, OccurrenceCause, OccurrenceState, RunState } from './states.ts'
 
@@ -39,6 +39,7 @@ export interface RunTables {
     run_id: string
     ordinal: number
     record_id: string
+    kind: Generated<TaskKind>
     identity: Json<Identity>
     status: TaskStatus
     lookup_key: LookupKey | null

@@ -231,8 +231,8 @@ export function createCreatedRecords(db: Database, { now }: { now: () => Date })
             delete from reserved_identities using ended
             where ended.id = reserved_identities.created_id and ended.state <> 'created'
           ), told as (
-            insert into tasks (run_id, ordinal, record_id, identity, status, reason, updated_at)
-            select ${runId}, given.ordinal, coalesce(given.record_id, 'draft-' || given.ordinal), given.identity,
+            insert into tasks (run_id, ordinal, record_id, kind, identity, status, reason, updated_at)
+            select ${runId}, given.ordinal, coalesce(given.record_id, 'draft-' || given.ordinal), 'create', given.identity,
               given.status, given.reason, ${at}::timestamptz
             from given join ended on ended.ordinal = given.ordinal
             where ${making.isBeside !== true}::boolean

@@ -2,7 +2,7 @@ import { sql, type RawBuilder } from 'kysely'
 import type { LookupKey } from '../../domain/keys.ts'
 import type { ClosedFields } from '../../domain/planning/could-write.ts'
 import type { Identity, Patch } from '../../domain/record.ts'
-import type { ObjectKind, TaskStatus } from '../../domain/words.ts'
+import type { ObjectKind, TaskKind, TaskStatus } from '../../domain/words.ts'
 import type { Database } from '../database/database.ts'
 import { isOneOf } from '../database/parameters.ts'
 import { scheduleOfRun } from './desk-runs.ts'
@@ -13,6 +13,7 @@ export interface RecordTask {
   connector: string
   entity: string
   identity: Identity
+  kind: TaskKind
   status: TaskStatus
   reason: string | null
   at: Date
@@ -50,6 +51,7 @@ export async function tasksOfRecord(db: Database, record: NamedRecord): Promise<
       'connector',
       'entity',
       'identity',
+      'tasks.kind',
       'status',
       'reason',
       'patch',
